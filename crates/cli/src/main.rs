@@ -1,0 +1,2 @@
+//! dbdyno
+fn main() {}

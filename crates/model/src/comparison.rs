@@ -1,0 +1,224 @@
+//! What a comparison concludes.
+
+use std::fmt;
+
+use crate::arm::PerArm;
+use crate::plan::Cell;
+use crate::warning::Warning;
+
+/// An estimate with a confidence interval. `low` and `high` may be infinite where too little was
+/// measured to bound the estimate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The estimate.
+    pub estimate: f64,
+    /// Lower bound.
+    pub low: f64,
+    /// Upper bound.
+    pub high: f64,
+}
+
+/// The four answers. There is no fifth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The test arm does fewer statements per second.
+    Slower,
+    /// Any difference is smaller than the budget.
+    Equal,
+    /// The test arm does more statements per second.
+    Faster,
+    /// What was measured does not decide it.
+    Undecided,
+}
+
+impl Verdict {
+    /// The spelling in JSON, CSV and store: `slower|equal|faster|undecided`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Slower => "slower",
+            Verdict::Equal => "equal",
+            Verdict::Faster => "faster",
+            Verdict::Undecided => "undecided",
+        }
+    }
+}
+
+/// Percentiles of event latency, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LatencyUs {
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// One arm in one cell, over all its paired rounds. Costs are per statement, the unit of QPS;
+/// latencies are per event. `None`: could not be observed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArmSummary {
+    /// Statements per second: geometric mean over rounds, with its 95 % interval.
+    pub qps: Interval,
+    /// Events per second, geometric mean over rounds.
+    pub tps: f64,
+    /// Server processor time per statement, microseconds.
+    pub server_cpu_us_per_op: Option<f64>,
+    /// Client processor time per statement, microseconds.
+    pub client_cpu_us_per_op: Option<f64>,
+    /// Server context switches per statement.
+    pub context_switches_per_op: Option<f64>,
+    /// Kilobytes (1 024) read from storage per statement.
+    pub read_kb_per_op: Option<f64>,
+    /// Kilobytes (1 024) written to storage per statement.
+    pub written_kb_per_op: Option<f64>,
+    /// Latency of events over all rounds together.
+    pub latency_us: LatencyUs,
+    /// Events that had to be asked again, per event.
+    pub retries_per_event: f64,
+}
+
+/// Both arms in one cell, and what follows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CellComparison {
+    /// Which load at which client count.
+    pub cell: Cell,
+    /// Pairs of rounds that the interval rests on.
+    pub pairs: u32,
+    /// Relative QPS, test ÷ base, with its 95 % interval.
+    pub rqps: Interval,
+    /// The answer.
+    pub verdict: Verdict,
+    /// The smallest change of rQPS that this many pairs of this noise would find with 80 % chance,
+    /// as a share (0.02 = two basis points in Callaghan's unit).
+    pub detectable: Option<f64>,
+    /// For an undecided cell: how many more pairs would probably decide it.
+    pub pairs_missing: Option<u32>,
+    /// What each arm did.
+    pub arms: PerArm<ArmSummary>,
+    /// What the reader of this cell must know.
+    pub warnings: Vec<Warning>,
+}
+
+/// The answer to a whole run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// What the arms are called, e.g. `mariadb:10.11 (10.11.19)`.
+    pub labels: PerArm<String>,
+    /// Largest difference that counts as equal, as a share of rQPS.
+    pub budget: f64,
+    /// One entry per load and client count, in the order of the plan.
+    pub cells: Vec<CellComparison>,
+    /// What the reader must know of the whole.
+    pub warnings: Vec<Warning>,
+}
+
+/// A condition for CI: `rqps > 0.98`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Gate {
+    /// Lowest acceptable rQPS.
+    pub rqps_above: f64,
+}
+
+/// What a gate says of one cell, or of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GateOutcome {
+    /// The whole interval satisfies the condition.
+    Holds,
+    /// The whole interval violates it.
+    Fails,
+    /// The interval straddles the threshold.
+    CannotTell,
+}
+
+impl Gate {
+    /// Parses `rqps > 0.98` (spaces are optional; `>=` is taken as `>`).
+    ///
+    /// # Errors
+    /// A sentence that says what a gate looks like.
+    pub fn parse(text: &str) -> Result<Gate, String> {
+        let usage = || format!("gate {text:?} is not of the form 'rqps > 0.98'");
+        let rest = text
+            .trim()
+            .strip_prefix("rqps")
+            .ok_or_else(usage)?
+            .trim_start();
+        let rest = rest.strip_prefix('>').ok_or_else(usage)?;
+        let number = rest.strip_prefix('=').unwrap_or(rest).trim();
+        let rqps_above: f64 = number.parse().map_err(|_| usage())?;
+        if !(rqps_above > 0.0 && rqps_above < 10.0) {
+            return Err(format!(
+                "gate {text:?}: the threshold must lie between 0 and 10"
+            ));
+        }
+        Ok(Gate { rqps_above })
+    }
+
+    /// Judges an interval of rQPS.
+    pub fn judge(self, rqps: Interval) -> GateOutcome {
+        if rqps.low > self.rqps_above {
+            GateOutcome::Holds
+        } else if rqps.high < self.rqps_above {
+            GateOutcome::Fails
+        } else {
+            GateOutcome::CannotTell
+        }
+    }
+
+    /// Judges all cells: one failure fails, one doubt leaves a doubt.
+    pub fn judge_all(self, cells: &[CellComparison]) -> GateOutcome {
+        let outcomes: Vec<_> = cells.iter().map(|cell| self.judge(cell.rqps)).collect();
+        if outcomes.contains(&GateOutcome::Fails) {
+            GateOutcome::Fails
+        } else if outcomes.is_empty() || outcomes.contains(&GateOutcome::CannotTell) {
+            GateOutcome::CannotTell
+        } else {
+            GateOutcome::Holds
+        }
+    }
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rqps > {}", self.rqps_above)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_parse_or_explain() {
+        assert_eq!(Gate::parse("rqps>0.98").unwrap().rqps_above, 0.98);
+        assert_eq!(Gate::parse(" rqps >= 0.9 ").unwrap().rqps_above, 0.9);
+        for wrong in [
+            "",
+            "qps > 1",
+            "rqps < 1",
+            "rqps > fast",
+            "rqps > -1",
+            "rqps > NaN",
+        ] {
+            assert!(Gate::parse(wrong).is_err(), "{wrong:?} was taken");
+        }
+    }
+
+    #[test]
+    fn a_gate_needs_the_whole_interval() {
+        let gate = Gate { rqps_above: 0.98 };
+        let rqps = |low, high| Interval {
+            estimate: (low + high) / 2.0,
+            low,
+            high,
+        };
+        assert_eq!(gate.judge(rqps(0.99, 1.01)), GateOutcome::Holds);
+        assert_eq!(gate.judge(rqps(0.90, 0.97)), GateOutcome::Fails);
+        assert_eq!(gate.judge(rqps(0.97, 1.01)), GateOutcome::CannotTell);
+        assert_eq!(gate.judge_all(&[]), GateOutcome::CannotTell);
+    }
+}

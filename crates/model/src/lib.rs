@@ -1,0 +1,34 @@
+//! The words of dbdyno.
+//!
+//! ```text
+//!   Plan  =  arms (base, test) × loads × client counts × pairs of rounds
+//!   Round =  what one arm did under one load at one client count: counts, latencies, cost
+//!   Run   =  a plan, the rounds that were measured under it, the environment of both arms
+//!   CellComparison = relative rate with an interval, and a verdict
+//! ```
+//!
+//! Everything here is a plain value. Nothing in this crate reads a clock, a file or a socket, and it
+//! depends on no other crate of ours; every other crate speaks in these terms.
+
+pub mod arm;
+pub mod comparison;
+pub mod histogram;
+pub mod plan;
+pub mod random;
+pub mod round;
+pub mod run;
+pub mod secret;
+pub mod target;
+pub mod warning;
+
+pub use arm::{Arm, PerArm};
+pub use comparison::{
+    ArmSummary, CellComparison, Comparison, Gate, GateOutcome, Interval, LatencyUs, Verdict,
+};
+pub use histogram::LatencyHistogram;
+pub use plan::{Cell, Plan, RoundKey};
+pub use round::{Cost, Round, Series};
+pub use run::{Environment, Run, RunId, RunStatus};
+pub use secret::Secret;
+pub use target::{ArmSpec, Dialect, Product, ServerUrl, Target, TargetError, Transport};
+pub use warning::{Severity, Warning};

@@ -1,0 +1,82 @@
+//! One measurement of one arm.
+
+use crate::histogram::LatencyHistogram;
+use crate::plan::RoundKey;
+
+/// What one arm did in one round. Rounds are the replicates of the experiment; whatever is inside a
+/// round (seconds, events) is not.
+///
+/// An *event* is one turn of a load: a single statement or a whole transaction. A *statement* is what
+/// QPS counts, BEGIN and COMMIT included, as sysbench and Callaghan count it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Round {
+    /// Which round this is.
+    pub key: RoundKey,
+    /// When the measured window began, milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// Length of the measured window.
+    pub wall_ns: u64,
+    /// Events that ended inside the window.
+    pub events: u64,
+    /// Statements of those events.
+    pub statements: u64,
+    /// Rows that those statements returned.
+    pub rows_read: u64,
+    /// Rows that those statements changed.
+    pub rows_changed: u64,
+    /// Events that were rolled back and asked again (deadlock, lock wait timeout, serialisation).
+    pub retries: u64,
+    /// Latencies of the events.
+    pub latency: LatencyHistogram,
+    /// Throughput inside the round.
+    pub series: Series,
+    /// What the round cost.
+    pub cost: Cost,
+}
+
+impl Round {
+    /// Statements per second.
+    pub fn qps(&self) -> f64 {
+        self.statements as f64 / (self.wall_ns as f64 / 1e9)
+    }
+
+    /// Events per second.
+    pub fn tps(&self) -> f64 {
+        self.events as f64 / (self.wall_ns as f64 / 1e9)
+    }
+}
+
+/// Statements in equal slots of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Series {
+    /// Length of a slot.
+    pub slot_ns: u64,
+    /// Statements that ended in each slot. The last slot is whole: a partial one is not kept.
+    pub statements: Vec<u64>,
+}
+
+/// Resources used during a round, of the processes that matter and no others. `None` means that it
+/// cannot be observed (a server on another host), never zero.
+///
+/// "Server" is the sum over the processes of the server; "client" is the sum over our client threads.
+/// An embedded arm lives in the client's threads: there, "client" is what the same load costs against
+/// nothing, and "server" is the rest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Processor time of the server.
+    pub server_cpu_ns: Option<u64>,
+    /// The part of it spent in the kernel.
+    pub server_kernel_ns: Option<u64>,
+    /// Processor time of the client threads.
+    pub client_cpu_ns: Option<u64>,
+    /// The part of it spent in the kernel.
+    pub client_kernel_ns: Option<u64>,
+    /// Context switches of the server's threads, voluntary and not.
+    pub server_context_switches: Option<u64>,
+    /// Context switches of the client threads.
+    pub client_context_switches: Option<u64>,
+    /// Bytes that the server caused to be read from storage.
+    pub server_read_bytes: Option<u64>,
+    /// Bytes that the server caused to be written to storage.
+    pub server_written_bytes: Option<u64>,
+}

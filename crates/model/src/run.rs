@@ -1,0 +1,97 @@
+//! An experiment that was carried out, whole or in part.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::arm::PerArm;
+use crate::plan::Plan;
+use crate::round::Round;
+use crate::warning::Warning;
+
+/// The name of a stored run: eight hexadecimal digits, of which any unambiguous prefix will do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RunId(pub String);
+
+impl fmt::Display for RunId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How far a run got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunStatus {
+    /// Rounds are being added, or the process died while they were.
+    Partial,
+    /// Stopped by the user; what was measured is valid.
+    Interrupted,
+    /// All rounds of the plan were measured.
+    Complete,
+}
+
+impl RunStatus {
+    /// `"partial"`, `"interrupted"` or `"complete"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            RunStatus::Partial => "partial",
+            RunStatus::Interrupted => "interrupted",
+            RunStatus::Complete => "complete",
+        }
+    }
+
+    /// The status with this [`RunStatus::name`].
+    pub fn from_name(name: &str) -> Option<RunStatus> {
+        [
+            RunStatus::Partial,
+            RunStatus::Interrupted,
+            RunStatus::Complete,
+        ]
+        .into_iter()
+        .find(|status| status.name() == name)
+    }
+}
+
+/// What was true of one arm and of the host, as flat facts: `server.version`, `variable.sync_binlog`,
+/// `host.kernel`. Sorted, so that two of them can be compared line by line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Environment {
+    /// Fact by name.
+    pub facts: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// Records a fact.
+    pub fn set(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.facts.insert(name.into(), value.into());
+    }
+
+    /// The fact, or the empty string where nothing is known.
+    pub fn get(&self, name: &str) -> &str {
+        self.facts.get(name).map_or("", String::as_str)
+    }
+}
+
+/// An experiment with everything that was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// Its name in the store.
+    pub id: RunId,
+    /// A name given by the user (`--name`), usable as `@name`.
+    pub name: Option<String>,
+    /// When it began, milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// How far it got.
+    pub status: RunStatus,
+    /// The version of dbdyno that measured it.
+    pub tool_version: String,
+    /// The command that reproduces it; passwords are not part of it.
+    pub command: String,
+    /// What was to be measured.
+    pub plan: Plan,
+    /// What was true of both arms.
+    pub environment: PerArm<Environment>,
+    /// What was measured, in the order of measuring.
+    pub rounds: Vec<Round>,
+    /// What the reader must know.
+    pub warnings: Vec<Warning>,
+}

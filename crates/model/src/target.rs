@@ -1,0 +1,492 @@
+//! What can be put on the road, as the user writes it.
+//!
+//! ```text
+//!   mariadb:10.11                      a release that dbdyno gets and starts itself
+//!   postgres:17
+//!   mysql://user:pass@host:3306/db     a server that is running already
+//!   mysql://user@localhost/db?socket=/run/mysqld/mysqld.sock
+//!   postgres://user@/db?host=/run/postgresql
+//!   sqlite:?synchronous=off            the bundled SQLite with pragmas
+//!   …?slow=5%                          any of them, slowed on purpose by a known share
+//! ```
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::secret::Secret;
+
+/// How SQL is spelled and sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Dialect {
+    /// MySQL, MariaDB and whatever speaks their protocol.
+    Mysql,
+    /// PostgreSQL and whatever speaks its protocol.
+    Postgres,
+    /// The SQLite that is linked into dbdyno.
+    Sqlite,
+}
+
+/// A server that dbdyno can get and start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Product {
+    /// MariaDB.
+    MariaDb,
+    /// PostgreSQL.
+    Postgres,
+}
+
+impl Product {
+    /// The name used in targets.
+    pub fn name(self) -> &'static str {
+        match self {
+            Product::MariaDb => "mariadb",
+            Product::Postgres => "postgres",
+        }
+    }
+
+    /// The dialect it speaks.
+    pub fn dialect(self) -> Dialect {
+        match self {
+            Product::MariaDb => Dialect::Mysql,
+            Product::Postgres => Dialect::Postgres,
+        }
+    }
+}
+
+/// How a running server is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// Host name or address, and port.
+    Tcp(String, u16),
+    /// Path of a unix socket. For PostgreSQL the file itself, not its directory.
+    Unix(String),
+}
+
+impl fmt::Display for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Transport::Tcp(host, port) if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Transport::Tcp(host, port) => write!(f, "{host}:{port}"),
+            Transport::Unix(path) => f.write_str(path),
+        }
+    }
+}
+
+/// A running server and an account on it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerUrl {
+    /// [`Dialect::Mysql`] or [`Dialect::Postgres`].
+    pub dialect: Dialect,
+    /// Where it listens.
+    pub transport: Transport,
+    /// Account.
+    pub user: String,
+    /// Its password; `None` if the URL gives none.
+    pub password: Option<Secret>,
+    /// Database in which the tables are made.
+    pub database: String,
+}
+
+/// What an arm is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A release that dbdyno gets and starts itself. The version is a prefix: `10.11`.
+    Release(Product, String),
+    /// A server that is running already.
+    Url(ServerUrl),
+    /// The bundled SQLite on a file of its own, with pragmas set on every connection.
+    Sqlite(Vec<(String, String)>),
+}
+
+/// An arm as the user wrote it: a target, and whether it is slowed on purpose.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ArmSpec {
+    /// What is measured.
+    pub target: Target,
+    /// Share of the rate that is taken away on purpose (0.05: every event is drawn out to 1/0.95 of
+    /// its time by spinning in the client). An anchor to test the instrument with; 0 for real work.
+    pub slow: f64,
+}
+
+/// Why a target cannot be understood. The text says what to try next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetError {
+    /// The word before the colon is not known. Carries that word.
+    UnknownKind(String),
+    /// Anything else; a whole sentence.
+    Malformed(String),
+}
+
+impl fmt::Display for TargetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TargetError::UnknownKind(kind) => write!(f, "unknown kind of server {kind:?}"),
+            TargetError::Malformed(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for TargetError {}
+
+/// The words with which a target can begin.
+pub const KINDS: [&str; 5] = ["mariadb", "postgres", "mysql", "postgresql", "sqlite"];
+
+const MYSQL_PORT: u16 = 3306;
+const POSTGRES_PORT: u16 = 5432;
+
+impl ArmSpec {
+    /// The dialect that the arm speaks.
+    pub fn dialect(&self) -> Dialect {
+        match &self.target {
+            Target::Release(product, _) => product.dialect(),
+            Target::Url(url) => url.dialect,
+            Target::Sqlite(_) => Dialect::Sqlite,
+        }
+    }
+}
+
+impl FromStr for ArmSpec {
+    type Err = TargetError;
+
+    fn from_str(text: &str) -> Result<ArmSpec, TargetError> {
+        let (body, query) = text.split_once('?').unwrap_or((text, ""));
+        let mut options = parse_query(query)?;
+        let slow = take_slow(&mut options)?;
+        let target = if let Some((scheme, rest)) = body.split_once("://") {
+            Target::Url(parse_url(scheme, rest, options)?)
+        } else {
+            parse_release(body, options)?
+        };
+        Ok(ArmSpec { target, slow })
+    }
+}
+
+/// The target as the user would write it, without any password: fit for tables, logs and stores.
+impl fmt::Display for ArmSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = '?';
+        match &self.target {
+            Target::Release(product, version) => write!(f, "{}:{version}", product.name())?,
+            Target::Url(url) => {
+                let scheme = if url.dialect == Dialect::Mysql {
+                    "mysql"
+                } else {
+                    "postgres"
+                };
+                write!(f, "{scheme}://{}@", encode(&url.user))?;
+                match &url.transport {
+                    Transport::Tcp(..) => write!(f, "{}/{}", url.transport, encode(&url.database))?,
+                    Transport::Unix(path) => {
+                        write!(f, "/{}?socket={}", encode(&url.database), encode(path))?;
+                        separator = '&';
+                    }
+                }
+            }
+            Target::Sqlite(pragmas) => {
+                f.write_str("sqlite:")?;
+                for (name, value) in pragmas {
+                    write!(f, "{separator}{name}={}", encode(value))?;
+                    separator = '&';
+                }
+            }
+        }
+        if self.slow > 0.0 {
+            write!(f, "{separator}slow={}%", self.slow * 100.0)?;
+        }
+        Ok(())
+    }
+}
+
+fn parse_release(body: &str, options: Vec<(String, String)>) -> Result<Target, TargetError> {
+    let (kind, version) = body.split_once(':').unwrap_or((body, ""));
+    let product = match kind {
+        "mariadb" => Product::MariaDb,
+        "postgres" | "postgresql" => Product::Postgres,
+        "sqlite" if version.is_empty() => return parse_sqlite(options),
+        "sqlite" => {
+            return Err(malformed(format!(
+                "{body:?}: sqlite takes pragmas, not a version or a path; write sqlite:?{}",
+                "synchronous=off"
+            )));
+        }
+        "mysql" => {
+            return Err(malformed(format!(
+                "{body:?}: dbdyno cannot get MySQL releases yet; start the server yourself and \
+                 name it as mysql://user@127.0.0.1:3306/test"
+            )));
+        }
+        _ => return Err(TargetError::UnknownKind(kind.to_owned())),
+    };
+    if let Some((name, _)) = options.first() {
+        return Err(malformed(format!(
+            "{body:?} does not take the option {name:?}"
+        )));
+    }
+    Ok(Target::Release(product, version.to_owned()))
+}
+
+fn parse_sqlite(options: Vec<(String, String)>) -> Result<Target, TargetError> {
+    for (name, value) in &options {
+        let word = |text: &str| {
+            text.trim_start_matches('-')
+                .chars()
+                .all(|c| c.is_ascii_alphanumeric() || c == '_')
+        };
+        if name.is_empty() || value.is_empty() || !word(name) || !word(value) {
+            return Err(malformed(format!(
+                "sqlite: {name}={value} is not a pragma and its value; try synchronous=off"
+            )));
+        }
+    }
+    Ok(Target::Sqlite(options))
+}
+
+fn parse_url(
+    scheme: &str,
+    rest: &str,
+    options: Vec<(String, String)>,
+) -> Result<ServerUrl, TargetError> {
+    let (dialect, default_port, default_user) = match scheme {
+        "mysql" | "mariadb" => (Dialect::Mysql, MYSQL_PORT, "root"),
+        "postgres" | "postgresql" => (Dialect::Postgres, POSTGRES_PORT, "postgres"),
+        _ => return Err(TargetError::UnknownKind(scheme.to_owned())),
+    };
+    let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+    let (account, address) = match authority.rsplit_once('@') {
+        Some((account, address)) => (account, address),
+        None => ("", authority),
+    };
+    let (user, password) = match account.split_once(':') {
+        Some((user, password)) => (decode(user)?, Some(Secret::new(decode(password)?))),
+        None => (decode(account)?, None),
+    };
+    let (host, port) = parse_address(address, default_port)?;
+    let mut socket = host.starts_with('/').then(|| host.clone());
+    for (name, value) in options {
+        match name.as_str() {
+            "socket" | "host" => socket = Some(value),
+            _ => {
+                return Err(malformed(format!(
+                    "{scheme} URL: unknown option {name:?}; known are socket=PATH and slow=SHARE%"
+                )));
+            }
+        }
+    }
+    let transport = match socket {
+        Some(path) if dialect == Dialect::Postgres && !path.contains(".s.PGSQL.") => {
+            Transport::Unix(format!("{}/.s.PGSQL.{port}", path.trim_end_matches('/')))
+        }
+        Some(path) => Transport::Unix(path),
+        None => Transport::Tcp(
+            if host.is_empty() {
+                "127.0.0.1".into()
+            } else {
+                host
+            },
+            port,
+        ),
+    };
+    let user = if user.is_empty() {
+        default_user.to_owned()
+    } else {
+        user
+    };
+    let database = if database.is_empty() {
+        "dbdyno".to_owned()
+    } else {
+        decode(database)?
+    };
+    Ok(ServerUrl {
+        dialect,
+        transport,
+        user,
+        password,
+        database,
+    })
+}
+
+/// `host`, `host:port`, `[v6]:port` or a percent-encoded socket directory.
+fn parse_address(address: &str, default_port: u16) -> Result<(String, u16), TargetError> {
+    let port_of = |text: &str| {
+        text.parse::<u16>()
+            .ok()
+            .filter(|&port| port > 0)
+            .ok_or_else(|| malformed(format!("{text:?} is not a port; ports are 1 to 65535")))
+    };
+    if let Some(v6) = address.strip_prefix('[') {
+        let (host, rest) = v6.split_once(']').ok_or_else(|| {
+            malformed(format!(
+                "{address:?} lacks the closing bracket of an IPv6 address"
+            ))
+        })?;
+        let port = rest.strip_prefix(':').map_or(Ok(default_port), port_of)?;
+        return Ok((host.to_owned(), port));
+    }
+    match address.split_once(':') {
+        Some((host, port)) => Ok((decode(host)?, port_of(port)?)),
+        None => Ok((decode(address)?, default_port)),
+    }
+}
+
+fn parse_query(query: &str) -> Result<Vec<(String, String)>, TargetError> {
+    query
+        .split('&')
+        .filter(|part| !part.is_empty())
+        .map(|part| {
+            let (name, value) = part.split_once('=').ok_or_else(|| {
+                malformed(format!("option {part:?} lacks a value; write {part}=VALUE"))
+            })?;
+            Ok((
+                decode(name)?,
+                if name == "slow" {
+                    value.to_owned()
+                } else {
+                    decode(value)?
+                },
+            ))
+        })
+        .collect()
+}
+
+fn take_slow(options: &mut Vec<(String, String)>) -> Result<f64, TargetError> {
+    let Some(index) = options.iter().position(|(name, _)| name == "slow") else {
+        return Ok(0.0);
+    };
+    let (_, value) = options.remove(index);
+    let percent = value
+        .strip_suffix("%25")
+        .or_else(|| value.strip_suffix('%'));
+    let share = percent
+        .unwrap_or(&value)
+        .parse::<f64>()
+        .ok()
+        .map(|percent| percent / 100.0);
+    share
+        .filter(|share| (0.0..=0.9).contains(share))
+        .ok_or_else(|| {
+            malformed(format!(
+                "slow={value}: give a share from 0% to 90%, for example slow=5%"
+            ))
+        })
+}
+
+fn malformed(text: String) -> TargetError {
+    TargetError::Malformed(text)
+}
+
+/// Percent-decoding (RFC 3986, 2.1).
+fn decode(text: &str) -> Result<String, TargetError> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digit = |byte: Option<u8>| byte.and_then(|b| (b as char).to_digit(16));
+        match (digit(rest.next()), digit(rest.next())) {
+            (Some(high), Some(low)) => bytes.push((high * 16 + low) as u8),
+            _ => {
+                return Err(malformed(
+                    "a % in a URL must be followed by two hexadecimal digits; write %25 for the \
+                     character itself"
+                        .to_owned(),
+                ));
+            }
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| malformed("a URL must decode to UTF-8".to_owned()))
+}
+
+fn encode(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
+    let mut encoded = String::with_capacity(text.len());
+    for c in text.chars() {
+        if plain(c) {
+            encoded.push(c);
+        } else {
+            let mut buffer = [0; 4];
+            for byte in c.encode_utf8(&mut buffer).bytes() {
+                encoded.push_str(&format!("%{byte:02X}"));
+            }
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<ArmSpec, TargetError> {
+        text.parse()
+    }
+
+    #[test]
+    fn display_shows_no_password_and_parses_back_to_the_same_server() {
+        for text in [
+            "mariadb:10.11",
+            "postgres:17?slow=5%",
+            "mysql://bob:s3cret@db.example:3307/shop",
+            "mysql://root@/x?socket=/run/mysqld/mysqld.sock&slow=2.5%",
+            "postgres://ann:p%40ss@[::1]:5433/d",
+            "postgres://ann@/d?host=/run/postgresql",
+            "sqlite:?synchronous=off&cache_size=-2000&slow=5%",
+        ] {
+            let mut spec = parse(text).unwrap();
+            let shown = spec.to_string();
+            assert!(
+                !shown.contains("s3cret") && !shown.contains("p@ss"),
+                "{shown}"
+            );
+            if let Target::Url(url) = &mut spec.target {
+                url.password = None;
+            }
+            assert_eq!(parse(&shown).unwrap(), spec, "{text} shown as {shown}");
+        }
+    }
+
+    #[test]
+    fn urls_have_the_defaults_of_their_clients() {
+        let Target::Url(url) = parse("postgres://localhost").unwrap().target else {
+            panic!()
+        };
+        assert_eq!(url.transport, Transport::Tcp("localhost".into(), 5432));
+        assert_eq!(
+            (url.user.as_str(), url.database.as_str()),
+            ("postgres", "dbdyno")
+        );
+        let Target::Url(url) = parse("postgres://u@%2Frun%2Fpg:5433/d").unwrap().target else {
+            panic!()
+        };
+        assert_eq!(
+            url.transport,
+            Transport::Unix("/run/pg/.s.PGSQL.5433".into())
+        );
+    }
+
+    #[test]
+    fn wrong_targets_say_what_to_try() {
+        assert_eq!(
+            parse("marriadb:10.11"),
+            Err(TargetError::UnknownKind("marriadb".into()))
+        );
+        for wrong in [
+            "mysql:8.0",
+            "mysql://h:99999/d",
+            "mysql://h/d?sokcet=/x",
+            "mysql://u:%zz@h/d",
+            "sqlite:/tmp/x.db",
+            "sqlite:?synchronous",
+            "sqlite:?x=1;drop",
+            "sqlite:?slow=95%",
+            "mariadb:10.11?pool=1",
+            "postgres://[::1/d",
+        ] {
+            assert!(
+                matches!(parse(wrong), Err(TargetError::Malformed(_))),
+                "{wrong} was taken"
+            );
+        }
+    }
+}

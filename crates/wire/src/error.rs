@@ -1,0 +1,83 @@
+//! Errors by what they mean to the caller.
+
+use std::fmt;
+use std::io;
+
+/// An error that the server sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerError {
+    /// MySQL's error number; 0 for PostgreSQL.
+    pub code: u16,
+    /// The five characters of SQLSTATE.
+    pub sqlstate: String,
+    /// The server's own words.
+    pub message: String,
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.code == 0 {
+            write!(f, "{} (SQLSTATE {})", self.message, self.sqlstate)
+        } else {
+            write!(
+                f,
+                "{} (error {}, SQLSTATE {})",
+                self.message, self.code, self.sqlstate
+            )
+        }
+    }
+}
+
+/// Why something could not be done over the wire.
+#[derive(Debug)]
+pub enum WireError {
+    /// No connection could be made: nobody listens, no such socket, name unknown.
+    Connect(String, io::Error),
+    /// The server answered and refused the account, the password or the database.
+    Login(ServerError),
+    /// The connection broke.
+    Broken(io::Error),
+    /// The server refused a statement; the connection is usable.
+    Server(ServerError),
+    /// The other side sent what the protocol does not allow, or what we do not support.
+    Protocol(String),
+}
+
+impl WireError {
+    /// Whether the connection is of no further use.
+    pub fn is_fatal(&self) -> bool {
+        !matches!(self, WireError::Server(_))
+    }
+
+    /// Whether the transaction was rolled back for the sake of others and may simply be asked again:
+    /// MySQL 1020, 1205, 1213 (those that sysbench ignores), SQLSTATE 40001 and 40P01.
+    pub fn is_retryable(&self) -> bool {
+        let WireError::Server(error) = self else {
+            return false;
+        };
+        matches!(error.code, 1020 | 1205 | 1213)
+            || (error.code == 0 && matches!(error.sqlstate.as_str(), "40001" | "40P01" | "55P03"))
+    }
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WireError::Connect(endpoint, error) => {
+                write!(f, "no connection to {endpoint}: {error}")
+            }
+            WireError::Login(error) => write!(f, "the server refused the login: {error}"),
+            WireError::Broken(error) => write!(f, "the connection broke: {error}"),
+            WireError::Server(error) => write!(f, "the server refused: {error}"),
+            WireError::Protocol(text) => write!(f, "protocol violated: {text}"),
+        }
+    }
+}
+
+impl std::error::Error for WireError {}
+
+impl From<io::Error> for WireError {
+    fn from(error: io::Error) -> Self {
+        WireError::Broken(error)
+    }
+}

@@ -1,0 +1,106 @@
+//! A blocking socket, TCP or unix.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use dbdyno_model::{Secret, Transport};
+
+use crate::error::WireError;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Where a server listens and as whom to log in.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// Address.
+    pub transport: Transport,
+    /// Account.
+    pub user: String,
+    /// Password; empty if none is needed.
+    pub password: Secret,
+    /// Database to use; empty for none (MySQL) or the account's own (PostgreSQL).
+    pub database: String,
+}
+
+/// A connected socket.
+#[derive(Debug)]
+pub enum Stream {
+    /// TCP, with Nagle's algorithm switched off.
+    Tcp(TcpStream),
+    /// A unix socket.
+    Unix(UnixStream),
+}
+
+impl Stream {
+    /// Connects within ten seconds, trying every address that the name has.
+    ///
+    /// # Errors
+    /// [`WireError::Connect`].
+    pub fn connect(transport: &Transport) -> Result<Stream, WireError> {
+        let failed = |error| WireError::Connect(transport.to_string(), error);
+        match transport {
+            Transport::Unix(path) => UnixStream::connect(path).map(Stream::Unix).map_err(failed),
+            Transport::Tcp(host, port) => {
+                let addresses = (host.as_str(), *port).to_socket_addrs().map_err(failed)?;
+                let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+                for address in addresses {
+                    match TcpStream::connect_timeout(&address, CONNECT_TIMEOUT) {
+                        Ok(stream) => {
+                            stream.set_nodelay(true).map_err(failed)?;
+                            return Ok(Stream::Tcp(stream));
+                        }
+                        Err(error) => last = error,
+                    }
+                }
+                Err(failed(last))
+            }
+        }
+    }
+
+    /// Whether the bytes never leave this host through a network device.
+    pub fn is_unix(&self) -> bool {
+        matches!(self, Stream::Unix(_))
+    }
+
+    /// Bounds every read and write; `None` waits for ever.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+            Stream::Unix(stream) => {
+                stream.set_read_timeout(timeout)?;
+                stream.set_write_timeout(timeout)
+            }
+        }
+    }
+}
+
+impl Read for Stream {
+    #[inline]
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => stream.read(buffer),
+            Stream::Unix(stream) => stream.read(buffer),
+        }
+    }
+}
+
+impl Write for Stream {
+    #[inline]
+    fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Tcp(stream) => stream.write(buffer),
+            Stream::Unix(stream) => stream.write(buffer),
+        }
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
