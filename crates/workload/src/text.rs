@@ -1,0 +1,89 @@
+//! Character columns as sysbench fills them: groups of eleven random digits joined by `-`.
+
+use dbdyno_model::random::Stream;
+
+/// Groups in column `c`, which makes 119 characters.
+pub const C_GROUPS: usize = 10;
+/// Groups in column `pad`, which makes 59 characters.
+pub const PAD_GROUPS: usize = 5;
+
+const DIGITS_PER_GROUP: u64 = 100_000_000_000;
+
+const PAIRS: [[u8; 2]; 100] = {
+    let mut pairs = [[0u8; 2]; 100];
+    let mut n = 0;
+    while n < 100 {
+        pairs[n] = [b'0' + (n / 10) as u8, b'0' + (n % 10) as u8];
+        n += 1;
+    }
+    pairs
+};
+
+/// Appends `groups` groups of eleven digits. One random number makes one group: a call for each digit
+/// would cost as much as the rest of the client together.
+pub fn push_groups(buffer: &mut Vec<u8>, random: &mut Stream, groups: usize) {
+    for group in 0..groups {
+        let mut digits = [b'-'; 12];
+        let mut rest = random.below(DIGITS_PER_GROUP);
+        for pair in (1..6).rev() {
+            digits[2 * pair..2 * pair + 2].copy_from_slice(&PAIRS[(rest % 100) as usize]);
+            rest /= 100;
+        }
+        digits[1] = b'0' + rest as u8;
+        buffer.extend_from_slice(if group == 0 { &digits[1..] } else { &digits });
+    }
+}
+
+/// Appends a number in decimal.
+pub fn push_number(buffer: &mut Vec<u8>, mut number: u64) {
+    let mut digits = [0u8; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    buffer.extend_from_slice(&digits[start..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::random::stream;
+
+    #[test]
+    fn columns_have_the_shape_of_sysbench() {
+        let mut random = stream(&[1]);
+        let mut counts = [0u32; 10];
+        for _ in 0..1000 {
+            let mut c = Vec::new();
+            push_groups(&mut c, &mut random, C_GROUPS);
+            assert_eq!(c.len(), 119);
+            for group in c.split(|&byte| byte == b'-') {
+                assert_eq!(group.len(), 11);
+                group
+                    .iter()
+                    .for_each(|&digit| counts[(digit - b'0') as usize] += 1);
+            }
+        }
+        // Chi-square over ten digits: 9 degrees of freedom, 0.1 % point 27.9.
+        let expected = 11_000.0;
+        let chi2: f64 = counts
+            .iter()
+            .map(|&n| (f64::from(n) - expected).powi(2) / expected)
+            .sum();
+        assert!(chi2 < 27.9, "digits are not uniform: chi-square {chi2}");
+    }
+
+    #[test]
+    fn numbers_print_as_numbers() {
+        for number in [0, 9, 10, 12_345, u64::MAX] {
+            let mut buffer = Vec::new();
+            push_number(&mut buffer, number);
+            assert_eq!(String::from_utf8(buffer).unwrap(), number.to_string());
+        }
+    }
+}
