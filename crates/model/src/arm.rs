@@ -56,34 +56,22 @@ pub struct PerArm<T> {
 impl<T> PerArm<T> {
     /// Calls `make` for each arm, base first.
     pub fn from_fn(mut make: impl FnMut(Arm) -> T) -> Self {
-        PerArm {
-            base: make(Arm::Base),
-            test: make(Arm::Test),
-        }
+        PerArm { base: make(Arm::Base), test: make(Arm::Test) }
     }
 
     /// Like [`PerArm::from_fn`], stopping at the first error.
     pub fn try_from_fn<E>(mut make: impl FnMut(Arm) -> Result<T, E>) -> Result<Self, E> {
-        Ok(PerArm {
-            base: make(Arm::Base)?,
-            test: make(Arm::Test)?,
-        })
+        Ok(PerArm { base: make(Arm::Base)?, test: make(Arm::Test)? })
     }
 
     /// Applies `f` to both values.
     pub fn map<U>(self, mut f: impl FnMut(T) -> U) -> PerArm<U> {
-        PerArm {
-            base: f(self.base),
-            test: f(self.test),
-        }
+        PerArm { base: f(self.base), test: f(self.test) }
     }
 
     /// Borrows both values.
     pub fn as_ref(&self) -> PerArm<&T> {
-        PerArm {
-            base: &self.base,
-            test: &self.test,
-        }
+        PerArm { base: &self.base, test: &self.test }
     }
 }
 

@@ -142,18 +142,12 @@ impl Gate {
     /// A sentence that says what a gate looks like.
     pub fn parse(text: &str) -> Result<Gate, String> {
         let usage = || format!("gate {text:?} is not of the form 'rqps > 0.98'");
-        let rest = text
-            .trim()
-            .strip_prefix("rqps")
-            .ok_or_else(usage)?
-            .trim_start();
+        let rest = text.trim().strip_prefix("rqps").ok_or_else(usage)?.trim_start();
         let rest = rest.strip_prefix('>').ok_or_else(usage)?;
         let number = rest.strip_prefix('=').unwrap_or(rest).trim();
         let rqps_above: f64 = number.parse().map_err(|_| usage())?;
         if !(rqps_above > 0.0 && rqps_above < 10.0) {
-            return Err(format!(
-                "gate {text:?}: the threshold must lie between 0 and 10"
-            ));
+            return Err(format!("gate {text:?}: the threshold must lie between 0 and 10"));
         }
         Ok(Gate { rqps_above })
     }
@@ -196,14 +190,7 @@ mod tests {
     fn gates_parse_or_explain() {
         assert_eq!(Gate::parse("rqps>0.98").unwrap().rqps_above, 0.98);
         assert_eq!(Gate::parse(" rqps >= 0.9 ").unwrap().rqps_above, 0.9);
-        for wrong in [
-            "",
-            "qps > 1",
-            "rqps < 1",
-            "rqps > fast",
-            "rqps > -1",
-            "rqps > NaN",
-        ] {
+        for wrong in ["", "qps > 1", "rqps < 1", "rqps > fast", "rqps > -1", "rqps > NaN"] {
             assert!(Gate::parse(wrong).is_err(), "{wrong:?} was taken");
         }
     }
@@ -211,11 +198,7 @@ mod tests {
     #[test]
     fn a_gate_needs_the_whole_interval() {
         let gate = Gate { rqps_above: 0.98 };
-        let rqps = |low, high| Interval {
-            estimate: (low + high) / 2.0,
-            low,
-            high,
-        };
+        let rqps = |low, high| Interval { estimate: (low + high) / 2.0, low, high };
         assert_eq!(gate.judge(rqps(0.99, 1.01)), GateOutcome::Holds);
         assert_eq!(gate.judge(rqps(0.90, 0.97)), GateOutcome::Fails);
         assert_eq!(gate.judge(rqps(0.97, 1.01)), GateOutcome::CannotTell);

@@ -30,9 +30,7 @@ impl LatencyHistogram {
 
     /// Adds all counts of `other`.
     pub fn merge(&mut self, other: &LatencyHistogram) {
-        self.0
-            .add(&other.0)
-            .expect("all latency histograms have the same bounds");
+        self.0.add(&other.0).expect("all latency histograms have the same bounds");
     }
 
     /// Number of latencies recorded.
@@ -43,11 +41,7 @@ impl LatencyHistogram {
     /// The latency in nanoseconds that a share `quantile` (0 to 1) of events did not exceed; 0 when
     /// empty.
     pub fn quantile_ns(&self, quantile: f64) -> u64 {
-        if self.0.is_empty() {
-            0
-        } else {
-            self.0.value_at_quantile(quantile)
-        }
+        if self.0.is_empty() { 0 } else { self.0.value_at_quantile(quantile) }
     }
 
     /// The largest latency in nanoseconds; 0 when empty.
@@ -57,11 +51,7 @@ impl LatencyHistogram {
 
     /// The mean latency in nanoseconds; 0 when empty.
     pub fn mean_ns(&self) -> f64 {
-        if self.0.is_empty() {
-            0.0
-        } else {
-            self.0.mean()
-        }
+        if self.0.is_empty() { 0.0 } else { self.0.mean() }
     }
 
     /// The histogram in the library's type, for a codec.
@@ -74,9 +64,7 @@ impl LatencyHistogram {
         let mut histogram = LatencyHistogram::new();
         for step in decoded.iter_recorded() {
             let value = step.value_iterated_to();
-            histogram
-                .0
-                .saturating_record_n(value, step.count_at_value());
+            histogram.0.saturating_record_n(value, step.count_at_value());
         }
         histogram
     }

@@ -67,10 +67,7 @@ pub struct Plan {
 impl Plan {
     /// All cells, loads outermost.
     pub fn cells(&self) -> Vec<Cell> {
-        let cell = |load: &String, clients: u32| Cell {
-            load: load.clone(),
-            clients,
-        };
+        let cell = |load: &String, clients: u32| Cell { load: load.clone(), clients };
         self.loads
             .iter()
             .flat_map(|load| self.clients.iter().map(move |&clients| cell(load, clients)))
@@ -83,27 +80,13 @@ impl Plan {
         let mut rounds = Vec::with_capacity(2 * self.pairs as usize);
         let load_key = random::key_of(&cell.load);
         for block in 0..self.pairs.div_ceil(2) {
-            let key = [
-                self.seed,
-                load_key,
-                u64::from(cell.clients),
-                u64::from(block),
-            ];
+            let key = [self.seed, load_key, u64::from(cell.clients), u64::from(block)];
             let first = Arm::BOTH[random::stream(&key).below(2) as usize];
-            let order = [
-                (0, first),
-                (0, first.other()),
-                (1, first.other()),
-                (1, first),
-            ];
+            let order = [(0, first), (0, first.other()), (1, first.other()), (1, first)];
             for (offset, arm) in order {
                 let pair = 2 * block + offset;
                 if pair < self.pairs {
-                    rounds.push(RoundKey {
-                        cell: cell.clone(),
-                        pair,
-                        arm,
-                    });
+                    rounds.push(RoundKey { cell: cell.clone(), pair, arm });
                 }
             }
         }
@@ -164,12 +147,8 @@ mod tests {
     #[test]
     fn blocks_turn_both_ways_and_the_same_way_for_the_same_seed() {
         let plan = plan(64);
-        let firsts = |cell: &Cell| {
-            plan.rounds(cell)
-                .chunks(4)
-                .map(|block| block[0].arm)
-                .collect::<Vec<_>>()
-        };
+        let firsts =
+            |cell: &Cell| plan.rounds(cell).chunks(4).map(|block| block[0].arm).collect::<Vec<_>>();
         let cells = plan.cells();
         let first = firsts(&cells[0]);
         assert!(first.contains(&Arm::Base) && first.contains(&Arm::Test));

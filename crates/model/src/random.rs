@@ -77,10 +77,7 @@ mod tests {
         for operation in 0..100_000 {
             cells[stream(&[7, operation]).below(100) as usize] += 1;
         }
-        let chi2: f64 = cells
-            .iter()
-            .map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0)
-            .sum();
+        let chi2: f64 = cells.iter().map(|&n| (f64::from(n) - 1000.0).powi(2) / 1000.0).sum();
         assert!(chi2 < 148.2, "chi-square {chi2}");
     }
 }

@@ -41,13 +41,9 @@ impl RunStatus {
 
     /// The status with this [`RunStatus::name`].
     pub fn from_name(name: &str) -> Option<RunStatus> {
-        [
-            RunStatus::Partial,
-            RunStatus::Interrupted,
-            RunStatus::Complete,
-        ]
-        .into_iter()
-        .find(|status| status.name() == name)
+        [RunStatus::Partial, RunStatus::Interrupted, RunStatus::Complete]
+            .into_iter()
+            .find(|status| status.name() == name)
     }
 }
 

@@ -168,11 +168,7 @@ impl fmt::Display for ArmSpec {
         match &self.target {
             Target::Release(product, version) => write!(f, "{}:{version}", product.name())?,
             Target::Url(url) => {
-                let scheme = if url.dialect == Dialect::Mysql {
-                    "mysql"
-                } else {
-                    "postgres"
-                };
+                let scheme = if url.dialect == Dialect::Mysql { "mysql" } else { "postgres" };
                 write!(f, "{scheme}://{}@", encode(&url.user))?;
                 match &url.transport {
                     Transport::Tcp(..) => write!(f, "{}/{}", url.transport, encode(&url.database))?,
@@ -218,9 +214,7 @@ fn parse_release(body: &str, options: Vec<(String, String)>) -> Result<Target, T
         _ => return Err(TargetError::UnknownKind(kind.to_owned())),
     };
     if let Some((name, _)) = options.first() {
-        return Err(malformed(format!(
-            "{body:?} does not take the option {name:?}"
-        )));
+        return Err(malformed(format!("{body:?} does not take the option {name:?}")));
     }
     Ok(Target::Release(product, version.to_owned()))
 }
@@ -228,9 +222,7 @@ fn parse_release(body: &str, options: Vec<(String, String)>) -> Result<Target, T
 fn parse_sqlite(options: Vec<(String, String)>) -> Result<Target, TargetError> {
     for (name, value) in &options {
         let word = |text: &str| {
-            text.trim_start_matches('-')
-                .chars()
-                .all(|c| c.is_ascii_alphanumeric() || c == '_')
+            text.trim_start_matches('-').chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         };
         if name.is_empty() || value.is_empty() || !word(name) || !word(value) {
             return Err(malformed(format!(
@@ -277,32 +269,11 @@ fn parse_url(
             Transport::Unix(format!("{}/.s.PGSQL.{port}", path.trim_end_matches('/')))
         }
         Some(path) => Transport::Unix(path),
-        None => Transport::Tcp(
-            if host.is_empty() {
-                "127.0.0.1".into()
-            } else {
-                host
-            },
-            port,
-        ),
+        None => Transport::Tcp(if host.is_empty() { "127.0.0.1".into() } else { host }, port),
     };
-    let user = if user.is_empty() {
-        default_user.to_owned()
-    } else {
-        user
-    };
-    let database = if database.is_empty() {
-        "dbdyno".to_owned()
-    } else {
-        decode(database)?
-    };
-    Ok(ServerUrl {
-        dialect,
-        transport,
-        user,
-        password,
-        database,
-    })
+    let user = if user.is_empty() { default_user.to_owned() } else { user };
+    let database = if database.is_empty() { "dbdyno".to_owned() } else { decode(database)? };
+    Ok(ServerUrl { dialect, transport, user, password, database })
 }
 
 /// `host`, `host:port`, `[v6]:port` or a percent-encoded socket directory.
@@ -315,9 +286,7 @@ fn parse_address(address: &str, default_port: u16) -> Result<(String, u16), Targ
     };
     if let Some(v6) = address.strip_prefix('[') {
         let (host, rest) = v6.split_once(']').ok_or_else(|| {
-            malformed(format!(
-                "{address:?} lacks the closing bracket of an IPv6 address"
-            ))
+            malformed(format!("{address:?} lacks the closing bracket of an IPv6 address"))
         })?;
         let port = rest.strip_prefix(':').map_or(Ok(default_port), port_of)?;
         return Ok((host.to_owned(), port));
@@ -336,14 +305,7 @@ fn parse_query(query: &str) -> Result<Vec<(String, String)>, TargetError> {
             let (name, value) = part.split_once('=').ok_or_else(|| {
                 malformed(format!("option {part:?} lacks a value; write {part}=VALUE"))
             })?;
-            Ok((
-                decode(name)?,
-                if name == "slow" {
-                    value.to_owned()
-                } else {
-                    decode(value)?
-                },
-            ))
+            Ok((decode(name)?, if name == "slow" { value.to_owned() } else { decode(value)? }))
         })
         .collect()
 }
@@ -353,21 +315,11 @@ fn take_slow(options: &mut Vec<(String, String)>) -> Result<f64, TargetError> {
         return Ok(0.0);
     };
     let (_, value) = options.remove(index);
-    let percent = value
-        .strip_suffix("%25")
-        .or_else(|| value.strip_suffix('%'));
-    let share = percent
-        .unwrap_or(&value)
-        .parse::<f64>()
-        .ok()
-        .map(|percent| percent / 100.0);
-    share
-        .filter(|share| (0.0..=0.9).contains(share))
-        .ok_or_else(|| {
-            malformed(format!(
-                "slow={value}: give a share from 0% to 90%, for example slow=5%"
-            ))
-        })
+    let percent = value.strip_suffix("%25").or_else(|| value.strip_suffix('%'));
+    let share = percent.unwrap_or(&value).parse::<f64>().ok().map(|percent| percent / 100.0);
+    share.filter(|share| (0.0..=0.9).contains(share)).ok_or_else(|| {
+        malformed(format!("slow={value}: give a share from 0% to 90%, for example slow=5%"))
+    })
 }
 
 fn malformed(text: String) -> TargetError {
@@ -435,10 +387,7 @@ mod tests {
         ] {
             let mut spec = parse(text).unwrap();
             let shown = spec.to_string();
-            assert!(
-                !shown.contains("s3cret") && !shown.contains("p@ss"),
-                "{shown}"
-            );
+            assert!(!shown.contains("s3cret") && !shown.contains("p@ss"), "{shown}");
             if let Target::Url(url) = &mut spec.target {
                 url.password = None;
             }
@@ -448,29 +397,18 @@ mod tests {
 
     #[test]
     fn urls_have_the_defaults_of_their_clients() {
-        let Target::Url(url) = parse("postgres://localhost").unwrap().target else {
-            panic!()
-        };
+        let Target::Url(url) = parse("postgres://localhost").unwrap().target else { panic!() };
         assert_eq!(url.transport, Transport::Tcp("localhost".into(), 5432));
-        assert_eq!(
-            (url.user.as_str(), url.database.as_str()),
-            ("postgres", "dbdyno")
-        );
+        assert_eq!((url.user.as_str(), url.database.as_str()), ("postgres", "dbdyno"));
         let Target::Url(url) = parse("postgres://u@%2Frun%2Fpg:5433/d").unwrap().target else {
             panic!()
         };
-        assert_eq!(
-            url.transport,
-            Transport::Unix("/run/pg/.s.PGSQL.5433".into())
-        );
+        assert_eq!(url.transport, Transport::Unix("/run/pg/.s.PGSQL.5433".into()));
     }
 
     #[test]
     fn wrong_targets_say_what_to_try() {
-        assert_eq!(
-            parse("marriadb:10.11"),
-            Err(TargetError::UnknownKind("marriadb".into()))
-        );
+        assert_eq!(parse("marriadb:10.11"), Err(TargetError::UnknownKind("marriadb".into())));
         for wrong in [
             "mysql:8.0",
             "mysql://h:99999/d",
@@ -483,10 +421,7 @@ mod tests {
             "mariadb:10.11?pool=1",
             "postgres://[::1/d",
         ] {
-            assert!(
-                matches!(parse(wrong), Err(TargetError::Malformed(_))),
-                "{wrong} was taken"
-            );
+            assert!(matches!(parse(wrong), Err(TargetError::Malformed(_))), "{wrong} was taken");
         }
     }
 }

@@ -43,10 +43,6 @@ pub struct Warning {
 impl Warning {
     /// A warning with the given severity, key and sentence.
     pub fn new(severity: Severity, code: &str, text: impl Into<String>) -> Self {
-        Warning {
-            severity,
-            code: code.to_owned(),
-            text: text.into(),
-        }
+        Warning { severity, code: code.to_owned(), text: text.into() }
     }
 }

@@ -91,17 +91,11 @@ impl Load {
 }
 
 const fn read(template: &'static str, rows_min: u64, rows_max: u64) -> Ask {
-    Ask {
-        template,
-        expect: Expect::Rows(rows_min, rows_max),
-    }
+    Ask { template, expect: Expect::Rows(rows_min, rows_max) }
 }
 
-const fn write(template: &'static str) -> Ask {
-    Ask {
-        template,
-        expect: Expect::Changed(1, 1),
-    }
+const fn write(template: &'static str, rows_min: u64) -> Ask {
+    Ask { template, expect: Expect::Changed(rows_min, 1) }
 }
 
 const fn once(asks: &'static [Ask]) -> Step {
@@ -109,26 +103,12 @@ const fn once(asks: &'static [Ask]) -> Step {
 }
 
 const POINT: Ask = read("SELECT c FROM {table} WHERE id={id}", 1, 1);
-const SIMPLE: Ask = read(
-    "SELECT c FROM {table} WHERE id BETWEEN {id} AND {id+99}",
-    1,
-    100,
-);
-const SUM: Ask = read(
-    "SELECT SUM(k) FROM {table} WHERE id BETWEEN {id} AND {id+99}",
-    1,
-    1,
-);
-const ORDER: Ask = read(
-    "SELECT c FROM {table} WHERE id BETWEEN {id} AND {id+99} ORDER BY c",
-    1,
-    100,
-);
-const DISTINCT: Ask = read(
-    "SELECT DISTINCT c FROM {table} WHERE id BETWEEN {id} AND {id+99} ORDER BY c",
-    1,
-    100,
-);
+const SIMPLE: Ask = read("SELECT c FROM {table} WHERE id BETWEEN {id} AND {id+99}", 1, 100);
+const SUM: Ask = read("SELECT SUM(k) FROM {table} WHERE id BETWEEN {id} AND {id+99}", 1, 1);
+const ORDER: Ask =
+    read("SELECT c FROM {table} WHERE id BETWEEN {id} AND {id+99} ORDER BY c", 1, 100);
+const DISTINCT: Ask =
+    read("SELECT DISTINCT c FROM {table} WHERE id BETWEEN {id} AND {id+99} ORDER BY c", 1, 100);
 const UPDATE_ONE_C: Ask = write("UPDATE {table} SET c={c} WHERE id={id}", 1);
 // In the mix, another client may have deleted and put back the row: PostgreSQL then finds no row to
 // change, because the new one came after the statement's snapshot.
@@ -136,10 +116,8 @@ const UPDATE_K: Ask = write("UPDATE {table} SET k=k+1 WHERE id={id}", 0);
 const UPDATE_C: Ask = write("UPDATE {table} SET c={c} WHERE id={id}", 0);
 // The row that is deleted comes back under the same id, so the table keeps its size.
 const DELETE: Ask = write("DELETE FROM {table} WHERE id={id}", 0);
-const INSERT_BACK: Ask = write(
-    "INSERT INTO {table} (id, k, c, pad) VALUES ({same id}, {k}, {c}, {pad})",
-    1,
-);
+const INSERT_BACK: Ask =
+    write("INSERT INTO {table} (id, k, c, pad) VALUES ({same id}, {k}, {c}, {pad})", 1);
 
 /// All loads.
 pub const LOADS: &[Load] = &[
@@ -156,11 +134,7 @@ pub const LOADS: &[Load] = &[
         group: Group::Point,
         transaction: false,
         // About one row for each key: rows per key are Poisson(1).
-        steps: &[once(&[read(
-            "SELECT k FROM {table} WHERE k IN ({k*100})",
-            0,
-            u64::MAX,
-        )])],
+        steps: &[once(&[read("SELECT k FROM {table} WHERE k IN ({k*100})", 0, u64::MAX)])],
     },
     Load {
         name: "range-notcovered-pk",
@@ -186,10 +160,7 @@ pub const LOADS: &[Load] = &[
         group: Group::Write,
         transaction: true,
         steps: &[
-            Step {
-                asks: &[POINT],
-                repeat: 10,
-            },
+            Step { asks: &[POINT], repeat: 10 },
             once(&[SIMPLE]),
             once(&[SUM]),
             once(&[ORDER]),

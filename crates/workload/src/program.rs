@@ -122,34 +122,18 @@ impl Program {
                     kind: StatementKind::Prepared,
                 }));
                 let generators = template.generators();
-                asks.push(CompiledAsk {
-                    first_statement,
-                    generators,
-                    expect: ask.expect,
-                });
+                asks.push(CompiledAsk { first_statement, generators, expect: ask.expect });
             }
-            steps.push(CompiledStep {
-                asks,
-                repeat: step.repeat,
-            });
+            steps.push(CompiledStep { asks, repeat: step.repeat });
         }
         let transaction = load.transaction.then(|| {
             let begin = statements.len() as u32;
-            let control = |sql: &str| Statement {
-                sql: sql.into(),
-                kind: StatementKind::Control,
-            };
+            let control = |sql: &str| Statement { sql: sql.into(), kind: StatementKind::Control };
             statements.push(control(begin_statement(dialect, load.writes())));
             statements.push(control("COMMIT"));
             (begin, begin + 1)
         });
-        Ok(Program {
-            statements,
-            steps,
-            transaction,
-            tables,
-            load_key: random::key_of(load.name),
-        })
+        Ok(Program { statements, steps, transaction, tables, load_key: random::key_of(load.name) })
     }
 
     /// All statements that events can refer to.
@@ -160,12 +144,7 @@ impl Program {
     /// Overwrites `event` with operation number `operation` of client `client`. The same numbers give
     /// the same event, always.
     pub fn fill(&self, client: u32, operation: u64, event: &mut Event) {
-        let key = [
-            self.tables.seed,
-            self.load_key,
-            u64::from(client),
-            operation,
-        ];
+        let key = [self.tables.seed, self.load_key, u64::from(client), operation];
         let mut random = random::stream(&key);
         event.calls.clear();
         event.values.clear();
@@ -228,19 +207,11 @@ fn begin_statement(dialect: Dialect, writes: bool) -> &'static str {
 }
 
 fn control_call(statement: u32) -> Call {
-    Call {
-        statement,
-        first_value: 0,
-        values: 0,
-        expect: None,
-    }
+    Call { statement, first_value: 0, values: 0, expect: None }
 }
 
 fn push_text(buffer: &mut Vec<u8>, random: &mut Stream, groups: usize) -> Value {
     let start = buffer.len() as u32;
     text::push_groups(buffer, random, groups);
-    Value::Text {
-        start,
-        length: buffer.len() as u32 - start,
-    }
+    Value::Text { start, length: buffer.len() as u32 - start }
 }

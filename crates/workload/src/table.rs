@@ -72,13 +72,7 @@ impl Tables {
             ),
         };
         let drop = format!("DROP TABLE {name}");
-        TableScript {
-            name,
-            create,
-            bulk,
-            finish,
-            drop,
-        }
+        TableScript { name, create, bulk, finish, drop }
     }
 
     /// Appends row `id` (from 1) of table `index` in the tab-separated form that LOAD DATA and COPY
@@ -114,12 +108,7 @@ mod tests {
     fn rows_are_a_function_of_seed_table_and_id() {
         let row = |seed, index, id| {
             let mut buffer = Vec::new();
-            Tables {
-                count: 2,
-                rows: 1000,
-                seed,
-            }
-            .push_row(&mut buffer, index, id);
+            Tables { count: 2, rows: 1000, seed }.push_row(&mut buffer, index, id);
             String::from_utf8(buffer).unwrap()
         };
         assert_eq!(row(1, 0, 5), row(1, 0, 5));
@@ -129,9 +118,6 @@ mod tests {
         let fields: Vec<&str> = line.trim_end().split('\t').collect();
         assert_eq!(fields[0], "77");
         assert!((1..=1000).contains(&fields[1].parse::<u64>().unwrap()));
-        assert_eq!(
-            (fields[2].len(), fields[3].len(), fields.len()),
-            (119, 59, 4)
-        );
+        assert_eq!((fields[2].len(), fields[3].len(), fields.len()), (119, 59, 4));
     }
 }

@@ -73,10 +73,9 @@ impl Template {
             if open > 0 {
                 pieces.push(Piece::Sql(rest[..open].to_owned()));
             }
-            let close = rest[open..].find('}').ok_or_else(|| TemplateError {
-                offset,
-                message: "'{' without '}'".to_owned(),
-            })?;
+            let close = rest[open..]
+                .find('}')
+                .ok_or_else(|| TemplateError { offset, message: "'{' without '}'".to_owned() })?;
             let word = &rest[open + 1..open + close];
             let piece = parse_word(word).ok_or_else(|| TemplateError {
                 offset,
@@ -120,9 +119,7 @@ impl Template {
             Piece::Parameters(generator, count) => Some((*generator, *count as usize)),
             Piece::Sql(_) | Piece::Table => None,
         });
-        parameters
-            .flat_map(|(generator, count)| std::iter::repeat_n(generator, count))
-            .collect()
+        parameters.flat_map(|(generator, count)| std::iter::repeat_n(generator, count)).collect()
     }
 }
 
@@ -147,10 +144,7 @@ fn parse_word(word: &str) -> Option<Piece> {
                 "k" => Generator::K,
                 _ => return None,
             };
-            let count = count
-                .parse()
-                .ok()
-                .filter(|count| (1..=60_000).contains(count))?;
+            let count = count.parse().ok().filter(|count| (1..=60_000).contains(count))?;
             Some(Piece::Parameters(generator, count))
         }
     }

@@ -64,17 +64,12 @@ mod tests {
             assert_eq!(c.len(), 119);
             for group in c.split(|&byte| byte == b'-') {
                 assert_eq!(group.len(), 11);
-                group
-                    .iter()
-                    .for_each(|&digit| counts[(digit - b'0') as usize] += 1);
+                group.iter().for_each(|&digit| counts[(digit - b'0') as usize] += 1);
             }
         }
         // Chi-square over ten digits: 9 degrees of freedom, 0.1 % point 27.9.
         let expected = 11_000.0;
-        let chi2: f64 = counts
-            .iter()
-            .map(|&n| (f64::from(n) - expected).powi(2) / expected)
-            .sum();
+        let chi2: f64 = counts.iter().map(|&n| (f64::from(n) - expected).powi(2) / expected).sum();
         assert!(chi2 < 27.9, "digits are not uniform: chi-square {chi2}");
     }
 
