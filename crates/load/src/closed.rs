@@ -1,0 +1,272 @@
+//! The closed loop: every client sends its next event when the last one is answered.
+//!
+//! ```text
+//!   connect all │ lead-in … │ open ───────── window ───────── close │ join │ disconnect
+//!                            ▲ observe(Opened)                ▲ observe(Closed)
+//! ```
+//!
+//! An event belongs to the window if it *ends* in it. Sessions stay open until the observer has seen
+//! the close, so that a server's per-connection processes are still there to be measured.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use dbdyno_model::{LatencyHistogram, Series};
+use dbdyno_workload::{Event, Program};
+
+use crate::connector::Connector;
+use crate::error::LoadError;
+use crate::session::{Answer, Session};
+use crate::usage::ThreadUsage;
+
+/// One round to run.
+pub struct RoundSpec<'a> {
+    /// What to ask.
+    pub program: &'a Program,
+    /// Whom to ask.
+    pub connector: &'a Connector,
+    /// Number of clients, each with a thread and a connection.
+    pub clients: u32,
+    /// Number of every client's first operation.
+    pub first_operation: u64,
+    /// Load before the window opens.
+    pub lead_in: Duration,
+    /// Length of the window.
+    pub window: Duration,
+    /// Share of the rate that is taken away on purpose; see `ArmSpec::slow`.
+    pub slow: f64,
+    /// Set from outside to stop early.
+    pub stop: &'a AtomicBool,
+}
+
+/// The two moments at which an observer looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// The window has opened.
+    Opened,
+    /// The window has closed; all connections are still there.
+    Closed,
+}
+
+/// What the clients saw between open and close.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// When the window opened, milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// Length of the window.
+    pub wall_ns: u64,
+    /// Time between the two looks of the observer: the window, and how late the looks were.
+    pub observed_ns: u64,
+    /// Events that ended in the window.
+    pub events: u64,
+    /// What their statements did.
+    pub answer: Answer,
+    /// Events asked again.
+    pub retries: u64,
+    /// Latency of each event.
+    pub latency: LatencyHistogram,
+    /// Statements in slots of [`SLOT`].
+    pub series: Series,
+    /// What the client threads cost.
+    pub usage: ThreadUsage,
+}
+
+/// Resolution of the series within a round.
+pub const SLOT: Duration = Duration::from_millis(100);
+
+/// How often a waiting round looks whether it is to stop.
+const STOP_CHECK: Duration = Duration::from_millis(50);
+
+/// Runs one round. `observe` is called on this thread at both [`Moment`]s.
+///
+/// # Errors
+/// Whatever stopped the load, [`LoadError::Interrupted`] among it. Nothing of a failed round counts.
+pub fn run_round(
+    spec: &RoundSpec<'_>,
+    observe: &mut dyn FnMut(Moment),
+) -> Result<Measured, LoadError> {
+    let mut sessions = Vec::with_capacity(spec.clients as usize);
+    for _ in 0..spec.clients {
+        sessions.push(Session::open(spec.connector, spec.program)?);
+    }
+    let open = now() + spec.lead_in;
+    let window = Window { open, close: open + spec.window };
+    let failed = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut handles = Vec::with_capacity(sessions.len());
+        for (number, session) in sessions.into_iter().enumerate() {
+            let (window, failed) = (&window, &failed);
+            let client = move || drive(session, number as u32, spec, window, failed);
+            handles.push(scope.spawn(client));
+        }
+        wait_until(window.open, spec.stop, &failed);
+        let started_unix_ms = unix_ms();
+        let opened = now();
+        observe(Moment::Opened);
+        wait_until(window.close, spec.stop, &failed);
+        let observed_ns = nanos(now() - opened);
+        observe(Moment::Closed);
+
+        let mut tallies = Vec::with_capacity(handles.len());
+        for handle in handles {
+            tallies.push(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        add_up(tallies, started_unix_ms, observed_ns, spec.window)
+    })
+}
+
+struct Window {
+    open: Instant,
+    close: Instant,
+}
+
+/// What one client counted. The session rides along so that it is closed after the last look.
+struct Tally<'a> {
+    events: u64,
+    answer: Answer,
+    retries: u64,
+    latency: LatencyHistogram,
+    slots: Vec<u64>,
+    usage: ThreadUsage,
+    _session: Session<'a>,
+}
+
+fn drive<'a>(
+    mut session: Session<'a>,
+    client: u32,
+    spec: &RoundSpec<'_>,
+    window: &Window,
+    failed: &AtomicBool,
+) -> Result<Tally<'a>, LoadError> {
+    let mut slots = vec![0u64; (spec.window.as_nanos() / SLOT.as_nanos()) as usize];
+    let slot_ns = nanos(SLOT);
+    let mut latency = LatencyHistogram::new();
+    let mut event = Event::default();
+    let (mut events, mut retries, mut total) = (0, 0, Answer::default());
+    let mut usage_at_open = None;
+    let mut operation = spec.first_operation;
+    let mut start = now();
+    loop {
+        if spec.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
+            return Err(LoadError::Interrupted);
+        }
+        spec.program.fill(client, operation, &mut event);
+        operation += 1;
+        let mut asked_again = 0;
+        let answer = session.ask(&event, &mut asked_again).inspect_err(|_| {
+            failed.store(true, Ordering::Relaxed);
+        })?;
+        let end = finish(start, spec.slow);
+        if end >= window.close {
+            break;
+        }
+        if end >= window.open {
+            // The event that crosses the opening is counted and its cost is not; with the one that
+            // crosses the closing it is the other way round.
+            usage_at_open.get_or_insert_with(ThreadUsage::now);
+            events += 1;
+            retries += asked_again;
+            total.statements += answer.statements;
+            total.rows_read += answer.rows_read;
+            total.rows_changed += answer.rows_changed;
+            latency.record(nanos(end - start));
+            if let Some(slot) = slots.get_mut((nanos(end - window.open) / slot_ns) as usize) {
+                *slot += answer.statements;
+            }
+        }
+        start = end;
+    }
+    let usage = usage_at_open.map_or(ThreadUsage::default(), |open| ThreadUsage::now().since(open));
+    Ok(Tally { events, answer: total, retries, latency, slots, usage, _session: session })
+}
+
+/// The end of an event that began at `start`, drawn out by spinning if the arm is slowed on purpose.
+#[inline]
+fn finish(start: Instant, slow: f64) -> Instant {
+    let mut end = now();
+    if slow > 0.0 {
+        let drawn_out = (end - start).div_f64(1.0 - slow);
+        while end - start < drawn_out {
+            std::hint::spin_loop();
+            end = now();
+        }
+    }
+    end
+}
+
+fn add_up(
+    tallies: Vec<Result<Tally<'_>, LoadError>>,
+    started_unix_ms: u64,
+    observed_ns: u64,
+    window: Duration,
+) -> Result<Measured, LoadError> {
+    let mut measured = Measured {
+        started_unix_ms,
+        wall_ns: nanos(window),
+        observed_ns,
+        events: 0,
+        answer: Answer::default(),
+        retries: 0,
+        latency: LatencyHistogram::new(),
+        series: Series { slot_ns: nanos(SLOT), statements: Vec::new() },
+        usage: ThreadUsage::default(),
+    };
+    for tally in first_cause_first(tallies)? {
+        measured.events += tally.events;
+        measured.answer.statements += tally.answer.statements;
+        measured.answer.rows_read += tally.answer.rows_read;
+        measured.answer.rows_changed += tally.answer.rows_changed;
+        measured.retries += tally.retries;
+        measured.latency.merge(&tally.latency);
+        measured.series.statements.resize(tally.slots.len(), 0);
+        for (sum, slot) in measured.series.statements.iter_mut().zip(&tally.slots) {
+            *sum += slot;
+        }
+        measured.usage = measured.usage.plus(tally.usage);
+    }
+    assert_eq!(measured.latency.count(), measured.events, "an event without a latency");
+    if measured.events == 0 { Err(LoadError::NothingFinished) } else { Ok(measured) }
+}
+
+/// All tallies, or the error that stopped the others, which then report an interruption.
+fn first_cause_first(
+    tallies: Vec<Result<Tally<'_>, LoadError>>,
+) -> Result<Vec<Tally<'_>>, LoadError> {
+    let mut interrupted = None;
+    let mut good = Vec::with_capacity(tallies.len());
+    for tally in tallies {
+        match tally {
+            Ok(tally) => good.push(tally),
+            Err(LoadError::Interrupted) => interrupted = Some(LoadError::Interrupted),
+            Err(cause) => return Err(cause),
+        }
+    }
+    interrupted.map_or(Ok(good), Err)
+}
+
+fn wait_until(moment: Instant, stop: &AtomicBool, failed: &AtomicBool) {
+    loop {
+        let left = moment.saturating_duration_since(now());
+        if left.is_zero() || stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
+            return;
+        }
+        thread::sleep(left.min(STOP_CHECK));
+    }
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[inline]
+#[expect(clippy::disallowed_methods, reason = "the load generator owns the monotonic clock")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a round carries the time of day it began")]
+fn unix_ms() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as u64)
+}

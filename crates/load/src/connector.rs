@@ -1,0 +1,39 @@
+//! Where connections of an arm come from.
+
+use dbdyno_wire::{Client, Endpoint, WireError, mysql, postgres};
+
+use crate::null::NullClient;
+use crate::sqlite::SqliteFile;
+
+/// An arm as far as a client sees it: something to connect to.
+#[derive(Clone, Debug)]
+pub enum Connector {
+    /// A server that speaks MySQL's protocol.
+    Mysql(Endpoint),
+    /// A server that speaks PostgreSQL's protocol.
+    Postgres(Endpoint),
+    /// The bundled SQLite.
+    Sqlite(SqliteFile),
+    /// Nothing: see [`NullClient`].
+    Null,
+}
+
+impl Connector {
+    /// Opens a connection.
+    ///
+    /// # Errors
+    /// Nobody listens, the login is refused, or the protocol is not what it should be.
+    pub fn connect(&self) -> Result<Box<dyn Client>, WireError> {
+        Ok(match self {
+            Connector::Mysql(endpoint) => Box::new(mysql::Connection::connect(endpoint)?),
+            Connector::Postgres(endpoint) => Box::new(postgres::Connection::connect(endpoint)?),
+            Connector::Sqlite(file) => Box::new(file.open()?),
+            Connector::Null => Box::new(NullClient::default()),
+        })
+    }
+
+    /// Whether the arm lives in the client's own threads.
+    pub fn is_embedded(&self) -> bool {
+        matches!(self, Connector::Sqlite(_) | Connector::Null)
+    }
+}

@@ -1,0 +1,76 @@
+//! Why a load could not be carried on.
+
+use std::fmt;
+
+use dbdyno_wire::{Outcome, WireError};
+use dbdyno_workload::Expect;
+
+/// Why a load could not be carried on.
+#[derive(Debug)]
+pub enum LoadError {
+    /// A statement or a connection failed. Carries the statement, if there was one.
+    Wire(WireError, Option<String>),
+    /// A statement was answered, and wrongly.
+    WrongResult {
+        /// The statement.
+        sql: String,
+        /// What would have been right.
+        expect: Expect,
+        /// What came.
+        outcome: Outcome,
+    },
+    /// A table that dbdyno would make is there already.
+    TableExists(String),
+    /// The window closed before any event was finished.
+    NothingFinished,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LoadError::Wire(error, None) => write!(f, "{error}"),
+            LoadError::Wire(error, Some(sql)) => write!(f, "{error}; statement: {}", clip(sql)),
+            LoadError::WrongResult { sql, expect, outcome } => {
+                let (what, got, low, high) = match *expect {
+                    Expect::Rows(low, high) => ("returned", outcome.rows, low, high),
+                    Expect::Changed(low, high) => ("changed", outcome.affected, low, high),
+                };
+                write!(
+                    f,
+                    "wrong result: {} {what} {got} rows, right is {low} to {high}; the server's \
+                     answers cannot be trusted, or something else changes its tables",
+                    clip(sql)
+                )
+            }
+            LoadError::TableExists(name) => write!(
+                f,
+                "table {name} exists already and dbdyno overwrites nothing; name an empty database \
+                 in the URL, or drop the table if it is not needed"
+            ),
+            LoadError::NothingFinished => f.write_str(
+                "not one event was finished while the window was open; try longer rounds \
+                 (--seconds) or fewer clients",
+            ),
+            LoadError::Interrupted => f.write_str("stopped on request"),
+        }
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+impl From<WireError> for LoadError {
+    fn from(error: WireError) -> Self {
+        LoadError::Wire(error, None)
+    }
+}
+
+/// Statements with a hundred parameters are cut, on a character boundary.
+fn clip(sql: &str) -> String {
+    const LIMIT: usize = 120;
+    match sql.char_indices().nth(LIMIT) {
+        Some((end, _)) => format!("{} …", &sql[..end]),
+        None => sql.to_owned(),
+    }
+}
