@@ -1,1 +1,54 @@
-//! (under construction)
+//! Intervals, detectable effects and verdicts.
+//!
+//! The unit of replication is the *round*: one measurement of one arm. Seconds within a round share
+//! the caches, the neighbours and the temperature of that round, so averaging more of them does not
+//! make the answer surer. Rounds come in pairs, base and test next to each other, and what is
+//! analysed is one number per pair:
+//!
+//! ```text
+//!   host        ~~~~\____/~~~~~~\____          drifts; both rounds of a pair see the same of it
+//!   rounds      B T  T B  T B  B T
+//!   d = ln(T/B)  ·    ·    ·    ·              one log-ratio per pair: drift cancels
+//!               └────────┬───────┘
+//!        mean ± t·s/√k  ─┴─►  rQPS = exp(mean), with its interval
+//! ```
+//!
+//! Logarithms make slower and faster mirror images: swapping the arms turns 0.8 into 1.25 and every
+//! verdict into its opposite, exactly.
+//!
+//! # Why 95 % is shown and 99 % decides
+//!
+//! The interval that people read is the usual one, 95 %. A verdict is another matter: a run has
+//! tens of cells, and a cell in which nothing changed is found *slower* or *faster* as often as the
+//! level allows. With 40 such cells a 5 % level tells at least one falsehood in 87 of 100 runs;
+//! users then learn to ignore the tool. At 1 % ([`DECISION_ALPHA`]) two runs in three tell none,
+//! for half as many pairs again at the same power. So an interval of 95 % may exclude 1 while the
+//! verdict is still undecided: that is not a contradiction, it is what [`Judgement::pairs_missing`]
+//! is for.
+//!
+//! ```text
+//!              1−b    1    1/(1−b)        b = budget
+//!               ┊     ┊     ┊
+//!   equal       ┊   ├─┼──┤  ┊             the 95 % interval lies within the budget
+//!   slower  ├───┊─┤   ┊     ┊             else: the 99 % interval excludes 1
+//!   undecided ├─┊─────┼──┤  ┊             else
+//! ```
+//!
+//! *Equal* is proved, never assumed: not having found a difference is `undecided`.
+//!
+//! Everything is a pure function of its arguments. Each states what it assumes; what the numbers
+//! themselves speak against ([`Judgement::warnings`]) is a value that travels with the result.
+
+mod error;
+mod interval;
+mod judge;
+mod paired;
+mod power;
+mod student;
+mod suspicion;
+
+pub use error::StatsError;
+pub use interval::{geometric_mean_interval, mean_interval};
+pub use judge::{DECISION_ALPHA, Judgement, SHOWN_CONFIDENCE, judge, judge_unpaired};
+pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
+pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};

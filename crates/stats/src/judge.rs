@@ -1,0 +1,138 @@
+//! From numbers to a verdict. The rule is drawn in the essay of the crate.
+
+use dbdyno_model::{Interval, Severity, Verdict, Warning};
+
+use crate::error::StatsError;
+use crate::paired::{ratio, welch_estimate};
+use crate::power::{MIN_PAIRS, POWER, detectable, pairs_missing};
+use crate::student::{Estimate, Moments};
+use crate::suspicion;
+
+/// The confidence of every interval that is shown.
+pub const SHOWN_CONFIDENCE: f64 = 0.95;
+/// How often a cell in which nothing changed may be called slower or faster.
+pub const DECISION_ALPHA: f64 = 0.01;
+
+/// What a cell concludes, and how much that is worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// The answer.
+    pub verdict: Verdict,
+    /// Relative rate, test ÷ base, with its interval of 95 %.
+    pub rqps: Interval,
+    /// For an undecided cell: how many more pairs would decide it with a chance of 80 %, if the
+    /// present estimate is true. `None`: it is decided, or 1 000 pairs would not decide it, or
+    /// fewer than two pairs say nothing of the noise.
+    pub pairs_missing: Option<u32>,
+    /// The smallest change of rQPS that this many pairs of this noise find with a chance of 80 %,
+    /// as a share. `None` for fewer than [`MIN_PAIRS`] pairs.
+    pub detectable: Option<f64>,
+    /// What speaks against the assumptions.
+    pub warnings: Vec<Warning>,
+}
+
+/// Judges one cell from `log_ratios`, one `ln(test ÷ base)` for each pair *in the order of
+/// measuring*, against `budget`, the largest difference that counts as equal (0.02 = 2 %).
+///
+/// Assumes independent pairs whose mean is close to normal; [`Judgement::warnings`] says where the
+/// pairs speak against it. Fewer than [`MIN_PAIRS`] pairs are always undecided. Pairs without any
+/// spread are taken as exact, as counts of a deterministic engine are.
+///
+/// # Errors
+/// No pairs, a log-ratio that is not finite or beyond ±50, a budget outside 0 ≤ budget < 1.
+pub fn judge(log_ratios: &[f64], budget: f64) -> Result<Judgement, StatsError> {
+    let budget_log = budget_log(budget)?;
+    let moments = Moments::of_logs(log_ratios)?;
+    let estimate = moments.estimate();
+    let pairs = u32::try_from(moments.n).unwrap_or(u32::MAX);
+    let verdict = verdict(&estimate, pairs, budget_log)?;
+    let missing = || pairs_missing(&moments, budget_log, DECISION_ALPHA, SHOWN_CONFIDENCE);
+    let mut warnings = few_rounds(pairs, "pairs of rounds");
+    warnings.extend(suspicion::of_pairs(log_ratios, &moments));
+    Ok(Judgement {
+        verdict,
+        rqps: ratio(&estimate, SHOWN_CONFIDENCE)?,
+        pairs_missing: match verdict {
+            Verdict::Undecided if pairs >= 2 => missing(),
+            _ => None,
+        },
+        detectable: (pairs >= MIN_PAIRS)
+            .then(|| detectable(moments.sd, pairs, DECISION_ALPHA, POWER)),
+        warnings,
+    })
+}
+
+/// Judges one cell from the logarithms of the rates of rounds that were not paired, as those of two
+/// stored runs. The rule is that of [`judge`], with Welch's interval.
+///
+/// Assumes what [`crate::welch`] assumes, which the rounds cannot confirm; a caution says so in
+/// every result. Pairs that are missing are not given: more rounds do not help against a host that
+/// changed between two runs.
+///
+/// # Errors
+/// As [`judge`], for either arm.
+pub fn judge_unpaired(
+    base_logs: &[f64],
+    test_logs: &[f64],
+    budget: f64,
+) -> Result<Judgement, StatsError> {
+    let budget_log = budget_log(budget)?;
+    let (base, test) = (Moments::of_logs(base_logs)?, Moments::of_logs(test_logs)?);
+    let estimate = welch_estimate(&base, &test);
+    let rounds = u32::try_from(base.n.min(test.n)).unwrap_or(u32::MAX);
+    let mut warnings = few_rounds(rounds, "rounds in each arm");
+    warnings.push(Warning::new(
+        Severity::Caution,
+        "unpaired-rounds",
+        "These rounds were not measured in turn, so any drift of the host between the two runs \
+         looks like a difference between the arms. Compare both servers in one run to be sure.",
+    ));
+    Ok(Judgement {
+        verdict: verdict(&estimate, rounds, budget_log)?,
+        rqps: ratio(&estimate, SHOWN_CONFIDENCE)?,
+        pairs_missing: None,
+        detectable: None,
+        warnings,
+    })
+}
+
+fn verdict(estimate: &Estimate, rounds: u32, budget_log: f64) -> Result<Verdict, StatsError> {
+    if rounds < MIN_PAIRS {
+        return Ok(Verdict::Undecided);
+    }
+    let (low, high) = estimate.bounds(SHOWN_CONFIDENCE)?;
+    if low >= -budget_log && high <= budget_log {
+        return Ok(Verdict::Equal);
+    }
+    let (low, high) = estimate.bounds(1.0 - DECISION_ALPHA)?;
+    Ok(if high < 0.0 {
+        Verdict::Slower
+    } else if low > 0.0 {
+        Verdict::Faster
+    } else {
+        Verdict::Undecided
+    })
+}
+
+/// Half the width of the band of equality: the budget bounds a loss, its mirror image a gain.
+fn budget_log(budget: f64) -> Result<f64, StatsError> {
+    if (0.0..1.0).contains(&budget) {
+        Ok(-(-budget).ln_1p())
+    } else {
+        Err(StatsError::Budget(budget))
+    }
+}
+
+fn few_rounds(rounds: u32, what: &str) -> Vec<Warning> {
+    if rounds >= MIN_PAIRS {
+        return Vec::new();
+    }
+    vec![Warning::new(
+        Severity::Blocks,
+        "few-rounds",
+        format!(
+            "Only {rounds} {what} were measured, and fewer than {MIN_PAIRS} never give a verdict. \
+             Ask for more rounds."
+        ),
+    )]
+}

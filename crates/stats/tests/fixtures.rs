@@ -1,0 +1,262 @@
+//! Our numbers against those of SciPy 1.17.
+
+use dbdyno_model::{Interval, Verdict};
+use dbdyno_stats::{
+    StatsError, geometric_mean_interval, judge, judge_unpaired, mean_interval, paired, welch,
+};
+
+fn assert_close(ours: f64, truth: f64) {
+    assert!((ours - truth).abs() <= 1e-7 * truth.abs().max(1e-3), "{ours}, not {truth}");
+}
+
+fn assert_interval(ours: Interval, estimate: f64, low: f64, high: f64) {
+    assert_close(ours.estimate, estimate);
+    assert_close(ours.low, low);
+    assert_close(ours.high, high);
+}
+
+struct Paired {
+    log_ratios: &'static [f64],
+    mean: f64,
+    sd: f64,
+    at_95: [f64; 2],
+    at_99: [f64; 2],
+    p: f64,
+}
+
+/// Samples of normal noise, `numpy.mean`, `numpy.std(ddof=1)`, `scipy.stats.ttest_1samp(x, 0)` with
+/// its confidence intervals.
+const PAIRED: &[Paired] = &[
+    Paired {
+        log_ratios: &[-0.034221, -0.038213],
+        mean: -0.036217,
+        sd: 0.0028227702704966945,
+        at_95: [-0.061578584653404655, -0.01085541534659534],
+        at_99: [-0.16327585536109143, 0.09084185536109143],
+        p: 0.035050083886819364,
+    },
+    Paired {
+        log_ratios: &[0.009315, -0.011577, -0.008525],
+        mean: -0.0035956666666666667,
+        sd: 0.011284620566653242,
+        at_95: [-0.03162821817908336, 0.024436884845750028],
+        at_99: [-0.06825779390708674, 0.06106646057375341],
+        p: 0.636456085672912,
+    },
+    Paired {
+        log_ratios: &[-0.047892, -0.017492, -0.025585, -0.016001, -0.015494, -0.004803],
+        mean: -0.021211166666666666,
+        sd: 0.014655301094370823,
+        at_95: [-0.03659096194850603, -0.005831371384827302],
+        at_99: [-0.045335484661325545, 0.002913151327992209],
+        p: 0.01647060774228986,
+    },
+    Paired {
+        log_ratios: &[
+            -0.004664, 0.011884, 0.041408, -0.00934, 0.005148, 0.005609, -0.026139, 0.012804,
+            -0.022912, 0.036265, -0.026123, 0.010033,
+        ],
+        mean: 0.0028310833333333343,
+        sd: 0.02215030213402941,
+        at_95: [-0.011242547207844131, 0.0169047138745108],
+        at_99: [-0.017028193423562973, 0.022690360090229643],
+        p: 0.6665232489231555,
+    },
+    Paired {
+        log_ratios: &[
+            -0.105313, -0.078172, -0.072405, -0.151244, -0.075722, -0.135075, -0.061643, -0.16869,
+            -0.143335, -0.103238, -0.057938, -0.117945, -0.10778, -0.020837, -0.05905, -0.101013,
+            -0.132621, -0.13582, -0.126046, -0.1469, -0.080708, -0.06804, -0.056134, -0.155616,
+            -0.104988, -0.131349, 0.012596, -0.038027,
+        ],
+        mean: -0.09725189285714288,
+        sd: 0.04423721437829306,
+        at_95: [-0.11440529386763683, -0.08009849184664893],
+        at_99: [-0.12041493456781294, -0.07408885114647282],
+        p: 5.035016284553137e-12,
+    },
+];
+
+struct Welch {
+    base: &'static [f64],
+    test: &'static [f64],
+    mean: f64,
+    degrees: f64,
+    at_95: [f64; 2],
+    p: f64,
+}
+
+/// `scipy.stats.ttest_ind(test, base, equal_var=False)`.
+const WELCH: &[Welch] = &[
+    Welch {
+        base: &[9.181733, 9.21302, 9.210026],
+        test: &[9.113881, 9.156427, 9.159271],
+        mean: -0.058400000000000674,
+        degrees: 3.5209887257106205,
+        at_95: [-0.11042238129237446, -0.006377618707626889],
+        p: 0.0364306223619738,
+    },
+    Welch {
+        base: &[9.200052, 9.207112, 9.195275, 9.198917, 9.200841, 9.20684],
+        test: &[9.188025, 9.190302, 9.202833, 9.141773, 9.200307, 9.219722, 9.222542, 9.21132],
+        mean: -0.004403166666667957,
+        degrees: 7.607126953087215,
+        at_95: [-0.025936166829532422, 0.017129833496196508],
+        p: 0.647569179878222,
+    },
+    Welch {
+        base: &[
+            4.926108, 5.067665, 5.100414, 5.057838, 4.945769, 5.047381, 4.937604, 4.897543,
+            5.087367, 5.062163, 5.161849, 5.151328,
+        ],
+        test: &[5.008515, 5.012872, 5.052339, 4.999113, 5.028206],
+        mean: -0.016710083333332904,
+        degrees: 13.43615457713816,
+        at_95: [-0.07559324314837551, 0.042173076481709704],
+        p: 0.5513577264650793,
+    },
+    Welch {
+        base: &[
+            9.190339, 9.18619, 9.201805, 9.223295, 9.201265, 9.197836, 9.182857, 9.191131,
+            9.199765, 9.197234, 9.237057, 9.191789, 9.223124, 9.17817, 9.193304, 9.164859,
+            9.206691, 9.175117, 9.222131, 9.183405, 9.213915, 9.217734, 9.184425, 9.175024,
+            9.186972, 9.19182, 9.200566, 9.224927,
+        ],
+        test: &[
+            9.206563, 9.183782, 9.168314, 9.195844, 9.175093, 9.198486, 9.186034, 9.180874,
+            9.207869, 9.211463, 9.184627, 9.17579, 9.219945, 9.200072, 9.220377, 9.184751, 9.19224,
+            9.212126, 9.243015, 9.20714, 9.211186, 9.176145, 9.204318, 9.197823, 9.17728, 9.21902,
+            9.205534, 9.214039,
+        ],
+        mean: 0.0006072499999980607,
+        degrees: 53.999586686511925,
+        at_95: [-0.008882895540472346, 0.010097395540468467],
+        p: 0.8983983734137917,
+    },
+];
+
+const RATES: [f64; 7] = [9397.079, 10114.084, 9607.103, 10599.142, 9392.619, 9747.855, 9829.457];
+
+#[test]
+fn paired_estimates_agree() {
+    for case in PAIRED {
+        let ours = paired(case.log_ratios, 0.95).unwrap();
+        assert_close(ours.mean_log, case.mean);
+        assert_close(ours.sd_log, case.sd);
+        assert_close(ours.p_value, case.p);
+        assert_eq!(ours.pairs as usize, case.log_ratios.len());
+        let [low, high] = case.at_95.map(f64::exp);
+        assert_interval(ours.ratio, case.mean.exp(), low, high);
+        let [low, high] = case.at_99.map(f64::exp);
+        assert_interval(paired(case.log_ratios, 0.99).unwrap().ratio, case.mean.exp(), low, high);
+    }
+}
+
+#[test]
+fn welch_estimates_agree() {
+    for case in WELCH {
+        let ours = welch(case.base, case.test, 0.95).unwrap();
+        assert_close(ours.mean_log, case.mean);
+        assert_close(ours.degrees_of_freedom, case.degrees);
+        assert_close(ours.p_value, case.p);
+        let [low, high] = case.at_95.map(f64::exp);
+        assert_interval(ours.ratio, case.mean.exp(), low, high);
+    }
+}
+
+/// `scipy.stats.gmean` and `scipy.stats.t.interval(0.95, 6, mean, sem)` of values and logarithms.
+#[test]
+fn means_of_one_arm_agree() {
+    let mean = mean_interval(&RATES, 0.95).unwrap();
+    assert_interval(mean, 9812.476999999999, 9415.531084778493, 10209.422915221505);
+    let geometric = geometric_mean_interval(&RATES, 0.95).unwrap();
+    assert_interval(geometric, 9804.595880290493, 9421.61358807963, 10203.146146583062);
+}
+
+/// The fourth sample lies in the gap: its 95 % interval excludes 1 and its 99 % interval does not.
+#[test]
+fn ninety_five_is_shown_and_ninety_nine_decides() {
+    let gap = judge(PAIRED[2].log_ratios, 0.02).unwrap();
+    assert!(gap.rqps.high < 1.0, "shown: {:?}", gap.rqps);
+    assert_eq!(gap.verdict, Verdict::Undecided);
+    assert!(gap.pairs_missing.is_some_and(|more| (1..=12).contains(&more)), "{gap:?}");
+    let sure = judge(PAIRED[4].log_ratios, 0.02).unwrap();
+    assert_eq!((sure.verdict, sure.pairs_missing), (Verdict::Slower, None));
+    let small = judge(PAIRED[3].log_ratios, 0.02).unwrap();
+    assert_eq!(small.verdict, Verdict::Equal);
+    assert_eq!(judge(PAIRED[3].log_ratios, 0.01).unwrap().verdict, Verdict::Undecided);
+}
+
+#[test]
+fn too_few_rounds_bound_nothing_and_decide_nothing() {
+    let one = mean_interval(&[5.0], 0.95).unwrap();
+    assert_eq!((one.estimate, one.low, one.high), (5.0, f64::NEG_INFINITY, f64::INFINITY));
+    let one = geometric_mean_interval(&[5.0], 0.95).unwrap();
+    assert_eq!((one.low, one.high), (0.0, f64::INFINITY));
+    for pairs in [&[-0.7][..], &[-0.7, -0.7]] {
+        let judgement = judge(pairs, 0.02).unwrap();
+        assert_eq!(judgement.verdict, Verdict::Undecided);
+        assert_eq!(judgement.detectable, None);
+        assert_eq!(judgement.warnings[0].code, "few-rounds");
+    }
+    assert_eq!(judge(&[-0.7], 0.02).unwrap().pairs_missing, None);
+    assert_eq!(judge(&[-0.7, -0.7], 0.02).unwrap().pairs_missing, Some(1));
+    assert_eq!(judge(&[], 0.02), Err(StatsError::Empty));
+    let lonely = welch(&[9.0], &[9.1, 9.2], 0.95).unwrap();
+    assert_eq!((lonely.ratio.low, lonely.ratio.high, lonely.p_value), (0.0, f64::INFINITY, 1.0));
+}
+
+#[test]
+fn pairs_without_spread_are_exact() {
+    let exact = |value: f64| judge(&[value; 4], 0.02).unwrap();
+    assert_eq!(exact(0.0).verdict, Verdict::Equal);
+    assert_eq!(judge(&[0.0; 3], 0.0).unwrap().verdict, Verdict::Equal);
+    assert_eq!(exact(-0.01).verdict, Verdict::Equal);
+    assert_eq!(exact(-0.1).verdict, Verdict::Slower);
+    assert_eq!(exact(0.1).verdict, Verdict::Faster);
+    let slower = exact(-0.1);
+    assert_eq!(slower.rqps.low, slower.rqps.high);
+    assert_eq!((slower.detectable, slower.warnings.len()), (Some(0.0), 0));
+    assert_eq!(paired(&[-0.1; 4], 0.95).unwrap().p_value, 0.0);
+    assert_eq!(paired(&[0.0; 4], 0.95).unwrap().p_value, 1.0);
+}
+
+/// The band is 1 − budget to its mirror image, both ends included.
+#[test]
+fn the_band_of_equality_is_symmetric_in_logarithms() {
+    let verdict = |ratio: f64| judge(&[ratio.ln(); 3], 0.02).unwrap().verdict;
+    assert_eq!(verdict(0.9801), Verdict::Equal);
+    assert_eq!(verdict(0.9799), Verdict::Slower);
+    assert_eq!(verdict(1.0 / 0.9801), Verdict::Equal);
+    assert_eq!(verdict(1.0 / 0.9799), Verdict::Faster);
+}
+
+#[test]
+fn what_is_no_number_gives_no_verdict() {
+    for wrong in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let error = judge(&[0.0, 0.01, wrong, 0.0], 0.02).unwrap_err();
+        assert!(matches!(error, StatsError::NotFinite { index: 2, .. }), "{error}");
+        assert!(mean_interval(&[wrong], 0.95).is_err());
+        assert!(geometric_mean_interval(&[1.0, wrong], 0.95).is_err());
+        assert!(welch(&[1.0, 2.0], &[wrong, 1.0], 0.95).is_err());
+        assert!(judge(&[0.0; 4], wrong).is_err());
+        assert!(paired(&[0.0; 4], wrong).is_err());
+    }
+    let idle = geometric_mean_interval(&[10.0, 0.0], 0.95).unwrap_err();
+    assert!(matches!(idle, StatsError::NotPositive { index: 1, .. }));
+    let rates = welch(&RATES, &RATES, 0.95).unwrap_err();
+    assert!(rates.to_string().contains("hand in logarithms"), "{rates}");
+    assert_eq!(judge(&[0.0; 4], 1.0), Err(StatsError::Budget(1.0)));
+    assert_eq!(paired(&[0.0; 4], 1.0), Err(StatsError::Confidence(1.0)));
+}
+
+#[test]
+fn unpaired_rounds_carry_their_caution() {
+    let base = [9.2, 9.21, 9.19, 9.2, 9.205];
+    let slower = base.map(|log| log - 0.1);
+    let judgement = judge_unpaired(&base, &slower, 0.02).unwrap();
+    assert_eq!(judgement.verdict, Verdict::Slower);
+    assert_eq!(judgement.warnings[0].code, "unpaired-rounds");
+    assert_eq!(judge_unpaired(&base, &base, 0.02).unwrap().verdict, Verdict::Equal);
+    assert_eq!(judge_unpaired(&base, &slower[..2], 0.02).unwrap().verdict, Verdict::Undecided);
+}
