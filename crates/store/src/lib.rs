@@ -1,1 +1,121 @@
-//! (under construction)
+//! Runs on disk: one SQLite file, written as the run goes.
+//!
+//! ```text
+//!   begin ─▶ run, plan ─┐
+//!   set_environment ────┤  one transaction each: whatever kills the process, the file
+//!   add_round ──────────┤  holds a valid, shorter run
+//!   add_warning ────────┤
+//!   finish ─▶ status ───┘
+//!
+//!   run 1─n plan_load, plan_clients, arm ──▶ environment 1─n environment_fact
+//!    └─ 1─n round 1─n series, histogram        (named by its SHA-256: equal facts once)
+//!    └─ 1─n warning
+//! ```
+//!
+//! Facts are kept, not conclusions: the value of every round, its whole histogram and its whole
+//! series, so that a better statistic next year can judge this year's runs. A verdict is computed
+//! again whenever it is shown.
+//!
+//! *Bulk* is opaque and checked. A histogram is an HdrHistogram V2 deflate blob, which any HDR tool
+//! reads; a series has the format of [`codec`]. Each blob has a checksum beside it: a flipped bit
+//! gives an error that names the round, never another number.
+//!
+//! *Numbers* are SQLite integers, which are signed: a `u64` of 2^63 or more is stored as its two's
+//! complement. *Passwords* are not stored: an arm is stored as its `Display`, which has none, and a
+//! command that holds one is refused.
+//!
+//! *Durability*: WAL with `synchronous=NORMAL`. A commit survives the death of the process; a power
+//! cut may take the last rounds but never the file. A sync per round would be a disturbance of our
+//! own making on the disk that is being measured.
+
+pub mod codec;
+mod error;
+mod names;
+mod read;
+mod schema;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+pub use error::{Result, StoreError};
+pub use read::RunSummary;
+pub use schema::VERSION;
+pub use write::NewRun;
+
+/// An open store. Several processes may use one file; readers see whole rounds.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Opens the store in `path`; creates the file, but not its folder, if there is none. An older
+    /// version of the format is brought up to date.
+    ///
+    /// # Errors
+    /// The file cannot be opened or written, is not a store, is of a newer version, or another
+    /// process holds it; each says what to try.
+    pub fn open(path: &Path) -> Result<Store> {
+        let connection = schema::open(path, schema::read_write())?;
+        Ok(Store { connection, path: path.to_owned() })
+    }
+
+    /// Where the store is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn explain(&self, error: rusqlite::Error) -> StoreError {
+        error::explain(&self.path, error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{RunStatus, Severity, Warning};
+
+    /// SQLite reports its own page limit just as it reports a full file system.
+    #[test]
+    fn a_full_disk_is_said_and_what_was_stored_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let mut store = Store::open(&path).unwrap();
+        let arm = || "sqlite:".parse().unwrap();
+        let plan = dbdyno_model::Plan {
+            arms: dbdyno_model::PerArm::from_fn(|_| arm()),
+            loads: vec!["point-query".into()],
+            clients: vec![1],
+            pairs: 1,
+            round_ns: 1,
+            lead_in_ns: 1,
+            warm_up_ns: 1,
+            seed: 1,
+            tables: 1,
+            rows: 1,
+            budget: 0.02,
+        };
+        let new = NewRun {
+            name: None,
+            started_unix_ms: 0,
+            tool_version: "0",
+            command: "dbdyno",
+            plan: &plan,
+        };
+        let run = store.begin(&new).unwrap();
+        store.connection.pragma_update(None, "max_page_count", 1).unwrap();
+        let warning = Warning::new(Severity::Note, "large", "x".repeat(100_000));
+        let error = store.add_warning(&run, &warning).unwrap_err();
+        assert!(matches!(error, StoreError::DiskFull(_)), "{error}");
+        assert!(error.to_string().contains("no space is left"), "{error}");
+        let small = Warning::new(Severity::Note, "small", "still here");
+        store.add_warning(&run, &small).unwrap();
+        drop(store);
+        let run = Store::open(&path).unwrap().load(&run).unwrap();
+        assert_eq!(run.warnings, [small]);
+        assert_eq!(run.status, RunStatus::Partial);
+    }
+}

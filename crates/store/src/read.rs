@@ -1,0 +1,367 @@
+//! Reading runs back.
+//!
+//! A run is loaded inside one read transaction: while another process adds rounds, the reader sees
+//! the file as it was at one moment. Whatever does not fit the model is an error that names the run
+//! and the place, never a panic and never a default.
+
+use dbdyno_model::{
+    Arm, ArmSpec, Cell, Cost, Environment, PerArm, Plan, Round, RoundKey, Run, RunId, RunStatus,
+    Series, Severity, Warning,
+};
+use rusqlite::types::FromSql;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use crate::Store;
+use crate::codec;
+use crate::error::{Result, StoreError};
+use crate::write::{HISTOGRAM_METRIC, SERIES_METRIC, describe};
+
+/// A line of `dbdyno runs`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSummary {
+    /// Its id.
+    pub id: RunId,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// When it began, in UTC: `2025-01-31 23:59:59`.
+    pub started: String,
+    /// The arms as the user wrote them, without passwords.
+    pub arms: PerArm<String>,
+    /// Number of cells of its plan.
+    pub cells: u64,
+    /// Rounds that were measured.
+    pub rounds_done: u64,
+    /// Rounds that its plan asks for.
+    pub rounds_planned: u64,
+    /// How far it got.
+    pub status: RunStatus,
+}
+
+const SELECT_RUN: &str = "SELECT seq, name, started_unix_ms, status, tool_version, command, pairs, \
+     round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget FROM run WHERE id = ?1";
+
+const SELECT_ROUNDS: &str = "SELECT load, clients, pair, arm, started_unix_ms, wall_ns, events, \
+     statements, rows_read, rows_changed, retries, server_cpu_ns, server_kernel_ns, \
+     client_cpu_ns, client_kernel_ns, server_context_switches, client_context_switches, \
+     server_read_bytes, server_written_bytes, slot_ns, slots, s.fnv1a, hdr, count, h.fnv1a \
+     FROM round r \
+     LEFT JOIN series s ON s.round = r.seq AND s.metric = ?2 \
+     LEFT JOIN histogram h ON h.round = r.seq AND h.metric = ?3 \
+     WHERE run = ?1 ORDER BY r.seq";
+
+const SELECT_SUMMARIES: &str = "SELECT id, name, \
+     coalesce(strftime('%Y-%m-%d %H:%M:%S', started_unix_ms / 1000, 'unixepoch'), '?'), \
+     (SELECT target FROM arm WHERE run = seq AND arm = 'base'), \
+     (SELECT target FROM arm WHERE run = seq AND arm = 'test'), \
+     (SELECT count(*) FROM plan_load WHERE run = seq) * \
+     (SELECT count(*) FROM plan_clients WHERE run = seq), \
+     (SELECT count(*) FROM round WHERE round.run = run.seq), pairs, status \
+     FROM run ORDER BY seq DESC";
+
+impl Store {
+    /// Loads a run with everything that was measured. Passwords are not in the store: a URL in the
+    /// plan comes back without one.
+    ///
+    /// # Errors
+    /// No such run, a run that is not as it was written, or a file that cannot be read.
+    pub fn load(&self, id: &RunId) -> Result<Run> {
+        let snapshot =
+            self.connection.unchecked_transaction().map_err(|error| self.explain(error))?;
+        let reader = Reader { store: self, id };
+        let (seq, mut run) = reader.run(&snapshot)?;
+        run.plan.arms = PerArm::try_from_fn(|arm| reader.spec(&snapshot, seq, arm))?;
+        run.environment = PerArm::try_from_fn(|arm| reader.environment(&snapshot, seq, arm))?;
+        run.plan.loads = reader.loads(&snapshot, seq)?;
+        run.plan.clients = reader.clients(&snapshot, seq)?;
+        run.rounds = reader.rounds(&snapshot, seq)?;
+        run.warnings = reader.warnings(&snapshot, seq)?;
+        Ok(run)
+    }
+
+    /// All runs, newest first.
+    ///
+    /// # Errors
+    /// A run that is not as it was written, or a file that cannot be read.
+    pub fn list(&self) -> Result<Vec<RunSummary>> {
+        let explain = |error| self.explain(error);
+        let mut statement = self.connection.prepare(SELECT_SUMMARIES).map_err(explain)?;
+        let mut rows = statement.query([]).map_err(explain)?;
+        let mut summaries = Vec::new();
+        while let Some(row) = rows.next().map_err(explain)? {
+            let id = RunId(row.get(0).map_err(explain)?);
+            let reader = Reader { store: self, id: &id };
+            summaries.push(reader.summary(row)?);
+        }
+        Ok(summaries)
+    }
+}
+
+/// Reads one run, and knows its id for the errors.
+struct Reader<'a> {
+    store: &'a Store,
+    id: &'a RunId,
+}
+
+impl Reader<'_> {
+    fn corrupt(&self, place: &str, what: impl Into<String>) -> StoreError {
+        StoreError::Corrupt { run: self.id.0.clone(), place: place.to_owned(), what: what.into() }
+    }
+
+    /// A value of the wrong type is a corrupt run; anything else is the file's trouble.
+    fn fail(&self, place: &str, error: rusqlite::Error) -> StoreError {
+        match error {
+            rusqlite::Error::SqliteFailure(..) => self.store.explain(error),
+            other => self.corrupt(place, other.to_string()),
+        }
+    }
+
+    fn get<T: FromSql>(&self, row: &Row, index: usize, place: &str) -> Result<T> {
+        row.get(index).map_err(|error| self.fail(place, error))
+    }
+
+    fn get_u64(&self, row: &Row, index: usize, place: &str) -> Result<u64> {
+        self.get::<i64>(row, index, place).map(|number| number as u64)
+    }
+
+    fn get_optional_u64(&self, row: &Row, index: usize, place: &str) -> Result<Option<u64>> {
+        let number = self.get::<Option<i64>>(row, index, place)?;
+        Ok(number.map(|number| number as u64))
+    }
+
+    fn status(&self, name: &str) -> Result<RunStatus> {
+        RunStatus::from_name(name)
+            .ok_or_else(|| self.corrupt("status", format!("unknown status {name:?}")))
+    }
+
+    fn arm(&self, name: &str, place: &str) -> Result<Arm> {
+        Arm::from_name(name).ok_or_else(|| self.corrupt(place, format!("unknown arm {name:?}")))
+    }
+
+    fn summary(&self, row: &Row) -> Result<RunSummary> {
+        let place = "list of runs";
+        let cells = self.get_u64(row, 5, place)?;
+        let pairs: u32 = self.get(row, 7, place)?;
+        Ok(RunSummary {
+            id: self.id.clone(),
+            name: self.get(row, 1, place)?,
+            started: self.get(row, 2, place)?,
+            arms: PerArm { base: self.get(row, 3, place)?, test: self.get(row, 4, place)? },
+            cells,
+            rounds_done: self.get_u64(row, 6, place)?,
+            rounds_planned: cells.saturating_mul(2 * u64::from(pairs)),
+            status: self.status(&self.get::<String>(row, 8, place)?)?,
+        })
+    }
+
+    /// The row of the run; what lives in other tables is left empty.
+    fn run(&self, connection: &Connection) -> Result<(i64, Run)> {
+        let place = "run";
+        let mut statement =
+            connection.prepare(SELECT_RUN).map_err(|error| self.fail(place, error))?;
+        let mut rows = statement.query([&self.id.0]).map_err(|error| self.fail(place, error))?;
+        let row = rows.next().map_err(|error| self.fail(place, error))?;
+        let Some(row) = row else {
+            return Err(StoreError::UnknownRun(self.id.0.clone(), self.store.near(&self.id.0)?));
+        };
+        let nowhere = PerArm::from_fn(|_| ArmSpec {
+            target: dbdyno_model::Target::Sqlite(Vec::new()),
+            slow: 0.0,
+        });
+        let plan = Plan {
+            arms: nowhere,
+            loads: Vec::new(),
+            clients: Vec::new(),
+            pairs: self.get(row, 6, place)?,
+            round_ns: self.get_u64(row, 7, place)?,
+            lead_in_ns: self.get_u64(row, 8, place)?,
+            warm_up_ns: self.get_u64(row, 9, place)?,
+            seed: self.get_u64(row, 10, place)?,
+            tables: self.get(row, 11, place)?,
+            rows: self.get_u64(row, 12, place)?,
+            budget: self.get(row, 13, place)?,
+        };
+        let run = Run {
+            id: self.id.clone(),
+            name: self.get(row, 1, place)?,
+            started_unix_ms: self.get_u64(row, 2, place)?,
+            status: self.status(&self.get::<String>(row, 3, place)?)?,
+            tool_version: self.get(row, 4, place)?,
+            command: self.get(row, 5, place)?,
+            plan,
+            environment: PerArm::default(),
+            rounds: Vec::new(),
+            warnings: Vec::new(),
+        };
+        Ok((self.get(row, 0, place)?, run))
+    }
+
+    fn spec(&self, connection: &Connection, run: i64, arm: Arm) -> Result<ArmSpec> {
+        let place = format!("{arm} arm");
+        let (text, slow): (String, f64) = connection
+            .query_row(
+                "SELECT target, slow FROM arm WHERE run = ?1 AND arm = ?2",
+                params![run, arm.name()],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .map_err(|error| self.fail(&place, error))?;
+        let spec = text.parse::<ArmSpec>();
+        let spec = spec.map_err(|error| self.corrupt(&place, error.to_string()))?;
+        Ok(ArmSpec { slow, ..spec })
+    }
+
+    fn environment(&self, connection: &Connection, run: i64, arm: Arm) -> Result<Environment> {
+        let mut environment = Environment::default();
+        self.each(
+            connection,
+            "SELECT name, value FROM arm JOIN environment_fact USING (environment) \
+             WHERE run = ?1 AND arm = ?2",
+            params![run, arm.name()],
+            "environment",
+            |row| {
+                environment
+                    .facts
+                    .insert(self.get(row, 0, "environment")?, self.get(row, 1, "environment")?);
+                Ok(())
+            },
+        )?;
+        Ok(environment)
+    }
+
+    fn loads(&self, connection: &Connection, run: i64) -> Result<Vec<String>> {
+        let sql = "SELECT load FROM plan_load WHERE run = ?1 ORDER BY position";
+        let mut loads = Vec::new();
+        self.each(connection, sql, params![run], "loads", |row| {
+            loads.push(self.get(row, 0, "loads")?);
+            Ok(())
+        })?;
+        Ok(loads)
+    }
+
+    fn clients(&self, connection: &Connection, run: i64) -> Result<Vec<u32>> {
+        let sql = "SELECT clients FROM plan_clients WHERE run = ?1 ORDER BY position";
+        let mut clients = Vec::new();
+        self.each(connection, sql, params![run], "client counts", |row| {
+            clients.push(self.get(row, 0, "client counts")?);
+            Ok(())
+        })?;
+        Ok(clients)
+    }
+
+    fn warnings(&self, connection: &Connection, run: i64) -> Result<Vec<Warning>> {
+        let sql = "SELECT severity, code, text FROM warning WHERE run = ?1 ORDER BY seq";
+        let place = "warnings";
+        let mut warnings = Vec::new();
+        self.each(connection, sql, params![run], place, |row| {
+            let severity: String = self.get(row, 0, place)?;
+            warnings.push(Warning {
+                severity: Severity::from_name(&severity)
+                    .ok_or_else(|| self.corrupt(place, format!("unknown severity {severity:?}")))?,
+                code: self.get(row, 1, place)?,
+                text: self.get(row, 2, place)?,
+            });
+            Ok(())
+        })?;
+        Ok(warnings)
+    }
+
+    fn rounds(&self, connection: &Connection, run: i64) -> Result<Vec<Round>> {
+        let mut rounds = Vec::new();
+        let values = params![run, SERIES_METRIC, HISTOGRAM_METRIC];
+        self.each(connection, SELECT_ROUNDS, values, "rounds", |row| {
+            rounds.push(self.round(row)?);
+            Ok(())
+        })?;
+        Ok(rounds)
+    }
+
+    fn round(&self, row: &Row) -> Result<Round> {
+        let key = RoundKey {
+            cell: Cell { load: self.get(row, 0, "rounds")?, clients: self.get(row, 1, "rounds")? },
+            pair: self.get(row, 2, "rounds")?,
+            arm: self.arm(&self.get::<String>(row, 3, "rounds")?, "rounds")?,
+        };
+        let place = describe(&key);
+        Ok(Round {
+            key,
+            started_unix_ms: self.get_u64(row, 4, &place)?,
+            wall_ns: self.get_u64(row, 5, &place)?,
+            events: self.get_u64(row, 6, &place)?,
+            statements: self.get_u64(row, 7, &place)?,
+            rows_read: self.get_u64(row, 8, &place)?,
+            rows_changed: self.get_u64(row, 9, &place)?,
+            retries: self.get_u64(row, 10, &place)?,
+            cost: self.cost(row, &place)?,
+            series: self.series(row, &place)?,
+            latency: self.histogram(row, &place)?,
+        })
+    }
+
+    fn cost(&self, row: &Row, place: &str) -> Result<Cost> {
+        Ok(Cost {
+            server_cpu_ns: self.get_optional_u64(row, 11, place)?,
+            server_kernel_ns: self.get_optional_u64(row, 12, place)?,
+            client_cpu_ns: self.get_optional_u64(row, 13, place)?,
+            client_kernel_ns: self.get_optional_u64(row, 14, place)?,
+            server_context_switches: self.get_optional_u64(row, 15, place)?,
+            client_context_switches: self.get_optional_u64(row, 16, place)?,
+            server_read_bytes: self.get_optional_u64(row, 17, place)?,
+            server_written_bytes: self.get_optional_u64(row, 18, place)?,
+        })
+    }
+
+    fn series(&self, row: &Row, place: &str) -> Result<Series> {
+        let slots: Vec<u8> = self.get(row, 20, place)?;
+        if codec::fnv1a(&slots) != self.get_u64(row, 21, place)? {
+            return Err(self.corrupt(place, "the series does not match its checksum"));
+        }
+        Ok(Series {
+            slot_ns: self.get_u64(row, 19, place)?,
+            statements: codec::decode_series(&slots).map_err(|what| self.corrupt(place, what))?,
+        })
+    }
+
+    fn histogram(&self, row: &Row, place: &str) -> Result<dbdyno_model::LatencyHistogram> {
+        let hdr: Vec<u8> = self.get(row, 22, place)?;
+        if codec::fnv1a(&hdr) != self.get_u64(row, 24, place)? {
+            return Err(self.corrupt(place, "the histogram does not match its checksum"));
+        }
+        let histogram = codec::decode_histogram(&hdr).map_err(|what| self.corrupt(place, what))?;
+        if histogram.count() != self.get_u64(row, 23, place)? {
+            return Err(self.corrupt(place, "the histogram has not as many values as were put in"));
+        }
+        Ok(histogram)
+    }
+
+    fn each(
+        &self,
+        connection: &Connection,
+        sql: &str,
+        values: impl rusqlite::Params,
+        place: &str,
+        mut take: impl FnMut(&Row) -> Result<()>,
+    ) -> Result<()> {
+        let fail = |error| self.fail(place, error);
+        let mut statement = connection.prepare(sql).map_err(fail)?;
+        let mut rows = statement.query(values).map_err(fail)?;
+        while let Some(row) = rows.next().map_err(fail)? {
+            take(row)?;
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    pub(crate) fn query_texts(&self, sql: &str, value: &str) -> Result<Vec<String>> {
+        let explain = |error| self.explain(error);
+        let mut statement = self.connection.prepare(sql).map_err(explain)?;
+        let rows = statement.query_map([value], |row| row.get(0));
+        rows.map_err(explain)?.collect::<rusqlite::Result<_>>().map_err(explain)
+    }
+
+    pub(crate) fn query_text(&self, sql: &str, value: &str) -> Result<Option<String>> {
+        self.connection
+            .query_row(sql, [value], |row| row.get(0))
+            .optional()
+            .map_err(|error| self.explain(error))
+    }
+}

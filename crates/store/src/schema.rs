@@ -1,0 +1,112 @@
+//! The tables, and how a file of an older version becomes one of this version.
+//!
+//! `application_id` says that the file is ours, `user_version` which format it has. Both are read
+//! before anything is written, so that somebody else's database is never touched. A migration takes
+//! one version to the next inside one transaction; none is ever removed or changed once released.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::error::{Result, StoreError, explain};
+
+/// The newest format that this code reads and the one that it writes.
+pub const VERSION: i64 = MIGRATIONS.len() as i64;
+
+/// "dyno" in ASCII; where SQLite keeps it, `file(1)` finds it.
+const APPLICATION_ID: i64 = 0x6479_6e6f;
+
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Step `i` makes version `i + 1` out of version `i`.
+const MIGRATIONS: [&str; 1] = [include_str!("schema_v1.sql")];
+
+pub(crate) fn read_write() -> OpenFlags {
+    OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+}
+
+pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection> {
+    let fail = |error| explain(path, error);
+    // Absolute, for SQLite gives the empty path, `:memory:` and `file:` a meaning of their own.
+    let absolute = std::path::absolute(path)
+        .map_err(|error| StoreError::CannotOpen(path.to_owned(), error.to_string()))?;
+    let mut connection = Connection::open_with_flags(absolute, flags).map_err(fail)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
+    check_ours(path, &connection)?;
+    if connection.is_readonly("main").map_err(fail)? {
+        return Err(StoreError::ReadOnly(path.to_owned()));
+    }
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
+        )
+        .map_err(fail)?;
+    migrate(path, &mut connection)?;
+    Ok(connection)
+}
+
+fn pragma(path: &Path, connection: &Connection, name: &str) -> Result<i64> {
+    connection
+        .pragma_query_value(None, name, |row| row.get(0))
+        .map_err(|error| explain(path, error))
+}
+
+/// Accepts a store of a version that we know, and a file with nothing in it.
+fn check_ours(path: &Path, connection: &Connection) -> Result<()> {
+    let application = pragma(path, connection, "application_id")?;
+    let version = pragma(path, connection, "user_version")?;
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(|error| explain(path, error))?;
+    if application == 0 && version == 0 && tables == 0 {
+        return Ok(());
+    }
+    if application != APPLICATION_ID {
+        let why = format!("a SQLite file of another application, with {tables} tables and indexes");
+        return Err(StoreError::NotOurs(path.to_owned(), why));
+    }
+    if version > VERSION {
+        return Err(StoreError::Newer(path.to_owned(), version, VERSION));
+    }
+    if version < 1 {
+        let why = format!("it has the impossible format {version}");
+        return Err(StoreError::Damaged(path.to_owned(), why));
+    }
+    Ok(())
+}
+
+/// Two processes may get here at once: the version is read again once the write lock is held.
+fn migrate(path: &Path, connection: &mut Connection) -> Result<()> {
+    if pragma(path, connection, "user_version")? == VERSION {
+        return Ok(());
+    }
+    let fail = |error| explain(path, error);
+    let transaction =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(fail)?;
+    check_ours(path, &transaction)?;
+    let from = pragma(path, &transaction, "user_version")?;
+    for step in MIGRATIONS.iter().skip(from as usize) {
+        transaction.execute_batch(step).map_err(fail)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(fail)?;
+    transaction.pragma_update(None, "user_version", VERSION).map_err(fail)?;
+    transaction.commit().map_err(fail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Permission bits mean nothing to root, so the read-only case is opened read-only.
+    #[test]
+    fn a_file_that_cannot_be_written_is_refused_before_the_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        drop(open(&path, read_write()).unwrap());
+        let error = open(&path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap_err();
+        assert!(matches!(error, StoreError::ReadOnly(_)), "{error}");
+    }
+}

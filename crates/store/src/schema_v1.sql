@@ -1,0 +1,109 @@
+-- Version 1. Never change this file once it is released: add the next version instead.
+
+CREATE TABLE run (
+  seq             INTEGER PRIMARY KEY AUTOINCREMENT,  -- order of beginning
+  id              TEXT    NOT NULL UNIQUE,            -- eight hexadecimal digits
+  name            TEXT,
+  started_unix_ms INTEGER NOT NULL,
+  status          TEXT    NOT NULL,                   -- partial | interrupted | complete
+  tool_version    TEXT    NOT NULL,
+  command         TEXT    NOT NULL,
+  pairs           INTEGER NOT NULL,
+  round_ns        INTEGER NOT NULL,
+  lead_in_ns      INTEGER NOT NULL,
+  warm_up_ns      INTEGER NOT NULL,
+  seed            INTEGER NOT NULL,
+  tables          INTEGER NOT NULL,
+  rows            INTEGER NOT NULL,
+  budget          REAL    NOT NULL                    -- 0.02 = 2 % of rQPS
+) STRICT;
+
+CREATE INDEX run_by_name ON run (name) WHERE name IS NOT NULL;
+
+CREATE TABLE plan_load (
+  run      INTEGER NOT NULL REFERENCES run,
+  position INTEGER NOT NULL,
+  load     TEXT    NOT NULL,
+  PRIMARY KEY (run, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE plan_clients (
+  run      INTEGER NOT NULL REFERENCES run,
+  position INTEGER NOT NULL,
+  clients  INTEGER NOT NULL,
+  PRIMARY KEY (run, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE environment (
+  id     INTEGER PRIMARY KEY,
+  sha256 BLOB NOT NULL UNIQUE  -- of each name and value in order, each after its length (8 bytes, LE)
+) STRICT;
+
+CREATE TABLE environment_fact (
+  environment INTEGER NOT NULL REFERENCES environment,
+  name        TEXT    NOT NULL,
+  value       TEXT    NOT NULL,
+  PRIMARY KEY (environment, name)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE arm (
+  run         INTEGER NOT NULL REFERENCES run,
+  arm         TEXT    NOT NULL,  -- base | test
+  target      TEXT    NOT NULL,  -- as the user wrote it, without a password
+  slow        REAL    NOT NULL,  -- exact; the text may be rounded
+  environment INTEGER REFERENCES environment,
+  PRIMARY KEY (run, arm)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE round (
+  seq                     INTEGER PRIMARY KEY AUTOINCREMENT,  -- order of measuring
+  run                     INTEGER NOT NULL REFERENCES run,
+  load                    TEXT    NOT NULL,
+  clients                 INTEGER NOT NULL,
+  pair                    INTEGER NOT NULL,
+  arm                     TEXT    NOT NULL,
+  started_unix_ms         INTEGER NOT NULL,
+  wall_ns                 INTEGER NOT NULL,
+  events                  INTEGER NOT NULL,
+  statements              INTEGER NOT NULL,
+  rows_read               INTEGER NOT NULL,
+  rows_changed            INTEGER NOT NULL,
+  retries                 INTEGER NOT NULL,
+  server_cpu_ns           INTEGER,  -- NULL: cannot be observed
+  server_kernel_ns        INTEGER,
+  client_cpu_ns           INTEGER,
+  client_kernel_ns        INTEGER,
+  server_context_switches INTEGER,
+  client_context_switches INTEGER,
+  server_read_bytes       INTEGER,
+  server_written_bytes    INTEGER,
+  UNIQUE (run, load, clients, pair, arm)
+) STRICT;
+
+CREATE TABLE series (
+  round   INTEGER NOT NULL REFERENCES round,
+  metric  TEXT    NOT NULL,   -- statements
+  slot_ns INTEGER NOT NULL,
+  slots   BLOB    NOT NULL,   -- first byte: version of the format
+  fnv1a   INTEGER NOT NULL,   -- 64 bits, of the blob
+  PRIMARY KEY (round, metric)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE histogram (
+  round  INTEGER NOT NULL REFERENCES round,
+  metric TEXT    NOT NULL,    -- event_latency_ns
+  hdr    BLOB    NOT NULL,    -- HdrHistogram V2, deflated
+  count  INTEGER NOT NULL,
+  fnv1a  INTEGER NOT NULL,    -- 64 bits, of the blob
+  PRIMARY KEY (round, metric)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE warning (
+  seq      INTEGER PRIMARY KEY AUTOINCREMENT,
+  run      INTEGER NOT NULL REFERENCES run,
+  severity TEXT    NOT NULL,  -- note | caution | blocks
+  code     TEXT    NOT NULL,
+  text     TEXT    NOT NULL
+) STRICT;
+
+CREATE INDEX warning_by_run ON warning (run);

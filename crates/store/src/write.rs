@@ -1,0 +1,386 @@
+//! Writing a run while it goes.
+
+use dbdyno_model::{
+    Arm, ArmSpec, Environment, Plan, Round, RoundKey, RunId, RunStatus, Target, Warning,
+};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use sha2::{Digest, Sha256};
+
+use crate::Store;
+use crate::codec;
+use crate::error::{Result, StoreError};
+
+/// What is known of a run when it begins.
+#[derive(Clone, Copy, Debug)]
+pub struct NewRun<'a> {
+    /// A name given by the user, for `@name`.
+    pub name: Option<&'a str>,
+    /// When it began, milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// The version of dbdyno.
+    pub tool_version: &'a str,
+    /// The command that reproduces the run, without passwords.
+    pub command: &'a str,
+    /// What is to be measured. Passwords in its URLs are not stored.
+    pub plan: &'a Plan,
+}
+
+/// The name of the one metric whose series is kept.
+pub(crate) const SERIES_METRIC: &str = "statements";
+/// The name of the one metric whose histogram is kept.
+pub(crate) const HISTOGRAM_METRIC: &str = "event_latency_ns";
+
+/// Ids tried before giving up; with a million runs stored, one try in 4 000 finds its id taken.
+const ID_TRIES: usize = 16;
+
+const INSERT_RUN: &str = "INSERT INTO run (id, name, started_unix_ms, status, tool_version, \
+     command, pairs, round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+
+const INSERT_ROUND: &str = "INSERT INTO round (run, load, clients, pair, arm, started_unix_ms, \
+     wall_ns, events, statements, rows_read, rows_changed, retries, server_cpu_ns, \
+     server_kernel_ns, client_cpu_ns, client_kernel_ns, server_context_switches, \
+     client_context_switches, server_read_bytes, server_written_bytes) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
+     ?19, ?20)";
+
+impl Store {
+    /// Begins a run and gives it an id. Its status is *partial* until [`Store::finish`].
+    ///
+    /// # Errors
+    /// A name that `@name` could not find, a password in the command, a target whose text does not
+    /// read back to the same target, or a file that cannot be written.
+    pub fn begin(&mut self, new: &NewRun) -> Result<RunId> {
+        check_name(new.name)?;
+        check_command(new.command)?;
+        check_plan(new.plan)?;
+        self.write(|transaction| {
+            let id = fresh_id(transaction)?;
+            insert_run(transaction, &id, new)?;
+            Ok(id)
+        })
+    }
+
+    /// Stores what is true of one arm, in place of what was stored before.
+    ///
+    /// # Errors
+    /// No such run, or a file that cannot be written.
+    pub fn set_environment(
+        &mut self,
+        run: &RunId,
+        arm: Arm,
+        environment: &Environment,
+    ) -> Result<()> {
+        self.write(|transaction| {
+            let seq = seq_of(transaction, run)?;
+            let environment = intern(transaction, environment)?;
+            transaction.execute(
+                "UPDATE arm SET environment = ?3 WHERE run = ?1 AND arm = ?2",
+                params![seq, arm.name(), environment],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Stores a round. When this returns, the round survives the death of the process.
+    ///
+    /// # Errors
+    /// No such run, a round that is stored already, or a file that cannot be written.
+    pub fn add_round(&mut self, run: &RunId, round: &Round) -> Result<()> {
+        let key = &round.key;
+        let histogram = codec::encode_histogram(&round.latency)
+            .map_err(|why| StoreError::NotStorable(format!("{}: {why}", describe(key))))?;
+        let slots = codec::encode_series(&round.series.statements);
+        self.write(|transaction| {
+            let run = seq_of(transaction, run)?;
+            let seq = insert_round(transaction, run, round)?;
+            transaction.execute(
+                "INSERT INTO series VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![
+                    seq,
+                    SERIES_METRIC,
+                    signed(round.series.slot_ns),
+                    slots,
+                    signed(codec::fnv1a(&slots))
+                ],
+            )?;
+            transaction.execute(
+                "INSERT INTO histogram VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![
+                    seq,
+                    HISTOGRAM_METRIC,
+                    histogram,
+                    signed(round.latency.count()),
+                    signed(codec::fnv1a(&histogram))
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Stores a warning, after those that the run has.
+    ///
+    /// # Errors
+    /// No such run, or a file that cannot be written.
+    pub fn add_warning(&mut self, run: &RunId, warning: &Warning) -> Result<()> {
+        self.write(|transaction| {
+            transaction.execute(
+                "INSERT INTO warning (run, severity, code, text) VALUES (?1, ?2, ?3, ?4)",
+                params![
+                    seq_of(transaction, run)?,
+                    warning.severity.name(),
+                    warning.code,
+                    warning.text
+                ],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Stores how far the run got.
+    ///
+    /// # Errors
+    /// No such run, or a file that cannot be written.
+    pub fn finish(&mut self, run: &RunId, status: RunStatus) -> Result<()> {
+        self.write(|transaction| {
+            transaction.execute(
+                "UPDATE run SET status = ?2 WHERE seq = ?1",
+                params![seq_of(transaction, run)?, status.name()],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// One transaction, which takes the write lock at once: waiting for it later, after a read,
+    /// would end in an error and not in a wait.
+    fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction) -> std::result::Result<T, WriteError>,
+    ) -> Result<T> {
+        let path = self.path.clone();
+        let explain = |error| crate::error::explain(&path, error);
+        let transaction = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(explain)?;
+        match work(&transaction) {
+            Ok(value) => transaction.commit().map_err(explain).map(|()| value),
+            Err(WriteError::Meaning(error)) => Err(error),
+            Err(WriteError::Sqlite(error)) => Err(explain(error)),
+        }
+    }
+}
+
+/// What can go wrong in a transaction: SQLite's errors get their meaning where the path is known.
+enum WriteError {
+    Meaning(StoreError),
+    Sqlite(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for WriteError {
+    fn from(error: rusqlite::Error) -> Self {
+        WriteError::Sqlite(error)
+    }
+}
+
+/// A `u64` as SQLite can hold it.
+pub(crate) fn signed(number: u64) -> i64 {
+    number as i64
+}
+
+/// A round in the words of an error.
+pub(crate) fn describe(key: &RoundKey) -> String {
+    format!("round {} × {}, pair {}, {}", key.cell.load, key.cell.clients, key.pair, key.arm)
+}
+
+fn check_name(name: Option<&str>) -> Result<()> {
+    match name {
+        Some(name) if name.trim().is_empty() || name == "last" => {
+            Err(StoreError::BadName(name.to_owned()))
+        }
+        Some(name) if name.chars().any(char::is_control) => {
+            Err(StoreError::BadName(name.to_owned()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Looks for a URL with a password anywhere in the command, also behind `--flag=`.
+fn check_command(command: &str) -> Result<()> {
+    let quotes = |c: char| c.is_whitespace() || c == '\'' || c == '"';
+    for word in command.split(quotes) {
+        let flagged = word.split_once('=').map(|(_, value)| value);
+        for text in [Some(word), flagged].into_iter().flatten() {
+            if let Ok(spec) = text.parse::<ArmSpec>()
+                && let Target::Url(url) = spec.target
+                && url.password.is_some_and(|password| !password.is_empty())
+            {
+                return Err(StoreError::PasswordInCommand);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A run that could not be loaded must not be begun.
+fn check_plan(plan: &Plan) -> Result<()> {
+    for arm in Arm::BOTH {
+        let mut spec = plan.arms[arm].clone();
+        if let Target::Url(url) = &mut spec.target {
+            url.password = None;
+        }
+        let text = spec.to_string();
+        let back = text.parse::<ArmSpec>();
+        if back.map(|back| back.target) != Ok(spec.target) || !spec.slow.is_finite() {
+            return Err(StoreError::NotStorable(format!("the {arm} arm {text:?}")));
+        }
+    }
+    if plan.budget.is_nan() {
+        return Err(StoreError::NotStorable("a budget of NaN".to_owned()));
+    }
+    Ok(())
+}
+
+fn fresh_id(connection: &Connection) -> std::result::Result<RunId, WriteError> {
+    for _ in 0..ID_TRIES {
+        let id: String =
+            connection.query_row("SELECT lower(hex(randomblob(4)))", [], |row| row.get(0))?;
+        let taken: bool = connection.query_row(
+            "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?1)",
+            [&id],
+            |row| row.get(0),
+        )?;
+        if !taken {
+            return Ok(RunId(id));
+        }
+    }
+    Err(WriteError::Meaning(StoreError::NotStorable(
+        "another run: the ids are used up, so it".to_owned(),
+    )))
+}
+
+fn insert_run(
+    connection: &Connection,
+    id: &RunId,
+    new: &NewRun,
+) -> std::result::Result<(), WriteError> {
+    let plan = new.plan;
+    connection.execute(
+        INSERT_RUN,
+        params![
+            id.0,
+            new.name,
+            signed(new.started_unix_ms),
+            RunStatus::Partial.name(),
+            new.tool_version,
+            new.command,
+            plan.pairs,
+            signed(plan.round_ns),
+            signed(plan.lead_in_ns),
+            signed(plan.warm_up_ns),
+            signed(plan.seed),
+            plan.tables,
+            signed(plan.rows),
+            plan.budget,
+        ],
+    )?;
+    let seq = connection.last_insert_rowid();
+    for (position, load) in plan.loads.iter().enumerate() {
+        connection.execute(
+            "INSERT INTO plan_load VALUES (?1, ?2, ?3)",
+            params![seq, position as i64, load],
+        )?;
+    }
+    for (position, clients) in plan.clients.iter().enumerate() {
+        connection.execute(
+            "INSERT INTO plan_clients VALUES (?1, ?2, ?3)",
+            params![seq, position as i64, clients],
+        )?;
+    }
+    for arm in Arm::BOTH {
+        let spec = &plan.arms[arm];
+        connection.execute(
+            "INSERT INTO arm (run, arm, target, slow) VALUES (?1, ?2, ?3, ?4)",
+            params![seq, arm.name(), spec.to_string(), spec.slow],
+        )?;
+    }
+    Ok(())
+}
+
+fn insert_round(
+    connection: &Connection,
+    run: i64,
+    round: &Round,
+) -> std::result::Result<i64, WriteError> {
+    let (key, cost) = (&round.key, &round.cost);
+    let result = connection.execute(
+        INSERT_ROUND,
+        params![
+            run,
+            key.cell.load,
+            key.cell.clients,
+            key.pair,
+            key.arm.name(),
+            signed(round.started_unix_ms),
+            signed(round.wall_ns),
+            signed(round.events),
+            signed(round.statements),
+            signed(round.rows_read),
+            signed(round.rows_changed),
+            signed(round.retries),
+            cost.server_cpu_ns.map(signed),
+            cost.server_kernel_ns.map(signed),
+            cost.client_cpu_ns.map(signed),
+            cost.client_kernel_ns.map(signed),
+            cost.server_context_switches.map(signed),
+            cost.client_context_switches.map(signed),
+            cost.server_read_bytes.map(signed),
+            cost.server_written_bytes.map(signed),
+        ],
+    );
+    match result {
+        Ok(_) => Ok(connection.last_insert_rowid()),
+        Err(error)
+            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
+        {
+            let round = describe(key);
+            Err(WriteError::Meaning(StoreError::DuplicateRound(round)))
+        }
+        Err(error) => Err(WriteError::Sqlite(error)),
+    }
+}
+
+fn seq_of(connection: &Connection, run: &RunId) -> std::result::Result<i64, WriteError> {
+    connection
+        .query_row("SELECT seq FROM run WHERE id = ?1", [&run.0], |row| row.get(0))
+        .optional()?
+        .ok_or_else(|| WriteError::Meaning(StoreError::UnknownRun(run.0.clone(), Vec::new())))
+}
+
+/// The row of an environment with exactly these facts, made if there is none.
+fn intern(
+    connection: &Connection,
+    environment: &Environment,
+) -> std::result::Result<i64, WriteError> {
+    let mut hash = Sha256::new();
+    for (name, value) in &environment.facts {
+        for text in [name, value] {
+            hash.update((text.len() as u64).to_le_bytes());
+            hash.update(text);
+        }
+    }
+    let sha256 = hash.finalize().to_vec();
+    let known = connection
+        .query_row("SELECT id FROM environment WHERE sha256 = ?1", [&sha256], |row| row.get(0))
+        .optional()?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    connection.execute("INSERT INTO environment (sha256) VALUES (?1)", [&sha256])?;
+    let id = connection.last_insert_rowid();
+    let mut insert = connection.prepare("INSERT INTO environment_fact VALUES (?1, ?2, ?3)")?;
+    for (name, value) in &environment.facts {
+        insert.execute(params![id, name, value])?;
+    }
+    Ok(id)
+}

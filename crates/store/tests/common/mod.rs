@@ -1,0 +1,116 @@
+//! A run of fixed content, and how to put any run into a store.
+
+use dbdyno_model::{
+    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, PerArm, Plan, Round, RoundKey, Run,
+    RunId, RunStatus, Series, Severity, Warning,
+};
+use dbdyno_store::{NewRun, Store};
+
+/// Stores everything of `run` but its id; returns the id that the store gave.
+pub fn put(store: &mut Store, run: &Run) -> RunId {
+    let new = NewRun {
+        name: run.name.as_deref(),
+        started_unix_ms: run.started_unix_ms,
+        tool_version: &run.tool_version,
+        command: &run.command,
+        plan: &run.plan,
+    };
+    let id = store.begin(&new).unwrap();
+    for arm in Arm::BOTH {
+        store.set_environment(&id, arm, &run.environment[arm]).unwrap();
+    }
+    for round in &run.rounds {
+        store.add_round(&id, round).unwrap();
+    }
+    for warning in &run.warnings {
+        store.add_warning(&id, warning).unwrap();
+    }
+    store.finish(&id, run.status).unwrap();
+    id
+}
+
+pub fn spec(text: &str) -> ArmSpec {
+    text.parse().unwrap()
+}
+
+pub fn plan() -> Plan {
+    Plan {
+        arms: PerArm {
+            base: spec("mariadb:10.11"),
+            test: spec("mysql://ann@127.0.0.1:3307/shop?slow=7%"),
+        },
+        loads: vec!["read-write".into(), "point-query".into()],
+        clients: vec![8, 1],
+        pairs: 7,
+        round_ns: 3_000_000_000,
+        lead_in_ns: 500_000_000,
+        warm_up_ns: 10_000_000_000,
+        seed: u64::MAX - 41,
+        tables: 4,
+        rows: 100_000,
+        budget: 0.02,
+    }
+}
+
+/// Round number `index`: every field depends on it.
+pub fn round(index: u32) -> Round {
+    let number = u64::from(index);
+    let mut latency = LatencyHistogram::new();
+    for step in 0..50 {
+        latency.record((number + 1) * 1_000 * (step * step + 1));
+    }
+    Round {
+        key: RoundKey {
+            cell: Cell { load: "read-write".into(), clients: 8 },
+            pair: index / 2,
+            arm: Arm::BOTH[index as usize % 2],
+        },
+        started_unix_ms: 1_750_000_000_000 + number,
+        wall_ns: 3_000_000_123 + number,
+        events: 50 + number,
+        statements: 900 + number,
+        rows_read: 40_000 + number,
+        rows_changed: 200 + number,
+        retries: number,
+        latency,
+        series: Series {
+            slot_ns: 100_000_000,
+            statements: (0..30).map(|slot| 30 + (slot * 7 + number) % 11).collect(),
+        },
+        cost: Cost {
+            server_cpu_ns: Some(2_000_000_000 + number),
+            server_kernel_ns: Some(500_000_000),
+            client_cpu_ns: Some(0),
+            client_kernel_ns: None,
+            server_context_switches: Some(12_345),
+            client_context_switches: Some(u64::MAX),
+            server_read_bytes: None,
+            server_written_bytes: Some(4096),
+        },
+    }
+}
+
+/// The run that `data/v1.db` holds. Never change it.
+pub fn golden_run() -> Run {
+    let mut environment: PerArm<Environment> = PerArm::default();
+    for arm in Arm::BOTH {
+        environment[arm].set("host.kernel", "6.1.0");
+        environment[arm].set("variable.init_connect", "");
+    }
+    environment.test.set("server.version", "11.8.3-MariaDB — ü");
+    Run {
+        id: RunId("1badcafe".into()),
+        name: Some("golden".into()),
+        started_unix_ms: 1_750_000_000_000,
+        status: RunStatus::Interrupted,
+        tool_version: "0.1.0".into(),
+        command: "dbdyno compare mariadb:10.11 'mysql://ann@127.0.0.1:3307/shop?slow=7%'".into(),
+        plan: plan(),
+        environment,
+        rounds: (0..3).map(round).collect(),
+        warnings: vec![
+            Warning::new(Severity::Caution, "steal", "Another guest took time."),
+            Warning::new(Severity::Note, "note", "Second."),
+        ],
+    }
+}

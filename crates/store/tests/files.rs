@@ -1,0 +1,188 @@
+//! Files of other versions, of other programs, and files that were hurt.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use common::{golden_run, plan, put, round};
+use dbdyno_model::RunId;
+use dbdyno_store::{NewRun, Store, StoreError, VERSION};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+fn golden_path() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/v1.db")
+}
+
+/// A copy of version 1, for opening a file may change it.
+fn golden_copy() -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    std::fs::copy(golden_path(), &path).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn version_1_is_read_for_ever() {
+    let (_folder, path) = golden_copy();
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.load(&golden_run().id).unwrap(), golden_run());
+    let summary = &store.list().unwrap()[0];
+    assert_eq!(summary.started, "2025-06-15 15:06:40");
+    assert_eq!((summary.rounds_done, summary.rounds_planned), (3, 56));
+    assert_eq!(summary.arms.base, "mariadb:10.11");
+}
+
+/// Made `data/v1.db`, and can show that the file would be made so again while version 1 is current.
+#[test]
+#[ignore = "writes into the source tree"]
+fn write_version_1() {
+    assert_eq!(VERSION, 1, "a released file is never written again");
+    let path = golden_path();
+    let _ = std::fs::remove_file(&path);
+    let id = put(&mut Store::open(&path).unwrap(), &golden_run());
+    let raw = Connection::open(&path).unwrap();
+    raw.execute("UPDATE run SET id = ?1 WHERE id = ?2", [golden_run().id.0, id.0]).unwrap();
+    raw.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM;").unwrap();
+}
+
+#[test]
+fn a_file_of_somebody_else_is_refused_and_not_touched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("theirs.db");
+    let raw = Connection::open(&path).unwrap();
+    raw.execute_batch("CREATE TABLE customer (id)").unwrap();
+    drop(raw);
+    for content in [std::fs::read(&path).unwrap(), b"id,name\n1,ann\n".repeat(100)] {
+        std::fs::write(&path, &content).unwrap();
+        let error = Store::open(&path).unwrap_err();
+        assert!(matches!(error, StoreError::NotOurs(..)), "{error}");
+        assert_eq!(std::fs::read(&path).unwrap(), content);
+    }
+}
+
+#[test]
+fn a_newer_file_is_refused_with_both_versions() {
+    let (_folder, path) = golden_copy();
+    let raw = Connection::open(&path).unwrap();
+    raw.pragma_update(None, "user_version", VERSION + 1).unwrap();
+    let error = Store::open(&path).unwrap_err();
+    assert!(matches!(error, StoreError::Newer(_, found, known) if found == known + 1), "{error}");
+}
+
+#[test]
+fn what_cannot_be_opened_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path().to_owned(), folder.path().join("no/such/folder.db"), PathBuf::new()]
+    {
+        let error = Store::open(&path).unwrap_err();
+        assert!(matches!(error, StoreError::CannotOpen(..)), "{error}");
+    }
+}
+
+#[test]
+fn an_empty_file_becomes_a_store() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    assert_eq!(Store::open(file.path()).unwrap().list().unwrap(), []);
+}
+
+/// Each statement hurts the golden run in one place. None may give a run, none may panic.
+#[test]
+fn hurt_runs_name_the_run_and_the_place() {
+    let wounds = [
+        "UPDATE histogram SET hdr = zeroblob(20)",
+        "UPDATE histogram SET hdr = x'', fnv1a = -3750763034362895579",
+        "UPDATE histogram SET count = count + 1",
+        "DELETE FROM histogram WHERE round = 2",
+        "UPDATE series SET slots = x'0100'",
+        "UPDATE series SET slots = x'', fnv1a = -3750763034362895579",
+        "DELETE FROM series WHERE round = 2",
+        "UPDATE round SET clients = -1",
+        "UPDATE round SET pair = 5000000000 WHERE seq = 1",
+        "UPDATE round SET arm = 'left' WHERE seq = 1",
+        "UPDATE run SET status = 'done'",
+        "UPDATE arm SET target = 'oracle:23'",
+        "DELETE FROM arm",
+        "UPDATE warning SET severity = 'loud'",
+        "UPDATE plan_clients SET clients = 5000000000",
+    ];
+    for wound in wounds {
+        let (_folder, path) = golden_copy();
+        let raw = Connection::open(&path).unwrap();
+        raw.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+        assert!(raw.execute(wound, []).unwrap() > 0, "{wound}");
+        let store = Store::open(&path).unwrap();
+        let error = store.load(&golden_run().id).unwrap_err();
+        let StoreError::Corrupt { run, .. } = &error else {
+            panic!("{wound}: {error}");
+        };
+        assert_eq!(run, "1badcafe", "{wound}");
+    }
+}
+
+/// Every single bit of the blobs matters: flipped, it gives an error and never another number.
+#[test]
+fn no_flipped_bit_of_a_blob_gives_another_number() {
+    let (_folder, path) = golden_copy();
+    let store = Store::open(&path).unwrap();
+    let raw = Connection::open(&path).unwrap();
+    for (table, column) in [("histogram", "hdr"), ("series", "slots")] {
+        let select = format!("SELECT {column} FROM {table} WHERE round = 2");
+        let update = format!("UPDATE {table} SET {column} = ?1 WHERE round = 2");
+        let whole: Vec<u8> = raw.query_row(&select, [], |row| row.get(0)).unwrap();
+        for index in 0..whole.len() {
+            let mut hurt = whole.clone();
+            hurt[index] ^= 1 << (index % 8);
+            raw.execute(&update, [&hurt]).unwrap();
+            let error = store.load(&golden_run().id).unwrap_err().to_string();
+            assert!(error.contains("run 1badcafe, round read-write × 8, pair 0, test"), "{error}");
+        }
+        raw.execute(&update, [&whole]).unwrap();
+    }
+    assert_eq!(store.load(&golden_run().id).unwrap(), golden_run());
+}
+
+#[test]
+fn a_round_counts_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("store.db")).unwrap();
+    let id = put(&mut store, &golden_run());
+    let error = store.add_round(&id, &round(2)).unwrap_err();
+    assert!(matches!(error, StoreError::DuplicateRound(_)), "{error}");
+    let error = store.add_round(&RunId("0".into()), &round(2)).unwrap_err();
+    assert!(matches!(error, StoreError::UnknownRun(..)), "{error}");
+    assert_eq!(store.load(&id).unwrap().rounds.len(), 3);
+}
+
+#[test]
+fn names_and_commands_that_must_not_be_stored() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("store.db")).unwrap();
+    let plan = plan();
+    let new = NewRun {
+        name: None,
+        started_unix_ms: 0,
+        tool_version: "0.1.0",
+        command: "dbdyno compare mariadb:10.11 mysql://ann@h/d",
+        plan: &plan,
+    };
+    for name in ["", " ", "last", "a\nb"] {
+        let name = Some(name);
+        let error = store.begin(&NewRun { name, ..new }).unwrap_err();
+        assert!(matches!(error, StoreError::BadName(_)), "{error}");
+    }
+    for command in [
+        "dbdyno compare mariadb:10.11 mysql://ann:pw@h/d",
+        "dbdyno compare 'postgres://ann:pw@h/d?slow=5%' mariadb:10.11",
+        "dbdyno watch --target=\"mysql://ann:p%40@h/d\"",
+    ] {
+        let error = store.begin(&NewRun { command, ..new }).unwrap_err();
+        assert!(matches!(error, StoreError::PasswordInCommand), "{error}");
+    }
+    let mut hostile = plan.clone();
+    hostile.arms.base = common::spec("mysql://root@a%40b/x");
+    let error = store.begin(&NewRun { plan: &hostile, ..new }).unwrap_err();
+    assert!(matches!(error, StoreError::NotStorable(_)), "{error}");
+    assert_eq!(store.list().unwrap(), []);
+    store.begin(&new).unwrap();
+}

@@ -1,0 +1,213 @@
+//! What goes into a store comes out of it, exactly.
+
+mod common;
+
+use common::{golden_run, put};
+use dbdyno_model::{
+    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, PerArm, Plan, Round, RoundKey, Run,
+    RunId, RunStatus, Series, Severity, Target, Warning,
+};
+use dbdyno_store::Store;
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+
+/// Small numbers, all numbers, and the edges where a signed column would turn over.
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        0..1000u64,
+        any::<u64>(),
+        Just(u64::MAX),
+        Just(i64::MAX as u64),
+        Just(i64::MAX as u64 + 1),
+    ]
+}
+
+fn number_u32() -> impl Strategy<Value = u32> {
+    prop_oneof![0..100u32, any::<u32>(), Just(u32::MAX)]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![Just(String::new()), any::<String>(), "[a-z'\"\\\\\0]{0,9}"]
+}
+
+fn spec() -> impl Strategy<Value = ArmSpec> {
+    let target = prop_oneof![
+        Just("mariadb:10.11"),
+        Just("postgres:"),
+        Just("sqlite:?synchronous=off&cache_size=-2000"),
+        Just("mysql://root@/x?socket=/run/mysqld/my%26sqld.sock"),
+        Just("postgres://a%40b@[::1]:5433/d%2Fe"),
+    ];
+    (target, 0.0..=0.9f64).prop_map(|(text, slow)| ArmSpec { slow, ..text.parse().unwrap() })
+}
+
+fn plan() -> impl Strategy<Value = Plan> {
+    (
+        (spec(), spec(), vec(text(), 0..4), vec(number_u32(), 0..4)),
+        (number_u32(), number(), number(), number(), number()),
+        (number_u32(), number(), any::<f64>()),
+    )
+        .prop_map(|(first, second, third)| Plan {
+            arms: PerArm { base: first.0, test: first.1 },
+            loads: first.2,
+            clients: first.3,
+            pairs: second.0,
+            round_ns: second.1,
+            lead_in_ns: second.2,
+            warm_up_ns: second.3,
+            seed: second.4,
+            tables: third.0,
+            rows: third.1,
+            budget: if third.2.is_nan() { 0.02 } else { third.2 },
+        })
+}
+
+fn cost() -> impl Strategy<Value = Cost> {
+    vec(option::of(number()), 8).prop_map(|numbers| Cost {
+        server_cpu_ns: numbers[0],
+        server_kernel_ns: numbers[1],
+        client_cpu_ns: numbers[2],
+        client_kernel_ns: numbers[3],
+        server_context_switches: numbers[4],
+        client_context_switches: numbers[5],
+        server_read_bytes: numbers[6],
+        server_written_bytes: numbers[7],
+    })
+}
+
+fn round() -> impl Strategy<Value = Round> {
+    (
+        (text(), number_u32(), number_u32(), any::<bool>()),
+        vec(number(), 7),
+        (vec(number(), 0..20), number(), vec(number(), 0..20)),
+        cost(),
+    )
+        .prop_map(|(key, numbers, (latencies, slot_ns, statements), cost)| {
+            let mut latency = LatencyHistogram::new();
+            latencies.iter().for_each(|&value| latency.record(value));
+            Round {
+                key: RoundKey {
+                    cell: Cell { load: key.0, clients: key.1 },
+                    pair: key.2,
+                    arm: Arm::BOTH[usize::from(key.3)],
+                },
+                started_unix_ms: numbers[0],
+                wall_ns: numbers[1],
+                events: numbers[2],
+                statements: numbers[3],
+                rows_read: numbers[4],
+                rows_changed: numbers[5],
+                retries: numbers[6],
+                latency,
+                series: Series { slot_ns, statements },
+                cost,
+            }
+        })
+}
+
+fn environment() -> impl Strategy<Value = Environment> {
+    btree_map(text(), text(), 0..5).prop_map(|facts| Environment { facts })
+}
+
+fn run() -> impl Strategy<Value = Run> {
+    let severity =
+        prop_oneof![Just(Severity::Note), Just(Severity::Caution), Just(Severity::Blocks)];
+    let status = prop_oneof![
+        Just(RunStatus::Partial),
+        Just(RunStatus::Interrupted),
+        Just(RunStatus::Complete)
+    ];
+    let warning = (severity, text(), text()).prop_map(|(severity, code, text)| Warning {
+        severity,
+        code,
+        text,
+    });
+    (
+        (option::of("[a-z]{5,9}"), number(), text(), text(), status),
+        plan(),
+        (environment(), environment()),
+        vec(round(), 0..4),
+        vec(warning, 0..3),
+    )
+        .prop_map(|(head, plan, environment, mut rounds, warnings)| {
+            let mut seen = std::collections::HashSet::new();
+            rounds.retain(|round| seen.insert(round.key.clone()));
+            Run {
+                id: RunId(String::new()),
+                name: head.0,
+                started_unix_ms: head.1,
+                status: head.4,
+                tool_version: head.2,
+                command: head.3,
+                plan,
+                environment: PerArm { base: environment.0, test: environment.1 },
+                rounds,
+                warnings,
+            }
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn every_run_comes_back_among_others(mut runs in vec(run(), 1..3)) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let mut store = Store::open(&path).unwrap();
+        for run in &mut runs {
+            run.id = put(&mut store, run);
+        }
+        drop(store);
+        let store = Store::open(&path).unwrap();
+        for run in &runs {
+            prop_assert_eq!(&store.load(&run.id).unwrap(), run);
+        }
+        let listed: Vec<_> = store.list().unwrap().into_iter().map(|run| run.id).collect();
+        let newest_first: Vec<_> = runs.iter().rev().map(|run| run.id.clone()).collect();
+        prop_assert_eq!(listed, newest_first);
+    }
+}
+
+#[test]
+fn passwords_reach_neither_the_plan_nor_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let mut store = Store::open(&path).unwrap();
+    let mut run = golden_run();
+    run.plan.arms.base = common::spec("postgres://ann:hush%40hush@h/d");
+    let id = put(&mut store, &run);
+    let Target::Url(url) = store.load(&id).unwrap().plan.arms.base.target else {
+        panic!("another target came back");
+    };
+    assert_eq!(url.password, None);
+    drop(store);
+    for entry in std::fs::read_dir(folder.path()).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        assert!(!bytes.windows(4).any(|window| window == b"hush"));
+    }
+}
+
+#[test]
+fn equal_environments_are_kept_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let mut store = Store::open(&path).unwrap();
+    let mut run = golden_run();
+    run.environment.base = run.environment.test.clone();
+    put(&mut store, &run);
+    put(&mut store, &run);
+    // The same letters, cut at another place, are other facts.
+    let mut shifted = Environment::default();
+    shifted.set("ab", "c");
+    let mut other = Environment::default();
+    other.set("a", "bc");
+    run.environment.base = shifted;
+    run.environment.test = other;
+    let id = put(&mut store, &run);
+    assert_eq!(store.load(&id).unwrap().environment, run.environment);
+    let raw = rusqlite::Connection::open(&path).unwrap();
+    let count: i64 =
+        raw.query_row("SELECT count(*) FROM environment", [], |row| row.get(0)).unwrap();
+    assert_eq!(count, 3);
+}
