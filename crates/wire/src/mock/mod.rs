@@ -32,6 +32,7 @@ use dbdyno_model::{Secret, Transport};
 use crate::stream::{Endpoint, Stream};
 
 mod mysql;
+mod mysql_login;
 mod postgres;
 mod script;
 mod sql;
@@ -271,10 +272,7 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
 
 fn admit(stream: Stream, shared: &Arc<Shared>) -> io::Result<()> {
     let number = shared.connections.fetch_add(1, Ordering::AcqRel);
-    let second = match &stream {
-        Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
-        Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
-    };
+    let second = duplicate(&stream)?;
     let session = Session { stream, number, executed: 0, shared: Arc::clone(shared) };
     // The lock is held over both, so that a session cannot end before it is listed.
     let mut sessions = shared.sessions();
@@ -283,6 +281,14 @@ fn admit(stream: Stream, shared: &Arc<Shared>) -> io::Result<()> {
     sessions.threads.push(thread);
     sessions.sockets.insert(number, second);
     Ok(())
+}
+
+/// Another handle on the same socket.
+fn duplicate(stream: &Stream) -> io::Result<Stream> {
+    Ok(match stream {
+        Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
+        Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
+    })
 }
 
 fn shut(stream: &Stream) {

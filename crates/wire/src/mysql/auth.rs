@@ -1,0 +1,202 @@
+//! Proofs of the password.
+//!
+//! ```text
+//!   mysql_native_password     SHA1(p) ⊕ SHA1(nonce · SHA1(SHA1(p)))
+//!   caching_sha2_password     SHA256(p) ⊕ SHA256(SHA256(SHA256(p)) · nonce)
+//!        │
+//!        ├── 3: the server had the hash in its cache; done
+//!        └── 4: it wants the password itself
+//!              ├── over a unix socket: as it is
+//!              └── over TCP: ⊕ nonce, then RSA-OAEP under the key that the server sends
+//! ```
+//!
+//! The key is not vouched for: who can stand between client and server can offer its own and read
+//! the password. That is the protocol without TLS; MySQL's clients do the same when told to
+//! (`--get-server-public-key`). A laboratory's servers are rarely across a hostile network.
+
+use dbdyno_model::Secret;
+use rsa::pkcs8::DecodePublicKey;
+use rsa::{Oaep, RsaPublicKey};
+use sha1::{Digest, Sha1};
+use sha2::Sha256;
+
+use super::codec::{EOF, ERR, OK, Reader, server_error};
+use super::handshake::refused;
+use super::latin1;
+use super::packet::Channel;
+use crate::error::WireError;
+
+/// Bytes of a nonce.
+pub(crate) const NONCE: usize = 20;
+
+/// First byte of a packet with more of the method's own conversation.
+pub(crate) const MORE: u8 = 0x01;
+pub(crate) const CACHED: &[u8] = &[3];
+pub(crate) const WANTS_PASSWORD: &[u8] = &[4];
+pub(crate) const ASK_FOR_KEY: u8 = 2;
+/// Packets that a login can take. Real ones need at most five.
+const PATIENCE: usize = 16;
+
+/// A way to prove a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Method {
+    /// `mysql_native_password`: MySQL up to 5.7, MariaDB.
+    Native,
+    /// `caching_sha2_password`: MySQL since 8.0.
+    CachingSha2,
+}
+
+impl Method {
+    /// The method with this name.
+    pub fn named(name: &str) -> Option<Method> {
+        [Method::Native, Method::CachingSha2].into_iter().find(|method| method.name() == name)
+    }
+
+    /// The name in the protocol and in `CREATE USER … IDENTIFIED WITH`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Native => "mysql_native_password",
+            Method::CachingSha2 => "caching_sha2_password",
+        }
+    }
+
+    /// The proof for this nonce. An empty password has the empty proof.
+    pub fn proof(self, password: &Secret, nonce: &[u8]) -> Vec<u8> {
+        if password.is_empty() {
+            return Vec::new();
+        }
+        match self {
+            Method::Native => {
+                let once = Sha1::digest(password.expose());
+                let twice = Sha1::digest(once);
+                xor(&once, &Sha1::new().chain_update(nonce).chain_update(twice).finalize())
+            }
+            Method::CachingSha2 => {
+                let once = Sha256::digest(password.expose());
+                let twice = Sha256::digest(once);
+                xor(&once, &Sha256::new().chain_update(twice).chain_update(nonce).finalize())
+            }
+        }
+    }
+}
+
+/// XOR, the mask repeated as often as needed.
+pub(crate) fn xor(bytes: &[u8], mask: &[u8]) -> Vec<u8> {
+    bytes.iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect()
+}
+
+/// Converses with the server until it lets us in or refuses. The first proof has been sent.
+///
+/// # Errors
+/// [`WireError::Login`] with the server's words.
+pub(super) fn finish(
+    channel: &mut Channel,
+    password: &Secret,
+    mut nonce: Vec<u8>,
+) -> Result<(), WireError> {
+    for _ in 0..PATIENCE {
+        let head = channel.head()?;
+        let mut reader = Reader(channel.take(head)?);
+        match reader.u8()? {
+            OK => return Ok(()),
+            ERR => {
+                let head = [&[ERR], reader.0].concat();
+                return Err(refused(server_error(&head)));
+            }
+            EOF => {
+                let method = asked_method(&mut reader)?;
+                nonce = reader.0.iter().copied().take(NONCE).collect();
+                let proof = method.proof(password, &nonce);
+                channel.payload().extend_from_slice(&proof);
+                channel.send()?;
+            }
+            MORE if reader.0 == CACHED => {}
+            MORE if reader.0 == WANTS_PASSWORD => send_password(channel, password, &nonce)?,
+            other => {
+                return Err(WireError::Protocol(format!(
+                    "packet of kind {other:#x} during the login"
+                )));
+            }
+        }
+    }
+    Err(WireError::Protocol("the login does not come to an end".to_owned()))
+}
+
+fn asked_method(reader: &mut Reader<'_>) -> Result<Method, WireError> {
+    let name = latin1::decode(reader.until_zero());
+    Method::named(&name).ok_or_else(|| {
+        let name = if name.is_empty() { "mysql_old_password" } else { &name };
+        WireError::Protocol(format!(
+            "the account wants to be proved by {name:?}, which dbdyno does not speak; use an \
+             account IDENTIFIED WITH mysql_native_password or caching_sha2_password"
+        ))
+    })
+}
+
+fn send_password(
+    channel: &mut Channel,
+    password: &Secret,
+    nonce: &[u8],
+) -> Result<(), WireError> {
+    let clear = [password.expose().as_bytes(), &[0]].concat();
+    if channel.stream().is_unix() {
+        channel.payload().extend_from_slice(&clear);
+        channel.send()?;
+        return Ok(());
+    }
+    channel.payload().push(ASK_FOR_KEY);
+    channel.send()?;
+    let head = channel.head()?;
+    let sealed = seal(channel.take(head)?, &xor(&clear, nonce))?;
+    channel.payload().extend_from_slice(&sealed);
+    channel.send()?;
+    Ok(())
+}
+
+/// Encrypts under the key in the server's answer.
+fn seal(answer: &[u8], masked: &[u8]) -> Result<Vec<u8>, WireError> {
+    let mut reader = Reader(answer);
+    match reader.u8()? {
+        MORE => {}
+        ERR => return Err(refused(server_error(answer))),
+        other => {
+            return Err(WireError::Protocol(format!("packet of kind {other:#x} instead of a key")));
+        }
+    }
+    let pem = latin1::decode(reader.0);
+    let key = RsaPublicKey::from_public_key_pem(pem.trim()).map_err(|error| {
+        WireError::Protocol(format!("the server's RSA key cannot be read: {error}"))
+    })?;
+    key.encrypt(&mut rsa::rand_core::OsRng, Oaep::new::<Sha1>(), masked).map_err(|error| {
+        WireError::Protocol(format!("the password does not fit the server's RSA key: {error}"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex(bytes: &[u8]) -> String {
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    #[test]
+    fn proofs_are_undone_by_the_hash_that_a_server_stores() {
+        // SELECT PASSWORD('secret') in MariaDB: *14E65567ABDB5135D0CFD9A70B3032C179A49EE7.
+        let stored = "14e65567abdb5135d0cfd9a70b3032c179a49ee7";
+        let (password, nonce) = (Secret::new("secret"), b"0123456789abcdefghij");
+        let proof = Method::Native.proof(&password, nonce);
+        let twice = Sha1::digest(Sha1::digest("secret"));
+        assert_eq!(hex(&twice), stored);
+        let mask = Sha1::new().chain_update(nonce).chain_update(twice).finalize();
+        assert_eq!(Sha1::digest(xor(&proof, &mask)), twice);
+    }
+
+    #[test]
+    fn the_empty_password_has_the_empty_proof() {
+        for method in [Method::Native, Method::CachingSha2] {
+            assert!(method.proof(&Secret::default(), &[7; NONCE]).is_empty());
+            assert_eq!(Method::named(method.name()), Some(method));
+        }
+    }
+}

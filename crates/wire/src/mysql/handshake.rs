@@ -1,0 +1,166 @@
+//! The greeting of the server and the answer to it.
+
+use super::auth::{self, Method};
+use super::codec::{ERR, Reader, put_length, server_error};
+use super::latin1;
+use crate::error::{ServerError, WireError};
+use crate::stream::Endpoint;
+
+/// Bits that both sides exchange to agree on the dialect of the protocol.
+pub(crate) mod capability {
+    pub const LONG_PASSWORD: u32 = 1;
+    pub const LONG_FLAG: u32 = 1 << 2;
+    pub const CONNECT_WITH_DB: u32 = 1 << 3;
+    pub const LOCAL_FILES: u32 = 1 << 7;
+    pub const PROTOCOL_41: u32 = 1 << 9;
+    pub const TRANSACTIONS: u32 = 1 << 13;
+    pub const SECURE_CONNECTION: u32 = 1 << 15;
+    pub const MULTI_RESULTS: u32 = 1 << 17;
+    pub const PS_MULTI_RESULTS: u32 = 1 << 18;
+    pub const PLUGIN_AUTH: u32 = 1 << 19;
+    pub const CONNECT_ATTRS: u32 = 1 << 20;
+    pub const DEPRECATE_EOF: u32 = 1 << 24;
+}
+use capability::*;
+
+/// Without these there is no login: servers before 4.1, which nobody can mean.
+const REQUIRED: u32 = PROTOCOL_41 | SECURE_CONNECTION;
+/// Asked for where the server offers it.
+const WANTED: u32 = LONG_PASSWORD
+    | LONG_FLAG
+    | LOCAL_FILES
+    | TRANSACTIONS
+    | MULTI_RESULTS
+    | PS_MULTI_RESULTS
+    | PLUGIN_AUTH
+    | CONNECT_ATTRS
+    | DEPRECATE_EOF;
+
+const LATIN1_SWEDISH_CI: u8 = 8;
+const LARGEST_PACKET: u32 = 1 << 30;
+const SECURE_TRANSPORT_REQUIRED: u16 = 3159;
+
+/// What the server says first.
+#[derive(Debug)]
+pub(super) struct Greeting {
+    pub version: String,
+    pub connection_id: u32,
+    pub capabilities: u32,
+    /// Random bytes that the proof of the password is made with.
+    pub nonce: Vec<u8>,
+    /// The method that the server would like; the account's own may differ.
+    pub method: String,
+}
+
+impl Greeting {
+    /// Reads the first packet.
+    ///
+    /// # Errors
+    /// [`WireError::Login`] if the server refuses at once (too many connections, host blocked).
+    pub fn parse(payload: &[u8]) -> Result<Greeting, WireError> {
+        let mut reader = Reader(payload);
+        match reader.u8()? {
+            ERR => return Err(refused(server_error(payload))),
+            10 => {}
+            version => {
+                return Err(WireError::Protocol(format!(
+                    "the greeting has version {version} where MySQL and MariaDB say 10; is this \
+                     the port of a MySQL server (and not of its X protocol, 33060)?"
+                )));
+            }
+        }
+        let version = latin1::decode(reader.until_zero());
+        let connection_id = reader.u32()?;
+        let mut nonce = reader.bytes(8)?.to_vec();
+        reader.u8()?;
+        let low = reader.u16()?;
+        reader.bytes(3)?;
+        let high = reader.u16()?;
+        let length = usize::from(reader.u8()?);
+        reader.bytes(10)?;
+        nonce.extend_from_slice(reader.bytes(length.saturating_sub(8).max(13))?);
+        nonce.truncate(auth::NONCE);
+        let method = latin1::decode(reader.until_zero());
+        let capabilities = u32::from(low) | u32::from(high) << 16;
+        if capabilities & REQUIRED != REQUIRED {
+            return Err(WireError::Protocol(format!(
+                "server {version} does not speak the protocol of MySQL 4.1 and later"
+            )));
+        }
+        Ok(Greeting { version: plain(&version), connection_id, capabilities, nonce, method })
+    }
+
+    /// The capabilities that both sides have.
+    pub fn agreed(&self, endpoint: &Endpoint) -> u32 {
+        let database = if endpoint.database.is_empty() { 0 } else { CONNECT_WITH_DB };
+        self.capabilities & (REQUIRED | WANTED | database)
+    }
+
+    /// Appends the answer: who we are, and the first attempt at a proof.
+    pub fn answer(&self, endpoint: &Endpoint, payload: &mut Vec<u8>) -> Result<(), WireError> {
+        let capabilities = self.agreed(endpoint);
+        // A method that we do not know may be the server's default and not the account's: the
+        // server will say so after any first attempt.
+        let method = Method::named(&self.method).unwrap_or(Method::Native);
+        payload.extend_from_slice(&capabilities.to_le_bytes());
+        payload.extend_from_slice(&LARGEST_PACKET.to_le_bytes());
+        payload.push(LATIN1_SWEDISH_CI);
+        payload.extend_from_slice(&[0; 23]);
+        put_zero_ended(payload, &endpoint.user, "the account's name")?;
+        let proof = method.proof(&endpoint.password, &self.nonce);
+        payload.push(proof.len() as u8);
+        payload.extend_from_slice(&proof);
+        if capabilities & CONNECT_WITH_DB != 0 {
+            put_zero_ended(payload, &endpoint.database, "the database's name")?;
+        }
+        if capabilities & PLUGIN_AUTH != 0 {
+            put_zero_ended(payload, method.name(), "the method")?;
+        }
+        if capabilities & CONNECT_ATTRS != 0 {
+            put_attributes(payload, &[("program_name", "dbdyno")]);
+        }
+        Ok(())
+    }
+}
+
+/// MariaDB up to 10.x calls itself `5.5.5-10.…` for the sake of old replicas.
+fn plain(version: &str) -> String {
+    match version.strip_prefix("5.5.5-") {
+        Some(real) if real.starts_with(|c: char| c.is_ascii_digit()) => real.to_owned(),
+        _ => version.to_owned(),
+    }
+}
+
+fn put_zero_ended(payload: &mut Vec<u8>, text: &str, what: &str) -> Result<(), WireError> {
+    if text.contains('\0') {
+        return Err(WireError::Protocol(format!("{what} contains a zero byte: {text:?}")));
+    }
+    payload.extend_from_slice(&latin1::encode(text)?);
+    payload.push(0);
+    Ok(())
+}
+
+/// What `performance_schema.session_connect_attrs` shows of us.
+fn put_attributes(payload: &mut Vec<u8>, attributes: &[(&str, &str)]) {
+    let mut list = Vec::new();
+    for text in attributes.iter().flat_map(|&(name, value)| [name, value]) {
+        put_length(&mut list, text.len() as u64);
+        list.extend_from_slice(text.as_bytes());
+    }
+    put_length(payload, list.len() as u64);
+    payload.extend_from_slice(&list);
+}
+
+/// The meaning of an error packet during the login.
+pub(super) fn refused(error: WireError) -> WireError {
+    let WireError::Server(ServerError { code, sqlstate, mut message }) = error else {
+        return error;
+    };
+    if code == SECURE_TRANSPORT_REQUIRED {
+        message.push_str(
+            "; dbdyno does not speak TLS: use the unix socket (?socket=PATH) or set \
+             require_secure_transport=OFF",
+        );
+    }
+    WireError::Login(ServerError { code, sqlstate, message })
+}

@@ -1,0 +1,361 @@
+//! Packets: length, number, payload.
+//!
+//! ```text
+//!   ┌──────────┬────────┬───────────────┐
+//!   │ length 3 │ number │ payload …     │   length 2^24-1: the payload goes on in the next packet
+//!   └──────────┴────────┴───────────────┘
+//! ```
+//!
+//! A request is built behind its header and leaves in one write. Answers are read as much at a time
+//! as the socket gives; most statements are answered with one read. A packet whose content is of no
+//! interest is skipped by its header, also when it is larger than the buffer.
+//!
+//! Memory grows with what has arrived, never with what a header announces. The mock server speaks
+//! through the same channel, from the other end.
+
+use std::io::{self, ErrorKind, Read, Write};
+
+use crate::error::WireError;
+use crate::stream::Stream;
+
+const HEADER: usize = 4;
+/// Length that says "and more in the next packet".
+const FULL: usize = 0xFF_FFFF;
+const INPUT: usize = 64 << 10;
+/// The protocol's own limit of a row or statement (`max_allowed_packet`).
+const LARGEST: usize = 1 << 30;
+const DRAINED_READS: usize = 64;
+
+/// What the header of the next packet and its first byte say. The packet itself is still unread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    length: usize,
+    /// First byte of the payload, which tells what kind of packet this is.
+    pub kind: u8,
+}
+
+impl Head {
+    /// Bytes of payload; of a payload in several packets, those of the first.
+    pub fn length(self) -> usize {
+        self.length
+    }
+
+    /// Whether the payload is longer than any packet that ends a result.
+    pub fn is_full(self) -> bool {
+        self.length == FULL
+    }
+}
+
+/// A stream of packets in both directions.
+#[derive(Debug)]
+pub(crate) struct Channel {
+    stream: Stream,
+    /// What was read and not yet taken is `input[start..end]`.
+    input: Vec<u8>,
+    start: usize,
+    end: usize,
+    /// A payload that came in several packets, put together.
+    joined: Vec<u8>,
+    output: Vec<u8>,
+    /// Number that the next packet must bear, whoever sends it.
+    number: u8,
+}
+
+impl Channel {
+    pub fn new(stream: Stream) -> Self {
+        Channel {
+            stream,
+            input: vec![0; INPUT],
+            start: 0,
+            end: 0,
+            joined: Vec::new(),
+            output: Vec::with_capacity(INPUT),
+            number: 0,
+        }
+    }
+
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
+    /// Starts a request; its arguments are to be appended to what is returned.
+    #[inline]
+    pub fn command(&mut self, code: u8) -> Result<&mut Vec<u8>, WireError> {
+        if self.start != self.end {
+            return Err(WireError::Protocol(format!(
+                "the server sent {} bytes that nobody had asked for",
+                self.end - self.start
+            )));
+        }
+        (self.start, self.end, self.number) = (0, 0, 0);
+        let output = self.payload();
+        output.push(code);
+        Ok(output)
+    }
+
+    /// Starts a packet within a conversation; the payload is to be appended to what is returned.
+    #[inline]
+    pub fn payload(&mut self) -> &mut Vec<u8> {
+        self.output.clear();
+        self.output.extend_from_slice(&[0; HEADER]);
+        &mut self.output
+    }
+
+    /// Sends what [`Channel::command`] or [`Channel::payload`] started: in one write, unless it is
+    /// longer than a packet can be.
+    #[inline]
+    pub fn send(&mut self) -> io::Result<()> {
+        let length = self.output.len() - HEADER;
+        if length >= FULL {
+            return self.send_split();
+        }
+        self.output[..HEADER].copy_from_slice(&header(length, self.number));
+        self.number = self.number.wrapping_add(1);
+        self.stream.write_all(&self.output)
+    }
+
+    /// A payload of a multiple of 2^24-1 bytes ends with an empty packet.
+    fn send_split(&mut self) -> io::Result<()> {
+        let mut rest = &self.output[HEADER..];
+        loop {
+            let (piece, after) = rest.split_at(rest.len().min(FULL));
+            self.stream.write_all(&header(piece.len(), self.number))?;
+            self.stream.write_all(piece)?;
+            self.number = self.number.wrapping_add(1);
+            rest = after;
+            if piece.len() < FULL {
+                // Such a statement is rare: its memory need not stay.
+                self.output.truncate(HEADER);
+                self.output.shrink_to(INPUT);
+                return Ok(());
+            }
+        }
+    }
+
+    /// Waits for the next packet and looks at its beginning.
+    #[inline]
+    pub fn head(&mut self) -> Result<Head, WireError> {
+        self.fill(HEADER + 1)?;
+        let (length, number) = self.header();
+        if length == 0 {
+            return Err(WireError::Protocol("the server sent an empty packet".to_owned()));
+        }
+        let kind = self.input[self.start + HEADER];
+        self.check(number, kind)?;
+        Ok(Head { length, kind })
+    }
+
+    /// Takes the payload of the packet that `head` describes.
+    #[inline]
+    pub fn take(&mut self, head: Head) -> Result<&[u8], WireError> {
+        if head.is_full() {
+            return self.take_joined();
+        }
+        self.fill(HEADER + head.length)?;
+        let from = self.start + HEADER;
+        self.start = from + head.length;
+        Ok(&self.input[from..self.start])
+    }
+
+    /// Passes over the packet that `head` describes, and over those that continue it.
+    #[inline]
+    pub fn skip(&mut self, head: Head) -> Result<(), WireError> {
+        let whole = HEADER + head.length;
+        if !head.is_full() && whole <= self.end - self.start {
+            self.start += whole;
+            return Ok(());
+        }
+        self.skip_slowly(head)
+    }
+
+    fn skip_slowly(&mut self, head: Head) -> Result<(), WireError> {
+        self.discard(HEADER + head.length)?;
+        let mut length = head.length;
+        while length == FULL {
+            length = self.continuation()?;
+            self.discard(HEADER + length)?;
+        }
+        Ok(())
+    }
+
+    fn take_joined(&mut self) -> Result<&[u8], WireError> {
+        let mut joined = std::mem::take(&mut self.joined);
+        joined.clear();
+        let mut length = FULL;
+        loop {
+            self.fill(HEADER + length)?;
+            let from = self.start + HEADER;
+            self.start = from + length;
+            joined.extend_from_slice(&self.input[from..self.start]);
+            if length < FULL {
+                break;
+            }
+            if joined.len() > LARGEST {
+                return Err(WireError::Protocol("the server sent a row of over 1 GiB".to_owned()));
+            }
+            length = self.continuation()?;
+        }
+        self.joined = joined;
+        Ok(&self.joined)
+    }
+
+    /// The header of a packet that continues the one before; it may be empty.
+    fn continuation(&mut self) -> Result<usize, WireError> {
+        self.fill(HEADER)?;
+        let (length, number) = self.header();
+        self.check(number, 0)?;
+        Ok(length)
+    }
+
+    #[inline]
+    fn header(&self) -> (usize, u8) {
+        let header = &self.input[self.start..self.start + HEADER];
+        let length = u32::from_le_bytes([header[0], header[1], header[2], 0]);
+        (length as usize, header[3])
+    }
+
+    #[inline]
+    fn check(&mut self, number: u8, kind: u8) -> Result<(), WireError> {
+        if number != self.number {
+            return Err(self.out_of_order(number, kind));
+        }
+        self.number = number.wrapping_add(1);
+        Ok(())
+    }
+
+    /// A server that ends a connection on its own account (shutdown, `KILL`, idle for too long) says
+    /// so with an error packet whose number follows from nothing that we sent.
+    #[cold]
+    fn out_of_order(&mut self, number: u8, kind: u8) -> WireError {
+        let expected = self.number;
+        let (length, _) = self.header();
+        if kind == super::codec::ERR && length < INPUT && self.fill(HEADER + length).is_ok() {
+            let payload = &self.input[self.start + HEADER..self.start + HEADER + length];
+            if let WireError::Server(error) = super::codec::server_error(payload) {
+                return WireError::Broken(io::Error::new(
+                    ErrorKind::ConnectionAborted,
+                    format!("the server ended it: {error}"),
+                ));
+            }
+        }
+        WireError::Protocol(format!(
+            "packet number {number} came where {expected} had to come; is something between us and \
+             the server, or does another thread use this socket?"
+        ))
+    }
+
+    /// Reads until at least `need` bytes are there.
+    #[inline]
+    fn fill(&mut self, need: usize) -> Result<(), WireError> {
+        if self.end - self.start >= need {
+            return Ok(());
+        }
+        self.fill_slowly(need)
+    }
+
+    fn fill_slowly(&mut self, need: usize) -> Result<(), WireError> {
+        if self.start > 0 && self.start + need > self.input.len() {
+            self.input.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        while self.end - self.start < need {
+            if self.end == self.input.len() {
+                let grown = self.input.len() * 2;
+                self.input.resize(grown.min(need.max(INPUT)), 0);
+            }
+            self.read_more()?;
+        }
+        Ok(())
+    }
+
+    /// Passes over `count` bytes without keeping them.
+    fn discard(&mut self, mut count: usize) -> Result<(), WireError> {
+        loop {
+            let here = count.min(self.end - self.start);
+            self.start += here;
+            count -= here;
+            if count == 0 {
+                return Ok(());
+            }
+            (self.start, self.end) = (0, 0);
+            self.read_more()?;
+        }
+    }
+
+    fn read_more(&mut self) -> Result<(), WireError> {
+        loop {
+            match self.stream.read(&mut self.input[self.end..]) {
+                Ok(0) if self.start == self.end => return Err(closed("before it answered")),
+                Ok(0) => return Err(closed("in the middle of a packet")),
+                Ok(count) => {
+                    self.end += count;
+                    return Ok(());
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(WireError::Broken(error)),
+            }
+        }
+    }
+
+    /// Reads and drops what comes until the other side closes, or sends too much to be waited for.
+    pub fn drain(&mut self) {
+        for _ in 0..DRAINED_READS {
+            if !matches!(self.stream.read(&mut self.input), Ok(1..)) {
+                return;
+            }
+        }
+    }
+}
+
+/// What a server needs besides.
+impl Channel {
+    /// Waits for a command; returns its code and its arguments.
+    pub fn await_command(&mut self) -> Result<(u8, &[u8]), WireError> {
+        self.number = 0;
+        let head = self.head()?;
+        Ok((head.kind, &self.take(head)?[1..]))
+    }
+
+    /// Takes the next payload, which may be empty.
+    pub fn take_piece(&mut self) -> Result<&[u8], WireError> {
+        self.fill(HEADER)?;
+        if self.header().0 > 0 {
+            let head = self.head()?;
+            return self.take(head);
+        }
+        self.continuation()?;
+        self.start += HEADER;
+        Ok(&[])
+    }
+
+    /// Writes packets that were built beforehand; they end an answer.
+    #[inline]
+    pub fn write_built(&mut self, packets: &[u8]) -> io::Result<()> {
+        self.stream.write_all(packets)
+    }
+}
+
+/// Appends a payload in as many packets as it needs, the first of them numbered `number`.
+pub(crate) fn put_packets(output: &mut Vec<u8>, number: &mut u8, payload: &[u8]) {
+    let mut rest = payload;
+    loop {
+        let (piece, after) = rest.split_at(rest.len().min(FULL));
+        output.extend_from_slice(&header(piece.len(), *number));
+        output.extend_from_slice(piece);
+        *number = number.wrapping_add(1);
+        rest = after;
+        if piece.len() < FULL {
+            return;
+        }
+    }
+}
+
+fn header(length: usize, number: u8) -> [u8; HEADER] {
+    let [low, middle, high, _] = (length as u32).to_le_bytes();
+    [low, middle, high, number]
+}
+
+fn closed(when: &str) -> WireError {
+    let text = format!("the server closed it {when}; its error log says why");
+    WireError::Broken(io::Error::new(ErrorKind::UnexpectedEof, text))
+}
