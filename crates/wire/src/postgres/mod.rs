@@ -1,1 +1,462 @@
-//! The PostgreSQL protocol.
+//! The PostgreSQL protocol, version 3.0, from the client's side.
+//!
+//! ```text
+//!   execute   Bind Execute Sync     ──one write──▶
+//!             ◀──usually one read──  BindComplete DataRow… CommandComplete ReadyForQuery
+//!
+//!   prepare   Parse Describe Sync       run, query   Query       bulk   Query, CopyData…, CopyDone
+//! ```
+//!
+//! Every exchange ends with ReadyForQuery, also after an error; what comes before it is taken by
+//! [`Connection::advance`] one message at a time. Notices, changed parameters and notifications may
+//! come at any time and are skipped. A connection on which an exchange did not reach its end (broken,
+//! protocol violated, a panic in the caller's data source) knows no longer which answer belongs to
+//! which question; it then refuses every further call rather than count a stranger's rows.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::time::Duration;
+
+pub(crate) mod answer;
+mod bulk;
+pub(crate) mod incoming;
+pub(crate) mod login;
+pub(crate) mod outgoing;
+pub(crate) mod scram;
+
+use crate::client::{Args, Client, Outcome, Rows, StatementId};
+use crate::error::{ServerError, WireError};
+use crate::stream::{Endpoint, Stream};
+use incoming::{Incoming, RowBodies};
+use outgoing::{SYNC, Statement, message, put_cstring};
+
+/// A server on its knees may take long to fork a process; one that is stopped takes for ever.
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a failed write waits for the server's reason.
+const LAST_WORDS_TIMEOUT: Duration = Duration::from_secs(1);
+/// How long [`Client::close`] waits for the server to let go.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A connection to a PostgreSQL server. See [`Client`] for what it offers.
+///
+/// Integers are sent in the width of the parameter's type; one that is beyond it is sent as characters
+/// so that the refusal is the server's own. Character parameters go as they are, in the encoding of
+/// the server: `client_encoding` is left alone.
+///
+/// `COMMIT` of a transaction in which a statement failed is answered by PostgreSQL as a success that
+/// rolled back. Who ignores a [`WireError::Server`] and commits has committed nothing.
+pub struct Connection {
+    stream: Stream,
+    incoming: Incoming,
+    outgoing: Vec<u8>,
+    statements: Vec<Statement>,
+    /// Names given to statements, those that were refused included: a name is never used twice.
+    names_given: u32,
+    session: login::Session,
+    usable: bool,
+}
+
+impl Connection {
+    /// Connects and logs in. Each answer to the login must come within 30 seconds; later ones are
+    /// waited for as long as it takes.
+    ///
+    /// # Errors
+    /// [`WireError::Connect`] when nobody answers or the connection breaks before it is made,
+    /// [`WireError::Login`] when the server refuses (also for a missing database, too many clients, or
+    /// because it wants TLS), [`WireError::Protocol`] when it is not PostgreSQL or wants to be
+    /// convinced in a way that is not spoken here.
+    pub fn connect(endpoint: &Endpoint) -> Result<Connection, WireError> {
+        let stream = Stream::connect(&endpoint.transport)?;
+        Self::over(stream, endpoint).map_err(|error| match error {
+            WireError::Broken(error) => {
+                WireError::Connect(endpoint.transport.to_string(), during_login(&error))
+            }
+            WireError::Protocol(text) => WireError::Protocol(format!(
+                "{text}; is it a PostgreSQL server that listens on {}?",
+                endpoint.transport
+            )),
+            other => other,
+        })
+    }
+
+    fn over(mut stream: Stream, endpoint: &Endpoint) -> Result<Connection, WireError> {
+        let mut incoming = Incoming::new();
+        stream.set_timeout(Some(LOGIN_TIMEOUT))?;
+        let session = login::log_in(&mut stream, &mut incoming, endpoint)?;
+        stream.set_timeout(None)?;
+        Ok(Connection {
+            stream,
+            incoming,
+            outgoing: Vec::new(),
+            statements: Vec::new(),
+            names_given: 0,
+            session,
+            usable: true,
+        })
+    }
+
+    /// Opens an exchange.
+    #[inline]
+    fn begin(&mut self) -> Result<(), WireError> {
+        if !self.usable {
+            return Err(WireError::Broken(io::Error::new(
+                io::ErrorKind::NotConnected,
+                "an earlier error made this connection unusable; make a new one",
+            )));
+        }
+        self.usable = false;
+        self.outgoing.clear();
+        Ok(())
+    }
+
+    /// Closes an exchange: the connection may be used again unless it failed for good.
+    #[inline]
+    fn settle<T>(&mut self, result: Result<T, WireError>) -> Result<T, WireError> {
+        self.usable = match &result {
+            Ok(_) => true,
+            Err(error) => !error.is_fatal(),
+        };
+        result
+    }
+
+    #[inline]
+    fn send(&mut self) -> Result<(), WireError> {
+        match self.stream.write_all(&self.outgoing) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.last_words(error)),
+        }
+    }
+
+    /// A server that ends a session says why before it closes: that is worth more than "broken pipe".
+    #[cold]
+    fn last_words(&mut self, error: io::Error) -> WireError {
+        let mut answer = Answer::new(Form::Simple);
+        let _ = self.stream.set_timeout(Some(LAST_WORDS_TIMEOUT));
+        while answer.error.is_none() {
+            if self.advance(&mut answer, &mut Counted).is_err() {
+                return WireError::Broken(error);
+            }
+        }
+        answer.broken(error)
+    }
+
+    /// Takes one message.
+    #[inline]
+    fn advance<K: Sink>(&mut self, answer: &mut Answer, sink: &mut K) -> Result<Event, WireError> {
+        let message = match self.incoming.next(&mut self.stream, K::BODIES) {
+            Ok(message) => message,
+            Err(WireError::Broken(error)) => return Err(answer.broken(error)),
+            Err(error) => return Err(error),
+        };
+        match message.tag {
+            b'D' => {
+                answer.outcome.rows += 1;
+                sink.row(message.body)?;
+            }
+            b'C' => {
+                answer.completed += 1;
+                answer.outcome.affected += answer::affected(message.body);
+            }
+            b'Z' => return Ok(Event::Ready),
+            b'E' => answer.refused(message.body),
+            // EmptyQueryResponse stands for a CommandComplete.
+            b'I' => answer.completed += 1,
+            b'T' => sink.columns(message.body)?,
+            b't' => sink.parameters(message.body)?,
+            b'G' => return Ok(Event::CopyIn),
+            // COPY … TO STDOUT sends one CopyData per row.
+            b'd' => answer.outcome.rows += 1,
+            // Parse-, Bind- and CloseComplete, NoData; CopyOutResponse, CopyDone; NoticeResponse,
+            // ParameterStatus, NotificationResponse.
+            b'1' | b'2' | b'3' | b'n' | b'H' | b'c' | b'N' | b'S' | b'A' => {}
+            tag => return Err(unexpected(tag)),
+        }
+        Ok(Event::More)
+    }
+
+    /// Takes messages up to ReadyForQuery. A statement that unexpectedly wants data gets none.
+    #[inline]
+    fn finish<K: Sink>(&mut self, answer: &mut Answer, sink: &mut K) -> Result<(), WireError> {
+        loop {
+            match self.advance(answer, sink)? {
+                Event::Ready => break,
+                Event::More => {}
+                Event::CopyIn => self.refuse_copy(answer.form)?,
+            }
+        }
+        match answer.error.take() {
+            Some(error) => Err(WireError::Server(error)),
+            None => Ok(()),
+        }
+    }
+
+    #[cold]
+    fn refuse_copy(&mut self, form: Form) -> Result<(), WireError> {
+        self.outgoing.clear();
+        message(&mut self.outgoing, b'f', |out| put_cstring(out, b"data is sent only in bulk"))?;
+        if form == Form::Extended {
+            // The Sync of the execution is gone: a server that waits for data lets it pass unseen.
+            self.outgoing.extend_from_slice(&SYNC);
+        }
+        self.send()
+    }
+
+    fn ask<K: Sink>(&mut self, sql: &str, sink: &mut K) -> Result<Outcome, WireError> {
+        message(&mut self.outgoing, b'Q', |out| put_cstring(out, sql.as_bytes()))?;
+        self.send()?;
+        let mut answer = Answer::new(Form::Simple);
+        self.finish(&mut answer, sink)?;
+        if answer.completed == 0 {
+            return Err(incomplete(0));
+        }
+        Ok(answer.outcome)
+    }
+
+    fn parse(&mut self, sql: &str) -> Result<StatementId, WireError> {
+        let name = self.names_given.to_string();
+        self.names_given += 1;
+        message(&mut self.outgoing, b'P', |out| {
+            put_cstring(out, name.as_bytes());
+            put_cstring(out, sql.as_bytes());
+            // No types of ours: the server's own choice is what integers are fitted to.
+            out.extend_from_slice(&[0, 0]);
+        })?;
+        message(&mut self.outgoing, b'D', |out| {
+            out.push(b'S');
+            put_cstring(out, name.as_bytes());
+        })?;
+        self.outgoing.extend_from_slice(&SYNC);
+        self.send()?;
+        let mut parameters = Parameters(None);
+        self.finish(&mut Answer::new(Form::Extended), &mut parameters)?;
+        let Some(oids) = parameters.0 else {
+            return Err(WireError::Protocol(
+                "the server prepared a statement and did not describe it".to_owned(),
+            ));
+        };
+        self.statements.push(Statement::new(&name, &oids));
+        Ok(StatementId(self.statements.len() as u32 - 1))
+    }
+
+    #[inline]
+    fn carry_out(&mut self, id: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
+        let Some(statement) = self.statements.get(id.0 as usize) else {
+            return Err(WireError::Protocol(format!(
+                "statement {} was not prepared on this connection",
+                id.0
+            )));
+        };
+        statement.compose(&mut self.outgoing, args)?;
+        self.send()?;
+        let mut answer = Answer::new(Form::Extended);
+        self.finish(&mut answer, &mut Counted)?;
+        if answer.completed != 1 {
+            return Err(incomplete(answer.completed));
+        }
+        Ok(answer.outcome)
+    }
+}
+
+impl Client for Connection {
+    fn prepare(&mut self, sql: &str) -> Result<StatementId, WireError> {
+        self.begin()?;
+        let result = self.parse(sql);
+        self.settle(result)
+    }
+
+    #[inline]
+    fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
+        self.begin()?;
+        let result = self.carry_out(statement, args);
+        self.settle(result)
+    }
+
+    /// Several statements in one string are allowed; their counts are summed.
+    fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
+        self.begin()?;
+        let result = self.ask(sql, &mut Counted);
+        self.settle(result)
+    }
+
+    /// Of several statements in one string, the rows of the last one that returns any are kept.
+    fn query(&mut self, sql: &str) -> Result<Rows, WireError> {
+        self.begin()?;
+        let mut kept = Kept(Rows::default());
+        let result = self.ask(sql, &mut kept);
+        self.settle(result).map(|_| kept.0)
+    }
+
+    fn bulk(
+        &mut self,
+        sql: &str,
+        more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<u64, WireError> {
+        self.begin()?;
+        let result = self.copy_in(sql, more);
+        self.settle(result)
+    }
+
+    fn server_version(&self) -> &str {
+        &self.session.server_version
+    }
+
+    fn connection_id(&self) -> u64 {
+        u64::from(self.session.backend_pid)
+    }
+
+    /// Waits up to five seconds for the server to let go, so that its place is free for the next.
+    fn close(mut self: Box<Self>) {
+        if !self.usable {
+            return;
+        }
+        self.usable = false;
+        let bounded = self.stream.set_timeout(Some(CLOSE_TIMEOUT));
+        if bounded.is_ok() && self.stream.write_all(&TERMINATE).is_ok() {
+            let mut rest = [0; 512];
+            while matches!(self.stream.read(&mut rest), Ok(1..)) {}
+        }
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        if self.usable {
+            // Nobody is left to be told of a failure; the socket closes in any case.
+            let _ = self.stream.write_all(&TERMINATE);
+        }
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("session", &self.session)
+            .field("statements", &self.statements.len())
+            .field("usable", &self.usable)
+            .finish_non_exhaustive()
+    }
+}
+
+const TERMINATE: [u8; 5] = *b"X\0\0\0\x04";
+
+/// How the question was put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// By Query.
+    Simple,
+    /// By messages that end with Sync.
+    Extended,
+}
+
+/// What one message led to.
+enum Event {
+    /// ReadyForQuery: the exchange is over.
+    Ready,
+    /// The server waits for data.
+    CopyIn,
+    More,
+}
+
+/// What is known of the answer so far.
+struct Answer {
+    form: Form,
+    outcome: Outcome,
+    completed: u32,
+    /// The first error, which is the cause of any other.
+    error: Option<ServerError>,
+}
+
+impl Answer {
+    #[inline]
+    fn new(form: Form) -> Answer {
+        Answer { form, outcome: Outcome::default(), completed: 0, error: None }
+    }
+
+    #[cold]
+    fn refused(&mut self, body: &[u8]) {
+        if self.error.is_none() {
+            self.error = Some(answer::server_error(body));
+        }
+    }
+
+    /// A broken connection, explained by the server's last error if it sent one.
+    #[cold]
+    fn broken(&mut self, error: io::Error) -> WireError {
+        WireError::Broken(match self.error.take() {
+            Some(last) => {
+                io::Error::new(error.kind(), format!("the server ended the session: {last}"))
+            }
+            None => error,
+        })
+    }
+}
+
+/// Who wants to see what the messages hold.
+trait Sink {
+    /// Whether the bodies of rows are looked at.
+    const BODIES: RowBodies = RowBodies::Skip;
+
+    fn parameters(&mut self, _body: &[u8]) -> Result<(), WireError> {
+        Ok(())
+    }
+    fn columns(&mut self, _body: &[u8]) -> Result<(), WireError> {
+        Ok(())
+    }
+    fn row(&mut self, _body: &[u8]) -> Result<(), WireError> {
+        Ok(())
+    }
+}
+
+/// Nobody: counting is enough.
+struct Counted;
+
+impl Sink for Counted {}
+
+struct Parameters(Option<Vec<u32>>);
+
+impl Sink for Parameters {
+    fn parameters(&mut self, body: &[u8]) -> Result<(), WireError> {
+        self.0 = Some(answer::parameter_oids(body)?);
+        Ok(())
+    }
+}
+
+struct Kept(Rows);
+
+impl Sink for Kept {
+    const BODIES: RowBodies = RowBodies::Keep;
+
+    fn columns(&mut self, body: &[u8]) -> Result<(), WireError> {
+        answer::begin_rows(&mut self.0, body)
+    }
+    fn row(&mut self, body: &[u8]) -> Result<(), WireError> {
+        answer::push_row(&mut self.0, body)
+    }
+}
+
+fn during_login(error: &io::Error) -> io::Error {
+    let text = match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+            "somebody accepted the connection and did not answer the login within 30 s; is the \
+             server stopped or out of processes?"
+                .to_owned()
+        }
+        _ => format!("{error} during the login; see the server's log"),
+    };
+    io::Error::new(error.kind(), text)
+}
+
+#[cold]
+fn unexpected(tag: u8) -> WireError {
+    WireError::Protocol(format!("the server sent a message '{}' out of turn", tag.escape_ascii()))
+}
+
+#[cold]
+fn incomplete(completed: u32) -> WireError {
+    WireError::Protocol(format!(
+        "the server reported the end of the work and of {completed} statements"
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! `COPY … FROM STDIN`.
+//!
+//! ```text
+//!   Query ──▶   ◀── CopyInResponse
+//!   CopyData, CopyData, … ──▶      between two writes: has the server refused already?
+//!   CopyDone ──▶   ◀── CommandComplete "COPY n", ReadyForQuery
+//! ```
+//!
+//! The look at the socket between two writes does not wait. It ends a hopeless transfer early, and it
+//! takes notices off the server's hands: a trigger that raises one per row would otherwise fill the
+//! socket, and server and client would wait for each other.
+
+use std::io;
+
+use super::incoming::Incoming;
+use super::outgoing::message;
+use super::{Answer, Connection, Counted, Event, Form, put_cstring, unexpected};
+use crate::error::WireError;
+use crate::stream::Stream;
+
+/// Pieces are gathered up to this size before they are written; longer ones are cut. The borders of
+/// CopyData need not be those of rows.
+const WRITE_BYTES: usize = 64 << 10;
+
+impl Connection {
+    pub(super) fn copy_in(
+        &mut self,
+        sql: &str,
+        more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<u64, WireError> {
+        message(&mut self.outgoing, b'Q', |out| put_cstring(out, sql.as_bytes()))?;
+        self.send()?;
+        let mut answer = Answer::new(Form::Simple);
+        loop {
+            match self.advance(&mut answer, &mut Counted)? {
+                Event::CopyIn => break,
+                Event::More => {}
+                Event::Ready => return Err(wants_no_data(answer)),
+            }
+        }
+        // What statements before the COPY changed is not what the COPY took.
+        answer.outcome.affected = 0;
+        self.outgoing.clear();
+        let mut piece = Vec::new();
+        let mut again = true;
+        while again && answer.error.is_none() {
+            piece.clear();
+            again = more(&mut piece);
+            for part in piece.chunks(WRITE_BYTES) {
+                message(&mut self.outgoing, b'd', |out| out.extend_from_slice(part))?;
+                if self.outgoing.len() >= WRITE_BYTES {
+                    self.send()?;
+                    self.outgoing.clear();
+                    self.listen(&mut answer)?;
+                }
+            }
+        }
+        // After its refusal the server ignores this, as it does data that was on its way.
+        message(&mut self.outgoing, b'c', |_| {})?;
+        self.send()?;
+        self.finish(&mut answer, &mut Counted)?;
+        Ok(answer.outcome.affected)
+    }
+
+    /// Takes what the server has said so far, up to a refusal, without waiting.
+    fn listen(&mut self, answer: &mut Answer) -> Result<(), WireError> {
+        let polled = poll(&mut self.incoming, &mut self.stream);
+        // What came before an end of the stream may explain it.
+        while answer.error.is_none() && self.incoming.has_message()? {
+            if !matches!(self.advance(answer, &mut Counted)?, Event::More) {
+                return Err(unexpected(b'Z'));
+            }
+        }
+        match polled {
+            Err(WireError::Broken(error)) => Err(answer.broken(error)),
+            other => other,
+        }
+    }
+}
+
+fn poll(incoming: &mut Incoming, stream: &mut Stream) -> Result<(), WireError> {
+    set_waiting(stream, Waiting::Never)?;
+    let polled = incoming.poll(stream);
+    set_waiting(stream, Waiting::UntilThere)?;
+    polled
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    Never,
+    UntilThere,
+}
+
+fn set_waiting(stream: &Stream, waiting: Waiting) -> io::Result<()> {
+    let never = waiting == Waiting::Never;
+    match stream {
+        Stream::Tcp(stream) => stream.set_nonblocking(never),
+        Stream::Unix(stream) => stream.set_nonblocking(never),
+    }
+}
+
+fn wants_no_data(answer: Answer) -> WireError {
+    match answer.error {
+        Some(error) => WireError::Server(error),
+        None => WireError::Protocol(
+            "the statement takes no data; bulk is for COPY … FROM STDIN".to_owned(),
+        ),
+    }
+}

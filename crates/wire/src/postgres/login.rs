@@ -1,0 +1,256 @@
+//! From a connected socket to the first ReadyForQuery.
+//!
+//! ```text
+//!   StartupMessage ──▶   AuthenticationOk                    trust
+//!                        CleartextPassword ─▶ password       password
+//!                        MD5Password(salt) ─▶ md5…           md5
+//!                        SASL ─▶ … ◀─▶ … ◀─ SASLFinal        scram-sha-256
+//!                  ◀──   AuthenticationOk, ParameterStatus…, BackendKeyData, ReadyForQuery
+//! ```
+//!
+//! TLS is not asked for. A server that insists on it says so in an ErrorResponse.
+
+use std::io::{self, Read, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use md5::{Digest, Md5};
+
+use super::answer::{Fields, lossy, server_error};
+use super::incoming::{Incoming, RowBodies};
+use super::outgoing::{message, put_cstring};
+use super::scram::{self, Exchange, Proof};
+use crate::error::{ServerError, WireError};
+use crate::stream::Endpoint;
+
+const PROTOCOL_3_0: u32 = 3 << 16;
+
+/// What a login leaves behind.
+#[derive(Debug, Default)]
+pub(super) struct Session {
+    /// `15.20`, without the packager's additions.
+    pub(super) server_version: String,
+    pub(super) backend_pid: u32,
+}
+
+/// Logs in over `stream`.
+///
+/// # Errors
+/// The server's refusal, a way of proving oneself that is not spoken here, or a broken connection.
+pub(super) fn log_in<S: Read + Write>(
+    stream: &mut S,
+    incoming: &mut Incoming,
+    endpoint: &Endpoint,
+) -> Result<Session, WireError> {
+    let mut login = Login { stream, endpoint, sasl: Sasl::None };
+    login.send(&startup(endpoint)?)?;
+    let mut session = Session::default();
+    let mut admitted = false;
+    loop {
+        let message = incoming.next(login.stream, RowBodies::Keep)?;
+        let mut fields = Fields(message.body);
+        match message.tag {
+            b'E' => return Err(login.refused(server_error(message.body))),
+            b'R' if !admitted => admitted = login.authenticate(fields)?,
+            b'S' => {
+                let (name, value) = (fields.cstring()?, fields.cstring()?);
+                if name == b"server_version" {
+                    let value = lossy(value);
+                    value
+                        .split(' ')
+                        .next()
+                        .unwrap_or_default()
+                        .clone_into(&mut session.server_version);
+                }
+            }
+            b'K' => session.backend_pid = fields.u32()?,
+            b'N' => {}
+            b'Z' if admitted => return Ok(session),
+            tag => {
+                return Err(WireError::Protocol(format!(
+                    "the answer to the login was a message '{}'",
+                    tag.escape_ascii()
+                )));
+            }
+        }
+    }
+}
+
+fn startup(endpoint: &Endpoint) -> Result<Vec<u8>, WireError> {
+    let parameters = [
+        ("user", endpoint.user.as_str()),
+        ("database", endpoint.database.as_str()),
+        ("application_name", "dbdyno"),
+    ];
+    let mut out = vec![0; 4];
+    out.extend_from_slice(&PROTOCOL_3_0.to_be_bytes());
+    for (name, value) in parameters {
+        if value.contains('\0') {
+            return Err(WireError::Protocol(format!("the {name} {value:?} contains a NUL byte")));
+        }
+        // Without a database the server takes the one that is named like the user.
+        if !value.is_empty() {
+            put_cstring(&mut out, name.as_bytes());
+            put_cstring(&mut out, value.as_bytes());
+        }
+    }
+    out.push(0);
+    let length = (out.len() as u32).to_be_bytes();
+    out[..4].copy_from_slice(&length);
+    Ok(out)
+}
+
+/// `md5` and the hash of the hash, as `pg_hba.conf`'s method md5 wants it.
+pub(crate) fn md5_response(user: &str, password: &str, salt: &[u8]) -> String {
+    let inner = hex(&Md5::new().chain_update(password).chain_update(user).finalize());
+    format!("md5{}", hex(&Md5::new().chain_update(inner).chain_update(salt).finalize()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// How far SCRAM got.
+enum Sasl {
+    None,
+    Begun(Exchange),
+    Proved(Proof),
+}
+
+struct Login<'a, S> {
+    stream: &'a mut S,
+    endpoint: &'a Endpoint,
+    sasl: Sasl,
+}
+
+impl<S: Write> Login<'_, S> {
+    /// Answers one Authentication message; true when the server is satisfied.
+    fn authenticate(&mut self, mut fields: Fields<'_>) -> Result<bool, WireError> {
+        match (fields.u32()?, std::mem::replace(&mut self.sasl, Sasl::None)) {
+            (0, Sasl::None) => return Ok(true),
+            (3, Sasl::None) => {
+                let mut text = self.password()?.as_bytes().to_vec();
+                text.push(0);
+                self.reply(&text)?;
+            }
+            (5, Sasl::None) => {
+                let salt = fields.bytes(4)?;
+                let mut text = md5_response(&self.endpoint.user, self.password()?, salt);
+                text.push('\0');
+                self.reply(text.as_bytes())?;
+            }
+            (10, Sasl::None) => self.begin_scram(fields)?,
+            (11, Sasl::Begun(exchange)) => {
+                let proof = exchange.answer(fields.0, self.password()?)?;
+                self.reply(proof.message.as_bytes())?;
+                self.sasl = Sasl::Proved(proof);
+            }
+            (12, Sasl::Proved(proof)) => proof.check(fields.0)?,
+            (kind, _) => return Err(unsupported(kind)),
+        }
+        Ok(false)
+    }
+
+    fn begin_scram(&mut self, mut fields: Fields<'_>) -> Result<(), WireError> {
+        let mut offered = Vec::new();
+        loop {
+            match fields.cstring()? {
+                b"" => break,
+                name => offered.push(lossy(name)),
+            }
+        }
+        if !offered.iter().any(|name| name == scram::MECHANISM) {
+            return Err(WireError::Protocol(format!(
+                "the server offers only {offered:?}; dbdyno proves itself with {}",
+                scram::MECHANISM
+            )));
+        }
+        self.password()?;
+        let mut nonce = [0; 18];
+        getrandom::fill(&mut nonce)
+            .map_err(|error| WireError::Broken(io::Error::other(error.to_string())))?;
+        let exchange = Exchange::new(BASE64.encode(nonce));
+        let first = exchange.first();
+        let mut body = Vec::new();
+        put_cstring(&mut body, scram::MECHANISM.as_bytes());
+        body.extend_from_slice(&(first.len() as u32).to_be_bytes());
+        body.extend_from_slice(first.as_bytes());
+        self.reply(&body)?;
+        self.sasl = Sasl::Begun(exchange);
+        Ok(())
+    }
+
+    fn password(&self) -> Result<&str, WireError> {
+        let password = &self.endpoint.password;
+        if !password.is_empty() {
+            return Ok(password.expose());
+        }
+        Err(WireError::Login(ServerError {
+            code: 0,
+            sqlstate: "28P01".to_owned(),
+            message: format!(
+                "the server asks for the password of user {:?} and none was given; give one, \
+                 e.g. postgres://{0}:PASSWORD@host/database",
+                self.endpoint.user
+            ),
+        }))
+    }
+
+    /// PasswordMessage, SASLInitialResponse and SASLResponse have one tag.
+    fn reply(&mut self, body: &[u8]) -> Result<(), WireError> {
+        let mut out = Vec::new();
+        message(&mut out, b'p', |out| out.extend_from_slice(body))?;
+        self.send(&out)
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<(), WireError> {
+        Ok(self.stream.write_all(bytes)?)
+    }
+
+    /// The server's refusal, with advice where we have some.
+    fn refused(&self, mut error: ServerError) -> WireError {
+        let advice = if error.sqlstate == "28000" && error.message.contains("no encryption") {
+            "dbdyno does not speak TLS: allow this host without it (a `host` line in pg_hba.conf) \
+             or connect over the unix socket"
+        } else if error.sqlstate == "28P01" && !self.endpoint.password.expose().is_ascii() {
+            "the password has characters outside ASCII, which are sent as they are, without the \
+             normalisation of SASLprep: try it in composed form"
+        } else {
+            return WireError::Login(error);
+        };
+        error.message = format!("{}; {advice}", error.message);
+        WireError::Login(error)
+    }
+}
+
+fn unsupported(kind: u32) -> WireError {
+    let demand = match kind {
+        0 | 3 | 5 | 10..=12 => {
+            return WireError::Protocol(format!(
+                "the server sent authentication message {kind} out of turn"
+            ));
+        }
+        2 => "Kerberos",
+        7 | 8 => "GSSAPI",
+        9 => "SSPI",
+        _ => "an unknown kind of",
+    };
+    WireError::Protocol(format!(
+        "the server demands {demand} authentication ({kind}), which dbdyno does not speak: allow \
+         scram-sha-256, md5, password or trust for this account in pg_hba.conf"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn md5_is_that_of_the_server() {
+        // From Python's hashlib, by the manual's formula.
+        assert_eq!(
+            md5_response("bob", "secret", &[1, 2, 3, 4]),
+            "md5f21dfe33ff3a9e03dbc3e008251fe5cc"
+        );
+    }
+}

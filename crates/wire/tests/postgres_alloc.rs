@@ -1,0 +1,91 @@
+//! In the steady state an execution allocates nothing. In a file of its own, as there is one
+//! allocator to a process; counted per thread, as the mock lives in this process too.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use dbdyno_wire::mock::{EveryNth, Login, MockServer, Protocol, Reply, Turn};
+use dbdyno_wire::postgres::Connection;
+use dbdyno_wire::{Args, Client, Param};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+struct Counting;
+
+// SAFETY: everything is passed on to the system's allocator; counting touches a `Cell` that needs
+// neither initialisation nor destruction.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: as promised by the caller.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: as promised by the caller.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as promised by the caller.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Parameters from a slice.
+struct List<'a>(&'a [Param<'a>]);
+
+impl Args for List<'_> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+    fn get(&self, index: usize) -> Param<'_> {
+        self.0[index]
+    }
+}
+
+#[test]
+fn an_execution_allocates_nothing() {
+    let script = EveryNth {
+        n: 3.try_into().unwrap(),
+        usual: Turn::point(),
+        // A result that is longer than the buffer, with rows that are longer than it.
+        rare: Turn::now(Reply::Rows { count: 3, width: 100_000 }),
+    };
+    let server = MockServer::start(Protocol::Postgres, Login::trust("bob"), Arc::new(script));
+    let server = server.unwrap();
+    let mut client = Connection::connect(&server.endpoint()).unwrap();
+    let begin = client.prepare("BEGIN").unwrap();
+    let point = client.prepare("SELECT c FROM t WHERE id=$1").unwrap();
+    let update = client.prepare("UPDATE t SET c=$1 WHERE id IN ($2,$3,$4)").unwrap();
+    let text = [b'x'; 119];
+    let none = List(&[]);
+    let one = List(&[Param::Int(5)]);
+    // The last one is beyond int4 and goes as characters.
+    let four = [Param::Text(&text), Param::Int(-1), Param::Null, Param::Int(i64::MIN)];
+    let four = List(&four);
+    let mut rows = 0;
+    let mut turn = |client: &mut Connection| {
+        client.execute(begin, &none).unwrap();
+        rows += client.execute(point, &one).unwrap().rows;
+        client.execute(update, &four).unwrap();
+        rows += client.run("SELECT c FROM t WHERE id=5").unwrap().rows;
+        client.run("COMMIT").unwrap();
+    };
+    turn(&mut client);
+    let before = ALLOCATIONS.get();
+    for _ in 0..1000 {
+        turn(&mut client);
+    }
+    let after = ALLOCATIONS.get();
+    assert!(before > 0, "the counter counts");
+    assert_eq!(after - before, 0);
+    // One SELECT in three got three rows.
+    assert_eq!(server.statements(), 3 * 1001);
+    assert!(rows > 2 * 1001);
+}
