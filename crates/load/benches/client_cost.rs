@@ -1,0 +1,169 @@
+//! What the client itself costs: processor time per prepared point select against a null server,
+//! beside sysbench on the same server, in turn.
+//!
+//! ```text
+//!   cargo bench -p dbdyno-load --bench client_cost [-- CLIENTS [SECONDS [ROUNDS]]]
+//! ```
+//!
+//! The null server is the scripted mock in a process of its own (this program, started again), on TCP
+//! 127.0.0.1. Figures are microseconds per statement, median over rounds with minimum and maximum;
+//! sysbench's are those that the kernel reports of its process when it has ended, so that its start is
+//! in them: a run of some seconds makes that small.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use dbdyno_load::{Connector, RoundSpec, run_round};
+use dbdyno_model::{Dialect, Secret, Transport};
+use dbdyno_wire::Endpoint;
+use dbdyno_wire::mock::{Fixed, Login, MockServer, Protocol, Turn};
+use dbdyno_workload::{Load, Program, Tables};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike as _;
+
+const SERVE: &str = "--serve";
+const ROWS: u64 = 1000;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    if arguments.first().is_some_and(|argument| argument == SERVE) {
+        return serve();
+    }
+    let number = |index: usize, default: u64| {
+        arguments.get(index).and_then(|text| text.parse().ok()).unwrap_or(default)
+    };
+    let (clients, seconds, rounds) = (number(0, 1), number(1, 3), number(2, 5));
+    let (mut child, port) = start_server();
+    let mut ours = Vec::new();
+    let mut theirs = Vec::new();
+    for _ in 0..rounds {
+        ours.push(dbdyno(port, clients as u32, seconds));
+        theirs.extend(sysbench(port, clients, seconds));
+    }
+    child.kill().expect("the null server can be stopped");
+    child.wait().expect("the null server ends");
+    println!("{clients} connections, {rounds} rounds of {seconds} s, µs of CPU per point select");
+    print_row("dbdyno", &ours);
+    if theirs.is_empty() {
+        println!("sysbench: not on this machine (apt-get install sysbench)");
+        return;
+    }
+    print_row("sysbench", &theirs);
+    let ratios: Vec<f64> = ours.iter().zip(&theirs).map(|(a, b)| a.total() / b.total()).collect();
+    let [low, middle, high] = spread(ratios);
+    println!("total, dbdyno ÷ sysbench, round by round: {middle:.2} ({low:.2} … {high:.2})");
+}
+
+#[derive(Clone, Copy)]
+struct Cost {
+    user_us: f64,
+    kernel_us: f64,
+    per_second: f64,
+}
+
+impl Cost {
+    fn total(&self) -> f64 {
+        self.user_us + self.kernel_us
+    }
+}
+
+fn serve() {
+    let server =
+        MockServer::start(Protocol::Mysql, Login::trust("bench"), Arc::new(Fixed(Turn::point())))
+            .expect("a port is free");
+    let Transport::Tcp(_, port) = server.endpoint().transport else { unreachable!() };
+    println!("{port}");
+    std::thread::park();
+}
+
+fn start_server() -> (Child, u16) {
+    let program = std::env::current_exe().expect("this program has a path");
+    let mut child = Command::new(program)
+        .arg(SERVE)
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("this program can be started again");
+    let mut line = String::new();
+    let stdout = child.stdout.take().expect("stdout is piped");
+    BufReader::new(stdout).read_line(&mut line).expect("the null server names its port");
+    (child, line.trim().parse().expect("a port"))
+}
+
+fn dbdyno(port: u16, clients: u32, seconds: u64) -> Cost {
+    let tables = Tables { count: 1, rows: ROWS, seed: 1 };
+    let load = Load::find("point-query").expect("the load exists");
+    let program = Program::compile(load, Dialect::Mysql, tables).expect("it compiles");
+    let endpoint = Endpoint {
+        transport: Transport::Tcp("127.0.0.1".into(), port),
+        user: "bench".into(),
+        password: Secret::default(),
+        database: "sbtest".into(),
+    };
+    let spec = RoundSpec {
+        program: &program,
+        connector: &Connector::Mysql(endpoint),
+        clients,
+        first_operation: 0,
+        lead_in: Duration::from_millis(100),
+        window: Duration::from_secs(seconds),
+        slow: 0.0,
+        stop: &AtomicBool::new(false),
+    };
+    let measured = run_round(&spec, &mut |_| {}).expect("the null server answers");
+    let per_event = |ns: u64| ns as f64 / 1e3 / measured.events as f64;
+    Cost {
+        user_us: per_event(measured.usage.cpu_ns - measured.usage.kernel_ns),
+        kernel_us: per_event(measured.usage.kernel_ns),
+        per_second: measured.events as f64 / seconds as f64,
+    }
+}
+
+fn sysbench(port: u16, clients: u64, seconds: u64) -> Option<Cost> {
+    let children = || getrusage(UsageWho::RUSAGE_CHILDREN).expect("the kernel tells");
+    let before = children();
+    let output = Command::new("sysbench")
+        .args(["oltp_point_select", "--mysql-host=127.0.0.1", "--mysql-user=bench"])
+        .args(["--mysql-db=sbtest", "--tables=1", "--rand-type=uniform", "--db-driver=mysql"])
+        .arg(format!("--mysql-port={port}"))
+        .arg(format!("--table-size={ROWS}"))
+        .arg(format!("--threads={clients}"))
+        .arg(format!("--time={seconds}"))
+        .arg("run")
+        .output()
+        .ok()?;
+    let after = children();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let queries = text.lines().find_map(|line| line.trim().strip_prefix("queries:"));
+    let queries: f64 = queries?.split_whitespace().next()?.parse().ok()?;
+    let us = |later: nix::sys::time::TimeVal, earlier: nix::sys::time::TimeVal| {
+        (later - earlier).num_microseconds() as f64 / queries
+    };
+    Some(Cost {
+        user_us: us(after.user_time(), before.user_time()),
+        kernel_us: us(after.system_time(), before.system_time()),
+        per_second: queries / seconds as f64,
+    })
+}
+
+fn print_row(name: &str, costs: &[Cost]) {
+    let shown = |pick: fn(&Cost) -> f64| {
+        let [low, middle, high] = spread(costs.iter().map(pick).collect());
+        format!("{middle:.2} ({low:.2} … {high:.2})")
+    };
+    println!(
+        "{name:9} user {}   kernel {}   total {}   {:.0}/s",
+        shown(|cost| cost.user_us),
+        shown(|cost| cost.kernel_us),
+        shown(Cost::total),
+        spread(costs.iter().map(|cost| cost.per_second).collect())[1],
+    );
+}
+
+/// Minimum, median, maximum.
+fn spread(mut values: Vec<f64>) -> [f64; 3] {
+    values.sort_by(f64::total_cmp);
+    [values[0], values[values.len() / 2], values[values.len() - 1]]
+}

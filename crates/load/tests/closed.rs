@@ -1,0 +1,196 @@
+//! The generator against a server whose behaviour is known beforehand.
+//!
+//! Nothing here asserts how long something takes: a delay that the mock keeps is a *lower* bound of
+//! latency and an *upper* bound of rate, on however busy a machine.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use dbdyno_load::{Connector, LoadError, Measured, Moment, RoundSpec, run_round};
+use dbdyno_model::Dialect;
+use dbdyno_wire::WireError;
+use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
+use dbdyno_workload::{Load, Program, Tables};
+
+const TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
+
+struct Bench {
+    server: MockServer,
+    connector: Connector,
+    program: Program,
+    stop: AtomicBool,
+}
+
+impl Bench {
+    fn new(protocol: Protocol, load: &str, script: impl Script + 'static) -> Bench {
+        let server = MockServer::start(protocol, Login::trust("bench"), Arc::new(script)).unwrap();
+        let (connector, dialect) = match protocol {
+            Protocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
+            Protocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
+        };
+        let program = Program::compile(Load::find(load).unwrap(), dialect, TABLES).unwrap();
+        Bench { server, connector, program, stop: AtomicBool::new(false) }
+    }
+
+    fn round(&self, clients: u32, window: Duration) -> Result<Measured, LoadError> {
+        let spec = RoundSpec {
+            program: &self.program,
+            connector: &self.connector,
+            clients,
+            first_operation: 0,
+            lead_in: Duration::ZERO,
+            window,
+            slow: 0.0,
+            stop: &self.stop,
+        };
+        run_round(&spec, &mut |_| {})
+    }
+}
+
+const WINDOW: Duration = Duration::from_millis(300);
+const BOTH: [Protocol; 2] = [Protocol::Mysql, Protocol::Postgres];
+
+fn point() -> Turn {
+    Turn::point()
+}
+
+fn slow_point(millis: u64) -> Turn {
+    Turn { delay: Delay::Sleep(Duration::from_millis(millis)), ..Turn::point() }
+}
+
+/// Without a lead-in every event but the last one of each client ends inside the window, so the mock
+/// has answered exactly that much more than was counted.
+#[test]
+fn counts_are_exact() {
+    for protocol in BOTH {
+        let bench = Bench::new(protocol, "point-query", Fixed(point()));
+        let clients = 3;
+        let measured = bench.round(clients, WINDOW).unwrap();
+        assert_eq!(measured.events + u64::from(clients), bench.server.statements());
+        assert_eq!(measured.answer.statements, measured.events);
+        assert_eq!(measured.answer.rows_read, measured.events);
+        assert_eq!(measured.latency.count(), measured.events);
+        assert_eq!(measured.series.statements.iter().sum::<u64>(), measured.events);
+        assert_eq!(measured.series.statements.len(), 3, "slots of 100 ms");
+        assert_eq!(bench.server.connections(), u64::from(clients));
+        assert!(measured.usage.cpu_ns > 0 && measured.observed_ns >= measured.wall_ns);
+    }
+}
+
+/// One statement in a hundred takes 20 ms, the others 1 ms.
+#[test]
+fn percentiles_and_rates_keep_to_the_known_service_times() {
+    for protocol in BOTH {
+        let n = NonZeroU64::new(100).unwrap();
+        let script = EveryNth { n, usual: slow_point(1), rare: slow_point(20) };
+        let bench = Bench::new(protocol, "point-query", script);
+        let clients = 2;
+        let measured = bench.round(clients, 5 * WINDOW).unwrap();
+        assert!(measured.latency.quantile_ns(0.001) >= 999_000, "faster than the server");
+        let slow = measured.events / 100;
+        assert!(slow > 0, "not one stall in {} events", measured.events);
+        let rank = 1.0 - 0.5 * slow as f64 / measured.events as f64;
+        assert!(measured.latency.quantile_ns(rank) >= 19_980_000, "a stall is missing");
+        let most = f64::from(clients) * 5.0 * WINDOW.as_secs_f64() / 0.001;
+        assert!((measured.events as f64) <= most, "more events than the server can answer");
+    }
+}
+
+#[test]
+fn what_was_rolled_back_for_others_is_asked_again_and_counted() {
+    let deadlock = |protocol| match protocol {
+        Protocol::Mysql => (1213, "40001"),
+        Protocol::Postgres => (0, "40P01"),
+    };
+    for protocol in BOTH {
+        let (code, sqlstate) = deadlock(protocol);
+        let reply = Reply::Error { code, sqlstate, message: "deadlock".into() };
+        let n = NonZeroU64::new(10).unwrap();
+        let script = EveryNth { n, usual: point(), rare: Turn::now(reply) };
+        let bench = Bench::new(protocol, "point-query", script);
+        let measured = bench.round(1, WINDOW).unwrap();
+        let answered = bench.server.statements();
+        let last = answered - measured.events - measured.retries;
+        assert!((1..=2).contains(&last), "{last} executions are neither events nor retries");
+        assert!(measured.retries.abs_diff(answered / 10) <= 1);
+    }
+}
+
+#[test]
+fn refusals_cuts_and_wrong_answers_end_the_round() {
+    for protocol in BOTH {
+        let syntax = Reply::Error { code: 1064, sqlstate: "42000", message: "no".into() };
+        let refused = Bench::new(protocol, "point-query", Fixed(Turn::now(syntax)));
+        let error = refused.round(2, WINDOW).unwrap_err();
+        assert!(
+            matches!(&error, LoadError::Wire(WireError::Server(_), Some(sql)) if
+            sql.starts_with("SELECT c FROM sbtest1")),
+            "{error}"
+        );
+
+        let n = NonZeroU64::new(50).unwrap();
+        let cut = EveryNth { n, usual: point(), rare: Turn::now(Reply::Cut) };
+        let error = Bench::new(protocol, "point-query", cut).round(2, WINDOW).unwrap_err();
+        assert!(matches!(&error, LoadError::Wire(error, _) if error.is_fatal()), "{error}");
+
+        let two_rows = Turn::now(Reply::Rows { count: 2, width: 119 });
+        let n = NonZeroU64::new(50).unwrap();
+        let wrong = EveryNth { n, usual: point(), rare: two_rows };
+        let error = Bench::new(protocol, "point-query", wrong).round(1, WINDOW).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("returned 2 rows, right is 1 to 1"), "{text}");
+
+        let nothing = Fixed(Turn::now(Reply::Affected(0)));
+        let error = Bench::new(protocol, "update-nonindex", nothing).round(1, WINDOW).unwrap_err();
+        assert!(error.to_string().contains("changed 0 rows"), "{error}");
+    }
+}
+
+#[test]
+fn a_round_can_be_stopped_and_a_slow_one_says_so() {
+    let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(point()));
+    bench.stop.store(true, Ordering::Relaxed);
+    assert!(matches!(bench.round(2, Duration::from_secs(3600)), Err(LoadError::Interrupted)));
+
+    let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(slow_point(400)));
+    assert!(matches!(bench.round(1, Duration::from_millis(50)), Err(LoadError::NothingFinished)));
+}
+
+/// The anchor of the whole instrument: an arm slowed on purpose is slower by what was asked for.
+/// Every event is drawn out by at least its share, so its own service time bounds the rate.
+#[test]
+fn slowing_on_purpose_draws_out_every_event() {
+    let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(slow_point(2)));
+    let spec = RoundSpec {
+        program: &bench.program,
+        connector: &bench.connector,
+        clients: 1,
+        first_operation: 0,
+        lead_in: Duration::ZERO,
+        window: WINDOW,
+        slow: 0.5,
+        stop: &bench.stop,
+    };
+    let measured = run_round(&spec, &mut |_| {}).unwrap();
+    assert!(measured.latency.quantile_ns(0.0) >= 3_990_000, "2 ms at half the rate take 4 ms");
+}
+
+#[test]
+fn the_observer_sees_all_connections_at_both_moments() {
+    let bench = Bench::new(Protocol::Postgres, "point-query", Fixed(point()));
+    let spec = RoundSpec {
+        program: &bench.program,
+        connector: &bench.connector,
+        clients: 4,
+        first_operation: 0,
+        lead_in: Duration::from_millis(20),
+        window: WINDOW,
+        slow: 0.0,
+        stop: &bench.stop,
+    };
+    let mut seen = Vec::new();
+    run_round(&spec, &mut |moment| seen.push((moment, bench.server.connections()))).unwrap();
+    assert_eq!(seen, [(Moment::Opened, 4), (Moment::Closed, 4)]);
+}

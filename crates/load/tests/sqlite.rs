@@ -1,0 +1,99 @@
+//! The embedded arm, filled and asked for real.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use dbdyno_load::{
+    Connector, FillProgress, LoadError, RoundSpec, SqliteFile, drop_tables, fill, run_round,
+};
+use dbdyno_model::Dialect;
+use dbdyno_workload::catalog::LOADS;
+use dbdyno_workload::{Program, Tables};
+
+const TABLES: Tables = Tables { count: 2, rows: 1500, seed: 3 };
+
+fn arm(directory: &tempfile::TempDir, pragmas: &[(&str, &str)]) -> Connector {
+    let pragmas = pragmas.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
+    Connector::Sqlite(SqliteFile { path: directory.path().join("arm.sqlite"), pragmas })
+}
+
+fn fill_all(connector: &Connector, stop: &AtomicBool) -> Result<Vec<FillProgress>, LoadError> {
+    let mut seen = Vec::new();
+    fill(connector, Dialect::Sqlite, &TABLES, stop, &mut |progress| seen.push(progress))?;
+    Ok(seen)
+}
+
+fn single(connector: &Connector, sql: &str) -> String {
+    connector.connect().unwrap().query(sql).unwrap().single().unwrap_or("NULL").to_owned()
+}
+
+#[test]
+fn tables_hold_the_rows_that_the_seed_says() {
+    let directory = tempfile::tempdir().unwrap();
+    let connector = arm(&directory, &[]);
+    let seen = fill_all(&connector, &AtomicBool::new(false)).unwrap();
+    assert_eq!(seen.last(), Some(&FillProgress::Finishing(1)));
+    assert!(seen.contains(&FillProgress::Rows { done: 3000, total: 3000 }));
+    assert_eq!(single(&connector, "SELECT count(*) FROM sbtest2"), "1500");
+    assert_eq!(single(&connector, "SELECT max(id) - min(id) FROM sbtest1"), "1499");
+    let plan =
+        connector.connect().unwrap().query("EXPLAIN QUERY PLAN SELECT k FROM sbtest1 WHERE k=5");
+    assert!(format!("{plan:?}").contains("COVERING INDEX k_1"), "{plan:?}");
+    let mut row = Vec::new();
+    TABLES.push_row(&mut row, 1, 77);
+    let stored =
+        single(&connector, "SELECT id||'\t'||k||'\t'||c||'\t'||pad FROM sbtest2 WHERE id=77");
+    assert_eq!(stored + "\n", String::from_utf8(row).unwrap());
+}
+
+#[test]
+fn nothing_is_overwritten_and_a_stopped_filling_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let connector = arm(&directory, &[]);
+    fill_all(&connector, &AtomicBool::new(false)).unwrap();
+    let again = fill_all(&connector, &AtomicBool::new(false));
+    assert!(matches!(&again, Err(LoadError::TableExists(name)) if name == "sbtest1"));
+    drop_tables(&connector, Dialect::Sqlite, &TABLES, 2).unwrap();
+    let stopped = fill_all(&connector, &AtomicBool::new(true));
+    assert!(matches!(stopped, Err(LoadError::Interrupted)));
+    assert_eq!(
+        single(&connector, "SELECT count(*) FROM sqlite_master WHERE tbl_name LIKE 'sbtest%'"),
+        "0"
+    );
+}
+
+#[test]
+fn every_load_runs_with_several_clients_and_keeps_the_tables_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let connector = arm(&directory, &[("journal_mode", "wal"), ("synchronous", "off")]);
+    let stop = AtomicBool::new(false);
+    fill_all(&connector, &stop).unwrap();
+    for load in LOADS {
+        let program = Program::compile(load, Dialect::Sqlite, TABLES).unwrap();
+        let spec = RoundSpec {
+            program: &program,
+            connector: &connector,
+            clients: 2,
+            first_operation: 0,
+            lead_in: Duration::ZERO,
+            window: Duration::from_millis(200),
+            slow: 0.0,
+            stop: &stop,
+        };
+        let measured =
+            run_round(&spec, &mut |_| {}).unwrap_or_else(|e| panic!("{}: {e}", load.name));
+        assert_eq!(measured.answer.statements, measured.events * load.statements_per_event());
+        assert_eq!(measured.answer.rows_changed > 0, load.writes(), "{}", load.name);
+    }
+    for table in ["sbtest1", "sbtest2"] {
+        assert_eq!(single(&connector, &format!("SELECT count(*) FROM {table}")), "1500");
+    }
+    assert_eq!(single(&connector, "PRAGMA integrity_check"), "ok");
+}
+
+#[test]
+fn a_pragma_that_sqlite_does_not_know_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let error = arm(&directory, &[("synchronus", "off")]).connect().err().unwrap();
+    assert!(error.to_string().contains("no pragma \"synchronus\""), "{error}");
+}
