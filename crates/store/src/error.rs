@@ -156,7 +156,7 @@ impl std::error::Error for StoreError {
     }
 }
 
-/// Gives an error of SQLite its meaning. A full disk that is met while the shared-memory file of the
+/// Gives an error of SQLite its meaning. A full disk met while the shared-memory file of the
 /// WAL grows is reported as an I/O error, told apart by its extended code.
 pub(crate) fn explain(path: &Path, error: rusqlite::Error) -> StoreError {
     use rusqlite::ffi;

@@ -1,0 +1,228 @@
+//! A server's processes, looked at from outside.
+//!
+//! The tree is found by the parent ids of all processes, then read from the root downwards. That
+//! order matters: a parent's count of reaped children is read *before* its children, so that a child
+//! seen alive is not in the count as well. A process that ends between the finding and the reading
+//! may be in neither, and the whole look is taken again.
+
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
+
+use dbdyno_model::{Cost, Transport, Warning};
+
+use crate::account::{Process, Tree};
+use crate::clock;
+use crate::error::NotObservable;
+use crate::locate;
+use crate::parse::{self, Stat};
+
+/// Looks that are taken before one with a process missing is taken as it is. Only a server whose
+/// processes end by the hundred each second gets there, and what each of them used is small.
+const LOOKS: usize = 8;
+
+/// A server's process and all below it: `mariadbd`, or the postmaster with its backends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerProbe {
+    root: u32,
+    /// `None` if there was no such process when the probe was made.
+    started_ticks: Option<u64>,
+}
+
+/// What a server's processes had used at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerSample {
+    tree: Tree,
+    /// Processor time that the looking took, of the thread that looked. The server does not notice.
+    pub probe_cpu_ns: u64,
+}
+
+impl ServerProbe {
+    /// The process `pid` and all below it. If there is no such process, sampling says so.
+    pub fn of_process(pid: u32) -> ServerProbe {
+        let stat = read_stat(pid);
+        ServerProbe { root: pid, started_ticks: stat.map(|stat| stat.started_ticks) }
+    }
+
+    /// The server that listens on `transport`, if it runs on this host.
+    ///
+    /// # Errors
+    /// Another host, nobody listens, no permission to see who does, or a program that only passes
+    /// the traffic on.
+    pub fn locate(transport: &Transport) -> Result<ServerProbe, NotObservable> {
+        locate::listener(transport).map(ServerProbe::of_process)
+    }
+
+    /// The process id of the root.
+    pub fn root(&self) -> u32 {
+        self.root
+    }
+
+    /// Looks at all processes of the server.
+    ///
+    /// # Errors
+    /// [`NotObservable::ServerDied`] when the root is gone, or `/proc` cannot be read.
+    pub fn sample(&self) -> Result<ServerSample, NotObservable> {
+        let began_ns = clock::thread_cpu_ns();
+        let mut looks = 0;
+        let tree = loop {
+            looks += 1;
+            let (tree, missing) = self.look()?;
+            if missing == 0 || looks == LOOKS {
+                break tree;
+            }
+        };
+        Ok(ServerSample { tree, probe_cpu_ns: clock::thread_cpu_ns() - began_ns })
+    }
+
+    /// One look: the tree, and how many of its processes ended while it was taken.
+    fn look(&self) -> Result<(Tree, usize), NotObservable> {
+        let found = descendants(self.root, &all_processes()?);
+        let mut tree = Tree { tick_ns: clock::tick_ns(), processes: BTreeMap::new() };
+        let mut missing = 0;
+        for pid in found {
+            match read_process(pid) {
+                Some(process) => {
+                    tree.processes.insert(pid, process);
+                }
+                None => missing += 1,
+            }
+        }
+        let root = tree.processes.get(&self.root);
+        if root.is_none() || root.map(|root| root.started_ticks) != self.started_ticks {
+            return Err(NotObservable::ServerDied(self.root));
+        }
+        if read_stat(self.root).is_none_or(|stat| matches!(stat.state, b'Z' | b'X')) {
+            return Err(NotObservable::ServerDied(self.root));
+        }
+        Ok((tree, missing))
+    }
+}
+
+impl ServerSample {
+    /// What the server used since `earlier`, a sample of the same probe: the `server_*` fields of
+    /// the cost; `None` where it is not known.
+    pub fn cost_since(&self, earlier: &ServerSample) -> Cost {
+        self.tree.cost_since(&earlier.tree)
+    }
+
+    /// What the reader of [`ServerSample::cost_since`] must know.
+    pub fn warnings_since(&self, earlier: &ServerSample) -> Vec<Warning> {
+        self.tree.warnings_since(&earlier.tree)
+    }
+
+    /// Number of processes seen.
+    pub fn processes(&self) -> usize {
+        self.tree.processes.len()
+    }
+}
+
+/// Ids of all processes, in no order.
+pub(crate) fn all_pids() -> Result<Vec<u32>, NotObservable> {
+    let fail = |error: std::io::Error| NotObservable::Proc("/proc".to_owned(), error.to_string());
+    let mut pids = Vec::new();
+    for entry in std::fs::read_dir("/proc").map_err(fail)? {
+        let name = entry.map_err(fail)?.file_name();
+        pids.extend(name.to_str().and_then(|name| name.parse::<u32>().ok()));
+    }
+    Ok(pids)
+}
+
+pub(crate) fn all_processes() -> Result<Vec<Stat>, NotObservable> {
+    Ok(all_pids()?.into_iter().filter_map(read_stat).collect())
+}
+
+pub(crate) fn read_stat(pid: u32) -> Option<Stat> {
+    parse::stat(&std::fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// `root` and all below it, parents before children.
+fn descendants(root: u32, all: &[Stat]) -> Vec<u32> {
+    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for stat in all {
+        children.entry(stat.ppid).or_default().push(stat.pid);
+    }
+    let mut found = vec![root];
+    let mut next = 0;
+    while next < found.len() {
+        // Taken out, so that not even a false table of parents goes round in circles.
+        let below = children.remove(&found[next]).unwrap_or_default();
+        found.extend(below.into_iter().filter(|&pid| pid != root));
+        next += 1;
+    }
+    found
+}
+
+/// `None` if the process is gone, or goes while it is being read.
+fn read_process(pid: u32) -> Option<Process> {
+    let stat = read_stat(pid)?;
+    let cpu_ns = clock::other_cpu_ns(pid)?;
+    let io = match std::fs::read(format!("/proc/{pid}/io")) {
+        Ok(text) => parse::io(&text),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => None,
+        Err(_) => return None,
+    };
+    Some(Process {
+        started_ticks: stat.started_ticks,
+        cpu_ns,
+        user_ticks: stat.user_ticks,
+        kernel_ticks: stat.kernel_ticks,
+        reaped_user_ticks: stat.reaped_user_ticks,
+        reaped_kernel_ticks: stat.reaped_kernel_ticks,
+        io,
+        switches: read_switches(pid),
+    })
+}
+
+/// Threads that end while the list is read are left out, like those that ended before.
+fn read_switches(pid: u32) -> Option<BTreeMap<u32, u64>> {
+    let mut switches = BTreeMap::new();
+    for entry in std::fs::read_dir(format!("/proc/{pid}/task")).ok()? {
+        let Ok(entry) = entry else { break };
+        let Some(tid) = entry.file_name().to_str().and_then(|tid| tid.parse().ok()) else {
+            continue;
+        };
+        match std::fs::read(entry.path().join("status")) {
+            Ok(status) => {
+                switches.insert(tid, parse::context_switches(&status)?);
+            }
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => return None,
+            Err(_) => {}
+        }
+    }
+    Some(switches)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stat(pid: u32, ppid: u32) -> Stat {
+        Stat {
+            pid,
+            comm: Vec::new(),
+            state: b'S',
+            ppid,
+            user_ticks: 0,
+            kernel_ticks: 0,
+            reaped_user_ticks: 0,
+            reaped_kernel_ticks: 0,
+            started_ticks: 0,
+        }
+    }
+
+    #[test]
+    fn parents_come_before_children_whatever_their_ids() {
+        let all = [stat(2, 9), stat(9, 5), stat(5, 1), stat(3, 2), stat(4, 1)];
+        assert_eq!(descendants(5, &all), [5, 9, 2, 3]);
+        assert_eq!(descendants(4, &all), [4]);
+        let circle = [stat(5, 6), stat(6, 5)];
+        assert_eq!(descendants(5, &circle), [5, 6]);
+    }
+
+    #[test]
+    fn a_process_that_never_was_is_a_dead_server() {
+        // Above the largest id that Linux gives (PID_MAX_LIMIT, 2^22).
+        let probe = ServerProbe::of_process(1 << 23);
+        assert_eq!(probe.sample().unwrap_err(), NotObservable::ServerDied(1 << 23));
+    }
+}
