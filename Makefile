@@ -1,0 +1,37 @@
+# What a newcomer needs. Each target first installs what the machine lacks (tools/setup).
+#
+#   make demo    build, measure the embedded arm for a minute, write a report
+#   make test    every check and every test, real servers included
+#   make bench   what the load generator itself costs, beside sysbench
+#   make web     rebuild the script of the report page (needs Node)
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+# Where rustup puts cargo, also when it was installed a moment ago.
+export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
+TARGET := $(or $(CARGO_TARGET_DIR),target)
+
+.PHONY: demo test setup bench web
+
+demo:
+	tools/setup demo
+	cargo build --release --locked -p dbdyno
+	$(TARGET)/release/dbdyno demo
+
+test: setup
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	DBDYNO_REQUIRE_SERVERS=1 cargo test --locked --workspace
+	RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --no-deps --quiet
+	tools/page
+
+setup:
+	tools/setup test
+
+bench:
+	tools/setup bench
+	cargo bench --locked -p dbdyno-load --bench client_cost
+
+web:
+	cd web && npm ci && npm test && npm run build
