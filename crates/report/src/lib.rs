@@ -1,1 +1,38 @@
-//! (under construction)
+//! One view model, five shapes.
+//!
+//! ```text
+//!   Run + Comparison ──► View ──► text       for a terminal, in the manner of benchstat
+//!                             ├─► markdown   for a pull request
+//!                             ├─► csv, json  for programs; the names are a contract
+//!                             └─► html       one file that opens from disk and asks nobody
+//! ```
+//!
+//! Nothing is computed here that could change an answer: verdicts, intervals and costs come from
+//! the comparison. What is decided here is how many digits a number deserves, which sentence says
+//! it, and what stands on top. Text, Markdown and HTML share the sentences (`words`), the rows
+//! (`rows`) and the footnotes (`notes`); each shape only lays them out.
+//!
+//! The page's script and style are built from `web/` and committed under `assets/`, so that
+//! building this crate needs no Node.
+
+mod csv;
+mod html;
+mod json;
+mod layout;
+mod markdown;
+mod notes;
+mod number;
+mod rows;
+mod text;
+mod view;
+mod words;
+
+pub use csv::csv;
+pub use html::html;
+pub use json::json;
+pub use markdown::markdown;
+pub use text::{Colour, TextStyle, text};
+pub use view::{
+    ArmView, CellDetail, CellView, Curve, Detail, Fact, LabelView, LatencyView, PairView,
+    RoundView, Summary, VerdictView, View, WarningView,
+};

@@ -1,0 +1,119 @@
+//! CSV: one row per cell, the names of the JSON contract flattened with `_`.
+//!
+//! RFC 4180: fields with a comma, a quote or a line break are quoted, quotes doubled, lines end
+//! with CR LF. An empty field is what `null` is in JSON. Numbers have a decimal point and no
+//! grouping.
+
+use crate::view::{ArmView, CellView, LabelView, View};
+
+type OfArm = fn(&ArmView) -> Option<f64>;
+
+const ARM_COLUMNS: [(&str, OfArm); 15] = [
+    ("qps", |arm| arm.qps),
+    ("qps_low", |arm| arm.qps_low),
+    ("qps_high", |arm| arm.qps_high),
+    ("tps", |arm| arm.tps),
+    ("server_cpu_us_per_op", |arm| arm.server_cpu_us_per_op),
+    ("client_cpu_us_per_op", |arm| arm.client_cpu_us_per_op),
+    ("context_switches_per_op", |arm| arm.context_switches_per_op),
+    ("read_kb_per_op", |arm| arm.read_kb_per_op),
+    ("written_kb_per_op", |arm| arm.written_kb_per_op),
+    ("retries_per_event", |arm| arm.retries_per_event),
+    ("latency_us_p50", |arm| arm.latency_us.p50),
+    ("latency_us_p95", |arm| arm.latency_us.p95),
+    ("latency_us_p99", |arm| arm.latency_us.p99),
+    ("latency_us_p999", |arm| arm.latency_us.p999),
+    ("latency_us_max", |arm| arm.latency_us.max),
+];
+
+const CELL_COLUMNS: [&str; 11] = [
+    "run",
+    "status",
+    "load",
+    "clients",
+    "rqps",
+    "rqps_low",
+    "rqps_high",
+    "verdict",
+    "pairs",
+    "detectable",
+    "pairs_missing",
+];
+
+/// One row per cell under a row of names. `warnings` holds the codes of the cell and of the whole
+/// run, separated by spaces.
+pub fn csv(view: &View) -> String {
+    let mut csv = line(header());
+    for cell in &view.summary.cells {
+        csv.push_str(&line(row(view, cell)));
+    }
+    csv
+}
+
+fn header() -> Vec<String> {
+    let mut names: Vec<String> = CELL_COLUMNS.map(str::to_owned).to_vec();
+    for arm in ["base", "test"] {
+        names.push(format!("{arm}_label"));
+        names.extend(ARM_COLUMNS.iter().map(|(name, _)| format!("{arm}_{name}")));
+    }
+    names.push("warnings".to_owned());
+    names
+}
+
+fn row(view: &View, cell: &CellView) -> Vec<String> {
+    let summary = &view.summary;
+    let mut fields = vec![
+        summary.run.clone(),
+        summary.status.clone(),
+        cell.load.clone(),
+        cell.clients.to_string(),
+        number(cell.rqps),
+        number(cell.rqps_low),
+        number(cell.rqps_high),
+        cell.verdict.0.name().to_owned(),
+        cell.pairs.to_string(),
+        number(cell.detectable),
+        cell.pairs_missing.map_or(String::new(), |pairs| pairs.to_string()),
+    ];
+    let mut arm = |label: &LabelView, arm: &ArmView| {
+        fields.push(label.label.clone());
+        fields.extend(ARM_COLUMNS.iter().map(|(_, pick)| number(pick(arm))));
+    };
+    arm(&summary.base, &cell.base);
+    arm(&summary.test, &cell.test);
+    let warnings = cell.warnings.iter().chain(&summary.warnings);
+    let codes: Vec<&str> = warnings.map(|warning| warning.code.as_str()).collect();
+    fields.push(codes.join(" "));
+    fields
+}
+
+fn number(value: Option<f64>) -> String {
+    value.map_or(String::new(), |value| value.to_string())
+}
+
+fn line(fields: Vec<String>) -> String {
+    let quoted: Vec<String> = fields.into_iter().map(quote).collect();
+    quoted.join(",") + "\r\n"
+}
+
+fn quote(field: String) -> String {
+    if field.contains(['"', ',', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_needs_quotes_gets_them() {
+        let quoted = |text: &str| quote(text.to_owned());
+        assert_eq!(quoted("plain text µ"), "plain text µ");
+        assert_eq!(quoted("a,b"), "\"a,b\"");
+        assert_eq!(quoted("say \"x\""), "\"say \"\"x\"\"\"");
+        assert_eq!(quoted("two\nlines"), "\"two\nlines\"");
+    }
+}

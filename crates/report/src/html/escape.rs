@@ -1,0 +1,38 @@
+//! Text on its way into HTML.
+
+use serde::Serialize;
+
+/// Text that means itself, as content and between double or single quotes.
+pub(super) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\'' => escaped.push_str("&#39;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// JSON for a `<script>` block. Inside one, only `<` can end the block or open a comment, and JSON
+/// has `<` in strings only, where it may be written as an escape.
+pub(super) fn data_block(data: &impl Serialize) -> String {
+    serde_json::to_string(data)
+        .expect("the data of a page has only string keys and values that JSON can express")
+        .replace('<', "\\u003c")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_leaves_its_place() {
+        assert_eq!(escape("<a b='\"'>&amp;"), "&lt;a b=&#39;&quot;&#39;&gt;&amp;amp;");
+        assert_eq!(data_block(&"</script><!--"), "\"\\u003c/script>\\u003c!--\"");
+    }
+}

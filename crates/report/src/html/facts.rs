@@ -1,0 +1,176 @@
+//! Environment, warnings, provenance: what an expert reads before believing the number.
+
+use super::escape::escape;
+use crate::notes::Notes;
+use crate::number;
+use crate::view::{CellDetail, Fact, View};
+use crate::words;
+
+/// Facts with this prefix describe the host, which both arms share.
+const HOST: &str = "host.";
+
+pub(super) fn environment(view: &View) -> String {
+    let facts = &view.detail.facts;
+    let (differing, equal): (Vec<&Fact>, Vec<&Fact>) =
+        facts.iter().partition(|fact| !fact.is_equal());
+    let (host, equal): (Vec<&Fact>, Vec<&Fact>) =
+        equal.into_iter().partition(|fact| fact.name.starts_with(HOST));
+    let mut text = String::from(
+        "<section aria-labelledby=\"facts-title\">\n<h2 id=\"facts-title\">Environment</h2>\n",
+    );
+    if facts.is_empty() {
+        return text + "<p class=\"aside\">Nothing was recorded.</p>\n</section>\n";
+    }
+    if !host.is_empty() {
+        text.push_str("<h3>Host</h3>\n");
+        text.push_str(&shared_table(&host));
+    }
+    text.push_str("<h3>What differs between the arms</h3>\n");
+    text.push_str(&difference_table(&differing));
+    if !equal.is_empty() {
+        let count = words::plural(equal.len() as u64, "fact");
+        text.push_str(&format!("<details><summary>Equal in both arms: {count}</summary>\n"));
+        text.push_str(&shared_table(&equal));
+        text.push_str("</details>\n");
+    }
+    text + "</section>\n"
+}
+
+fn shared_table(facts: &[&Fact]) -> String {
+    let rows = facts.iter().map(|fact| {
+        let value = value(&fact.base);
+        format!("<tr><th scope=\"row\">{}</th><td>{value}</td></tr>\n", escape(&fact.name))
+    });
+    format!(
+        "<div class=\"scroll\"><table class=\"facts\"><tbody>\n{}</tbody></table></div>\n",
+        rows.collect::<String>()
+    )
+}
+
+fn difference_table(facts: &[&Fact]) -> String {
+    if facts.is_empty() {
+        return "<p>Nothing that was recorded: both arms are the same as far as is known.</p>\n"
+            .to_owned();
+    }
+    let rows = facts.iter().map(|fact| {
+        format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n",
+            escape(&fact.name),
+            value(&fact.base),
+            value(&fact.test),
+        )
+    });
+    format!(
+        "<div class=\"scroll\"><table class=\"facts\"><thead><tr><td></td>\
+         <th scope=\"col\" class=\"base\">base</th><th scope=\"col\" class=\"test\">test</th></tr>\
+         </thead><tbody>\n{}</tbody></table></div>\n",
+        rows.collect::<String>()
+    )
+}
+
+fn value(value: &Option<String>) -> String {
+    match value {
+        Some(value) if value.is_empty() => "<i>empty</i>".to_owned(),
+        Some(value) => escape(value),
+        None => "<i>not recorded</i>".to_owned(),
+    }
+}
+
+pub(super) fn warnings(notes: &Notes<'_>) -> String {
+    let mut text = String::from(
+        "<section aria-labelledby=\"notes-title\">\n<h2 id=\"notes-title\">Warnings</h2>\n",
+    );
+    if notes.is_empty() {
+        return text + "<p>None.</p>\n</section>\n";
+    }
+    text.push_str("<ol class=\"notes\">\n");
+    for (number, warning) in notes.iter() {
+        text.push_str(&format!(
+            "<li id=\"note-{number}\"><b class=\"{severity}\">{severity}</b> {} <code>{}</code>\
+             </li>\n",
+            escape(&warning.text),
+            escape(&warning.code),
+            severity = warning.severity,
+        ));
+    }
+    text + "</ol>\n</section>\n"
+}
+
+pub(super) fn provenance(view: &View) -> String {
+    let summary = &view.summary;
+    let mut rows = vec![
+        ("run".to_owned(), summary.run.clone()),
+        ("name".to_owned(), summary.name.clone().unwrap_or_else(|| number::UNKNOWN.to_owned())),
+        ("started".to_owned(), utc(summary.started_unix_ms)),
+        ("status".to_owned(), summary.status.clone()),
+        ("dbdyno".to_owned(), summary.tool_version.clone()),
+        ("seed".to_owned(), summary.seed.to_string()),
+    ];
+    rows.extend(view.detail.plan.iter().cloned());
+    let rows = rows.iter().map(|(name, value)| {
+        format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>\n", escape(name), escape(value))
+    });
+    format!(
+        "<section aria-labelledby=\"origin-title\">\n<h2 id=\"origin-title\">Provenance</h2>\n\
+         <p>This command reproduces the run:</p>\n<pre><code>{}</code></pre>\n\
+         <div class=\"scroll\"><table class=\"facts\"><tbody>\n{}</tbody></table></div>\n{}\
+         </section>\n",
+        escape(&summary.command),
+        rows.collect::<String>(),
+        orders(view),
+    )
+}
+
+/// The order of rounds in each cell, as it was measured: `base test test base …`.
+fn orders(view: &View) -> String {
+    let cells = view.summary.cells.iter().zip(&view.detail.cells);
+    let lines = cells.map(|(cell, detail)| {
+        let place = escape(&words::place(cell));
+        format!("<tr><th scope=\"row\">{place}</th><td>{}</td></tr>\n", order(detail))
+    });
+    format!(
+        "<details><summary>Order of rounds</summary>\n<div class=\"scroll\"><table class=\"facts\">\
+         <tbody>\n{}</tbody></table></div></details>\n",
+        lines.collect::<String>()
+    )
+}
+
+fn order(detail: &CellDetail) -> String {
+    let arms: Vec<&str> = detail.rounds.iter().map(|round| round.arm).collect();
+    let blocks: Vec<String> = arms.chunks(4).map(|block| block.join(" ")).collect();
+    blocks.join(" · ")
+}
+
+/// `2026-11-20 12:33:07 UTC`. Days to date after Howard Hinnant's `civil_from_days`.
+fn utc(unix_ms: u64) -> String {
+    let seconds = unix_ms / 1000;
+    let (days, second) = ((seconds / 86_400) as i64, seconds % 86_400);
+    // Years begin in March, so that a leap day is the last one; eras have 400 years.
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = (month_from_march + 2) % 12 + 1;
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expected values from `date -u -d @SECONDS`.
+    #[test]
+    fn dates_agree_with_the_calendar() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_782_399_999), "2000-02-28 23:59:59 UTC");
+        assert_eq!(utc(951_782_400_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(utc(1_793_277_187_000), "2026-10-29 12:33:07 UTC");
+        assert_eq!(utc(4_107_542_400_000), "2100-03-01 00:00:00 UTC");
+    }
+}

@@ -1,0 +1,164 @@
+//! The tables of results.
+
+use super::escape::escape;
+use crate::notes::Notes;
+use crate::number;
+use crate::rows;
+use crate::view::{CellView, View};
+use crate::words;
+
+/// With more cells than this, tables of costs start folded.
+const OPEN_CELLS_MAX: usize = 3;
+
+pub(super) fn rates(view: &View, notes: &Notes<'_>) -> String {
+    let summary = &view.summary;
+    if summary.cells.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "<section aria-labelledby=\"rates-title\">\n<h2 id=\"rates-title\">Queries per second{}\
+         </h2>\n<div class=\"scroll\"><table class=\"rates\">\n<thead><tr><th scope=\"col\">clients\
+         </th><th scope=\"col\" class=\"answer\">answer</th><th scope=\"col\">test vs base</th>\
+         <th scope=\"col\">95&nbsp;% interval</th>\
+         <th scope=\"col\" class=\"picture\"><span class=\"unseen\">interval drawn</span></th>\
+         <th scope=\"col\">rQPS</th><th scope=\"col\" class=\"base\">base</th>\
+         <th scope=\"col\" class=\"test\">test</th><th scope=\"col\">pairs</th>\
+         <th scope=\"col\">would find</th></tr></thead>\n",
+        marks(&notes.of_run(summary))
+    );
+    let reach = reach(&summary.cells, summary.budget);
+    let mut load = None;
+    for cell in &summary.cells {
+        if load != Some(&cell.load) {
+            let close = if load.is_some() { "</tbody>\n" } else { "" };
+            text.push_str(&format!(
+                "{close}<tbody>\n<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"10\">{}</th>\
+                 </tr>\n",
+                escape(&cell.load)
+            ));
+            load = Some(&cell.load);
+        }
+        text.push_str(&rate(cell, notes, reach, summary.budget));
+    }
+    text.push_str("</tbody>\n</table></div>\n");
+    let budget = summary.budget.map_or(number::UNKNOWN.to_owned(), number::percent_as_given);
+    text + &format!(
+        "<p class=\"aside\">Geometric means over rounds. rQPS: test ÷ base. Pairs: of rounds; in \
+         brackets about how many more would decide. Would find: the smallest change that this many \
+         pairs of this noise find with 80&nbsp;% chance. In the drawing, the grey band is the budget \
+         of {budget} within which the arms count as equal, and an arrow points to what lies \
+         outside. {}</p>\n</section>\n",
+        escape(words::SIGNS)
+    )
+}
+
+fn rate(cell: &CellView, notes: &Notes<'_>, reach: f64, budget: Option<f64>) -> String {
+    let row = rows::rate(cell);
+    let detectable = cell.detectable.map(number::percent_of_spread);
+    format!(
+        "<tr><th scope=\"row\">{}</th><td class=\"answer {}\">{}{}</td><td>{}</td><td>{}</td>\
+         <td class=\"picture\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
+         </tr>\n",
+        row.clients,
+        row.verdict.name(),
+        words::word(row.verdict),
+        marks(&notes.of_cell(cell)),
+        row.change,
+        row.interval,
+        picture(cell, reach, budget),
+        row.rqps,
+        row.base,
+        row.test,
+        pairs(cell),
+        detectable.unwrap_or_else(|| number::UNKNOWN.to_owned()),
+    )
+}
+
+/// `12`, or `12 (+14)` where about 14 more would decide.
+fn pairs(cell: &CellView) -> String {
+    match cell.pairs_missing.filter(|_| words::needs(cell).is_some()) {
+        Some(missing) => format!("{} (+{missing})", cell.pairs),
+        None => cell.pairs.to_string(),
+    }
+}
+
+/// Superscript links to the warnings.
+fn marks(numbers: &[usize]) -> String {
+    let link = |number: &usize| format!("<a href=\"#note-{number}\">{number}</a>");
+    let links: Vec<String> = numbers.iter().map(link).collect();
+    if links.is_empty() {
+        return String::new();
+    }
+    format!("<sup class=\"marks\">{}</sup>", links.join(" "))
+}
+
+/// How far the drawn scale reaches to either side of "no change": far enough for most intervals,
+/// never so far that the budget vanishes.
+fn reach(cells: &[CellView], budget: Option<f64>) -> f64 {
+    let budget = budget.unwrap_or(0.0).abs();
+    let farthest = |cell: &CellView| {
+        let bounds = [cell.rqps, cell.rqps_low, cell.rqps_high];
+        bounds.into_iter().flatten().map(|rqps| (rqps - 1.0).abs()).fold(0.0, f64::max)
+    };
+    let widest = cells.iter().map(farthest).fold(0.0, f64::max);
+    let most = if budget > 0.0 { 15.0 * budget } else { 1.0 };
+    (widest * 1.1).clamp((1.5 * budget).max(0.001), most.max(0.001))
+}
+
+/// The interval as a line with a dot, on a scale that all rows share.
+fn picture(cell: &CellView, reach: f64, budget: Option<f64>) -> String {
+    const WIDTH: f64 = 110.0;
+    let x = |rqps: f64| ((rqps - 1.0) / reach * 0.5 + 0.5).clamp(0.0, 1.0) * WIDTH;
+    let budget = budget.unwrap_or(0.0).abs();
+    let (left, right) = (x(1.0 - budget), x(1.0 + budget));
+    let mut marks = String::new();
+    if let (Some(low), Some(high)) = (cell.rqps_low, cell.rqps_high) {
+        marks = format!("<path class=\"line\" d=\"M{:.1} 8H{:.1}\"/>", x(low), x(high));
+    }
+    if let Some(rqps) = cell.rqps.filter(|rqps| (rqps - 1.0).abs() > reach) {
+        // Off the scale: an arrow instead of a dot.
+        let (tip, back) = if rqps < 1.0 { (0.0, 7.0) } else { (WIDTH, WIDTH - 7.0) };
+        marks.push_str(&format!("<path class=\"off\" d=\"M{tip} 8L{back} 4V12Z\"/>"));
+    } else if let Some(rqps) = cell.rqps {
+        marks.push_str(&format!("<circle cx=\"{:.1}\" cy=\"8\" r=\"3\"/>", x(rqps)));
+    }
+    format!(
+        "<svg class=\"{}\" viewBox=\"0 0 {WIDTH} 16\" width=\"{WIDTH}\" height=\"16\" \
+         aria-hidden=\"true\"><rect x=\"{left:.1}\" width=\"{:.1}\" height=\"16\"/>\
+         <path class=\"one\" d=\"M{} 0V16\"/>{marks}</svg>",
+        cell.verdict.0.name(),
+        right - left,
+        WIDTH / 2.0,
+    )
+}
+
+pub(super) fn costs(view: &View) -> String {
+    let cells = &view.summary.cells;
+    if cells.is_empty() {
+        return String::new();
+    }
+    let open = if cells.len() > OPEN_CELLS_MAX { "" } else { " open" };
+    let mut text = String::from(
+        "<section aria-labelledby=\"costs-title\">\n<h2 id=\"costs-title\">Cost and latency</h2>\n",
+    );
+    for cell in cells {
+        text.push_str(&cost(cell, open));
+    }
+    text + &format!("<p class=\"aside\">{}</p>\n</section>\n", escape(words::OP))
+}
+
+fn cost(cell: &CellView, open: &str) -> String {
+    let mut text = format!(
+        "<details{open}><summary>{}</summary>\n<div class=\"scroll\"><table>\n<thead><tr>\
+         <td></td><th scope=\"col\" class=\"base\">base</th><th scope=\"col\" class=\"test\">test\
+         </th><th scope=\"col\">test ÷ base</th></tr></thead>\n<tbody>\n",
+        escape(&words::place(cell))
+    );
+    for row in rows::plain(cell) {
+        text.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            row.label, row.base, row.test, row.ratio
+        ));
+    }
+    text + "</tbody>\n</table></div></details>\n"
+}

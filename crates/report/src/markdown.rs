@@ -1,0 +1,165 @@
+//! Markdown for a pull request: the sentence, two tables, footnotes.
+//!
+//! Text from outside is escaped, so that a label neither breaks the table nor becomes a link or
+//! markup; footnotes are superscript digits and a list, which every renderer understands.
+
+use crate::notes::{self, Notes};
+use crate::rows;
+use crate::view::{CellView, View};
+use crate::words;
+
+/// Tables of costs beyond this number of cells are folded away.
+const OPEN_CELLS_MAX: usize = 4;
+
+/// The report as Markdown (GitHub's dialect: tables and `<details>`).
+pub fn markdown(view: &View) -> String {
+    let view = &view.printable();
+    let notes = Notes::new(&view.summary);
+    let mut text = headline(view);
+    text.push_str(&rate_table(view, &notes));
+    text.push_str(&plain_tables(view));
+    text.push_str(&footnotes(&notes));
+    text.push_str(&provenance(view));
+    text
+}
+
+fn headline(view: &View) -> String {
+    let headline = words::headline(view);
+    let mut text = String::new();
+    if let Some(status) = &headline.status {
+        text.push_str(&format!("> **{}**\n\n", escape(status)));
+    }
+    text.push_str(&format!("**{}**\n\n", escape(&headline.sentence)));
+    for (verdict, members) in &headline.classes {
+        text.push_str(&format!("- {}: {}\n", words::word(*verdict), escape(members)));
+    }
+    if !headline.classes.is_empty() {
+        text.push('\n');
+    }
+    text
+}
+
+fn rate_table(view: &View, notes: &Notes<'_>) -> String {
+    let summary = &view.summary;
+    if summary.cells.is_empty() {
+        return String::new();
+    }
+    let of_run = notes::marks(&notes.of_run(summary));
+    let mut text = format!(
+        "| load | clients | base: {} | test: {} | test vs base | 95 % interval | rQPS | |\n\
+         |:--|--:|--:|--:|--:|:-:|--:|:--|\n",
+        escape(&summary.base.label),
+        escape(&summary.test.label),
+    );
+    for cell in &summary.cells {
+        text.push_str(&rate_line(cell, notes));
+    }
+    let caption = format!("\nqueries/s, geometric mean over rounds {of_run}");
+    text + caption.trim_end() + "\n\n"
+}
+
+fn rate_line(cell: &CellView, notes: &Notes<'_>) -> String {
+    let row = rows::rate(cell);
+    let marks = notes::marks(&notes.of_cell(cell));
+    let answer = format!("**{}** {marks}", row.answer);
+    format!(
+        "| {} | {} | {} | {} | {} | {} | {} | {} |\n",
+        escape(&cell.load),
+        cell.clients,
+        row.base,
+        row.test,
+        row.change.replace('~', "\\~"),
+        row.interval,
+        row.rqps,
+        answer.trim_end(),
+    )
+}
+
+fn plain_tables(view: &View) -> String {
+    let cells = &view.summary.cells;
+    let mut text = String::new();
+    for cell in cells {
+        text.push_str(&plain_table(cell));
+    }
+    if cells.len() > OPEN_CELLS_MAX {
+        format!("<details><summary>cost and latency</summary>\n\n{text}</details>\n\n")
+    } else {
+        text
+    }
+}
+
+fn plain_table(cell: &CellView) -> String {
+    let mut text = format!(
+        "| {} | base | test | test ÷ base |\n|:--|--:|--:|--:|\n",
+        escape(&words::place(cell))
+    );
+    for row in rows::plain(cell) {
+        let ratio = row.ratio.replace('~', "\\~");
+        text.push_str(&format!("| {} | {} | {} | {ratio} |\n", row.label, row.base, row.test));
+    }
+    text + "\n"
+}
+
+fn footnotes(notes: &Notes<'_>) -> String {
+    let mut text = String::new();
+    for (number, warning) in notes.iter() {
+        let mark = notes::superscript(number);
+        let sentence = escape(&warning.text);
+        text.push_str(&format!("{mark} **{}**: {sentence}  \n", warning.severity));
+    }
+    if !notes.is_empty() {
+        text.push('\n');
+    }
+    text + &format!("<sub>{} {}</sub>\n\n", words::OP, words::SIGNS.replace('~', "\\~"))
+}
+
+fn provenance(view: &View) -> String {
+    let summary = &view.summary;
+    let command = code(&summary.command);
+    format!(
+        "run {}, dbdyno {}, seed {}, reproduce with {command}\n",
+        code(&summary.run),
+        escape(&summary.tool_version),
+        summary.seed,
+    )
+}
+
+/// A code span that holds any text: fenced by more backquotes than stand in it.
+fn code(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if longest > 0 { " " } else { "" };
+    format!("{fence}{pad}{text}{pad}{fence}")
+}
+
+/// Makes text from outside mean itself.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '~' | '#' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            // Nobody is to be notified by a server's version.
+            '@' => escaped.push_str("&#64;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_from_outside_stays_text() {
+        assert_eq!(escape("a|b*c_d[e](f)<g>@h"), "a\\|b\\*c\\_d\\[e\\](f)&lt;g&gt;&#64;h");
+        assert_eq!(code("a"), "`a`");
+        assert_eq!(code("a``b"), "``` a``b ```");
+    }
+}

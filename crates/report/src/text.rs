@@ -1,0 +1,225 @@
+//! Text for a terminal, in the manner of benchstat: value ± spread, change, word, footnotes.
+//!
+//! The widest shape that fits is taken:
+//!
+//! ```text
+//!   1. answer with what is missing      cannot tell, needs about 14 more pairs
+//!   2. answer as a word                 cannot tell
+//!   3. and rates without their spread
+//! ```
+//!
+//! Colour only repeats what the word and the sign say.
+
+use dbdyno_model::Verdict;
+
+use crate::layout::{self, Grid, Line};
+use crate::notes::{self, Notes};
+use crate::number::GLUE;
+use crate::rows;
+use crate::view::{CellView, View};
+use crate::words::{self, Headline};
+
+/// Whether the text carries colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Colour {
+    /// Characters only.
+    Plain,
+    /// ANSI escape sequences.
+    Ansi,
+}
+
+/// How text is to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextStyle {
+    /// Whether colour may be used.
+    pub colour: Colour,
+    /// Columns of the terminal. Tables need about 60; below that they stay wider than asked.
+    pub width: usize,
+}
+
+/// How much a table of rates says.
+#[derive(Clone, Copy, PartialEq)]
+enum Shape {
+    Full,
+    ShortAnswer,
+    NoSpread,
+}
+
+/// The report for a terminal. Ends with a line feed.
+pub fn text(view: &View, style: &TextStyle) -> String {
+    let view = &view.printable();
+    let notes = Notes::new(&view.summary);
+    let mut text = headline(&words::headline(view), style);
+    text.push('\n');
+    text.push_str(&arms(view, style.width));
+    if !view.summary.cells.is_empty() {
+        text.push('\n');
+        text.push_str(&rate_table(view, &notes, style));
+        text.push('\n');
+        text.push_str(&plain_table(view, style.width));
+    }
+    text.push('\n');
+    text.push_str(&footnotes(&notes, style));
+    text.replace(GLUE, " ")
+}
+
+fn headline(headline: &Headline, style: &TextStyle) -> String {
+    let mut text = String::new();
+    if let Some(status) = &headline.status {
+        let status = layout::paragraph(status, style.width, "", "");
+        text.push_str(&painted(&status, Paint::Caution, style.colour));
+        text.push('\n');
+    }
+    let sentence = layout::paragraph(&headline.sentence, style.width, "", "");
+    text.push_str(&painted(&sentence, Paint::Strong, style.colour));
+    for (verdict, members) in &headline.classes {
+        let word = words::word(*verdict);
+        let first = format!("  {word:<11}  ");
+        let line = layout::paragraph(members, style.width, &first, "               ");
+        let coloured = painted(word, Paint::of(*verdict), style.colour);
+        text.push_str(&line.replacen(word, &coloured, 1));
+    }
+    text
+}
+
+fn arms(view: &View, width: usize) -> String {
+    let summary = &view.summary;
+    let line =
+        |arm: &str, label: &str| layout::paragraph(label, width, &format!("  {arm}  "), "        ");
+    line("base", &summary.base.label) + &line("test", &summary.test.label)
+}
+
+fn rate_table(view: &View, notes: &Notes<'_>, style: &TextStyle) -> String {
+    let shapes = [Shape::Full, Shape::ShortAnswer, Shape::NoSpread];
+    let grids = shapes.map(|shape| rate_grid(view, notes, shape));
+    let fitting = grids.iter().position(|grid| grid.width() <= style.width);
+    let table = grids[fitting.unwrap_or(grids.len() - 1)].render(style.width);
+    table.lines().map(|line| paint_answer(line, style.colour) + "\n").collect()
+}
+
+fn rate_grid(view: &View, notes: &Notes<'_>, shape: Shape) -> Grid {
+    let mut grid = Grid { lines: Vec::new(), ragged: 4 };
+    let of_run = notes::marks(&notes.of_run(&view.summary));
+    let title = format!("queries/s {of_run}").trim_end().to_owned();
+    grid.lines.push(columns([&title, "base", "test", "test vs base"]));
+    let mut load = None;
+    for cell in &view.summary.cells {
+        if load != Some(&cell.load) {
+            grid.lines.push(Line::Across(cell.load.clone()));
+            load = Some(&cell.load);
+        }
+        grid.lines.push(rate_line(cell, notes, shape));
+    }
+    grid
+}
+
+fn rate_line(cell: &CellView, notes: &Notes<'_>, shape: Shape) -> Line {
+    let row = rows::rate(cell);
+    let bare = |spread: &str| spread.split(" ±").next().unwrap_or_default().to_owned();
+    let (base, test) = match shape {
+        Shape::NoSpread => (bare(&row.base), bare(&row.test)),
+        Shape::Full | Shape::ShortAnswer => (row.base, row.test),
+    };
+    let answer = match shape {
+        Shape::Full => row.answer,
+        Shape::ShortAnswer | Shape::NoSpread => words::word(row.verdict).to_owned(),
+    };
+    let marks = notes::marks(&notes.of_cell(cell));
+    let interval = format!("({})", row.interval.replace(&format!("{GLUE}%"), ""));
+    let answer = format!("{answer} {marks}").trim_end().to_owned();
+    columns([&format!("  {}", row.clients), &base, &test, &row.change, &interval, &answer])
+}
+
+fn plain_table(view: &View, width: usize) -> String {
+    let mut grid = Grid { lines: Vec::new(), ragged: 3 };
+    let title = ["cost and latency", "base", "test", "test ÷ base"];
+    grid.lines.push(columns(title));
+    for cell in &view.summary.cells {
+        grid.lines.push(Line::Across(words::place(cell)));
+        for row in rows::plain(cell) {
+            let label = format!("  {}", row.label);
+            grid.lines.push(columns([&label, &row.base, &row.test, &row.ratio]));
+        }
+    }
+    grid.render(width)
+}
+
+fn columns<const N: usize>(texts: [&str; N]) -> Line {
+    Line::Columns(texts.map(str::to_owned).to_vec())
+}
+
+fn footnotes(notes: &Notes<'_>, style: &TextStyle) -> String {
+    let mut text = String::new();
+    for (number, warning) in notes.iter() {
+        let first = format!("{} {}: ", notes::superscript(number), warning.severity);
+        text.push_str(&layout::paragraph(&warning.text, style.width, &first, "  "));
+    }
+    if !notes.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&layout::paragraph(words::OP, style.width, "", "  "));
+    text.push_str(&layout::paragraph(words::SIGNS, style.width, "", "  "));
+    text
+}
+
+enum Paint {
+    Strong,
+    Caution,
+    Bad,
+    Good,
+    Doubt,
+    None,
+}
+
+impl Paint {
+    fn of(verdict: Verdict) -> Paint {
+        match verdict {
+            Verdict::Slower => Paint::Bad,
+            Verdict::Faster => Paint::Good,
+            Verdict::Undecided => Paint::Doubt,
+            Verdict::Equal => Paint::None,
+        }
+    }
+
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Paint::Strong => Some("1"),
+            Paint::Caution => Some("1;33"),
+            Paint::Bad => Some("31"),
+            Paint::Good => Some("32"),
+            Paint::Doubt => Some("33"),
+            Paint::None => None,
+        }
+    }
+}
+
+/// Colours a text, and leaves line feeds outside of the colour.
+fn painted(text: &str, paint: Paint, colour: Colour) -> String {
+    let (Colour::Ansi, Some(code)) = (colour, paint.code()) else {
+        return text.to_owned();
+    };
+    let mut painted = String::new();
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end_matches('\n');
+        painted.push_str(&format!("\u{1b}[{code}m{bare}\u{1b}[0m{}", &line[bare.len()..]));
+    }
+    painted
+}
+
+/// Colours the answer at the end of a line of the table of rates. The answer follows the bracket of
+/// the interval, so that a load called "slower" stays as it is.
+fn paint_answer(line: &str, colour: Colour) -> String {
+    let Some(bracket) = line.rfind(')').filter(|_| line.starts_with("  ")) else {
+        return line.to_owned();
+    };
+    let (head, tail) = line.split_at(bracket);
+    let verdicts = [Verdict::Slower, Verdict::Faster, Verdict::Equal, Verdict::Undecided];
+    match verdicts.into_iter().find(|&verdict| tail.contains(words::word(verdict))) {
+        Some(verdict) => {
+            let word = words::word(verdict);
+            let coloured = painted(word, Paint::of(verdict), colour);
+            format!("{head}{}", tail.replacen(word, &coloured, 1))
+        }
+        None => line.to_owned(),
+    }
+}

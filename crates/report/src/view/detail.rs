@@ -1,0 +1,322 @@
+//! What the answer rests on: rounds, pairs, latencies, environment, provenance.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dbdyno_model::{
+    Arm, Cell, CellComparison, Comparison, LatencyHistogram, PerArm, Round, Run, Series,
+};
+use serde::Serialize;
+
+use super::finite;
+
+/// Slots of series that one page may carry. Longer runs get coarser slots, with the extremes kept.
+const SLOTS_PER_PAGE: usize = 200_000;
+/// Slots of one round, whatever the size of the run: what a chart can show, and what still makes
+/// sense.
+const SLOTS_PER_ROUND: std::ops::RangeInclusive<usize> = 6..=120;
+/// Points of a latency curve for each factor of ten in 1/(1−q).
+const CURVE_POINTS_PER_DECADE: i32 = 8;
+
+/// Everything behind the answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Detail {
+    /// One entry per cell of the summary, in the same order.
+    pub cells: Vec<CellDetail>,
+    /// Facts of the host and the arms, sorted by name.
+    pub facts: Vec<Fact>,
+    /// How it was planned, as name and value, in the order of showing.
+    pub plan: Vec<(String, String)>,
+    /// Pairs of rounds that were planned, over all cells.
+    pub pairs_planned: u64,
+}
+
+/// What was measured in one cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct CellDetail {
+    /// Rounds in the order of measuring.
+    pub rounds: Vec<RoundView>,
+    /// Pairs of which both rounds were measured, by number.
+    pub pairs: Vec<PairView>,
+    /// Latency by quantile for the base arm.
+    pub base_curve: Curve,
+    /// Latency by quantile for the test arm.
+    pub test_curve: Curve,
+}
+
+/// One round.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RoundView {
+    /// `base` or `test`.
+    pub arm: &'static str,
+    /// Number of the pair.
+    pub pair: u32,
+    /// Beginning of the measured window, milliseconds after the beginning of the run.
+    pub started_ms: i64,
+    /// Statements per second.
+    pub qps: Option<f64>,
+    /// Length of a slot, milliseconds.
+    pub slot_ms: f64,
+    /// Statements per second in each slot (mean, where slots were put together).
+    pub slots: Vec<f64>,
+    /// Slowest original slot in each; empty unless slots were put together.
+    pub slots_low: Vec<f64>,
+    /// Fastest original slot in each; empty unless slots were put together.
+    pub slots_high: Vec<f64>,
+}
+
+/// One pair of rounds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PairView {
+    /// Number of the pair.
+    pub pair: u32,
+    /// QPS of the test round ÷ QPS of the base round.
+    pub ratio: f64,
+}
+
+/// Latency by quantile: `us[i]` is not exceeded by a share `q[i]` of the events.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Curve {
+    /// Shares of events, 0 to below 1.
+    pub q: Vec<f64>,
+    /// Latencies, microseconds.
+    pub us: Vec<f64>,
+    /// Events behind the curve.
+    pub events: u64,
+}
+
+/// Something that was true of an arm or the host. `None`: not recorded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Fact {
+    /// For example `variable.sync_binlog`.
+    pub name: String,
+    /// Its value in the base arm.
+    pub base: Option<String>,
+    /// Its value in the test arm.
+    pub test: Option<String>,
+}
+
+impl Fact {
+    /// Whether both arms have the same value.
+    pub fn is_equal(&self) -> bool {
+        self.base == self.test
+    }
+}
+
+impl Detail {
+    pub(super) fn new(run: &Run, comparison: &Comparison) -> Detail {
+        let slots_max = (SLOTS_PER_PAGE / run.rounds.len().max(1))
+            .clamp(*SLOTS_PER_ROUND.start(), *SLOTS_PER_ROUND.end());
+        let mut rounds: BTreeMap<&Cell, Vec<&Round>> = BTreeMap::new();
+        for round in &run.rounds {
+            rounds.entry(&round.key.cell).or_default().push(round);
+        }
+        let detail_of = |cell: &CellComparison| match rounds.get(&cell.cell) {
+            Some(rounds) => CellDetail::new(rounds, run.started_unix_ms, slots_max),
+            None => CellDetail::default(),
+        };
+        Detail {
+            cells: comparison.cells.iter().map(detail_of).collect(),
+            facts: facts(run),
+            plan: plan(run),
+            pairs_planned: run.plan.cells().len() as u64 * u64::from(run.plan.pairs),
+        }
+    }
+}
+
+impl CellDetail {
+    fn new(rounds: &[&Round], run_started_unix_ms: u64, slots_max: usize) -> CellDetail {
+        let mut halves: BTreeMap<u32, PerArm<Option<&Round>>> = BTreeMap::new();
+        for round in rounds {
+            halves.entry(round.key.pair).or_default()[round.key.arm] = Some(round);
+        }
+        let mut latency: PerArm<Option<LatencyHistogram>> = PerArm::default();
+        let mut pairs = Vec::new();
+        for (&pair, half) in &halves {
+            let (Some(base), Some(test)) = (half.base, half.test) else {
+                continue;
+            };
+            let ratio = test.qps() / base.qps();
+            if ratio.is_finite() && ratio > 0.0 {
+                pairs.push(PairView { pair, ratio });
+            }
+            for round in [base, test] {
+                match &mut latency[round.key.arm] {
+                    Some(sum) => sum.merge(&round.latency),
+                    empty => *empty = Some(round.latency.clone()),
+                }
+            }
+        }
+        let curve = |arm: Arm| latency[arm].as_ref().map(Curve::new).unwrap_or_default();
+        CellDetail {
+            rounds: rounds
+                .iter()
+                .map(|round| RoundView::new(round, run_started_unix_ms, slots_max))
+                .collect(),
+            pairs,
+            base_curve: curve(Arm::Base),
+            test_curve: curve(Arm::Test),
+        }
+    }
+}
+
+impl RoundView {
+    fn new(round: &Round, run_started_unix_ms: u64, slots_max: usize) -> RoundView {
+        let series = &round.series;
+        let together = series.statements.len().div_ceil(slots_max).max(1);
+        let rate = |statements: f64| slot_rate(series, statements);
+        let chunks = || series.statements.chunks(together);
+        let extremes = |pick: fn(&[u64]) -> Option<&u64>| -> Vec<f64> {
+            let extreme = |chunk| rate(*pick(chunk).expect("chunks are not empty") as f64);
+            chunks().filter(|_| together > 1).map(extreme).collect()
+        };
+        RoundView {
+            arm: round.key.arm.name(),
+            pair: round.key.pair,
+            started_ms: round.started_unix_ms as i64 - run_started_unix_ms as i64,
+            qps: finite(round.qps()),
+            slot_ms: (series.slot_ns * together as u64) as f64 / 1e6,
+            slots: chunks()
+                .map(|chunk| rate(chunk.iter().sum::<u64>() as f64 / chunk.len() as f64))
+                .collect(),
+            slots_low: extremes(|chunk| chunk.iter().min()),
+            slots_high: extremes(|chunk| chunk.iter().max()),
+        }
+    }
+}
+
+/// Statements per second in a slot, to the nearest one: the page needs no more.
+fn slot_rate(series: &Series, statements: f64) -> f64 {
+    let rate = statements * 1e9 / series.slot_ns as f64;
+    if rate.is_finite() { rate.round() } else { 0.0 }
+}
+
+impl Curve {
+    /// Quantiles at equal steps of log 1/(1−q), as far out as there are events to tell them apart.
+    fn new(histogram: &LatencyHistogram) -> Curve {
+        let events = histogram.count();
+        let mut curve = Curve { events, ..Curve::default() };
+        if events == 0 {
+            return curve;
+        }
+        for step in 0.. {
+            let beyond = 10f64.powf(-f64::from(step) / f64::from(CURVE_POINTS_PER_DECADE));
+            if beyond * (events as f64) < 1.0 {
+                break;
+            }
+            let q = 1.0 - beyond;
+            curve.q.push((q * 1e9).round() / 1e9);
+            let us = histogram.quantile_ns(q) as f64 / 1e3;
+            curve.us.push((us * 1e3).round() / 1e3);
+        }
+        curve
+    }
+}
+
+fn facts(run: &Run) -> Vec<Fact> {
+    let environment = run.environment.as_ref();
+    let names: BTreeSet<&String> =
+        environment.base.facts.keys().chain(environment.test.facts.keys()).collect();
+    names
+        .into_iter()
+        .map(|name| Fact {
+            name: name.clone(),
+            base: environment.base.facts.get(name).cloned(),
+            test: environment.test.facts.get(name).cloned(),
+        })
+        .collect()
+}
+
+fn plan(run: &Run) -> Vec<(String, String)> {
+    let plan = &run.plan;
+    let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
+    let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
+    [
+        ("base", plan.arms.base.to_string()),
+        ("test", plan.arms.test.to_string()),
+        ("loads", plan.loads.join(", ")),
+        ("clients", clients.join(", ")),
+        ("pairs of rounds per cell", plan.pairs.to_string()),
+        ("measured window of a round", seconds(plan.round_ns)),
+        ("lead-in of a round", seconds(plan.lead_in_ns)),
+        ("warm-up of a cell", seconds(plan.warm_up_ns)),
+        ("tables", plan.tables.to_string()),
+        ("rows in each table", plan.rows.to_string()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::RoundKey;
+
+    fn round(statements: Vec<u64>) -> Round {
+        Round {
+            key: RoundKey {
+                cell: Cell { load: "point-query".to_owned(), clients: 1 },
+                pair: 0,
+                arm: Arm::Base,
+            },
+            started_unix_ms: 5,
+            wall_ns: 1_000_000_000,
+            events: 0,
+            statements: statements.iter().sum(),
+            rows_read: 0,
+            rows_changed: 0,
+            retries: 0,
+            latency: LatencyHistogram::new(),
+            series: Series { slot_ns: 1_000_000, statements },
+            cost: Default::default(),
+        }
+    }
+
+    #[test]
+    fn a_stall_survives_when_slots_are_put_together() {
+        let mut statements = vec![10; 1_001];
+        statements[500] = 0;
+        let view = RoundView::new(&round(statements), 0, 100);
+        assert!(view.slots.len() <= 100, "{} slots", view.slots.len());
+        assert_eq!(view.slots_low.len(), view.slots.len());
+        assert_eq!(view.slots_low.iter().filter(|&&low| low == 0.0).count(), 1);
+        assert!(view.slots.iter().all(|&mean| mean > 8_000.0));
+        assert!(view.slots_high.iter().all(|&high| high == 10_000.0));
+        assert_eq!(view.slot_ms, 11.0);
+    }
+
+    #[test]
+    fn a_short_series_is_kept_as_it_is() {
+        let view = RoundView::new(&round(vec![1, 2, 3]), 0, 100);
+        assert_eq!(view.slots, [1_000.0, 2_000.0, 3_000.0]);
+        assert!(view.slots_low.is_empty() && view.slots_high.is_empty());
+        let empty = RoundView::new(&round(vec![]), 10, 100);
+        assert!(empty.slots.is_empty());
+        assert_eq!((empty.started_ms, empty.qps), (-5, Some(0.0)));
+    }
+
+    #[test]
+    fn a_round_without_length_has_no_rate() {
+        let mut round = round(vec![1]);
+        round.wall_ns = 0;
+        round.series.slot_ns = 0;
+        let view = RoundView::new(&round, 0, 100);
+        assert_eq!((view.qps, view.slots.as_slice()), (None, [0.0].as_slice()));
+    }
+
+    /// Sorted latencies are the oracle: a share q of them does not exceed the curve.
+    #[test]
+    fn the_curve_agrees_with_sorted_latencies() {
+        let latencies: Vec<u64> = (1..=5_000u64).map(|n| n * n).collect();
+        let mut histogram = LatencyHistogram::new();
+        latencies.iter().for_each(|&ns| histogram.record(ns));
+        let curve = Curve::new(&histogram);
+        assert_eq!(curve.events, 5_000);
+        assert!(*curve.q.last().unwrap() > 0.999 && *curve.q.last().unwrap() < 1.0);
+        for (q, us) in curve.q.iter().zip(&curve.us) {
+            let rank = ((q * 5_000.0).ceil() as usize).clamp(1, 5_000);
+            let exact_us = latencies[rank - 1] as f64 / 1e3;
+            assert!((us - exact_us).abs() <= exact_us * 0.002 + 0.002, "q={q}: {us} {exact_us}");
+        }
+        assert_eq!(Curve::new(&LatencyHistogram::new()), Curve::default());
+    }
+}

@@ -1,0 +1,80 @@
+//! The view model: all that any of the five shapes needs, and nothing that it does not.
+//!
+//! ```text
+//!   Run, Comparison  ──►  View { summary: the JSON contract,  detail: what the page draws }
+//!                            │            │
+//!        text, Markdown, CSV ┘       json ┘        html: both, as tables and as one data block
+//! ```
+//!
+//! The core types know nothing of serialisation; this mirror does. Its field names are the contract
+//! with scripts that read the JSON. Every number in it is finite: what could not be observed, and
+//! an interval that is not bounded, is `None` and becomes `null`.
+
+mod detail;
+mod summary;
+
+pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView};
+pub use summary::{ArmView, CellView, LabelView, LatencyView, Summary, VerdictView, WarningView};
+
+use dbdyno_model::{Comparison, Run};
+use serde::Serialize;
+
+use crate::layout;
+
+/// A run and what follows from it, ready to be shown.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct View {
+    /// The answer: what `--format json` prints.
+    pub summary: Summary,
+    /// What it rests on: rounds, pairs, latencies, environment, provenance.
+    pub detail: Detail,
+}
+
+impl View {
+    /// Mirrors a run and its comparison. Cells keep the order of the comparison.
+    pub fn new(run: &Run, comparison: &Comparison) -> View {
+        View { summary: Summary::new(run, comparison), detail: Detail::new(run, comparison) }
+    }
+
+    /// The same view with every text from outside made safe to print (see `layout`). JSON and CSV
+    /// do without: programs get what was recorded.
+    pub(crate) fn printable(&self) -> View {
+        let mut view = self.clone();
+        let summary = &mut view.summary;
+        let of_cells = summary.cells.iter_mut().flat_map(|cell| &mut cell.warnings);
+        for warning in summary.warnings.iter_mut().chain(of_cells) {
+            clean(&mut warning.text);
+            clean(&mut warning.code);
+        }
+        for cell in &mut summary.cells {
+            clean(&mut cell.load);
+        }
+        for text in [
+            &mut summary.tool_version,
+            &mut summary.run,
+            &mut summary.command,
+            &mut summary.base.label,
+            &mut summary.test.label,
+        ] {
+            clean(text);
+        }
+        summary.name.iter_mut().for_each(clean);
+        for fact in &mut view.detail.facts {
+            clean(&mut fact.name);
+            fact.base.iter_mut().chain(&mut fact.test).for_each(clean);
+        }
+        for (_, value) in &mut view.detail.plan {
+            clean(value);
+        }
+        view
+    }
+}
+
+fn clean(text: &mut String) {
+    *text = layout::printable(text);
+}
+
+/// The value where it is a number, without the sign of a negative zero.
+pub(crate) fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value + 0.0)
+}

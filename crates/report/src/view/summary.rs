@@ -1,0 +1,240 @@
+//! The answer, in the words of the JSON contract.
+
+use dbdyno_model::{
+    ArmSummary, CellComparison, Comparison, LatencyUs, Run, Severity, Verdict, Warning,
+};
+use serde::{Serialize, Serializer};
+
+use super::finite;
+
+/// Version of the JSON contract; grows when a name is removed or changes its meaning.
+const SCHEMA: u32 = 1;
+
+/// The answer to a run. The names of the fields are the JSON contract.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Version of this contract.
+    pub schema: u32,
+    /// The version of dbdyno that measured.
+    pub tool_version: String,
+    /// Name of the run in the store.
+    pub run: String,
+    /// Name given by the user.
+    pub name: Option<String>,
+    /// `partial`, `interrupted` or `complete`.
+    pub status: String,
+    /// The command that reproduces the run.
+    pub command: String,
+    /// When the run began, milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// Seed of data, questions and order.
+    pub seed: u64,
+    /// Largest difference of rQPS that counts as equal, as a share.
+    pub budget: Option<f64>,
+    /// The reference arm.
+    pub base: LabelView,
+    /// The arm under test.
+    pub test: LabelView,
+    /// One entry per load and client count.
+    pub cells: Vec<CellView>,
+    /// What the reader must know of the whole run, each once.
+    pub warnings: Vec<WarningView>,
+}
+
+/// What an arm is called.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LabelView {
+    /// For example `mariadb:10.11 (10.11.19)`.
+    pub label: String,
+}
+
+/// Both arms under one load at one client count.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellView {
+    /// Name of the load.
+    pub load: String,
+    /// Number of concurrent clients.
+    pub clients: u32,
+    /// Relative QPS, test ÷ base.
+    pub rqps: Option<f64>,
+    /// Lower end of its 95 % interval; `None`: not bounded.
+    pub rqps_low: Option<f64>,
+    /// Upper end of its 95 % interval; `None`: not bounded.
+    pub rqps_high: Option<f64>,
+    /// The answer.
+    pub verdict: VerdictView,
+    /// Pairs of rounds behind it.
+    pub pairs: u32,
+    /// Smallest change of rQPS that would probably be found, as a share.
+    pub detectable: Option<f64>,
+    /// How many more pairs would probably decide an undecided cell.
+    pub pairs_missing: Option<u32>,
+    /// What the reference arm did.
+    pub base: ArmView,
+    /// What the arm under test did.
+    pub test: ArmView,
+    /// What the reader of this cell must know.
+    pub warnings: Vec<WarningView>,
+}
+
+/// One arm in one cell. Costs are per statement, latencies and retries per event.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ArmView {
+    /// Statements per second.
+    pub qps: Option<f64>,
+    /// Lower end of the 95 % interval of `qps`.
+    pub qps_low: Option<f64>,
+    /// Upper end of the 95 % interval of `qps`.
+    pub qps_high: Option<f64>,
+    /// Events per second.
+    pub tps: Option<f64>,
+    /// Server processor time per statement, microseconds.
+    pub server_cpu_us_per_op: Option<f64>,
+    /// Client processor time per statement, microseconds.
+    pub client_cpu_us_per_op: Option<f64>,
+    /// Server context switches per statement.
+    pub context_switches_per_op: Option<f64>,
+    /// Kilobytes (1 024) read from storage per statement.
+    pub read_kb_per_op: Option<f64>,
+    /// Kilobytes (1 024) written to storage per statement.
+    pub written_kb_per_op: Option<f64>,
+    /// Events asked again, per event.
+    pub retries_per_event: Option<f64>,
+    /// Latency of events.
+    pub latency_us: LatencyView,
+}
+
+/// Percentiles of event latency in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct LatencyView {
+    /// Median.
+    pub p50: Option<f64>,
+    /// 95th percentile.
+    pub p95: Option<f64>,
+    /// 99th percentile.
+    pub p99: Option<f64>,
+    /// 99.9th percentile.
+    pub p999: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+/// A verdict that is written as its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VerdictView(pub Verdict);
+
+impl Serialize for VerdictView {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}
+
+/// Something that the reader must know.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WarningView {
+    /// `note`, `caution` or `blocks`.
+    pub severity: &'static str,
+    /// Stable key for machines.
+    pub code: String,
+    /// One sentence for people.
+    pub text: String,
+}
+
+impl Summary {
+    pub(super) fn new(run: &Run, comparison: &Comparison) -> Summary {
+        let label = |label: &String| LabelView { label: label.clone() };
+        Summary {
+            schema: SCHEMA,
+            tool_version: run.tool_version.clone(),
+            run: run.id.0.clone(),
+            name: run.name.clone(),
+            status: run.status.name().to_owned(),
+            command: run.command.clone(),
+            started_unix_ms: run.started_unix_ms,
+            seed: run.plan.seed,
+            budget: finite(comparison.budget),
+            base: label(&comparison.labels.base),
+            test: label(&comparison.labels.test),
+            cells: comparison.cells.iter().map(CellView::new).collect(),
+            warnings: distinct(run.warnings.iter().chain(&comparison.warnings)),
+        }
+    }
+}
+
+impl CellView {
+    fn new(cell: &CellComparison) -> CellView {
+        // Without a pair there is no estimate, whatever number stands in its place.
+        let known = |value: f64| finite(value).filter(|_| cell.pairs > 0);
+        let low = |value: f64| lower_bound(value).filter(|_| cell.pairs > 0);
+        CellView {
+            load: cell.cell.load.clone(),
+            clients: cell.cell.clients,
+            rqps: known(cell.rqps.estimate),
+            rqps_low: low(cell.rqps.low),
+            rqps_high: known(cell.rqps.high),
+            verdict: VerdictView(cell.verdict),
+            pairs: cell.pairs,
+            detectable: cell.detectable.and_then(finite),
+            pairs_missing: cell.pairs_missing,
+            base: ArmView::new(&cell.arms.base, &known),
+            test: ArmView::new(&cell.arms.test, &known),
+            warnings: distinct(cell.warnings.iter()),
+        }
+    }
+
+    /// Whether a warning forbids a verdict.
+    pub fn is_blocked(&self) -> bool {
+        self.warnings.iter().any(|warning| warning.severity == Severity::Blocks.name())
+    }
+}
+
+impl ArmView {
+    fn new(arm: &ArmSummary, known: &dyn Fn(f64) -> Option<f64>) -> ArmView {
+        ArmView {
+            qps: known(arm.qps.estimate),
+            qps_low: known(arm.qps.low).and_then(lower_bound),
+            qps_high: known(arm.qps.high),
+            tps: known(arm.tps),
+            server_cpu_us_per_op: arm.server_cpu_us_per_op.and_then(known),
+            client_cpu_us_per_op: arm.client_cpu_us_per_op.and_then(known),
+            context_switches_per_op: arm.context_switches_per_op.and_then(known),
+            read_kb_per_op: arm.read_kb_per_op.and_then(known),
+            written_kb_per_op: arm.written_kb_per_op.and_then(known),
+            retries_per_event: known(arm.retries_per_event),
+            latency_us: LatencyView::new(&arm.latency_us, known),
+        }
+    }
+}
+
+impl LatencyView {
+    fn new(latency: &LatencyUs, known: &dyn Fn(f64) -> Option<f64>) -> LatencyView {
+        LatencyView {
+            p50: known(latency.p50),
+            p95: known(latency.p95),
+            p99: known(latency.p99),
+            p999: known(latency.p999),
+            max: known(latency.max),
+        }
+    }
+}
+
+/// Rates and ratios are estimated as logarithms, where zero lies infinitely far away: it bounds
+/// nothing.
+fn lower_bound(value: f64) -> Option<f64> {
+    finite(value).filter(|&low| low > 0.0)
+}
+
+fn distinct<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<WarningView> {
+    let mut views: Vec<WarningView> = Vec::new();
+    for warning in warnings {
+        let view = WarningView {
+            severity: warning.severity.name(),
+            code: warning.code.clone(),
+            text: warning.text.clone(),
+        };
+        if !views.contains(&view) {
+            views.push(view);
+        }
+    }
+    views
+}

@@ -1,0 +1,352 @@
+//! What is said in sentences. The same sentences stand in every shape.
+//!
+//! ```text
+//!   one cell      test is slower on point-query at 1 client: 4.9 % fewer queries per second (…)
+//!   many cells    6 cells: test is slower on 2, equal on 3; cannot tell on 1
+//!                   slower        read-write at 8 clients −4.9 %, …
+//! ```
+//!
+//! A sentence never says more than the interval: where there is none, it says so.
+
+use dbdyno_model::Verdict;
+
+use crate::number::{self, GLUE};
+use crate::view::{CellView, View};
+
+/// Cells that are named in one summary line; the rest are counted.
+const NAMED_CELLS_MAX: usize = 6;
+
+/// What stands above everything else.
+pub(crate) struct Headline {
+    /// How far the run got, if not to its end.
+    pub status: Option<String>,
+    /// The answer.
+    pub sentence: String,
+    /// For several cells: word of the verdict, and the cells that it holds for.
+    pub classes: Vec<(Verdict, String)>,
+}
+
+/// The order in which verdicts are told: bad news first.
+const TOLD: [Verdict; 4] = [Verdict::Slower, Verdict::Undecided, Verdict::Faster, Verdict::Equal];
+
+pub(crate) fn headline(view: &View) -> Headline {
+    let cells = &view.summary.cells;
+    let (sentence, classes) = match cells.as_slice() {
+        [] => ("nothing was compared: no cell was measured".to_owned(), vec![]),
+        [only] => (verdict_sentence(only, view.summary.budget), vec![]),
+        _ => (count_sentence(cells), class_lines(cells)),
+    };
+    Headline { status: status(view), sentence, classes }
+}
+
+/// The word that people read.
+pub(crate) fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Undecided => "cannot tell",
+        told => told.name(),
+    }
+}
+
+pub(crate) fn clients(clients: u32) -> String {
+    plural(u64::from(clients), "client")
+}
+
+pub(crate) fn plural(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{}{GLUE}{noun}{ending}", number::fixed(count as f64, 0))
+}
+
+pub(crate) fn place(cell: &CellView) -> String {
+    format!("{} at {}", cell.load, clients(cell.clients))
+}
+
+/// What an op and an event are: the footnote under every table.
+pub(crate) const OP: &str = "op: one statement as queries/s counts it, BEGIN and COMMIT included. \
+    Latency is per event: one statement, or one whole transaction. KB: 1024 bytes of storage \
+    traffic of the server.";
+
+/// What the signs of the tables mean.
+pub(crate) const SIGNS: &str = "±: half of the 95 % interval. ~: not decided. —: could not be \
+    observed. ×: test ÷ base, without a verdict of its own.";
+
+fn status(view: &View) -> Option<String> {
+    let summary = &view.summary;
+    let how = match summary.status.as_str() {
+        "complete" => return None,
+        "interrupted" => "INTERRUPTED RUN: it was stopped",
+        _ => "PARTIAL RUN: it did not reach its end",
+    };
+    let measured: u64 = summary.cells.iter().map(|cell| u64::from(cell.pairs)).sum();
+    let planned = plural(view.detail.pairs_planned, "planned pair");
+    let verb = if measured == 1 { "was" } else { "were" };
+    let rests = if measured > 0 { ", and what follows rests on these" } else { "" };
+    Some(format!(
+        "{how}; {} of {planned} {verb} measured{rests}",
+        number::fixed(measured as f64, 0)
+    ))
+}
+
+fn verdict_sentence(cell: &CellView, budget: Option<f64>) -> String {
+    let place = place(cell);
+    let evidence = evidence(cell);
+    match cell.verdict.0 {
+        Verdict::Slower => format!(
+            "test is slower on {place}: {} fewer queries per second {evidence}",
+            gap(cell, -1.0)
+        ),
+        Verdict::Faster => format!(
+            "test is faster on {place}: {} more queries per second {evidence}",
+            gap(cell, 1.0)
+        ),
+        Verdict::Equal => format!(
+            "test equals base on {place} within the budget of {}: {} queries per second {evidence}",
+            budget.map_or(number::UNKNOWN.to_owned(), number::percent_as_given),
+            change(cell).estimate
+        ),
+        Verdict::Undecided => format!("cannot tell on {place}: {}", doubt(cell)),
+    }
+}
+
+/// Why an undecided cell is undecided, and what would decide it.
+fn doubt(cell: &CellView) -> String {
+    if cell.pairs == 0 {
+        return "no pair of rounds was measured".to_owned();
+    }
+    let blocking: Vec<&str> = cell
+        .warnings
+        .iter()
+        .filter(|warning| warning.severity == "blocks")
+        .map(|warning| warning.text.as_str())
+        .collect();
+    let mut text = format!("{} queries per second {}", change(cell).estimate, evidence(cell));
+    if !blocking.is_empty() {
+        return format!("{text}; no verdict because: {}", blocking.join("; "));
+    }
+    if let Some(needs) = needs(cell) {
+        text.push_str("; ");
+        text.push_str(&needs);
+    }
+    if let Some(detectable) = cell.detectable {
+        let size = number::percent_of_spread(detectable);
+        text.push_str(&format!("; a change of {size} would probably have been found"));
+    }
+    text
+}
+
+/// `needs about 14 more pairs`, where that is known and would help.
+pub(crate) fn needs(cell: &CellView) -> Option<String> {
+    let would_help = cell.verdict.0 == Verdict::Undecided && !cell.is_blocked();
+    let missing = cell.pairs_missing.filter(|_| would_help)?;
+    Some(format!("needs about {}", plural(u64::from(missing), "more pair")))
+}
+
+/// `(95 % interval 4.1 to 5.6 %), 24 pairs` in the direction of the verdict.
+fn evidence(cell: &CellView) -> String {
+    let pairs = plural(u64::from(cell.pairs), "pair");
+    let (direction, signs) = match cell.verdict.0 {
+        Verdict::Slower => (-1.0, Signs::OnlyWhereMixed),
+        Verdict::Faster => (1.0, Signs::OnlyWhereMixed),
+        Verdict::Equal | Verdict::Undecided => (1.0, Signs::Always),
+    };
+    match range(cell, direction, signs) {
+        Some(range) => format!("(95{GLUE}% interval {range}), {pairs}"),
+        None => format!("(no interval: too few pairs), {pairs}"),
+    }
+}
+
+/// Estimate and interval of the change of queries per second, as per cent.
+pub(crate) struct Change {
+    /// `−4.9 %`, or `—`.
+    pub estimate: String,
+    /// `−5.6 to −4.1 %`; `None` where nothing bounds it.
+    pub interval: Option<String>,
+}
+
+pub(crate) fn change(cell: &CellView) -> Change {
+    let estimate = match cell.rqps {
+        Some(rqps) => {
+            let percent = (rqps - 1.0) * 100.0;
+            format!("{}{GLUE}%", number::signed(percent, decimals(cell)))
+        }
+        None => number::UNKNOWN.to_owned(),
+    };
+    Change { estimate, interval: range(cell, 1.0, Signs::Always) }
+}
+
+/// The size of a change that goes in the direction of the verdict, without a sign.
+fn gap(cell: &CellView, direction: f64) -> String {
+    match cell.rqps {
+        Some(rqps) => {
+            let percent = (rqps - 1.0) * direction * 100.0;
+            format!("{}{GLUE}%", number::fixed(percent, decimals(cell)))
+        }
+        None => "an unknown share".to_owned(),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Signs {
+    Always,
+    OnlyWhereMixed,
+}
+
+fn range(cell: &CellView, direction: f64, signs: Signs) -> Option<String> {
+    let percent = |rqps: f64| (rqps - 1.0) * direction * 100.0;
+    let (a, b) = (percent(cell.rqps_low?), percent(cell.rqps_high?));
+    let (low, high) = (a.min(b), a.max(b));
+    let decimals = decimals(cell);
+    let bare = signs == Signs::OnlyWhereMixed && low >= 0.0;
+    let show = if bare { number::fixed } else { number::signed };
+    Some(format!("{} to {}{GLUE}%", show(low, decimals), show(high, decimals)))
+}
+
+/// Decimals of per cent that the interval deserves; more where a bound would round to zero, so that
+/// an interval that leaves zero out is also seen to do so.
+fn decimals(cell: &CellView) -> i32 {
+    let (Some(low), Some(high)) = (cell.rqps_low, cell.rqps_high) else {
+        return 1;
+    };
+    let fit = number::decimals_for((high - low).abs() * 50.0).unwrap_or(2).clamp(0, 4);
+    let vanishes = |decimals: i32| {
+        [low, high].iter().any(|bound| {
+            let percent = (bound - 1.0).abs() * 100.0;
+            percent > 0.0 && (percent * 10f64.powi(decimals)).round() == 0.0
+        })
+    };
+    (fit..=fit + 2).find(|&decimals| !vanishes(decimals)).unwrap_or(fit)
+}
+
+fn count_sentence(cells: &[CellView]) -> String {
+    let count = |verdict| cells.iter().filter(|cell| cell.verdict.0 == verdict).count();
+    let known: Vec<String> = [Verdict::Slower, Verdict::Equal, Verdict::Faster]
+        .into_iter()
+        .filter(|&verdict| count(verdict) > 0)
+        .map(|verdict| format!("{} on {}", word(verdict), count(verdict)))
+        .collect();
+    let unknown = match count(Verdict::Undecided) {
+        0 => None,
+        undecided => Some(format!("cannot tell on {undecided}")),
+    };
+    let known = (!known.is_empty()).then(|| format!("test is {}", known.join(", ")));
+    let parts: Vec<String> = known.into_iter().chain(unknown).collect();
+    format!("{} cells: {}", cells.len(), parts.join("; "))
+}
+
+fn class_lines(cells: &[CellView]) -> Vec<(Verdict, String)> {
+    TOLD.into_iter()
+        .filter_map(|verdict| {
+            let mut members: Vec<&CellView> =
+                cells.iter().filter(|cell| cell.verdict.0 == verdict).collect();
+            // The largest change first; those without an estimate come last.
+            let size = |cell: &CellView| cell.rqps.map_or(-1.0, |rqps| rqps.ln().abs());
+            members.sort_by(|a, b| size(b).total_cmp(&size(a)));
+            (!members.is_empty()).then(|| (verdict, class_line(&members)))
+        })
+        .collect()
+}
+
+fn class_line(members: &[&CellView]) -> String {
+    let mut names: Vec<String> = members.iter().take(NAMED_CELLS_MAX).map(|c| member(c)).collect();
+    if members.len() > NAMED_CELLS_MAX {
+        names.push(format!("and {} more", members.len() - NAMED_CELLS_MAX));
+    }
+    names.join(", ")
+}
+
+fn member(cell: &CellView) -> String {
+    let place = place(cell);
+    match cell.verdict.0 {
+        Verdict::Slower | Verdict::Faster => format!("{place} {}", change(cell).estimate),
+        Verdict::Equal => place,
+        Verdict::Undecided if cell.pairs == 0 => format!("{place} (not measured)"),
+        Verdict::Undecided if cell.is_blocked() => format!("{place} (blocked by a warning)"),
+        Verdict::Undecided => match needs(cell) {
+            Some(needs) => format!("{place} ({needs})"),
+            None => place,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::{ArmView, LatencyView, VerdictView};
+
+    fn cell(verdict: Verdict, rqps: [f64; 3]) -> CellView {
+        let arm = || ArmView {
+            qps: None,
+            qps_low: None,
+            qps_high: None,
+            tps: None,
+            server_cpu_us_per_op: None,
+            client_cpu_us_per_op: None,
+            context_switches_per_op: None,
+            read_kb_per_op: None,
+            written_kb_per_op: None,
+            retries_per_event: None,
+            latency_us: LatencyView::default(),
+        };
+        CellView {
+            load: "point-query".to_owned(),
+            clients: 1,
+            rqps: Some(rqps[0]),
+            rqps_low: Some(rqps[1]),
+            rqps_high: Some(rqps[2]),
+            verdict: VerdictView(verdict),
+            pairs: 24,
+            detectable: Some(0.0123),
+            pairs_missing: Some(14),
+            base: arm(),
+            test: arm(),
+            warnings: vec![],
+        }
+    }
+
+    fn sentence(verdict: Verdict, rqps: [f64; 3]) -> String {
+        verdict_sentence(&cell(verdict, rqps), Some(0.02)).replace(GLUE, " ")
+    }
+
+    #[test]
+    fn each_verdict_has_its_sentence() {
+        assert_eq!(
+            sentence(Verdict::Slower, [0.951, 0.944, 0.959]),
+            "test is slower on point-query at 1 client: 4.9 % fewer queries per second \
+             (95 % interval 4.1 to 5.6 %), 24 pairs"
+        );
+        assert_eq!(
+            sentence(Verdict::Faster, [1.5, 1.25, 1.8]),
+            "test is faster on point-query at 1 client: 50 % more queries per second \
+             (95 % interval 25 to 80 %), 24 pairs"
+        );
+        assert_eq!(
+            sentence(Verdict::Equal, [1.001, 0.9949, 1.0071]),
+            "test equals base on point-query at 1 client within the budget of 2 %: \
+             +0.1 % queries per second (95 % interval −0.5 to +0.7 %), 24 pairs"
+        );
+        assert_eq!(
+            sentence(Verdict::Undecided, [1.02, 0.99, 1.05]),
+            "cannot tell on point-query at 1 client: +2.0 % queries per second \
+             (95 % interval −1.0 to +5.0 %), 24 pairs; needs about 14 more pairs; \
+             a change of 1.2 % would probably have been found"
+        );
+    }
+
+    #[test]
+    fn an_interval_that_leaves_zero_out_is_seen_to_do_so() {
+        for high in [0.99, 0.999, 0.9996, 0.99994] {
+            let cell = cell(Verdict::Slower, [0.95, 0.9, high]);
+            let interval = change(&cell).interval.unwrap();
+            let end = interval.rsplit(" to ").next().unwrap();
+            assert!(
+                end.starts_with('−') && end.contains(|c| ('1'..='9').contains(&c)),
+                "{interval}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_verdict_against_the_interval_is_not_smoothed_over() {
+        let text = sentence(Verdict::Slower, [0.99, 0.97, 1.01]);
+        assert!(text.contains("(95 % interval −1.0 to +3.0 %)"), "{text}");
+    }
+}

@@ -1,0 +1,362 @@
+//! Made-up runs that look like real ones: seeded, so that goldens stay as they are.
+
+use dbdyno_model::random::{self, Stream};
+use dbdyno_model::{
+    Arm, ArmSummary, Cell, CellComparison, Comparison, Cost, Environment, Interval,
+    LatencyHistogram, LatencyUs, PerArm, Plan, Round, RoundKey, Run, RunId, RunStatus, Series,
+    Severity, Verdict, Warning,
+};
+
+const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
+const SLOT_NS: u64 = 100_000_000;
+
+/// What a cell of a made-up run is like.
+#[derive(Clone, Copy)]
+pub struct Truth {
+    pub load: &'static str,
+    pub clients: u32,
+    /// QPS of the base arm.
+    pub qps: f64,
+    /// True rQPS.
+    pub rqps: f64,
+    /// Standard deviation of log QPS from round to round.
+    pub noise: f64,
+    pub pairs: u32,
+}
+
+/// A run of several cells with the comparison that follows from it.
+pub struct Sample {
+    pub run: Run,
+    pub comparison: Comparison,
+}
+
+/// One decided cell of 24 pairs.
+pub fn one_cell() -> Sample {
+    let truth = Truth {
+        load: "point-query",
+        clients: 1,
+        qps: 21_843.0,
+        rqps: 0.951,
+        noise: 0.012,
+        pairs: 24,
+    };
+    sample(&[truth], 24)
+}
+
+/// Six cells with all four verdicts, and warnings that share footnotes.
+pub fn six_cells() -> Sample {
+    let truth =
+        |load, clients, qps, rqps, noise, pairs| Truth { load, clients, qps, rqps, noise, pairs };
+    let mut sample = sample(
+        &[
+            truth("point-query", 1, 21_843.0, 0.951, 0.012, 12),
+            truth("point-query", 8, 88_120.0, 0.999, 0.006, 12),
+            truth("update-nonindex", 1, 1_204.0, 1.121, 0.02, 12),
+            truth("update-nonindex", 8, 6_310.0, 0.98, 0.12, 12),
+            truth("read-write", 1, 9_944.0, 0.62, 0.015, 12),
+            truth("read-write", 8, 31_212.0, 1.001, 0.009, 12),
+        ],
+        12,
+    );
+    let saturated = Warning::new(
+        Severity::Caution,
+        "client-saturated",
+        "the load generator used 96 % of its processors; give it more cores or use fewer clients",
+    );
+    let retried = Warning::new(
+        Severity::Note,
+        "retries",
+        "more than one event in a hundred was asked again after a deadlock",
+    );
+    let cells = &mut sample.comparison.cells;
+    cells[1].warnings.push(saturated.clone());
+    cells[5].warnings.extend([saturated, retried]);
+    sample.run.warnings.push(Warning::new(
+        Severity::Note,
+        "turbo",
+        "turbo is on: the clock of the processor changes with its temperature",
+    ));
+    sample
+}
+
+/// A run that died after its first pair: no interval is bounded.
+pub fn partial() -> Sample {
+    let truth =
+        Truth { load: "read-write", clients: 4, qps: 12_004.0, rqps: 0.97, noise: 0.02, pairs: 1 };
+    let mut sample = sample(&[truth], 24);
+    sample.run.status = RunStatus::Partial;
+    sample.comparison.cells[0].pairs_missing = Some(23);
+    sample.comparison.cells[0].detectable = None;
+    sample
+}
+
+/// The first round of the first pair and nothing else; interrupted; nothing finite.
+pub fn nothing() -> Sample {
+    let mut sample = partial();
+    sample.run.status = RunStatus::Interrupted;
+    sample.run.rounds.truncate(1);
+    let cell = &mut sample.comparison.cells[0];
+    let unknown = Interval { estimate: f64::NAN, low: f64::NEG_INFINITY, high: f64::INFINITY };
+    cell.pairs = 0;
+    cell.pairs_missing = None;
+    cell.rqps = unknown;
+    for arm in Arm::BOTH {
+        cell.arms[arm].qps = unknown;
+        cell.arms[arm].latency_us = LatencyUs::default();
+        cell.arms[arm].tps = -0.0;
+        cell.arms[arm].retries_per_event = f64::NAN;
+    }
+    sample
+}
+
+/// A comparison without any cell.
+pub fn no_cells() -> Sample {
+    let mut sample = nothing();
+    sample.run.rounds.clear();
+    sample.comparison.cells.clear();
+    sample
+}
+
+/// Two undecided cells, one of them blocked by a warning; text from outside that tries to escape.
+pub fn hostile() -> Sample {
+    let truth =
+        |load, clients| Truth { load, clients, qps: 812.0, rqps: 0.97, noise: 0.08, pairs: 4 };
+    let mut sample = sample(&[truth("range|scan <b>", 1), truth("range|scan <b>", 64)], 4);
+    sample.comparison.cells[1].warnings.push(Warning::new(
+        Severity::Blocks,
+        "result-sets-differ",
+        "</script><img src=x onerror=alert(1)> different rows; \"compare\" the data",
+    ));
+    let label =
+        "mariadb:10.11 (\u{1b}[31m</script><script>alert(\"x\")</script>, `|` & 名前 'Grüße')";
+    sample.comparison.labels.base = label.to_owned();
+    sample.run.command = "dbdyno compare 'a</script>' \"b\" --name <!--".to_owned();
+    sample.run.name = Some("\u{202e}<i>name</i>".to_owned());
+    sample
+        .run
+        .environment
+        .test
+        .set("variable.init_connect", "</td></table><script>alert(2)</script>");
+    sample
+}
+
+/// 30 loads × 5 client counts, long names and long labels.
+pub fn large() -> Sample {
+    let mut truths = Vec::new();
+    for load in 0..30u32 {
+        for (at, clients) in [1, 8, 32, 128, 1024].into_iter().enumerate() {
+            let name =
+                format!("load-{load:02}{}", ["", "-with-a-rather-long-name"][load as usize % 2]);
+            truths.push(Truth {
+                load: name.leak(),
+                clients,
+                qps: 1_000.0 * f64::from(load + 1) * (at + 1) as f64,
+                rqps: 0.9 + 0.01 * f64::from((load * 7 + clients) % 20),
+                noise: 0.004 * f64::from(1 + (load + clients) % 9),
+                pairs: 2,
+            });
+        }
+    }
+    let mut sample = sample(&truths, 2);
+    let long =
+        "mariadb:11.8 (11.8.2-MariaDB-ubu2404-log built from source with a very long comment)";
+    sample.comparison.labels.test = long.repeat(3);
+    sample
+}
+
+fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
+    let plan = plan(truths, planned_pairs);
+    let mut rounds = Vec::new();
+    let mut now_ms = STARTED_UNIX_MS + 5_000;
+    for (index, truth) in truths.iter().enumerate() {
+        for key in keys(&plan, truth) {
+            rounds.push(round(&plan, key, truth, index as u64, now_ms));
+            now_ms += (plan.round_ns + plan.lead_in_ns) / 1_000_000;
+        }
+    }
+    let comparison = Comparison {
+        labels: PerArm {
+            base: "mariadb:10.11 (10.11.19-MariaDB)".to_owned(),
+            test: "mariadb:11.8 (11.8.2-MariaDB)".to_owned(),
+        },
+        budget: plan.budget,
+        cells: truths.iter().map(|truth| compare(truth, &rounds, plan.budget)).collect(),
+        warnings: Vec::new(),
+    };
+    let run = Run {
+        id: RunId("3f2c9c1a".to_owned()),
+        name: None,
+        started_unix_ms: STARTED_UNIX_MS,
+        status: RunStatus::Complete,
+        tool_version: "0.1.0".to_owned(),
+        command: "dbdyno compare mariadb:10.11 mariadb:11.8 --load point-query --clients 1"
+            .to_owned(),
+        environment: environment(),
+        plan,
+        rounds,
+        warnings: Vec::new(),
+    };
+    Sample { run, comparison }
+}
+
+fn keys(plan: &Plan, truth: &Truth) -> Vec<RoundKey> {
+    let cell = Cell { load: truth.load.to_owned(), clients: truth.clients };
+    let measured = |key: &RoundKey| key.pair < truth.pairs;
+    plan.rounds(&cell).into_iter().filter(measured).collect()
+}
+
+fn plan(truths: &[Truth], pairs: u32) -> Plan {
+    let mut loads: Vec<String> = truths.iter().map(|truth| truth.load.to_owned()).collect();
+    loads.dedup();
+    let mut clients: Vec<u32> = truths.iter().map(|truth| truth.clients).collect();
+    clients.sort_unstable();
+    clients.dedup();
+    Plan {
+        arms: PerArm {
+            base: "mariadb:10.11".parse().unwrap(),
+            test: "mariadb:11.8".parse().unwrap(),
+        },
+        loads,
+        clients,
+        pairs,
+        round_ns: 1_000_000_000,
+        lead_in_ns: 200_000_000,
+        warm_up_ns: 5_000_000_000,
+        seed: 42,
+        tables: 8,
+        rows: 100_000,
+        budget: 0.02,
+    }
+}
+
+/// Roughly normal: the sum of four uniform numbers, scaled.
+fn normal(stream: &mut Stream) -> f64 {
+    let sum: f64 = (0..4).map(|_| stream.below(1 << 20) as f64 / (1 << 20) as f64).sum();
+    (sum - 2.0) * 3f64.sqrt()
+}
+
+fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: u64) -> Round {
+    let side = key.arm as u64;
+    let mut random = random::stream(&[plan.seed, cell, u64::from(key.pair), side]);
+    let true_qps = match key.arm {
+        Arm::Base => truth.qps,
+        Arm::Test => truth.qps * truth.rqps,
+    };
+    let qps = true_qps * (truth.noise * normal(&mut random)).exp();
+    let slots: Vec<u64> = (0..plan.round_ns / SLOT_NS)
+        .map(|_| (qps * SLOT_NS as f64 / 1e9 * (1.0 + 0.02 * normal(&mut random))).max(0.0) as u64)
+        .collect();
+    let statements: u64 = slots.iter().sum();
+    let events = if truth.load.starts_with("read-write") { statements / 20 } else { statements };
+    let mut latency = LatencyHistogram::new();
+    let median_ns = 1e9 * f64::from(truth.clients) * statements as f64 / events.max(1) as f64 / qps;
+    for _ in 0..events.min(1_000) {
+        let tail = if random.below(200) == 0 { 6.0 } else { 1.0 };
+        latency.record((median_ns * tail * (0.15 * normal(&mut random)).exp()) as u64);
+    }
+    Round {
+        key,
+        started_unix_ms,
+        wall_ns: plan.round_ns,
+        events,
+        statements,
+        rows_read: statements,
+        rows_changed: 0,
+        retries: 0,
+        latency,
+        series: Series { slot_ns: SLOT_NS, statements: slots },
+        cost: Cost::default(),
+    }
+}
+
+fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
+    let cell = Cell { load: truth.load.to_owned(), clients: truth.clients };
+    let of_arm = |arm: Arm| -> Vec<&Round> {
+        let here = |round: &&Round| round.key.cell == cell && round.key.arm == arm;
+        let mut rounds: Vec<&Round> = rounds.iter().filter(here).collect();
+        rounds.sort_by_key(|round| round.key.pair);
+        rounds
+    };
+    let (base, test) = (of_arm(Arm::Base), of_arm(Arm::Test));
+    let ratios: Vec<f64> = base.iter().zip(&test).map(|(b, t)| (t.qps() / b.qps()).ln()).collect();
+    let rqps = interval(&ratios);
+    let verdict = match rqps {
+        _ if rqps.low > 1.0 - budget && rqps.high < 1.0 + budget => Verdict::Equal,
+        _ if rqps.high < 1.0 => Verdict::Slower,
+        _ if rqps.low > 1.0 => Verdict::Faster,
+        _ => Verdict::Undecided,
+    };
+    let half_width = (rqps.high - rqps.low) / 2.0;
+    CellComparison {
+        pairs: truth.pairs,
+        rqps,
+        verdict,
+        detectable: half_width.is_finite().then_some(half_width * 1.4),
+        pairs_missing: (verdict == Verdict::Undecided).then_some(14),
+        arms: PerArm {
+            base: summary(&base, truth, 1.0),
+            test: summary(&test, truth, 1.0 / truth.rqps),
+        },
+        warnings: Vec::new(),
+        cell,
+    }
+}
+
+/// Mean of logarithms with 2.2 standard errors to each side; unbounded for a single one.
+fn interval(logs: &[f64]) -> Interval {
+    let n = logs.len() as f64;
+    let mean = logs.iter().sum::<f64>() / n;
+    let variance = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    let reach = if logs.len() > 1 { 2.2 * (variance / n).sqrt() } else { f64::INFINITY };
+    Interval { estimate: mean.exp(), low: (mean - reach).exp(), high: (mean + reach).exp() }
+}
+
+fn summary(rounds: &[&Round], truth: &Truth, cost: f64) -> ArmSummary {
+    let logs: Vec<f64> = rounds.iter().map(|round| round.qps().ln()).collect();
+    let mut latency = LatencyHistogram::new();
+    rounds.iter().for_each(|round| latency.merge(&round.latency));
+    let us = |quantile: f64| latency.quantile_ns(quantile) as f64 / 1e3;
+    let tps: f64 = rounds.iter().map(|round| round.tps()).sum();
+    let per_op = 1e6 / truth.qps * cost;
+    ArmSummary {
+        qps: interval(&logs),
+        tps: tps / rounds.len() as f64,
+        server_cpu_us_per_op: Some(per_op * 0.7),
+        client_cpu_us_per_op: Some(4.123),
+        context_switches_per_op: Some(2.0031 * cost),
+        read_kb_per_op: None,
+        written_kb_per_op: Some(if truth.load == "point-query" { 0.0 } else { 3.27 }),
+        latency_us: LatencyUs {
+            p50: us(0.5),
+            p95: us(0.95),
+            p99: us(0.99),
+            p999: us(0.999),
+            max: us(1.0),
+        },
+        retries_per_event: if truth.load == "read-write" { 0.0131 } else { 0.0 },
+    }
+}
+
+fn environment() -> PerArm<Environment> {
+    PerArm::from_fn(|arm| {
+        let mut environment = Environment::default();
+        let (version, rare) = match arm {
+            Arm::Base => ("10.11.19-MariaDB", "innodb_change_buffering"),
+            Arm::Test => ("11.8.2-MariaDB", "innodb_snapshot_isolation"),
+        };
+        for (name, value) in [
+            ("host.cpu", "AMD EPYC 7B13, 2 of 2 processors"),
+            ("host.kernel", "6.1.0-25-amd64"),
+            ("host.memory", "8 GiB"),
+            ("server.version", version),
+            ("variable.innodb_buffer_pool_size", "1073741824"),
+            ("variable.innodb_flush_method", "O_DIRECT"),
+            ("variable.sync_binlog", "0"),
+            ("variable.init_connect", ""),
+        ] {
+            environment.set(name, value);
+        }
+        environment.set(format!("variable.{rare}"), "ON");
+        environment
+    })
+}

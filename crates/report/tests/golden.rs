@@ -1,0 +1,104 @@
+//! What people and programs see, kept as files.
+//!
+//! `UPDATE_GOLDEN=1 cargo test -p dbdyno-report --test golden` writes the files anew; read the
+//! difference before committing it. A missing file is a failure.
+
+mod common;
+
+use std::path::Path;
+
+use common::Sample;
+use dbdyno_report::{Colour, TextStyle, View, csv, json, markdown, text};
+
+fn check(name: &str, actual: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, actual).expect("the folder of golden files is writable");
+        return;
+    }
+    let expected = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{name}: {error}; write it with UPDATE_GOLDEN=1"));
+    assert!(
+        expected == actual,
+        "{name} differs; if that is meant, write it with UPDATE_GOLDEN=1\n--- now\n{actual}"
+    );
+}
+
+fn view(sample: &Sample) -> View {
+    View::new(&sample.run, &sample.comparison)
+}
+
+fn plain(width: usize) -> TextStyle {
+    TextStyle { colour: Colour::Plain, width }
+}
+
+#[test]
+fn text_of_one_cell() {
+    check("one.txt", &text(&view(&common::one_cell()), &plain(120)));
+}
+
+#[test]
+fn text_of_six_cells_at_three_widths() {
+    let view = view(&common::six_cells());
+    check("six-120.txt", &text(&view, &plain(120)));
+    check("six-90.txt", &text(&view, &plain(90)));
+    check("six-60.txt", &text(&view, &plain(60)));
+}
+
+#[test]
+fn text_in_colour_only_repeats_the_words() {
+    let view = view(&common::six_cells());
+    let style = TextStyle { colour: Colour::Ansi, width: 120 };
+    let coloured = text(&view, &style);
+    check("six-colour.txt", &coloured);
+    let mut bare = coloured;
+    for code in ["0", "1", "1;33", "31", "32", "33"] {
+        bare = bare.replace(&format!("\u{1b}[{code}m"), "");
+    }
+    assert_eq!(bare, text(&view, &plain(120)));
+}
+
+#[test]
+fn text_of_runs_with_little_in_them() {
+    check("partial.txt", &text(&view(&common::partial()), &plain(100)));
+    check("nothing.txt", &text(&view(&common::nothing()), &plain(100)));
+    check("no-cells.txt", &text(&view(&common::no_cells()), &plain(100)));
+}
+
+#[test]
+fn text_of_many_cells_and_long_names() {
+    let large = text(&view(&common::large()), &plain(110));
+    let (rates, costs) = large.split_once("cost and latency").expect("both tables are there");
+    check("large.txt", rates);
+    assert_eq!(costs.matches("server CPU").count(), 150);
+    for line in large.lines() {
+        assert!(line.chars().count() <= 110, "too wide: {line}");
+    }
+}
+
+#[test]
+fn text_and_markdown_of_hostile_names() {
+    let view = view(&common::hostile());
+    check("hostile.txt", &text(&view, &plain(100)));
+    check("hostile.md", &markdown(&view));
+}
+
+#[test]
+fn markdown_of_one_and_of_six_cells() {
+    check("one.md", &markdown(&view(&common::one_cell())));
+    check("six.md", &markdown(&view(&common::six_cells())));
+    check("partial.md", &markdown(&view(&common::partial())));
+}
+
+#[test]
+fn json_is_a_contract() {
+    check("six.json", &json(&view(&common::six_cells())));
+    check("partial.json", &json(&view(&common::partial())));
+    check("nothing.json", &json(&view(&common::nothing())));
+}
+
+#[test]
+fn csv_is_a_contract() {
+    check("six.csv", &csv(&view(&common::six_cells())));
+    check("hostile.csv", &csv(&view(&common::hostile())));
+}

@@ -1,0 +1,195 @@
+//! What must hold of the HTML file whatever is in the run.
+
+mod common;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use common::Sample;
+use dbdyno_report::{View, csv, html, json};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+const SCRIPT: &str = include_str!("../assets/page.js");
+const STYLE: &str = include_str!("../assets/page.css");
+const CODE_BYTES_MAX: usize = 150 * 1024;
+
+fn samples() -> Vec<Sample> {
+    vec![
+        common::one_cell(),
+        common::six_cells(),
+        common::partial(),
+        common::nothing(),
+        common::no_cells(),
+        common::hostile(),
+    ]
+}
+
+fn page(sample: &Sample) -> String {
+    html(&View::new(&sample.run, &sample.comparison))
+}
+
+/// What stands between the first `start` and the next `end`.
+fn between<'a>(text: &'a str, start: &str, end: &str) -> &'a str {
+    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no {start}"));
+    rest.split_once(end).unwrap_or_else(|| panic!("no {end} after {start}")).0
+}
+
+fn data(page: &str) -> Value {
+    let block = between(page, "<script type=\"application/json\" id=\"data\">", "</script>");
+    serde_json::from_str(block).expect("the data block is JSON")
+}
+
+#[test]
+fn the_code_stays_within_its_budget() {
+    let size = SCRIPT.len() + STYLE.len();
+    assert!(size > 10_000, "the built page is missing: run 'npm run build' in web/");
+    assert!(size <= CODE_BYTES_MAX, "{size} bytes of script and style");
+}
+
+#[test]
+fn nothing_is_fetched() {
+    for part in [SCRIPT, STYLE] {
+        let names_of_languages = part.replace("http://www.w3.org/", "");
+        for reference in ["http://", "https://", "url(", "@import", "import(", "fetch("] {
+            assert!(!names_of_languages.contains(reference), "{reference} in the page's code");
+        }
+    }
+    for sample in samples() {
+        let page = page(&sample);
+        let policy = between(&page, "Content-Security-Policy\" content=\"", "\"");
+        assert!(policy.starts_with("default-src 'none'; "), "{policy}");
+        let before_scripts = page.split("<script").next().expect("split gives one part at least");
+        for attribute in [" src=\"", " href=\"h", "<link", "<img", "<iframe", "<object"] {
+            assert!(!before_scripts.contains(attribute), "{attribute} in the page");
+        }
+    }
+}
+
+#[test]
+fn the_policy_admits_the_script_of_the_page_and_no_other() {
+    let page = page(&common::one_cell());
+    let script = between(&page, "</script>\n<script>", "</script>");
+    let hash = STANDARD.encode(Sha256::digest(script.as_bytes()));
+    let policy = between(&page, "Content-Security-Policy\" content=\"", "\"");
+    assert!(policy.contains(&format!("script-src 'sha256-{hash}';")), "{policy}");
+    assert!(!policy.contains("unsafe-eval"));
+}
+
+#[test]
+fn text_from_outside_stays_text() {
+    let sample = common::hostile();
+    let page = page(&sample);
+    assert_eq!(page.matches("<script").count(), 2 + SCRIPT.matches("<script").count());
+    assert_eq!(page.matches("</script").count(), 2);
+    assert_eq!(page.matches("<!--").count(), 0);
+    assert_eq!(page.matches("<img").count(), 0);
+    assert!(page.contains("&lt;/script&gt;&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;"));
+    assert!(page.contains("名前 &#39;Grüße&#39;"));
+    assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
+    let label = data(&page)["base"].as_str().unwrap().to_owned();
+    assert_eq!(label, sample.comparison.labels.base.replace('\u{1b}', "\u{fffd}"));
+}
+
+#[test]
+fn the_essence_needs_no_script() {
+    let page = page(&common::six_cells());
+    let (essence, _) = page.split_once("<script").expect("there is a script");
+    for said in [
+        "6 cells: test is slower on 2, equal on 2, faster on 1; cannot tell on 1",
+        "mariadb:10.11 (10.11.19-MariaDB)",
+        "−38.5\u{a0}%",
+        "21\u{a0}850 ± 1.0\u{a0}%",
+        "server CPU µs/op",
+        "latency p99.9",
+        "the load generator used 96 % of its processors",
+        "variable.innodb_change_buffering",
+        "dbdyno compare mariadb:10.11",
+        "2026-10-29 12:33:07 UTC",
+        "~ 1.00",
+    ] {
+        assert!(essence.contains(said), "{said:?} is not in the page");
+    }
+}
+
+#[test]
+fn facts_that_differ_come_before_those_that_do_not() {
+    let page = page(&common::one_cell());
+    let at = |name: &str| page.find(name).unwrap_or_else(|| panic!("no {name}"));
+    assert!(at("host.kernel") < at("server.version"));
+    assert!(at("server.version") < at("variable.sync_binlog"));
+    assert!(page.contains("Equal in both arms: 4\u{a0}facts"));
+}
+
+#[test]
+fn the_data_block_has_every_round_and_every_pair() {
+    for sample in samples() {
+        let data = data(&page(&sample));
+        let cells = data["cells"].as_array().unwrap();
+        assert_eq!(cells.len(), sample.comparison.cells.len());
+        for (cell, expected) in cells.iter().zip(&sample.comparison.cells) {
+            let rounds = cell["detail"]["rounds"].as_array().unwrap();
+            let measured = sample.run.rounds.iter().filter(|r| r.key.cell == expected.cell);
+            let qps: Vec<f64> = measured.map(|round| round.qps()).collect();
+            let shown: Vec<f64> = rounds.iter().map(|r| r["qps"].as_f64().unwrap()).collect();
+            assert_eq!(shown, qps);
+            let pairs = cell["detail"]["pairs"].as_array().unwrap();
+            assert_eq!(pairs.len(), expected.pairs as usize);
+        }
+    }
+}
+
+#[test]
+fn a_large_run_stays_a_file_that_can_be_mailed() {
+    let page = page(&common::large());
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
+    let heat = between(&page, "<table class=\"heat\">", "</table>");
+    assert_eq!(heat.matches("<td class=").count(), 150);
+    assert_eq!(heat.matches("<th scope=\"row\">").count(), 30);
+}
+
+/// The names in CSV are those of JSON, flattened; nothing is missing, nothing is made up.
+#[test]
+fn csv_and_json_have_the_same_names_and_values() {
+    let sample = common::six_cells();
+    let view = View::new(&sample.run, &sample.comparison);
+    let csv = csv(&view);
+    let mut lines = csv.split("\r\n").map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    let json: Value = serde_json::from_str(&json(&view)).unwrap();
+    for cell in json["cells"].as_array().unwrap() {
+        let row = lines.next().unwrap();
+        let mut expected = Vec::new();
+        flatten("", cell, &mut expected);
+        expected.retain(|(name, _)| name != "warnings");
+        for (name, value) in &expected {
+            let column = header.iter().position(|column| column == name);
+            let column = column.unwrap_or_else(|| panic!("no column {name}"));
+            let is_same = match value {
+                Value::Null => row[column].is_empty(),
+                Value::String(text) => row[column] == text,
+                number => is_close(row[column], number),
+            };
+            assert!(is_same, "{name}: {value} is not {}", row[column]);
+        }
+        let of_run = ["run", "status", "base_label", "test_label", "warnings"];
+        assert_eq!(header.len(), expected.len() + of_run.len());
+    }
+}
+
+/// Equal but for the last bit, which reading JSON may lose.
+fn is_close(text: &str, number: &Value) -> bool {
+    let (a, b): (f64, f64) = (text.parse().unwrap(), number.as_f64().unwrap());
+    (a - b).abs() <= a.abs() * 1e-15
+}
+
+fn flatten(prefix: &str, value: &Value, into: &mut Vec<(String, Value)>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let dash = if prefix.is_empty() { "" } else { "_" };
+                flatten(&format!("{prefix}{dash}{name}"), value, into);
+            }
+        }
+        plain => into.push((prefix.to_owned(), plain.clone())),
+    }
+}

@@ -1,0 +1,52 @@
+// Bundles the page into crates/report/assets, where `include_str!` finds it. With --check nothing
+// is written: the command fails if what stands there is not what these sources give.
+
+import { readFile, writeFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = new URL("./", import.meta.url);
+const assets = new URL("../crates/report/assets/", here);
+
+/** Preact and uPlot ask that their notices go with every copy, and a report is one. */
+async function notices() {
+  const texts = ["preact", "uplot"].map(async (name) => {
+    const licence = await readFile(new URL(`node_modules/${name}/LICENSE`, here), "utf8");
+    return `${name}: ${licence.trim()}`;
+  });
+  return `/*! ${(await Promise.all(texts)).join("\n\n")} */`;
+}
+
+async function bundle() {
+  const result = await build({
+    absWorkingDir: fileURLToPath(here),
+    entryPoints: { page: "src/main.tsx" },
+    outdir: "dist",
+    bundle: true,
+    minify: true,
+    format: "iife",
+    target: ["es2022"],
+    charset: "ascii",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    legalComments: "none",
+    banner: { js: await notices() },
+    write: false,
+  });
+  return result.outputFiles.map((file) => ({
+    name: file.path.endsWith(".css") ? "page.css" : "page.js",
+    text: file.text,
+  }));
+}
+
+const isCheck = process.argv.includes("--check");
+for (const { name, text } of await bundle()) {
+  const path = new URL(name, assets);
+  if (!isCheck) {
+    await writeFile(path, text);
+    console.log(`${name}: ${text.length} bytes`);
+  } else if ((await readFile(path, "utf8")) !== text) {
+    console.error(`crates/report/assets/${name} is not what web/ builds; run 'npm run build'`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,2 @@
+// esbuild bundles style sheets that are imported.
+declare module "*.css";

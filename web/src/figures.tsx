@@ -1,0 +1,164 @@
+// A figure: its finding, the chart, and the numbers behind it as a table.
+
+import type { ComponentChildren } from "preact";
+import { useCallback, useState } from "preact/hooks";
+import { type Chart, latencyChart, pairsChart, throughputChart } from "./charts";
+import { latencyFinding, pairsFinding, throughputFinding } from "./findings";
+import { fixed, latency, rate, ratio, share } from "./format";
+import type { Palette } from "./palette";
+import { Plot } from "./plot";
+import type { Cell, Round } from "./view";
+
+interface Table {
+  heads: string[];
+  rows: () => string[][];
+}
+
+function DataTable({ heads, rows }: Table) {
+  const [isOpen, setOpen] = useState(false);
+  const onToggle = (event: Event) => setOpen((event.currentTarget as HTMLDetailsElement).open);
+  return (
+    <details class="data" onToggle={onToggle}>
+      <summary>show data</summary>
+      {isOpen && (
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>{heads.map((head) => <th scope="col">{head}</th>)}</tr>
+            </thead>
+            <tbody>
+              {rows().map((row) => <tr>{row.map((text) => <td>{text}</td>)}</tr>)}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </details>
+  );
+}
+
+interface FigureProps {
+  title: string;
+  finding: string;
+  isEmpty: boolean;
+  draw: (palette: Palette) => Chart;
+  table: Table;
+  children?: ComponentChildren;
+}
+
+function Figure({ title, finding, isEmpty, draw, table, children }: FigureProps) {
+  return (
+    <figure>
+      <figcaption>
+        <b>{title}</b> {finding}
+      </figcaption>
+      {!isEmpty && <Plot label={`${title} ${finding}`} draw={draw} />}
+      {!isEmpty && children}
+      {!isEmpty && <DataTable {...table} />}
+    </figure>
+  );
+}
+
+function roundRow(round: Round, index: number): string[] {
+  const lows = round.slots_low.length > 0 ? round.slots_low : round.slots;
+  const highs = round.slots_high.length > 0 ? round.slots_high : round.slots;
+  return [
+    String(index + 1),
+    String(round.pair + 1),
+    round.arm,
+    `${fixed(round.started_ms / 1000, 1)} s`,
+    rate(round.qps),
+    lows.length > 0 ? rate(Math.min(...lows)) : "—",
+    highs.length > 0 ? rate(Math.max(...highs)) : "—",
+  ];
+}
+
+function Throughput({ cell }: { cell: Cell }) {
+  const { rounds } = cell.detail;
+  const draw = useCallback((palette: Palette) => throughputChart(cell, palette), [cell]);
+  const slot = rounds.find((round) => round.slots.length > 0);
+  return (
+    <Figure
+      title="Throughput, round by round."
+      finding={throughputFinding(cell)}
+      isEmpty={rounds.length === 0}
+      draw={draw}
+      table={{
+        heads: ["round", "pair", "arm", "begun after", "queries", "slowest slot", "fastest slot"],
+        rows: () => rounds.map(roundRow),
+      }}
+    >
+      <p class="aside">
+        Thick: mean of a round. {slot && `Thin: slots of ${fixed(slot.slot_ms, 0)} ms. `}
+        The axis does not begin at zero.
+      </p>
+    </Figure>
+  );
+}
+
+function Latencies({ cell }: { cell: Cell }) {
+  const { base_curve: base, test_curve: test } = cell.detail;
+  const draw = useCallback((palette: Palette) => latencyChart(cell, palette), [cell]);
+  const longer = base.q.length >= test.q.length ? base : test;
+  const rows = () =>
+    longer.q.map((q, at) => {
+      const [a, b] = [base.us[at] ?? null, test.us[at] ?? null];
+      return [share(q), latency(a), latency(b), ratio(a, b)];
+    });
+  return (
+    <Figure
+      title="Latency by percentile."
+      finding={latencyFinding(cell)}
+      isEmpty={base.events === 0 && test.events === 0}
+      draw={draw}
+      table={{ heads: ["share of events", "base", "test", "test ÷ base"], rows }}
+    />
+  );
+}
+
+function Pairs({ cell }: { cell: Cell }) {
+  const { pairs, rounds } = cell.detail;
+  const draw = useCallback((palette: Palette) => pairsChart(cell, palette), [cell]);
+  const qps = (pair: number, arm: string) =>
+    rounds.find((round) => round.pair === pair && round.arm === arm)?.qps ?? null;
+  const rows = () =>
+    pairs.map(({ pair, ratio: rqps }) => [
+      String(pair + 1),
+      rate(qps(pair, "base")),
+      rate(qps(pair, "test")),
+      fixed(rqps, 4),
+      fixed(Math.log(rqps), 4),
+    ]);
+  return (
+    <Figure
+      title="Pairs of rounds."
+      finding={pairsFinding(cell)}
+      isEmpty={pairs.length === 0}
+      draw={draw}
+      table={{ heads: ["pair", "base", "test", "rQPS", "log-ratio"], rows }}
+    >
+      <p class="aside">Line: estimate. Band: its 95 % interval. Dotted: no change. Log scale.</p>
+    </Figure>
+  );
+}
+
+/** The figures of one cell; they are made when it is first opened. */
+export function CellFigures({ cell, isOpenAtFirst }: { cell: Cell; isOpenAtFirst: boolean }) {
+  const [wasOpen, setWasOpen] = useState(isOpenAtFirst);
+  const onToggle = (event: Event) => {
+    if ((event.currentTarget as HTMLDetailsElement).open) {
+      setWasOpen(true);
+    }
+  };
+  return (
+    <details class="cell" open={isOpenAtFirst} onToggle={onToggle}>
+      <summary>{cell.place}</summary>
+      {wasOpen && (
+        <div class="figures">
+          <Throughput cell={cell} />
+          <Latencies cell={cell} />
+          <Pairs cell={cell} />
+        </div>
+      )}
+    </details>
+  );
+}
