@@ -1,1 +1,54 @@
-//! (under construction)
+//! Servers of our own: get them, initialise them, start them, stop them, leave nothing behind.
+//!
+//! ```text
+//!   machine's apt sources ──▶ private apt root ──▶ .deb closure ──▶ tree, relocated ──▶ Release
+//!   (mirror, keyring)         of a Debian suite     (signed)        (own libc, rpath)      │
+//!                                                                                          ▼
+//!   Server ◀── start, first login ◀── copy ◀── template: a data directory, initialised once
+//!      │
+//!      └─ lives in HOME/run/NAME-PID-N, owned by this process; dies with it, swept if it could not
+//! ```
+//!
+//! Everything is inside one directory, the [`Home`]:
+//!
+//! ```text
+//!   dbdyno-home    the marker: a directory without it is not ours and is not touched
+//!   dbdyno.db      the store (not this crate's)
+//!   apt/SUITE/     indexes and downloads of a suite; the machine's own apt is left alone
+//!   tools/         patchelf, if the machine has none
+//!   servers/       one tree for each release; appears whole, by a rename, or not at all
+//!   templates/     one initialised data directory for each release
+//!   run/           what belongs to a running dbdyno: data, sockets, logs; see `claim`
+//! ```
+//!
+//! **Nothing left behind** rests on three things that do not depend on each other: `Drop` of
+//! [`Server`]; the parent-death signal, by which the kernel kills a server whose dbdyno was killed; and
+//! [`Home::sweep`], which at the next start removes what the two could not.
+//!
+//! No server runs as uid 0: a dbdyno started by root runs them as uid 65534. Each has an account with
+//! a random password, so that other users of the machine cannot reach it through its TCP port.
+
+mod apt;
+mod bootstrap;
+mod catalog;
+mod child;
+mod claim;
+mod clock;
+mod error;
+mod home;
+mod options;
+mod process;
+mod release;
+mod relocate;
+mod server;
+mod sources;
+mod space;
+mod stamp;
+mod template;
+
+pub use catalog::available;
+pub use error::SandboxError;
+pub use home::{Home, Scratch};
+pub use options::Options;
+pub use release::{Release, get};
+pub use server::Server;

@@ -1,0 +1,313 @@
+//! A private apt root: the machine's apt client and mirror, another suite, nothing of the machine
+//! changed.
+//!
+//! ```text
+//!   apt.conf ──▶ parts/ = links to the machine's apt.conf.d (proxies, certificates, time-outs)
+//!                         + one last part: our directories, and no hooks
+//!   sources.list   the machine's mirror with our suite, signed by Debian's key
+//!   status         an almost empty list of installed packages: so the C library of the suite
+//!                  comes along, and the server does not depend on the machine's
+//! ```
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::child;
+use crate::error::SandboxError;
+use crate::home::{Home, write_private};
+use crate::sources::{self, Mirror};
+use crate::space;
+
+const ETC: &str = "/etc/apt";
+
+/// Room for the indexes of a suite, in MB.
+const INDEXES_MB: u64 = 100;
+
+/// Steps of the machine that are not for a private root: hooks that clean its caches or tell its
+/// desktop, and indexes that a desktop wants.
+const CLEARED: [&str; 9] = [
+    "APT::Update::Pre-Invoke",
+    "APT::Update::Post-Invoke",
+    "APT::Update::Post-Invoke-Success",
+    "DPkg::Pre-Install-Pkgs",
+    "Acquire::IndexTargets::deb::DEP-11",
+    "Acquire::IndexTargets::deb::DEP-11-icons",
+    "Acquire::IndexTargets::deb::DEP-11-icons-small",
+    "Acquire::IndexTargets::deb::DEP-11-icons-large",
+    "Acquire::IndexTargets::deb::DEP-11-icons-hidpi",
+];
+
+/// A package file that apt would download.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Deb {
+    pub(crate) file: String,
+    pub(crate) bytes: u64,
+}
+
+impl Deb {
+    /// Package and version, out of `NAME_VERSION_ARCHITECTURE.deb`.
+    pub(crate) fn name_and_version(&self) -> Option<(String, String)> {
+        let mut parts = self.file.strip_suffix(".deb")?.split('_');
+        let (name, version) = (parts.next()?, parts.next()?);
+        Some((name.to_owned(), version.replace("%3a", ":").replace("%3A", ":")))
+    }
+}
+
+/// The private root of one suite.
+pub(crate) struct Apt {
+    dir: PathBuf,
+    suite: &'static str,
+}
+
+impl Apt {
+    /// Sets the root up and brings its indexes up to date. The home's lock must be held.
+    pub(crate) fn open(
+        home: &Home,
+        suite: &'static str,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Apt, SandboxError> {
+        space::require("downloading package indexes", home.dir(), INDEXES_MB)?;
+        let apt = Apt { dir: home.dir().join("apt").join(suite), suite };
+        let architecture = architecture()?;
+        apt.lay_out(&architecture)?;
+        progress(&format!("reading the package indexes of Debian {suite}"));
+        apt.update_from_any(&sources::mirrors(Path::new(ETC)))?;
+        Ok(apt)
+    }
+
+    fn lay_out(&self, architecture: &str) -> Result<(), SandboxError> {
+        let parts = self.dir.join("parts");
+        let _ = fs::remove_dir_all(&parts);
+        for dir in ["parts", "lists/partial", "cache/archives/partial", "state"] {
+            let dir = self.dir.join(dir);
+            fs::create_dir_all(&dir).map_err(SandboxError::io("create", &dir))?;
+        }
+        let machine = fs::read_dir(Path::new(ETC).join("apt.conf.d"));
+        for part in machine.into_iter().flatten().flatten() {
+            let link = parts.join(part.file_name());
+            symlink(part.path(), &link).map_err(SandboxError::io("create", &link))?;
+        }
+        let main = Path::new(ETC).join("apt.conf");
+        if main.is_file() {
+            let link = parts.join("99zz-main");
+            symlink(&main, &link).map_err(SandboxError::io("create", &link))?;
+        }
+        let conf =
+            format!("Dir::Etc::parts \"{}\";\nDir::Etc::main \"/dev/null\";\n", parts.display());
+        write_private(&self.dir.join("apt.conf"), &conf)?;
+        write_private(&parts.join("99zzz-dbdyno.conf"), &self.last_part(architecture))
+    }
+
+    fn last_part(&self, architecture: &str) -> String {
+        let dir = self.dir.display();
+        let clear: String = CLEARED.iter().map(|name| format!("#clear {name};\n")).collect();
+        format!(
+            "{clear}\
+             Dir::Etc::sourcelist \"{dir}/sources.list\";\n\
+             Dir::Etc::sourceparts \"/dev/null\";\n\
+             Dir::Etc::preferences \"/dev/null\";\n\
+             Dir::Etc::preferencesparts \"/dev/null\";\n\
+             Dir::State \"{dir}/state\";\n\
+             Dir::State::lists \"{dir}/lists\";\n\
+             Dir::State::status \"{dir}/state/status\";\n\
+             Dir::Cache \"{dir}/cache\";\n\
+             Dir::Cache::archives \"{dir}/cache/archives\";\n\
+             Dir::Log \"{dir}/state\";\n\
+             #clear APT::Architectures;\n\
+             APT::Architecture \"{architecture}\";\n\
+             APT::Architectures {{ \"{architecture}\"; }};\n\
+             APT::Sandbox::User \"root\";\n\
+             APT::Install-Recommends \"false\";\n\
+             APT::Update::Error-Mode \"any\";\n\
+             Acquire::Languages \"none\";\n"
+        )
+    }
+
+    /// Tries one mirror after the other, with its security archive and without.
+    fn update_from_any(&self, mirrors: &[Mirror]) -> Result<(), SandboxError> {
+        let mut failure =
+            "this machine's apt sources in /etc/apt name no mirror of Debian".to_owned();
+        let with = mirrors.iter().cloned();
+        let bare = mirrors.iter().filter(|mirror| mirror.security.is_some());
+        let without = bare.map(|mirror| Mirror { security: None, ..mirror.clone() });
+        let mut first = true;
+        for mirror in with.chain(without) {
+            write_private(&self.dir.join("sources.list"), &self.sources_list(&mirror))?;
+            self.assume(&[])?;
+            let output = run(self.client("apt-get").arg("-q").arg("update"), "apt-get")?;
+            if output.status.success() {
+                return Ok(());
+            }
+            // What the most trustworthy mirror said is what helps.
+            if std::mem::take(&mut first) {
+                failure = complaint(&output);
+            }
+        }
+        Err(self.not_reachable(failure))
+    }
+
+    fn sources_list(&self, mirror: &Mirror) -> String {
+        let key = sources::keyring();
+        let key = key.map(|path| format!("[signed-by={}] ", path.display())).unwrap_or_default();
+        let suite = self.suite;
+        let mut text = format!("deb {key}{} {suite} main\n", mirror.archive);
+        if let Some(security) = &mirror.security {
+            text.push_str(&format!("deb {key}{security} {suite}-security main\n"));
+        }
+        text
+    }
+
+    /// Tells apt which packages are to count as installed.
+    fn assume(&self, packages: &[&str]) -> Result<(), SandboxError> {
+        let architecture = architecture()?;
+        let status: String = packages
+            .iter()
+            .map(|name| {
+                format!(
+                    "Package: {name}\nStatus: install ok installed\nArchitecture: {architecture}\n\
+                     Multi-Arch: foreign\nMaintainer: dbdyno\nVersion: 999:0\n\
+                     Description: assumed, not needed to run a server\n\n"
+                )
+            })
+            .collect();
+        write_private(&self.dir.join("state/status"), &status)
+    }
+
+    fn client(&self, tool: &str) -> Command {
+        let mut command = child::command(tool);
+        command.env("APT_CONFIG", self.dir.join("apt.conf"));
+        command.env("DEBIAN_FRONTEND", "noninteractive");
+        command
+    }
+
+    /// Debian's versions of a package, as the indexes list them.
+    pub(crate) fn versions(&self, package: &str) -> Result<Vec<String>, SandboxError> {
+        let output = run(self.client("apt-cache").args(["madison", package]), "apt-cache")?;
+        Ok(parse_madison(&String::from_utf8_lossy(&output.stdout)))
+    }
+
+    /// What must be downloaded for `spec` (`PACKAGE` or `PACKAGE=VERSION`).
+    pub(crate) fn closure(&self, spec: &str, assumed: &[&str]) -> Result<Vec<Deb>, SandboxError> {
+        self.assume(assumed)?;
+        let mut command = self.client("apt-get");
+        command.args(["-y", "-q", "--print-uris", "install", spec]);
+        let output = run(&mut command, "apt-get")?;
+        let debs = parse_uris(&String::from_utf8_lossy(&output.stdout));
+        if !output.status.success() || debs.is_empty() {
+            return Err(self.not_reachable(complaint(&output)));
+        }
+        Ok(debs)
+    }
+
+    /// Downloads the closure of `spec`; returns the directory with the files.
+    pub(crate) fn download(&self, spec: &str) -> Result<PathBuf, SandboxError> {
+        let mut command = self.client("apt-get");
+        command.args(["-y", "-q", "--download-only", "install", spec]);
+        let output = run(&mut command, "apt-get")?;
+        if !output.status.success() {
+            return Err(self.not_reachable(complaint(&output)));
+        }
+        Ok(self.archives())
+    }
+
+    /// Deletes what was downloaded.
+    pub(crate) fn clean(&self) {
+        for entry in fs::read_dir(self.archives()).into_iter().flatten().flatten() {
+            if entry.path().extension().is_some_and(|extension| extension == "deb") {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    fn archives(&self) -> PathBuf {
+        self.dir.join("cache/archives")
+    }
+
+    fn not_reachable(&self, detail: String) -> SandboxError {
+        SandboxError::NotReachable { source: format!("Debian {}", self.suite), detail }
+    }
+}
+
+/// Runs a program to its end.
+pub(crate) fn run(command: &mut Command, tool: &str) -> Result<Output, SandboxError> {
+    command.output().map_err(SandboxError::spawn(tool))
+}
+
+fn architecture() -> Result<String, SandboxError> {
+    let output = run(child::command("dpkg").arg("--print-architecture"), "dpkg")?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+}
+
+/// `PACKAGE | VERSION | SOURCE` for each version.
+fn parse_madison(text: &str) -> Vec<String> {
+    let versions = text.lines().filter_map(|line| line.split('|').nth(1));
+    versions.map(|version| version.trim().to_owned()).collect()
+}
+
+/// `'URI' FILE BYTES HASH` for each file; other lines are talk.
+fn parse_uris(text: &str) -> Vec<Deb> {
+    let parse = |line: &str| {
+        let (_, rest) = line.strip_prefix('\'')?.split_once("' ")?;
+        let mut words = rest.split_whitespace();
+        let file = words.next().filter(|file| file.ends_with(".deb") && !file.contains('/'))?;
+        Some(Deb { file: file.to_owned(), bytes: words.next()?.parse().ok()? })
+    };
+    text.lines().filter_map(parse).collect()
+}
+
+/// What apt complained of, in a line, without the account of a mirror or proxy.
+fn complaint(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let lines = text.lines().filter(|line| line.starts_with("E:") || line.starts_with("W:"));
+    let mut lines: Vec<&str> = lines.collect();
+    lines.truncate(3);
+    if lines.is_empty() {
+        lines.extend(text.lines().next_back());
+    }
+    let text = lines.join(" ");
+    if text.is_empty() { output.status.to_string() } else { without_accounts(&text) }
+}
+
+/// Replaces `//user:password@` by `//`.
+fn without_accounts(text: &str) -> String {
+    let mut parts = text.split("//");
+    let mut clean = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let authority = part.find(['/', ' ', '\'', '"']).unwrap_or(part.len());
+        let host = part[..authority].rfind('@').map_or(0, |at| at + 1);
+        clean.push_str("//");
+        clean.push_str(&part[host..]);
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_apt_are_read_and_talk_is_skipped() {
+        let text = "Reading package lists...\nThe following NEW packages will be installed:\n\
+            'http://m.example/p/libc6_2.36-9%2bdeb12u14_amd64.deb' libc6_2.36-9+deb12u14_amd64.deb \
+            2759320 SHA256:00\n\
+            'http://m.example/x' mariadb-common_1%3a10.11.19-0+deb12u1_all.deb 27624 SHA256:1\n\
+            'http://m.example/x' ../../etc/evil.deb 1 SHA256:1\n'broken\n";
+        let debs = parse_uris(text);
+        assert_eq!(debs.iter().map(|deb| deb.bytes).collect::<Vec<_>>(), [2_759_320, 27_624]);
+        let named = debs[1].name_and_version().unwrap();
+        assert_eq!(named, ("mariadb-common".into(), "1:10.11.19-0+deb12u1".into()));
+        let madison = " postgresql-15 | 15.20-0+deb12u1 | http://m.example b/main amd64 Packages\n\
+                        postgresql-15 | 15.18-0+deb12u1 | http://m.example b/main amd64 Packages\n";
+        assert_eq!(parse_madison(madison), ["15.20-0+deb12u1", "15.18-0+deb12u1"]);
+        assert!(parse_madison("N: Unable to locate package x").is_empty());
+    }
+
+    #[test]
+    fn complaints_do_not_show_the_account_of_a_mirror() {
+        let text = "E: Failed to fetch https://bob:s3cret@m.example/debian/dists http://p@q/x//y";
+        let clean = without_accounts(text);
+        assert_eq!(clean, "E: Failed to fetch https://m.example/debian/dists http://q/x//y");
+    }
+}

@@ -1,0 +1,183 @@
+//! What can go wrong, by meaning. Each message ends with what to try next.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use dbdyno_model::Product;
+
+/// Why a server could not be had, started or stopped.
+#[derive(Debug)]
+pub enum SandboxError {
+    /// No release matches the version that was asked for.
+    UnknownVersion {
+        /// The product.
+        product: Product,
+        /// What was asked for.
+        asked: String,
+        /// What can be had.
+        available: Vec<String>,
+    },
+    /// The package source cannot be used.
+    NotReachable {
+        /// The suite or the machine's sources.
+        source: String,
+        /// The package client's own words.
+        detail: String,
+    },
+    /// The disk is too full. Checked before anything is written.
+    NoSpace {
+        /// The file system, by a path on it.
+        place: PathBuf,
+        /// What needs the room.
+        purpose: String,
+        /// Megabytes needed.
+        needed_mb: u64,
+        /// Megabytes free.
+        free_mb: u64,
+    },
+    /// The directory is not a home of ours, or cannot serve as one.
+    NotOurs {
+        /// The directory.
+        place: PathBuf,
+        /// Why not; a clause.
+        reason: String,
+    },
+    /// The server, or its initialisation, ended or did not answer in time.
+    StartFailed {
+        /// Which one, and how it ended.
+        what: String,
+        /// The last lines of its error log.
+        log: Vec<String>,
+    },
+    /// The server had ended by itself, or did not shut down within the limit and was killed.
+    StopFailed {
+        /// Which one, and how it ended.
+        what: String,
+        /// The last lines of its error log.
+        log: Vec<String>,
+    },
+    /// A program of the system is absent.
+    MissingTool {
+        /// Its name.
+        tool: String,
+    },
+    /// Another dbdyno holds the home and did not let go.
+    Busy {
+        /// The lock.
+        place: PathBuf,
+    },
+    /// A package was had, but what is in it does not work here.
+    Damaged {
+        /// Which tree.
+        place: PathBuf,
+        /// What was seen.
+        detail: String,
+    },
+    /// The operating system refused.
+    Io {
+        /// What was tried, as a verb: `create`, `read`.
+        action: &'static str,
+        /// On what.
+        place: PathBuf,
+        /// Its answer.
+        error: io::Error,
+    },
+}
+
+impl SandboxError {
+    /// Turns an error of the operating system into one of ours; for `map_err`.
+    pub(crate) fn io(action: &'static str, place: &Path) -> impl FnOnce(io::Error) -> SandboxError {
+        let place = place.to_owned();
+        move |error| SandboxError::Io { action, place, error }
+    }
+
+    /// For programs that may be absent: `NotFound` means the program.
+    pub(crate) fn spawn(tool: &str) -> impl FnOnce(io::Error) -> SandboxError + use<'_> {
+        move |error| match error.kind() {
+            io::ErrorKind::NotFound => SandboxError::MissingTool { tool: tool.to_owned() },
+            _ => SandboxError::Io { action: "run", place: PathBuf::from(tool), error },
+        }
+    }
+}
+
+/// How to go on without a server of our own.
+fn by_url(product: Product) -> &'static str {
+    match product {
+        Product::MariaDb => "start the server yourself and name it as mysql://USER@HOST:PORT/DB",
+        Product::Postgres => {
+            "start the server yourself and name it as postgres://USER@HOST:PORT/DB"
+        }
+    }
+}
+
+impl fmt::Display for SandboxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SandboxError::UnknownVersion { product, asked, available } => {
+                let name = product.name();
+                let offers: Vec<_> = available.iter().map(|v| format!("{name}:{v}")).collect();
+                let offers = offers.join(", ");
+                let hint = by_url(*product);
+                write!(f, "{name}:{asked} cannot be had; try one of {offers}, or {hint}")
+            }
+            SandboxError::NotReachable { source, detail } => write!(
+                f,
+                "packages of {source} cannot be had: {detail}; see whether `apt-get update` works \
+                 on this machine, or start the server yourself and name it by its URL"
+            ),
+            SandboxError::NoSpace { place, purpose, needed_mb, free_mb } => write!(
+                f,
+                "{purpose} needs {needed_mb} MB in {} but {free_mb} MB are free; make room, or set \
+                 DBDYNO_HOME to a directory on a larger disk",
+                place.display()
+            ),
+            SandboxError::NotOurs { place, reason } => write!(
+                f,
+                "{} cannot be dbdyno's home: {reason}; set DBDYNO_HOME to a new or empty directory",
+                place.display()
+            ),
+            SandboxError::StartFailed { what, log } => {
+                write_log(f, what, log)?;
+                f.write_str("try again with less memory, or name a running server by its URL")
+            }
+            SandboxError::StopFailed { what, log } => {
+                write_log(f, what, log)?;
+                f.write_str("its directory is removed; distrust what was measured last")
+            }
+            SandboxError::MissingTool { tool } => write!(
+                f,
+                "this system has no {tool}, so dbdyno cannot get and start servers itself; install \
+                 it, or name a running server as mysql://… or postgres://…"
+            ),
+            SandboxError::Busy { place } => write!(
+                f,
+                "another dbdyno has been holding {} for ten minutes; wait for it, end it, or set \
+                 DBDYNO_HOME to another directory",
+                place.display()
+            ),
+            SandboxError::Damaged { place, detail } => write!(
+                f,
+                "the server unpacked in {} does not run: {detail}; remove that directory and try \
+                 again, or start the server yourself and name it by its URL",
+                place.display()
+            ),
+            SandboxError::Io { action, place, error } => write!(
+                f,
+                "cannot {action} {}: {error}; see the permissions and the room there, or set \
+                 DBDYNO_HOME to another directory",
+                place.display()
+            ),
+        }
+    }
+}
+
+fn write_log(f: &mut fmt::Formatter<'_>, what: &str, log: &[String]) -> fmt::Result {
+    if log.is_empty() {
+        return write!(f, "{what}; its error log is empty; ");
+    }
+    writeln!(f, "{what}; the end of its error log:")?;
+    log.iter().try_for_each(|line| writeln!(f, "    {line}"))
+}
+
+impl std::error::Error for SandboxError {}

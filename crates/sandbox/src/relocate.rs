@@ -1,0 +1,157 @@
+//! Makes executables of another Debian suite run here, as ordinary executables.
+//!
+//! A server from a newer suite needs a newer C library than the machine has. Its tree holds that
+//! library, and `patchelf` writes two things into each executable: the tree's own loader as the
+//! interpreter, and the tree's library directories as the search path. It is the old kind of search
+//! path (`--force-rpath`), which holds for the libraries' own dependencies too. Afterwards nothing needs
+//! an environment or a wrapper: a server can execute another, `/proc/PID/exe` is the server, and
+//! profilers find its symbols. The price is that the tree cannot be moved without doing it again.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::apt::{Apt, Deb, run};
+use crate::child;
+use crate::error::SandboxError;
+use crate::home::{Home, set_mode};
+use crate::space;
+
+/// Room for patchelf and its C library, in MB.
+const PATCHELF_MB: u64 = 64;
+
+/// A way to run patchelf: a program and the arguments that come first.
+pub(crate) struct Patchelf {
+    program: OsString,
+    first: Vec<OsString>,
+}
+
+impl Patchelf {
+    /// The machine's patchelf, or Debian's, unpacked into the home and run through its own loader.
+    /// The home's lock must be held.
+    pub(crate) fn find(
+        home: &Home,
+        apt: impl FnOnce(&mut dyn FnMut(&str)) -> Result<Apt, SandboxError>,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Patchelf, SandboxError> {
+        if child::command("patchelf").arg("--version").output().is_ok_and(|o| o.status.success()) {
+            return Ok(Patchelf { program: "patchelf".into(), first: Vec::new() });
+        }
+        let tree = home.dir().join("tools/patchelf");
+        if !tree.is_dir() {
+            let apt = apt(progress)?;
+            progress("getting patchelf, which makes servers run from any directory");
+            space::require("unpacking patchelf", home.dir(), PATCHELF_MB)?;
+            let debs = apt.closure("patchelf", &[])?;
+            let fresh = home.dir().join("tools/.tmp-patchelf");
+            let _ = fs::remove_dir_all(&fresh);
+            unpack(&apt, "patchelf", &debs, &fresh)?;
+            flush(&fresh)?;
+            fs::rename(&fresh, &tree).map_err(SandboxError::io("rename", &fresh))?;
+        }
+        let libraries = libraries(&tree)?;
+        let mut first = vec!["--library-path".into(), libraries.path(&tree)];
+        first.push(tree.join("usr/bin/patchelf").into());
+        Ok(Patchelf { program: tree.join(&libraries.loader).into(), first })
+    }
+
+    /// Makes the executable `file` use the loader and the libraries of the tree that is, or will be,
+    /// at `root`.
+    fn relocate(&self, file: &Path, root: &Path, libs: &Libraries) -> Result<(), SandboxError> {
+        let fresh = file.with_extension("relocated");
+        let mut command = child::command(&self.program);
+        command.args(&self.first);
+        command.arg("--set-interpreter").arg(root.join(&libs.loader));
+        command.arg("--force-rpath").arg("--set-rpath").arg(libs.path(root));
+        command.arg("--output").arg(&fresh).arg(file);
+        let output = run(&mut command, "patchelf")?;
+        if !output.status.success() {
+            let detail = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            return Err(SandboxError::Damaged { place: file.to_owned(), detail });
+        }
+        set_mode(&fresh, 0o755)?;
+        fs::rename(&fresh, file).map_err(SandboxError::io("rename", &fresh))
+    }
+}
+
+/// Where a tree has its loader and its libraries, relative to the tree.
+struct Libraries {
+    loader: PathBuf,
+    dirs: Vec<PathBuf>,
+}
+
+impl Libraries {
+    /// The search path when the tree is at `root`.
+    fn path(&self, root: &Path) -> OsString {
+        let dirs: Vec<OsString> = self.dirs.iter().map(|dir| root.join(dir).into()).collect();
+        dirs.join(std::ffi::OsStr::new(":"))
+    }
+}
+
+/// Finds loader and libraries: in `usr/lib/ARCHITECTURE`, and in `lib/ARCHITECTURE` for suites that
+/// came before the merged `/usr`.
+fn libraries(tree: &Path) -> Result<Libraries, SandboxError> {
+    let mut found: Option<(PathBuf, OsString)> = None;
+    for parent in ["usr/lib", "lib"] {
+        for dir in fs::read_dir(tree.join(parent)).into_iter().flatten().flatten() {
+            for file in fs::read_dir(dir.path()).into_iter().flatten().flatten() {
+                if file.file_name().to_string_lossy().starts_with("ld-linux") {
+                    let loader = Path::new(parent).join(dir.file_name()).join(file.file_name());
+                    found = Some((loader, dir.file_name()));
+                }
+            }
+        }
+    }
+    let (loader, architecture) = found.ok_or_else(|| SandboxError::Damaged {
+        place: tree.to_owned(),
+        detail: "it has no loader (ld-linux…)".to_owned(),
+    })?;
+    let dirs = ["usr/lib", "lib"].map(|parent| Path::new(parent).join(&architecture));
+    let dirs = dirs.into_iter().filter(|dir| tree.join(dir).is_dir()).collect();
+    Ok(Libraries { loader, dirs })
+}
+
+/// Makes `programs` of the tree at `tree` run once the tree is at `root`.
+pub(crate) fn relocate(
+    patchelf: &Patchelf,
+    tree: &Path,
+    root: &Path,
+    programs: &[PathBuf],
+) -> Result<(), SandboxError> {
+    let libraries = libraries(tree)?;
+    programs.iter().try_for_each(|program| patchelf.relocate(program, root, &libraries))
+}
+
+/// A command that runs `program` of `tree` wherever the tree is now.
+pub(crate) fn run_in_place(tree: &Path, program: &Path) -> Result<Command, SandboxError> {
+    let libraries = libraries(tree)?;
+    let mut command = child::command(tree.join(&libraries.loader));
+    command.arg("--library-path").arg(libraries.path(tree)).arg(program);
+    Ok(command)
+}
+
+/// Downloads `debs`, the closure of `spec` that [`Apt::closure`] was last asked for, and unpacks them
+/// into `tree`. Downloads are deleted afterwards; those of an earlier, broken attempt are used.
+pub(crate) fn unpack(apt: &Apt, spec: &str, debs: &[Deb], tree: &Path) -> Result<(), SandboxError> {
+    let archives = apt.download(spec)?;
+    fs::create_dir_all(tree).map_err(SandboxError::io("create", tree))?;
+    for deb in debs {
+        let file = archives.join(&deb.file);
+        let output = run(child::command("dpkg").arg("-x").arg(&file).arg(tree), "dpkg")?;
+        if !output.status.success() {
+            let detail = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            return Err(SandboxError::Damaged { place: file, detail });
+        }
+    }
+    set_mode(tree, 0o755)?;
+    apt.clean();
+    Ok(())
+}
+
+/// Waits until the file system of `path` is on the disk.
+pub(crate) fn flush(path: &Path) -> Result<(), SandboxError> {
+    let sync = |file: fs::File| nix::unistd::syncfs(file).map_err(io::Error::from);
+    fs::File::open(path).and_then(sync).map_err(SandboxError::io("flush", path))
+}

@@ -1,0 +1,346 @@
+//! A server of our own, from its start to its end.
+//!
+//! ```text
+//!   template ──copy──▶ run/NAME-PID-N/s ──fork──▶ port lost? ──another port──┐
+//!                                          │  ▲                              │
+//!                                          ▼  └──────────────────────────────┘
+//!                                   first login that answers with our data directory ──▶ Server
+//! ```
+
+use std::fs::{self, File};
+use std::io;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use dbdyno_model::{Product, Secret, Transport};
+use dbdyno_wire::{Client, Endpoint, WireError};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::bootstrap::{DATABASE, USER};
+use crate::child::{self, Kept};
+use crate::claim::Claim;
+use crate::clock::Deadline;
+use crate::error::SandboxError;
+use crate::home::{Home, write_private};
+use crate::options::Options;
+use crate::process::{Identity, kill_servers_in};
+use crate::release::Release;
+use crate::space;
+use crate::template::{self, Template};
+
+/// Seconds until the first login; half a second is usual, a loaded machine takes longer.
+const START_WITHIN_S: u64 = 120;
+/// Seconds for a clean shutdown, which writes every changed page.
+const STOP_WITHIN_S: u64 = 60;
+/// Ports that are tried before giving up.
+const PORTS: usize = 5;
+/// Room beside data and redo log: system tables, temporary files, logs; in MB.
+const SLACK_MB: u64 = 256;
+const LOG_LINES: usize = 12;
+
+/// A running server. Dropping it kills it, waits until none of its processes is left, and removes its
+/// directory; so does the death of this process, whatever kills it.
+pub struct Server {
+    // Fields are dropped in this order: the processes before the directory.
+    kept: Option<Kept>,
+    what: String,
+    product: Product,
+    port: u16,
+    password: Secret,
+    settings: Vec<(String, String)>,
+    servers: PathBuf,
+    claim: Claim,
+}
+
+impl Server {
+    /// Starts `release` on an empty data directory and a free port of 127.0.0.1. `name` tells it from
+    /// others of this process: `base`, `test`. May be called from any thread, and that thread may end.
+    ///
+    /// # Errors
+    /// [`SandboxError::StartFailed`] with the end of the error log, [`SandboxError::NoSpace`],
+    /// [`SandboxError::Busy`], [`SandboxError::MissingTool`], [`SandboxError::Io`].
+    pub fn start(
+        home: &Home,
+        release: &Release,
+        options: &Options,
+        name: &str,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Server, SandboxError> {
+        let template = Template::of(home, release, progress)?;
+        let what = format!("{} {} ({name})", release.product.name(), release.version);
+        let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);
+        space::require(&format!("starting {what}"), home.dir(), needed_mb)?;
+        progress(&format!("starting {what}"));
+        let mut server = Server {
+            kept: None,
+            what,
+            product: release.product,
+            port: 0,
+            password: template.password.clone(),
+            settings: options.settings(release.product),
+            servers: home.servers(),
+            claim: Claim::new(home, name)?,
+        };
+        server.copy(&template)?;
+        for _ in 0..PORTS {
+            server.port = free_port()?;
+            server.spawn(release)?;
+            if server.wait_until_ready()? {
+                return Ok(server);
+            }
+        }
+        Err(server.failed(format!("found no free port in {PORTS} attempts")))
+    }
+
+    /// Where it listens on TCP, and the account to use.
+    pub fn endpoint(&self) -> Endpoint {
+        self.endpoint_at(Transport::Tcp("127.0.0.1".to_owned(), self.port))
+    }
+
+    /// The same server by its unix socket.
+    pub fn socket_endpoint(&self) -> Endpoint {
+        self.endpoint_at(Transport::Unix(self.socket().display().to_string()))
+    }
+
+    /// The server's process: `mariadbd`, or PostgreSQL's postmaster.
+    pub fn pid(&self) -> u32 {
+        self.kept.as_ref().map_or(0, |kept| kept.child.id())
+    }
+
+    /// The settings that it was given, in the order given; an empty value is a bare switch. Paths and
+    /// the port are left out.
+    pub fn settings(&self) -> &[(String, String)] {
+        &self.settings
+    }
+
+    /// What it writes to its error log. The file is removed with the server.
+    pub fn error_log(&self) -> PathBuf {
+        self.claim.dir().join("log")
+    }
+
+    /// Its data directory.
+    pub fn data_dir(&self) -> PathBuf {
+        self.work().join("data")
+    }
+
+    /// Shuts it down cleanly, within a limit, and removes its directory.
+    ///
+    /// # Errors
+    /// [`SandboxError::StopFailed`] if it had ended by itself, or had to be killed; nothing is left of
+    /// it then either.
+    pub fn stop(mut self) -> Result<(), SandboxError> {
+        let how = match self.shut_down() {
+            Ok(Some(status)) if status.success() => return Ok(()),
+            Ok(Some(status)) => format!("ended with {status}"),
+            Ok(None) => format!("did not shut down within {STOP_WITHIN_S} s and was killed"),
+            Err(error) => format!("could not be waited for: {error}"),
+        };
+        let log = child::last_lines(&self.error_log(), LOG_LINES);
+        Err(SandboxError::StopFailed { what: format!("{} {how}", self.what), log })
+    }
+
+    fn shut_down(&mut self) -> io::Result<Option<ExitStatus>> {
+        let Some(kept) = &mut self.kept else { return Ok(None) };
+        if let Some(status) = kept.child.try_wait()? {
+            return Ok(Some(status));
+        }
+        let signal = match self.product {
+            Product::MariaDb => Signal::SIGTERM,
+            // "Fast": connections are cut, nothing is lost.
+            Product::Postgres => Signal::SIGINT,
+        };
+        if let Ok(pid) = i32::try_from(kept.child.id()) {
+            kill(Pid::from_raw(pid), signal)?;
+        }
+        let deadline = Deadline::after_seconds(STOP_WITHIN_S);
+        while deadline.pause() {
+            if let Some(status) = kept.child.try_wait()? {
+                return Ok(Some(status));
+            }
+        }
+        Ok(None)
+    }
+
+    fn work(&self) -> PathBuf {
+        self.claim.dir().join("s")
+    }
+
+    fn socket(&self) -> PathBuf {
+        match self.product {
+            Product::MariaDb => self.work().join("mysql.sock"),
+            Product::Postgres => self.work().join(format!(".s.PGSQL.{}", self.port)),
+        }
+    }
+
+    fn endpoint_at(&self, transport: Transport) -> Endpoint {
+        let (user, database) = (USER.to_owned(), DATABASE.to_owned());
+        Endpoint { transport, user, password: self.password.clone(), database }
+    }
+
+    fn copy(&self, template: &Template) -> Result<(), SandboxError> {
+        for dir in [self.work(), self.work().join("tmp")] {
+            child::private_dir(&dir).map_err(SandboxError::io("create", &dir))?;
+        }
+        let mut copy = child::command("cp");
+        copy.args(["-a", "--reflink=auto"]).arg(&template.data).arg(self.data_dir());
+        let output = copy.output().map_err(SandboxError::spawn("cp"))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let detail = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        Err(SandboxError::io("copy", &template.data)(io::Error::other(detail)))
+    }
+
+    fn spawn(&mut self, release: &Release) -> Result<(), SandboxError> {
+        let mut command = match self.product {
+            Product::MariaDb => self.mariadbd(release),
+            Product::Postgres => self.postgres(release),
+        };
+        let log = self.error_log();
+        let failed = || SandboxError::io("create", &log);
+        let file = File::create(&log).map_err(failed())?;
+        command.stdout(file.try_clone().map_err(failed())?).stderr(file);
+        let program = release.server().display().to_string();
+        let kept = Kept::spawn(command).map_err(SandboxError::spawn(&program))?;
+        let pid = i32::try_from(kept.child.id()).ok();
+        self.kept = Some(kept);
+        let identity = pid.and_then(Identity::of).map(|identity| identity.to_line());
+        write_private(&self.claim.dir().join("server"), &identity.unwrap_or_default())
+    }
+
+    fn mariadbd(&self, release: &Release) -> Command {
+        let mut command = template::mariadbd(release, &self.work());
+        command.arg(format!("--socket={}", self.socket().display()));
+        command.arg(format!("--pid-file={}", self.work().join("pid").display()));
+        command.arg(format!("--port={}", self.port)).arg("--bind-address=127.0.0.1");
+        for (name, value) in &self.settings {
+            let name = name.replace('_', "-");
+            let equals = if value.is_empty() { "" } else { "=" };
+            command.arg(format!("--{name}{equals}{value}"));
+        }
+        command
+    }
+
+    fn postgres(&self, release: &Release) -> Command {
+        let mut command = child::server_command(&release.server(), &self.work());
+        command.arg("-D").arg(self.data_dir()).arg("-k").arg(self.work());
+        command.arg("-p").arg(self.port.to_string());
+        command.args(["-c", "listen_addresses=127.0.0.1"]);
+        for (name, value) in &self.settings {
+            command.arg("-c").arg(format!("{name}={value}"));
+        }
+        command
+    }
+
+    /// Waits for the first login. `false`: the port was taken by somebody else in the meantime.
+    fn wait_until_ready(&mut self) -> Result<bool, SandboxError> {
+        let deadline = Deadline::after_seconds(START_WITHIN_S);
+        let endpoint = self.endpoint();
+        let mut last = "nobody listened".to_owned();
+        loop {
+            match self.log_in(&endpoint) {
+                Ok(true) => return Ok(true),
+                Ok(false) => "another server answered".clone_into(&mut last),
+                Err(error) => last = error.to_string(),
+            }
+            if let Some(status) = self.ended() {
+                let log = child::last_lines(&self.error_log(), 100);
+                if log.iter().any(|line| line.contains("Address already in use")) {
+                    return Ok(false);
+                }
+                return Err(self.failed(format!("ended with {status} before the first login")));
+            }
+            if !deadline.pause() {
+                let how = format!("did not accept a login within {START_WITHIN_S} s: {last}");
+                return Err(self.failed(how));
+            }
+        }
+    }
+
+    fn ended(&mut self) -> Option<ExitStatus> {
+        self.kept.as_mut()?.child.try_wait().ok()?
+    }
+
+    /// Logs in and asks for the data directory: on our port somebody else may have been faster.
+    fn log_in(&self, endpoint: &Endpoint) -> Result<bool, WireError> {
+        let mut client: Box<dyn Client> = match self.product {
+            Product::MariaDb => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint)?),
+            Product::Postgres => Box::new(dbdyno_wire::postgres::Connection::connect(endpoint)?),
+        };
+        let question = match self.product {
+            Product::MariaDb => "SELECT @@datadir",
+            Product::Postgres => "SHOW data_directory",
+        };
+        let answer = client.query(question)?;
+        let ours = answer.single().is_some_and(|dir| Path::new(dir) == self.data_dir());
+        client.close();
+        Ok(ours)
+    }
+
+    fn failed(&self, how: String) -> SandboxError {
+        let log = child::last_lines(&self.error_log(), LOG_LINES);
+        SandboxError::StartFailed { what: format!("{} {how}", self.what), log }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.kept.take());
+        kill_servers_in(&self.servers, self.claim.dir());
+        remove_shared_memory(&self.data_dir());
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}, pid {}, port {}", self.what, self.pid(), self.port)
+    }
+}
+
+/// A port of 127.0.0.1 that is free now.
+fn free_port() -> Result<u16, SandboxError> {
+    let listener = TcpListener::bind(("127.0.0.1", 0));
+    let address = listener.and_then(|listener| listener.local_addr());
+    let port = address.map(|address| address.port());
+    port.map_err(SandboxError::io("find a free port on", Path::new("127.0.0.1")))
+}
+
+/// Removes the System V segment by which PostgreSQL guards a data directory: it outlives a killed
+/// server. Its number is in the seventh line of `postmaster.pid`. Only one that belongs to the account
+/// of the servers and that no process has attached is removed.
+pub(crate) fn remove_shared_memory(data: &Path) {
+    let Ok(text) = fs::read_to_string(data.join("postmaster.pid")) else { return };
+    let Some(id) = shared_memory_id(&text) else { return };
+    let owner =
+        if child::is_root() { child::UNPRIVILEGED } else { nix::unistd::geteuid().as_raw() };
+    // SAFETY: `status` is plain data that the kernel fills, of the type that IPC_STAT asks for;
+    // IPC_RMID takes no pointer.
+    unsafe {
+        let mut status: nix::libc::shmid_ds = std::mem::zeroed();
+        let known = nix::libc::shmctl(id, nix::libc::IPC_STAT, &raw mut status) == 0;
+        if known && status.shm_perm.uid == owner && status.shm_nattch == 0 {
+            nix::libc::shmctl(id, nix::libc::IPC_RMID, std::ptr::null_mut());
+        }
+    }
+}
+
+/// The segment's number: the second word of the seventh line.
+fn shared_memory_id(postmaster_pid: &str) -> Option<i32> {
+    postmaster_pid.lines().nth(6)?.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_segment_is_read_from_the_seventh_line_and_from_no_other() {
+        let file =
+            "1234\n/h/data\n1760000000\n54321\n/h\n127.0.0.1\n  6291501    98305\nready   \n";
+        assert_eq!(shared_memory_id(file), Some(98_305));
+        assert_eq!(shared_memory_id("1234\n/h/data\n"), None);
+        assert_eq!(shared_memory_id(&file.replace("98305", "x")), None);
+    }
+}

@@ -1,0 +1,94 @@
+//! The stamp of a finished tree: what it is, where it came from, and where it was made.
+//!
+//! A tree is written under a temporary name, stamped, flushed to the disk and renamed; one without a
+//! stamp that can be read is therefore not finished and not used. Executables have the tree's path in
+//! them, so the stamp has it too: if it differs from where the tree is found, the home was moved.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dbdyno_model::Product;
+
+use crate::error::SandboxError;
+use crate::home::write_private;
+
+const FILE: &str = "dbdyno-stamp";
+const FORMAT: &str = "dbdyno-release 1";
+
+/// What is known of an unpacked release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) product: Product,
+    pub(crate) line: String,
+    pub(crate) version: String,
+    pub(crate) suite: String,
+    pub(crate) root: PathBuf,
+    pub(crate) packages: Vec<(String, String)>,
+}
+
+impl Stamp {
+    /// Reads the stamp of `tree`; none if the tree is not finished.
+    pub(crate) fn read(tree: &Path) -> Option<Stamp> {
+        parse(&fs::read_to_string(tree.join(FILE)).ok()?)
+    }
+
+    /// Stamps `tree`.
+    pub(crate) fn write(&self, tree: &Path) -> Result<(), SandboxError> {
+        write_private(&tree.join(FILE), &self.text())
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "{FORMAT}\nproduct {}\nline {}\nversion {}\nsuite {}\nroot {}\n",
+            self.product.name(),
+            self.line,
+            self.version,
+            self.suite,
+            self.root.display()
+        );
+        for (name, version) in &self.packages {
+            text.push_str(&format!("package {name} {version}\n"));
+        }
+        text.push_str("end\n");
+        text
+    }
+}
+
+fn parse(text: &str) -> Option<Stamp> {
+    let body = text.strip_prefix(FORMAT)?.strip_suffix("end\n")?;
+    let pairs: Vec<(&str, &str)> = body.lines().filter_map(|line| line.split_once(' ')).collect();
+    let of = |name: &str| pairs.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+    let product = of("product")?;
+    let packages = pairs.iter().filter(|(name, _)| *name == "package");
+    let packages = packages.filter_map(|(_, value)| value.split_once(' '));
+    Some(Stamp {
+        product: [Product::MariaDb, Product::Postgres].into_iter().find(|p| p.name() == product)?,
+        line: of("line")?.to_owned(),
+        version: of("version")?.to_owned(),
+        suite: of("suite")?.to_owned(),
+        root: PathBuf::from(of("root")?),
+        packages: packages.map(|(name, v)| (name.to_owned(), v.to_owned())).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stamp_is_read_back_whole_and_a_torn_one_not_at_all() {
+        let stamp = Stamp {
+            product: Product::MariaDb,
+            line: "10.11".into(),
+            version: "10.11.19".into(),
+            suite: "bookworm".into(),
+            root: "/h/servers/mariadb-10.11.19".into(),
+            packages: vec![("libc6".into(), "2.36-9".into()), ("x".into(), "1:2".into())],
+        };
+        let text = stamp.text();
+        assert_eq!(parse(&text), Some(stamp));
+        for length in 0..text.len() {
+            assert_eq!(parse(&text[..length]), None, "torn at {length}");
+        }
+    }
+}
