@@ -1,5 +1,5 @@
-//! The PostgreSQL client and the scripted server speak the same language, and what the script says is
-//! what the client reports.
+//! The PostgreSQL client and the scripted server speak the same language, and what the script says
+//! is what the client reports.
 
 use std::sync::Arc;
 

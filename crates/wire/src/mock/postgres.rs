@@ -6,9 +6,9 @@
 //!   Query "COPY …", data    ──▶ CopyInResponse, then the number of lines that came
 //! ```
 //!
-//! Answers gather in one buffer that is written at Sync, so an execution costs one read and one write.
-//! The rows of a reply are laid out once and copied from then on. Every parameter is an int4. All that
-//! libpq sends is understood, so that psql and pgbench can be put on it too.
+//! Answers gather in one buffer that is written at Sync, so an execution costs one read and one
+//! write. The rows of a reply are laid out once and copied from then on. Every parameter is an
+//! int4. All that libpq sends is understood, so that psql and pgbench can be put on it too.
 
 use std::collections::HashMap;
 use std::io::{self, Write};

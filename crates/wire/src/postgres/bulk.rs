@@ -6,15 +6,16 @@
 //!   CopyDone ──▶   ◀── CommandComplete "COPY n", ReadyForQuery
 //! ```
 //!
-//! The look at the socket between two writes does not wait. It ends a hopeless transfer early, and it
-//! takes notices off the server's hands: a trigger that raises one per row would otherwise fill the
-//! socket, and server and client would wait for each other.
+//! The look at the socket between two writes does not wait. It ends a hopeless transfer early, and
+//! it takes notices off the server's hands: a trigger that raises one per row would otherwise fill
+//! the socket, and server and client would wait for each other.
 
 use std::io;
 
+use super::exchange::{Answer, Counted, Event, Form};
 use super::incoming::Incoming;
-use super::outgoing::message;
-use super::{Answer, Connection, Counted, Event, Form, put_cstring, unexpected};
+use super::outgoing::{message, put_cstring};
+use super::{Connection, unexpected};
 use crate::error::WireError;
 use crate::stream::Stream;
 

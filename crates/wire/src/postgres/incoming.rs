@@ -2,12 +2,12 @@
 //!
 //! ```text
 //!   buffer  ░░░░░░░░│D len … │D len … │C len …│Z len│D le        │
-//!           consumed ↑start                              ↑end     ↑ capacity: one `read` fills up to here
+//!           consumed ↑start                              ↑end     ↑one `read` fills up to here
 //! ```
 //!
-//! A length is a claim by the other side: memory is taken as bytes arrive, never because a length was
-//! announced, and a claim above one gibibyte is refused. Rows that nobody wants to see are counted and
-//! let go; one that is longer than the buffer runs through it without being assembled.
+//! A length is a claim by the other side: memory is taken as bytes arrive, never because a length
+//! was announced, and a claim above one gibibyte is refused. Rows that nobody wants to see are
+//! counted and let go; one that is longer than the buffer runs through it without being assembled.
 
 use std::io::{self, Read};
 
@@ -114,8 +114,8 @@ impl Incoming {
         }
     }
 
-    /// Reads and forgets all but the header of the row at `start`, of which `missing` bytes have yet
-    /// to come. Leaves a message with an empty body.
+    /// Reads and forgets all but the header of the row at `start`, of which `missing` bytes have
+    /// yet to come. Leaves a message with an empty body.
     fn let_through(
         &mut self,
         source: &mut impl Read,

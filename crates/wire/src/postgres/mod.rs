@@ -8,10 +8,11 @@
 //! ```
 //!
 //! Every exchange ends with ReadyForQuery, also after an error; what comes before it is taken by
-//! [`Connection::advance`] one message at a time. Notices, changed parameters and notifications may
-//! come at any time and are skipped. A connection on which an exchange did not reach its end (broken,
-//! protocol violated, a panic in the caller's data source) knows no longer which answer belongs to
-//! which question; it then refuses every further call rather than count a stranger's rows.
+//! `Connection::advance` one message at a time. Notices, changed parameters and notifications may
+//! come at any time and are skipped. A connection on which an exchange did not reach its end
+//! (broken, protocol violated, a panic in the caller's data source) knows no longer which answer
+//! belongs to which question; it then refuses every further call rather than count a stranger's
+//! rows.
 
 use std::fmt;
 use std::io::{self, Read, Write};
@@ -19,15 +20,17 @@ use std::time::Duration;
 
 pub(crate) mod answer;
 mod bulk;
+mod exchange;
 pub(crate) mod incoming;
 pub(crate) mod login;
 pub(crate) mod outgoing;
 pub(crate) mod scram;
 
 use crate::client::{Args, Client, Outcome, Rows, StatementId};
-use crate::error::{ServerError, WireError};
+use crate::error::WireError;
 use crate::stream::{Endpoint, Stream};
-use incoming::{Incoming, RowBodies};
+use exchange::{Answer, Counted, Direction, Event, Form, Kept, Parameters, Sink};
+use incoming::Incoming;
 use outgoing::{SYNC, Statement, message, put_cstring};
 
 /// A server on its knees may take long to fork a process; one that is stopped takes for ever.
@@ -39,12 +42,12 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A connection to a PostgreSQL server. See [`Client`] for what it offers.
 ///
-/// Integers are sent in the width of the parameter's type; one that is beyond it is sent as characters
-/// so that the refusal is the server's own. Character parameters go as they are, in the encoding of
-/// the server: `client_encoding` is left alone.
+/// Integers are sent in the width of the parameter's type; one that is beyond it is sent as
+/// characters so that the refusal is the server's own. Character parameters go as they are, in the
+/// encoding of the server: `client_encoding` is left alone.
 ///
-/// `COMMIT` of a transaction in which a statement failed is answered by PostgreSQL as a success that
-/// rolled back. Who ignores a [`WireError::Server`] and commits has committed nothing.
+/// `COMMIT` of a transaction in which a statement failed is answered by PostgreSQL as a success
+/// that rolled back. Who ignores a [`WireError::Server`] and commits has committed nothing.
 pub struct Connection {
     stream: Stream,
     incoming: Incoming,
@@ -62,8 +65,8 @@ impl Connection {
     ///
     /// # Errors
     /// [`WireError::Connect`] when nobody answers or the connection breaks before it is made,
-    /// [`WireError::Login`] when the server refuses (also for a missing database, too many clients, or
-    /// because it wants TLS), [`WireError::Protocol`] when it is not PostgreSQL or wants to be
+    /// [`WireError::Login`] when the server refuses (also for a missing database, too many clients,
+    /// or because it wants TLS), [`WireError::Protocol`] when it is not PostgreSQL or wants to be
     /// convinced in a way that is not spoken here.
     pub fn connect(endpoint: &Endpoint) -> Result<Connection, WireError> {
         let stream = Stream::connect(&endpoint.transport)?;
@@ -127,7 +130,8 @@ impl Connection {
         }
     }
 
-    /// A server that ends a session says why before it closes: that is worth more than "broken pipe".
+    /// A server that ends a session says why before it closes: that is worth more than "broken
+    /// pipe".
     #[cold]
     fn last_words(&mut self, error: io::Error) -> WireError {
         let mut answer = Answer::new(Form::Simple);
@@ -154,8 +158,7 @@ impl Connection {
                 sink.row(message.body)?;
             }
             b'C' => {
-                answer.completed += 1;
-                answer.outcome.affected += answer::affected(message.body);
+                answer.complete(message.body);
             }
             b'Z' => return Ok(Event::Ready),
             b'E' => answer.refused(message.body),
@@ -165,10 +168,11 @@ impl Connection {
             b't' => sink.parameters(message.body)?,
             b'G' => return Ok(Event::CopyIn),
             // COPY … TO STDOUT sends one CopyData per row.
+            b'H' => answer.direction = Direction::Out,
             b'd' => answer.outcome.rows += 1,
-            // Parse-, Bind- and CloseComplete, NoData; CopyOutResponse, CopyDone; NoticeResponse,
+            // Parse-, Bind- and CloseComplete, NoData; CopyDone; NoticeResponse,
             // ParameterStatus, NotificationResponse.
-            b'1' | b'2' | b'3' | b'n' | b'H' | b'c' | b'N' | b'S' | b'A' => {}
+            b'1' | b'2' | b'3' | b'n' | b'c' | b'N' | b'S' | b'A' => {}
             tag => return Err(unexpected(tag)),
         }
         Ok(Event::More)
@@ -338,101 +342,6 @@ impl fmt::Debug for Connection {
 }
 
 const TERMINATE: [u8; 5] = *b"X\0\0\0\x04";
-
-/// How the question was put.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// By Query.
-    Simple,
-    /// By messages that end with Sync.
-    Extended,
-}
-
-/// What one message led to.
-enum Event {
-    /// ReadyForQuery: the exchange is over.
-    Ready,
-    /// The server waits for data.
-    CopyIn,
-    More,
-}
-
-/// What is known of the answer so far.
-struct Answer {
-    form: Form,
-    outcome: Outcome,
-    completed: u32,
-    /// The first error, which is the cause of any other.
-    error: Option<ServerError>,
-}
-
-impl Answer {
-    #[inline]
-    fn new(form: Form) -> Answer {
-        Answer { form, outcome: Outcome::default(), completed: 0, error: None }
-    }
-
-    #[cold]
-    fn refused(&mut self, body: &[u8]) {
-        if self.error.is_none() {
-            self.error = Some(answer::server_error(body));
-        }
-    }
-
-    /// A broken connection, explained by the server's last error if it sent one.
-    #[cold]
-    fn broken(&mut self, error: io::Error) -> WireError {
-        WireError::Broken(match self.error.take() {
-            Some(last) => {
-                io::Error::new(error.kind(), format!("the server ended the session: {last}"))
-            }
-            None => error,
-        })
-    }
-}
-
-/// Who wants to see what the messages hold.
-trait Sink {
-    /// Whether the bodies of rows are looked at.
-    const BODIES: RowBodies = RowBodies::Skip;
-
-    fn parameters(&mut self, _body: &[u8]) -> Result<(), WireError> {
-        Ok(())
-    }
-    fn columns(&mut self, _body: &[u8]) -> Result<(), WireError> {
-        Ok(())
-    }
-    fn row(&mut self, _body: &[u8]) -> Result<(), WireError> {
-        Ok(())
-    }
-}
-
-/// Nobody: counting is enough.
-struct Counted;
-
-impl Sink for Counted {}
-
-struct Parameters(Option<Vec<u32>>);
-
-impl Sink for Parameters {
-    fn parameters(&mut self, body: &[u8]) -> Result<(), WireError> {
-        self.0 = Some(answer::parameter_oids(body)?);
-        Ok(())
-    }
-}
-
-struct Kept(Rows);
-
-impl Sink for Kept {
-    const BODIES: RowBodies = RowBodies::Keep;
-
-    fn columns(&mut self, body: &[u8]) -> Result<(), WireError> {
-        answer::begin_rows(&mut self.0, body)
-    }
-    fn row(&mut self, body: &[u8]) -> Result<(), WireError> {
-        answer::push_row(&mut self.0, body)
-    }
-}
 
 fn during_login(error: &io::Error) -> io::Error {
     let text = match error.kind() {

@@ -7,11 +7,11 @@
 //!               └────────────── head, kept per statement ───┘└── per execution ──┘└ binary results
 //! ```
 //!
-//! The head is copied as a whole; only the values are written one by one. Integers go in binary where
-//! the server's parameter is an integer, everything else as characters, and the format codes in the
-//! head assume just that. A value that breaks the assumption (characters for an integer parameter, a
-//! number beyond its width) flips its own code to text: then it is the server that reads it or
-//! refuses it, in its own words.
+//! The head is copied as a whole; only the values are written one by one. Integers go in binary
+//! where the server's parameter is an integer, everything else as characters, and the format codes
+//! in the head assume just that. A value that breaks the assumption (characters for an integer
+//! parameter, a number beyond its width) flips its own code to text: then it is the server that
+//! reads it or refuses it, in its own words.
 
 use std::io::Write;
 
@@ -28,8 +28,8 @@ const EXECUTE_SYNC: [u8; 15] = *b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
 pub(crate) const SYNC: [u8; 5] = *b"S\0\0\0\x04";
 
 /// One result format code, binary. Integers then need no conversion to decimal on the server and
-/// character columns are the same bytes in both formats, so that binary is never the dearer one; and
-/// it is one rule for all columns of all statements.
+/// character columns are the same bytes in both formats, so that binary is never the dearer one;
+/// and it is one rule for all columns of all statements.
 const BINARY_RESULTS: [u8; 4] = [0, 1, 0, 1];
 
 /// Appends a message whose body `body` writes.

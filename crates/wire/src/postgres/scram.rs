@@ -1,4 +1,5 @@
-//! SCRAM-SHA-256 (RFC 5802 and 7677): both sides prove that they know the password, neither shows it.
+//! SCRAM-SHA-256 (RFC 5802 and 7677): both sides prove that they know the password, neither shows
+//! it.
 //!
 //! ```text
 //!   client                                          server: salt, iterations, StoredKey, ServerKey
@@ -8,10 +9,10 @@
 //!     checks the signature               ◀──        v=<HMAC(ServerKey, all of the above)>
 //! ```
 //!
-//! The user's name stays empty, as PostgreSQL takes it from the startup message. Channel binding needs
-//! TLS, which is not spoken here. The password's bytes are used as they are: for ASCII that is what
-//! SASLprep gives, for other characters it is so if the password is in the composed form that
-//! keyboards produce.
+//! The user's name stays empty, as PostgreSQL takes it from the startup message. Channel binding
+//! needs TLS, which is not spoken here. The password's bytes are used as they are: for ASCII that
+//! is what SASLprep gives, for other characters it is so if the password is in the composed form
+//! that keyboards produce.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;

@@ -1,6 +1,6 @@
-//! The client against servers that say what no server should. The whole of what the server will ever
-//! say lies in the socket before the client begins, and its end is closed: no answer can be waited
-//! for in vain.
+//! The client against servers that say what no server should. The whole of what the server will
+//! ever say lies in the socket before the client begins, and its end is closed: no answer can be
+//! waited for in vain.
 
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;

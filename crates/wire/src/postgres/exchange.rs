@@ -1,0 +1,127 @@
+//! What is known of an answer while it comes, and who looks at what it holds.
+
+use std::io;
+
+use super::answer::{affected, begin_rows, parameter_oids, push_row, server_error};
+use super::incoming::RowBodies;
+use crate::client::{Outcome, Rows};
+use crate::error::{ServerError, WireError};
+
+/// How the question was put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// By Query.
+    Simple,
+    /// By messages that end with Sync.
+    Extended,
+}
+
+/// What one message led to.
+pub(super) enum Event {
+    /// ReadyForQuery: the exchange is over.
+    Ready,
+    /// The server waits for data.
+    CopyIn,
+    More,
+}
+
+/// Towards the server's tables or away from them: `COPY 5` can mean either.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    In,
+    Out,
+}
+
+/// What is known of the answer so far.
+pub(super) struct Answer {
+    pub(super) form: Form,
+    pub(super) outcome: Outcome,
+    pub(super) completed: u32,
+    /// Where the rows that the next CommandComplete counts were moved to.
+    pub(super) direction: Direction,
+    /// The first error, which is the cause of any other.
+    pub(super) error: Option<ServerError>,
+}
+
+impl Answer {
+    #[inline]
+    pub(super) fn new(form: Form) -> Answer {
+        Answer {
+            form,
+            outcome: Outcome::default(),
+            completed: 0,
+            direction: Direction::In,
+            error: None,
+        }
+    }
+
+    #[inline]
+    pub(super) fn complete(&mut self, body: &[u8]) {
+        self.completed += 1;
+        if self.direction == Direction::In {
+            self.outcome.affected += affected(body);
+        }
+        self.direction = Direction::In;
+    }
+
+    #[cold]
+    pub(super) fn refused(&mut self, body: &[u8]) {
+        if self.error.is_none() {
+            self.error = Some(server_error(body));
+        }
+    }
+
+    /// A broken connection, explained by the server's last error if it sent one.
+    #[cold]
+    pub(super) fn broken(&mut self, error: io::Error) -> WireError {
+        WireError::Broken(match self.error.take() {
+            Some(last) => {
+                io::Error::new(error.kind(), format!("the server ended the session: {last}"))
+            }
+            None => error,
+        })
+    }
+}
+
+/// Who wants to see what the messages hold.
+pub(super) trait Sink {
+    /// Whether the bodies of rows are looked at.
+    const BODIES: RowBodies = RowBodies::Skip;
+
+    fn parameters(&mut self, _body: &[u8]) -> Result<(), WireError> {
+        Ok(())
+    }
+    fn columns(&mut self, _body: &[u8]) -> Result<(), WireError> {
+        Ok(())
+    }
+    fn row(&mut self, _body: &[u8]) -> Result<(), WireError> {
+        Ok(())
+    }
+}
+
+/// Nobody: counting is enough.
+pub(super) struct Counted;
+
+impl Sink for Counted {}
+
+pub(super) struct Parameters(pub(super) Option<Vec<u32>>);
+
+impl Sink for Parameters {
+    fn parameters(&mut self, body: &[u8]) -> Result<(), WireError> {
+        self.0 = Some(parameter_oids(body)?);
+        Ok(())
+    }
+}
+
+pub(super) struct Kept(pub(super) Rows);
+
+impl Sink for Kept {
+    const BODIES: RowBodies = RowBodies::Keep;
+
+    fn columns(&mut self, body: &[u8]) -> Result<(), WireError> {
+        begin_rows(&mut self.0, body)
+    }
+    fn row(&mut self, body: &[u8]) -> Result<(), WireError> {
+        push_row(&mut self.0, body)
+    }
+}
