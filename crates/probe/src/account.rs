@@ -12,14 +12,15 @@
 //!
 //!   used  =  Σ stays, comes: clock now − clock then (0 if it had not begun)
 //!          + Σ growth of the count of reaped children
-//!          − Σ what those that went had on their clocks, and in their own counts, at the first sample
+//!          − Σ what those that went had on clock and count at the first sample
 //! ```
 //!
 //! A process moves its total to its parent when it is waited for; nothing is lost and nothing is
 //! counted twice, so the difference of the sums is what was used in between. The only case in which
 //! the sums do not hold is a process that leaves the tree without being waited for (its parent died
 //! first, or ignores its children): then more went than came back, and the cost is *not observable*
-//! instead of too small. (One that was born *and* left between the samples leaves no trace.)
+//! instead of too small. (That is noticed if what went is more than the uncertainty below; one that
+//! was born *and* left between the samples leaves no trace.)
 //!
 //! *Precision.* The clocks are exact. The count of reaped children is kept in nanoseconds but shown
 //! in ticks (10 ms), user and kernel cut off separately: a window in which children were reaped is

@@ -8,7 +8,8 @@ pub fn thread_cpu_ns() -> u64 {
     own(ClockId::CLOCK_THREAD_CPUTIME_ID)
 }
 
-/// Processor time of the calling process with all its threads, those that ended too, in nanoseconds.
+/// Processor time of the calling process with all its threads, those that ended too, in
+/// nanoseconds.
 pub fn process_cpu_ns() -> u64 {
     own(ClockId::CLOCK_PROCESS_CPUTIME_ID)
 }
@@ -17,8 +18,8 @@ fn own(clock: ClockId) -> u64 {
     read(clock).expect("Linux has had the processor clocks of the caller since 2.6.12")
 }
 
-/// Processor time of another process with all its threads, those that ended too; `None` when there is
-/// no such process.
+/// Processor time of another process with all its threads, those that ended too; `None` when
+/// there is no such process.
 pub(crate) fn other_cpu_ns(pid: u32) -> Option<u64> {
     let pid = Pid::from_raw(i32::try_from(pid).ok()?);
     read(clock_getcpuclockid(pid).ok()?)

@@ -1,8 +1,8 @@
 //! What is true of this host, for the environment of both arms.
 //!
-//! A fact that cannot be read is left out: where it matters whether two hosts differ, "not known" is
-//! not a value. Everything that has misled a comparison before is here: the governor, huge pages,
-//! the clock source, mitigations, and the mount options of the data (`discard`).
+//! A fact that cannot be read is left out: where it matters whether two hosts differ, "not known"
+//! is not a value. Everything that has misled a comparison before is here: the governor, huge
+//! pages, the clock source, mitigations, and the mount options of the data (`discard`).
 
 use std::path::Path;
 
@@ -127,8 +127,8 @@ impl Facts<'_> {
         self.set("host.huge_pages", kb("HugePages_Total"));
     }
 
-    /// A hint: what the firmware calls the machine, and whether the processor says that it is one of
-    /// a guest.
+    /// A hint: what the firmware calls the machine, and whether the processor says that it is one
+    /// of a guest.
     fn virtualisation(&mut self) {
         let text = self.read("proc/cpuinfo").unwrap_or_default();
         let flags = value_of(&text, "flags");
@@ -144,8 +144,8 @@ impl Facts<'_> {
         self.set("host.virtualisation", parts.join(", "));
     }
 
-    /// `spectre_v2: Retpolines; …`, one after the other; what does not concern the processor is left
-    /// out, for the list is long.
+    /// `spectre_v2: Retpolines; …`, one after the other; what does not concern the processor is
+    /// left out, for the list is long.
     fn mitigations(&mut self) {
         let folder = "sys/devices/system/cpu/vulnerabilities";
         let names = self.names(folder);

@@ -9,9 +9,10 @@
 //!   host_facts ─▶ host.kernel, host.cpu.model, …   for the environment of both arms
 //! ```
 //!
-//! Nothing here reads the host's totals to say what a server costs: another job on the host would be
-//! charged to it. What cannot be observed is `None` or a [`NotObservable`] with its reason, never
-//! zero. Linux only: all of it is read from `/proc` and from the processor clocks of processes.
+//! Nothing here reads the host's totals to say what a server costs: another job on the host would
+//! be charged to it. What cannot be observed is `None` or a [`NotObservable`] with its reason,
+//! never zero. Linux only: all of it is read from `/proc` and from the processor clocks of
+//! processes.
 //!
 //! [`account`] explains how the time of processes that come and go is counted, once and only once.
 

@@ -21,7 +21,8 @@ use crate::error::NotObservable;
 use crate::parse::{self, Stat, TcpListener};
 use crate::server::{all_processes, read_stat};
 
-/// Programs that hand traffic on, by the first 15 bytes of their names, which is all that Linux keeps.
+/// Programs that hand traffic on, by the first 15 bytes of their names, which is all that Linux
+/// keeps.
 const FORWARDERS: [&str; 14] = [
     "docker-proxy",
     "rootlessport",
@@ -94,7 +95,8 @@ fn tcp_inodes(host: &str, port: u16) -> Result<Vec<u64>, NotObservable> {
 }
 
 /// Sockets that a connection to `ip` reaches: one bound to that address goes before one bound to
-/// all. `::` takes IPv4 as well unless it was told not to, which `/proc` does not say: it comes last.
+/// all. `::` takes IPv4 as well unless it was told not to, which `/proc` does not say: it comes
+/// last.
 fn listening_on(ip: IpAddr, port: u16, listeners: &[TcpListener]) -> Vec<u64> {
     let on_port = || listeners.iter().filter(|one| one.port == port);
     let same_family = |one: &TcpListener| one.address.is_ipv4() == ip.is_ipv4();
@@ -137,7 +139,8 @@ fn unix_inodes(path: &Path) -> Result<Vec<u64>, NotObservable> {
     Ok(listeners.into_iter().filter(|(bound, _)| same(bound)).map(|(_, inode)| inode).collect())
 }
 
-/// Processes that hold one of the sockets, and whether there are processes that we may not look into.
+/// Processes that hold one of the sockets, and whether there are processes that we may not look
+/// into.
 fn holders(inodes: &[u64], all: &[Stat]) -> (Vec<u32>, bool) {
     let mut hidden = false;
     let mut found = Vec::new();

@@ -1,6 +1,6 @@
 //! Pure parsers of what `/proc` says. Sources: proc(5) and the kernel's
-//! `Documentation/filesystems/proc.rst`. They take bytes, for a process may call itself anything, and
-//! give `None` (or leave a line out) for what they do not understand; none of them panics.
+//! `Documentation/filesystems/proc.rst`. They take bytes, for a process may call itself anything,
+//! and give `None` (or leave a line out) for what they do not understand; none of them panics.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

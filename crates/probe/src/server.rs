@@ -1,9 +1,9 @@
 //! A server's processes, looked at from outside.
 //!
 //! The tree is found by the parent ids of all processes, then read from the root downwards. That
-//! order matters: a parent's count of reaped children is read *before* its children, so that a child
-//! seen alive is not in the count as well. A process that ends between the finding and the reading
-//! may be in neither, and the whole look is taken again.
+//! order matters: a parent's count of reaped children is read *before* its children, so that a
+//! child seen alive is not in the count as well. A process that ends between the finding and the
+//! reading may be in neither, and the whole look is taken again.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;

@@ -1,5 +1,5 @@
-//! A real PostgreSQL with 64 backends: found by its sockets, and its cost compared with what its own
-//! backends say of themselves. Prints what a look at it costs: `cargo test -p dbdyno-probe
+//! A real PostgreSQL with 64 backends: found by its sockets, and its cost compared with what its
+//! own backends say of themselves. Prints what a look at it costs: `cargo test -p dbdyno-probe
 //! --test postgres -- --nocapture`.
 
 use std::io::{Read, Write};
@@ -185,7 +185,7 @@ fn a_postgres_with_64_backends_is_found_and_counted_right() {
     let cost = second.cost_since(&first);
     let cpu_ns = cost.server_cpu_ns.unwrap();
     println!(
-        "looking at {} processes took {:.2} ms of processor time; {:.0} ms were seen, {:.0} ms said",
+        "looking at {} processes took {:.2} ms of processor; {:.0} ms were seen, {:.0} ms said",
         second.processes(),
         second.probe_cpu_ns as f64 / 1e6,
         cpu_ns as f64 / 1e6,

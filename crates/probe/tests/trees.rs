@@ -113,7 +113,8 @@ fn context_switches_are_those_of_the_server() {
 }
 
 /// Written by a child that is gone when the second look is taken: the kernel has added it to the
-/// parent, and only once. A file system in memory would write nothing; then there is nothing to see.
+/// parent, and only once. A file system in memory would write nothing; then there is nothing to
+/// see.
 #[test]
 fn bytes_written_survive_the_child_and_count_once() {
     const WRITTEN: u64 = 4 << 20;
