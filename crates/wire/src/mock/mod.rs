@@ -332,9 +332,12 @@ impl Session {
             Delay::Sleep(time) => self.wait(time, thread::park_timeout),
             Delay::Spin(time) => self.wait(time, |_| std::hint::spin_loop()),
         }
-        if turn.reply != Reply::Cut {
-            self.shared.statements.fetch_add(1, Ordering::Release);
+        // A server that is going down does not answer before its time.
+        let stopping = self.shared.stopping.load(Ordering::Relaxed);
+        if stopping || turn.reply == Reply::Cut {
+            return Reply::Cut;
         }
+        self.shared.statements.fetch_add(1, Ordering::Release);
         turn.reply
     }
 

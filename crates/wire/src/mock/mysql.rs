@@ -30,8 +30,6 @@ const UNKNOWN_STATEMENT: u16 = 1243;
 const LATIN1: u16 = 8;
 const TYPE_STRING: u8 = 0xFE;
 const AUTOCOMMIT: [u8; 2] = [2, 0];
-/// First packet of an answer.
-const FIRST: u8 = 1;
 
 /// How a result ends; agreed at login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +55,7 @@ struct Server<'a> {
     prepared: Vec<Kind>,
     /// The last result that was built, with what it was built for.
     built: Vec<u8>,
-    built_for: Option<(u32, u32, Form)>,
+    built_for: Option<(u32, u32, Form, u8)>,
 }
 
 /// Serves one connection to its end.
@@ -145,7 +143,7 @@ impl Server<'_> {
         head.extend_from_slice(&columns.to_le_bytes());
         head.extend_from_slice(&parameters.to_le_bytes());
         head.extend_from_slice(&[0; 3]);
-        let (mut packets, mut number) = (Vec::new(), FIRST);
+        let (mut packets, mut number) = (Vec::new(), self.channel.number());
         put_packets(&mut packets, &mut number, &head);
         for (count, name) in [(parameters, "?"), (columns, "c")] {
             for _ in 0..count {
@@ -176,10 +174,13 @@ impl Server<'_> {
     }
 
     fn rows(&mut self, count: u32, width: u32, form: Form) -> Result<(), WireError> {
-        if self.built_for != Some((count, width, form)) {
+        // After a request of several packets the answer does not begin with number 1.
+        let first = self.channel.number();
+        let wanted = Some((count, width, form, first));
+        if self.built_for != wanted {
             self.built.clear();
-            build_rows(&mut self.built, count, width, form, self.ending);
-            self.built_for = Some((count, width, form));
+            build_rows(&mut self.built, first, (count, width), form, self.ending);
+            self.built_for = wanted;
         }
         self.channel.write_built(&self.built)?;
         Ok(())
@@ -216,8 +217,14 @@ const EOF_PACKET: [u8; 5] = [EOF, 0, 0, AUTOCOMMIT[0], AUTOCOMMIT[1]];
 const OK_AS_EOF: [u8; 7] = [EOF, 0, 0, AUTOCOMMIT[0], AUTOCOMMIT[1], 0, 0];
 
 /// A whole result of one column, `c CHAR(width)`.
-fn build_rows(output: &mut Vec<u8>, count: u32, width: u32, form: Form, ending: Ending) {
-    let mut number = FIRST;
+fn build_rows(
+    output: &mut Vec<u8>,
+    first: u8,
+    (count, width): (u32, u32),
+    form: Form,
+    ending: Ending,
+) {
+    let mut number = first;
     put_packets(output, &mut number, &[1]);
     put_packets(output, &mut number, &definition("c", width));
     if ending == Ending::Eof {

@@ -34,12 +34,12 @@ pub(super) fn kind(sql: &[u8]) -> Kind {
     let sql = sql.trim_ascii_start();
     let word = sql.split(|byte| !byte.is_ascii_alphabetic()).next();
     let word = word.unwrap_or_default();
-    let is = |name: &&str| word.eq_ignore_ascii_case(name.as_bytes());
-    if CONTROLS.iter().any(|name| is(&name)) {
+    let is = |name: &str| word.eq_ignore_ascii_case(name.as_bytes());
+    if CONTROLS.iter().any(|name| is(name)) {
         Kind::Control
-    } else if sql.first() == Some(&b'(') || SELECTS.iter().any(|name| is(&name)) {
+    } else if sql.first() == Some(&b'(') || SELECTS.iter().any(|name| is(name)) {
         Kind::Select
-    } else if is(&"LOAD") || is(&"COPY") {
+    } else if is("LOAD") || is("COPY") {
         Kind::Bulk
     } else {
         Kind::Write

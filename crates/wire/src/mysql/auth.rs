@@ -92,8 +92,9 @@ pub(crate) fn xor(bytes: &[u8], mask: &[u8]) -> Vec<u8> {
 pub(super) fn finish(
     channel: &mut Channel,
     password: &Secret,
-    mut nonce: Vec<u8>,
+    nonce: &[u8],
 ) -> Result<(), WireError> {
+    let mut nonce = nonce.to_vec();
     for _ in 0..PATIENCE {
         let head = channel.head()?;
         let mut reader = Reader(channel.take(head)?);
@@ -133,11 +134,7 @@ fn asked_method(reader: &mut Reader<'_>) -> Result<Method, WireError> {
     })
 }
 
-fn send_password(
-    channel: &mut Channel,
-    password: &Secret,
-    nonce: &[u8],
-) -> Result<(), WireError> {
+fn send_password(channel: &mut Channel, password: &Secret, nonce: &[u8]) -> Result<(), WireError> {
     let clear = [password.expose().as_bytes(), &[0]].concat();
     if channel.stream().is_unix() {
         channel.payload().extend_from_slice(&clear);

@@ -119,6 +119,15 @@ pub(super) struct Done {
 /// Reads the packet that ends a statement without rows or, since MySQL 5.7, a list of rows.
 #[inline]
 pub(super) fn done(payload: &[u8]) -> Result<Done, WireError> {
+    // Small numbers, as almost always.
+    if let &[_, affected @ 0..NULL, 0..NULL, low, high, ..] = payload {
+        let more = u16::from_le_bytes([low, high]) & MORE_RESULTS_EXISTS != 0;
+        return Ok(Done { affected: u64::from(affected), more });
+    }
+    done_slowly(payload)
+}
+
+fn done_slowly(payload: &[u8]) -> Result<Done, WireError> {
     let mut reader = Reader(payload);
     reader.u8()?;
     let affected = reader.length_encoded()?;

@@ -3,7 +3,7 @@
 use super::auth::{self, Method};
 use super::codec::{ERR, Reader, put_length, server_error};
 use super::latin1;
-use crate::error::{ServerError, WireError};
+use crate::error::WireError;
 use crate::stream::Endpoint;
 
 /// Bits that both sides exchange to agree on the dialect of the protocol.
@@ -13,6 +13,7 @@ pub(crate) mod capability {
     pub const CONNECT_WITH_DB: u32 = 1 << 3;
     pub const LOCAL_FILES: u32 = 1 << 7;
     pub const PROTOCOL_41: u32 = 1 << 9;
+    pub const TLS: u32 = 1 << 11;
     pub const TRANSACTIONS: u32 = 1 << 13;
     pub const SECURE_CONNECTION: u32 = 1 << 15;
     pub const MULTI_RESULTS: u32 = 1 << 17;
@@ -38,6 +39,7 @@ const WANTED: u32 = LONG_PASSWORD
 
 const LATIN1_SWEDISH_CI: u8 = 8;
 const LARGEST_PACKET: u32 = 1 << 30;
+const ACCESS_DENIED: u16 = 1045;
 const SECURE_TRANSPORT_REQUIRED: u16 = 3159;
 
 /// What the server says first.
@@ -88,6 +90,26 @@ impl Greeting {
             )));
         }
         Ok(Greeting { version: plain(&version), connection_id, capabilities, nonce, method })
+    }
+
+    /// Adds to a refusal what the server does not say. MySQL names a demand for TLS; MariaDB, and
+    /// both for an account with `REQUIRE SSL`, call it a wrong password.
+    pub fn explain(&self, mut error: WireError) -> WireError {
+        let offers_tls = self.capabilities & TLS != 0;
+        if let WireError::Login(refusal) = &mut error {
+            refusal.message.push_str(match refusal.code {
+                SECURE_TRANSPORT_REQUIRED => {
+                    "; dbdyno does not speak TLS: use the unix socket (?socket=PATH) or set \
+                     require_secure_transport=OFF"
+                }
+                ACCESS_DENIED if offers_tls => {
+                    "; if account and password are right, it may demand TLS, which dbdyno does not \
+                     speak: see require_secure_transport and REQUIRE SSL"
+                }
+                _ => "",
+            });
+        }
+        error
     }
 
     /// The capabilities that both sides have.
@@ -153,14 +175,8 @@ fn put_attributes(payload: &mut Vec<u8>, attributes: &[(&str, &str)]) {
 
 /// The meaning of an error packet during the login.
 pub(super) fn refused(error: WireError) -> WireError {
-    let WireError::Server(ServerError { code, sqlstate, mut message }) = error else {
-        return error;
-    };
-    if code == SECURE_TRANSPORT_REQUIRED {
-        message.push_str(
-            "; dbdyno does not speak TLS: use the unix socket (?socket=PATH) or set \
-             require_secure_transport=OFF",
-        );
+    match error {
+        WireError::Server(error) => WireError::Login(error),
+        other => other,
     }
-    WireError::Login(ServerError { code, sqlstate, message })
 }

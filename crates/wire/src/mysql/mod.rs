@@ -90,7 +90,8 @@ impl Connection {
         greeting.answer(endpoint, channel.payload())?;
         channel.send()?;
         let modern = greeting.agreed(endpoint) & capability::DEPRECATE_EOF != 0;
-        auth::finish(&mut channel, &endpoint.password, greeting.nonce)?;
+        auth::finish(&mut channel, &endpoint.password, &greeting.nonce)
+            .map_err(|error| greeting.explain(error))?;
         Ok(Connection {
             channel,
             statements: Vec::new(),

@@ -55,6 +55,8 @@ pub(super) fn answer(channel: &mut Channel) -> Result<Answer, WireError> {
     let head = channel.head()?;
     let payload = channel.take(head)?;
     match head.kind {
+        // As every result of a point query begins.
+        1 if payload.len() == 1 => Ok(Answer::Columns(1)),
         OK => codec::done(payload).map(Answer::Done),
         ERR => Err(server_error(payload)),
         NULL => Ok(Answer::File),
@@ -99,20 +101,27 @@ pub(super) fn skip_columns(
     columns: u64,
     ending: Ending,
 ) -> Result<(), WireError> {
-    for _ in 0..columns {
+    let mut skipped = channel.skip_ready(columns, |kind| kind != ERR);
+    while skipped < columns {
         let head = channel.head()?;
         if head.kind == ERR {
             return Err(server_error(channel.take(head)?));
         }
         channel.skip(head)?;
+        skipped += 1;
     }
     end_columns(channel, ending)
 }
 
+#[inline]
 fn end_columns(channel: &mut Channel, ending: Ending) -> Result<(), WireError> {
-    if ending == Ending::Ok {
-        return Ok(());
+    match ending {
+        Ending::Ok => Ok(()),
+        Ending::Eof => expect_eof(channel),
     }
+}
+
+fn expect_eof(channel: &mut Channel) -> Result<(), WireError> {
     let head = channel.head()?;
     match head.kind {
         EOF if head.length() < EOF_LENGTH => channel.skip(head),
@@ -129,6 +138,10 @@ fn count_rows(
     rows: &mut u64,
 ) -> Result<Done, WireError> {
     loop {
+        *rows += match form {
+            Form::Text => channel.skip_ready(u64::MAX, |kind| kind < EOF),
+            Form::Binary => channel.skip_ready(u64::MAX, |kind| kind == OK),
+        };
         let head = channel.head()?;
         if let Some(done) = end_of_rows(channel, head, ending)? {
             return Ok(done);
@@ -198,11 +211,7 @@ fn column_name(channel: &mut Channel) -> Result<String, WireError> {
     reader.string().map(latin1::decode)
 }
 
-fn keep_rows(
-    channel: &mut Channel,
-    ending: Ending,
-    kept: &mut Rows,
-) -> Result<Done, WireError> {
+fn keep_rows(channel: &mut Channel, ending: Ending, kept: &mut Rows) -> Result<Done, WireError> {
     loop {
         let head = channel.head()?;
         if let Some(done) = end_of_rows(channel, head, ending)? {

@@ -61,11 +61,7 @@ impl Statement {
 
     /// Writes an execution.
     #[inline]
-    pub fn write(
-        &mut self,
-        channel: &mut Channel,
-        args: &dyn Args,
-    ) -> Result<(), WireError> {
+    pub fn write(&mut self, channel: &mut Channel, args: &dyn Args) -> Result<(), WireError> {
         let count = args.count();
         if count != self.types.len() {
             return Err(WireError::Protocol(format!(

@@ -1,0 +1,82 @@
+//! The steady state of the MySQL client allocates nothing.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use dbdyno_wire::mock::{EveryNth, Login, MockServer, Protocol, Reply, Turn};
+use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::{Args, Client, Param};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts the allocations of each thread, so that the mock's own do not disturb.
+struct Counting;
+
+// SAFETY: every call goes to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller's promise is passed on.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+struct List<'a>(Vec<Param<'a>>);
+
+impl Args for List<'_> {
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+    fn get(&self, index: usize) -> Param<'_> {
+        self.0[index]
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn statements_allocate_nothing_once_warm() {
+    // A large result now and then: the buffers are grown by the first and stay.
+    let script = EveryNth {
+        n: NonZeroU64::new(7).unwrap(),
+        usual: Turn::point(),
+        rare: Turn::now(Reply::Rows { count: 2_000, width: 300 }),
+    };
+    let login = Login::trust("root");
+    let server = MockServer::start(Protocol::Mysql, login, Arc::new(script)).unwrap();
+    let mut connection = Connection::connect(&server.endpoint()).unwrap();
+    let select = connection.prepare("SELECT c FROM t WHERE id=? AND c=?").unwrap();
+    let update = connection.prepare("UPDATE t SET c=? WHERE id=?").unwrap();
+    let (id, text) = (Param::Int(5), Param::Text(&[b'x'; 500]));
+    let lists = [List(vec![id, text]), List(vec![text, id]), List(vec![Param::Null, text])];
+    let mut round = || {
+        for _ in 0..20 {
+            connection.run("BEGIN").unwrap();
+            connection.execute(select, &lists[0]).unwrap();
+            connection.execute(select, &lists[2]).unwrap();
+            connection.execute(update, &lists[1]).unwrap();
+            connection.run("SELECT c FROM t").unwrap();
+            connection.run("COMMIT").unwrap();
+        }
+    };
+    round();
+    let before = ALLOCATIONS.get();
+    round();
+    assert_eq!(ALLOCATIONS.get() - before, 0);
+    assert!(before > 0, "the allocator counts");
+    assert_eq!(server.statements(), 160);
+}
