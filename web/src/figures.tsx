@@ -76,6 +76,7 @@ function Throughput({ cell }: { cell: Cell }) {
   const { rounds } = cell.detail;
   const draw = useCallback((palette: Palette) => throughputChart(cell, palette), [cell]);
   const slot = rounds.find((round) => round.slots.length > 0);
+  const hasExtremes = rounds.some((round) => round.slots_low.length > 0);
   return (
     <Figure
       title="Throughput, round by round."
@@ -89,6 +90,7 @@ function Throughput({ cell }: { cell: Cell }) {
     >
       <p class="aside">
         Thick: mean of a round. {slot && `Thin: slots of ${fixed(slot.slot_ms, 0)} ms. `}
+        {hasExtremes && "Band: slowest and fastest moment within a slot. "}
         The axis does not begin at zero.
       </p>
     </Figure>

@@ -45,8 +45,8 @@ pub(super) fn rates(view: &View, notes: &Notes<'_>) -> String {
     text + &format!(
         "<p class=\"aside\">Geometric means over rounds. rQPS: test ÷ base. Pairs: of rounds; in \
          brackets about how many more would decide. Would find: the smallest change that this many \
-         pairs of this noise find with 80&nbsp;% chance. In the drawing, the grey band is the budget \
-         of {budget} within which the arms count as equal, and an arrow points to what lies \
+         pairs of this noise find with 80&nbsp;% chance. In the drawing, the grey band is the \
+         budget of {budget} within which the arms count as equal, and an arrow points to what lies \
          outside. {}</p>\n</section>\n",
         escape(words::SIGNS)
     )
