@@ -2,7 +2,8 @@
 #
 #   make demo    build, measure the embedded arm for a minute, write a report
 #   make test    every check and every test, real servers included
-#   make bench   what the load generator itself costs, beside sysbench
+#   make bench   what asking costs and how fast tables fill, beside sysbench: minutes
+#   make aa      how often verdicts are right, without and with a planted 5 %: about an hour
 #   make web     rebuild the script of the report page (needs Node)
 
 SHELL := bash
@@ -12,7 +13,7 @@ SHELL := bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test setup bench web
+.PHONY: demo test setup bench aa web
 
 demo:
 	tools/setup demo
@@ -23,7 +24,7 @@ test: setup
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	DBDYNO_REQUIRE_SERVERS=1 cargo test --locked --workspace
-	RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --no-deps --quiet
+	RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --no-deps --document-private-items --quiet
 	tools/page
 
 setup:
@@ -32,6 +33,13 @@ setup:
 bench:
 	tools/setup bench
 	cargo bench --locked -p dbdyno-load --bench client_cost
+	cargo bench --locked -p dbdyno-lab --bench fill -- mariadb:11.8
+	cargo bench --locked -p dbdyno-lab --bench fill -- postgres:17
+
+aa:
+	tools/setup demo
+	cargo bench --locked -p dbdyno --bench verdicts -- mariadb:10.11 mariadb:10.11 20 --quick
+	cargo bench --locked -p dbdyno --bench verdicts -- sqlite: 'sqlite:?slow=5%' 10 --quick
 
 web:
 	cd web && npm ci && npm test && npm run build

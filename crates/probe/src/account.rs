@@ -25,7 +25,7 @@
 //! *Precision.* The clocks are exact. The count of reaped children is kept in nanoseconds but shown
 //! in ticks (10 ms), user and kernel cut off separately: a window in which children were reaped is
 //! off by less than two ticks for each process that reaped some; a window without is exact. The
-//! split into user and kernel comes from the ticks of all processes and is applied to the exact sum.
+//! split into user and kernel comes from the ticks of all processes, applied to the exact sum.
 //!
 //! *Storage traffic* is added to the parent in the same way, by the kernel and exactly: the
 //! difference of the sums over the tree is right as it is. *Context switches* are counted by thread
