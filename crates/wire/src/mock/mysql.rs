@@ -193,14 +193,12 @@ impl Server<'_> {
         put_length(payload, 0);
         payload.extend_from_slice(&AUTOCOMMIT);
         payload.extend_from_slice(&[0; 2]);
-        self.channel.send()?;
-        Ok(())
+        self.channel.send()
     }
 
     fn error(&mut self, code: u16, sqlstate: &str, message: &str) -> Result<(), WireError> {
         put_error(self.channel.payload(), code, sqlstate, message);
-        self.channel.send()?;
-        Ok(())
+        self.channel.send()
     }
 }
 

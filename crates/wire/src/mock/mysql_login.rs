@@ -41,10 +41,7 @@ const ACCESS_DENIED: u16 = 1045;
 const KEY_BITS: usize = 1024;
 
 /// Greets, and lets the client in or refuses it, which is an error here too.
-pub(super) fn log_in(
-    session: &Session,
-    channel: &mut Channel,
-) -> Result<Ending, WireError> {
+pub(super) fn log_in(session: &Session, channel: &mut Channel) -> Result<Ending, WireError> {
     let method = match session.login().auth {
         Auth::Native => Method::Native,
         Auth::CachingSha2 => Method::CachingSha2,
@@ -112,8 +109,7 @@ fn greet(
     payload.push(0);
     payload.extend_from_slice(method.name().as_bytes());
     payload.push(0);
-    channel.send()?;
-    Ok(())
+    channel.send()
 }
 
 /// What the client answers to the greeting.
@@ -203,8 +199,7 @@ impl Gate<'_> {
         let payload = self.channel.payload();
         payload.push(MORE);
         payload.extend_from_slice(more);
-        self.channel.send()?;
-        Ok(())
+        self.channel.send()
     }
 
     /// The password and its zero byte: in clear over a unix socket, else under our key.

@@ -138,16 +138,14 @@ fn send_password(channel: &mut Channel, password: &Secret, nonce: &[u8]) -> Resu
     let clear = [password.expose().as_bytes(), &[0]].concat();
     if channel.stream().is_unix() {
         channel.payload().extend_from_slice(&clear);
-        channel.send()?;
-        return Ok(());
+        return channel.send();
     }
     channel.payload().push(ASK_FOR_KEY);
     channel.send()?;
     let head = channel.head()?;
     let sealed = seal(channel.take(head)?, &xor(&clear, nonce))?;
     channel.payload().extend_from_slice(&sealed);
-    channel.send()?;
-    Ok(())
+    channel.send()
 }
 
 /// Encrypts under the key in the server's answer.

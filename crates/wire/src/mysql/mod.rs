@@ -126,8 +126,7 @@ impl Connection {
     fn send_text(&mut self, code: u8, sql: &str) -> Result<(), WireError> {
         let sql = latin1::encode(sql)?;
         self.channel.command(code)?.extend_from_slice(&sql);
-        self.channel.send()?;
-        Ok(())
+        self.channel.send()
     }
 
     fn send_pieces(&mut self, more: &mut dyn FnMut(&mut Vec<u8>) -> bool) -> Result<(), WireError> {
@@ -142,8 +141,7 @@ impl Connection {
             }
             if !goes_on {
                 self.channel.payload();
-                self.channel.send()?;
-                return Ok(());
+                return self.channel.send();
             }
         }
     }

@@ -102,14 +102,16 @@ impl Channel {
     /// Sends what [`Channel::command`] or [`Channel::payload`] started: in one write, unless it is
     /// longer than a packet can be.
     #[inline]
-    pub fn send(&mut self) -> io::Result<()> {
+    pub fn send(&mut self) -> Result<(), WireError> {
         let length = self.output.len() - HEADER;
-        if length >= FULL {
-            return self.send_split();
-        }
-        self.output[..HEADER].copy_from_slice(&header(length, self.number));
-        self.number = self.number.wrapping_add(1);
-        self.stream.write_all(&self.output)
+        let sent = if length < FULL {
+            self.output[..HEADER].copy_from_slice(&header(length, self.number));
+            self.number = self.number.wrapping_add(1);
+            self.stream.write_all(&self.output)
+        } else {
+            self.send_split()
+        };
+        sent.map_err(|error| self.unsent(error))
     }
 
     /// A payload of a multiple of 2^24-1 bytes ends with an empty packet.
@@ -274,6 +276,17 @@ impl Channel {
         })
     }
 
+    /// Who has closed may have said why before.
+    #[cold]
+    fn unsent(&mut self, error: io::Error) -> WireError {
+        match error.kind() {
+            ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
+                self.last_words().unwrap_or_else(|| closed("before it was asked"))
+            }
+            _ => WireError::Broken(error),
+        }
+    }
+
     /// A server that ends a connection on its own account (shutdown, `KILL`, idle for too long) says
     /// so with an error packet that follows from nothing that we sent.
     fn last_words(&mut self) -> Option<WireError> {
@@ -416,4 +429,28 @@ fn empty() -> WireError {
 fn closed(when: &str) -> WireError {
     let text = format!("the server closed it {when}; its error log says why");
     WireError::Broken(io::Error::new(ErrorKind::UnexpectedEof, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn the_reason_is_told_even_if_the_question_cannot_be_sent() {
+        for (words, expected) in [
+            (&b"\x0d\0\0\0\xff\xbf\x0f#08S01idle"[..], "idle (error 4031"),
+            (b"\x0d\0\0\0\xff\xbf\x0f#08S", "before it was asked"),
+            (b"", "before it was asked"),
+        ] {
+            let (ours, mut theirs) = UnixStream::pair().unwrap();
+            theirs.write_all(words).unwrap();
+            drop(theirs);
+            let mut channel = Channel::new(Stream::Unix(ours));
+            channel.command(3).unwrap().extend_from_slice(b"SELECT 1");
+            let text = channel.send().unwrap_err().to_string();
+            assert!(text.contains(expected), "{text}");
+        }
+    }
 }
