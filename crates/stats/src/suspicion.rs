@@ -42,8 +42,8 @@ fn outlier(log_ratios: &[f64], moments: &Moments) -> Option<Warning> {
     ))
 }
 
-/// The distance from the mean, in standard deviations, that the furthest of `n` normal values passes
-/// with a chance of [`DECISION_ALPHA`].
+/// The distance from the mean, in standard deviations, that the furthest of `n` normal values
+/// passes with a chance of [`DECISION_ALPHA`].
 fn grubbs(n: f64) -> f64 {
     let t = student::quantile(1.0 - DECISION_ALPHA / (2.0 * n), n - 2.0);
     (n - 1.0) / n.sqrt() * (t * t / (n - 2.0 + t * t)).sqrt()
