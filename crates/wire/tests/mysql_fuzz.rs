@@ -5,9 +5,9 @@
 mod stage;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::io::Write;
 use std::net::Shutdown;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{Client, Param};
@@ -15,16 +15,23 @@ use proptest::prelude::*;
 
 use stage::*;
 
-/// Refuses what no answer of a few kilobytes can justify.
-struct Limited;
+/// Notes what no answer of a few kilobytes can justify.
+struct Noting;
 
 const LARGEST: usize = 1 << 20;
-static LARGEST_SEEN: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// The largest request of each thread; the client runs in the thread of the test.
+    static LARGEST_SEEN: Cell<usize> = const { Cell::new(0) };
+}
+
+fn note(size: usize) {
+    LARGEST_SEEN.set(LARGEST_SEEN.get().max(size));
+}
 
 // SAFETY: every call goes to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Limited {
+unsafe impl GlobalAlloc for Noting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        LARGEST_SEEN.fetch_max(layout.size(), Ordering::Relaxed);
+        note(layout.size());
         // SAFETY: the caller's promise is passed on.
         unsafe { System.alloc(layout) }
     }
@@ -33,19 +40,18 @@ unsafe impl GlobalAlloc for Limited {
         unsafe { System.dealloc(pointer, layout) }
     }
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        LARGEST_SEEN.fetch_max(size, Ordering::Relaxed);
+        note(size);
         // SAFETY: the caller's promise is passed on.
         unsafe { System.realloc(pointer, layout, size) }
     }
 }
 
 #[global_allocator]
-static ALLOCATOR: Limited = Limited;
+static ALLOCATOR: Noting = Noting;
 
-/// What a hostile server may say: noise, packets of noise, and real packets damaged.
-fn answer() -> impl Strategy<Value = Vec<u8>> {
-    let noise = || proptest::collection::vec(any::<u8>(), 0..60);
-    let real = prop_oneof![
+/// A payload as real servers send them, or noise.
+fn payload() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
         Just(OK.to_vec()),
         Just(OK_MORE.to_vec()),
         Just(EOF.to_vec()),
@@ -66,21 +72,57 @@ fn answer() -> impl Strategy<Value = Vec<u8>> {
         Just(b"\x01\x04".to_vec()),
         Just(b"\x01-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n".to_vec()),
         Just(b"\xfecaching_sha2_password\0abcdefghijklmnopqrst\0".to_vec()),
-        noise(),
-    ];
-    let framed = (proptest::collection::vec(real, 0..8), 0u8..4).prop_map(|(payloads, first)| {
-        packets(first, &payloads.iter().map(Vec::as_slice).collect::<Vec<_>>())
-    });
-    let damaged = (framed.clone(), any::<proptest::sample::Index>(), any::<u8>(), 0usize..9)
-        .prop_map(|(mut bytes, index, value, cut)| {
-            if !bytes.is_empty() {
-                let at = index.index(bytes.len());
-                bytes[at] = value;
-                bytes.truncate(bytes.len().saturating_sub(cut));
+        proptest::collection::vec(any::<u8>(), 0..60),
+    ]
+}
+
+/// Whole conversations, which the client follows far before it meets the damage.
+fn conversation() -> impl Strategy<Value = Vec<Vec<u8>>> {
+    let of = |payloads: &[&[u8]]| payloads.iter().map(|payload| payload.to_vec()).collect();
+    let rows: [&[u8]; 3] = [b"\x01x", b"\xfb", b"\xfc\x05\0abcde"];
+    let result: Vec<Vec<u8>> = of(&[&[&[1][..], COLUMN], &rows[..], &[OK_EOF]].concat());
+    let older: Vec<Vec<u8>> = of(&[&[&[1][..], COLUMN, EOF], &rows[..], &[EOF_MORE, OK]].concat());
+    let prepared: [&[u8]; 3] = [&[0, 9, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0], COLUMN, COLUMN];
+    prop_oneof![
+        Just(result),
+        Just(older),
+        Just(of(&prepared)),
+        Just(vec![greeting(DEPRECATE_EOF, "caching_sha2_password")]),
+        proptest::collection::vec(payload(), 0..8),
+    ]
+}
+
+/// What a hostile server may say: noise; and conversations with a payload changed or cut short,
+/// with frames that do not fit, or with an end that comes too early.
+fn answer(number: u8) -> impl Strategy<Value = Vec<u8>> {
+    let (place, byte) = (any::<proptest::sample::Index>, any::<u8>());
+    let damage = (place(), place(), byte, 0u8..6);
+    let damaged = (conversation(), damage).prop_map(move |(mut payloads, damage)| {
+        let (which, at, value, manner) = damage;
+        if !payloads.is_empty() {
+            let which = which.index(payloads.len());
+            let payload = &mut payloads[which];
+            let at = at.index(payload.len().max(1));
+            match manner {
+                0 if at < payload.len() => payload[at] = value,
+                1 => payload.truncate(at),
+                _ => {}
             }
-            bytes
-        });
-    prop_oneof![noise(), framed, damaged]
+        }
+        let number = if manner == 2 { value } else { number };
+        let frames = payloads.iter().map(Vec::as_slice).collect::<Vec<_>>();
+        let mut bytes = packets(number, &frames);
+        match manner {
+            3 if !bytes.is_empty() => {
+                let at = at.index(bytes.len());
+                bytes[at] = value;
+            }
+            4 => bytes.truncate(at.index(bytes.len() + 1)),
+            _ => {}
+        }
+        bytes
+    });
+    prop_oneof![1 => proptest::collection::vec(any::<u8>(), 0..60), 9 => damaged]
 }
 
 /// Sends everything and nothing more, and takes whatever comes.
@@ -92,16 +134,21 @@ fn blast(peer: &mut Peer, bytes: &[u8]) {
 }
 
 fn check_memory() -> Result<(), TestCaseError> {
-    let largest = LARGEST_SEEN.load(Ordering::Relaxed);
+    let largest = LARGEST_SEEN.get();
     prop_assert!(largest <= LARGEST, "{} bytes at once", largest);
     Ok(())
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(500))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn any_answer_to_the_login_is_survived(greeted: bool, bytes in answer()) {
+    fn any_answer_to_the_login_is_survived(
+        (greeted, bytes) in prop_oneof![
+            answer(2).prop_map(|bytes| (true, bytes)),
+            answer(0).prop_map(|bytes| (false, bytes)),
+        ],
+    ) {
         let (endpoint, player) = stage(move |peer| {
             if greeted {
                 peer.send(0, &greeting(DEPRECATE_EOF, "caching_sha2_password"));
@@ -117,7 +164,7 @@ proptest! {
     #[test]
     fn any_answer_to_a_statement_is_survived(
         modern: bool,
-        bytes in answer(),
+        bytes in answer(1),
         which in 0u8..5,
     ) {
         let (endpoint, player) = stage(move |peer| {
@@ -147,5 +194,23 @@ proptest! {
         Box::new(connection).close();
         player.join().unwrap();
         check_memory()?;
+    }
+}
+
+#[test]
+fn memory_grows_with_what_arrives_and_not_with_what_is_announced() {
+    for length in [[0xFE, 0xFF, 0xFF], [0xFF, 0xFF, 0xFF]] {
+        let (endpoint, player) = stage(move |peer| {
+            peer.let_in(DEPRECATE_EOF);
+            peer.read();
+            let row = [&length[..], &[3, 0xFD], &[0xFF; 3], &[b'x'; 100_000]].concat();
+            blast(peer, &[packets(1, &[b"\x01", COLUMN]), row].concat());
+        });
+        let mut connection = Connection::connect(&endpoint).unwrap();
+        let error = connection.query("SELECT 1").unwrap_err();
+        assert!(error.to_string().contains("in the middle of a packet"), "{error}");
+        drop(connection);
+        player.join().unwrap();
+        check_memory().unwrap();
     }
 }

@@ -70,7 +70,9 @@ pub fn packet(number: u8, payload: &[u8]) -> Vec<u8> {
 /// Packets numbered from `number`.
 pub fn packets(number: u8, payloads: &[&[u8]]) -> Vec<u8> {
     let numbered = payloads.iter().enumerate();
-    numbered.flat_map(|(index, payload)| packet(number + index as u8, payload)).collect()
+    numbered
+        .flat_map(|(index, payload)| packet(number.wrapping_add(index as u8), payload))
+        .collect()
 }
 
 pub fn error(code: u16, text: &str) -> Vec<u8> {
