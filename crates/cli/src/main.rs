@@ -1,2 +1,34 @@
-//! dbdyno
-fn main() {}
+//! dbdyno, a dynamometer for transactional databases: the command line.
+//!
+//! ```text
+//!   args ──▶ command ──▶ lab, store, report      data to stdout
+//!                │                               talk to stderr
+//!                └──▶ exit                       0 holds · 1 fails · 2 could not · 3 cannot tell
+//! ```
+//!
+//! This is the only crate that prints, prompts or exits.
+
+mod args;
+mod compare;
+mod demo;
+mod exit;
+mod failure;
+mod output;
+mod plan;
+mod progress;
+mod session;
+mod stored;
+
+use clap::Parser as _;
+
+fn main() -> std::process::ExitCode {
+    let args = args::Args::parse();
+    exit::report(match args.command {
+        args::Command::Compare(compare) => compare::run(&args.place, &compare),
+        args::Command::Demo(demo) => demo::run(&args.place, &demo),
+        args::Command::Runs(runs) => stored::runs(&args.place, &runs),
+        args::Command::Show(show) => stored::show(&args.place, &show),
+        args::Command::Report(report) => stored::report(&args.place, &report),
+        args::Command::Loads => output::loads(),
+    })
+}

@@ -1,1 +1,26 @@
-//! (under construction)
+//! The experiment.
+//!
+//! ```text
+//!   Plan ──▶ station::Station ×2     servers started, tables filled with the same rows
+//!        ──▶ experiment::measure     warm-up, then rounds in randomised ABBA blocks, stored one by one
+//!        ──▶ judge::compare          pairs → log-ratios → interval → verdict
+//! ```
+//!
+//! Data is loaded once per arm; every round opens fresh connections, so that the replicates differ
+//! in what a restart of the client changes, too. A run that is stopped or killed is a shorter run:
+//! each round is in the store before the next one begins.
+//!
+//! This is the only crate that ties the others into a run.
+
+pub mod environment;
+pub mod error;
+pub mod experiment;
+pub mod judge;
+mod neighbours;
+pub mod station;
+pub mod watch;
+
+pub use error::LabError;
+pub use experiment::{Lab, Order, measure};
+pub use judge::{compare, compare_stored, detectable_share, noise_of};
+pub use watch::{Progress, Watch};

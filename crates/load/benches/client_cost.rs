@@ -5,10 +5,12 @@
 //!   cargo bench -p dbdyno-load --bench client_cost [-- CLIENTS [SECONDS [ROUNDS]]]
 //! ```
 //!
-//! The null server is the scripted mock in a process of its own (this program, started again), on TCP
-//! 127.0.0.1. Figures are microseconds per statement, median over rounds with minimum and maximum;
-//! sysbench's are those that the kernel reports of its process when it has ended, so that its start is
-//! in them: a run of some seconds makes that small.
+//! The null server is the scripted mock in a process of its own (this program, started again), on
+//! TCP 127.0.0.1. Figures are microseconds per statement, median over rounds with minimum and
+//! maximum; sysbench's are those that the kernel reports of its process when it has ended, so that
+//! its start is in them: a run of some seconds makes that small.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};

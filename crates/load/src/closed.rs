@@ -5,8 +5,8 @@
 //!                            ▲ observe(Opened)                ▲ observe(Closed)
 //! ```
 //!
-//! An event belongs to the window if it *ends* in it. Sessions stay open until the observer has seen
-//! the close, so that a server's per-connection processes are still there to be measured.
+//! An event belongs to the window if it *ends* in it. Sessions stay open until the observer has
+//! seen the close, so that a server's per-connection processes are still there to be measured.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -21,6 +21,7 @@ use crate::session::{Answer, Session};
 use crate::usage::ThreadUsage;
 
 /// One round to run.
+#[derive(Clone, Copy)]
 pub struct RoundSpec<'a> {
     /// What to ask.
     pub program: &'a Program,
@@ -81,7 +82,8 @@ const STOP_CHECK: Duration = Duration::from_millis(50);
 /// Runs one round. `observe` is called on this thread at both [`Moment`]s.
 ///
 /// # Errors
-/// Whatever stopped the load, [`LoadError::Interrupted`] among it. Nothing of a failed round counts.
+/// Whatever stopped the load, [`LoadError::Interrupted`] among it. Nothing of a failed round
+/// counts.
 pub fn run_round(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
@@ -181,7 +183,8 @@ fn drive<'a>(
     Ok(Tally { events, answer: total, retries, latency, slots, usage, _session: session })
 }
 
-/// The end of an event that began at `start`, drawn out by spinning if the arm is slowed on purpose.
+/// The end of an event that began at `start`, drawn out by spinning if the arm is slowed on
+/// purpose.
 #[inline]
 fn finish(start: Instant, slow: f64) -> Instant {
     let mut end = now();

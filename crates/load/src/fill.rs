@@ -1,8 +1,8 @@
 //! Filling the tables of an arm.
 //!
-//! Rows go through the fastest door that the server has: LOAD DATA LOCAL, COPY, or one transaction of
-//! prepared inserts for SQLite. Where a MySQL server keeps LOAD DATA LOCAL shut, multi-row INSERTs take
-//! its place. The secondary index is made afterwards, as sysbench does.
+//! Rows go through the fastest door that the server has: LOAD DATA LOCAL, COPY, or one transaction
+//! of prepared inserts for SQLite. Where a MySQL server keeps LOAD DATA LOCAL shut, multi-row
+//! INSERTs take its place. The secondary index is made afterwards, as sysbench does.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -34,8 +34,8 @@ const ROWS_PER_PIECE: u64 = 512;
 /// Makes and fills all tables. If it fails, the tables that it has made are taken away again.
 ///
 /// # Errors
-/// [`LoadError::TableExists`] before anything is changed, [`LoadError::Interrupted`], or the server's
-/// refusal.
+/// [`LoadError::TableExists`] before anything is changed, [`LoadError::Interrupted`], or the
+/// server's refusal.
 pub fn fill(
     connector: &Connector,
     dialect: Dialect,
@@ -154,7 +154,8 @@ impl RowSource<'_> {
     }
 }
 
-/// MySQL's refusals of LOAD DATA LOCAL: by the server (3948, 1148, MariaDB 4166), by the client (2068).
+/// MySQL's refusals of LOAD DATA LOCAL: by the server (3948, 1148, MariaDB 4166), by the client
+/// (2068).
 fn local_infile_is_shut(error: &WireError) -> bool {
     matches!(error, WireError::Server(error) if matches!(error.code, 1148 | 2068 | 3948 | 4166))
 }

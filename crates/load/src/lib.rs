@@ -11,8 +11,8 @@
 //! The loop is *closed*: a client sends its next event when the last one is answered, so latency is
 //! service time and a stall hides the requests that were not sent meanwhile (coordinated omission).
 //!
-//! This is the hot path: on it nothing allocates, nothing takes a lock, and the clock is read once for
-//! each event. What the client itself costs is measured and reported beside every rate.
+//! This is the hot path: on it nothing allocates, nothing takes a lock, and the clock is read once
+//! for each event. What the client itself costs is measured and reported beside every rate.
 
 pub mod closed;
 pub mod connector;

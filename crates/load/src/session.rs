@@ -64,8 +64,8 @@ impl<'a> Session<'a> {
         Ok(Session { client, program, prepared })
     }
 
-    /// Asks all statements of an event and checks every answer. When the server rolls the event back
-    /// for the sake of others it is asked again, as sysbench does; `retries` counts that.
+    /// Asks all statements of an event and checks every answer. When the server rolls the event
+    /// back for the sake of others it is asked again, as sysbench does; `retries` counts that.
     ///
     /// # Errors
     /// A broken connection, a refusal that is not for the sake of others, or a wrong result.
@@ -114,9 +114,9 @@ impl<'a> Session<'a> {
     }
 }
 
-/// In PostgreSQL two clients that delete and put back the same row meet in the primary key: the second
-/// INSERT finds the first one's row (SQLSTATE 23505). sysbench asks again, and so do we, but only
-/// within a transaction: elsewhere it would mean that the tables are not what they should be.
+/// In PostgreSQL two clients that delete and put back the same row meet in the primary key: the
+/// second INSERT finds the first one's row (SQLSTATE 23505). sysbench asks again, and so do we, but
+/// only within a transaction: elsewhere it would mean that the tables are not what they should be.
 fn asked_again(error: &WireError, event: &Event) -> bool {
     let duplicate = match error {
         WireError::Server(error) => error.code == 0 && error.sqlstate == "23505",

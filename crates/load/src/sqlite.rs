@@ -1,7 +1,8 @@
 //! The bundled SQLite as an arm: a server without a wire, in the client's own threads.
 //!
-//! It speaks the same trait as the wire clients, so that every load runs on it unchanged. Statements
-//! come from rusqlite's cache by their text; that look-up is part of the arm on both sides.
+//! It speaks the same trait as the wire clients, so that every load runs on it unchanged.
+//! Statements come from rusqlite's cache by their text; that look-up is part of the arm on both
+//! sides.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -111,8 +112,7 @@ impl Client for SqliteClient {
 
     fn query(&mut self, sql: &str) -> Result<Rows, WireError> {
         let mut statement = self.connection.prepare(sql).map_err(refused)?;
-        let columns: Vec<String> =
-            statement.column_names().into_iter().map(str::to_owned).collect();
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut kept = Vec::new();
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next().map_err(refused)? {

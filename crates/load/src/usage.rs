@@ -15,8 +15,8 @@ pub struct ThreadUsage {
 }
 
 impl ThreadUsage {
-    /// The usage of the calling thread. Costs about a microsecond; nothing where the kernel does not
-    /// tell, which Linux always does.
+    /// The usage of the calling thread. Costs about a microsecond; nothing where the kernel does
+    /// not tell, which Linux always does.
     pub fn now() -> ThreadUsage {
         let Ok(usage) = getrusage(UsageWho::RUSAGE_THREAD) else {
             return ThreadUsage::default();

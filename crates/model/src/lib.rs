@@ -7,8 +7,8 @@
 //!   CellComparison = relative rate with an interval, and a verdict
 //! ```
 //!
-//! Everything here is a plain value. Nothing in this crate reads a clock, a file or a socket, and it
-//! depends on no other crate of ours; every other crate speaks in these terms.
+//! Everything here is a plain value. Nothing in this crate reads a clock, a file or a socket, and
+//! it depends on no other crate of ours; every other crate speaks in these terms.
 
 pub mod arm;
 pub mod comparison;

@@ -74,8 +74,8 @@ impl Plan {
             .collect()
     }
 
-    /// The rounds of one cell in the order of measuring. A pure function of plan and cell, so that a
-    /// run can be taken up where it stopped.
+    /// The rounds of one cell in the order of measuring. A pure function of plan and cell, so that
+    /// a run can be taken up where it stopped.
     pub fn rounds(&self, cell: &Cell) -> Vec<RoundKey> {
         let mut rounds = Vec::with_capacity(2 * self.pairs as usize);
         let load_key = random::key_of(&cell.load);

@@ -1,9 +1,10 @@
 //! Randomness as a pure function.
 //!
-//! Nothing here has hidden state: operation *k* of client *i* is `stream(&[seed, …, i, k])`, so that
-//! both arms are asked the same questions whatever their speed, and any of them can be asked again.
-//! The generator is SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number Generators",
-//! OOPSLA 2014), whose output function is also the mixer that turns a key into a start.
+//! Nothing here has hidden state: operation *k* of client *i* is `stream(&[seed, …, i, k])`, so
+//! that both arms are asked the same questions whatever their speed, and any of them can be asked
+//! again. The generator is SplitMix64 (Steele, Lea, Flood: "Fast Splittable Pseudorandom Number
+//! Generators", OOPSLA 2014), whose output function is also the mixer that turns a key into a
+//! start.
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
@@ -46,8 +47,8 @@ impl Stream {
         mix(self.state)
     }
 
-    /// A uniform number in `0..bound` by multiplication (Lemire 2019, without the rejection step: the
-    /// bias is below `bound / 2^64`). `bound` must not be 0.
+    /// A uniform number in `0..bound` by multiplication (Lemire 2019, without the rejection step:
+    /// the bias is below `bound / 2^64`). `bound` must not be 0.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "a random number below 0 was asked for");

@@ -6,8 +6,8 @@ use crate::plan::RoundKey;
 /// What one arm did in one round. Rounds are the replicates of the experiment; whatever is inside a
 /// round (seconds, events) is not.
 ///
-/// An *event* is one turn of a load: a single statement or a whole transaction. A *statement* is what
-/// QPS counts, BEGIN and COMMIT included, as sysbench and Callaghan count it.
+/// An *event* is one turn of a load: a single statement or a whole transaction. A *statement* is
+/// what QPS counts, BEGIN and COMMIT included, as sysbench and Callaghan count it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
     /// Which round this is.
@@ -58,9 +58,9 @@ pub struct Series {
 /// Resources used during a round, of the processes that matter and no others. `None` means that it
 /// cannot be observed (a server on another host), never zero.
 ///
-/// "Server" is the sum over the processes of the server; "client" is the sum over our client threads.
-/// An embedded arm lives in the client's threads: there, "client" is what the same load costs against
-/// nothing, and "server" is the rest.
+/// "Server" is the sum over the processes of the server; "client" is the sum over our client
+/// threads. An embedded arm lives in the client's threads: there, "client" is what the same load
+/// costs against nothing, and "server" is the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Processor time of the server.

@@ -47,8 +47,8 @@ impl RunStatus {
     }
 }
 
-/// What was true of one arm and of the host, as flat facts: `server.version`, `variable.sync_binlog`,
-/// `host.kernel`. Sorted, so that two of them can be compared line by line.
+/// What was true of one arm and of the host, as flat facts: `server.version`,
+/// `variable.sync_binlog`, `host.kernel`. Sorted, so that two of them can be compared line by line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     /// Fact by name.

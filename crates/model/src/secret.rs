@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// A secret string. `Debug` and `Display` show `***`; only [`Secret::expose`] gives the text, and it
-/// is called where the text goes onto a wire and nowhere else.
+/// A secret string. `Debug` and `Display` show `***`; only [`Secret::expose`] gives the text, and
+/// it is called where the text goes onto a wire and nowhere else.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Secret(String);
 

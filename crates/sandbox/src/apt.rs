@@ -2,8 +2,9 @@
 //! changed.
 //!
 //! ```text
-//!   apt.conf ──▶ parts/ = links to the machine's apt.conf.d (proxies, certificates, time-outs)
-//!                         + one last part: our directories, and no hooks
+//!   apt.conf ──▶ parts/  m-…  links to the machine's apt.conf.d (proxies, certificates, time-outs)
+//!                        n-…  a link to its apt.conf
+//!                        z-…  our directories, and no hooks; apt reads in the order of names
 //!   sources.list   the machine's mirror with our suite, signed by Debian's key
 //!   status         an almost empty list of installed packages: so the C library of the suite
 //!                  comes along, and the server does not depend on the machine's
@@ -56,6 +57,7 @@ impl Deb {
 }
 
 /// The private root of one suite.
+#[derive(Clone)]
 pub(crate) struct Apt {
     dir: PathBuf,
     suite: &'static str,
@@ -71,33 +73,35 @@ impl Apt {
         space::require("downloading package indexes", home.dir(), INDEXES_MB)?;
         let apt = Apt { dir: home.dir().join("apt").join(suite), suite };
         let architecture = architecture()?;
-        apt.lay_out(&architecture)?;
+        apt.lay_out(Path::new(ETC), &architecture)?;
         progress(&format!("reading the package indexes of Debian {suite}"));
         apt.update_from_any(&sources::mirrors(Path::new(ETC)))?;
         Ok(apt)
     }
 
-    fn lay_out(&self, architecture: &str) -> Result<(), SandboxError> {
+    fn lay_out(&self, etc: &Path, architecture: &str) -> Result<(), SandboxError> {
         let parts = self.dir.join("parts");
         let _ = fs::remove_dir_all(&parts);
         for dir in ["parts", "lists/partial", "cache/archives/partial", "state"] {
             let dir = self.dir.join(dir);
             fs::create_dir_all(&dir).map_err(SandboxError::io("create", &dir))?;
         }
-        let machine = fs::read_dir(Path::new(ETC).join("apt.conf.d"));
-        for part in machine.into_iter().flatten().flatten() {
-            let link = parts.join(part.file_name());
-            symlink(part.path(), &link).map_err(SandboxError::io("create", &link))?;
+        let link = |from: &Path, prefix: &str| {
+            let name = from.file_name().unwrap_or_default().to_string_lossy();
+            let link = parts.join(format!("{prefix}-{name}"));
+            symlink(from, &link).map_err(SandboxError::io("create", &link))
+        };
+        for part in fs::read_dir(etc.join("apt.conf.d")).into_iter().flatten().flatten() {
+            link(&part.path(), "m")?;
         }
-        let main = Path::new(ETC).join("apt.conf");
+        let main = etc.join("apt.conf");
         if main.is_file() {
-            let link = parts.join("99zz-main");
-            symlink(&main, &link).map_err(SandboxError::io("create", &link))?;
+            link(&main, "n")?;
         }
         let conf =
             format!("Dir::Etc::parts \"{}\";\nDir::Etc::main \"/dev/null\";\n", parts.display());
         write_private(&self.dir.join("apt.conf"), &conf)?;
-        write_private(&parts.join("99zzz-dbdyno.conf"), &self.last_part(architecture))
+        write_private(&parts.join("z-dbdyno.conf"), &self.last_part(architecture))
     }
 
     fn last_part(&self, architecture: &str) -> String {
@@ -119,6 +123,8 @@ impl Apt {
              APT::Architecture \"{architecture}\";\n\
              APT::Architectures {{ \"{architecture}\"; }};\n\
              APT::Sandbox::User \"root\";\n\
+             APT::Get::AllowUnauthenticated \"false\";\n\
+             Acquire::AllowInsecureRepositories \"false\";\n\
              APT::Install-Recommends \"false\";\n\
              APT::Update::Error-Mode \"any\";\n\
              Acquire::Languages \"none\";\n"
@@ -302,6 +308,35 @@ mod tests {
                         postgresql-15 | 15.18-0+deb12u1 | http://m.example b/main amd64 Packages\n";
         assert_eq!(parse_madison(madison), ["15.20-0+deb12u1", "15.18-0+deb12u1"]);
         assert!(parse_madison("N: Unable to locate package x").is_empty());
+    }
+
+    #[test]
+    fn the_machines_settings_hold_but_its_hooks_and_directories_do_not() {
+        if !child::command("apt-config").arg("dump").output().is_ok_and(|o| o.status.success()) {
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let etc = dir.path().join("etc");
+        fs::create_dir_all(etc.join("apt.conf.d")).unwrap();
+        let part = "Acquire::Retries \"7\";\nDir::Cache \"/elsewhere\";\n\
+                    APT::Get::AllowUnauthenticated \"true\";\n\
+                    APT::Update::Post-Invoke { \"touch /tmp/x\"; };\n";
+        fs::write(etc.join("apt.conf.d/zzzz-late"), part).unwrap();
+        let main = "Dir::State \"/var/lib/apt\";\nAcquire::Languages \"de\";\n";
+        fs::write(etc.join("apt.conf"), main).unwrap();
+        let apt = Apt { dir: dir.path().join("root"), suite: "trixie" };
+        apt.lay_out(&etc, "amd64").unwrap();
+        let output = apt.client("apt-config").arg("dump").output().unwrap();
+        let dump = String::from_utf8(output.stdout).unwrap();
+        let has = |line: &str| dump.lines().any(|known| known == line);
+        assert!(has("Acquire::Retries \"7\";"), "{dump}");
+        assert!(!dump.contains("\"de\""), "{dump}");
+        assert!(has("APT::Get::AllowUnauthenticated \"false\";"), "{dump}");
+        let root = apt.dir.display();
+        for (name, value) in [("State", "state"), ("Cache", "cache")] {
+            assert!(has(&format!("Dir::{name} \"{root}/{value}\";")), "{name} in {dump}");
+        }
+        assert!(!dump.contains("touch"), "{dump}");
     }
 
     #[test]

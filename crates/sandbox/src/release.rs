@@ -144,8 +144,7 @@ fn fetch(
     let apt = Apt::open(home, line.suite, progress)?;
     let name = line.product.name();
     let debian = choose(line, asked, &apt.versions(line.package)?)?;
-    let again = |progress: &mut dyn FnMut(&str)| Apt::open(home, line.suite, progress);
-    let patchelf = Patchelf::find(home, again, progress)?;
+    let patchelf = Patchelf::find(home, |_| Ok(apt.clone()), progress)?;
 
     let spec = format!("{}={debian}", line.package);
     let debs = apt.closure(&spec, line.assumed)?;

@@ -44,6 +44,10 @@ fn start(home: &Home, release: &Release, name: &str) -> Server {
     Server::start(home, release, &options(), name, progress).unwrap_or_else(|e| panic!("{e}"))
 }
 
+fn pid_of(server: &Server) -> nix::unistd::Pid {
+    nix::unistd::Pid::from_raw(server.pid().try_into().unwrap())
+}
+
 fn connect(product: Product, endpoint: &Endpoint) -> Box<dyn Client> {
     match product {
         Product::MariaDb => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint).unwrap()),
@@ -103,6 +107,13 @@ fn life(product: Product, version: &str) {
     assert_eq!(exe, release.server(), "pid() is not the server itself");
     let uid = std::os::unix::fs::MetadataExt::uid(&fs::metadata(&data).unwrap());
     assert_ne!(uid, 0, "a server of ours must not run as root");
+    let group = nix::unistd::getpgid(Some(pid_of(&server))).unwrap();
+    assert_eq!(group, pid_of(&server), "Ctrl-C at the terminal would reach the server");
+    let shown = format!("{server:?} {:?} {:?}", server.settings(), server.endpoint());
+    let command = fs::read(format!("/proc/{}/cmdline", server.pid())).unwrap();
+    let password = server.endpoint().password.expose().to_owned();
+    assert!(password.len() >= 32 && !shown.contains(&password));
+    assert!(!String::from_utf8_lossy(&command).contains(&password));
     assert!(fs::read_to_string(server.error_log()).unwrap().contains("ready"));
     check_strangers_are_refused(product, &server);
     server.stop().unwrap_or_else(|e| panic!("{e}"));
@@ -393,7 +404,7 @@ fn a_server_that_died_before_it_was_stopped_is_reported() {
     let Some(home) = home() else { return };
     let release = release(&home, Product::MariaDb, "10.11");
     let server = start(&home, &release, "crash");
-    let pid = nix::unistd::Pid::from_raw(server.pid().try_into().unwrap());
+    let pid = pid_of(&server);
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
     let running = server.data_dir();
     eventually("its end", || {

@@ -1,4 +1,5 @@
-//! Processor time of the MySQL client per prepared point query, against a server of its own process.
+//! Processor time of the MySQL client per prepared point query, against a server of its own
+//! process.
 //!
 //! ```text
 //! cargo run --release -p dbdyno-wire --example null_server -- mysql

@@ -62,8 +62,8 @@ impl Rows {
 
 /// A connection to a server.
 ///
-/// After an error for which [`WireError::is_fatal`] is false the connection is usable; after a fatal
-/// one it must be dropped.
+/// After an error for which [`WireError::is_fatal`] is false the connection is usable; after a
+/// fatal one it must be dropped.
 pub trait Client: Send {
     /// Prepares a statement with the placeholders of the dialect (`?` or `$1`).
     ///
@@ -78,7 +78,8 @@ pub trait Client: Send {
     /// The server's refusal, a wrong number of parameters, or a broken connection.
     fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError>;
 
-    /// Sends one statement as text; rows are read and counted. Allocates nothing in the steady state.
+    /// Sends one statement as text; rows are read and counted. Allocates nothing in the steady
+    /// state.
     ///
     /// # Errors
     /// The server's refusal, or a broken connection.

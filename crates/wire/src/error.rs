@@ -19,11 +19,7 @@ impl fmt::Display for ServerError {
         if self.code == 0 {
             write!(f, "{} (SQLSTATE {})", self.message, self.sqlstate)
         } else {
-            write!(
-                f,
-                "{} (error {}, SQLSTATE {})",
-                self.message, self.code, self.sqlstate
-            )
+            write!(f, "{} (error {}, SQLSTATE {})", self.message, self.code, self.sqlstate)
         }
     }
 }
@@ -49,8 +45,8 @@ impl WireError {
         !matches!(self, WireError::Server(_))
     }
 
-    /// Whether the transaction was rolled back for the sake of others and may simply be asked again:
-    /// MySQL 1020, 1205, 1213 (those that sysbench ignores), SQLSTATE 40001 and 40P01.
+    /// Whether the transaction was rolled back for the sake of others and may simply be asked
+    /// again: MySQL 1020, 1205, 1213 (those that sysbench ignores), SQLSTATE 40001 and 40P01.
     pub fn is_retryable(&self) -> bool {
         let WireError::Server(error) = self else {
             return false;

@@ -1,8 +1,8 @@
 //! The loads, as data.
 //!
 //! Names and statements are those of Callaghan's microbenchmarks (`mdcallag/mytools`, sysbench with
-//! his Lua); the facts were read there, the code was not. A load is a list of steps; each step is one
-//! or more statements, asked `repeat` times on one table drawn for the step. See
+//! his Lua); the facts were read there, the code was not. A load is a list of steps; each step is
+//! one or more statements, asked `repeat` times on one table drawn for the step. See
 //! [`crate::template`] for what stands in braces.
 
 /// The part of the table of results in which a load belongs (Callaghan's groups).

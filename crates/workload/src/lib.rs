@@ -7,9 +7,9 @@
 //!   table::Tables ── schema, rows, bulk statements             statements and their parameters
 //! ```
 //!
-//! Everything is a pure function of the seed: row *i* of a table, and operation *k* of client *i* under
-//! a load. Both arms therefore hold the same data and are asked the same questions, however fast they
-//! answer. This crate knows nothing of threads, clocks or sockets.
+//! Everything is a pure function of the seed: row *i* of a table, and operation *k* of client *i*
+//! under a load. Both arms therefore hold the same data and are asked the same questions, however
+//! fast they answer. This crate knows nothing of threads, clocks or sockets.
 
 pub mod catalog;
 pub mod program;

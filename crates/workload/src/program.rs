@@ -141,8 +141,8 @@ impl Program {
         &self.statements
     }
 
-    /// Overwrites `event` with operation number `operation` of client `client`. The same numbers give
-    /// the same event, always.
+    /// Overwrites `event` with operation number `operation` of client `client`. The same numbers
+    /// give the same event, always.
     pub fn fill(&self, client: u32, operation: u64, event: &mut Event) {
         let key = [self.tables.seed, self.load_key, u64::from(client), operation];
         let mut random = random::stream(&key);
@@ -197,8 +197,8 @@ impl Program {
     }
 }
 
-/// SQLite takes its write lock at BEGIN: a read transaction that turns into a writer is refused when
-/// another one wrote in between, and would be asked again without end.
+/// SQLite takes its write lock at BEGIN: a read transaction that turns into a writer is refused
+/// when another one wrote in between, and would be asked again without end.
 fn begin_statement(dialect: Dialect, writes: bool) -> &'static str {
     match dialect {
         Dialect::Sqlite if writes => "BEGIN IMMEDIATE",

@@ -1,7 +1,7 @@
 //! The tables: sysbench's `sbtest1 … sbtestN`, filled by a pure function of the seed.
 //!
-//! The column `k` is uniform in 1..=rows, so that rows per value are Poisson(1); ids are dense from 1.
-//! The secondary index is made after the rows, as sysbench does.
+//! The column `k` is uniform in 1..=rows, so that rows per value are Poisson(1); ids are dense from
+//! 1. The secondary index is made after the rows, as sysbench does.
 
 use dbdyno_model::Dialect;
 use dbdyno_model::random::{self, Stream};

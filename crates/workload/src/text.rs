@@ -19,8 +19,8 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Appends `groups` groups of eleven digits. One random number makes one group: a call for each digit
-/// would cost as much as the rest of the client together.
+/// Appends `groups` groups of eleven digits. One random number makes one group: a call for each
+/// digit would cost as much as the rest of the client together.
 pub fn push_groups(buffer: &mut Vec<u8>, random: &mut Stream, groups: usize) {
     for group in 0..groups {
         let mut digits = [b'-'; 12];

@@ -179,9 +179,9 @@ impl Channel {
         self.skip_slowly(head)
     }
 
-    /// Passes over packets that are there as a whole and in order, at most `most` of them and as long
-    /// as `plain` likes their first byte; returns how many. This is the fast lane of rows: whatever
-    /// it stops at, [`Channel::head`] judges.
+    /// Passes over packets that are there as a whole and in order, at most `most` of them and as
+    /// long as `plain` likes their first byte; returns how many. This is the fast lane of rows:
+    /// whatever it stops at, [`Channel::head`] judges.
     #[inline]
     pub fn skip_ready(&mut self, most: u64, plain: impl Fn(u8) -> bool) -> u64 {
         let ready = &self.input[..self.end];
@@ -287,8 +287,8 @@ impl Channel {
         }
     }
 
-    /// A server that ends a connection on its own account (shutdown, `KILL`, idle for too long) says
-    /// so with an error packet that follows from nothing that we sent.
+    /// A server that ends a connection on its own account (shutdown, `KILL`, idle for too long)
+    /// says so with an error packet that follows from nothing that we sent.
     fn last_words(&mut self) -> Option<WireError> {
         self.fill(HEADER).ok()?;
         let whole = HEADER + self.header().0;

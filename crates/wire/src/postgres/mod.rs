@@ -24,14 +24,16 @@ mod exchange;
 pub(crate) mod incoming;
 pub(crate) mod login;
 pub(crate) mod outgoing;
+mod patient;
 pub(crate) mod scram;
 
 use crate::client::{Args, Client, Outcome, Rows, StatementId};
 use crate::error::WireError;
 use crate::stream::{Endpoint, Stream};
 use exchange::{Answer, Counted, Direction, Event, Form, Kept, Parameters, Sink};
-use incoming::Incoming;
+use incoming::{Incoming, RowBodies};
 use outgoing::{SYNC, Statement, message, put_cstring};
+use patient::Patient;
 
 /// A server on its knees may take long to fork a process; one that is stopped takes for ever.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -136,9 +138,10 @@ impl Connection {
     fn last_words(&mut self, error: io::Error) -> WireError {
         let mut answer = Answer::new(Form::Simple);
         let _ = self.stream.set_timeout(Some(LAST_WORDS_TIMEOUT));
-        while answer.error.is_none() {
-            if self.advance(&mut answer, &mut Counted).is_err() {
-                return WireError::Broken(error);
+        while let Ok(message) = self.incoming.next(&mut self.stream, RowBodies::Skip) {
+            if message.tag == b'E' {
+                answer.refused(message.body);
+                break;
             }
         }
         answer.broken(error)
@@ -147,7 +150,7 @@ impl Connection {
     /// Takes one message.
     #[inline]
     fn advance<K: Sink>(&mut self, answer: &mut Answer, sink: &mut K) -> Result<Event, WireError> {
-        let message = match self.incoming.next(&mut self.stream, K::BODIES) {
+        let message = match self.incoming.next(&mut Patient(&mut self.stream), K::BODIES) {
             Ok(message) => message,
             Err(WireError::Broken(error)) => return Err(answer.broken(error)),
             Err(error) => return Err(error),

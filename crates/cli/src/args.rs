@@ -1,0 +1,262 @@
+//! The flags, defined once: help, errors and completions come from here.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use dbdyno_model::{ArmSpec, Gate, TargetError, target};
+use dbdyno_workload::Load;
+use dbdyno_workload::catalog::LOADS;
+
+/// A dynamometer for transactional databases: which of two servers is slower, by how much, how
+/// sure.
+#[derive(Debug, Parser)]
+#[command(name = "dbdyno", version, arg_required_else_help = true)]
+pub struct Args {
+    #[command(flatten)]
+    pub place: Place,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Where things are kept.
+#[derive(Debug, clap::Args)]
+pub struct Place {
+    /// Directory for servers, sandboxes and results [default: /var/lib/dbdyno for root, else
+    /// ~/.local/share/dbdyno]
+    #[arg(long, global = true, value_name = "DIR", env = "DBDYNO_HOME")]
+    pub home: Option<PathBuf>,
+    /// File with the results [default: dbdyno.db in the home]
+    #[arg(long, global = true, value_name = "FILE", env = "DBDYNO_STORE")]
+    pub store: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Compare two servers, or two stored runs
+    Compare(Box<Compare>),
+    /// Compare two settings of the embedded SQLite: one minute, nothing to install
+    Demo(Demo),
+    /// List the stored runs
+    Runs(Runs),
+    /// Show a stored run
+    Show(Show),
+    /// Write a stored run as one HTML file that opens offline
+    Report(Report),
+    /// List the loads
+    Loads,
+}
+
+/// Compare two servers, or two stored runs.
+///
+/// A server is mariadb:10.11, mariadb:11.8, postgres:15, postgres:17 (got and started by dbdyno),
+/// mysql://USER@HOST/DB, postgres://USER@HOST/DB (running already; passwords also from MYSQL_PWD
+/// and PGPASSWORD), or sqlite:?PRAGMA=VALUE. A stored run is @last, @NAME or the beginning of its
+/// id.
+#[derive(Debug, clap::Args)]
+pub struct Compare {
+    /// What the other one is measured against
+    #[arg(value_name = "BASE")]
+    pub base: String,
+    /// What is measured
+    #[arg(value_name = "TEST")]
+    pub test: String,
+    /// Loads, separated by commas; `dbdyno loads` names them
+    #[arg(long, value_delimiter = ',', value_parser = parse_load, default_value = "point-query")]
+    pub load: Vec<String>,
+    /// Numbers of clients, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "N", default_value = "1",
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub clients: Vec<u32>,
+    /// About one minute a cell instead of five
+    #[arg(long)]
+    pub quick: bool,
+    /// Rounds of each arm in each cell, which is also the number of pairs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub rounds: Option<u32>,
+    /// Length of a round
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub seconds: Option<Duration>,
+    /// Tables of each arm
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub tables: u32,
+    /// Rows of each table
+    #[arg(long, value_name = "N", default_value_t = 1_000_000,
+          value_parser = clap::value_parser!(u64).range(1..=2_000_000_000))]
+    pub rows: u64,
+    /// Seed of data, questions and order
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Largest difference that counts as equal, e.g. 2%
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_share)]
+    pub budget: f64,
+    /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
+    #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
+    pub gate: Option<Gate>,
+    /// Name of the run, to find it again as @NAME
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Also write the report to this file
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub shape: Shape,
+}
+
+/// In which shape results are printed.
+#[derive(Clone, Copy, Debug, clap::Args)]
+pub struct Shape {
+    /// Shape of what goes to stdout
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Colour in text: never, always, or only on a terminal (NO_COLOR is honoured)
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    Text,
+    Json,
+    Csv,
+    Markdown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Demo {
+    /// Where the report goes
+    #[arg(long, short, value_name = "FILE.html", default_value = "dbdyno-demo.html")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Runs {
+    /// Show this many, newest first
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Show {
+    /// @last, @NAME, or the beginning of an id
+    #[arg(value_name = "RUN", default_value = "@last")]
+    pub run: String,
+    /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
+    #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
+    pub gate: Option<Gate>,
+    #[command(flatten)]
+    pub shape: Shape,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Report {
+    /// @last, @NAME, or the beginning of an id
+    #[arg(value_name = "RUN", default_value = "@last")]
+    pub run: String,
+    /// Where the report goes [default: dbdyno-RUN.html]
+    #[arg(long, short, value_name = "FILE.html")]
+    pub output: Option<PathBuf>,
+}
+
+/// What BASE or TEST mean.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Side {
+    /// A server to measure.
+    Server(ArmSpec),
+    /// A stored run.
+    Stored(String),
+}
+
+/// Tells servers from stored runs: a run is `@something` or hexadecimal digits.
+///
+/// # Errors
+/// A sentence with the nearest thing that would be understood.
+pub fn parse_side(text: &str) -> Result<Side, String> {
+    let is_id = (4..=8).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
+    if text.starts_with('@') || is_id {
+        return Ok(Side::Stored(text.to_owned()));
+    }
+    text.parse().map(Side::Server).map_err(|error| match error {
+        TargetError::UnknownKind(ref kind) => format!(
+            "{error}{}; a server is mariadb:VERSION, postgres:VERSION, mysql://USER@HOST/DB, \
+             postgres://USER@HOST/DB or sqlite:?PRAGMA=VALUE, a stored run is @last or @NAME",
+            did_you_mean(kind, target::KINDS)
+        ),
+        TargetError::Malformed(_) => error.to_string(),
+    })
+}
+
+fn parse_load(name: &str) -> Result<String, String> {
+    if Load::find(name).is_some() {
+        return Ok(name.to_owned());
+    }
+    let names = LOADS.iter().map(|load| load.name);
+    Err(format!("unknown load{}; `dbdyno loads` names all", did_you_mean(name, names)))
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.strip_suffix('s').unwrap_or(text).parse::<f64>().ok();
+    match seconds.filter(|seconds| (0.1..=86_400.0).contains(seconds)) {
+        Some(seconds) => Ok(Duration::from_secs_f64(seconds)),
+        None => Err("a round takes 0.1 to 86400 seconds, for example 2.5".to_owned()),
+    }
+}
+
+fn parse_share(text: &str) -> Result<f64, String> {
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse(),
+    };
+    let usage = "a share lies between 0% and 50%, for example 2% or 0.02";
+    share.ok().filter(|share| (0.0..=0.5).contains(share)).ok_or_else(|| usage.to_owned())
+}
+
+/// The nearest of the known words, if one is near enough to be a slip of the finger.
+fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let near = |candidate: &&str| strsim::jaro_winkler(word, candidate);
+    let best = known.into_iter().max_by(|a, b| near(a).total_cmp(&near(b)));
+    match best.filter(|best| near(best) > 0.8) {
+        Some(best) => format!(" (did you mean {best:?}?)"),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn sides_are_told_apart() {
+        assert_eq!(parse_side("@last"), Ok(Side::Stored("@last".into())));
+        assert_eq!(parse_side("3f2c"), Ok(Side::Stored("3f2c".into())));
+        assert!(matches!(parse_side("mariadb:10.11"), Ok(Side::Server(_))));
+        let error = parse_side("maridb:10.11").unwrap_err();
+        assert!(error.contains("did you mean \"mariadb\"?"), "{error}");
+    }
+
+    #[test]
+    fn slips_of_the_finger_get_the_nearest_name() {
+        assert!(parse_load("point-qurey").unwrap_err().contains("\"point-query\""));
+        assert!(!parse_load("xyz").unwrap_err().contains("did you mean"));
+        assert_eq!(parse_share("2%"), Ok(0.02));
+        assert_eq!(parse_share("0.05"), Ok(0.05));
+        assert!(parse_share("80%").is_err() && parse_share("-1%").is_err());
+        assert!(parse_seconds("0").is_err() && parse_seconds("nan").is_err());
+    }
+}

@@ -1,0 +1,97 @@
+//! `dbdyno compare`.
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use dbdyno_lab::{Lab, Order};
+use dbdyno_model::{ArmSpec, Comparison, PerArm, Plan, Run, RunStatus};
+use dbdyno_report::View;
+use dbdyno_sandbox::Home;
+use dbdyno_store::Store;
+
+use crate::args::{Compare, Format, Place, Side, parse_side};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::progress::Ticker;
+use crate::{output, plan, session};
+
+/// Compares two servers, or two stored runs.
+pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
+    let side = |what: &str, text: &str| {
+        parse_side(text).map_err(|error| Failure::Usage(format!("{what} {text:?}: {error}")))
+    };
+    match (side("BASE", &flags.base)?, side("TEST", &flags.test)?) {
+        (Side::Server(base), Side::Server(test)) => servers(place, flags, PerArm { base, test }),
+        (Side::Stored(base), Side::Stored(test)) => stored(place, flags, &base, &test),
+        _ => Err(Failure::Usage(
+            "BASE and TEST must both be servers or both be stored runs; a server cannot be \
+             compared with a run of another day, because the host has changed since"
+                .to_owned(),
+        )),
+    }
+}
+
+fn servers(place: &Place, flags: &Compare, arms: PerArm<ArmSpec>) -> Result<Exit, Failure> {
+    let home = session::open_home(place)?;
+    let mut store = session::open_store(place)?;
+    let stop = session::stop_flag();
+    let plan = plan::from_flags(flags, arms);
+    let command = plan::command(&plan, flags);
+    let run = carry_out(&home, &mut store, &stop, &plan, flags.name.as_deref(), &command)?;
+    let comparison = dbdyno_lab::compare(&run)?;
+    output::comparison(&run, &comparison, flags.shape)?;
+    if let Some(path) = &flags.report {
+        write_report(path, &run, &comparison)?;
+    }
+    if flags.shape.format == Format::Text {
+        say_what_next(&run, flags.report.as_deref());
+    }
+    Ok(match run.status {
+        RunStatus::Interrupted => Exit::Interrupted,
+        RunStatus::Complete | RunStatus::Partial => Exit::of(&comparison, flags.gate),
+    })
+}
+
+/// Announces a plan, measures it, and reads the run back from the store.
+pub fn carry_out(
+    home: &Home,
+    store: &mut Store,
+    stop: &AtomicBool,
+    plan: &Plan,
+    name: Option<&str>,
+    command: &str,
+) -> Result<Run, Failure> {
+    output::say(&plan::announcement(plan, store));
+    let mut ticker = Ticker::new();
+    let mut lab = Lab { home, store, stop, watch: &mut ticker };
+    let order = Order { plan, name, command, tool_version: env!("CARGO_PKG_VERSION") };
+    let id = dbdyno_lab::measure(&mut lab, &order)?;
+    drop(ticker);
+    Ok(store.load(&id)?)
+}
+
+/// Writes the report and says where it is.
+pub fn write_report(path: &Path, run: &Run, comparison: &Comparison) -> Result<(), Failure> {
+    let page = dbdyno_report::html(&View::new(run, comparison));
+    let shown = path.display().to_string();
+    std::fs::write(path, page).map_err(|error| Failure::Write(shown.clone(), error))?;
+    let shown = std::fs::canonicalize(path).map_or(shown, |path| path.display().to_string());
+    output::say(&format!("report {shown}"));
+    Ok(())
+}
+
+fn say_what_next(run: &Run, report: Option<&Path>) {
+    if report.is_none() {
+        output::say(&format!("next   dbdyno report {}     one HTML file, opens offline", run.id));
+    }
+    output::say(&format!("again  {}", run.command));
+}
+
+fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit, Failure> {
+    let store = session::open_store(place)?;
+    let base = store.load(&store.resolve(base)?)?;
+    let test = store.load(&store.resolve(test)?)?;
+    let comparison = dbdyno_lab::compare_stored(&base, &test, flags.budget)?;
+    output::comparison(&test, &comparison, flags.shape)?;
+    Ok(Exit::of(&comparison, flags.gate))
+}

@@ -1,0 +1,40 @@
+//! `dbdyno demo`: the main job with nothing to install.
+//!
+//! Two settings of the embedded SQLite that differ in one pragma. Reading does not care about it,
+//! writing does: one cell should come out equal, the other one should not.
+
+use dbdyno_model::{PerArm, Plan};
+
+use crate::args::{Demo, Place};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{compare, output, session};
+
+const BASE: &str = "sqlite:";
+const TEST: &str = "sqlite:?synchronous=off";
+
+/// Measures for less than a minute, prints the table, writes the report.
+pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
+    let home = session::open_home(place)?;
+    let mut store = session::open_store(place)?;
+    let stop = session::stop_flag();
+    let arm = |text: &str| text.parse().expect("the targets of the demo are well formed");
+    let plan = Plan {
+        arms: PerArm { base: arm(BASE), test: arm(TEST) },
+        loads: vec!["point-query".to_owned(), "update-nonindex".to_owned()],
+        clients: vec![1],
+        pairs: 20,
+        round_ns: 500_000_000,
+        lead_in_ns: 50_000_000,
+        warm_up_ns: 1_000_000_000,
+        seed: 1,
+        tables: 1,
+        rows: 100_000,
+        budget: 0.02,
+    };
+    let run = compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo")?;
+    let comparison = dbdyno_lab::compare(&run)?;
+    output::comparison(&run, &comparison, flags.shape)?;
+    compare::write_report(&flags.output, &run, &comparison)?;
+    Ok(Exit::Holds)
+}

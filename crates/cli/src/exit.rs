@@ -1,0 +1,57 @@
+//! Exit codes. They are part of the contract: see `docs/CONTRACT.md`.
+
+use std::process::ExitCode;
+
+use dbdyno_model::{Comparison, Gate, GateOutcome, Verdict};
+
+use crate::failure::Failure;
+
+/// How the program ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The question is answered, the gate holds.
+    Holds,
+    /// The gate failed.
+    Fails,
+    /// It could not be done.
+    CouldNot,
+    /// What was measured does not decide it.
+    CannotTell,
+    /// Stopped by the user.
+    Interrupted,
+}
+
+impl Exit {
+    /// The number that the shell sees.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Holds => 0,
+            Exit::Fails => 1,
+            Exit::CouldNot => 2,
+            Exit::CannotTell => 3,
+            Exit::Interrupted => 130,
+        }
+    }
+
+    /// The answer to a comparison. Without a gate, any decided verdict is an answer.
+    pub fn of(comparison: &Comparison, gate: Option<Gate>) -> Exit {
+        if let Some(gate) = gate {
+            return match gate.judge_all(&comparison.cells) {
+                GateOutcome::Holds => Exit::Holds,
+                GateOutcome::Fails => Exit::Fails,
+                GateOutcome::CannotTell => Exit::CannotTell,
+            };
+        }
+        let undecided = comparison.cells.iter().any(|cell| cell.verdict == Verdict::Undecided);
+        if undecided || comparison.cells.is_empty() { Exit::CannotTell } else { Exit::Holds }
+    }
+}
+
+/// Says what went wrong, if anything, and ends the program.
+pub fn report(outcome: Result<Exit, Failure>) -> ExitCode {
+    let exit = outcome.unwrap_or_else(|failure| {
+        crate::output::complain(&failure.to_string());
+        failure.exit()
+    });
+    ExitCode::from(exit.code())
+}

@@ -1,0 +1,71 @@
+//! What the user is told when it cannot be done.
+
+use std::fmt;
+
+use dbdyno_lab::LabError;
+use dbdyno_sandbox::SandboxError;
+use dbdyno_store::StoreError;
+
+use crate::exit::Exit;
+
+/// A failure in the user's world; its text ends with what to try next.
+#[derive(Debug)]
+pub enum Failure {
+    /// What was typed cannot be meant.
+    Usage(String),
+    /// The experiment could not be carried out.
+    Lab(LabError),
+    /// The home or a server could not be used.
+    Sandbox(SandboxError),
+    /// The store could not be used.
+    Store(StoreError),
+    /// A file could not be written. Carries its path.
+    Write(String, std::io::Error),
+}
+
+impl Failure {
+    /// The exit code that belongs to it.
+    pub fn exit(&self) -> Exit {
+        match self {
+            Failure::Lab(error) if error.is_interruption() => Exit::Interrupted,
+            // Whoever reads our output has gone; that is no failure of ours.
+            Failure::Write(_, error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+                Exit::Holds
+            }
+            _ => Exit::CouldNot,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(text) => f.write_str(text),
+            Failure::Lab(error) => write!(f, "{error}"),
+            Failure::Sandbox(error) => write!(f, "{error}"),
+            Failure::Store(error) => write!(f, "{error}"),
+            Failure::Write(_, error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            Failure::Write(path, error) => {
+                write!(f, "could not write {path}: {error}; name another place with --output")
+            }
+        }
+    }
+}
+
+impl From<LabError> for Failure {
+    fn from(error: LabError) -> Self {
+        Failure::Lab(error)
+    }
+}
+
+impl From<SandboxError> for Failure {
+    fn from(error: SandboxError) -> Self {
+        Failure::Sandbox(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Failure::Store(error)
+    }
+}

@@ -1,0 +1,70 @@
+//! Data to stdout, talk to stderr.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use dbdyno_model::{Comparison, Run};
+use dbdyno_report::{Colour, TextStyle, View};
+use dbdyno_workload::catalog::LOADS;
+
+use crate::args::{Color, Format, Shape};
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+const WIDTH_WITHOUT_TERMINAL: usize = 100;
+
+/// Prints data.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+        .map_err(|error| Failure::Write("to stdout".to_owned(), error))
+}
+
+/// Says something to whoever watches.
+#[expect(clippy::print_stderr, reason = "talk goes to stderr")]
+pub fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Says what went wrong.
+pub fn complain(text: &str) {
+    if !text.is_empty() {
+        say(&format!("dbdyno: {text}"));
+    }
+}
+
+/// Prints a comparison in the shape that was asked for.
+pub fn comparison(run: &Run, comparison: &Comparison, shape: Shape) -> Result<(), Failure> {
+    let view = View::new(run, comparison);
+    print(&match shape.format {
+        Format::Text => dbdyno_report::text(&view, &style(shape.color)),
+        Format::Json => dbdyno_report::json(&view),
+        Format::Csv => dbdyno_report::csv(&view),
+        Format::Markdown => dbdyno_report::markdown(&view),
+    })
+}
+
+/// Prints the catalog of loads.
+pub fn loads() -> Result<Exit, Failure> {
+    let width = LOADS.iter().map(|load| load.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for load in LOADS {
+        let group = load.group.name();
+        text.push_str(&format!("{:width$}  {group:5}  {}\n", load.name, load.about));
+    }
+    print(&text)?;
+    Ok(Exit::Holds)
+}
+
+fn style(color: Color) -> TextStyle {
+    let stdout = console::Term::stdout();
+    let wished = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let colour = match color {
+        Color::Always => Colour::Ansi,
+        Color::Auto if wished && std::io::stdout().is_terminal() => Colour::Ansi,
+        Color::Auto | Color::Never => Colour::Plain,
+    };
+    let width = stdout.size_checked().map_or(WIDTH_WITHOUT_TERMINAL, |(_, width)| width as usize);
+    TextStyle { colour, width }
+}

@@ -1,0 +1,97 @@
+//! Signs of life: a bar on a terminal, a line now and then elsewhere.
+
+use std::time::{Duration, Instant};
+
+use dbdyno_lab::{Progress, Watch};
+use dbdyno_model::Arm;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output;
+
+/// Shows the progress of an experiment on stderr.
+pub struct Ticker {
+    bar: ProgressBar,
+    /// Without a terminal: when the last line was written.
+    last_line: Option<Instant>,
+    last_text: String,
+}
+
+/// Without a terminal, progress is told this often.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+impl Ticker {
+    /// Starts showing.
+    pub fn new() -> Ticker {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
+        let style = ProgressStyle::with_template("{spinner} {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        Ticker { bar, last_line: None, last_text: String::new() }
+    }
+
+    fn show(&mut self, text: String) {
+        if self.bar.is_hidden() {
+            let now = now();
+            let due = self.last_line.is_none_or(|last| now - last >= LINE_EVERY);
+            if due && text != self.last_text {
+                output::say(&text);
+                self.last_line = Some(now);
+                self.last_text = text;
+            }
+        } else {
+            self.bar.set_message(text);
+            self.bar.tick();
+        }
+    }
+
+    /// Says something that stays.
+    fn keep(&mut self, text: &str) {
+        self.bar.suspend(|| output::say(text));
+    }
+}
+
+impl Drop for Ticker {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Watch for Ticker {
+    fn progress(&mut self, progress: Progress<'_>) {
+        match progress {
+            Progress::Stage(arm, text) => self.show(format!("{arm}: {text}")),
+            Progress::Filling { arm, done, total } => {
+                self.show(filling(arm, done, total));
+            }
+            Progress::Begun(run) => self.keep(&format!("run    {run}")),
+            Progress::RoundBegins { done, total, left, load, clients } => {
+                let plural = if clients == 1 { "client" } else { "clients" };
+                let left = for_people(left);
+                self.show(format!(
+                    "{load}, {clients} {plural}: round {} of {total}, about {left} left",
+                    done + 1
+                ));
+            }
+            Progress::RoundDone(_) => {}
+            Progress::Warning(text) => self.keep(&format!("note   {text}")),
+        }
+    }
+}
+
+fn filling(arm: Arm, done: u64, total: u64) -> String {
+    format!("{arm}: filling, {:.0} % of {total} rows", 100.0 * done as f64 / total.max(1) as f64)
+}
+
+/// A duration as people say it: `40 s`, `12 min`, `3.5 h`.
+pub fn for_people(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    match seconds {
+        ..90.0 => format!("{seconds:.0} s"),
+        ..5400.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "paces the lines of progress, nothing measured")]
+fn now() -> Instant {
+    Instant::now()
+}

@@ -1,0 +1,86 @@
+//! Why an experiment could not be carried out.
+
+use std::fmt;
+
+use dbdyno_load::LoadError;
+use dbdyno_model::{Arm, RunId};
+use dbdyno_sandbox::SandboxError;
+use dbdyno_stats::StatsError;
+use dbdyno_store::StoreError;
+use dbdyno_wire::WireError;
+
+/// Why an experiment could not be carried out. The text names the arm.
+#[derive(Debug)]
+pub enum LabError {
+    /// A server could not be got or started.
+    Sandbox(Arm, SandboxError),
+    /// A running server could not be reached or used. Carries what it is called.
+    Server(Arm, String, WireError),
+    /// The load failed. Carries what it was doing.
+    Load(Arm, String, LoadError),
+    /// The results could not be stored or read.
+    Store(StoreError),
+    /// Stored rates that cannot be judged.
+    Stats(StatsError),
+    /// Two stored runs cannot be compared. A whole sentence.
+    Unlike(String),
+    /// A run broke off after rounds had been stored.
+    BrokeOff(RunId, Box<LabError>),
+}
+
+impl LabError {
+    /// Whether the user asked to stop.
+    pub fn is_interruption(&self) -> bool {
+        match self {
+            LabError::Load(_, _, LoadError::Interrupted) => true,
+            LabError::BrokeOff(_, cause) => cause.is_interruption(),
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for LabError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LabError::Sandbox(arm, error) => write!(f, "{arm}: {error}"),
+            LabError::Server(arm, label, error) => {
+                write!(f, "{arm} ({label}): {error}{}", hint(error))
+            }
+            LabError::Load(arm, doing, error) => write!(f, "{arm}, {doing}: {error}"),
+            LabError::Store(error) => write!(f, "{error}"),
+            LabError::Stats(error) => write!(f, "the stored rounds cannot be judged: {error}"),
+            LabError::Unlike(text) => f.write_str(text),
+            LabError::BrokeOff(run, cause) => {
+                write!(f, "{cause}\n  what was measured until then: dbdyno show {run}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LabError {}
+
+impl From<StoreError> for LabError {
+    fn from(error: StoreError) -> Self {
+        LabError::Store(error)
+    }
+}
+
+impl From<StatsError> for LabError {
+    fn from(error: StatsError) -> Self {
+        LabError::Stats(error)
+    }
+}
+
+/// What to try next.
+fn hint(error: &WireError) -> &'static str {
+    match error {
+        WireError::Connect(..) => {
+            "\n  is the server running there? try host, port or ?socket=PATH in the URL"
+        }
+        WireError::Login(_) => {
+            "\n  give user, password and database as mysql://USER:PASSWORD@HOST/DATABASE, or the \
+             password in MYSQL_PWD or PGPASSWORD"
+        }
+        WireError::Server(_) | WireError::Broken(_) | WireError::Protocol(_) => "",
+    }
+}

@@ -1,0 +1,228 @@
+//! From rounds to an answer.
+//!
+//! Pairs are formed by the plan, not by time of day: the two rounds of a pair stood next to each
+//! other and asked the same questions. Each pair gives one log-ratio of rates; those are the data,
+//! and what happened inside a round is not.
+
+use dbdyno_model::{
+    Arm, ArmSummary, Cell, CellComparison, Comparison, LatencyHistogram, LatencyUs, PerArm, Round,
+    Run, RunStatus, Severity, Verdict, Warning,
+};
+use dbdyno_stats as stats;
+
+use crate::error::LabError;
+
+/// A client that takes more of the processor time than this carries a note.
+const CLIENT_SHARE_HIGH: f64 = 0.5;
+
+/// Judges a run, cell by cell. Rounds without their partner are left out, cells without a pair too.
+///
+/// # Errors
+/// Rates that cannot be judged, which only a damaged store can hold.
+pub fn compare(run: &Run) -> Result<Comparison, LabError> {
+    let mut cells = Vec::new();
+    for cell in run.plan.cells() {
+        let pairs = pairs_of(run, &cell);
+        if pairs.is_empty() {
+            continue;
+        }
+        let judgement = stats::judge(&log_ratios(&pairs), run.plan.budget)?;
+        let arms = PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
+        cells.push(cell_comparison(cell, judgement, &arms)?);
+    }
+    let mut warnings = run.warnings.clone();
+    if run.status != RunStatus::Complete {
+        let text = "the run was not finished; what follows rests on what was measured";
+        warnings.push(Warning::new(Severity::Caution, "not-finished", text));
+    }
+    Ok(Comparison { labels: labels(run), budget: run.plan.budget, cells, warnings })
+}
+
+/// Compares what the *test* arms of two stored runs did.
+///
+/// The runs were not interleaved: whatever changed between them is in the ratio. When both measured
+/// the same base arm, that arm is the control: the difference of the two runs' paired log-ratios is
+/// judged, and the host's change falls out. Without a common base there is a ratio and an interval,
+/// and no verdict.
+///
+/// # Errors
+/// [`LabError::Unlike`] if the runs differ in load, clients, tables or length of rounds.
+pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison, LabError> {
+    same_shape(base, test)?;
+    let labels = PerArm { base: labels(base), test: labels(test) };
+    let controlled = labels.base.base == labels.test.base;
+    let mut cells = Vec::new();
+    for cell in test.plan.cells() {
+        let pairs = PerArm { base: pairs_of(base, &cell), test: pairs_of(test, &cell) };
+        if pairs.base.is_empty() || pairs.test.is_empty() {
+            continue;
+        }
+        let rates = pairs.as_ref().map(|pairs| match controlled {
+            true => log_ratios(pairs),
+            false => pairs.iter().map(|pair| pair.test.qps().ln()).collect(),
+        });
+        let mut judgement = stats::judge_unpaired(&rates.base, &rates.test, budget)?;
+        if !controlled {
+            judgement.verdict = Verdict::Undecided;
+        }
+        let arms = pairs.as_ref().map(|pairs| pairs.iter().map(|pair| pair.test).collect());
+        cells.push(cell_comparison(cell, judgement, &arms)?);
+    }
+    let warnings = vec![not_interleaved(base, test, controlled)];
+    let labels = PerArm { base: labels.base.test, test: labels.test.test };
+    Ok(Comparison { labels, budget, cells, warnings })
+}
+
+fn not_interleaved(base: &Run, test: &Run, controlled: bool) -> Warning {
+    let (base, test) = (&base.id, &test.id);
+    if controlled {
+        let text = format!(
+            "runs {base} and {test} were not interleaved; both measured the same base arm, and rQPS \
+             is the ratio of their two ratios, so that a change of the host falls out"
+        );
+        return Warning::new(Severity::Note, "ratio-of-ratios", text);
+    }
+    let text = format!(
+        "runs {base} and {test} were neither interleaved nor have they a base arm in common: a \
+         change of the host between them looks like a change of the server, so there is no verdict; \
+         compare the two servers in one run"
+    );
+    Warning::new(Severity::Blocks, "not-interleaved", text)
+}
+
+/// The standard deviation of the log-ratios of pairs in a cell; `None` if the cell has fewer pairs
+/// than a verdict needs.
+pub fn noise_of(run: &Run, cell: &Cell) -> Option<f64> {
+    let ratios = log_ratios(&pairs_of(run, cell));
+    if ratios.len() < stats::MIN_PAIRS as usize {
+        return None;
+    }
+    stats::paired(&ratios, stats::SHOWN_CONFIDENCE).ok().map(|estimate| estimate.sd_log)
+}
+
+/// The smallest change of rQPS, as a share, that `pairs` pairs with log-ratios of standard
+/// deviation `sd_log` find with a chance of 80 %; `None` if there are too few for any verdict.
+pub fn detectable_share(sd_log: f64, pairs: u32) -> Option<f64> {
+    let share = stats::detectable(sd_log, pairs, stats::DECISION_ALPHA, stats::POWER);
+    share.is_finite().then_some(share)
+}
+
+fn cell_comparison(
+    cell: Cell,
+    judgement: stats::Judgement,
+    rounds: &PerArm<Vec<&Round>>,
+) -> Result<CellComparison, LabError> {
+    let arms = PerArm::try_from_fn(|arm| summary(&rounds[arm]))?;
+    let mut warnings = judgement.warnings;
+    warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| client_heavy(arm, &arms[arm])));
+    Ok(CellComparison {
+        cell,
+        pairs: rounds.base.len().min(rounds.test.len()) as u32,
+        rqps: judgement.rqps,
+        verdict: judgement.verdict,
+        detectable: judgement.detectable,
+        pairs_missing: judgement.pairs_missing,
+        arms,
+        warnings,
+    })
+}
+
+fn client_heavy(arm: Arm, summary: &ArmSummary) -> Option<Warning> {
+    let (client, server) = (summary.client_cpu_us_per_op?, summary.server_cpu_us_per_op?);
+    let share = client / (client + server);
+    (share > CLIENT_SHARE_HIGH).then(|| {
+        let text = format!(
+            "{arm}: the client takes {:.0} % of the processor time, so a change of the server shows \
+             diluted; compare server CPU per operation",
+            share * 100.0
+        );
+        Warning::new(Severity::Note, "client-heavy", text)
+    })
+}
+
+fn pairs_of<'a>(run: &'a Run, cell: &Cell) -> Vec<PerArm<&'a Round>> {
+    let find = |pair, arm| {
+        run.rounds
+            .iter()
+            .find(|round| round.key.pair == pair && round.key.arm == arm && round.key.cell == *cell)
+    };
+    (0..run.plan.pairs)
+        .filter_map(|pair| {
+            Some(PerArm { base: find(pair, Arm::Base)?, test: find(pair, Arm::Test)? })
+        })
+        .collect()
+}
+
+fn log_ratios(pairs: &[PerArm<&Round>]) -> Vec<f64> {
+    pairs.iter().map(|pair| (pair.test.qps() / pair.base.qps()).ln()).collect()
+}
+
+fn summary(rounds: &[&Round]) -> Result<ArmSummary, LabError> {
+    let rates: Vec<f64> = rounds.iter().map(|round| round.qps()).collect();
+    let qps = stats::geometric_mean_interval(&rates, stats::SHOWN_CONFIDENCE)?;
+    let statements: u64 = rounds.iter().map(|round| round.statements).sum();
+    let events: u64 = rounds.iter().map(|round| round.events).sum();
+    let retries: u64 = rounds.iter().map(|round| round.retries).sum();
+    let per_op = |field: fn(&Round) -> Option<u64>, unit: f64| {
+        let sum: Option<u64> = rounds.iter().map(|round| field(round)).sum();
+        sum.map(|sum| sum as f64 / unit / statements as f64)
+    };
+    let mut latency = LatencyHistogram::new();
+    rounds.iter().for_each(|round| latency.merge(&round.latency));
+    let at = |quantile| latency.quantile_ns(quantile) as f64 / 1e3;
+    Ok(ArmSummary {
+        qps,
+        tps: qps.estimate * events as f64 / statements as f64,
+        server_cpu_us_per_op: per_op(|round| round.cost.server_cpu_ns, 1e3),
+        client_cpu_us_per_op: per_op(|round| round.cost.client_cpu_ns, 1e3),
+        context_switches_per_op: per_op(|round| round.cost.server_context_switches, 1.0),
+        read_kb_per_op: per_op(|round| round.cost.server_read_bytes, 1024.0),
+        written_kb_per_op: per_op(|round| round.cost.server_written_bytes, 1024.0),
+        latency_us: LatencyUs {
+            p50: at(0.5),
+            p95: at(0.95),
+            p99: at(0.99),
+            p999: at(0.999),
+            max: latency.max_ns() as f64 / 1e3,
+        },
+        retries_per_event: retries as f64 / events as f64,
+    })
+}
+
+fn labels(run: &Run) -> PerArm<String> {
+    PerArm::from_fn(|arm| {
+        let spec = run.plan.arms[arm].to_string();
+        match run.environment[arm].get("server.version") {
+            "" => spec,
+            version => format!("{spec} ({version})"),
+        }
+    })
+}
+
+fn same_shape(base: &Run, test: &Run) -> Result<(), LabError> {
+    let different = |what: &str, base: String, test: String| {
+        Err(LabError::Unlike(format!(
+            "the runs are not of equal shape: {what} is {base} in the one and {test} in the other; \
+             repeat one of them with the same flags"
+        )))
+    };
+    let (a, b) = (&base.plan, &test.plan);
+    if a.loads != b.loads {
+        return different("--load", a.loads.join(","), b.loads.join(","));
+    }
+    if a.clients != b.clients {
+        return different("--clients", format!("{:?}", a.clients), format!("{:?}", b.clients));
+    }
+    let sizes = [
+        ("--tables", u64::from(a.tables), u64::from(b.tables)),
+        ("--rows", a.rows, b.rows),
+        ("--seed", a.seed, b.seed),
+        ("the length of a round (ns)", a.round_ns, b.round_ns),
+    ];
+    for (what, base, test) in sizes {
+        if base != test {
+            return different(what, base.to_string(), test.to_string());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! Who else was working while a round was measured.
+
+use dbdyno_model::{Severity, Warning};
+use dbdyno_probe::{HostSample, ServerProbe, ServerSample};
+
+/// What the observer sees at the opening and at the closing of a window.
+pub struct Look {
+    /// The arm that is measured.
+    pub server: Option<ServerSample>,
+    /// The arm that waits: it should not, but may, have work left over.
+    waiting: Option<ServerSample>,
+    host: Option<HostSample>,
+}
+
+impl Look {
+    /// Looks at both arms and at the host. What cannot be seen is left out.
+    pub fn take(measured: Option<&ServerProbe>, waiting: Option<&ServerProbe>) -> Look {
+        let sample = |probe: Option<&ServerProbe>| probe.and_then(|probe| probe.sample().ok());
+        Look { server: sample(measured), waiting: sample(waiting), host: HostSample::read().ok() }
+    }
+}
+
+/// Sums over the rounds of a run.
+#[derive(Default)]
+pub struct Neighbours {
+    rounds: u32,
+    foreign: f64,
+    steal: f64,
+    waiting: f64,
+    waiting_rounds: u32,
+    warnings: Vec<Warning>,
+}
+
+/// Work above this share of the host is worth a warning.
+const SHARE_HIGH: f64 = 0.05;
+
+impl Neighbours {
+    /// Adds what two looks at a round saw.
+    pub fn add(&mut self, looks: &[Look]) {
+        let [opened, closed] = looks else { return };
+        let cpu_ns = |opened: &Option<ServerSample>, closed: &Option<ServerSample>| {
+            closed.as_ref()?.cost_since(opened.as_ref()?).server_cpu_ns
+        };
+        let measured_ns = cpu_ns(&opened.server, &closed.server).unwrap_or(0);
+        let waiting_ns = cpu_ns(&opened.waiting, &closed.waiting);
+        if let Some(waiting_ns) = waiting_ns {
+            self.waiting_rounds += 1;
+            self.waiting += waiting_ns as f64 / (measured_ns + waiting_ns).max(1) as f64;
+        }
+        if let (Some(opened), Some(closed)) = (&opened.host, &closed.host)
+            && let Some(shares) = closed.shares_since(opened, measured_ns + waiting_ns.unwrap_or(0))
+        {
+            self.rounds += 1;
+            self.foreign += shares.foreign;
+            self.steal += shares.steal;
+        }
+        if let (Some(opened), Some(closed)) = (&opened.server, &closed.server) {
+            for warning in closed.warnings_since(opened) {
+                if !self.warnings.iter().any(|known| known.code == warning.code) {
+                    self.warnings.push(warning);
+                }
+            }
+        }
+    }
+
+    /// What the reader of the run must know.
+    pub fn warnings(mut self) -> Vec<Warning> {
+        let mean = |sum: f64, rounds: u32| sum / f64::from(rounds.max(1));
+        let findings = [
+            (
+                mean(self.foreign, self.rounds),
+                "foreign-load",
+                "other work took {} of this host's processors during the rounds; stop it and repeat",
+            ),
+            (
+                mean(self.steal, self.rounds),
+                "steal",
+                "the hypervisor kept {} of the processor time back; results vary more than the \
+                 servers do, use a quieter host",
+            ),
+            (
+                mean(self.waiting, self.waiting_rounds),
+                "waiting-arm-busy",
+                "the arm that had to wait used {} of the servers' processor time: it was still \
+                 purging, flushing or vacuuming",
+            ),
+        ];
+        for (share, code, text) in findings {
+            if share > SHARE_HIGH {
+                let text = text.replace("{}", &format!("{:.0} %", share * 100.0));
+                self.warnings.push(Warning::new(Severity::Caution, code, text));
+            }
+        }
+        self.warnings
+    }
+}

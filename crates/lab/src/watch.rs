@@ -1,0 +1,46 @@
+//! What an experiment tells while it runs.
+
+use std::time::Duration;
+
+use dbdyno_model::{Arm, Round, RunId};
+
+/// A sign of life.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// Something is being done to an arm that may take a while: a download, a start.
+    Stage(Arm, &'a str),
+    /// Rows written to an arm.
+    Filling {
+        /// Which arm.
+        arm: Arm,
+        /// Rows written.
+        done: u64,
+        /// Rows to write.
+        total: u64,
+    },
+    /// Measuring begins; from now on results are stored under this name.
+    Begun(&'a RunId),
+    /// A round of a cell begins.
+    RoundBegins {
+        /// Rounds measured so far, over all cells.
+        done: u32,
+        /// Rounds of the plan.
+        total: u32,
+        /// Measuring time that is left.
+        left: Duration,
+        /// Name of the load.
+        load: &'a str,
+        /// Number of clients.
+        clients: u32,
+    },
+    /// A round has been measured and stored.
+    RoundDone(&'a Round),
+    /// Something that the user should know now; it is stored with the run, too.
+    Warning(&'a str),
+}
+
+/// Whoever listens.
+pub trait Watch {
+    /// Takes a sign of life.
+    fn progress(&mut self, progress: Progress<'_>);
+}

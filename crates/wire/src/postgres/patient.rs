@@ -1,0 +1,38 @@
+//! Waiting for an answer without being woken for nothing.
+//!
+//! ```text
+//!   client   send ─┐ sleeps in recv … woken: nothing there, sleeps again … woken: the answer
+//!   server         └▶ recv takes the request ──▲                      send ──▲
+//! ```
+//!
+//! When the other end of a unix socket takes what was sent, Linux wakes whoever waits on the socket,
+//! for there is room again; one who sleeps in `recv` wakes too. One who sleeps in `poll` for something
+//! to read does not. With a point query on an otherwise idle machine that is 1.0 context switch per
+//! statement instead of 1.7, and the processor time of the switch is ten times that of the further
+//! system call. TCP sockets wake by room only who has met a full buffer; they are read at once.
+
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+
+use crate::stream::Stream;
+
+/// Reads from a socket that blocks and has no timeout.
+pub(super) struct Patient<'a>(pub(super) &'a mut Stream);
+
+impl Read for Patient<'_> {
+    #[inline]
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if let Stream::Unix(stream) = &*self.0 {
+            let mut waited_for = [PollFd::new(stream.as_fd(), PollFlags::POLLIN)];
+            while let Err(error) = poll(&mut waited_for, PollTimeout::NONE) {
+                if error != Errno::EINTR {
+                    return Err(error.into());
+                }
+            }
+        }
+        self.0.read(into)
+    }
+}
