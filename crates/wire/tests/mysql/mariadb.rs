@@ -16,6 +16,7 @@ use dbdyno_model::{Secret, Transport};
 use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{Client, Endpoint, Outcome, Param, WireError};
 
+use crate::mock::Folder;
 use crate::stage::List;
 
 const START_ATTEMPTS: u32 = 600;
@@ -24,7 +25,7 @@ const ATTEMPT_PAUSE: Duration = Duration::from_millis(50);
 /// A running MariaDB that goes away with its folder.
 struct Server {
     process: Child,
-    folder: PathBuf,
+    folder: Folder,
     port: u16,
 }
 
@@ -32,7 +33,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
-        let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -76,11 +76,12 @@ fn bootstrap_script() -> String {
 
 impl Server {
     fn start(program: &Path) -> Server {
-        let folder = std::env::temp_dir().join(format!("dbdyno-mariadb-{}", std::process::id()));
+        let owned = Folder::new();
+        let folder = &owned.0;
         fs::create_dir_all(folder.join("data/mysql")).unwrap();
         let script = folder.join("bootstrap.sql");
         fs::write(&script, bootstrap_script()).unwrap();
-        let done = mariadbd(program, &folder)
+        let done = mariadbd(program, folder)
             .arg("--bootstrap")
             .stdin(File::open(&script).unwrap())
             .status()
@@ -88,7 +89,7 @@ impl Server {
         let log = || fs::read_to_string(folder.join("log")).unwrap_or_default();
         assert!(done.success(), "{}", log());
         let free = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
-        let process = mariadbd(program, &folder)
+        let process = mariadbd(program, folder)
             .arg(format!("--socket={}", folder.join("sock").display()))
             .arg(format!("--pid-file={}", folder.join("pid").display()))
             .arg(format!("--port={free}"))
@@ -97,7 +98,7 @@ impl Server {
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
-        let server = Server { process, folder, port: free };
+        let server = Server { process, folder: owned, port: free };
         for _ in 0..START_ATTEMPTS {
             if Connection::connect(&server.root()).is_ok() {
                 return server;
@@ -106,14 +107,14 @@ impl Server {
         }
         panic!(
             "MariaDB does not answer:\n{}",
-            fs::read_to_string(server.folder.join("log")).unwrap()
+            fs::read_to_string(server.folder.0.join("log")).unwrap()
         )
     }
 
     /// Root over the unix socket.
     fn root(&self) -> Endpoint {
         Endpoint {
-            transport: Transport::Unix(self.folder.join("sock").to_str().unwrap().to_owned()),
+            transport: Transport::Unix(self.folder.0.join("sock").to_str().unwrap().to_owned()),
             user: "root".to_owned(),
             password: Secret::default(),
             database: String::new(),

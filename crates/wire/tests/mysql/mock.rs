@@ -24,11 +24,11 @@ fn point() -> Fixed {
     Fixed(Turn::point())
 }
 
-/// A path for a socket that goes away with its folder.
-struct Folder(PathBuf);
+/// A new folder that goes away with its content.
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new() -> Folder {
+    pub fn new() -> Folder {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("dbdyno-mysql-{}-{number}", std::process::id());
