@@ -97,6 +97,13 @@ fn owner_lives(dir: &Path) -> bool {
     File::open(&path).is_ok_and(held)
 }
 
+/// Kills the servers that work in `dir` and removes what the system keeps for them outside of it.
+pub(crate) fn end_servers(home: &Home, dir: &Path) -> Vec<i32> {
+    let killed = kill_servers_in(&home.servers(), dir);
+    remove_shared_memory(&dir.join("s/data"));
+    killed
+}
+
 fn clean(home: &Home, dir: &Path) -> Option<String> {
     let recorded = fs::read_to_string(dir.join("server")).unwrap_or_default();
     let recorded = Identity::from_line(&recorded).filter(Identity::lives);
@@ -105,12 +112,11 @@ fn clean(home: &Home, dir: &Path) -> Option<String> {
         server.kill();
         killed.push(server.pid);
     }
-    for pid in kill_servers_in(&home.servers(), dir) {
+    for pid in end_servers(home, dir) {
         if !killed.contains(&pid) {
             killed.push(pid);
         }
     }
-    remove_shared_memory(&dir.join("s/data"));
     fs::remove_dir_all(dir).ok()?;
     let name = dir.file_name()?.to_string_lossy();
     let mut text = format!("removed {name}, whose dbdyno is gone");

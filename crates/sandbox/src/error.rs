@@ -139,7 +139,8 @@ impl fmt::Display for SandboxError {
             ),
             SandboxError::StartFailed { what, log } => {
                 write_log(f, what, log)?;
-                f.write_str("try again with less memory, or name a running server by its URL")
+                f.write_str(start_hint(log))?;
+                f.write_str(", or name a running server by its URL")
             }
             SandboxError::StopFailed { what, log } => {
                 write_log(f, what, log)?;
@@ -169,6 +170,20 @@ impl fmt::Display for SandboxError {
                 place.display()
             ),
         }
+    }
+}
+
+/// What to try, from what the server said.
+fn start_hint(log: &[String]) -> &'static str {
+    let says = |part: &str| log.iter().any(|line| line.contains(part));
+    if says("could not look up effective user ID") {
+        "run dbdyno under an account that is in /etc/passwd"
+    } else if says("emory") || says("shared_buffers") || says("buffer pool") {
+        "try again with less memory for the server"
+    } else if says("No space left") {
+        "make room on the disk"
+    } else {
+        "mend what the log names and try again"
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::child;
-use crate::claim::{self, Claim};
+use crate::claim::{self, Claim, end_servers};
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 
@@ -74,7 +74,7 @@ impl Home {
         let mut done = claim::sweep(self);
         if let Ok(Some(_lock)) = self.try_lock() {
             for part in ["servers", "templates", "tools"] {
-                done.extend(remove_unfinished(&self.dir.join(part)));
+                done.extend(self.remove_unfinished(part));
             }
         }
         done
@@ -87,6 +87,22 @@ impl Home {
     /// [`SandboxError::Io`].
     pub fn scratch(&self, name: &str) -> Result<Scratch, SandboxError> {
         Claim::new(self, name).map(|claim| Scratch { claim })
+    }
+
+    /// Removes directories that were being made in `part` when their maker died; their names begin
+    /// with `.tmp-`. Only under the lock.
+    pub(crate) fn remove_unfinished(&self, part: &str) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.dir.join(part)) else { return Vec::new() };
+        let paths = entries.flatten().map(|entry| entry.path());
+        let unfinished = paths.filter(|path| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp-"))
+        });
+        let remove = |path: PathBuf| {
+            end_servers(self, &path);
+            fs::remove_dir_all(&path).ok()?;
+            Some(format!("removed the unfinished {}", path.display()))
+        };
+        unfinished.filter_map(remove).collect()
     }
 
     pub(crate) fn servers(&self) -> PathBuf {
@@ -228,18 +244,6 @@ fn claim_marker(dir: &Path) -> Result<(), SandboxError> {
         return refuse(format!("it belongs to uid {owner}, and this dbdyno runs as uid {own}"));
     }
     Ok(())
-}
-
-/// Removes directories that were being made when their maker died. Their names begin with `.tmp-`.
-/// Only under the lock.
-pub(crate) fn remove_unfinished(parent: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
-    let unfinished =
-        entries.flatten().filter(|entry| entry.file_name().to_string_lossy().starts_with(".tmp-"));
-    unfinished
-        .filter(|entry| fs::remove_dir_all(entry.path()).is_ok())
-        .map(|entry| format!("removed the unfinished {}", entry.path().display()))
-        .collect()
 }
 
 pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<(), SandboxError> {

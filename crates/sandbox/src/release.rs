@@ -17,7 +17,7 @@ use crate::apt::{Apt, Deb, run};
 use crate::catalog::{self, Line};
 use crate::child;
 use crate::error::SandboxError;
-use crate::home::{Home, remove_unfinished};
+use crate::home::Home;
 use crate::relocate::{self, Patchelf};
 use crate::space;
 use crate::stamp::Stamp;
@@ -95,8 +95,8 @@ pub fn get(
         return Ok(Release::new(stamp, line, dir));
     }
     let _lock = home.lock(progress)?;
-    remove_unfinished(&home.servers());
-    remove_unfinished(&home.dir().join("tools"));
+    home.remove_unfinished("servers");
+    home.remove_unfinished("tools");
     match finished(home, line, version) {
         Some((stamp, dir)) if here(&stamp, &dir) => Ok(Release::new(stamp, line, dir)),
         Some((stamp, dir)) => settle_in(home, line, stamp, dir, progress),

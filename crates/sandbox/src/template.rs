@@ -16,7 +16,7 @@ use dbdyno_model::{Product, Secret};
 use crate::bootstrap;
 use crate::child;
 use crate::error::SandboxError;
-use crate::home::{Home, remove_unfinished, write_private};
+use crate::home::{Home, write_private};
 use crate::release::Release;
 use crate::relocate::flush;
 use crate::space;
@@ -45,7 +45,7 @@ impl Template {
         let dir = home.dir().join("templates").join(name);
         if !dir.is_dir() {
             let _lock = home.lock(progress)?;
-            remove_unfinished(&home.dir().join("templates"));
+            home.remove_unfinished("templates");
             if !dir.is_dir() {
                 make(home, release, &dir, progress)?;
             }
