@@ -21,8 +21,9 @@ pub(crate) fn mariadb_share(tree: &Path) -> PathBuf {
 /// The SQL that makes an empty directory a MariaDB data directory, read by `mariadbd --bootstrap`
 /// line by line: the release's own scripts, then our account and database.
 ///
-/// The scripts make accounts without a password that are reachable over TCP; those are deleted. Root
-/// remains on the unix socket, which is in a directory that only the server's account may enter.
+/// The scripts make accounts without a password that are reachable over TCP; those are deleted.
+/// Root remains on the unix socket, which is in a directory that only the server's account may
+/// enter.
 pub(crate) fn mariadb_sql(tree: &Path, password: &str) -> Result<String, SandboxError> {
     let share = mariadb_share(tree);
     let mut sql = "USE mysql;\nSET @auth_root_socket=NULL;\n".to_owned();

@@ -4,8 +4,8 @@
 //!   asked "10", "10.11", "10.11.19"  ──line──▶  10.11 of bookworm  ──apt──▶  10.11.19, 10.11.18
 //! ```
 //!
-//! A *line* is a series of patch releases that one Debian suite carries. The suite's indexes know the
-//! patch releases; the lines are written here, because a suite's name is not in its packages.
+//! A *line* is a series of patch releases that one Debian suite carries. The suite's indexes know
+//! the patch releases; the lines are written here, because a suite's name is not in its packages.
 
 use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
@@ -112,8 +112,8 @@ pub(crate) fn line_for(product: Product, asked: &str) -> Result<&'static Line, S
     })
 }
 
-/// Whether `version` is `prefix` or begins with it, part by part: 10.11.19 matches 10.11 but not 10.1.
-/// The empty prefix matches everything.
+/// Whether `version` is `prefix` or begins with it, part by part: 10.11.19 matches 10.11 but not
+/// 10.1. The empty prefix matches everything.
 pub(crate) fn matches(version: &str, prefix: &str) -> bool {
     let rest = version.strip_prefix(prefix);
     prefix.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -128,7 +128,8 @@ pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     parts(a).cmp(&parts(b))
 }
 
-/// The version that the makers of the server gave, out of Debian's: `1:10.11.19-0+deb12u1` is 10.11.19.
+/// The version that the makers of the server gave, out of Debian's: `1:10.11.19-0+deb12u1` is
+/// 10.11.19.
 pub(crate) fn upstream(debian: &str) -> &str {
     let version = debian.split_once(':').map_or(debian, |(_epoch, version)| version);
     version.rsplit_once('-').map_or(version, |(upstream, _revision)| upstream)
@@ -187,7 +188,8 @@ mod tests {
         #[test]
         fn order_is_that_of_the_numbers(a in prop::collection::vec(0_u64..300, 1..4),
                                         b in prop::collection::vec(0_u64..300, 1..4)) {
-            let text = |parts: &[u64]| parts.iter().map(u64::to_string).collect::<Vec<_>>().join(".");
+            let words = |parts: &[u64]| parts.iter().map(u64::to_string).collect::<Vec<_>>();
+            let text = |parts: &[u64]| words(parts).join(".");
             prop_assert_eq!(compare(&text(&a), &text(&b)), a.cmp(&b));
         }
     }

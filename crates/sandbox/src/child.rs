@@ -1,9 +1,11 @@
 //! Children that cannot outlive us.
 //!
-//! * Each has a process group of its own: Ctrl-C at the terminal is for dbdyno, not for its servers.
-//! * Each has the parent-death signal set to SIGKILL. The kernel binds it to the *thread* that forked,
-//!   so a server is forked by a thread that does nothing else and lives as long as the server
-//!   ([`Kept`]). Programs that run to their end are waited for by the thread that forked them.
+//! * Each has a process group of its own: Ctrl-C at the terminal is for dbdyno, not for its
+//!   servers.
+//! * Each has the parent-death signal set to SIGKILL. The kernel binds it to the *thread* that
+//!   forked, so a server is forked by a thread that does nothing else and lives as long as the
+//!   server ([`Kept`]). Programs that run to their end are waited for by the thread that forked
+//!   them.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -41,8 +43,8 @@ pub(crate) fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
         }
         Ok(())
     };
-    // SAFETY: between fork and exec only umask, prctl and getppid are called, all async-signal-safe;
-    // nothing is allocated, no lock is taken.
+    // SAFETY: between fork and exec only umask, prctl and getppid are called, all
+    // async-signal-safe; nothing is allocated, no lock is taken.
     unsafe { command.pre_exec(prepare) };
     command
 }

@@ -8,9 +8,10 @@
 //!     s/        the server's own: data, socket, temporary files
 //! ```
 //!
-//! A claim is dead when its owner is not running *and* nobody holds the lock. The second half covers a
-//! home that is shared by containers, where the pids of one mean nothing in another. Making a claim and
-//! sweeping exclude each other by a lock on `run/` as a whole, so that no claim is seen half made.
+//! A claim is dead when its owner is not running *and* nobody holds the lock. The second half
+//! covers a home that is shared by containers, where the pids of one mean nothing in another.
+//! Making a claim and sweeping exclude each other by a lock on `run/` as a whole, so that no claim
+//! is seen half made.
 
 use std::fs::{self, File};
 use std::io::Write;

@@ -22,20 +22,20 @@ const MAX_PATH_BYTES: usize = 60;
 /// Seconds to wait for another dbdyno that downloads and unpacks.
 const LOCK_WITHIN_S: u64 = 600;
 
-/// Where dbdyno keeps its servers, its data directories and its store. The crate's documentation shows
-/// what is in it.
+/// Where dbdyno keeps its servers, its data directories and its store. The crate's documentation
+/// shows what is in it.
 #[derive(Clone, Debug)]
 pub struct Home {
     dir: PathBuf,
 }
 
 impl Home {
-    /// Opens the home, creating it if need be: `dir`; else `$DBDYNO_HOME`; else `/var/lib/dbdyno` for
-    /// uid 0; else `$XDG_DATA_HOME/dbdyno` or `~/.local/share/dbdyno`.
+    /// Opens the home, creating it if need be: `dir`; else `$DBDYNO_HOME`; else `/var/lib/dbdyno`
+    /// for uid 0; else `$XDG_DATA_HOME/dbdyno` or `~/.local/share/dbdyno`.
     ///
     /// # Errors
-    /// [`SandboxError::NotOurs`] for a directory that holds something else, belongs to somebody else,
-    /// or cannot be reached by the account under which servers run; [`SandboxError::Io`].
+    /// [`SandboxError::NotOurs`] for a directory that holds something else, belongs to somebody
+    /// else, or cannot be reached by the account under which servers run; [`SandboxError::Io`].
     pub fn open(dir: Option<&Path>) -> Result<Home, SandboxError> {
         let dir = match dir {
             Some(dir) => dir.to_owned(),
@@ -67,9 +67,9 @@ impl Home {
         self.dir.join("dbdyno.db")
     }
 
-    /// Ends and removes whatever a dbdyno that no longer lives has left here. Call it at every start.
-    /// What belongs to a living dbdyno, this one included, is not touched. Returns what was done, a
-    /// clause each; empty if there was nothing.
+    /// Ends and removes whatever a dbdyno that no longer lives has left here. Call it at every
+    /// start. What belongs to a living dbdyno, this one included, is not touched. Returns what was
+    /// done, a clause each; empty if there was nothing.
     pub fn sweep(&self) -> Vec<String> {
         let mut done = claim::sweep(self);
         if let Ok(Some(_lock)) = self.try_lock() {

@@ -22,11 +22,12 @@
 //! ```
 //!
 //! **Nothing left behind** rests on three things that do not depend on each other: `Drop` of
-//! [`Server`]; the parent-death signal, by which the kernel kills a server whose dbdyno was killed; and
-//! [`Home::sweep`], which at the next start removes what the two could not.
+//! [`Server`]; the parent-death signal, by which the kernel kills a server whose dbdyno was
+//! killed; and [`Home::sweep`], which at the next start removes what the two could not.
 //!
-//! No server runs as uid 0: a dbdyno started by root runs them as uid 65534. Each has an account with
-//! a random password, so that other users of the machine cannot reach it through its TCP port.
+//! No server runs as uid 0: a dbdyno started by root runs them as uid 65534. Each has an account
+//! with a random password, so that other users of the machine cannot reach it through its TCP
+//! port.
 
 mod apt;
 mod bootstrap;

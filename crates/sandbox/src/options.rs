@@ -48,10 +48,11 @@ impl Options {
 
     /// * A commit writes the log but does not sync it, and there is no binary log: the tests are of
     ///   the server, not of the disk's flush.
-    /// * Character set and collation are forced: their defaults differ between releases, and sorting
-    ///   would compare collations.
+    /// * Character set and collation are forced: their defaults differ between releases, and
+    ///   sorting would compare collations.
     /// * TLS off: from 11.4 on a key pair is made at each start, which takes seconds.
-    /// * The address space reserved for the pool is its size: 10.11.19 reserves 8 TiB, 11.8.6 does not.
+    /// * The address space reserved for the pool is its size: 10.11.19 reserves 8 TiB, 11.8.6 does
+    ///   not.
     fn mariadb(&self) -> Vec<(&'static str, String)> {
         vec![
             ("innodb_buffer_pool_size", format!("{}M", self.buffer_mb)),
@@ -72,12 +73,13 @@ impl Options {
         ]
     }
 
-    /// * A checkpoint begins when about half of `max_wal_size` has been written, hence twice the redo.
+    /// * A checkpoint begins when about half of `max_wal_size` has been written, hence twice the
+    ///   redo.
     /// * Autovacuum stays on: it is part of what the server costs.
     /// * `jit` off: its compiler is not unpacked, and it never helps a statement as short as these.
     /// * Huge pages off, because the first server would take them from the second.
-    /// * Dynamic shared memory in files of the data directory, so that a killed server leaves nothing
-    ///   in `/dev/shm`; short statements do not use it.
+    /// * Dynamic shared memory in files of the data directory, so that a killed server leaves
+    ///   nothing in `/dev/shm`; short statements do not use it.
     fn postgres(&self) -> Vec<(&'static str, String)> {
         vec![
             ("shared_buffers", format!("{}MB", self.buffer_mb)),

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Servers of a sandbox are found in a second way that needs no record: the executable lies in our
-//! `servers` directory and the working directory in that sandbox. It finds PostgreSQL's backends too,
-//! which leave their parent's process group and may outlive it for as long as a statement lasts.
+//! `servers` directory and the working directory in that sandbox. It finds PostgreSQL's backends
+//! too, which leave their parent's process group and may outlive it for as long as a statement
+//! lasts.
 
 use std::fs;
 use std::path::Path;
@@ -66,9 +67,9 @@ impl Identity {
     }
 }
 
-/// Field 22 of a `stat` line, unless the process is dead already (states Z and X). The second field is
-/// the command in parentheses and may itself hold spaces and parentheses, so counting starts behind
-/// the last one.
+/// Field 22 of a `stat` line, unless the process is dead already (states Z and X). The second
+/// field is the command in parentheses and may itself hold spaces and parentheses, so counting
+/// starts behind the last one.
 fn living_since(stat: &str) -> Option<u64> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?;
@@ -92,7 +93,8 @@ pub(crate) fn servers_in(servers: &Path, sandbox: &Path) -> Vec<Identity> {
 /// Seconds that a killed process may take to be gone: its memory must be given back, its I/O end.
 const GONE_WITHIN_S: u64 = 20;
 
-/// Kills the servers from `servers` that work inside `sandbox` until there are none; returns the pids.
+/// Kills the servers from `servers` that work inside `sandbox` until there are none; returns the
+/// pids.
 pub(crate) fn kill_servers_in(servers: &Path, sandbox: &Path) -> Vec<i32> {
     let deadline = Deadline::after_seconds(GONE_WITHIN_S);
     let mut killed = Vec::new();

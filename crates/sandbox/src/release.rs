@@ -73,9 +73,9 @@ impl Release {
     }
 }
 
-/// Gets the newest release that matches `version`: `10.11`, `10.11.19`, `10`, or empty for the newest
-/// of all. One that was got before is taken as it is, without the network. `progress` hears a clause
-/// before each step that takes time.
+/// Gets the newest release that matches `version`: `10.11`, `10.11.19`, `10`, or empty for the
+/// newest of all. One that was got before is taken as it is, without the network. `progress` hears
+/// a clause before each step that takes time.
 ///
 /// # Errors
 /// [`SandboxError::UnknownVersion`], [`SandboxError::NotReachable`], [`SandboxError::NoSpace`],

@@ -2,10 +2,11 @@
 //!
 //! A server from a newer suite needs a newer C library than the machine has. Its tree holds that
 //! library, and `patchelf` writes two things into each executable: the tree's own loader as the
-//! interpreter, and the tree's library directories as the search path. It is the old kind of search
-//! path (`--force-rpath`), which holds for the libraries' own dependencies too. Afterwards nothing needs
-//! an environment or a wrapper: a server can execute another, `/proc/PID/exe` is the server, and
-//! profilers find its symbols. The price is that the tree cannot be moved without doing it again.
+//! interpreter, and the tree's library directories as the search path. It is the old kind of
+//! search path (`--force-rpath`), which holds for the libraries' own dependencies too. Afterwards
+//! nothing needs an environment or a wrapper: a server can execute another, `/proc/PID/exe` is the
+//! server, and profilers find its symbols. The price is that the tree cannot be moved without
+//! doing it again.
 
 use std::ffi::OsString;
 use std::fs;
@@ -57,8 +58,8 @@ impl Patchelf {
         Ok(Patchelf { program: tree.join(&libraries.loader).into(), first })
     }
 
-    /// Makes the executable `file` use the loader and the libraries of the tree that is, or will be,
-    /// at `root`.
+    /// Makes the executable `file` use the loader and the libraries of the tree that is, or will
+    /// be, at `root`.
     fn relocate(&self, file: &Path, root: &Path, libs: &Libraries) -> Result<(), SandboxError> {
         let fresh = file.with_extension("relocated");
         let mut command = child::command(&self.program);
@@ -132,8 +133,9 @@ pub(crate) fn run_in_place(tree: &Path, program: &Path) -> Result<Command, Sandb
     Ok(command)
 }
 
-/// Downloads `debs`, the closure of `spec` that [`Apt::closure`] was last asked for, and unpacks them
-/// into `tree`. Downloads are deleted afterwards; those of an earlier, broken attempt are used.
+/// Downloads `debs`, the closure of `spec` that [`Apt::closure`] was last asked for, and unpacks
+/// them into `tree`. Downloads are deleted afterwards; those of an earlier, broken attempt are
+/// used.
 pub(crate) fn unpack(apt: &Apt, spec: &str, debs: &[Deb], tree: &Path) -> Result<(), SandboxError> {
     let archives = apt.download(spec)?;
     fs::create_dir_all(tree).map_err(SandboxError::io("create", tree))?;

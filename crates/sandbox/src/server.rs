@@ -40,8 +40,8 @@ const PORTS: usize = 5;
 const SLACK_MB: u64 = 256;
 const LOG_LINES: usize = 12;
 
-/// A running server. Dropping it kills it, waits until none of its processes is left, and removes its
-/// directory; so does the death of this process, whatever kills it.
+/// A running server. Dropping it kills it, waits until none of its processes is left, and removes
+/// its directory; so does the death of this process, whatever kills it.
 pub struct Server {
     // Fields are dropped in this order: the processes before the directory.
     kept: Option<Kept>,
@@ -55,8 +55,9 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `release` on an empty data directory and a free port of 127.0.0.1. `name` tells it from
-    /// others of this process: `base`, `test`. May be called from any thread, and that thread may end.
+    /// Starts `release` on an empty data directory and a free port of 127.0.0.1. `name` tells it
+    /// from others of this process: `base`, `test`. May be called from any thread, and that thread
+    /// may end.
     ///
     /// # Errors
     /// [`SandboxError::StartFailed`] with the end of the error log, [`SandboxError::NoSpace`],
@@ -109,8 +110,8 @@ impl Server {
         self.kept.as_ref().map_or(0, |kept| kept.child.id())
     }
 
-    /// The settings that it was given, in the order given; an empty value is a bare switch. Paths and
-    /// the port are left out.
+    /// The settings that it was given, in the order given; an empty value is a bare switch. Paths
+    /// and the port are left out.
     pub fn settings(&self) -> &[(String, String)] {
         &self.settings
     }
@@ -128,8 +129,8 @@ impl Server {
     /// Shuts it down cleanly, within a limit, and removes its directory.
     ///
     /// # Errors
-    /// [`SandboxError::StopFailed`] if it had ended by itself, or had to be killed; nothing is left of
-    /// it then either.
+    /// [`SandboxError::StopFailed`] if it had ended by itself, or had to be killed; nothing is
+    /// left of it then either.
     pub fn stop(mut self) -> Result<(), SandboxError> {
         let how = match self.shut_down() {
             Ok(Some(status)) if status.success() => return Ok(()),
@@ -308,8 +309,8 @@ fn free_port() -> Result<u16, SandboxError> {
 }
 
 /// Removes the System V segment by which PostgreSQL guards a data directory: it outlives a killed
-/// server. Its number is in the seventh line of `postmaster.pid`. Only one that belongs to the account
-/// of the servers and that no process has attached is removed.
+/// server. Its number is in the seventh line of `postmaster.pid`. Only one that belongs to the
+/// account of the servers and that no process has attached is removed.
 pub(crate) fn remove_shared_memory(data: &Path) {
     let Ok(text) = fs::read_to_string(data.join("postmaster.pid")) else { return };
     let Some(id) = shared_memory_id(&text) else { return };

@@ -1,10 +1,10 @@
 //! Where this machine gets Debian's packages from, read out of its own apt sources.
 //!
-//! Two formats are read, the lines of `*.list` and the stanzas of `*.sources`. dbdyno knows no host:
-//! it takes the mirror that the machine's keeper chose and asks it for another suite. A machine has
-//! other sources too, some under a Debian suite's name (vendors do that), so an entry counts only if
-//! its suite is one of Debian's, `main` is among its components, and no foreign key signs it; and what
-//! is then had must be signed by Debian's archive key all the same.
+//! Two formats are read, the lines of `*.list` and the stanzas of `*.sources`. dbdyno knows no
+//! host: it takes the mirror that the machine's keeper chose and asks it for another suite. A
+//! machine has other sources too, some under a Debian suite's name (vendors do that), so an entry
+//! counts only if its suite is one of Debian's, `main` is among its components, and no foreign key
+//! signs it; and what is then had must be signed by Debian's archive key all the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -164,7 +164,8 @@ fn kind(suite: &str) -> Option<Kind> {
     known(pocket.unwrap_or(suite)).then_some(Kind::Archive)
 }
 
-/// 0: surely Debian's; 1: nothing against it; none: signed by a foreign key, or not usable unattended.
+/// 0: surely Debian's; 1: nothing against it; none: signed by a foreign key, or not usable
+/// unattended.
 fn rank(entry: &Entry) -> Option<u8> {
     let usable = !entry.uri.starts_with("cdrom:") && entry.uri.contains(':');
     if !usable || !entry.components.iter().any(|component| component == "main") {
@@ -214,7 +215,7 @@ mod tests {
              deb\thttp://mirror.example/debian bookworm main contrib # ours\n\
              deb [ arch=amd64 ] http://mirror.example/debian bookworm-updates main\n\
              deb http://security.example/debian-security bookworm-security main\n\
-             deb [arch=amd64 signed-by=/etc/apt/keyrings/v.gpg] https://vendor.example bookworm main\n\
+             deb [arch=amd64 signed-by=/etc/apt/keyrings/v.gpg] https://v.example bookworm main\n\
              deb https://other.example/linux bookworm stable\n\
              deb http://pg.example/apt bookworm-pgdg main\n\
              deb cdrom:[Debian]/ bookworm main\n\
@@ -261,7 +262,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_too_strange_to_read(text in "(?s).{0,200}", line in "deb[ \\[\\]a-z=:/.-]{0,60}") {
+        fn no_text_is_too_strange_to_read(
+            text in "(?s).{0,200}",
+            line in "deb[ \\[\\]a-z=:/.-]{0,60}",
+        ) {
             for text in [&text, &line] {
                 let mut entries = parse_list(text);
                 entries.extend(parse_stanzas(text));

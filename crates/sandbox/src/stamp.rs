@@ -1,8 +1,9 @@
 //! The stamp of a finished tree: what it is, where it came from, and where it was made.
 //!
-//! A tree is written under a temporary name, stamped, flushed to the disk and renamed; one without a
-//! stamp that can be read is therefore not finished and not used. Executables have the tree's path in
-//! them, so the stamp has it too: if it differs from where the tree is found, the home was moved.
+//! A tree is written under a temporary name, stamped, flushed to the disk and renamed; one without
+//! a stamp that can be read is therefore not finished and not used. Executables have the tree's
+//! path in them, so the stamp has it too: if it differs from where the tree is found, the home was
+//! moved.
 
 use std::fs;
 use std::path::{Path, PathBuf};
