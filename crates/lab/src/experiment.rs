@@ -300,6 +300,8 @@ impl<'a> Track<'a> {
                 client_cpu_ns: Some(client_ns),
                 client_kernel_ns: Some(0),
                 server_context_switches: Some(usage.context_switches),
+                server_read_bytes: Some(usage.read_bytes),
+                server_written_bytes: Some(usage.written_bytes),
                 ..Cost::default()
             };
         }

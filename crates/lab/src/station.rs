@@ -142,6 +142,9 @@ impl Station {
         let label = setup.spec.to_string();
         let mut environment = ask(arm, &label, &connector, product.dialect(), &instance)?;
         environment.set("server.origin", &*release.origin);
+        for (package, version) in &release.packages {
+            environment.set(format!("package.{package}"), version);
+        }
         for (name, value) in server.settings() {
             environment.set(format!("setting.{name}"), environment::general(value, &instance));
         }

@@ -107,7 +107,7 @@ impl Client for SqliteClient {
 
     fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
         let none: &[Param<'_>] = &[];
-        self.step_all(sql, &NoArgs(none)).map_err(refused)
+        self.step_all(sql, &none).map_err(refused)
     }
 
     fn query(&mut self, sql: &str) -> Result<Rows, WireError> {
@@ -162,17 +162,6 @@ impl Client for SqliteClient {
     }
 
     fn close(self: Box<Self>) {}
-}
-
-struct NoArgs<'a>(&'a [Param<'a>]);
-
-impl Args for NoArgs<'_> {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-    fn get(&self, index: usize) -> Param<'_> {
-        self.0[index]
-    }
 }
 
 fn shown(value: ValueRef<'_>) -> Option<String> {

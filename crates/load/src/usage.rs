@@ -12,7 +12,14 @@ pub struct ThreadUsage {
     pub kernel_ns: u64,
     /// Context switches, voluntary and not.
     pub context_switches: u64,
+    /// Bytes read from storage, in whole blocks of 512.
+    pub read_bytes: u64,
+    /// Bytes written towards storage, in whole blocks of 512.
+    pub written_bytes: u64,
 }
+
+/// The unit in which the kernel reports a thread's traffic with storage.
+const BLOCK_BYTES: u64 = 512;
 
 impl ThreadUsage {
     /// The usage of the calling thread. Costs about a microsecond; nothing where the kernel does
@@ -28,6 +35,8 @@ impl ThreadUsage {
             cpu_ns: kernel_ns + user_ns,
             kernel_ns,
             context_switches: switches.max(0) as u64,
+            read_bytes: usage.block_reads().max(0) as u64 * BLOCK_BYTES,
+            written_bytes: usage.block_writes().max(0) as u64 * BLOCK_BYTES,
         }
     }
 
@@ -37,6 +46,8 @@ impl ThreadUsage {
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
             kernel_ns: self.kernel_ns.saturating_sub(earlier.kernel_ns),
             context_switches: self.context_switches.saturating_sub(earlier.context_switches),
+            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
+            written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
         }
     }
 
@@ -46,6 +57,8 @@ impl ThreadUsage {
             cpu_ns: self.cpu_ns + other.cpu_ns,
             kernel_ns: self.kernel_ns + other.kernel_ns,
             context_switches: self.context_switches + other.context_switches,
+            read_bytes: self.read_bytes + other.read_bytes,
+            written_bytes: self.written_bytes + other.written_bytes,
         }
     }
 }

@@ -22,7 +22,16 @@ pub trait Args {
     fn get(&self, index: usize) -> Param<'_>;
 }
 
-impl Args for [Param<'_>] {
+impl Args for &[Param<'_>] {
+    fn count(&self) -> usize {
+        self.len()
+    }
+    fn get(&self, index: usize) -> Param<'_> {
+        self[index]
+    }
+}
+
+impl Args for Vec<Param<'_>> {
     fn count(&self) -> usize {
         self.len()
     }

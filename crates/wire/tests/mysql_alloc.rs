@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dbdyno_wire::mock::{EveryNth, Login, MockServer, Protocol, Reply, Turn};
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{Args, Client, Param};
+use dbdyno_wire::{Client, Param};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -34,17 +34,6 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-struct List<'a>(Vec<Param<'a>>);
-
-impl Args for List<'_> {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-    fn get(&self, index: usize) -> Param<'_> {
-        self.0[index]
-    }
-}
-
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
@@ -62,7 +51,7 @@ fn statements_allocate_nothing_once_warm() {
     let select = connection.prepare("SELECT c FROM t WHERE id=? AND c=?").unwrap();
     let update = connection.prepare("UPDATE t SET c=? WHERE id=?").unwrap();
     let (id, text) = (Param::Int(5), Param::Text(&[b'x'; 500]));
-    let lists = [List(vec![id, text]), List(vec![text, id]), List(vec![Param::Null, text])];
+    let lists = [vec![id, text], vec![text, id], vec![Param::Null, text]];
     let mut round = || {
         for _ in 0..20 {
             connection.run("BEGIN").unwrap();

@@ -185,7 +185,7 @@ proptest! {
             3 => connection.bulk("LOAD", &mut |_| false).map(drop),
             _ => {
                 let statement = connection.prepare("SELECT ?").unwrap();
-                connection.execute(statement, &List(vec![Param::Int(1)])).map(drop)
+                connection.execute(statement, &vec![Param::Int(1)]).map(drop)
             }
         };
         if failed.is_err_and(|error| error.is_fatal()) {

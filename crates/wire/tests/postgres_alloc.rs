@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dbdyno_wire::mock::{EveryNth, Login, MockServer, Protocol, Reply, Turn};
 use dbdyno_wire::postgres::Connection;
-use dbdyno_wire::{Args, Client, Param};
+use dbdyno_wire::{Client, Param};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -37,18 +37,6 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Parameters from a slice.
-struct List<'a>(&'a [Param<'a>]);
-
-impl Args for List<'_> {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-    fn get(&self, index: usize) -> Param<'_> {
-        self.0[index]
-    }
-}
-
 #[test]
 fn an_execution_allocates_nothing() {
     let script = EveryNth {
@@ -64,11 +52,11 @@ fn an_execution_allocates_nothing() {
     let point = client.prepare("SELECT c FROM t WHERE id=$1").unwrap();
     let update = client.prepare("UPDATE t SET c=$1 WHERE id IN ($2,$3,$4)").unwrap();
     let text = [b'x'; 119];
-    let none = List(&[]);
-    let one = List(&[Param::Int(5)]);
+    let none = &[][..];
+    let one = &[Param::Int(5)][..];
     // The last one is beyond int4 and goes as characters.
     let four = [Param::Text(&text), Param::Int(-1), Param::Null, Param::Int(i64::MIN)];
-    let four = List(&four);
+    let four = &four[..];
     let mut rows = 0;
     let mut turn = |client: &mut Connection| {
         client.execute(begin, &none).unwrap();

@@ -6,21 +6,9 @@ use std::sync::Arc;
 use dbdyno_model::Secret;
 use dbdyno_wire::mock::{Auth, Delay, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
 use dbdyno_wire::postgres::Connection;
-use dbdyno_wire::{Args, Client, Outcome, Param, WireError};
+use dbdyno_wire::{Client, Outcome, Param, WireError};
 
 const POINT: &str = "SELECT c FROM sbtest1 WHERE id=$1";
-
-/// Parameters from a slice.
-struct List<'a>(&'a [Param<'a>]);
-
-impl Args for List<'_> {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-    fn get(&self, index: usize) -> Param<'_> {
-        self.0[index]
-    }
-}
 
 fn start(login: Login, script: impl Script + 'static) -> MockServer {
     MockServer::start(Protocol::Postgres, login, Arc::new(script)).unwrap()
@@ -58,18 +46,18 @@ fn the_client_reports_what_the_script_says() {
     let point = client.prepare(POINT).unwrap();
     let update = client.prepare("UPDATE t SET c=$2 WHERE id=$1").unwrap();
     let one = [Param::Int(1)];
-    assert_eq!(client.execute(begin, &List(&[])).unwrap(), Outcome::default());
+    assert_eq!(client.execute(begin, &&[][..]).unwrap(), Outcome::default());
     let rows = |rows| Outcome { rows, affected: 0 };
-    assert_eq!(client.execute(point, &List(&one)).unwrap(), rows(3));
-    assert_eq!(client.execute(point, &List(&one)).unwrap(), rows(0));
+    assert_eq!(client.execute(point, &&one[..]).unwrap(), rows(3));
+    assert_eq!(client.execute(point, &&one[..]).unwrap(), rows(0));
     let two = [Param::Int(1), Param::Text(b"x")];
-    let changed = client.execute(update, &List(&two)).unwrap();
+    let changed = client.execute(update, &&two[..]).unwrap();
     assert_eq!(changed, Outcome { rows: 0, affected: 7 });
-    let error = client.execute(point, &List(&one)).unwrap_err();
+    let error = client.execute(point, &&one[..]).unwrap_err();
     assert!(error.is_retryable() && !error.is_fatal(), "{error}");
-    assert_eq!(client.execute(point, &List(&one)).unwrap(), rows(100_000));
-    assert_eq!(client.execute(point, &List(&one)).unwrap(), rows(2));
-    assert_eq!(client.execute(point, &List(&[Param::Null])).unwrap(), rows(1));
+    assert_eq!(client.execute(point, &&one[..]).unwrap(), rows(100_000));
+    assert_eq!(client.execute(point, &&one[..]).unwrap(), rows(2));
+    assert_eq!(client.execute(point, &&[Param::Null][..]).unwrap(), rows(1));
     assert_eq!(client.run("SELECT 1").unwrap(), rows(1));
     assert_eq!(client.run("COMMIT").unwrap(), Outcome::default());
     assert_eq!((server.statements(), server.controls(), server.connections()), (8, 2, 1));
@@ -81,7 +69,7 @@ fn a_cut_is_fatal_and_nothing_is_counted() {
     let server = start(Login::trust("bob"), Fixed(Turn::now(Reply::Cut)));
     let mut client = Connection::connect(&server.endpoint()).unwrap();
     let point = client.prepare(POINT).unwrap();
-    let error = client.execute(point, &List(&[Param::Int(1)])).unwrap_err();
+    let error = client.execute(point, &&[Param::Int(1)][..]).unwrap_err();
     assert!(matches!(error, WireError::Broken(_)), "{error}");
     assert_eq!(server.statements(), 0);
 }

@@ -15,24 +15,12 @@ use std::time::Duration;
 use dbdyno_model::{Secret, Transport};
 use dbdyno_wire::mock::{Auth, Fixed, Login, MockServer, Protocol, Turn};
 use dbdyno_wire::postgres::Connection;
-use dbdyno_wire::{Args, Client, Endpoint, Outcome, Param, ServerError, WireError};
+use dbdyno_wire::{Client, Endpoint, Outcome, Param, ServerError, WireError};
 
 /// PostgreSQL does not run as root; this is `nobody`.
 const NOBODY: u32 = 65_534;
 const SETTINGS: &str = "fsync=off\nmax_connections=40\nlog_min_messages=fatal\n";
 const PASSWORD: &str = "pässwörd, =x";
-
-/// Parameters from a slice.
-struct List<'a>(&'a [Param<'a>]);
-
-impl Args for List<'_> {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-    fn get(&self, index: usize) -> Param<'_> {
-        self.0[index]
-    }
-}
 
 /// The newest installed PostgreSQL.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
@@ -317,12 +305,12 @@ fn parameters_of_every_kind_arrive() {
     let one = Outcome { rows: 0, affected: 1 };
     let low = whole(i64::from(i16::MIN), i64::from(i32::MIN), i64::MIN);
     let high = whole(i64::from(i16::MAX), i64::from(i32::MAX), i64::MAX);
-    assert_eq!(client.execute(insert, &List(&low)).unwrap(), one);
-    assert_eq!(client.execute(insert, &List(&high)).unwrap(), one);
-    assert_eq!(client.execute(insert, &List(&[Param::Null; 9])).unwrap(), one);
+    assert_eq!(client.execute(insert, &&low[..]).unwrap(), one);
+    assert_eq!(client.execute(insert, &&high[..]).unwrap(), one);
+    assert_eq!(client.execute(insert, &&[Param::Null; 9][..]).unwrap(), one);
     let text = [Param::Text(b"7"); 5];
     let text = [&text[..], &[Param::Text(b"f"), text[0], text[0], text[0]]].concat();
-    assert_eq!(client.execute(insert, &List(&text)).unwrap(), one);
+    assert_eq!(client.execute(insert, &&text[..]).unwrap(), one);
     let result = client.query("SELECT a,b,c,d,e,f,g,h,i FROM t ORDER BY n").unwrap();
     let shown: Vec<String> = result
         .rows
@@ -343,7 +331,7 @@ fn parameters_of_every_kind_arrive() {
     for (place, value) in [(0, 32_768), (0, -32_769), (1, 2_147_483_648), (1, -2_147_483_649)] {
         let mut beyond = low;
         beyond[place] = Param::Int(value);
-        let error = server_error(client.execute(insert, &List(&beyond)));
+        let error = server_error(client.execute(insert, &&beyond[..]));
         assert_eq!(error.sqlstate, "22003", "{error}");
     }
     assert_eq!(single(&mut client, "SELECT count(*) FROM t"), "4");
@@ -365,19 +353,19 @@ fn rows_are_counted_whatever_their_number_and_length() {
     for first in [1, 500, 951] {
         let ids: Vec<Param<'_>> = (first..first + 100).map(Param::Int).collect();
         let expected = (1000 - first + 1).min(100) as u64;
-        assert_eq!(client.execute(inlist, &List(&ids)).unwrap(), rows(expected));
+        assert_eq!(client.execute(inlist, &&ids[..]).unwrap(), rows(expected));
     }
     let series = client.prepare("SELECT repeat('y', $1), i FROM generate_series(1,$2) i").unwrap();
     for (length, count) in [(0, 0), (10, 300_000), (3_000_000, 3), (65_520, 50), (1, 1)] {
         let args = [Param::Int(length), Param::Int(count)];
-        assert_eq!(client.execute(series, &List(&args)).unwrap(), rows(count as u64));
+        assert_eq!(client.execute(series, &&args[..]).unwrap(), rows(count as u64));
     }
     assert_eq!(client.run("SELECT c FROM s").unwrap(), rows(1000));
     let long = client.query("SELECT repeat('z', 5000000), NULL, ''").unwrap();
     assert_eq!(long.single().unwrap().len(), 5_000_000);
     assert_eq!(long.rows[0][1..], [None, Some(String::new())]);
     let returning = client.prepare("UPDATE s SET k=k+1 WHERE id <= $1 RETURNING id").unwrap();
-    let outcome = client.execute(returning, &List(&[Param::Int(7)])).unwrap();
+    let outcome = client.execute(returning, &&[Param::Int(7)][..]).unwrap();
     assert_eq!(outcome, Outcome { rows: 7, affected: 7 });
 }
 
@@ -397,7 +385,7 @@ fn several_statements_in_one_string() {
     assert_eq!(last.rows, [[Some("3".to_owned())], [Some("4".to_owned())]]);
     assert_eq!(client.run("").unwrap(), Outcome::default());
     let empty = client.prepare("").unwrap();
-    assert_eq!(client.execute(empty, &List(&[])).unwrap(), Outcome::default());
+    assert_eq!(client.execute(empty, &&[][..]).unwrap(), Outcome::default());
     let error = server_error(client.run("DELETE FROM t; SELECT 1/0"));
     assert_eq!(error.sqlstate, "22012");
     assert_eq!(single(&mut client, "SELECT count(*) FROM t"), "2");
@@ -414,15 +402,15 @@ fn errors_leave_the_connection_usable() {
     assert_eq!(server_error(client.prepare("SELECT * FROM nowhere")).sqlstate, "42P01");
     let two = client.prepare("SELECT 2").unwrap();
     assert_eq!((one.0, two.0), (0, 1));
-    let divide = |client: &mut Connection, by| client.execute(one, &List(&[Param::Int(by)]));
+    let divide = |client: &mut Connection, by| client.execute(one, &&[Param::Int(by)][..]);
     assert_eq!(server_error(divide(&mut client, 0)).sqlstate, "22012");
     assert_eq!(divide(&mut client, 1).unwrap(), rows(1));
-    assert_eq!(client.execute(two, &List(&[])).unwrap(), rows(1));
+    assert_eq!(client.execute(two, &&[][..]).unwrap(), rows(1));
     client.run("SET client_min_messages=debug1; DO $$ BEGIN RAISE NOTICE 'x'; END $$").unwrap();
     assert_eq!(divide(&mut client, 1).unwrap(), rows(1));
     client.run("LISTEN c; NOTIFY c, 'hello'").unwrap();
     assert_eq!(divide(&mut client, 1).unwrap(), rows(1));
-    let miscounted = client.execute(one, &List(&[])).unwrap_err();
+    let miscounted = client.execute(one, &&[][..]).unwrap_err();
     assert!(matches!(miscounted, WireError::Protocol(_)));
 }
 
@@ -434,7 +422,7 @@ fn prepared_transactions_commit_and_roll_back() {
     let [begin, commit, rollback] =
         ["BEGIN", "COMMIT", "ROLLBACK"].map(|sql| client.prepare(sql).unwrap());
     let add = client.prepare("UPDATE t SET a=a+$1").unwrap();
-    let mut go = |statement, params: &[Param<'_>]| client.execute(statement, &List(params));
+    let mut go = |statement, params: &[Param<'_>]| client.execute(statement, &params);
     for end in [rollback, commit] {
         assert_eq!(go(begin, &[]).unwrap(), Outcome::default());
         assert_eq!(go(add, &[Param::Int(10)]).unwrap().affected, 1);
@@ -455,10 +443,10 @@ fn a_serialization_failure_may_be_asked_again() {
     let update = first.prepare("UPDATE serial_t SET a=a+$1").unwrap();
     first.run("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT a FROM serial_t").unwrap();
     assert_eq!(second.run("UPDATE serial_t SET a=a+1").unwrap().affected, 1);
-    let error = first.execute(update, &List(&[Param::Int(1)])).unwrap_err();
+    let error = first.execute(update, &&[Param::Int(1)][..]).unwrap_err();
     assert!(error.is_retryable() && !error.is_fatal(), "{error}");
     first.run("ROLLBACK").unwrap();
-    assert_eq!(first.execute(update, &List(&[Param::Int(1)])).unwrap().affected, 1);
+    assert_eq!(first.execute(update, &&[Param::Int(1)][..]).unwrap().affected, 1);
     assert_eq!(single(&mut second, "SELECT a FROM serial_t"), "3");
 }
 
@@ -510,7 +498,7 @@ fn a_copy_that_nobody_feeds_is_refused() {
     assert_eq!(server_error(client.run("COPY t FROM STDIN")).sqlstate, "57014");
     assert_eq!(server_error(client.query("COPY t FROM STDIN")).sqlstate, "57014");
     let copy = client.prepare("COPY t FROM STDIN").unwrap();
-    assert_eq!(server_error(client.execute(copy, &List(&[]))).sqlstate, "57014");
+    assert_eq!(server_error(client.execute(copy, &&[][..])).sqlstate, "57014");
     assert_eq!(client.run("SELECT 1").unwrap(), rows(1));
 }
 
@@ -538,9 +526,9 @@ fn a_server_that_dies_is_a_fatal_error() {
     signal("KILL", clients[2].connection_id());
     let error = clients[2].run("SELECT 1").unwrap_err();
     assert!(matches!(error, WireError::Broken(_)), "{error}");
-    let mut error = clients[0].execute(one, &List(&[]));
+    let mut error = clients[0].execute(one, &&[][..]);
     while error.is_ok() {
-        error = clients[0].execute(one, &List(&[]));
+        error = clients[0].execute(one, &&[][..]);
     }
     assert!(error.unwrap_err().is_fatal());
     let mut client = server.await_ready();

@@ -195,12 +195,11 @@ impl Statement {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::List;
     use super::*;
 
     fn composed(oids: &[u32], args: &[Param<'_>]) -> Vec<u8> {
         let mut out = b"left over".to_vec();
-        Statement::new("7", oids).compose(&mut out, &List(args)).unwrap();
+        Statement::new("7", oids).compose(&mut out, &args).unwrap();
         out
     }
 
@@ -250,7 +249,7 @@ mod tests {
     fn a_wrong_number_of_parameters_is_refused_before_anything_is_sent() {
         let statement = Statement::new("0", &[23]);
         let mut out = Vec::new();
-        let error = statement.compose(&mut out, &List(&[])).unwrap_err();
+        let error = statement.compose(&mut out, &&[][..]).unwrap_err();
         assert!(error.to_string().contains("takes 1 parameters and 0"));
     }
 }

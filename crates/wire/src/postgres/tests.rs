@@ -18,18 +18,6 @@ const WELCOME: &[u8] = b"R\0\0\0\x08\0\0\0\0S\0\0\0\x1dserver_version\x0015.20 (
 const PREPARED: &[u8] = b"1\0\0\0\x04t\0\0\0\x0a\0\x01\0\0\0\x17n\0\0\0\x04Z\0\0\0\x05I";
 const READY: &[u8] = b"Z\0\0\0\x05I";
 
-/// Parameters from a slice.
-pub(super) struct List<'a>(pub(super) &'a [Param<'a>]);
-
-impl Args for List<'_> {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-    fn get(&self, index: usize) -> Param<'_> {
-        self.0[index]
-    }
-}
-
 fn framed(tag: u8, body: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     message(&mut out, tag, |out| out.extend_from_slice(body)).unwrap();
@@ -65,7 +53,7 @@ const CALLS: usize = 5;
 
 fn call(connection: &mut Connection, which: usize) -> Result<Outcome, WireError> {
     match which {
-        0 => connection.execute(StatementId(0), &List(&[Param::Int(1)])),
+        0 => connection.execute(StatementId(0), &&[Param::Int(1)][..]),
         1 => connection.run("SELECT 1"),
         2 => connection.query("SELECT 1").map(|_| Outcome::default()),
         3 => connection.prepare("SELECT 1").map(|_| Outcome::default()),

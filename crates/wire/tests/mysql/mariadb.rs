@@ -17,7 +17,6 @@ use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{Client, Endpoint, Outcome, Param, WireError};
 
 use crate::mock::Folder;
-use crate::stage::List;
 
 const START_ATTEMPTS: u32 = 600;
 const ATTEMPT_PAUSE: Duration = Duration::from_millis(50);
@@ -219,7 +218,7 @@ fn values_arrive(ann: &mut Connection) {
     let larger_than_a_packet = vec![b'y'; 17_000_000];
     let texts = long.iter().chain([&every_byte, &larger_than_a_packet]);
     for (text, number) in texts.zip([0, -1, 1, i64::MIN, i64::MAX, 255, 256, 1 << 40]) {
-        let list = List(vec![Param::Int(number), Param::Text(text)]);
+        let list = vec![Param::Int(number), Param::Text(text)];
         let outcome = ann.execute(insert, &list).unwrap();
         assert_eq!(outcome, Outcome { rows: 0, affected: 1 });
         let rows = ann.query("SELECT n, LENGTH(c), HEX(LEFT(c, 256)) FROM v").unwrap();
@@ -230,9 +229,9 @@ fn values_arrive(ann: &mut Connection) {
         assert_eq!(ann.run("DELETE FROM v").unwrap().affected, 1);
     }
     // The types of the same statement, the other way round: text for the number, number for text.
-    let list = List(vec![Param::Text(b"-42"), Param::Int(-7)]);
+    let list = vec![Param::Text(b"-42"), Param::Int(-7)];
     ann.execute(insert, &list).unwrap();
-    ann.execute(insert, &List(vec![Param::Int(8), Param::Null])).unwrap();
+    ann.execute(insert, &vec![Param::Int(8), Param::Null]).unwrap();
     let rows = ann.query("SELECT n, c FROM v ORDER BY n").unwrap().rows;
     let text = |text: &str| Some(text.to_owned());
     assert_eq!(rows, [[text("-42"), text("-7")], [text("8"), None]]);
@@ -248,7 +247,7 @@ fn nulls_arrive_in_every_place(ann: &mut Connection) {
             0 => Param::Int(column),
             _ => Param::Null,
         });
-        let list = List(values.collect());
+        let list: Vec<Param<'_>> = values.collect();
         assert_eq!(ann.execute(insert, &list).unwrap().affected, 1);
         let row = ann.query("SELECT * FROM n").unwrap().rows.remove(0);
         for (column, value) in row.iter().enumerate() {
@@ -263,19 +262,19 @@ fn rows_are_counted(ann: &mut Connection) {
     let text = "SELECT seq, REPEAT('x', seq % 500), NULL FROM seq_1_to_100000 WHERE seq <= ";
     let statement = ann.prepare(&format!("{text} ?")).unwrap();
     for count in [0, 1, 2, 99_999, 3, 100_000] {
-        let list = List(vec![Param::Int(count)]);
+        let list = vec![Param::Int(count)];
         let expected = Outcome { rows: count as u64, affected: 0 };
         assert_eq!(ann.execute(statement, &list).unwrap(), expected);
         assert_eq!(ann.run(&format!("{text} {count}")).unwrap(), expected);
     }
     let long = "SELECT REPEAT('x', 17000000) UNION ALL SELECT 'y'";
     let statement = ann.prepare(long).unwrap();
-    assert_eq!(ann.execute(statement, &List(vec![])).unwrap().rows, 2);
+    assert_eq!(ann.execute(statement, &vec![]).unwrap().rows, 2);
     assert_eq!(ann.run(long).unwrap().rows, 2);
     assert_eq!(ann.query(long).unwrap().single().unwrap().len(), 17_000_000);
     // A list of ids of which some are not there: rows, not parameters, are counted.
     let statement = ann.prepare("SELECT seq FROM seq_1_to_10 WHERE seq IN (?,?,?)").unwrap();
-    let list = List([9, 10, 11].map(Param::Int).to_vec());
+    let list = [9, 10, 11].map(Param::Int).to_vec();
     assert_eq!(ann.execute(statement, &list).unwrap().rows, 2);
 }
 
@@ -285,7 +284,7 @@ fn changes_are_counted(ann: &mut Connection) {
     assert_eq!(filled.affected, 70_000);
     let update = ann.prepare("UPDATE k SET k=? WHERE id BETWEEN 1 AND ?").unwrap();
     for (value, last, expected) in [(1, 70_000, 70_000), (1, 70_000, 0), (2, 300, 300)] {
-        let list = List(vec![Param::Int(value), Param::Int(last)]);
+        let list = vec![Param::Int(value), Param::Int(last)];
         assert_eq!(ann.execute(update, &list).unwrap().affected, expected);
     }
     ann.run("BEGIN").unwrap();
@@ -302,7 +301,7 @@ fn errors_leave_the_connection_usable(server: &Server, ann: &mut Connection) {
     let state = |code, state: &str| (code, state.to_owned());
     assert_eq!(refused(ann.run("SELEC 1")), state(1064, "42000"));
     let insert = ann.prepare("INSERT INTO k VALUES (?, 0, '')").unwrap();
-    let duplicate = ann.execute(insert, &List(vec![Param::Int(1)]));
+    let duplicate = ann.execute(insert, &vec![Param::Int(1)]);
     assert_eq!(refused(duplicate), state(1062, "23000"));
     assert!(matches!(ann.prepare("SELECT FROM"), Err(WireError::Server(_))));
     // An error after thousands of rows: the subquery has two rows for this one.
@@ -310,7 +309,7 @@ fn errors_leave_the_connection_usable(server: &Server, ann: &mut Connection) {
                 FROM seq_1_to_100000 a";
     assert_eq!(refused(ann.run(late)), state(1242, "21000"));
     let statement = ann.prepare(late).unwrap();
-    assert_eq!(refused(ann.execute(statement, &List(vec![]))), state(1242, "21000"));
+    assert_eq!(refused(ann.execute(statement, &vec![])), state(1242, "21000"));
 
     let mut other = Connection::connect(&server.ann()).unwrap();
     other.run("BEGIN").unwrap();
@@ -328,7 +327,7 @@ fn procedures_return_everything(ann: &mut Connection) {
     .unwrap();
     assert_eq!(ann.run("CALL p()").unwrap().rows, 7);
     let call = ann.prepare("CALL p()").unwrap();
-    assert_eq!(ann.execute(call, &List(vec![])).unwrap().rows, 7);
+    assert_eq!(ann.execute(call, &vec![]).unwrap().rows, 7);
     assert_eq!(ann.query("CALL p()").unwrap().rows.len(), 4, "the last result");
 }
 

@@ -13,8 +13,6 @@ use dbdyno_wire::mock::{
 use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{Client, Endpoint, Outcome, Param, WireError};
 
-use crate::stage::List;
-
 fn start(auth: Auth, password: &str, script: impl Script + 'static) -> MockServer {
     let login = Login { user: "ann".to_owned(), password: Secret::new(password), auth };
     MockServer::start(Protocol::Mysql, login, Arc::new(script)).unwrap()
@@ -123,8 +121,8 @@ fn statements_controls_and_connections_are_counted() {
     let update = connection.prepare("UPDATE t SET k=k+1 WHERE id=?").unwrap();
     let begin = connection.prepare("BEGIN").unwrap();
     assert_eq!(server.statements(), 0, "preparing is not executing");
-    let one = List(vec![Param::Int(1)]);
-    connection.execute(begin, &List(vec![])).unwrap();
+    let one = vec![Param::Int(1)];
+    connection.execute(begin, &vec![]).unwrap();
     let outcome = connection.execute(select, &one).unwrap();
     assert_eq!(outcome, Outcome { rows: 1, affected: 0 });
     let outcome = connection.execute(update, &one).unwrap();
@@ -133,7 +131,7 @@ fn statements_controls_and_connections_are_counted() {
     let rows = connection.query("SELECT c FROM t").unwrap();
     assert_eq!(rows.single(), Some("x".repeat(119).as_str()));
     assert_eq!((server.statements(), server.controls(), server.connections()), (3, 2, 1));
-    assert!(connection.execute(select, &List(vec![])).is_err());
+    assert!(connection.execute(select, &vec![]).is_err());
 }
 
 fn results_are_counted_and_kept(count: u32, width: u32) {
@@ -141,7 +139,7 @@ fn results_are_counted_and_kept(count: u32, width: u32) {
     let mut connection = Connection::connect(&server.endpoint()).unwrap();
     let statement = connection.prepare("SELECT c FROM t").unwrap();
     for _ in 0..2 {
-        let outcome = connection.execute(statement, &List(vec![])).unwrap();
+        let outcome = connection.execute(statement, &vec![]).unwrap();
         assert_eq!(outcome.rows, u64::from(count), "{width}");
         assert_eq!(connection.run("SELECT c FROM t").unwrap().rows, u64::from(count), "{width}");
     }
@@ -198,7 +196,7 @@ fn every_nth_statement_gets_its_own_turn() {
         let mut connection = Connection::connect(&server.endpoint()).unwrap();
         let statement = connection.prepare("SELECT c FROM t").unwrap();
         let seen: Vec<bool> = (0..9)
-            .map(|_| match connection.execute(statement, &List(vec![])) {
+            .map(|_| match connection.execute(statement, &vec![]) {
                 Ok(_) => true,
                 Err(error) => {
                     assert!(error.is_retryable() && error.to_string().contains("Lock wait"));

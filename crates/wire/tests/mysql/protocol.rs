@@ -134,7 +134,7 @@ fn results_in_the_older_manner_are_counted() {
     });
     let mut connection = Connection::connect(&endpoint).unwrap();
     let statement = connection.prepare("SELECT c FROM t WHERE id < ?").unwrap();
-    let outcome = connection.execute(statement, &List(vec![Param::Int(3)])).unwrap();
+    let outcome = connection.execute(statement, &vec![Param::Int(3)]).unwrap();
     assert_eq!(outcome, Outcome { rows: 2, affected: 0 });
     let rows = connection.query("SELECT c FROM t").unwrap();
     assert_eq!(rows.columns, ["c"]);
@@ -194,7 +194,7 @@ fn answers_may_arrive_in_pieces() {
     let mut connection = Connection::connect(&endpoint).unwrap();
     let statement = connection.prepare("SELECT c FROM t").unwrap();
     for _ in 1..length {
-        assert_eq!(connection.execute(statement, &List(vec![])).unwrap().rows, 2);
+        assert_eq!(connection.execute(statement, &vec![]).unwrap().rows, 2);
     }
     player.join().unwrap();
 }
@@ -224,12 +224,12 @@ fn types_are_sent_once_and_again_when_they_change() {
     let mut connection = Connection::connect(&endpoint).unwrap();
     let statement = connection.prepare("UPDATE t SET k=? WHERE c=?").unwrap();
     let (one, text) = (Param::Int(1), Param::Text(b"ab"));
-    connection.execute(statement, &List(vec![one, text])).unwrap();
-    connection.execute(statement, &List(vec![one, text])).unwrap();
-    connection.execute(statement, &List(vec![Param::Null, text])).unwrap();
-    let error = connection.execute(statement, &List(vec![one, one])).unwrap_err();
+    connection.execute(statement, &vec![one, text]).unwrap();
+    connection.execute(statement, &vec![one, text]).unwrap();
+    connection.execute(statement, &vec![Param::Null, text]).unwrap();
+    let error = connection.execute(statement, &vec![one, one]).unwrap_err();
     assert!(matches!(error, WireError::Server(_)), "{error}");
-    connection.execute(statement, &List(vec![one, one])).unwrap();
+    connection.execute(statement, &vec![one, one]).unwrap();
     player.join().unwrap();
 }
 
@@ -245,7 +245,7 @@ fn a_wrong_number_of_parameters_is_not_sent() {
     });
     let mut connection = Connection::connect(&endpoint).unwrap();
     let statement = connection.prepare("DELETE FROM t WHERE id=?").unwrap();
-    let text = connection.execute(statement, &List(vec![])).unwrap_err().to_string();
+    let text = connection.execute(statement, &vec![]).unwrap_err().to_string();
     assert!(text.contains("0 parameters for a statement that has 1"), "{text}");
     drop(connection);
     player.join().unwrap();

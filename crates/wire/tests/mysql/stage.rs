@@ -6,24 +6,11 @@ use std::net::{TcpListener, TcpStream};
 use std::thread::{self, JoinHandle};
 
 use dbdyno_model::{Secret, Transport};
-use dbdyno_wire::{Args, Endpoint, Param};
+use dbdyno_wire::Endpoint;
 
 pub const DEPRECATE_EOF: u32 = 1 << 24;
 /// Long password and flag, database, local files, 4.1, transactions, secure, results, plugins.
 const CAPABILITIES: u32 = 0x000E_A28D;
-
-/// Parameters from a list.
-#[derive(Debug)]
-pub struct List<'a>(pub Vec<Param<'a>>);
-
-impl Args for List<'_> {
-    fn count(&self) -> usize {
-        self.0.len()
-    }
-    fn get(&self, index: usize) -> Param<'_> {
-        self.0[index]
-    }
-}
 
 /// The server's side of the one connection.
 pub struct Peer(pub TcpStream);
