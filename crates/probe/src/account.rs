@@ -103,8 +103,8 @@ impl Tree {
         }
         if let Some((_, ended @ 1..)) = self.switches_since(earlier) {
             let text = format!(
-                "{ended} threads of the server ended during the round; their context switches in \
-                 it are not counted. Keep connections open through the round."
+                "{ended} of the server's threads ended in a round and took their count of context \
+                 switches along; that figure is a little too low."
             );
             warnings.push(Warning::new(Severity::Note, "server-threads-ended", text));
         }
