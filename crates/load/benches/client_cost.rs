@@ -112,6 +112,7 @@ fn dbdyno(port: u16, clients: u32, seconds: u64) -> Cost {
         lead_in: Duration::from_millis(100),
         window: Duration::from_secs(seconds),
         slow: 0.0,
+        processor: None,
         stop: &AtomicBool::new(false),
     };
     let measured = run_round(&spec, &mut |_| {}).expect("the null server answers");

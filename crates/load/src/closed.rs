@@ -14,6 +14,8 @@ use std::time::{Duration, Instant, SystemTime};
 
 use dbdyno_model::{LatencyHistogram, Series};
 use dbdyno_workload::{Event, Program};
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
 
 use crate::connector::Connector;
 use crate::error::LoadError;
@@ -37,6 +39,8 @@ pub struct RoundSpec<'a> {
     pub window: Duration,
     /// Share of the rate that is taken away on purpose; see `ArmSpec::slow`.
     pub slow: f64,
+    /// The processor on which all clients run; `None` leaves it to the scheduler.
+    pub processor: Option<usize>,
     /// Set from outside to stop early.
     pub stop: &'a AtomicBool,
 }
@@ -141,6 +145,9 @@ fn drive<'a>(
     window: &Window,
     failed: &AtomicBool,
 ) -> Result<Tally<'a>, LoadError> {
+    if let Some(processor) = spec.processor {
+        pin_to(processor).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+    }
     let mut slots = vec![0u64; (spec.window.as_nanos() / SLOT.as_nanos()) as usize];
     let slot_ns = nanos(SLOT);
     let mut latency = LatencyHistogram::new();
@@ -246,6 +253,15 @@ fn first_cause_first(
         }
     }
     interrupted.map_or(Ok(good), Err)
+}
+
+/// Keeps the calling thread on one processor.
+fn pin_to(processor: usize) -> Result<(), LoadError> {
+    let mut processors = CpuSet::new();
+    processors
+        .set(processor)
+        .and_then(|()| sched_setaffinity(Pid::from_raw(0), &processors))
+        .map_err(|error| LoadError::Placement(processor, error.into()))
 }
 
 fn wait_until(moment: Instant, stop: &AtomicBool, failed: &AtomicBool) {

@@ -21,8 +21,12 @@ pub enum LoadError {
     },
     /// A table that dbdyno would make is there already.
     TableExists(String),
+    /// Another dbdyno works in the database of this name.
+    InUse(String),
     /// The window closed before any event was finished.
     NothingFinished,
+    /// A client cannot be kept on the processor with this number.
+    Placement(usize, std::io::Error),
     /// The user asked to stop.
     Interrupted,
 }
@@ -49,9 +53,18 @@ impl fmt::Display for LoadError {
                 "table {name} exists already and dbdyno overwrites nothing; name an empty database \
                  in the URL, or drop the table if it is not needed"
             ),
+            LoadError::InUse(name) => write!(
+                f,
+                "another dbdyno works in the database {name} and the two would measure each other; \
+                 wait until it is done, or name another database in the URL"
+            ),
             LoadError::NothingFinished => f.write_str(
                 "not one event was finished while the window was open; try longer rounds \
                  (--seconds) or fewer clients",
+            ),
+            LoadError::Placement(processor, error) => write!(
+                f,
+                "clients cannot be kept on processor {processor}: {error}; try --pin none"
             ),
             LoadError::Interrupted => f.write_str("stopped on request"),
         }

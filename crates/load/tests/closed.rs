@@ -43,6 +43,7 @@ impl Bench {
             lead_in: Duration::ZERO,
             window,
             slow: 0.0,
+            processor: None,
             stop: &self.stop,
         };
         run_round(&spec, &mut |_| {})
@@ -171,6 +172,7 @@ fn slowing_on_purpose_draws_out_every_event() {
         lead_in: Duration::ZERO,
         window: WINDOW,
         slow: 0.5,
+        processor: None,
         stop: &bench.stop,
     };
     let measured = run_round(&spec, &mut |_| {}).unwrap();
@@ -188,6 +190,7 @@ fn the_observer_sees_all_connections_at_both_moments() {
         lead_in: Duration::from_millis(20),
         window: WINDOW,
         slow: 0.0,
+        processor: None,
         stop: &bench.stop,
     };
     let mut seen = Vec::new();
@@ -207,6 +210,7 @@ fn asking_nothing_costs_something() {
         lead_in: Duration::ZERO,
         window: WINDOW,
         slow: 0.0,
+        processor: None,
         stop: &AtomicBool::new(false),
     };
     let measured = run_round(&spec, &mut |_| {}).unwrap();

@@ -78,6 +78,7 @@ fn every_load_runs_with_several_clients_and_keeps_the_tables_whole() {
             lead_in: Duration::ZERO,
             window: Duration::from_millis(200),
             slow: 0.0,
+            processor: None,
             stop: &stop,
         };
         let measured =

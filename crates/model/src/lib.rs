@@ -26,7 +26,7 @@ pub use comparison::{
     ArmSummary, CellComparison, Comparison, Gate, GateOutcome, Interval, LatencyUs, Verdict,
 };
 pub use histogram::LatencyHistogram;
-pub use plan::{Cell, Plan, RoundKey};
+pub use plan::{Cell, Pin, Plan, RoundKey};
 pub use round::{Cost, Round, Series};
 pub use run::{Environment, Run, RunId, RunStatus};
 pub use secret::Secret;

@@ -51,5 +51,6 @@ pub use catalog::available;
 pub use error::SandboxError;
 pub use home::{Home, Scratch};
 pub use options::Options;
+pub use process::processors;
 pub use release::{Release, get};
 pub use server::Server;

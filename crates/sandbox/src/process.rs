@@ -10,8 +10,11 @@
 //! lasts.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
+use nix::errno::Errno;
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -88,6 +91,31 @@ pub(crate) fn servers_in(servers: &Path, sandbox: &Path) -> Vec<Identity> {
     })
     .filter_map(Identity::of)
     .collect()
+}
+
+/// Numbers of the processors that this process may use, in order.
+pub fn processors() -> Vec<usize> {
+    let allowed = sched_getaffinity(Pid::from_raw(0)).unwrap_or_else(|_| CpuSet::new());
+    (0..CpuSet::count()).filter(|&number| allowed.is_set(number) == Ok(true)).collect()
+}
+
+/// Lets every thread of these servers run on `processors` only. Threads and processes that they
+/// make from now on inherit it; those that end meanwhile are passed over.
+///
+/// # Errors
+/// The kernel's refusal for a thread that is still there.
+pub(crate) fn keep_on(servers: &[Identity], processors: &CpuSet) -> io::Result<()> {
+    for server in servers {
+        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", server.pid)) else { continue };
+        let ids = threads.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+        for id in ids {
+            match sched_setaffinity(Pid::from_raw(id), processors) {
+                Ok(()) | Err(Errno::ESRCH) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Seconds that a killed process may take to be gone: its memory must be given back, its I/O end.

@@ -15,6 +15,7 @@ use std::process::{Command, ExitStatus};
 
 use dbdyno_model::{Product, Secret, Transport};
 use dbdyno_wire::{Client, Endpoint, WireError};
+use nix::sched::CpuSet;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -25,7 +26,7 @@ use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::{Home, write_private};
 use crate::options::Options;
-use crate::process::{Identity, kill_servers_in};
+use crate::process::{Identity, keep_on, kill_servers_in, servers_in};
 use crate::release::Release;
 use crate::space;
 use crate::template::{self, Template};
@@ -124,6 +125,24 @@ impl Server {
     /// Its data directory.
     pub fn data_dir(&self) -> PathBuf {
         self.work().join("data")
+    }
+
+    /// Keeps all its threads and processes, and those that it makes from now on, on these
+    /// processors.
+    ///
+    /// # Errors
+    /// [`SandboxError::Io`] if the kernel refuses one of the processors.
+    pub fn place(&self, processors: &[usize]) -> Result<(), SandboxError> {
+        let place = || -> io::Result<()> {
+            let mut set = CpuSet::new();
+            processors.iter().try_for_each(|&processor| set.set(processor))?;
+            // Twice, because a thread may have been made by one that had not had its turn.
+            for _ in 0..2 {
+                keep_on(&servers_in(&self.servers, self.claim.dir()), &set)?;
+            }
+            Ok(())
+        };
+        place().map_err(SandboxError::io("place on one processor", self.claim.dir()))
     }
 
     /// Shuts it down cleanly, within a limit, and removes its directory.

@@ -127,6 +127,7 @@ fn plan(pairs: u32, seed: u64) -> Plan {
         tables: 1,
         rows: 1,
         budget: 0.02,
+        pin: dbdyno_model::Pin::Auto,
     }
 }
 

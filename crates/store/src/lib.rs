@@ -97,6 +97,7 @@ mod tests {
             tables: 1,
             rows: 1,
             budget: 0.02,
+            pin: dbdyno_model::Pin::Auto,
         };
         let new = NewRun {
             name: None,

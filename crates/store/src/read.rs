@@ -5,8 +5,8 @@
 //! and the place, never a panic and never a default.
 
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, PerArm, Plan, Round, RoundKey, Run, RunId, RunStatus,
-    Series, Severity, Warning,
+    Arm, ArmSpec, Cell, Cost, Environment, PerArm, Pin, Plan, Round, RoundKey, Run, RunId,
+    RunStatus, Series, Severity, Warning,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -38,7 +38,7 @@ pub struct RunSummary {
 }
 
 const SELECT_RUN: &str = "SELECT seq, name, started_unix_ms, status, tool_version, command, pairs, \
-     round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget FROM run WHERE id = ?1";
+     round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin FROM run WHERE id = ?1";
 
 const SELECT_ROUNDS: &str = "SELECT load, clients, pair, arm, started_unix_ms, wall_ns, events, \
      statements, rows_read, rows_changed, retries, server_cpu_ns, server_kernel_ns, \
@@ -133,6 +133,10 @@ impl Reader<'_> {
             .ok_or_else(|| self.corrupt("status", format!("unknown status {name:?}")))
     }
 
+    fn pin(&self, name: &str) -> Result<Pin> {
+        Pin::from_name(name).ok_or_else(|| self.corrupt("pin", format!("unknown pin {name:?}")))
+    }
+
     fn arm(&self, name: &str, place: &str) -> Result<Arm> {
         Arm::from_name(name).ok_or_else(|| self.corrupt(place, format!("unknown arm {name:?}")))
     }
@@ -179,6 +183,7 @@ impl Reader<'_> {
             tables: self.get(row, 11, place)?,
             rows: self.get_u64(row, 12, place)?,
             budget: self.get(row, 13, place)?,
+            pin: self.pin(&self.get::<String>(row, 14, place)?)?,
         };
         let run = Run {
             id: self.id.clone(),

@@ -15,7 +15,8 @@ CREATE TABLE run (
   seed            INTEGER NOT NULL,
   tables          INTEGER NOT NULL,
   rows            INTEGER NOT NULL,
-  budget          REAL    NOT NULL                    -- 0.02 = 2 % of rQPS
+  budget          REAL    NOT NULL,                   -- 0.02 = 2 % of rQPS
+  pin             TEXT    NOT NULL                    -- auto | same | none
 ) STRICT;
 
 CREATE INDEX run_by_name ON run (name) WHERE name IS NOT NULL;

@@ -34,8 +34,8 @@ pub(crate) const HISTOGRAM_METRIC: &str = "event_latency_ns";
 const ID_TRIES: usize = 16;
 
 const INSERT_RUN: &str = "INSERT INTO run (id, name, started_unix_ms, status, tool_version, \
-     command, pairs, round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
+     command, pairs, round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, \
+     pin) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
 
 const INSERT_ROUND: &str = "INSERT INTO round (run, load, clients, pair, arm, started_unix_ms, \
      wall_ns, events, statements, rows_read, rows_changed, retries, server_cpu_ns, \
@@ -282,6 +282,7 @@ fn insert_run(
             plan.tables,
             signed(plan.rows),
             plan.budget,
+            plan.pin.name(),
         ],
     )?;
     let seq = connection.last_insert_rowid();

@@ -4,8 +4,8 @@ mod common;
 
 use common::{golden_run, put};
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, PerArm, Plan, Round, RoundKey, Run,
-    RunId, RunStatus, Series, Severity, Target, Warning,
+    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, PerArm, Pin, Plan, Round, RoundKey,
+    Run, RunId, RunStatus, Series, Severity, Target, Warning,
 };
 use dbdyno_store::Store;
 use proptest::collection::{btree_map, vec};
@@ -42,11 +42,15 @@ fn spec() -> impl Strategy<Value = ArmSpec> {
     (target, 0.0..=0.9f64).prop_map(|(text, slow)| ArmSpec { slow, ..text.parse().unwrap() })
 }
 
+fn pin() -> impl Strategy<Value = Pin> {
+    prop_oneof![Just(Pin::Auto), Just(Pin::Same), Just(Pin::None)]
+}
+
 fn plan() -> impl Strategy<Value = Plan> {
     (
         (spec(), spec(), vec(text(), 0..4), vec(number_u32(), 0..4)),
         (number_u32(), number(), number(), number(), number()),
-        (number_u32(), number(), any::<f64>()),
+        (number_u32(), number(), any::<f64>(), pin()),
     )
         .prop_map(|(first, second, third)| Plan {
             arms: PerArm { base: first.0, test: first.1 },
@@ -60,6 +64,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             tables: third.0,
             rows: third.1,
             budget: if third.2.is_nan() { 0.02 } else { third.2 },
+            pin: third.3,
         })
 }
 

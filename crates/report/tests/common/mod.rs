@@ -226,6 +226,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
         tables: 8,
         rows: 100_000,
         budget: 0.02,
+        pin: dbdyno_model::Pin::Auto,
     }
 }
 

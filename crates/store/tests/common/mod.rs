@@ -49,6 +49,7 @@ pub fn plan() -> Plan {
         tables: 4,
         rows: 100_000,
         budget: 0.02,
+        pin: dbdyno_model::Pin::Same,
     }
 }
 
