@@ -9,7 +9,7 @@ use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 
-use crate::args::{Compare, Format, Place, Side, parse_side};
+use crate::args::{Compare, Format, Place, Side, parse_side, without_password};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
@@ -18,7 +18,11 @@ use crate::{output, plan, session};
 /// Compares two servers, or two stored runs.
 pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
     let side = |what: &str, text: &str| {
-        parse_side(text).map_err(|error| Failure::Usage(format!("{what} {text:?}: {error}")))
+        parse_side(text).map_err(|error| {
+            let target = text.split('?').next().unwrap_or_default();
+            let error = error.replace(target, &without_password(target));
+            Failure::Usage(format!("{what} {:?}: {error}", without_password(text)))
+        })
     };
     match (side("BASE", &flags.base)?, side("TEST", &flags.test)?) {
         (Side::Server(base), Side::Server(test)) => servers(place, flags, PerArm { base, test }),

@@ -46,7 +46,9 @@ impl fmt::Display for LabError {
             LabError::Server(arm, label, error) => {
                 write!(f, "{arm} ({label}): {error}{}", hint(error))
             }
-            LabError::Load(arm, doing, error) => write!(f, "{arm}, {doing}: {error}"),
+            LabError::Load(arm, doing, error) => {
+                write!(f, "{arm}, {doing}: {error}{}", room(error))
+            }
             LabError::Store(error) => write!(f, "{error}"),
             LabError::Stats(error) => write!(f, "the stored rounds cannot be judged: {error}"),
             LabError::Unlike(text) => f.write_str(text),
@@ -82,5 +84,16 @@ fn hint(error: &WireError) -> &'static str {
              password in MYSQL_PWD or PGPASSWORD"
         }
         WireError::Server(_) | WireError::Broken(_) | WireError::Protocol(_) => "",
+    }
+}
+
+/// What to try next when a disk is full, in the words of SQLite, MySQL and PostgreSQL.
+fn room(error: &LoadError) -> &'static str {
+    let LoadError::Wire(WireError::Server(error), _) = error else { return "" };
+    let full = ["is full", "No space left", "no space left"];
+    if full.iter().any(|words| error.message.contains(words)) {
+        "\n  make room on that disk, ask for fewer --rows, or give a --home on a larger one"
+    } else {
+        ""
     }
 }

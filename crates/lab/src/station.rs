@@ -3,17 +3,19 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use dbdyno_load::{Connector, FillProgress, LoadError, SqliteFile, drop_tables, fill};
+use dbdyno_load::{Connector, FillProgress, LoadError, SqliteFile, fill};
 use dbdyno_model::{
     Arm, ArmSpec, Dialect, Environment, Product, ServerUrl, Severity, Target, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{Home, Options, Scratch, Server};
-use dbdyno_wire::{Client, Endpoint};
+use dbdyno_wire::Endpoint;
 use dbdyno_workload::Tables;
 
 use crate::environment;
 use crate::error::LabError;
+use crate::guest::{Found, Guest};
+use crate::pragma;
 use crate::watch::{Progress, Watch};
 
 /// An arm that can be asked.
@@ -38,21 +40,10 @@ enum Keeper {
     Scratch {
         _directory: Scratch,
     },
-    Guest(Guest),
+    Guest(Box<Guest>),
     /// The tables are those of the other arm.
     Shared,
 }
-
-/// Our tables on a server that is not ours.
-struct Guest {
-    connector: Connector,
-    dialect: Dialect,
-    tables: Tables,
-}
-
-/// Marks the tables of a database as made by dbdyno, so that those of a killed run can be told from
-/// somebody's own.
-const MARKER: &str = "dbdyno_tables";
 
 /// Everything that setting up needs to know.
 pub struct SetUp<'a> {
@@ -71,20 +62,21 @@ pub struct SetUp<'a> {
 }
 
 impl Station {
-    /// Gets, starts and fills an arm.
+    /// Gets and starts an arm. A server by URL may turn out to be that of the `other` arm; then its
+    /// tables are shared.
     ///
     /// # Errors
     /// Whatever is in the way; nothing stays behind then.
-    pub fn set_up(setup: &SetUp<'_>, watch: &mut dyn Watch) -> Result<Station, LabError> {
+    pub fn open(
+        setup: &SetUp<'_>,
+        other: Option<&Station>,
+        watch: &mut dyn Watch,
+    ) -> Result<Station, LabError> {
         let mut station = match &setup.spec.target {
             Target::Release(product, version) => Self::start(setup, *product, version, watch)?,
-            Target::Url(url) => Self::visit(setup, url, watch)?,
+            Target::Url(url) => Self::visit(setup, url, other, watch)?,
             Target::Sqlite(pragmas) => Self::embed(setup, pragmas)?,
         };
-        if let Keeper::Guest(guest) = &station.keeper {
-            guest.mark(setup.arm)?;
-        }
-        station.fill(setup, watch)?;
         station.warnings.extend(slowed(setup));
         Ok(station)
     }
@@ -98,6 +90,24 @@ impl Station {
             environment: self.environment.clone(),
             warnings: slowed(setup),
             keeper: Keeper::Shared,
+        }
+    }
+
+    /// Whether it may be kept on processors of our choice: it is ours, or lives in our threads.
+    pub fn can_be_placed(&self) -> bool {
+        matches!(self.keeper, Keeper::Server(_) | Keeper::Scratch { .. })
+    }
+
+    /// Keeps its server on these processors, if it has one that is ours.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn place(&self, arm: Arm, processors: &[usize]) -> Result<(), LabError> {
+        match &self.keeper {
+            Keeper::Server(server) => {
+                server.place(processors).map_err(|error| LabError::Sandbox(arm, error))
+            }
+            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Shared => Ok(()),
         }
     }
 
@@ -161,6 +171,7 @@ impl Station {
     fn visit(
         setup: &SetUp<'_>,
         url: &ServerUrl,
+        other: Option<&Station>,
         watch: &mut dyn Watch,
     ) -> Result<Station, LabError> {
         let (arm, label) = (setup.arm, setup.spec.to_string());
@@ -173,7 +184,20 @@ impl Station {
             password: url.password.clone().unwrap_or_default(),
             database: url.database.clone(),
         };
-        make_database(&endpoint, url.dialect).map_err(server)?;
+        let mut tell = |text: &str| watch.progress(Progress::Stage(arm, text));
+        let token = other.and_then(|other| match &other.keeper {
+            Keeper::Guest(guest) => Some(guest.token()),
+            _ => None,
+        });
+        let found = Guest::arrive(&endpoint, url.dialect, setup.tables, token, &mut tell);
+        let keeper = match found {
+            Ok(Found::Free(guest)) => Keeper::Guest(guest),
+            Ok(Found::Shared) => Keeper::Shared,
+            Err(LoadError::Wire(error, None)) => return Err(server(error)),
+            Err(error) => {
+                return Err(LabError::Load(arm, "preparing the database".to_owned(), error));
+            }
+        };
         let connector = connector(url.dialect, endpoint);
         let environment = ask(arm, &label, &connector, url.dialect, &[])?;
         let mut warnings = Vec::new();
@@ -185,13 +209,6 @@ impl Station {
                 None
             }
         };
-        let guest =
-            Guest { connector: connector.clone(), dialect: url.dialect, tables: setup.tables };
-        if guest.clear_left_overs().map_err(|error| guest_error(arm, error))? {
-            let text = "took away tables that a killed dbdyno had left";
-            watch.progress(Progress::Stage(arm, text));
-        }
-        let keeper = Keeper::Guest(guest);
         let dialect = url.dialect;
         Ok(Station { connector, dialect, probe, environment, warnings, keeper })
     }
@@ -203,6 +220,7 @@ impl Station {
         let connector = Connector::Sqlite(SqliteFile { path, pragmas: pragmas.to_vec() });
         let label = setup.spec.to_string();
         let environment = ask(arm, &label, &connector, Dialect::Sqlite, &[])?;
+        pragma::check(&connector, pragmas).map_err(|error| LabError::Server(arm, label, error))?;
         Ok(Station {
             connector,
             dialect: Dialect::Sqlite,
@@ -213,8 +231,15 @@ impl Station {
         })
     }
 
-    fn fill(&mut self, setup: &SetUp<'_>, watch: &mut dyn Watch) -> Result<(), LabError> {
+    /// Makes and fills the tables, unless they are those of the other arm.
+    ///
+    /// # Errors
+    /// The server's refusal, or a request to stop.
+    pub fn fill(&self, setup: &SetUp<'_>, watch: &mut dyn Watch) -> Result<(), LabError> {
         let arm = setup.arm;
+        if matches!(self.keeper, Keeper::Shared) {
+            return Ok(());
+        }
         let mut tell = |progress| match progress {
             FillProgress::Rows { done, total } => {
                 watch.progress(Progress::Filling { arm, done, total });
@@ -229,69 +254,6 @@ impl Station {
     }
 }
 
-impl Guest {
-    /// Whether an earlier run was killed before it could take its tables away. They are gone now.
-    fn clear_left_overs(&self) -> Result<bool, LoadError> {
-        let mut client = self.connector.connect()?;
-        let marked = client.query(&format!("SELECT table_count FROM {MARKER}"));
-        let Ok(marked) = marked else { return Ok(false) };
-        let count = marked.single().and_then(|text| text.parse().ok()).unwrap_or(0);
-        client.close();
-        drop_tables(&self.connector, self.dialect, &self.tables, count)?;
-        self.unmark()?;
-        Ok(true)
-    }
-
-    fn mark(&self, arm: Arm) -> Result<(), LabError> {
-        let mark = || {
-            // Somebody's own tables are found before anything is marked as ours.
-            let mut client = self.connector.connect()?;
-            for index in 0..self.tables.count {
-                let name = Tables::name(index);
-                if client.query(&format!("SELECT 1 FROM {name} WHERE 1=0")).is_ok() {
-                    return Err(LoadError::TableExists(name));
-                }
-            }
-            client.query(&format!("CREATE TABLE {MARKER} (table_count INTEGER NOT NULL)"))?;
-            client.query(&format!("INSERT INTO {MARKER} VALUES ({})", self.tables.count))?;
-            client.close();
-            Ok(())
-        };
-        mark().map_err(|error| guest_error(arm, error))
-    }
-
-    fn unmark(&self) -> Result<(), LoadError> {
-        let mut client = self.connector.connect()?;
-        client.query(&format!("DROP TABLE {MARKER}"))?;
-        client.close();
-        Ok(())
-    }
-
-    fn leave(mut self) -> Result<(), LoadError> {
-        let left = self.take_all_away();
-        self.tables.count = 0;
-        left
-    }
-
-    fn take_all_away(&self) -> Result<(), LoadError> {
-        drop_tables(&self.connector, self.dialect, &self.tables, self.tables.count)?;
-        self.unmark()
-    }
-}
-
-impl Drop for Guest {
-    /// On the way out of a failure. What cannot be taken away now is marked, and goes next time.
-    fn drop(&mut self) {
-        if self.tables.count > 0
-            && self.connector.connect().is_ok_and(|mut client| {
-                client.query(&format!("SELECT table_count FROM {MARKER}")).is_ok()
-            })
-        {
-            let _left_for_next_time = self.take_all_away();
-        }
-    }
-}
-
 fn slowed(setup: &SetUp<'_>) -> Vec<Warning> {
     if setup.spec.slow <= 0.0 {
         return Vec::new();
@@ -301,11 +263,8 @@ fn slowed(setup: &SetUp<'_>) -> Vec<Warning> {
     vec![Warning::new(Severity::Caution, "slowed", text)]
 }
 
-fn guest_error(arm: Arm, error: LoadError) -> LabError {
-    LabError::Load(arm, "preparing the database".to_owned(), error)
-}
-
-fn connector(dialect: Dialect, endpoint: Endpoint) -> Connector {
+/// Connections in this dialect to there.
+pub(crate) fn connector(dialect: Dialect, endpoint: Endpoint) -> Connector {
     match dialect {
         Dialect::Mysql => Connector::Mysql(endpoint),
         Dialect::Postgres => Connector::Postgres(endpoint),
@@ -326,26 +285,4 @@ fn ask(
         Ok(environment)
     });
     asked.map_err(|error| LabError::Server(arm, label.to_owned(), error))
-}
-
-/// Makes the database that the URL names, if it is not there and we may.
-fn make_database(endpoint: &Endpoint, dialect: Dialect) -> Result<(), dbdyno_wire::WireError> {
-    let direct = connector(dialect, endpoint.clone()).connect();
-    let unknown = match &direct {
-        Err(dbdyno_wire::WireError::Login(error)) => {
-            error.code == 1049 || (error.code == 0 && error.sqlstate == "3D000")
-        }
-        _ => false,
-    };
-    if !unknown {
-        return direct.map(Client::close);
-    }
-    let database = if dialect == Dialect::Postgres { "postgres" } else { "" };
-    let lobby = Endpoint { database: database.to_owned(), ..endpoint.clone() };
-    let mut client = connector(dialect, lobby).connect()?;
-    let quote = if dialect == Dialect::Postgres { '"' } else { '`' };
-    let doubled = endpoint.database.replace(quote, &format!("{quote}{quote}"));
-    client.query(&format!("CREATE DATABASE {quote}{doubled}{quote}"))?;
-    client.close();
-    Ok(())
 }

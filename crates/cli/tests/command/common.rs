@@ -1,0 +1,161 @@
+//! The command, run as a user runs it, in a home of its own.
+
+use std::ffi::OsStr;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+/// A limit for waiting, not a measurement: five minutes in steps of [`STEP`].
+const PATIENCE_STEPS: u32 = 3_000;
+const STEP: Duration = Duration::from_millis(100);
+
+/// Flags of a run as short as it can be.
+pub const SHORT: [&str; 5] = ["--quick", "--seconds", "1", "--rows", "2000"];
+
+/// Held by every test that measures: two at once on a small machine keep each other waiting for
+/// longer than a window is open, and then there is nothing to judge.
+pub fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Where servers, sandboxes and results of a test live.
+pub struct Home {
+    dir: PathBuf,
+    _own: Option<tempfile::TempDir>,
+}
+
+/// How the command ended.
+#[derive(Debug)]
+pub struct Done {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Home {
+    /// An empty one, which servers under another account can enter, and whose path is short enough
+    /// for the name of a unix socket.
+    pub fn new() -> Home {
+        let own = tempfile::Builder::new().prefix("dyno").tempdir_in("/var/tmp").unwrap();
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(own.path(), mode).unwrap();
+        Home { dir: own.path().to_owned(), _own: Some(own) }
+    }
+
+    /// One that stays, so that servers are downloaded once.
+    pub fn at(dir: PathBuf) -> Home {
+        Home { dir, _own: None }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// What is in `run/`: the sandboxes of those that run, or were killed.
+    pub fn sandboxes(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.dir.join("run")).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    /// The command with the user's own settings kept out.
+    pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dbdyno"));
+        for variable in ["DBDYNO_STORE", "MYSQL_PWD", "PGPASSWORD"] {
+            command.env_remove(variable);
+        }
+        command.env("DBDYNO_HOME", &self.dir).stdin(Stdio::null()).args(args);
+        command
+    }
+
+    pub fn dbdyno<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Done {
+        finish(self.command(args))
+    }
+
+    /// Runs the command, which must end with `code`, and reads its JSON.
+    pub fn json<S: AsRef<OsStr>>(&self, code: i32, args: impl IntoIterator<Item = S>) -> Value {
+        let mut command = self.command(args);
+        command.args(["--format", "json"]);
+        let done = finish(command);
+        assert_eq!(done.code, code, "{done:?}");
+        serde_json::from_str(&done.out).unwrap_or_else(|error| panic!("{error}: {done:?}"))
+    }
+
+    /// Starts the command and leaves it running.
+    pub fn start<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Child {
+        let mut command = self.command(args);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Waits until `child` has measured `rounds` rounds of the only run of `store`.
+    pub fn wait_for_rounds(&self, child: &mut Child, store: &Path, rounds: u32) {
+        eventually("a few rounds", || {
+            if let Some(status) = child.try_wait().unwrap() {
+                let mut err = String::new();
+                child.stderr.take().map(|mut pipe| pipe.read_to_string(&mut err));
+                panic!("{status} before a few rounds were measured: {err}");
+            }
+            let runs = self.command(["runs"]).arg("--store").arg(store).output().unwrap();
+            let runs = String::from_utf8(runs.stdout).unwrap();
+            let done = runs.split_once('/').and_then(|(before, _)| before.split(' ').next_back());
+            done.and_then(|done| done.parse().ok()).is_some_and(|done: u32| done >= rounds)
+        });
+    }
+}
+
+/// Runs a command to its end.
+pub fn finish(mut command: Command) -> Done {
+    done(command.output().unwrap())
+}
+
+/// Waits for the end of a child.
+pub fn end(child: Child) -> Done {
+    done(child.wait_with_output().unwrap())
+}
+
+fn done(output: std::process::Output) -> Done {
+    Done {
+        // What a shell says of a program that a signal ended.
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+pub fn signal(child: &Child, signal: Signal) {
+    kill(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
+}
+
+/// Waits until `condition` holds.
+pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    for _ in 0..PATIENCE_STEPS {
+        if condition() {
+            return;
+        }
+        std::thread::sleep(STEP);
+    }
+    panic!("{what} did not come about");
+}
+
+/// Every process that works inside `dir`.
+pub fn processes_in(dir: &Path) -> Vec<i32> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let inside = |pid: &i32| {
+        std::fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(dir))
+    };
+    pids.filter(inside).collect()
+}
+
+/// Says on stderr that a test did not test, and why.
+#[expect(clippy::print_stderr, reason = "a test that is left out says so")]
+pub fn skipped(why: &str) {
+    eprintln!("skipped: {why}");
+}

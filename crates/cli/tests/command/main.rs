@@ -1,0 +1,6 @@
+//! The command as a user meets it: what it says, what it measures, what it leaves behind.
+
+mod common;
+mod scripts;
+mod servers;
+mod sqlite;

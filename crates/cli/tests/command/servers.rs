@@ -1,0 +1,319 @@
+//! Real servers: got and started by the command, and running already. The first run downloads about
+//! 120 MB into a home that later runs share.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use dbdyno_model::{Product, Transport};
+use dbdyno_sandbox::{Options, Server, get};
+use dbdyno_wire::{Client, Endpoint};
+use serde_json::Value;
+
+use crate::common::{Done, Home, SHORT, eventually, finish, processes_in, skipped, turn};
+
+const LOADS: &str = "point-query,range-notcovered-pk,points-covered-si,update-nonindex,read-write";
+
+/// The home that tests with servers share, or nothing where servers cannot be had and need not be.
+fn home() -> Option<Home> {
+    let apt = Command::new("apt-get").arg("--version").stdout(Stdio::null()).status();
+    if apt.is_err() && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
+        skipped("there is no apt-get to get servers with");
+        return None;
+    }
+    let default = || {
+        let uid = nix::unistd::geteuid();
+        PathBuf::from(format!("/var/tmp/dbdyno-test-home-{uid}"))
+    };
+    Some(Home::at(std::env::var_os("DBDYNO_TEST_HOME").map_or_else(default, PathBuf::from)))
+}
+
+/// Results of one test; the home is everybody's.
+struct Store {
+    dir: tempfile::TempDir,
+}
+
+impl Store {
+    fn new() -> Store {
+        Store { dir: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path().join("results.db")
+    }
+
+    /// The command with its results here.
+    fn command(&self, home: &Home, args: &[&str]) -> Command {
+        let mut command = home.command(args);
+        command.env("DBDYNO_STORE", self.path());
+        command
+    }
+
+    /// Everything that was written, whatever SQLite calls the files.
+    fn bytes(&self) -> Vec<u8> {
+        let files = std::fs::read_dir(self.dir.path()).unwrap().flatten();
+        files.flat_map(|file| std::fs::read(file.path()).unwrap()).collect()
+    }
+}
+
+/// The sandboxes that belong to process `pid`.
+fn sandboxes_of(home: &Home, pid: u32) -> Vec<PathBuf> {
+    let names = home.sandboxes().into_iter().filter(|name| name.contains(&format!("-{pid}-")));
+    names.map(|name| home.path().join("run").join(name)).collect()
+}
+
+fn two_releases(base: &str, test: &str, versions: [&str; 2]) {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let more = ["--load", LOADS, "--clients", "2", "--rounds", "1", "--format", "json"];
+    let args = [&["compare", base, test][..], &SHORT, &more].concat();
+    let mut command = store.command(&home, &args);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let pid = child.id();
+    let Done { code, out, err } = crate::common::end(child);
+    assert_eq!(code, 3, "one round is too few for a verdict: {err}");
+    let run: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(run["status"], "complete");
+    for (arm, version) in ["base", "test"].into_iter().zip(versions) {
+        let label = run[arm]["label"].as_str().unwrap();
+        assert!(label.contains(&format!("({version}")), "{label}");
+    }
+    let cells = run["cells"].as_array().unwrap();
+    let loads: Vec<_> = cells.iter().map(|cell| cell["load"].as_str().unwrap()).collect();
+    assert_eq!(loads.join(","), LOADS);
+    for cell in cells {
+        assert_eq!(cell["verdict"], "undecided");
+        for arm in ["base", "test"] {
+            for cost in ["server_cpu_us_per_op", "client_cpu_us_per_op", "context_switches_per_op"]
+            {
+                let cost_of = cell[arm][cost].as_f64();
+                assert!(cost_of.is_some_and(|cost| cost > 0.0), "{arm} {cost}: {cell}");
+            }
+        }
+    }
+    assert!(sandboxes_of(&home, pid).is_empty(), "something is left in run/");
+    let base = home.path().join("run").join(format!("base-{pid}-0"));
+    let test = home.path().join("run").join(format!("test-{pid}-1"));
+    assert!(processes_in(&base).is_empty() && processes_in(&test).is_empty());
+}
+
+#[test]
+fn two_releases_of_mariadb_are_compared() {
+    two_releases("mariadb:10.11", "mariadb:11.8", ["10.11.", "11.8."]);
+}
+
+#[test]
+fn two_releases_of_postgres_are_compared() {
+    two_releases("postgres:15", "postgres:17", ["15.", "17."]);
+}
+
+#[test]
+fn a_killed_dbdyno_takes_its_servers_with_it() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let more = ["--rounds", "10000"];
+    let args = [&["compare", "mariadb:11.8", "postgres:17"][..], &SHORT, &more].concat();
+    let mut command = store.command(&home, &args);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    home.wait_for_rounds(&mut child, &store.path(), 2);
+    let sandboxes = sandboxes_of(&home, child.id());
+    assert_eq!(sandboxes.len(), 2);
+    assert!(sandboxes.iter().all(|sandbox| !processes_in(sandbox).is_empty()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // PostgreSQL's backends see the end of their postmaster a moment later, and zombies work nowhere.
+    eventually("the end of the servers", || {
+        sandboxes.iter().all(|sandbox| processes_in(sandbox).is_empty())
+    });
+    let next = store.command(&home, &["compare", "sqlite:?no=1", "sqlite:"]);
+    assert_eq!(finish(next).code, 2);
+    assert!(sandboxes.iter().all(|sandbox| !sandbox.exists()), "{sandboxes:?}");
+    let shown = finish(store.command(&home, &["show", "--format", "json"]));
+    let run: Value = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(run["status"], "partial");
+}
+
+/// A server that is running already, as far as the command knows.
+struct Running {
+    server: Server,
+    product: Product,
+}
+
+impl Running {
+    fn start(home: &Home, product: Product, version: &str) -> Running {
+        let home = dbdyno_sandbox::Home::open(Some(home.path())).unwrap();
+        let release = get(&home, product, version, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
+        let options =
+            Options { buffer_mb: 128, redo_mb: 64, tables_mb: 64, ..Options::for_host(2_048) };
+        let server = Server::start(&home, &release, &options, "url", &mut |_| {});
+        Running { server: server.unwrap_or_else(|e| panic!("{e}")), product }
+    }
+
+    fn password(&self) -> String {
+        self.server.endpoint().password.expose().to_owned()
+    }
+
+    fn scheme(&self) -> &'static str {
+        if self.product == Product::MariaDb { "mysql" } else { "postgres" }
+    }
+
+    fn tcp(&self, account: &str, database: &str) -> String {
+        let Transport::Tcp(_, port) = self.server.endpoint().transport else { panic!() };
+        format!("{}://{account}@127.0.0.1:{port}/{database}", self.scheme())
+    }
+
+    fn socket(&self, account: &str, database: &str) -> String {
+        let Transport::Unix(path) = self.server.socket_endpoint().transport else { panic!() };
+        format!("{}://{account}@/{database}?socket={path}", self.scheme())
+    }
+
+    fn connect(&self, database: &str) -> Box<dyn Client> {
+        let endpoint = Endpoint { database: database.to_owned(), ..self.server.endpoint() };
+        if self.product == Product::MariaDb {
+            Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint).unwrap())
+        } else {
+            Box::new(dbdyno_wire::postgres::Connection::connect(&endpoint).unwrap())
+        }
+    }
+
+    /// The database that is there from the beginning.
+    fn own_database(&self) -> String {
+        self.server.endpoint().database
+    }
+
+    fn ask(&self, sql: &str) -> String {
+        let rows = self.connect(&self.own_database()).query(sql).unwrap();
+        rows.single().unwrap_or("NULL").to_owned()
+    }
+
+    fn has_database(&self, name: &str) -> bool {
+        let sql = if self.product == Product::MariaDb {
+            format!("SELECT count(*) FROM information_schema.schemata WHERE schema_name='{name}'")
+        } else {
+            format!("SELECT count(*) FROM pg_database WHERE datname='{name}'")
+        };
+        self.ask(&sql) == "1"
+    }
+
+    /// The user's tables in the database that is there from the beginning.
+    fn tables(&self) -> String {
+        let schema = if self.product == Product::MariaDb { "database()" } else { "'public'" };
+        self.ask(&format!(
+            "SELECT count(*) FROM information_schema.tables WHERE table_schema={schema}"
+        ))
+    }
+}
+
+fn one_round(base: &str, test: &str) -> Vec<String> {
+    let more = ["--rounds", "1", "--load", "point-query", "--format", "json"];
+    [&["compare", base, test][..], &SHORT, &more].concat().into_iter().map(str::to_owned).collect()
+}
+
+fn urls(product: Product, version: &str) {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let running = Running::start(&home, product, version);
+    let store = Store::new();
+    let password = running.password();
+    let variable = if product == Product::MariaDb { "MYSQL_PWD" } else { "PGPASSWORD" };
+    let run = |base: &str, test: &str, in_environment: &str| {
+        let args = one_round(base, test);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let mut command = store.command(&home, &args);
+        command.env(variable, in_environment);
+        finish(command)
+    };
+    let own = running.own_database();
+    let with_password = format!("dbdyno:{password}");
+    let silent = |done: &Done| {
+        let bytes = store.bytes();
+        let found = bytes.windows(password.len()).any(|window| window == password.as_bytes());
+        assert!(!found, "the password is in the store");
+        assert!(!done.err.contains(&password) && !done.out.contains(&password), "{done:?}");
+    };
+
+    // Itself, in a database that is made for it; and the same database by two ways.
+    let itself = running.tcp(&with_password, "made_for_it");
+    let over_socket = running.socket("dbdyno", &own);
+    let over_tcp = running.tcp(&with_password, &own);
+    for (base, test) in [(&itself, &itself), (&over_tcp, &over_socket)] {
+        let done = run(base, test, &password);
+        assert_eq!(done.code, 3, "{done:?}");
+        let json: Value = serde_json::from_str(&done.out).unwrap();
+        let cost = &json["cells"][0]["test"]["server_cpu_us_per_op"];
+        assert!(cost.as_f64().is_some_and(|cost| cost > 0.0), "{json}");
+        silent(&done);
+    }
+    assert!(!running.has_database("made_for_it"), "the database that we made is left");
+    assert_eq!(running.tables(), "0", "tables or marker are left");
+
+    // A wrong password: the server's words, and neither the right nor the wrong one.
+    let wrong = running.tcp("dbdyno:hunter2", &own);
+    let done = run(&wrong, &over_socket, &password);
+    assert_eq!((done.code, done.out.as_str()), (2, ""), "{done:?}");
+    let words = if product == Product::MariaDb { "Access denied" } else { "authentication failed" };
+    assert!(done.err.contains(words) && done.err.contains(variable), "{done:?}");
+    assert!(!done.err.contains("hunter2"), "{done:?}");
+    silent(&done);
+
+    // Somebody's own table.
+    running.connect(&own).run("CREATE TABLE sbtest1 (precious INTEGER)").unwrap();
+    running.connect(&own).run("INSERT INTO sbtest1 VALUES (42)").unwrap();
+    let done = run(&over_socket, &over_socket, &password);
+    assert_eq!((done.code, done.out.as_str()), (2, ""), "{done:?}");
+    assert!(done.err.contains("table sbtest1 exists already"), "{done:?}");
+    assert_eq!(running.ask("SELECT precious FROM sbtest1"), "42");
+    assert_eq!(running.tables(), "1");
+    running.connect(&own).run("DROP TABLE sbtest1").unwrap();
+
+    second_at_once_and_killed(&home, &running, &store, variable);
+    running.server.stop().unwrap();
+}
+
+/// A second dbdyno in the same database is refused while the first one lives, and cleans up after
+/// it when it was killed.
+fn second_at_once_and_killed(home: &Home, running: &Running, store: &Store, variable: &str) {
+    let url = running.socket("dbdyno", "busy");
+    let more = ["--rounds", "10000"];
+    let args = [&["compare", &url, &url][..], &SHORT, &more].concat();
+    let other = Store::new();
+    let mut command = other.command(home, &args);
+    command.env(variable, running.password()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut first = command.spawn().unwrap();
+    home.wait_for_rounds(&mut first, &other.path(), 1);
+    let second = || {
+        let args = one_round(&url, &url);
+        let args: Vec<&str> = args.iter().map(String::as_str).collect();
+        let mut command = store.command(home, &args);
+        command.env(variable, running.password());
+        finish(command)
+    };
+    let refused = second();
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.err.contains("another dbdyno works in the database busy"), "{refused:?}");
+    assert!(first.try_wait().unwrap().is_none(), "the first one was disturbed");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(running.has_database("busy"));
+
+    let mut done = second();
+    eventually("the end of the killed one's connections", || {
+        if done.code == 2 && done.err.contains("another dbdyno works") {
+            done = second();
+        }
+        done.code != 2
+    });
+    assert_eq!(done.code, 3, "{done:?}");
+    assert!(!running.has_database("busy"), "the database that the killed one made is left");
+}
+
+#[test]
+fn a_running_mariadb_is_compared_by_its_url_and_left_as_it_was() {
+    urls(Product::MariaDb, "10.11");
+}
+
+#[test]
+fn a_running_postgres_is_compared_by_its_url_and_left_as_it_was() {
+    urls(Product::Postgres, "17");
+}

@@ -1,0 +1,355 @@
+//! The whole chain on the embedded arm: measured, printed, stored, found again, stopped, killed.
+
+use std::path::Path;
+
+use crate::common::{Done, Home, SHORT, end, finish, signal, turn};
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+/// Checks that `object` has exactly the names of the contract, each of the type that it promises:
+/// `n` number, `?` number or null, `s` text, `S` text or null, `o` object, `a` list.
+fn check_names(place: &str, object: &Value, names: &[(&str, char)]) {
+    let object = object.as_object().unwrap_or_else(|| panic!("{place} is no object"));
+    for (name, kind) in names {
+        let value = object.get(*name).unwrap_or_else(|| panic!("{place} has no {name:?}"));
+        let fits = match kind {
+            'n' => value.is_number(),
+            '?' => value.is_number() || value.is_null(),
+            's' => value.is_string(),
+            'S' => value.is_string() || value.is_null(),
+            'o' => value.is_object(),
+            'a' => value.is_array(),
+            kind => panic!("no such kind: {kind}"),
+        };
+        assert!(fits, "{place}.{name} is {value}");
+    }
+}
+
+const RUN: [(&str, char); 13] = [
+    ("schema", 'n'),
+    ("tool_version", 's'),
+    ("run", 's'),
+    ("name", 'S'),
+    ("status", 's'),
+    ("command", 's'),
+    ("started_unix_ms", 'n'),
+    ("seed", 'n'),
+    ("budget", 'n'),
+    ("base", 'o'),
+    ("test", 'o'),
+    ("cells", 'a'),
+    ("warnings", 'a'),
+];
+const CELL: [(&str, char); 12] = [
+    ("load", 's'),
+    ("clients", 'n'),
+    ("rqps", 'n'),
+    ("rqps_low", '?'),
+    ("rqps_high", '?'),
+    ("verdict", 's'),
+    ("pairs", 'n'),
+    ("detectable", '?'),
+    ("pairs_missing", '?'),
+    ("base", 'o'),
+    ("test", 'o'),
+    ("warnings", 'a'),
+];
+const ARM: [(&str, char); 11] = [
+    ("qps", 'n'),
+    ("qps_low", '?'),
+    ("qps_high", '?'),
+    ("tps", 'n'),
+    ("server_cpu_us_per_op", 'n'),
+    ("client_cpu_us_per_op", 'n'),
+    ("context_switches_per_op", 'n'),
+    ("read_kb_per_op", '?'),
+    ("written_kb_per_op", '?'),
+    ("retries_per_event", 'n'),
+    ("latency_us", 'o'),
+];
+const LATENCY: [(&str, char); 5] =
+    [("p50", 'n'), ("p95", 'n'), ("p99", 'n'), ("p999", 'n'), ("max", 'n')];
+const WARNING: [(&str, char); 3] = [("severity", 's'), ("code", 's'), ("text", 's')];
+
+fn check_contract(run: &Value) {
+    check_names("run", run, &RUN);
+    assert_eq!(run["schema"], 1);
+    for warning in run["warnings"].as_array().unwrap() {
+        check_names("warning", warning, &WARNING);
+        let severity = warning["severity"].as_str().unwrap();
+        assert!(["note", "caution", "blocks"].contains(&severity), "{severity}");
+    }
+    for cell in run["cells"].as_array().unwrap() {
+        check_names("cell", cell, &CELL);
+        let verdict = cell["verdict"].as_str().unwrap();
+        assert!(["slower", "equal", "faster", "undecided"].contains(&verdict), "{verdict}");
+        for arm in ["base", "test"] {
+            check_names("run's arm", &run[arm], &[("label", 's')]);
+            check_names(arm, &cell[arm], &ARM);
+            check_names("latency_us", &cell[arm]["latency_us"], &LATENCY);
+        }
+        for warning in cell["warnings"].as_array().unwrap() {
+            check_names("warning", warning, &WARNING);
+        }
+    }
+}
+
+fn compare<'a>(base: &'a str, test: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["compare", base, test][..], &SHORT, more].concat()
+}
+
+/// Whether a page asks for nothing: no address in any place from which a browser fetches.
+fn check_page(path: &Path) {
+    let page = std::fs::read_to_string(path).unwrap();
+    assert!(page.starts_with("<!") || page.starts_with("<html"), "{}", &page[..40]);
+    let flat: String = page.to_lowercase().split_whitespace().collect();
+    for fetched in ["src=", "href=", "url(", "@import", "action=", "data="] {
+        for quote in ["\"", "'", ""] {
+            for address in ["http:", "https:", "//"] {
+                let reference = format!("{fetched}{quote}{address}");
+                assert!(!flat.contains(&reference), "{} fetches {reference}", path.display());
+            }
+        }
+    }
+    for call in ["fetch(", "xmlhttprequest", "websocket(", "sendbeacon", "<iframe"] {
+        assert!(!flat.contains(call), "{} has {call}", path.display());
+    }
+}
+
+#[test]
+fn a_run_is_printed_stored_found_again_and_compared() {
+    let _turn = turn();
+    let home = Home::new();
+    let page = home.path().join("page.html");
+    let page_flag = page.to_str().unwrap();
+    let name = ["--rounds", "3", "--load", "point-query,update-nonindex", "--name", "first"];
+    let mut args = compare("sqlite:", "sqlite:?synchronous=off", &name);
+    args.extend(["--report", page_flag, "--format", "json"]);
+    let Done { code, out, err } = home.dbdyno(&args);
+    assert!(code == 0 || code == 3, "{code}: {err}");
+    let first: Value = serde_json::from_str(&out).expect("stdout has nothing but one JSON object");
+    check_contract(&first);
+    let cells = first["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2);
+    assert_eq!((&cells[1]["load"], &cells[1]["pairs"]), (&"update-nonindex".into(), &3.into()));
+    assert_eq!((&first["status"], &first["name"]), (&"complete".into(), &"first".into()));
+    assert!(first["test"]["label"].as_str().unwrap().contains("synchronous=off"));
+    let undecided = cells.iter().any(|cell| cell["verdict"] == "undecided");
+    assert_eq!(code, if undecided { 3 } else { 0 }, "{first}");
+    for part in ["plan ", "3 pairs", "run ", "report "] {
+        assert!(err.contains(part), "{part:?} is missing in: {err}");
+    }
+    check_page(&page);
+    assert!(home.sandboxes().is_empty());
+
+    let id = first["run"].as_str().unwrap();
+    for run in ["@last", "@first", id, &id[..4]] {
+        assert_eq!(home.json(code, ["show", run]), first, "{run}");
+    }
+    let text = home.dbdyno(["show"]).out;
+    let markdown = home.dbdyno(["show", "--format", "markdown"]).out;
+    for part in ["point-query", "update-nonindex", "sqlite:?synchronous=off", "p99"] {
+        assert!(text.contains(part) && markdown.contains(part), "{part}: {text}{markdown}");
+    }
+    assert!(!text.contains('\u{1b}'), "colour in a pipe");
+    check_csv(&home.dbdyno(["show", "--format", "csv"]).out);
+    let runs = home.dbdyno(["runs"]).out;
+    assert!(runs.lines().count() == 1 && runs.contains(id) && runs.contains("@first"), "{runs}");
+    let again = home.path().join("again.html");
+    assert_eq!(home.dbdyno(["report", "@first", "-o", again.to_str().unwrap()]).code, 0);
+    check_page(&again);
+
+    // The second one is as the first says that it can be repeated.
+    let repeat = first["command"].as_str().unwrap().replace('\'', "");
+    let second = home.dbdyno(repeat.split(' ').skip(1));
+    assert!([0, 3].contains(&second.code), "{second:?}");
+    let both = home.dbdyno(["compare", "@first", "@last", "--format", "json"]);
+    assert!([0, 3].contains(&both.code), "{both:?}");
+    let both: Value = serde_json::from_str(&both.out).unwrap();
+    check_contract(&both);
+    assert_eq!(both["warnings"][0]["code"], "ratio-of-ratios");
+}
+
+/// One row a cell, the contract's names flattened.
+fn check_csv(csv: &str) {
+    let mut lines = csv.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let arms = ["base", "test"];
+    let flat = |names: &[(&str, char)], prefix: &str| {
+        let wanted = names.iter().filter(|(_, kind)| !"oa".contains(*kind));
+        let missing = wanted.map(|(name, _)| format!("{prefix}{name}"));
+        let missing: Vec<_> = missing.filter(|name| !header.contains(&name.as_str())).collect();
+        assert!(missing.is_empty(), "{missing:?} is missing in {header:?}");
+    };
+    flat(&CELL, "");
+    for arm in arms {
+        flat(&ARM, &format!("{arm}_"));
+        flat(&LATENCY, &format!("{arm}_latency_us_"));
+    }
+    let rows: Vec<&str> = lines.collect();
+    assert_eq!(rows.len(), 2, "{csv}");
+    assert!(rows.iter().all(|row| row.split(',').count() == header.len()), "{csv}");
+}
+
+#[test]
+fn stored_runs_of_unequal_shape_are_not_compared() {
+    let _turn = turn();
+    let home = Home::new();
+    let (one, other) = (["--rounds", "1"], ["--rounds", "1", "--rows", "3000"]);
+    for more in [&one[..], &other] {
+        let mut args = vec!["compare", "sqlite:", "sqlite:", "--quick", "--seconds", "1"];
+        args.extend(more);
+        if more.len() == 2 {
+            args.extend(["--rows", "2000", "--name", "small"]);
+        }
+        assert_eq!(home.dbdyno(&args).code, 3);
+    }
+    let Done { code, out, err } = home.dbdyno(["compare", "@small", "@last"]);
+    assert_eq!((code, out.as_str()), (2, ""));
+    for part in ["--rows is 2000 in the one and 3000 in the other", "repeat one of them"] {
+        assert!(err.contains(part), "{part} is missing in: {err}");
+    }
+}
+
+/// The anchor: an arm that loses half of its rate on purpose must be found. The effect is far above
+/// what a busy machine does to six interleaved pairs.
+#[test]
+fn a_planted_slowdown_is_found_and_fails_the_gate() {
+    let _turn = turn();
+    let home = Home::new();
+    let gate = ["--rounds", "6", "--gate", "rqps > 0.9"];
+    let run = home.json(1, compare("sqlite:", "sqlite:?slow=50%", &gate));
+    let cell = &run["cells"][0];
+    assert_eq!(cell["verdict"], "slower", "{cell}");
+    assert!(cell["rqps_high"].as_f64().unwrap() < 0.8, "{cell}");
+    assert!(run["warnings"].as_array().unwrap().iter().any(|w| w["code"] == "slowed"), "{run}");
+
+    let gate = |gate: &str| home.dbdyno(["show", "--gate", gate]).code;
+    assert_eq!(gate("rqps > 0.9"), 1);
+    assert_eq!(gate("rqps > 0.1"), 0);
+    assert_eq!(gate(&format!("rqps > {}", cell["rqps"])), 3, "a gate inside of the interval");
+}
+
+/// The canary: the same question to two arms alike must not find what is not there.
+#[test]
+fn no_slowdown_is_found_where_none_was_planted() {
+    let _turn = turn();
+    let home = Home::new();
+    let more = ["--rounds", "6", "--gate", "rqps > 0.8", "--format", "json"];
+    let done = home.dbdyno(compare("sqlite:", "sqlite:", &more));
+    assert!([0, 3].contains(&done.code), "{done:?}");
+    let run: Value = serde_json::from_str(&done.out).unwrap();
+    let high = &run["cells"][0]["rqps_high"];
+    assert!(high.as_f64().is_none_or(|high| high > 0.8), "{run}");
+}
+
+#[test]
+fn what_was_measured_until_ctrl_c_is_kept() {
+    let _turn = turn();
+    let home = Home::new();
+    let store = home.path().join("dbdyno.db");
+    let more = ["--rounds", "10000", "--format", "json"];
+    let mut child = home.start(compare("sqlite:", "sqlite:", &more));
+    home.wait_for_rounds(&mut child, &store, 8);
+    signal(&child, Signal::SIGINT);
+    let Done { code, out, err } = end(child);
+    assert_eq!(code, 130, "{err}");
+    let run: Value = serde_json::from_str(&out).unwrap();
+    check_contract(&run);
+    assert_eq!(run["status"], "interrupted");
+    assert!(run["cells"][0]["pairs"].as_u64().unwrap() >= 3, "{run}");
+    assert!(run["warnings"].as_array().unwrap().iter().any(|w| w["code"] == "not-finished"));
+    assert!(home.sandboxes().is_empty(), "{:?}", home.sandboxes());
+    assert!(home.dbdyno(["runs"]).out.contains("interrupted"));
+    let shown = home.dbdyno(["show", "--format", "json"]);
+    assert_eq!(serde_json::from_str::<Value>(&shown.out).unwrap(), run);
+}
+
+#[test]
+fn ctrl_c_ends_the_demo_and_a_filling_too() {
+    let _turn = turn();
+    let home = Home::new();
+    let page = home.path().join("demo.html");
+    let mut demo = home.start(["demo", "-o", page.to_str().unwrap()]);
+    home.wait_for_rounds(&mut demo, &home.path().join("dbdyno.db"), 2);
+    signal(&demo, Signal::SIGINT);
+    let done = end(demo);
+    assert_eq!(done.code, 130, "{done:?}");
+    check_page(&page);
+
+    let large = ["compare", "sqlite:", "sqlite:", "--rows", "2000000000"];
+    let filling = home.start(large);
+    crate::common::eventually("the scratch directory", || !home.sandboxes().is_empty());
+    signal(&filling, Signal::SIGINT);
+    let Done { code, out, err } = end(filling);
+    assert_eq!((code, out.as_str()), (130, ""), "{err}");
+    assert!(home.sandboxes().is_empty());
+}
+
+#[test]
+fn a_killed_run_is_a_shorter_run_and_the_next_start_cleans_up() {
+    let _turn = turn();
+    let home = Home::new();
+    let mut child = home.start(compare("sqlite:", "sqlite:", &["--rounds", "10000"]));
+    home.wait_for_rounds(&mut child, &home.path().join("dbdyno.db"), 4);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(home.sandboxes().len(), 2, "the two arms of the killed one");
+    let shown = home.dbdyno(["show", "--format", "json"]);
+    let run: Value = serde_json::from_str(&shown.out).unwrap();
+    check_contract(&run);
+    assert_eq!(run["status"], "partial");
+    assert!(run["cells"][0]["pairs"].as_u64().unwrap() >= 1, "{run}");
+
+    let next = home.dbdyno(compare("sqlite:", "sqlite:", &["--rounds", "1"]));
+    assert_eq!(next.code, 3, "{next:?}");
+    assert_eq!(next.err.matches("cleaned up: ").count(), 2, "{}", next.err);
+    assert!(home.sandboxes().is_empty());
+}
+
+#[test]
+fn two_at_once_in_one_home_do_not_touch_each_other() {
+    let _turn = turn();
+    let home = Home::new();
+    let mut flags = compare("sqlite:", "sqlite:", &["--rounds", "1"]);
+    // Long enough that both get a turn in every window.
+    let seconds = flags.iter().position(|flag| *flag == "--seconds").unwrap();
+    flags[seconds + 1] = "3";
+    let both = [home.start(&flags), home.start(&flags)].map(end);
+    for done in &both {
+        assert!([0, 3].contains(&done.code), "{done:?}");
+        assert!(!done.err.contains("cleaned up"), "{done:?}");
+    }
+    let runs = home.dbdyno(["runs"]).out;
+    assert_eq!(runs.matches("complete").count(), 2, "{runs}");
+}
+
+/// The home lies on a file system of three megabytes.
+#[test]
+fn a_full_disk_is_a_sentence() {
+    let _turn = turn();
+    let home = Home::new();
+    let (base, test) = ("sqlite:", "sqlite:?synchronous=off");
+    let command = home.command(["compare", base, test, "--quick", "--rows", "200000"]);
+    let dir = home.path().to_str().unwrap();
+    // Inside, uid 0 is not the real one, under which servers would run as somebody else.
+    let script = format!(
+        "mount -t tmpfs -o size=3m,mode=777 none {dir} && \
+         exec unshare --user --map-user=1000 --map-group=1000 -- \"$@\""
+    );
+    let mut inside = std::process::Command::new("unshare");
+    inside.args(["-rm", "sh", "-c", &script, "sh"]);
+    let possible = inside.arg("true").output().is_ok_and(|output| output.status.success());
+    if !possible {
+        crate::common::skipped("this account may not mount a file system of its own");
+        return;
+    }
+    let mut inside = std::process::Command::new("unshare");
+    inside.args(["-rm", "sh", "-c", &script, "sh"]);
+    inside.arg(command.get_program()).args(command.get_args());
+    inside.env("DBDYNO_HOME", home.path());
+    let Done { code, out, err } = finish(inside);
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("full") && err.contains("room"), "{err}");
+    assert!(!err.contains("panicked"), "{err}");
+}
