@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use dbdyno_model::{ArmSpec, Gate, TargetError, target};
+use dbdyno_model::{ArmSpec, Gate, Pin, TargetError, target};
 use dbdyno_workload::Load;
 use dbdyno_workload::catalog::LOADS;
 
@@ -91,6 +91,9 @@ pub struct Compare {
     /// Largest difference that counts as equal, e.g. 2%
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_share)]
     pub budget: f64,
+    /// Put client and server on one processor: where there is one client, always, or never
+    #[arg(long, value_enum, default_value_t = PinFlag::Auto)]
+    pub pin: PinFlag,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,
@@ -121,6 +124,23 @@ pub enum Format {
     Json,
     Csv,
     Markdown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PinFlag {
+    Auto,
+    Same,
+    None,
+}
+
+impl From<PinFlag> for Pin {
+    fn from(flag: PinFlag) -> Pin {
+        match flag {
+            PinFlag::Auto => Pin::Auto,
+            PinFlag::Same => Pin::Same,
+            PinFlag::None => Pin::None,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -196,6 +216,18 @@ pub fn parse_side(text: &str) -> Result<Side, String> {
     })
 }
 
+/// A target as it may be repeated in a message, also one that cannot be understood: what may be a
+/// password, between the account and the last `@`, becomes three dots.
+pub fn without_password(text: &str) -> String {
+    let scheme =
+        text.find("://").map_or_else(|| text.find(':').map_or(0, |at| at + 1), |at| at + 3);
+    let account = text[scheme..].find(':').map(|at| scheme + at + 1);
+    match (account, text.rfind('@')) {
+        (Some(from), Some(to)) if from < to => format!("{}…{}", &text[..from], &text[to..]),
+        _ => text.to_owned(),
+    }
+}
+
 fn parse_load(name: &str) -> Result<String, String> {
     if Load::find(name).is_some() {
         return Ok(name.to_owned());
@@ -248,6 +280,19 @@ mod tests {
         assert!(matches!(parse_side("mariadb:10.11"), Ok(Side::Server(_))));
         let error = parse_side("maridb:10.11").unwrap_err();
         assert!(error.contains("did you mean \"mariadb\"?"), "{error}");
+    }
+
+    #[test]
+    fn passwords_are_not_repeated() {
+        for (text, shown) in [
+            ("mysql://u:p@ss@h:99999/d", "mysql://u:…@h:99999/d"),
+            ("mysql:u:p@h/d", "mysql:u:…@h/d"),
+            ("mysql://u@h:1/d", "mysql://u@h:1/d"),
+            ("mariadb:10.11", "mariadb:10.11"),
+            ("@last", "@last"),
+        ] {
+            assert_eq!(without_password(text), shown);
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Two settings of the embedded SQLite that differ in one pragma. Reading does not care about it,
 //! writing does: one cell should come out equal, the other one should not.
 
-use dbdyno_model::{PerArm, Plan};
+use dbdyno_model::{PerArm, Pin, Plan, RunStatus};
 
 use crate::args::{Demo, Place};
 use crate::exit::Exit;
@@ -31,10 +31,14 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         tables: 1,
         rows: 100_000,
         budget: 0.02,
+        pin: Pin::Auto,
     };
     let run = compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo")?;
     let comparison = dbdyno_lab::compare(&run)?;
     output::comparison(&run, &comparison, flags.shape)?;
     compare::write_report(&flags.output, &run, &comparison)?;
-    Ok(Exit::Holds)
+    Ok(match run.status {
+        RunStatus::Interrupted => Exit::Interrupted,
+        RunStatus::Complete | RunStatus::Partial => Exit::Holds,
+    })
 }

@@ -47,6 +47,7 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<dbdyno_model::ArmSpec>) -> P
         tables: flags.tables,
         rows: flags.rows,
         budget: flags.budget,
+        pin: flags.pin.into(),
     }
 }
 
@@ -55,7 +56,7 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
     let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
     let mut command = format!(
         "dbdyno compare '{}' '{}' --load {} --clients {} --rounds {} --seconds {} --tables {} \
-         --rows {} --seed {} --budget {}%",
+         --rows {} --seed {} --budget {}% --pin {}",
         plan.arms.base,
         plan.arms.test,
         plan.loads.join(","),
@@ -66,6 +67,7 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
         plan.rows,
         plan.seed,
         plan.budget * 100.0,
+        plan.pin.name(),
     );
     if flags.quick {
         command.push_str(" --quick");

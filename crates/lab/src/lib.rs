@@ -15,9 +15,13 @@
 pub mod environment;
 pub mod error;
 pub mod experiment;
+mod guest;
 pub mod judge;
 mod neighbours;
+mod placement;
+mod pragma;
 pub mod station;
+mod track;
 pub mod watch;
 
 pub use error::LabError;

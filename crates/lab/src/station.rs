@@ -93,6 +93,11 @@ impl Station {
         }
     }
 
+    /// Whether its tables are those of the other arm, too.
+    pub fn shares_tables(&self) -> bool {
+        matches!(self.keeper, Keeper::Shared)
+    }
+
     /// Whether it may be kept on processors of our choice: it is ours, or lives in our threads.
     pub fn can_be_placed(&self) -> bool {
         matches!(self.keeper, Keeper::Server(_) | Keeper::Scratch { .. })

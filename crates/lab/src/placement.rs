@@ -1,0 +1,55 @@
+//! Where clients and servers run.
+
+use dbdyno_model::{Arm, PerArm, Plan, Severity, Warning};
+
+use crate::error::LabError;
+use crate::station::Station;
+
+/// Puts the servers where a cell with this many clients wants them, and says on which processor its
+/// clients belong; `None` leaves all of them to the scheduler.
+///
+/// # Errors
+/// A server that the kernel does not let us place.
+pub fn place(
+    plan: &Plan,
+    clients: u32,
+    stations: &PerArm<Station>,
+) -> Result<Option<usize>, LabError> {
+    let all = dbdyno_sandbox::processors();
+    let shared = shares(plan, clients, stations);
+    // The last one: the first serves most interrupts.
+    let processor = all.last().copied().filter(|_| shared);
+    let processors = processor.map_or(all, |processor| vec![processor]);
+    for arm in Arm::BOTH {
+        stations[arm].place(arm, &processors)?;
+    }
+    Ok(processor)
+}
+
+/// What the reader of a run must know of its placement.
+pub fn warnings(plan: &Plan, stations: &PerArm<Station>) -> Vec<Warning> {
+    let wants = |clients: &&u32| plan.pin.shares_processor(**clients);
+    let Some(&clients) = plan.clients.iter().find(wants) else { return Vec::new() };
+    let plural = if clients == 1 { "client" } else { "clients" };
+    let (code, text) = if shares(plan, clients, stations) {
+        let text = format!(
+            "at {clients} {plural}, client and server share one processor (--pin): apart, on an \
+             idle machine, the wake-ups of sleeping processors would be measured instead"
+        );
+        ("one-processor", text)
+    } else {
+        let text = format!(
+            "at {clients} {plural}, client and server run where the scheduler puts them, because a \
+             server that dbdyno did not start is not moved: wake-ups of idle processors are part \
+             of every statement"
+        );
+        ("not-placed", text)
+    };
+    vec![Warning::new(Severity::Note, code, text)]
+}
+
+/// Both arms or none: a server that is not ours stays where it is, and so must the other one.
+fn shares(plan: &Plan, clients: u32, stations: &PerArm<Station>) -> bool {
+    plan.pin.shares_processor(clients)
+        && Arm::BOTH.into_iter().all(|arm| stations[arm].can_be_placed())
+}

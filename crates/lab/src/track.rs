@@ -1,0 +1,198 @@
+//! One arm under one cell.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use dbdyno_load::closed::Measured;
+use dbdyno_load::{Connector, LoadError, Moment, RoundSpec, run_round};
+use dbdyno_model::{Arm, Cell, Cost, Plan, Round, RoundKey};
+use dbdyno_workload::{Load, Program, Tables};
+
+use crate::error::LabError;
+use crate::neighbours::{Look, Neighbours};
+use crate::station::Station;
+
+/// Operations of the warm-up are numbered from here, out of reach of those that are measured.
+const WARM_UP_OPERATION: u64 = 1 << 62;
+/// Every pair has this many operations to itself; both of its rounds start at the same one.
+const OPERATIONS_PER_PAIR: u64 = 1 << 32;
+/// How long a load is run against nothing to learn what asking costs. On a host with much else to
+/// do even this may pass without a turn of ours; then it is tried again, twice as long each time.
+const NULL_WINDOW: Duration = Duration::from_millis(200);
+const NULL_TRIES: u32 = 6;
+
+/// One arm under one cell: the load made ready, the server warm.
+pub struct Track<'a> {
+    station: &'a Station,
+    program: Program,
+    slow: f64,
+    processor: Option<usize>,
+    stop: &'a AtomicBool,
+    /// For an embedded arm: what asking costs by itself, nanoseconds of processor time per event.
+    asking_ns_per_event: Option<f64>,
+}
+
+impl<'a> Track<'a> {
+    /// Makes a load ready for an arm, learns what asking costs, and warms the arm up.
+    ///
+    /// # Errors
+    /// Whatever the load met.
+    pub fn prepare(
+        plan: &Plan,
+        cell: &Cell,
+        arm: Arm,
+        station: &'a Station,
+        processor: Option<usize>,
+        stop: &'a AtomicBool,
+    ) -> Result<Track<'a>, LabError> {
+        let load = Load::find(&cell.load).expect("loads are checked before a plan is made");
+        let program = Program::compile(load, station.dialect, tables_of(plan))
+            .expect("the templates of the catalog parse; a test compiles all of them");
+        let slow = plan.arms[arm].slow;
+        let asking_ns_per_event = None;
+        let mut track = Track { station, program, slow, processor, stop, asking_ns_per_event };
+        let failed = |doing: &str, error| LabError::Load(arm, format!("{doing} {cell}"), error);
+        if station.connector.is_embedded() {
+            let asking = track.ask_nothing();
+            let asking = asking.map_err(|error| failed("measuring the cost of asking", error))?;
+            track.asking_ns_per_event = Some(asking);
+        }
+        let window = Duration::from_nanos(plan.warm_up_ns);
+        let spec = track.spec(&station.connector, cell.clients, WARM_UP_OPERATION);
+        match run_round(&RoundSpec { window, ..spec }, &mut |_| {}) {
+            Ok(_) | Err(LoadError::NothingFinished) => Ok(track),
+            Err(error) => Err(failed("warming up", error)),
+        }
+    }
+
+    /// What asking costs when nothing answers: nanoseconds of processor time per event.
+    fn ask_nothing(&self) -> Result<f64, LoadError> {
+        let spec = self.spec(&Connector::Null, 1, WARM_UP_OPERATION);
+        let mut outcome = Err(LoadError::NothingFinished);
+        for attempt in 0..NULL_TRIES {
+            let window = NULL_WINDOW * 2_u32.pow(attempt);
+            outcome = run_round(&RoundSpec { window, slow: 0.0, ..spec }, &mut |_| {});
+            if !matches!(outcome, Err(LoadError::NothingFinished)) {
+                break;
+            }
+        }
+        outcome.map(|asked| asked.usage.cpu_ns as f64 / asked.events as f64)
+    }
+
+    /// Both rounds of a pair begin with the same operation, except where both arms share one set of
+    /// tables: there the second arm would write the values that the first one has just written,
+    /// which is less work. It gets operations of its own.
+    fn first_operation(&self) -> u64 {
+        if self.station.shares_tables() { OPERATIONS_PER_PAIR / 2 } else { 0 }
+    }
+
+    fn spec<'b>(
+        &'b self,
+        connector: &'b Connector,
+        clients: u32,
+        first_operation: u64,
+    ) -> RoundSpec<'b> {
+        RoundSpec {
+            program: &self.program,
+            connector,
+            clients,
+            first_operation,
+            lead_in: Duration::ZERO,
+            window: Duration::ZERO,
+            slow: self.slow,
+            processor: self.processor,
+            stop: self.stop,
+        }
+    }
+
+    /// Measures one round.
+    ///
+    /// # Errors
+    /// Whatever the load met; nothing of the round counts then.
+    pub fn round(
+        &self,
+        plan: &Plan,
+        key: &RoundKey,
+        waiting: &Station,
+        neighbours: &mut Neighbours,
+    ) -> Result<Round, LabError> {
+        let first_operation = u64::from(key.pair) * OPERATIONS_PER_PAIR + self.first_operation();
+        let clients = key.cell.clients;
+        let spec = self.spec(&self.station.connector, clients, first_operation);
+        let spec = RoundSpec {
+            lead_in: Duration::from_nanos(plan.lead_in_ns),
+            window: Duration::from_nanos(plan.round_ns),
+            ..spec
+        };
+        let mut looks = Vec::with_capacity(2);
+        let mut look = |_: Moment| {
+            looks.push(Look::take(self.station.probe.as_ref(), waiting.probe.as_ref()));
+        };
+        let measured = run_round(&spec, &mut look)
+            .map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
+        let cost = self.cost(&measured, &looks);
+        neighbours.add(&looks);
+        Ok(Round {
+            key: key.clone(),
+            started_unix_ms: measured.started_unix_ms,
+            wall_ns: measured.wall_ns,
+            events: measured.events,
+            statements: measured.answer.statements,
+            rows_read: measured.answer.rows_read,
+            rows_changed: measured.answer.rows_changed,
+            retries: measured.retries,
+            latency: measured.latency,
+            series: measured.series,
+            cost,
+        })
+    }
+
+    fn cost(&self, measured: &Measured, looks: &[Look]) -> Cost {
+        let usage = measured.usage;
+        if let Some(asking_ns) = self.asking_ns_per_event {
+            let client_ns = ((asking_ns * measured.events as f64) as u64).min(usage.cpu_ns);
+            return Cost {
+                server_cpu_ns: Some(usage.cpu_ns - client_ns),
+                server_kernel_ns: Some(usage.kernel_ns),
+                client_cpu_ns: Some(client_ns),
+                client_kernel_ns: Some(0),
+                server_context_switches: Some(usage.context_switches),
+                server_read_bytes: Some(usage.read_bytes),
+                server_written_bytes: Some(usage.written_bytes),
+                ..Cost::default()
+            };
+        }
+        let server = match looks {
+            [Look { server: Some(opened), .. }, Look { server: Some(closed), .. }] => {
+                in_window(closed.cost_since(opened), measured)
+            }
+            _ => Cost::default(),
+        };
+        Cost {
+            client_cpu_ns: Some(usage.cpu_ns),
+            client_kernel_ns: Some(usage.kernel_ns),
+            client_context_switches: Some(usage.context_switches),
+            ..server
+        }
+    }
+}
+
+/// The looks come a little after the window's ends when the host is busy; the rate being steady,
+/// the cost of the window is that share of the cost between the looks.
+fn in_window(cost: Cost, measured: &Measured) -> Cost {
+    let share = measured.wall_ns as f64 / measured.observed_ns.max(1) as f64;
+    let scaled = |value: Option<u64>| value.map(|value| (value as f64 * share).round() as u64);
+    Cost {
+        server_cpu_ns: scaled(cost.server_cpu_ns),
+        server_kernel_ns: scaled(cost.server_kernel_ns),
+        server_context_switches: scaled(cost.server_context_switches),
+        server_read_bytes: scaled(cost.server_read_bytes),
+        server_written_bytes: scaled(cost.server_written_bytes),
+        ..cost
+    }
+}
+
+/// The tables of a plan.
+pub fn tables_of(plan: &Plan) -> Tables {
+    Tables { count: plan.tables, rows: plan.rows, seed: plan.seed }
+}
