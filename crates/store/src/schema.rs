@@ -7,6 +7,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::ffi::ErrorCode;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::{Result, StoreError, explain};
@@ -35,17 +36,28 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection> {
         .map_err(|error| StoreError::CannotOpen(path.to_owned(), error.to_string()))?;
     let mut connection = Connection::open_with_flags(absolute, flags).map_err(fail)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fail)?;
-    check_ours(path, &connection)?;
+    // In one snapshot: another process may be making the tables at this moment.
+    let snapshot = connection.unchecked_transaction().map_err(fail)?;
+    check_ours(path, &snapshot)?;
+    drop(snapshot);
     if connection.is_readonly("main").map_err(fail)? {
         return Err(StoreError::ReadOnly(path.to_owned()));
     }
-    connection
-        .execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;",
-        )
-        .map_err(fail)?;
     migrate(path, &mut connection)?;
+    write_ahead(&connection).map_err(fail)?;
+    connection
+        .execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;")
+        .map_err(fail)?;
     Ok(connection)
+}
+
+/// Lets readers and the writer work at once. The mode stays with the file, so that it does not matter
+/// who sets it: where another process is just using the file, it has done so or will.
+fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
+    match connection.pragma_update(None, "journal_mode", "WAL") {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
+        outcome => outcome,
+    }
 }
 
 fn pragma(path: &Path, connection: &Connection, name: &str) -> Result<i64> {

@@ -186,3 +186,18 @@ fn names_and_commands_that_must_not_be_stored() {
     assert_eq!(store.list().unwrap(), []);
     store.begin(&new).unwrap();
 }
+
+/// Two processes that begin at once find either nothing or all of it.
+#[test]
+fn a_store_can_be_made_by_many_at_once() {
+    for _ in 0..20 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        std::thread::scope(|scope| {
+            let handles: Vec<_> = (0..6).map(|_| scope.spawn(|| Store::open(&path))).collect();
+            for handle in handles {
+                handle.join().unwrap().unwrap();
+            }
+        });
+    }
+}

@@ -102,6 +102,10 @@ impl Home {
                 child.stderr.take().map(|mut pipe| pipe.read_to_string(&mut err));
                 panic!("{status} before a few rounds were measured: {err}");
             }
+            // Asking earlier would make the store, and with it a home that is not dbdyno's.
+            if !store.exists() {
+                return false;
+            }
             let runs = self.command(["runs"]).arg("--store").arg(store).output().unwrap();
             let runs = String::from_utf8(runs.stdout).unwrap();
             let done = runs.split_once('/').and_then(|(before, _)| before.split(' ').next_back());

@@ -167,7 +167,8 @@ fn a_run_is_printed_stored_found_again_and_compared() {
     assert!([0, 3].contains(&both.code), "{both:?}");
     let both: Value = serde_json::from_str(&both.out).unwrap();
     check_contract(&both);
-    assert_eq!(both["warnings"][0]["code"], "ratio-of-ratios");
+    let codes = both["warnings"].as_array().unwrap().iter().map(|warning| &warning["code"]);
+    assert!(codes.into_iter().any(|code| code == "ratio-of-ratios"), "{both}");
 }
 
 /// One row a cell, the contract's names flattened.
