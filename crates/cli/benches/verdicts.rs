@@ -3,8 +3,8 @@
 //! ```text
 //!   cargo bench -p dbdyno --bench verdicts -- BASE TEST TIMES [flags of `dbdyno compare`]
 //!
-//!   … -- mariadb:10.11 mariadb:10.11 20 --quick           A/A: how often is nothing called something
-//!   … -- sqlite: 'sqlite:?slow=5%' 10 --quick             planted: how often is 5 % found
+//!   … -- mariadb:10.11 mariadb:10.11 20 --quick     A/A: is nothing called something?
+//!   … -- sqlite: 'sqlite:?slow=5%' 10 --quick     planted: are 5 % found?
 //! ```
 //!
 //! One line for each comparison, and a tally. Nothing is asserted: the figures go into `docs/`.

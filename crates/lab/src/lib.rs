@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Plan ──▶ station::Station ×2     servers started, tables filled with the same rows
-//!        ──▶ experiment::measure     warm-up, then rounds in randomised ABBA blocks, stored one by one
+//!        ──▶ experiment::measure     warm-up, then rounds in random ABBA blocks, stored one by one
 //!        ──▶ judge::compare          pairs → log-ratios → interval → verdict
 //! ```
 //!

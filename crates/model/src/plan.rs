@@ -50,9 +50,10 @@ pub struct RoundKey {
 /// Whether clients and servers share one processor.
 ///
 /// With one client, a server and its client take turns. On a machine that is otherwise idle each of
-/// them sleeps on a processor of its own, every statement pays for two wake-ups of an idle processor,
-/// and the rate is theirs, not the server's: 14 thousand point queries per second against 48 thousand
-/// with both on one processor, and twice the noise. With more clients the processors stay awake.
+/// them sleeps on a processor of its own, every statement pays for two wake-ups of an idle
+/// processor, and the rate is theirs, not the server's: 14 thousand point queries per second
+/// against 48 thousand with both on one processor, and twice the noise. With more clients the
+/// processors stay awake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Pin {
     /// One processor where there is one client, else all.

@@ -213,5 +213,5 @@ fn threads_that_ended_are_said_and_ids_given_again_are_not_mixed_up() {
     let cost = second.cost_since(&first);
     assert_eq!(cost.server_context_switches, Some(5 + 30 + 8));
     let warnings = second.warnings_since(&first);
-    assert!(warnings[0].text.starts_with("2 threads"), "{warnings:?}");
+    assert!(warnings[0].text.starts_with("2 of the server's threads"), "{warnings:?}");
 }

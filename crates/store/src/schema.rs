@@ -51,8 +51,8 @@ pub(crate) fn open(path: &Path, flags: OpenFlags) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Lets readers and the writer work at once. The mode stays with the file, so that it does not matter
-/// who sets it: where another process is just using the file, it has done so or will.
+/// Lets readers and the writer work at once. The mode stays with the file, so that it does not
+/// matter who sets it: where another process is just using the file, it has done so or will.
 fn write_ahead(connection: &Connection) -> rusqlite::Result<()> {
     match connection.pragma_update(None, "journal_mode", "WAL") {
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),

@@ -5,7 +5,7 @@
 //!                                        │    both are `Client`    │
 //!   hot path, no allocation:             └── prepare, execute, run ┘
 //!   control path, may allocate:              query, bulk
-//!   the other side of the wire:          mock::MockServer (scripted: service times, stalls, errors)
+//!   the other side of the wire:          mock::MockServer (scripted: delays, stalls, errors)
 //! ```
 //!
 //! Written by hand because the client is part of every number that dbdyno reports: a generic driver

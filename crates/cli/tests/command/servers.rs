@@ -122,7 +122,7 @@ fn a_killed_dbdyno_takes_its_servers_with_it() {
     assert!(sandboxes.iter().all(|sandbox| !processes_in(sandbox).is_empty()));
     child.kill().unwrap();
     child.wait().unwrap();
-    // PostgreSQL's backends see the end of their postmaster a moment later, and zombies work nowhere.
+    // PostgreSQL's backends see the end of their postmaster a moment later; zombies work nowhere.
     eventually("the end of the servers", || {
         sandboxes.iter().all(|sandbox| processes_in(sandbox).is_empty())
     });

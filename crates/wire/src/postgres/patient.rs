@@ -5,12 +5,12 @@
 //!   server         └▶ recv takes the request ──▲                      send ──▲
 //! ```
 //!
-//! When the other end of a unix socket takes what was sent, Linux wakes whoever waits on the socket,
-//! for there is room again; one who sleeps in `recv` wakes too. One who sleeps in `poll` for something
-//! to read does not. With point queries of one client on PostgreSQL 15 and two cores that was 1.0
-//! context switch per statement instead of 1.7, and a tenth less of the client's processor time
-//! although it is one system call more. TCP sockets wake by room only who has met a full buffer; they
-//! are read at once.
+//! When the other end of a unix socket takes what was sent, Linux wakes whoever waits on the
+//! socket, for there is room again; one who sleeps in `recv` wakes too. One who sleeps in `poll`
+//! for something to read does not. With point queries of one client on PostgreSQL 15 and two cores
+//! that was 1.0 context switch per statement instead of 1.7, and a tenth less of the client's
+//! processor time although it is one system call more. TCP sockets wake by room only who has met a
+//! full buffer; they are read at once.
 
 use std::io::{self, Read};
 use std::os::fd::AsFd;
