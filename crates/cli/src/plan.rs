@@ -15,9 +15,12 @@ const NOISE_ASSUMED: f64 = 0.03;
 const RUNS_LOOKED_AT: usize = 10;
 
 /// Rounds as `--quick` wants them: about a minute a cell.
-const QUICK: Shape = Shape { pairs: 24, round_ms: 1000, lead_in_ms: 150, warm_up_ms: 2000 };
+///
+/// On a shared host the rate wanders by a tenth within half a second, so that many short pairs tell
+/// more than few long ones: a pair of rounds of 1 s has as much noise as one of 0.4 s.
+const QUICK: Shape = Shape { pairs: 200, round_ms: 100, lead_in_ms: 30, warm_up_ms: 1000 };
 /// Rounds otherwise: about five minutes a cell.
-const THOROUGH: Shape = Shape { pairs: 30, round_ms: 4500, lead_in_ms: 500, warm_up_ms: 5000 };
+const THOROUGH: Shape = Shape { pairs: 500, round_ms: 200, lead_in_ms: 50, warm_up_ms: 5000 };
 
 #[derive(Clone, Copy)]
 struct Shape {

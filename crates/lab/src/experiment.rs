@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
-use dbdyno_model::{Arm, PerArm, Plan, RunId, RunStatus, Target};
+use dbdyno_model::{Arm, Cell, PerArm, Plan, RunId, RunStatus, Severity, Target, Warning};
 use dbdyno_sandbox::Home;
 use dbdyno_store::{NewRun, Store};
 
@@ -142,7 +142,12 @@ fn measure_cells(
         let tracks = PerArm::try_from_fn(|arm| {
             Track::prepare(plan, &cell, arm, &stations[arm], processor, lab.stop)
         })?;
-        for key in plan.rounds(&cell) {
+        let pace = Pace::of(plan, tracks.base.warm_tps.min(tracks.test.warm_tps));
+        if let Some(warning) = pace.warning(plan, &cell) {
+            lab.watch.progress(Progress::Warning(&warning.text));
+            lab.store.add_warning(run, &warning)?;
+        }
+        for key in plan.rounds(&cell).into_iter().filter(|key| key.pair < pace.pairs) {
             lab.watch.progress(Progress::RoundBegins {
                 done: counter.done,
                 total: counter.total,
@@ -152,7 +157,7 @@ fn measure_cells(
                 clients: cell.clients,
             });
             let waiting = &stations[key.arm.other()];
-            let round = tracks[key.arm].round(plan, &key, waiting, &mut neighbours)?;
+            let round = tracks[key.arm].round(plan, &key, pace.window, waiting, &mut neighbours)?;
             lab.store.add_round(run, &round)?;
             counter.done += 1;
             lab.watch.progress(Progress::RoundDone(&round));
@@ -163,6 +168,44 @@ fn measure_cells(
         lab.store.add_warning(run, &warning)?;
     }
     Ok(())
+}
+
+/// How long the rounds of a cell are, and how many pairs there is time for.
+struct Pace {
+    window: Duration,
+    pairs: u32,
+}
+
+/// A round with fewer events than this is a matter of luck.
+const EVENTS_PER_ROUND: f64 = 10.0;
+/// However slow the load, this many pairs are measured, if the plan has them.
+const PAIRS_LEAST: u32 = 8;
+
+impl Pace {
+    /// The pace of the plan; where the slower arm does not get enough done in a round, rounds are
+    /// longer and there are fewer of them, so that the time stays what was announced.
+    fn of(plan: &Plan, tps: f64) -> Pace {
+        let seconds = plan.round_ns as f64 / 1e9;
+        let stretch = (EVENTS_PER_ROUND / (tps * seconds)).clamp(1.0, 1000.0);
+        let fewer = (f64::from(plan.pairs) / stretch) as u32;
+        Pace {
+            window: Duration::from_nanos(plan.round_ns).mul_f64(stretch),
+            pairs: fewer.max(PAIRS_LEAST).min(plan.pairs),
+        }
+    }
+
+    fn warning(&self, plan: &Plan, cell: &Cell) -> Option<Warning> {
+        (self.window > Duration::from_nanos(plan.round_ns)).then(|| {
+            let text = format!(
+                "{cell}: rounds take {:.1} s and there are {} pairs, because too few events are \
+                 finished in {:.1} s",
+                self.window.as_secs_f64(),
+                self.pairs,
+                plan.round_ns as f64 / 1e9
+            );
+            Warning::new(Severity::Note, "longer-rounds", text)
+        })
+    }
 }
 
 struct Counter {

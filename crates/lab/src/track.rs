@@ -23,6 +23,8 @@ const NULL_TRIES: u32 = 6;
 
 /// One arm under one cell: the load made ready, the server warm.
 pub struct Track<'a> {
+    /// Events per second while it was warmed up.
+    pub warm_tps: f64,
     station: &'a Station,
     program: Program,
     slow: f64,
@@ -49,8 +51,15 @@ impl<'a> Track<'a> {
         let program = Program::compile(load, station.dialect, tables_of(plan))
             .expect("the templates of the catalog parse; a test compiles all of them");
         let slow = plan.arms[arm].slow;
-        let asking_ns_per_event = None;
-        let mut track = Track { station, program, slow, processor, stop, asking_ns_per_event };
+        let mut track = Track {
+            warm_tps: 0.0,
+            station,
+            program,
+            slow,
+            processor,
+            stop,
+            asking_ns_per_event: None,
+        };
         let failed = |doing: &str, error| LabError::Load(arm, format!("{doing} {cell}"), error);
         if station.connector.is_embedded() {
             let asking = track.ask_nothing();
@@ -59,10 +68,12 @@ impl<'a> Track<'a> {
         }
         let window = Duration::from_nanos(plan.warm_up_ns);
         let spec = track.spec(&station.connector, cell.clients, WARM_UP_OPERATION);
-        match run_round(&RoundSpec { window, ..spec }, &mut |_| {}) {
-            Ok(_) | Err(LoadError::NothingFinished) => Ok(track),
-            Err(error) => Err(failed("warming up", error)),
-        }
+        let warm = match run_round(&RoundSpec { window, ..spec }, &mut |_| {}) {
+            Err(LoadError::NothingFinished) => 0,
+            warm => warm.map_err(|error| failed("warming up", error))?.events,
+        };
+        track.warm_tps = warm as f64 / window.as_secs_f64().max(f64::MIN_POSITIVE);
+        Ok(track)
     }
 
     /// What asking costs when nothing answers: nanoseconds of processor time per event.
@@ -113,17 +124,14 @@ impl<'a> Track<'a> {
         &self,
         plan: &Plan,
         key: &RoundKey,
+        window: Duration,
         waiting: &Station,
         neighbours: &mut Neighbours,
     ) -> Result<Round, LabError> {
         let first_operation = u64::from(key.pair) * OPERATIONS_PER_PAIR + self.first_operation();
         let clients = key.cell.clients;
         let spec = self.spec(&self.station.connector, clients, first_operation);
-        let spec = RoundSpec {
-            lead_in: Duration::from_nanos(plan.lead_in_ns),
-            window: Duration::from_nanos(plan.round_ns),
-            ..spec
-        };
+        let spec = RoundSpec { lead_in: Duration::from_nanos(plan.lead_in_ns), window, ..spec };
         let mut looks = Vec::with_capacity(2);
         let mut look = |_: Moment| {
             looks.push(Look::take(self.station.probe.as_ref(), waiting.probe.as_ref()));
