@@ -155,6 +155,7 @@ fn drive<'a>(
     let (mut events, mut retries, mut total) = (0, 0, Answer::default());
     let mut usage_at_open = None;
     let mut operation = spec.first_operation;
+    let mut brake = Brake::new(spec.slow);
     let mut start = now();
     loop {
         if spec.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
@@ -166,7 +167,7 @@ fn drive<'a>(
         let answer = session.ask(&event, &mut asked_again).inspect_err(|_| {
             failed.store(true, Ordering::Relaxed);
         })?;
-        let end = finish(start, spec.slow);
+        let end = brake.finish(start);
         if end >= window.close {
             break;
         }
@@ -190,19 +191,37 @@ fn drive<'a>(
     Ok(Tally { events, answer: total, retries, latency, slots, usage, _session: session })
 }
 
-/// The end of an event that began at `start`, drawn out by spinning if the arm is slowed on
-/// purpose.
-#[inline]
-fn finish(start: Instant, slow: f64) -> Instant {
-    let mut end = now();
-    if slow > 0.0 {
-        let drawn_out = (end - start).div_f64(1.0 - slow);
-        while end - start < drawn_out {
-            std::hint::spin_loop();
-            end = now();
-        }
+/// Slows a client on purpose, by spinning after each event.
+///
+/// The clock is too coarse to draw out an event of ten microseconds by five per cent exactly. What was
+/// spun too long is credited to the events that follow, so that the sum is right.
+struct Brake {
+    /// Time to spin for each unit of time that an event took.
+    extra: f64,
+    owed_ns: f64,
+}
+
+impl Brake {
+    fn new(slow: f64) -> Brake {
+        Brake { extra: slow / (1.0 - slow), owed_ns: 0.0 }
     }
-    end
+
+    /// The end of an event that began at `start`.
+    #[inline]
+    fn finish(&mut self, start: Instant) -> Instant {
+        let end = now();
+        if self.extra == 0.0 {
+            return end;
+        }
+        self.owed_ns += nanos(end - start) as f64 * self.extra;
+        let mut spun = end;
+        while nanos(spun - end) as f64 <= self.owed_ns {
+            std::hint::spin_loop();
+            spun = now();
+        }
+        self.owed_ns -= nanos(spun - end) as f64;
+        spun
+    }
 }
 
 fn add_up(

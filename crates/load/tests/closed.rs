@@ -160,7 +160,7 @@ fn a_round_can_be_stopped_and_a_slow_one_says_so() {
 }
 
 /// The anchor of the whole instrument: an arm slowed on purpose is slower by what was asked for.
-/// Every event is drawn out by at least its share, so its own service time bounds the rate.
+/// What one event is spun too long is credited to the next ones, so that the mean is bounded.
 #[test]
 fn slowing_on_purpose_draws_out_every_event() {
     let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(slow_point(2)));
@@ -176,7 +176,7 @@ fn slowing_on_purpose_draws_out_every_event() {
         stop: &bench.stop,
     };
     let measured = run_round(&spec, &mut |_| {}).unwrap();
-    assert!(measured.latency.quantile_ns(0.0) >= 3_990_000, "2 ms at half the rate take 4 ms");
+    assert!(measured.latency.mean_ns() >= 3_900_000.0, "2 ms at half the rate take 4 ms");
 }
 
 #[test]
