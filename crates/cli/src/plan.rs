@@ -10,7 +10,7 @@ use crate::progress::for_people;
 
 /// Noise of a pair where nothing has been measured yet: what short rounds on a shared machine with
 /// two processors have. Only for the announcement; the interval afterwards rests on the pairs.
-const NOISE_ASSUMED: f64 = 0.03;
+const NOISE_ASSUMED: f64 = 0.15;
 /// How many stored runs are looked through for the noise of a load.
 const RUNS_LOOKED_AT: usize = 10;
 
