@@ -193,8 +193,8 @@ fn drive<'a>(
 
 /// Slows a client on purpose, by spinning after each event.
 ///
-/// The clock is too coarse to draw out an event of ten microseconds by five per cent exactly. What was
-/// spun too long is credited to the events that follow, so that the sum is right.
+/// The clock is too coarse to draw out an event of ten microseconds by five per cent exactly. What
+/// was spun too long is credited to the events that follow, so that the sum is right.
 struct Brake {
     /// Time to spin for each unit of time that an event took.
     extra: f64,
