@@ -147,11 +147,12 @@ fn measure_cells(
             lab.watch.progress(Progress::Warning(&warning.text));
             lab.store.add_warning(run, &warning)?;
         }
+        counter.total -= 2 * (plan.pairs - pace.pairs);
         for key in plan.rounds(&cell).into_iter().filter(|key| key.pair < pace.pairs) {
             lab.watch.progress(Progress::RoundBegins {
                 done: counter.done,
                 total: counter.total,
-                left: Duration::from_nanos(plan.round_ns + plan.lead_in_ns)
+                left: (pace.window + Duration::from_nanos(plan.lead_in_ns))
                     * (counter.total - counter.done),
                 load: &cell.load,
                 clients: cell.clients,
