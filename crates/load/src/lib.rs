@@ -14,6 +14,7 @@
 //! This is the hot path: on it nothing allocates, nothing takes a lock, and the clock is read once
 //! for each event. What the client itself costs is measured and reported beside every rate.
 
+pub mod arrival;
 pub mod closed;
 pub mod connector;
 pub mod error;

@@ -11,7 +11,9 @@
 //! it depends on no other crate of ours; every other crate speaks in these terms.
 
 pub mod arm;
+pub mod arrivals;
 pub mod comparison;
+pub mod driving;
 pub mod histogram;
 pub mod plan;
 pub mod random;
@@ -22,12 +24,14 @@ pub mod target;
 pub mod warning;
 
 pub use arm::{Arm, PerArm};
+pub use arrivals::{Arrivals, RateShape, Spacing};
 pub use comparison::{
     ArmSummary, CellComparison, Comparison, Gate, GateOutcome, Interval, LatencyUs, Verdict,
 };
+pub use driving::{Driving, Slo};
 pub use histogram::LatencyHistogram;
 pub use plan::{Cell, Pin, Plan, RoundKey};
-pub use round::{Cost, Round, Series};
+pub use round::{Cost, OpenLoop, Round, Series};
 pub use run::{Environment, Run, RunId, RunStatus};
 pub use secret::Secret;
 pub use target::{ArmSpec, Dialect, Product, ServerUrl, Target, TargetError, Transport};

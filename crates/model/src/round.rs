@@ -46,6 +46,31 @@ impl Round {
     }
 }
 
+/// What became of the events that were meant for the window of an open-loop round, whenever they
+/// were answered.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OpenLoop {
+    /// Events that were meant for the window.
+    pub offered: u64,
+    /// Those of them that nobody had begun to answer when the round was given up. Their response
+    /// times are at least what is recorded.
+    pub unanswered: u64,
+    /// Response times: from the moment at which an event should have been sent to its answer.
+    pub response: LatencyHistogram,
+    /// The generator's own fault: how late it sent, although a connection was free.
+    pub lag: LatencyHistogram,
+}
+
+impl OpenLoop {
+    /// Adds what others met.
+    pub fn merge(&mut self, other: &OpenLoop) {
+        self.offered += other.offered;
+        self.unanswered += other.unanswered;
+        self.response.merge(&other.response);
+        self.lag.merge(&other.lag);
+    }
+}
+
 /// Statements in equal slots of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Series {

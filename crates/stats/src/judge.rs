@@ -45,7 +45,7 @@ pub fn judge(log_ratios: &[f64], budget: f64) -> Result<Judgement, StatsError> {
     let moments = Moments::of_logs(log_ratios)?;
     let estimate = moments.estimate();
     let pairs = u32::try_from(moments.n).unwrap_or(u32::MAX);
-    let verdict = verdict(&estimate, pairs, budget_log)?;
+    let verdict = verdict(&estimate, pairs, budget_log, DECISION_ALPHA)?;
     let missing = || pairs_missing(&moments, budget_log, DECISION_ALPHA, SHOWN_CONFIDENCE);
     let mut warnings = few_rounds(pairs, "pairs of rounds");
     warnings.extend(suspicion::of_pairs(log_ratios, &moments));
@@ -88,7 +88,7 @@ pub fn judge_unpaired(
          looks like a difference between the arms. Compare both servers in one run to be sure.",
     ));
     Ok(Judgement {
-        verdict: verdict(&estimate, rounds, budget_log)?,
+        verdict: verdict(&estimate, rounds, budget_log, DECISION_ALPHA)?,
         rqps: ratio(&estimate, SHOWN_CONFIDENCE)?,
         pairs_missing: None,
         detectable: None,
@@ -96,7 +96,80 @@ pub fn judge_unpaired(
     })
 }
 
-fn verdict(estimate: &Estimate, rounds: u32, budget_log: f64) -> Result<Verdict, StatsError> {
+/// What a cell concludes from several measures of the same pairs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointJudgement {
+    /// The answer.
+    pub verdict: Verdict,
+    /// For each measure its ratio, test ÷ base, with its interval of 95 %, and what this measure
+    /// says by itself.
+    pub measures: Vec<(Interval, Verdict)>,
+    /// For an undecided cell: how many more pairs would let the surest measure decide it.
+    pub pairs_missing: Option<u32>,
+    /// What speaks against the assumptions.
+    pub warnings: Vec<Warning>,
+}
+
+/// Judges one cell by several measures of *how fast*: `measures[m][p]` is `ln(test ÷ base)` of
+/// measure `m` in pair `p`, positive where the test arm is faster.
+///
+/// *Slower* or *faster* is what one measure proves and none refutes. There are several chances to
+/// be wrong, so each measure has only its share of [`DECISION_ALPHA`] (Bonferroni): a cell in which
+/// nothing changed is called slower or faster as rarely as by [`judge`], however the measures hang
+/// together. *Equal* needs every measure to be equal, which needs no such share (an
+/// intersection-union test: Berger and Hsu, "Bioequivalence Trials, Intersection-Union Tests and
+/// Equivalence Confidence Sets", Statistical Science 11, 1996). Measures that contradict each other
+/// leave the cell undecided, with a caution.
+///
+/// Assumes of each measure what [`judge`] assumes.
+///
+/// # Errors
+/// As [`judge`], for any measure; no measure.
+pub fn judge_jointly(measures: &[&[f64]], budget: f64) -> Result<JointJudgement, StatsError> {
+    let budget_log = budget_log(budget)?;
+    let alpha = DECISION_ALPHA / measures.len() as f64;
+    let mut judged = Vec::with_capacity(measures.len());
+    let (mut missing, mut warnings) = (None::<u32>, Vec::new());
+    for &logs in measures {
+        let moments = Moments::of_logs(logs)?;
+        let pairs = u32::try_from(moments.n).unwrap_or(u32::MAX);
+        let estimate = moments.estimate();
+        judged.push((
+            ratio(&estimate, SHOWN_CONFIDENCE)?,
+            verdict(&estimate, pairs, budget_log, alpha)?,
+        ));
+        if pairs >= 2 {
+            let more = pairs_missing(&moments, budget_log, alpha, SHOWN_CONFIDENCE);
+            missing = more.into_iter().chain(missing).min();
+        }
+        warnings.extend(few_rounds(pairs, "pairs of rounds"));
+        warnings.extend(suspicion::of_pairs(logs, &moments));
+    }
+    warnings.dedup();
+    let says = |verdict| judged.iter().any(|(_, said)| *said == verdict);
+    let verdict = match (says(Verdict::Slower), says(Verdict::Faster)) {
+        (true, false) => Verdict::Slower,
+        (false, true) => Verdict::Faster,
+        (false, false) if !says(Verdict::Undecided) && !judged.is_empty() => Verdict::Equal,
+        (contradicted, _) => {
+            warnings.extend(contradicted.then(|| {
+                let text = "one measure proves the test arm slower and another one proves it \
+                     faster: read them one by one";
+                Warning::new(Severity::Caution, "measures-contradict", text)
+            }));
+            Verdict::Undecided
+        }
+    };
+    let pairs_missing = missing.filter(|_| verdict == Verdict::Undecided);
+    Ok(JointJudgement { verdict, measures: judged, pairs_missing, warnings })
+}
+
+fn verdict(
+    estimate: &Estimate,
+    rounds: u32,
+    budget_log: f64,
+    alpha: f64,
+) -> Result<Verdict, StatsError> {
     if rounds < MIN_PAIRS {
         return Ok(Verdict::Undecided);
     }
@@ -104,7 +177,7 @@ fn verdict(estimate: &Estimate, rounds: u32, budget_log: f64) -> Result<Verdict,
     if low >= -budget_log && high <= budget_log {
         return Ok(Verdict::Equal);
     }
-    let (low, high) = estimate.bounds(1.0 - DECISION_ALPHA)?;
+    let (low, high) = estimate.bounds(1.0 - alpha)?;
     Ok(if high < 0.0 {
         Verdict::Slower
     } else if low > 0.0 {

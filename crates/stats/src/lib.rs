@@ -49,6 +49,9 @@ mod suspicion;
 
 pub use error::StatsError;
 pub use interval::{geometric_mean_interval, mean_interval};
-pub use judge::{DECISION_ALPHA, Judgement, SHOWN_CONFIDENCE, judge, judge_unpaired};
+pub use judge::{
+    DECISION_ALPHA, JointJudgement, Judgement, SHOWN_CONFIDENCE, judge, judge_jointly,
+    judge_unpaired,
+};
 pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
 pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};

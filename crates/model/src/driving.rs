@@ -1,0 +1,142 @@
+//! How clients are driven: who decides when the next event is sent.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::arrivals::Arrivals;
+use crate::histogram::LatencyHistogram;
+
+/// Who decides when the next event is sent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Driving {
+    /// The server: each client sends its next event when the last one is answered.
+    #[default]
+    Closed,
+    /// A schedule, whatever the server does.
+    Open(Arrivals),
+    /// A schedule whose rate is raised for as long as a condition holds: which rate is the highest?
+    Search(Slo),
+}
+
+impl Driving {
+    /// Whether events have intended times.
+    pub fn is_open(&self) -> bool {
+        !matches!(self, Driving::Closed)
+    }
+}
+
+/// `closed`, `rate 1000` or `find-max p99 < 10ms`: the form that is stored.
+impl fmt::Display for Driving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Driving::Closed => f.write_str("closed"),
+            Driving::Open(arrivals) => write!(f, "rate {arrivals}"),
+            Driving::Search(slo) => write!(f, "find-max {slo}"),
+        }
+    }
+}
+
+impl FromStr for Driving {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Driving, String> {
+        match text.split_once(' ') {
+            None if text == "closed" => Ok(Driving::Closed),
+            Some(("rate", arrivals)) => arrivals.parse().map(Driving::Open),
+            Some(("find-max", slo)) => slo.parse().map(Driving::Search),
+            _ => Err(format!("unknown way of driving {text:?}")),
+        }
+    }
+}
+
+/// A condition on response times: `p99 < 10ms`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slo {
+    /// The quantile in per cent, 99 for p99.
+    pub percent: f64,
+    /// What it has to stay below, nanoseconds.
+    pub below_ns: u64,
+}
+
+impl Slo {
+    /// Whether response times satisfy it.
+    pub fn holds(self, response: &LatencyHistogram) -> bool {
+        response.quantile_ns(self.percent / 100.0) < self.below_ns
+    }
+}
+
+impl FromStr for Slo {
+    type Err = String;
+
+    /// Parses `p99 < 10ms` (spaces are optional). The error says what a condition looks like.
+    fn from_str(text: &str) -> Result<Slo, String> {
+        let usage = || {
+            format!(
+                "{text:?} is no condition on response times; write for example 'p99 < 10ms', \
+                 'p50 < 500us' or 'p99.9 < 1s'"
+            )
+        };
+        let (quantile, time) = text.split_once('<').ok_or_else(usage)?;
+        let percent = quantile.trim().strip_prefix('p').ok_or_else(usage)?;
+        let percent: f64 = percent.parse().map_err(|_| usage())?;
+        let time = time.trim();
+        let unit_at = time.find(|c: char| c.is_ascii_alphabetic()).ok_or_else(usage)?;
+        let (number, unit) = time.split_at(unit_at);
+        let unit_ns = match unit {
+            "us" => 1e3,
+            "ms" => 1e6,
+            "s" => 1e9,
+            _ => return Err(usage()),
+        };
+        let below_ns = number.trim().parse::<f64>().map_err(|_| usage())? * unit_ns;
+        if !(1.0..100.0).contains(&percent) || !(1e3..=600e9).contains(&below_ns) {
+            return Err(usage());
+        }
+        Ok(Slo { percent, below_ns: below_ns.round() as u64 })
+    }
+}
+
+impl fmt::Display for Slo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ns = self.below_ns as f64;
+        let (number, unit) = match self.below_ns {
+            0..1_000_000 => (ns / 1e3, "us"),
+            1_000_000..1_000_000_000 => (ns / 1e6, "ms"),
+            _ => (ns / 1e9, "s"),
+        };
+        write!(f, "p{} < {number}{unit}", self.percent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_of_driving_come_back_from_their_text() {
+        for text in ["closed", "rate poisson:1000", "find-max p99 < 10ms", "find-max p99.9 < 1.5s"]
+        {
+            assert_eq!(text.parse::<Driving>().unwrap().to_string(), text);
+        }
+        assert!("open".parse::<Driving>().is_err() && "rate fast".parse::<Driving>().is_err());
+    }
+
+    #[test]
+    fn conditions_parse_or_explain() {
+        assert_eq!("p99<10ms".parse(), Ok(Slo { percent: 99.0, below_ns: 10_000_000 }));
+        assert_eq!(" p50 < 250us ".parse(), Ok(Slo { percent: 50.0, below_ns: 250_000 }));
+        for wrong in ["", "p99", "p99 < 10", "p99 > 10ms", "99 < 10ms", "p100 < 1s", "p99 < 0ms"] {
+            let error = wrong.parse::<Slo>().unwrap_err();
+            assert!(error.contains("'p99 < 10ms'"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_condition_looks_at_its_quantile() {
+        let mut response = LatencyHistogram::new();
+        (0..1000)
+            .for_each(|event| response.record(if event < 985 { 1_000_000 } else { 50_000_000 }));
+        assert!(!Slo { percent: 99.0, below_ns: 10_000_000 }.holds(&response));
+        assert!(Slo { percent: 98.0, below_ns: 10_000_000 }.holds(&response));
+    }
+}
