@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use dbdyno_model::{ArmSpec, Gate, Pin, TargetError, target};
-use dbdyno_workload::Load;
-use dbdyno_workload::catalog::LOADS;
+use dbdyno_workload::{SpecError, Tables, catalog};
 
 /// A dynamometer for transactional databases: which of two servers is slower, by how much, how
 /// sure.
@@ -228,12 +227,18 @@ pub fn without_password(text: &str) -> String {
     }
 }
 
-fn parse_load(name: &str) -> Result<String, String> {
-    if Load::find(name).is_some() {
-        return Ok(name.to_owned());
+/// Any tables will do for telling whether a load can be resolved.
+const SOME_TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
+
+fn parse_load(text: &str) -> Result<String, String> {
+    match catalog::resolve(text, SOME_TABLES) {
+        Ok(_) => Ok(text.to_owned()),
+        Err(SpecError::UnknownLoad(name)) => {
+            let names: Vec<_> = catalog::entries().iter().map(|entry| entry.name).collect();
+            Err(format!("unknown load{}; `dbdyno loads` names all", did_you_mean(&name, names)))
+        }
+        Err(error) => Err(error.to_string()),
     }
-    let names = LOADS.iter().map(|load| load.name);
-    Err(format!("unknown load{}; `dbdyno loads` names all", did_you_mean(name, names)))
 }
 
 fn parse_seconds(text: &str) -> Result<Duration, String> {

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use dbdyno_model::{Comparison, Run};
 use dbdyno_report::{Colour, TextStyle, View};
-use dbdyno_workload::catalog::LOADS;
+use dbdyno_workload::catalog;
 
 use crate::args::{Color, Format, Shape};
 use crate::exit::Exit;
@@ -47,11 +47,12 @@ pub fn comparison(run: &Run, comparison: &Comparison, shape: Shape) -> Result<()
 
 /// Prints the catalog of loads.
 pub fn loads() -> Result<Exit, Failure> {
-    let width = LOADS.iter().map(|load| load.name.len()).max().unwrap_or(0);
+    let entries = catalog::entries();
+    let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for load in LOADS {
-        let group = load.group.name();
-        text.push_str(&format!("{:width$}  {group:5}  {}\n", load.name, load.about));
+    for entry in entries {
+        let group = entry.group.name();
+        text.push_str(&format!("{:width$}  {group:15}  {}\n", entry.name, entry.about));
     }
     print(&text)?;
     Ok(Exit::Holds)

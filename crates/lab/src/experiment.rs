@@ -11,7 +11,7 @@ use crate::error::LabError;
 use crate::neighbours::Neighbours;
 use crate::placement;
 use crate::station::{SetUp, Station};
-use crate::track::{Track, tables_of};
+use crate::track::{Track, datasets_of};
 use crate::watch::{Progress, Watch};
 
 /// The place where experiments are carried out.
@@ -59,13 +59,13 @@ pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> 
 }
 
 fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
-    let tables = tables_of(plan);
+    let datasets = datasets_of(plan);
     let mut facts = dbdyno_probe::host_facts();
     facts.extend(dbdyno_probe::filesystem_facts(lab.home.dir()));
     let memory_mb = memory_mb(&facts);
     let setup = |arm: Arm| {
         let spec = &plan.arms[arm];
-        SetUp { home: lab.home, arm, spec, tables, memory_mb, stop: lab.stop }
+        SetUp { home: lab.home, arm, spec, datasets: &datasets, memory_mb, stop: lab.stop }
     };
     // Both are opened before either is filled, which takes long: what is wrong shows early.
     let mut base = Station::open(&setup(Arm::Base), None, lab.watch)?;

@@ -21,7 +21,6 @@ use std::hash::{BuildHasher as _, RandomState};
 use dbdyno_load::{Connector, LoadError, drop_tables};
 use dbdyno_model::Dialect;
 use dbdyno_wire::{Client, Endpoint, WireError};
-use dbdyno_workload::Tables;
 
 use crate::station::connector;
 
@@ -33,7 +32,8 @@ const LOCK: u32 = 0x6479_6e6f;
 pub(crate) struct Guest {
     endpoint: Endpoint,
     dialect: Dialect,
-    tables: Tables,
+    /// Names of the tables that are or will be ours.
+    tables: Vec<String>,
     token: String,
     database: Database,
     marked: Marked,
@@ -79,7 +79,7 @@ impl Guest {
     pub(crate) fn arrive(
         endpoint: &Endpoint,
         dialect: Dialect,
-        tables: Tables,
+        tables: Vec<String>,
         token: Option<&str>,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Found, LoadError> {
@@ -102,7 +102,7 @@ impl Guest {
         let mut guest =
             Box::new(Guest { endpoint, dialect, tables, token, database, marked, lock });
         if let Some(left) = read_marker(&connector)? {
-            drop_tables(&connector, dialect, &tables, left.table_count)?;
+            drop_tables(&connector, &left.tables)?;
             run(&connector, &format!("DROP TABLE {MARKER}"))?;
             if left.database == Database::Ours {
                 guest.database = Database::Ours;
@@ -121,20 +121,19 @@ impl Guest {
     fn mark(&mut self, connector: &Connector) -> Result<(), LoadError> {
         // Somebody's own tables are found before anything is marked as ours.
         let mut client = connector.connect()?;
-        for index in 0..self.tables.count {
-            let name = Tables::name(index);
+        for name in &self.tables {
             if client.query(&format!("SELECT 1 FROM {name} WHERE 1=0")).is_ok() {
-                return Err(LoadError::TableExists(name));
+                return Err(LoadError::TableExists(name.clone()));
             }
         }
         client.query(&format!(
-            "CREATE TABLE {MARKER} (table_count INTEGER NOT NULL, token VARCHAR(16) NOT NULL, \
+            "CREATE TABLE {MARKER} (table_names TEXT NOT NULL, token VARCHAR(16) NOT NULL, \
              database_is_ours INTEGER NOT NULL)"
         ))?;
         self.marked = Marked::Yes;
         client.query(&format!(
-            "INSERT INTO {MARKER} VALUES ({}, '{}', {})",
-            self.tables.count,
+            "INSERT INTO {MARKER} VALUES ('{}', '{}', {})",
+            self.tables.join(","),
             self.token,
             u8::from(self.database == Database::Ours)
         ))?;
@@ -153,7 +152,7 @@ impl Guest {
     fn take_all_away(&mut self) -> Result<(), LoadError> {
         let connector = connector(self.dialect, self.endpoint.clone());
         if std::mem::replace(&mut self.marked, Marked::No) == Marked::Yes {
-            drop_tables(&connector, self.dialect, &self.tables, self.tables.count)?;
+            drop_tables(&connector, &self.tables)?;
             run(&connector, &format!("DROP TABLE {MARKER}"))?;
         }
         let lock = self.lock.take();
@@ -178,14 +177,14 @@ impl Drop for Guest {
 
 /// What a marker says.
 struct LeftOver {
-    table_count: u32,
+    tables: Vec<String>,
     token: String,
     database: Database,
 }
 
 fn read_marker(connector: &Connector) -> Result<Option<LeftOver>, LoadError> {
     let mut client = connector.connect()?;
-    let marker = format!("SELECT table_count, token, database_is_ours FROM {MARKER}");
+    let marker = format!("SELECT table_names, token, database_is_ours FROM {MARKER}");
     let rows = match client.query(&marker) {
         Ok(rows) => rows.rows,
         Err(error) if error.is_fatal() => return Err(error.into()),
@@ -196,7 +195,7 @@ fn read_marker(connector: &Connector) -> Result<Option<LeftOver>, LoadError> {
     let row = rows.into_iter().next().unwrap_or_default();
     let field = |index: usize| row.get(index).cloned().flatten().unwrap_or_default();
     Ok(Some(LeftOver {
-        table_count: field(0).parse().unwrap_or(0),
+        tables: field(0).split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
         token: field(1),
         database: if field(2) == "1" { Database::Ours } else { Database::Theirs },
     }))

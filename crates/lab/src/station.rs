@@ -1,6 +1,7 @@
 //! An arm, set up: running, filled, watched, and taken down again.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_load::{Connector, FillProgress, LoadError, SqliteFile, fill};
@@ -10,7 +11,7 @@ use dbdyno_model::{
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{Home, Options, Scratch, Server};
 use dbdyno_wire::Endpoint;
-use dbdyno_workload::Tables;
+use dbdyno_workload::Dataset;
 
 use crate::environment;
 use crate::error::LabError;
@@ -54,7 +55,7 @@ pub struct SetUp<'a> {
     /// What it is.
     pub spec: &'a ArmSpec,
     /// What to fill it with.
-    pub tables: Tables,
+    pub datasets: &'a [Arc<dyn Dataset>],
     /// Memory of the host.
     pub memory_mb: u64,
     /// Set from outside to stop.
@@ -194,7 +195,9 @@ impl Station {
             Keeper::Guest(guest) => Some(guest.token()),
             _ => None,
         });
-        let found = Guest::arrive(&endpoint, url.dialect, setup.tables, token, &mut tell);
+        let tables = setup.datasets.iter().flat_map(|dataset| dataset.tables(url.dialect));
+        let names = tables.map(|table| table.name).collect();
+        let found = Guest::arrive(&endpoint, url.dialect, names, token, &mut tell);
         let keeper = match found {
             Ok(Found::Free(guest)) => Keeper::Guest(guest),
             Ok(Found::Shared) => Keeper::Shared,
@@ -254,8 +257,11 @@ impl Station {
                 watch.progress(Progress::Stage(arm, &text));
             }
         };
-        fill(&self.connector, self.dialect, &setup.tables, setup.stop, &mut tell)
-            .map_err(|error| LabError::Load(arm, "filling the tables".to_owned(), error))
+        let mut fill_one = |dataset: &Arc<dyn Dataset>| {
+            fill(&self.connector, self.dialect, &**dataset, setup.stop, &mut tell)
+        };
+        let filled = setup.datasets.iter().try_for_each(&mut fill_one);
+        filled.map_err(|error| LabError::Load(arm, "filling the tables".to_owned(), error))
     }
 }
 

@@ -1,12 +1,13 @@
 //! One arm under one cell.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::closed::Measured;
 use dbdyno_load::{Connector, LoadError, Moment, RoundSpec, run_round};
 use dbdyno_model::{Arm, Cell, Cost, Plan, Round, RoundKey};
-use dbdyno_workload::{Load, Program, Tables};
+use dbdyno_workload::{Dataset, Script, Tables, resolve};
 
 use crate::error::LabError;
 use crate::neighbours::{Look, Neighbours};
@@ -26,7 +27,7 @@ pub struct Track<'a> {
     /// Events per second while it was warmed up.
     pub warm_tps: f64,
     station: &'a Station,
-    program: Program,
+    script: Script,
     slow: f64,
     processor: Option<usize>,
     stop: &'a AtomicBool,
@@ -47,14 +48,15 @@ impl<'a> Track<'a> {
         processor: Option<usize>,
         stop: &'a AtomicBool,
     ) -> Result<Track<'a>, LabError> {
-        let load = Load::find(&cell.load).expect("loads are checked before a plan is made");
-        let program = Program::compile(load, station.dialect, tables_of(plan))
+        let load =
+            resolve(&cell.load, tables_of(plan)).expect("loads are checked before a plan is made");
+        let script = Script::compile(&load, station.dialect)
             .expect("the templates of the catalog parse; a test compiles all of them");
         let slow = plan.arms[arm].slow;
         let mut track = Track {
             warm_tps: 0.0,
             station,
-            program,
+            script,
             slow,
             processor,
             stop,
@@ -104,7 +106,7 @@ impl<'a> Track<'a> {
         first_operation: u64,
     ) -> RoundSpec<'b> {
         RoundSpec {
-            program: &self.program,
+            script: &self.script,
             connector,
             clients,
             first_operation,
@@ -148,7 +150,7 @@ impl<'a> Track<'a> {
             statements: measured.answer.statements,
             rows_read: measured.answer.rows_read,
             rows_changed: measured.answer.rows_changed,
-            retries: measured.retries,
+            retries: measured.answer.retries,
             latency: measured.latency,
             series: measured.series,
             cost,
@@ -200,7 +202,19 @@ fn in_window(cost: Cost, measured: &Measured) -> Cost {
     }
 }
 
-/// The tables of a plan.
+/// The tables of all loads of a plan, each set once.
+pub fn datasets_of(plan: &Plan) -> Vec<Arc<dyn Dataset>> {
+    let mut datasets: Vec<Arc<dyn Dataset>> = Vec::new();
+    for load in &plan.loads {
+        let load = resolve(load, tables_of(plan)).expect("loads are checked before a plan is made");
+        if datasets.iter().all(|known| known.key() != load.dataset.key()) {
+            datasets.push(load.dataset);
+        }
+    }
+    datasets
+}
+
+/// sysbench's tables as a plan wants them.
 pub fn tables_of(plan: &Plan) -> Tables {
     Tables { count: plan.tables, rows: plan.rows, seed: plan.seed }
 }

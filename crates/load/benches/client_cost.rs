@@ -22,7 +22,7 @@ use dbdyno_load::{Connector, RoundSpec, run_round};
 use dbdyno_model::{Dialect, Secret, Transport};
 use dbdyno_wire::Endpoint;
 use dbdyno_wire::mock::{Fixed, Login, MockServer, Protocol, Turn};
-use dbdyno_workload::{Load, Program, Tables};
+use dbdyno_workload::{Script, Tables, resolve};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 
@@ -96,8 +96,8 @@ fn start_server() -> (Child, u16) {
 
 fn dbdyno(port: u16, clients: u32, seconds: u64) -> Cost {
     let tables = Tables { count: 1, rows: ROWS, seed: 1 };
-    let load = Load::find("point-query").expect("the load exists");
-    let program = Program::compile(load, Dialect::Mysql, tables).expect("it compiles");
+    let load = resolve("point-query", tables).expect("the load exists");
+    let script = Script::compile(&load, Dialect::Mysql).expect("it compiles");
     let endpoint = Endpoint {
         transport: Transport::Tcp("127.0.0.1".into(), port),
         user: "bench".into(),
@@ -105,7 +105,7 @@ fn dbdyno(port: u16, clients: u32, seconds: u64) -> Cost {
         database: "sbtest".into(),
     };
     let spec = RoundSpec {
-        program: &program,
+        script: &script,
         connector: &Connector::Mysql(endpoint),
         clients,
         first_operation: 0,

@@ -13,20 +13,21 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use dbdyno_model::{LatencyHistogram, Series};
-use dbdyno_workload::{Event, Program};
+use dbdyno_workload::Script;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
 use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::session::{Answer, Session};
+use crate::tally::{Tally, add_up};
 use crate::usage::ThreadUsage;
 
 /// One round to run.
 #[derive(Clone, Copy)]
 pub struct RoundSpec<'a> {
     /// What to ask.
-    pub program: &'a Program,
+    pub script: &'a Script,
     /// Whom to ask.
     pub connector: &'a Connector,
     /// Number of clients, each with a thread and a connection.
@@ -67,8 +68,6 @@ pub struct Measured {
     pub events: u64,
     /// What their statements did.
     pub answer: Answer,
-    /// Events asked again.
-    pub retries: u64,
     /// Latency of each event.
     pub latency: LatencyHistogram,
     /// Statements in slots of [`SLOT`].
@@ -93,18 +92,20 @@ pub fn run_round(
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Measured, LoadError> {
     let mut sessions = Vec::with_capacity(spec.clients as usize);
-    for _ in 0..spec.clients {
-        sessions.push(Session::open(spec.connector, spec.program)?);
+    for client in 0..spec.clients {
+        sessions.push(Session::open(spec.connector, spec.script, client)?);
     }
     let open = now() + spec.lead_in;
     let window = Window { open, close: open + spec.window };
     let failed = AtomicBool::new(false);
     thread::scope(|scope| {
         let mut handles = Vec::with_capacity(sessions.len());
-        for (number, session) in sessions.into_iter().enumerate() {
+        for session in &mut sessions {
             let (window, failed) = (&window, &failed);
-            let client = move || drive(session, number as u32, spec, window, failed);
-            handles.push(scope.spawn(client));
+            handles.push(scope.spawn(move || {
+                let tally = drive(session, spec, window, failed);
+                tally.inspect_err(|_| failed.store(true, Ordering::Relaxed))
+            }));
         }
         wait_until(window.open, spec.stop, &failed);
         let started_unix_ms = unix_ms();
@@ -127,32 +128,16 @@ struct Window {
     close: Instant,
 }
 
-/// What one client counted. The session rides along so that it is closed after the last look.
-struct Tally<'a> {
-    events: u64,
-    answer: Answer,
-    retries: u64,
-    latency: LatencyHistogram,
-    slots: Vec<u64>,
-    usage: ThreadUsage,
-    _session: Session<'a>,
-}
-
-fn drive<'a>(
-    mut session: Session<'a>,
-    client: u32,
+fn drive(
+    session: &mut Session<'_>,
     spec: &RoundSpec<'_>,
     window: &Window,
     failed: &AtomicBool,
-) -> Result<Tally<'a>, LoadError> {
+) -> Result<Tally, LoadError> {
     if let Some(processor) = spec.processor {
-        pin_to(processor).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+        pin_to(processor)?;
     }
-    let mut slots = vec![0u64; (spec.window.as_nanos() / SLOT.as_nanos()) as usize];
-    let slot_ns = nanos(SLOT);
-    let mut latency = LatencyHistogram::new();
-    let mut event = Event::default();
-    let (mut events, mut retries, mut total) = (0, 0, Answer::default());
+    let mut tally = Tally::new(spec.window);
     let mut usage_at_open = None;
     let mut operation = spec.first_operation;
     let mut brake = Brake::new(spec.slow);
@@ -161,12 +146,9 @@ fn drive<'a>(
         if spec.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
             return Err(LoadError::Interrupted);
         }
-        spec.program.fill(client, operation, &mut event);
+        session.make(operation);
+        let answer = session.ask(operation)?;
         operation += 1;
-        let mut asked_again = 0;
-        let answer = session.ask(&event, &mut asked_again).inspect_err(|_| {
-            failed.store(true, Ordering::Relaxed);
-        })?;
         let end = brake.finish(start);
         if end >= window.close {
             break;
@@ -175,20 +157,24 @@ fn drive<'a>(
             // The event that crosses the opening is counted and its cost is not; with the one that
             // crosses the closing it is the other way round.
             usage_at_open.get_or_insert_with(ThreadUsage::now);
-            events += 1;
-            retries += asked_again;
-            total.statements += answer.statements;
-            total.rows_read += answer.rows_read;
-            total.rows_changed += answer.rows_changed;
-            latency.record(nanos(end - start));
-            if let Some(slot) = slots.get_mut((nanos(end - window.open) / slot_ns) as usize) {
-                *slot += answer.statements;
-            }
+            tally.count(&answer, nanos(end - start), nanos(end - window.open));
         }
-        start = end;
+        start = match session.pause_us(operation) {
+            None => end,
+            // Latency counts from the intended start: a client that wakes late was kept waiting.
+            Some(pause_us) => {
+                let intended = end + Duration::from_micros(pause_us);
+                wait_until(intended.min(window.close), spec.stop, failed);
+                intended
+            }
+        };
+        if start >= window.close {
+            break;
+        }
     }
-    let usage = usage_at_open.map_or(ThreadUsage::default(), |open| ThreadUsage::now().since(open));
-    Ok(Tally { events, answer: total, retries, latency, slots, usage, _session: session })
+    tally.usage =
+        usage_at_open.map_or(ThreadUsage::default(), |open| ThreadUsage::now().since(open));
+    Ok(tally)
 }
 
 /// Slows a client on purpose, by spinning after each event.
@@ -224,56 +210,6 @@ impl Brake {
     }
 }
 
-fn add_up(
-    tallies: Vec<Result<Tally<'_>, LoadError>>,
-    started_unix_ms: u64,
-    observed_ns: u64,
-    window: Duration,
-) -> Result<Measured, LoadError> {
-    let mut measured = Measured {
-        started_unix_ms,
-        wall_ns: nanos(window),
-        observed_ns,
-        events: 0,
-        answer: Answer::default(),
-        retries: 0,
-        latency: LatencyHistogram::new(),
-        series: Series { slot_ns: nanos(SLOT), statements: Vec::new() },
-        usage: ThreadUsage::default(),
-    };
-    for tally in first_cause_first(tallies)? {
-        measured.events += tally.events;
-        measured.answer.statements += tally.answer.statements;
-        measured.answer.rows_read += tally.answer.rows_read;
-        measured.answer.rows_changed += tally.answer.rows_changed;
-        measured.retries += tally.retries;
-        measured.latency.merge(&tally.latency);
-        measured.series.statements.resize(tally.slots.len(), 0);
-        for (sum, slot) in measured.series.statements.iter_mut().zip(&tally.slots) {
-            *sum += slot;
-        }
-        measured.usage = measured.usage.plus(tally.usage);
-    }
-    assert_eq!(measured.latency.count(), measured.events, "an event without a latency");
-    if measured.events == 0 { Err(LoadError::NothingFinished) } else { Ok(measured) }
-}
-
-/// All tallies, or the error that stopped the others, which then report an interruption.
-fn first_cause_first(
-    tallies: Vec<Result<Tally<'_>, LoadError>>,
-) -> Result<Vec<Tally<'_>>, LoadError> {
-    let mut interrupted = None;
-    let mut good = Vec::with_capacity(tallies.len());
-    for tally in tallies {
-        match tally {
-            Ok(tally) => good.push(tally),
-            Err(LoadError::Interrupted) => interrupted = Some(LoadError::Interrupted),
-            Err(cause) => return Err(cause),
-        }
-    }
-    interrupted.map_or(Ok(good), Err)
-}
-
 /// Keeps the calling thread on one processor.
 fn pin_to(processor: usize) -> Result<(), LoadError> {
     let mut processors = CpuSet::new();
@@ -293,7 +229,7 @@ fn wait_until(moment: Instant, stop: &AtomicBool, failed: &AtomicBool) {
     }
 }
 
-fn nanos(duration: Duration) -> u64 {
+pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 

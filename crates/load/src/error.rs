@@ -19,6 +19,8 @@ pub enum LoadError {
         /// What came.
         outcome: Outcome,
     },
+    /// A transaction found something that cannot be: what it was, for people.
+    WrongAnswer(String),
     /// A table that dbdyno would make is there already.
     TableExists(String),
     /// Another dbdyno works in the database of this name.
@@ -48,6 +50,11 @@ impl fmt::Display for LoadError {
                     clip(sql)
                 )
             }
+            LoadError::WrongAnswer(what) => write!(
+                f,
+                "wrong answer: {what}; the server's answers cannot be trusted, or something else \
+                 changes its tables"
+            ),
             LoadError::TableExists(name) => write!(
                 f,
                 "table {name} exists already and dbdyno overwrites nothing; name an empty database \

@@ -22,10 +22,13 @@ pub mod fill;
 pub mod null;
 pub mod session;
 pub mod sqlite;
+mod talk;
+mod tally;
 pub mod usage;
 
 pub use closed::{Measured, Moment, RoundSpec, run_round};
 pub use connector::Connector;
 pub use error::LoadError;
 pub use fill::{FillProgress, drop_tables, fill};
+pub use session::{Answer, Session};
 pub use sqlite::SqliteFile;

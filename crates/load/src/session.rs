@@ -1,17 +1,50 @@
 //! One client's connection with all statements of a load prepared on it.
+//!
+//! ```text
+//!   turn(operation) ── Program:  fill the event, execute its calls ─┐
+//!                   └─ Dialogue: partner.turn(operation, Wire) ─────┤
+//!                                                                   ▼
+//!                                     rolled back for others? ROLLBACK and ask again
+//! ```
 
 use dbdyno_wire::{Args, Client, Outcome, Param, StatementId, WireError};
-use dbdyno_workload::{Call, Event, Expect, Program, StatementKind, Value};
+use dbdyno_workload::script::Part;
+use dbdyno_workload::{Call, Event, Expect, Partner, Program, Script, StatementKind, Value};
 
 use crate::connector::Connector;
 use crate::error::LoadError;
+use crate::talk::{Fetched, Talk};
 
 /// A client's connection, ready to be asked.
 pub struct Session<'a> {
-    client: Box<dyn Client>,
-    program: &'a Program,
-    /// By statement of the program; `None` for those sent as text.
-    prepared: Vec<Option<StatementId>>,
+    wire: Wire<'a>,
+    part: Turn<'a>,
+}
+
+/// The connection and what is prepared on it.
+pub(crate) struct Wire<'a> {
+    pub(crate) client: Box<dyn Client>,
+    pub(crate) script: &'a Script,
+    /// By statement of the script; `None` for those sent as text.
+    pub(crate) prepared: Vec<Option<StatementId>>,
+    /// The rows of the last fetch.
+    pub(crate) fetched: Fetched,
+    /// A text statement with its parameters written into it.
+    sql: String,
+}
+
+/// Why an event was not carried out.
+pub(crate) enum Setback {
+    /// It was rolled back for the sake of others, and is to be asked again.
+    AskAgain,
+    /// It failed for good.
+    Failed(LoadError),
+}
+
+/// How the next event comes about.
+enum Turn<'a> {
+    Program { program: &'a Program, client: u32, event: Event },
+    Partner(Box<dyn Partner>),
 }
 
 /// What the statements of an event did together.
@@ -23,6 +56,19 @@ pub struct Answer {
     pub rows_read: u64,
     /// Rows changed.
     pub rows_changed: u64,
+    /// Times that the event was rolled back for the sake of others and asked again.
+    pub retries: u64,
+    /// The class of the event, an index into [`Script::classes`]: that of its first statement, or
+    /// what a dialogue says.
+    pub class: u32,
+}
+
+impl Answer {
+    pub(crate) fn count(&mut self, outcome: Outcome) {
+        self.statements += 1;
+        self.rows_read += outcome.rows;
+        self.rows_changed += outcome.affected;
+    }
 }
 
 struct EventArgs<'a> {
@@ -45,84 +91,149 @@ impl Args for EventArgs<'_> {
 }
 
 impl<'a> Session<'a> {
-    /// Connects and prepares.
+    /// Connects as client number `client` and prepares.
     ///
     /// # Errors
     /// No connection, or a statement that the server refuses to prepare.
-    pub fn open(connector: &Connector, program: &'a Program) -> Result<Session<'a>, LoadError> {
-        let mut client = connector.connect()?;
-        let mut prepared = Vec::with_capacity(program.statements().len());
-        for statement in program.statements() {
+    pub fn open(
+        connector: &Connector,
+        script: &'a Script,
+        client: u32,
+    ) -> Result<Session<'a>, LoadError> {
+        let mut connection = connector.connect()?;
+        let mut prepared = Vec::with_capacity(script.statements().len());
+        for statement in script.statements() {
             prepared.push(match statement.kind {
-                StatementKind::Control => None,
+                StatementKind::Control | StatementKind::Text => None,
                 StatementKind::Prepared => {
-                    let id = client.prepare(&statement.sql);
+                    let id = connection.prepare(&statement.sql);
                     Some(id.map_err(|error| LoadError::Wire(error, Some(statement.sql.clone())))?)
                 }
             });
         }
-        Ok(Session { client, program, prepared })
+        let part = match script.part() {
+            Part::Program(program) => Turn::Program { program, client, event: Event::default() },
+            Part::Dialogue(dialogue, dialect) => Turn::Partner(dialogue.partner(client, *dialect)),
+        };
+        let (fetched, sql) = (Fetched::default(), String::new());
+        let wire = Wire { client: connection, script, prepared, fetched, sql };
+        Ok(Session { wire, part })
     }
 
-    /// Asks all statements of an event and checks every answer. When the server rolls the event
-    /// back for the sake of others it is asked again, as sysbench does; `retries` counts that.
+    /// Makes operation number `operation` ready. What making costs falls before the event's start
+    /// where the caller reads the clock after this; a dialogue makes its statements as it goes.
+    #[inline]
+    pub fn make(&mut self, operation: u64) {
+        if let Turn::Program { program, client, event } = &mut self.part {
+            program.fill(*client, operation, event);
+        }
+    }
+
+    /// Carries out the operation that was made ready and checks every answer. When the server rolls
+    /// it back for the sake of others it is asked again, as sysbench does.
     ///
     /// # Errors
     /// A broken connection, a refusal that is not for the sake of others, or a wrong result.
-    pub fn ask(&mut self, event: &Event, retries: &mut u64) -> Result<Answer, LoadError> {
+    pub fn ask(&mut self, operation: u64) -> Result<Answer, LoadError> {
+        let mut retries = 0;
         loop {
-            match self.ask_once(event) {
-                Err(LoadError::Wire(error, _)) if asked_again(&error, event) => {
-                    *retries += 1;
-                    // Outside a transaction the server complains about the ROLLBACK or takes it;
-                    // either way the connection is where it should be.
-                    match self.client.run("ROLLBACK") {
-                        Err(error) if error.is_fatal() => return Err(error.into()),
-                        Err(_) | Ok(_) => {}
-                    }
+            let asked = match &mut self.part {
+                Turn::Program { event, .. } => self.wire.ask_event(event),
+                Turn::Partner(partner) => Talk::new(&mut self.wire).turn(&mut **partner, operation),
+            };
+            match asked {
+                Ok(answer) => return Ok(Answer { retries, ..answer }),
+                Err(Setback::AskAgain) => {
+                    retries += 1;
+                    self.wire.roll_back()?;
                 }
-                answer => return answer,
+                Err(Setback::Failed(error)) => return Err(error),
             }
         }
     }
 
-    fn ask_once(&mut self, event: &Event) -> Result<Answer, LoadError> {
-        let mut answer = Answer::default();
+    /// Pause before the next operation, microseconds, if the load has pauses.
+    pub fn pause_us(&mut self, operation: u64) -> Option<u64> {
+        match &mut self.part {
+            Turn::Program { .. } => None,
+            Turn::Partner(partner) => partner.pause_us(operation),
+        }
+    }
+}
+
+impl Wire<'_> {
+    fn ask_event(&mut self, event: &Event) -> Result<Answer, Setback> {
+        let first = event.calls.iter().find(|call| call.expect.is_some());
+        let class = first.map_or(0, |call| call.class);
+        let mut answer = Answer { class, ..Answer::default() };
         for call in &event.calls {
-            let outcome = match self.prepared[call.statement as usize] {
-                Some(id) => {
-                    let args = EventArgs { event, values: event.values(call) };
-                    self.client.execute(id, &args)
-                }
-                None => self.client.run(&self.program.statements()[call.statement as usize].sql),
+            let outcome = match self.execute(event, call) {
+                Ok(outcome) => outcome,
+                Err(error) => return Err(self.setback(error, call.statement, event.calls.len())),
             };
-            let outcome = outcome.map_err(|error| LoadError::Wire(error, Some(self.sql(call))))?;
             if let Some(expect) = call.expect
                 && !is_right(expect, outcome)
             {
-                return Err(LoadError::WrongResult { sql: self.sql(call), expect, outcome });
+                let sql = self.sql_of(call.statement);
+                return Err(Setback::Failed(LoadError::WrongResult { sql, expect, outcome }));
             }
-            answer.statements += 1;
-            answer.rows_read += outcome.rows;
-            answer.rows_changed += outcome.affected;
+            answer.count(outcome);
         }
         Ok(answer)
     }
 
-    fn sql(&self, call: &Call) -> String {
-        self.program.statements()[call.statement as usize].sql.clone()
+    /// What an error of one of `statements` statements means.
+    ///
+    /// Two clients that delete and put back the same row can meet in the primary key: the second
+    /// INSERT finds the first one's row. sysbench asks again, and so do we, but only where the
+    /// event has other statements: elsewhere it would mean that the tables are not what they should
+    /// be.
+    pub(crate) fn setback(&self, error: WireError, statement: u32, statements: usize) -> Setback {
+        if error.is_retryable() || (statements > 1 && is_duplicate(&error)) {
+            return Setback::AskAgain;
+        }
+        Setback::Failed(LoadError::Wire(error, Some(self.sql_of(statement))))
+    }
+
+    #[inline]
+    fn execute(&mut self, event: &Event, call: &Call) -> Result<Outcome, WireError> {
+        if let Some(id) = self.prepared[call.statement as usize] {
+            let args = EventArgs { event, values: event.values(call) };
+            return self.client.execute(id, &args);
+        }
+        let statement = &self.script.statements()[call.statement as usize];
+        match statement.kind {
+            StatementKind::Text => {
+                event.write_sql(call, statement, &mut self.sql);
+                self.client.run(&self.sql)
+            }
+            StatementKind::Control | StatementKind::Prepared => self.client.run(&statement.sql),
+        }
+    }
+
+    /// Outside a transaction the server complains about the ROLLBACK or takes it; either way the
+    /// connection is where it should be.
+    fn roll_back(&mut self) -> Result<(), LoadError> {
+        match self.client.run("ROLLBACK") {
+            Err(error) if error.is_fatal() => Err(error.into()),
+            Err(_) | Ok(_) => Ok(()),
+        }
+    }
+
+    pub(crate) fn sql_of(&self, statement: u32) -> String {
+        self.script.statements()[statement as usize].sql.clone()
     }
 }
 
-/// In PostgreSQL two clients that delete and put back the same row meet in the primary key: the
-/// second INSERT finds the first one's row (SQLSTATE 23505). sysbench asks again, and so do we, but
-/// only within a transaction: elsewhere it would mean that the tables are not what they should be.
-fn asked_again(error: &WireError, event: &Event) -> bool {
-    let duplicate = match error {
-        WireError::Server(error) => error.code == 0 && error.sqlstate == "23505",
+fn is_duplicate(error: &WireError) -> bool {
+    const MYSQL_DUPLICATE: u16 = 1062;
+    match error {
+        WireError::Server(error) => match error.code {
+            0 => error.sqlstate == "23505",
+            code => code == MYSQL_DUPLICATE,
+        },
         _ => false,
-    };
-    error.is_retryable() || (duplicate && event.calls.len() > 1)
+    }
 }
 
 #[inline]

@@ -140,7 +140,8 @@ impl Client for SqliteClient {
                 let lines = buffer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
                 for line in lines {
                     for (index, field) in line.split(|&byte| byte == b'\t').enumerate() {
-                        let bound = Bound(Param::Text(field));
+                        let value = if field == b"\\N" { Param::Null } else { Param::Text(field) };
+                        let bound = Bound(value);
                         statement.raw_bind_parameter(index + 1, bound).map_err(refused)?;
                     }
                     taken += statement.raw_execute().map_err(refused)? as u64;
@@ -181,7 +182,12 @@ fn refused(error: rusqlite::Error) -> WireError {
         error.sqlite_error_code(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
     );
-    let sqlstate = if busy { "40001" } else { "HY000" };
+    let duplicate = error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation);
+    let sqlstate = match (busy, duplicate) {
+        (true, _) => "40001",
+        (_, true) => "23505",
+        _ => "HY000",
+    };
     WireError::Server(ServerError {
         code: 0,
         sqlstate: sqlstate.into(),

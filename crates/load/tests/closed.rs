@@ -12,14 +12,18 @@ use dbdyno_load::{Connector, LoadError, Measured, Moment, RoundSpec, run_round};
 use dbdyno_model::Dialect;
 use dbdyno_wire::WireError;
 use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
-use dbdyno_workload::{Load, Program, Tables};
+use dbdyno_workload::{Script, Tables, resolve};
 
 const TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
+
+fn script(load: &str, dialect: Dialect) -> Script {
+    Script::compile(&resolve(load, TABLES).unwrap(), dialect).unwrap()
+}
 
 struct Bench {
     server: MockServer,
     connector: Connector,
-    program: Program,
+    script: Script,
     stop: AtomicBool,
 }
 
@@ -30,13 +34,13 @@ impl Bench {
             Protocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
             Protocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
         };
-        let program = Program::compile(Load::find(load).unwrap(), dialect, TABLES).unwrap();
-        Bench { server, connector, program, stop: AtomicBool::new(false) }
+        let script = script(load, dialect);
+        Bench { server, connector, script, stop: AtomicBool::new(false) }
     }
 
     fn round(&self, clients: u32, window: Duration) -> Result<Measured, LoadError> {
         let spec = RoundSpec {
-            program: &self.program,
+            script: &self.script,
             connector: &self.connector,
             clients,
             first_operation: 0,
@@ -113,9 +117,9 @@ fn what_was_rolled_back_for_others_is_asked_again_and_counted() {
         let bench = Bench::new(protocol, "point-query", script);
         let measured = bench.round(1, WINDOW).unwrap();
         let answered = bench.server.statements();
-        let last = answered - measured.events - measured.retries;
+        let last = answered - measured.events - measured.answer.retries;
         assert!((1..=2).contains(&last), "{last} executions are neither events nor retries");
-        assert!(measured.retries.abs_diff(answered / 10) <= 1);
+        assert!(measured.answer.retries.abs_diff(answered / 10) <= 1);
     }
 }
 
@@ -165,7 +169,7 @@ fn a_round_can_be_stopped_and_a_slow_one_says_so() {
 fn slowing_on_purpose_draws_out_every_event() {
     let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(slow_point(2)));
     let spec = RoundSpec {
-        program: &bench.program,
+        script: &bench.script,
         connector: &bench.connector,
         clients: 1,
         first_operation: 0,
@@ -183,7 +187,7 @@ fn slowing_on_purpose_draws_out_every_event() {
 fn the_observer_sees_all_connections_at_both_moments() {
     let bench = Bench::new(Protocol::Postgres, "point-query", Fixed(point()));
     let spec = RoundSpec {
-        program: &bench.program,
+        script: &bench.script,
         connector: &bench.connector,
         clients: 4,
         first_operation: 0,
@@ -200,10 +204,9 @@ fn the_observer_sees_all_connections_at_both_moments() {
 
 #[test]
 fn asking_nothing_costs_something() {
-    let program =
-        Program::compile(Load::find("point-query").unwrap(), Dialect::Sqlite, TABLES).unwrap();
+    let script = script("point-query", Dialect::Sqlite);
     let spec = RoundSpec {
-        program: &program,
+        script: &script,
         connector: &Connector::Null,
         clients: 1,
         first_operation: 0,

@@ -4,11 +4,11 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::{
-    Connector, FillProgress, LoadError, RoundSpec, SqliteFile, drop_tables, fill, run_round,
+    Connector, FillProgress, LoadError, Measured, RoundSpec, SqliteFile, drop_tables, fill,
+    run_round,
 };
 use dbdyno_model::Dialect;
-use dbdyno_workload::catalog::LOADS;
-use dbdyno_workload::{Program, Tables};
+use dbdyno_workload::{Content, Dataset as _, Load, Script, Tables, Trend, catalog, resolve};
 
 const TABLES: Tables = Tables { count: 2, rows: 1500, seed: 3 };
 
@@ -40,7 +40,7 @@ fn tables_hold_the_rows_that_the_seed_says() {
         connector.connect().unwrap().query("EXPLAIN QUERY PLAN SELECT k FROM sbtest1 WHERE k=5");
     assert!(format!("{plan:?}").contains("COVERING INDEX k_1"), "{plan:?}");
     let mut row = Vec::new();
-    TABLES.push_row(&mut row, 1, 77);
+    TABLES.push(1, 76, &mut row);
     let stored =
         single(&connector, "SELECT id||'\t'||k||'\t'||c||'\t'||pad FROM sbtest2 WHERE id=77");
     assert_eq!(stored + "\n", String::from_utf8(row).unwrap());
@@ -53,7 +53,7 @@ fn nothing_is_overwritten_and_a_stopped_filling_leaves_nothing() {
     fill_all(&connector, &AtomicBool::new(false)).unwrap();
     let again = fill_all(&connector, &AtomicBool::new(false));
     assert!(matches!(&again, Err(LoadError::TableExists(name)) if name == "sbtest1"));
-    drop_tables(&connector, Dialect::Sqlite, &TABLES, 2).unwrap();
+    drop_tables(&connector, &["sbtest1".into(), "sbtest2".into()]).unwrap();
     let stopped = fill_all(&connector, &AtomicBool::new(true));
     assert!(matches!(stopped, Err(LoadError::Interrupted)));
     assert_eq!(
@@ -68,28 +68,53 @@ fn every_load_runs_with_several_clients_and_keeps_the_tables_whole() {
     let connector = arm(&directory, &[("journal_mode", "wal"), ("synchronous", "off")]);
     let stop = AtomicBool::new(false);
     fill_all(&connector, &stop).unwrap();
-    for load in LOADS {
-        let program = Program::compile(load, Dialect::Sqlite, TABLES).unwrap();
-        let spec = RoundSpec {
-            program: &program,
-            connector: &connector,
-            clients: 2,
-            first_operation: 0,
-            lead_in: Duration::ZERO,
-            window: Duration::from_millis(200),
-            slow: 0.0,
-            processor: None,
-            stop: &stop,
-        };
-        let measured =
-            run_round(&spec, &mut |_| {}).unwrap_or_else(|e| panic!("{}: {e}", load.name));
-        assert_eq!(measured.answer.statements, measured.events * load.statements_per_event());
+    let loads = catalog::entries().into_iter().map(|entry| resolve(entry.name, TABLES).unwrap());
+    let (steady, moving): (Vec<_>, Vec<_>) = loads.partition(|load| load.trend == Trend::Steady);
+    for load in &steady {
+        if load.dataset.key() != TABLES.key() {
+            fill(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
+        }
+        let measured = ask(&connector, load);
         assert_eq!(measured.answer.rows_changed > 0, load.writes(), "{}", load.name);
+        if let Content::Mix(mix) = &load.content {
+            let expected = measured.events * mix.statements_per_event();
+            assert_eq!(measured.answer.statements, expected, "{}", load.name);
+        }
     }
     for table in ["sbtest1", "sbtest2"] {
         assert_eq!(single(&connector, &format!("SELECT count(*) FROM {table}")), "1500");
     }
+    let mut rows = 3000;
+    for load in &moving {
+        if load.dataset.key() != TABLES.key() {
+            fill(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
+            ask(&connector, load);
+            continue;
+        }
+        ask(&connector, load);
+        let count = "SELECT (SELECT count(*) FROM sbtest1) + (SELECT count(*) FROM sbtest2)";
+        let now = single(&connector, count).parse().unwrap();
+        assert_eq!(load.trend, if now > rows { Trend::Grows } else { Trend::Shrinks });
+        assert_ne!(now, rows, "{}", load.name);
+        rows = now;
+    }
     assert_eq!(single(&connector, "PRAGMA integrity_check"), "ok");
+}
+
+fn ask(connector: &Connector, load: &Load) -> Measured {
+    let script = Script::compile(load, Dialect::Sqlite).unwrap();
+    let spec = RoundSpec {
+        script: &script,
+        connector,
+        clients: 2,
+        first_operation: 0,
+        lead_in: Duration::ZERO,
+        window: Duration::from_millis(200),
+        slow: 0.0,
+        processor: None,
+        stop: &AtomicBool::new(false),
+    };
+    run_round(&spec, &mut |_| {}).unwrap_or_else(|error| panic!("{}: {error}", load.name))
 }
 
 #[test]

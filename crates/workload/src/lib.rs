@@ -1,10 +1,11 @@
 //! What is asked.
 //!
 //! ```text
-//!   catalog::Load ──compile(dialect, tables, rows, seed)──▶ Program
-//!     name, statements as templates                            │
-//!                                                fill(client, operation) ──▶ Event
-//!   table::Tables ── schema, rows, bulk statements             statements and their parameters
+//!   "read-only?rand=zipfian" ──catalog::resolve──▶ Load
+//!                                                   ├── dataset ── schema and rows, by unit
+//!                                                   └── content
+//!        Mix ──compile(dialect)──▶ Program ──fill(client, operation)──▶ Event
+//!        Dialogue ──partner(client)──▶ Partner ──turn(operation, link)──▶ statements, one by one
 //! ```
 //!
 //! Everything is a pure function of the seed: row *i* of a table, and operation *k* of client *i*
@@ -12,11 +13,22 @@
 //! fast they answer. This crate knows nothing of threads, clocks or sockets.
 
 pub mod catalog;
+pub mod dataset;
+pub mod dialogue;
+pub mod draw;
+pub mod load;
 pub mod program;
+pub mod script;
+pub mod spec;
 pub mod table;
 pub mod template;
 pub mod text;
 
-pub use catalog::{Ask, Expect, Group, Load, Step};
+pub use catalog::resolve;
+pub use dataset::{Dataset, TableScript};
+pub use dialogue::{Answer, Arg, Counts, Dialogue, Fault, Link, Partner};
+pub use load::{Ask, Channel, Content, Expect, Group, Load, Mix, Step, Transaction, Trend, Unit};
 pub use program::{Call, Event, Program, Statement, StatementKind, Value};
+pub use script::Script;
+pub use spec::{Spec, SpecError};
 pub use table::Tables;

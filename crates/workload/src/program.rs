@@ -3,8 +3,9 @@
 use dbdyno_model::Dialect;
 use dbdyno_model::random::{self, Stream};
 
-use crate::catalog::{Expect, Load};
-use crate::table::Tables;
+use crate::dataset::Dataset;
+use crate::draw::Sampler;
+use crate::load::{Channel, Expect, Mix, TableDraw, Transaction};
 use crate::template::{Generator, Template, TemplateError};
 use crate::text;
 
@@ -13,6 +14,8 @@ use crate::text;
 pub enum StatementKind {
     /// Prepared once for each connection, executed with parameters in binary form.
     Prepared,
+    /// As text, with its parameters written into it.
+    Text,
     /// Begins or ends a transaction; without parameters.
     Control,
 }
@@ -22,8 +25,22 @@ pub enum StatementKind {
 pub struct Statement {
     /// SQL with the placeholders of the dialect.
     pub sql: String,
+    /// The same SQL cut at its placeholders, for a statement that is sent as text; else empty.
+    pub pieces: Vec<String>,
     /// How it is sent.
     pub kind: StatementKind,
+}
+
+impl Statement {
+    /// A statement that is prepared.
+    pub fn prepared(sql: impl Into<String>) -> Statement {
+        Statement { sql: sql.into(), pieces: Vec::new(), kind: StatementKind::Prepared }
+    }
+
+    /// A statement without parameters that begins or ends a transaction.
+    pub fn control(sql: impl Into<String>) -> Statement {
+        Statement { sql: sql.into(), pieces: Vec::new(), kind: StatementKind::Control }
+    }
 }
 
 /// One value of a parameter; text lies in the event's buffer.
@@ -45,6 +62,8 @@ pub enum Value {
 pub struct Call {
     /// Index into [`Program::statements`].
     pub statement: u32,
+    /// Index into [`Program::classes`].
+    pub class: u32,
     /// First of its parameters in the event.
     pub first_value: u32,
     /// Number of its parameters.
@@ -73,67 +92,112 @@ impl Event {
     pub fn text(&self, start: u32, length: u32) -> &[u8] {
         &self.text[start as usize..(start + length) as usize]
     }
+
+    /// Writes a call as text: the pieces of its statement with its parameters between them.
+    /// Generators make digits and dashes only, so that quoting needs no escapes.
+    pub fn write_sql(&self, call: &Call, statement: &Statement, sql: &mut String) {
+        sql.clear();
+        let (first, rest) = statement.pieces.split_first().expect("a text statement has pieces");
+        sql.push_str(first);
+        let values = self.values(call);
+        assert_eq!(values.len(), rest.len(), "a parameter without its place");
+        for (value, piece) in values.iter().zip(rest) {
+            match *value {
+                Value::Int(number) => text::push_integer(sql, number),
+                Value::Text { start, length } => {
+                    sql.push('\'');
+                    sql.extend(self.text(start, length).iter().map(|&byte| char::from(byte)));
+                    sql.push('\'');
+                }
+            }
+            sql.push_str(piece);
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
 struct CompiledStep {
-    /// For each ask: index of its statement on the first table; that on table `t` is `t` further.
     asks: Vec<CompiledAsk>,
     repeat: u32,
+    table: TableDraw,
 }
 
 #[derive(Clone, Debug)]
 struct CompiledAsk {
+    /// Index of its statement on the first table; that on table `t` is `t` further.
     first_statement: u32,
+    class: u32,
     generators: Vec<Generator>,
     expect: Expect,
 }
 
-/// A load made ready.
+/// BEGIN and COMMIT.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    begin: Call,
+    commit: Call,
+}
+
+/// A mix made ready.
 #[derive(Clone, Debug)]
 pub struct Program {
     statements: Vec<Statement>,
+    classes: Vec<String>,
     steps: Vec<CompiledStep>,
-    /// Indexes of BEGIN and COMMIT.
-    transaction: Option<(u32, u32)>,
-    tables: Tables,
+    weights: Vec<u32>,
+    frame: Option<Frame>,
+    tables: u32,
+    rows: u64,
+    seed: u64,
+    ids: Sampler,
     load_key: u64,
 }
 
 impl Program {
-    /// Makes `load` ready for a dialect and a set of tables.
+    /// Makes a mix ready for a dialect and its tables. `key` names the load: loads of equal keys
+    /// ask the same questions.
     ///
     /// # Errors
     /// A template of the load that does not parse.
     pub fn compile(
-        load: &Load,
+        mix: &Mix,
+        key: &str,
         dialect: Dialect,
-        tables: Tables,
+        dataset: &dyn Dataset,
     ) -> Result<Program, TemplateError> {
-        let mut statements = Vec::new();
-        let mut steps = Vec::new();
-        for step in load.steps {
+        let names = dataset.drawn_tables();
+        let mut program = Program {
+            statements: Vec::new(),
+            classes: Vec::new(),
+            steps: Vec::new(),
+            weights: mix.weights.clone(),
+            frame: None,
+            tables: names.len() as u32,
+            rows: dataset.rows(),
+            seed: dataset.seed(),
+            ids: mix.draw.over(dataset.rows()),
+            load_key: random::key_of(key),
+        };
+        for step in &mix.steps {
             let mut asks = Vec::new();
-            for ask in step.asks {
-                let template = Template::parse(ask.template)?;
-                let first_statement = statements.len() as u32;
-                statements.extend((0..tables.count).map(|index| Statement {
-                    sql: template.sql(dialect, &Tables::name(index)),
-                    kind: StatementKind::Prepared,
-                }));
-                let generators = template.generators();
-                asks.push(CompiledAsk { first_statement, generators, expect: ask.expect });
+            for ask in &step.asks {
+                let template = Template::parse(ask.sql.of(dialect))?;
+                let first_statement = program.statements.len() as u32;
+                for name in &names {
+                    program.statements.push(statement(&template, ask.channel, dialect, name));
+                }
+                let class = program.class(&ask.class);
+                let generators = template.generators().collect();
+                asks.push(CompiledAsk { first_statement, class, generators, expect: ask.expect });
             }
-            steps.push(CompiledStep { asks, repeat: step.repeat });
+            program.steps.push(CompiledStep { asks, repeat: step.repeat, table: step.table });
         }
-        let transaction = load.transaction.then(|| {
-            let begin = statements.len() as u32;
-            let control = |sql: &str| Statement { sql: sql.into(), kind: StatementKind::Control };
-            statements.push(control(begin_statement(dialect, load.writes())));
-            statements.push(control("COMMIT"));
-            (begin, begin + 1)
-        });
-        Ok(Program { statements, steps, transaction, tables, load_key: random::key_of(load.name) })
+        if mix.transaction == Transaction::Explicit {
+            let begin = program.control(begin_statement(dialect, mix), "begin");
+            let commit = program.control("COMMIT", "commit");
+            program.frame = Some(Frame { begin, commit });
+        }
+        Ok(program)
     }
 
     /// All statements that events can refer to.
@@ -141,77 +205,171 @@ impl Program {
         &self.statements
     }
 
+    /// The classes of statements, in the order of their first use.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    fn class(&mut self, name: &str) -> u32 {
+        let known = self.classes.iter().position(|class| class == name);
+        known.unwrap_or_else(|| {
+            self.classes.push(name.to_owned());
+            self.classes.len() - 1
+        }) as u32
+    }
+
+    fn control(&mut self, sql: &str, class: &str) -> Call {
+        let class = self.class(class);
+        self.statements.push(Statement::control(sql));
+        let statement = self.statements.len() as u32 - 1;
+        Call { statement, class, first_value: 0, values: 0, expect: None }
+    }
+
     /// Overwrites `event` with operation number `operation` of client `client`. The same numbers
     /// give the same event, always.
     pub fn fill(&self, client: u32, operation: u64, event: &mut Event) {
-        let key = [self.tables.seed, self.load_key, u64::from(client), operation];
+        let key = [self.seed, self.load_key, u64::from(client), operation];
         let mut random = random::stream(&key);
         event.calls.clear();
         event.values.clear();
         event.text.clear();
-        if let Some((begin, _)) = self.transaction {
-            event.calls.push(control_call(begin));
+        if let Some(frame) = self.frame {
+            event.calls.push(frame.begin);
         }
-        for step in &self.steps {
-            let table = random.below(u64::from(self.tables.count)) as u32;
+        for step in self.drawn_steps(&mut random) {
+            let table = match step.table {
+                TableDraw::Random => random.below(u64::from(self.tables)) as u32,
+                TableDraw::OfClient => client % self.tables,
+            };
             for _ in 0..step.repeat {
-                let mut last_id = 0;
+                let mut last = Last { id: 0, k: 0, sequence: sequence(client, operation) };
                 for ask in &step.asks {
-                    self.push_call(ask, table, &mut last_id, &mut random, event);
+                    self.push_call(ask, table, &mut last, &mut random, event);
                 }
             }
         }
-        if let Some((_, commit)) = self.transaction {
-            event.calls.push(control_call(commit));
+        if let Some(frame) = self.frame {
+            event.calls.push(frame.commit);
         }
+    }
+
+    /// All steps, or the one that the weights have drawn.
+    fn drawn_steps(&self, random: &mut Stream) -> &[CompiledStep] {
+        if self.weights.is_empty() {
+            return &self.steps;
+        }
+        let sum: u64 = self.weights.iter().map(|&weight| u64::from(weight)).sum();
+        let mut drawn = random.below(sum);
+        for (index, &weight) in self.weights.iter().enumerate() {
+            if drawn < u64::from(weight) {
+                return &self.steps[index..=index];
+            }
+            drawn -= u64::from(weight);
+        }
+        unreachable!("the number drawn lies below the sum of the weights")
     }
 
     fn push_call(
         &self,
         ask: &CompiledAsk,
         table: u32,
-        last_id: &mut i64,
+        last: &mut Last,
         random: &mut Stream,
         event: &mut Event,
     ) {
         let first_value = event.values.len() as u32;
-        for generator in &ask.generators {
-            let value = match *generator {
-                Generator::Id => {
-                    *last_id = 1 + random.below(self.tables.rows) as i64;
-                    Value::Int(*last_id)
-                }
-                Generator::LastIdPlus(distance) => Value::Int(*last_id + distance),
-                Generator::K => Value::Int(1 + random.below(self.tables.rows) as i64),
-                Generator::C => push_text(&mut event.text, random, text::C_GROUPS),
-                Generator::Pad => push_text(&mut event.text, random, text::PAD_GROUPS),
-            };
+        for &generator in &ask.generators {
+            let value = self.value(generator, last, random, &mut event.text);
             event.values.push(value);
         }
         event.calls.push(Call {
             statement: ask.first_statement + table,
+            class: ask.class,
             first_value,
             values: ask.generators.len() as u32,
             expect: Some(ask.expect),
         });
     }
+
+    #[inline]
+    fn value(
+        &self,
+        generator: Generator,
+        last: &mut Last,
+        random: &mut Stream,
+        buffer: &mut Vec<u8>,
+    ) -> Value {
+        let rows = self.rows;
+        match generator {
+            Generator::Id => {
+                last.id = self.ids.draw(random) as i64;
+                Value::Int(last.id)
+            }
+            Generator::LastIdPlus(distance) => Value::Int(last.id + distance),
+            Generator::HotId(distance) => Value::Int((rows / 2) as i64 + distance),
+            Generator::K => {
+                last.k = 1 + random.below(rows) as i64;
+                Value::Int(last.k)
+            }
+            Generator::LastKPlus(distance) => Value::Int(last.k + distance),
+            Generator::C => {
+                pushed(buffer, |buffer| text::push_groups(buffer, random, text::C_GROUPS))
+            }
+            Generator::Pad => {
+                pushed(buffer, |buffer| text::push_groups(buffer, random, text::PAD_GROUPS))
+            }
+            Generator::Int(low, high) => {
+                let span = high.abs_diff(low).saturating_add(1);
+                Value::Int(low.wrapping_add(random.below(span) as i64))
+            }
+            Generator::Digits(count) => {
+                pushed(buffer, |buffer| text::push_digits(buffer, random, count as usize))
+            }
+            Generator::Const(number) => Value::Int(number),
+            Generator::Sequence => {
+                last.sequence += 1;
+                Value::Int(last.sequence)
+            }
+        }
+    }
+}
+
+/// What generators of one round of asks refer back to.
+struct Last {
+    id: i64,
+    k: i64,
+    sequence: i64,
+}
+
+/// Operations of pairs start 2^32 apart, of which far fewer are used: 20 bits for the pair, 24 for
+/// the operation within it, 10 for the client and 8 for the place within the event make 62.
+fn sequence(client: u32, operation: u64) -> i64 {
+    let pair = (operation >> 32) & 0xf_ffff;
+    let within = operation & 0xff_ffff;
+    ((((pair << 24) | within) << 10 | u64::from(client & 0x3ff)) << 8) as i64
+}
+
+fn statement(template: &Template, channel: Channel, dialect: Dialect, table: &str) -> Statement {
+    let sql = template.sql(dialect, table);
+    match channel {
+        Channel::Prepared => Statement::prepared(sql),
+        Channel::Text => {
+            Statement { sql, pieces: template.pieces(table), kind: StatementKind::Text }
+        }
+    }
 }
 
 /// SQLite takes its write lock at BEGIN: a read transaction that turns into a writer is refused
 /// when another one wrote in between, and would be asked again without end.
-fn begin_statement(dialect: Dialect, writes: bool) -> &'static str {
+fn begin_statement(dialect: Dialect, mix: &Mix) -> &'static str {
     match dialect {
-        Dialect::Sqlite if writes => "BEGIN IMMEDIATE",
+        Dialect::Sqlite if mix.writes() => "BEGIN IMMEDIATE",
         Dialect::Mysql | Dialect::Postgres | Dialect::Sqlite => "BEGIN",
     }
 }
 
-fn control_call(statement: u32) -> Call {
-    Call { statement, first_value: 0, values: 0, expect: None }
-}
-
-fn push_text(buffer: &mut Vec<u8>, random: &mut Stream, groups: usize) -> Value {
+fn pushed(buffer: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) -> Value {
     let start = buffer.len() as u32;
-    text::push_groups(buffer, random, groups);
+    push(buffer);
     Value::Text { start, length: buffer.len() as u32 - start }
 }

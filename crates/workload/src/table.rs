@@ -6,6 +6,7 @@
 use dbdyno_model::Dialect;
 use dbdyno_model::random::{self, Stream};
 
+use crate::dataset::{Dataset, TableScript};
 use crate::text;
 
 /// A set of equal tables.
@@ -19,46 +20,28 @@ pub struct Tables {
     pub seed: u64,
 }
 
-/// The statements that make and fill one table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TableScript {
-    /// The table's name.
-    pub name: String,
-    /// Makes the empty table; fails if there is one of that name.
-    pub create: String,
-    /// Takes rows as [`Tables::push_row`] writes them.
-    pub bulk: String,
-    /// Indexes, sequences and statistics, in order.
-    pub finish: Vec<String>,
-    /// Takes the table away.
-    pub drop: String,
-}
-
 impl Tables {
     /// The name of table `index`, counted from 0.
     pub fn name(index: u32) -> String {
         format!("sbtest{}", index + 1)
     }
 
-    /// The statements for table `index`, counted from 0.
-    pub fn script(&self, dialect: Dialect, index: u32) -> TableScript {
+    fn script(&self, dialect: Dialect, index: u32) -> TableScript {
         let name = Self::name(index);
         let number = index + 1;
-        let columns = "k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
-                       pad CHAR(60) DEFAULT '' NOT NULL";
+        let others = "k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
+                      pad CHAR(60) DEFAULT '' NOT NULL";
         let index = format!("CREATE INDEX k_{number} ON {name} (k)");
-        let (create, bulk, finish) = match dialect {
+        let (create, finish) = match dialect {
             Dialect::Mysql => (
                 format!(
-                    "CREATE TABLE {name} (id INTEGER NOT NULL AUTO_INCREMENT, {columns}, \
+                    "CREATE TABLE {name} (id INTEGER NOT NULL AUTO_INCREMENT, {others}, \
                      PRIMARY KEY (id)) ENGINE=InnoDB"
                 ),
-                format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {name} (id, k, c, pad)"),
                 vec![index, format!("ANALYZE TABLE {name}")],
             ),
             Dialect::Postgres => (
-                format!("CREATE TABLE {name} (id SERIAL, {columns}, PRIMARY KEY (id))"),
-                format!("COPY {name} (id, k, c, pad) FROM STDIN"),
+                format!("CREATE TABLE {name} (id SERIAL, {others}, PRIMARY KEY (id))"),
                 vec![
                     index,
                     format!("SELECT setval('{name}_id_seq', {})", self.rows),
@@ -66,37 +49,61 @@ impl Tables {
                 ],
             ),
             Dialect::Sqlite => (
-                format!("CREATE TABLE {name} (id INTEGER PRIMARY KEY, {columns})"),
-                format!("INSERT INTO {name} (id, k, c, pad) VALUES (?, ?, ?, ?)"),
+                format!("CREATE TABLE {name} (id INTEGER PRIMARY KEY, {others})"),
                 vec![index, format!("ANALYZE {name}")],
             ),
         };
-        let drop = format!("DROP TABLE {name}");
-        TableScript { name, create, bulk, finish, drop }
-    }
-
-    /// Appends row `id` (from 1) of table `index` in the tab-separated form that LOAD DATA and COPY
-    /// both take. Digits and dashes need no escaping.
-    pub fn push_row(&self, buffer: &mut Vec<u8>, index: u32, id: u64) {
-        let mut random = self.row_stream(index, id);
-        text::push_number(buffer, id);
-        buffer.push(b'\t');
-        text::push_number(buffer, 1 + random.below(self.rows));
-        buffer.push(b'\t');
-        text::push_groups(buffer, &mut random, text::C_GROUPS);
-        buffer.push(b'\t');
-        text::push_groups(buffer, &mut random, text::PAD_GROUPS);
-        buffer.push(b'\n');
-    }
-
-    /// Bytes that the rows take as text, for progress and for checking free space.
-    pub fn bytes(&self) -> u64 {
-        const ROW_BYTES: u64 = 200;
-        u64::from(self.count) * self.rows * ROW_BYTES
+        TableScript { name, create, columns: vec!["id", "k", "c", "pad"], finish }
     }
 
     fn row_stream(&self, index: u32, id: u64) -> Stream {
         random::stream(&[self.seed, random::key_of("rows"), u64::from(index), id])
+    }
+}
+
+impl Dataset for Tables {
+    fn key(&self) -> String {
+        format!("sbtest?tables={}&rows={}&seed={}", self.count, self.rows, self.seed)
+    }
+
+    fn tables(&self, dialect: Dialect) -> Vec<TableScript> {
+        (0..self.count).map(|index| self.script(dialect, index)).collect()
+    }
+
+    fn drawn_tables(&self) -> Vec<String> {
+        (0..self.count).map(Self::name).collect()
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn units(&self, _table: usize) -> u64 {
+        self.rows
+    }
+
+    /// Unit `u` is the row with id `u + 1`. Digits and dashes need no escaping.
+    fn push(&self, table: usize, unit: u64, rows: &mut Vec<u8>) -> u64 {
+        let id = unit + 1;
+        let mut random = self.row_stream(table as u32, id);
+        text::push_number(rows, id);
+        rows.push(b'\t');
+        text::push_number(rows, 1 + random.below(self.rows));
+        rows.push(b'\t');
+        text::push_groups(rows, &mut random, text::C_GROUPS);
+        rows.push(b'\t');
+        text::push_groups(rows, &mut random, text::PAD_GROUPS);
+        rows.push(b'\n');
+        1
+    }
+
+    fn bytes(&self) -> u64 {
+        const ROW_BYTES: u64 = 200;
+        u64::from(self.count) * self.rows * ROW_BYTES
     }
 }
 
@@ -106,9 +113,9 @@ mod tests {
 
     #[test]
     fn rows_are_a_function_of_seed_table_and_id() {
-        let row = |seed, index, id| {
+        let row = |seed, index, id: u64| {
             let mut buffer = Vec::new();
-            Tables { count: 2, rows: 1000, seed }.push_row(&mut buffer, index, id);
+            Tables { count: 2, rows: 1000, seed }.push(index, id - 1, &mut buffer);
             String::from_utf8(buffer).unwrap()
         };
         assert_eq!(row(1, 0, 5), row(1, 0, 5));

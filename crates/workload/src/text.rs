@@ -49,6 +49,37 @@ pub fn push_number(buffer: &mut Vec<u8>, mut number: u64) {
     buffer.extend_from_slice(&digits[start..]);
 }
 
+/// Appends a number in decimal to a text.
+pub fn push_integer(text: &mut String, number: i64) {
+    let mut digits = [0u8; 20];
+    let mut start = digits.len();
+    let mut rest = number.unsigned_abs();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        text.push('-');
+    }
+    text.extend(digits[start..].iter().map(|&digit| char::from(digit)));
+}
+
+/// Appends random digits, sixteen for each random number.
+pub fn push_digits(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
+    const BLOCK: usize = 16;
+    for start in (0..count).step_by(BLOCK) {
+        let mut rest = random.below(10_u64.pow(BLOCK as u32));
+        for _ in 0..BLOCK.min(count - start) {
+            buffer.push(b'0' + (rest % 10) as u8);
+            rest /= 10;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +110,16 @@ mod tests {
             let mut buffer = Vec::new();
             push_number(&mut buffer, number);
             assert_eq!(String::from_utf8(buffer).unwrap(), number.to_string());
+        }
+        for number in [0, -1, 10, i64::MIN, i64::MAX] {
+            let mut text = String::new();
+            push_integer(&mut text, number);
+            assert_eq!(text, number.to_string());
+        }
+        for count in [1, 15, 16, 17, 100] {
+            let mut buffer = Vec::new();
+            push_digits(&mut buffer, &mut stream(&[2]), count);
+            assert!(buffer.len() == count && buffer.iter().all(u8::is_ascii_digit));
         }
     }
 }

@@ -1,0 +1,84 @@
+//! The tables that loads ask, as a pure function of a seed.
+//!
+//! A dataset is one or more tables; a table is filled in *units*, numbered from 0, which give rows:
+//! one each for most tables, several for a table such as TPC-C's order lines. Units can be made in
+//! any order and by several threads at once.
+
+use std::fmt::Debug;
+
+use dbdyno_model::Dialect;
+
+/// The statements that make and fill one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableScript {
+    /// The table's name.
+    pub name: String,
+    /// Makes the empty table; fails if there is one of that name.
+    pub create: String,
+    /// Its columns in the order in which [`Dataset::push`] writes them.
+    pub columns: Vec<&'static str>,
+    /// Indexes, sequences and statistics, in order.
+    pub finish: Vec<String>,
+}
+
+impl TableScript {
+    /// Takes rows as [`Dataset::push`] writes them: `LOAD DATA`, `COPY`, or for SQLite an INSERT
+    /// with a placeholder for each column.
+    pub fn bulk(&self, dialect: Dialect) -> String {
+        let (name, columns) = (&self.name, self.columns.join(", "));
+        match dialect {
+            Dialect::Mysql => {
+                format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {name} ({columns})")
+            }
+            Dialect::Postgres => format!("COPY {name} ({columns}) FROM STDIN"),
+            Dialect::Sqlite => {
+                let marks = vec!["?"; self.columns.len()].join(", ");
+                format!("INSERT INTO {name} ({columns}) VALUES ({marks})")
+            }
+        }
+    }
+
+    /// Takes the table away.
+    pub fn drop(&self) -> String {
+        format!("DROP TABLE {}", self.name)
+    }
+}
+
+/// A set of tables and what is in them.
+pub trait Dataset: Debug + Send + Sync {
+    /// Equal keys mean equal tables with equal rows.
+    fn key(&self) -> String;
+
+    /// The tables, in the order in which they are made.
+    fn tables(&self, dialect: Dialect) -> Vec<TableScript>;
+
+    /// The tables that `{table}` in a template can stand for. Loads that are no templates need none.
+    fn drawn_tables(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Rows of each of those tables: ids are drawn from 1 to here.
+    fn rows(&self) -> u64 {
+        0
+    }
+
+    /// The seed of contents and questions.
+    fn seed(&self) -> u64;
+
+    /// Number of units of a table.
+    fn units(&self, table: usize) -> u64;
+
+    /// Appends the rows of a unit in the form that LOAD DATA and COPY both take: a line for each
+    /// row, columns between tabs, `\N` for NULL. Returns the number of rows.
+    fn push(&self, table: usize, unit: u64, rows: &mut Vec<u8>) -> u64;
+
+    /// About how many bytes all rows take as text, for checking free space.
+    fn bytes(&self) -> u64;
+
+    /// Questions whose answer must be 0 however long the loads of this dataset have run, e.g. the
+    /// number of rows that break a consistency condition; with what they mean.
+    fn invariants(&self, dialect: Dialect) -> Vec<(String, String)> {
+        let _none_by_default = dialect;
+        Vec::new()
+    }
+}

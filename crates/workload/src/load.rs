@@ -1,0 +1,235 @@
+//! What a load is.
+//!
+//! ```text
+//!   Load ── name, about, group, trend          "random-points_range=100?rand=zipfian"
+//!    ├── dataset   the tables that it asks     see crate::dataset
+//!    └── content
+//!         ├── Mix        statements as templates; an event is known before it is asked
+//!         └── Dialogue   statements that depend on answers; see crate::dialogue
+//! ```
+//!
+//! A [`Mix`] is data: a list of steps; each step is one or more statements, asked `repeat` times on
+//! one table drawn for the step. See [`crate::template`] for what stands in braces.
+
+use std::sync::Arc;
+
+use dbdyno_model::Dialect;
+
+use crate::dataset::Dataset;
+use crate::dialogue::Dialogue;
+use crate::draw::Draw;
+
+/// The part of the table of results in which a load belongs (Callaghan's groups).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Rows found by key.
+    Point,
+    /// Rows found by range.
+    Range,
+    /// Rows found by range, and counted, summed, sorted or scanned.
+    RangeAggregate,
+    /// Rows changed.
+    Write,
+}
+
+impl Group {
+    /// All groups, in the order of the table.
+    pub const ALL: [Group; 4] = [Group::Point, Group::Range, Group::RangeAggregate, Group::Write];
+
+    /// `"point"`, `"range"`, `"range-aggregate"` or `"write"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Group::Point => "point",
+            Group::Range => "range",
+            Group::RangeAggregate => "range-aggregate",
+            Group::Write => "write",
+        }
+    }
+
+    /// The group with this [`Group::name`].
+    pub fn from_name(name: &str) -> Option<Group> {
+        Group::ALL.into_iter().find(|group| group.name() == name)
+    }
+}
+
+/// What a right answer looks like. An answer outside of it stops the run: a server that is fast and
+/// wrong is not fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// Number of rows returned, both bounds included.
+    Rows(u64, u64),
+    /// Number of rows changed, both bounds included.
+    Changed(u64, u64),
+}
+
+/// How a statement is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    /// Prepared once for each connection, executed with parameters in binary form.
+    Prepared,
+    /// As text with its parameters written into it.
+    Text,
+}
+
+/// A statement as a template, by dialect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sql {
+    /// For MySQL and MariaDB.
+    pub mysql: String,
+    /// For PostgreSQL.
+    pub postgres: String,
+    /// For SQLite.
+    pub sqlite: String,
+}
+
+impl Sql {
+    /// The same text everywhere.
+    pub fn same(text: &str) -> Sql {
+        Sql { mysql: text.to_owned(), postgres: text.to_owned(), sqlite: text.to_owned() }
+    }
+
+    /// The text for one dialect.
+    pub fn of(&self, dialect: Dialect) -> &str {
+        match dialect {
+            Dialect::Mysql => &self.mysql,
+            Dialect::Postgres => &self.postgres,
+            Dialect::Sqlite => &self.sqlite,
+        }
+    }
+}
+
+/// One statement of a load.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ask {
+    /// What its series and latencies are filed under.
+    pub class: String,
+    /// SQL with generators in braces.
+    pub sql: Sql,
+    /// What is right.
+    pub expect: Expect,
+    /// How it is sent.
+    pub channel: Channel,
+}
+
+/// On which table a step works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableDraw {
+    /// Any, drawn anew for each step of each event.
+    Random,
+    /// Table number client modulo tables.
+    OfClient,
+}
+
+/// Statements that share a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The statements, in order.
+    pub asks: Vec<Ask>,
+    /// How often they are asked in a row.
+    pub repeat: u32,
+    /// Their table.
+    pub table: TableDraw,
+}
+
+/// Whether the steps of an event are one transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transaction {
+    /// BEGIN and COMMIT stand around them.
+    Explicit,
+    /// Each statement commits by itself.
+    Autocommit,
+}
+
+/// Statements that are known before they are asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mix {
+    /// Whether an event is a transaction.
+    pub transaction: Transaction,
+    /// The steps of an event. With weights, an event is one of them; without, it is all of them.
+    pub steps: Vec<Step>,
+    /// For each step the share of events that consist of it alone; empty where an event is all
+    /// steps in order.
+    pub weights: Vec<u32>,
+    /// How ids are drawn.
+    pub draw: Draw,
+}
+
+/// What happens to the size of the tables while a load runs. An average over a load that is not
+/// steady is an average over different databases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trend {
+    /// It stays.
+    Steady,
+    /// Rows are added.
+    Grows,
+    /// Rows go away.
+    Shrinks,
+}
+
+/// What the rate of a load counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Statements, BEGIN and COMMIT included.
+    Statements,
+    /// Rows that a full scan goes through, this many for each statement.
+    ScannedRows(u64),
+}
+
+/// How the statements of a load come about.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// From templates.
+    Mix(Mix),
+    /// From a conversation with the server.
+    Dialogue(Arc<dyn Dialogue>),
+}
+
+/// A named mix of statements, with its options and its tables.
+#[derive(Clone, Debug)]
+pub struct Load {
+    /// What it is called, with the options that are not at their default; the same text resolves to
+    /// the same load.
+    pub name: String,
+    /// One line for people.
+    pub about: String,
+    /// Its place in the table of results.
+    pub group: Group,
+    /// What becomes of the tables.
+    pub trend: Trend,
+    /// What its rate counts.
+    pub unit: Unit,
+    /// The tables that it asks.
+    pub dataset: Arc<dyn Dataset>,
+    /// Its statements.
+    pub content: Content,
+}
+
+impl Load {
+    /// Whether events change rows.
+    pub fn writes(&self) -> bool {
+        match &self.content {
+            Content::Mix(mix) => mix.writes(),
+            Content::Dialogue(dialogue) => dialogue.writes(),
+        }
+    }
+}
+
+impl Mix {
+    /// Whether events change rows.
+    pub fn writes(&self) -> bool {
+        let mut asks = self.steps.iter().flat_map(|step| &step.asks);
+        asks.any(|ask| matches!(ask.expect, Expect::Changed(..)))
+    }
+
+    /// Statements of one event as QPS counts them, BEGIN and COMMIT included; with weights, those
+    /// of the longest one.
+    pub fn statements_per_event(&self) -> u64 {
+        let of_step = |step: &Step| step.asks.len() as u64 * u64::from(step.repeat);
+        let asked: u64 = if self.weights.is_empty() {
+            self.steps.iter().map(of_step).sum()
+        } else {
+            self.steps.iter().map(of_step).max().unwrap_or(0)
+        };
+        asked + if self.transaction == Transaction::Explicit { 2 } else { 0 }
+    }
+}

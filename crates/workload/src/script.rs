@@ -1,0 +1,79 @@
+//! A load made ready for one server, whatever its content.
+
+use std::sync::Arc;
+
+use dbdyno_model::Dialect;
+
+use crate::dialogue::{Dialogue, Partner};
+use crate::load::{Content, Load};
+use crate::program::{Program, Statement};
+use crate::template::TemplateError;
+
+/// What clients carry out.
+#[derive(Clone, Debug)]
+pub struct Script {
+    statements: Vec<Statement>,
+    classes: Vec<String>,
+    part: Part,
+}
+
+/// How events come about.
+#[derive(Clone, Debug)]
+pub enum Part {
+    /// From templates.
+    Program(Program),
+    /// From a conversation in this dialect.
+    Dialogue(Arc<dyn Dialogue>, Dialect),
+}
+
+impl Script {
+    /// Makes a load ready.
+    ///
+    /// # Errors
+    /// A template of the load that does not parse.
+    pub fn compile(load: &Load, dialect: Dialect) -> Result<Script, TemplateError> {
+        Ok(match &load.content {
+            Content::Mix(mix) => {
+                let program = Program::compile(mix, &load.name, dialect, &*load.dataset)?;
+                Script::of_program(program)
+            }
+            Content::Dialogue(dialogue) => Script {
+                statements: dialogue.statements(dialect),
+                classes: dialogue.classes(),
+                part: Part::Dialogue(Arc::clone(dialogue), dialect),
+            },
+        })
+    }
+
+    /// A program by itself.
+    pub fn of_program(program: Program) -> Script {
+        Script {
+            statements: program.statements().to_vec(),
+            classes: program.classes().to_vec(),
+            part: Part::Program(program),
+        }
+    }
+
+    /// All statements that are prepared or sent by number.
+    pub fn statements(&self) -> &[Statement] {
+        &self.statements
+    }
+
+    /// What series and latencies are filed under.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// How events come about.
+    pub fn part(&self) -> &Part {
+        &self.part
+    }
+
+    /// The partner of a client, if the load is a dialogue.
+    pub fn partner(&self, client: u32) -> Option<Box<dyn Partner>> {
+        match &self.part {
+            Part::Program(_) => None,
+            Part::Dialogue(dialogue, dialect) => Some(dialogue.partner(client, *dialect)),
+        }
+    }
+}
