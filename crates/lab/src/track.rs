@@ -7,7 +7,7 @@ use std::time::Duration;
 use dbdyno_load::closed::Measured;
 use dbdyno_load::{Connector, LoadError, Moment, RoundSpec, run_round};
 use dbdyno_model::{Arm, Cell, Cost, Plan, Round, RoundKey};
-use dbdyno_workload::{Dataset, Script, Tables, resolve};
+use dbdyno_workload::{Dataset, ReadyLoad, Tables, resolve};
 
 use crate::error::LabError;
 use crate::neighbours::{Look, Neighbours};
@@ -27,7 +27,7 @@ pub struct Track<'a> {
     /// Events per second while it was warmed up.
     pub warm_tps: f64,
     station: &'a Station,
-    script: Script,
+    load: ReadyLoad,
     slow: f64,
     processor: Option<usize>,
     stop: &'a AtomicBool,
@@ -50,13 +50,13 @@ impl<'a> Track<'a> {
     ) -> Result<Track<'a>, LabError> {
         let load =
             resolve(&cell.load, tables_of(plan)).expect("loads are checked before a plan is made");
-        let script = Script::compile(&load, station.dialect)
+        let load = ReadyLoad::compile(&load, station.dialect)
             .expect("the templates of the catalog parse; a test compiles all of them");
         let slow = plan.arms[arm].slow;
         let mut track = Track {
             warm_tps: 0.0,
             station,
-            script,
+            load,
             slow,
             processor,
             stop,
@@ -106,7 +106,7 @@ impl<'a> Track<'a> {
         first_operation: u64,
     ) -> RoundSpec<'b> {
         RoundSpec {
-            script: &self.script,
+            load: &self.load,
             connector,
             clients,
             first_operation,

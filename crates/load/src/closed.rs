@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use dbdyno_model::{LatencyHistogram, Series};
-use dbdyno_workload::Script;
+use dbdyno_workload::ReadyLoad;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
@@ -27,7 +27,7 @@ use crate::usage::ThreadUsage;
 #[derive(Clone, Copy)]
 pub struct RoundSpec<'a> {
     /// What to ask.
-    pub script: &'a Script,
+    pub load: &'a ReadyLoad,
     /// Whom to ask.
     pub connector: &'a Connector,
     /// Number of clients, each with a thread and a connection.
@@ -93,7 +93,7 @@ pub fn run_round(
 ) -> Result<Measured, LoadError> {
     let mut sessions = Vec::with_capacity(spec.clients as usize);
     for client in 0..spec.clients {
-        sessions.push(Session::open(spec.connector, spec.script, client)?);
+        sessions.push(Session::open(spec.connector, spec.load, client)?);
     }
     let open = now() + spec.lead_in;
     let window = Window { open, close: open + spec.window };

@@ -8,8 +8,8 @@
 //! ```
 
 use dbdyno_wire::{Args, Client, Outcome, Param, StatementId, WireError};
-use dbdyno_workload::script::Part;
-use dbdyno_workload::{Call, Event, Expect, Partner, Program, Script, StatementKind, Value};
+use dbdyno_workload::ready::Part;
+use dbdyno_workload::{Call, Event, Expect, Partner, Program, ReadyLoad, StatementKind, Value};
 
 use crate::connector::Connector;
 use crate::error::LoadError;
@@ -24,8 +24,8 @@ pub struct Session<'a> {
 /// The connection and what is prepared on it.
 pub(crate) struct Wire<'a> {
     pub(crate) client: Box<dyn Client>,
-    pub(crate) script: &'a Script,
-    /// By statement of the script; `None` for those sent as text.
+    pub(crate) load: &'a ReadyLoad,
+    /// By statement of the load; `None` for those sent as text.
     pub(crate) prepared: Vec<Option<StatementId>>,
     /// The rows of the last fetch.
     pub(crate) fetched: Fetched,
@@ -58,7 +58,7 @@ pub struct Answer {
     pub rows_changed: u64,
     /// Times that the event was rolled back for the sake of others and asked again.
     pub retries: u64,
-    /// The class of the event, an index into [`Script::classes`]: that of its first statement, or
+    /// The class of the event, an index into [`ReadyLoad::classes`]: that of its first statement, or
     /// what a dialogue says.
     pub class: u32,
 }
@@ -97,12 +97,12 @@ impl<'a> Session<'a> {
     /// No connection, or a statement that the server refuses to prepare.
     pub fn open(
         connector: &Connector,
-        script: &'a Script,
+        load: &'a ReadyLoad,
         client: u32,
     ) -> Result<Session<'a>, LoadError> {
         let mut connection = connector.connect()?;
-        let mut prepared = Vec::with_capacity(script.statements().len());
-        for statement in script.statements() {
+        let mut prepared = Vec::with_capacity(load.statements().len());
+        for statement in load.statements() {
             prepared.push(match statement.kind {
                 StatementKind::Control | StatementKind::Text => None,
                 StatementKind::Prepared => {
@@ -111,12 +111,12 @@ impl<'a> Session<'a> {
                 }
             });
         }
-        let part = match script.part() {
+        let part = match load.part() {
             Part::Program(program) => Turn::Program { program, client, event: Event::default() },
             Part::Dialogue(dialogue, dialect) => Turn::Partner(dialogue.partner(client, *dialect)),
         };
         let (fetched, sql) = (Fetched::default(), String::new());
-        let wire = Wire { client: connection, script, prepared, fetched, sql };
+        let wire = Wire { client: connection, load, prepared, fetched, sql };
         Ok(Session { wire, part })
     }
 
@@ -201,7 +201,7 @@ impl Wire<'_> {
             let args = EventArgs { event, values: event.values(call) };
             return self.client.execute(id, &args);
         }
-        let statement = &self.script.statements()[call.statement as usize];
+        let statement = &self.load.statements()[call.statement as usize];
         match statement.kind {
             StatementKind::Text => {
                 event.write_sql(call, statement, &mut self.sql);
@@ -221,7 +221,7 @@ impl Wire<'_> {
     }
 
     pub(crate) fn sql_of(&self, statement: u32) -> String {
-        self.script.statements()[statement as usize].sql.clone()
+        self.load.statements()[statement as usize].sql.clone()
     }
 }
 

@@ -101,7 +101,7 @@ impl Link for Talk<'_, '_> {
         let outcome = match self.wire.prepared[statement] {
             Some(id) => self.wire.client.execute(id, &Values(values)),
             None => {
-                let statement = &self.wire.script.statements()[statement];
+                let statement = &self.wire.load.statements()[statement];
                 assert!(statement.kind == StatementKind::Control, "text has no parameters here");
                 self.wire.client.run(&statement.sql)
             }

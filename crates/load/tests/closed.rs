@@ -12,18 +12,18 @@ use dbdyno_load::{Connector, LoadError, Measured, Moment, RoundSpec, run_round};
 use dbdyno_model::Dialect;
 use dbdyno_wire::WireError;
 use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
-use dbdyno_workload::{Script, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve};
 
 const TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
 
-fn script(load: &str, dialect: Dialect) -> Script {
-    Script::compile(&resolve(load, TABLES).unwrap(), dialect).unwrap()
+fn ready(load: &str, dialect: Dialect) -> ReadyLoad {
+    ReadyLoad::compile(&resolve(load, TABLES).unwrap(), dialect).unwrap()
 }
 
 struct Bench {
     server: MockServer,
     connector: Connector,
-    script: Script,
+    load: ReadyLoad,
     stop: AtomicBool,
 }
 
@@ -34,13 +34,13 @@ impl Bench {
             Protocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
             Protocol::Postgres => (Connector::Postgres(server.endpoint()), Dialect::Postgres),
         };
-        let script = script(load, dialect);
-        Bench { server, connector, script, stop: AtomicBool::new(false) }
+        let load = ready(load, dialect);
+        Bench { server, connector, load, stop: AtomicBool::new(false) }
     }
 
     fn round(&self, clients: u32, window: Duration) -> Result<Measured, LoadError> {
         let spec = RoundSpec {
-            script: &self.script,
+            load: &self.load,
             connector: &self.connector,
             clients,
             first_operation: 0,
@@ -169,7 +169,7 @@ fn a_round_can_be_stopped_and_a_slow_one_says_so() {
 fn slowing_on_purpose_draws_out_every_event() {
     let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(slow_point(2)));
     let spec = RoundSpec {
-        script: &bench.script,
+        load: &bench.load,
         connector: &bench.connector,
         clients: 1,
         first_operation: 0,
@@ -187,7 +187,7 @@ fn slowing_on_purpose_draws_out_every_event() {
 fn the_observer_sees_all_connections_at_both_moments() {
     let bench = Bench::new(Protocol::Postgres, "point-query", Fixed(point()));
     let spec = RoundSpec {
-        script: &bench.script,
+        load: &bench.load,
         connector: &bench.connector,
         clients: 4,
         first_operation: 0,
@@ -204,9 +204,9 @@ fn the_observer_sees_all_connections_at_both_moments() {
 
 #[test]
 fn asking_nothing_costs_something() {
-    let script = script("point-query", Dialect::Sqlite);
+    let load = ready("point-query", Dialect::Sqlite);
     let spec = RoundSpec {
-        script: &script,
+        load: &load,
         connector: &Connector::Null,
         clients: 1,
         first_operation: 0,

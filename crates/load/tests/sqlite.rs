@@ -8,7 +8,7 @@ use dbdyno_load::{
     run_round,
 };
 use dbdyno_model::Dialect;
-use dbdyno_workload::{Content, Dataset as _, Load, Script, Tables, Trend, catalog, resolve};
+use dbdyno_workload::{Content, Dataset as _, Load, ReadyLoad, Tables, Trend, catalog, resolve};
 
 const TABLES: Tables = Tables { count: 2, rows: 1500, seed: 3 };
 
@@ -102,9 +102,9 @@ fn every_load_runs_with_several_clients_and_keeps_the_tables_whole() {
 }
 
 fn ask(connector: &Connector, load: &Load) -> Measured {
-    let script = Script::compile(load, Dialect::Sqlite).unwrap();
+    let ready = ReadyLoad::compile(load, Dialect::Sqlite).unwrap();
     let spec = RoundSpec {
-        script: &script,
+        load: &ready,
         connector,
         clients: 2,
         first_operation: 0,

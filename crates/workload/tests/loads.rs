@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use dbdyno_model::Dialect;
-use dbdyno_workload::script::Part;
+use dbdyno_workload::ready::Part;
 use dbdyno_workload::{
-    Content, Event, Expect, Load, Program, Script, Statement, StatementKind, Tables, Value,
+    Content, Event, Expect, Load, Program, ReadyLoad, Statement, StatementKind, Tables, Value,
     catalog, resolve,
 };
 
@@ -20,8 +20,8 @@ fn load(name: &str) -> Load {
 }
 
 fn program(load: &Load, dialect: Dialect) -> Program {
-    match Script::compile(load, dialect).unwrap().part() {
-        Part::Program(program) => program.clone(),
+    match ReadyLoad::compile(load, dialect).unwrap().part() {
+        Part::Program(program) => Program::clone(program),
         Part::Dialogue(..) => panic!("{} is a dialogue", load.name),
     }
 }

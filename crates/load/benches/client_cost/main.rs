@@ -1,5 +1,5 @@
 //! What the client itself costs: processor time per prepared point select against a null server,
-//! beside sysbench on the same server, in turn.
+//! beside a bare loop of writing and reading the same bytes, and beside sysbench.
 //!
 //! ```text
 //!   cargo bench -p dbdyno-load --bench client_cost [-- CLIENTS [SECONDS [ROUNDS]]]
@@ -9,8 +9,16 @@
 //! TCP 127.0.0.1. Figures are microseconds per statement, median over rounds with minimum and
 //! maximum; sysbench's are those that the kernel reports of its process when it has ended, so that
 //! its start is in them: a run of some seconds makes that small.
+//!
+//! The kernel keeps the sum of a thread's time exactly and splits it into user and kernel time by
+//! sampling at its tick, which is coarse at this size and charges even the bare loop with user
+//! time that it does not have. So the client's own work is also given as the difference of two
+//! exact sums: the client's total less that of the bare loop, over short rounds in random ABBA
+//! order, with a 95 % interval.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+mod bare;
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -22,7 +30,7 @@ use dbdyno_load::{Connector, RoundSpec, run_round};
 use dbdyno_model::{Dialect, Secret, Transport};
 use dbdyno_wire::Endpoint;
 use dbdyno_wire::mock::{Fixed, Login, MockServer, Protocol, Turn};
-use dbdyno_workload::{Script, Tables, resolve};
+use dbdyno_workload::{ReadyLoad, Tables, resolve};
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike as _;
 
@@ -42,13 +50,16 @@ fn main() {
     let mut ours = Vec::new();
     let mut theirs = Vec::new();
     for _ in 0..rounds {
-        ours.push(dbdyno(port, clients as u32, seconds));
+        ours.push(dbdyno(port, clients as u32, Duration::from_secs(seconds)));
         theirs.extend(sysbench(port, clients, seconds));
     }
+    let pairs = bare_pairs(port, clients as u32, rounds);
     child.kill().expect("the null server can be stopped");
     child.wait().expect("the null server ends");
     println!("{clients} connections, {rounds} rounds of {seconds} s, µs of CPU per point select");
     print_row("dbdyno", &ours);
+    print_row("bare loop", &pairs.iter().map(|(_, bare)| *bare).collect::<Vec<_>>());
+    print_above_bare(&pairs);
     if theirs.is_empty() {
         println!("sysbench: not on this machine (apt-get install sysbench)");
         return;
@@ -57,6 +68,47 @@ fn main() {
     let ratios: Vec<f64> = ours.iter().zip(&theirs).map(|(a, b)| a.total() / b.total()).collect();
     let [low, middle, high] = spread(ratios);
     println!("total, dbdyno ÷ sysbench, round by round: {middle:.2} ({low:.2} … {high:.2})");
+}
+
+/// Rounds of 0.2 s of dbdyno and of the bare loop, in random ABBA order: 20 pairs for each round
+/// of the others.
+fn bare_pairs(port: u16, clients: u32, rounds: u64) -> Vec<(Cost, Cost)> {
+    const WINDOW: Duration = Duration::from_millis(200);
+    let ours = || dbdyno(port, clients, WINDOW);
+    let bare = || bare::measure(port, clients, WINDOW);
+    let mut pairs = Vec::new();
+    for block in 0..10 * rounds {
+        for first in [block % 2 == 0, block % 2 == 1] {
+            if first == (dbdyno_model::random::mix(block) % 2 == 0) {
+                let cost = ours();
+                pairs.push((cost, bare()));
+            } else {
+                let cost = bare();
+                pairs.push((ours(), cost));
+            }
+        }
+    }
+    pairs
+}
+
+fn print_above_bare(pairs: &[(Cost, Cost)]) {
+    let interval = |values: Vec<f64>| {
+        let count = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / count;
+        let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (count - 1.0);
+        (mean, 1.98 * (variance / count).sqrt())
+    };
+    let (above, margin) =
+        interval(pairs.iter().map(|(ours, bare)| ours.total() - bare.total()).collect());
+    println!("above the bare loop: {above:.2} ± {margin:.2} µs ({} pairs)", pairs.len());
+    let logs = pairs.iter().map(|(ours, bare)| (ours.total() / bare.total()).ln()).collect();
+    let (log, margin) = interval(logs);
+    println!(
+        "total, dbdyno ÷ bare loop: {:.3} ({:.3} … {:.3})",
+        log.exp(),
+        (log - margin).exp(),
+        (log + margin).exp()
+    );
 }
 
 #[derive(Clone, Copy)]
@@ -94,10 +146,10 @@ fn start_server() -> (Child, u16) {
     (child, line.trim().parse().expect("a port"))
 }
 
-fn dbdyno(port: u16, clients: u32, seconds: u64) -> Cost {
+fn dbdyno(port: u16, clients: u32, window: Duration) -> Cost {
     let tables = Tables { count: 1, rows: ROWS, seed: 1 };
     let load = resolve("point-query", tables).expect("the load exists");
-    let script = Script::compile(&load, Dialect::Mysql).expect("it compiles");
+    let load = ReadyLoad::compile(&load, Dialect::Mysql).expect("it compiles");
     let endpoint = Endpoint {
         transport: Transport::Tcp("127.0.0.1".into(), port),
         user: "bench".into(),
@@ -105,12 +157,12 @@ fn dbdyno(port: u16, clients: u32, seconds: u64) -> Cost {
         database: "sbtest".into(),
     };
     let spec = RoundSpec {
-        script: &script,
+        load: &load,
         connector: &Connector::Mysql(endpoint),
         clients,
         first_operation: 0,
         lead_in: Duration::from_millis(100),
-        window: Duration::from_secs(seconds),
+        window,
         slow: 0.0,
         processor: None,
         stop: &AtomicBool::new(false),
@@ -120,7 +172,7 @@ fn dbdyno(port: u16, clients: u32, seconds: u64) -> Cost {
     Cost {
         user_us: per_event(measured.usage.cpu_ns - measured.usage.kernel_ns),
         kernel_us: per_event(measured.usage.kernel_ns),
-        per_second: measured.events as f64 / seconds as f64,
+        per_second: measured.events as f64 / window.as_secs_f64(),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::template::TemplateError;
 
 /// What clients carry out.
 #[derive(Clone, Debug)]
-pub struct Script {
+pub struct ReadyLoad {
     statements: Vec<Statement>,
     classes: Vec<String>,
     part: Part,
@@ -21,23 +21,23 @@ pub struct Script {
 #[derive(Clone, Debug)]
 pub enum Part {
     /// From templates.
-    Program(Program),
+    Program(Arc<Program>),
     /// From a conversation in this dialect.
     Dialogue(Arc<dyn Dialogue>, Dialect),
 }
 
-impl Script {
+impl ReadyLoad {
     /// Makes a load ready.
     ///
     /// # Errors
     /// A template of the load that does not parse.
-    pub fn compile(load: &Load, dialect: Dialect) -> Result<Script, TemplateError> {
+    pub fn compile(load: &Load, dialect: Dialect) -> Result<ReadyLoad, TemplateError> {
         Ok(match &load.content {
             Content::Mix(mix) => {
                 let program = Program::compile(mix, &load.name, dialect, &*load.dataset)?;
-                Script::of_program(program)
+                ReadyLoad::of_program(program)
             }
-            Content::Dialogue(dialogue) => Script {
+            Content::Dialogue(dialogue) => ReadyLoad {
                 statements: dialogue.statements(dialect),
                 classes: dialogue.classes(),
                 part: Part::Dialogue(Arc::clone(dialogue), dialect),
@@ -46,11 +46,11 @@ impl Script {
     }
 
     /// A program by itself.
-    pub fn of_program(program: Program) -> Script {
-        Script {
+    pub fn of_program(program: Program) -> ReadyLoad {
+        ReadyLoad {
             statements: program.statements().to_vec(),
             classes: program.classes().to_vec(),
-            part: Part::Program(program),
+            part: Part::Program(Arc::new(program)),
         }
     }
 
