@@ -58,8 +58,8 @@ pub struct Answer {
     pub rows_changed: u64,
     /// Times that the event was rolled back for the sake of others and asked again.
     pub retries: u64,
-    /// The class of the event, an index into [`ReadyLoad::classes`]: that of its first statement, or
-    /// what a dialogue says.
+    /// The class of the event, an index into [`ReadyLoad::classes`]: that of its first statement,
+    /// or what a dialogue says.
     pub class: u32,
 }
 

@@ -52,7 +52,7 @@ pub trait Dataset: Debug + Send + Sync {
     /// The tables, in the order in which they are made.
     fn tables(&self, dialect: Dialect) -> Vec<TableScript>;
 
-    /// The tables that `{table}` in a template can stand for. Loads that are no templates need none.
+    /// The tables that `{table}` in a template can stand for. Dialogues need none.
     fn drawn_tables(&self) -> Vec<String> {
         Vec::new()
     }

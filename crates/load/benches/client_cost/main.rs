@@ -78,8 +78,8 @@ fn bare_pairs(port: u16, clients: u32, rounds: u64) -> Vec<(Cost, Cost)> {
     let bare = || bare::measure(port, clients, WINDOW);
     let mut pairs = Vec::new();
     for block in 0..10 * rounds {
-        for first in [block % 2 == 0, block % 2 == 1] {
-            if first == (dbdyno_model::random::mix(block) % 2 == 0) {
+        for first in [true, false] {
+            if first == (dbdyno_model::random::mix(block).is_multiple_of(2)) {
                 let cost = ours();
                 pairs.push((cost, bare()));
             } else {

@@ -21,7 +21,7 @@ pub(super) fn entries() -> Vec<Entry> {
     vec![
         Entry {
             name: "join",
-            about: "equi-join of two tables, one look-up by primary key for each row (rows=, width=)",
+            about: "equi-join, one look-up by primary key for each row (rows=, width=)",
             group: Group::RangeAggregate,
             make: join,
         },

@@ -17,8 +17,20 @@ type Making = Result<Made, SpecError>;
 
 /// The 32, in the order of Callaghan's table.
 pub(super) fn entries() -> Vec<Entry> {
-    use Group::{Point, Range, RangeAggregate, Write};
-    let entry = |name, group, about, make| Entry { name, about, group, make };
+    [points(), ranges(), aggregates(), changes()].into_iter().flatten().collect()
+}
+
+fn entry(
+    name: &'static str,
+    group: Group,
+    about: &'static str,
+    make: fn(&mut Options, Tables) -> Making,
+) -> Entry {
+    Entry { name, about, group, make }
+}
+
+fn points() -> Vec<Entry> {
+    use Group::Point;
     vec![
         entry("hot-points", Point, "the same 100 rows by primary key each time", hot_points),
         entry("point-query", Point, "one row by primary key, not covered", point_query),
@@ -49,6 +61,12 @@ pub(super) fn entries() -> Vec<Entry> {
         entry("random-points_range=10", Point, "10 random rows by primary key", |o, t| {
             reads(o, t, "SELECT c FROM {table} WHERE id IN ({id*10})", 1, 10)
         }),
+    ]
+}
+
+fn ranges() -> Vec<Entry> {
+    use Group::Range;
+    vec![
         entry("range-covered-pk", Range, "101 ids by a range of the primary key", |o, t| {
             reads(o, t, "SELECT id FROM {table} WHERE id BETWEEN {id} AND {id+100}", 1, 101)
         }),
@@ -71,6 +89,12 @@ pub(super) fn entries() -> Vec<Entry> {
                 reads(o, t, "SELECT k, c FROM {table} WHERE k BETWEEN {k} AND {k+100}", 0, u64::MAX)
             },
         ),
+    ]
+}
+
+fn aggregates() -> Vec<Entry> {
+    use Group::RangeAggregate;
+    vec![
         entry("read-only-count_range=1000", RangeAggregate, "count of 1000 rows", |o, t| {
             single(o, t, count(1000))
         }),
@@ -111,6 +135,12 @@ pub(super) fn entries() -> Vec<Entry> {
             |o, t| with_points(o, t, sum(1000)),
         ),
         entry("scan", RangeAggregate, "full scan of a table that returns nothing", scan),
+    ]
+}
+
+fn changes() -> Vec<Entry> {
+    use Group::Write;
+    vec![
         entry("delete", Write, "one row by primary key, not put back", delete),
         entry("insert", Write, "one row after the last", insert),
         entry(
