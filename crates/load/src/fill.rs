@@ -174,11 +174,12 @@ impl<'a> Filling<'a> {
         let teller = thread::current();
         thread::scope(|scope| {
             let worker = || {
-                let done = self.connector.connect().map_err(LoadError::from).and_then(|mut client| {
-                    work(&mut *client)?;
-                    client.close();
-                    Ok(())
-                });
+                let done =
+                    self.connector.connect().map_err(LoadError::from).and_then(|mut client| {
+                        work(&mut *client)?;
+                        client.close();
+                        Ok(())
+                    });
                 running.fetch_sub(1, Ordering::Release);
                 teller.unpark();
                 done.inspect_err(|_| self.failed.store(true, Ordering::Relaxed))

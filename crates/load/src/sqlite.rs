@@ -7,7 +7,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dbdyno_wire::{Args, Client, Outcome, Param, Rows, ServerError, StatementId, WireError};
+use dbdyno_wire::{
+    Args, Client, Outcome, Param, RowBuffer, Rows, ServerError, StatementId, WireError,
+};
 use rusqlite::ffi::ErrorCode;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql};
@@ -67,18 +69,30 @@ impl ToSql for Bound<'_> {
 }
 
 impl SqliteClient {
-    fn step_all(&mut self, sql: &str, args: &dyn Args) -> rusqlite::Result<Outcome> {
+    /// Runs a statement to its end; its rows are kept if anybody wants them.
+    fn step_all(
+        &mut self,
+        sql: &str,
+        args: &dyn Args,
+        mut into: Option<&mut RowBuffer>,
+    ) -> rusqlite::Result<Outcome> {
         let before = self.connection.total_changes();
         let mut statement = self.connection.prepare_cached(sql)?;
         for index in 0..args.count() {
             statement.raw_bind_parameter(index + 1, Bound(args.get(index)))?;
         }
         let columns = statement.column_count();
+        if let Some(into) = &mut into {
+            into.begin(columns);
+        }
         let mut returned = 0;
         let mut rows = statement.raw_query();
         while let Some(row) = rows.next()? {
             for column in 0..columns {
-                std::hint::black_box(row.get_ref(column)?);
+                let value = std::hint::black_box(row.get_ref(column)?);
+                if let Some(into) = &mut into {
+                    keep(value, into);
+                }
             }
             returned += 1;
         }
@@ -86,6 +100,21 @@ impl SqliteClient {
         drop(statement);
         let affected = self.connection.total_changes() - before;
         Ok(Outcome { rows: returned, affected })
+    }
+
+    /// As above, for a prepared statement.
+    fn step_prepared(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+        into: Option<&mut RowBuffer>,
+    ) -> Result<Outcome, WireError> {
+        let index = statement.0 as usize;
+        assert!(index < self.statements.len(), "a statement of another connection");
+        let sql = std::mem::take(&mut self.statements[index]);
+        let outcome = self.step_all(&sql, args, into);
+        self.statements[index] = sql;
+        outcome.map_err(refused)
     }
 }
 
@@ -97,17 +126,21 @@ impl Client for SqliteClient {
     }
 
     fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
-        let index = statement.0 as usize;
-        assert!(index < self.statements.len(), "a statement of another connection");
-        let sql = std::mem::take(&mut self.statements[index]);
-        let outcome = self.step_all(&sql, args);
-        self.statements[index] = sql;
-        outcome.map_err(refused)
+        self.step_prepared(statement, args, None)
+    }
+
+    fn fetch(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+        into: &mut RowBuffer,
+    ) -> Result<Outcome, WireError> {
+        self.step_prepared(statement, args, Some(into))
     }
 
     fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
         let none: &[Param<'_>] = &[];
-        self.step_all(sql, &none).map_err(refused)
+        self.step_all(sql, &none, None).map_err(refused)
     }
 
     fn query(&mut self, sql: &str) -> Result<Rows, WireError> {
@@ -163,6 +196,15 @@ impl Client for SqliteClient {
     }
 
     fn close(self: Box<Self>) {}
+}
+
+fn keep(value: ValueRef<'_>, into: &mut RowBuffer) {
+    match value {
+        ValueRef::Null => into.push_null(),
+        ValueRef::Integer(number) => into.push_shown(number),
+        ValueRef::Real(number) => into.push_shown(number),
+        ValueRef::Text(text) | ValueRef::Blob(text) => into.push_text(text),
+    }
 }
 
 fn shown(value: ValueRef<'_>) -> Option<String> {

@@ -1,6 +1,9 @@
 //! What both protocols offer.
 
+use std::os::fd::BorrowedFd;
+
 use crate::error::WireError;
+use crate::rows::RowBuffer;
 
 /// A parameter of a prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +12,8 @@ pub enum Param<'a> {
     Null,
     /// An integer; sent in the width that the server asked for.
     Int(i64),
-    /// Characters, sent as they are.
+    /// Characters, sent as they are. Both servers take them for every type: decimals, dates and
+    /// times are written so, and numbers may be.
     Text(&'a [u8]),
 }
 
@@ -87,6 +91,22 @@ pub trait Client: Send {
     /// The server's refusal, a wrong number of parameters, or a broken connection.
     fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError>;
 
+    /// Executes a prepared statement as [`Client::execute`] does and keeps the rows of its last
+    /// result in `into`, which holds nothing after a statement without one. Allocates nothing once
+    /// buffers have grown. After an error the content of `into` is of no use.
+    ///
+    /// Values are the characters of the server's text protocol on either server; a MySQL session
+    /// speaks latin1, PostgreSQL's the encoding of the server.
+    ///
+    /// # Errors
+    /// Those of [`Client::execute`], and a row that does not fit its columns.
+    fn fetch(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+        into: &mut RowBuffer,
+    ) -> Result<Outcome, WireError>;
+
     /// Sends one statement as text; rows are read and counted. Allocates nothing in the steady
     /// state.
     ///
@@ -120,4 +140,36 @@ pub trait Client: Send {
 
     /// Tells the server that the connection ends. Dropping does the same without waiting.
     fn close(self: Box<Self>);
+}
+
+/// A connection that can be asked without waiting for the answer: one thread serves thousands.
+///
+/// ```text
+///   send_execute ──▶ … socket readable … receive: None … readable … receive: Some(outcome)
+/// ```
+///
+/// One question at a time; until it is answered the connection takes no other. Questions and
+/// answers are those of [`Client::execute`] and [`Client::run`], read by the same code.
+pub trait Pollable: Client {
+    /// The socket, to wait until there is something to receive.
+    fn socket(&self) -> BorrowedFd<'_>;
+
+    /// Sends what [`Client::execute`] sends. It waits only for room in the socket's buffer, which a
+    /// request of ordinary size finds empty.
+    ///
+    /// # Errors
+    /// A wrong number of parameters, a broken connection, or an answer that is still awaited.
+    fn send_execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<(), WireError>;
+
+    /// Sends what [`Client::run`] sends.
+    ///
+    /// # Errors
+    /// A broken connection, or an answer that is still awaited.
+    fn send_run(&mut self, sql: &str) -> Result<(), WireError>;
+
+    /// Takes what has arrived and never waits; `None` as long as the answer is not whole.
+    ///
+    /// # Errors
+    /// The server's refusal, a broken connection, or that nothing was asked.
+    fn receive(&mut self) -> Result<Option<Outcome>, WireError>;
 }

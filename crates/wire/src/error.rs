@@ -45,6 +45,12 @@ impl WireError {
         !matches!(self, WireError::Server(_))
     }
 
+    /// Whether a reader that does not wait found nothing more, and may look again later.
+    #[inline]
+    pub(crate) fn is_not_yet(&self) -> bool {
+        matches!(self, WireError::Broken(error) if error.kind() == io::ErrorKind::WouldBlock)
+    }
+
     /// Whether the transaction was rolled back for the sake of others and may simply be asked
     /// again: MySQL 1020, 1205, 1213 (those that sysbench ignores), SQLSTATE 40001 and 40P01.
     pub fn is_retryable(&self) -> bool {

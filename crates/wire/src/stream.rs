@@ -1,11 +1,13 @@
-//! A blocking socket, TCP or unix.
+//! A socket, TCP or unix. It blocks, except where a reader asks only for what is there.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use dbdyno_model::{Secret, Transport};
+use nix::sys::socket::{MsgFlags, recv};
 
 use crate::error::WireError;
 
@@ -78,6 +80,41 @@ impl Stream {
                 stream.set_read_timeout(timeout)?;
                 stream.set_write_timeout(timeout)
             }
+        }
+    }
+}
+
+/// What a reader does when nothing is there yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    /// It waits.
+    UntilThere,
+    /// It returns with [`io::ErrorKind::WouldBlock`].
+    Never,
+}
+
+impl Stream {
+    /// Reads what is there, at least one byte unless the other side has closed.
+    ///
+    /// # Errors
+    /// The operating system's.
+    #[inline]
+    pub(crate) fn read_as(&mut self, waiting: Waiting, buffer: &mut [u8]) -> io::Result<usize> {
+        match waiting {
+            Waiting::UntilThere => self.read(buffer),
+            Waiting::Never => {
+                let socket = self.as_fd().as_raw_fd();
+                recv(socket, buffer, MsgFlags::MSG_DONTWAIT).map_err(io::Error::from)
+            }
+        }
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Stream::Tcp(stream) => stream.as_fd(),
+            Stream::Unix(stream) => stream.as_fd(),
         }
     }
 }

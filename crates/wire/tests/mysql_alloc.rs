@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use dbdyno_wire::mock::{EveryNth, Login, MockServer, Protocol, Reply, Turn};
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{Client, Param};
+use dbdyno_wire::{Client, Param, RowBuffer};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -52,12 +52,15 @@ fn statements_allocate_nothing_once_warm() {
     let update = connection.prepare("UPDATE t SET c=? WHERE id=?").unwrap();
     let (id, text) = (Param::Int(5), Param::Text(&[b'x'; 500]));
     let lists = [vec![id, text], vec![text, id], vec![Param::Null, text]];
+    let mut rows = RowBuffer::new();
     let mut round = || {
         for _ in 0..20 {
             connection.run("BEGIN").unwrap();
             connection.execute(select, &lists[0]).unwrap();
             connection.execute(select, &lists[2]).unwrap();
             connection.execute(update, &lists[1]).unwrap();
+            let fetched = connection.fetch(select, &lists[0], &mut rows).unwrap();
+            assert_eq!(rows.rows() as u64, fetched.rows);
             connection.run("SELECT c FROM t").unwrap();
             connection.run("COMMIT").unwrap();
         }
@@ -67,5 +70,5 @@ fn statements_allocate_nothing_once_warm() {
     round();
     assert_eq!(ALLOCATIONS.get() - before, 0);
     assert!(before > 0, "the allocator counts");
-    assert_eq!(server.statements(), 160);
+    assert_eq!(server.statements(), 200);
 }

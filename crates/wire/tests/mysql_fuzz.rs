@@ -10,7 +10,7 @@ use std::io::Write;
 use std::net::Shutdown;
 
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{Client, Param};
+use dbdyno_wire::{Client, Param, RowBuffer};
 use proptest::prelude::*;
 
 use stage::*;
@@ -82,10 +82,24 @@ fn conversation() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let rows: [&[u8]; 3] = [b"\x01x", b"\xfb", b"\xfc\x05\0abcde"];
     let result: Vec<Vec<u8>> = of(&[&[&[1][..], COLUMN], &rows[..], &[OK_EOF]].concat());
     let older: Vec<Vec<u8>> = of(&[&[&[1][..], COLUMN, EOF], &rows[..], &[EOF_MORE, OK]].concat());
+    // A row in binary form with a value of each kind that has a length of its own.
+    let kinds = [0x01, 0x03, 0x05, 0x08, 0x0A, 0x0B, 0x0C, 0xF6, 0xFD];
+    let definitions =
+        kinds.map(|kind| [&COLUMN[..COLUMN.len() - 6], &[kind, 0, 0, 0, 0, 0]].concat());
+    let binary = [
+        &[0; 3][..],
+        &[7, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xF0, 0x3F, 1, 0, 0, 0, 0, 0, 0, 0],
+        &[4, 0xEA, 7, 1, 2, 8, 0, 1, 0, 0, 0, 2, 3, 4, 7, 0xEA, 7, 1, 2, 3, 4, 5],
+        b"\x041.50\x01x",
+    ]
+    .concat();
+    let columns: Vec<&[u8]> = definitions.iter().map(Vec::as_slice).collect();
+    let typed: Vec<Vec<u8>> = of(&[&[&[9][..]], &columns[..], &[&binary, OK_EOF]].concat());
     let prepared: [&[u8]; 3] = [&[0, 9, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0], COLUMN, COLUMN];
     prop_oneof![
         Just(result),
         Just(older),
+        Just(typed),
         Just(of(&prepared)),
         Just(vec![greeting(DEPRECATE_EOF, "caching_sha2_password")]),
         proptest::collection::vec(payload(), 0..8),
@@ -165,11 +179,11 @@ proptest! {
     fn any_answer_to_a_statement_is_survived(
         modern: bool,
         bytes in answer(1),
-        which in 0u8..5,
+        which in 0u8..6,
     ) {
         let (endpoint, player) = stage(move |peer| {
             peer.let_in(if modern { DEPRECATE_EOF } else { 0 });
-            if which == 4 {
+            if which >= 4 {
                 peer.read();
                 let end: &[&[u8]] = if modern { &[] } else { &[EOF] };
                 let prepared = [0, 9, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
@@ -183,6 +197,11 @@ proptest! {
             1 => connection.query("SELECT 1").map(drop),
             2 => connection.prepare("SELECT ?").map(drop),
             3 => connection.bulk("LOAD", &mut |_| false).map(drop),
+            4 => {
+                let statement = connection.prepare("SELECT ?").unwrap();
+                let mut rows = RowBuffer::new();
+                connection.fetch(statement, &vec![Param::Int(1)], &mut rows).map(drop)
+            }
             _ => {
                 let statement = connection.prepare("SELECT ?").unwrap();
                 connection.execute(statement, &vec![Param::Int(1)]).map(drop)

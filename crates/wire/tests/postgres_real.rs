@@ -15,7 +15,7 @@ use std::time::Duration;
 use dbdyno_model::{Secret, Transport};
 use dbdyno_wire::mock::{Auth, Fixed, Login, MockServer, Protocol, Turn};
 use dbdyno_wire::postgres::Connection;
-use dbdyno_wire::{Client, Endpoint, Outcome, Param, ServerError, WireError};
+use dbdyno_wire::{Client, Endpoint, Outcome, Param, RowBuffer, ServerError, WireError};
 
 /// PostgreSQL does not run as root; this is `nobody`.
 const NOBODY: u32 = 65_534;
@@ -335,6 +335,75 @@ fn parameters_of_every_kind_arrive() {
         assert_eq!(error.sqlstate, "22003", "{error}");
     }
     assert_eq!(single(&mut client, "SELECT count(*) FROM t"), "4");
+}
+
+/// A column of each type and a value for it.
+const TYPES: &[(&str, &str)] = &[
+    ("int2", "-32768"),
+    ("int4", "2147483647"),
+    ("int8", "-9223372036854775808"),
+    ("numeric(12,2)", "1234567.80"),
+    ("numeric", "0.00000000000000000001"),
+    ("float4", "0.1"),
+    ("float8", "1e-300"),
+    ("bool", "t"),
+    ("date", "2026-01-02"),
+    ("time", "03:04:05.000006"),
+    ("timestamp", "2026-01-02 03:04:05.000006"),
+    ("timestamptz", "2026-01-02 03:04:05+00"),
+    ("interval", "1 day 02:03:04"),
+    ("char(5)", "ä"),
+    ("varchar(9)", "x y"),
+    ("text", ""),
+    ("bytea", "\\x00ff"),
+    ("oid", "4294967295"),
+    ("uuid", "00000000-0000-0000-0000-00000000002a"),
+    ("json", "{\"a\": 1}"),
+    ("int4[]", "{1,NULL}"),
+];
+
+#[test]
+fn rows_of_every_type_come_as_text() {
+    let Some(server) = Server::shared() else { return };
+    let mut client = server.connect();
+    client.run("SET timezone='UTC'").unwrap();
+    let columns: Vec<String> =
+        TYPES.iter().enumerate().map(|(index, (kind, _))| format!("c{index} {kind}")).collect();
+    client.run(&format!("CREATE TEMP TABLE t (id int, {})", columns.join(","))).unwrap();
+    let marks: Vec<String> = (1..=TYPES.len() + 1).map(|number| format!("${number}")).collect();
+    let marks = marks.join(",");
+    let insert = client.prepare(&format!("INSERT INTO t VALUES ({marks})")).unwrap();
+    let mut values = vec![Param::Int(0)];
+    values.extend(TYPES.iter().map(|(_, value)| Param::Text(value.as_bytes())));
+    client.execute(insert, &values).unwrap();
+    values = vec![Param::Null; TYPES.len() + 1];
+    values[0] = Param::Int(1);
+    client.execute(insert, &values).unwrap();
+
+    let sql = "SELECT * FROM t ORDER BY id";
+    let text = client.query(sql).unwrap();
+    let select = client.prepare(sql).unwrap();
+    let mut rows = RowBuffer::new();
+    assert_eq!(client.fetch(select, &vec![], &mut rows).unwrap().rows, 2);
+    assert_eq!((rows.rows(), rows.columns(), rows.int(1, 0)), (2, TYPES.len() + 1, Some(1)));
+    for (column, (kind, value)) in (1..).zip(TYPES) {
+        let got = rows.text(0, column).map(|text| String::from_utf8(text.to_vec()).unwrap());
+        assert_eq!(got, text.rows[0][column], "{kind}");
+        assert_eq!(got.unwrap().trim_end(), *value, "{kind}");
+        assert_eq!(rows.text(1, column), None);
+    }
+    // Counting afterwards asks for the binary form again, and nothing of before is left.
+    assert_eq!(client.execute(select, &vec![]).unwrap().rows, 2);
+    let none = client.prepare("SELECT id FROM t WHERE id > $1").unwrap();
+    client.fetch(none, &vec![Param::Int(9)], &mut rows).unwrap();
+    assert_eq!(rows.rows(), 0);
+    let change = client.prepare("UPDATE t SET c0 = c0 WHERE id = $1").unwrap();
+    assert_eq!(client.fetch(change, &vec![Param::Int(0)], &mut rows).unwrap().affected, 1);
+    let divide = client.prepare("SELECT 1 / $1::int").unwrap();
+    let error = server_error(client.fetch(divide, &vec![Param::Int(0)], &mut rows));
+    assert_eq!(error.sqlstate, "22012");
+    assert_eq!(client.fetch(divide, &vec![Param::Int(1)], &mut rows).unwrap().rows, 1);
+    assert_eq!(rows.int(0, 0), Some(1));
 }
 
 #[test]

@@ -37,7 +37,7 @@ mod postgres;
 mod script;
 mod sql;
 
-pub use script::{Delay, EveryNth, Fixed, Reply, SPIN_TAIL, Script, Timed, Turn};
+pub use script::{Delay, EveryNth, Fixed, Reply, Script, Turn};
 
 /// The language that the mock speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +117,9 @@ enum Listener {
     Tcp(TcpListener),
     Unix(UnixListener),
 }
+
+/// Stack of a session's thread, a fraction of the usual: thousands of sessions fit into one process.
+const STACK: usize = 256 << 10;
 
 impl MockServer {
     /// Starts a server on a free port of 127.0.0.1.
@@ -276,8 +279,8 @@ fn admit(stream: Stream, shared: &Arc<Shared>) -> io::Result<()> {
     let session = Session { stream, number, executed: 0, shared: Arc::clone(shared) };
     // The lock is held over both, so that a session cannot end before it is listed.
     let mut sessions = shared.sessions();
-    let thread =
-        thread::Builder::new().name(format!("mock-{number}")).spawn(move || session.serve())?;
+    let builder = thread::Builder::new().name(format!("mock-{number}")).stack_size(STACK);
+    let thread = builder.spawn(move || session.serve())?;
     sessions.threads.push(thread);
     sessions.sockets.insert(number, second);
     Ok(())
@@ -310,9 +313,6 @@ struct Session {
 
 impl Session {
     fn serve(mut self) {
-        // The kernel may wake a sleeper 50 µs late to save power; here that would be a service time
-        // of its own. Where it refuses, sleeps are as long as they were.
-        let _ = nix::sys::prctl::set_timerslack(1);
         // An error here is a client that went away or broke the protocol; the client's side tells.
         let _ = match self.shared.protocol {
             Protocol::Mysql => mysql::serve(&mut self),
@@ -333,10 +333,6 @@ impl Session {
         match turn.delay {
             Delay::None => {}
             Delay::Sleep(time) => self.wait(time, thread::park_timeout),
-            Delay::Exact(time) => self.wait(time, |rest| match rest.checked_sub(SPIN_TAIL) {
-                Some(sleep) if !sleep.is_zero() => thread::park_timeout(sleep),
-                _ => std::hint::spin_loop(),
-            }),
             Delay::Spin(time) => self.wait(time, |_| std::hint::spin_loop()),
         }
         // A server that is going down does not answer before its time.

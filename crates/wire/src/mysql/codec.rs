@@ -41,6 +41,10 @@ impl<'a> Reader<'a> {
         self.array().map(u32::from_le_bytes)
     }
 
+    pub fn u64(&mut self) -> Result<u64, WireError> {
+        self.array().map(u64::from_le_bytes)
+    }
+
     /// An integer of one to nine bytes.
     pub fn length_encoded(&mut self) -> Result<u64, WireError> {
         Ok(match self.u8()? {

@@ -12,6 +12,7 @@
 //! same bytes whatever their defaults are.
 
 pub(crate) mod auth;
+mod binary;
 pub(crate) mod codec;
 pub(crate) mod handshake;
 mod latin1;
@@ -20,15 +21,18 @@ mod result;
 mod statement;
 
 use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Duration;
 
-use crate::client::{Args, Client, Outcome, Rows, StatementId};
+use crate::client::{Args, Client, Outcome, Pollable, Rows, StatementId};
 use crate::error::WireError;
-use crate::stream::{Endpoint, Stream};
+use crate::rows::RowBuffer;
+use crate::stream::{Endpoint, Stream, Waiting};
 
+use binary::Column;
 use handshake::{Greeting, capability};
 use packet::Channel;
-use result::{Answer, Ending, Form};
+use result::{Answer, Counted, Ending, Fetched, Form, Kept, Reading, Sink};
 use statement::Statement;
 
 const QUIT: u8 = 0x01;
@@ -46,6 +50,8 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct Connection {
     channel: Channel,
     statements: Vec<Statement>,
+    /// The columns of the last result whose rows were kept, as memory to be used again.
+    columns: Vec<Column>,
     ending: Ending,
     version: String,
     id: u64,
@@ -53,11 +59,21 @@ pub struct Connection {
 }
 
 /// Whether more can be asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum State {
     Usable,
+    /// Something was asked without waiting, and the answer has not been received as a whole.
+    Awaiting(Awaited),
     /// After a fatal error: the next bytes could be the rest of an old answer.
     Broken,
+}
+
+/// An answer of which a part may have been read.
+#[derive(Clone, Copy, Debug)]
+struct Awaited {
+    reading: Reading,
+    /// The statement that was executed, if it was a prepared one.
+    statement: Option<StatementId>,
 }
 
 impl Connection {
@@ -95,6 +111,7 @@ impl Connection {
         Ok(Connection {
             channel,
             statements: Vec::new(),
+            columns: Vec::new(),
             ending: if modern { Ending::Ok } else { Ending::Eof },
             version: greeting.version,
             id: u64::from(greeting.connection_id),
@@ -108,10 +125,8 @@ impl Connection {
         &mut self,
         command: impl FnOnce(&mut Self) -> Result<T, WireError>,
     ) -> Result<T, WireError> {
-        if self.state == State::Broken {
-            return Err(WireError::Protocol(
-                "the connection was given up after an earlier error; open a new one".to_owned(),
-            ));
+        if !matches!(self.state, State::Usable) {
+            return Err(self.unusable());
         }
         let result = command(self);
         if let Err(error) = &result
@@ -122,11 +137,38 @@ impl Connection {
         result
     }
 
+    #[cold]
+    fn unusable(&self) -> WireError {
+        let text = match self.state {
+            State::Awaiting(_) => "an earlier statement has not been answered yet; receive it",
+            _ => "the connection was given up after an earlier error; open a new one",
+        };
+        WireError::Protocol(text.to_owned())
+    }
+
     #[inline]
     fn send_text(&mut self, code: u8, sql: &str) -> Result<(), WireError> {
         let sql = latin1::encode(sql)?;
         self.channel.command(code)?.extend_from_slice(&sql);
         self.channel.send()
+    }
+
+    /// Executes a statement and reads the answer to it.
+    #[inline]
+    fn carry_out<K: Sink>(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+        sink: &mut K,
+    ) -> Result<Outcome, WireError> {
+        self.ask(|this| {
+            let prepared = find(&mut this.statements, statement)?;
+            prepared.write(&mut this.channel, args)?;
+            this.channel.send()?;
+            let outcome = Reading::new(Form::Binary, this.ending).finish(&mut this.channel, sink);
+            prepared.answered(&outcome);
+            outcome
+        })
     }
 
     fn send_pieces(&mut self, more: &mut dyn FnMut(&mut Vec<u8>) -> bool) -> Result<(), WireError> {
@@ -148,7 +190,7 @@ impl Connection {
 
     /// Says goodbye, once, if anybody listens.
     fn quit(&mut self) {
-        if self.state == State::Usable {
+        if matches!(self.state, State::Usable) {
             self.state = State::Broken;
             let said = self.channel.command(QUIT).is_ok();
             // Who is already gone need not be told.
@@ -170,37 +212,37 @@ impl Client for Connection {
 
     #[inline]
     fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
-        self.ask(|this| {
-            let prepared = this.statements.get_mut(statement.0 as usize).ok_or_else(|| {
-                WireError::Protocol(format!("statement {} was not prepared here", statement.0))
-            })?;
-            prepared.write(&mut this.channel, args)?;
-            this.channel.send()?;
-            match result::count(&mut this.channel, Form::Binary, this.ending) {
-                Ok(outcome) => {
-                    prepared.taken();
-                    Ok(outcome)
-                }
-                Err(error) => {
-                    prepared.refused();
-                    Err(error)
-                }
-            }
-        })
+        self.carry_out(statement, args, &mut Counted)
+    }
+
+    fn fetch(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+        into: &mut RowBuffer,
+    ) -> Result<Outcome, WireError> {
+        into.clear();
+        let mut columns = std::mem::take(&mut self.columns);
+        let mut sink = Fetched { columns: &mut columns, rows: into };
+        let outcome = self.carry_out(statement, args, &mut sink);
+        self.columns = columns;
+        outcome
     }
 
     #[inline]
     fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
         self.ask(|this| {
             this.send_text(QUERY, sql)?;
-            result::count(&mut this.channel, Form::Text, this.ending)
+            Reading::new(Form::Text, this.ending).finish(&mut this.channel, &mut Counted)
         })
     }
 
     fn query(&mut self, sql: &str) -> Result<Rows, WireError> {
         self.ask(|this| {
             this.send_text(QUERY, sql)?;
-            result::keep(&mut this.channel, this.ending)
+            let mut kept = Kept::default();
+            Reading::new(Form::Text, this.ending).finish(&mut this.channel, &mut kept)?;
+            Ok(kept.0)
         })
     }
 
@@ -220,7 +262,8 @@ impl Client for Connection {
                     ));
                 }
             }
-            result::count(&mut this.channel, Form::Text, this.ending).map(|done| done.affected)
+            let mut reading = Reading::new(Form::Text, this.ending);
+            reading.finish(&mut this.channel, &mut Counted).map(|outcome| outcome.affected)
         })
     }
 
@@ -240,10 +283,61 @@ impl Client for Connection {
     }
 }
 
+impl Pollable for Connection {
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.channel.stream().as_fd()
+    }
+
+    #[inline]
+    fn send_execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<(), WireError> {
+        self.ask(|this| {
+            find(&mut this.statements, statement)?.write(&mut this.channel, args)?;
+            this.channel.send()
+        })?;
+        let reading = Reading::new(Form::Binary, self.ending);
+        self.state = State::Awaiting(Awaited { reading, statement: Some(statement) });
+        Ok(())
+    }
+
+    #[inline]
+    fn send_run(&mut self, sql: &str) -> Result<(), WireError> {
+        self.ask(|this| this.send_text(QUERY, sql))?;
+        let reading = Reading::new(Form::Text, self.ending);
+        self.state = State::Awaiting(Awaited { reading, statement: None });
+        Ok(())
+    }
+
+    #[inline]
+    fn receive(&mut self) -> Result<Option<Outcome>, WireError> {
+        let State::Awaiting(awaited) = &mut self.state else {
+            return Err(WireError::Protocol("nothing was asked of this connection".to_owned()));
+        };
+        self.channel.set_waiting(Waiting::Never);
+        let outcome = awaited.reading.finish(&mut self.channel, &mut Counted);
+        self.channel.set_waiting(Waiting::UntilThere);
+        if outcome.as_ref().is_err_and(WireError::is_not_yet) {
+            return Ok(None);
+        }
+        if let Some(id) = awaited.statement {
+            find(&mut self.statements, id)?.answered(&outcome);
+        }
+        let fatal = outcome.as_ref().is_err_and(WireError::is_fatal);
+        self.state = if fatal { State::Broken } else { State::Usable };
+        outcome.map(Some)
+    }
+}
+
 impl Drop for Connection {
     fn drop(&mut self) {
         self.quit();
     }
+}
+
+#[inline]
+fn find(statements: &mut [Statement], id: StatementId) -> Result<&mut Statement, WireError> {
+    statements
+        .get_mut(id.0 as usize)
+        .ok_or_else(|| WireError::Protocol(format!("statement {} was not prepared here", id.0)))
 }
 
 fn no_answer() -> io::Error {
@@ -253,3 +347,6 @@ fn no_answer() -> io::Error {
         format!("it accepts connections but says nothing for {seconds} s; is it a MySQL server?"),
     )
 }
+
+#[cfg(test)]
+mod tests;

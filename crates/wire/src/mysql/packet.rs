@@ -17,11 +17,13 @@ use std::io::{self, ErrorKind, Read, Write};
 
 use super::codec;
 use crate::error::WireError;
-use crate::stream::Stream;
+use crate::stream::{Stream, Waiting};
 
 const HEADER: usize = 4;
 /// Length that says "and more in the next packet".
 const FULL: usize = 0xFF_FFFF;
+/// A packet of that length with its header.
+const WHOLE: usize = HEADER + FULL;
 const INPUT: usize = 64 << 10;
 /// The protocol's own limit of a row or statement (`max_allowed_packet`).
 const LARGEST: usize = 1 << 30;
@@ -47,7 +49,17 @@ impl Head {
     }
 }
 
+/// Whether the packet that is passed over goes on in the next one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PassingOn {
+    No,
+    Yes,
+}
+
 /// A stream of packets in both directions.
+///
+/// Reading can stop between any two bytes and go on later: what has been read of a packet stays in
+/// the buffer until [`Channel::take`] or [`Channel::skip`] has all of it.
 #[derive(Debug)]
 pub(crate) struct Channel {
     stream: Stream,
@@ -55,8 +67,12 @@ pub(crate) struct Channel {
     input: Vec<u8>,
     start: usize,
     end: usize,
-    /// A payload that came in several packets, put together.
-    joined: Vec<u8>,
+    /// What is still to be passed over of packets whose beginning has been: bytes, and whether a
+    /// packet follows that continues them.
+    passing: usize,
+    passing_on: PassingOn,
+    /// What to do when nothing is there to be read.
+    waiting: Waiting,
     output: Vec<u8>,
     /// Number that the next packet must bear, whoever sends it.
     number: u8,
@@ -69,7 +85,9 @@ impl Channel {
             input: vec![0; INPUT],
             start: 0,
             end: 0,
-            joined: Vec::new(),
+            passing: 0,
+            passing_on: PassingOn::No,
+            waiting: Waiting::UntilThere,
             output: Vec::with_capacity(INPUT),
             number: 0,
         }
@@ -77,6 +95,12 @@ impl Channel {
 
     pub fn stream(&self) -> &Stream {
         &self.stream
+    }
+
+    /// From now on reading waits or does not; a new channel waits.
+    #[inline]
+    pub fn set_waiting(&mut self, waiting: Waiting) {
+        self.waiting = waiting;
     }
 
     /// Starts a request; its arguments are to be appended to what is returned.
@@ -142,13 +166,15 @@ impl Channel {
         if length == 0 {
             return Err(empty());
         }
-        let kind = self.input[self.start + HEADER];
-        self.check(number)?;
-        Ok(Head { length, kind })
+        if number != self.number {
+            return Err(self.out_of_order(number));
+        }
+        Ok(Head { length, kind: self.input[self.start + HEADER] })
     }
 
     /// Reads a header and the byte behind it, which an empty packet would let us wait for in vain.
     fn fill_head(&mut self) -> Result<(), WireError> {
+        self.pass()?;
         self.fill(HEADER)?;
         if self.header().0 == 0 {
             return Err(empty());
@@ -165,6 +191,7 @@ impl Channel {
         self.fill(HEADER + head.length)?;
         let from = self.start + HEADER;
         self.start = from + head.length;
+        self.number = self.number.wrapping_add(1);
         Ok(&self.input[from..self.start])
     }
 
@@ -174,9 +201,11 @@ impl Channel {
         let whole = HEADER + head.length;
         if !head.is_full() && whole <= self.end - self.start {
             self.start += whole;
+            self.number = self.number.wrapping_add(1);
             return Ok(());
         }
-        self.skip_slowly(head)
+        self.skip_slowly(head);
+        Ok(())
     }
 
     /// Passes over packets that are there as a whole and in order, at most `most` of them and as
@@ -202,59 +231,80 @@ impl Channel {
         count
     }
 
-    fn skip_slowly(&mut self, head: Head) -> Result<(), WireError> {
-        self.discard(HEADER + head.length)?;
-        let mut length = head.length;
-        while length == FULL {
-            length = self.continuation()?;
-            self.discard(HEADER + length)?;
+    /// Lets go what is here of a packet; the rest is passed over when the next one is asked for.
+    #[cold]
+    fn skip_slowly(&mut self, head: Head) {
+        self.number = self.number.wrapping_add(1);
+        self.passing = HEADER + head.length;
+        self.passing_on = if head.is_full() { PassingOn::Yes } else { PassingOn::No };
+        self.let_go();
+    }
+
+    /// Passes over what [`Channel::skip`] left.
+    fn pass(&mut self) -> Result<(), WireError> {
+        while self.passing > 0 || self.passing_on == PassingOn::Yes {
+            if self.passing == 0 {
+                let length = self.continuation(0)?;
+                self.number = self.number.wrapping_add(1);
+                self.passing = HEADER + length;
+                self.passing_on = if length == FULL { PassingOn::Yes } else { PassingOn::No };
+            } else {
+                (self.start, self.end) = (0, 0);
+                self.read_more()?;
+            }
+            self.let_go();
         }
         Ok(())
     }
 
-    fn take_joined(&mut self) -> Result<&[u8], WireError> {
-        let mut joined = std::mem::take(&mut self.joined);
-        joined.clear();
-        let mut length = FULL;
-        loop {
-            self.fill(HEADER + length)?;
-            let from = self.start + HEADER;
-            self.start = from + length;
-            joined.extend_from_slice(&self.input[from..self.start]);
-            if length < FULL {
-                break;
-            }
-            if joined.len() > LARGEST {
-                return Err(WireError::Protocol("the server sent a row of over 1 GiB".to_owned()));
-            }
-            length = self.continuation()?;
-        }
-        self.joined = joined;
-        Ok(&self.joined)
+    fn let_go(&mut self) {
+        let here = self.passing.min(self.end - self.start);
+        self.start += here;
+        self.passing -= here;
     }
 
-    /// The header of a packet that continues the one before; it may be empty.
-    fn continuation(&mut self) -> Result<usize, WireError> {
-        self.fill(HEADER)?;
-        let (length, number) = self.header();
-        self.check(number)?;
+    /// Waits for all packets of a payload before it takes any, and closes the gaps between them.
+    #[cold]
+    fn take_joined(&mut self) -> Result<&[u8], WireError> {
+        let mut full = 0;
+        let last = loop {
+            let length = self.continuation(full)?;
+            self.fill(full * WHOLE + HEADER + length)?;
+            if length < FULL {
+                break length;
+            }
+            full += 1;
+            if full * FULL > LARGEST {
+                return Err(WireError::Protocol("the server sent a row of over 1 GiB".to_owned()));
+            }
+        };
+        let from = self.start + HEADER;
+        let mut to = from + FULL;
+        for packet in 1..=full {
+            let at = from + packet * WHOLE;
+            let length = if packet == full { last } else { FULL };
+            self.input.copy_within(at..at + length, to);
+            to += length;
+        }
+        self.start = from + full * WHOLE + last;
+        self.number = self.number.wrapping_add(full as u8).wrapping_add(1);
+        Ok(&self.input[from..to])
+    }
+
+    /// The length of a packet that comes after `full` others and continues them; it may be empty.
+    fn continuation(&mut self, full: usize) -> Result<usize, WireError> {
+        let at = full * WHOLE;
+        self.fill(at + HEADER)?;
+        let (length, number) = header_at(&self.input[self.start + at..]);
+        if number != self.number.wrapping_add(full as u8) {
+            return Err(self.out_of_order(number));
+        }
         Ok(length)
     }
 
     #[inline]
     fn header(&self) -> (usize, u8) {
-        let header = &self.input[self.start..self.start + HEADER];
-        let length = u32::from_le_bytes([header[0], header[1], header[2], 0]);
-        (length as usize, header[3])
-    }
-
-    #[inline]
-    fn check(&mut self, number: u8) -> Result<(), WireError> {
-        if number != self.number {
-            return Err(self.out_of_order(number));
-        }
-        self.number = number.wrapping_add(1);
-        Ok(())
+        header_at(&self.input[self.start..])
     }
 
     #[cold]
@@ -329,23 +379,9 @@ impl Channel {
         Ok(())
     }
 
-    /// Passes over `count` bytes without keeping them.
-    fn discard(&mut self, mut count: usize) -> Result<(), WireError> {
-        loop {
-            let here = count.min(self.end - self.start);
-            self.start += here;
-            count -= here;
-            if count == 0 {
-                return Ok(());
-            }
-            (self.start, self.end) = (0, 0);
-            self.read_more()?;
-        }
-    }
-
     fn read_more(&mut self) -> Result<(), WireError> {
         loop {
-            match self.stream.read(&mut self.input[self.end..]) {
+            match self.stream.read_as(self.waiting, &mut self.input[self.end..]) {
                 Ok(0) if self.start == self.end => return Err(closed("before it answered")),
                 Ok(0) => return Err(closed("in the middle of a packet")),
                 Ok(count) => {
@@ -356,6 +392,12 @@ impl Channel {
                 Err(error) => return Err(WireError::Broken(error)),
             }
         }
+    }
+
+    /// Bytes that the buffer of what was read can hold.
+    #[cfg(test)]
+    pub fn capacity(&self) -> usize {
+        self.input.len()
     }
 
     /// Reads and drops what comes until the other side closes, or sends too much to be waited for.
@@ -384,8 +426,9 @@ impl Channel {
             let head = self.head()?;
             return self.take(head);
         }
-        self.continuation()?;
+        self.continuation(0)?;
         self.start += HEADER;
+        self.number = self.number.wrapping_add(1);
         Ok(&[])
     }
 
@@ -414,6 +457,13 @@ pub(crate) fn put_packets(output: &mut Vec<u8>, number: &mut u8, payload: &[u8])
             return;
         }
     }
+}
+
+/// Length and number in the header with which these bytes begin.
+#[inline]
+fn header_at(bytes: &[u8]) -> (usize, u8) {
+    let header = &bytes[..HEADER];
+    (u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize, header[3])
 }
 
 fn header(length: usize, number: u8) -> [u8; HEADER] {

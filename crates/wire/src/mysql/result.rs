@@ -10,11 +10,13 @@
 //!
 //! The EOF in brackets is the older manner; both sides agree on one of them at login.
 
+use super::binary::{self, Column};
 use super::codec::{self, Done, EOF, ERR, NULL, OK, Reader, server_error};
 use super::latin1;
 use super::packet::{Channel, Head};
 use crate::client::{Outcome, Rows};
 use crate::error::WireError;
+use crate::rows::RowBuffer;
 
 /// The widest result that servers have is of 4096 columns.
 const MOST_COLUMNS: u64 = 65_535;
@@ -70,27 +72,193 @@ pub(super) fn answer(channel: &mut Channel) -> Result<Answer, WireError> {
     }
 }
 
-/// Reads all results of a statement, counting.
-#[inline]
-pub(super) fn count(
-    channel: &mut Channel,
+/// How far the answer to a statement has been read.
+///
+/// Each step takes a packet whole or leaves it where it is, so that reading can go on later when a
+/// channel that does not wait has nothing more.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reading {
     form: Form,
     ending: Ending,
-) -> Result<Outcome, WireError> {
-    let mut outcome = Outcome::default();
-    loop {
-        let done = match answer(channel)? {
-            Answer::Done(done) => done,
-            Answer::File => return Err(unwanted_file()),
-            Answer::Columns(columns) => {
-                skip_columns(channel, columns, ending)?;
-                count_rows(channel, form, ending, &mut outcome.rows)?
+    stage: Stage,
+    outcome: Outcome,
+}
+
+/// What comes next; see the drawing above.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    Answer,
+    /// That many column definitions, then what ends them.
+    Columns(u64),
+    /// The packet that ends column definitions in the older manner.
+    EndOfColumns,
+    Rows,
+}
+
+impl Reading {
+    /// An answer of which nothing has been read.
+    #[inline]
+    pub fn new(form: Form, ending: Ending) -> Reading {
+        Reading { form, ending, stage: Stage::Answer, outcome: Outcome::default() }
+    }
+
+    /// Reads all results of a statement.
+    ///
+    /// # Errors
+    /// The server's, those of the channel, what the sink says. Where the channel does not wait and
+    /// nothing more has come ([`WireError::is_not_yet`]), it is to be called again later.
+    #[inline]
+    pub fn finish<K: Sink>(
+        &mut self,
+        channel: &mut Channel,
+        sink: &mut K,
+    ) -> Result<Outcome, WireError> {
+        loop {
+            match self.stage {
+                Stage::Answer => match answer(channel)? {
+                    Answer::Done(done) => {
+                        if !self.add(done).more {
+                            return Ok(self.outcome);
+                        }
+                    }
+                    Answer::File => return Err(unwanted_file()),
+                    Answer::Columns(columns) => {
+                        sink.begin(columns);
+                        self.stage = Stage::Columns(columns);
+                    }
+                },
+                Stage::Columns(ref mut left) => {
+                    pass_columns(left, channel, sink)?;
+                    self.stage = match self.ending {
+                        Ending::Ok => Stage::Rows,
+                        Ending::Eof => Stage::EndOfColumns,
+                    };
+                }
+                Stage::EndOfColumns => {
+                    expect_eof(channel)?;
+                    self.stage = Stage::Rows;
+                }
+                Stage::Rows => {
+                    let done = self.rows(channel, sink)?;
+                    if !self.add(done).more {
+                        return Ok(self.outcome);
+                    }
+                    self.stage = Stage::Answer;
+                }
             }
-        };
-        outcome.affected = outcome.affected.wrapping_add(done.affected);
-        if !done.more {
-            return Ok(outcome);
         }
+    }
+
+    #[inline]
+    fn add(&mut self, done: Done) -> Done {
+        self.outcome.affected = self.outcome.affected.wrapping_add(done.affected);
+        done
+    }
+
+    #[inline]
+    fn rows<K: Sink>(&mut self, channel: &mut Channel, sink: &mut K) -> Result<Done, WireError> {
+        loop {
+            if !K::LOOKS {
+                self.outcome.rows += match self.form {
+                    Form::Text => channel.skip_ready(u64::MAX, |kind| kind < EOF),
+                    Form::Binary => channel.skip_ready(u64::MAX, |kind| kind == OK),
+                };
+            }
+            let head = channel.head()?;
+            if let Some(done) = end_of_rows(channel, head, self.ending)? {
+                return Ok(done);
+            }
+            if self.form == Form::Binary && head.kind != OK {
+                return Err(no_row(head.kind));
+            }
+            if K::LOOKS {
+                sink.row(channel.take(head)?)?;
+            } else {
+                channel.skip(head)?;
+            }
+            self.outcome.rows += 1;
+        }
+    }
+}
+
+/// Who wants to see what the packets hold.
+pub(super) trait Sink {
+    /// Whether definitions and rows are looked at.
+    const LOOKS: bool = true;
+
+    /// A result of that many columns begins.
+    fn begin(&mut self, _columns: u64) {}
+
+    /// The definition of the next column.
+    fn column(&mut self, _definition: &[u8]) -> Result<(), WireError> {
+        Ok(())
+    }
+
+    /// The next row.
+    fn row(&mut self, _row: &[u8]) -> Result<(), WireError> {
+        Ok(())
+    }
+}
+
+/// Nobody: counting is enough.
+pub(super) struct Counted;
+
+impl Sink for Counted {
+    const LOOKS: bool = false;
+}
+
+/// Rows of a text query as strings, those of the last result that has columns.
+#[derive(Default)]
+pub(super) struct Kept(pub Rows);
+
+impl Sink for Kept {
+    fn begin(&mut self, _columns: u64) {
+        self.0 = Rows::default();
+    }
+
+    /// A definition is catalogue, schema, table, original table, name, and more.
+    fn column(&mut self, definition: &[u8]) -> Result<(), WireError> {
+        let mut reader = Reader(definition);
+        for _ in 0..4 {
+            reader.string()?;
+        }
+        self.0.columns.push(latin1::decode(reader.string()?));
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[u8]) -> Result<(), WireError> {
+        let mut reader = Reader(row);
+        let mut values = Vec::new();
+        for _ in &self.0.columns {
+            values.push(reader.value()?.map(latin1::decode));
+        }
+        if !reader.0.is_empty() {
+            return Err(WireError::Protocol("a row of more values than columns".to_owned()));
+        }
+        self.0.rows.push(values);
+        Ok(())
+    }
+}
+
+/// Rows in binary form, into buffers that are used again.
+pub(super) struct Fetched<'a> {
+    pub columns: &'a mut Vec<Column>,
+    pub rows: &'a mut RowBuffer,
+}
+
+impl Sink for Fetched<'_> {
+    fn begin(&mut self, columns: u64) {
+        self.columns.clear();
+        self.rows.begin(columns as usize);
+    }
+
+    fn column(&mut self, definition: &[u8]) -> Result<(), WireError> {
+        self.columns.push(Column::read(definition)?);
+        Ok(())
+    }
+
+    fn row(&mut self, row: &[u8]) -> Result<(), WireError> {
+        binary::push_row(row, self.columns, self.rows)
     }
 }
 
@@ -101,24 +269,37 @@ pub(super) fn skip_columns(
     columns: u64,
     ending: Ending,
 ) -> Result<(), WireError> {
-    let mut skipped = channel.skip_ready(columns, |kind| kind != ERR);
-    while skipped < columns {
-        let head = channel.head()?;
-        if head.kind == ERR {
-            return Err(server_error(channel.take(head)?));
-        }
-        channel.skip(head)?;
-        skipped += 1;
-    }
-    end_columns(channel, ending)
-}
-
-#[inline]
-fn end_columns(channel: &mut Channel, ending: Ending) -> Result<(), WireError> {
+    let mut left = columns;
+    pass_columns(&mut left, channel, &mut Counted)?;
     match ending {
         Ending::Ok => Ok(()),
         Ending::Eof => expect_eof(channel),
     }
+}
+
+/// Takes column definitions, of which `left` are still to come.
+#[inline]
+fn pass_columns<K: Sink>(
+    left: &mut u64,
+    channel: &mut Channel,
+    sink: &mut K,
+) -> Result<(), WireError> {
+    if !K::LOOKS {
+        *left -= channel.skip_ready(*left, |kind| kind != ERR);
+    }
+    while *left > 0 {
+        let head = channel.head()?;
+        if head.kind == ERR {
+            return Err(server_error(channel.take(head)?));
+        }
+        if K::LOOKS {
+            sink.column(channel.take(head)?)?;
+        } else {
+            channel.skip(head)?;
+        }
+        *left -= 1;
+    }
+    Ok(())
 }
 
 fn expect_eof(channel: &mut Channel) -> Result<(), WireError> {
@@ -127,33 +308,6 @@ fn expect_eof(channel: &mut Channel) -> Result<(), WireError> {
         EOF if head.length() < EOF_LENGTH => channel.skip(head),
         ERR => Err(server_error(channel.take(head)?)),
         kind => Err(WireError::Protocol(format!("packet of kind {kind:#x} after the last column"))),
-    }
-}
-
-#[inline]
-fn count_rows(
-    channel: &mut Channel,
-    form: Form,
-    ending: Ending,
-    rows: &mut u64,
-) -> Result<Done, WireError> {
-    loop {
-        *rows += match form {
-            Form::Text => channel.skip_ready(u64::MAX, |kind| kind < EOF),
-            Form::Binary => channel.skip_ready(u64::MAX, |kind| kind == OK),
-        };
-        let head = channel.head()?;
-        if let Some(done) = end_of_rows(channel, head, ending)? {
-            return Ok(done);
-        }
-        if form == Form::Binary && head.kind != OK {
-            return Err(WireError::Protocol(format!(
-                "a row in binary form that begins with byte {:#x}",
-                head.kind
-            )));
-        }
-        channel.skip(head)?;
-        *rows += 1;
     }
 }
 
@@ -175,60 +329,12 @@ fn end_of_rows(
     }
 }
 
-/// Reads all results of a text query, keeping the rows of the last one that has columns.
-pub(super) fn keep(channel: &mut Channel, ending: Ending) -> Result<Rows, WireError> {
-    let mut kept = Rows::default();
-    loop {
-        let done = match answer(channel)? {
-            Answer::Done(done) => done,
-            Answer::File => return Err(unwanted_file()),
-            Answer::Columns(columns) => {
-                kept = Rows::default();
-                for _ in 0..columns {
-                    kept.columns.push(column_name(channel)?);
-                }
-                end_columns(channel, ending)?;
-                keep_rows(channel, ending, &mut kept)?
-            }
-        };
-        if !done.more {
-            return Ok(kept);
-        }
-    }
+#[cold]
+fn no_row(kind: u8) -> WireError {
+    WireError::Protocol(format!("a row in binary form that begins with byte {kind:#x}"))
 }
 
-/// A definition is catalogue, schema, table, original table, name, and more.
-fn column_name(channel: &mut Channel) -> Result<String, WireError> {
-    let head = channel.head()?;
-    let payload = channel.take(head)?;
-    if head.kind == ERR {
-        return Err(server_error(payload));
-    }
-    let mut reader = Reader(payload);
-    for _ in 0..4 {
-        reader.string()?;
-    }
-    reader.string().map(latin1::decode)
-}
-
-fn keep_rows(channel: &mut Channel, ending: Ending, kept: &mut Rows) -> Result<Done, WireError> {
-    loop {
-        let head = channel.head()?;
-        if let Some(done) = end_of_rows(channel, head, ending)? {
-            return Ok(done);
-        }
-        let mut reader = Reader(channel.take(head)?);
-        let mut row = Vec::new();
-        for _ in &kept.columns {
-            row.push(reader.value()?.map(latin1::decode));
-        }
-        if !reader.0.is_empty() {
-            return Err(WireError::Protocol("a row of more values than columns".to_owned()));
-        }
-        kept.rows.push(row);
-    }
-}
-
+#[cold]
 fn unwanted_file() -> WireError {
     WireError::Protocol("the server asks for a file that this statement does not send".to_owned())
 }

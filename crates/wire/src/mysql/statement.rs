@@ -11,7 +11,7 @@
 use super::codec::{ERR, Reader, put_length, server_error};
 use super::packet::Channel;
 use super::result::{Ending, skip_columns};
-use crate::client::{Args, Param};
+use crate::client::{Args, Outcome, Param};
 use crate::error::WireError;
 
 const EXECUTE: u8 = 0x17;
@@ -118,14 +118,10 @@ impl Statement {
         bound
     }
 
-    /// The server has taken the parameters of an execution.
+    /// An execution was answered: its types are known to the server unless it refused, for whether
+    /// it noted them before is then unknown.
     #[inline]
-    pub fn taken(&mut self) {
-        self.bound = Bound::Yes;
-    }
-
-    /// The server refused an execution: whether it noted the types is unknown.
-    pub fn refused(&mut self) {
-        self.bound = Bound::No;
+    pub fn answered(&mut self, outcome: &Result<Outcome, WireError>) {
+        self.bound = if outcome.is_ok() { Bound::Yes } else { Bound::No };
     }
 }

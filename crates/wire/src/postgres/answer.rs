@@ -2,6 +2,7 @@
 
 use crate::client::Rows;
 use crate::error::{ServerError, WireError};
+use crate::rows::RowBuffer;
 
 /// Reads the fields of a message body from the front.
 #[derive(Clone, Copy, Debug)]
@@ -120,15 +121,12 @@ pub(super) fn begin_rows(rows: &mut Rows, body: &[u8]) -> Result<(), WireError> 
     fields.end()
 }
 
-/// DataRow in text format.
+/// DataRow in text format, of a result whose columns were described.
 pub(super) fn push_row(rows: &mut Rows, body: &[u8]) -> Result<(), WireError> {
     let mut fields = Fields(body);
     let count = usize::from(fields.u16()?);
     if count != rows.columns.len() {
-        return Err(WireError::Protocol(format!(
-            "the server sent a row of {count} values for {} columns",
-            rows.columns.len()
-        )));
+        return Err(ragged(count, rows.columns.len()));
     }
     let mut row = Vec::with_capacity(count);
     for _ in 0..count {
@@ -139,6 +137,30 @@ pub(super) fn push_row(rows: &mut Rows, body: &[u8]) -> Result<(), WireError> {
     }
     rows.rows.push(row);
     fields.end()
+}
+
+/// DataRow in text format, of an execution; its first row says how many columns there are.
+pub(super) fn fetch_row(rows: &mut RowBuffer, body: &[u8]) -> Result<(), WireError> {
+    let mut fields = Fields(body);
+    let count = usize::from(fields.u16()?);
+    if rows.columns() == 0 {
+        rows.begin(count);
+    }
+    if count != rows.columns() {
+        return Err(ragged(count, rows.columns()));
+    }
+    for _ in 0..count {
+        match fields.u32()? {
+            u32::MAX => rows.push_null(),
+            length => rows.push_text(fields.bytes(length as usize)?),
+        }
+    }
+    fields.end()
+}
+
+#[cold]
+fn ragged(values: usize, columns: usize) -> WireError {
+    WireError::Protocol(format!("the server sent a row of {values} values for {columns} columns"))
 }
 
 #[cfg(test)]
@@ -197,6 +219,7 @@ mod tests {
                 columns.extend([0; 18]);
             }
             let mut rows = Rows { columns: vec!["old".into()], rows: vec![vec![None]] };
+            let mut fetched = RowBuffer::new();
             begin_rows(&mut rows, &columns).unwrap();
             for row in &values {
                 let mut body = (width as u16).to_be_bytes().to_vec();
@@ -206,6 +229,15 @@ mod tests {
                     body.extend(value.iter().flat_map(|text| text.bytes()));
                 }
                 push_row(&mut rows, &body).unwrap();
+                fetch_row(&mut fetched, &body).unwrap();
+                prop_assert!(fetch_row(&mut fetched.clone(), b"\0\x09").is_err());
+            }
+            prop_assert_eq!((fetched.rows(), fetched.columns()), (values.len(), width));
+            for (row, values) in values.iter().enumerate() {
+                for (column, value) in values.iter().enumerate() {
+                    let expected = value.as_ref().map(|text| text.as_bytes());
+                    prop_assert_eq!(fetched.text(row, column), expected);
+                }
             }
             prop_assert_eq!(&rows.rows, &values);
             prop_assert_eq!(rows.columns.last(), Some(&format!("c{}", width - 1)));
@@ -219,6 +251,7 @@ mod tests {
             let _ = parameter_oids(&body);
             let _ = begin_rows(&mut rows, &body);
             let _ = push_row(&mut rows, &body);
+            let _ = fetch_row(&mut RowBuffer::new(), &body);
         }
     }
 }

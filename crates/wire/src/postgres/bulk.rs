@@ -10,14 +10,12 @@
 //! it takes notices off the server's hands: a trigger that raises one per row would otherwise fill
 //! the socket, and server and client would wait for each other.
 
-use std::io;
-
 use super::exchange::{Answer, Counted, Event, Form};
-use super::incoming::Incoming;
 use super::outgoing::{message, put_cstring};
+use super::source::Source;
 use super::{Connection, unexpected};
 use crate::error::WireError;
-use crate::stream::Stream;
+use crate::stream::Waiting;
 
 /// Pieces are gathered up to this size before they are written; longer ones are cut. The borders of
 /// CopyData need not be those of rows.
@@ -33,7 +31,7 @@ impl Connection {
         self.send()?;
         let mut answer = Answer::new(Form::Simple);
         loop {
-            match self.advance(&mut answer, &mut Counted)? {
+            match self.advance(Waiting::UntilThere, &mut answer, &mut Counted)? {
                 Event::CopyIn => break,
                 Event::More => {}
                 Event::Ready => return Err(wants_no_data(answer)),
@@ -59,16 +57,17 @@ impl Connection {
         // After its refusal the server ignores this, as it does data that was on its way.
         message(&mut self.outgoing, b'c', |_| {})?;
         self.send()?;
-        self.finish(&mut answer, &mut Counted)?;
+        self.finish(Waiting::UntilThere, &mut answer, &mut Counted)?;
         Ok(answer.outcome.affected)
     }
 
     /// Takes what the server has said so far, up to a refusal, without waiting.
     fn listen(&mut self, answer: &mut Answer) -> Result<(), WireError> {
-        let polled = poll(&mut self.incoming, &mut self.stream);
+        let mut source = Source { stream: &mut self.stream, waiting: Waiting::Never };
+        let polled = self.incoming.poll(&mut source);
         // What came before an end of the stream may explain it.
         while answer.error.is_none() && self.incoming.has_message()? {
-            if !matches!(self.advance(answer, &mut Counted)?, Event::More) {
+            if !matches!(self.advance(Waiting::UntilThere, answer, &mut Counted)?, Event::More) {
                 return Err(unexpected(b'Z'));
             }
         }
@@ -76,27 +75,6 @@ impl Connection {
             Err(WireError::Broken(error)) => Err(answer.broken(error)),
             other => other,
         }
-    }
-}
-
-fn poll(incoming: &mut Incoming, stream: &mut Stream) -> Result<(), WireError> {
-    set_waiting(stream, Waiting::Never)?;
-    let polled = incoming.poll(stream);
-    set_waiting(stream, Waiting::UntilThere)?;
-    polled
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Waiting {
-    Never,
-    UntilThere,
-}
-
-fn set_waiting(stream: &Stream, waiting: Waiting) -> io::Result<()> {
-    let never = waiting == Waiting::Never;
-    match stream {
-        Stream::Tcp(stream) => stream.set_nonblocking(never),
-        Stream::Unix(stream) => stream.set_nonblocking(never),
     }
 }
 

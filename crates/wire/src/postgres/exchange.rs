@@ -2,10 +2,12 @@
 
 use std::io;
 
-use super::answer::{affected, begin_rows, parameter_oids, push_row, server_error};
+use super::answer::{affected, begin_rows, fetch_row, parameter_oids, push_row, server_error};
 use super::incoming::RowBodies;
+use super::outgoing::Results;
 use crate::client::{Outcome, Rows};
 use crate::error::{ServerError, WireError};
+use crate::rows::RowBuffer;
 
 /// How the question was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +66,26 @@ impl Answer {
         self.direction = Direction::In;
     }
 
+    /// What the answer counted, once it has come to its end without an error.
+    ///
+    /// # Errors
+    /// The server reported the end of more or fewer statements than there were.
+    #[inline]
+    pub(super) fn result(&self) -> Result<Outcome, WireError> {
+        match (self.form, self.completed) {
+            (Form::Extended, 1) | (Form::Simple, 1..) => Ok(self.outcome),
+            _ => Err(self.incomplete()),
+        }
+    }
+
+    #[cold]
+    fn incomplete(&self) -> WireError {
+        WireError::Protocol(format!(
+            "the server reported the end of the work and of {} statements",
+            self.completed
+        ))
+    }
+
     #[cold]
     pub(super) fn refused(&mut self, body: &[u8]) {
         if self.error.is_none() {
@@ -87,6 +109,8 @@ impl Answer {
 pub(super) trait Sink {
     /// Whether the bodies of rows are looked at.
     const BODIES: RowBodies = RowBodies::Skip;
+    /// In which form the rows of an execution are wanted.
+    const RESULTS: Results = Results::Binary;
 
     fn parameters(&mut self, _body: &[u8]) -> Result<(), WireError> {
         Ok(())
@@ -123,5 +147,18 @@ impl Sink for Kept {
     }
     fn row(&mut self, body: &[u8]) -> Result<(), WireError> {
         push_row(&mut self.0, body)
+    }
+}
+
+/// Rows in text form, into a buffer that is used again. An execution does not describe its columns;
+/// the first row says how many there are.
+pub(super) struct Fetched<'a>(pub(super) &'a mut RowBuffer);
+
+impl Sink for Fetched<'_> {
+    const BODIES: RowBodies = RowBodies::Keep;
+    const RESULTS: Results = Results::Text;
+
+    fn row(&mut self, body: &[u8]) -> Result<(), WireError> {
+        fetch_row(self.0, body)
     }
 }

@@ -39,17 +39,20 @@ pub(crate) struct Incoming {
     buffer: Vec<u8>,
     start: usize,
     end: usize,
+    /// Bytes still to come of a row that is being let through. Its header is all that is here.
+    passing: usize,
 }
 
 impl Incoming {
     pub(crate) fn new() -> Incoming {
-        Incoming { buffer: vec![0; BUFFER_BYTES], start: 0, end: 0 }
+        Incoming { buffer: vec![0; BUFFER_BYTES], start: 0, end: 0, passing: 0 }
     }
 
     /// The next message, read from `source` if it is not here yet.
     ///
     /// # Errors
-    /// The end of the stream, its own errors, or a length that cannot be.
+    /// The end of the stream, its own errors, or a length that cannot be. After an error of a source
+    /// that does not wait it may be called again.
     #[inline]
     pub(crate) fn next(
         &mut self,
@@ -99,6 +102,9 @@ impl Incoming {
         source: &mut impl Read,
         rows: RowBodies,
     ) -> Result<usize, WireError> {
+        if self.passing > 0 {
+            return self.let_through(source);
+        }
         loop {
             let here = &self.buffer[self.start..self.end];
             if let Some(total) = announced(here)? {
@@ -107,29 +113,25 @@ impl Incoming {
                 }
                 let is_row = matches!(here[0], b'D' | b'd');
                 if is_row && rows == RowBodies::Skip && total > self.buffer.len() {
-                    return self.let_through(source, total - here.len());
+                    self.passing = total - here.len();
+                    self.buffer.copy_within(self.start..self.start + HEADER_BYTES, 0);
+                    (self.start, self.end) = (0, HEADER_BYTES);
+                    return self.let_through(source);
                 }
             }
             self.fill(source)?;
         }
     }
 
-    /// Reads and forgets all but the header of the row at `start`, of which `missing` bytes have
-    /// yet to come. Leaves a message with an empty body.
-    fn let_through(
-        &mut self,
-        source: &mut impl Read,
-        mut missing: usize,
-    ) -> Result<usize, WireError> {
-        self.buffer.copy_within(self.start..self.start + HEADER_BYTES, 0);
-        let room = HEADER_BYTES..self.buffer.len();
-        while missing > 0 {
-            let wanted = missing.min(room.len());
-            let piece = &mut self.buffer[room.start..room.start + wanted];
-            missing -= read_some(source, piece)?;
+    /// Reads and forgets what has yet to come of the row whose header is here. Leaves a message with
+    /// an empty body.
+    fn let_through(&mut self, source: &mut impl Read) -> Result<usize, WireError> {
+        let room = self.buffer.len() - HEADER_BYTES;
+        while self.passing > 0 {
+            let wanted = self.passing.min(room);
+            let piece = &mut self.buffer[HEADER_BYTES..HEADER_BYTES + wanted];
+            self.passing -= read_some(source, piece)?;
         }
-        self.start = 0;
-        self.end = HEADER_BYTES;
         Ok(HEADER_BYTES)
     }
 

@@ -16,6 +16,7 @@
 
 use std::fmt;
 use std::io::{self, Read, Write};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Duration;
 
 pub(crate) mod answer;
@@ -24,16 +25,17 @@ mod exchange;
 pub(crate) mod incoming;
 pub(crate) mod login;
 pub(crate) mod outgoing;
-mod patient;
 pub(crate) mod scram;
+mod source;
 
-use crate::client::{Args, Client, Outcome, Rows, StatementId};
+use crate::client::{Args, Client, Outcome, Pollable, Rows, StatementId};
 use crate::error::WireError;
-use crate::stream::{Endpoint, Stream};
-use exchange::{Answer, Counted, Direction, Event, Form, Kept, Parameters, Sink};
+use crate::rows::RowBuffer;
+use crate::stream::{Endpoint, Stream, Waiting};
+use exchange::{Answer, Counted, Direction, Event, Fetched, Form, Kept, Parameters, Sink};
 use incoming::{Incoming, RowBodies};
-use outgoing::{SYNC, Statement, message, put_cstring};
-use patient::Patient;
+use outgoing::{Results, SYNC, Statement, message, put_cstring};
+use source::Source;
 
 /// A server on its knees may take long to fork a process; one that is stopped takes for ever.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
@@ -59,6 +61,8 @@ pub struct Connection {
     names_given: u32,
     session: login::Session,
     usable: bool,
+    /// The answer to what was asked without waiting, as far as it has come.
+    awaited: Option<Answer>,
 }
 
 impl Connection {
@@ -97,6 +101,7 @@ impl Connection {
             names_given: 0,
             session,
             usable: true,
+            awaited: None,
         })
     }
 
@@ -104,14 +109,20 @@ impl Connection {
     #[inline]
     fn begin(&mut self) -> Result<(), WireError> {
         if !self.usable {
-            return Err(WireError::Broken(io::Error::new(
-                io::ErrorKind::NotConnected,
-                "an earlier error made this connection unusable; make a new one",
-            )));
+            return Err(self.unusable());
         }
         self.usable = false;
         self.outgoing.clear();
         Ok(())
+    }
+
+    #[cold]
+    fn unusable(&self) -> WireError {
+        let text = match self.awaited {
+            Some(_) => "an earlier statement has not been answered yet; receive it",
+            None => "an earlier error made this connection unusable; make a new one",
+        };
+        WireError::Broken(io::Error::new(io::ErrorKind::NotConnected, text))
     }
 
     /// Closes an exchange: the connection may be used again unless it failed for good.
@@ -149,9 +160,16 @@ impl Connection {
 
     /// Takes one message.
     #[inline]
-    fn advance<K: Sink>(&mut self, answer: &mut Answer, sink: &mut K) -> Result<Event, WireError> {
-        let message = match self.incoming.next(&mut Patient(&mut self.stream), K::BODIES) {
+    fn advance<K: Sink>(
+        &mut self,
+        waiting: Waiting,
+        answer: &mut Answer,
+        sink: &mut K,
+    ) -> Result<Event, WireError> {
+        let mut source = Source { stream: &mut self.stream, waiting };
+        let message = match self.incoming.next(&mut source, K::BODIES) {
             Ok(message) => message,
+            Err(error) if error.is_not_yet() => return Err(error),
             Err(WireError::Broken(error)) => return Err(answer.broken(error)),
             Err(error) => return Err(error),
         };
@@ -182,10 +200,17 @@ impl Connection {
     }
 
     /// Takes messages up to ReadyForQuery. A statement that unexpectedly wants data gets none.
+    /// Where nothing is waited for and more must come ([`WireError::is_not_yet`]), it is to be called
+    /// again later.
     #[inline]
-    fn finish<K: Sink>(&mut self, answer: &mut Answer, sink: &mut K) -> Result<(), WireError> {
+    fn finish<K: Sink>(
+        &mut self,
+        waiting: Waiting,
+        answer: &mut Answer,
+        sink: &mut K,
+    ) -> Result<(), WireError> {
         loop {
-            match self.advance(answer, sink)? {
+            match self.advance(waiting, answer, sink)? {
                 Event::Ready => break,
                 Event::More => {}
                 Event::CopyIn => self.refuse_copy(answer.form)?,
@@ -208,15 +233,17 @@ impl Connection {
         self.send()
     }
 
-    fn ask<K: Sink>(&mut self, sql: &str, sink: &mut K) -> Result<Outcome, WireError> {
+    #[inline]
+    fn put_text(&mut self, sql: &str) -> Result<(), WireError> {
         message(&mut self.outgoing, b'Q', |out| put_cstring(out, sql.as_bytes()))?;
-        self.send()?;
+        self.send()
+    }
+
+    fn ask<K: Sink>(&mut self, sql: &str, sink: &mut K) -> Result<Outcome, WireError> {
+        self.put_text(sql)?;
         let mut answer = Answer::new(Form::Simple);
-        self.finish(&mut answer, sink)?;
-        if answer.completed == 0 {
-            return Err(incomplete(0));
-        }
-        Ok(answer.outcome)
+        self.finish(Waiting::UntilThere, &mut answer, sink)?;
+        answer.result()
     }
 
     fn parse(&mut self, sql: &str) -> Result<StatementId, WireError> {
@@ -235,7 +262,7 @@ impl Connection {
         self.outgoing.extend_from_slice(&SYNC);
         self.send()?;
         let mut parameters = Parameters(None);
-        self.finish(&mut Answer::new(Form::Extended), &mut parameters)?;
+        self.finish(Waiting::UntilThere, &mut Answer::new(Form::Extended), &mut parameters)?;
         let Some(oids) = parameters.0 else {
             return Err(WireError::Protocol(
                 "the server prepared a statement and did not describe it".to_owned(),
@@ -246,21 +273,41 @@ impl Connection {
     }
 
     #[inline]
-    fn carry_out(&mut self, id: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
+    fn carry_out<K: Sink>(
+        &mut self,
+        id: StatementId,
+        args: &dyn Args,
+        sink: &mut K,
+    ) -> Result<Outcome, WireError> {
+        self.put(id, args, K::RESULTS)?;
+        let mut answer = Answer::new(Form::Extended);
+        self.finish(Waiting::UntilThere, &mut answer, sink)?;
+        answer.result()
+    }
+
+    /// Sends an execution.
+    #[inline]
+    fn put(&mut self, id: StatementId, args: &dyn Args, results: Results) -> Result<(), WireError> {
         let Some(statement) = self.statements.get(id.0 as usize) else {
             return Err(WireError::Protocol(format!(
                 "statement {} was not prepared on this connection",
                 id.0
             )));
         };
-        statement.compose(&mut self.outgoing, args)?;
-        self.send()?;
-        let mut answer = Answer::new(Form::Extended);
-        self.finish(&mut answer, &mut Counted)?;
-        if answer.completed != 1 {
-            return Err(incomplete(answer.completed));
+        statement.compose(&mut self.outgoing, args, results)?;
+        self.send()
+    }
+
+    /// Notes that the answer to what was sent is awaited, or closes the exchange.
+    #[inline]
+    fn await_answer(&mut self, sent: Result<(), WireError>, form: Form) -> Result<(), WireError> {
+        match sent {
+            Ok(()) => {
+                self.awaited = Some(Answer::new(form));
+                Ok(())
+            }
+            Err(error) => self.settle(Err(error)),
         }
-        Ok(answer.outcome)
     }
 }
 
@@ -274,7 +321,19 @@ impl Client for Connection {
     #[inline]
     fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
         self.begin()?;
-        let result = self.carry_out(statement, args);
+        let result = self.carry_out(statement, args, &mut Counted);
+        self.settle(result)
+    }
+
+    fn fetch(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+        into: &mut RowBuffer,
+    ) -> Result<Outcome, WireError> {
+        into.clear();
+        self.begin()?;
+        let result = self.carry_out(statement, args, &mut Fetched(into));
         self.settle(result)
     }
 
@@ -325,6 +384,43 @@ impl Client for Connection {
     }
 }
 
+impl Pollable for Connection {
+    fn socket(&self) -> BorrowedFd<'_> {
+        self.stream.as_fd()
+    }
+
+    #[inline]
+    fn send_execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<(), WireError> {
+        self.begin()?;
+        let sent = self.put(statement, args, Results::Binary);
+        self.await_answer(sent, Form::Extended)
+    }
+
+    #[inline]
+    fn send_run(&mut self, sql: &str) -> Result<(), WireError> {
+        self.begin()?;
+        let sent = self.put_text(sql);
+        self.await_answer(sent, Form::Simple)
+    }
+
+    #[inline]
+    fn receive(&mut self) -> Result<Option<Outcome>, WireError> {
+        let Some(mut answer) = self.awaited.take() else {
+            return Err(WireError::Protocol("nothing was asked of this connection".to_owned()));
+        };
+        match self.finish(Waiting::Never, &mut answer, &mut Counted) {
+            Err(error) if error.is_not_yet() => {
+                self.awaited = Some(answer);
+                Ok(None)
+            }
+            finished => {
+                let outcome = finished.and_then(|()| answer.result());
+                self.settle(outcome).map(Some)
+            }
+        }
+    }
+}
+
 impl Drop for Connection {
     fn drop(&mut self) {
         if self.usable {
@@ -361,13 +457,6 @@ fn during_login(error: &io::Error) -> io::Error {
 #[cold]
 fn unexpected(tag: u8) -> WireError {
     WireError::Protocol(format!("the server sent a message '{}' out of turn", tag.escape_ascii()))
-}
-
-#[cold]
-fn incomplete(completed: u32) -> WireError {
-    WireError::Protocol(format!(
-        "the server reported the end of the work and of {completed} statements"
-    ))
 }
 
 #[cfg(test)]

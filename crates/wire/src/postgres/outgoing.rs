@@ -4,7 +4,8 @@
 //!   message     tag(1) length(4, counts itself) body
 //!
 //!   Bind        'B' len | "" 0 | name 0 | n | format × n | n | (len, value) × n | 1 | 1
-//!               └────────────── head, kept per statement ───┘└── per execution ──┘└ binary results
+//!               └────────────── head, kept per statement ───┘└── per execution ──┘└ binary results,
+//!                                                                                0 for text
 //! ```
 //!
 //! The head is copied as a whole; only the values are written one by one. Integers go in binary
@@ -27,10 +28,26 @@ const EXECUTE_SYNC: [u8; 15] = *b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
 /// Sync alone.
 pub(crate) const SYNC: [u8; 5] = *b"S\0\0\0\x04";
 
-/// One result format code, binary. Integers then need no conversion to decimal on the server and
-/// character columns are the same bytes in both formats, so that binary is never the dearer one;
-/// and it is one rule for all columns of all statements.
-const BINARY_RESULTS: [u8; 4] = [0, 1, 0, 1];
+/// In which form an execution wants its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Results {
+    /// To be counted. Integers then need no conversion to decimal on the server and character
+    /// columns are the same bytes in both formats, so that binary is never the dearer one; and it
+    /// is one rule for all columns of all statements.
+    Binary,
+    /// To be read.
+    Text,
+}
+
+impl Results {
+    /// One format code for all columns.
+    fn codes(self) -> [u8; 4] {
+        match self {
+            Results::Binary => [0, 1, 0, 1],
+            Results::Text => [0, 1, 0, 0],
+        }
+    }
+}
 
 /// Appends a message whose body `body` writes.
 ///
@@ -121,7 +138,12 @@ impl Statement {
     /// # Errors
     /// A wrong number of parameters, or values too long for one message; nothing was sent.
     #[inline]
-    pub(super) fn compose(&self, out: &mut Vec<u8>, args: &dyn Args) -> Result<(), WireError> {
+    pub(super) fn compose(
+        &self,
+        out: &mut Vec<u8>,
+        args: &dyn Args,
+        results: Results,
+    ) -> Result<(), WireError> {
         if args.count() != self.widths.len() {
             return Err(self.miscounted(args.count()));
         }
@@ -139,7 +161,7 @@ impl Statement {
                 Param::Null => out.extend_from_slice(&(-1_i32).to_be_bytes()),
             }
         }
-        out.extend_from_slice(&BINARY_RESULTS);
+        out.extend_from_slice(&results.codes());
         patch_length(out, 0)?;
         out.extend_from_slice(&EXECUTE_SYNC);
         Ok(())
@@ -199,7 +221,7 @@ mod tests {
 
     fn composed(oids: &[u32], args: &[Param<'_>]) -> Vec<u8> {
         let mut out = b"left over".to_vec();
-        Statement::new("7", oids).compose(&mut out, &args).unwrap();
+        Statement::new("7", oids).compose(&mut out, &args, Results::Binary).unwrap();
         out
     }
 
@@ -249,7 +271,7 @@ mod tests {
     fn a_wrong_number_of_parameters_is_refused_before_anything_is_sent() {
         let statement = Statement::new("0", &[23]);
         let mut out = Vec::new();
-        let error = statement.compose(&mut out, &&[][..]).unwrap_err();
+        let error = statement.compose(&mut out, &&[][..], Results::Text).unwrap_err();
         assert!(error.to_string().contains("takes 1 parameters and 0"));
     }
 }

@@ -49,7 +49,7 @@ fn prepared(bytes: &[u8]) -> (Connection, UnixStream) {
     (connection, ear)
 }
 
-const CALLS: usize = 5;
+const CALLS: usize = 6;
 
 fn call(connection: &mut Connection, which: usize) -> Result<Outcome, WireError> {
     match which {
@@ -57,6 +57,7 @@ fn call(connection: &mut Connection, which: usize) -> Result<Outcome, WireError>
         1 => connection.run("SELECT 1"),
         2 => connection.query("SELECT 1").map(|_| Outcome::default()),
         3 => connection.prepare("SELECT 1").map(|_| Outcome::default()),
+        4 => connection.fetch(StatementId(0), &&[Param::Int(1)][..], &mut RowBuffer::new()),
         _ => connection
             .bulk("COPY t FROM STDIN", &mut |piece| {
                 piece.extend_from_slice(b"1\n");
@@ -100,6 +101,73 @@ fn messages_out_of_band_are_skipped_everywhere() {
     }
 }
 
+/// A connection with one prepared statement whose server can go on speaking.
+fn awake() -> (Connection, UnixStream) {
+    let (ours, mut theirs) = UnixStream::pair().unwrap();
+    theirs.write_all(&[WELCOME, PREPARED].concat()).unwrap();
+    let mut connection = Connection::over(Stream::Unix(ours), &endpoint()).unwrap();
+    connection.prepare("UPDATE t SET k=k+1 WHERE id=$1").unwrap();
+    (connection, theirs)
+}
+
+fn row(length: usize) -> Vec<u8> {
+    let value = [&(length as u32).to_be_bytes()[..], &vec![b'x'; length]].concat();
+    framed(b'D', &[&[0, 1][..], &value].concat())
+}
+
+proptest! {
+    #[test]
+    fn pieces_of_any_size_make_the_same_answer(
+        rows in prop::collection::vec(prop::sample::select(vec![0_usize, 119, 70_000]), 0..9),
+        size in 70_usize..3000,
+    ) {
+        let (mut connection, mut theirs) = awake();
+        let rows: Vec<Vec<u8>> = rows.into_iter().map(row).collect();
+        let answer = [b"2\0\0\0\x04", &rows.concat()[..], b"C\0\0\0\x0dUPDATE 5\0", READY];
+        let answer = answer.concat();
+        for _ in 0..2 {
+            connection.send_execute(StatementId(0), &&[Param::Int(1)][..]).unwrap();
+            let mut outcome = connection.receive().unwrap();
+            for piece in answer.chunks(size) {
+                prop_assert_eq!(outcome, None);
+                theirs.write_all(piece).unwrap();
+                outcome = connection.receive().unwrap();
+            }
+            prop_assert_eq!(outcome, Some(Outcome { rows: rows.len() as u64, affected: 5 }));
+        }
+        // What waits may follow what does not, on the same connection.
+        let done = [b"2\0\0\0\x04C\0\0\0\x0dUPDATE 7\0", READY].concat();
+        theirs.write_all(&done).unwrap();
+        prop_assert_eq!(call(&mut connection, 0).unwrap().affected, 7);
+    }
+}
+
+#[test]
+fn questions_and_answers_take_turns() {
+    let (mut connection, mut theirs) = awake();
+    assert!(connection.receive().is_err(), "nothing was asked");
+    connection.send_run("SELECT 1").unwrap();
+    for _ in 0..2 {
+        let early = connection.send_run("SELECT 2").unwrap_err();
+        assert!(early.to_string().contains("receive it"), "{early}");
+    }
+    let refusal = framed(b'E', b"SERROR\0C40001\0Mno\0\0");
+    for byte in refusal.iter().chain(&READY[..READY.len() - 1]) {
+        theirs.write_all(&[*byte]).unwrap();
+        assert!(connection.receive().unwrap().is_none());
+    }
+    theirs.write_all(b"I").unwrap();
+    assert!(connection.receive().is_err_and(|error| error.is_retryable()));
+    theirs.write_all(&[b"C\0\0\0\x0dROLLBACK\0", READY].concat()).unwrap();
+    connection.send_run("ROLLBACK").unwrap();
+    assert_eq!(connection.receive().unwrap(), Some(Outcome::default()));
+    // An end without a completion does not count as done.
+    connection.send_execute(StatementId(0), &&[Param::Int(1)][..]).unwrap();
+    theirs.write_all(&[b"2\0\0\0\x04", READY].concat()).unwrap();
+    assert!(matches!(connection.receive(), Err(WireError::Protocol(_))));
+    assert!(connection.send_run("SELECT 1").unwrap_err().to_string().contains("make a new one"));
+}
+
 #[test]
 fn the_reason_of_a_server_that_leaves_is_told() {
     let parting = framed(b'E', b"SFATAL\0VFATAL\0C57P01\0Mterminating connection\0\0");
@@ -111,6 +179,10 @@ fn the_reason_of_a_server_that_leaves_is_told() {
         let after = connection.run("SELECT 1").unwrap_err();
         assert!(after.to_string().contains("make a new one"), "{after}");
     }
+    let (mut connection, _ear) = prepared(&parting);
+    connection.send_run("SELECT 1").unwrap();
+    let error = connection.receive().unwrap_err();
+    assert!(error.is_fatal() && error.to_string().contains("terminating connection"), "{error}");
 }
 
 #[test]

@@ -4,3 +4,4 @@ mod mariadb;
 mod mock;
 mod protocol;
 mod stage;
+mod types;

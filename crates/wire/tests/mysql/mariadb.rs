@@ -154,6 +154,7 @@ fn mariadb_agrees() {
     changes_are_counted(&mut ann);
     errors_leave_the_connection_usable(&server, &mut ann);
     procedures_return_everything(&mut ann);
+    crate::types::read_back(&mut ann);
     files_are_sent(&mut root, &mut ann);
     ends_are_noticed(&server, &mut root, ann);
 }

@@ -2,7 +2,7 @@
 //! never should, and what exactly the client sends.
 
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{Client, Outcome, Param, WireError};
+use dbdyno_wire::{Client, Outcome, Param, RowBuffer, WireError};
 
 use crate::stage::*;
 
@@ -140,6 +140,46 @@ fn results_in_the_older_manner_are_counted() {
     assert_eq!(rows.columns, ["c"]);
     assert_eq!(rows.rows, [[Some("x".to_owned())], [None], [Some(String::new())]]);
     player.join().unwrap();
+}
+
+#[test]
+fn rows_are_kept_in_both_manners_and_in_any_pieces() {
+    let of_type =
+        |kind: u8, flags: u8| [&COLUMN[..COLUMN.len() - 6], &[kind, flags, 0, 0, 0, 0]].concat();
+    // SMALLINT UNSIGNED, DATE, VARCHAR: 65535, 2026-01-02, "x"; then NULL but for the last.
+    let (number, date) = (of_type(2, 0x20), of_type(0x0A, 0x80));
+    let first = &b"\0\0\xff\xff\x04\xea\x07\x01\x02\x01x"[..];
+    let second = &b"\0\x0c\x02yz"[..];
+    for (modern, pieces) in [(0, 1000), (DEPRECATE_EOF, 1000), (0, 1), (DEPRECATE_EOF, 3)] {
+        let (number, date) = (number.clone(), date.clone());
+        let (endpoint, player) = stage(move |peer| {
+            peer.let_in(modern);
+            peer.read();
+            let end: &[&[u8]] = if modern == 0 { &[EOF] } else { &[] };
+            let definitions: &[&[u8]] = &[&number, &date, COLUMN];
+            peer.write(&packets(1, &[&[&prepared(0, 3)[..]], definitions, end].concat()));
+            peer.read();
+            let last: &[&[u8]] = if modern == 0 { &[EOF] } else { &[OK_EOF] };
+            let rows: &[&[u8]] = &[first, second];
+            let answer = packets(1, &[&[&b"\x03"[..]], definitions, end, rows, last].concat());
+            for piece in answer.chunks(pieces) {
+                peer.write(piece);
+            }
+        });
+        let mut connection = Connection::connect(&endpoint).unwrap();
+        let statement = connection.prepare("SELECT a, b, c FROM t").unwrap();
+        let mut rows = RowBuffer::new();
+        let outcome = connection.fetch(statement, &vec![], &mut rows).unwrap();
+        assert_eq!(outcome, Outcome { rows: 2, affected: 0 });
+        let shown: Vec<_> = (0..2)
+            .flat_map(|row| (0..3).map(move |column| (row, column)))
+            .map(|(row, column)| rows.text(row, column))
+            .collect();
+        let expected = [Some(&b"65535"[..]), Some(b"2026-01-02"), Some(b"x"), None, None];
+        assert_eq!(shown[..5], expected);
+        assert_eq!(shown[5], Some(&b"yz"[..]));
+        player.join().unwrap();
+    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Waiting for an answer without being woken for nothing.
+//! Where answers come from: waiting for one without being woken for nothing, or not waiting at all.
 //!
 //! ```text
 //!   client   send ─┐ sleeps in recv … woken: nothing there, sleeps again … woken: the answer
@@ -18,15 +18,18 @@ use std::os::fd::AsFd;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
-use crate::stream::Stream;
+use crate::stream::{Stream, Waiting};
 
 /// Reads from a socket that blocks and has no timeout.
-pub(super) struct Patient<'a>(pub(super) &'a mut Stream);
+pub(super) struct Source<'a> {
+    pub(super) stream: &'a mut Stream,
+    pub(super) waiting: Waiting,
+}
 
-impl Read for Patient<'_> {
+impl Read for Source<'_> {
     #[inline]
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if let Stream::Unix(stream) = &*self.0 {
+        if let (Stream::Unix(stream), Waiting::UntilThere) = (&*self.stream, self.waiting) {
             let mut waited_for = [PollFd::new(stream.as_fd(), PollFlags::POLLIN)];
             while let Err(error) = poll(&mut waited_for, PollTimeout::NONE) {
                 if error != Errno::EINTR {
@@ -34,6 +37,6 @@ impl Read for Patient<'_> {
                 }
             }
         }
-        self.0.read(into)
+        self.stream.read_as(self.waiting, into)
     }
 }
