@@ -17,6 +17,7 @@ use dbdyno_workload::ReadyLoad;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::unistd::Pid;
 
+use crate::brake::Brake;
 use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::session::{Answer, Session};
@@ -149,7 +150,9 @@ fn drive(
         session.make(operation);
         let answer = session.ask(operation)?;
         operation += 1;
-        let end = brake.finish(start);
+        let answered = now();
+        let spun_ns = brake.spin(nanos(answered - start), || nanos(now() - answered));
+        let end = answered + Duration::from_nanos(spun_ns);
         if end >= window.close {
             break;
         }
@@ -177,41 +180,8 @@ fn drive(
     Ok(tally)
 }
 
-/// Slows a client on purpose, by spinning after each event.
-///
-/// The clock is too coarse to draw out an event of ten microseconds by five per cent exactly. What
-/// was spun too long is credited to the events that follow, so that the sum is right.
-struct Brake {
-    /// Time to spin for each unit of time that an event took.
-    extra: f64,
-    owed_ns: f64,
-}
-
-impl Brake {
-    fn new(slow: f64) -> Brake {
-        Brake { extra: slow / (1.0 - slow), owed_ns: 0.0 }
-    }
-
-    /// The end of an event that began at `start`.
-    #[inline]
-    fn finish(&mut self, start: Instant) -> Instant {
-        let end = now();
-        if self.extra == 0.0 {
-            return end;
-        }
-        self.owed_ns += nanos(end - start) as f64 * self.extra;
-        let mut spun = end;
-        while nanos(spun - end) as f64 <= self.owed_ns {
-            std::hint::spin_loop();
-            spun = now();
-        }
-        self.owed_ns -= nanos(spun - end) as f64;
-        spun
-    }
-}
-
 /// Keeps the calling thread on one processor.
-fn pin_to(processor: usize) -> Result<(), LoadError> {
+pub(crate) fn pin_to(processor: usize) -> Result<(), LoadError> {
     let mut processors = CpuSet::new();
     processors
         .set(processor)
@@ -219,7 +189,7 @@ fn pin_to(processor: usize) -> Result<(), LoadError> {
         .map_err(|error| LoadError::Placement(processor, error.into()))
 }
 
-fn wait_until(moment: Instant, stop: &AtomicBool, failed: &AtomicBool) {
+pub(crate) fn wait_until(moment: Instant, stop: &AtomicBool, failed: &AtomicBool) {
     loop {
         let left = moment.saturating_duration_since(now());
         if left.is_zero() || stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
@@ -235,12 +205,12 @@ pub(crate) fn nanos(duration: Duration) -> u64 {
 
 #[inline]
 #[expect(clippy::disallowed_methods, reason = "the load generator owns the monotonic clock")]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
 #[expect(clippy::disallowed_methods, reason = "a round carries the time of day it began")]
-fn unix_ms() -> u64 {
+pub(crate) fn unix_ms() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| since.as_millis() as u64)
 }

@@ -6,20 +6,24 @@
 //!                             ▼
 //!   closed::run_round     lead-in │◀──────── window ────────▶│
 //!                                 open: counters start       close: counters stop
+//!   open::run_open        the same, but each event is sent at its own time: see arrival
 //! ```
 //!
-//! The loop is *closed*: a client sends its next event when the last one is answered, so latency is
+//! In the *closed* loop a client sends its next event when the last one is answered, so latency is
 //! service time and a stall hides the requests that were not sent meanwhile (coordinated omission).
+//! In the *open* loop events have intended times, and waiting counts.
 //!
-//! This is the hot path: on it nothing allocates, nothing takes a lock, and the clock is read once
-//! for each event. What the client itself costs is measured and reported beside every rate.
+//! This is the hot path: on it nothing allocates, nothing takes a lock, and the closed loop reads
+//! the clock once for each event. What the client itself costs is measured and reported beside every rate.
 
 pub mod arrival;
+mod brake;
 pub mod closed;
 pub mod connector;
 pub mod error;
 pub mod fill;
 pub mod null;
+pub mod open;
 pub mod session;
 pub mod sqlite;
 mod talk;
@@ -30,5 +34,6 @@ pub use closed::{Measured, Moment, RoundSpec, run_round};
 pub use connector::Connector;
 pub use error::LoadError;
 pub use fill::{FillProgress, drop_tables, fill};
+pub use open::{OpenSpec, run_open};
 pub use session::{Answer, Session};
 pub use sqlite::SqliteFile;

@@ -129,6 +129,20 @@ impl<'a> Session<'a> {
         }
     }
 
+    /// As [`Session::make`], but the operation is that of another client: in the open loop any
+    /// connection may ask any client's question. A dialogue has its own client's questions only.
+    #[inline]
+    pub(crate) fn make_as(&mut self, client: u32, operation: u64) {
+        if let Turn::Program { program, event, .. } = &mut self.part {
+            program.fill(client, operation, event);
+        }
+    }
+
+    /// Whether its questions may be those of other clients.
+    pub(crate) fn is_program(&self) -> bool {
+        matches!(self.part, Turn::Program { .. })
+    }
+
     /// Carries out the operation that was made ready and checks every answer. When the server rolls
     /// it back for the sake of others it is asked again, as sysbench does.
     ///

@@ -82,7 +82,9 @@ pub(crate) fn add_up(
 }
 
 /// All tallies, or the error that stopped the others, which then report an interruption.
-fn first_cause_first(tallies: Vec<Result<Tally, LoadError>>) -> Result<Vec<Tally>, LoadError> {
+pub(crate) fn first_cause_first<T>(
+    tallies: Vec<Result<T, LoadError>>,
+) -> Result<Vec<T>, LoadError> {
     let mut interrupted = None;
     let mut good = Vec::with_capacity(tallies.len());
     for tally in tallies {

@@ -37,7 +37,7 @@ mod postgres;
 mod script;
 mod sql;
 
-pub use script::{Delay, EveryNth, Fixed, Reply, Script, Turn};
+pub use script::{Delay, EveryNth, Fixed, Reply, SPIN_TAIL, Script, Timed, Turn};
 
 /// The language that the mock speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -313,6 +313,9 @@ struct Session {
 
 impl Session {
     fn serve(mut self) {
+        // The kernel may wake a sleeper 50 µs late to save power; here that would be a service time
+        // of its own. Where it refuses, sleeps are as long as they were.
+        let _ = nix::sys::prctl::set_timerslack(1);
         // An error here is a client that went away or broke the protocol; the client's side tells.
         let _ = match self.shared.protocol {
             Protocol::Mysql => mysql::serve(&mut self),
@@ -333,6 +336,10 @@ impl Session {
         match turn.delay {
             Delay::None => {}
             Delay::Sleep(time) => self.wait(time, thread::park_timeout),
+            Delay::Exact(time) => self.wait(time, |rest| match rest.checked_sub(SPIN_TAIL) {
+                Some(sleep) if !sleep.is_zero() => thread::park_timeout(sleep),
+                _ => std::hint::spin_loop(),
+            }),
             Delay::Spin(time) => self.wait(time, |_| std::hint::spin_loop()),
         }
         // A server that is going down does not answer before its time.

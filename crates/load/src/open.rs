@@ -1,0 +1,199 @@
+//! The open loop: events have times of their own, and do not wait for the server.
+//!
+//! ```text
+//!   intended   ▏    ▏    ▏    ▏    ▏    ▏       from the schedule; nothing moves them
+//!   sent       ▏    ▏─stall──────▏▏▏▏   ▏
+//!   answered    ▕    ────────────▕ ▕▕▕▕  ▕
+//!                                               service time   answered − sent
+//!                                               response time  answered − intended
+//! ```
+//!
+//! A closed loop stops asking while the server stalls, and so hardly notices the stall. Here the
+//! events that should have been sent meanwhile are late, and their response times say by how much.
+//! What other generators get wrong is what this module is careful about:
+//!
+//! * The intended time comes from the schedule. A generator that is itself late is late against it,
+//!   so its lateness is *in* the response time, and shown apart as *lag*.
+//! * There is no queue that could overflow: late events stay where they are, in order.
+//! * Nobody waits for a signal that could be lost: each connection takes the next event by itself,
+//!   and sleeps until its time. Connections take events in the order in which they become free, so
+//!   the whole is a queue with one line and as many counters as connections.
+//! * Every event that was meant for the window counts, also when it is answered after its end.
+//!   Draining has a limit; what is unanswered then counts with the time that it has waited so far,
+//!   and the number of those is told.
+//!
+//! Event *k* asks the question of client `k mod clients`, whichever connection asks it: both arms
+//! are asked the same in the same order. In a dialogue, which depends on answers, a connection asks
+//! the questions of its own client.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use dbdyno_model::OpenLoop;
+
+use crate::arrival::Schedule;
+use crate::brake::Brake;
+use crate::closed::{Measured, Moment, RoundSpec, nanos, now, pin_to, unix_ms, wait_until};
+use crate::error::LoadError;
+use crate::session::{Answer, Session};
+use crate::tally::first_cause_first;
+
+mod account;
+mod feed;
+mod pace;
+#[cfg(test)]
+mod simulation;
+
+use account::{Account, Times, conclude};
+use feed::{Due, Feed};
+use pace::{Clock, Monotonic};
+
+/// A round in which events have times of their own.
+#[derive(Clone)]
+pub struct OpenSpec<'a> {
+    /// What to ask, whom, and for how long.
+    pub round: RoundSpec<'a>,
+    /// When; made for the lead-in of the round.
+    pub schedule: Schedule,
+    /// How long after the window to go on answering what was meant for it.
+    pub drain: Duration,
+}
+
+/// Time for the threads to get ready before the first event.
+const GET_READY: Duration = Duration::from_millis(20);
+const GET_READY_PER_CLIENT: Duration = Duration::from_micros(200);
+
+/// The times at which a client changes its ways, nanoseconds since the window opened.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    close_ns: i64,
+    give_up_ns: i64,
+}
+
+/// Runs one round. `observe` is called on this thread at both moments of the window. The rates and
+/// service times of [`Measured`] are those of events that *ended* in the window, as in the closed
+/// loop, so that they go with the cost between the two moments; [`OpenLoop`] has the events that
+/// were *meant* for the window.
+///
+/// # Errors
+/// Whatever stopped the load. Nothing of a failed round counts.
+pub fn run_open(
+    spec: &OpenSpec<'_>,
+    observe: &mut dyn FnMut(Moment),
+) -> Result<(Measured, OpenLoop), LoadError> {
+    let round = &spec.round;
+    let mut sessions = Vec::with_capacity(round.clients as usize);
+    for client in 0..round.clients {
+        let session = Session::open(round.connector, round.load, client)?;
+        sessions.push((session, Account::new(round.window)));
+    }
+    let close_ns = nanos(round.window) as i64;
+    let limits = Limits { close_ns, give_up_ns: close_ns + nanos(spec.drain) as i64 };
+    let feed = Feed::new(spec.schedule.clone(), close_ns);
+    let before = GET_READY + GET_READY_PER_CLIENT * round.clients + round.lead_in;
+    let open = now() + before;
+    let open_ns = pace::monotonic_ns() + nanos(before) as i64;
+    let failed = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let mut handles = Vec::with_capacity(sessions.len());
+        for (session, account) in &mut sessions {
+            let (feed, failed) = (&feed, &failed);
+            handles.push(scope.spawn(move || {
+                let done = drive(session, account, round, feed, open_ns, limits, failed);
+                done.inspect_err(|_| failed.store(true, Ordering::Relaxed))
+            }));
+        }
+        wait_until(open, round.stop, &failed);
+        let started_unix_ms = unix_ms();
+        let opened = now();
+        observe(Moment::Opened);
+        wait_until(open + round.window, round.stop, &failed);
+        let observed_ns = nanos(now() - opened);
+        observe(Moment::Closed);
+
+        let mut done = Vec::with_capacity(handles.len());
+        for handle in handles {
+            done.push(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        first_cause_first(done)?;
+        // Where nothing was due the clients have not seen the request; but the window was cut short.
+        if round.stop.load(Ordering::Relaxed) {
+            return Err(LoadError::Interrupted);
+        }
+        Ok((started_unix_ms, observed_ns))
+    })
+    .and_then(|(started_unix_ms, observed_ns)| {
+        let accounts = sessions.into_iter().map(|(_, account)| account).collect();
+        conclude(accounts, started_unix_ms, observed_ns, round.window)
+    })
+}
+
+/// The life of one connection.
+fn drive(
+    session: &mut Session<'_>,
+    account: &mut Account,
+    round: &RoundSpec<'_>,
+    feed: &Feed,
+    open_ns: i64,
+    limits: Limits,
+    failed: &AtomicBool,
+) -> Result<(), LoadError> {
+    let mut processors = thread::available_parallelism().map_or(1, usize::from);
+    if let Some(processor) = round.processor {
+        pin_to(processor)?;
+        processors = 1;
+    }
+    let mut clock = Monotonic::new(open_ns, round.clients, processors);
+    let clients = u64::from(round.clients);
+    let mut ask = |number: u64| {
+        if session.is_program() {
+            let operation = round.first_operation + number / clients;
+            session.make_as((number % clients) as u32, operation);
+            session.ask(operation)
+        } else {
+            session.ask(round.first_operation + number)
+        }
+    };
+    let stopped = || round.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
+    let brake = Brake::new(round.slow);
+    serve(feed, &mut clock, &mut ask, brake, account, limits, stopped)
+}
+
+/// Takes events until none is left in the window. All accounting of time happens here.
+fn serve(
+    feed: &Feed,
+    clock: &mut impl Clock,
+    ask: &mut impl FnMut(u64) -> Result<Answer, LoadError>,
+    mut brake: Brake,
+    account: &mut Account,
+    limits: Limits,
+    stopped: impl Fn() -> bool,
+) -> Result<(), LoadError> {
+    let mut free_ns = clock.now_ns();
+    while let Some(Due { number, intended_ns }) = feed.claim() {
+        if free_ns >= limits.give_up_ns {
+            account.unanswered(intended_ns, limits.give_up_ns);
+            continue;
+        }
+        if intended_ns >= 0 {
+            account.look_at_open();
+        }
+        let sent_ns = clock.wait_until(intended_ns, &stopped);
+        if stopped() {
+            return Err(LoadError::Interrupted);
+        }
+        let answer = ask(number)?;
+        let answered_ns = clock.now_ns();
+        let took_ns = (answered_ns - sent_ns) as u64;
+        let spun_ns = brake.spin(took_ns, || (clock.now_ns() - answered_ns) as u64);
+        let end_ns = answered_ns + spun_ns as i64;
+        if end_ns >= limits.close_ns {
+            account.look_at_close();
+        }
+        account.event(Times { intended_ns, free_ns, sent_ns, end_ns }, &answer);
+        free_ns = end_ns;
+    }
+    account.look_at_close();
+    Ok(())
+}
