@@ -30,6 +30,11 @@ pub enum StatsError {
         /// The largest magnitude that is taken.
         limit: f64,
     },
+    /// A time does not come after the one before it.
+    NotInOrder {
+        /// Its place.
+        index: usize,
+    },
     /// The confidence does not lie strictly between 0 and 1.
     Confidence(f64),
     /// The budget does not lie in 0 ≤ budget < 1.
@@ -53,6 +58,10 @@ impl fmt::Display for StatsError {
                 f,
                 "value {index} is {value}, beyond ±{limit}; hand in logarithms where these are \
                  asked for"
+            ),
+            StatsError::NotInOrder { index } => write!(
+                f,
+                "value {index} is not later than the one before it; hand values in by their time"
             ),
             StatsError::Confidence(value) => {
                 write!(f, "confidence {value} does not lie between 0 and 1; try 0.95")

@@ -39,6 +39,7 @@
 //! Everything is a pure function of its arguments. Each states what it assumes; what the numbers
 //! themselves speak against ([`Judgement::warnings`]) is a value that travels with the result.
 
+mod drift;
 mod error;
 mod interval;
 mod judge;
@@ -47,6 +48,7 @@ mod power;
 mod student;
 mod suspicion;
 
+pub use drift::{Drift, DriftVerdict, RateAt, drift};
 pub use error::StatsError;
 pub use interval::{geometric_mean_interval, mean_interval};
 pub use judge::{

@@ -23,6 +23,7 @@ pub mod spec;
 pub mod table;
 pub mod template;
 pub mod text;
+pub mod tpcc;
 
 pub use catalog::resolve;
 pub use dataset::{Dataset, TableScript};

@@ -5,6 +5,7 @@
 //! | [`micro`]   | Callaghan's microbenchmarks, under his names                               |
 //! | [`oltp`]    | sysbench's OLTP mixes                                                      |
 //! | [`classics`]| a join and a bulk insert: the two that users found slower in MySQL 8.0     |
+//! | [`tpcc`]    | TPC-C, see [`crate::tpcc`]                                                 |
 //!
 //! A load is found by its name with options, see [`crate::spec`]. Facts about names, statements and
 //! their order were read in `mdcallag/mytools` and in sysbench's documentation; the code was not.
@@ -12,6 +13,7 @@
 pub mod classics;
 pub mod micro;
 pub mod oltp;
+pub mod tpcc;
 
 use std::sync::Arc;
 
@@ -58,6 +60,7 @@ pub fn entries() -> Vec<Entry> {
     let mut entries = micro::entries();
     entries.extend(oltp::entries());
     entries.extend(classics::entries());
+    entries.extend(tpcc::entries());
     entries
 }
 

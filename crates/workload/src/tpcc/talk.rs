@@ -1,0 +1,195 @@
+//! A link whose answers are checked: every statement says how many rows are right.
+
+use crate::dialogue::{Answer, Arg, Fault, Link};
+
+use super::statements::Ask;
+
+/// A link, spoken to in the statements of TPC-C.
+pub struct Talk<'a>(pub &'a mut dyn Link);
+
+impl Talk<'_> {
+    /// BEGIN, COMMIT or ROLLBACK.
+    ///
+    /// # Errors
+    /// That of the link.
+    pub fn control(&mut self, ask: Ask) -> Result<(), Fault> {
+        self.0.run(ask as usize, &[]).map(|_| ())
+    }
+
+    /// Changes one row.
+    ///
+    /// # Errors
+    /// That of the link, or another number of rows.
+    pub fn change(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), Fault> {
+        self.change_some(ask, values, 1, 1).map(|_| ())
+    }
+
+    /// Changes `low..=high` rows, and says how many.
+    ///
+    /// # Errors
+    /// That of the link, or another number of rows.
+    pub fn change_some(
+        &mut self,
+        ask: Ask,
+        values: &[Arg<'_>],
+        low: u64,
+        high: u64,
+    ) -> Result<u64, Fault> {
+        let changed = self.0.run(ask as usize, values)?.changed;
+        if (low..=high).contains(&changed) {
+            return Ok(changed);
+        }
+        Err(wrong(ask, values, &format!("changed {changed} rows, right is {low} to {high}")))
+    }
+
+    /// Reads one row that a terminal would show and nobody looks into.
+    ///
+    /// # Errors
+    /// That of the link, or another number of rows.
+    pub fn show(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), Fault> {
+        self.show_some(ask, values, 1, 1)
+    }
+
+    /// Reads `low..=high` rows that a terminal would show.
+    ///
+    /// # Errors
+    /// That of the link, or another number of rows.
+    pub fn show_some(
+        &mut self,
+        ask: Ask,
+        values: &[Arg<'_>],
+        low: u64,
+        high: u64,
+    ) -> Result<(), Fault> {
+        let rows = self.0.run(ask as usize, values)?.rows;
+        if (low..=high).contains(&rows) {
+            return Ok(());
+        }
+        Err(wrong(ask, values, &format!("returned {rows} rows, right is {low} to {high}")))
+    }
+
+    /// Reads `low..=high` rows.
+    ///
+    /// # Errors
+    /// That of the link, or another number of rows.
+    pub fn fetch(
+        &mut self,
+        ask: Ask,
+        values: &[Arg<'_>],
+        low: usize,
+        high: usize,
+    ) -> Result<Fetched<'_>, Fault> {
+        let answer = self.0.fetch(ask as usize, values)?;
+        let rows = answer.rows();
+        if (low..=high).contains(&rows) {
+            return Ok(Fetched { ask, answer });
+        }
+        Err(wrong(ask, values, &format!("returned {rows} rows, right is {low} to {high}")))
+    }
+}
+
+/// Rows of the number that was asked for.
+pub struct Fetched<'a> {
+    ask: Ask,
+    answer: &'a dyn Answer,
+}
+
+impl<'a> Fetched<'a> {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.answer.rows()
+    }
+
+    /// An integer.
+    ///
+    /// # Errors
+    /// [`Fault::Wrong`] where there is none.
+    pub fn int(&self, row: usize, column: usize) -> Result<i64, Fault> {
+        let value = self.answer.int(row, column);
+        value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is no integer")))
+    }
+
+    /// Characters.
+    ///
+    /// # Errors
+    /// [`Fault::Wrong`] where there are none.
+    pub fn text(&self, row: usize, column: usize) -> Result<&'a [u8], Fault> {
+        let value = self.answer.text(row, column);
+        value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is NULL")))
+    }
+
+    /// An amount of money in cents.
+    ///
+    /// # Errors
+    /// [`Fault::Wrong`] where there is none.
+    pub fn cents(&self, row: usize, column: usize) -> Result<i64, Fault> {
+        let text = self.text(row, column)?;
+        let value = super::random::cents(text);
+        value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is no amount")))
+    }
+}
+
+/// A wrong answer, in words.
+pub fn wrong(ask: Ask, values: &[Arg<'_>], what: &str) -> Fault {
+    let shown: Vec<String> = values.iter().map(shown).collect();
+    Fault::Wrong(format!("TPC-C statement {ask:?} ({}) {what}", shown.join(", ")))
+}
+
+fn shown(value: &Arg<'_>) -> String {
+    match value {
+        Arg::Null => "NULL".to_owned(),
+        Arg::Int(number) => number.to_string(),
+        Arg::Text(text) => String::from_utf8_lossy(text).into_owned(),
+    }
+}
+
+/// An amount as characters, without an allocation.
+pub struct Money {
+    text: [u8; 24],
+    length: usize,
+}
+
+impl Money {
+    /// An amount in cents.
+    pub fn of(cents: i64) -> Money {
+        let mut money = Money { text: [0; 24], length: 0 };
+        let mut start = money.text.len();
+        let mut rest = cents.unsigned_abs();
+        let mut place = 0;
+        while place < 3 || rest > 0 {
+            if place == 2 {
+                start -= 1;
+                money.text[start] = b'.';
+            }
+            start -= 1;
+            money.text[start] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            place += 1;
+        }
+        if cents < 0 {
+            start -= 1;
+            money.text[start] = b'-';
+        }
+        money.length = money.text.len() - start;
+        money
+    }
+
+    /// As a parameter.
+    pub fn arg(&self) -> Arg<'_> {
+        Arg::Text(&self.text[self.text.len() - self.length..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn money_is_written_as_rows_are() {
+        for cents in [0, 5, 99, 100, -1000, 1_234_567, i64::MAX, i64::MIN] {
+            let mut row = Vec::new();
+            super::super::random::push_cents(&mut row, cents);
+            assert_eq!(Money::of(cents).arg(), Arg::Text(&row));
+        }
+    }
+}
