@@ -17,8 +17,8 @@
 //!
 //! * An event is a transaction, filed under its class. `new-order` per minute is *tpmC*, all events
 //!   per minute are *tpmTotal*. New-Orders that roll back by design (1 %) count, by the standard.
-//! * `delivery-background`: by clause 2.7 the terminal's request is queued and answered at once, and
-//!   the delivery is done later. Queueing asks nothing of the server, so it is no event: one of no
+//! * `delivery-background`: by clause 2.7 the terminal's request is queued, answered at once, and
+//!   carried out later. Queueing asks nothing of the server, so it is no event: one of no
 //!   duration would only flatter the latencies. What is counted, apart from the others, is the
 //!   delivery itself, which the terminal's own connection carries out before the next request. With
 //!   `think=on` the pause therefore begins some milliseconds later than the standard would have it.
