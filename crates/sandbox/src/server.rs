@@ -47,7 +47,7 @@ pub struct Server {
     // Fields are dropped in this order: the processes before the directory.
     kept: Option<Kept>,
     what: String,
-    product: Product,
+    release: Release,
     port: u16,
     password: Secret,
     settings: Vec<(String, String)>,
@@ -78,22 +78,28 @@ impl Server {
         let mut server = Server {
             kept: None,
             what,
-            product: release.product,
-            port: 0,
+            release: release.clone(),
+            port: free_port()?,
             password: template.password.clone(),
             settings: options.settings(release.product),
             servers: home.servers(),
             claim: Claim::new(home, name)?,
         };
         server.copy(&template)?;
-        for _ in 0..PORTS {
-            server.port = free_port()?;
-            server.spawn(release)?;
-            if server.wait_until_ready()? {
-                return Ok(server);
-            }
-        }
-        Err(server.failed(format!("found no free port in {PORTS} attempts")))
+        server.launch()?;
+        Ok(server)
+    }
+
+    /// Shuts it down cleanly and starts it again on the same data: another process, with its memory
+    /// laid out anew. It comes back on its port unless somebody has taken that meanwhile.
+    ///
+    /// # Errors
+    /// As [`Server::start`] and [`Server::stop`]; it is down then.
+    pub fn restart(&mut self) -> Result<(), SandboxError> {
+        let down = self.shut_down();
+        self.judge_end(down)?;
+        drop(self.kept.take());
+        self.launch()
     }
 
     /// Where it listens on TCP, and the account to use.
@@ -151,7 +157,12 @@ impl Server {
     /// [`SandboxError::StopFailed`] if it had ended by itself, or had to be killed; nothing is
     /// left of it then either.
     pub fn stop(mut self) -> Result<(), SandboxError> {
-        let how = match self.shut_down() {
+        let down = self.shut_down();
+        self.judge_end(down)
+    }
+
+    fn judge_end(&self, down: io::Result<Option<ExitStatus>>) -> Result<(), SandboxError> {
+        let how = match down {
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => format!("ended with {status}"),
             Ok(None) => format!("did not shut down within {STOP_WITHIN_S} s and was killed"),
@@ -161,12 +172,24 @@ impl Server {
         Err(SandboxError::StopFailed { what: format!("{} {how}", self.what), log })
     }
 
+    /// Starts the process, on another port where the present one was lost.
+    fn launch(&mut self) -> Result<(), SandboxError> {
+        for _ in 0..PORTS {
+            self.spawn()?;
+            if self.wait_until_ready()? {
+                return Ok(());
+            }
+            self.port = free_port()?;
+        }
+        Err(self.failed(format!("found no free port in {PORTS} attempts")))
+    }
+
     fn shut_down(&mut self) -> io::Result<Option<ExitStatus>> {
         let Some(kept) = &mut self.kept else { return Ok(None) };
         if let Some(status) = kept.child.try_wait()? {
             return Ok(Some(status));
         }
-        let signal = match self.product {
+        let signal = match self.release.product {
             Product::MariaDb => Signal::SIGTERM,
             // "Fast": connections are cut, nothing is lost.
             Product::Postgres => Signal::SIGINT,
@@ -188,7 +211,7 @@ impl Server {
     }
 
     fn socket(&self) -> PathBuf {
-        match self.product {
+        match self.release.product {
             Product::MariaDb => self.work().join("mysql.sock"),
             Product::Postgres => self.work().join(format!(".s.PGSQL.{}", self.port)),
         }
@@ -213,16 +236,16 @@ impl Server {
         Err(SandboxError::io("copy", &template.data)(io::Error::other(detail)))
     }
 
-    fn spawn(&mut self, release: &Release) -> Result<(), SandboxError> {
-        let mut command = match self.product {
-            Product::MariaDb => self.mariadbd(release),
-            Product::Postgres => self.postgres(release),
+    fn spawn(&mut self) -> Result<(), SandboxError> {
+        let mut command = match self.release.product {
+            Product::MariaDb => self.mariadbd(),
+            Product::Postgres => self.postgres(),
         };
         let log = self.error_log();
         let failed = || SandboxError::io("create", &log);
         let file = File::create(&log).map_err(failed())?;
         command.stdout(file.try_clone().map_err(failed())?).stderr(file);
-        let program = release.server().display().to_string();
+        let program = self.release.server().display().to_string();
         let kept = Kept::spawn(command).map_err(SandboxError::spawn(&program))?;
         let pid = i32::try_from(kept.child.id()).ok();
         self.kept = Some(kept);
@@ -230,8 +253,8 @@ impl Server {
         write_private(&self.claim.dir().join("server"), &identity.unwrap_or_default())
     }
 
-    fn mariadbd(&self, release: &Release) -> Command {
-        let mut command = template::mariadbd(release, &self.work());
+    fn mariadbd(&self) -> Command {
+        let mut command = template::mariadbd(&self.release, &self.work());
         command.arg(format!("--socket={}", self.socket().display()));
         command.arg(format!("--pid-file={}", self.work().join("pid").display()));
         command.arg(format!("--port={}", self.port)).arg("--bind-address=127.0.0.1");
@@ -243,8 +266,8 @@ impl Server {
         command
     }
 
-    fn postgres(&self, release: &Release) -> Command {
-        let mut command = child::server_command(&release.server(), &self.work());
+    fn postgres(&self) -> Command {
+        let mut command = child::server_command(&self.release.server(), &self.work());
         command.arg("-D").arg(self.data_dir()).arg("-k").arg(self.work());
         command.arg("-p").arg(self.port.to_string());
         command.args(["-c", "listen_addresses=127.0.0.1"]);
@@ -285,11 +308,11 @@ impl Server {
 
     /// Logs in and asks for the data directory: on our port somebody else may have been faster.
     fn log_in(&self, endpoint: &Endpoint) -> Result<bool, WireError> {
-        let mut client: Box<dyn Client> = match self.product {
+        let mut client: Box<dyn Client> = match self.release.product {
             Product::MariaDb => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint)?),
             Product::Postgres => Box::new(dbdyno_wire::postgres::Connection::connect(endpoint)?),
         };
-        let question = match self.product {
+        let question = match self.release.product {
             Product::MariaDb => "SELECT @@datadir",
             Product::Postgres => "SHOW data_directory",
         };
