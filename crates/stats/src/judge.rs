@@ -164,7 +164,7 @@ pub fn judge_jointly(measures: &[&[f64]], budget: f64) -> Result<JointJudgement,
     Ok(JointJudgement { verdict, measures: judged, pairs_missing, warnings })
 }
 
-fn verdict(
+pub(crate) fn verdict(
     estimate: &Estimate,
     rounds: u32,
     budget_log: f64,
@@ -188,7 +188,7 @@ fn verdict(
 }
 
 /// Half the width of the band of equality: the budget bounds a loss, its mirror image a gain.
-fn budget_log(budget: f64) -> Result<f64, StatsError> {
+pub(crate) fn budget_log(budget: f64) -> Result<f64, StatsError> {
     if (0.0..1.0).contains(&budget) {
         Ok(-(-budget).ln_1p())
     } else {
@@ -196,7 +196,7 @@ fn budget_log(budget: f64) -> Result<f64, StatsError> {
     }
 }
 
-fn few_rounds(rounds: u32, what: &str) -> Vec<Warning> {
+pub(crate) fn few_rounds(rounds: u32, what: &str) -> Vec<Warning> {
     if rounds >= MIN_PAIRS {
         return Vec::new();
     }

@@ -43,6 +43,7 @@ mod drift;
 mod error;
 mod interval;
 mod judge;
+mod lives;
 mod paired;
 mod power;
 mod student;
@@ -55,5 +56,6 @@ pub use judge::{
     DECISION_ALPHA, JointJudgement, Judgement, SHOWN_CONFIDENCE, judge, judge_jointly,
     judge_unpaired,
 };
+pub use lives::{BETWEEN_EMBEDDED_SD, BETWEEN_SERVERS_SD, judge_lives};
 pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
 pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};

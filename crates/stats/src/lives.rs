@@ -1,0 +1,198 @@
+//! The level above the pair: the life of a server, from one start to the next.
+//!
+//! ```text
+//!   life 0            life 1            life 2        base and test are both started anew
+//!   BT TB BT TB  ┆  TB BT TB BT  ┆  BT TB TB BT
+//!   └─ mean ──┘     └─ mean ──┘     └─ mean ──┘
+//!        ·               ·               ·            one value a life: these are the replicates
+//! ```
+//!
+//! Two processes of the same build on the same data are not equally fast: where their memory came
+//! to lie stays with them as long as they live, and pairs within one life all carry the same error.
+//! More pairs make the answer surer about *these two processes*, not about the two servers (the
+//! levels of Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013). So where
+//! servers were started several times, the means of their lives are what is judged; where they
+//! lived once, the spread between lives is assumed and added to the interval.
+
+use dbdyno_model::{Severity, Verdict, Warning};
+
+use crate::error::StatsError;
+use crate::judge::{DECISION_ALPHA, Judgement, SHOWN_CONFIDENCE, budget_log, few_rounds, verdict};
+use crate::paired::ratio;
+use crate::power::{MIN_PAIRS, POWER, detectable, pairs_missing};
+use crate::student::{Estimate, Moments, quantile};
+use crate::suspicion;
+
+/// Standard deviation of the log-ratio of two servers of the same build that is assumed where they
+/// were started only once: measured in 18 runs of MariaDB 10.11 against itself, each with one life,
+/// whose ratios had a standard deviation of 0.010 where their pairs explained 0.004.
+pub const BETWEEN_SERVERS_SD: f64 = 0.009;
+/// The same for embedded arms, which share a process: ten runs of SQLite.
+pub const BETWEEN_EMBEDDED_SD: f64 = 0.003;
+
+/// Judges one cell from `lives`, the log-ratios of its pairs by the life of the servers in which
+/// they were measured, in the order of measuring; see [`crate::judge`] for the rule and for
+/// `budget`. `between_sd` is the standard deviation of a life's true log-ratio that is assumed
+/// where there are fewer than [`MIN_PAIRS`] lives.
+///
+/// Assumes that lives are independent with a mean close to normal; with too few lives, that
+/// `between_sd` holds for these servers.
+///
+/// # Errors
+/// As [`crate::judge`].
+pub fn judge_lives(
+    lives: &[Vec<f64>],
+    between_sd: f64,
+    budget: f64,
+) -> Result<Judgement, StatsError> {
+    let lives: Vec<&Vec<f64>> = lives.iter().filter(|life| !life.is_empty()).collect();
+    let pairs: Vec<f64> = lives.iter().copied().flatten().copied().collect();
+    let all = Moments::of_logs(&pairs)?;
+    let mut judgement = if lives.len() >= MIN_PAIRS as usize {
+        let means: Result<Vec<f64>, StatsError> =
+            lives.iter().map(|life| Ok(Moments::of_logs(life)?.mean)).collect();
+        by_lives(&means?, pairs.len(), budget)?
+    } else {
+        by_assumption(&all, lives.len(), between_sd, budget)?
+    };
+    judgement.warnings.extend(suspicion::of_pairs(&pairs, &all));
+    Ok(judgement)
+}
+
+/// The means of the lives are the replicates.
+fn by_lives(means: &[f64], pairs: usize, budget: f64) -> Result<Judgement, StatsError> {
+    let budget_log = budget_log(budget)?;
+    let moments = Moments::of_logs(means)?;
+    let estimate = moments.estimate();
+    let lives = u32::try_from(means.len()).unwrap_or(u32::MAX);
+    let verdict = verdict(&estimate, lives, budget_log, DECISION_ALPHA)?;
+    let pairs_a_life = u32::try_from(pairs.div_ceil(means.len())).unwrap_or(u32::MAX);
+    let lives_missing = || pairs_missing(&moments, budget_log, DECISION_ALPHA, SHOWN_CONFIDENCE);
+    Ok(Judgement {
+        verdict,
+        rqps: ratio(&estimate, SHOWN_CONFIDENCE)?,
+        pairs_missing: match verdict {
+            Verdict::Undecided => lives_missing().map(|lives| lives.saturating_mul(pairs_a_life)),
+            _ => None,
+        },
+        detectable: Some(detectable(moments.sd, lives, DECISION_ALPHA, POWER)),
+        warnings: Vec::new(),
+    })
+}
+
+/// The spread of the pairs, and that of lives which were not lived.
+fn by_assumption(
+    all: &Moments,
+    lives: usize,
+    between_sd: f64,
+    budget: f64,
+) -> Result<Judgement, StatsError> {
+    let budget_log = budget_log(budget)?;
+    let pairs = u32::try_from(all.n).unwrap_or(u32::MAX);
+    let estimate = widened(all.estimate(), between_sd / (lives as f64).sqrt());
+    let verdict = verdict(&estimate, pairs, budget_log, DECISION_ALPHA)?;
+    let mut warnings = few_rounds(pairs, "pairs of rounds");
+    if between_sd > 0.0 && warnings.is_empty() {
+        warnings.push(assumed(between_sd));
+    }
+    Ok(Judgement {
+        verdict,
+        rqps: ratio(&estimate, SHOWN_CONFIDENCE)?,
+        // More pairs of the same two processes hardly help.
+        pairs_missing: None,
+        detectable: (pairs >= MIN_PAIRS).then(|| {
+            let t = quantile(1.0 - DECISION_ALPHA / 2.0, estimate.degrees)
+                + quantile(POWER, estimate.degrees);
+            (t * estimate.standard_error).exp_m1()
+        }),
+        warnings,
+    })
+}
+
+/// The sum of two independent errors, the second of which is known. Degrees of freedom by Welch and
+/// Satterthwaite.
+fn widened(estimate: Estimate, known_error: f64) -> Estimate {
+    let standard_error = estimate.standard_error.hypot(known_error);
+    if estimate.standard_error == 0.0 || estimate.degrees <= 0.0 {
+        return Estimate { standard_error, ..estimate };
+    }
+    let share = (standard_error / estimate.standard_error).powi(4);
+    Estimate { standard_error, degrees: estimate.degrees * share, ..estimate }
+}
+
+fn assumed(between_sd: f64) -> Warning {
+    let text = format!(
+        "The servers were started once, and two starts of one server differ by about {:.1} % for \
+         as long as they live; that is assumed and part of the interval. Ask for --restarts to \
+         measure it.",
+        between_sd * 100.0
+    );
+    Warning::new(Severity::Note, "one-life", text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Noise without a generator: the fractional parts of multiples of the golden ratio, spread
+    /// evenly over ±`width`.
+    fn noise(index: usize, width: f64) -> f64 {
+        (index as f64 * 0.618_033_988_749_895).fract().mul_add(2.0 * width, -width)
+    }
+
+    fn lives(count: usize, pairs: usize, between: f64, effect: f64) -> Vec<Vec<f64>> {
+        let life = |life: usize| {
+            let own = effect + noise(life + 1, between);
+            (0..pairs).map(|pair| own + noise(life * pairs + pair, 0.05)).collect()
+        };
+        (0..count).map(life).collect()
+    }
+
+    #[test]
+    fn one_life_of_many_pairs_is_no_proof_about_the_server() {
+        // A life that is off by 2 %, measured so often that its pairs have no doubt.
+        let off = lives(1, 2000, 0.0, 0.02);
+        assert_eq!(crate::judge(&off[0], 0.005).unwrap().verdict, Verdict::Faster);
+        let judged = judge_lives(&off, BETWEEN_SERVERS_SD, 0.005).unwrap();
+        assert_eq!(judged.verdict, Verdict::Undecided);
+        assert!(judged.warnings.iter().any(|warning| warning.code == "one-life"));
+        // What is far beyond the spread of lives is found nevertheless.
+        let judged = judge_lives(&lives(1, 2000, 0.0, -0.05), BETWEEN_SERVERS_SD, 0.02).unwrap();
+        assert_eq!(judged.verdict, Verdict::Slower);
+    }
+
+    #[test]
+    fn lives_are_the_replicates_where_there_are_several() {
+        let judged = judge_lives(&lives(8, 20, 0.01, 0.0), 9.9, 0.02).unwrap();
+        assert_ne!(judged.verdict, Verdict::Faster);
+        assert_ne!(judged.verdict, Verdict::Slower);
+        let means: Vec<f64> =
+            lives(8, 20, 0.01, 0.0).iter().map(|life| life.iter().sum::<f64>() / 20.0).collect();
+        assert_eq!(judged.rqps, crate::judge(&means, 0.02).unwrap().rqps);
+        let judged = judge_lives(&lives(8, 20, 0.01, -0.05), 9.9, 0.02).unwrap();
+        assert_eq!(judged.verdict, Verdict::Slower);
+        assert!(judged.warnings.is_empty(), "{:?}", judged.warnings);
+    }
+
+    #[test]
+    fn missing_lives_are_told_as_pairs() {
+        let judged = judge_lives(&lives(4, 20, 0.03, 0.02), 9.9, 0.001).unwrap();
+        assert_eq!(judged.verdict, Verdict::Undecided);
+        assert_eq!(judged.pairs_missing.map(|pairs| pairs % 20), Some(0));
+        assert!(judge_lives(&[vec![]], 0.01, 0.02).is_err());
+    }
+
+    /// Swapping the arms turns a verdict into its opposite.
+    #[test]
+    fn verdicts_mirror() {
+        for count in [1, 2, 8] {
+            let forth = lives(count, 30, 0.01, 0.06);
+            let back: Vec<Vec<f64>> =
+                forth.iter().map(|life| life.iter().map(|log| -log).collect()).collect();
+            let (forth, back) =
+                (judge_lives(&forth, 0.01, 0.02).unwrap(), judge_lives(&back, 0.01, 0.02).unwrap());
+            assert_eq!((forth.verdict, back.verdict), (Verdict::Faster, Verdict::Slower));
+            assert!((forth.rqps.low * back.rqps.high - 1.0).abs() < 1e-12);
+        }
+    }
+}
