@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use dbdyno_model::{ArmSpec, Gate, Pin, TargetError, target};
-use dbdyno_workload::{SpecError, Tables, catalog};
+use dbdyno_model::{ArmSpec, Gate, Pin, Stage, TargetError, target};
+use dbdyno_workload::{SUITES, SpecError, Suite, Tables, catalog};
 
 /// A dynamometer for transactional databases: which of two servers is slower, by how much, how
 /// sure.
@@ -34,6 +34,8 @@ pub struct Place {
 pub enum Command {
     /// Compare two servers, or two stored runs
     Compare(Box<Compare>),
+    /// Go on with a run that was interrupted or killed
+    Resume(Resume),
     /// Compare two settings of the embedded SQLite: one minute, nothing to install
     Demo(Demo),
     /// List the stored runs
@@ -60,9 +62,11 @@ pub struct Compare {
     /// What is measured
     #[arg(value_name = "TEST")]
     pub test: String,
-    /// Loads, separated by commas; `dbdyno loads` names them
-    #[arg(long, value_delimiter = ',', value_parser = parse_load, default_value = "point-query")]
-    pub load: Vec<String>,
+    /// Loads and suites, separated by commas; `dbdyno loads` names them. Between loads, `settle`
+    /// waits until the servers have done their background work, and `warm:LOAD` runs a load
+    /// unmeasured
+    #[arg(long, value_delimiter = ',', value_parser = parse_stages, default_value = "point-query")]
+    pub load: Vec<Stages>,
     /// Numbers of clients, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "N", default_value = "1",
           value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -76,6 +80,9 @@ pub struct Compare {
     /// Length of a round
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub seconds: Option<Duration>,
+    /// Longest warm-up of a cell; it ends as soon as the rate is steady
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    pub warm_up: Option<Duration>,
     /// Tables of each arm
     #[arg(long, value_name = "N", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -99,6 +106,25 @@ pub struct Compare {
     /// Name of the run, to find it again as @NAME
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// Also write the report to this file
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub shape: Shape,
+}
+
+/// Go on with a run that was interrupted or killed.
+///
+/// The plan is that of the run; rounds that were measured are kept. Servers and tables are made
+/// anew, and writes that come before what is left are repeated unmeasured.
+#[derive(Debug, clap::Args)]
+pub struct Resume {
+    /// @last, @NAME, or the beginning of an id
+    #[arg(value_name = "RUN", default_value = "@last")]
+    pub run: String,
+    /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
+    #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
+    pub gate: Option<Gate>,
     /// Also write the report to this file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
@@ -230,11 +256,27 @@ pub fn without_password(text: &str) -> String {
 /// Any tables will do for telling whether a load can be resolved.
 const SOME_TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
 
-fn parse_load(text: &str) -> Result<String, String> {
-    match catalog::resolve(text, SOME_TABLES) {
-        Ok(_) => Ok(text.to_owned()),
+/// What one word of `--load` means: a stage, or all stages of a suite.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stages(pub Vec<Stage>);
+
+fn parse_stages(text: &str) -> Result<Stages, String> {
+    let stages = match Suite::find(text) {
+        Some(suite) => suite.stages(),
+        None => vec![text.parse()?],
+    };
+    for label in stages.iter().filter_map(Stage::load) {
+        check_load(label)?;
+    }
+    Ok(Stages(stages))
+}
+
+fn check_load(label: &str) -> Result<(), String> {
+    match catalog::resolve(label, SOME_TABLES) {
+        Ok(_) => Ok(()),
         Err(SpecError::UnknownLoad(name)) => {
-            let names: Vec<_> = catalog::entries().iter().map(|entry| entry.name).collect();
+            let loads = catalog::entries().into_iter().map(|entry| entry.name);
+            let names = loads.chain(SUITES.iter().map(|suite| suite.name));
             Err(format!("unknown load{}; `dbdyno loads` names all", did_you_mean(&name, names)))
         }
         Err(error) => Err(error.to_string()),
@@ -245,7 +287,7 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.strip_suffix('s').unwrap_or(text).parse::<f64>().ok();
     match seconds.filter(|seconds| (0.1..=86_400.0).contains(seconds)) {
         Some(seconds) => Ok(Duration::from_secs_f64(seconds)),
-        None => Err("a round takes 0.1 to 86400 seconds, for example 2.5".to_owned()),
+        None => Err("give 0.1 to 86400 seconds, for example 2.5".to_owned()),
     }
 }
 
@@ -288,6 +330,13 @@ mod tests {
     }
 
     #[test]
+    fn a_word_of_load_is_one_stage_or_a_suite() {
+        let stages = |text: &str| parse_stages(text).unwrap().0;
+        assert_eq!(stages("point-query.pre"), [Stage::Measure("point-query.pre".into())]);
+        assert_eq!(stages("settle"), [Stage::Settle]);
+    }
+
+    #[test]
     fn passwords_are_not_repeated() {
         for (text, shown) in [
             ("mysql://u:p@ss@h:99999/d", "mysql://u:…@h:99999/d"),
@@ -302,8 +351,10 @@ mod tests {
 
     #[test]
     fn slips_of_the_finger_get_the_nearest_name() {
-        assert!(parse_load("point-qurey").unwrap_err().contains("\"point-query\""));
-        assert!(!parse_load("xyz").unwrap_err().contains("did you mean"));
+        assert!(parse_stages("point-qurey").unwrap_err().contains("\"point-query\""));
+        assert!(parse_stages("warm:point-qurey").unwrap_err().contains("\"point-query\""));
+        assert!(parse_stages("sysbench-23").unwrap_err().contains("\"sysbench-32\""));
+        assert!(!parse_stages("xyz").unwrap_err().contains("did you mean"));
         assert_eq!(parse_share("2%"), Ok(0.02));
         assert_eq!(parse_share("0.05"), Ok(0.05));
         assert!(parse_share("80%").is_err() && parse_share("-1%").is_err());

@@ -1,15 +1,15 @@
-//! `dbdyno compare`.
+//! `dbdyno compare` and `dbdyno resume`.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_lab::{Lab, Order};
-use dbdyno_model::{ArmSpec, Comparison, PerArm, Plan, Run, RunStatus};
+use dbdyno_model::{ArmSpec, Comparison, Gate, PerArm, Plan, Run, RunStatus};
 use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 
-use crate::args::{Compare, Format, Place, Side, parse_side, without_password};
+use crate::args::{Compare, Format, Place, Resume, Shape, Side, parse_side, without_password};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
@@ -42,17 +42,42 @@ fn servers(place: &Place, flags: &Compare, arms: PerArm<ArmSpec>) -> Result<Exit
     let plan = plan::from_flags(flags, arms);
     let command = plan::command(&plan, flags);
     let run = carry_out(&home, &mut store, &stop, &plan, flags.name.as_deref(), &command)?;
-    let comparison = dbdyno_lab::compare(&run)?;
-    output::comparison(&run, &comparison, flags.shape)?;
-    if let Some(path) = &flags.report {
-        write_report(path, &run, &comparison)?;
+    present(&run, flags.report.as_deref(), flags.gate, flags.shape)
+}
+
+/// Goes on with a run that stopped.
+pub fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
+    let home = session::open_home(place)?;
+    let mut store = session::open_store(place)?;
+    let stop = session::stop_flag();
+    let mut run = store.load(&store.resolve(&flags.run)?)?;
+    plan::take_passwords_from_environment(&mut run.plan.arms);
+    output::say(&plan::announcement_of_rest(&run));
+    let mut ticker = Ticker::new();
+    let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker };
+    let id = dbdyno_lab::resume(&mut lab, &run)?;
+    drop(ticker);
+    present(&store.load(&id)?, flags.report.as_deref(), flags.gate, flags.shape)
+}
+
+/// Prints what a run has found, and says what may be done with it.
+fn present(
+    run: &Run,
+    report: Option<&Path>,
+    gate: Option<Gate>,
+    shape: Shape,
+) -> Result<Exit, Failure> {
+    let comparison = dbdyno_lab::compare(run)?;
+    output::comparison(run, &comparison, shape)?;
+    if let Some(path) = report {
+        write_report(path, run, &comparison)?;
     }
-    if flags.shape.format == Format::Text {
-        say_what_next(&run, flags.report.as_deref());
+    if shape.format == Format::Text {
+        say_what_next(run, report);
     }
     Ok(match run.status {
         RunStatus::Interrupted => Exit::Interrupted,
-        RunStatus::Complete | RunStatus::Partial => Exit::of(&comparison, flags.gate),
+        RunStatus::Complete | RunStatus::Partial => Exit::of(&comparison, gate),
     })
 }
 
@@ -85,6 +110,9 @@ pub fn write_report(path: &Path, run: &Run, comparison: &Comparison) -> Result<(
 }
 
 fn say_what_next(run: &Run, report: Option<&Path>) {
+    if run.status != RunStatus::Complete {
+        output::say(&format!("go on  dbdyno resume {}", run.id));
+    }
     if report.is_none() {
         output::say(&format!("next   dbdyno report {}     one HTML file, opens offline", run.id));
     }

@@ -3,7 +3,7 @@
 //! Two settings of the embedded SQLite that differ in one pragma. Reading does not care about it,
 //! writing does: one cell should come out equal, the other one should not.
 
-use dbdyno_model::{PerArm, Pin, Plan, RunStatus};
+use dbdyno_model::{PerArm, Pin, Plan, RunStatus, Stage};
 
 use crate::args::{Demo, Place};
 use crate::exit::Exit;
@@ -21,7 +21,7 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
     let arm = |text: &str| text.parse().expect("the targets of the demo are well formed");
     let plan = Plan {
         arms: PerArm { base: arm(BASE), test: arm(TEST) },
-        loads: vec!["point-query".to_owned(), "update-nonindex".to_owned()],
+        stages: ["point-query", "update-nonindex"].map(|load| Stage::Measure(load.into())).into(),
         clients: vec![1],
         pairs: 80,
         round_ns: 100_000_000,

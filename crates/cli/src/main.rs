@@ -25,6 +25,7 @@ fn main() -> std::process::ExitCode {
     let args = args::Args::parse();
     exit::report(match args.command {
         args::Command::Compare(compare) => compare::run(&args.place, &compare),
+        args::Command::Resume(resume) => compare::resume(&args.place, &resume),
         args::Command::Demo(demo) => demo::run(&args.place, &demo),
         args::Command::Runs(runs) => stored::runs(&args.place, &runs),
         args::Command::Show(show) => stored::show(&args.place, &show),

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use dbdyno_model::{Comparison, Run};
 use dbdyno_report::{Colour, TextStyle, View};
-use dbdyno_workload::catalog;
+use dbdyno_workload::{SUITES, catalog};
 
 use crate::args::{Color, Format, Shape};
 use crate::exit::Exit;
@@ -53,6 +53,9 @@ pub fn loads() -> Result<Exit, Failure> {
     for entry in entries {
         let group = entry.group.name();
         text.push_str(&format!("{:width$}  {group:15}  {}\n", entry.name, entry.about));
+    }
+    for suite in SUITES {
+        text.push_str(&format!("{:width$}  {:15}  {}\n", suite.name, "suite", suite.about));
     }
     print(&text)?;
     Ok(Exit::Holds)

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use dbdyno_model::{Cell, PerArm, Plan, Secret, Target};
+use dbdyno_lab::Remaining;
+use dbdyno_model::{Arm, ArmSpec, Cell, PerArm, Plan, Run, Secret, Stage, Target};
 use dbdyno_store::Store;
 
-use crate::args::Compare;
+use crate::args::{Compare, Stages};
 use crate::progress::for_people;
 
 /// Noise of a pair where nothing has been measured yet: what short rounds on a shared machine with
@@ -18,9 +19,9 @@ const RUNS_LOOKED_AT: usize = 10;
 ///
 /// On a shared host the rate wanders by a tenth within half a second, so that many short pairs tell
 /// more than few long ones: a pair of rounds of 1 s has as much noise as one of 0.4 s.
-const QUICK: Shape = Shape { pairs: 200, round_ms: 100, lead_in_ms: 30, warm_up_ms: 1000 };
+const QUICK: Shape = Shape { pairs: 200, round_ms: 100, lead_in_ms: 30, warm_up_ms: 2000 };
 /// Rounds otherwise: about five minutes a cell.
-const THOROUGH: Shape = Shape { pairs: 500, round_ms: 200, lead_in_ms: 50, warm_up_ms: 5000 };
+const THOROUGH: Shape = Shape { pairs: 500, round_ms: 200, lead_in_ms: 50, warm_up_ms: 20_000 };
 
 #[derive(Clone, Copy)]
 struct Shape {
@@ -31,21 +32,21 @@ struct Shape {
 }
 
 /// The plan that the flags describe.
-pub fn from_flags(flags: &Compare, mut arms: PerArm<dbdyno_model::ArmSpec>) -> Plan {
-    for arm in dbdyno_model::Arm::BOTH {
-        take_password_from_environment(&mut arms[arm].target);
-    }
+pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Plan {
+    take_passwords_from_environment(&mut arms);
     let shape = if flags.quick { QUICK } else { THOROUGH };
     let round_ns =
         flags.seconds.map_or(shape.round_ms * 1_000_000, |length| length.as_nanos() as u64);
+    let warm_up_ns =
+        flags.warm_up.map_or(shape.warm_up_ms * 1_000_000, |length| length.as_nanos() as u64);
     Plan {
         arms,
-        loads: without_repeats(&flags.load),
+        stages: measured_once(&flags.load),
         clients: without_repeats(&flags.clients),
         pairs: flags.rounds.unwrap_or(shape.pairs),
         round_ns,
         lead_in_ns: shape.lead_in_ms * 1_000_000,
-        warm_up_ns: shape.warm_up_ms * 1_000_000,
+        warm_up_ns,
         seed: flags.seed,
         tables: flags.tables,
         rows: flags.rows,
@@ -56,13 +57,14 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<dbdyno_model::ArmSpec>) -> P
 
 /// The command that carries out this plan again. Passwords are not part of it.
 pub fn command(plan: &Plan, flags: &Compare) -> String {
+    let stages: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
     let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
     let mut command = format!(
         "dbdyno compare '{}' '{}' --load {} --clients {} --rounds {} --seconds {} --tables {} \
          --rows {} --seed {} --budget {}% --pin {}",
         plan.arms.base,
         plan.arms.test,
-        plan.loads.join(","),
+        in_shell(&stages.join(",")),
         clients.join(","),
         plan.pairs,
         plan.round_ns as f64 / 1e9,
@@ -74,6 +76,9 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
     );
     if flags.quick {
         command.push_str(" --quick");
+    }
+    if let Some(warm_up) = flags.warm_up {
+        command.push_str(&format!(" --warm-up {}", warm_up.as_secs_f64()));
     }
     command
 }
@@ -92,8 +97,9 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
         plan.pairs,
         for_people(length),
     );
+    let known = runs_alike(plan, store);
     for cell in &cells {
-        let (noise, source) = expected_noise(plan, cell, store);
+        let (noise, source) = expected_noise(cell, &known);
         let effect = dbdyno_lab::detectable_share(noise, plan.pairs);
         let what = format!("{} at {}", cell.load, counted(cell.clients as usize, "client"));
         text.push_str(&match effect {
@@ -106,24 +112,61 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
             }
         });
     }
+    let settlings = plan.stages.iter().filter(|stage| **stage == Stage::Settle).count();
+    if settlings > 0 {
+        let times = counted(settlings, "time");
+        text.push_str(&format!("       in between, the servers are left to settle {times}\n"));
+    }
     text.truncate(text.trim_end().len());
     text
 }
 
-/// The noise of a pair in the newest stored run that measured this cell with rounds of this length,
-/// and where the figure comes from.
-fn expected_noise(plan: &Plan, cell: &Cell, store: &Store) -> (f64, String) {
-    let runs = store.list().unwrap_or_default();
-    for summary in runs.into_iter().take(RUNS_LOOKED_AT) {
-        let Ok(run) = store.load(&summary.id) else { continue };
-        let alike = run.plan.round_ns == plan.round_ns
+/// The newest runs that measured such arms with rounds of this length, newest first.
+fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
+    let alike = |run: &Run| {
+        run.plan.round_ns == plan.round_ns
             && run.plan.arms.base.dialect() == plan.arms.base.dialect()
-            && run.plan.arms.test.dialect() == plan.arms.test.dialect();
-        if let (true, Some(noise)) = (alike, dbdyno_lab::noise_of(&run, cell)) {
-            return (noise, format!("noise {:.1} % a pair in run {}", noise * 100.0, run.id));
-        }
+            && run.plan.arms.test.dialect() == plan.arms.test.dialect()
+    };
+    let runs = store.list().unwrap_or_default().into_iter().take(RUNS_LOOKED_AT);
+    runs.filter_map(|summary| store.load(&summary.id).ok()).filter(alike).collect()
+}
+
+/// The noise of a pair in the newest run that measured this cell, and where the figure comes from.
+fn expected_noise(cell: &Cell, known: &[Run]) -> (f64, String) {
+    let noise = |run: &Run| Some((dbdyno_lab::noise_of(run, cell)?, run.id.clone()));
+    match known.iter().find_map(noise) {
+        Some((noise, run)) => (noise, format!("noise {:.1} % a pair in run {run}", noise * 100.0)),
+        None => (NOISE_ASSUMED, format!("noise of {:.0} % a pair assumed", NOISE_ASSUMED * 100.0)),
     }
-    (NOISE_ASSUMED, format!("noise of {:.0} % a pair assumed", NOISE_ASSUMED * 100.0))
+}
+
+/// What is left of a run, in words.
+pub fn announcement_of_rest(run: &Run) -> String {
+    let left = Remaining::of(&run.plan, Some(run));
+    let (base, test) = (&run.plan.arms.base, &run.plan.arms.test);
+    let mut text = format!(
+        "resume {}: base {base}, test {test}\n       {} of {} rounds are measured and kept; about \
+         {} of measuring left",
+        run.id,
+        left.rounds_kept,
+        left.rounds_kept + left.rounds_left as usize,
+        for_people(left.measuring),
+    );
+    for (cell, time) in &left.repeated {
+        let time = for_people(*time);
+        text.push_str(&format!(
+            "\n       {cell}: the tables are new, so it is repeated unmeasured, {time} for each arm"
+        ));
+    }
+    text
+}
+
+/// Fills in the passwords that URLs do not have.
+pub fn take_passwords_from_environment(arms: &mut PerArm<ArmSpec>) {
+    for arm in Arm::BOTH {
+        take_password_from_environment(&mut arms[arm].target);
+    }
 }
 
 fn take_password_from_environment(target: &mut Target) {
@@ -138,6 +181,17 @@ fn take_password_from_environment(target: &mut Target) {
     }
 }
 
+/// Stages in the order of the flag; what is measured already is not measured again.
+fn measured_once(words: &[Stages]) -> Vec<Stage> {
+    let mut kept: Vec<Stage> = Vec::new();
+    for stage in words.iter().flat_map(|stages| &stages.0) {
+        if stage.measured().is_none() || !kept.contains(stage) {
+            kept.push(stage.clone());
+        }
+    }
+    kept
+}
+
 fn without_repeats<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
     let mut kept: Vec<T> = Vec::with_capacity(values.len());
     for value in values {
@@ -146,6 +200,11 @@ fn without_repeats<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
         }
     }
     kept
+}
+
+/// A word as a shell takes it: options of a load have characters with a meaning there.
+fn in_shell(word: &str) -> String {
+    if word.contains(['?', '&', '*']) { format!("'{word}'") } else { word.to_owned() }
 }
 
 fn counted(number: usize, noun: &str) -> String {

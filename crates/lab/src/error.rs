@@ -24,6 +24,8 @@ pub enum LabError {
     Stats(StatsError),
     /// Two stored runs cannot be compared. A whole sentence.
     Unlike(String),
+    /// Another process is measuring this run.
+    Busy(RunId),
     /// A run broke off after rounds had been stored.
     BrokeOff(RunId, Box<LabError>),
 }
@@ -52,9 +54,14 @@ impl fmt::Display for LabError {
             LabError::Store(error) => write!(f, "{error}"),
             LabError::Stats(error) => write!(f, "the stored rounds cannot be judged: {error}"),
             LabError::Unlike(text) => f.write_str(text),
-            LabError::BrokeOff(run, cause) => {
-                write!(f, "{cause}\n  what was measured until then: dbdyno show {run}")
+            LabError::Busy(run) => {
+                write!(f, "another dbdyno is measuring run {run}; wait until it is done")
             }
+            LabError::BrokeOff(run, cause) => write!(
+                f,
+                "{cause}\n  what was measured until then: dbdyno show {run}\n  to go on from there: \
+                 dbdyno resume {run}"
+            ),
         }
     }
 }

@@ -1,17 +1,18 @@
 //! Carrying out a plan.
 
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use dbdyno_model::{Arm, Cell, PerArm, Plan, RunId, RunStatus, Severity, Target, Warning};
+use dbdyno_model::{Arm, PerArm, Plan, Run, RunId, RunStatus, Target};
 use dbdyno_sandbox::Home;
 use dbdyno_store::{NewRun, Store};
 
+use crate::course::Course;
 use crate::error::LabError;
-use crate::neighbours::Neighbours;
 use crate::placement;
+use crate::resume::{self, Hold, Remaining};
 use crate::station::{SetUp, Station};
-use crate::track::{Track, datasets_of};
+use crate::track::datasets_of;
 use crate::watch::{Progress, Watch};
 
 /// The place where experiments are carried out.
@@ -44,10 +45,44 @@ pub struct Order<'a> {
 /// # Errors
 /// Whatever was in the way. Servers are stopped and tables taken away in any case.
 pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> {
+    let left = Remaining::of(order.plan, None);
     let stations = set_up(lab, order.plan)?;
     let begun = begin(lab, order, &stations);
-    let measured = begun.and_then(|run| {
-        let outcome = measure_cells(lab, order.plan, &stations, &run);
+    conduct(lab, order.plan, stations, &left, begun)
+}
+
+/// Takes up a run that was interrupted or killed. What was measured is kept; see
+/// [`crate::resume`]. Passwords are not in the store: they must be in the plan of `run`.
+///
+/// # Errors
+/// [`LabError::Unlike`] for a run that is complete, or whose servers have changed since;
+/// [`LabError::Busy`] if it is being measured; or whatever was in the way.
+pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
+    if run.status == RunStatus::Complete {
+        let text = format!("run {} is complete; begin a new one: {}", run.id, run.command);
+        return Err(LabError::Unlike(text));
+    }
+    let hold = Hold::take(&run.id)?;
+    let left = Remaining::of(&run.plan, Some(run));
+    if left.rounds_left == 0 {
+        lab.store.finish(&run.id, RunStatus::Complete)?;
+        return Ok(run.id.clone());
+    }
+    let stations = set_up(lab, &run.plan)?;
+    let begun = take_up(lab, run, &stations, &left).map(|()| (run.id.clone(), hold));
+    conduct(lab, &run.plan, stations, &left, begun)
+}
+
+/// Goes through the stages of a run that was begun, and takes the servers down.
+fn conduct(
+    lab: &mut Lab<'_>,
+    plan: &Plan,
+    stations: PerArm<Station>,
+    left: &Remaining,
+    begun: Result<(RunId, Hold), LabError>,
+) -> Result<RunId, LabError> {
+    let measured = begun.and_then(|(run, _hold)| {
+        let outcome = Course::new(lab, plan, &stations, &run, left).carry_out();
         finish(lab, &run, outcome)
     });
     let PerArm { base, test } = stations;
@@ -89,7 +124,7 @@ fn begin(
     lab: &mut Lab<'_>,
     order: &Order<'_>,
     stations: &PerArm<Station>,
-) -> Result<RunId, LabError> {
+) -> Result<(RunId, Hold), LabError> {
     let run = lab.store.begin(&NewRun {
         name: order.name,
         started_unix_ms: unix_ms(),
@@ -108,7 +143,33 @@ fn begin(
         lab.store.add_warning(&run, &warning)?;
     }
     lab.watch.progress(Progress::Begun(&run));
-    Ok(run)
+    let hold = Hold::take(&run)?;
+    Ok((run, hold))
+}
+
+fn take_up(
+    lab: &mut Lab<'_>,
+    run: &Run,
+    stations: &PerArm<Station>,
+    left: &Remaining,
+) -> Result<(), LabError> {
+    let now = PerArm::from_fn(|arm| &stations[arm].environment);
+    let changed = resume::changes(&run.environment, &now)?;
+    lab.store.reopen(&run.id)?;
+    for arm in Arm::BOTH {
+        if run.environment[arm].facts.is_empty() {
+            lab.store.set_environment(&run.id, arm, &stations[arm].environment)?;
+        }
+    }
+    let of_arms = Arm::BOTH.into_iter().flat_map(|arm| stations[arm].warnings.clone());
+    let placed = placement::warnings(&run.plan, stations);
+    let news = changed.into_iter().chain([left.warning()]).chain(of_arms).chain(placed);
+    for warning in news.filter(|warning| !run.warnings.contains(warning)) {
+        lab.watch.progress(Progress::Warning(&warning.text));
+        lab.store.add_warning(&run.id, &warning)?;
+    }
+    lab.watch.progress(Progress::Begun(&run.id));
+    Ok(())
 }
 
 fn finish(
@@ -127,91 +188,6 @@ fn finish(
         }
         Err(error) => Err(LabError::BrokeOff(run.clone(), Box::new(error))),
     }
-}
-
-fn measure_cells(
-    lab: &mut Lab<'_>,
-    plan: &Plan,
-    stations: &PerArm<Station>,
-    run: &RunId,
-) -> Result<(), LabError> {
-    let mut counter = Counter { done: 0, total: 2 * plan.pairs * plan.cells().len() as u32 };
-    let mut neighbours = Neighbours::default();
-    for cell in plan.cells() {
-        let processor = placement::place(plan, cell.clients, stations)?;
-        let tracks = PerArm::try_from_fn(|arm| {
-            Track::prepare(plan, &cell, arm, &stations[arm], processor, lab.stop)
-        })?;
-        let pace = Pace::of(plan, tracks.base.warm_tps.min(tracks.test.warm_tps));
-        if let Some(warning) = pace.warning(plan, &cell) {
-            lab.watch.progress(Progress::Warning(&warning.text));
-            lab.store.add_warning(run, &warning)?;
-        }
-        counter.total -= 2 * (plan.pairs - pace.pairs);
-        for key in plan.rounds(&cell).into_iter().filter(|key| key.pair < pace.pairs) {
-            lab.watch.progress(Progress::RoundBegins {
-                done: counter.done,
-                total: counter.total,
-                left: (pace.window + Duration::from_nanos(plan.lead_in_ns))
-                    * (counter.total - counter.done),
-                load: &cell.load,
-                clients: cell.clients,
-            });
-            let waiting = &stations[key.arm.other()];
-            let round = tracks[key.arm].round(plan, &key, pace.window, waiting, &mut neighbours)?;
-            lab.store.add_round(run, &round)?;
-            counter.done += 1;
-            lab.watch.progress(Progress::RoundDone(&round));
-        }
-    }
-    for warning in neighbours.warnings() {
-        lab.watch.progress(Progress::Warning(&warning.text));
-        lab.store.add_warning(run, &warning)?;
-    }
-    Ok(())
-}
-
-/// How long the rounds of a cell are, and how many pairs there is time for.
-struct Pace {
-    window: Duration,
-    pairs: u32,
-}
-
-/// A round with fewer events than this is a matter of luck.
-const EVENTS_PER_ROUND: f64 = 10.0;
-/// However slow the load, this many pairs are measured, if the plan has them.
-const PAIRS_LEAST: u32 = 8;
-
-impl Pace {
-    /// The pace of the plan; where the slower arm does not get enough done in a round, rounds are
-    /// longer and there are fewer of them, so that the time stays what was announced.
-    fn of(plan: &Plan, tps: f64) -> Pace {
-        let seconds = plan.round_ns as f64 / 1e9;
-        let stretch = (EVENTS_PER_ROUND / (tps * seconds)).clamp(1.0, 1000.0);
-        let fewer = (f64::from(plan.pairs) / stretch) as u32;
-        Pace {
-            window: Duration::from_nanos(plan.round_ns).mul_f64(stretch),
-            pairs: fewer.max(PAIRS_LEAST).min(plan.pairs),
-        }
-    }
-
-    fn warning(&self, plan: &Plan, cell: &Cell) -> Option<Warning> {
-        (self.window > Duration::from_nanos(plan.round_ns)).then(|| {
-            let text = format!(
-                "{cell}: rounds take {:.1} s and there are {} pairs, because too few events are \
-                 finished in {:.1} s",
-                self.window.as_secs_f64(),
-                self.pairs,
-                plan.round_ns as f64 / 1e9
-            );
-            Warning::new(Severity::Note, "longer-rounds", text)
-        })
-    }
-}
-
-struct Counter {
-    done: u32,
-    total: u32,
 }
 
 /// Memory of the host; 2 GB, which every server can live with, where the host does not tell.

@@ -5,8 +5,8 @@
 //! and what happened inside a round is not.
 
 use dbdyno_model::{
-    Arm, ArmSummary, Cell, CellComparison, Comparison, LatencyHistogram, LatencyUs, PerArm, Round,
-    Run, RunStatus, Severity, Verdict, Warning,
+    Arm, ArmSummary, Cell, CellComparison, Comparison, LatencyHistogram, LatencyUs, PerArm, Plan,
+    Round, Run, RunStatus, Severity, Verdict, Warning,
 };
 use dbdyno_stats as stats;
 
@@ -207,8 +207,12 @@ fn same_shape(base: &Run, test: &Run) -> Result<(), LabError> {
         )))
     };
     let (a, b) = (&base.plan, &test.plan);
-    if a.loads != b.loads {
-        return different("--load", a.loads.join(","), b.loads.join(","));
+    if a.stages != b.stages {
+        let listed = |plan: &Plan| {
+            let stages: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
+            stages.join(",")
+        };
+        return different("--load", listed(a), listed(b));
     }
     if a.clients != b.clients {
         return different("--clients", format!("{:?}", a.clients), format!("{:?}", b.clients));

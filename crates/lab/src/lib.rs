@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Plan ──▶ station::Station ×2     servers started, tables filled with the same rows
-//!        ──▶ experiment::measure     warm-up, then rounds in random ABBA blocks, stored one by one
+//!        ──▶ course::Course          stages: warm-up, rounds in random ABBA blocks, settling
 //!        ──▶ judge::compare          pairs → log-ratios → interval → verdict
 //! ```
 //!
@@ -12,6 +12,7 @@
 //!
 //! This is the only crate that ties the others into a run.
 
+mod course;
 pub mod environment;
 pub mod error;
 pub mod experiment;
@@ -20,11 +21,15 @@ pub mod judge;
 mod neighbours;
 mod placement;
 mod pragma;
+pub mod resume;
+mod settle;
 pub mod station;
 mod track;
+mod warmth;
 pub mod watch;
 
 pub use error::LabError;
-pub use experiment::{Lab, Order, measure};
+pub use experiment::{Lab, Order, measure, resume};
 pub use judge::{compare, compare_stored, detectable_share, noise_of};
+pub use resume::Remaining;
 pub use watch::{Progress, Watch};

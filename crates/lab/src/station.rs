@@ -36,7 +36,7 @@ pub struct Station {
 
 /// What has to be taken down afterwards.
 enum Keeper {
-    Server(Server),
+    Server(Box<Server>),
     /// Held for its `Drop`.
     Scratch {
         _directory: Scratch,
@@ -99,9 +99,14 @@ impl Station {
         matches!(self.keeper, Keeper::Shared)
     }
 
+    /// Whether nobody but us uses it: we started it, or it lives in our threads.
+    pub fn is_ours(&self) -> bool {
+        matches!(self.keeper, Keeper::Server(_) | Keeper::Scratch { .. })
+    }
+
     /// Whether it may be kept on processors of our choice: it is ours, or lives in our threads.
     pub fn can_be_placed(&self) -> bool {
-        matches!(self.keeper, Keeper::Server(_) | Keeper::Scratch { .. })
+        self.is_ours()
     }
 
     /// Keeps its server on these processors, if it has one that is ours.
@@ -170,7 +175,7 @@ impl Station {
             probe: Some(ServerProbe::of_process(server.pid())),
             environment,
             warnings: Vec::new(),
-            keeper: Keeper::Server(server),
+            keeper: Keeper::Server(Box::new(server)),
         })
     }
 

@@ -6,15 +6,18 @@ use std::time::Duration;
 
 use dbdyno_load::closed::Measured;
 use dbdyno_load::{Connector, LoadError, Moment, RoundSpec, run_round};
-use dbdyno_model::{Arm, Cell, Cost, Plan, Round, RoundKey};
+use dbdyno_model::{Arm, Cell, Cost, Plan, Round, RoundKey, Stage, Warning};
 use dbdyno_workload::{Dataset, ReadyLoad, Tables, resolve};
 
 use crate::error::LabError;
 use crate::neighbours::{Look, Neighbours};
 use crate::station::Station;
+use crate::warmth::Warmth;
 
 /// Operations of the warm-up are numbered from here, out of reach of those that are measured.
 const WARM_UP_OPERATION: u64 = 1 << 62;
+/// Operations that are repeated in a run that was taken up again.
+const REPEATED_OPERATION: u64 = 1 << 61;
 /// Every pair has this many operations to itself; both of its rounds start at the same one.
 const OPERATIONS_PER_PAIR: u64 = 1 << 32;
 /// How long a load is run against nothing to learn what asking costs. On a host with much else to
@@ -22,10 +25,12 @@ const OPERATIONS_PER_PAIR: u64 = 1 << 32;
 const NULL_WINDOW: Duration = Duration::from_millis(200);
 const NULL_TRIES: u32 = 6;
 
-/// One arm under one cell: the load made ready, the server warm.
+/// One arm under one cell: the load made ready.
 pub struct Track<'a> {
     /// Events per second while it was warmed up.
     pub warm_tps: f64,
+    cell: Cell,
+    arm: Arm,
     station: &'a Station,
     load: ReadyLoad,
     slow: f64,
@@ -36,7 +41,7 @@ pub struct Track<'a> {
 }
 
 impl<'a> Track<'a> {
-    /// Makes a load ready for an arm, learns what asking costs, and warms the arm up.
+    /// Makes a load ready for an arm, and learns what asking costs.
     ///
     /// # Errors
     /// Whatever the load met.
@@ -55,6 +60,8 @@ impl<'a> Track<'a> {
         let slow = plan.arms[arm].slow;
         let mut track = Track {
             warm_tps: 0.0,
+            cell: cell.clone(),
+            arm,
             station,
             load,
             slow,
@@ -62,20 +69,51 @@ impl<'a> Track<'a> {
             stop,
             asking_ns_per_event: None,
         };
-        let failed = |doing: &str, error| LabError::Load(arm, format!("{doing} {cell}"), error);
         if station.connector.is_embedded() {
             let asking = track.ask_nothing();
-            let asking = asking.map_err(|error| failed("measuring the cost of asking", error))?;
-            track.asking_ns_per_event = Some(asking);
+            let doing = "measuring the cost of asking";
+            track.asking_ns_per_event = Some(asking.map_err(|error| track.failed(doing, error))?);
         }
-        let window = Duration::from_nanos(plan.warm_up_ns);
-        let spec = track.spec(&station.connector, cell.clients, WARM_UP_OPERATION);
-        let warm = match run_round(&RoundSpec { window, ..spec }, &mut |_| {}) {
-            Err(LoadError::NothingFinished) => 0,
-            warm => warm.map_err(|error| failed("warming up", error))?.events,
-        };
-        track.warm_tps = warm as f64 / window.as_secs_f64().max(f64::MIN_POSITIVE);
         Ok(track)
+    }
+
+    /// Runs the load until the rate is steady, or for as long as the limit says; returns what the
+    /// reader must know.
+    ///
+    /// # Errors
+    /// Whatever the load met.
+    pub fn warm_up(&mut self, limit: Duration) -> Result<Option<Warning>, LabError> {
+        let mut warmth = Warmth::new(limit);
+        let mut first_operation = WARM_UP_OPERATION;
+        while let Some(window) = warmth.more() {
+            let spec = self.spec(&self.station.connector, self.cell.clients, first_operation);
+            let measured = run_round(&RoundSpec { window, ..spec }, &mut |_| {});
+            let (events, slots) = match measured {
+                Err(LoadError::NothingFinished) => (0, Vec::new()),
+                Err(error) => return Err(self.failed("warming up", error)),
+                Ok(measured) => (measured.events, measured.series.statements),
+            };
+            warmth.add(window, &slots);
+            self.warm_tps = events as f64 / window.as_secs_f64();
+            first_operation += OPERATIONS_PER_PAIR;
+        }
+        Ok(warmth.warning(self.arm.name(), &self.cell))
+    }
+
+    /// Runs the load for a time, unmeasured.
+    ///
+    /// # Errors
+    /// Whatever the load met.
+    pub fn repeat(&self, time: Duration) -> Result<(), LabError> {
+        let spec = self.spec(&self.station.connector, self.cell.clients, REPEATED_OPERATION);
+        match run_round(&RoundSpec { window: time, ..spec }, &mut |_| {}) {
+            Ok(_) | Err(LoadError::NothingFinished) => Ok(()),
+            Err(error) => Err(self.failed("repeating", error)),
+        }
+    }
+
+    fn failed(&self, doing: &str, error: LoadError) -> LabError {
+        LabError::Load(self.arm, format!("{doing} {}", self.cell), error)
     }
 
     /// What asking costs when nothing answers: nanoseconds of processor time per event.
@@ -205,13 +243,18 @@ fn in_window(cost: Cost, measured: &Measured) -> Cost {
 /// The tables of all loads of a plan, each set once.
 pub fn datasets_of(plan: &Plan) -> Vec<Arc<dyn Dataset>> {
     let mut datasets: Vec<Arc<dyn Dataset>> = Vec::new();
-    for load in &plan.loads {
+    for load in plan.stages.iter().filter_map(Stage::load) {
         let load = resolve(load, tables_of(plan)).expect("loads are checked before a plan is made");
         if datasets.iter().all(|known| known.key() != load.dataset.key()) {
             datasets.push(load.dataset);
         }
     }
     datasets
+}
+
+/// Whether the load of a cell changes rows.
+pub fn writes(plan: &Plan, cell: &Cell) -> bool {
+    resolve(&cell.load, tables_of(plan)).is_ok_and(|load| load.writes())
 }
 
 /// sysbench's tables as a plan wants them.

@@ -4,6 +4,8 @@
 //! right to 0.1 % of its value, and recording allocates nothing. Values past the end are counted in
 //! the last bucket and never dropped, so that counts always agree with the number of events.
 
+use std::borrow::Cow;
+
 use hdrhistogram::Histogram;
 
 /// The largest latency that is told apart, in nanoseconds (1 000 s).
@@ -11,62 +13,127 @@ pub const LATENCY_NS_MAX: u64 = 1_000_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Latencies of events in nanoseconds.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LatencyHistogram(Histogram<u64>);
+#[derive(Clone, Debug)]
+pub struct LatencyHistogram(Counts);
+
+#[derive(Clone, Debug)]
+enum Counts {
+    /// All buckets, for recording.
+    Dense(Histogram<u64>),
+    /// The buckets with something in them, as value and count, in order: a round that was read back
+    /// takes a few kilobytes, and a run has thousands of them.
+    Sparse(Vec<(u64, u64)>),
+}
 
 impl LatencyHistogram {
     /// An empty histogram, with all its memory (about 250 KiB) taken now.
     pub fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(1, LATENCY_NS_MAX, SIGNIFICANT_DIGITS)
-            .expect("constant bounds are valid");
-        LatencyHistogram(histogram)
+        LatencyHistogram(Counts::Dense(empty()))
     }
 
-    /// Counts one latency. Never allocates, never fails.
+    /// Counts one latency. Never fails, and never allocates unless the histogram was read back.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        self.0.saturating_record(latency_ns);
+        self.dense_mut().saturating_record(latency_ns);
     }
 
     /// Adds all counts of `other`.
     pub fn merge(&mut self, other: &LatencyHistogram) {
-        self.0.add(&other.0).expect("all latency histograms have the same bounds");
+        let sum = self.dense_mut();
+        match &other.0 {
+            Counts::Dense(other) => {
+                sum.add(other).expect("all latency histograms have the same bounds");
+            }
+            Counts::Sparse(buckets) => add(sum, buckets),
+        }
     }
 
     /// Number of latencies recorded.
     pub fn count(&self) -> u64 {
-        self.0.len()
+        match &self.0 {
+            Counts::Dense(histogram) => histogram.len(),
+            Counts::Sparse(buckets) => {
+                buckets.iter().fold(0, |sum, (_, count)| sum.saturating_add(*count))
+            }
+        }
     }
 
     /// The latency in nanoseconds that a share `quantile` (0 to 1) of events did not exceed; 0 when
     /// empty.
     pub fn quantile_ns(&self, quantile: f64) -> u64 {
-        if self.0.is_empty() { 0 } else { self.0.value_at_quantile(quantile) }
+        let histogram = self.to_hdr();
+        if histogram.is_empty() { 0 } else { histogram.value_at_quantile(quantile) }
     }
 
     /// The largest latency in nanoseconds; 0 when empty.
     pub fn max_ns(&self) -> u64 {
-        self.0.max()
+        self.to_hdr().max()
     }
 
     /// The mean latency in nanoseconds; 0 when empty.
     pub fn mean_ns(&self) -> f64 {
-        if self.0.is_empty() { 0.0 } else { self.0.mean() }
+        let histogram = self.to_hdr();
+        if histogram.is_empty() { 0.0 } else { histogram.mean() }
     }
 
     /// The histogram in the library's type, for a codec.
-    pub fn as_hdr(&self) -> &Histogram<u64> {
-        &self.0
+    pub fn to_hdr(&self) -> Cow<'_, Histogram<u64>> {
+        match &self.0 {
+            Counts::Dense(histogram) => Cow::Borrowed(histogram),
+            Counts::Sparse(buckets) => {
+                let mut histogram = empty();
+                add(&mut histogram, buckets);
+                Cow::Owned(histogram)
+            }
+        }
     }
 
     /// Takes the counts of a decoded histogram, whatever its bounds were.
     pub fn from_hdr(decoded: &Histogram<u64>) -> Self {
-        let mut histogram = LatencyHistogram::new();
+        let mut histogram = empty();
         for step in decoded.iter_recorded() {
             let value = step.value_iterated_to();
-            histogram.0.saturating_record_n(value, step.count_at_value());
+            histogram.saturating_record_n(value, step.count_at_value());
         }
-        histogram
+        LatencyHistogram(Counts::Sparse(buckets(&histogram)))
+    }
+
+    fn dense_mut(&mut self) -> &mut Histogram<u64> {
+        if let Counts::Sparse(_) = &self.0 {
+            self.0 = Counts::Dense(self.to_hdr().into_owned());
+        }
+        match &mut self.0 {
+            Counts::Dense(histogram) => histogram,
+            Counts::Sparse(_) => unreachable!("it has just been made dense"),
+        }
+    }
+}
+
+/// Equal counts in equal buckets.
+impl PartialEq for LatencyHistogram {
+    fn eq(&self, other: &LatencyHistogram) -> bool {
+        match (&self.0, &other.0) {
+            (Counts::Dense(a), Counts::Dense(b)) => a == b,
+            (Counts::Sparse(a), Counts::Sparse(b)) => a == b,
+            (Counts::Dense(dense), Counts::Sparse(sparse))
+            | (Counts::Sparse(sparse), Counts::Dense(dense)) => buckets(dense) == *sparse,
+        }
+    }
+}
+
+fn empty() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LATENCY_NS_MAX, SIGNIFICANT_DIGITS)
+        .expect("constant bounds are valid")
+}
+
+fn buckets(histogram: &Histogram<u64>) -> Vec<(u64, u64)> {
+    let recorded = histogram.iter_recorded();
+    recorded.map(|step| (step.value_iterated_to(), step.count_at_value())).collect()
+}
+
+fn add(sum: &mut Histogram<u64>, buckets: &[(u64, u64)]) {
+    for &(value, count) in buckets {
+        sum.saturating_record_n(value, count);
     }
 }
 
@@ -91,6 +158,27 @@ mod tests {
             let error = (histogram.quantile_ns(quantile) as f64 - truth).abs() / truth;
             assert!(error <= 0.001, "q={quantile}: error {error}");
         }
+    }
+
+    #[test]
+    fn what_was_read_back_is_what_it_was_and_can_be_added_to() {
+        let mut histogram = LatencyHistogram::new();
+        for value in [0, 1, 7, 1_500, 1_501, 2_000_000, u64::MAX] {
+            histogram.record(value);
+        }
+        let back = LatencyHistogram::from_hdr(&histogram.to_hdr());
+        assert_eq!(back, histogram);
+        assert_eq!(back.count(), 7);
+        for quantile in [0.0, 0.3, 0.5, 0.9, 1.0] {
+            assert_eq!(back.quantile_ns(quantile), histogram.quantile_ns(quantile));
+        }
+        assert_eq!((back.max_ns(), back.mean_ns()), (histogram.max_ns(), histogram.mean_ns()));
+        let mut twice = back.clone();
+        twice.merge(&back);
+        histogram.merge(&back);
+        assert_eq!(twice, histogram);
+        twice.record(5);
+        assert_ne!(twice, histogram);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The words of dbdyno.
 //!
 //! ```text
-//!   Plan  =  arms (base, test) × loads × client counts × pairs of rounds
+//!   Plan  =  arms (base, test) × stages × client counts × pairs of rounds
+//!   Stage =  a load that is measured, or what is done to the servers in between
 //!   Round =  what one arm did under one load at one client count: counts, latencies, cost
 //!   Run   =  a plan, the rounds that were measured under it, the environment of both arms
 //!   CellComparison = relative rate with an interval, and a verdict
@@ -20,6 +21,7 @@ pub mod random;
 pub mod round;
 pub mod run;
 pub mod secret;
+pub mod stage;
 pub mod target;
 pub mod warning;
 
@@ -34,5 +36,6 @@ pub use plan::{Cell, Pin, Plan, RoundKey};
 pub use round::{Cost, OpenLoop, Round, Series};
 pub use run::{Environment, Run, RunId, RunStatus};
 pub use secret::Secret;
+pub use stage::Stage;
 pub use target::{ArmSpec, Dialect, Product, ServerUrl, Target, TargetError, Transport};
 pub use warning::{Severity, Warning};

@@ -17,12 +17,13 @@ use std::fmt;
 
 use crate::arm::{Arm, PerArm};
 use crate::random;
+use crate::stage::Stage;
 use crate::target::ArmSpec;
 
 /// One load at one client count.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cell {
-    /// Name of the load.
+    /// Label of the load: its name, or its name and `.pre`.
     pub load: String,
     /// Number of concurrent clients.
     pub clients: u32,
@@ -94,8 +95,8 @@ impl Pin {
 pub struct Plan {
     /// What is compared.
     pub arms: PerArm<ArmSpec>,
-    /// Names of the loads, in order.
-    pub loads: Vec<String>,
+    /// What is done, in order. No label is measured twice.
+    pub stages: Vec<Stage>,
     /// Client counts, in order.
     pub clients: Vec<u32>,
     /// Pairs of rounds in each cell.
@@ -119,13 +120,20 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Labels of the loads that are measured, in order.
+    pub fn labels(&self) -> Vec<&str> {
+        self.stages.iter().filter_map(Stage::measured).collect()
+    }
+
     /// All cells, loads outermost.
     pub fn cells(&self) -> Vec<Cell> {
-        let cell = |load: &String, clients: u32| Cell { load: load.clone(), clients };
-        self.loads
-            .iter()
-            .flat_map(|load| self.clients.iter().map(move |&clients| cell(load, clients)))
-            .collect()
+        self.labels().into_iter().flat_map(|label| self.cells_of(label)).collect()
+    }
+
+    /// The cells of one load.
+    pub fn cells_of(&self, label: &str) -> Vec<Cell> {
+        let cell = |&clients: &u32| Cell { load: label.to_owned(), clients };
+        self.clients.iter().map(cell).collect()
     }
 
     /// The rounds of one cell in the order of measuring. A pure function of plan and cell, so that
@@ -152,9 +160,16 @@ impl Plan {
         2 * (self.warm_up_ns + u64::from(self.pairs) * (self.round_ns + self.lead_in_ns))
     }
 
-    /// Time that all measuring takes.
+    /// Time that measuring and warming take at most, without settling.
     pub fn measuring_ns(&self) -> u64 {
-        self.cell_ns() * (self.loads.len() * self.clients.len()) as u64
+        let warm_ns = |stage: &Stage| match stage {
+            Stage::Warm { limit_s, .. } => {
+                2 * limit_s.map_or(self.warm_up_ns, |seconds| u64::from(seconds) * 1_000_000_000)
+            }
+            Stage::Measure(_) | Stage::Settle => 0,
+        };
+        let warming_ns: u64 = self.stages.iter().map(warm_ns).sum();
+        warming_ns + self.cell_ns() * (self.labels().len() * self.clients.len()) as u64
     }
 }
 
@@ -166,7 +181,9 @@ mod tests {
     fn plan(pairs: u32) -> Plan {
         Plan {
             arms: PerArm::from_fn(|_| "sqlite:".parse::<ArmSpec>().unwrap()),
-            loads: vec!["point-query".into(), "read-write".into()],
+            stages: ["settle", "point-query", "warm:9s:scan", "read-write"]
+                .map(|stage| stage.parse().unwrap())
+                .into(),
             clients: vec![1, 4],
             pairs,
             round_ns: 1,
@@ -197,6 +214,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn only_what_is_measured_has_cells() {
+        let plan = plan(3);
+        assert_eq!(plan.labels(), ["point-query", "read-write"]);
+        let cells: Vec<_> = plan.cells().iter().map(Cell::to_string).collect();
+        let each = ["point-query at 1 client", "point-query at 4 clients"];
+        assert_eq!(cells[..2], each);
+        assert_eq!(cells.len(), 4);
+        // Four cells of twice a warm-up and three rounds with their lead-ins, and a warming.
+        assert_eq!(plan.measuring_ns(), 4 * 2 * (1 + 3 * 2) + 2 * 9_000_000_000);
     }
 
     #[test]

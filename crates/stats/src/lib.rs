@@ -46,6 +46,7 @@ mod judge;
 mod lives;
 mod paired;
 mod power;
+mod slope;
 mod student;
 mod suspicion;
 
@@ -59,3 +60,4 @@ pub use judge::{
 pub use lives::{BETWEEN_EMBEDDED_SD, BETWEEN_SERVERS_SD, judge_lives};
 pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
 pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};
+pub use slope::{STEADY_ALPHA, Slope, is_steady, slope};

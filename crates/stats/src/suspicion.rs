@@ -7,7 +7,8 @@
 use dbdyno_model::{Severity, Warning};
 
 use crate::judge::DECISION_ALPHA;
-use crate::student::{self, Estimate, Moments};
+use crate::slope;
+use crate::student::{self, Moments};
 
 /// Fewer pairs than this give neither test any power.
 const PAIRS_MIN: usize = 6;
@@ -51,19 +52,8 @@ fn grubbs(n: f64) -> f64 {
 
 /// The t-test of the slope of the log-ratio over the number of the pair.
 fn trend(log_ratios: &[f64], moments: &Moments) -> Option<Warning> {
-    let n = moments.n as f64;
-    let centre = (n - 1.0) / 2.0;
-    let along = |(index, value): (usize, &f64)| (index as f64 - centre) * (value - moments.mean);
-    let spread_x = n * (n * n - 1.0) / 12.0;
-    let slope = log_ratios.iter().enumerate().map(along).sum::<f64>() / spread_x;
-    let total = moments.sd * moments.sd * (n - 1.0);
-    let residual = (total - slope * slope * spread_x).max(0.0);
-    let fitted = Estimate {
-        mean: slope,
-        standard_error: (residual / (n - 2.0) / spread_x).sqrt(),
-        degrees: n - 2.0,
-    };
-    if fitted.p_value() >= DECISION_ALPHA {
+    let slope = slope::of_moments(log_ratios, moments);
+    if slope.p_value >= DECISION_ALPHA {
         return None;
     }
     Some(Warning::new(
@@ -72,7 +62,7 @@ fn trend(log_ratios: &[f64], moments: &Moments) -> Option<Warning> {
         format!(
             "The ratio moves by {:+.2} % from one pair to the next, so that no single number \
              describes it. Let the servers warm up for longer, or look for what grows in one arm.",
-            100.0 * slope.exp_m1(),
+            100.0 * slope.per_step.exp_m1(),
         ),
     ))
 }

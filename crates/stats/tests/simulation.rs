@@ -142,7 +142,7 @@ fn sound_pairs_are_rarely_suspected() {
 fn plan(pairs: u32, seed: u64) -> Plan {
     Plan {
         arms: PerArm::from_fn(|_| "sqlite:".parse::<ArmSpec>().expect("a target")),
-        loads: vec!["point-query".into()],
+        stages: vec!["point-query".parse().unwrap()],
         clients: vec![1],
         pairs,
         round_ns: 1,

@@ -106,7 +106,7 @@ fn take_leb128(rest: &mut &[u8]) -> Result<u64, String> {
 pub fn encode_histogram(histogram: &LatencyHistogram) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new()
-        .serialize(histogram.as_hdr(), &mut bytes)
+        .serialize(&histogram.to_hdr(), &mut bytes)
         .map_err(|error| error.to_string())?;
     Ok(bytes)
 }

@@ -46,6 +46,8 @@ pub enum StoreError {
     NotStorable(String),
     /// This round of this run is stored already.
     DuplicateRound(String),
+    /// This run is complete and cannot go on.
+    AlreadyComplete(String),
     /// Something that SQLite reports and that has no meaning of its own here.
     Sqlite(PathBuf, rusqlite::Error),
 }
@@ -141,6 +143,9 @@ impl StoreError {
             ),
             StoreError::DuplicateRound(round) => {
                 write!(f, "{round} is stored already; a round counts once: begin a new run")
+            }
+            StoreError::AlreadyComplete(run) => {
+                write!(f, "run {run} is complete and cannot go on; begin a new run")
             }
             _ => f.write_str("the store failed; try another path"),
         }

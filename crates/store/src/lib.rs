@@ -7,7 +7,7 @@
 //!   add_warning ────────┤
 //!   finish ─▶ status ───┘
 //!
-//!   run 1─n plan_load, plan_clients, arm ──▶ environment 1─n environment_fact
+//!   run 1─n plan_stage, plan_clients, arm ──▶ environment 1─n environment_fact
 //!    └─ 1─n round 1─n series, histogram        (named by its SHA-256: equal facts once)
 //!    └─ 1─n warning
 //! ```
@@ -87,7 +87,7 @@ mod tests {
         let arm = || "sqlite:".parse().unwrap();
         let plan = dbdyno_model::Plan {
             arms: dbdyno_model::PerArm::from_fn(|_| arm()),
-            loads: vec!["point-query".into()],
+            stages: vec!["point-query".parse().unwrap()],
             clients: vec![1],
             pairs: 1,
             round_ns: 1,

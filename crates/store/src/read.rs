@@ -6,7 +6,7 @@
 
 use dbdyno_model::{
     Arm, ArmSpec, Cell, Cost, Environment, PerArm, Pin, Plan, Round, RoundKey, Run, RunId,
-    RunStatus, Series, Severity, Warning,
+    RunStatus, Series, Severity, Stage, Warning,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -53,7 +53,7 @@ const SELECT_SUMMARIES: &str = "SELECT id, name, \
      coalesce(strftime('%Y-%m-%d %H:%M:%S', started_unix_ms / 1000, 'unixepoch'), '?'), \
      (SELECT target FROM arm WHERE run = seq AND arm = 'base'), \
      (SELECT target FROM arm WHERE run = seq AND arm = 'test'), \
-     (SELECT count(*) FROM plan_load WHERE run = seq) * \
+     (SELECT count(label) FROM plan_stage WHERE run = seq) * \
      (SELECT count(*) FROM plan_clients WHERE run = seq), \
      (SELECT count(*) FROM round WHERE round.run = run.seq), pairs, status \
      FROM run ORDER BY seq DESC";
@@ -71,7 +71,7 @@ impl Store {
         let (seq, mut run) = reader.run(&snapshot)?;
         run.plan.arms = PerArm::try_from_fn(|arm| reader.spec(&snapshot, seq, arm))?;
         run.environment = PerArm::try_from_fn(|arm| reader.environment(&snapshot, seq, arm))?;
-        run.plan.loads = reader.loads(&snapshot, seq)?;
+        run.plan.stages = reader.stages(&snapshot, seq)?;
         run.plan.clients = reader.clients(&snapshot, seq)?;
         run.rounds = reader.rounds(&snapshot, seq)?;
         run.warnings = reader.warnings(&snapshot, seq)?;
@@ -173,7 +173,7 @@ impl Reader<'_> {
         });
         let plan = Plan {
             arms: nowhere,
-            loads: Vec::new(),
+            stages: Vec::new(),
             clients: Vec::new(),
             pairs: self.get(row, 6, place)?,
             round_ns: self.get_u64(row, 7, place)?,
@@ -232,14 +232,16 @@ impl Reader<'_> {
         Ok(environment)
     }
 
-    fn loads(&self, connection: &Connection, run: i64) -> Result<Vec<String>> {
-        let sql = "SELECT load FROM plan_load WHERE run = ?1 ORDER BY position";
-        let mut loads = Vec::new();
-        self.each(connection, sql, params![run], "loads", |row| {
-            loads.push(self.get(row, 0, "loads")?);
+    fn stages(&self, connection: &Connection, run: i64) -> Result<Vec<Stage>> {
+        let sql = "SELECT stage FROM plan_stage WHERE run = ?1 ORDER BY position";
+        let place = "stages";
+        let mut stages = Vec::new();
+        self.each(connection, sql, params![run], place, |row| {
+            let stage = self.get::<String>(row, 0, place)?.parse();
+            stages.push(stage.map_err(|what: String| self.corrupt(place, what))?);
             Ok(())
         })?;
-        Ok(loads)
+        Ok(stages)
     }
 
     fn clients(&self, connection: &Connection, run: i64) -> Result<Vec<u32>> {

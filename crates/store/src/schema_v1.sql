@@ -21,10 +21,11 @@ CREATE TABLE run (
 
 CREATE INDEX run_by_name ON run (name) WHERE name IS NOT NULL;
 
-CREATE TABLE plan_load (
+CREATE TABLE plan_stage (
   run      INTEGER NOT NULL REFERENCES run,
   position INTEGER NOT NULL,
-  load     TEXT    NOT NULL,
+  stage    TEXT    NOT NULL,  -- settle | warm:LOAD | warm:60s:LOAD | LOAD
+  label    TEXT,              -- of the load that is measured; NULL: nothing is
   PRIMARY KEY (run, position)
 ) STRICT, WITHOUT ROWID;
 

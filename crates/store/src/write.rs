@@ -1,7 +1,7 @@
 //! Writing a run while it goes.
 
 use dbdyno_model::{
-    Arm, ArmSpec, Environment, Plan, Round, RoundKey, RunId, RunStatus, Target, Warning,
+    Arm, ArmSpec, Environment, Plan, Round, RoundKey, RunId, RunStatus, Stage, Target, Warning,
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
@@ -137,6 +137,27 @@ impl Store {
         })
     }
 
+    /// Makes a run that has stopped one that goes on: its status is *partial* again.
+    ///
+    /// # Errors
+    /// No such run, a run that is complete, or a file that cannot be written.
+    pub fn reopen(&mut self, run: &RunId) -> Result<()> {
+        self.write(|transaction| {
+            let changed = transaction.execute(
+                "UPDATE run SET status = ?2 WHERE seq = ?1 AND status <> ?3",
+                params![
+                    seq_of(transaction, run)?,
+                    RunStatus::Partial.name(),
+                    RunStatus::Complete.name()
+                ],
+            )?;
+            if changed == 1 {
+                return Ok(());
+            }
+            Err(WriteError::Meaning(StoreError::AlreadyComplete(run.0.clone())))
+        })
+    }
+
     /// Stores how far the run got.
     ///
     /// # Errors
@@ -235,6 +256,15 @@ fn check_plan(plan: &Plan) -> Result<()> {
             return Err(StoreError::NotStorable(format!("the {arm} arm {text:?}")));
         }
     }
+    for (index, stage) in plan.stages.iter().enumerate() {
+        if stage.to_string().parse().as_ref() != Ok(stage) {
+            return Err(StoreError::NotStorable(format!("the stage {stage}")));
+        }
+        let again = |other: &Stage| other.measured().is_some() && other == stage;
+        if plan.stages[..index].iter().any(again) {
+            return Err(StoreError::NotStorable(format!("{stage}, measured a second time,")));
+        }
+    }
     if plan.budget.is_nan() {
         return Err(StoreError::NotStorable("a budget of NaN".to_owned()));
     }
@@ -286,10 +316,10 @@ fn insert_run(
         ],
     )?;
     let seq = connection.last_insert_rowid();
-    for (position, load) in plan.loads.iter().enumerate() {
+    for (position, stage) in plan.stages.iter().enumerate() {
         connection.execute(
-            "INSERT INTO plan_load VALUES (?1, ?2, ?3)",
-            params![seq, position as i64, load],
+            "INSERT INTO plan_stage VALUES (?1, ?2, ?3, ?4)",
+            params![seq, position as i64, stage.to_string(), stage.measured()],
         )?;
     }
     for (position, clients) in plan.clients.iter().enumerate() {

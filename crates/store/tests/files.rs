@@ -5,7 +5,7 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{golden_run, plan, put, round};
-use dbdyno_model::RunId;
+use dbdyno_model::{RunId, RunStatus, Stage};
 use dbdyno_store::{NewRun, Store, StoreError, VERSION};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -105,6 +105,7 @@ fn hurt_runs_name_the_run_and_the_place() {
         "DELETE FROM arm",
         "UPDATE warning SET severity = 'loud'",
         "UPDATE plan_clients SET clients = 5000000000",
+        "UPDATE plan_stage SET stage = 'warm:' WHERE position = 0",
     ];
     for wound in wounds {
         let (_folder, path) = golden_copy();
@@ -155,6 +156,20 @@ fn a_round_counts_once() {
 }
 
 #[test]
+fn a_run_that_stopped_goes_on_and_a_complete_one_does_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("store.db")).unwrap();
+    let id = put(&mut store, &golden_run());
+    store.reopen(&id).unwrap();
+    assert_eq!(store.load(&id).unwrap().status, RunStatus::Partial);
+    store.add_round(&id, &round(3)).unwrap();
+    store.finish(&id, RunStatus::Complete).unwrap();
+    let error = store.reopen(&id).unwrap_err();
+    assert!(matches!(error, StoreError::AlreadyComplete(_)), "{error}");
+    assert_eq!(store.load(&id).unwrap().status, RunStatus::Complete);
+}
+
+#[test]
 fn names_and_commands_that_must_not_be_stored() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("store.db")).unwrap();
@@ -183,6 +198,13 @@ fn names_and_commands_that_must_not_be_stored() {
     hostile.arms.base = common::spec("mysql://root@a%40b/x");
     let error = store.begin(&NewRun { plan: &hostile, ..new }).unwrap_err();
     assert!(matches!(error, StoreError::NotStorable(_)), "{error}");
+    for stages in [&["point-query", "settle", "point-query"][..], &["a b"]] {
+        let mut twice = plan.clone();
+        let stage = |text: &&str| text.parse().unwrap_or(Stage::Measure((*text).to_owned()));
+        twice.stages = stages.iter().map(stage).collect();
+        let error = store.begin(&NewRun { plan: &twice, ..new }).unwrap_err();
+        assert!(matches!(error, StoreError::NotStorable(_)), "{error}");
+    }
     assert_eq!(store.list().unwrap(), []);
     store.begin(&new).unwrap();
 }

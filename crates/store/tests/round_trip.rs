@@ -5,7 +5,7 @@ mod common;
 use common::{golden_run, put};
 use dbdyno_model::{
     Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, PerArm, Pin, Plan, Round, RoundKey,
-    Run, RunId, RunStatus, Series, Severity, Target, Warning,
+    Run, RunId, RunStatus, Series, Severity, Stage, Target, Warning,
 };
 use dbdyno_store::Store;
 use proptest::collection::{btree_map, vec};
@@ -46,15 +46,31 @@ fn pin() -> impl Strategy<Value = Pin> {
     prop_oneof![Just(Pin::Auto), Just(Pin::Same), Just(Pin::None)]
 }
 
+fn stages() -> impl Strategy<Value = Vec<Stage>> {
+    let load = || "[a-z][a-z-]{0,9}(_range=[0-9]{1,4})?([?]rand=zipfian)?([.]pre)?";
+    let other = || {
+        prop_oneof![
+            Just(Stage::Settle),
+            (load(), option::of(1..9999u32))
+                .prop_map(|(load, limit_s)| Stage::Warm { load, limit_s }),
+        ]
+    };
+    let measured = proptest::collection::btree_set(load(), 0..4);
+    (measured, vec(other(), 0..4)).prop_map(|(measured, others)| {
+        let measured = measured.into_iter().filter(|label| label != "settle");
+        measured.map(Stage::Measure).chain(others).collect()
+    })
+}
+
 fn plan() -> impl Strategy<Value = Plan> {
     (
-        (spec(), spec(), vec(text(), 0..4), vec(number_u32(), 0..4)),
+        (spec(), spec(), stages(), vec(number_u32(), 0..4)),
         (number_u32(), number(), number(), number(), number()),
         (number_u32(), number(), any::<f64>(), pin()),
     )
         .prop_map(|(first, second, third)| Plan {
             arms: PerArm { base: first.0, test: first.1 },
-            loads: first.2,
+            stages: first.2,
             clients: first.3,
             pairs: second.0,
             round_ns: second.1,

@@ -8,6 +8,8 @@
 //!        Dialogue ──partner(client)──▶ Partner ──turn(operation, link)──▶ statements, one by one
 //! ```
 //!
+//! A [`Suite`] is a list of loads in an order that means something.
+//!
 //! Everything is a pure function of the seed: row *i* of a table, and operation *k* of client *i*
 //! under a load. Both arms therefore hold the same data and are asked the same questions, however
 //! fast they answer. This crate knows nothing of threads, clocks or sockets.
@@ -20,6 +22,7 @@ pub mod load;
 pub mod program;
 pub mod ready;
 pub mod spec;
+pub mod suite;
 pub mod table;
 pub mod template;
 pub mod text;
@@ -32,4 +35,5 @@ pub use load::{Ask, Channel, Content, Expect, Group, Load, Mix, Step, Transactio
 pub use program::{Call, Event, Program, Statement, StatementKind, Value};
 pub use ready::ReadyLoad;
 pub use spec::{Spec, SpecError};
+pub use suite::{SUITES, Suite};
 pub use table::Tables;

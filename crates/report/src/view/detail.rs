@@ -228,17 +228,18 @@ fn facts(run: &Run) -> Vec<Fact> {
 
 fn plan(run: &Run) -> Vec<(String, String)> {
     let plan = &run.plan;
+    let stages: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
     let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     [
         ("base", plan.arms.base.to_string()),
         ("test", plan.arms.test.to_string()),
-        ("loads", plan.loads.join(", ")),
+        ("stages", stages.join(", ")),
         ("clients", clients.join(", ")),
         ("pairs of rounds per cell", plan.pairs.to_string()),
         ("measured window of a round", seconds(plan.round_ns)),
         ("lead-in of a round", seconds(plan.lead_in_ns)),
-        ("warm-up of a cell", seconds(plan.warm_up_ns)),
+        ("longest warm-up of a cell", seconds(plan.warm_up_ns)),
         ("tables", plan.tables.to_string()),
         ("rows in each table", plan.rows.to_string()),
     ]

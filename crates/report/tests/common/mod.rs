@@ -4,7 +4,7 @@ use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{
     Arm, ArmSummary, Cell, CellComparison, Comparison, Cost, Environment, Interval,
     LatencyHistogram, LatencyUs, PerArm, Plan, Round, RoundKey, Run, RunId, RunStatus, Series,
-    Severity, Verdict, Warning,
+    Severity, Stage, Verdict, Warning,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -216,7 +216,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
             base: "mariadb:10.11".parse().unwrap(),
             test: "mariadb:11.8".parse().unwrap(),
         },
-        loads,
+        stages: loads.into_iter().map(Stage::Measure).collect(),
         clients,
         pairs,
         round_ns: 1_000_000_000,

@@ -39,7 +39,9 @@ pub fn plan() -> Plan {
             base: spec("mariadb:10.11"),
             test: spec("mysql://ann@127.0.0.1:3307/shop?slow=7%"),
         },
-        loads: vec!["read-write".into(), "point-query".into()],
+        stages: ["warm:60s:scan", "settle", "read-write", "point-query.pre"]
+            .map(|stage| stage.parse().unwrap())
+            .into(),
         clients: vec![8, 1],
         pairs: 7,
         round_ns: 3_000_000_000,

@@ -1,0 +1,101 @@
+//! Runs that were killed or interrupted and go on.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use dbdyno_model::{Run, RunStatus};
+use dbdyno_store::Store;
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::common::{Done, Home, end, signal, turn};
+
+const STAGES: &str = "point-query.pre,update-nonindex,settle,point-query";
+const PAIRS: u32 = 8;
+
+fn compare() -> Vec<&'static str> {
+    let flags = "--quick --rounds 8 --seconds 0.2 --warm-up 0.2 --rows 2000 --load";
+    let mut args = vec!["compare", "sqlite:?journal_mode=wal", "sqlite:"];
+    args.extend(flags.split(' '));
+    args.push(STAGES);
+    args
+}
+
+fn load(store: &Path) -> Run {
+    let store = Store::open(store).unwrap();
+    store.load(&store.resolve("@last").unwrap()).unwrap()
+}
+
+fn codes(run: &Value) -> Vec<&str> {
+    let warnings = run["warnings"].as_array().unwrap().iter();
+    warnings.map(|warning| warning["code"].as_str().unwrap()).collect()
+}
+
+/// Every round is there once, what was there is as it was, and at most the pair in which the run
+/// stopped is not whole.
+fn check_whole(before: &Run, after: &Run) {
+    assert_eq!(after.status, RunStatus::Complete);
+    assert_eq!(after.id, before.id);
+    assert_eq!(after.plan, before.plan);
+    assert_eq!(after.rounds[..before.rounds.len()], before.rounds);
+    let text = |round: &dbdyno_model::Round| format!("{:?}", round.key);
+    let keys: BTreeSet<String> = after.rounds.iter().map(text).collect();
+    assert_eq!(keys.len(), after.rounds.len(), "a round was measured twice");
+    let alone = before.rounds.len() % 2;
+    let cells = after.plan.cells().len();
+    assert_eq!(after.rounds.len(), cells * 2 * PAIRS as usize - alone);
+}
+
+#[test]
+fn a_killed_run_goes_on_where_it_stopped() {
+    let _turn = turn();
+    let home = Home::new();
+    let store = home.path().join("dbdyno.db");
+    let mut child = home.start(compare());
+    // The second of three cells: one is whole, one is half measured, one was not begun.
+    home.wait_for_rounds(&mut child, &store, 20);
+    let busy = home.dbdyno(["resume"]);
+    assert_eq!(busy.code, 2, "{busy:?}");
+    assert!(busy.err.contains("another dbdyno is measuring run"), "{busy:?}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = load(&store);
+    assert_eq!(before.status, RunStatus::Partial);
+    assert!(before.rounds.len() < 40, "it had nearly ended: {}", before.rounds.len());
+
+    let Done { code, out, err } = home.dbdyno(["resume", "--format", "json"]);
+    assert!([0, 3].contains(&code), "{err}");
+    for part in ["are measured and kept", "update-nonindex at 1 client: the tables are new"] {
+        assert!(err.contains(part), "{part:?} is missing in: {err}");
+    }
+    assert!(!err.contains("point-query.pre at 1 client: the tables"), "reads are not repeated");
+    let run: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(run["status"], "complete");
+    let codes = codes(&run);
+    assert!(codes.contains(&"resumed") && codes.contains(&"settled"), "{codes:?}");
+    check_whole(&before, &load(&store));
+
+    let again = home.dbdyno(["resume"]);
+    assert_eq!(again.code, 2, "{again:?}");
+    assert!(again.err.contains("is complete"), "{again:?}");
+}
+
+#[test]
+fn an_interrupted_run_says_how_to_go_on_and_does() {
+    let _turn = turn();
+    let home = Home::new();
+    let store = home.path().join("dbdyno.db");
+    let mut child = home.start(compare());
+    home.wait_for_rounds(&mut child, &store, 2);
+    signal(&child, Signal::SIGINT);
+    let done = end(child);
+    assert_eq!(done.code, 130, "{done:?}");
+    let before = load(&store);
+    let command = format!("dbdyno resume {}", before.id);
+    assert!(done.err.contains(&command), "{done:?}");
+    let mut words = command.split(' ');
+    assert_eq!(words.next(), Some("dbdyno"));
+    let resumed = home.dbdyno(words);
+    assert!([0, 3].contains(&resumed.code), "{resumed:?}");
+    check_whole(&before, &load(&store));
+}

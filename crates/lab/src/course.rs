@@ -1,0 +1,242 @@
+//! The stages of a plan, one after the other.
+//!
+//! ```text
+//!   stage     settle        warm         measure: for each client count a cell
+//!             both arms     both arms    ├─ place servers, warm up until steady
+//!                                        └─ rounds in ABBA order, each stored before the next
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dbdyno_model::{Arm, Cell, Dialect, PerArm, Plan, RoundKey, RunId, Severity, Stage, Warning};
+use dbdyno_workload::Dataset;
+
+use crate::error::LabError;
+use crate::experiment::Lab;
+use crate::neighbours::Neighbours;
+use crate::placement;
+use crate::resume::Remaining;
+use crate::settle::{self, Settling};
+use crate::station::Station;
+use crate::track::{Track, datasets_of};
+use crate::watch::Progress;
+
+/// A run under way.
+pub(crate) struct Course<'a, 'b> {
+    lab: &'a mut Lab<'b>,
+    plan: &'a Plan,
+    stations: &'a PerArm<Station>,
+    run: &'a RunId,
+    left: &'a Remaining,
+    counter: Counter,
+    neighbours: Neighbours,
+    /// Since the last settling, in a run that was taken up again.
+    repeated: Repeated,
+}
+
+/// Whether writes were repeated, for which the servers owe work.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeated {
+    Nothing,
+    Writes,
+}
+
+struct Counter {
+    done: u32,
+    total: u32,
+}
+
+impl<'a, 'b> Course<'a, 'b> {
+    /// At the first stage.
+    pub(crate) fn new(
+        lab: &'a mut Lab<'b>,
+        plan: &'a Plan,
+        stations: &'a PerArm<Station>,
+        run: &'a RunId,
+        left: &'a Remaining,
+    ) -> Course<'a, 'b> {
+        let counter = Counter { done: 0, total: left.rounds_left };
+        let neighbours = Neighbours::default();
+        Course { lab, plan, stations, run, left, counter, neighbours, repeated: Repeated::Nothing }
+    }
+
+    /// Goes through all stages.
+    ///
+    /// # Errors
+    /// Whatever was in the way; the rounds until then are stored.
+    pub(crate) fn carry_out(mut self) -> Result<(), LabError> {
+        let plan = self.plan;
+        for (index, stage) in plan.stages.iter().enumerate() {
+            let is_past = self.left.is_past(index);
+            match stage {
+                Stage::Measure(label) => {
+                    for cell in plan.cells_of(label) {
+                        self.repeat(&cell)?;
+                        self.measure(&cell)?;
+                    }
+                }
+                Stage::Settle if is_past && self.repeated == Repeated::Nothing => {}
+                Stage::Settle => self.settle()?,
+                Stage::Warm { .. } if is_past => {}
+                Stage::Warm { load, limit_s } => self.warm(load, *limit_s)?,
+            }
+        }
+        for warning in std::mem::take(&mut self.neighbours).warnings() {
+            self.warn(&warning)?;
+        }
+        Ok(())
+    }
+
+    fn warn(&mut self, warning: &Warning) -> Result<(), LabError> {
+        self.lab.watch.progress(Progress::Warning(&warning.text));
+        self.lab.store.add_warning(self.run, warning)?;
+        Ok(())
+    }
+
+    fn settle(&mut self) -> Result<(), LabError> {
+        let datasets = datasets_of(self.plan);
+        let settling = Settling {
+            stations: self.stations,
+            tables: PerArm::from_fn(|arm| names_of(&datasets, self.stations[arm].dialect)),
+            limit: settle::limit(datasets.iter().map(|dataset| dataset.bytes()).sum()),
+            stop: self.lab.stop,
+        };
+        for warning in settling.settle(self.lab.watch)? {
+            self.warn(&warning)?;
+        }
+        self.repeated = Repeated::Nothing;
+        Ok(())
+    }
+
+    /// Repeats the writes of a cell that was measured before the run was taken up again.
+    fn repeat(&mut self, cell: &Cell) -> Result<(), LabError> {
+        let Some(time) = self.left.repeat(cell) else { return Ok(()) };
+        let processor = placement::place(self.plan, cell.clients, self.stations)?;
+        for arm in Arm::BOTH {
+            let stage = format!("repeating {cell}, unmeasured, for {:.0} s", time.as_secs_f64());
+            self.lab.watch.progress(Progress::Stage(arm, &stage));
+            let station = &self.stations[arm];
+            Track::prepare(self.plan, cell, arm, station, processor, self.lab.stop)?
+                .repeat(time)?;
+        }
+        self.repeated = Repeated::Writes;
+        Ok(())
+    }
+
+    /// Runs a load on both arms, with as many clients as the plan has at most.
+    fn warm(&mut self, label: &str, limit_s: Option<u32>) -> Result<(), LabError> {
+        let cells = self.plan.cells_of(label);
+        let Some(cell) = cells.into_iter().max_by_key(|cell| cell.clients) else { return Ok(()) };
+        let limit_ns =
+            limit_s.map_or(self.plan.warm_up_ns, |seconds| u64::from(seconds) * 1_000_000_000);
+        self.tracks(&cell, Duration::from_nanos(limit_ns))?;
+        Ok(())
+    }
+
+    /// Both arms made ready for a cell, and warm.
+    fn tracks(&mut self, cell: &Cell, limit: Duration) -> Result<PerArm<Track<'a>>, LabError> {
+        let processor = placement::place(self.plan, cell.clients, self.stations)?;
+        PerArm::try_from_fn(|arm| {
+            let stage = format!("warming up {cell}");
+            self.lab.watch.progress(Progress::Stage(arm, &stage));
+            let station = &self.stations[arm];
+            let mut track =
+                Track::prepare(self.plan, cell, arm, station, processor, self.lab.stop)?;
+            if let Some(warning) = track.warm_up(limit)? {
+                self.warn(&warning)?;
+            }
+            Ok(track)
+        })
+    }
+
+    /// Sets the pace of a cell that none is known of.
+    fn pace(&mut self, cell: &Cell, tps: f64) -> Result<Pace, LabError> {
+        let pace = Pace::of(self.plan, tps);
+        if let Some(warning) = pace.warning(self.plan, cell) {
+            self.warn(&warning)?;
+        }
+        self.counter.total -= 2 * (self.plan.pairs - pace.pairs);
+        Ok(pace)
+    }
+
+    fn measure(&mut self, cell: &Cell) -> Result<(), LabError> {
+        let (plan, next_pair) = (self.plan, self.left.next_pair(cell));
+        let known = self.left.pace(plan, cell);
+        if known.as_ref().is_some_and(|pace| next_pair >= pace.pairs) {
+            return Ok(());
+        }
+        let tracks = self.tracks(cell, Duration::from_nanos(plan.warm_up_ns))?;
+        let pace = match known {
+            Some(pace) => pace,
+            None => self.pace(cell, tracks.base.warm_tps.min(tracks.test.warm_tps))?,
+        };
+        let left = |key: &RoundKey| (next_pair..pace.pairs).contains(&key.pair);
+        for key in plan.rounds(cell).into_iter().filter(left) {
+            self.lab.watch.progress(Progress::RoundBegins {
+                done: self.counter.done,
+                total: self.counter.total,
+                left: (pace.window + Duration::from_nanos(plan.lead_in_ns))
+                    * (self.counter.total - self.counter.done),
+                load: &cell.load,
+                clients: cell.clients,
+            });
+            let waiting = &self.stations[key.arm.other()];
+            let neighbours = &mut self.neighbours;
+            let round = tracks[key.arm].round(plan, &key, pace.window, waiting, neighbours)?;
+            self.lab.store.add_round(self.run, &round)?;
+            self.counter.done += 1;
+            self.lab.watch.progress(Progress::RoundDone(&round));
+        }
+        Ok(())
+    }
+}
+
+/// What the tables of these datasets are called.
+fn names_of(datasets: &[Arc<dyn Dataset>], dialect: Dialect) -> Vec<String> {
+    let tables = datasets.iter().flat_map(|dataset| dataset.tables(dialect));
+    tables.map(|table| table.name).collect()
+}
+
+/// How long the rounds of a cell are, and how many pairs there is time for.
+pub(crate) struct Pace {
+    /// Length of the measured window.
+    pub(crate) window: Duration,
+    /// Pairs of rounds.
+    pub(crate) pairs: u32,
+}
+
+/// A round with fewer events than this is a matter of luck.
+const EVENTS_PER_ROUND: f64 = 10.0;
+/// However slow the load, this many pairs are measured, if the plan has them.
+const PAIRS_LEAST: u32 = 8;
+
+impl Pace {
+    /// The pace of the plan; where the slower arm does not get enough done in a round, rounds are
+    /// longer and there are fewer of them, so that the time stays what was announced.
+    fn of(plan: &Plan, tps: f64) -> Pace {
+        let seconds = plan.round_ns as f64 / 1e9;
+        let stretch = (EVENTS_PER_ROUND / (tps * seconds)).clamp(1.0, 1000.0);
+        Pace::with_window(plan, Duration::from_nanos(plan.round_ns).mul_f64(stretch))
+    }
+
+    /// The pace of rounds of this length.
+    pub(crate) fn with_window(plan: &Plan, window: Duration) -> Pace {
+        let stretch = window.as_nanos() as f64 / plan.round_ns as f64;
+        let fewer = (f64::from(plan.pairs) / stretch) as u32;
+        Pace { window, pairs: fewer.max(PAIRS_LEAST).min(plan.pairs) }
+    }
+
+    fn warning(&self, plan: &Plan, cell: &Cell) -> Option<Warning> {
+        (self.window > Duration::from_nanos(plan.round_ns)).then(|| {
+            let text = format!(
+                "{cell}: rounds take {:.1} s and there are {} pairs, because too few events are \
+                 finished in {:.1} s",
+                self.window.as_secs_f64(),
+                self.pairs,
+                plan.round_ns as f64 / 1e9
+            );
+            Warning::new(Severity::Note, "longer-rounds", text)
+        })
+    }
+}

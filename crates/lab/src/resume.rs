@@ -1,0 +1,197 @@
+//! Taking up a run that was interrupted or killed.
+//!
+//! ```text
+//!   stages    warm  settle  a.pre   update   settle   a         b
+//!   stored                  all     all               half
+//!   resumed   –     –       –       repeated again    goes on   measured
+//! ```
+//!
+//! What was measured is kept, and a cell that was measured in part goes on with its next pair; a
+//! round whose partner was never measured stays alone and counts for nothing, because its
+//! neighbour in time is gone. Servers and tables are made anew. So that reads still meet a database
+//! that was written to, the writes that come before them are repeated, unmeasured, for as long as
+//! they were measured. Only one process at a time may work at a run.
+
+use std::collections::BTreeMap;
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::time::Duration;
+
+use dbdyno_model::{Arm, Cell, Environment, PerArm, Plan, Run, RunId, Severity, Warning};
+
+use crate::course::Pace;
+use crate::error::LabError;
+use crate::track;
+
+/// What is left to do of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Remaining {
+    /// Rounds that are stored.
+    pub rounds_kept: usize,
+    /// Rounds that will be measured.
+    pub rounds_left: u32,
+    /// Time that measuring them takes, without setting up, settling and warming.
+    pub measuring: Duration,
+    /// Cells with writes that are repeated unmeasured, with the time for each arm.
+    pub repeated: Vec<(Cell, Duration)>,
+    /// Rounds that lost their partner.
+    pub alone: usize,
+    cells: BTreeMap<Cell, Seen>,
+    last_stage: Option<usize>,
+}
+
+/// What is stored of a cell.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    next_pair: u32,
+    window: Duration,
+}
+
+impl Remaining {
+    /// What is left of a run; everything of one without rounds.
+    pub fn of(plan: &Plan, run: Option<&Run>) -> Remaining {
+        let mut left = Remaining::default();
+        for round in run.into_iter().flat_map(|run| &run.rounds) {
+            let window = Duration::from_nanos(round.wall_ns);
+            let seen = left.cells.entry(round.key.cell.clone());
+            let seen = seen.or_insert(Seen { next_pair: 0, window });
+            seen.next_pair = seen.next_pair.max(round.key.pair + 1);
+            left.rounds_kept += 1;
+        }
+        let pairs: u32 = left.cells.values().map(|seen| seen.next_pair).sum();
+        left.alone = (2 * pairs as usize).saturating_sub(left.rounds_kept);
+        left.last_stage = plan.stages.iter().rposition(|stage| {
+            let cells = stage.measured().map(|label| plan.cells_of(label)).unwrap_or_default();
+            cells.iter().any(|cell| left.cells.contains_key(cell))
+        });
+        for cell in plan.cells() {
+            let pace = left.pace(plan, &cell);
+            let pairs = pace.as_ref().map_or(plan.pairs, |pace| pace.pairs);
+            let rounds = 2 * (pairs - left.next_pair(&cell).min(pairs));
+            let window = pace.map_or(Duration::from_nanos(plan.round_ns), |pace| pace.window);
+            left.rounds_left += rounds;
+            left.measuring += (window + Duration::from_nanos(plan.lead_in_ns)) * rounds;
+        }
+        if left.rounds_left > 0 {
+            let repeated = plan.cells().into_iter().filter(|cell| track::writes(plan, cell));
+            left.repeated = repeated
+                .filter_map(|cell| Some((cell.clone(), left.time_of(plan, &cell)?)))
+                .collect();
+        }
+        left
+    }
+
+    /// The first pair of a cell that is not stored.
+    pub(crate) fn next_pair(&self, cell: &Cell) -> u32 {
+        self.cells.get(cell).map_or(0, |seen| seen.next_pair)
+    }
+
+    /// The pace at which a cell was measured in part, or whole.
+    pub(crate) fn pace(&self, plan: &Plan, cell: &Cell) -> Option<Pace> {
+        self.cells.get(cell).map(|seen| Pace::with_window(plan, seen.window))
+    }
+
+    /// How long the writes of a cell are repeated; `None` where there is nothing to repeat.
+    pub(crate) fn repeat(&self, cell: &Cell) -> Option<Duration> {
+        self.repeated.iter().find(|(other, _)| other == cell).map(|(_, time)| *time)
+    }
+
+    /// Whether this stage was over when the run stopped.
+    pub(crate) fn is_past(&self, stage: usize) -> bool {
+        self.last_stage.is_some_and(|last| stage < last)
+    }
+
+    fn time_of(&self, plan: &Plan, cell: &Cell) -> Option<Duration> {
+        let seen = self.cells.get(cell)?;
+        Some((seen.window + Duration::from_nanos(plan.lead_in_ns)) * seen.next_pair)
+    }
+
+    /// What the reader of a resumed run must know.
+    pub(crate) fn warning(&self) -> Warning {
+        let mut text = format!(
+            "the run was taken up again after {} rounds: servers and tables were made anew",
+            self.rounds_kept
+        );
+        if !self.repeated.is_empty() {
+            let cells: Vec<String> =
+                self.repeated.iter().map(|(cell, _)| cell.to_string()).collect();
+            text.push_str(&format!(
+                ", and the writes before that ({}) were repeated unmeasured for as long as they had \
+                 been measured",
+                cells.join(", ")
+            ));
+        }
+        if self.alone > 0 {
+            text.push_str(&format!("; {} without a partner count for nothing", rounds(self.alone)));
+        }
+        Warning::new(Severity::Caution, "resumed", text)
+    }
+}
+
+fn rounds(number: usize) -> String {
+    if number == 1 { "1 round".to_owned() } else { format!("{number} rounds") }
+}
+
+/// Held by the process that works at a run. The kernel lets go of it when the process ends, however
+/// that comes about.
+pub(crate) struct Hold {
+    _socket: Option<UnixListener>,
+}
+
+impl Hold {
+    /// Takes hold of a run.
+    ///
+    /// # Errors
+    /// [`LabError::Busy`] if another process has it.
+    pub(crate) fn take(run: &RunId) -> Result<Hold, LabError> {
+        let name = format!("dbdyno.run.{run}");
+        let bound =
+            SocketAddr::from_abstract_name(name).and_then(|name| UnixListener::bind_addr(&name));
+        match bound {
+            Ok(socket) => Ok(Hold { _socket: Some(socket) }),
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+                Err(LabError::Busy(run.clone()))
+            }
+            // Where there are no such names, a round that comes twice is still refused.
+            Err(_) => Ok(Hold { _socket: None }),
+        }
+    }
+}
+
+/// What is true of the servers now and was not when the run began.
+///
+/// # Errors
+/// [`LabError::Unlike`] for servers of another version.
+pub(crate) fn changes(
+    before: &PerArm<Environment>,
+    now: &PerArm<&Environment>,
+) -> Result<Option<Warning>, LabError> {
+    const VERSION: &str = "server.version";
+    let mut changed = Vec::new();
+    for arm in Arm::BOTH {
+        let (before, now) = (&before[arm], now[arm]);
+        // A run that was killed before anything was known of its arms.
+        if before.facts.is_empty() {
+            continue;
+        }
+        if before.get(VERSION) != now.get(VERSION) {
+            return Err(LabError::Unlike(format!(
+                "{arm} was {} when the run began and is {} now; begin a new run",
+                before.get(VERSION),
+                now.get(VERSION)
+            )));
+        }
+        let names = before.facts.keys().chain(now.facts.keys());
+        let differs = names.filter(|name| before.get(name) != now.get(name));
+        changed.extend(differs.map(|name| format!("{arm} {name}")));
+    }
+    changed.sort_unstable();
+    changed.dedup();
+    Ok((!changed.is_empty()).then(|| {
+        let text = format!(
+            "since the run began, this has changed: {}; rounds before and after are not alike",
+            changed.join(", ")
+        );
+        Warning::new(Severity::Caution, "environment-changed", text)
+    }))
+}

@@ -1,0 +1,421 @@
+//! Bringing both servers to a known state without a restart.
+//!
+//! After writes a server owes work: rows to purge, pages to flush, tables to vacuum. Unless that is
+//! done, whatever is measured next pays for what was measured before. We wait for conditions that
+//! can be seen, not for a time:
+//!
+//! ```text
+//!                 set going                        until
+//!   InnoDB        ANALYZE TABLE                    history list ≤ 1 000 transactions
+//!                 limits of dirty pages lowered    dirty pages ≤ 1 % of the buffer pool
+//!   PostgreSQL    VACUUM (ANALYZE), CHECKPOINT     no autovacuum on our tables
+//!   SQLite                                         write-ahead log written back and emptied
+//! ```
+//!
+//! Settings are lowered on servers of our own only, and put back however settling ends. A server
+//! that is not ours may never come to rest, for others use it: there we wait as long as it gets
+//! closer. Both arms are set going before either is waited for. What was waited for is told to the
+//! reader of the run; where time ran out, that too.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dbdyno_load::LoadError;
+use dbdyno_model::{Arm, Dialect, PerArm, Severity, Warning};
+use dbdyno_wire::{Client, WireError};
+
+use crate::error::LabError;
+use crate::station::Station;
+use crate::watch::{Progress, Watch};
+
+/// Transactions whose old row versions may be left. Purging goes on in batches of 128 rollback
+/// segments and need not reach 0; a thousand are purged within milliseconds.
+const HISTORY_MOST: u64 = 1_000;
+/// Share of the buffer pool that may be dirty: Callaghan's 1 %.
+const DIRTY_MOST: f64 = 0.01;
+/// What InnoDB's two limits of dirty pages are lowered to meanwhile, per cent: below what we wait
+/// for, because flushing stops as soon as the limit is met.
+const DIRTY_PCT_MEANWHILE: &str = "0.5";
+/// How often we look.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// A server that is not ours and gets no closer for so long is left as it is.
+const GUEST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// The longest time that settling so many bytes of rows may take: Callaghan waits for 60 s and 1 s
+/// for each million rows (of 200 bytes), at most 1 200 s, whether it is needed or not. We go on as
+/// soon as we can, so that the limit may be wider: 1 s for each 20 MB.
+pub(crate) fn limit(bytes: u64) -> Duration {
+    Duration::from_secs((60 + bytes / 20_000_000).min(1_200))
+}
+
+/// What settling needs to know.
+pub(crate) struct Settling<'a> {
+    /// Both arms.
+    pub stations: &'a PerArm<Station>,
+    /// Names of our tables.
+    pub tables: PerArm<Vec<String>>,
+    /// Longest time for each arm.
+    pub limit: Duration,
+    /// Set from outside to stop.
+    pub stop: &'a AtomicBool,
+}
+
+impl Settling<'_> {
+    /// Settles both arms; returns what the reader of the run must know.
+    ///
+    /// # Errors
+    /// The server's refusal, or a request to stop.
+    pub(crate) fn settle(&self, watch: &mut dyn Watch) -> Result<Vec<Warning>, LabError> {
+        let mut settlers = Vec::with_capacity(2);
+        for arm in Arm::BOTH {
+            if !self.stations[arm].shares_tables() {
+                let begun = Settler::begin(self, arm, watch);
+                settlers.push(begun.map_err(|error| failed(arm, error))?);
+            }
+        }
+        let mut warnings = Vec::with_capacity(2);
+        while !settlers.is_empty() {
+            let mut left = Vec::with_capacity(2);
+            for mut settler in settlers {
+                let arm = settler.arm;
+                let ended = settler.step(self, watch).map_err(|error| failed(arm, error))?;
+                match ended {
+                    Some(end) => {
+                        let ended = settler.finish(end).map_err(|error| failed(arm, error))?;
+                        warnings.push(ended.warning(arm));
+                    }
+                    None => left.push(settler),
+                }
+            }
+            settlers = left;
+            if !settlers.is_empty() {
+                thread::sleep(LOOK_EVERY);
+            }
+        }
+        Ok(warnings)
+    }
+}
+
+fn failed(arm: Arm, error: LoadError) -> LabError {
+    LabError::Load(arm, "settling".to_owned(), error)
+}
+
+/// One arm that is coming to rest.
+struct Settler {
+    arm: Arm,
+    client: Box<dyn Client>,
+    dialect: Dialect,
+    /// Held so that they are put back.
+    lowered: Option<Lowered>,
+    /// For PostgreSQL: how many maintenance workers are at our tables.
+    workers: String,
+    refused: Vec<String>,
+    is_ours: bool,
+    begun: Instant,
+    first: Option<Vec<Gauge>>,
+    last: Vec<Gauge>,
+    closest: Closest,
+}
+
+impl Settler {
+    fn begin(all: &Settling<'_>, arm: Arm, watch: &mut dyn Watch) -> Result<Settler, LoadError> {
+        let station = &all.stations[arm];
+        let is_ours = station.is_ours();
+        let mut settler = Settler {
+            arm,
+            client: station.connector.connect()?,
+            dialect: station.dialect,
+            lowered: None,
+            workers: workers_at(&all.tables[arm]),
+            refused: Vec::new(),
+            is_ours,
+            begun: now(),
+            first: None,
+            last: Vec::new(),
+            closest: Closest { value: u64::MAX, since: now() },
+        };
+        if settler.dialect == Dialect::Mysql && is_ours {
+            settler.lowered = Some(Lowered::lower(station.connector.connect()?)?);
+        }
+        for table in &all.tables[arm] {
+            let (doing, sql) = match settler.dialect {
+                Dialect::Mysql => ("statistics", format!("ANALYZE TABLE {table}")),
+                Dialect::Postgres => ("vacuum", format!("VACUUM (ANALYZE) {table}")),
+                Dialect::Sqlite => break,
+            };
+            if all.stop.load(Ordering::Relaxed) {
+                return Err(LoadError::Interrupted);
+            }
+            watch.progress(Progress::Stage(arm, &format!("settling: {doing} of {table}")));
+            settler.client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql)))?;
+        }
+        if settler.dialect == Dialect::Postgres {
+            watch.progress(Progress::Stage(arm, "settling: checkpoint"));
+            settler.checkpoint()?;
+        }
+        Ok(settler)
+    }
+
+    /// Only a superuser may; elsewhere the checkpoint comes when it comes.
+    fn checkpoint(&mut self) -> Result<(), LoadError> {
+        match self.client.run("CHECKPOINT") {
+            Err(error) if error.is_fatal() => Err(error.into()),
+            Err(_) => {
+                self.refused.push("no right to CHECKPOINT".to_owned());
+                Ok(())
+            }
+            Ok(_) => Ok(()),
+        }
+    }
+
+    /// Looks once; says how settling ended, if it did.
+    fn step(
+        &mut self,
+        all: &Settling<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<End>, LoadError> {
+        if all.stop.load(Ordering::Relaxed) {
+            return Err(LoadError::Interrupted);
+        }
+        self.last = self.look()?;
+        if self.first.is_none() {
+            self.first = Some(self.last.clone());
+        }
+        let Some(worst) = self.last.iter().find(|gauge| gauge.value > gauge.most) else {
+            return Ok(Some(End::Settled));
+        };
+        let waited = now() - self.begun;
+        let distance = self.last.iter().map(|gauge| gauge.value.saturating_sub(gauge.most)).sum();
+        self.closest.see(distance);
+        if !self.is_ours && now() - self.closest.since > GUEST_PATIENCE {
+            return Ok(Some(End::NoCloser));
+        }
+        if waited > all.limit {
+            return Ok(Some(End::TimeIsUp));
+        }
+        watch.progress(Progress::Stage(self.arm, &worst.waiting(waited, all.limit)));
+        Ok(None)
+    }
+
+    fn finish(mut self, end: End) -> Result<Ended, LoadError> {
+        if let Some(mut lowered) = self.lowered.take() {
+            lowered.put_back()?;
+        }
+        self.client.close();
+        Ok(Ended {
+            end,
+            took: now() - self.begun,
+            first: self.first.unwrap_or_default(),
+            last: self.last,
+            refused: self.refused,
+        })
+    }
+
+    fn look(&mut self) -> Result<Vec<Gauge>, LoadError> {
+        let gauges = match self.dialect {
+            Dialect::Mysql => innodb(&mut *self.client),
+            Dialect::Postgres => workers(&mut *self.client, &self.workers),
+            Dialect::Sqlite => write_ahead_log(&mut *self.client),
+        };
+        gauges.map_err(LoadError::from)
+    }
+}
+
+/// How close a server has come, and since when.
+struct Closest {
+    value: u64,
+    since: Instant,
+}
+
+impl Closest {
+    fn see(&mut self, value: u64) {
+        if value < self.value {
+            *self = Closest { value, since: now() };
+        }
+    }
+}
+
+/// Something that is left to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Gauge {
+    name: &'static str,
+    value: u64,
+    most: u64,
+}
+
+impl Gauge {
+    fn waiting(&self, waited: Duration, limit: Duration) -> String {
+        format!(
+            "settling: {} {}, waiting for {} or less ({} s of at most {} s)",
+            self.name,
+            self.value,
+            self.most,
+            waited.as_secs(),
+            limit.as_secs()
+        )
+    }
+}
+
+/// How settling ended.
+enum End {
+    Settled,
+    TimeIsUp,
+    NoCloser,
+}
+
+struct Ended {
+    end: End,
+    took: Duration,
+    first: Vec<Gauge>,
+    last: Vec<Gauge>,
+    refused: Vec<String>,
+}
+
+impl Ended {
+    fn warning(&self, arm: Arm) -> Warning {
+        let mut seen = Vec::new();
+        for (first, last) in self.first.iter().zip(&self.last) {
+            let mut text = format!("{} {}", last.name, first.value);
+            if first.value != last.value {
+                let _infallible = write!(text, " → {}", last.value);
+            }
+            let _infallible = write!(text, " (limit {})", last.most);
+            seen.push(text);
+        }
+        if seen.is_empty() {
+            seen.push("nothing of its background work can be seen with our rights".to_owned());
+        }
+        seen.extend(self.refused.iter().cloned());
+        let (seen, took) = (seen.join(", "), self.took.as_secs_f64());
+        let (severity, code, text) = match self.end {
+            End::Settled => {
+                (Severity::Note, "settled", format!("{arm}: settled in {took:.1} s: {seen}"))
+            }
+            End::TimeIsUp => (
+                Severity::Caution,
+                "not-settled",
+                format!(
+                    "{arm}: not settled after {took:.0} s: {seen}; what comes next pays for what \
+                     came before: try fewer --rows or a faster disk"
+                ),
+            ),
+            End::NoCloser => (
+                Severity::Caution,
+                "not-settled",
+                format!(
+                    "{arm}: not settled, and no closer to it after {took:.0} s: {seen}; is \
+                     somebody else using the server, or does a long transaction hold back purging?"
+                ),
+            ),
+        };
+        Warning::new(severity, code, text)
+    }
+}
+
+/// InnoDB's limits of dirty pages, lowered; dropping puts them back.
+struct Lowered {
+    client: Box<dyn Client>,
+    /// In the order in which they are put back.
+    before: Vec<(&'static str, String)>,
+}
+
+impl Lowered {
+    fn lower(client: Box<dyn Client>) -> Result<Lowered, WireError> {
+        let mut lowered = Lowered { client, before: Vec::new() };
+        // The low-water mark may never be above the limit: it goes down first and up last.
+        for name in ["innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"] {
+            let rows = lowered.client.query(&format!("SELECT @@GLOBAL.{name}"))?;
+            let before = rows.single().unwrap_or("0").to_owned();
+            lowered.before.insert(0, (name, before));
+            lowered.client.run(&format!("SET GLOBAL {name}={DIRTY_PCT_MEANWHILE}"))?;
+        }
+        Ok(lowered)
+    }
+
+    fn put_back(&mut self) -> Result<(), WireError> {
+        for (name, before) in std::mem::take(&mut self.before) {
+            self.client.run(&format!("SET GLOBAL {name}={before}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Lowered {
+    /// On the way out of a failure. A server that cannot be reached any more is ours and ends.
+    fn drop(&mut self) {
+        let _gone_with_its_server = self.put_back();
+    }
+}
+
+/// What InnoDB has left to do, as far as we may see it.
+fn innodb(client: &mut dyn Client) -> Result<Vec<Gauge>, WireError> {
+    let rows = client.query(
+        "SHOW GLOBAL STATUS WHERE Variable_name IN ('Innodb_buffer_pool_pages_dirty', \
+         'Innodb_buffer_pool_pages_total', 'Innodb_history_list_length')",
+    )?;
+    let value = |name: &str| {
+        let row = rows.rows.iter().find(|row| row.first() == Some(&Some(name.to_owned())))?;
+        row.get(1)?.as_ref()?.parse::<u64>().ok()
+    };
+    // MySQL has it elsewhere, for those with the right PROCESS.
+    let history = match value("Innodb_history_list_length") {
+        Some(history) => Some(history),
+        None => number(
+            client,
+            "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME='trx_rseg_history_len'",
+        )?,
+    };
+    let mut gauges = Vec::with_capacity(2);
+    if let Some(value) = history {
+        gauges.push(Gauge { name: "history list", value, most: HISTORY_MOST });
+    }
+    let dirty = value("Innodb_buffer_pool_pages_dirty");
+    if let (Some(value), Some(total)) = (dirty, value("Innodb_buffer_pool_pages_total")) {
+        gauges.push(Gauge { name: "dirty pages", value, most: (total as f64 * DIRTY_MOST) as u64 });
+    }
+    Ok(gauges)
+}
+
+/// The question how many workers vacuum or analyse our tables. Anybody may ask it.
+fn workers_at(tables: &[String]) -> String {
+    let ids: Vec<String> = tables.iter().map(|name| format!("'{name}'::regclass")).collect();
+    let ids = ids.join(", ");
+    let at = |view: &str| format!("(SELECT count(*) FROM {view} WHERE relid IN ({ids}))");
+    format!("SELECT {} + {}", at("pg_stat_progress_vacuum"), at("pg_stat_progress_analyze"))
+}
+
+fn workers(client: &mut dyn Client, question: &str) -> Result<Vec<Gauge>, WireError> {
+    let workers = number(client, question)?;
+    Ok(workers
+        .map(|value| Gauge { name: "autovacuum workers", value, most: 0 })
+        .into_iter()
+        .collect())
+}
+
+/// Writes the log back; what is left of it is what readers still hold.
+fn write_ahead_log(client: &mut dyn Client) -> Result<Vec<Gauge>, WireError> {
+    let rows = client.query("PRAGMA wal_checkpoint(TRUNCATE)")?;
+    let frames = rows.rows.first().and_then(|row| row.get(1)?.as_ref()?.parse::<i64>().ok());
+    // −1: the database has no write-ahead log.
+    let value = frames.and_then(|frames| u64::try_from(frames).ok());
+    Ok(value
+        .map(|value| Gauge { name: "frames in the write-ahead log", value, most: 0 })
+        .into_iter()
+        .collect())
+}
+
+/// A single number; `None` where we may not ask.
+fn number(client: &mut dyn Client, sql: &str) -> Result<Option<u64>, WireError> {
+    match client.query(sql) {
+        Ok(rows) => Ok(rows.single().and_then(|value| value.parse().ok())),
+        Err(error) if error.is_fatal() => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "limits how long a server is waited for")]
+fn now() -> Instant {
+    Instant::now()
+}
