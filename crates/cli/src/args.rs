@@ -69,7 +69,7 @@ pub struct Compare {
     pub load: Vec<Stages>,
     /// Numbers of clients, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "N", default_value = "1",
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
+          value_parser = clap::value_parser!(u32).range(1..=20_000))]
     pub clients: Vec<u32>,
     /// About one minute a cell instead of five
     #[arg(long)]

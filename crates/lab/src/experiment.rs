@@ -98,9 +98,11 @@ fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
     let mut facts = dbdyno_probe::host_facts();
     facts.extend(dbdyno_probe::filesystem_facts(lab.home.dir()));
     let memory_mb = memory_mb(&facts);
+    let clients = plan.clients.iter().copied().max().unwrap_or(1);
     let setup = |arm: Arm| {
         let spec = &plan.arms[arm];
-        SetUp { home: lab.home, arm, spec, datasets: &datasets, memory_mb, stop: lab.stop }
+        let (home, stop) = (lab.home, lab.stop);
+        SetUp { home, arm, spec, datasets: &datasets, memory_mb, clients, stop }
     };
     // Both are opened before either is filled, which takes long: what is wrong shows early.
     let mut base = Station::open(&setup(Arm::Base), None, lab.watch)?;

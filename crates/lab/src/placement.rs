@@ -1,5 +1,6 @@
 //! Where clients and servers run.
 
+use dbdyno_load::THREADS_MAX;
 use dbdyno_model::{Arm, PerArm, Plan, Severity, Warning};
 
 use crate::error::LabError;
@@ -28,8 +29,26 @@ pub fn place(
 
 /// What the reader of a run must know of its placement.
 pub fn warnings(plan: &Plan, stations: &PerArm<Station>) -> Vec<Warning> {
+    one_processor(plan, stations).into_iter().chain(sharded(plan, stations)).collect()
+}
+
+/// Many clients share threads, which a reader who compares client counts must know.
+fn sharded(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
+    let &clients = plan.clients.iter().find(|&&clients| clients > THREADS_MAX)?;
+    if stations.base.connector.is_embedded() && stations.test.connector.is_embedded() {
+        return None;
+    }
+    let text = format!(
+        "at {clients} clients and more than {THREADS_MAX} in general, clients are served by one \
+         thread for each processor instead of a thread each: latencies include the time until \
+         that thread comes round"
+    );
+    Some(Warning::new(Severity::Note, "sharded-clients", text))
+}
+
+fn one_processor(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
     let wants = |clients: &&u32| plan.pin.shares_processor(**clients);
-    let Some(&clients) = plan.clients.iter().find(wants) else { return Vec::new() };
+    let &clients = plan.clients.iter().find(wants)?;
     let plural = if clients == 1 { "client" } else { "clients" };
     let (code, text) = if shares(plan, clients, stations) {
         let text = format!(
@@ -45,7 +64,7 @@ pub fn warnings(plan: &Plan, stations: &PerArm<Station>) -> Vec<Warning> {
         );
         ("not-placed", text)
     };
-    vec![Warning::new(Severity::Note, code, text)]
+    Some(Warning::new(Severity::Note, code, text))
 }
 
 /// Both arms or none: a server that is not ours stays where it is, and so must the other one.

@@ -58,6 +58,8 @@ pub struct SetUp<'a> {
     pub datasets: &'a [Arc<dyn Dataset>],
     /// Memory of the host.
     pub memory_mb: u64,
+    /// Clients that will ask it at the same time, at most.
+    pub clients: u32,
     /// Set from outside to stop.
     pub stop: &'a AtomicBool,
 }
@@ -147,7 +149,7 @@ impl Station {
         let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
         let release =
             dbdyno_sandbox::get(setup.home, product, version, &mut say).map_err(sandbox)?;
-        let options = Options::for_host(setup.memory_mb);
+        let options = Options::for_host(setup.memory_mb).for_clients(setup.clients);
         let server =
             Server::start(setup.home, &release, &options, arm.name(), &mut say).map_err(sandbox)?;
         let endpoint = server.endpoint();

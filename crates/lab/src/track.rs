@@ -150,6 +150,7 @@ impl<'a> Track<'a> {
             first_operation,
             lead_in: Duration::ZERO,
             window: Duration::ZERO,
+            think: Duration::ZERO,
             slow: self.slow,
             processor: self.processor,
             stop: self.stop,

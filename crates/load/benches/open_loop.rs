@@ -126,6 +126,7 @@ fn run(scenario: &Scenario) {
         first_operation: 0,
         lead_in: LEAD_IN,
         window,
+        think: Duration::ZERO,
         slow: 0.0,
         processor: None,
         stop: &AtomicBool::new(false),

@@ -19,8 +19,11 @@ use nix::unistd::Pid;
 
 use crate::brake::Brake;
 use crate::connector::Connector;
+use crate::crowd::explained;
 use crate::error::LoadError;
+use crate::files;
 use crate::session::{Answer, Session};
+use crate::shards;
 use crate::tally::{Tally, add_up};
 use crate::usage::ThreadUsage;
 
@@ -31,7 +34,7 @@ pub struct RoundSpec<'a> {
     pub load: &'a ReadyLoad,
     /// Whom to ask.
     pub connector: &'a Connector,
-    /// Number of clients, each with a thread and a connection.
+    /// Number of clients, each with a connection: and each with a thread, up to [`THREADS_MAX`].
     pub clients: u32,
     /// Number of every client's first operation.
     pub first_operation: u64,
@@ -39,6 +42,9 @@ pub struct RoundSpec<'a> {
     pub lead_in: Duration,
     /// Length of the window.
     pub window: Duration,
+    /// What a client rests between the answer to an event and the next event, unless the load has
+    /// pauses of its own. In the closed loop only.
+    pub think: Duration,
     /// Share of the rate that is taken away on purpose; see `ArmSpec::slow`.
     pub slow: f64,
     /// The processor on which all clients run; `None` leaves it to the scheduler.
@@ -77,11 +83,15 @@ pub struct Measured {
     pub usage: ThreadUsage,
 }
 
+/// More clients than this share threads, one for each processor; see `shards`. A thread each costs
+/// least as long as the scheduler can hold them.
+pub const THREADS_MAX: u32 = 256;
+
 /// Resolution of the series within a round.
 pub const SLOT: Duration = Duration::from_millis(100);
 
 /// How often a waiting round looks whether it is to stop.
-const STOP_CHECK: Duration = Duration::from_millis(50);
+pub(crate) const STOP_CHECK: Duration = Duration::from_millis(50);
 
 /// Runs one round. `observe` is called on this thread at both [`Moment`]s.
 ///
@@ -92,19 +102,48 @@ pub fn run_round(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Measured, LoadError> {
-    let mut sessions = Vec::with_capacity(spec.clients as usize);
-    for client in 0..spec.clients {
-        sessions.push(Session::open(spec.connector, spec.load, client)?);
+    files::allow(spec.clients)?;
+    if shards::are_for(spec) {
+        return shards::run_round(spec, observe);
     }
+    let mut sessions = open_sessions(spec)?;
+    conduct(spec, &mut sessions, observe, |session, window, failed| {
+        drive(session, spec, window, failed)
+    })
+}
+
+/// Connects all clients of a round, one after the other.
+pub(crate) fn open_sessions<'a>(spec: &RoundSpec<'a>) -> Result<Vec<Session<'a>>, LoadError> {
+    let mut sessions: Vec<Session<'a>> = Vec::with_capacity(spec.clients as usize);
+    for client in 0..spec.clients {
+        match Session::open(spec.connector, spec.load, client) {
+            Ok(session) => sessions.push(session),
+            Err(error) => {
+                let inside = sessions.len();
+                let insider = sessions.first_mut().map(Session::client);
+                return Err(explained(error, spec.clients, inside, insider));
+            }
+        }
+    }
+    Ok(sessions)
+}
+
+/// Gives each part of a round a thread, opens and closes the window, and adds up.
+pub(crate) fn conduct<P: Send>(
+    spec: &RoundSpec<'_>,
+    parts: &mut [P],
+    observe: &mut dyn FnMut(Moment),
+    drive: impl Fn(&mut P, &Window, &AtomicBool) -> Result<Tally, LoadError> + Sync,
+) -> Result<Measured, LoadError> {
     let open = now() + spec.lead_in;
     let window = Window { open, close: open + spec.window };
     let failed = AtomicBool::new(false);
     thread::scope(|scope| {
-        let mut handles = Vec::with_capacity(sessions.len());
-        for session in &mut sessions {
-            let (window, failed) = (&window, &failed);
+        let mut handles = Vec::with_capacity(parts.len());
+        for part in parts {
+            let (drive, window, failed) = (&drive, &window, &failed);
             handles.push(scope.spawn(move || {
-                let tally = drive(session, spec, window, failed);
+                let tally = drive(part, window, failed);
                 tally.inspect_err(|_| failed.store(true, Ordering::Relaxed))
             }));
         }
@@ -124,9 +163,16 @@ pub fn run_round(
     })
 }
 
-struct Window {
-    open: Instant,
-    close: Instant,
+/// When events count.
+pub(crate) struct Window {
+    pub(crate) open: Instant,
+    pub(crate) close: Instant,
+}
+
+/// Clients that think do not all begin at once: their first events are spread evenly over one time
+/// of thinking.
+pub(crate) fn first_rest(spec: &RoundSpec<'_>, client: u32) -> Duration {
+    spec.think.mul_f64(f64::from(client) / f64::from(spec.clients))
 }
 
 fn drive(
@@ -142,10 +188,14 @@ fn drive(
     let mut usage_at_open = None;
     let mut operation = spec.first_operation;
     let mut brake = Brake::new(spec.slow);
-    let mut start = now();
+    let mut start = now() + first_rest(spec, session.number());
+    wait_until(start.min(window.close), spec.stop, failed);
     loop {
         if spec.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
             return Err(LoadError::Interrupted);
+        }
+        if start >= window.close {
+            break;
         }
         session.make(operation);
         let answer = session.ask(operation)?;
@@ -162,18 +212,16 @@ fn drive(
             usage_at_open.get_or_insert_with(ThreadUsage::now);
             tally.count(&answer, nanos(end - start), nanos(end - window.open));
         }
-        start = match session.pause_us(operation) {
-            None => end,
+        let pause = session.pause_us(operation).map_or(spec.think, Duration::from_micros);
+        start = match pause {
+            Duration::ZERO => end,
             // Latency counts from the intended start: a client that wakes late was kept waiting.
-            Some(pause_us) => {
-                let intended = end + Duration::from_micros(pause_us);
+            _ => {
+                let intended = end + pause;
                 wait_until(intended.min(window.close), spec.stop, failed);
                 intended
             }
         };
-        if start >= window.close {
-            break;
-        }
     }
     tally.usage =
         usage_at_open.map_or(ThreadUsage::default(), |open| ThreadUsage::now().since(open));

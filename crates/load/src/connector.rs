@@ -1,6 +1,6 @@
 //! Where connections of an arm come from.
 
-use dbdyno_wire::{Client, Endpoint, WireError, mysql, postgres};
+use dbdyno_wire::{Client, Endpoint, Pollable, WireError, mysql, postgres};
 
 use crate::null::NullClient;
 use crate::sqlite::SqliteFile;
@@ -29,6 +29,21 @@ impl Connector {
             Connector::Postgres(endpoint) => Box::new(postgres::Connection::connect(endpoint)?),
             Connector::Sqlite(file) => Box::new(file.open()?),
             Connector::Null => Box::new(NullClient::default()),
+        })
+    }
+
+    /// Opens a connection that can be asked without waiting.
+    ///
+    /// # Errors
+    /// Those of [`Connector::connect`].
+    ///
+    /// # Panics
+    /// For an embedded arm, which has no socket to wait for.
+    pub fn connect_pollable(&self) -> Result<Box<dyn Pollable>, WireError> {
+        Ok(match self {
+            Connector::Mysql(endpoint) => Box::new(mysql::Connection::connect(endpoint)?),
+            Connector::Postgres(endpoint) => Box::new(postgres::Connection::connect(endpoint)?),
+            Connector::Sqlite(_) | Connector::Null => panic!("an embedded arm has no socket"),
         })
     }
 

@@ -2,8 +2,12 @@
 
 use std::fmt;
 
-use dbdyno_wire::{Outcome, WireError};
+use dbdyno_wire::{Outcome, ServerError, WireError};
 use dbdyno_workload::Expect;
+use nix::errno::Errno;
+
+/// Connections that a server keeps for its superuser, and our own for looking at it.
+const SPARE_PLACES: u32 = 20;
 
 /// Why a load could not be carried on.
 #[derive(Debug)]
@@ -29,8 +33,36 @@ pub enum LoadError {
     NothingFinished,
     /// A client cannot be kept on the processor with this number.
     Placement(usize, std::io::Error),
+    /// This process may not open as many files as it has clients.
+    TooFewFiles {
+        /// Clients that were asked for.
+        clients: u32,
+        /// Files that they need.
+        needed: u64,
+        /// Files that the kernel lets this process open at most.
+        allowed: u64,
+    },
+    /// The server has no place for all clients.
+    ServerFull {
+        /// Clients that were asked for.
+        clients: u32,
+        /// Clients that got in before.
+        inside: usize,
+        /// Its `max_connections`, if it still told.
+        places: Option<u64>,
+        /// Its own words.
+        refusal: ServerError,
+    },
+    /// The kernel does not let us wait for many connections at a time.
+    Polling(std::io::Error),
     /// The user asked to stop.
     Interrupted,
+}
+
+impl LoadError {
+    pub(crate) fn polling(error: Errno) -> LoadError {
+        LoadError::Polling(error.into())
+    }
 }
 
 impl fmt::Display for LoadError {
@@ -72,6 +104,40 @@ impl fmt::Display for LoadError {
             LoadError::Placement(processor, error) => write!(
                 f,
                 "clients cannot be kept on processor {processor}: {error}; try --pin none"
+            ),
+            LoadError::TooFewFiles { clients, needed, allowed } => write!(
+                f,
+                "{clients} clients need {needed} open files and the kernel allows this process \
+                 {allowed}; raise the hard limit (ulimit -Hn, /etc/security/limits.conf, \
+                 LimitNOFILE=) or use fewer clients"
+            ),
+            LoadError::ServerFull { clients, inside, places, refusal } => {
+                write!(
+                    f,
+                    "the server let in {inside} of {clients} clients and refused the next: "
+                )?;
+                write!(f, "{refusal}; ")?;
+                if let Some(places) = places {
+                    write!(f, "its max_connections is {places}, ")?;
+                }
+                let wanted = clients + SPARE_PLACES;
+                match refusal.code {
+                    0 => write!(
+                        f,
+                        "set max_connections = {wanted} in postgresql.conf and restart it, or use \
+                         fewer clients"
+                    ),
+                    _ => write!(
+                        f,
+                        "try SET GLOBAL max_connections = {wanted} (and see max_user_connections \
+                         and open_files_limit), or use fewer clients"
+                    ),
+                }
+            }
+            LoadError::Polling(error) => write!(
+                f,
+                "the kernel does not let us wait for so many connections: {error}; use fewer \
+                 clients"
             ),
             LoadError::Interrupted => f.write_str("stopped on request"),
         }

@@ -1,7 +1,8 @@
 //! How it is asked.
 //!
 //! ```text
-//!   Connector ──connect──▶ Session ── one for each client, on a thread of its own
+//!   Connector ──connect──▶ Session ── one for each client, on a thread of its own; with more than
+//!                             │       256 clients `shards`, a thread for each processor
 //!                             │  ask(event): every statement of it, every answer checked
 //!                             ▼
 //!   closed::run_round     lead-in │◀──────── window ────────▶│
@@ -14,23 +15,27 @@
 //! In the *open* loop events have intended times, and waiting counts.
 //!
 //! This is the hot path: on it nothing allocates, nothing takes a lock, and the closed loop reads
-//! the clock once for each event. What the client itself costs is measured and reported beside every rate.
+//! the clock once for each event. What the client itself costs is measured and reported beside
+//! every rate.
 
 pub mod arrival;
 mod brake;
 pub mod closed;
 pub mod connector;
+mod crowd;
 pub mod error;
+mod files;
 pub mod fill;
 pub mod null;
 pub mod open;
 pub mod session;
+mod shards;
 pub mod sqlite;
 mod talk;
 mod tally;
 pub mod usage;
 
-pub use closed::{Measured, Moment, RoundSpec, run_round};
+pub use closed::{Measured, Moment, RoundSpec, THREADS_MAX, run_round};
 pub use connector::Connector;
 pub use error::LoadError;
 pub use fill::{FillProgress, drop_tables, fill};

@@ -34,8 +34,11 @@ use dbdyno_model::OpenLoop;
 
 use crate::arrival::Schedule;
 use crate::brake::Brake;
-use crate::closed::{Measured, Moment, RoundSpec, nanos, now, pin_to, unix_ms, wait_until};
+use crate::closed::{
+    Measured, Moment, RoundSpec, nanos, now, open_sessions, pin_to, unix_ms, wait_until,
+};
 use crate::error::LoadError;
+use crate::files;
 use crate::session::{Answer, Session};
 use crate::tally::first_cause_first;
 
@@ -83,11 +86,9 @@ pub fn run_open(
     observe: &mut dyn FnMut(Moment),
 ) -> Result<(Measured, OpenLoop), LoadError> {
     let round = &spec.round;
-    let mut sessions = Vec::with_capacity(round.clients as usize);
-    for client in 0..round.clients {
-        let session = Session::open(round.connector, round.load, client)?;
-        sessions.push((session, Account::new(round.window)));
-    }
+    files::allow(round.clients)?;
+    let account = |session| (session, Account::new(round.window));
+    let mut sessions: Vec<_> = open_sessions(round)?.into_iter().map(account).collect();
     let close_ns = nanos(round.window) as i64;
     let limits = Limits { close_ns, give_up_ns: close_ns + nanos(spec.drain) as i64 };
     let feed = Feed::new(spec.schedule.clone(), close_ns);

@@ -9,7 +9,9 @@
 
 use dbdyno_wire::{Args, Client, Outcome, Param, StatementId, WireError};
 use dbdyno_workload::ready::Part;
-use dbdyno_workload::{Call, Event, Expect, Partner, Program, ReadyLoad, StatementKind, Value};
+use dbdyno_workload::{
+    Call, Event, Expect, Partner, Program, ReadyLoad, Statement, StatementKind, Value,
+};
 
 use crate::connector::Connector;
 use crate::error::LoadError;
@@ -19,6 +21,7 @@ use crate::talk::{Fetched, Talk};
 pub struct Session<'a> {
     wire: Wire<'a>,
     part: Turn<'a>,
+    number: u32,
 }
 
 /// The connection and what is prepared on it.
@@ -64,6 +67,13 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The answer to an event of which nothing has been answered.
+    #[inline]
+    pub(crate) fn to(event: &Event) -> Answer {
+        let first = event.calls.iter().find(|call| call.expect.is_some());
+        Answer { class: first.map_or(0, |call| call.class), ..Answer::default() }
+    }
+
     pub(crate) fn count(&mut self, outcome: Outcome) {
         self.statements += 1;
         self.rows_read += outcome.rows;
@@ -71,9 +81,17 @@ impl Answer {
     }
 }
 
-struct EventArgs<'a> {
+/// The parameters of one call of an event.
+pub(crate) struct EventArgs<'a> {
     event: &'a Event,
     values: &'a [Value],
+}
+
+impl<'a> EventArgs<'a> {
+    #[inline]
+    pub(crate) fn new(event: &'a Event, call: &Call) -> EventArgs<'a> {
+        EventArgs { event, values: event.values(call) }
+    }
 }
 
 impl Args for EventArgs<'_> {
@@ -101,23 +119,24 @@ impl<'a> Session<'a> {
         client: u32,
     ) -> Result<Session<'a>, LoadError> {
         let mut connection = connector.connect()?;
-        let mut prepared = Vec::with_capacity(load.statements().len());
-        for statement in load.statements() {
-            prepared.push(match statement.kind {
-                StatementKind::Control | StatementKind::Text => None,
-                StatementKind::Prepared => {
-                    let id = connection.prepare(&statement.sql);
-                    Some(id.map_err(|error| LoadError::Wire(error, Some(statement.sql.clone())))?)
-                }
-            });
-        }
+        let prepared = prepare_all(&mut *connection, load)?;
         let part = match load.part() {
             Part::Program(program) => Turn::Program { program, client, event: Event::default() },
             Part::Dialogue(dialogue, dialect) => Turn::Partner(dialogue.partner(client, *dialect)),
         };
         let (fetched, sql) = (Fetched::default(), String::new());
         let wire = Wire { client: connection, load, prepared, fetched, sql };
-        Ok(Session { wire, part })
+        Ok(Session { wire, part, number: client })
+    }
+
+    /// The connection itself.
+    pub(crate) fn client(&mut self) -> &mut dyn Client {
+        &mut *self.wire.client
+    }
+
+    /// The client's number.
+    pub(crate) fn number(&self) -> u32 {
+        self.number
     }
 
     /// Makes operation number `operation` ready. What making costs falls before the event's start
@@ -177,43 +196,27 @@ impl<'a> Session<'a> {
 
 impl Wire<'_> {
     fn ask_event(&mut self, event: &Event) -> Result<Answer, Setback> {
-        let first = event.calls.iter().find(|call| call.expect.is_some());
-        let class = first.map_or(0, |call| call.class);
-        let mut answer = Answer { class, ..Answer::default() };
+        let mut answer = Answer::to(event);
         for call in &event.calls {
             let outcome = match self.execute(event, call) {
                 Ok(outcome) => outcome,
                 Err(error) => return Err(self.setback(error, call.statement, event.calls.len())),
             };
-            if let Some(expect) = call.expect
-                && !is_right(expect, outcome)
-            {
-                let sql = self.sql_of(call.statement);
-                return Err(Setback::Failed(LoadError::WrongResult { sql, expect, outcome }));
-            }
+            check(self.load, call, outcome).map_err(Setback::Failed)?;
             answer.count(outcome);
         }
         Ok(answer)
     }
 
     /// What an error of one of `statements` statements means.
-    ///
-    /// Two clients that delete and put back the same row can meet in the primary key: the second
-    /// INSERT finds the first one's row. sysbench asks again, and so do we, but only where the
-    /// event has other statements: elsewhere it would mean that the tables are not what they should
-    /// be.
     pub(crate) fn setback(&self, error: WireError, statement: u32, statements: usize) -> Setback {
-        if error.is_retryable() || (statements > 1 && is_duplicate(&error)) {
-            return Setback::AskAgain;
-        }
-        Setback::Failed(LoadError::Wire(error, Some(self.sql_of(statement))))
+        setback(self.load, error, statement, statements)
     }
 
     #[inline]
     fn execute(&mut self, event: &Event, call: &Call) -> Result<Outcome, WireError> {
         if let Some(id) = self.prepared[call.statement as usize] {
-            let args = EventArgs { event, values: event.values(call) };
-            return self.client.execute(id, &args);
+            return self.client.execute(id, &EventArgs::new(event, call));
         }
         let statement = &self.load.statements()[call.statement as usize];
         match statement.kind {
@@ -233,10 +236,42 @@ impl Wire<'_> {
             Err(_) | Ok(_) => Ok(()),
         }
     }
+}
 
-    pub(crate) fn sql_of(&self, statement: u32) -> String {
-        self.load.statements()[statement as usize].sql.clone()
+/// Prepares what of a load is prepared; by statement of the load.
+pub(crate) fn prepare_all(
+    client: &mut dyn Client,
+    load: &ReadyLoad,
+) -> Result<Vec<Option<StatementId>>, LoadError> {
+    let prepare = |statement: &Statement| match statement.kind {
+        StatementKind::Control | StatementKind::Text => Ok(None),
+        StatementKind::Prepared => match client.prepare(&statement.sql) {
+            Ok(id) => Ok(Some(id)),
+            Err(error) => Err(LoadError::Wire(error, Some(statement.sql.clone()))),
+        },
+    };
+    load.statements().iter().map(prepare).collect()
+}
+
+/// What an error of one of an event's `statements` statements means.
+///
+/// Two clients that delete and put back the same row can meet in the primary key: the second INSERT
+/// finds the first one's row. sysbench asks again, and so do we, but only where the event has other
+/// statements: elsewhere it would mean that the tables are not what they should be.
+pub(crate) fn setback(
+    load: &ReadyLoad,
+    error: WireError,
+    statement: u32,
+    statements: usize,
+) -> Setback {
+    if error.is_retryable() || (statements > 1 && is_duplicate(&error)) {
+        return Setback::AskAgain;
     }
+    Setback::Failed(LoadError::Wire(error, Some(sql_of(load, statement))))
+}
+
+pub(crate) fn sql_of(load: &ReadyLoad, statement: u32) -> String {
+    load.statements()[statement as usize].sql.clone()
 }
 
 fn is_duplicate(error: &WireError) -> bool {
@@ -250,10 +285,19 @@ fn is_duplicate(error: &WireError) -> bool {
     }
 }
 
+/// Whether this is the answer that the call must get.
 #[inline]
-fn is_right(expect: Expect, outcome: Outcome) -> bool {
-    match expect {
-        Expect::Rows(low, high) => (low..=high).contains(&outcome.rows),
-        Expect::Changed(low, high) => (low..=high).contains(&outcome.affected),
-    }
+pub(crate) fn check(load: &ReadyLoad, call: &Call, outcome: Outcome) -> Result<(), LoadError> {
+    let (got, low, high) = match call.expect {
+        None => return Ok(()),
+        Some(Expect::Rows(low, high)) => (outcome.rows, low, high),
+        Some(Expect::Changed(low, high)) => (outcome.affected, low, high),
+    };
+    if (low..=high).contains(&got) { Ok(()) } else { Err(wrong(load, call, outcome)) }
+}
+
+#[cold]
+fn wrong(load: &ReadyLoad, call: &Call, outcome: Outcome) -> LoadError {
+    let expect = call.expect.expect("what expects nothing is right");
+    LoadError::WrongResult { sql: sql_of(load, call.statement), expect, outcome }
 }

@@ -51,6 +51,7 @@ impl Bench {
             first_operation: 0,
             lead_in: LEAD_IN,
             window: WINDOW,
+            think: Duration::ZERO,
             slow: 0.0,
             processor: None,
             stop: &self.stop,

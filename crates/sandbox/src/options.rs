@@ -18,6 +18,8 @@ pub struct Options {
 
 /// Enough for 1,000 clients, control connections and the reserve of the superuser.
 const MAX_CONNECTIONS: u32 = 1_100;
+/// Connections beside those of the clients.
+const RESERVE: u32 = 100;
 
 impl Options {
     /// Sizes for a host with `memory_mb` MB of memory. An eighth of it for the buffer pool, so that
@@ -26,6 +28,12 @@ impl Options {
         let buffer_mb = (memory_mb / 8 / 128 * 128).clamp(128, 16_384);
         let redo_mb = buffer_mb.clamp(256, 1_024);
         Options { buffer_mb, redo_mb, tables_mb: 1_024, max_connections: MAX_CONNECTIONS }
+    }
+
+    /// The same for a server that many clients use at once.
+    pub fn for_clients(self, clients: u32) -> Options {
+        let max_connections = self.max_connections.max(clients.saturating_add(RESERVE));
+        Options { max_connections, ..self }
     }
 
     /// Disk that a running server needs, in MB, beside its empty data directory.
@@ -106,6 +114,8 @@ mod tests {
             let options = Options::for_host(memory_mb);
             assert!(2 * options.buffer_mb <= memory_mb / 2, "{memory_mb}: {options:?}");
             assert!(options.max_connections > 1_000);
+            assert_eq!(options.clone().for_clients(300), options);
+            assert_eq!(options.for_clients(5_000).max_connections, 5_100);
         }
     }
 }

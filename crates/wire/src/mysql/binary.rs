@@ -193,22 +193,11 @@ fn show_float(out: &mut Vec<u8>, value: f64, column: Column, digits: usize) {
     if column.decimals < AS_MANY {
         return show(out, format_args!("{value:.*}", usize::from(column.decimals)));
     }
-    // "-1.25e-7" on the stack: 17 digits, two signs, a point, an "e" and three digits at most.
-    let mut scratch = [0_u8; 32];
-    let mut rest = &mut scratch[..];
-    let written = match digits {
-        0 => write!(rest, "{value:e}"),
-        _ => write!(rest, "{value:.*e}", digits - 1),
+    let scientific = match digits {
+        0 => Scientific::shortest(value),
+        _ => Scientific::rounded(value, digits),
     };
-    written.expect("a number fits 32 bytes");
-    let unused = rest.len();
-    let text = &scratch[..scratch.len() - unused];
-    let at = text.iter().position(|&byte| byte == b'e').expect("it was asked for");
-    let (mantissa, exponent) = (&text[..at], &text[at + 1..]);
-    let exponent: i32 = std::str::from_utf8(exponent)
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .expect("an exponent is a number");
+    let (mantissa, exponent) = scientific.parts();
     let (sign, mantissa) = match mantissa {
         [b'-', rest @ ..] => (&b"-"[..], rest),
         rest => (&b""[..], rest),
@@ -219,9 +208,54 @@ fn show_float(out: &mut Vec<u8>, value: f64, column: Column, digits: usize) {
     show_digits(out, first, &fraction[..kept], exponent);
 }
 
+/// A number as `-1.25e-7`, on the stack: 17 digits, two signs, a point, an "e" and three digits more
+/// are the longest.
+#[derive(PartialEq, Eq)]
+struct Scientific {
+    text: [u8; 32],
+    length: usize,
+}
+
+impl Scientific {
+    fn written(number: std::fmt::Arguments<'_>) -> Scientific {
+        let mut text = [0_u8; 32];
+        let mut rest = &mut text[..];
+        rest.write_fmt(number).expect("a number fits 32 bytes");
+        let length = 32 - rest.len();
+        Scientific { text, length }
+    }
+
+    /// With so many digits; between two that are equally near, the even one.
+    fn rounded(value: f64, digits: usize) -> Scientific {
+        Scientific::written(format_args!("{value:.*e}", digits - 1))
+    }
+
+    /// With as many digits as tell it from its neighbours. Of two texts that do so and are equally
+    /// near, the standard library takes the larger and servers the even one.
+    fn shortest(value: f64) -> Scientific {
+        let shortest = Scientific::written(format_args!("{value:e}"));
+        let digits = shortest.parts().0.iter().filter(|byte| byte.is_ascii_digit()).count();
+        let even = Scientific::rounded(value, digits);
+        let same = even != shortest
+            && std::str::from_utf8(&even.text[..even.length])
+                .is_ok_and(|text| text.parse() == Ok(value));
+        if same { even } else { shortest }
+    }
+
+    /// What stands before and behind the "e".
+    fn parts(&self) -> (&[u8], i32) {
+        let text = &self.text[..self.length];
+        let at = text.iter().position(|&byte| byte == b'e').expect("it was asked for");
+        let exponent = std::str::from_utf8(&text[at + 1..]).ok().and_then(|text| text.parse().ok());
+        (&text[..at], exponent.expect("an exponent is a number"))
+    }
+}
+
 /// Writes `first.fraction × 10^exponent`.
 fn show_digits(out: &mut Vec<u8>, first: u8, fraction: &[u8], exponent: i32) {
-    if !PLAIN_EXPONENTS.contains(&exponent) {
+    // Of the larger ones only those with digits behind the point are written out.
+    let broken = exponent >= PLAIN_EXPONENTS.end && fraction.len() > exponent as usize;
+    if !PLAIN_EXPONENTS.contains(&exponent) && !broken {
         out.push(first);
         if !fraction.is_empty() {
             out.push(b'.');

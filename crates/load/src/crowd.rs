@@ -1,0 +1,154 @@
+//! Thousands of connections: made and closed many at a time.
+//!
+//! ```text
+//!   connector 1   client 0, 16, 32 …  ┐
+//!   connector 2   client 1, 17, 33 …  ├─ login and preparing wait for the server, not for each other
+//!   …                                 ┘
+//! ```
+//!
+//! A server that has no place for all of them says so to one of them. Those that have got in ask it
+//! then how many places there are.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use dbdyno_wire::{Client, Pollable, StatementId, WireError};
+
+use crate::closed::RoundSpec;
+use crate::error::LoadError;
+use crate::session::prepare_all;
+use crate::tally::first_cause_first;
+
+/// A connection with all statements of a load prepared on it.
+pub(crate) struct Member {
+    pub(crate) client: Box<dyn Pollable>,
+    /// By statement of the program; `None` for those sent as text.
+    pub(crate) prepared: Vec<Option<StatementId>>,
+    /// The client's number, from 0.
+    pub(crate) number: u32,
+}
+
+/// Threads that connect. More of them than processors, since most of the time they wait; not so
+/// many that a server's queue of those who knock runs over.
+const CONNECTORS: u32 = 16;
+
+/// Connects all clients of a round, in the order of their numbers.
+///
+/// # Errors
+/// The first refusal; [`LoadError::ServerFull`] if it is for want of places.
+pub(crate) fn assemble(spec: &RoundSpec<'_>) -> Result<Vec<Member>, LoadError> {
+    let inside = Mutex::new(Vec::with_capacity(spec.clients as usize));
+    let failed = AtomicBool::new(false);
+    let connect = |first: u32| {
+        for number in (first..spec.clients).step_by(CONNECTORS as usize) {
+            if spec.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
+                return Err(LoadError::Interrupted);
+            }
+            let member = join(spec, number).inspect_err(|_| {
+                failed.store(true, Ordering::Relaxed);
+            })?;
+            inside.lock().expect("nobody panics with this lock").push(member);
+        }
+        Ok(())
+    };
+    let results = in_parallel(CONNECTORS, connect);
+    let mut members = inside.into_inner().expect("nobody panics with this lock");
+    if let Err(error) = first_cause_first(results) {
+        let inside = members.len();
+        let insider = members.first_mut().map(|member| &mut *member.client as &mut dyn Client);
+        return Err(explained(error, spec.clients, inside, insider));
+    }
+    members.sort_unstable_by_key(|member| member.number);
+    Ok(members)
+}
+
+/// Says goodbye for all, and waits until the server has let go: the next round needs the places.
+pub(crate) fn dismiss(members: Vec<Member>) {
+    let left = Mutex::new(members);
+    in_parallel(CONNECTORS, |_| {
+        loop {
+            let next = left.lock().expect("nobody panics with this lock").pop();
+            let Some(member) = next else { return };
+            let client: Box<dyn Client> = member.client;
+            client.close();
+        }
+    });
+}
+
+fn in_parallel<T: Send>(threads: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
+    thread::scope(|scope| {
+        let work = &work;
+        let spawn = |number| scope.spawn(move || work(number));
+        let handles: Vec<_> = (0..threads).map(spawn).collect();
+        let join = |handle: thread::ScopedJoinHandle<'_, T>| {
+            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        handles.into_iter().map(join).collect()
+    })
+}
+
+fn join(spec: &RoundSpec<'_>, number: u32) -> Result<Member, LoadError> {
+    let mut client = spec.connector.connect_pollable()?;
+    let prepared = prepare_all(&mut *client, spec.load)?;
+    Ok(Member { client, prepared, number })
+}
+
+/// A refusal for want of places with their number, if one of those inside can ask for it, and what
+/// to do; any other error as it is.
+pub(crate) fn explained(
+    error: LoadError,
+    clients: u32,
+    inside: usize,
+    insider: Option<&mut dyn Client>,
+) -> LoadError {
+    let LoadError::Wire(WireError::Login(refusal), None) = &error else { return error };
+    // MySQL: too many connections, of all and of this account; PostgreSQL: too_many_connections.
+    if !matches!(refusal.code, 1040 | 1203) && refusal.sqlstate != "53300" {
+        return error;
+    }
+    let question = match refusal.code {
+        0 => "SHOW max_connections",
+        _ => "SELECT @@global.max_connections",
+    };
+    let answer = insider.and_then(|client| client.query(question).ok());
+    LoadError::ServerFull {
+        clients,
+        inside,
+        places: answer.and_then(|rows| rows.single()?.parse().ok()),
+        refusal: refusal.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_wire::ServerError;
+
+    use super::*;
+    use crate::null::NullClient;
+
+    #[test]
+    fn want_of_places_is_explained_and_nothing_else() {
+        let refusal = |code, sqlstate: &str| {
+            let message = "no".to_owned();
+            LoadError::from(WireError::Login(ServerError {
+                code,
+                sqlstate: sqlstate.to_owned(),
+                message,
+            }))
+        };
+        for (code, sqlstate, expected) in
+            [(1040, "08004", "SET GLOBAL max_connections = 5020"), (0, "53300", "postgresql.conf")]
+        {
+            let mut insider = NullClient::default();
+            let error = explained(refusal(code, sqlstate), 5000, 151, Some(&mut insider));
+            let text = error.to_string();
+            assert!(
+                text.contains("let in 151 of 5000 clients") && text.contains(expected),
+                "{text}"
+            );
+        }
+        let denied = explained(refusal(1045, "28000"), 5000, 0, None);
+        assert!(matches!(denied, LoadError::Wire(..)), "{denied}");
+    }
+}
