@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   connector 1   client 0, 16, 32 …  ┐
-//!   connector 2   client 1, 17, 33 …  ├─ login and preparing wait for the server, not for each other
+//!   connector 2   client 1, 17, 33 …  ├─ they wait for the server, not for each other
 //!   …                                 ┘
 //! ```
 //!

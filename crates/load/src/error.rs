@@ -112,27 +112,7 @@ impl fmt::Display for LoadError {
                  LimitNOFILE=) or use fewer clients"
             ),
             LoadError::ServerFull { clients, inside, places, refusal } => {
-                write!(
-                    f,
-                    "the server let in {inside} of {clients} clients and refused the next: "
-                )?;
-                write!(f, "{refusal}; ")?;
-                if let Some(places) = places {
-                    write!(f, "its max_connections is {places}, ")?;
-                }
-                let wanted = clients + SPARE_PLACES;
-                match refusal.code {
-                    0 => write!(
-                        f,
-                        "set max_connections = {wanted} in postgresql.conf and restart it, or use \
-                         fewer clients"
-                    ),
-                    _ => write!(
-                        f,
-                        "try SET GLOBAL max_connections = {wanted} (and see max_user_connections \
-                         and open_files_limit), or use fewer clients"
-                    ),
-                }
+                server_full(f, *clients, *inside, *places, refusal)
             }
             LoadError::Polling(error) => write!(
                 f,
@@ -141,6 +121,31 @@ impl fmt::Display for LoadError {
             ),
             LoadError::Interrupted => f.write_str("stopped on request"),
         }
+    }
+}
+
+fn server_full(
+    f: &mut fmt::Formatter<'_>,
+    clients: u32,
+    inside: usize,
+    places: Option<u64>,
+    refusal: &ServerError,
+) -> fmt::Result {
+    write!(f, "the server let in {inside} of {clients} clients and refused the next: {refusal}; ")?;
+    if let Some(places) = places {
+        write!(f, "its max_connections is {places}, ")?;
+    }
+    let wanted = clients + SPARE_PLACES;
+    match refusal.code {
+        0 => write!(
+            f,
+            "set max_connections = {wanted} in postgresql.conf and restart it, or use fewer clients"
+        ),
+        _ => write!(
+            f,
+            "try SET GLOBAL max_connections = {wanted} (and see max_user_connections and \
+             open_files_limit), or use fewer clients"
+        ),
     }
 }
 

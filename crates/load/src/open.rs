@@ -118,7 +118,7 @@ pub fn run_open(
             done.push(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
         first_cause_first(done)?;
-        // Where nothing was due the clients have not seen the request; but the window was cut short.
+        // Where nothing was due the clients have not seen the request; but the window was cut.
         if round.stop.load(Ordering::Relaxed) {
             return Err(LoadError::Interrupted);
         }

@@ -13,9 +13,9 @@
 //! ```
 //!
 //! A client does what a [`crate::session::Session`] does with a program, one statement at a time;
-//! what it asks and what is right is the same code. It is still a closed loop: an event is sent when
-//! the one before is answered and thought about. Latency includes the time that an answer waits for
-//! its shard to come round; with a thread each it waits for the scheduler instead.
+//! what it asks and what is right is the same code. It is still a closed loop: an event is sent
+//! when the one before is answered and thought about. Latency includes the time that an answer
+//! waits for its shard to come round; with a thread each it waits for the scheduler instead.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -250,7 +250,7 @@ impl<'a> Shard<'a> {
         {
             self.due.pop();
             match self.clients[index].stage {
-                // Latency counts from the intended start: a client that wakes late was kept waiting.
+                // Latency counts from the intended start: who wakes late was kept waiting.
                 Stage::Resting(until) if until == due => self.begin(index, due, window)?,
                 Stage::Braking(end, until) if until == due => {
                     self.clients[index].owed_ns -= nanos(time - end) as f64;

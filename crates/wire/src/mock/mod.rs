@@ -118,7 +118,7 @@ enum Listener {
     Unix(UnixListener),
 }
 
-/// Stack of a session's thread, a fraction of the usual: thousands of sessions fit into one process.
+/// Stack of a session's thread, a fraction of the usual: thousands fit into one process.
 const STACK: usize = 256 << 10;
 
 impl MockServer {

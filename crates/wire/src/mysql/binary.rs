@@ -208,8 +208,8 @@ fn show_float(out: &mut Vec<u8>, value: f64, column: Column, digits: usize) {
     show_digits(out, first, &fraction[..kept], exponent);
 }
 
-/// A number as `-1.25e-7`, on the stack: 17 digits, two signs, a point, an "e" and three digits more
-/// are the longest.
+/// A number as `-1.25e-7`, on the stack: 17 digits, two signs, a point, an "e" and three digits
+/// more are the longest.
 #[derive(PartialEq, Eq)]
 struct Scientific {
     text: [u8; 32],

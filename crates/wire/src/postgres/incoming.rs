@@ -51,8 +51,8 @@ impl Incoming {
     /// The next message, read from `source` if it is not here yet.
     ///
     /// # Errors
-    /// The end of the stream, its own errors, or a length that cannot be. After an error of a source
-    /// that does not wait it may be called again.
+    /// The end of the stream, its own errors, or a length that cannot be. After an error of a
+    /// source that does not wait it may be called again.
     #[inline]
     pub(crate) fn next(
         &mut self,
@@ -123,8 +123,8 @@ impl Incoming {
         }
     }
 
-    /// Reads and forgets what has yet to come of the row whose header is here. Leaves a message with
-    /// an empty body.
+    /// Reads and forgets what has yet to come of the row whose header is here. Leaves a message
+    /// with an empty body.
     fn let_through(&mut self, source: &mut impl Read) -> Result<usize, WireError> {
         let room = self.buffer.len() - HEADER_BYTES;
         while self.passing > 0 {

@@ -200,8 +200,8 @@ impl Connection {
     }
 
     /// Takes messages up to ReadyForQuery. A statement that unexpectedly wants data gets none.
-    /// Where nothing is waited for and more must come ([`WireError::is_not_yet`]), it is to be called
-    /// again later.
+    /// Where nothing is waited for and more must come ([`WireError::is_not_yet`]), it is to be
+    /// called again later.
     #[inline]
     fn finish<K: Sink>(
         &mut self,

@@ -4,8 +4,8 @@
 //!   message     tag(1) length(4, counts itself) body
 //!
 //!   Bind        'B' len | "" 0 | name 0 | n | format × n | n | (len, value) × n | 1 | 1
-//!               └────────────── head, kept per statement ───┘└── per execution ──┘└ binary results,
-//!                                                                                0 for text
+//!               └────────────── head, kept per statement ───┘└── per execution ──┘└ 1: binary
+//!                                                                                0: text
 //! ```
 //!
 //! The head is copied as a whole; only the values are written one by one. Integers go in binary

@@ -48,11 +48,15 @@ fn packed(fields: &[&[u8]], length: usize) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn integers_of_every_width_and_sign(bits: u64, padding in prop_oneof![Just(0), Just(ZEROFILL)]) {
-        for (kind, width) in [(TINY, 1), (SHORT, 2), (YEAR, 2), (LONG, 4), (INT24, 4), (LONGLONG, 8)]
-        {
+    fn integers_of_every_width_and_sign(
+        bits: u64,
+        padding in prop_oneof![Just(0), Just(ZEROFILL)],
+    ) {
+        let kinds = [(TINY, 1), (SHORT, 2), (YEAR, 2), (LONG, 4), (INT24, 4), (LONGLONG, 8)];
+        for (kind, width) in kinds {
             let bytes = &bits.to_le_bytes()[..width];
-            let unsigned = bytes.iter().rev().fold(0_i128, |sum, byte| sum << 8 | i128::from(*byte));
+            let add = |sum: i128, byte: &u8| sum << 8 | i128::from(*byte);
+            let unsigned = bytes.iter().rev().fold(0, add);
             let half = 1_i128 << (8 * width - 1);
             let signed = if unsigned >= half { unsigned - 2 * half } else { unsigned };
             let text = shown(column(kind, UNSIGNED | padding), bytes);
@@ -77,7 +81,8 @@ proptest! {
         for value in [f64::from_bits(bits), small, small.round(), small / 1e9] {
             if value.is_finite() {
                 let text = float(value);
-                prop_assert_eq!(text.parse::<f64>().unwrap().to_bits(), value.to_bits(), "{}", text);
+                let read = text.parse::<f64>().unwrap();
+                prop_assert_eq!(read.to_bits(), value.to_bits(), "{}", text);
                 let plain = value == 0.0
                     || (1e-15..1e15).contains(&value.abs())
                     || (value.abs() > 1e15 && value.fract() != 0.0);
@@ -98,7 +103,11 @@ proptest! {
     }
 
     #[test]
-    fn times_are_counted_in_hours(seconds in 0_u32..3_020_400, micros in 0_u32..1_000_000, minus: bool) {
+    fn times_are_counted_in_hours(
+        seconds in 0_u32..3_020_400,
+        micros in 0_u32..1_000_000,
+        minus: bool,
+    ) {
         let day = seconds / 86_400;
         let [hour, minute, second] =
             [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].map(|part| part as u8);
@@ -119,7 +128,7 @@ proptest! {
     #[test]
     fn no_row_makes_the_decoder_panic(
         row in prop::collection::vec(any::<u8>(), 0..80),
-        definitions in prop::collection::vec((any::<u8>(), any::<u16>(), any::<u32>(), any::<u8>()), 0..12),
+        definitions in prop::collection::vec(any::<(u8, u16, u32, u8)>(), 0..12),
         kinds in prop::collection::vec(0_u8..0x11, 12),
     ) {
         let columns: Vec<_> = definitions
