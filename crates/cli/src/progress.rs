@@ -85,6 +85,7 @@ fn filling(arm: Arm, done: u64, total: u64) -> String {
 pub fn for_people(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     match seconds {
+        ..1.0 => format!("{seconds:.1} s"),
         ..90.0 => format!("{seconds:.0} s"),
         ..5400.0 => format!("{:.0} min", seconds / 60.0),
         _ => format!("{:.1} h", seconds / 3600.0),

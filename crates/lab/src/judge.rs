@@ -11,6 +11,7 @@ use dbdyno_model::{
 use dbdyno_stats as stats;
 
 use crate::error::LabError;
+use crate::saturation;
 
 /// A client that takes more of the processor time than this carries a note.
 const CLIENT_SHARE_HIGH: f64 = 0.5;
@@ -27,8 +28,11 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
             continue;
         }
         let judgement = stats::judge(&log_ratios(&pairs), run.plan.budget)?;
-        let arms = PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
-        cells.push(cell_comparison(cell, judgement, &arms)?);
+        let arms: PerArm<Vec<&Round>> =
+            PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
+        let of_arm = |arm: Arm| saturation::of_arm(run, &cell, arm, &arms[arm]);
+        let against = Arm::BOTH.into_iter().flat_map(of_arm).collect();
+        cells.push(cell_comparison(cell, judgement, &arms, against)?);
     }
     let mut warnings = run.warnings.clone();
     if run.status != RunStatus::Complete {
@@ -65,8 +69,12 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         if !controlled {
             judgement.verdict = Verdict::Undecided;
         }
-        let arms = pairs.as_ref().map(|pairs| pairs.iter().map(|pair| pair.test).collect());
-        cells.push(cell_comparison(cell, judgement, &arms)?);
+        let arms: PerArm<Vec<&Round>> =
+            pairs.as_ref().map(|pairs| pairs.iter().map(|pair| pair.test).collect());
+        let of_run =
+            |run: &Run, rounds: &[&Round]| saturation::of_arm(run, &cell, Arm::Test, rounds);
+        let against = [of_run(base, &arms.base), of_run(test, &arms.test)].concat();
+        cells.push(cell_comparison(cell, judgement, &arms, against)?);
     }
     let warnings = vec![not_interleaved(base, test, controlled)];
     let labels = PerArm { base: labels.base.test, test: labels.test.test };
@@ -111,17 +119,21 @@ fn cell_comparison(
     cell: Cell,
     judgement: stats::Judgement,
     rounds: &PerArm<Vec<&Round>>,
+    against: Vec<Warning>,
 ) -> Result<CellComparison, LabError> {
     let arms = PerArm::try_from_fn(|arm| summary(&rounds[arm]))?;
+    let blocked = against.iter().any(|warning| warning.severity == Severity::Blocks);
     let mut warnings = judgement.warnings;
+    warnings.extend(against);
     warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| client_heavy(arm, &arms[arm])));
     Ok(CellComparison {
         cell,
         pairs: rounds.base.len().min(rounds.test.len()) as u32,
         rqps: judgement.rqps,
-        verdict: judgement.verdict,
+        verdict: if blocked { Verdict::Undecided } else { judgement.verdict },
         detectable: judgement.detectable,
-        pairs_missing: judgement.pairs_missing,
+        // More pairs would not help.
+        pairs_missing: judgement.pairs_missing.filter(|_| !blocked),
         arms,
         warnings,
     })

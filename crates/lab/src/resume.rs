@@ -167,6 +167,8 @@ pub(crate) fn changes(
     now: &PerArm<&Environment>,
 ) -> Result<Option<Warning>, LabError> {
     const VERSION: &str = "server.version";
+    /// Made anew with each data directory.
+    const OF_THE_INSTANCE: [&str; 2] = ["variable.server_uid", "variable.server_uuid"];
     let mut changed = Vec::new();
     for arm in Arm::BOTH {
         let (before, now) = (&before[arm], now[arm]);
@@ -182,6 +184,7 @@ pub(crate) fn changes(
             )));
         }
         let names = before.facts.keys().chain(now.facts.keys());
+        let names = names.filter(|name| !OF_THE_INSTANCE.contains(&name.as_str()));
         let differs = names.filter(|name| before.get(name) != now.get(name));
         changed.extend(differs.map(|name| format!("{arm} {name}")));
     }

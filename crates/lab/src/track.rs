@@ -10,6 +10,7 @@ use dbdyno_model::{Arm, Cell, Cost, Plan, Round, RoundKey, Stage, Warning};
 use dbdyno_workload::{Dataset, ReadyLoad, Tables, resolve};
 
 use crate::error::LabError;
+use crate::hiccup::HiccupMeter;
 use crate::neighbours::{Look, Neighbours};
 use crate::station::Station;
 use crate::warmth::Warmth;
@@ -174,7 +175,14 @@ impl<'a> Track<'a> {
         let spec = self.spec(&self.station.connector, clients, first_operation);
         let spec = RoundSpec { lead_in: Duration::from_nanos(plan.lead_in_ns), window, ..spec };
         let mut looks = Vec::with_capacity(2);
-        let mut look = |_: Moment| {
+        let (mut meter, mut pauses) = (None, None);
+        let mut look = |moment: Moment| {
+            // On one processor with the server, being held up is the server's work.
+            match moment {
+                Moment::Opened if self.processor.is_none() => meter = HiccupMeter::start(),
+                Moment::Opened => {}
+                Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop),
+            }
             looks.push(Look::take(self.station.probe.as_ref(), waiting.probe.as_ref()));
         };
         let measured = run_round(&spec, &mut look)
@@ -193,6 +201,7 @@ impl<'a> Track<'a> {
             latency: measured.latency,
             series: measured.series,
             cost,
+            pauses,
         })
     }
 
@@ -221,6 +230,7 @@ impl<'a> Track<'a> {
             client_cpu_ns: Some(usage.cpu_ns),
             client_kernel_ns: Some(usage.kernel_ns),
             client_context_switches: Some(usage.context_switches),
+            client_run_delay_ns: Some(usage.run_delay_ns),
             ..server
         }
     }

@@ -32,6 +32,9 @@ pub struct Round {
     pub series: Series,
     /// What the round cost.
     pub cost: Cost,
+    /// How the client itself was held up; `None` where it shared a processor with the server, and
+    /// its being held up is the server's work.
+    pub pauses: Option<Pauses>,
 }
 
 impl Round {
@@ -71,6 +74,15 @@ impl OpenLoop {
     }
 }
 
+/// Times at which a thread of ours that asks for next to nothing was woken more than 1 ms late.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pauses {
+    /// All of them together.
+    pub sum_ns: u64,
+    /// The longest.
+    pub longest_ns: u64,
+}
+
 /// Statements in equal slots of time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Series {
@@ -100,6 +112,8 @@ pub struct Cost {
     pub server_context_switches: Option<u64>,
     /// Context switches of the client threads.
     pub client_context_switches: Option<u64>,
+    /// Time that the client threads could have run and waited for a processor.
+    pub client_run_delay_ns: Option<u64>,
     /// Bytes that the server caused to be read from storage.
     pub server_read_bytes: Option<u64>,
     /// Bytes that the server caused to be written to storage.

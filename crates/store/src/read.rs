@@ -5,7 +5,7 @@
 //! and the place, never a panic and never a default.
 
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, PerArm, Pin, Plan, Round, RoundKey, Run, RunId,
+    Arm, ArmSpec, Cell, Cost, Environment, Pauses, PerArm, Pin, Plan, Round, RoundKey, Run, RunId,
     RunStatus, Series, Severity, Stage, Warning,
 };
 use rusqlite::types::FromSql;
@@ -43,7 +43,8 @@ const SELECT_RUN: &str = "SELECT seq, name, started_unix_ms, status, tool_versio
 const SELECT_ROUNDS: &str = "SELECT load, clients, pair, arm, started_unix_ms, wall_ns, events, \
      statements, rows_read, rows_changed, retries, server_cpu_ns, server_kernel_ns, \
      client_cpu_ns, client_kernel_ns, server_context_switches, client_context_switches, \
-     server_read_bytes, server_written_bytes, slot_ns, slots, s.fnv1a, hdr, count, h.fnv1a \
+     server_read_bytes, server_written_bytes, slot_ns, slots, s.fnv1a, hdr, count, h.fnv1a, \
+     client_run_delay_ns, pauses_ns, longest_pause_ns \
      FROM round r \
      LEFT JOIN series s ON s.round = r.seq AND s.metric = ?2 \
      LEFT JOIN histogram h ON h.round = r.seq AND h.metric = ?3 \
@@ -298,6 +299,7 @@ impl Reader<'_> {
             rows_changed: self.get_u64(row, 9, &place)?,
             retries: self.get_u64(row, 10, &place)?,
             cost: self.cost(row, &place)?,
+            pauses: self.pauses(row, &place)?,
             series: self.series(row, &place)?,
             latency: self.histogram(row, &place)?,
         })
@@ -313,7 +315,18 @@ impl Reader<'_> {
             client_context_switches: self.get_optional_u64(row, 16, place)?,
             server_read_bytes: self.get_optional_u64(row, 17, place)?,
             server_written_bytes: self.get_optional_u64(row, 18, place)?,
+            client_run_delay_ns: self.get_optional_u64(row, 25, place)?,
         })
+    }
+
+    fn pauses(&self, row: &Row, place: &str) -> Result<Option<Pauses>> {
+        let sum_ns = self.get_optional_u64(row, 26, place)?;
+        let longest_ns = self.get_optional_u64(row, 27, place)?;
+        match (sum_ns, longest_ns) {
+            (Some(sum_ns), Some(longest_ns)) => Ok(Some(Pauses { sum_ns, longest_ns })),
+            (None, None) => Ok(None),
+            _ => Err(self.corrupt(place, "only one of two columns tells of pauses")),
+        }
     }
 
     fn series(&self, row: &Row, place: &str) -> Result<Series> {

@@ -77,8 +77,11 @@ CREATE TABLE round (
   client_kernel_ns        INTEGER,
   server_context_switches INTEGER,
   client_context_switches INTEGER,
+  client_run_delay_ns     INTEGER,
   server_read_bytes       INTEGER,
   server_written_bytes    INTEGER,
+  pauses_ns               INTEGER,  -- of the client; NULL: it shared a processor with the server
+  longest_pause_ns        INTEGER,
   UNIQUE (run, load, clients, pair, arm)
 ) STRICT;
 

@@ -4,8 +4,8 @@ mod common;
 
 use common::{golden_run, put};
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, PerArm, Pin, Plan, Round, RoundKey,
-    Run, RunId, RunStatus, Series, Severity, Stage, Target, Warning,
+    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, Pauses, PerArm, Pin, Plan, Round,
+    RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Target, Warning,
 };
 use dbdyno_store::Store;
 use proptest::collection::{btree_map, vec};
@@ -85,7 +85,7 @@ fn plan() -> impl Strategy<Value = Plan> {
 }
 
 fn cost() -> impl Strategy<Value = Cost> {
-    vec(option::of(number()), 8).prop_map(|numbers| Cost {
+    vec(option::of(number()), 9).prop_map(|numbers| Cost {
         server_cpu_ns: numbers[0],
         server_kernel_ns: numbers[1],
         client_cpu_ns: numbers[2],
@@ -94,6 +94,7 @@ fn cost() -> impl Strategy<Value = Cost> {
         client_context_switches: numbers[5],
         server_read_bytes: numbers[6],
         server_written_bytes: numbers[7],
+        client_run_delay_ns: numbers[8],
     })
 }
 
@@ -102,9 +103,9 @@ fn round() -> impl Strategy<Value = Round> {
         (text(), number_u32(), number_u32(), any::<bool>()),
         vec(number(), 7),
         (vec(number(), 0..20), number(), vec(number(), 0..20)),
-        cost(),
+        (cost(), option::of((number(), number()))),
     )
-        .prop_map(|(key, numbers, (latencies, slot_ns, statements), cost)| {
+        .prop_map(|(key, numbers, (latencies, slot_ns, statements), (cost, pauses))| {
             let mut latency = LatencyHistogram::new();
             latencies.iter().for_each(|&value| latency.record(value));
             Round {
@@ -123,6 +124,7 @@ fn round() -> impl Strategy<Value = Round> {
                 latency,
                 series: Series { slot_ns, statements },
                 cost,
+                pauses: pauses.map(|(sum_ns, longest_ns)| Pauses { sum_ns, longest_ns }),
             }
         })
 }

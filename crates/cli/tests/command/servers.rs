@@ -83,6 +83,8 @@ fn two_releases(base: &str, test: &str, versions: [&str; 2]) {
     assert_eq!(loads.join(","), LOADS);
     for cell in cells {
         assert_eq!(cell["verdict"], "undecided");
+        let saturated = |warning: &Value| warning["code"] == "client-saturated";
+        assert!(!cell["warnings"].as_array().unwrap().iter().any(saturated), "{cell}");
         for arm in ["base", "test"] {
             for cost in ["server_cpu_us_per_op", "client_cpu_us_per_op", "context_switches_per_op"]
             {
@@ -132,6 +134,34 @@ fn a_killed_dbdyno_takes_its_servers_with_it() {
     let shown = finish(store.command(&home, &["show", "--format", "json"]));
     let run: Value = serde_json::from_str(&shown.out).unwrap();
     assert_eq!(run["status"], "partial");
+}
+
+/// All of Callaghan's loads, unattended, killed in the middle.
+#[test]
+fn a_whole_suite_is_measured_although_it_was_killed_on_the_way() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let flags = "--quick --rounds 1 --seconds 0.1 --warm-up 0.1 --rows 1000 --load sysbench-32";
+    let mut args = vec!["compare", "mariadb:10.11", "mariadb:10.11"];
+    args.extend(flags.split(' '));
+    let mut command = store.command(&home, &args);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    home.wait_for_rounds(&mut child, &store.path(), 24);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let resumed = finish(store.command(&home, &["resume", "--format", "json"]));
+    assert_eq!(resumed.code, 3, "one round is too few for a verdict: {resumed:?}");
+    let run: Value = serde_json::from_str(&resumed.out).unwrap();
+    assert_eq!(run["status"], "complete");
+    // The round in which it was killed may be the first of its pair, whose other half is gone.
+    let cells = run["cells"].as_array().unwrap().len();
+    assert!((31..=32).contains(&cells), "{cells}");
+    let warnings = run["warnings"].as_array().unwrap();
+    let count = |code: &str| warnings.iter().filter(|warning| warning["code"] == code).count();
+    assert_eq!(count("resumed"), 1, "{warnings:?}");
+    assert_eq!(count("environment-changed"), 0, "{warnings:?}");
+    assert_eq!(count("settled"), 4, "twice for each arm: {warnings:?}");
 }
 
 /// A server that is running already, as far as the command knows.

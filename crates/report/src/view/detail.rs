@@ -269,6 +269,7 @@ mod tests {
             latency: LatencyHistogram::new(),
             series: Series { slot_ns: 1_000_000, statements },
             cost: Default::default(),
+            pauses: None,
         }
     }
 

@@ -267,6 +267,7 @@ fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: 
         latency,
         series: Series { slot_ns: SLOT_NS, statements: slots },
         cost: Cost::default(),
+        pauses: None,
     }
 }
 

@@ -1,8 +1,8 @@
 //! A run of fixed content, and how to put any run into a store.
 
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, PerArm, Plan, Round, RoundKey, Run,
-    RunId, RunStatus, Series, Severity, Warning,
+    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, Pauses, PerArm, Plan, Round, RoundKey,
+    Run, RunId, RunStatus, Series, Severity, Warning,
 };
 use dbdyno_store::{NewRun, Store};
 
@@ -87,9 +87,12 @@ pub fn round(index: u32) -> Round {
             client_kernel_ns: None,
             server_context_switches: Some(12_345),
             client_context_switches: Some(u64::MAX),
+            client_run_delay_ns: Some(77 + number),
             server_read_bytes: None,
             server_written_bytes: Some(4096),
         },
+        pauses: (index != 1)
+            .then_some(Pauses { sum_ns: 9_000_000 + number, longest_ns: 2_000_000 }),
     }
 }
 

@@ -1,0 +1,245 @@
+//! Whether the client was the one that was measured.
+//!
+//! A load generator that has no time left gives a rate of its own: whatever the server does, the
+//! rate stays. Three signs, each over all rounds of an arm in a cell:
+//!
+//! | sign                                        | from | what follows               |
+//! |---------------------------------------------|-----:|----------------------------|
+//! | client threads on a processor               | 80 % | no verdict                 |
+//! | whole client held up for more than 1 ms     | 25 % | no verdict                 |
+//! | the same                                    |  5 % | a caution                  |
+//! | client threads waiting for a processor      | 20 % | a caution                  |
+//!
+//! An embedded arm lives in the client's threads, which then are busy by nature: it is left out.
+
+use dbdyno_model::{Arm, Cell, Plan, Round, Run, Severity, Target, Warning};
+
+/// Client threads that are on a processor for this share of the time that they can have at most
+/// leave the server a fifth of each turn: a server that gets twice as fast then gains 11 %.
+const BUSY_BLOCKS: f64 = 0.8;
+/// A client that is held up for a quarter of the time is not the load that the plan asks for.
+const PAUSED_BLOCKS: f64 = 0.25;
+/// Pauses hit rounds at random, and the interval has their noise in it; from here on it is theirs
+/// rather than the server's, and latencies have them in their tail.
+const PAUSED_HIGH: f64 = 0.05;
+/// With more clients than processors some waiting is part of the experiment, for rates and arms
+/// alike; but from here on latencies are a fifth longer than the server made them.
+const LAG_HIGH: f64 = 0.2;
+
+/// What speaks against the client of one arm in one cell.
+pub(crate) fn of_arm(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
+    if matches!(run.plan.arms[arm].target, Target::Sqlite(_)) {
+        return Vec::new();
+    }
+    let processors = processors(run, cell);
+    let wall_ns: f64 = rounds.iter().map(|round| round.wall_ns as f64).sum();
+    let clients = f64::from(cell.clients);
+    let share = |field: fn(&Round) -> Option<u64>, per_wall: f64| {
+        let sum: Option<u64> = rounds.iter().map(|round| field(round)).sum();
+        sum.map_or(0.0, |sum| sum as f64 / (wall_ns * per_wall))
+    };
+    let busy = share(|round| round.cost.client_cpu_ns, clients.min(processors));
+    let paused = share(|round| round.pauses.map(|pauses| pauses.sum_ns), 1.0);
+    let lag = share(|round| round.cost.client_run_delay_ns, clients);
+    [busy_client(arm, busy), paused_client(arm, paused), late_client(arm, lag)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Processors that the clients of a cell can use.
+fn processors(run: &Run, cell: &Cell) -> f64 {
+    if shares_processor(&run.plan, cell) {
+        return 1.0;
+    }
+    let logical = run.environment.base.get("host.cpu.logical").parse().ok();
+    logical.filter(|&logical: &f64| logical >= 1.0).unwrap_or(f64::INFINITY)
+}
+
+/// Servers by URL are never moved, and then neither are the clients.
+fn shares_processor(plan: &Plan, cell: &Cell) -> bool {
+    let is_ours = |arm| !matches!(plan.arms[arm].target, Target::Url(_));
+    plan.pin.shares_processor(cell.clients) && Arm::BOTH.into_iter().all(is_ours)
+}
+
+fn busy_client(arm: Arm, share: f64) -> Option<Warning> {
+    (share >= BUSY_BLOCKS).then(|| {
+        let text = format!(
+            "{arm}: the client is saturated: its threads were on a processor for {:.0} % of the \
+             time, so that the rate is the client's and not the server's; use more --clients if \
+             processors are idle, else a load that asks more of the server",
+            share * 100.0
+        );
+        Warning::new(Severity::Blocks, "client-saturated", text)
+    })
+}
+
+fn paused_client(arm: Arm, share: f64) -> Option<Warning> {
+    let severity = match share {
+        PAUSED_BLOCKS.. => Severity::Blocks,
+        PAUSED_HIGH.. => Severity::Caution,
+        _ => return None,
+    };
+    let text = format!(
+        "{arm}: the client itself was held up for {:.0} % of the time, in pauses of more than 1 ms; \
+         use fewer --clients, or a host with less to do",
+        share * 100.0
+    );
+    Some(Warning::new(severity, "client-paused", text))
+}
+
+fn late_client(arm: Arm, share: f64) -> Option<Warning> {
+    (share >= LAG_HIGH).then(|| {
+        let text = format!(
+            "{arm}: the client's threads waited for a processor for {:.0} % of the time, which is \
+             part of every latency; use fewer --clients than there are processors, or a client on a \
+             machine of its own",
+            share * 100.0
+        );
+        Warning::new(Severity::Caution, "client-lag", text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
+    use dbdyno_load::{Connector, RoundSpec, run_round};
+    use dbdyno_model::{
+        Cost, LatencyHistogram, Pauses, PerArm, Pin, Round, RoundKey, RunId, RunStatus, Series,
+        Stage, Verdict,
+    };
+
+    const WALL_NS: u64 = 100_000_000;
+
+    /// A run in which test is twice as fast, and the client did what `disturb` says.
+    fn run(targets: &str, clients: u32, disturb: impl Fn(&mut Round)) -> Run {
+        let plan = Plan {
+            arms: PerArm::from_fn(|_| targets.parse().unwrap()),
+            stages: vec![Stage::Measure("point-query".into())],
+            clients: vec![clients],
+            pairs: 8,
+            round_ns: WALL_NS,
+            lead_in_ns: 0,
+            warm_up_ns: 0,
+            seed: 1,
+            tables: 1,
+            rows: 1,
+            budget: 0.02,
+            pin: Pin::None,
+        };
+        let mut environment: PerArm<dbdyno_model::Environment> = PerArm::default();
+        environment.base.set("host.cpu.logical", "4");
+        let round = |key: RoundKey| {
+            let rate = if key.arm == Arm::Test { 2_000 } else { 1_000 } + u64::from(key.pair % 3);
+            let mut latency = LatencyHistogram::new();
+            latency.record(5);
+            let mut round = Round {
+                key,
+                started_unix_ms: 0,
+                wall_ns: WALL_NS,
+                events: rate,
+                statements: rate,
+                rows_read: rate,
+                rows_changed: 0,
+                retries: 0,
+                latency,
+                series: Series::default(),
+                cost: Cost { client_cpu_ns: Some(WALL_NS / 10), ..Cost::default() },
+                pauses: None,
+            };
+            disturb(&mut round);
+            round
+        };
+        let rounds = plan.rounds(&plan.cells()[0]).into_iter().map(round).collect();
+        Run {
+            id: RunId("0".into()),
+            name: None,
+            started_unix_ms: 0,
+            status: RunStatus::Complete,
+            tool_version: String::new(),
+            command: String::new(),
+            plan,
+            environment,
+            rounds,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn judged(run: &Run) -> (Verdict, Vec<String>) {
+        let comparison = crate::compare(run).unwrap();
+        let cell = &comparison.cells[0];
+        let codes = cell.warnings.iter().map(|warning| warning.code.clone());
+        (cell.verdict, codes.filter(|code| code.starts_with("client-")).collect())
+    }
+
+    #[test]
+    fn a_client_without_time_left_gets_no_verdict() {
+        let server = "mysql://u@h/d";
+        assert_eq!(judged(&run(server, 2, |_| {})), (Verdict::Faster, vec![]));
+        let busy = |round: &mut Round| {
+            if round.key.arm == Arm::Test {
+                round.cost.client_cpu_ns = Some(2 * WALL_NS * 85 / 100);
+            }
+        };
+        let saturated = (Verdict::Undecided, vec!["client-saturated".to_owned()]);
+        assert_eq!(judged(&run(server, 2, busy)), saturated);
+        // Eight clients on four processors cannot get more than four.
+        let crowd = |round: &mut Round| round.cost.client_cpu_ns = Some(4 * WALL_NS * 85 / 100);
+        let (verdict, codes) = judged(&run(server, 8, crowd));
+        assert_eq!((verdict, codes.len()), (Verdict::Undecided, 2), "both arms");
+        assert_eq!(judged(&run("sqlite:", 2, busy)).0, Verdict::Faster, "it lives in the client");
+    }
+
+    /// The anchor: where nothing answers, asking is all there is. What other processes took from
+    /// the client is left out; on a busy host one of several tries must do.
+    #[test]
+    fn an_arm_that_answers_at_once_saturates_its_client() {
+        let tables = dbdyno_workload::Tables { count: 1, rows: 1_000, seed: 1 };
+        let load = dbdyno_workload::resolve("point-query", tables).unwrap();
+        let load =
+            dbdyno_workload::ReadyLoad::compile(&load, dbdyno_model::Dialect::Mysql).unwrap();
+        let stop = AtomicBool::new(false);
+        let spec = RoundSpec {
+            load: &load,
+            connector: &Connector::Null,
+            clients: 1,
+            first_operation: 0,
+            lead_in: Duration::ZERO,
+            window: Duration::from_millis(200),
+            slow: 0.0,
+            processor: None,
+            stop: &stop,
+        };
+        let is_blocked = |_| {
+            let asked = run_round(&spec, &mut |_| {}).unwrap();
+            let null = |round: &mut Round| {
+                round.wall_ns = asked.wall_ns.saturating_sub(asked.usage.run_delay_ns).max(1);
+                round.cost.client_cpu_ns = Some(asked.usage.cpu_ns);
+            };
+            judged(&run("mysql://u@h/d", 1, null)).0 == Verdict::Undecided
+        };
+        assert!((0..10).any(is_blocked));
+    }
+
+    #[test]
+    fn pauses_and_waiting_are_told_before_they_block() {
+        let server = "mysql://u@h/d";
+        let paused = |percent: u64| {
+            let disturb = move |round: &mut Round| {
+                let sum_ns = WALL_NS * percent / 100;
+                round.pauses = Some(Pauses { sum_ns, longest_ns: sum_ns });
+            };
+            judged(&run(server, 2, disturb))
+        };
+        assert_eq!(paused(3), (Verdict::Faster, vec![]));
+        assert_eq!(paused(10).0, Verdict::Faster);
+        assert_eq!(paused(10).1.len(), 2);
+        assert_eq!(paused(30).0, Verdict::Undecided);
+        let late = |round: &mut Round| round.cost.client_run_delay_ns = Some(WALL_NS);
+        let (verdict, codes) = judged(&run(server, 2, late));
+        assert_eq!((verdict, codes[0].as_str()), (Verdict::Faster, "client-lag"));
+    }
+}
