@@ -209,6 +209,7 @@ mod tests {
             first_operation: 0,
             lead_in: Duration::ZERO,
             window: Duration::from_millis(200),
+            think: Duration::ZERO,
             slow: 0.0,
             processor: None,
             stop: &stop,
