@@ -32,6 +32,7 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         rows: 100_000,
         budget: 0.02,
         pin: Pin::Auto,
+        restarts: 0,
     };
     let run = compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo")?;
     let comparison = dbdyno_lab::compare(&run)?;

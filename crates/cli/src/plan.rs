@@ -52,6 +52,7 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Plan {
         rows: flags.rows,
         budget: flags.budget,
         pin: flags.pin.into(),
+        restarts: 0,
     }
 }
 
@@ -100,7 +101,7 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
     let known = runs_alike(plan, store);
     for cell in &cells {
         let (noise, source) = expected_noise(cell, &known);
-        let effect = dbdyno_lab::detectable_share(noise, plan.pairs);
+        let effect = dbdyno_lab::detectable_share(plan, noise);
         let what = format!("{} at {}", cell.load, counted(cell.clients as usize, "client"));
         text.push_str(&match effect {
             Some(effect) => format!(

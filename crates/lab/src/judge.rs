@@ -5,14 +5,16 @@
 //! and what happened inside a round is not.
 
 use dbdyno_model::{
-    Arm, ArmSummary, Cell, CellComparison, Comparison, LatencyHistogram, LatencyUs, PerArm, Plan,
-    Round, Run, RunStatus, Severity, Verdict, Warning,
+    Arm, ArmSpec, ArmSummary, Cell, CellComparison, Comparison, LatencyHistogram, LatencyUs,
+    PerArm, Plan, Round, Run, RunStatus, Severity, Target, Verdict, Warning,
 };
 use dbdyno_stats as stats;
 
 use crate::error::LabError;
 use crate::saturation;
 
+/// From here on the means of lives are the replicates.
+const MANY_LIVES: usize = stats::MIN_PAIRS as usize;
 /// A client that takes more of the processor time than this carries a note.
 const CLIENT_SHARE_HIGH: f64 = 0.5;
 
@@ -27,7 +29,8 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         if pairs.is_empty() {
             continue;
         }
-        let judgement = stats::judge(&log_ratios(&pairs), run.plan.budget)?;
+        let between_sd = between_lives(&run.plan.arms);
+        let judgement = stats::judge_lives(&by_life(&pairs), between_sd, run.plan.budget)?;
         let arms: PerArm<Vec<&Round>> =
             PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
         let of_arm = |arm: Arm| saturation::of_arm(run, &cell, arm, &arms[arm]);
@@ -61,12 +64,18 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         if pairs.base.is_empty() || pairs.test.is_empty() {
             continue;
         }
-        let rates = pairs.as_ref().map(|pairs| match controlled {
-            true => log_ratios(pairs),
-            false => pairs.iter().map(|pair| pair.test.qps().ln()).collect(),
+        let lives = pairs.as_ref().map(|pairs| by_life(pairs));
+        let restarted = Arm::BOTH.into_iter().all(|arm| lives[arm].len() >= MANY_LIVES);
+        let rates = PerArm::from_fn(|arm| match (controlled, restarted) {
+            (true, true) => lives[arm].iter().map(|life| mean(life)).collect(),
+            (true, false) => log_ratios(&pairs[arm]),
+            (false, _) => pairs[arm].iter().map(|pair| pair.test.qps().ln()).collect(),
         });
+        let embedded = [base, test]
+            .into_iter()
+            .all(|run| between_lives(&run.plan.arms) < stats::BETWEEN_SERVERS_SD);
         let mut judgement = stats::judge_unpaired(&rates.base, &rates.test, budget)?;
-        if !controlled {
+        if !controlled || !(restarted || embedded) {
             judgement.verdict = Verdict::Undecided;
         }
         let arms: PerArm<Vec<&Round>> =
@@ -76,7 +85,13 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         let against = [of_run(base, &arms.base), of_run(test, &arms.test)].concat();
         cells.push(cell_comparison(cell, judgement, &arms, against)?);
     }
-    let warnings = vec![not_interleaved(base, test, controlled)];
+    let mut warnings = vec![not_interleaved(base, test, controlled)];
+    if [base, test].into_iter().any(|run| run.plan.restarts + 1 < MANY_LIVES as u32) {
+        let text = "where a server was started fewer than three times there is no verdict, unless it \
+                    is embedded: two starts of one server differ by about 1 %; measure with \
+                    --restarts 2 or more";
+        warnings.push(Warning::new(Severity::Caution, "one-life", text));
+    }
     let labels = PerArm { base: labels.base.test, test: labels.test.test };
     Ok(Comparison { labels, budget, cells, warnings })
 }
@@ -98,21 +113,38 @@ fn not_interleaved(base: &Run, test: &Run, controlled: bool) -> Warning {
     Warning::new(Severity::Blocks, "not-interleaved", text)
 }
 
-/// The standard deviation of the log-ratios of pairs in a cell; `None` if the cell has fewer pairs
-/// than a verdict needs.
+/// The standard deviation of the log-ratios of pairs within a life; `None` if no life of the cell
+/// has as many pairs as a verdict needs.
 pub fn noise_of(run: &Run, cell: &Cell) -> Option<f64> {
-    let ratios = log_ratios(&pairs_of(run, cell));
-    if ratios.len() < stats::MIN_PAIRS as usize {
-        return None;
-    }
-    stats::paired(&ratios, stats::SHOWN_CONFIDENCE).ok().map(|estimate| estimate.sd_log)
+    let lives = by_life(&pairs_of(run, cell));
+    let around: Vec<f64> = lives
+        .iter()
+        .filter(|life| life.len() >= stats::MIN_PAIRS as usize)
+        .flat_map(|life| life.iter().map(|log| log - mean(life)))
+        .collect();
+    stats::paired(&around, stats::SHOWN_CONFIDENCE).ok().map(|estimate| estimate.sd_log)
 }
 
-/// The smallest change of rQPS, as a share, that `pairs` pairs with log-ratios of standard
-/// deviation `sd_log` find with a chance of 80 %; `None` if there are too few for any verdict.
-pub fn detectable_share(sd_log: f64, pairs: u32) -> Option<f64> {
-    let share = stats::detectable(sd_log, pairs, stats::DECISION_ALPHA, stats::POWER);
+/// The smallest change of rQPS, as a share, that a cell of this plan finds with a chance of 80 %,
+/// if the log-ratios of the pairs of one life have the standard deviation `sd_log`; `None` if there
+/// are too few pairs for any verdict.
+pub fn detectable_share(plan: &Plan, sd_log: f64) -> Option<f64> {
+    let between = between_lives(&plan.arms);
+    let lives = plan.restarts + 1;
+    let find = |sd, count| stats::detectable(sd, count, stats::DECISION_ALPHA, stats::POWER);
+    let share = if lives as usize >= MANY_LIVES {
+        let pairs_a_life = f64::from(plan.pairs) / f64::from(lives);
+        find(between.hypot(sd_log / pairs_a_life.sqrt()), lives)
+    } else {
+        // The spread of lives is taken as known: its share is that of very many of them.
+        let known = find(between * f64::from(stats::PAIRS_CAP).sqrt(), stats::PAIRS_CAP);
+        find(sd_log, plan.pairs).hypot(known)
+    };
     share.is_finite().then_some(share)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 fn cell_comparison(
@@ -163,6 +195,22 @@ fn pairs_of<'a>(run: &'a Run, cell: &Cell) -> Vec<PerArm<&'a Round>> {
             Some(PerArm { base: find(pair, Arm::Base)?, test: find(pair, Arm::Test)? })
         })
         .collect()
+}
+
+/// The log-ratios of pairs, by the life of the servers.
+fn by_life(pairs: &[PerArm<&Round>]) -> Vec<Vec<f64>> {
+    let lives = pairs.chunk_by(|a, b| a.base.life == b.base.life && a.test.life == b.test.life);
+    lives.map(log_ratios).collect()
+}
+
+/// How much two lives of these arms are taken to differ where they lived too few of them to tell.
+fn between_lives(arms: &PerArm<ArmSpec>) -> f64 {
+    let embedded = |arm| matches!(arms[arm].target, Target::Sqlite(_));
+    if Arm::BOTH.into_iter().all(embedded) {
+        stats::BETWEEN_EMBEDDED_SD
+    } else {
+        stats::BETWEEN_SERVERS_SD
+    }
 }
 
 fn log_ratios(pairs: &[PerArm<&Round>]) -> Vec<f64> {

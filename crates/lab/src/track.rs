@@ -166,6 +166,7 @@ impl<'a> Track<'a> {
         &self,
         plan: &Plan,
         key: &RoundKey,
+        life: u32,
         window: Duration,
         waiting: &Station,
         neighbours: &mut Neighbours,
@@ -191,6 +192,7 @@ impl<'a> Track<'a> {
         neighbours.add(&looks);
         Ok(Round {
             key: key.clone(),
+            life,
             started_unix_ms: measured.started_unix_ms,
             wall_ns: measured.wall_ns,
             events: measured.events,

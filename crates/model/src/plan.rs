@@ -117,6 +117,9 @@ pub struct Plan {
     pub budget: f64,
     /// Whether clients and servers share one processor.
     pub pin: Pin,
+    /// How often both servers are stopped and started again within a cell, between pairs. Only
+    /// servers of our own can be.
+    pub restarts: u32,
 }
 
 impl Plan {
@@ -153,6 +156,14 @@ impl Plan {
             }
         }
         rounds
+    }
+
+    /// Whether both servers are started again before this pair, when a cell has `pairs` of them:
+    /// restarts part the pairs into lives of equal length, whole blocks each.
+    pub fn restarts_before(&self, pair: u32, pairs: u32) -> bool {
+        let lives = (self.restarts + 1).min(pairs / 2).max(1);
+        let block = |life: u32| 2 * ((u64::from(life) * u64::from(pairs / 2)) / u64::from(lives));
+        (1..lives).any(|life| block(life) == u64::from(pair))
     }
 
     /// Time that the measuring of one cell takes, without setting up the servers and the data.
@@ -194,6 +205,7 @@ mod tests {
             rows: 1,
             budget: 0.02,
             pin: Pin::Auto,
+            restarts: 0,
         }
     }
 
@@ -226,6 +238,19 @@ mod tests {
         assert_eq!(cells.len(), 4);
         // Four cells of twice a warm-up and three rounds with their lead-ins, and a warming.
         assert_eq!(plan.measuring_ns(), 4 * 2 * (1 + 3 * 2) + 2 * 9_000_000_000);
+    }
+
+    #[test]
+    fn restarts_part_the_pairs_into_equal_lives_of_whole_blocks() {
+        let at = |pairs, restarts| -> Vec<u32> {
+            let plan = Plan { restarts, ..plan(pairs) };
+            (0..pairs).filter(|&pair| plan.restarts_before(pair, pairs)).collect()
+        };
+        assert_eq!(at(160, 7), [20, 40, 60, 80, 100, 120, 140]);
+        assert_eq!(at(10, 2), [2, 6]);
+        assert_eq!(at(200, 0), []);
+        assert_eq!(at(4, 9), [2], "a life has at least one block");
+        assert_eq!(at(1, 3), []);
     }
 
     #[test]

@@ -12,6 +12,8 @@ use crate::plan::RoundKey;
 pub struct Round {
     /// Which round this is.
     pub key: RoundKey,
+    /// Which life of the servers it fell in: how often they had been started again by then.
+    pub life: u32,
     /// When the measured window began, milliseconds since 1970.
     pub started_unix_ms: u64,
     /// Length of the measured window.

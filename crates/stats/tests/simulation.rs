@@ -153,6 +153,7 @@ fn plan(pairs: u32, seed: u64) -> Plan {
         rows: 1,
         budget: 0.02,
         pin: dbdyno_model::Pin::Auto,
+        restarts: 0,
     }
 }
 

@@ -98,6 +98,7 @@ mod tests {
             rows: 1,
             budget: 0.02,
             pin: dbdyno_model::Pin::Auto,
+            restarts: 0,
         };
         let new = NewRun {
             name: None,

@@ -38,13 +38,14 @@ pub struct RunSummary {
 }
 
 const SELECT_RUN: &str = "SELECT seq, name, started_unix_ms, status, tool_version, command, pairs, \
-     round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin FROM run WHERE id = ?1";
+     round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin, restarts \
+     FROM run WHERE id = ?1";
 
 const SELECT_ROUNDS: &str = "SELECT load, clients, pair, arm, started_unix_ms, wall_ns, events, \
      statements, rows_read, rows_changed, retries, server_cpu_ns, server_kernel_ns, \
      client_cpu_ns, client_kernel_ns, server_context_switches, client_context_switches, \
      server_read_bytes, server_written_bytes, slot_ns, slots, s.fnv1a, hdr, count, h.fnv1a, \
-     client_run_delay_ns, pauses_ns, longest_pause_ns \
+     client_run_delay_ns, pauses_ns, longest_pause_ns, life \
      FROM round r \
      LEFT JOIN series s ON s.round = r.seq AND s.metric = ?2 \
      LEFT JOIN histogram h ON h.round = r.seq AND h.metric = ?3 \
@@ -185,6 +186,7 @@ impl Reader<'_> {
             rows: self.get_u64(row, 12, place)?,
             budget: self.get(row, 13, place)?,
             pin: self.pin(&self.get::<String>(row, 14, place)?)?,
+            restarts: self.get(row, 15, place)?,
         };
         let run = Run {
             id: self.id.clone(),
@@ -291,6 +293,7 @@ impl Reader<'_> {
         let place = describe(&key);
         Ok(Round {
             key,
+            life: self.get(row, 28, &place)?,
             started_unix_ms: self.get_u64(row, 4, &place)?,
             wall_ns: self.get_u64(row, 5, &place)?,
             events: self.get_u64(row, 6, &place)?,

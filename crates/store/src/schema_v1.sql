@@ -16,7 +16,8 @@ CREATE TABLE run (
   tables          INTEGER NOT NULL,
   rows            INTEGER NOT NULL,
   budget          REAL    NOT NULL,                   -- 0.02 = 2 % of rQPS
-  pin             TEXT    NOT NULL                    -- auto | same | none
+  pin             TEXT    NOT NULL,                   -- auto | same | none
+  restarts        INTEGER NOT NULL                    -- of both servers, within a cell
 ) STRICT;
 
 CREATE INDEX run_by_name ON run (name) WHERE name IS NOT NULL;
@@ -82,6 +83,7 @@ CREATE TABLE round (
   server_written_bytes    INTEGER,
   pauses_ns               INTEGER,  -- of the client; NULL: it shared a processor with the server
   longest_pause_ns        INTEGER,
+  life                    INTEGER NOT NULL,  -- how often the servers had been started again
   UNIQUE (run, load, clients, pair, arm)
 ) STRICT;
 

@@ -35,15 +35,16 @@ const ID_TRIES: usize = 16;
 
 const INSERT_RUN: &str = "INSERT INTO run (id, name, started_unix_ms, status, tool_version, \
      command, pairs, round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, \
-     pin) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+     pin, restarts) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
+     ?16)";
 
 const INSERT_ROUND: &str = "INSERT INTO round (run, load, clients, pair, arm, started_unix_ms, \
      wall_ns, events, statements, rows_read, rows_changed, retries, server_cpu_ns, \
      server_kernel_ns, client_cpu_ns, client_kernel_ns, server_context_switches, \
      client_context_switches, server_read_bytes, server_written_bytes, client_run_delay_ns, \
-     pauses_ns, longest_pause_ns) \
+     pauses_ns, longest_pause_ns, life) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-     ?19, ?20, ?21, ?22, ?23)";
+     ?19, ?20, ?21, ?22, ?23, ?24)";
 
 impl Store {
     /// Begins a run and gives it an id. Its status is *partial* until [`Store::finish`].
@@ -314,6 +315,7 @@ fn insert_run(
             signed(plan.rows),
             plan.budget,
             plan.pin.name(),
+            plan.restarts,
         ],
     )?;
     let seq = connection.last_insert_rowid();
@@ -371,6 +373,7 @@ fn insert_round(
             cost.client_run_delay_ns.map(signed),
             round.pauses.map(|pauses| signed(pauses.sum_ns)),
             round.pauses.map(|pauses| signed(pauses.longest_ns)),
+            round.life,
         ],
     );
     match result {

@@ -66,7 +66,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     (
         (spec(), spec(), stages(), vec(number_u32(), 0..4)),
         (number_u32(), number(), number(), number(), number()),
-        (number_u32(), number(), any::<f64>(), pin()),
+        (number_u32(), number(), any::<f64>(), pin(), number_u32()),
     )
         .prop_map(|(first, second, third)| Plan {
             arms: PerArm { base: first.0, test: first.1 },
@@ -81,6 +81,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             rows: third.1,
             budget: if third.2.is_nan() { 0.02 } else { third.2 },
             pin: third.3,
+            restarts: third.4,
         })
 }
 
@@ -114,6 +115,7 @@ fn round() -> impl Strategy<Value = Round> {
                     pair: key.2,
                     arm: Arm::BOTH[usize::from(key.3)],
                 },
+                life: key.2 / 3,
                 started_unix_ms: numbers[0],
                 wall_ns: numbers[1],
                 events: numbers[2],

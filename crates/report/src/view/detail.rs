@@ -259,6 +259,7 @@ mod tests {
                 pair: 0,
                 arm: Arm::Base,
             },
+            life: 0,
             started_unix_ms: 5,
             wall_ns: 1_000_000_000,
             events: 0,

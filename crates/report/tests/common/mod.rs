@@ -227,6 +227,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
         rows: 100_000,
         budget: 0.02,
         pin: dbdyno_model::Pin::Auto,
+        restarts: 0,
     }
 }
 
@@ -257,6 +258,7 @@ fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: 
     }
     Round {
         key,
+        life: 0,
         started_unix_ms,
         wall_ns: plan.round_ns,
         events,

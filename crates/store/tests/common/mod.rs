@@ -52,6 +52,7 @@ pub fn plan() -> Plan {
         rows: 100_000,
         budget: 0.02,
         pin: dbdyno_model::Pin::Same,
+        restarts: 3,
     }
 }
 
@@ -68,6 +69,7 @@ pub fn round(index: u32) -> Round {
             pair: index / 2,
             arm: Arm::BOTH[index as usize % 2],
         },
+        life: index / 4,
         started_unix_ms: 1_750_000_000_000 + number,
         wall_ns: 3_000_000_123 + number,
         events: 50 + number,
