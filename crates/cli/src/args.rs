@@ -100,6 +100,10 @@ pub struct Compare {
     /// Put client and server on one processor: where there is one client, always, or never
     #[arg(long, value_enum, default_value_t = PinFlag::Auto)]
     pub pin: PinFlag,
+    /// How often both servers are started again within a cell; two starts of one server differ by
+    /// about 1 % [default: 7 with --quick, else 11, for servers that dbdyno starts; 0 in suites]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub restarts: Option<u32>,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,

@@ -14,7 +14,7 @@ pub enum Failure {
     /// What was typed cannot be meant.
     Usage(String),
     /// The experiment could not be carried out.
-    Lab(LabError),
+    Lab(Box<LabError>),
     /// The home or a server could not be used.
     Sandbox(SandboxError),
     /// The store could not be used.
@@ -54,7 +54,7 @@ impl fmt::Display for Failure {
 
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
-        Failure::Lab(error)
+        Failure::Lab(Box::new(error))
     }
 }
 

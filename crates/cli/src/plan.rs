@@ -19,13 +19,30 @@ const RUNS_LOOKED_AT: usize = 10;
 ///
 /// On a shared host the rate wanders by a tenth within half a second, so that many short pairs tell
 /// more than few long ones: a pair of rounds of 1 s has as much noise as one of 0.4 s.
-const QUICK: Shape = Shape { pairs: 200, round_ms: 100, lead_in_ms: 30, warm_up_ms: 2000 };
+const QUICK: Shape = Shape {
+    pairs: 200,
+    restarts: 7,
+    pairs_with_restarts: 144,
+    round_ms: 100,
+    lead_in_ms: 30,
+    warm_up_ms: 2000,
+};
 /// Rounds otherwise: about five minutes a cell.
-const THOROUGH: Shape = Shape { pairs: 500, round_ms: 200, lead_in_ms: 50, warm_up_ms: 20_000 };
+const THOROUGH: Shape = Shape {
+    pairs: 500,
+    restarts: 11,
+    pairs_with_restarts: 480,
+    round_ms: 200,
+    lead_in_ms: 50,
+    warm_up_ms: 20_000,
+};
 
 #[derive(Clone, Copy)]
 struct Shape {
     pairs: u32,
+    /// Of servers that are ours, and the pairs that there is time for beside them.
+    restarts: u32,
+    pairs_with_restarts: u32,
     round_ms: u64,
     lead_in_ms: u64,
     warm_up_ms: u64,
@@ -39,11 +56,19 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Plan {
         flags.seconds.map_or(shape.round_ms * 1_000_000, |length| length.as_nanos() as u64);
     let warm_up_ns =
         flags.warm_up.map_or(shape.warm_up_ms * 1_000_000, |length| length.as_nanos() as u64);
+    let stages = measured_once(&flags.load);
+    let (usual_restarts, pairs) = match are_restarted(&arms, &stages) {
+        true => (shape.restarts, shape.pairs_with_restarts),
+        false => (0, shape.pairs),
+    };
+    let pairs = flags.rounds.unwrap_or(pairs);
+    // A life has at least one block of two pairs.
+    let restarts = flags.restarts.unwrap_or(usual_restarts).min((pairs / 2).saturating_sub(1));
     Plan {
         arms,
-        stages: measured_once(&flags.load),
+        stages,
         clients: without_repeats(&flags.clients),
-        pairs: flags.rounds.unwrap_or(shape.pairs),
+        pairs,
         round_ns,
         lead_in_ns: shape.lead_in_ms * 1_000_000,
         warm_up_ns,
@@ -52,8 +77,16 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Plan {
         rows: flags.rows,
         budget: flags.budget,
         pin: flags.pin.into(),
-        restarts: 0,
+        restarts,
     }
+}
+
+/// Servers that are ours are started again between pairs, because two starts of one server are not
+/// equally fast; but not in a suite, whose order leads from one state of the servers to the next.
+fn are_restarted(arms: &PerArm<ArmSpec>, stages: &[Stage]) -> bool {
+    let ours = |arm: Arm| matches!(arms[arm].target, Target::Release(..));
+    let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
+    Arm::BOTH.into_iter().all(ours) && stages.iter().all(measures)
 }
 
 /// The command that carries out this plan again. Passwords are not part of it.
@@ -62,7 +95,7 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
     let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
     let mut command = format!(
         "dbdyno compare '{}' '{}' --load {} --clients {} --rounds {} --seconds {} --tables {} \
-         --rows {} --seed {} --budget {}% --pin {}",
+         --rows {} --seed {} --budget {}% --pin {} --restarts {}",
         plan.arms.base,
         plan.arms.test,
         in_shell(&stages.join(",")),
@@ -74,6 +107,7 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
         plan.seed,
         plan.budget * 100.0,
         plan.pin.name(),
+        plan.restarts,
     );
     if flags.quick {
         command.push_str(" --quick");

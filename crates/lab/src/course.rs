@@ -3,10 +3,12 @@
 //! ```text
 //!   stage     settle        warm         measure: for each client count a cell
 //!             both arms     both arms    ├─ place servers, warm up until steady
-//!                                        └─ rounds in ABBA order, each stored before the next
+//!                                        └─ rounds in ABBA order, each stored before the next;
+//!                                           between blocks the servers may be started again
 //! ```
 
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use dbdyno_model::{Arm, Cell, Dialect, PerArm, Plan, RoundKey, RunId, Severity, Stage, Warning};
@@ -26,9 +28,10 @@ use crate::watch::Progress;
 pub(crate) struct Course<'a, 'b> {
     lab: &'a mut Lab<'b>,
     plan: &'a Plan,
-    stations: &'a PerArm<Station>,
+    stations: &'a mut PerArm<Station>,
     run: &'a RunId,
     left: &'a Remaining,
+    life: u32,
     counter: Counter,
     neighbours: Neighbours,
     /// Since the last settling, in a run that was taken up again.
@@ -52,13 +55,22 @@ impl<'a, 'b> Course<'a, 'b> {
     pub(crate) fn new(
         lab: &'a mut Lab<'b>,
         plan: &'a Plan,
-        stations: &'a PerArm<Station>,
+        stations: &'a mut PerArm<Station>,
         run: &'a RunId,
         left: &'a Remaining,
     ) -> Course<'a, 'b> {
         let counter = Counter { done: 0, total: left.rounds_left };
-        let neighbours = Neighbours::default();
-        Course { lab, plan, stations, run, left, counter, neighbours, repeated: Repeated::Nothing }
+        Course {
+            lab,
+            plan,
+            stations,
+            run,
+            left,
+            life: left.life,
+            counter,
+            neighbours: Neighbours::default(),
+            repeated: Repeated::Nothing,
+        }
     }
 
     /// Goes through all stages.
@@ -135,7 +147,7 @@ impl<'a, 'b> Course<'a, 'b> {
     }
 
     /// Both arms made ready for a cell, and warm.
-    fn tracks(&mut self, cell: &Cell, limit: Duration) -> Result<PerArm<Track<'a>>, LabError> {
+    fn tracks(&mut self, cell: &Cell, limit: Duration) -> Result<PerArm<Track<'b>>, LabError> {
         let processor = placement::place(self.plan, cell.clients, self.stations)?;
         PerArm::try_from_fn(|arm| {
             let stage = format!("warming up {cell}");
@@ -160,6 +172,25 @@ impl<'a, 'b> Course<'a, 'b> {
         Ok(pace)
     }
 
+    /// Starts both servers again, at once, so that neither is the older one; `false` where they are
+    /// not ours to restart.
+    fn restart(&mut self) -> Result<bool, LabError> {
+        if !Arm::BOTH.into_iter().all(|arm| self.stations[arm].can_be_restarted()) {
+            return Ok(false);
+        }
+        self.lab.watch.progress(Progress::Stage(Arm::Test, "starting both servers again"));
+        let datasets = datasets_of(self.plan);
+        let PerArm { base, test } = &mut *self.stations;
+        let (base, test) = thread::scope(|scope| {
+            let other = scope.spawn(|| test.restart(Arm::Test, &datasets));
+            let base = base.restart(Arm::Base, &datasets);
+            (base, other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        base.and(test)?;
+        self.life += 1;
+        Ok(true)
+    }
+
     fn measure(&mut self, cell: &Cell) -> Result<(), LabError> {
         let (plan, next_pair) = (self.plan, self.left.next_pair(cell));
         let known = self.left.pace(plan, cell);
@@ -172,7 +203,16 @@ impl<'a, 'b> Course<'a, 'b> {
             None => self.pace(cell, tracks.base.warm_tps.min(tracks.test.warm_tps))?,
         };
         let left = |key: &RoundKey| (next_pair..pace.pairs).contains(&key.pair);
+        let mut tracks = tracks;
+        let mut begun = None;
         for key in plan.rounds(cell).into_iter().filter(left) {
+            if begun.replace(key.pair) != Some(key.pair)
+                && key.pair > next_pair
+                && plan.restarts_before(key.pair, pace.pairs)
+                && self.restart()?
+            {
+                tracks = self.tracks(cell, Duration::from_nanos(plan.warm_again_ns()))?;
+            }
             self.lab.watch.progress(Progress::RoundBegins {
                 done: self.counter.done,
                 total: self.counter.total,
@@ -183,7 +223,8 @@ impl<'a, 'b> Course<'a, 'b> {
             });
             let waiting = &self.stations[key.arm.other()];
             let neighbours = &mut self.neighbours;
-            let round = tracks[key.arm].round(plan, &key, pace.window, waiting, neighbours)?;
+            let round =
+                tracks[key.arm].round(plan, &key, self.life, pace.window, waiting, neighbours)?;
             self.lab.store.add_round(self.run, &round)?;
             self.counter.done += 1;
             self.lab.watch.progress(Progress::RoundDone(&round));

@@ -77,12 +77,12 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
 fn conduct(
     lab: &mut Lab<'_>,
     plan: &Plan,
-    stations: PerArm<Station>,
+    mut stations: PerArm<Station>,
     left: &Remaining,
     begun: Result<(RunId, Hold), LabError>,
 ) -> Result<RunId, LabError> {
     let measured = begun.and_then(|(run, _hold)| {
-        let outcome = Course::new(lab, plan, &stations, &run, left).carry_out();
+        let outcome = Course::new(lab, plan, &mut stations, &run, left).carry_out();
         finish(lab, &run, outcome)
     });
     let PerArm { base, test } = stations;

@@ -87,8 +87,8 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
     }
     let mut warnings = vec![not_interleaved(base, test, controlled)];
     if [base, test].into_iter().any(|run| run.plan.restarts + 1 < MANY_LIVES as u32) {
-        let text = "where a server was started fewer than three times there is no verdict, unless it \
-                    is embedded: two starts of one server differ by about 1 %; measure with \
+        let text = "where a server was started fewer than three times there is no verdict, unless \
+                    it is embedded: two starts of one server differ by about 1 %; measure with \
                     --restarts 2 or more";
         warnings.push(Warning::new(Severity::Caution, "one-life", text));
     }

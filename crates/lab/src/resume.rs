@@ -36,6 +36,8 @@ pub struct Remaining {
     pub repeated: Vec<(Cell, Duration)>,
     /// Rounds that lost their partner.
     pub alone: usize,
+    /// The life that the servers now begin.
+    pub(crate) life: u32,
     cells: BTreeMap<Cell, Seen>,
     last_stage: Option<usize>,
 }
@@ -57,6 +59,7 @@ impl Remaining {
             let seen = seen.or_insert(Seen { next_pair: 0, window });
             seen.next_pair = seen.next_pair.max(round.key.pair + 1);
             left.rounds_kept += 1;
+            left.life = left.life.max(round.life + 1);
         }
         let pairs: u32 = left.cells.values().map(|seen| seen.next_pair).sum();
         left.alone = (2 * pairs as usize).saturating_sub(left.rounds_kept);

@@ -129,6 +129,7 @@ mod tests {
             rows: 1,
             budget: 0.02,
             pin: Pin::None,
+            restarts: 0,
         };
         let mut environment: PerArm<dbdyno_model::Environment> = PerArm::default();
         environment.base.set("host.cpu.logical", "4");
@@ -138,6 +139,7 @@ mod tests {
             latency.record(5);
             let mut round = Round {
                 key,
+                life: 0,
                 started_unix_ms: 0,
                 wall_ns: WALL_NS,
                 events: rate,
@@ -211,6 +213,7 @@ mod tests {
             window: Duration::from_millis(200),
             think: Duration::ZERO,
             slow: 0.0,
+            think: Duration::ZERO,
             processor: None,
             stop: &stop,
         };

@@ -10,7 +10,7 @@ use dbdyno_model::{
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{Home, Options, Scratch, Server};
-use dbdyno_wire::Endpoint;
+use dbdyno_wire::{Client, Endpoint};
 use dbdyno_workload::Dataset;
 
 use crate::environment;
@@ -122,6 +122,37 @@ impl Station {
             }
             Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Shared => Ok(()),
         }
+    }
+
+    /// Whether it can be started again: a server of ours.
+    pub fn can_be_restarted(&self) -> bool {
+        matches!(self.keeper, Keeper::Server(_))
+    }
+
+    /// Starts the server again on its data and reads the tables once, so that its memory holds them
+    /// as before.
+    ///
+    /// # Errors
+    /// A server that does not stop or does not come back.
+    pub fn restart(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+        let Keeper::Server(server) = &mut self.keeper else { return Ok(()) };
+        server.restart().map_err(|error| LabError::Sandbox(arm, error))?;
+        self.connector = connector(self.dialect, server.endpoint());
+        self.probe = Some(ServerProbe::of_process(server.pid()));
+        let tables = datasets.iter().flat_map(|dataset| dataset.tables(self.dialect));
+        let read = |client: &mut dyn Client| {
+            tables.into_iter().try_for_each(|table| {
+                let last = table.columns.last().copied().unwrap_or("1");
+                client.query(&format!("SELECT max({last}) FROM {}", table.name))?;
+                client.query(&format!("SELECT count(*) FROM {}", table.name)).map(|_| ())
+            })
+        };
+        let warmed = self.connector.connect().and_then(|mut client| {
+            read(&mut *client)?;
+            client.close();
+            Ok(())
+        });
+        warmed.map_err(|error| LabError::Load(arm, "reading the tables".to_owned(), error.into()))
     }
 
     /// Stops what we started and takes away what we made.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use dbdyno_load::closed::Measured;
 use dbdyno_load::{Connector, LoadError, Moment, RoundSpec, run_round};
 use dbdyno_model::{Arm, Cell, Cost, Plan, Round, RoundKey, Stage, Warning};
+use dbdyno_probe::ServerProbe;
 use dbdyno_workload::{Dataset, ReadyLoad, Tables, resolve};
 
 use crate::error::LabError;
@@ -32,7 +33,10 @@ pub struct Track<'a> {
     pub warm_tps: f64,
     cell: Cell,
     arm: Arm,
-    station: &'a Station,
+    connector: Connector,
+    probe: Option<ServerProbe>,
+    /// Number of the first operation of a pair.
+    offset: u64,
     load: ReadyLoad,
     slow: f64,
     processor: Option<usize>,
@@ -50,7 +54,7 @@ impl<'a> Track<'a> {
         plan: &Plan,
         cell: &Cell,
         arm: Arm,
-        station: &'a Station,
+        station: &Station,
         processor: Option<usize>,
         stop: &'a AtomicBool,
     ) -> Result<Track<'a>, LabError> {
@@ -63,7 +67,9 @@ impl<'a> Track<'a> {
             warm_tps: 0.0,
             cell: cell.clone(),
             arm,
-            station,
+            connector: station.connector.clone(),
+            probe: station.probe.clone(),
+            offset: offset(station),
             load,
             slow,
             processor,
@@ -87,7 +93,7 @@ impl<'a> Track<'a> {
         let mut warmth = Warmth::new(limit);
         let mut first_operation = WARM_UP_OPERATION;
         while let Some(window) = warmth.more() {
-            let spec = self.spec(&self.station.connector, self.cell.clients, first_operation);
+            let spec = self.spec(&self.connector, self.cell.clients, first_operation);
             let measured = run_round(&RoundSpec { window, ..spec }, &mut |_| {});
             let (events, slots) = match measured {
                 Err(LoadError::NothingFinished) => (0, Vec::new()),
@@ -106,7 +112,7 @@ impl<'a> Track<'a> {
     /// # Errors
     /// Whatever the load met.
     pub fn repeat(&self, time: Duration) -> Result<(), LabError> {
-        let spec = self.spec(&self.station.connector, self.cell.clients, REPEATED_OPERATION);
+        let spec = self.spec(&self.connector, self.cell.clients, REPEATED_OPERATION);
         match run_round(&RoundSpec { window: time, ..spec }, &mut |_| {}) {
             Ok(_) | Err(LoadError::NothingFinished) => Ok(()),
             Err(error) => Err(self.failed("repeating", error)),
@@ -129,13 +135,6 @@ impl<'a> Track<'a> {
             }
         }
         outcome.map(|asked| asked.usage.cpu_ns as f64 / asked.events as f64)
-    }
-
-    /// Both rounds of a pair begin with the same operation, except where both arms share one set of
-    /// tables: there the second arm would write the values that the first one has just written,
-    /// which is less work. It gets operations of its own.
-    fn first_operation(&self) -> u64 {
-        if self.station.shares_tables() { OPERATIONS_PER_PAIR / 2 } else { 0 }
     }
 
     fn spec<'b>(
@@ -171,9 +170,9 @@ impl<'a> Track<'a> {
         waiting: &Station,
         neighbours: &mut Neighbours,
     ) -> Result<Round, LabError> {
-        let first_operation = u64::from(key.pair) * OPERATIONS_PER_PAIR + self.first_operation();
+        let first_operation = u64::from(key.pair) * OPERATIONS_PER_PAIR + self.offset;
         let clients = key.cell.clients;
-        let spec = self.spec(&self.station.connector, clients, first_operation);
+        let spec = self.spec(&self.connector, clients, first_operation);
         let spec = RoundSpec { lead_in: Duration::from_nanos(plan.lead_in_ns), window, ..spec };
         let mut looks = Vec::with_capacity(2);
         let (mut meter, mut pauses) = (None, None);
@@ -184,7 +183,7 @@ impl<'a> Track<'a> {
                 Moment::Opened => {}
                 Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop),
             }
-            looks.push(Look::take(self.station.probe.as_ref(), waiting.probe.as_ref()));
+            looks.push(Look::take(self.probe.as_ref(), waiting.probe.as_ref()));
         };
         let measured = run_round(&spec, &mut look)
             .map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
@@ -236,6 +235,13 @@ impl<'a> Track<'a> {
             ..server
         }
     }
+}
+
+/// Both rounds of a pair begin with the same operation, except where both arms share one set of
+/// tables: there the second arm would write the values that the first one has just written, which
+/// is less work. It gets operations of its own.
+fn offset(station: &Station) -> u64 {
+    if station.shares_tables() { OPERATIONS_PER_PAIR / 2 } else { 0 }
 }
 
 /// The looks come a little after the window's ends when the host is busy; the rate being steady,

@@ -122,6 +122,9 @@ pub struct Plan {
     pub restarts: u32,
 }
 
+/// About how long two servers take to stop, to start and to read their tables.
+const RESTART_NS: u64 = 4_000_000_000;
+
 impl Plan {
     /// Labels of the loads that are measured, in order.
     pub fn labels(&self) -> Vec<&str> {
@@ -166,9 +169,17 @@ impl Plan {
         (1..lives).any(|life| block(life) == u64::from(pair))
     }
 
+    /// Longest warm-up after a restart: the tables have been read then.
+    pub fn warm_again_ns(&self) -> u64 {
+        self.warm_up_ns / 4
+    }
+
     /// Time that the measuring of one cell takes, without setting up the servers and the data.
     pub fn cell_ns(&self) -> u64 {
-        2 * (self.warm_up_ns + u64::from(self.pairs) * (self.round_ns + self.lead_in_ns))
+        let lives = u64::from(self.restarts) + 1;
+        let rounds_ns = u64::from(self.pairs) * (self.round_ns + self.lead_in_ns);
+        let warm_ns = self.warm_up_ns + (lives - 1) * self.warm_again_ns();
+        2 * (warm_ns + rounds_ns) + (lives - 1) * RESTART_NS
     }
 
     /// Time that measuring and warming take at most, without settling.
