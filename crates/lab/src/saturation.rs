@@ -213,7 +213,6 @@ mod tests {
             window: Duration::from_millis(200),
             think: Duration::ZERO,
             slow: 0.0,
-            think: Duration::ZERO,
             processor: None,
             stop: &stop,
         };
