@@ -82,7 +82,9 @@ fn conduct(
     begun: Result<(RunId, Hold), LabError>,
 ) -> Result<RunId, LabError> {
     let measured = begun.and_then(|(run, _hold)| {
-        let outcome = Course::new(lab, plan, &mut stations, &run, left).carry_out();
+        let outcome = check(lab, plan, &stations)
+            .and_then(|()| Course::new(lab, plan, &mut stations, &run, left).carry_out())
+            .and_then(|()| check(lab, plan, &stations));
         finish(lab, &run, outcome)
     });
     let PerArm { base, test } = stations;
@@ -91,6 +93,12 @@ fn conduct(
     let run = measured?;
     down.into_iter().collect::<Result<(), _>>()?;
     Ok(run)
+}
+
+/// Asks both arms what must hold of their tables before and after, whatever the loads did.
+fn check(lab: &mut Lab<'_>, plan: &Plan, stations: &PerArm<Station>) -> Result<(), LabError> {
+    let datasets = datasets_of(plan);
+    Arm::BOTH.into_iter().try_for_each(|arm| stations[arm].check(arm, &datasets, lab.watch))
 }
 
 fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {

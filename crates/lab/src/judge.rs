@@ -10,6 +10,7 @@ use dbdyno_model::{
 };
 use dbdyno_stats as stats;
 
+use crate::drift;
 use crate::error::LabError;
 use crate::saturation;
 
@@ -158,6 +159,7 @@ fn cell_comparison(
     let mut warnings = judgement.warnings;
     warnings.extend(against);
     warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| client_heavy(arm, &arms[arm])));
+    warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| drift::note(arm, &rounds[arm])));
     Ok(CellComparison {
         cell,
         pairs: rounds.base.len().min(rounds.test.len()) as u32,

@@ -13,6 +13,7 @@
 //! This is the only crate that ties the others into a run.
 
 mod course;
+mod drift;
 pub mod environment;
 pub mod error;
 pub mod experiment;

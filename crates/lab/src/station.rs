@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dbdyno_load::{Connector, FillProgress, LoadError, SqliteFile, fill};
+use dbdyno_load::{Connector, FillProgress, LoadError, SqliteFile, check_invariants, fill};
 use dbdyno_model::{
     Arm, ArmSpec, Dialect, Environment, Product, ServerUrl, Severity, Target, Warning,
 };
@@ -300,6 +300,28 @@ impl Station {
         };
         let filled = setup.datasets.iter().try_for_each(&mut fill_one);
         filled.map_err(|error| LabError::Load(arm, "filling the tables".to_owned(), error))
+    }
+
+    /// Asks what must hold of the tables, where anything must.
+    ///
+    /// # Errors
+    /// [`LoadError::WrongAnswer`] if it does not hold, or the server's refusal.
+    pub fn check(
+        &self,
+        arm: Arm,
+        datasets: &[Arc<dyn Dataset>],
+        watch: &mut dyn Watch,
+    ) -> Result<(), LabError> {
+        for dataset in datasets {
+            if dataset.invariants(self.dialect).is_empty() {
+                continue;
+            }
+            watch.progress(Progress::Stage(arm, "checking the consistency of the tables"));
+            let checked = check_invariants(&self.connector, self.dialect, &**dataset);
+            checked
+                .map_err(|error| LabError::Load(arm, "checking the tables".to_owned(), error))?;
+        }
+        Ok(())
     }
 }
 

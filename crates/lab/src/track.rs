@@ -8,6 +8,7 @@ use dbdyno_load::closed::Measured;
 use dbdyno_load::{Connector, LoadError, Moment, RoundSpec, run_round};
 use dbdyno_model::{Arm, Cell, Cost, Plan, Round, RoundKey, Stage, Warning};
 use dbdyno_probe::ServerProbe;
+use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Dataset, ReadyLoad, Tables, resolve};
 
 use crate::error::LabError;
@@ -42,6 +43,7 @@ pub struct Track<'a> {
     processor: Option<usize>,
     stop: &'a AtomicBool,
     /// For an embedded arm: what asking costs by itself, nanoseconds of processor time per event.
+    /// `None` where that cannot be known.
     asking_ns_per_event: Option<f64>,
 }
 
@@ -76,7 +78,9 @@ impl<'a> Track<'a> {
             stop,
             asking_ns_per_event: None,
         };
-        if station.connector.is_embedded() {
+        // Nobody can hold a dialogue with nothing; its asking stays in the server's account.
+        let known = matches!(track.load.part(), Part::Program(_));
+        if station.connector.is_embedded() && known {
             let asking = track.ask_nothing();
             let doing = "measuring the cost of asking";
             track.asking_ns_per_event = Some(asking.map_err(|error| track.failed(doing, error))?);
@@ -208,13 +212,15 @@ impl<'a> Track<'a> {
 
     fn cost(&self, measured: &Measured, looks: &[Look]) -> Cost {
         let usage = measured.usage;
-        if let Some(asking_ns) = self.asking_ns_per_event {
-            let client_ns = ((asking_ns * measured.events as f64) as u64).min(usage.cpu_ns);
+        if self.station.connector.is_embedded() {
+            let client_ns = self
+                .asking_ns_per_event
+                .map(|asking_ns| ((asking_ns * measured.events as f64) as u64).min(usage.cpu_ns));
             return Cost {
-                server_cpu_ns: Some(usage.cpu_ns - client_ns),
+                server_cpu_ns: Some(usage.cpu_ns - client_ns.unwrap_or(0)),
                 server_kernel_ns: Some(usage.kernel_ns),
-                client_cpu_ns: Some(client_ns),
-                client_kernel_ns: Some(0),
+                client_cpu_ns: client_ns,
+                client_kernel_ns: client_ns.map(|_| 0),
                 server_context_switches: Some(usage.context_switches),
                 server_read_bytes: Some(usage.read_bytes),
                 server_written_bytes: Some(usage.written_bytes),

@@ -188,7 +188,8 @@ fn drive(
     let mut usage_at_open = None;
     let mut operation = spec.first_operation;
     let mut brake = Brake::new(spec.slow);
-    let mut start = now() + first_rest(spec, session.number());
+    let rest = session.phase_us(operation).map(Duration::from_micros);
+    let mut start = now() + rest.unwrap_or_else(|| first_rest(spec, session.number()));
     wait_until(start.min(window.close), spec.stop, failed);
     loop {
         if spec.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
@@ -199,7 +200,6 @@ fn drive(
         }
         session.make(operation);
         let answer = session.ask(operation)?;
-        operation += 1;
         let answered = now();
         let spun_ns = brake.spin(nanos(answered - start), || nanos(now() - answered));
         let end = answered + Duration::from_nanos(spun_ns);
@@ -222,6 +222,7 @@ fn drive(
                 intended
             }
         };
+        operation += 1;
     }
     tally.usage =
         usage_at_open.map_or(ThreadUsage::default(), |open| ThreadUsage::now().since(open));

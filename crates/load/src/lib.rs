@@ -20,6 +20,7 @@
 
 pub mod arrival;
 mod brake;
+mod check;
 pub mod closed;
 pub mod connector;
 mod crowd;
@@ -35,6 +36,7 @@ mod talk;
 mod tally;
 pub mod usage;
 
+pub use check::check_invariants;
 pub use closed::{Measured, Moment, RoundSpec, THREADS_MAX, run_round};
 pub use connector::Connector;
 pub use error::LoadError;

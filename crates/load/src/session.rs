@@ -185,7 +185,15 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Pause before the next operation, microseconds, if the load has pauses.
+    /// Pause before the first operation of a round, microseconds, if the load has pauses.
+    pub fn phase_us(&mut self, operation: u64) -> Option<u64> {
+        match &mut self.part {
+            Turn::Program { .. } => None,
+            Turn::Partner(partner) => partner.phase_us(operation),
+        }
+    }
+
+    /// Pause after an operation, microseconds, if the load has pauses.
     pub fn pause_us(&mut self, operation: u64) -> Option<u64> {
         match &mut self.part {
             Turn::Program { .. } => None,

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use dbdyno_load::{Connector, Session, SqliteFile, fill};
+use dbdyno_load::{Connector, LoadError, Session, SqliteFile, check_invariants, fill};
 use dbdyno_model::Dialect;
 use dbdyno_workload::{Load, ReadyLoad, Tables, resolve};
 
@@ -43,6 +43,10 @@ impl Arm {
     fn violations(&self) -> Vec<i64> {
         let questions = self.load.dataset.invariants(Dialect::Sqlite);
         questions.iter().map(|(sql, _)| self.number(sql)).collect()
+    }
+
+    fn check(&self) -> Result<(), LoadError> {
+        check_invariants(&self.connector, Dialect::Sqlite, &*self.load.dataset)
     }
 
     /// Carries out operations of one client; returns how many there were of each class.
@@ -90,6 +94,7 @@ fn many_terminals_leave_the_tables_consistent_and_nothing_is_lost_or_done_twice(
         }
     });
     assert_eq!(arm.violations(), CONSISTENT);
+    arm.check().unwrap();
     assert_eq!(counts.iter().sum::<i64>(), 750);
     assert!(counts.iter().all(|&count| count > 0), "{counts:?}");
     let [new_orders, payments, _, deliveries, _] = counts;
@@ -125,6 +130,8 @@ fn each_broken_condition_is_found() {
         arm.connector.connect().unwrap().run(sql).unwrap();
         broken[condition] = 1;
         assert_eq!(arm.violations(), broken, "after {sql}");
+        let error = arm.check().unwrap_err().to_string();
+        assert!(error.contains("condition 1: ") && error.contains(": 1, right is 0"), "{error}");
     }
 }
 

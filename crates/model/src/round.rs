@@ -99,7 +99,8 @@ pub struct Series {
 ///
 /// "Server" is the sum over the processes of the server; "client" is the sum over our client
 /// threads. An embedded arm lives in the client's threads: there, "client" is what the same load
-/// costs against nothing, and "server" is the rest.
+/// costs against nothing, and "server" is the rest. A load that depends on answers cannot be asked
+/// of nothing: then "server" is all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
     /// Processor time of the server.

@@ -95,6 +95,10 @@ pub(crate) fn plain(cell: &CellView) -> Vec<PlainRow> {
         latency("latency p99.9", |latency| latency.p999),
         latency("latency max", |latency| latency.max),
     ];
+    if cell.base.tpm_total.is_some() {
+        let tpcc = [cost("tpmC", |arm| arm.tpm_c), cost("tpmTotal", |arm| arm.tpm_total)];
+        rows.splice(0..0, tpcc);
+    }
     let retried = |arm: &ArmView| arm.retries_per_event.is_some_and(|retries| retries > 0.0);
     if retried(&cell.base) || retried(&cell.test) {
         rows.push(cost("retries/event", |arm| arm.retries_per_event));

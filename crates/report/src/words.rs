@@ -284,6 +284,8 @@ mod tests {
             read_kb_per_op: None,
             written_kb_per_op: None,
             retries_per_event: None,
+            tpm_c: None,
+            tpm_total: None,
             latency_us: LatencyView::default(),
         };
         CellView {

@@ -102,3 +102,24 @@ fn csv_is_a_contract() {
     check("six.csv", &csv(&view(&common::six_cells())));
     check("hostile.csv", &csv(&view(&common::hostile())));
 }
+
+/// TPC-C has figures of its own; no other load has their names.
+#[test]
+fn tpcc_is_told_in_transactions_per_minute() {
+    let mut sample = common::one_cell();
+    let named = |sample: &Sample| {
+        let view = view(sample);
+        let arm = view.summary.cells[0].test.clone();
+        (arm.tps, arm.tpm_c, arm.tpm_total, json(&view), text(&view, &plain(120)))
+    };
+    let (_, tpm_c, tpm_total, told, table) = named(&sample);
+    assert_eq!((tpm_c, tpm_total), (None, None));
+    assert!(!told.contains("tpm_") && !table.contains("tpmC"));
+
+    sample.comparison.cells[0].cell.load = "tpcc?warehouses=2".to_owned();
+    let (tps, tpm_c, tpm_total, told, table) = named(&sample);
+    assert_eq!(tpm_total, tps.map(|tps| tps * 60.0));
+    assert_eq!(tpm_c, tps.map(|tps| tps * 60.0 * 0.442));
+    assert!(told.contains("\"tpm_c\"") && told.contains("\"tpm_total\""), "{told}");
+    assert!(table.contains("tpmC") && table.contains("tpmTotal"), "{table}");
+}

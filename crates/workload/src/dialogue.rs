@@ -88,6 +88,14 @@ pub trait Partner: Send {
     /// The fault of the link, or [`Fault::Wrong`].
     fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault>;
 
+    /// Time between the beginning of a round and the intended start of its first operation, which
+    /// is this one, microseconds. A load with pauses spreads its partners here, as if all of them
+    /// had been at it for long; else a round would begin with a rush.
+    fn phase_us(&mut self, operation: u64) -> Option<u64> {
+        let _none_by_default = operation;
+        None
+    }
+
     /// Time between the end of this operation and the intended start of the next one,
     /// microseconds: what TPC-C calls keying and think time. `None` where there is none.
     fn pause_us(&mut self, operation: u64) -> Option<u64> {

@@ -5,3 +5,4 @@ mod resume;
 mod scripts;
 mod servers;
 mod sqlite;
+mod tpcc;

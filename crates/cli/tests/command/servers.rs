@@ -14,7 +14,7 @@ use crate::common::{Done, Home, SHORT, eventually, finish, processes_in, skipped
 const LOADS: &str = "point-query,range-notcovered-pk,points-covered-si,update-nonindex,read-write";
 
 /// The home that tests with servers share, or nothing where servers cannot be had and need not be.
-fn home() -> Option<Home> {
+pub fn home() -> Option<Home> {
     let apt = Command::new("apt-get").arg("--version").stdout(Stdio::null()).status();
     if apt.is_err() && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
         skipped("there is no apt-get to get servers with");
@@ -165,13 +165,13 @@ fn a_whole_suite_is_measured_although_it_was_killed_on_the_way() {
 }
 
 /// A server that is running already, as far as the command knows.
-struct Running {
+pub struct Running {
     server: Server,
     product: Product,
 }
 
 impl Running {
-    fn start(home: &Home, product: Product, version: &str) -> Running {
+    pub fn start(home: &Home, product: Product, version: &str) -> Running {
         let home = dbdyno_sandbox::Home::open(Some(home.path())).unwrap();
         let release = get(&home, product, version, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
         let options =
@@ -180,7 +180,11 @@ impl Running {
         Running { server: server.unwrap_or_else(|e| panic!("{e}")), product }
     }
 
-    fn password(&self) -> String {
+    pub fn stop(self) {
+        self.server.stop().unwrap();
+    }
+
+    pub fn password(&self) -> String {
         self.server.endpoint().password.expose().to_owned()
     }
 
@@ -193,12 +197,12 @@ impl Running {
         format!("{}://{account}@127.0.0.1:{port}/{database}", self.scheme())
     }
 
-    fn socket(&self, account: &str, database: &str) -> String {
+    pub fn socket(&self, account: &str, database: &str) -> String {
         let Transport::Unix(path) = self.server.socket_endpoint().transport else { panic!() };
         format!("{}://{account}@/{database}?socket={path}", self.scheme())
     }
 
-    fn connect(&self, database: &str) -> Box<dyn Client> {
+    pub fn connect(&self, database: &str) -> Box<dyn Client> {
         let endpoint = Endpoint { database: database.to_owned(), ..self.server.endpoint() };
         if self.product == Product::MariaDb {
             Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint).unwrap())

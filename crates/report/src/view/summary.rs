@@ -1,7 +1,7 @@
 //! The answer, in the words of the JSON contract.
 
 use dbdyno_model::{
-    ArmSummary, CellComparison, Comparison, LatencyUs, Run, Severity, Verdict, Warning,
+    ArmSummary, Cell, CellComparison, Comparison, LatencyUs, Run, Severity, Verdict, Warning,
 };
 use serde::{Serialize, Serializer};
 
@@ -100,9 +100,18 @@ pub struct ArmView {
     pub written_kb_per_op: Option<f64>,
     /// Events asked again, per event.
     pub retries_per_event: Option<f64>,
+    /// New-Orders per minute; TPC-C only, and missing elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tpm_c: Option<f64>,
+    /// Transactions per minute; TPC-C only, and missing elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tpm_total: Option<f64>,
     /// Latency of events.
     pub latency_us: LatencyView,
 }
+
+/// The share of New-Orders in TPC-C's mix as `workload` deals it: 221 of each 500 cards, exactly.
+const NEW_ORDERS: f64 = 0.442;
 
 /// Percentiles of event latency in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -176,8 +185,8 @@ impl CellView {
             pairs: cell.pairs,
             detectable: cell.detectable.and_then(finite),
             pairs_missing: cell.pairs_missing,
-            base: ArmView::new(&cell.arms.base, &known),
-            test: ArmView::new(&cell.arms.test, &known),
+            base: ArmView::new(&cell.cell, &cell.arms.base, &known),
+            test: ArmView::new(&cell.cell, &cell.arms.test, &known),
             warnings: distinct(cell.warnings.iter()),
         }
     }
@@ -189,7 +198,9 @@ impl CellView {
 }
 
 impl ArmView {
-    fn new(arm: &ArmSummary, known: &dyn Fn(f64) -> Option<f64>) -> ArmView {
+    fn new(cell: &Cell, arm: &ArmSummary, known: &dyn Fn(f64) -> Option<f64>) -> ArmView {
+        let tpcc = cell.load.split('?').next() == Some("tpcc");
+        let tpm_total = known(arm.tps * 60.0).filter(|_| tpcc);
         ArmView {
             qps: known(arm.qps.estimate),
             qps_low: known(arm.qps.low).and_then(lower_bound),
@@ -201,6 +212,8 @@ impl ArmView {
             read_kb_per_op: arm.read_kb_per_op.and_then(known),
             written_kb_per_op: arm.written_kb_per_op.and_then(known),
             retries_per_event: known(arm.retries_per_event),
+            tpm_c: tpm_total.map(|total| total * NEW_ORDERS),
+            tpm_total,
             latency_us: LatencyView::new(&arm.latency_us, known),
         }
     }

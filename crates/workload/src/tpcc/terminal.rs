@@ -53,6 +53,17 @@ impl Kind {
         }
     }
 
+    /// The kind of a card of the sorted deck, counted from 0.
+    fn of_card(mut card: u64) -> Kind {
+        for kind in Kind::ALL {
+            if card < kind.cards() {
+                return kind;
+            }
+            card -= kind.cards();
+        }
+        unreachable!("the cards of all kinds are the deck")
+    }
+
     fn cards(self) -> u64 {
         match self {
             Kind::NewOrder => 221,
@@ -82,6 +93,19 @@ impl Kind {
 
 /// Cards in the deck.
 pub const DECK: u64 = 500;
+
+/// No pause is longer: ten means of the longest think time, and the longest keying time.
+const PAUSE_MOST_S: f64 = 10.0 * 12.0 + 18.0;
+
+/// A number in 0 < x ≤ 1.
+fn open_unit(random: &mut Stream) -> f64 {
+    ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
+}
+
+/// Negative exponential of mean 1, cut at 10.
+fn exponential(random: &mut Stream) -> f64 {
+    (-open_unit(random).ln()).min(10.0)
+}
 
 /// Whether users type and think.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,14 +152,7 @@ impl Terminal {
     pub fn kind(&self, operation: u64) -> Kind {
         let deck = operation / DECK;
         let key = [self.size.seed, random::key_of("tpcc deck"), self.client, deck];
-        let mut card = permuted(&key, operation % DECK, DECK);
-        for kind in Kind::ALL {
-            if card < kind.cards() {
-                return kind;
-            }
-            card -= kind.cards();
-        }
-        unreachable!("the cards of all kinds are the deck")
+        Kind::of_card(permuted(&key, operation % DECK, DECK))
     }
 
     /// A warehouse that is not this one; with one warehouse there is no other.
@@ -155,9 +172,21 @@ impl Terminal {
     /// Think time after an operation: negative exponential, cut at ten means (clause 5.2.5.4).
     fn think_s(&self, operation: u64) -> f64 {
         let mean = self.kind(operation).think_mean_s();
-        let bits = self.stream("tpcc think", operation).next_u64() >> 11;
-        let share = (bits + 1) as f64 / (1_u64 << 53) as f64;
-        (-share.ln()).min(10.0) * mean
+        exponential(&mut self.stream("tpcc think", operation)) * mean
+    }
+
+    /// What is left of a pause into which one looks at any moment. Long pauses are met more often
+    /// than short ones, in proportion to their length; that is drawn by rejection.
+    fn rest_of_pause_s(&self, operation: u64) -> f64 {
+        let mut random = self.stream("tpcc phase", operation);
+        loop {
+            let (before, now) = (random.below(DECK), random.below(DECK));
+            let think = exponential(&mut random) * Kind::of_card(before).think_mean_s();
+            let pause = think + Kind::of_card(now).keying_s();
+            if open_unit(&mut random) * PAUSE_MOST_S < pause {
+                return open_unit(&mut random) * pause;
+            }
+        }
     }
 }
 
@@ -178,6 +207,13 @@ impl Partner for Terminal {
             Kind::StockLevel => StockLevel::draw(self, &mut random).run(&mut talk)?,
         }
         Ok(kind as usize)
+    }
+
+    fn phase_us(&mut self, operation: u64) -> Option<u64> {
+        match self.pace {
+            Pace::Saturate => None,
+            Pace::Think => Some((self.rest_of_pause_s(operation) * 1e6) as u64),
+        }
     }
 
     fn pause_us(&mut self, operation: u64) -> Option<u64> {
@@ -275,6 +311,34 @@ pub(super) mod tests {
             assert!((pause_s - keying_s - thinking.think_s(operation)).abs() < 1e-5);
         }
         let mut fast = Terminal { pace: Pace::Saturate, ..thinking };
-        assert_eq!(fast.pause_us(0), None);
+        assert_eq!((fast.pause_us(0), fast.phase_us(0)), (None, None));
+    }
+
+    /// Terminals that start with a rest of a pause ask at an even rate from the first second on:
+    /// one event for each mean pause.
+    #[test]
+    fn rounds_begin_as_if_terminals_had_been_at_it_for_long() {
+        const TERMINALS: u32 = 20_000;
+        const SECONDS: usize = 60;
+        let (mut starts, mut pauses, mut paused) = ([0.0; SECONDS], 0.0, 0.0);
+        for client in 0..TERMINALS {
+            let mut terminal = terminal(1, client);
+            let mut at = terminal.phase_us(77).unwrap() as f64 / 1e6;
+            for operation in 77.. {
+                let Some(second) = starts.get_mut(at as usize) else { break };
+                *second += 1.0;
+                let pause = terminal.pause_us(operation).unwrap() as f64 / 1e6;
+                at += pause;
+                pauses += 1.0;
+                paused += pause;
+            }
+        }
+        // Pauses that begin within the minute are all counted whole: their mean has no bias.
+        let expected = f64::from(TERMINALS) / (paused / pauses);
+        assert!((20.0..22.5).contains(&(paused / pauses)), "{}", paused / pauses);
+        for (second, count) in starts.iter().enumerate() {
+            let off = (count - expected).abs() / expected.sqrt();
+            assert!(off < 5.0, "second {second}: {count} of {expected:.0}");
+        }
     }
 }
