@@ -13,6 +13,7 @@ use dbdyno_stats as stats;
 use crate::drift;
 use crate::error::LabError;
 use crate::saturation;
+use crate::stationary;
 
 /// From here on the means of lives are the replicates.
 const MANY_LIVES: usize = stats::MIN_PAIRS as usize;
@@ -35,7 +36,8 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         let arms: PerArm<Vec<&Round>> =
             PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
         let of_arm = |arm: Arm| saturation::of_arm(run, &cell, arm, &arms[arm]);
-        let against = Arm::BOTH.into_iter().flat_map(of_arm).collect();
+        let of_cell = stationary::of_cell(run, &cell, &arms);
+        let against = Arm::BOTH.into_iter().flat_map(of_arm).chain(of_cell).collect();
         cells.push(cell_comparison(cell, judgement, &arms, against)?);
     }
     let mut warnings = run.warnings.clone();

@@ -23,10 +23,14 @@ pub mod judge;
 mod neighbours;
 mod placement;
 mod pragma;
+mod refill;
 pub mod resume;
+#[cfg(test)]
+mod sample;
 mod saturation;
 mod settle;
 pub mod station;
+mod stationary;
 mod track;
 mod warmth;
 pub mod watch;

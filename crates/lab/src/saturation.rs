@@ -107,68 +107,9 @@ mod tests {
     use std::time::Duration;
 
     use dbdyno_load::{Connector, RoundSpec, run_round};
-    use dbdyno_model::{
-        Cost, LatencyHistogram, Pauses, PerArm, Pin, Round, RoundKey, RunId, RunStatus, Series,
-        Stage, Verdict,
-    };
+    use dbdyno_model::{Pauses, Verdict};
 
-    const WALL_NS: u64 = 100_000_000;
-
-    /// A run in which test is twice as fast, and the client did what `disturb` says.
-    fn run(targets: &str, clients: u32, disturb: impl Fn(&mut Round)) -> Run {
-        let plan = Plan {
-            arms: PerArm::from_fn(|_| targets.parse().unwrap()),
-            stages: vec![Stage::Measure("point-query".into())],
-            clients: vec![clients],
-            pairs: 8,
-            round_ns: WALL_NS,
-            lead_in_ns: 0,
-            warm_up_ns: 0,
-            seed: 1,
-            tables: 1,
-            rows: 1,
-            budget: 0.02,
-            pin: Pin::None,
-            restarts: 0,
-        };
-        let mut environment: PerArm<dbdyno_model::Environment> = PerArm::default();
-        environment.base.set("host.cpu.logical", "4");
-        let round = |key: RoundKey| {
-            let rate = if key.arm == Arm::Test { 2_000 } else { 1_000 } + u64::from(key.pair % 3);
-            let mut latency = LatencyHistogram::new();
-            latency.record(5);
-            let mut round = Round {
-                key,
-                life: 0,
-                started_unix_ms: 0,
-                wall_ns: WALL_NS,
-                events: rate,
-                statements: rate,
-                rows_read: rate,
-                rows_changed: 0,
-                retries: 0,
-                latency,
-                series: Series::default(),
-                cost: Cost { client_cpu_ns: Some(WALL_NS / 10), ..Cost::default() },
-                pauses: None,
-            };
-            disturb(&mut round);
-            round
-        };
-        let rounds = plan.rounds(&plan.cells()[0]).into_iter().map(round).collect();
-        Run {
-            id: RunId("0".into()),
-            name: None,
-            started_unix_ms: 0,
-            status: RunStatus::Complete,
-            tool_version: String::new(),
-            command: String::new(),
-            plan,
-            environment,
-            rounds,
-            warnings: Vec::new(),
-        }
-    }
+    use crate::sample::{WALL_NS, point_queries as run};
 
     fn judged(run: &Run) -> (Verdict, Vec<String>) {
         let comparison = crate::compare(run).unwrap();

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use dbdyno_load::closed::Measured;
 use dbdyno_load::{Connector, LoadError, Moment, RoundSpec, run_round};
-use dbdyno_model::{Arm, Cell, Cost, Plan, Round, RoundKey, Stage, Warning};
+use dbdyno_model::{Arm, Cell, Cost, Dialect, Plan, Round, RoundKey, Stage, Warning};
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
-use dbdyno_workload::{Dataset, ReadyLoad, Tables, resolve};
+use dbdyno_workload::{Dataset, Load, ReadyLoad, Tables, resolve};
 
 use crate::error::LabError;
 use crate::hiccup::HiccupMeter;
 use crate::neighbours::{Look, Neighbours};
+use crate::refill;
 use crate::station::Station;
 use crate::warmth::Warmth;
 
@@ -35,9 +36,11 @@ pub struct Track<'a> {
     cell: Cell,
     arm: Arm,
     connector: Connector,
+    dialect: Dialect,
     probe: Option<ServerProbe>,
     /// Number of the first operation of a pair.
     offset: u64,
+    source: Load,
     load: ReadyLoad,
     slow: f64,
     processor: Option<usize>,
@@ -60,9 +63,9 @@ impl<'a> Track<'a> {
         processor: Option<usize>,
         stop: &'a AtomicBool,
     ) -> Result<Track<'a>, LabError> {
-        let load =
+        let source =
             resolve(&cell.load, tables_of(plan)).expect("loads are checked before a plan is made");
-        let load = ReadyLoad::compile(&load, station.dialect)
+        let load = ReadyLoad::compile(&source, station.dialect)
             .expect("the templates of the catalog parse; a test compiles all of them");
         let slow = plan.arms[arm].slow;
         let mut track = Track {
@@ -70,8 +73,10 @@ impl<'a> Track<'a> {
             cell: cell.clone(),
             arm,
             connector: station.connector.clone(),
+            dialect: station.dialect,
             probe: station.probe.clone(),
             offset: offset(station),
+            source,
             load,
             slow,
             processor,
@@ -108,7 +113,14 @@ impl<'a> Track<'a> {
             self.warm_tps = events as f64 / window.as_secs_f64();
             first_operation += OPERATIONS_PER_PAIR;
         }
+        self.restore()?;
         Ok(warmth.warning(self.arm.name(), &self.cell))
+    }
+
+    /// Undoes what the load has done to the number of rows, if it wants that.
+    fn restore(&self) -> Result<(), LabError> {
+        refill::restore(&self.source, &self.connector, self.dialect)
+            .map_err(|error| self.failed("making the tables whole after", error))
     }
 
     /// Runs the load for a time, unmeasured.
@@ -118,7 +130,7 @@ impl<'a> Track<'a> {
     pub fn repeat(&self, time: Duration) -> Result<(), LabError> {
         let spec = self.spec(&self.connector, self.cell.clients, REPEATED_OPERATION);
         match run_round(&RoundSpec { window: time, ..spec }, &mut |_| {}) {
-            Ok(_) | Err(LoadError::NothingFinished) => Ok(()),
+            Ok(_) | Err(LoadError::NothingFinished) => self.restore(),
             Err(error) => Err(self.failed("repeating", error)),
         }
     }
@@ -193,6 +205,7 @@ impl<'a> Track<'a> {
             .map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
         let cost = self.cost(&measured, &looks);
         neighbours.add(&looks);
+        self.restore()?;
         Ok(Round {
             key: key.clone(),
             life,

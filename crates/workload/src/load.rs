@@ -164,6 +164,10 @@ pub enum Trend {
     Grows,
     /// Rows go away.
     Shrinks,
+    /// Rows are added in a round, and taken out again before the next one, unmeasured.
+    GrowsAndIsCut,
+    /// Rows go away in a round, and are put back before the next one, unmeasured.
+    ShrinksAndIsRefilled,
 }
 
 /// What the rate of a load counts.

@@ -141,8 +141,8 @@ fn aggregates() -> Vec<Entry> {
 fn changes() -> Vec<Entry> {
     use Group::Write;
     vec![
-        entry("delete", Write, "one row by primary key, not put back", delete),
-        entry("insert", Write, "one row after the last", insert),
+        entry("delete", Write, "one row by primary key, not put back (refill=on)", delete),
+        entry("insert", Write, "one row after the last (refill=on)", insert),
         entry(
             "read-write",
             Write,
@@ -272,10 +272,14 @@ fn delete(options: &mut Options, tables: Tables) -> Making {
         channel: Channel::Prepared,
     };
     let made = single(options, tables, ask)?;
-    Ok(Made { trend: Trend::Shrinks, ..made })
+    let trend = match options.word("refill", &["off", "on"])? {
+        "on" => Trend::ShrinksAndIsRefilled,
+        _ => Trend::Shrinks,
+    };
+    Ok(Made { trend, ..made })
 }
 
-fn insert(_options: &mut Options, tables: Tables) -> Making {
+fn insert(options: &mut Options, tables: Tables) -> Making {
     let values = "{k},{c},{pad}";
     let ask = Ask {
         class: "insert".to_owned(),
@@ -287,5 +291,9 @@ fn insert(_options: &mut Options, tables: Tables) -> Making {
         expect: Expect::Changed(1, 1),
         channel: Channel::Text,
     };
-    Ok(Made { trend: Trend::Grows, ..Made::mix(alone(ask), tables) })
+    let trend = match options.word("refill", &["off", "on"])? {
+        "on" => Trend::GrowsAndIsCut,
+        _ => Trend::Grows,
+    };
+    Ok(Made { trend, ..Made::mix(alone(ask), tables) })
 }
