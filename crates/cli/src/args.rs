@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use dbdyno_model::{ArmSpec, Gate, Pin, Stage, TargetError, target};
+use dbdyno_model::{ArmSpec, Arrivals, Gate, Pin, Slo, Stage, TargetError, target};
 use dbdyno_workload::{SUITES, SpecError, Suite, Tables, catalog};
 
 /// A dynamometer for transactional databases: which of two servers is slower, by how much, how
@@ -67,10 +67,18 @@ pub struct Compare {
     /// unmeasured
     #[arg(long, value_delimiter = ',', value_parser = parse_stages, default_value = "point-query")]
     pub load: Vec<Stages>,
-    /// Numbers of clients, separated by commas
-    #[arg(long, value_delimiter = ',', value_name = "N", default_value = "1",
+    /// Numbers of clients, separated by commas [default: 1; with --rate or --find-max 16]
+    #[arg(long, value_delimiter = ',', value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=20_000))]
     pub clients: Vec<u32>,
+    /// Send events at given times, whatever the server does, and count waiting: 1000 a second,
+    /// poisson:1000, steps:1000,2000@10s, ramp:100-5000@60s, sine:1000+-500@30s,
+    /// burst:1000,5000@1s/10s or file:arrivals.txt
+    #[arg(long, value_name = "RATE")]
+    pub rate: Option<Arrivals>,
+    /// Look for the highest rate at which a condition on response times holds
+    #[arg(long, value_name = "'p99 < 10ms'", conflicts_with = "rate")]
+    pub find_max: Option<Slo>,
     /// About one minute a cell instead of five
     #[arg(long)]
     pub quick: bool,

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use dbdyno_lab::Remaining;
-use dbdyno_model::{Arm, ArmSpec, Cell, PerArm, Plan, Run, Secret, Stage, Target};
+use dbdyno_model::{
+    Arm, ArmSpec, Cell, Driving, PerArm, Plan, RateShape, Run, Secret, Stage, Target,
+};
 use dbdyno_store::Store;
 
 use crate::args::{Compare, Stages};
+use crate::failure::Failure;
 use crate::progress::for_people;
 
 /// Noise of a pair where nothing has been measured yet: what short rounds on a shared machine with
@@ -37,6 +40,45 @@ const THOROUGH: Shape = Shape {
     warm_up_ms: 20_000,
 };
 
+/// Rounds of the open loop: long enough for a 99th percentile.
+const OPEN_QUICK: Shape = Shape {
+    pairs: 24,
+    restarts: 3,
+    pairs_with_restarts: 16,
+    round_ms: 1000,
+    lead_in_ms: 200,
+    warm_up_ms: 2000,
+};
+const OPEN_THOROUGH: Shape = Shape {
+    pairs: 60,
+    restarts: 5,
+    pairs_with_restarts: 48,
+    round_ms: 2000,
+    lead_in_ms: 300,
+    warm_up_ms: 20_000,
+};
+/// Searches, each of which takes about seven rounds.
+const SEARCH_QUICK: Shape = Shape {
+    pairs: 6,
+    restarts: 2,
+    pairs_with_restarts: 6,
+    round_ms: 500,
+    lead_in_ms: 100,
+    warm_up_ms: 2000,
+};
+const SEARCH_THOROUGH: Shape = Shape {
+    pairs: 12,
+    restarts: 3,
+    pairs_with_restarts: 8,
+    round_ms: 1000,
+    lead_in_ms: 200,
+    warm_up_ms: 20_000,
+};
+/// Connections of the open loop, where nothing else is asked for: one would be a queue by itself.
+const OPEN_CLIENTS: u32 = 16;
+/// Each connection has a thread and three histograms.
+const OPEN_CLIENTS_MAX: u32 = 1000;
+
 #[derive(Clone, Copy)]
 struct Shape {
     pairs: u32,
@@ -49,13 +91,33 @@ struct Shape {
 }
 
 /// The plan that the flags describe.
-pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Plan {
+///
+/// # Errors
+/// Recorded arrivals that cannot be read.
+pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Failure> {
     take_passwords_from_environment(&mut arms);
-    let shape = if flags.quick { QUICK } else { THOROUGH };
-    let round_ns =
-        flags.seconds.map_or(shape.round_ms * 1_000_000, |length| length.as_nanos() as u64);
+    let driving = match (&flags.rate, flags.find_max) {
+        (Some(arrivals), _) => Driving::Open(arrivals.clone()),
+        (None, Some(slo)) => Driving::Search(slo),
+        (None, None) => Driving::Closed,
+    };
+    let shape = shape_of(&driving, flags);
+    let round_ns = match flags.seconds {
+        Some(length) => length.as_nanos() as u64,
+        None => round_of(&driving, shape.round_ms * 1_000_000)?,
+    };
     let warm_up_ns =
         flags.warm_up.map_or(shape.warm_up_ms * 1_000_000, |length| length.as_nanos() as u64);
+    let clients = match flags.clients.as_slice() {
+        [] => vec![if driving.is_open() { OPEN_CLIENTS } else { 1 }],
+        given => without_repeats(given),
+    };
+    if driving.is_open() && clients.iter().any(|&clients| clients > OPEN_CLIENTS_MAX) {
+        return Err(Failure::Usage(format!(
+            "--rate and --find-max take at most {OPEN_CLIENTS_MAX} --clients, each of which has a \
+             thread; fewer connections can hold any rate that the server can"
+        )));
+    }
     let stages = measured_once(&flags.load);
     let (usual_restarts, pairs) = match are_restarted(&arms, &stages) {
         true => (shape.restarts, shape.pairs_with_restarts),
@@ -64,10 +126,10 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Plan {
     let pairs = flags.rounds.unwrap_or(pairs);
     // A life has at least one block of two pairs.
     let restarts = flags.restarts.unwrap_or(usual_restarts).min((pairs / 2).saturating_sub(1));
-    Plan {
+    Ok(Plan {
         arms,
         stages,
-        clients: without_repeats(&flags.clients),
+        clients,
         pairs,
         round_ns,
         lead_in_ns: shape.lead_in_ms * 1_000_000,
@@ -78,7 +140,29 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Plan {
         budget: flags.budget,
         pin: flags.pin.into(),
         restarts,
+        driving,
+    })
+}
+
+fn shape_of(driving: &Driving, flags: &Compare) -> Shape {
+    match (driving, flags.quick) {
+        (Driving::Closed, true) => QUICK,
+        (Driving::Closed, false) => THOROUGH,
+        (Driving::Open(_), true) => OPEN_QUICK,
+        (Driving::Open(_), false) => OPEN_THOROUGH,
+        (Driving::Search(_), true) => SEARCH_QUICK,
+        (Driving::Search(_), false) => SEARCH_THOROUGH,
     }
+}
+
+/// A round long enough for the whole shape of the rate.
+fn round_of(driving: &Driving, usual_ns: u64) -> Result<u64, Failure> {
+    let Driving::Open(arrivals) = driving else { return Ok(usual_ns) };
+    if let RateShape::Recorded(path) = &arrivals.shape {
+        let times = dbdyno_lab::read_recording(path)?;
+        return Ok(times.last().map_or(usual_ns, |last| last + 1_000_000));
+    }
+    Ok(arrivals.takes_ns().map_or(usual_ns, |shape_ns| shape_ns.max(usual_ns)))
 }
 
 /// Servers that are ours are started again between pairs, because two starts of one server are not
@@ -109,6 +193,11 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
         plan.pin.name(),
         plan.restarts,
     );
+    match &plan.driving {
+        Driving::Closed => {}
+        Driving::Open(arrivals) => command.push_str(&format!(" --rate '{arrivals}'")),
+        Driving::Search(slo) => command.push_str(&format!(" --find-max '{slo}'")),
+    }
     if flags.quick {
         command.push_str(" --quick");
     }
@@ -132,8 +221,10 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
         plan.pairs,
         for_people(length),
     );
+    text.push_str(&driven(&plan.driving));
     let known = runs_alike(plan, store);
-    for cell in &cells {
+    // What can be found of response times is not known beforehand.
+    for cell in cells.iter().filter(|_| !plan.driving.is_open()) {
         let (noise, source) = expected_noise(cell, &known);
         let effect = dbdyno_lab::detectable_share(plan, noise);
         let what = format!("{} at {}", cell.load, counted(cell.clients as usize, "client"));
@@ -156,10 +247,25 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
     text
 }
 
+/// How the clients are driven, if not by the server.
+fn driven(driving: &Driving) -> String {
+    match driving {
+        Driving::Closed => String::new(),
+        Driving::Open(arrivals) => format!(
+            "       events are sent at rate {arrivals}; the verdict rests on response times (p50, \
+             p99) from the intended moment\n"
+        ),
+        Driving::Search(slo) => format!(
+            "       each pair looks for the highest rate at which {slo} holds, on each arm\n"
+        ),
+    }
+}
+
 /// The newest runs that measured such arms with rounds of this length, newest first.
 fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
     let alike = |run: &Run| {
         run.plan.round_ns == plan.round_ns
+            && run.plan.driving == plan.driving
             && run.plan.arms.base.dialect() == plan.arms.base.dialect()
             && run.plan.arms.test.dialect() == plan.arms.test.dialect()
     };

@@ -72,6 +72,7 @@ impl Watch for Ticker {
                 ));
             }
             Progress::RoundDone(_) => {}
+            Progress::Searched(text) => self.keep(&format!("search {text}")),
             Progress::Warning(text) => self.keep(&format!("note   {text}")),
         }
     }

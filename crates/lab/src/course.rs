@@ -11,14 +11,20 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_model::{Arm, Cell, Dialect, PerArm, Plan, RoundKey, RunId, Severity, Stage, Warning};
+use dbdyno_load::arrival::Schedule;
+use dbdyno_model::{
+    Arm, Cell, Dialect, Driving, PerArm, Plan, Round, RoundKey, RunId, Severity, Slo, Stage,
+    Warning,
+};
 use dbdyno_workload::Dataset;
 
+use crate::arrivals;
 use crate::error::LabError;
 use crate::experiment::Lab;
 use crate::neighbours::Neighbours;
 use crate::placement;
 use crate::resume::Remaining;
+use crate::search;
 use crate::settle::{self, Settling};
 use crate::station::Station;
 use crate::track::{Track, datasets_of};
@@ -198,8 +204,12 @@ impl<'a, 'b> Course<'a, 'b> {
             return Ok(());
         }
         let tracks = self.tracks(cell, Duration::from_nanos(plan.warm_up_ns))?;
+        let recording = arrivals::recording_of(plan)?;
         let pace = match known {
             Some(pace) => pace,
+            None if plan.driving.is_open() => {
+                Pace::with_window(plan, Duration::from_nanos(plan.round_ns))
+            }
             None => self.pace(cell, tracks.base.warm_tps.min(tracks.test.warm_tps))?,
         };
         let left = |key: &RoundKey| (next_pair..pace.pairs).contains(&key.pair);
@@ -221,14 +231,46 @@ impl<'a, 'b> Course<'a, 'b> {
                 load: &cell.load,
                 clients: cell.clients,
             });
-            let waiting = &self.stations[key.arm.other()];
-            let neighbours = &mut self.neighbours;
-            let round =
-                tracks[key.arm].round(plan, &key, self.life, pace.window, waiting, neighbours)?;
-            self.lab.store.add_round(self.run, &round)?;
+            let track = &tracks[key.arm];
+            match plan.driving {
+                Driving::Search(slo) => self.search(track, &key, slo)?,
+                Driving::Closed | Driving::Open(_) => {
+                    let schedule = arrivals::schedule(plan, &key, &recording);
+                    self.round(track, &key, schedule, pace.window)?;
+                }
+            }
             self.counter.done += 1;
-            self.lab.watch.progress(Progress::RoundDone(&round));
         }
+        Ok(())
+    }
+
+    fn round(
+        &mut self,
+        track: &Track<'_>,
+        key: &RoundKey,
+        schedule: Option<Schedule>,
+        window: Duration,
+    ) -> Result<Round, LabError> {
+        let waiting = &self.stations[key.arm.other()];
+        let neighbours = &mut self.neighbours;
+        let round =
+            track.round(self.plan, key, self.life, schedule, window, waiting, neighbours)?;
+        self.lab.store.add_round(self.run, &round)?;
+        self.lab.watch.progress(Progress::RoundDone(&round));
+        Ok(round)
+    }
+
+    /// Looks for the highest rate once; each step is a round of its own.
+    fn search(&mut self, track: &Track<'_>, key: &RoundKey, slo: Slo) -> Result<(), LabError> {
+        let (plan, window) = (self.plan, Duration::from_nanos(self.plan.round_ns));
+        let path = search::search(plan.seed, key.pair, track.warm_tps, |step, rate| {
+            let key = search::step_key(key, step);
+            let schedule = arrivals::schedule_at(plan, &key, rate);
+            let round = self.round(track, &key, Some(schedule), window)?;
+            Ok(search::passes(&round, slo))
+        })?;
+        let text = search::told(key, &path);
+        self.lab.watch.progress(Progress::Searched(&text));
         Ok(())
     }
 }

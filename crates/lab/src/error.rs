@@ -26,6 +26,8 @@ pub enum LabError {
     Unlike(String),
     /// Another process is measuring this run.
     Busy(RunId),
+    /// Recorded arrivals cannot be read. A whole sentence.
+    Arrivals(String),
     /// A run broke off after rounds had been stored.
     BrokeOff(RunId, Box<LabError>),
 }
@@ -53,7 +55,7 @@ impl fmt::Display for LabError {
             }
             LabError::Store(error) => write!(f, "{error}"),
             LabError::Stats(error) => write!(f, "the stored rounds cannot be judged: {error}"),
-            LabError::Unlike(text) => f.write_str(text),
+            LabError::Unlike(text) | LabError::Arrivals(text) => f.write_str(text),
             LabError::Busy(run) => {
                 write!(f, "another dbdyno is measuring run {run}; wait until it is done")
             }

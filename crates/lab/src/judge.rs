@@ -5,13 +5,14 @@
 //! and what happened inside a round is not.
 
 use dbdyno_model::{
-    Arm, ArmSpec, ArmSummary, Cell, CellComparison, Comparison, LatencyHistogram, LatencyUs,
+    Arm, ArmSpec, ArmSummary, Cell, CellComparison, Comparison, Driving, LatencyHistogram, Measure,
     PerArm, Plan, Round, Run, RunStatus, Severity, Target, Verdict, Warning,
 };
 use dbdyno_stats as stats;
 
 use crate::drift;
 use crate::error::LabError;
+use crate::response::{self, Judged};
 use crate::saturation;
 use crate::stationary;
 
@@ -27,18 +28,18 @@ const CLIENT_SHARE_HIGH: f64 = 0.5;
 pub fn compare(run: &Run) -> Result<Comparison, LabError> {
     let mut cells = Vec::new();
     for cell in run.plan.cells() {
-        let pairs = pairs_of(run, &cell);
+        let (pairs, notes) = judged_pairs(run, &cell);
         if pairs.is_empty() {
             continue;
         }
-        let between_sd = between_lives(&run.plan.arms);
-        let judgement = stats::judge_lives(&by_life(&pairs), between_sd, run.plan.budget)?;
+        let mut judged = judged(run, &pairs)?;
+        judged.warnings.extend(notes);
         let arms: PerArm<Vec<&Round>> =
             PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
         let of_arm = |arm: Arm| saturation::of_arm(run, &cell, arm, &arms[arm]);
         let of_cell = stationary::of_cell(run, &cell, &arms);
         let against = Arm::BOTH.into_iter().flat_map(of_arm).chain(of_cell).collect();
-        cells.push(cell_comparison(cell, judgement, &arms, against)?);
+        cells.push(cell_comparison(cell, judged, &arms, against)?);
     }
     let mut warnings = run.warnings.clone();
     if run.status != RunStatus::Complete {
@@ -46,6 +47,35 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         warnings.push(Warning::new(Severity::Caution, "not-finished", text));
     }
     Ok(Comparison { labels: labels(run), budget: run.plan.budget, cells, warnings })
+}
+
+/// The pairs of rounds that a verdict rests on, and what the reader must know of those that are
+/// left out.
+fn judged_pairs<'a>(run: &'a Run, cell: &Cell) -> (Vec<PerArm<&'a Round>>, Option<Warning>) {
+    match run.plan.driving {
+        Driving::Closed | Driving::Open(_) => (pairs_of(run, cell), None),
+        Driving::Search(slo) => {
+            let (pairs, without) = response::ends_of_searches(run, cell, slo);
+            (pairs, (without > 0).then(|| response::nothing_found(without, slo)))
+        }
+    }
+}
+
+fn judged(run: &Run, pairs: &[PerArm<&Round>]) -> Result<Judged, LabError> {
+    let budget = run.plan.budget;
+    let between_sd = between_lives(&run.plan.arms);
+    let by_rate = |rate: fn(&Round) -> f64| {
+        let lives = by_life(pairs, |pair| (rate(pair.test) / rate(pair.base)).ln());
+        stats::judge_lives(&lives, between_sd, budget)
+    };
+    Ok(match run.plan.driving {
+        Driving::Closed => Judged::by_rate(by_rate(Round::qps)?, Measure::Rate),
+        Driving::Open(_) => {
+            let rqps = by_rate(Round::qps)?.rqps;
+            Judged::by_response(pairs, rqps, between_sd, budget)?
+        }
+        Driving::Search(_) => Judged::by_rate(by_rate(response::offered_rate)?, Measure::MaxRate),
+    })
 }
 
 /// Compares what the *test* arms of two stored runs did.
@@ -67,7 +97,7 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         if pairs.base.is_empty() || pairs.test.is_empty() {
             continue;
         }
-        let lives = pairs.as_ref().map(|pairs| by_life(pairs));
+        let lives = pairs.as_ref().map(|pairs| by_life(pairs, log_ratio));
         let restarted = Arm::BOTH.into_iter().all(|arm| lives[arm].len() >= MANY_LIVES);
         let rates = PerArm::from_fn(|arm| match (controlled, restarted) {
             (true, true) => lives[arm].iter().map(|life| mean(life)).collect(),
@@ -86,7 +116,8 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         let of_run =
             |run: &Run, rounds: &[&Round]| saturation::of_arm(run, &cell, Arm::Test, rounds);
         let against = [of_run(base, &arms.base), of_run(test, &arms.test)].concat();
-        cells.push(cell_comparison(cell, judgement, &arms, against)?);
+        let judged = Judged::by_rate(judgement, Measure::Rate);
+        cells.push(cell_comparison(cell, judged, &arms, against)?);
     }
     let mut warnings = vec![not_interleaved(base, test, controlled)];
     if [base, test].into_iter().any(|run| run.plan.restarts + 1 < MANY_LIVES as u32) {
@@ -119,7 +150,7 @@ fn not_interleaved(base: &Run, test: &Run, controlled: bool) -> Warning {
 /// The standard deviation of the log-ratios of pairs within a life; `None` if no life of the cell
 /// has as many pairs as a verdict needs.
 pub fn noise_of(run: &Run, cell: &Cell) -> Option<f64> {
-    let lives = by_life(&pairs_of(run, cell));
+    let lives = by_life(&pairs_of(run, cell), log_ratio);
     let around: Vec<f64> = lives
         .iter()
         .filter(|life| life.len() >= stats::MIN_PAIRS as usize)
@@ -152,24 +183,34 @@ fn mean(values: &[f64]) -> f64 {
 
 fn cell_comparison(
     cell: Cell,
-    judgement: stats::Judgement,
+    judged: Judged,
     rounds: &PerArm<Vec<&Round>>,
     against: Vec<Warning>,
 ) -> Result<CellComparison, LabError> {
-    let arms = PerArm::try_from_fn(|arm| summary(&rounds[arm]))?;
+    let mut arms = PerArm::try_from_fn(|arm| summary(&rounds[arm]))?;
     let blocked = against.iter().any(|warning| warning.severity == Severity::Blocks);
-    let mut warnings = judgement.warnings;
+    let mut warnings = judged.warnings;
     warnings.extend(against);
+    if judged.measure == Measure::MaxRate {
+        for arm in Arm::BOTH {
+            let rates: Vec<f64> =
+                rounds[arm].iter().map(|round| response::offered_rate(round)).collect();
+            let found = stats::geometric_mean_interval(&rates, stats::SHOWN_CONFIDENCE)?;
+            arms[arm].open.iter_mut().for_each(|open| open.max_rate = Some(found));
+        }
+    }
+    warnings.extend(Arm::BOTH.into_iter().flat_map(|arm| response::warnings(arm, &arms[arm])));
     warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| client_heavy(arm, &arms[arm])));
     warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| drift::note(arm, &rounds[arm])));
     Ok(CellComparison {
         cell,
         pairs: rounds.base.len().min(rounds.test.len()) as u32,
-        rqps: judgement.rqps,
-        verdict: if blocked { Verdict::Undecided } else { judgement.verdict },
-        detectable: judgement.detectable,
+        rqps: judged.rqps,
+        measure: judged.measure,
+        verdict: if blocked { Verdict::Undecided } else { judged.verdict },
+        detectable: judged.detectable,
         // More pairs would not help.
-        pairs_missing: judgement.pairs_missing.filter(|_| !blocked),
+        pairs_missing: judged.pairs_missing.filter(|_| !blocked),
         arms,
         warnings,
     })
@@ -201,10 +242,13 @@ fn pairs_of<'a>(run: &'a Run, cell: &Cell) -> Vec<PerArm<&'a Round>> {
         .collect()
 }
 
-/// The log-ratios of pairs, by the life of the servers.
-fn by_life(pairs: &[PerArm<&Round>]) -> Vec<Vec<f64>> {
+/// A figure of each pair, by the life of the servers.
+pub(crate) fn by_life(
+    pairs: &[PerArm<&Round>],
+    figure: impl Fn(&PerArm<&Round>) -> f64,
+) -> Vec<Vec<f64>> {
     let lives = pairs.chunk_by(|a, b| a.base.life == b.base.life && a.test.life == b.test.life);
-    lives.map(log_ratios).collect()
+    lives.map(|life| life.iter().map(&figure).collect()).collect()
 }
 
 /// How much two lives of these arms are taken to differ where they lived too few of them to tell.
@@ -218,7 +262,11 @@ fn between_lives(arms: &PerArm<ArmSpec>) -> f64 {
 }
 
 fn log_ratios(pairs: &[PerArm<&Round>]) -> Vec<f64> {
-    pairs.iter().map(|pair| (pair.test.qps() / pair.base.qps()).ln()).collect()
+    pairs.iter().map(log_ratio).collect()
+}
+
+fn log_ratio(pair: &PerArm<&Round>) -> f64 {
+    (pair.test.qps() / pair.base.qps()).ln()
 }
 
 fn summary(rounds: &[&Round]) -> Result<ArmSummary, LabError> {
@@ -233,7 +281,6 @@ fn summary(rounds: &[&Round]) -> Result<ArmSummary, LabError> {
     };
     let mut latency = LatencyHistogram::new();
     rounds.iter().for_each(|round| latency.merge(&round.latency));
-    let at = |quantile| latency.quantile_ns(quantile) as f64 / 1e3;
     Ok(ArmSummary {
         qps,
         tps: qps.estimate * events as f64 / statements as f64,
@@ -242,14 +289,9 @@ fn summary(rounds: &[&Round]) -> Result<ArmSummary, LabError> {
         context_switches_per_op: per_op(|round| round.cost.server_context_switches, 1.0),
         read_kb_per_op: per_op(|round| round.cost.server_read_bytes, 1024.0),
         written_kb_per_op: per_op(|round| round.cost.server_written_bytes, 1024.0),
-        latency_us: LatencyUs {
-            p50: at(0.5),
-            p95: at(0.95),
-            p99: at(0.99),
-            p999: at(0.999),
-            max: latency.max_ns() as f64 / 1e3,
-        },
+        latency_us: response::percentiles(&latency),
         retries_per_event: retries as f64 / events as f64,
+        open: response::summary(rounds),
     })
 }
 
@@ -287,6 +329,16 @@ fn same_shape(base: &Run, test: &Run) -> Result<(), LabError> {
         ("--seed", a.seed, b.seed),
         ("the length of a round (ns)", a.round_ns, b.round_ns),
     ];
+    if a.driving != b.driving {
+        return different("the way of driving", a.driving.to_string(), b.driving.to_string());
+    }
+    if a.driving.is_open() {
+        return Err(LabError::Unlike(
+            "two stored runs at a given rate did the same by construction; compare their response \
+             times side by side with `dbdyno show`, or both servers in one run"
+                .to_owned(),
+        ));
+    }
     for (what, base, test) in sizes {
         if base != test {
             return different(what, base.to_string(), test.to_string());

@@ -12,6 +12,7 @@
 //!
 //! This is the only crate that ties the others into a run.
 
+mod arrivals;
 mod course;
 mod drift;
 pub mod environment;
@@ -24,10 +25,12 @@ mod neighbours;
 mod placement;
 mod pragma;
 mod refill;
+mod response;
 pub mod resume;
 #[cfg(test)]
 mod sample;
 mod saturation;
+mod search;
 mod settle;
 pub mod station;
 mod stationary;
@@ -35,6 +38,7 @@ mod track;
 mod warmth;
 pub mod watch;
 
+pub use arrivals::read_recording;
 pub use error::LabError;
 pub use experiment::{Lab, Order, measure, resume};
 pub use judge::{compare, compare_stored, detectable_share, noise_of};

@@ -57,7 +57,7 @@ impl Remaining {
             let window = Duration::from_nanos(round.wall_ns);
             let seen = left.cells.entry(round.key.cell.clone());
             let seen = seen.or_insert(Seen { next_pair: 0, window });
-            seen.next_pair = seen.next_pair.max(round.key.pair + 1);
+            seen.next_pair = seen.next_pair.max(plan.driving.pair_of(round.key.pair) + 1);
             left.rounds_kept += 1;
             left.life = left.life.max(round.life + 1);
         }

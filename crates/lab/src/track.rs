@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use dbdyno_load::arrival::Schedule;
 use dbdyno_load::closed::Measured;
-use dbdyno_load::{Connector, LoadError, Moment, RoundSpec, run_round};
+use dbdyno_load::{Connector, LoadError, Moment, OpenSpec, RoundSpec, run_open, run_round};
 use dbdyno_model::{Arm, Cell, Cost, Dialect, Plan, Round, RoundKey, Stage, Warning};
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
@@ -28,6 +29,10 @@ const OPERATIONS_PER_PAIR: u64 = 1 << 32;
 /// do even this may pass without a turn of ours; then it is tried again, twice as long each time.
 const NULL_WINDOW: Duration = Duration::from_millis(200);
 const NULL_TRIES: u32 = 6;
+
+/// How long an open loop goes on after its window: as long as that was, within these bounds.
+const DRAIN_LEAST: Duration = Duration::from_secs(1);
+const DRAIN_MOST: Duration = Duration::from_secs(10);
 
 /// One arm under one cell: the load made ready.
 pub struct Track<'a> {
@@ -173,7 +178,7 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// Measures one round.
+    /// Measures one round; with a schedule, one of the open loop.
     ///
     /// # Errors
     /// Whatever the load met; nothing of the round counts then.
@@ -182,6 +187,7 @@ impl<'a> Track<'a> {
         plan: &Plan,
         key: &RoundKey,
         life: u32,
+        schedule: Option<Schedule>,
         window: Duration,
         waiting: &Station,
         neighbours: &mut Neighbours,
@@ -201,8 +207,16 @@ impl<'a> Track<'a> {
             }
             looks.push(Look::take(self.probe.as_ref(), waiting.probe.as_ref()));
         };
-        let measured = run_round(&spec, &mut look)
-            .map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
+        let outcome = match schedule {
+            None => run_round(&spec, &mut look).map(|measured| (measured, None)),
+            Some(schedule) => {
+                let drain = window.clamp(DRAIN_LEAST, DRAIN_MOST);
+                let spec = OpenSpec { round: spec, schedule, drain };
+                run_open(&spec, &mut look).map(|(measured, open)| (measured, Some(open)))
+            }
+        };
+        let (measured, open) =
+            outcome.map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
         let cost = self.cost(&measured, &looks);
         neighbours.add(&looks);
         self.restore()?;
@@ -220,6 +234,7 @@ impl<'a> Track<'a> {
             series: measured.series,
             cost,
             pauses,
+            open,
         })
     }
 

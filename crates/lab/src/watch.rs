@@ -35,6 +35,8 @@ pub enum Progress<'a> {
     },
     /// A round has been measured and stored.
     RoundDone(&'a Round),
+    /// A search for the highest rate is done: its path.
+    Searched(&'a str),
     /// Something that the user should know now; it is stored with the run, too.
     Warning(&'a str),
 }

@@ -2,7 +2,9 @@
 //! known service times give, through a stall of a second.
 //!
 //! ```text
-//!   cargo bench -p dbdyno-load --bench open_loop [-- RATE CONNECTIONS SECONDS STALL_MS]
+//!   cargo bench -p dbdyno-load --bench open_loop [-- RATE CONNECTIONS SECONDS STALL_MS SERVICE_US]
+//!   cargo bench -p dbdyno-load --bench open_loop -- \
+//!       --against postgres://USER@HOST:PORT/DB RATE CONNECTIONS SECONDS ROWS
 //! ```
 //!
 //! The server is the scripted mock in a process of its own, on TCP 127.0.0.1. Its service times and
@@ -20,7 +22,7 @@ use std::time::Duration;
 
 use dbdyno_load::arrival::Schedule;
 use dbdyno_load::{Connector, OpenSpec, RoundSpec, run_open};
-use dbdyno_model::{Dialect, LatencyHistogram, Secret, Transport, random};
+use dbdyno_model::{ArmSpec, Dialect, LatencyHistogram, Secret, Target, Transport, random};
 use dbdyno_wire::Endpoint;
 use dbdyno_wire::mock::{Delay, Login, MockServer, Protocol, Reply, Timed};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
@@ -29,6 +31,7 @@ mod queue;
 use queue::{Stall, simulate};
 
 const SERVE: &str = "--serve";
+const AGAINST: &str = "--against";
 const LEAD_IN: Duration = Duration::from_millis(500);
 const QUANTILES: [(&str, f64); 6] = [
     ("p50", 0.5),
@@ -54,6 +57,11 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     if arguments.first().is_some_and(|argument| argument == SERVE) {
         return serve(&arguments[1..]);
+    }
+    if let [flag, rest @ ..] = arguments.as_slice()
+        && flag == AGAINST
+    {
+        return against(rest);
     }
     let scenario = |rate: &str, connections, seconds, stall_ms, service_us| Scenario {
         rate: rate.to_owned(),
@@ -177,6 +185,56 @@ fn run(scenario: &Scenario) {
         lag(1.0),
         measured.usage.cpu_ns as f64 / 1e3 / measured.events as f64
     );
+}
+
+/// Point selects on a server of PostgreSQL that has sysbench's table 1 of so many rows.
+fn against(arguments: &[String]) {
+    let [url, rate, connections, seconds, rows] = arguments else {
+        panic!("--against URL RATE CONNECTIONS SECONDS ROWS");
+    };
+    let url: ArmSpec = url.parse().expect("a URL");
+    let Target::Url(url) = url.target else { panic!("a URL of a running server") };
+    let number = |text: &String| text.parse::<u64>().expect("a number");
+    let endpoint = Endpoint {
+        transport: url.transport,
+        user: url.user,
+        password: url.password.unwrap_or_default(),
+        database: url.database,
+    };
+    let tables = Tables { count: 1, rows: number(rows), seed: 1 };
+    let load = resolve("point-query", tables).expect("the load exists");
+    let load = ReadyLoad::compile(&load, Dialect::Postgres).expect("it compiles");
+    let round = RoundSpec {
+        load: &load,
+        connector: &Connector::Postgres(endpoint),
+        clients: number(connections) as u32,
+        first_operation: 0,
+        lead_in: LEAD_IN,
+        window: Duration::from_secs(number(seconds)),
+        slow: 0.0,
+        processor: None,
+        stop: &AtomicBool::new(false),
+    };
+    let arrivals = rate.parse().expect("a rate");
+    let schedule = Schedule::new(&arrivals, 1, LEAD_IN.as_nanos() as u64, &[]);
+    let spec = OpenSpec { round, schedule, drain: Duration::from_secs(60) };
+    let (measured, open) = run_open(&spec, &mut |_| {}).expect("the server answers");
+    println!(
+        "--rate {rate}, {connections} connections, {seconds} s: {} events offered, {} answered in \
+         the window, {} unanswered",
+        open.offered, measured.events, open.unanswered
+    );
+    let shown = |name: &str, histogram: &LatencyHistogram| {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        let mut line = format!("{name:>9}: mean {:.3} ms", histogram.mean_ns() / 1e6);
+        for (quantile, share) in QUANTILES {
+            line.push_str(&format!(", {quantile} {:.3}", ms(histogram.quantile_ns(share))));
+        }
+        println!("{line}, max {:.3}", ms(histogram.max_ns()));
+    };
+    shown("response", &open.response);
+    shown("service", &measured.latency);
+    shown("lag", &open.lag);
 }
 
 fn row(name: &str, truth_ns: u64, measured_ns: u64) {

@@ -21,11 +21,11 @@ pub struct Interval {
 /// The four answers. There is no fifth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The test arm does fewer statements per second.
+    /// The test arm does fewer statements per second, or answers later at the same rate.
     Slower,
     /// Any difference is smaller than the budget.
     Equal,
-    /// The test arm does more statements per second.
+    /// The test arm does more statements per second, or answers sooner at the same rate.
     Faster,
     /// What was measured does not decide it.
     Undecided,
@@ -58,6 +58,62 @@ pub struct LatencyUs {
     pub max: f64,
 }
 
+/// What one arm did in an open loop, over all its paired rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenSummary {
+    /// Events per second that were meant.
+    pub offered_per_second: f64,
+    /// Events per second that were answered while they were meant.
+    pub achieved_per_second: f64,
+    /// Events that nobody had begun to answer when their round was given up; their response times
+    /// are at least what was counted.
+    pub unanswered: u64,
+    /// From the moment at which an event should have been sent to its answer.
+    pub response_us: LatencyUs,
+    /// How late the generator sent although a connection was free.
+    pub lag_us: LatencyUs,
+    /// In a search: the highest rate at which the condition held, with its 95 % interval over
+    /// searches.
+    pub max_rate: Option<Interval>,
+}
+
+/// What the verdict of a cell rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Measure {
+    /// Statements per second, in the closed loop.
+    Rate,
+    /// Response times at a given rate, test ÷ base.
+    Response {
+        /// Ratio of the medians.
+        p50: Interval,
+        /// Ratio of the 99th percentiles.
+        p99: Interval,
+        /// The one that tells most: that decided, or else p99.
+        telling: Percentile,
+    },
+    /// The highest rate of events at which a condition holds; its ratio stands in place of rQPS.
+    MaxRate,
+}
+
+/// A percentile of response times that is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Percentile {
+    /// The median.
+    P50,
+    /// The 99th.
+    P99,
+}
+
+impl Percentile {
+    /// `"p50"` or `"p99"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Percentile::P50 => "p50",
+            Percentile::P99 => "p99",
+        }
+    }
+}
+
 /// One arm in one cell, over all its paired rounds. Costs are per statement, the unit of QPS;
 /// latencies are per event. `None`: could not be observed.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,6 +136,8 @@ pub struct ArmSummary {
     pub latency_us: LatencyUs,
     /// Events that had to be asked again, per event.
     pub retries_per_event: f64,
+    /// In the open loop.
+    pub open: Option<OpenSummary>,
 }
 
 /// Both arms in one cell, and what follows.
@@ -91,6 +149,8 @@ pub struct CellComparison {
     pub pairs: u32,
     /// Relative QPS, test ÷ base, with its 95 % interval.
     pub rqps: Interval,
+    /// What the verdict rests on.
+    pub measure: Measure,
     /// The answer.
     pub verdict: Verdict,
     /// The smallest change of rQPS that this many pairs of this noise would find with 80 % chance,

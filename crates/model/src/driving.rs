@@ -18,7 +18,30 @@ pub enum Driving {
     Search(Slo),
 }
 
+/// In a search for the highest rate each search has so many numbers of pairs to itself, one for
+/// each of its steps.
+pub const SEARCH_STEPS: u32 = 16;
+
+/// Steps that a search usually takes.
+const SEARCH_STEPS_USUAL: u64 = 7;
+
 impl Driving {
+    /// About how many rounds of one arm belong to a pair.
+    pub fn rounds_in_pair(&self) -> u64 {
+        match self {
+            Driving::Closed | Driving::Open(_) => 1,
+            Driving::Search(_) => SEARCH_STEPS_USUAL,
+        }
+    }
+
+    /// The pair to which a round with this number belongs: its search, or the number itself.
+    pub fn pair_of(&self, number: u32) -> u32 {
+        match self {
+            Driving::Closed | Driving::Open(_) => number,
+            Driving::Search(_) => number / SEARCH_STEPS,
+        }
+    }
+
     /// Whether events have intended times.
     pub fn is_open(&self) -> bool {
         !matches!(self, Driving::Closed)

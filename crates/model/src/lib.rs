@@ -28,7 +28,8 @@ pub mod warning;
 pub use arm::{Arm, PerArm};
 pub use arrivals::{Arrivals, RateShape, Spacing};
 pub use comparison::{
-    ArmSummary, CellComparison, Comparison, Gate, GateOutcome, Interval, LatencyUs, Verdict,
+    ArmSummary, CellComparison, Comparison, Gate, GateOutcome, Interval, LatencyUs, Measure,
+    OpenSummary, Percentile, Verdict,
 };
 pub use driving::{Driving, Slo};
 pub use histogram::LatencyHistogram;

@@ -16,6 +16,7 @@
 use std::fmt;
 
 use crate::arm::{Arm, PerArm};
+use crate::driving::Driving;
 use crate::random;
 use crate::stage::Stage;
 use crate::target::ArmSpec;
@@ -120,6 +121,8 @@ pub struct Plan {
     /// How often both servers are stopped and started again within a cell, between pairs. Only
     /// servers of our own can be.
     pub restarts: u32,
+    /// How clients are driven. In a search for the highest rate a *pair* is a search on each arm.
+    pub driving: Driving,
 }
 
 /// About how long two servers take to stop, to start and to read their tables.
@@ -177,7 +180,8 @@ impl Plan {
     /// Time that the measuring of one cell takes, without setting up the servers and the data.
     pub fn cell_ns(&self) -> u64 {
         let lives = u64::from(self.restarts) + 1;
-        let rounds_ns = u64::from(self.pairs) * (self.round_ns + self.lead_in_ns);
+        let rounds = u64::from(self.pairs) * self.driving.rounds_in_pair();
+        let rounds_ns = rounds * (self.round_ns + self.lead_in_ns);
         let warm_ns = self.warm_up_ns + (lives - 1) * self.warm_again_ns();
         2 * (warm_ns + rounds_ns) + (lives - 1) * RESTART_NS
     }
@@ -217,6 +221,7 @@ mod tests {
             budget: 0.02,
             pin: Pin::Auto,
             restarts: 0,
+            driving: Driving::Closed,
         }
     }
 

@@ -37,6 +37,9 @@ pub struct Round {
     /// How the client itself was held up; `None` where it shared a processor with the server, and
     /// its being held up is the server's work.
     pub pauses: Option<Pauses>,
+    /// In the open loop, what became of the events that were meant for the window. The counts above
+    /// are those of events that *ended* in it, as in the closed loop.
+    pub open: Option<OpenLoop>,
 }
 
 impl Round {
@@ -67,6 +70,12 @@ pub struct OpenLoop {
 }
 
 impl OpenLoop {
+    /// Whether the rate was held: what was meant was answered, at most a hundredth of it after the
+    /// window. `answered` is the number of events that ended in the window.
+    pub fn is_sustained(&self, answered: u64) -> bool {
+        self.unanswered == 0 && answered as f64 >= 0.99 * self.offered as f64
+    }
+
     /// Adds what others met.
     pub fn merge(&mut self, other: &OpenLoop) {
         self.offered += other.offered;

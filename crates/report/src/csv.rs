@@ -8,7 +8,7 @@ use crate::view::{ArmView, CellView, LabelView, View};
 
 type OfArm = fn(&ArmView) -> Option<f64>;
 
-const ARM_COLUMNS: [(&str, OfArm); 15] = [
+const ARM_COLUMNS: [(&str, OfArm); 25] = [
     ("qps", |arm| arm.qps),
     ("qps_low", |arm| arm.qps_low),
     ("qps_high", |arm| arm.qps_high),
@@ -24,9 +24,19 @@ const ARM_COLUMNS: [(&str, OfArm); 15] = [
     ("latency_us_p99", |arm| arm.latency_us.p99),
     ("latency_us_p999", |arm| arm.latency_us.p999),
     ("latency_us_max", |arm| arm.latency_us.max),
+    ("response_us_p50", |arm| arm.response_us?.p50),
+    ("response_us_p95", |arm| arm.response_us?.p95),
+    ("response_us_p99", |arm| arm.response_us?.p99),
+    ("response_us_p999", |arm| arm.response_us?.p999),
+    ("response_us_max", |arm| arm.response_us?.max),
+    ("lag_us_p99", |arm| arm.lag_us?.p99),
+    ("offered_per_second", |arm| arm.offered_per_second),
+    ("achieved_per_second", |arm| arm.achieved_per_second),
+    ("unanswered", |arm| arm.unanswered.map(|events| events as f64)),
+    ("max_rate", |arm| arm.max_rate),
 ];
 
-const CELL_COLUMNS: [&str; 11] = [
+const CELL_COLUMNS: [&str; 18] = [
     "run",
     "status",
     "load",
@@ -34,6 +44,13 @@ const CELL_COLUMNS: [&str; 11] = [
     "rqps",
     "rqps_low",
     "rqps_high",
+    "measure",
+    "response_ratio_p50",
+    "response_ratio_p50_low",
+    "response_ratio_p50_high",
+    "response_ratio_p99",
+    "response_ratio_p99_low",
+    "response_ratio_p99_high",
     "verdict",
     "pairs",
     "detectable",
@@ -62,6 +79,7 @@ fn header() -> Vec<String> {
 
 fn row(view: &View, cell: &CellView) -> Vec<String> {
     let summary = &view.summary;
+    let times = cell.response_ratio.as_ref();
     let mut fields = vec![
         summary.run.clone(),
         summary.status.clone(),
@@ -70,6 +88,13 @@ fn row(view: &View, cell: &CellView) -> Vec<String> {
         number(cell.rqps),
         number(cell.rqps_low),
         number(cell.rqps_high),
+        cell.measure.to_owned(),
+        number(times.and_then(|times| times.p50)),
+        number(times.and_then(|times| times.p50_low)),
+        number(times.and_then(|times| times.p50_high)),
+        number(times.and_then(|times| times.p99)),
+        number(times.and_then(|times| times.p99_low)),
+        number(times.and_then(|times| times.p99_high)),
         cell.verdict.0.name().to_owned(),
         cell.pairs.to_string(),
         number(cell.detectable),

@@ -34,5 +34,5 @@ pub use markdown::markdown;
 pub use text::{Colour, TextStyle, text};
 pub use view::{
     ArmView, CellDetail, CellView, Curve, Detail, Fact, LabelView, LatencyView, PairView,
-    RoundView, Summary, VerdictView, View, WarningView,
+    ResponseRatio, RoundView, Summary, VerdictView, View, WarningView,
 };

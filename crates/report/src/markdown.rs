@@ -54,7 +54,13 @@ fn rate_table(view: &View, notes: &Notes<'_>) -> String {
     for cell in &summary.cells {
         text.push_str(&rate_line(cell, notes));
     }
-    let caption = format!("\nqueries/s, geometric mean over rounds {of_run}");
+    let caption = format!(
+        "\n{} {of_run}",
+        match words::title(view).as_str() {
+            "queries/s" => "queries/s, geometric mean over rounds".to_owned(),
+            title => title.to_owned(),
+        }
+    );
     text + caption.trim_end() + "\n\n"
 }
 

@@ -41,7 +41,19 @@ pub(crate) struct PlainRow {
 pub(crate) fn rate(cell: &CellView) -> RateRow {
     let verdict = cell.verdict.0;
     let change = words::change(cell);
-    let spread = |arm: &ArmView| number::with_spread(arm.qps, arm.qps_low, arm.qps_high);
+    let figure = |arm: &ArmView, other: &ArmView| match (&cell.response_ratio, cell.measure) {
+        (Some(times), _) => {
+            let pick = |arm: &ArmView| {
+                let latency = arm.response_us.unwrap_or_default();
+                if times.telling == "p50" { latency.p50 } else { latency.p99 }
+            };
+            format!("{} {}", times.telling, number::latency(pick(arm), pick(other)))
+        }
+        (None, "max_rate") => {
+            number::with_spread(arm.max_rate, arm.max_rate_low, arm.max_rate_high)
+        }
+        (None, _) => number::with_spread(arm.qps, arm.qps_low, arm.qps_high),
+    };
     let tilde = match verdict {
         Verdict::Undecided => "~ ",
         _ => "",
@@ -52,8 +64,8 @@ pub(crate) fn rate(cell: &CellView) -> RateRow {
     };
     RateRow {
         clients: words::clients(cell.clients),
-        base: spread(&cell.base),
-        test: spread(&cell.test),
+        base: figure(&cell.base, &cell.test),
+        test: figure(&cell.test, &cell.base),
         change: format!("{tilde}{}", change.estimate),
         interval: change.interval.unwrap_or_else(|| "no interval".to_owned()),
         rqps: rqps(cell),
@@ -64,10 +76,11 @@ pub(crate) fn rate(cell: &CellView) -> RateRow {
 
 /// rQPS with as many digits as its interval deserves, three decimals at most.
 pub(crate) fn rqps(cell: &CellView) -> String {
-    let Some(rqps) = cell.rqps else {
+    let effect = cell.effect();
+    let Some(rqps) = effect.ratio else {
         return number::UNKNOWN.to_owned();
     };
-    let decimals = match (cell.rqps_low, cell.rqps_high) {
+    let decimals = match (effect.low, effect.high) {
         (Some(low), Some(high)) => number::decimals_for((high - low).abs() / 2.0).unwrap_or(3),
         _ => 2,
     };
@@ -99,11 +112,38 @@ pub(crate) fn plain(cell: &CellView) -> Vec<PlainRow> {
         let tpcc = [cost("tpmC", |arm| arm.tpm_c), cost("tpmTotal", |arm| arm.tpm_total)];
         rows.splice(0..0, tpcc);
     }
+    if cell.base.response_us.is_some() || cell.test.response_us.is_some() {
+        open_rows(cell, &mut rows);
+    }
     let retried = |arm: &ArmView| arm.retries_per_event.is_some_and(|retries| retries > 0.0);
     if retried(&cell.base) || retried(&cell.test) {
         rows.push(cost("retries/event", |arm| arm.retries_per_event));
     }
     rows
+}
+
+/// What only the open loop has.
+fn open_rows(cell: &CellView, rows: &mut Vec<PlainRow>) {
+    let rate = |label, pick: fn(&ArmView) -> Option<f64>| {
+        row(cell, label, pick, |value, _| {
+            value.map_or(number::UNKNOWN.to_owned(), number::three_digits)
+        })
+    };
+    let time = |label, pick: fn(&ArmView) -> Option<f64>| row(cell, label, pick, number::latency);
+    rows.extend([
+        time("response p50", |arm| arm.response_us?.p50),
+        time("response p95", |arm| arm.response_us?.p95),
+        time("response p99", |arm| arm.response_us?.p99),
+        time("response p99.9", |arm| arm.response_us?.p999),
+        time("response max", |arm| arm.response_us?.max),
+        rate("offered events/s", |arm| arm.offered_per_second),
+        rate("achieved events/s", |arm| arm.achieved_per_second),
+        time("generator's lag p99", |arm| arm.lag_us?.p99),
+    ]);
+    let given_up = |arm: &ArmView| arm.unanswered.unwrap_or(0) > 0;
+    if given_up(&cell.base) || given_up(&cell.test) {
+        rows.push(rate("events given up", |arm| arm.unanswered.map(|events| events as f64)));
+    }
 }
 
 fn row(

@@ -100,7 +100,7 @@ fn rate_table(view: &View, notes: &Notes<'_>, style: &TextStyle) -> String {
 fn rate_grid(view: &View, notes: &Notes<'_>, shape: Shape) -> Grid {
     let mut grid = Grid { lines: Vec::new(), ragged: 4 };
     let of_run = notes::marks(&notes.of_run(&view.summary));
-    let title = format!("queries/s {of_run}").trim_end().to_owned();
+    let title = format!("{} {of_run}", words::title(view)).trim_end().to_owned();
     grid.lines.push(columns([&title, "base", "test", "test vs base"]));
     let mut load = None;
     for cell in &view.summary.cells {

@@ -11,7 +11,7 @@
 use dbdyno_model::Verdict;
 
 use crate::number::{self, GLUE};
-use crate::view::{CellView, View};
+use crate::view::{CellView, Effect, View};
 
 /// Cells that are named in one summary line; the rest are counted.
 const NAMED_CELLS_MAX: usize = 6;
@@ -91,19 +91,61 @@ fn verdict_sentence(cell: &CellView, budget: Option<f64>) -> String {
     let evidence = evidence(cell);
     match cell.verdict.0 {
         Verdict::Slower => format!(
-            "test is slower on {place}: {} fewer queries per second {evidence}",
-            gap(cell, -1.0)
+            "test is slower on {place}: {} {} {evidence}",
+            gap(cell, slower_direction(cell)),
+            if is_time(cell) { longer(cell) } else { format!("fewer {}", what(cell)) }
         ),
         Verdict::Faster => format!(
-            "test is faster on {place}: {} more queries per second {evidence}",
-            gap(cell, 1.0)
+            "test is faster on {place}: {} {} {evidence}",
+            gap(cell, -slower_direction(cell)),
+            if is_time(cell) { shorter(cell) } else { format!("more {}", what(cell)) }
         ),
         Verdict::Equal => format!(
-            "test equals base on {place} within the budget of {}: {} queries per second {evidence}",
+            "test equals base on {place} within the budget of {}: {} {} {evidence}",
             budget.map_or(number::UNKNOWN.to_owned(), number::percent_as_given),
-            change(cell).estimate
+            change(cell).estimate,
+            what(cell)
         ),
         Verdict::Undecided => format!("cannot tell on {place}: {}", doubt(cell)),
+    }
+}
+
+/// Whether the verdict rests on times, of which more is worse.
+fn is_time(cell: &CellView) -> bool {
+    cell.response_ratio.is_some()
+}
+
+/// The direction in which slower lies.
+fn slower_direction(cell: &CellView) -> f64 {
+    if is_time(cell) { 1.0 } else { -1.0 }
+}
+
+fn longer(cell: &CellView) -> String {
+    format!("longer {}", what(cell))
+}
+
+fn shorter(cell: &CellView) -> String {
+    format!("shorter {}", what(cell))
+}
+
+/// What the verdict rests on.
+fn what(cell: &CellView) -> String {
+    match (&cell.response_ratio, cell.measure) {
+        (Some(times), _) => format!("{} response times", times.telling),
+        (None, "max_rate") => "events per second at the limit".to_owned(),
+        (None, _) => "queries per second".to_owned(),
+    }
+}
+
+/// What stands above the column of figures: `queries/s`, or the condition of an open loop.
+pub(crate) fn title(view: &View) -> String {
+    let summary = &view.summary;
+    match summary.cells.first().map(|cell| cell.measure) {
+        Some("response") => format!("response time at {}", summary.driving),
+        Some("max_rate") => {
+            format!("events/s with {}", summary.driving.trim_start_matches("find-max "))
+        }
+        _ => "queries/s".to_owned(),
     }
 }
 
@@ -118,7 +160,7 @@ fn doubt(cell: &CellView) -> String {
         .filter(|warning| warning.severity == "blocks")
         .map(|warning| warning.text.as_str())
         .collect();
-    let mut text = format!("{} queries per second {}", change(cell).estimate, evidence(cell));
+    let mut text = format!("{} {} {}", change(cell).estimate, what(cell), evidence(cell));
     if !blocking.is_empty() {
         return format!("{text}; no verdict because: {}", blocking.join("; "));
     }
@@ -144,8 +186,8 @@ pub(crate) fn needs(cell: &CellView) -> Option<String> {
 fn evidence(cell: &CellView) -> String {
     let pairs = plural(u64::from(cell.pairs), "pair");
     let (direction, signs) = match cell.verdict.0 {
-        Verdict::Slower => (-1.0, Signs::OnlyWhereMixed),
-        Verdict::Faster => (1.0, Signs::OnlyWhereMixed),
+        Verdict::Slower => (slower_direction(cell), Signs::OnlyWhereMixed),
+        Verdict::Faster => (-slower_direction(cell), Signs::OnlyWhereMixed),
         Verdict::Equal | Verdict::Undecided => (1.0, Signs::Always),
     };
     match range(cell, direction, signs) {
@@ -154,7 +196,7 @@ fn evidence(cell: &CellView) -> String {
     }
 }
 
-/// Estimate and interval of the change of queries per second, as per cent.
+/// Estimate and interval of the change that the verdict rests on, as per cent.
 pub(crate) struct Change {
     /// `−4.9 %`, or `—`.
     pub estimate: String,
@@ -163,7 +205,7 @@ pub(crate) struct Change {
 }
 
 pub(crate) fn change(cell: &CellView) -> Change {
-    let estimate = match cell.rqps {
+    let estimate = match cell.effect().ratio {
         Some(rqps) => {
             let percent = (rqps - 1.0) * 100.0;
             format!("{}{GLUE}%", number::signed(percent, decimals(cell)))
@@ -175,7 +217,7 @@ pub(crate) fn change(cell: &CellView) -> Change {
 
 /// The size of a change that goes in the direction of the verdict, without a sign.
 fn gap(cell: &CellView, direction: f64) -> String {
-    match cell.rqps {
+    match cell.effect().ratio {
         Some(rqps) => {
             let percent = (rqps - 1.0) * direction * 100.0;
             format!("{}{GLUE}%", number::fixed(percent, decimals(cell)))
@@ -192,7 +234,8 @@ enum Signs {
 
 fn range(cell: &CellView, direction: f64, signs: Signs) -> Option<String> {
     let percent = |rqps: f64| (rqps - 1.0) * direction * 100.0;
-    let (a, b) = (percent(cell.rqps_low?), percent(cell.rqps_high?));
+    let effect = cell.effect();
+    let (a, b) = (percent(effect.low?), percent(effect.high?));
     let (low, high) = (a.min(b), a.max(b));
     let decimals = decimals(cell);
     let bare = signs == Signs::OnlyWhereMixed && low >= 0.0;
@@ -203,7 +246,7 @@ fn range(cell: &CellView, direction: f64, signs: Signs) -> Option<String> {
 /// Decimals of per cent that the interval deserves; more where a bound would round to zero, so that
 /// an interval that leaves zero out is also seen to do so.
 fn decimals(cell: &CellView) -> i32 {
-    let (Some(low), Some(high)) = (cell.rqps_low, cell.rqps_high) else {
+    let Effect { low: Some(low), high: Some(high), .. } = cell.effect() else {
         return 1;
     };
     let fit = number::decimals_for((high - low).abs() * 50.0).unwrap_or(2).clamp(0, 4);
@@ -238,7 +281,7 @@ fn class_lines(cells: &[CellView]) -> Vec<(Verdict, String)> {
             let mut members: Vec<&CellView> =
                 cells.iter().filter(|cell| cell.verdict.0 == verdict).collect();
             // The largest change first; those without an estimate come last.
-            let size = |cell: &CellView| cell.rqps.map_or(-1.0, |rqps| rqps.ln().abs());
+            let size = |cell: &CellView| cell.effect().ratio.map_or(-1.0, |rqps| rqps.ln().abs());
             members.sort_by(|a, b| size(b).total_cmp(&size(a)));
             (!members.is_empty()).then(|| (verdict, class_line(&members)))
         })
@@ -270,7 +313,7 @@ fn member(cell: &CellView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{ArmView, LatencyView, VerdictView};
+    use crate::view::{ArmView, LatencyView, ResponseRatio, VerdictView};
 
     fn cell(verdict: Verdict, rqps: [f64; 3]) -> CellView {
         let arm = || ArmView {
@@ -287,6 +330,14 @@ mod tests {
             tpm_c: None,
             tpm_total: None,
             latency_us: LatencyView::default(),
+            response_us: None,
+            lag_us: None,
+            offered_per_second: None,
+            achieved_per_second: None,
+            unanswered: None,
+            max_rate: None,
+            max_rate_low: None,
+            max_rate_high: None,
         };
         CellView {
             load: "point-query".to_owned(),
@@ -294,6 +345,8 @@ mod tests {
             rqps: Some(rqps[0]),
             rqps_low: Some(rqps[1]),
             rqps_high: Some(rqps[2]),
+            measure: "rate",
+            response_ratio: None,
             verdict: VerdictView(verdict),
             pairs: 24,
             detectable: Some(0.0123),
@@ -330,6 +383,34 @@ mod tests {
             "cannot tell on point-query at 1 client: +2.0 % queries per second \
              (95 % interval −1.0 to +5.0 %), 24 pairs; needs about 14 more pairs; \
              a change of 1.2 % would probably have been found"
+        );
+    }
+
+    #[test]
+    fn times_are_longer_where_rates_are_fewer() {
+        let ratio = |ratio: [f64; 3]| ResponseRatio {
+            p50: Some(1.0),
+            p50_low: Some(0.99),
+            p50_high: Some(1.01),
+            p99: Some(ratio[0]),
+            p99_low: Some(ratio[1]),
+            p99_high: Some(ratio[2]),
+            telling: "p99",
+        };
+        let sentence = |verdict, times| {
+            let cell = cell(verdict, [1.0, 0.999, 1.001]);
+            let cell = CellView { measure: "response", response_ratio: Some(ratio(times)), ..cell };
+            verdict_sentence(&cell, Some(0.02)).replace(GLUE, " ")
+        };
+        assert_eq!(
+            sentence(Verdict::Slower, [1.12, 1.05, 1.2]),
+            "test is slower on point-query at 1 client: 12 % longer p99 response times \
+             (95 % interval 5 to 20 %), 24 pairs"
+        );
+        assert_eq!(
+            sentence(Verdict::Faster, [0.8, 0.75, 0.86]),
+            "test is faster on point-query at 1 client: 20 % shorter p99 response times \
+             (95 % interval 14 to 25 %), 24 pairs"
         );
     }
 

@@ -3,6 +3,7 @@
 use dbdyno_model::{Interval, Severity, Verdict, Warning};
 
 use crate::error::StatsError;
+use crate::lives;
 use crate::paired::{ratio, welch_estimate};
 use crate::power::{MIN_PAIRS, POWER, detectable, pairs_missing};
 use crate::student::{Estimate, Moments};
@@ -110,40 +111,35 @@ pub struct JointJudgement {
     pub warnings: Vec<Warning>,
 }
 
-/// Judges one cell by several measures of *how fast*: `measures[m][p]` is `ln(test ÷ base)` of
-/// measure `m` in pair `p`, positive where the test arm is faster.
+/// Judges one cell by several measures of *how fast*: `measures[m]` are the `ln(test ÷ base)` of
+/// measure `m` by the life of the servers, positive where the test arm is faster; `between_sd` as
+/// for [`crate::judge_lives`].
 ///
 /// *Slower* or *faster* is what one measure proves and none refutes. There are several chances to
 /// be wrong, so each measure has only its share of [`DECISION_ALPHA`] (Bonferroni): a cell in which
-/// nothing changed is called slower or faster as rarely as by [`judge`], however the measures hang
-/// together. *Equal* needs every measure to be equal, which needs no such share (an
+/// nothing changed is called slower or faster as rarely as by one measure, however the measures
+/// hang together. *Equal* needs every measure to be equal, which needs no such share (an
 /// intersection-union test: Berger and Hsu, "Bioequivalence Trials, Intersection-Union Tests and
 /// Equivalence Confidence Sets", Statistical Science 11, 1996). Measures that contradict each other
 /// leave the cell undecided, with a caution.
 ///
-/// Assumes of each measure what [`judge`] assumes.
+/// Assumes of each measure what [`crate::judge_lives`] assumes.
 ///
 /// # Errors
-/// As [`judge`], for any measure; no measure.
-pub fn judge_jointly(measures: &[&[f64]], budget: f64) -> Result<JointJudgement, StatsError> {
-    let budget_log = budget_log(budget)?;
+/// As [`crate::judge_lives`], for any measure.
+pub fn judge_jointly(
+    measures: &[Vec<Vec<f64>>],
+    between_sd: f64,
+    budget: f64,
+) -> Result<JointJudgement, StatsError> {
     let alpha = DECISION_ALPHA / measures.len() as f64;
     let mut judged = Vec::with_capacity(measures.len());
     let (mut missing, mut warnings) = (None::<u32>, Vec::new());
-    for &logs in measures {
-        let moments = Moments::of_logs(logs)?;
-        let pairs = u32::try_from(moments.n).unwrap_or(u32::MAX);
-        let estimate = moments.estimate();
-        judged.push((
-            ratio(&estimate, SHOWN_CONFIDENCE)?,
-            verdict(&estimate, pairs, budget_log, alpha)?,
-        ));
-        if pairs >= 2 {
-            let more = pairs_missing(&moments, budget_log, alpha, SHOWN_CONFIDENCE);
-            missing = more.into_iter().chain(missing).min();
-        }
-        warnings.extend(few_rounds(pairs, "pairs of rounds"));
-        warnings.extend(suspicion::of_pairs(logs, &moments));
+    for lives in measures {
+        let alone = lives::judge_at(lives, between_sd, budget, alpha)?;
+        judged.push((alone.rqps, alone.verdict));
+        missing = alone.pairs_missing.into_iter().chain(missing).min();
+        warnings.extend(alone.warnings);
     }
     warnings.dedup();
     let says = |verdict| judged.iter().any(|(_, said)| *said == verdict);

@@ -45,29 +45,39 @@ pub fn judge_lives(
     between_sd: f64,
     budget: f64,
 ) -> Result<Judgement, StatsError> {
+    judge_at(lives, between_sd, budget, DECISION_ALPHA)
+}
+
+/// [`judge_lives`] at another level than [`DECISION_ALPHA`].
+pub(crate) fn judge_at(
+    lives: &[Vec<f64>],
+    between_sd: f64,
+    budget: f64,
+    alpha: f64,
+) -> Result<Judgement, StatsError> {
     let lives: Vec<&Vec<f64>> = lives.iter().filter(|life| !life.is_empty()).collect();
     let pairs: Vec<f64> = lives.iter().copied().flatten().copied().collect();
     let all = Moments::of_logs(&pairs)?;
     let mut judgement = if lives.len() >= MIN_PAIRS as usize {
         let means: Result<Vec<f64>, StatsError> =
             lives.iter().map(|life| Ok(Moments::of_logs(life)?.mean)).collect();
-        by_lives(&means?, pairs.len(), budget)?
+        by_lives(&means?, pairs.len(), budget, alpha)?
     } else {
-        by_assumption(&all, lives.len(), between_sd, budget)?
+        by_assumption(&all, lives.len(), between_sd, budget, alpha)?
     };
     judgement.warnings.extend(suspicion::of_pairs(&pairs, &all));
     Ok(judgement)
 }
 
 /// The means of the lives are the replicates.
-fn by_lives(means: &[f64], pairs: usize, budget: f64) -> Result<Judgement, StatsError> {
+fn by_lives(means: &[f64], pairs: usize, budget: f64, alpha: f64) -> Result<Judgement, StatsError> {
     let budget_log = budget_log(budget)?;
     let moments = Moments::of_logs(means)?;
     let estimate = moments.estimate();
     let lives = u32::try_from(means.len()).unwrap_or(u32::MAX);
-    let verdict = verdict(&estimate, lives, budget_log, DECISION_ALPHA)?;
+    let verdict = verdict(&estimate, lives, budget_log, alpha)?;
     let pairs_a_life = u32::try_from(pairs.div_ceil(means.len())).unwrap_or(u32::MAX);
-    let lives_missing = || pairs_missing(&moments, budget_log, DECISION_ALPHA, SHOWN_CONFIDENCE);
+    let lives_missing = || pairs_missing(&moments, budget_log, alpha, SHOWN_CONFIDENCE);
     Ok(Judgement {
         verdict,
         rqps: ratio(&estimate, SHOWN_CONFIDENCE)?,
@@ -75,7 +85,7 @@ fn by_lives(means: &[f64], pairs: usize, budget: f64) -> Result<Judgement, Stats
             Verdict::Undecided => lives_missing().map(|lives| lives.saturating_mul(pairs_a_life)),
             _ => None,
         },
-        detectable: Some(detectable(moments.sd, lives, DECISION_ALPHA, POWER)),
+        detectable: Some(detectable(moments.sd, lives, alpha, POWER)),
         warnings: Vec::new(),
     })
 }
@@ -86,11 +96,12 @@ fn by_assumption(
     lives: usize,
     between_sd: f64,
     budget: f64,
+    alpha: f64,
 ) -> Result<Judgement, StatsError> {
     let budget_log = budget_log(budget)?;
     let pairs = u32::try_from(all.n).unwrap_or(u32::MAX);
     let estimate = widened(all.estimate(), between_sd / (lives as f64).sqrt());
-    let verdict = verdict(&estimate, pairs, budget_log, DECISION_ALPHA)?;
+    let verdict = verdict(&estimate, pairs, budget_log, alpha)?;
     let mut warnings = few_rounds(pairs, "pairs of rounds");
     if between_sd > 0.0 && warnings.is_empty() {
         warnings.push(assumed(between_sd));
@@ -101,8 +112,8 @@ fn by_assumption(
         // More pairs of the same two processes hardly help.
         pairs_missing: None,
         detectable: (pairs >= MIN_PAIRS).then(|| {
-            let t = quantile(1.0 - DECISION_ALPHA / 2.0, estimate.degrees)
-                + quantile(POWER, estimate.degrees);
+            let t =
+                quantile(1.0 - alpha / 2.0, estimate.degrees) + quantile(POWER, estimate.degrees);
             (t * estimate.standard_error).exp_m1()
         }),
         warnings,

@@ -2,15 +2,20 @@
 
 use dbdyno_model::Verdict;
 use dbdyno_model::random;
-use dbdyno_stats::{DECISION_ALPHA, judge, judge_jointly};
+use dbdyno_stats::{DECISION_ALPHA, JointJudgement, judge_jointly, judge_lives};
 
 /// Log-ratios with this mean and alternating noise.
 fn logs(mean: f64, noise: f64) -> Vec<f64> {
     (0..40).map(|pair| mean + noise * [1.0, -0.4, -1.2, 0.6][pair % 4]).collect()
 }
 
+fn jointly(measures: &[&[f64]]) -> JointJudgement {
+    let measures: Vec<_> = measures.iter().map(|logs| vec![logs.to_vec()]).collect();
+    judge_jointly(&measures, 0.0, 0.02).unwrap()
+}
+
 fn verdict(measures: &[&[f64]]) -> Verdict {
-    judge_jointly(measures, 0.02).unwrap().verdict
+    jointly(measures).verdict
 }
 
 #[test]
@@ -22,7 +27,7 @@ fn one_measure_that_proves_is_enough_unless_another_one_refutes_it() {
     assert_eq!(verdict(&[&fast, &open]), Verdict::Faster);
     assert_eq!(verdict(&[&same, &same]), Verdict::Equal);
     assert_eq!(verdict(&[&same, &open]), Verdict::Undecided);
-    let torn = judge_jointly(&[&slow, &fast], 0.02).unwrap();
+    let torn = jointly(&[&slow, &fast]);
     assert_eq!(torn.verdict, Verdict::Undecided);
     assert!(torn.warnings.iter().any(|warning| warning.code == "measures-contradict"));
     let few = &slow[..2];
@@ -33,7 +38,8 @@ fn one_measure_that_proves_is_enough_unless_another_one_refutes_it() {
 fn one_measure_is_judged_as_by_itself() {
     for (mean, noise) in [(-0.2, 0.05), (0.0, 0.001), (0.01, 0.5), (0.03, 0.04)] {
         let logs = logs(mean, noise);
-        let (joint, alone) = (judge_jointly(&[&logs], 0.02).unwrap(), judge(&logs, 0.02).unwrap());
+        let alone = judge_lives(&[logs.clone()], 0.0, 0.02).unwrap();
+        let joint = jointly(&[&logs]);
         assert_eq!(joint.verdict, alone.verdict);
         assert_eq!(joint.measures[0].0, alone.rqps);
         assert_eq!(joint.pairs_missing, alone.pairs_missing);

@@ -5,8 +5,8 @@
 //! and the place, never a panic and never a default.
 
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, Pauses, PerArm, Pin, Plan, Round, RoundKey, Run, RunId,
-    RunStatus, Series, Severity, Stage, Warning,
+    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Pin, Plan,
+    Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Warning,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use crate::Store;
 use crate::codec;
 use crate::error::{Result, StoreError};
-use crate::write::{HISTOGRAM_METRIC, SERIES_METRIC, describe};
+use crate::write::{HISTOGRAM_METRIC, LAG_METRIC, RESPONSE_METRIC, SERIES_METRIC, describe};
 
 /// A line of `dbdyno runs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,17 +38,20 @@ pub struct RunSummary {
 }
 
 const SELECT_RUN: &str = "SELECT seq, name, started_unix_ms, status, tool_version, command, pairs, \
-     round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin, restarts \
+     round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin, restarts, driving \
      FROM run WHERE id = ?1";
 
 const SELECT_ROUNDS: &str = "SELECT load, clients, pair, arm, started_unix_ms, wall_ns, events, \
      statements, rows_read, rows_changed, retries, server_cpu_ns, server_kernel_ns, \
      client_cpu_ns, client_kernel_ns, server_context_switches, client_context_switches, \
-     server_read_bytes, server_written_bytes, slot_ns, slots, s.fnv1a, hdr, count, h.fnv1a, \
-     client_run_delay_ns, pauses_ns, longest_pause_ns, life \
+     server_read_bytes, server_written_bytes, slot_ns, slots, s.fnv1a, h.hdr, h.count, h.fnv1a, \
+     client_run_delay_ns, pauses_ns, longest_pause_ns, life, \
+     offered, unanswered, o.hdr, o.count, o.fnv1a, l.hdr, l.count, l.fnv1a \
      FROM round r \
      LEFT JOIN series s ON s.round = r.seq AND s.metric = ?2 \
      LEFT JOIN histogram h ON h.round = r.seq AND h.metric = ?3 \
+     LEFT JOIN histogram o ON o.round = r.seq AND o.metric = ?4 \
+     LEFT JOIN histogram l ON l.round = r.seq AND l.metric = ?5 \
      WHERE run = ?1 ORDER BY r.seq";
 
 const SELECT_SUMMARIES: &str = "SELECT id, name, \
@@ -187,6 +190,10 @@ impl Reader<'_> {
             budget: self.get(row, 13, place)?,
             pin: self.pin(&self.get::<String>(row, 14, place)?)?,
             restarts: self.get(row, 15, place)?,
+            driving: self
+                .get::<String>(row, 16, place)?
+                .parse()
+                .map_err(|what: String| self.corrupt("driving", what))?,
         };
         let run = Run {
             id: self.id.clone(),
@@ -276,7 +283,7 @@ impl Reader<'_> {
 
     fn rounds(&self, connection: &Connection, run: i64) -> Result<Vec<Round>> {
         let mut rounds = Vec::new();
-        let values = params![run, SERIES_METRIC, HISTOGRAM_METRIC];
+        let values = params![run, SERIES_METRIC, HISTOGRAM_METRIC, RESPONSE_METRIC, LAG_METRIC];
         self.each(connection, SELECT_ROUNDS, values, "rounds", |row| {
             rounds.push(self.round(row)?);
             Ok(())
@@ -304,7 +311,8 @@ impl Reader<'_> {
             cost: self.cost(row, &place)?,
             pauses: self.pauses(row, &place)?,
             series: self.series(row, &place)?,
-            latency: self.histogram(row, &place)?,
+            latency: self.histogram(row, 22, &place)?,
+            open: self.open_loop(row, &place)?,
         })
     }
 
@@ -343,13 +351,26 @@ impl Reader<'_> {
         })
     }
 
-    fn histogram(&self, row: &Row, place: &str) -> Result<dbdyno_model::LatencyHistogram> {
-        let hdr: Vec<u8> = self.get(row, 22, place)?;
-        if codec::fnv1a(&hdr) != self.get_u64(row, 24, place)? {
+    fn open_loop(&self, row: &Row, place: &str) -> Result<Option<OpenLoop>> {
+        let Some(offered) = self.get_optional_u64(row, 29, place)? else {
+            return Ok(None);
+        };
+        Ok(Some(OpenLoop {
+            offered,
+            unanswered: self.get_u64(row, 30, place)?,
+            response: self.histogram(row, 31, place)?,
+            lag: self.histogram(row, 34, place)?,
+        }))
+    }
+
+    /// The histogram whose bytes, count and checksum begin at column `at`.
+    fn histogram(&self, row: &Row, at: usize, place: &str) -> Result<LatencyHistogram> {
+        let hdr: Vec<u8> = self.get(row, at, place)?;
+        if codec::fnv1a(&hdr) != self.get_u64(row, at + 2, place)? {
             return Err(self.corrupt(place, "the histogram does not match its checksum"));
         }
         let histogram = codec::decode_histogram(&hdr).map_err(|what| self.corrupt(place, what))?;
-        if histogram.count() != self.get_u64(row, 23, place)? {
+        if histogram.count() != self.get_u64(row, at + 1, place)? {
             return Err(self.corrupt(place, "the histogram has not as many values as were put in"));
         }
         Ok(histogram)

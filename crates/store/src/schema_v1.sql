@@ -17,7 +17,8 @@ CREATE TABLE run (
   rows            INTEGER NOT NULL,
   budget          REAL    NOT NULL,                   -- 0.02 = 2 % of rQPS
   pin             TEXT    NOT NULL,                   -- auto | same | none
-  restarts        INTEGER NOT NULL                    -- of both servers, within a cell
+  restarts        INTEGER NOT NULL,                   -- of both servers, within a cell
+  driving         TEXT    NOT NULL                    -- closed | rate … | find-max …
 ) STRICT;
 
 CREATE INDEX run_by_name ON run (name) WHERE name IS NOT NULL;
@@ -84,6 +85,8 @@ CREATE TABLE round (
   pauses_ns               INTEGER,  -- of the client; NULL: it shared a processor with the server
   longest_pause_ns        INTEGER,
   life                    INTEGER NOT NULL,  -- how often the servers had been started again
+  offered                 INTEGER,  -- open loop: events meant for the window; NULL: closed loop
+  unanswered              INTEGER,  -- those of them that nobody had begun to answer at the end
   UNIQUE (run, load, clients, pair, arm)
 ) STRICT;
 
@@ -98,7 +101,7 @@ CREATE TABLE series (
 
 CREATE TABLE histogram (
   round  INTEGER NOT NULL REFERENCES round,
-  metric TEXT    NOT NULL,    -- event_latency_ns
+  metric TEXT    NOT NULL,    -- event_latency_ns; open loop: event_response_ns, send_lag_ns too
   hdr    BLOB    NOT NULL,    -- HdrHistogram V2, deflated
   count  INTEGER NOT NULL,
   fnv1a  INTEGER NOT NULL,    -- 64 bits, of the blob

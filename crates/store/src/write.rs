@@ -27,24 +27,27 @@ pub struct NewRun<'a> {
 
 /// The name of the one metric whose series is kept.
 pub(crate) const SERIES_METRIC: &str = "statements";
-/// The name of the one metric whose histogram is kept.
+/// The name of the metric whose histogram every round has.
 pub(crate) const HISTOGRAM_METRIC: &str = "event_latency_ns";
+/// The metrics whose histograms rounds of the open loop have as well.
+pub(crate) const RESPONSE_METRIC: &str = "event_response_ns";
+pub(crate) const LAG_METRIC: &str = "send_lag_ns";
 
 /// Ids tried before giving up; with a million runs stored, one try in 4 000 finds its id taken.
 const ID_TRIES: usize = 16;
 
 const INSERT_RUN: &str = "INSERT INTO run (id, name, started_unix_ms, status, tool_version, \
      command, pairs, round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, \
-     pin, restarts) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, \
-     ?16)";
+     pin, restarts, driving) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
 
 const INSERT_ROUND: &str = "INSERT INTO round (run, load, clients, pair, arm, started_unix_ms, \
      wall_ns, events, statements, rows_read, rows_changed, retries, server_cpu_ns, \
      server_kernel_ns, client_cpu_ns, client_kernel_ns, server_context_switches, \
      client_context_switches, server_read_bytes, server_written_bytes, client_run_delay_ns, \
-     pauses_ns, longest_pause_ns, life) \
+     pauses_ns, longest_pause_ns, life, offered, unanswered) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-     ?19, ?20, ?21, ?22, ?23, ?24)";
+     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
 
 impl Store {
     /// Begins a run and gives it an id. Its status is *partial* until [`Store::finish`].
@@ -90,8 +93,16 @@ impl Store {
     /// No such run, a round that is stored already, or a file that cannot be written.
     pub fn add_round(&mut self, run: &RunId, round: &Round) -> Result<()> {
         let key = &round.key;
-        let histogram = codec::encode_histogram(&round.latency)
-            .map_err(|why| StoreError::NotStorable(format!("{}: {why}", describe(key))))?;
+        let mut histograms = vec![(HISTOGRAM_METRIC, &round.latency)];
+        if let Some(open) = &round.open {
+            histograms.extend([(RESPONSE_METRIC, &open.response), (LAG_METRIC, &open.lag)]);
+        }
+        let mut encoded = Vec::with_capacity(histograms.len());
+        for (metric, histogram) in histograms {
+            let bytes = codec::encode_histogram(histogram)
+                .map_err(|why| StoreError::NotStorable(format!("{}: {why}", describe(key))))?;
+            encoded.push((metric, bytes, histogram.count()));
+        }
         let slots = codec::encode_series(&round.series.statements);
         self.write(|transaction| {
             let run = seq_of(transaction, run)?;
@@ -106,16 +117,12 @@ impl Store {
                     signed(codec::fnv1a(&slots))
                 ],
             )?;
-            transaction.execute(
-                "INSERT INTO histogram VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![
-                    seq,
-                    HISTOGRAM_METRIC,
-                    histogram,
-                    signed(round.latency.count()),
-                    signed(codec::fnv1a(&histogram))
-                ],
-            )?;
+            for (metric, bytes, count) in &encoded {
+                transaction.execute(
+                    "INSERT INTO histogram VALUES (?1, ?2, ?3, ?4, ?5)",
+                    params![seq, metric, bytes, signed(*count), signed(codec::fnv1a(bytes))],
+                )?;
+            }
             Ok(())
         })
     }
@@ -316,6 +323,7 @@ fn insert_run(
             plan.budget,
             plan.pin.name(),
             plan.restarts,
+            plan.driving.to_string(),
         ],
     )?;
     let seq = connection.last_insert_rowid();
@@ -374,6 +382,8 @@ fn insert_round(
             round.pauses.map(|pauses| signed(pauses.sum_ns)),
             round.pauses.map(|pauses| signed(pauses.longest_ns)),
             round.life,
+            round.open.as_ref().map(|open| signed(open.offered)),
+            round.open.as_ref().map(|open| signed(open.unanswered)),
         ],
     );
     match result {

@@ -4,8 +4,8 @@ mod common;
 
 use common::{golden_run, put};
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, Pauses, PerArm, Pin, Plan, Round,
-    RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Target, Warning,
+    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Pin, Plan,
+    Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Target, Warning,
 };
 use dbdyno_store::Store;
 use proptest::collection::{btree_map, vec};
@@ -82,6 +82,10 @@ fn plan() -> impl Strategy<Value = Plan> {
             budget: if third.2.is_nan() { 0.02 } else { third.2 },
             pin: third.3,
             restarts: third.4,
+            driving: ["closed", "rate poisson:steps:1,0.25@10s", "find-max p99 < 10ms"]
+                [second.0 as usize % 3]
+                .parse()
+                .unwrap(),
         })
 }
 
@@ -109,6 +113,13 @@ fn round() -> impl Strategy<Value = Round> {
         .prop_map(|(key, numbers, (latencies, slot_ns, statements), (cost, pauses))| {
             let mut latency = LatencyHistogram::new();
             latencies.iter().for_each(|&value| latency.record(value));
+            let mut open = None;
+            if numbers[0] % 2 == 1 {
+                let (offered, unanswered) = (numbers[1], numbers[2]);
+                let (response, mut lag) = (latency.clone(), LatencyHistogram::new());
+                latencies.iter().for_each(|&value| lag.record(value / 3));
+                open = Some(OpenLoop { offered, unanswered, response, lag });
+            }
             Round {
                 key: RoundKey {
                     cell: Cell { load: key.0, clients: key.1 },
@@ -127,6 +138,7 @@ fn round() -> impl Strategy<Value = Round> {
                 series: Series { slot_ns, statements },
                 cost,
                 pauses: pauses.map(|(sum_ns, longest_ns)| Pauses { sum_ns, longest_ns }),
+                open,
             }
         })
 }

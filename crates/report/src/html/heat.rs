@@ -46,7 +46,7 @@ pub(super) fn table(view: &View) -> String {
 }
 
 fn heat(cell: &CellView, full: f64) -> String {
-    let (Some(rqps), verdict) = (cell.rqps, cell.verdict.0) else {
+    let (Some(rqps), verdict) = (cell.effect().ratio, cell.verdict.0) else {
         return "<td class=\"undecided\">~</td>".to_owned();
     };
     let number = rows::rqps(cell);
@@ -61,7 +61,7 @@ fn heat(cell: &CellView, full: f64) -> String {
 
 fn full(cells: &[CellView]) -> f64 {
     let decided = cells.iter().filter(|cell| cell.verdict.0 != Verdict::Undecided);
-    let sizes = decided.filter_map(|cell| cell.rqps).map(|rqps| rqps.ln().abs());
+    let sizes = decided.filter_map(|cell| cell.effect().ratio).map(|rqps| rqps.ln().abs());
     sizes.filter(|size| size.is_finite()).fold(FULL_AT_LEAST, f64::max).min(FULL_AT_MOST)
 }
 

@@ -16,7 +16,7 @@ pub(super) fn rates(view: &View, notes: &Notes<'_>) -> String {
         return String::new();
     }
     let mut text = format!(
-        "<section aria-labelledby=\"rates-title\">\n<h2 id=\"rates-title\">Queries per second{}\
+        "<section aria-labelledby=\"rates-title\">\n<h2 id=\"rates-title\">{}{}\
          </h2>\n<div class=\"scroll\"><table class=\"rates\">\n<thead><tr><th scope=\"col\">clients\
          </th><th scope=\"col\" class=\"answer\">answer</th><th scope=\"col\">test vs base</th>\
          <th scope=\"col\">95&nbsp;% interval</th>\
@@ -24,6 +24,10 @@ pub(super) fn rates(view: &View, notes: &Notes<'_>) -> String {
          <th scope=\"col\">rQPS</th><th scope=\"col\" class=\"base\">base</th>\
          <th scope=\"col\" class=\"test\">test</th><th scope=\"col\">pairs</th>\
          <th scope=\"col\">would find</th></tr></thead>\n",
+        escape(&match words::title(view).as_str() {
+            "queries/s" => "Queries per second".to_owned(),
+            title => title.to_owned(),
+        }),
         marks(&notes.of_run(summary))
     );
     let reach = reach(&summary.cells, summary.budget);
@@ -97,7 +101,8 @@ fn marks(numbers: &[usize]) -> String {
 fn reach(cells: &[CellView], budget: Option<f64>) -> f64 {
     let budget = budget.unwrap_or(0.0).abs();
     let farthest = |cell: &CellView| {
-        let bounds = [cell.rqps, cell.rqps_low, cell.rqps_high];
+        let effect = cell.effect();
+        let bounds = [effect.ratio, effect.low, effect.high];
         bounds.into_iter().flatten().map(|rqps| (rqps - 1.0).abs()).fold(0.0, f64::max)
     };
     let widest = cells.iter().map(farthest).fold(0.0, f64::max);
@@ -112,14 +117,15 @@ fn picture(cell: &CellView, reach: f64, budget: Option<f64>) -> String {
     let budget = budget.unwrap_or(0.0).abs();
     let (left, right) = (x(1.0 - budget), x(1.0 + budget));
     let mut marks = String::new();
-    if let (Some(low), Some(high)) = (cell.rqps_low, cell.rqps_high) {
+    let effect = cell.effect();
+    if let (Some(low), Some(high)) = (effect.low, effect.high) {
         marks = format!("<path class=\"line\" d=\"M{:.1} 8H{:.1}\"/>", x(low), x(high));
     }
-    if let Some(rqps) = cell.rqps.filter(|rqps| (rqps - 1.0).abs() > reach) {
+    if let Some(rqps) = effect.ratio.filter(|rqps| (rqps - 1.0).abs() > reach) {
         // Off the scale: an arrow instead of a dot.
         let (tip, back) = if rqps < 1.0 { (0.0, 7.0) } else { (WIDTH, WIDTH - 7.0) };
         marks.push_str(&format!("<path class=\"off\" d=\"M{tip} 8L{back} 4V12Z\"/>"));
-    } else if let Some(rqps) = cell.rqps {
+    } else if let Some(rqps) = effect.ratio {
         marks.push_str(&format!("<circle cx=\"{:.1}\" cy=\"8\" r=\"3\"/>", x(rqps)));
     }
     format!(

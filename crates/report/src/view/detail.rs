@@ -242,6 +242,7 @@ fn plan(run: &Run) -> Vec<(String, String)> {
         ("longest warm-up of a cell", seconds(plan.warm_up_ns)),
         ("tables", plan.tables.to_string()),
         ("rows in each table", plan.rows.to_string()),
+        ("driving", plan.driving.to_string()),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .to_vec()
@@ -271,6 +272,7 @@ mod tests {
             series: Series { slot_ns: 1_000_000, statements },
             cost: Default::default(),
             pauses: None,
+            open: None,
         }
     }
 

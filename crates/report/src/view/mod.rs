@@ -14,7 +14,10 @@ mod detail;
 mod summary;
 
 pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView};
-pub use summary::{ArmView, CellView, LabelView, LatencyView, Summary, VerdictView, WarningView};
+pub(crate) use summary::Effect;
+pub use summary::{
+    ArmView, CellView, LabelView, LatencyView, ResponseRatio, Summary, VerdictView, WarningView,
+};
 
 use dbdyno_model::{Comparison, Run};
 use serde::Serialize;

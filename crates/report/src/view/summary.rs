@@ -1,7 +1,8 @@
 //! The answer, in the words of the JSON contract.
 
 use dbdyno_model::{
-    ArmSummary, Cell, CellComparison, Comparison, LatencyUs, Run, Severity, Verdict, Warning,
+    ArmSummary, Cell, CellComparison, Comparison, LatencyUs, Measure, Percentile, Run, Severity,
+    Verdict, Warning,
 };
 use serde::{Serialize, Serializer};
 
@@ -29,6 +30,8 @@ pub struct Summary {
     pub started_unix_ms: u64,
     /// Seed of data, questions and order.
     pub seed: u64,
+    /// `closed`, `rate …` or `find-max …`: who decided when events were sent.
+    pub driving: String,
     /// Largest difference of rQPS that counts as equal, as a share.
     pub budget: Option<f64>,
     /// The reference arm.
@@ -61,6 +64,12 @@ pub struct CellView {
     pub rqps_low: Option<f64>,
     /// Upper end of its 95 % interval; `None`: not bounded.
     pub rqps_high: Option<f64>,
+    /// What the verdict rests on: `rate` (statements per second), `response` (response times at a
+    /// rate), or `max_rate` (the highest rate of events at which the condition holds, which then
+    /// stands in `rqps`).
+    pub measure: &'static str,
+    /// Response times at a rate, test ÷ base.
+    pub response_ratio: Option<ResponseRatio>,
     /// The answer.
     pub verdict: VerdictView,
     /// Pairs of rounds behind it.
@@ -75,6 +84,33 @@ pub struct CellView {
     pub test: ArmView,
     /// What the reader of this cell must know.
     pub warnings: Vec<WarningView>,
+}
+
+/// Ratios of response times, test ÷ base: above 1 the test arm answers later.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ResponseRatio {
+    /// Ratio of the medians.
+    pub p50: Option<f64>,
+    /// Lower end of its 95 % interval; `None`: not bounded.
+    pub p50_low: Option<f64>,
+    /// Upper end of its 95 % interval; `None`: not bounded.
+    pub p50_high: Option<f64>,
+    /// Ratio of the 99th percentiles.
+    pub p99: Option<f64>,
+    /// Lower end of its 95 % interval; `None`: not bounded.
+    pub p99_low: Option<f64>,
+    /// Upper end of its 95 % interval; `None`: not bounded.
+    pub p99_high: Option<f64>,
+    /// Which of the two is told first: `p50` or `p99`.
+    pub telling: &'static str,
+}
+
+/// The ratio that a verdict rests on, test ÷ base, and its interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Effect {
+    pub ratio: Option<f64>,
+    pub low: Option<f64>,
+    pub high: Option<f64>,
 }
 
 /// One arm in one cell. Costs are per statement, latencies and retries per event.
@@ -106,8 +142,24 @@ pub struct ArmView {
     /// Transactions per minute; TPC-C only, and missing elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tpm_total: Option<f64>,
-    /// Latency of events.
+    /// Latency of events: from sending to the answer.
     pub latency_us: LatencyView,
+    /// In the open loop, response times: from the moment at which an event should have been sent.
+    pub response_us: Option<LatencyView>,
+    /// How late the generator itself sent.
+    pub lag_us: Option<LatencyView>,
+    /// Events per second that were meant.
+    pub offered_per_second: Option<f64>,
+    /// Events per second that were answered in time.
+    pub achieved_per_second: Option<f64>,
+    /// Events that were given up; their response times are at least what was counted.
+    pub unanswered: Option<u64>,
+    /// The highest rate of events at which the condition holds.
+    pub max_rate: Option<f64>,
+    /// Lower end of its 95 % interval.
+    pub max_rate_low: Option<f64>,
+    /// Upper end of its 95 % interval.
+    pub max_rate_high: Option<f64>,
 }
 
 /// The share of New-Orders in TPC-C's mix as `workload` deals it: 221 of each 500 cards, exactly.
@@ -161,6 +213,7 @@ impl Summary {
             command: run.command.clone(),
             started_unix_ms: run.started_unix_ms,
             seed: run.plan.seed,
+            driving: run.plan.driving.to_string(),
             budget: finite(comparison.budget),
             base: label(&comparison.labels.base),
             test: label(&comparison.labels.test),
@@ -181,6 +234,23 @@ impl CellView {
             rqps: known(cell.rqps.estimate),
             rqps_low: low(cell.rqps.low),
             rqps_high: known(cell.rqps.high),
+            measure: match cell.measure {
+                Measure::Rate => "rate",
+                Measure::Response { .. } => "response",
+                Measure::MaxRate => "max_rate",
+            },
+            response_ratio: match cell.measure {
+                Measure::Response { p50, p99, telling } => Some(ResponseRatio {
+                    p50: known(p50.estimate),
+                    p50_low: low(p50.low),
+                    p50_high: known(p50.high),
+                    p99: known(p99.estimate),
+                    p99_low: low(p99.low),
+                    p99_high: known(p99.high),
+                    telling: telling.name(),
+                }),
+                Measure::Rate | Measure::MaxRate => None,
+            },
             verdict: VerdictView(cell.verdict),
             pairs: cell.pairs,
             detectable: cell.detectable.and_then(finite),
@@ -188,6 +258,17 @@ impl CellView {
             base: ArmView::new(&cell.cell, &cell.arms.base, &known),
             test: ArmView::new(&cell.cell, &cell.arms.test, &known),
             warnings: distinct(cell.warnings.iter()),
+        }
+    }
+
+    /// The ratio that the verdict rests on.
+    pub(crate) fn effect(&self) -> Effect {
+        match &self.response_ratio {
+            Some(times) if times.telling == Percentile::P50.name() => {
+                Effect { ratio: times.p50, low: times.p50_low, high: times.p50_high }
+            }
+            Some(times) => Effect { ratio: times.p99, low: times.p99_low, high: times.p99_high },
+            None => Effect { ratio: self.rqps, low: self.rqps_low, high: self.rqps_high },
         }
     }
 
@@ -201,6 +282,8 @@ impl ArmView {
     fn new(cell: &Cell, arm: &ArmSummary, known: &dyn Fn(f64) -> Option<f64>) -> ArmView {
         let tpcc = cell.load.split('?').next() == Some("tpcc");
         let tpm_total = known(arm.tps * 60.0).filter(|_| tpcc);
+        let open = arm.open.as_ref();
+        let found = open.and_then(|open| open.max_rate);
         ArmView {
             qps: known(arm.qps.estimate),
             qps_low: known(arm.qps.low).and_then(lower_bound),
@@ -215,6 +298,14 @@ impl ArmView {
             tpm_c: tpm_total.map(|total| total * NEW_ORDERS),
             tpm_total,
             latency_us: LatencyView::new(&arm.latency_us, known),
+            response_us: open.map(|open| LatencyView::new(&open.response_us, known)),
+            lag_us: open.map(|open| LatencyView::new(&open.lag_us, known)),
+            offered_per_second: open.and_then(|open| known(open.offered_per_second)),
+            achieved_per_second: open.and_then(|open| known(open.achieved_per_second)),
+            unanswered: open.map(|open| open.unanswered),
+            max_rate: found.and_then(|found| known(found.estimate)),
+            max_rate_low: found.and_then(|found| known(found.low)).and_then(lower_bound),
+            max_rate_high: found.and_then(|found| known(found.high)),
         }
     }
 }

@@ -3,8 +3,8 @@
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{
     Arm, ArmSummary, Cell, CellComparison, Comparison, Cost, Environment, Interval,
-    LatencyHistogram, LatencyUs, PerArm, Plan, Round, RoundKey, Run, RunId, RunStatus, Series,
-    Severity, Stage, Verdict, Warning,
+    LatencyHistogram, LatencyUs, Measure, PerArm, Plan, Round, RoundKey, Run, RunId, RunStatus,
+    Series, Severity, Stage, Verdict, Warning,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -228,6 +228,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
         budget: 0.02,
         pin: dbdyno_model::Pin::Auto,
         restarts: 0,
+        driving: dbdyno_model::Driving::Closed,
     }
 }
 
@@ -270,6 +271,7 @@ fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: 
         series: Series { slot_ns: SLOT_NS, statements: slots },
         cost: Cost::default(),
         pauses: None,
+        open: None,
     }
 }
 
@@ -294,6 +296,7 @@ fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
     CellComparison {
         pairs: truth.pairs,
         rqps,
+        measure: Measure::Rate,
         verdict,
         detectable: half_width.is_finite().then_some(half_width * 1.4),
         pairs_missing: (verdict == Verdict::Undecided).then_some(14),
@@ -338,6 +341,7 @@ fn summary(rounds: &[&Round], truth: &Truth, cost: f64) -> ArmSummary {
             max: us(1.0),
         },
         retries_per_event: if truth.load == "read-write" { 0.0131 } else { 0.0 },
+        open: None,
     }
 }
 

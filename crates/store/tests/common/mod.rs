@@ -1,8 +1,8 @@
 //! A run of fixed content, and how to put any run into a store.
 
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, Pauses, PerArm, Plan, Round, RoundKey,
-    Run, RunId, RunStatus, Series, Severity, Warning,
+    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Plan, Round,
+    RoundKey, Run, RunId, RunStatus, Series, Severity, Warning,
 };
 use dbdyno_store::{NewRun, Store};
 
@@ -53,6 +53,7 @@ pub fn plan() -> Plan {
         budget: 0.02,
         pin: dbdyno_model::Pin::Same,
         restarts: 3,
+        driving: "rate poisson:sine:1000+-500@30s".parse().unwrap(),
     }
 }
 
@@ -95,6 +96,12 @@ pub fn round(index: u32) -> Round {
         },
         pauses: (index != 1)
             .then_some(Pauses { sum_ns: 9_000_000 + number, longest_ns: 2_000_000 }),
+        open: (index == 1).then(|| {
+            let mut open = OpenLoop { offered: 71, unanswered: 1, ..OpenLoop::default() };
+            (1..72).for_each(|step| open.response.record(step * 70_000));
+            (1..71).for_each(|step| open.lag.record(step * 900));
+            open
+        }),
     }
 }
 

@@ -1,0 +1,49 @@
+//! From a way of driving to the schedule of a round.
+
+use dbdyno_load::arrival::{self, Schedule};
+use dbdyno_model::{Arrivals, Driving, Plan, RateShape, RoundKey, Spacing, random};
+
+use crate::error::LabError;
+
+/// The key of the streams of arrivals.
+const ARRIVALS: u64 = 0x7363_6865_6475_6c65;
+
+/// Reads a file of recorded arrivals: nanoseconds since the first one.
+///
+/// # Errors
+/// [`LabError::Arrivals`], which names the file and what is wrong in it.
+pub fn read_recording(path: &str) -> Result<Vec<u64>, LabError> {
+    let failed = |why: String| LabError::Arrivals(format!("arrivals in {path}: {why}"));
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        failed(format!("{error}; name a file with one time in seconds on each line"))
+    })?;
+    arrival::recorded(&text).map_err(failed)
+}
+
+/// The recording that a plan needs; empty for most.
+pub(crate) fn recording_of(plan: &Plan) -> Result<Vec<u64>, LabError> {
+    match &plan.driving {
+        Driving::Open(Arrivals { shape: RateShape::Recorded(path), .. }) => read_recording(path),
+        Driving::Closed | Driving::Open(_) | Driving::Search(_) => Ok(Vec::new()),
+    }
+}
+
+/// The schedule of a round: the same for both rounds of a pair. `None` in the closed loop.
+pub(crate) fn schedule(plan: &Plan, key: &RoundKey, recording: &[u64]) -> Option<Schedule> {
+    match &plan.driving {
+        Driving::Open(arrivals) => Some(timed(plan, key, arrivals, recording)),
+        Driving::Closed | Driving::Search(_) => None,
+    }
+}
+
+/// The schedule of a step of a search, at this rate: as if those who ask knew nothing of each
+/// other.
+pub(crate) fn schedule_at(plan: &Plan, key: &RoundKey, rate: f64) -> Schedule {
+    let arrivals = Arrivals { spacing: Spacing::Poisson, shape: RateShape::Constant(rate) };
+    timed(plan, key, &arrivals, &[])
+}
+
+fn timed(plan: &Plan, key: &RoundKey, arrivals: &Arrivals, recording: &[u64]) -> Schedule {
+    let seed = random::stream(&[plan.seed, ARRIVALS, u64::from(key.pair)]).next_u64();
+    Schedule::new(arrivals, seed, plan.lead_in_ns, recording)
+}
