@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use dbdyno_model::{ArmSpec, Arrivals, Gate, Pin, Slo, Stage, TargetError, target};
-use dbdyno_workload::{SUITES, SpecError, Suite, Tables, catalog};
+use dbdyno_workload::{SUITES, SpecError, Suite, Tables, catalog, insert_benchmark};
 
 /// A dynamometer for transactional databases: which of two servers is slower, by how much, how
 /// sure.
@@ -270,9 +270,18 @@ const SOME_TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
 
 /// What one word of `--load` means: a stage, or all stages of a suite.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stages(pub Vec<Stage>);
+pub struct Stages {
+    /// In order.
+    pub stages: Vec<Stage>,
+    /// For steps of the Insert Benchmark: length of a query step, seconds.
+    pub step_seconds: Option<u64>,
+}
 
-fn parse_stages(text: &str) -> Result<Stages, String> {
+pub fn parse_stages(text: &str) -> Result<Stages, String> {
+    if let Some(expanded) = insert_benchmark::expand(text) {
+        let (stages, sizes) = expanded.map_err(|error| error.to_string())?;
+        return Ok(Stages { stages, step_seconds: Some(sizes.seconds) });
+    }
     let stages = match Suite::find(text) {
         Some(suite) => suite.stages(),
         None => vec![text.parse()?],
@@ -280,7 +289,8 @@ fn parse_stages(text: &str) -> Result<Stages, String> {
     for label in stages.iter().filter_map(Stage::load) {
         check_load(label)?;
     }
-    Ok(Stages(stages))
+    let step = insert_benchmark::Step::find(text).and_then(Result::ok);
+    Ok(Stages { stages, step_seconds: step.map(|(_, sizes)| sizes.seconds) })
 }
 
 fn check_load(label: &str) -> Result<(), String> {
@@ -289,6 +299,7 @@ fn check_load(label: &str) -> Result<(), String> {
         Err(SpecError::UnknownLoad(name)) => {
             let loads = catalog::entries().into_iter().map(|entry| entry.name);
             let names = loads.chain(SUITES.iter().map(|suite| suite.name));
+            let names = names.chain([insert_benchmark::NAME]);
             Err(format!("unknown load{}; `dbdyno loads` names all", did_you_mean(&name, names)))
         }
         Err(error) => Err(error.to_string()),
@@ -343,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_word_of_load_is_one_stage_or_a_suite() {
-        let stages = |text: &str| parse_stages(text).unwrap().0;
+        let stages = |text: &str| parse_stages(text).unwrap().stages;
         assert_eq!(stages("point-query.pre"), [Stage::Measure("point-query.pre".into())]);
         assert_eq!(stages("settle"), [Stage::Settle]);
     }

@@ -13,6 +13,7 @@ mod compare;
 mod demo;
 mod exit;
 mod failure;
+mod insert_benchmark;
 mod output;
 mod plan;
 mod progress;

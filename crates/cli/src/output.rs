@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 
 use dbdyno_model::{Comparison, Run};
 use dbdyno_report::{Colour, TextStyle, View};
-use dbdyno_workload::{SUITES, catalog};
+use dbdyno_workload::{SUITES, catalog, insert_benchmark};
 
 use crate::args::{Color, Format, Shape};
 use crate::exit::Exit;
@@ -57,6 +57,8 @@ pub fn loads() -> Result<Exit, Failure> {
     for suite in SUITES {
         text.push_str(&format!("{:width$}  {:15}  {}\n", suite.name, "suite", suite.about));
     }
+    let about = insert_benchmark::ABOUT;
+    text.push_str(&format!("{:width$}  {:15}  {about}\n", insert_benchmark::NAME, "suite"));
     print(&text)?;
     Ok(Exit::Holds)
 }

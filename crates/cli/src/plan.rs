@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use dbdyno_lab::Remaining;
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Driving, PerArm, Plan, RateShape, Run, Secret, Stage, Target,
+    Arm, ArmSpec, Cell, Driving, PerArm, Pin, Plan, RateShape, Run, Secret, Stage, Target,
 };
 use dbdyno_store::Store;
 
 use crate::args::{Compare, Stages};
 use crate::failure::Failure;
+use crate::insert_benchmark;
 use crate::progress::for_people;
 
 /// Noise of a pair where nothing has been measured yet: what short rounds on a shared machine with
@@ -102,10 +103,8 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         (None, None) => Driving::Closed,
     };
     let shape = shape_of(&driving, flags);
-    let round_ns = match flags.seconds {
-        Some(length) => length.as_nanos() as u64,
-        None => round_of(&driving, shape.round_ms * 1_000_000)?,
-    };
+    let own = insert_benchmark::rounds(&flags.load);
+    let is_steps = own.is_some();
     let warm_up_ns =
         flags.warm_up.map_or(shape.warm_up_ms * 1_000_000, |length| length.as_nanos() as u64);
     let clients = match flags.clients.as_slice() {
@@ -119,11 +118,17 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         )));
     }
     let stages = measured_once(&flags.load);
-    let (usual_restarts, pairs) = match are_restarted(&arms, &stages) {
-        true => (shape.restarts, shape.pairs_with_restarts),
-        false => (0, shape.pairs),
+    let (usual_restarts, pairs) = match (&own, are_restarted(&arms, &stages)) {
+        (Some(own), _) => (0, own.pairs),
+        (None, true) => (shape.restarts, shape.pairs_with_restarts),
+        (None, false) => (0, shape.pairs),
     };
     let pairs = flags.rounds.unwrap_or(pairs);
+    let round_ns = match (flags.seconds, &own) {
+        (Some(length), _) => length.as_nanos() as u64,
+        (None, Some(own)) => own.step_seconds * 1_000_000_000 / u64::from(pairs),
+        (None, None) => round_of(&driving, shape.round_ms * 1_000_000)?,
+    };
     // A life has at least one block of two pairs.
     let restarts = flags.restarts.unwrap_or(usual_restarts).min((pairs / 2).saturating_sub(1));
     Ok(Plan {
@@ -132,13 +137,17 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         clients,
         pairs,
         round_ns,
-        lead_in_ns: shape.lead_in_ms * 1_000_000,
+        lead_in_ns: own.map_or(shape.lead_in_ms * 1_000_000, |own| own.lead_in_ns),
         warm_up_ns,
         seed: flags.seed,
         tables: flags.tables,
         rows: flags.rows,
         budget: flags.budget,
-        pin: flags.pin.into(),
+        pin: match flags.pin.into() {
+            // Each client has three connections, so that the processors stay awake.
+            Pin::Auto if is_steps => Pin::None,
+            pin => pin,
+        },
         restarts,
         driving,
     })
@@ -325,7 +334,7 @@ fn take_password_from_environment(target: &mut Target) {
 /// Stages in the order of the flag; what is measured already is not measured again.
 fn measured_once(words: &[Stages]) -> Vec<Stage> {
     let mut kept: Vec<Stage> = Vec::new();
-    for stage in words.iter().flat_map(|stages| &stages.0) {
+    for stage in words.iter().flat_map(|word| &word.stages) {
         if stage.measured().is_none() || !kept.contains(stage) {
             kept.push(stage.clone());
         }
@@ -350,4 +359,28 @@ fn in_shell(word: &str) -> String {
 
 fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    pub(crate) fn some_plan() -> Plan {
+        Plan {
+            arms: PerArm::from_fn(|_| "sqlite:".parse().unwrap()),
+            stages: Vec::new(),
+            clients: vec![1],
+            pairs: 1,
+            round_ns: 1,
+            lead_in_ns: 1,
+            warm_up_ns: 1,
+            seed: 1,
+            tables: 1,
+            rows: 1,
+            budget: 0.02,
+            pin: Pin::Auto,
+            restarts: 0,
+            driving: Driving::Closed,
+        }
+    }
 }

@@ -17,17 +17,19 @@ use dbdyno_model::{
     Warning,
 };
 use dbdyno_workload::Dataset;
+use dbdyno_workload::insert_benchmark::{Sizes, Step};
 
 use crate::arrivals;
 use crate::error::LabError;
 use crate::experiment::Lab;
+use crate::insert_benchmark::{self, Inserted, Site};
 use crate::neighbours::Neighbours;
 use crate::placement;
 use crate::resume::Remaining;
 use crate::search;
 use crate::settle::{self, Settling};
 use crate::station::Station;
-use crate::track::{Track, datasets_of};
+use crate::track::{Terms, Track, datasets_of};
 use crate::watch::Progress;
 
 /// A run under way.
@@ -42,6 +44,8 @@ pub(crate) struct Course<'a, 'b> {
     neighbours: Neighbours,
     /// Since the last settling, in a run that was taken up again.
     repeated: Repeated,
+    /// How far the steps of the Insert Benchmark have come.
+    inserted: Inserted,
 }
 
 /// Whether writes were repeated, for which the servers owe work.
@@ -51,9 +55,12 @@ enum Repeated {
     Writes,
 }
 
-struct Counter {
-    done: u32,
-    total: u32,
+/// Rounds of the whole run.
+pub(crate) struct Counter {
+    /// Measured.
+    pub(crate) done: u32,
+    /// To be measured.
+    pub(crate) total: u32,
 }
 
 impl<'a, 'b> Course<'a, 'b> {
@@ -76,6 +83,7 @@ impl<'a, 'b> Course<'a, 'b> {
             counter,
             neighbours: Neighbours::default(),
             repeated: Repeated::Nothing,
+            inserted: Inserted::default(),
         }
     }
 
@@ -90,8 +98,12 @@ impl<'a, 'b> Course<'a, 'b> {
             match stage {
                 Stage::Measure(label) => {
                     for cell in plan.cells_of(label) {
-                        self.repeat(&cell)?;
-                        self.measure(&cell)?;
+                        if let Some(step) = insert_benchmark::step_of(&cell) {
+                            self.step(&cell, &step)?;
+                        } else {
+                            self.repeat(&cell)?;
+                            self.measure(&cell)?;
+                        }
                     }
                 }
                 Stage::Settle if is_past && self.repeated == Repeated::Nothing => {}
@@ -110,6 +122,26 @@ impl<'a, 'b> Course<'a, 'b> {
         self.lab.watch.progress(Progress::Warning(&warning.text));
         self.lab.store.add_warning(self.run, warning)?;
         Ok(())
+    }
+
+    /// Measures a step of the Insert Benchmark; what was measured before the run was taken up again
+    /// is repeated there.
+    fn step(&mut self, cell: &Cell, step: &(Step, Sizes)) -> Result<(), LabError> {
+        let next_pair = self.left.next_pair(cell);
+        if next_pair > 0 {
+            self.repeated = Repeated::Writes;
+        }
+        let mut site = Site {
+            processor: placement::place(self.plan, cell.clients, self.stations)?,
+            lab: self.lab,
+            plan: self.plan,
+            stations: self.stations,
+            run: self.run,
+            life: self.life,
+            neighbours: &mut self.neighbours,
+            counter: &mut self.counter,
+        };
+        site.measure(&mut self.inserted, cell, step, next_pair)
     }
 
     fn settle(&mut self) -> Result<(), LabError> {
@@ -253,8 +285,8 @@ impl<'a, 'b> Course<'a, 'b> {
     ) -> Result<Round, LabError> {
         let waiting = &self.stations[key.arm.other()];
         let neighbours = &mut self.neighbours;
-        let round =
-            track.round(self.plan, key, self.life, schedule, window, waiting, neighbours)?;
+        let terms = Terms { life: self.life, schedule, window };
+        let round = track.round(self.plan, key, terms, waiting, neighbours)?;
         self.lab.store.add_round(self.run, &round)?;
         self.lab.watch.progress(Progress::RoundDone(&round));
         Ok(round)

@@ -75,6 +75,8 @@ mod tests {
                 series: Series::default(),
                 cost: Cost::default(),
                 pauses: None,
+                open: None,
+                readings: dbdyno_model::Readings::default(),
             }
         };
         (0..minutes).map(round).collect()

@@ -12,6 +12,7 @@ use dbdyno_stats as stats;
 
 use crate::drift;
 use crate::error::LabError;
+use crate::insert_benchmark::{restrain, step_metrics};
 use crate::response::{self, Judged};
 use crate::saturation;
 use crate::stationary;
@@ -27,6 +28,7 @@ const CLIENT_SHARE_HIGH: f64 = 0.5;
 /// Rates that cannot be judged, which only a damaged store can hold.
 pub fn compare(run: &Run) -> Result<Comparison, LabError> {
     let mut cells = Vec::new();
+    let mut steps = Vec::new();
     for cell in run.plan.cells() {
         let (pairs, notes) = judged_pairs(run, &cell);
         if pairs.is_empty() {
@@ -36,6 +38,10 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         judged.warnings.extend(notes);
         let arms: PerArm<Vec<&Round>> =
             PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
+        if let Some(step) = step_metrics(run, &cell, &arms) {
+            restrain(&step, &mut judged);
+            steps.push(step);
+        }
         let of_arm = |arm: Arm| saturation::of_arm(run, &cell, arm, &arms[arm]);
         let of_cell = stationary::of_cell(run, &cell, &arms);
         let against = Arm::BOTH.into_iter().flat_map(of_arm).chain(of_cell).collect();
@@ -46,7 +52,13 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         let text = "the run was not finished; what follows rests on what was measured";
         warnings.push(Warning::new(Severity::Caution, "not-finished", text));
     }
-    Ok(Comparison { labels: labels(run), budget: run.plan.budget, cells, warnings })
+    Ok(Comparison {
+        labels: labels(run),
+        budget: run.plan.budget,
+        cells,
+        insert_benchmark: steps,
+        warnings,
+    })
 }
 
 /// The pairs of rounds that a verdict rests on, and what the reader must know of those that are
@@ -127,7 +139,7 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         warnings.push(Warning::new(Severity::Caution, "one-life", text));
     }
     let labels = PerArm { base: labels.base.test, test: labels.test.test };
-    Ok(Comparison { labels, budget, cells, warnings })
+    Ok(Comparison { labels, budget, cells, insert_benchmark: Vec::new(), warnings })
 }
 
 fn not_interleaved(base: &Run, test: &Run, controlled: bool) -> Warning {

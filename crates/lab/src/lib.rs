@@ -20,6 +20,7 @@ pub mod error;
 pub mod experiment;
 mod guest;
 mod hiccup;
+mod insert_benchmark;
 pub mod judge;
 mod neighbours;
 mod placement;

@@ -21,6 +21,7 @@ use dbdyno_model::{Arm, Cell, Environment, PerArm, Plan, Run, RunId, Severity, W
 
 use crate::course::Pace;
 use crate::error::LabError;
+use crate::insert_benchmark;
 use crate::track;
 
 /// What is left to do of a run.
@@ -69,14 +70,18 @@ impl Remaining {
         });
         for cell in plan.cells() {
             let pace = left.pace(plan, &cell);
-            let pairs = pace.as_ref().map_or(plan.pairs, |pace| pace.pairs);
+            let usual = || pace.as_ref().map_or(plan.pairs, |pace| pace.pairs);
+            let pairs = insert_benchmark::pairs_of(plan, &cell).unwrap_or_else(usual);
             let rounds = 2 * (pairs - left.next_pair(&cell).min(pairs));
             let window = pace.map_or(Duration::from_nanos(plan.round_ns), |pace| pace.window);
             left.rounds_left += rounds;
             left.measuring += (window + Duration::from_nanos(plan.lead_in_ns)) * rounds;
         }
         if left.rounds_left > 0 {
-            let repeated = plan.cells().into_iter().filter(|cell| track::writes(plan, cell));
+            // Steps of the Insert Benchmark are repeated by amount, not by time.
+            let repeated = plan.cells().into_iter().filter(|cell| {
+                insert_benchmark::step_of(cell).is_none() && track::writes(plan, cell)
+            });
             left.repeated = repeated
                 .filter_map(|cell| Some((cell.clone(), left.time_of(plan, &cell)?)))
                 .collect();

@@ -34,6 +34,7 @@ pub(crate) fn of_load(
         budget: 0.02,
         pin: Pin::None,
         restarts: 0,
+        driving: dbdyno_model::Driving::Closed,
     };
     let mut environment: PerArm<Environment> = PerArm::default();
     environment.base.set("host.cpu.logical", "4");
@@ -55,6 +56,8 @@ pub(crate) fn of_load(
             series: Series::default(),
             cost: Cost { client_cpu_ns: Some(WALL_NS / 10), ..Cost::default() },
             pauses: None,
+            open: None,
+            readings: dbdyno_model::Readings::default(),
         };
         disturb(&mut round);
         round

@@ -7,13 +7,14 @@ use std::time::Duration;
 use dbdyno_load::arrival::Schedule;
 use dbdyno_load::closed::Measured;
 use dbdyno_load::{Connector, LoadError, Moment, OpenSpec, RoundSpec, run_open, run_round};
-use dbdyno_model::{Arm, Cell, Cost, Dialect, Plan, Round, RoundKey, Stage, Warning};
+use dbdyno_model::{Arm, Cell, Cost, Dialect, Plan, Readings, Round, RoundKey, Stage, Warning};
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Dataset, Load, ReadyLoad, Tables, resolve};
 
 use crate::error::LabError;
 use crate::hiccup::HiccupMeter;
+use crate::insert_benchmark;
 use crate::neighbours::{Look, Neighbours};
 use crate::refill;
 use crate::station::Station;
@@ -33,6 +34,16 @@ const NULL_TRIES: u32 = 6;
 /// How long an open loop goes on after its window: as long as that was, within these bounds.
 const DRAIN_LEAST: Duration = Duration::from_secs(1);
 const DRAIN_MOST: Duration = Duration::from_secs(10);
+
+/// The terms of one round.
+pub struct Terms {
+    /// Which life of the servers it falls in.
+    pub life: u32,
+    /// In the open loop, when events are meant to be sent.
+    pub schedule: Option<Schedule>,
+    /// Length of the measured window.
+    pub window: Duration,
+}
 
 /// One arm under one cell: the load made ready.
 pub struct Track<'a> {
@@ -186,12 +197,11 @@ impl<'a> Track<'a> {
         &self,
         plan: &Plan,
         key: &RoundKey,
-        life: u32,
-        schedule: Option<Schedule>,
-        window: Duration,
+        terms: Terms,
         waiting: &Station,
         neighbours: &mut Neighbours,
     ) -> Result<Round, LabError> {
+        let Terms { life, schedule, window } = terms;
         let first_operation = u64::from(key.pair) * OPERATIONS_PER_PAIR + self.offset;
         let clients = key.cell.clients;
         let spec = self.spec(&self.connector, clients, first_operation);
@@ -235,12 +245,13 @@ impl<'a> Track<'a> {
             cost,
             pauses,
             open,
+            readings: Readings::default(),
         })
     }
 
     fn cost(&self, measured: &Measured, looks: &[Look]) -> Cost {
         let usage = measured.usage;
-        if self.station.connector.is_embedded() {
+        if self.connector.is_embedded() {
             let client_ns = self
                 .asking_ns_per_event
                 .map(|asking_ns| ((asking_ns * measured.events as f64) as u64).min(usage.cpu_ns));
@@ -257,7 +268,7 @@ impl<'a> Track<'a> {
         }
         let server = match looks {
             [Look { server: Some(opened), .. }, Look { server: Some(closed), .. }] => {
-                in_window(closed.cost_since(opened), measured)
+                in_window(closed.cost_since(opened), measured.wall_ns, measured.observed_ns)
             }
             _ => Cost::default(),
         };
@@ -280,8 +291,8 @@ fn offset(station: &Station) -> u64 {
 
 /// The looks come a little after the window's ends when the host is busy; the rate being steady,
 /// the cost of the window is that share of the cost between the looks.
-fn in_window(cost: Cost, measured: &Measured) -> Cost {
-    let share = measured.wall_ns as f64 / measured.observed_ns.max(1) as f64;
+pub(crate) fn in_window(cost: Cost, wall_ns: u64, observed_ns: u64) -> Cost {
+    let share = wall_ns as f64 / observed_ns.max(1) as f64;
     let scaled = |value: Option<u64>| value.map(|value| (value as f64 * share).round() as u64);
     Cost {
         server_cpu_ns: scaled(cost.server_cpu_ns),
@@ -297,9 +308,12 @@ fn in_window(cost: Cost, measured: &Measured) -> Cost {
 pub fn datasets_of(plan: &Plan) -> Vec<Arc<dyn Dataset>> {
     let mut datasets: Vec<Arc<dyn Dataset>> = Vec::new();
     for load in plan.stages.iter().filter_map(Stage::load) {
-        let load = resolve(load, tables_of(plan)).expect("loads are checked before a plan is made");
-        if datasets.iter().all(|known| known.key() != load.dataset.key()) {
-            datasets.push(load.dataset);
+        let dataset = insert_benchmark::dataset_of(plan, load).unwrap_or_else(|| {
+            let load = resolve(load, tables_of(plan));
+            load.expect("loads are checked before a plan is made").dataset
+        });
+        if datasets.iter().all(|known| known.key() != dataset.key()) {
+            datasets.push(dataset);
         }
     }
     datasets

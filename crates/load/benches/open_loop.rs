@@ -135,6 +135,7 @@ fn run(scenario: &Scenario) {
         lead_in: LEAD_IN,
         window,
         think: Duration::ZERO,
+        think: Duration::ZERO,
         slow: 0.0,
         processor: None,
         stop: &AtomicBool::new(false),

@@ -116,7 +116,7 @@ pub(crate) fn explained(
         clients,
         inside,
         places: answer.and_then(|rows| rows.single()?.parse().ok()),
-        refusal: refusal.clone(),
+        refusal: Box::new(refusal.clone()),
     }
 }
 

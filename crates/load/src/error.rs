@@ -25,6 +25,8 @@ pub enum LoadError {
     },
     /// A transaction found something that cannot be: what it was, for people.
     WrongAnswer(String),
+    /// The load cannot be carried out here: why, and what to try.
+    Unfit(String),
     /// A table that dbdyno would make is there already.
     TableExists(String),
     /// Another dbdyno works in the database of this name.
@@ -51,7 +53,7 @@ pub enum LoadError {
         /// Its `max_connections`, if it still told.
         places: Option<u64>,
         /// Its own words.
-        refusal: ServerError,
+        refusal: Box<ServerError>,
     },
     /// The kernel does not let us wait for many connections at a time.
     Polling(std::io::Error),
@@ -87,6 +89,7 @@ impl fmt::Display for LoadError {
                 "wrong answer: {what}; the server's answers cannot be trusted, or something else \
                  changes its tables"
             ),
+            LoadError::Unfit(why) => f.write_str(why),
             LoadError::TableExists(name) => write!(
                 f,
                 "table {name} exists already and dbdyno overwrites nothing; name an empty database \

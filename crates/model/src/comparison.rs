@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::arm::PerArm;
+use crate::insert_benchmark::StepMetrics;
 use crate::plan::Cell;
 use crate::warning::Warning;
 
@@ -173,6 +174,8 @@ pub struct Comparison {
     pub budget: f64,
     /// One entry per load and client count, in the order of the plan.
     pub cells: Vec<CellComparison>,
+    /// The steps of the Insert Benchmark among them, in its own columns.
+    pub insert_benchmark: Vec<StepMetrics>,
     /// What the reader must know of the whole.
     pub warnings: Vec<Warning>,
 }

@@ -16,8 +16,10 @@ pub mod arrivals;
 pub mod comparison;
 pub mod driving;
 pub mod histogram;
+pub mod insert_benchmark;
 pub mod plan;
 pub mod random;
+pub mod readings;
 pub mod round;
 pub mod run;
 pub mod secret;
@@ -34,6 +36,7 @@ pub use comparison::{
 pub use driving::{Driving, Slo};
 pub use histogram::LatencyHistogram;
 pub use plan::{Cell, Pin, Plan, RoundKey};
+pub use readings::Readings;
 pub use round::{Cost, OpenLoop, Pauses, Round, Series};
 pub use run::{Environment, Run, RunId, RunStatus};
 pub use secret::Secret;

@@ -2,6 +2,7 @@
 
 use crate::histogram::LatencyHistogram;
 use crate::plan::RoundKey;
+use crate::readings::Readings;
 
 /// What one arm did in one round. Rounds are the replicates of the experiment; whatever is inside a
 /// round (seconds, events) is not.
@@ -40,6 +41,8 @@ pub struct Round {
     /// In the open loop, what became of the events that were meant for the window. The counts above
     /// are those of events that *ended* in it, as in the closed loop.
     pub open: Option<OpenLoop>,
+    /// What further instruments showed; empty for most loads.
+    pub readings: Readings,
 }
 
 impl Round {

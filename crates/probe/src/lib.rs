@@ -22,6 +22,7 @@ mod error;
 pub mod facts;
 pub mod host;
 mod locate;
+mod memory;
 pub mod parse;
 mod server;
 
@@ -29,4 +30,5 @@ pub use clock::{process_cpu_ns, thread_cpu_ns};
 pub use error::NotObservable;
 pub use facts::{filesystem_facts, host_facts};
 pub use host::{HostSample, HostShares};
+pub use memory::directory_bytes;
 pub use server::{ServerProbe, ServerSample};

@@ -74,9 +74,14 @@ impl ServerProbe {
         Ok(ServerSample { tree, probe_cpu_ns: clock::thread_cpu_ns() - began_ns })
     }
 
+    /// Ids of the server's processes, the root first.
+    pub(crate) fn processes(&self) -> Result<Vec<u32>, NotObservable> {
+        Ok(descendants(self.root, &all_processes()?))
+    }
+
     /// One look: the tree, and how many of its processes ended while it was taken.
     fn look(&self) -> Result<(Tree, usize), NotObservable> {
-        let found = descendants(self.root, &all_processes()?);
+        let found = self.processes()?;
         let mut tree = Tree { tick_ns: clock::tick_ns(), processes: BTreeMap::new() };
         let mut missing = 0;
         for pid in found {

@@ -19,6 +19,7 @@ fn main() -> io::Result<()> {
         ("no-cells", common::no_cells()),
         ("hostile", common::hostile()),
         ("large", common::large()),
+        ("insert-benchmark", common::insert_benchmark()),
     ] {
         let view = View::new(&sample.run, &sample.comparison);
         std::fs::write(folder.join(name).with_extension("html"), html(&view))?;

@@ -8,7 +8,7 @@ use crate::view::{ArmView, CellView, LabelView, View};
 
 type OfArm = fn(&ArmView) -> Option<f64>;
 
-const ARM_COLUMNS: [(&str, OfArm); 25] = [
+const ARM_COLUMNS: [(&str, OfArm); 27] = [
     ("qps", |arm| arm.qps),
     ("qps_low", |arm| arm.qps_low),
     ("qps_high", |arm| arm.qps_high),
@@ -34,6 +34,8 @@ const ARM_COLUMNS: [(&str, OfArm); 25] = [
     ("achieved_per_second", |arm| arm.achieved_per_second),
     ("unanswered", |arm| arm.unanswered.map(|events| events as f64)),
     ("max_rate", |arm| arm.max_rate),
+    ("max_rate_low", |arm| arm.max_rate_low),
+    ("max_rate_high", |arm| arm.max_rate_high),
 ];
 
 const CELL_COLUMNS: [&str; 18] = [

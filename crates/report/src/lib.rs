@@ -23,6 +23,7 @@ mod markdown;
 mod notes;
 mod number;
 mod rows;
+mod sheets;
 mod text;
 mod view;
 mod words;
@@ -34,5 +35,5 @@ pub use markdown::markdown;
 pub use text::{Colour, TextStyle, text};
 pub use view::{
     ArmView, CellDetail, CellView, Curve, Detail, Fact, LabelView, LatencyView, PairView,
-    ResponseRatio, RoundView, Summary, VerdictView, View, WarningView,
+    ResponseRatio, RoundView, StepArmView, StepView, Summary, VerdictView, View, WarningView,
 };

@@ -5,6 +5,7 @@
 
 use crate::notes::{self, Notes};
 use crate::rows;
+use crate::sheets::{self, Sheet};
 use crate::view::{CellView, View};
 use crate::words;
 
@@ -18,6 +19,7 @@ pub fn markdown(view: &View) -> String {
     let mut text = headline(view);
     text.push_str(&rate_table(view, &notes));
     text.push_str(&plain_tables(view));
+    text.push_str(&sheet_tables(view));
     text.push_str(&footnotes(&notes));
     text.push_str(&provenance(view));
     text
@@ -104,6 +106,33 @@ fn plain_table(cell: &CellView) -> String {
         text.push_str(&format!("| {} | {} | {} | {ratio} |\n", row.label, row.base, row.test));
     }
     text + "\n"
+}
+
+/// The first three stand open: they are the summary.
+fn sheet_tables(view: &View) -> String {
+    const OPEN: usize = 3;
+    let mut text = String::new();
+    for (number, sheet) in sheets::sheets(view).iter().enumerate() {
+        let table = sheet_table(sheet);
+        let title = escape(&sheet.title);
+        text.push_str(&if number < OPEN {
+            format!("**{title}**\n\n{table}")
+        } else {
+            format!("<details><summary>{title}</summary>\n\n{table}</details>\n\n")
+        });
+    }
+    text
+}
+
+fn sheet_table(sheet: &Sheet) -> String {
+    let mut text = format!("| | {} |\n|:--|", sheet.head.join(" | "));
+    text.push_str(&"--:|".repeat(sheet.head.len()));
+    text.push('\n');
+    for (label, cells) in &sheet.rows {
+        let cells: Vec<String> = cells.iter().map(|cell| escape(&cell.marked())).collect();
+        text.push_str(&format!("| {} | {} |\n", escape(label), cells.join(" | ")));
+    }
+    text + &format!("\n<sub>{}</sub>\n\n", escape(sheet.aside))
 }
 
 fn footnotes(notes: &Notes<'_>) -> String {

@@ -16,6 +16,7 @@ use crate::layout::{self, Grid, Line};
 use crate::notes::{self, Notes};
 use crate::number::GLUE;
 use crate::rows;
+use crate::sheets::{self, Sheet, SheetCell};
 use crate::view::{CellView, View};
 use crate::words::{self, Headline};
 
@@ -57,6 +58,10 @@ pub fn text(view: &View, style: &TextStyle) -> String {
         text.push_str(&rate_table(view, &notes, style));
         text.push('\n');
         text.push_str(&plain_table(view, style.width));
+    }
+    for sheet in sheets::sheets(view) {
+        text.push('\n');
+        text.push_str(&sheet_text(&sheet, style.width));
     }
     text.push('\n');
     text.push_str(&footnotes(&notes, style));
@@ -142,6 +147,32 @@ fn plain_table(view: &View, width: usize) -> String {
         }
     }
     grid.render(width)
+}
+
+/// A sheet in as many pieces as the terminal needs.
+fn sheet_text(sheet: &Sheet, width: usize) -> String {
+    const COLUMNS_LEAST: usize = 3;
+    let piece = |from: usize, to: usize| {
+        let mut grid = Grid { lines: Vec::new(), ragged: usize::MAX };
+        let mut line = |label: &str, texts: &mut dyn Iterator<Item = String>| {
+            let first = std::iter::once(label.to_owned());
+            grid.lines.push(Line::Columns(first.chain(texts).collect()));
+        };
+        line("", &mut sheet.head[from..to].iter().cloned());
+        for (label, cells) in &sheet.rows {
+            line(&format!("  {label}"), &mut cells[from..to].iter().map(SheetCell::marked));
+        }
+        grid
+    };
+    let mut text = format!("{}\n", sheet.title);
+    let (mut from, all) = (0, sheet.head.len());
+    while from < all {
+        let fits = |to: &usize| *to <= from + COLUMNS_LEAST || piece(from, *to).width() <= width;
+        let to = (from + 1..=all).rev().find(fits).unwrap_or(all);
+        text.push_str(&piece(from, to).render(width));
+        from = to;
+    }
+    text + &layout::paragraph(sheet.aside, width, "  ", "  ")
 }
 
 fn columns<const N: usize>(texts: [&str; N]) -> Line {

@@ -91,6 +91,20 @@ fn markdown_of_one_and_of_six_cells() {
 }
 
 #[test]
+fn the_insert_benchmark_has_tables_of_its_own() {
+    let view = view(&common::insert_benchmark());
+    let tables = |text: String| {
+        let from = text.find("Insert Benchmark: throughput").expect("the tables are there");
+        text[from..].to_owned()
+    };
+    check("steps-100.txt", &tables(text(&view, &plain(100))));
+    check("steps.md", &tables(markdown(&view)));
+    let json: serde_json::Value = serde_json::from_str(&json(&view)).unwrap();
+    let steps = serde_json::to_string_pretty(&json["insert_benchmark"]).unwrap();
+    check("steps.json", &steps);
+}
+
+#[test]
 fn json_is_a_contract() {
     check("six.json", &json(&view(&common::six_cells())));
     check("partial.json", &json(&view(&common::partial())));

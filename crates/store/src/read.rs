@@ -4,9 +4,11 @@
 //! the file as it was at one moment. Whatever does not fit the model is an error that names the run
 //! and the place, never a panic and never a default.
 
+use std::collections::BTreeMap;
+
 use dbdyno_model::{
     Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Pin, Plan,
-    Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Warning,
+    Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Warning,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -46,7 +48,7 @@ const SELECT_ROUNDS: &str = "SELECT load, clients, pair, arm, started_unix_ms, w
      client_cpu_ns, client_kernel_ns, server_context_switches, client_context_switches, \
      server_read_bytes, server_written_bytes, slot_ns, slots, s.fnv1a, h.hdr, h.count, h.fnv1a, \
      client_run_delay_ns, pauses_ns, longest_pause_ns, life, \
-     offered, unanswered, o.hdr, o.count, o.fnv1a, l.hdr, l.count, l.fnv1a \
+     offered, unanswered, o.hdr, o.count, o.fnv1a, l.hdr, l.count, l.fnv1a, r.seq \
      FROM round r \
      LEFT JOIN series s ON s.round = r.seq AND s.metric = ?2 \
      LEFT JOIN histogram h ON h.round = r.seq AND h.metric = ?3 \
@@ -285,10 +287,29 @@ impl Reader<'_> {
         let mut rounds = Vec::new();
         let values = params![run, SERIES_METRIC, HISTOGRAM_METRIC, RESPONSE_METRIC, LAG_METRIC];
         self.each(connection, SELECT_ROUNDS, values, "rounds", |row| {
-            rounds.push(self.round(row)?);
+            rounds.push((self.get::<i64>(row, 37, "rounds")?, self.round(row)?));
             Ok(())
         })?;
-        Ok(rounds)
+        let mut readings = self.readings(connection, run)?;
+        let with_readings = |(seq, round): (i64, Round)| Round {
+            readings: readings.remove(&seq).unwrap_or_default(),
+            ..round
+        };
+        Ok(rounds.into_iter().map(with_readings).collect())
+    }
+
+    /// By number of the round.
+    fn readings(&self, connection: &Connection, run: i64) -> Result<BTreeMap<i64, Readings>> {
+        let sql = "SELECT round, name, value FROM reading JOIN round ON round = seq WHERE run = ?1";
+        let place = "readings";
+        let mut readings: BTreeMap<i64, Readings> = BTreeMap::new();
+        self.each(connection, sql, params![run], place, |row| {
+            let name: String = self.get(row, 1, place)?;
+            let value = self.get(row, 2, place)?;
+            readings.entry(self.get(row, 0, place)?).or_default().set(&name, Some(value));
+            Ok(())
+        })?;
+        Ok(readings)
     }
 
     fn round(&self, row: &Row) -> Result<Round> {
@@ -313,6 +334,7 @@ impl Reader<'_> {
             series: self.series(row, &place)?,
             latency: self.histogram(row, 22, &place)?,
             open: self.open_loop(row, &place)?,
+            readings: Readings::default(),
         })
     }
 

@@ -108,6 +108,13 @@ CREATE TABLE histogram (
   PRIMARY KEY (round, metric)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE reading (
+  round INTEGER NOT NULL REFERENCES round,
+  name  TEXT    NOT NULL,   -- model::readings
+  value REAL    NOT NULL,
+  PRIMARY KEY (round, name)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE warning (
   seq      INTEGER PRIMARY KEY AUTOINCREMENT,
   run      INTEGER NOT NULL REFERENCES run,

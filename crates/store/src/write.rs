@@ -123,6 +123,10 @@ impl Store {
                     params![seq, metric, bytes, signed(*count), signed(codec::fnv1a(bytes))],
                 )?;
             }
+            for (name, value) in round.readings.iter() {
+                let insert = "INSERT INTO reading VALUES (?1, ?2, ?3)";
+                transaction.execute(insert, params![seq, name, value])?;
+            }
             Ok(())
         })
     }

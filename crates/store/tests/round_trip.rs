@@ -5,7 +5,7 @@ mod common;
 use common::{golden_run, put};
 use dbdyno_model::{
     Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Pin, Plan,
-    Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Target, Warning,
+    Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Target, Warning,
 };
 use dbdyno_store::Store;
 use proptest::collection::{btree_map, vec};
@@ -108,39 +108,50 @@ fn round() -> impl Strategy<Value = Round> {
         (text(), number_u32(), number_u32(), any::<bool>()),
         vec(number(), 7),
         (vec(number(), 0..20), number(), vec(number(), 0..20)),
-        (cost(), option::of((number(), number()))),
+        (cost(), option::of((number(), number())), readings()),
     )
-        .prop_map(|(key, numbers, (latencies, slot_ns, statements), (cost, pauses))| {
-            let mut latency = LatencyHistogram::new();
-            latencies.iter().for_each(|&value| latency.record(value));
-            let mut open = None;
-            if numbers[0] % 2 == 1 {
-                let (offered, unanswered) = (numbers[1], numbers[2]);
-                let (response, mut lag) = (latency.clone(), LatencyHistogram::new());
-                latencies.iter().for_each(|&value| lag.record(value / 3));
-                open = Some(OpenLoop { offered, unanswered, response, lag });
-            }
-            Round {
-                key: RoundKey {
-                    cell: Cell { load: key.0, clients: key.1 },
-                    pair: key.2,
-                    arm: Arm::BOTH[usize::from(key.3)],
-                },
-                life: key.2 / 3,
-                started_unix_ms: numbers[0],
-                wall_ns: numbers[1],
-                events: numbers[2],
-                statements: numbers[3],
-                rows_read: numbers[4],
-                rows_changed: numbers[5],
-                retries: numbers[6],
-                latency,
-                series: Series { slot_ns, statements },
-                cost,
-                pauses: pauses.map(|(sum_ns, longest_ns)| Pauses { sum_ns, longest_ns }),
-                open,
-            }
-        })
+        .prop_map(
+            |(key, numbers, (latencies, slot_ns, statements), (cost, pauses, readings))| {
+                let mut latency = LatencyHistogram::new();
+                latencies.iter().for_each(|&value| latency.record(value));
+                let mut open = None;
+                if numbers[0] % 2 == 1 {
+                    let (offered, unanswered) = (numbers[1], numbers[2]);
+                    let (response, mut lag) = (latency.clone(), LatencyHistogram::new());
+                    latencies.iter().for_each(|&value| lag.record(value / 3));
+                    open = Some(OpenLoop { offered, unanswered, response, lag });
+                }
+                Round {
+                    key: RoundKey {
+                        cell: Cell { load: key.0, clients: key.1 },
+                        pair: key.2,
+                        arm: Arm::BOTH[usize::from(key.3)],
+                    },
+                    life: key.2 / 3,
+                    started_unix_ms: numbers[0],
+                    wall_ns: numbers[1],
+                    events: numbers[2],
+                    statements: numbers[3],
+                    rows_read: numbers[4],
+                    rows_changed: numbers[5],
+                    retries: numbers[6],
+                    latency,
+                    series: Series { slot_ns, statements },
+                    cost,
+                    pauses: pauses.map(|(sum_ns, longest_ns)| Pauses { sum_ns, longest_ns }),
+                    open,
+                    readings,
+                }
+            },
+        )
+}
+
+fn readings() -> impl Strategy<Value = Readings> {
+    vec((text(), -1e300..1e300), 0..4).prop_map(|pairs| {
+        let mut readings = Readings::default();
+        pairs.iter().for_each(|(name, value)| readings.set(name, Some(*value)));
+        readings
+    })
 }
 
 fn environment() -> impl Strategy<Value = Environment> {

@@ -18,6 +18,7 @@ pub mod catalog;
 pub mod dataset;
 pub mod dialogue;
 pub mod draw;
+pub mod insert_benchmark;
 pub mod load;
 pub mod program;
 pub mod ready;

@@ -28,12 +28,12 @@ pub fn home() -> Option<Home> {
 }
 
 /// Results of one test; the home is everybody's.
-struct Store {
+pub struct Store {
     dir: tempfile::TempDir,
 }
 
 impl Store {
-    fn new() -> Store {
+    pub fn new() -> Store {
         Store { dir: tempfile::tempdir().unwrap() }
     }
 
@@ -42,7 +42,7 @@ impl Store {
     }
 
     /// The command with its results here.
-    fn command(&self, home: &Home, args: &[&str]) -> Command {
+    pub fn command(&self, home: &Home, args: &[&str]) -> Command {
         let mut command = home.command(args);
         command.env("DBDYNO_STORE", self.path());
         command

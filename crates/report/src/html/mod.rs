@@ -16,6 +16,7 @@
 mod escape;
 mod facts;
 mod heat;
+mod sheets;
 mod tables;
 
 use base64::Engine;
@@ -40,6 +41,7 @@ pub fn html(view: &View) -> String {
     page.push_str(&headline(view));
     page.push_str(&tables::rates(view, &notes));
     page.push_str(&heat::table(view));
+    page.push_str(&sheets::tables(view));
     page.push_str(&tables::costs(view));
     page.push_str(&charts(view));
     page.push_str(&facts::environment(view));

@@ -273,6 +273,7 @@ mod tests {
             cost: Default::default(),
             pauses: None,
             open: None,
+            readings: Default::default(),
         }
     }
 

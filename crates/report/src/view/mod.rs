@@ -11,9 +11,11 @@
 //! an interval that is not bounded, is `None` and becomes `null`.
 
 mod detail;
+mod insert_benchmark;
 mod summary;
 
 pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView};
+pub use insert_benchmark::{StepArmView, StepView};
 pub(crate) use summary::Effect;
 pub use summary::{
     ArmView, CellView, LabelView, LatencyView, ResponseRatio, Summary, VerdictView, WarningView,
@@ -51,6 +53,10 @@ impl View {
         }
         for cell in &mut summary.cells {
             clean(&mut cell.load);
+        }
+        for step in &mut summary.insert_benchmark {
+            clean(&mut step.base.tag);
+            clean(&mut step.test.tag);
         }
         for text in [
             &mut summary.tool_version,

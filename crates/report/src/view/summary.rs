@@ -7,6 +7,7 @@ use dbdyno_model::{
 use serde::{Serialize, Serializer};
 
 use super::finite;
+use super::insert_benchmark::StepView;
 
 /// Version of the JSON contract; grows when a name is removed or changes its meaning.
 const SCHEMA: u32 = 1;
@@ -40,6 +41,9 @@ pub struct Summary {
     pub test: LabelView,
     /// One entry per load and client count.
     pub cells: Vec<CellView>,
+    /// The steps of the Insert Benchmark among them, in its own columns.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub insert_benchmark: Vec<StepView>,
     /// What the reader must know of the whole run, each once.
     pub warnings: Vec<WarningView>,
 }
@@ -204,6 +208,8 @@ pub struct WarningView {
 impl Summary {
     pub(super) fn new(run: &Run, comparison: &Comparison) -> Summary {
         let label = |label: &String| LabelView { label: label.clone() };
+        let labels = [&*comparison.labels.base, &*comparison.labels.test];
+        let step = |step| StepView::new(step, labels);
         Summary {
             schema: SCHEMA,
             tool_version: run.tool_version.clone(),
@@ -218,6 +224,7 @@ impl Summary {
             base: label(&comparison.labels.base),
             test: label(&comparison.labels.test),
             cells: comparison.cells.iter().map(CellView::new).collect(),
+            insert_benchmark: comparison.insert_benchmark.iter().map(step).collect(),
             warnings: distinct(run.warnings.iter().chain(&comparison.warnings)),
         }
     }

@@ -1,10 +1,11 @@
 //! Made-up runs that look like real ones: seeded, so that goldens stay as they are.
 
+use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{
     Arm, ArmSummary, Cell, CellComparison, Comparison, Cost, Environment, Interval,
-    LatencyHistogram, LatencyUs, Measure, PerArm, Plan, Round, RoundKey, Run, RunId, RunStatus,
-    Series, Severity, Stage, Verdict, Warning,
+    LatencyHistogram, LatencyUs, Measure, PerArm, Plan, Readings, Round, RoundKey, Run, RunId,
+    RunStatus, Series, Severity, Stage, Verdict, Warning,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -140,6 +141,47 @@ pub fn hostile() -> Sample {
     sample
 }
 
+/// Three steps of the Insert Benchmark: one plain, one faster on test, one whose background fell
+/// short on test.
+pub fn insert_benchmark() -> Sample {
+    let truth = |load| Truth { load, clients: 2, qps: 812.0, rqps: 0.97, noise: 0.08, pairs: 4 };
+    let mut sample = sample(&[truth("l.i0"), truth("l.x"), truth("qr100")], 4);
+    let arm = |rate: f64, background: Option<f64>| {
+        let mut columns = [None; COLUMNS.len()];
+        let mut set = |name: &str, value: f64| {
+            columns[COLUMNS.iter().position(|column| *column == name).unwrap()] = Some(value);
+        };
+        set("ips", background.unwrap_or(rate));
+        set("qps", if background.is_some() { rate } else { 0.0 });
+        set("cpupq", 31.4);
+        set("rss", 1.25);
+        ArmMetrics {
+            columns,
+            kept: background.map(|ips| ips / 200.0),
+            getmin_count: 2,
+            getmin_ms_mean: background.map(|_| 3.5),
+            getmin_ms_max: background.map(|_| 6.0),
+            debt_begin: Some(1200.0),
+            debt_end: Some(0.0),
+        }
+    };
+    let step = |load: &str, rates: [f64; 2], background: Option<[f64; 2]>| StepMetrics {
+        cell: Cell { load: load.to_owned(), clients: 2 },
+        step: load.to_owned(),
+        target_ips: background.map(|_| 200.0),
+        arms: PerArm {
+            base: arm(rates[0], background.map(|both| both[0])),
+            test: arm(rates[1], background.map(|both| both[1])),
+        },
+    };
+    sample.comparison.insert_benchmark = vec![
+        step("l.i0", [90_123.0, 88_000.0], None),
+        step("l.x", [200_000.0, 300_000.0], None),
+        step("qr100", [4000.0, 3000.0], Some([200.0, 150.0])),
+    ];
+    sample
+}
+
 /// 30 loads × 5 client counts, long names and long labels.
 pub fn large() -> Sample {
     let mut truths = Vec::new();
@@ -181,6 +223,7 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         },
         budget: plan.budget,
         cells: truths.iter().map(|truth| compare(truth, &rounds, plan.budget)).collect(),
+        insert_benchmark: Vec::new(),
         warnings: Vec::new(),
     };
     let run = Run {
@@ -272,6 +315,7 @@ fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: 
         cost: Cost::default(),
         pauses: None,
         open: None,
+        readings: Readings::default(),
     }
 }
 

@@ -1,8 +1,8 @@
 //! A run of fixed content, and how to put any run into a store.
 
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Plan, Round,
-    RoundKey, Run, RunId, RunStatus, Series, Severity, Warning,
+    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Plan,
+    Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Warning,
 };
 use dbdyno_store::{NewRun, Store};
 
@@ -102,6 +102,7 @@ pub fn round(index: u32) -> Round {
             (1..71).for_each(|step| open.lag.record(step * 900));
             open
         }),
+        readings: Readings::default(),
     }
 }
 

@@ -18,6 +18,7 @@ pub mod tpcc;
 use std::sync::Arc;
 
 use crate::draw::Draw;
+use crate::insert_benchmark;
 use crate::load::{Content, Group, Load, Mix, Transaction, Trend, Unit};
 use crate::spec::{Options, Spec, SpecError};
 use crate::table::Tables;
@@ -70,9 +71,15 @@ pub fn entries() -> Vec<Entry> {
 /// `NAME.pre` is the load NAME; so is Callaghan's label `NAME_range=100`, where the range is only a
 /// label.
 ///
+/// A step of the Insert Benchmark comes with tables for one client.
+///
 /// # Errors
 /// An unknown name or option, or a value that an option cannot have.
 pub fn resolve(spec: &str, tables: Tables) -> Result<Load, SpecError> {
+    if let Some(step) = insert_benchmark::Step::find(spec) {
+        let (step, sizes) = step?;
+        return Ok(step.load(&sizes, 1, tables.seed));
+    }
     let parsed = Spec::parse(spec)?;
     let plain = parsed.name.strip_suffix(BEFORE_WRITES).unwrap_or(&parsed.name);
     let entries = entries();

@@ -1,0 +1,105 @@
+//! `--load insert-benchmark`: one word for ten steps, with rounds of its own.
+
+use dbdyno_model::{Plan, Stage};
+use dbdyno_workload::insert_benchmark::{LOAD_STEPS, Step};
+
+use crate::args::Stages;
+
+/// Rounds of each arm in each step, where the flags do not say.
+const PAIRS: u32 = 20;
+/// Queries before the window opens in each round of a query step.
+const LEAD_IN_NS: u64 = 300_000_000;
+
+/// How the Insert Benchmark is measured where the flags do not say.
+pub struct Rounds {
+    /// Rounds of each arm in each step.
+    pub pairs: u32,
+    /// Length of the whole of a query step on each arm, seconds.
+    pub step_seconds: u64,
+    /// Load before the window opens.
+    pub lead_in_ns: u64,
+}
+
+/// How the first word of `--load` is measured that is, or is a step of, the Insert Benchmark.
+pub fn rounds(words: &[Stages]) -> Option<Rounds> {
+    let step_seconds = words.iter().find_map(|word| word.step_seconds)?;
+    Some(Rounds { pairs: PAIRS, step_seconds, lead_in_ns: LEAD_IN_NS })
+}
+
+/// Whether the steps of a plan can follow each other.
+///
+/// # Errors
+/// A sentence that says what is missing.
+pub fn check(plan: &Plan) -> Result<(), String> {
+    let loads: Vec<&str> = plan.stages.iter().filter_map(Stage::load).collect();
+    let steps: Vec<_> = loads.iter().filter_map(|load| Step::find(load)).collect();
+    if steps.is_empty() {
+        return Ok(());
+    }
+    if steps.len() < loads.len() || plan.labels().len() < loads.len() {
+        return Err("the Insert Benchmark runs by itself, because its rounds are not those of \
+                    other loads; compare the other loads in a run of their own"
+            .to_owned());
+    }
+    if plan.clients.len() > 1 {
+        return Err("the Insert Benchmark has a table for each client, so it takes one number of \
+                    clients; give --clients once and run it again for the next number"
+            .to_owned());
+    }
+    let found: Vec<_> = steps.into_iter().flatten().collect();
+    let order: Vec<Step> = found.iter().map(|(step, _)| *step).collect();
+    let known = order.iter().take_while(|step| LOAD_STEPS.contains(step)).count();
+    let begins = order[..known] == LOAD_STEPS[..known] && known > 0;
+    let queries_follow = known == order.len() || known == LOAD_STEPS.len();
+    let alike = found.iter().all(|(_, sizes)| *sizes == found[0].1);
+    let again = order.iter().enumerate().any(|(at, step)| order[..at].contains(step));
+    if begins && queries_follow && alike && !again {
+        return Ok(());
+    }
+    Err("the steps of the Insert Benchmark build on each other: l.i0, l.x, l.i1, l.i2, then any of \
+         qrN and qpN, all with the same options; --load insert-benchmark names all of them"
+        .to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::parse_stages;
+
+    fn plan(words: &[&str], clients: &[u32]) -> Plan {
+        let stages = |word: &&str| parse_stages(word).unwrap().stages;
+        Plan {
+            stages: words.iter().flat_map(stages).collect(),
+            clients: clients.to_vec(),
+            ..crate::plan::tests::some_plan()
+        }
+    }
+
+    #[test]
+    fn the_whole_is_its_steps_and_some_of_them_may_be_left_out_at_the_end() {
+        let whole = plan(&["insert-benchmark?nr1=1000"], &[1]);
+        assert_eq!(whole.labels().len(), 10);
+        assert_eq!(whole.labels()[0], "l.i0?nr1=1000");
+        assert_eq!(check(&whole), Ok(()));
+        for good in [&["l.i0"][..], &["l.i0", "l.x", "l.i1", "l.i2", "qp7"], &["point-query"]] {
+            assert_eq!(check(&plan(good, &[1])), Ok(()), "{good:?}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_follow_is_refused() {
+        for (loads, clients, hint) in [
+            (&["l.i0", "point-query"][..], &[1][..], "by itself"),
+            (&["warm:point-query", "l.i0"], &[1], "by itself"),
+            (&["insert-benchmark"], &[1, 2], "one number of clients"),
+            (&["qr100"], &[1], "build on each other"),
+            (&["l.x", "l.i0"], &[1], "build on each other"),
+            (&["l.i0", "l.i0"], &[1], "build on each other"),
+            (&["l.i0", "qr100"], &[1], "build on each other"),
+            (&["l.i0", "l.x?nr1=1000"], &[1], "same options"),
+        ] {
+            let error = check(&plan(loads, clients)).unwrap_err();
+            assert!(error.contains(hint), "{loads:?}: {error}");
+        }
+    }
+}

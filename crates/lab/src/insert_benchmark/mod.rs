@@ -1,0 +1,405 @@
+//! Carrying out the Insert Benchmark: both arms take part step by step.
+//!
+//! ```text
+//!   l.i0, l.i1, l.i2   the rows of a step are cut into as many chunks as there are pairs:
+//!                      base 0 │ test 0 │ test 1 │ base 1 │ …    a chunk is a round, whatever time
+//!                                                               it takes
+//!   l.x                base │ test        one round of each: a measurement and no verdict
+//!   qrN, qpN           base │ test │ test │ base │ …            rounds of equal length
+//! ```
+//!
+//! So every step but `l.x` has pairs, and the ordinary judge decides it. While one arm is measured
+//! the other one rests, and pays off some of its debts meanwhile; that is why history length and
+//! dead tuples are noted before and after each round. Connections and partners live as long as a
+//! step does; the rows of the query steps run on from step to step.
+
+mod metrics;
+mod readings;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, Timed};
+use dbdyno_load::{LoadError, Moment};
+use dbdyno_model::{
+    Arm, Cell, Cost, Dialect, PerArm, Plan, Readings, Round, RoundKey, RunId, Series,
+    readings as names,
+};
+use dbdyno_workload::insert_benchmark::{Class, Part, Role, Sizes, Step, Work, sql};
+use dbdyno_workload::{Content, Dataset, Load, ReadyLoad};
+
+use crate::course::Counter;
+use crate::error::LabError;
+use crate::experiment::Lab;
+use crate::neighbours::{Look, Neighbours};
+use crate::station::Station;
+use crate::track::in_window;
+use crate::watch::Progress;
+pub(crate) use metrics::{restrain, step_metrics};
+use readings::Control;
+
+/// Queries of a pair are numbered apart from those of all others.
+const OPERATIONS_PER_PAIR: u64 = 1 << 32;
+
+/// The step that a cell is, if it is one of the Insert Benchmark.
+pub(crate) fn step_of(cell: &Cell) -> Option<(Step, Sizes)> {
+    Step::find(&cell.load)?.ok()
+}
+
+/// What goes on from step to step.
+#[derive(Default)]
+pub(crate) struct Inserted {
+    /// By arm and client: number of the next insert of the query steps.
+    next_commits: PerArm<Vec<u64>>,
+}
+
+/// Where a step is measured.
+pub(crate) struct Site<'a, 'b> {
+    /// The laboratory.
+    pub(crate) lab: &'a mut Lab<'b>,
+    /// The plan.
+    pub(crate) plan: &'a Plan,
+    /// Both arms.
+    pub(crate) stations: &'a PerArm<Station>,
+    /// The run that rounds are stored in.
+    pub(crate) run: &'a RunId,
+    /// Who else is at work.
+    pub(crate) neighbours: &'a mut Neighbours,
+    /// The processor of the clients.
+    pub(crate) processor: Option<usize>,
+    /// In which life the servers are.
+    pub(crate) life: u32,
+    /// How far the run is.
+    pub(crate) counter: &'a mut Counter,
+}
+
+impl Site<'_, '_> {
+    /// Measures the rounds of a step on both arms from pair `next_pair` on. The rows of those
+    /// before it, which are stored, are inserted again, unmeasured: the tables were made anew.
+    ///
+    /// # Errors
+    /// Whatever the load met; the rounds until then are stored.
+    pub(crate) fn measure(
+        &mut self,
+        inserted: &mut Inserted,
+        cell: &Cell,
+        found: &(Step, Sizes),
+        next_pair: u32,
+    ) -> Result<(), LabError> {
+        let (plan, stations) = (self.plan, self.stations);
+        let (step, sizes) = found;
+        let pairs = pairs(plan, *step, sizes);
+        if next_pair >= pairs && matches!(step.work(sizes), Work::QueriesAtRate(_)) {
+            return Ok(());
+        }
+        self.check(cell)?;
+        let scripts = PerArm::from_fn(|arm| scripts(plan, cell, *step, sizes, &stations[arm]));
+        let mut tracks = PerArm::try_from_fn(|arm| {
+            let (station, scripts) = (&stations[arm], &scripts[arm]);
+            StepTrack::prepare(inserted, cell, arm, found.clone(), station, scripts)
+        })?;
+        for key in plan.rounds(cell).into_iter().filter(|key| key.pair < pairs) {
+            let is_stored = key.pair < next_pair;
+            if is_stored && matches!(step.work(sizes), Work::QueriesAtRate(_)) {
+                continue;
+            }
+            self.announce(cell);
+            let conditions = Conditions {
+                slow: plan.arms[key.arm].slow,
+                processor: self.processor,
+                stop: self.lab.stop,
+            };
+            let waiting = &stations[key.arm.other()];
+            let track = &mut tracks[key.arm];
+            let round =
+                track.round(plan, &key, self.life, &conditions, waiting, self.neighbours)?;
+            if is_stored {
+                continue;
+            }
+            self.lab.store.add_round(self.run, &round)?;
+            self.counter.done += 1;
+            self.lab.watch.progress(Progress::RoundDone(&round));
+        }
+        let PerArm { base, test } = tracks;
+        base.finish(inserted, Arm::Base);
+        test.finish(inserted, Arm::Test);
+        Ok(())
+    }
+
+    fn check(&self, cell: &Cell) -> Result<(), LabError> {
+        let because = |arm, why: &str| {
+            let error = LoadError::Unfit(why.to_owned());
+            Err(LabError::Load(arm, cell.load.clone(), error))
+        };
+        for arm in Arm::BOTH {
+            let station = &self.stations[arm];
+            if station.shares_tables() {
+                return because(
+                    arm,
+                    "the Insert Benchmark needs tables of its own for each arm, and both arms are \
+                     the same database; name another database in one of the URLs",
+                );
+            }
+            if station.dialect == Dialect::Sqlite && cell.clients > 1 {
+                return because(
+                    arm,
+                    "SQLite has one writer at a time; give --clients 1 for the Insert Benchmark",
+                );
+            }
+        }
+        Ok(())
+    }
+
+    fn announce(&mut self, cell: &Cell) {
+        let round_ns = self.plan.round_ns + self.plan.lead_in_ns;
+        self.lab.watch.progress(Progress::RoundBegins {
+            done: self.counter.done,
+            total: self.counter.total,
+            left: Duration::from_nanos(round_ns) * (self.counter.total - self.counter.done),
+            load: &cell.load,
+            clients: cell.clients,
+        });
+    }
+}
+
+/// The tables of a plan that has steps of the Insert Benchmark: one for each client.
+pub(crate) fn dataset_of(plan: &Plan, load: &str) -> Option<Arc<dyn Dataset>> {
+    let (step, sizes) = Step::find(load)?.ok()?;
+    let clients = plan.clients.iter().copied().max().unwrap_or(1);
+    Some(step.load(&sizes, clients, plan.seed).dataset)
+}
+
+/// One arm in one step.
+struct StepTrack<'a> {
+    step: Step,
+    sizes: Sizes,
+    station: &'a Station,
+    crew: Crew<'a>,
+    control: Control,
+}
+
+/// The roles of a step, made ready for an arm.
+fn scripts(
+    plan: &Plan,
+    cell: &Cell,
+    step: Step,
+    sizes: &Sizes,
+    station: &Station,
+) -> Vec<(Role, ReadyLoad)> {
+    let load = step.load(sizes, cell.clients, plan.seed);
+    let part = Part::foreground(step, sizes, cell.clients, plan.seed);
+    let ready = |role| {
+        let content = Content::Dialogue(Arc::new(Part { role, ..part.clone() }));
+        let load = Load { content, ..load.clone() };
+        let script = ReadyLoad::compile(&load, station.dialect);
+        (role, script.expect("a dialogue has no templates that could be wrong"))
+    };
+    Part::roles(step, sizes, station.dialect).into_iter().map(ready).collect()
+}
+
+/// Pairs of rounds of a cell that is a step; `None` for other loads.
+pub(crate) fn pairs_of(plan: &Plan, cell: &Cell) -> Option<u32> {
+    step_of(cell).map(|(step, sizes)| pairs(plan, step, &sizes))
+}
+
+/// Rounds of each arm in a step: chunks are not smaller than one commit, and indexes are made once.
+fn pairs(plan: &Plan, step: Step, sizes: &Sizes) -> u32 {
+    match step.work(sizes) {
+        Work::Commits(commits) => u32::try_from(commits).unwrap_or(u32::MAX).min(plan.pairs),
+        Work::Indexes => 1,
+        Work::QueriesAtRate(_) => plan.pairs,
+    }
+}
+
+impl<'a> StepTrack<'a> {
+    /// Connects an arm for a step.
+    ///
+    /// # Errors
+    /// Whatever the connections met.
+    fn prepare(
+        inserted: &Inserted,
+        cell: &Cell,
+        arm: Arm,
+        (step, sizes): (Step, Sizes),
+        station: &'a Station,
+        scripts: &'a [(Role, ReadyLoad)],
+    ) -> Result<StepTrack<'a>, LabError> {
+        let mut next = vec![0; cell.clients as usize];
+        if let Work::QueriesAtRate(_) = step.work(&sizes) {
+            for (next, known) in next.iter_mut().zip(&inserted.next_commits[arm]) {
+                *next = *known;
+            }
+        }
+        let crew = Crew::open(&station.connector, scripts, &next);
+        let crew = crew.map_err(|error| LabError::Load(arm, format!("preparing {cell}"), error))?;
+        Ok(StepTrack { step, sizes, station, crew, control: Control::open(station) })
+    }
+
+    /// Notes how far the inserts have come.
+    fn finish(self, inserted: &mut Inserted, arm: Arm) {
+        if let Work::QueriesAtRate(_) = self.step.work(&self.sizes) {
+            inserted.next_commits[arm] = self.crew.next_commits();
+        }
+    }
+
+    /// Measures one round.
+    ///
+    /// # Errors
+    /// Whatever the load met; nothing of the round counts then.
+    fn round(
+        &mut self,
+        plan: &Plan,
+        key: &RoundKey,
+        life: u32,
+        conditions: &Conditions<'_>,
+        waiting: &Station,
+        neighbours: &mut Neighbours,
+    ) -> Result<Round, LabError> {
+        let debt = self.control.debt();
+        let mut looks = Vec::with_capacity(2);
+        let mut look = |_: Moment| {
+            looks.push(Look::take(self.station.probe.as_ref(), waiting.probe.as_ref()));
+        };
+        let clients = key.cell.clients;
+        let measured = match self.step.work(&self.sizes) {
+            Work::Commits(commits) => {
+                let pairs = pairs(plan, self.step, &self.sizes);
+                let (_, count) = Step::chunk(commits, pairs, key.pair);
+                self.crew.commits(count, conditions, &mut look)
+            }
+            Work::Indexes => {
+                let script = |client| sql::indexes(self.station.dialect, client);
+                let scripts: Vec<_> = (0..clients).map(script).collect();
+                self.crew.scripts(&scripts, conditions, &mut look)
+            }
+            Work::QueriesAtRate(rate) => {
+                self.crew.timed(&self.timed(plan, key, rate), conditions, &mut look)
+            }
+        };
+        let failed = |error| LabError::Load(key.arm, key.cell.to_string(), self.explained(error));
+        let measured = measured.map_err(failed)?;
+        neighbours.add(&looks);
+        let mut taken = self.readings(&measured, clients);
+        taken.set(names::DEBT_BEGIN, debt);
+        taken.set(names::DEBT_END, self.control.debt());
+        self.control.note_sizes(self.station, &mut taken);
+        let cost = self.cost(&measured, &looks);
+        Ok(self.as_round(key, life, measured, cost, taken))
+    }
+
+    fn explained(&self, error: LoadError) -> LoadError {
+        match error {
+            LoadError::NothingFinished if self.station.dialect == Dialect::Sqlite => {
+                let why = "not one query got in between the writes: without a write-ahead log \
+                           SQLite lets nobody read while it writes; try sqlite:?journal_mode=wal";
+                LoadError::Unfit(why.to_owned())
+            }
+            error => error,
+        }
+    }
+
+    fn timed(&self, plan: &Plan, key: &RoundKey, rate: u32) -> Timed {
+        Timed {
+            rate,
+            rows_per_commit: self.step.rows_per_commit(),
+            first_query: u64::from(key.pair) * OPERATIONS_PER_PAIR,
+            lead_in: Duration::from_nanos(plan.lead_in_ns),
+            window: Duration::from_nanos(plan.round_ns),
+        }
+    }
+
+    fn readings(&self, measured: &CrewMeasured, clients: u32) -> Readings {
+        let rows = self.step.rows_per_commit() as f64;
+        let getmin = measured.of(Class::GetMin);
+        let slowest = [Class::Insert, Class::Delete, Class::Query];
+        let slowest = slowest.map(|class| measured.of(class).ns_max).into_iter().max();
+        let mut taken = Readings::default();
+        taken.set(names::ROWS_INSERTED, Some(measured.of(Class::Insert).count as f64 * rows));
+        taken.set(names::ROWS_DELETED, Some(measured.of(Class::Delete).count as f64 * rows));
+        taken.set(names::SLOWEST_NS, slowest.map(|ns| ns as f64));
+        taken.set(names::GETMIN_COUNT, Some(getmin.count as f64));
+        taken.set(names::GETMIN_NS, Some(getmin.ns as f64));
+        if getmin.count > 0 {
+            taken.set(names::GETMIN_NS_MAX, Some(getmin.ns_max as f64));
+        }
+        if let Work::QueriesAtRate(rate) = self.step.work(&self.sizes) {
+            taken.set(names::TARGET_ROWS_PER_S, Some(f64::from(rate) * f64::from(clients)));
+            taken.set(names::ROWS_DUE, measured.rows_due.map(|due| due as f64));
+        }
+        if self.step == Step::MakeIndexes {
+            taken.set(names::ROWS_INSERTED, Some(self.rows_indexed(clients) as f64));
+        }
+        taken
+    }
+
+    fn rows_indexed(&self, clients: u32) -> u64 {
+        u64::from(clients) * Step::WriteInBulk.first_row(&self.sizes)
+    }
+
+    /// In the load steps an *op* is a row inserted, in `l.x` a row indexed.
+    fn as_round(
+        &self,
+        key: &RoundKey,
+        life: u32,
+        measured: CrewMeasured,
+        cost: Cost,
+        readings: Readings,
+    ) -> Round {
+        let (events, per_event) = match self.step.work(&self.sizes) {
+            Work::QueriesAtRate(_) => (measured.of(Class::Query).count, 1),
+            Work::Commits(_) => (measured.of(Class::Insert).count, self.step.rows_per_commit()),
+            Work::Indexes => (measured.of(Class::Insert).count, self.rows_indexed(1)),
+        };
+        let slots = measured.series.statements.iter().map(|count| count * per_event);
+        let statements = match self.step.work(&self.sizes) {
+            // One moment at the end: that is no series.
+            Work::Indexes => Vec::new(),
+            Work::Commits(_) | Work::QueriesAtRate(_) => slots.collect(),
+        };
+        Round {
+            key: key.clone(),
+            life,
+            started_unix_ms: measured.started_unix_ms,
+            wall_ns: measured.wall_ns,
+            events,
+            statements: events * per_event,
+            rows_read: measured.rows_read,
+            rows_changed: measured.rows_changed,
+            retries: measured.retries,
+            latency: measured.latency,
+            series: Series { slot_ns: measured.series.slot_ns, statements },
+            cost,
+            pauses: None,
+            open: None,
+            readings,
+        }
+    }
+
+    /// An embedded arm lives in the clients' threads: there all of their cost is the arm's, the
+    /// making of the statements included, which is little beside an insert of 50 rows.
+    fn cost(&self, measured: &CrewMeasured, looks: &[Look]) -> Cost {
+        let usage = measured.usage;
+        if self.station.connector.is_embedded() {
+            return Cost {
+                server_cpu_ns: Some(usage.cpu_ns),
+                server_kernel_ns: Some(usage.kernel_ns),
+                server_context_switches: Some(usage.context_switches),
+                server_read_bytes: Some(usage.read_bytes),
+                server_written_bytes: Some(usage.written_bytes),
+                ..Cost::default()
+            };
+        }
+        let server = match looks {
+            [Look { server: Some(opened), .. }, Look { server: Some(closed), .. }] => {
+                in_window(closed.cost_since(opened), measured.wall_ns, measured.observed_ns)
+            }
+            _ => Cost::default(),
+        };
+        Cost {
+            client_cpu_ns: Some(usage.cpu_ns),
+            client_kernel_ns: Some(usage.kernel_ns),
+            client_context_switches: Some(usage.context_switches),
+            ..server
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What further instruments showed in a round, by name.
+//!
+//! Most loads need none. The Insert Benchmark has a background whose rate must be kept, and debts
+//! that grow while it runs. A reading that could not be taken is not there.
+
+use std::collections::BTreeMap;
+
+/// Rows inserted beside or as the load itself.
+pub const ROWS_INSERTED: &str = "rows_inserted";
+/// Rows deleted.
+pub const ROWS_DELETED: &str = "rows_deleted";
+/// Rows that should have been inserted by the schedule of the background.
+pub const ROWS_DUE: &str = "rows_due";
+/// Rows per second that the background should insert.
+pub const TARGET_ROWS_PER_S: &str = "target_rows_per_s";
+/// The slowest insert, delete or query, nanoseconds.
+pub const SLOWEST_NS: &str = "slowest_ns";
+/// How often the first row was looked for.
+pub const GETMIN_COUNT: &str = "getmin_count";
+/// How long that took, nanoseconds, all of them together.
+pub const GETMIN_NS: &str = "getmin_ns";
+/// How long the slowest of them took.
+pub const GETMIN_NS_MAX: &str = "getmin_ns_max";
+/// History length (MySQL) or dead tuples (PostgreSQL) before the round.
+pub const DEBT_BEGIN: &str = "debt_begin";
+/// The same after the round.
+pub const DEBT_END: &str = "debt_end";
+/// Bytes of the database after the round.
+pub const DATABASE_BYTES: &str = "database_bytes";
+/// Bytes of the server's data directory after the round.
+pub const DATA_DIR_BYTES: &str = "data_dir_bytes";
+/// Memory that the server's processes hold after the round, bytes.
+pub const RESIDENT_BYTES: &str = "resident_bytes";
+
+/// Named numbers of a round.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Readings(BTreeMap<String, f64>);
+
+impl Readings {
+    /// The reading of this name, if it was taken.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.get(name).copied()
+    }
+
+    /// Notes a reading; one that could not be taken, or is no number, is left out.
+    pub fn set(&mut self, name: &str, value: Option<f64>) {
+        if let Some(value) = value.filter(|value| value.is_finite()) {
+            self.0.insert(name.to_owned(), value);
+        }
+    }
+
+    /// All readings by name.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), *value))
+    }
+
+    /// Whether nothing was read.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

@@ -1,0 +1,108 @@
+//! How much memory and storage a server holds.
+//!
+//! ```text
+//!   PostgreSQL   postmaster ─┬─ backend   each maps the same shared buffers: the sum of what is
+//!                            └─ backend   resident (RSS) counts them once for each process
+//!
+//!   proportional share (PSS): a page that n processes map counts 1/n for each; the sum is right
+//! ```
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::NotObservable;
+use crate::parse;
+use crate::server::ServerProbe;
+
+const KB: u64 = 1024;
+/// The unit of `st_blocks`, whatever the file system's own is.
+const BLOCK: u64 = 512;
+
+impl ServerProbe {
+    /// Memory that the server's processes hold, bytes; pages that they share count once. `None` if
+    /// the kernel does not let us look.
+    ///
+    /// # Errors
+    /// `/proc` cannot be read.
+    pub fn resident_bytes(&self) -> Result<Option<u64>, NotObservable> {
+        let mut sum = 0;
+        for pid in self.processes()? {
+            let path = format!("/proc/{pid}/smaps_rollup");
+            // A process that has just ended has an empty file, or none, and holds nothing.
+            match std::fs::read(path) {
+                Ok(text) => sum += proportional_kb(&text).unwrap_or(0) * KB,
+                Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                    return Ok(None);
+                }
+                Err(_) => {}
+            }
+        }
+        Ok((sum > 0).then_some(sum))
+    }
+}
+
+fn proportional_kb(rollup: &[u8]) -> Option<u64> {
+    let value = parse::keyed(rollup, b"Pss:")?;
+    let digits = value.strip_suffix(b"kB").unwrap_or(value).trim_ascii();
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// What the files below a directory take on storage, bytes: what `du` says. Links are not followed,
+/// a file with several names counts once, and what vanishes while we look counts as it was.
+///
+/// # Errors
+/// The directory itself cannot be read.
+pub fn directory_bytes(directory: &Path) -> Result<u64, NotObservable> {
+    let fail = |error: std::io::Error| {
+        NotObservable::Proc(directory.display().to_string(), error.to_string())
+    };
+    std::fs::read_dir(directory).map_err(fail)?;
+    let mut seen = BTreeSet::new();
+    let mut left: Vec<PathBuf> = vec![directory.to_owned()];
+    let mut blocks = 0;
+    while let Some(path) = left.pop() {
+        let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
+        for entry in entries {
+            let Ok(metadata) = entry.path().symlink_metadata() else { continue };
+            if seen.insert((metadata.dev(), metadata.ino())) {
+                blocks += metadata.blocks();
+            }
+            if metadata.is_dir() {
+                left.push(entry.path());
+            }
+        }
+    }
+    Ok(blocks * BLOCK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_proportional_share_is_read_and_nothing_else() {
+        let rollup = b"5561 ---p [rollup]\nRss:   884 kB\nPss:   385 kB\nPss_Dirty:   68 kB\n";
+        assert_eq!(proportional_kb(rollup), Some(385));
+        assert_eq!(proportional_kb(b"Rss: 884 kB\n"), None);
+    }
+
+    #[test]
+    fn this_process_holds_memory() {
+        let bytes = ServerProbe::of_process(std::process::id()).resident_bytes().unwrap();
+        assert!(bytes.is_some_and(|bytes| bytes > 100 * KB), "{bytes:?}");
+    }
+
+    #[test]
+    fn a_file_counts_once_whatever_its_names() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("below")).unwrap();
+        let file = folder.path().join("below/file");
+        std::fs::write(&file, vec![1; 1 << 20]).unwrap();
+        let once = directory_bytes(folder.path()).unwrap();
+        assert!(once >= 1 << 20, "{once}");
+        std::fs::hard_link(&file, folder.path().join("again")).unwrap();
+        assert_eq!(directory_bytes(folder.path()).unwrap(), once);
+        assert!(directory_bytes(&folder.path().join("nowhere")).is_err());
+    }
+}

@@ -1,0 +1,270 @@
+//! The tables of the Insert Benchmark, as Callaghan's reports have them: one column for each step.
+//!
+//! ```text
+//!   throughput    l.i0     l.x      l.i1    …  qr100      red ▼    lowest quarter of the range of
+//!   base         90 000 ▲  350 000  9 000 ▲ …  12 000 ∅            the column, if it is wide
+//!   test         60 000 ▼  340 000  6 000 ▼ …  11 900 ∅   green ▲  highest quarter
+//!                                                         grey ∅   the background fell short
+//!   relative       0.67 −    0.97    0.67 − …    0.99 ∅   yellow − less than 0.95
+//!                                                         blue +   more than 1.05
+//!   background   target, base, test                       red ▼    less than 95 % of the target
+//! ```
+//!
+//! A sheet is laid out once and drawn by text, Markdown and HTML. Colour only repeats the mark.
+
+use dbdyno_model::insert_benchmark::{COLUMNS, SLA};
+
+use crate::number;
+use crate::view::{StepArmView, StepView, View};
+
+/// What a cell of a sheet says by its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tint {
+    /// Nothing.
+    None,
+    /// Among the lowest, or short of its target.
+    Red,
+    /// Among the highest.
+    Green,
+    /// Not comparable.
+    Grey,
+    /// Lower than the base by more than 5 %.
+    Yellow,
+    /// Higher than the base by more than 5 %.
+    Blue,
+}
+
+impl Tint {
+    /// The sign that says the same.
+    pub(crate) fn mark(self) -> &'static str {
+        match self {
+            Tint::None => "",
+            Tint::Red => "▼",
+            Tint::Green => "▲",
+            Tint::Grey => "∅",
+            Tint::Yellow => "−",
+            Tint::Blue => "+",
+        }
+    }
+}
+
+/// A number in a sheet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SheetCell {
+    pub(crate) text: String,
+    pub(crate) tint: Tint,
+}
+
+impl SheetCell {
+    fn plain(value: Option<f64>) -> SheetCell {
+        SheetCell { text: shown(value), tint: Tint::None }
+    }
+
+    /// Number and sign.
+    pub(crate) fn marked(&self) -> String {
+        format!("{} {}", self.text, self.tint.mark()).trim_end().to_owned()
+    }
+}
+
+/// A table with a title.
+pub(crate) struct Sheet {
+    pub(crate) title: String,
+    /// The titles of the columns after the first.
+    pub(crate) head: Vec<String>,
+    pub(crate) rows: Vec<(String, Vec<SheetCell>)>,
+    /// What its signs mean.
+    pub(crate) aside: &'static str,
+}
+
+/// All tables; none where the Insert Benchmark was not measured.
+pub(crate) fn sheets(view: &View) -> Vec<Sheet> {
+    let steps = &view.summary.insert_benchmark;
+    if steps.is_empty() {
+        return Vec::new();
+    }
+    let mut sheets = vec![throughput(steps), relative(steps)];
+    if steps.iter().any(|step| step.target_ips.is_some()) {
+        sheets.push(background(steps));
+    }
+    sheets.push(debts(steps));
+    sheets.push(metrics(steps, "base", |step| &step.base));
+    sheets.push(metrics(steps, "test", |step| &step.test));
+    sheets
+}
+
+fn head(steps: &[StepView]) -> Vec<String> {
+    steps.iter().map(|step| step.step.clone()).collect()
+}
+
+fn throughput(steps: &[StepView]) -> Sheet {
+    let (mut base, mut test) = (Vec::new(), Vec::new());
+    for step in steps {
+        let rates = [step.rate(&step.base), step.rate(&step.test)];
+        let tints = ranked(&rates, &[step.base.sla_missed, step.test.sla_missed]);
+        base.push(SheetCell { text: shown(rates[0]), tint: tints[0] });
+        test.push(SheetCell { text: shown(rates[1]), tint: tints[1] });
+    }
+    Sheet {
+        title: "Insert Benchmark: throughput".to_owned(),
+        head: head(steps),
+        rows: vec![("base".to_owned(), base), ("test".to_owned(), test)],
+        aside: "Rows inserted each second in l.i0, l.i1, l.i2, rows indexed in l.x, queries in qr \
+                and qp. ▼ lowest, ▲ highest quarter between the lowest and the highest; no ▼ where \
+                the lowest is at least 80 % of the highest. ∅: the background fell short, so the \
+                rate is not comparable. Whether a difference is proved stands in the table of \
+                rates.",
+    }
+}
+
+fn relative(steps: &[StepView]) -> Sheet {
+    let cell = |step: &StepView| {
+        let ratio = match (step.rate(&step.base), step.rate(&step.test)) {
+            (Some(base), Some(test)) if base > 0.0 => Some(test / base),
+            _ => None,
+        };
+        let missed = step.base.sla_missed || step.test.sla_missed;
+        let text = ratio.map_or(number::UNKNOWN.to_owned(), |ratio| number::fixed(ratio, 2));
+        SheetCell { text, tint: compared(ratio, missed) }
+    };
+    Sheet {
+        title: "Insert Benchmark: relative to base".to_owned(),
+        head: head(steps),
+        rows: vec![("test ÷ base".to_owned(), steps.iter().map(cell).collect())],
+        aside: "− less than 0.95, + more than 1.05, ∅ not comparable.",
+    }
+}
+
+fn background(steps: &[StepView]) -> Sheet {
+    let with: Vec<&StepView> = steps.iter().filter(|step| step.target_ips.is_some()).collect();
+    let target = with.iter().map(|step| SheetCell::plain(step.target_ips)).collect();
+    let arm = |pick: fn(&StepView) -> &StepArmView| {
+        let cell = |step: &&StepView| {
+            let arm = pick(step);
+            let tint = if arm.sla_missed { Tint::Red } else { Tint::None };
+            SheetCell { text: shown(arm.column("ips")), tint }
+        };
+        with.iter().map(cell).collect()
+    };
+    Sheet {
+        title: "Insert Benchmark: background inserts per second".to_owned(),
+        head: with.iter().map(|step| step.step.clone()).collect(),
+        rows: vec![
+            ("target".to_owned(), target),
+            ("base".to_owned(), arm(|step| &step.base)),
+            ("test".to_owned(), arm(|step| &step.test)),
+        ],
+        aside: "▼ less than 95 % of the rows that were due.",
+    }
+}
+
+fn debts(steps: &[StepView]) -> Sheet {
+    type Pick = fn(&StepArmView) -> Option<f64>;
+    let quantities: [(&str, Pick); 4] = [
+        ("getmin ms, mean", |arm| arm.getmin_ms_mean),
+        ("getmin ms, max", |arm| arm.getmin_ms_max),
+        ("debt at begin", |arm| arm.debt_begin),
+        ("debt at end", |arm| arm.debt_end),
+    ];
+    let mut rows = Vec::new();
+    for (name, pick) in quantities {
+        let of = |arm: fn(&StepView) -> &StepArmView| {
+            steps.iter().map(|step| SheetCell::plain(pick(arm(step)))).collect()
+        };
+        rows.push((format!("base {name}"), of(|step| &step.base)));
+        rows.push((format!("test {name}"), of(|step| &step.test)));
+    }
+    Sheet {
+        title: "Insert Benchmark: what deletes leave behind".to_owned(),
+        head: head(steps),
+        rows,
+        aside: "getmin: looking for the first living row, which steps over deleted ones. Debt: \
+                history length (MySQL, MariaDB) or dead tuples of the tables (PostgreSQL) at the \
+                ends of the step.",
+    }
+}
+
+fn metrics(steps: &[StepView], name: &str, pick: impl Fn(&StepView) -> &StepArmView) -> Sheet {
+    let tag = steps.first().map(|step| pick(step).tag.clone()).unwrap_or_default();
+    let row = |step: &StepView| {
+        let arm = pick(step);
+        let cells = COLUMNS.iter().map(|column| SheetCell::plain(arm.column(column)));
+        (step.step.clone(), cells.collect())
+    };
+    Sheet {
+        title: format!("Insert Benchmark: metrics of {name}, {tag}"),
+        head: COLUMNS.iter().map(|column| (*column).to_owned()).collect(),
+        rows: steps.iter().map(row).collect(),
+        aside: "Of the server's own processes, not of the host. rps, wps, rpq and wpi cannot be \
+                observed of a process. cpups: % of all processors; cpupq: µs for each query, in load \
+                steps for each insert; dbgb1 database, dbgb2 data directory, rss: GB at the end; \
+                maxop: seconds; p50, p99: throughput reached or exceeded in 50 %, 99 % of the \
+                seconds.",
+    }
+}
+
+/// Colours of one column: the lowest and the highest quarter of its range.
+fn ranked(rates: &[Option<f64>], missed: &[bool]) -> Vec<Tint> {
+    let fair: Vec<f64> =
+        rates.iter().zip(missed).filter(|(_, missed)| !**missed).filter_map(|(r, _)| *r).collect();
+    let low = fair.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = fair.iter().copied().fold(0.0, f64::max);
+    let quarter = (high - low) / 4.0;
+    let tint = |(rate, missed): (&Option<f64>, &bool)| match rate {
+        _ if *missed => Tint::Grey,
+        Some(rate) if quarter > 0.0 && *rate >= high - quarter => Tint::Green,
+        Some(rate) if quarter > 0.0 && *rate <= low + quarter && low < 0.8 * high => Tint::Red,
+        _ => Tint::None,
+    };
+    rates.iter().zip(missed).map(tint).collect()
+}
+
+fn compared(ratio: Option<f64>, missed: bool) -> Tint {
+    match ratio {
+        _ if missed => Tint::Grey,
+        Some(ratio) if ratio < SLA => Tint::Yellow,
+        Some(ratio) if ratio > 1.05 => Tint::Blue,
+        _ => Tint::None,
+    }
+}
+
+fn shown(value: Option<f64>) -> String {
+    match value {
+        None => number::UNKNOWN.to_owned(),
+        Some(value) if value.abs() >= 100.0 => number::fixed(value, 0),
+        Some(value) => number::three_digits(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quarters_of_the_range_are_coloured_by_his_rules() {
+        use Tint::{Green, Grey, None as Plain, Red};
+        let ranked = |rates: &[f64], missed: &[bool]| {
+            super::ranked(&rates.iter().copied().map(Some).collect::<Vec<_>>(), missed)
+        };
+        let fair = [false; 5];
+        // 10 … 50: up to 20 red, from 40 on green.
+        assert_eq!(ranked(&[10.0, 20.0, 30.0, 40.0, 50.0], &fair), [Red, Red, Plain, Green, Green]);
+        // The lowest is 80 % of the highest: no red.
+        assert_eq!(ranked(&[80.0, 100.0], &fair[..2]), [Plain, Green]);
+        assert_eq!(ranked(&[79.9, 100.0], &fair[..2]), [Red, Green]);
+        assert_eq!(ranked(&[7.0, 7.0], &fair[..2]), [Plain, Plain]);
+        // What is not comparable has no part in the range.
+        assert_eq!(ranked(&[1.0, 90.0, 100.0], &[true, false, false]), [Grey, Plain, Green]);
+        assert_eq!(super::ranked(&[Option::None], &[false]), [Plain]);
+    }
+
+    #[test]
+    fn five_per_cent_to_either_side_are_plain() {
+        for (ratio, tint) in
+            [(0.949, Tint::Yellow), (0.95, Tint::None), (1.05, Tint::None), (1.051, Tint::Blue)]
+        {
+            assert_eq!(compared(Some(ratio), false), tint, "{ratio}");
+            assert_eq!(compared(Some(ratio), true), Tint::Grey);
+        }
+        assert_eq!(compared(None, false), Tint::None);
+    }
+}

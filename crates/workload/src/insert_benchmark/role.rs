@@ -1,0 +1,124 @@
+//! The parts that are played in a step, each a dialogue of its own.
+
+use dbdyno_model::Dialect;
+
+use super::partners::{Class, Crew, Position};
+use super::rows::Rows;
+use super::sizes::{Deletes, Sizes};
+use super::sql;
+use super::steps::{Step, Work};
+use crate::dialogue::{Dialogue, Fault, Link, Partner};
+use crate::program::Statement;
+
+/// What a connection does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Inserts.
+    Inserts,
+    /// Deletes as many rows.
+    Deletes,
+    /// Both in turn, where an engine has one writer.
+    InsertsAndDeletes,
+    /// Queries.
+    Queries,
+}
+
+/// One role in one step, for all clients.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Which role.
+    pub role: Role,
+    /// Which step.
+    pub step: Step,
+    /// How large the benchmark is.
+    pub sizes: Sizes,
+    /// Seed of the rows.
+    pub seed: u64,
+    /// By client: where its table begins. The parts of a step share it.
+    pub positions: Vec<Position>,
+}
+
+impl Part {
+    /// The role whose rate is the step's: queries, or inserts.
+    pub fn foreground(step: Step, sizes: &Sizes, clients: u32, seed: u64) -> Part {
+        let role = match step.work(sizes) {
+            Work::Commits(_) | Work::Indexes => Role::Inserts,
+            Work::QueriesAtRate(_) => Role::Queries,
+        };
+        let positions = (0..clients).map(|_| Position::default()).collect();
+        Part { role, step, sizes: sizes.clone(), seed, positions }
+    }
+
+    /// The roles of a step on an engine that takes this many writers at once.
+    pub fn roles(step: Step, sizes: &Sizes, dialect: Dialect) -> Vec<Role> {
+        let mut roles = match (step.deletes(sizes), dialect) {
+            (Deletes::Off, _) => vec![Role::Inserts],
+            (Deletes::On, Dialect::Sqlite) => vec![Role::InsertsAndDeletes],
+            (Deletes::On, Dialect::Mysql | Dialect::Postgres) => vec![Role::Inserts, Role::Deletes],
+        };
+        if let Work::QueriesAtRate(_) = step.work(sizes) {
+            roles.push(Role::Queries);
+        }
+        roles
+    }
+
+    fn crew(&self, client: u32, dialect: Dialect) -> Crew {
+        let rows = Rows { seed: self.seed, client };
+        let position = self.positions[client as usize].clone();
+        Crew { rows, dialect, position, first_statement: client as usize * sql::STATEMENTS }
+    }
+}
+
+impl Dialogue for Part {
+    fn statements(&self, dialect: Dialect) -> Vec<Statement> {
+        if self.role == Role::Inserts {
+            return Vec::new();
+        }
+        let clients = 0..self.positions.len() as u32;
+        clients.flat_map(|client| sql::statements(dialect, client)).collect()
+    }
+
+    fn classes(&self) -> Vec<String> {
+        Class::ALL.iter().map(|class| class.name().to_owned()).collect()
+    }
+
+    fn partner(&self, client: u32, dialect: Dialect) -> Box<dyn Partner> {
+        let crew = self.crew(client, dialect);
+        let rows = self.step.rows_per_commit();
+        let inserter = || crew.inserter(self.step.first_row(&self.sizes), rows);
+        match self.role {
+            Role::Inserts => inserter(),
+            Role::Deletes => crew.deleter(rows),
+            Role::InsertsAndDeletes => {
+                Box::new(Both { inserter: inserter(), deleter: crew.deleter(rows), owes: false })
+            }
+            Role::Queries if matches!(self.step, Step::PointQueries(_)) => crew.point_querier(),
+            Role::Queries => crew.range_querier(),
+        }
+    }
+
+    fn writes(&self) -> bool {
+        self.role != Role::Queries
+    }
+}
+
+/// Inserts in one turn and deletes in the next.
+struct Both {
+    inserter: Box<dyn Partner>,
+    deleter: Box<dyn Partner>,
+    /// Whether what was inserted last has not been made up for.
+    owes: bool,
+}
+
+impl Partner for Both {
+    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault> {
+        if self.owes {
+            let class = self.deleter.turn(operation, link)?;
+            self.owes = class != Class::Delete as usize;
+            return Ok(class);
+        }
+        let class = self.inserter.turn(operation, link)?;
+        self.owes = true;
+        Ok(class)
+    }
+}

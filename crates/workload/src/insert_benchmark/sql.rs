@@ -1,0 +1,162 @@
+//! The statements, by dialect.
+
+use dbdyno_model::Dialect;
+
+use super::rows::Rows;
+use crate::program::Statement;
+
+/// Ids of one point query.
+pub const IDS_PER_QUERY: usize = 10;
+
+/// Where the statements of one client stand among those of [`statements`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// The smallest id.
+    Min,
+    /// The largest id.
+    Max,
+    /// By product, customer and price.
+    Market,
+    /// By cash register, customer and price.
+    Register,
+    /// By price, time and customer.
+    Pdc,
+    /// Ten rows by id.
+    Point,
+}
+
+/// Number of statements of a client.
+pub const STATEMENTS: usize = 6;
+
+/// A secondary index: its name behind that of the table, and its columns.
+const INDEXES: [(&str, &str); 3] = [
+    ("marketsegment", "productid, customerid, price"),
+    ("registersegment", "cashregisterid, customerid, price"),
+    ("pdc", "price, dateandtime, customerid"),
+];
+
+/// The table of a client, from 0: `pi1`.
+pub fn table(client: u32) -> String {
+    format!("pi{}", client + 1)
+}
+
+/// Makes an empty table with its primary key.
+pub fn create(dialect: Dialect, client: u32) -> String {
+    let table = table(client);
+    let (id, time, end) = match dialect {
+        Dialect::Mysql => ("BIGINT NOT NULL AUTO_INCREMENT", "DATETIME", ") ENGINE=InnoDB"),
+        Dialect::Postgres => ("BIGSERIAL", "TIMESTAMP WITHOUT TIME ZONE", ")"),
+        Dialect::Sqlite => ("INTEGER", "DATETIME", ")"),
+    };
+    format!(
+        "CREATE TABLE {table} (transactionid {id}, dateandtime {time}, cashregisterid INT NOT \
+         NULL, customerid INT NOT NULL, productid INT NOT NULL, price INT NOT NULL, data \
+         VARCHAR(4000), PRIMARY KEY (transactionid){end}"
+    )
+}
+
+/// What a new table still needs: PostgreSQL hands out ids a thousand at a time.
+pub fn finish(dialect: Dialect, client: u32) -> Vec<String> {
+    match dialect {
+        Dialect::Postgres => {
+            vec![format!("ALTER SEQUENCE {}_transactionid_seq CACHE 1000", table(client))]
+        }
+        Dialect::Mysql | Dialect::Sqlite => Vec::new(),
+    }
+}
+
+/// Makes the three secondary indexes: in one go where the engine can, as InnoDB can.
+pub fn indexes(dialect: Dialect, client: u32) -> Vec<String> {
+    let table = table(client);
+    match dialect {
+        Dialect::Mysql => {
+            let add = |(name, columns)| format!("ADD INDEX {table}_{name} ({columns})");
+            vec![format!("ALTER TABLE {table} {}", INDEXES.map(add).join(", "))]
+        }
+        Dialect::Postgres | Dialect::Sqlite => {
+            let make =
+                |(name, columns)| format!("CREATE INDEX {table}_{name} ON {table} ({columns})");
+            INDEXES.map(make).to_vec()
+        }
+    }
+}
+
+/// Overwrites `sql` with one INSERT of the rows `first .. first + count` of a client.
+pub fn write_insert(sql: &mut Vec<u8>, rows: &Rows, table: &str, first: u64, count: u64) {
+    sql.clear();
+    for part in ["INSERT INTO ", table, " (dateandtime,cashregisterid,customerid,productid,price,"]
+    {
+        sql.extend_from_slice(part.as_bytes());
+    }
+    sql.extend_from_slice(b"data) VALUES ");
+    for number in first..first + count {
+        if number > first {
+            sql.push(b',');
+        }
+        rows.row(number).push_values(sql);
+    }
+}
+
+/// Overwrites `sql` with one DELETE of the `count` rows with the smallest ids from `from` on.
+pub fn write_delete(sql: &mut String, dialect: Dialect, table: &str, from: i64, count: u64) {
+    use std::fmt::Write as _;
+    sql.clear();
+    let tail = format_args!("transactionid >= {from} ORDER BY transactionid ASC LIMIT {count}");
+    let written = match dialect {
+        Dialect::Mysql => write!(sql, "DELETE FROM {table} WHERE {tail}"),
+        Dialect::Postgres | Dialect::Sqlite => write!(
+            sql,
+            "DELETE FROM {table} WHERE transactionid IN (SELECT transactionid FROM {table} WHERE \
+             {tail})"
+        ),
+    };
+    written.expect("writing to memory does not fail");
+}
+
+/// The questions of a client with the placeholders of the dialect, in the order of [`Question`].
+/// On MySQL all but the first two are sent as text ([`pieces`]), as the original does.
+pub fn statements(dialect: Dialect, client: u32) -> Vec<Statement> {
+    let table = table(client);
+    let mark = |number: usize| match dialect {
+        Dialect::Postgres => format!("${number}"),
+        Dialect::Mysql | Dialect::Sqlite => "?".to_owned(),
+    };
+    let marks: Vec<String> = (1..=IDS_PER_QUERY).map(mark).collect();
+    let mut statements = vec![
+        Statement::prepared(format!("SELECT min(transactionid) FROM {table}")),
+        Statement::prepared(format!("SELECT max(transactionid) FROM {table}")),
+    ];
+    for question in [Question::Market, Question::Register, Question::Pdc, Question::Point] {
+        let [head, tail] = pieces(question, dialect, &table);
+        let marks = if question == Question::Point { marks.join(", ") } else { mark(1) };
+        statements.push(Statement::prepared(format!("{head}{marks}{tail}")));
+    }
+    statements
+}
+
+/// What stands before and behind the values of a range or point query.
+pub fn pieces(question: Question, dialect: Dialect, table: &str) -> [String; 2] {
+    let (index, columns) = match question {
+        Question::Register => INDEXES[1],
+        Question::Pdc => INDEXES[2],
+        Question::Market => INDEXES[0],
+        Question::Min | Question::Max | Question::Point => {
+            return [
+                format!(
+                    "SELECT transactionid, productid, data FROM {table} WHERE transactionid IN ("
+                ),
+                ")".to_owned(),
+            ];
+        }
+    };
+    let force = match dialect {
+        Dialect::Mysql => format!(" FORCE INDEX ({table}_{index})"),
+        Dialect::Postgres | Dialect::Sqlite => String::new(),
+    };
+    let first = columns.split(',').next().unwrap_or_default();
+    let relation = if question == Question::Register { ">" } else { ">=" };
+    [
+        format!("SELECT {columns} FROM {table}{force} WHERE {first} {relation} "),
+        format!(" ORDER BY {columns} LIMIT 10"),
+    ]
+}
