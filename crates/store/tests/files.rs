@@ -127,9 +127,14 @@ fn no_flipped_bit_of_a_blob_gives_another_number() {
     let (_folder, path) = golden_copy();
     let store = Store::open(&path).unwrap();
     let raw = Connection::open(&path).unwrap();
-    for (table, column) in [("histogram", "hdr"), ("series", "slots")] {
-        let select = format!("SELECT {column} FROM {table} WHERE round = 2");
-        let update = format!("UPDATE {table} SET {column} = ?1 WHERE round = 2");
+    for (table, column, metric) in [
+        ("histogram", "hdr", "event_latency_ns"),
+        ("histogram", "hdr", "event_response_ns"),
+        ("series", "slots", "statements"),
+    ] {
+        let place = format!("WHERE round = 2 AND metric = '{metric}'");
+        let select = format!("SELECT {column} FROM {table} {place}");
+        let update = format!("UPDATE {table} SET {column} = ?1 {place}");
         let whole: Vec<u8> = raw.query_row(&select, [], |row| row.get(0)).unwrap();
         for index in 0..whole.len() {
             let mut hurt = whole.clone();
