@@ -36,10 +36,10 @@ pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
 }
 
 fn servers(place: &Place, flags: &Compare, arms: PerArm<ArmSpec>) -> Result<Exit, Failure> {
+    let plan = plan::from_flags(flags, arms)?;
     let home = session::open_home(place)?;
     let mut store = session::open_store(place)?;
     let stop = session::stop_flag();
-    let plan = plan::from_flags(flags, arms);
     let command = plan::command(&plan, flags);
     let run = carry_out(&home, &mut store, &stop, &plan, flags.name.as_deref(), &command)?;
     present(&run, flags.report.as_deref(), flags.gate, flags.shape)

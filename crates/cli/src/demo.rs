@@ -33,6 +33,7 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         budget: 0.02,
         pin: Pin::Auto,
         restarts: 0,
+        files: Vec::new(),
     };
     let run = compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo")?;
     let comparison = dbdyno_lab::compare(&run)?;

@@ -13,6 +13,7 @@ mod compare;
 mod demo;
 mod exit;
 mod failure;
+mod loads;
 mod output;
 mod plan;
 mod progress;
@@ -30,6 +31,6 @@ fn main() -> std::process::ExitCode {
         args::Command::Runs(runs) => stored::runs(&args.place, &runs),
         args::Command::Show(show) => stored::show(&args.place, &show),
         args::Command::Report(report) => stored::report(&args.place, &report),
-        args::Command::Loads => output::loads(),
+        args::Command::Loads(loads) => loads::run(&loads),
     })
 }

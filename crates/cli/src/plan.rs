@@ -6,7 +6,9 @@ use dbdyno_lab::Remaining;
 use dbdyno_model::{Arm, ArmSpec, Cell, PerArm, Plan, Run, Secret, Stage, Target};
 use dbdyno_store::Store;
 
-use crate::args::{Compare, Stages};
+use crate::args::Compare;
+use crate::failure::Failure;
+use crate::loads::{self, Chosen};
 use crate::progress::for_people;
 
 /// Noise of a pair where nothing has been measured yet: what short rounds on a shared machine with
@@ -49,14 +51,17 @@ struct Shape {
 }
 
 /// The plan that the flags describe.
-pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Plan {
+///
+/// # Errors
+/// A load that is not there, or that cannot be asked of these arms.
+pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Failure> {
     take_passwords_from_environment(&mut arms);
     let shape = if flags.quick { QUICK } else { THOROUGH };
     let round_ns =
         flags.seconds.map_or(shape.round_ms * 1_000_000, |length| length.as_nanos() as u64);
     let warm_up_ns =
         flags.warm_up.map_or(shape.warm_up_ms * 1_000_000, |length| length.as_nanos() as u64);
-    let stages = measured_once(&flags.load);
+    let Chosen { stages, files } = loads::choose(&flags.load, &flags.load_file)?;
     let (usual_restarts, pairs) = match are_restarted(&arms, &stages) {
         true => (shape.restarts, shape.pairs_with_restarts),
         false => (0, shape.pairs),
@@ -64,7 +69,7 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Plan {
     let pairs = flags.rounds.unwrap_or(pairs);
     // A life has at least one block of two pairs.
     let restarts = flags.restarts.unwrap_or(usual_restarts).min((pairs / 2).saturating_sub(1));
-    Plan {
+    let plan = Plan {
         arms,
         stages,
         clients: without_repeats(&flags.clients),
@@ -78,7 +83,10 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Plan {
         budget: flags.budget,
         pin: flags.pin.into(),
         restarts,
-    }
+        files,
+    };
+    dbdyno_lab::check(&plan)?;
+    Ok(plan)
 }
 
 /// Servers that are ours are started again between pairs, because two starts of one server are not
@@ -109,6 +117,9 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
         plan.pin.name(),
         plan.restarts,
     );
+    for file in &plan.files {
+        command.push_str(&format!(" --load-file {}", in_shell(&file.file)));
+    }
     if flags.quick {
         command.push_str(" --quick");
     }
@@ -216,17 +227,6 @@ fn take_password_from_environment(target: &mut Target) {
     }
 }
 
-/// Stages in the order of the flag; what is measured already is not measured again.
-fn measured_once(words: &[Stages]) -> Vec<Stage> {
-    let mut kept: Vec<Stage> = Vec::new();
-    for stage in words.iter().flat_map(|stages| &stages.0) {
-        if stage.measured().is_none() || !kept.contains(stage) {
-            kept.push(stage.clone());
-        }
-    }
-    kept
-}
-
 fn without_repeats<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
     let mut kept: Vec<T> = Vec::with_capacity(values.len());
     for value in values {
@@ -239,7 +239,11 @@ fn without_repeats<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
 
 /// A word as a shell takes it: options of a load have characters with a meaning there.
 fn in_shell(word: &str) -> String {
-    if word.contains(['?', '&', '*']) { format!("'{word}'") } else { word.to_owned() }
+    if word.contains(['?', '&', '*', ' ', '$', '(', ')', ';']) {
+        format!("'{word}'")
+    } else {
+        word.to_owned()
+    }
 }
 
 fn counted(number: usize, noun: &str) -> String {

@@ -9,10 +9,10 @@ use dbdyno_store::{NewRun, Store};
 
 use crate::course::Course;
 use crate::error::LabError;
+use crate::loads::{self, datasets_of};
 use crate::placement;
 use crate::resume::{self, Hold, Remaining};
 use crate::station::{SetUp, Station};
-use crate::track::datasets_of;
 use crate::watch::{Progress, Watch};
 
 /// The place where experiments are carried out.
@@ -94,7 +94,8 @@ fn conduct(
 }
 
 fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
-    let datasets = datasets_of(plan);
+    loads::check(plan)?;
+    let datasets = datasets_of(plan)?;
     let mut facts = dbdyno_probe::host_facts();
     facts.extend(dbdyno_probe::filesystem_facts(lab.home.dir()));
     let memory_mb = memory_mb(&facts);

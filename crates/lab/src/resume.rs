@@ -21,7 +21,7 @@ use dbdyno_model::{Arm, Cell, Environment, PerArm, Plan, Run, RunId, Severity, W
 
 use crate::course::Pace;
 use crate::error::LabError;
-use crate::track;
+use crate::loads;
 
 /// What is left to do of a run.
 #[derive(Clone, Debug, Default)]
@@ -76,7 +76,7 @@ impl Remaining {
             left.measuring += (window + Duration::from_nanos(plan.lead_in_ns)) * rounds;
         }
         if left.rounds_left > 0 {
-            let repeated = plan.cells().into_iter().filter(|cell| track::writes(plan, cell));
+            let repeated = plan.cells().into_iter().filter(|cell| loads::writes(plan, cell));
             left.repeated = repeated
                 .filter_map(|cell| Some((cell.clone(), left.time_of(plan, &cell)?)))
                 .collect();

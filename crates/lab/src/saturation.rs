@@ -130,6 +130,7 @@ mod tests {
             budget: 0.02,
             pin: Pin::None,
             restarts: 0,
+            files: Vec::new(),
         };
         let mut environment: PerArm<dbdyno_model::Environment> = PerArm::default();
         environment.base.set("host.cpu.logical", "4");

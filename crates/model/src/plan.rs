@@ -120,6 +120,17 @@ pub struct Plan {
     /// How often both servers are stopped and started again within a cell, between pairs. Only
     /// servers of our own can be.
     pub restarts: u32,
+    /// The custom loads that stages name.
+    pub files: Vec<LoadFile>,
+}
+
+/// The text of a custom load, so that a stored plan needs no file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadFile {
+    /// The file as the user named it.
+    pub file: String,
+    /// What was in it.
+    pub text: String,
 }
 
 /// About how long two servers take to stop, to start and to read their tables.
@@ -217,6 +228,7 @@ mod tests {
             budget: 0.02,
             pin: Pin::Auto,
             restarts: 0,
+            files: Vec::new(),
         }
     }
 

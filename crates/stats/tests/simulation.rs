@@ -154,6 +154,7 @@ fn plan(pairs: u32, seed: u64) -> Plan {
         budget: 0.02,
         pin: dbdyno_model::Pin::Auto,
         restarts: 0,
+        files: Vec::new(),
     }
 }
 

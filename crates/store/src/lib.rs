@@ -99,6 +99,7 @@ mod tests {
             budget: 0.02,
             pin: dbdyno_model::Pin::Auto,
             restarts: 0,
+            files: Vec::new(),
         };
         let new = NewRun {
             name: None,

@@ -82,6 +82,10 @@ fn plan() -> impl Strategy<Value = Plan> {
             budget: if third.2.is_nan() { 0.02 } else { third.2 },
             pin: third.3,
             restarts: third.4,
+            files: vec![dbdyno_model::LoadFile {
+                file: "é.toml".into(),
+                text: "name = 'é'\n\tgroup = \"point\"".into(),
+            }],
         })
 }
 

@@ -228,6 +228,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
         budget: 0.02,
         pin: dbdyno_model::Pin::Auto,
         restarts: 0,
+        files: Vec::new(),
     }
 }
 

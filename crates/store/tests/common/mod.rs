@@ -53,6 +53,10 @@ pub fn plan() -> Plan {
         budget: 0.02,
         pin: dbdyno_model::Pin::Same,
         restarts: 3,
+        files: vec![dbdyno_model::LoadFile {
+            file: "loads/shop.toml".into(),
+            text: "name = \"shop\"\n".into(),
+        }],
     }
 }
 
