@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use dbdyno_model::{ArmSpec, Arrivals, Gate, Pin, Slo, Stage, TargetError, target};
-use dbdyno_workload::{SUITES, SpecError, Suite, Tables, catalog, insert_benchmark};
+use dbdyno_model::{ArmSpec, Arrivals, Gate, Pin, Slo, TargetError, target};
+use dbdyno_workload::suggest::did_you_mean;
 
 /// A dynamometer for transactional databases: which of two servers is slower, by how much, how
 /// sure.
@@ -44,8 +44,8 @@ pub enum Command {
     Show(Show),
     /// Write a stored run as one HTML file that opens offline
     Report(Report),
-    /// List the loads
-    Loads,
+    /// List the loads, or show what one of them does
+    Loads(Loads),
 }
 
 /// Compare two servers, or two stored runs.
@@ -65,8 +65,12 @@ pub struct Compare {
     /// Loads and suites, separated by commas; `dbdyno loads` names them. Between loads, `settle`
     /// waits until the servers have done their background work, and `warm:LOAD` runs a load
     /// unmeasured
-    #[arg(long, value_delimiter = ',', value_parser = parse_stages, default_value = "point-query")]
-    pub load: Vec<Stages>,
+    #[arg(long, value_delimiter = ',', default_value = "point-query")]
+    pub load: Vec<String>,
+    /// File that describes a load, which --load can then name; or name the file itself: --load
+    /// ./shop.toml
+    #[arg(long, value_name = "FILE.toml")]
+    pub load_file: Vec<PathBuf>,
     /// Numbers of clients, separated by commas [default: 1; with --rate or --find-max 16]
     #[arg(long, value_delimiter = ',', value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=20_000))]
@@ -225,6 +229,38 @@ pub struct Report {
     pub output: Option<PathBuf>,
 }
 
+#[derive(Debug, clap::Args)]
+pub struct Loads {
+    /// File that describes a load, which is then known by its name
+    #[arg(long, global = true, value_name = "FILE.toml")]
+    pub load_file: Vec<PathBuf>,
+    #[command(subcommand)]
+    pub command: Option<LoadsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum LoadsCommand {
+    /// Show what a load does: its tables, its statements, an example of what is asked
+    Show(ShowLoad),
+}
+
+#[derive(Debug, clap::Args)]
+pub struct ShowLoad {
+    /// Name of a load with options, of a suite, or a file that describes a load
+    #[arg(value_name = "NAME[?OPTION=VALUE]")]
+    pub load: String,
+    /// Show this dialect only, else all where they differ
+    #[arg(long, value_enum)]
+    pub dialect: Option<DialectFlag>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DialectFlag {
+    Mysql,
+    Postgres,
+    Sqlite,
+}
+
 /// What BASE or TEST mean.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Side {
@@ -265,47 +301,6 @@ pub fn without_password(text: &str) -> String {
     }
 }
 
-/// Any tables will do for telling whether a load can be resolved.
-const SOME_TABLES: Tables = Tables { count: 1, rows: 1000, seed: 1 };
-
-/// What one word of `--load` means: a stage, or all stages of a suite.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Stages {
-    /// In order.
-    pub stages: Vec<Stage>,
-    /// For steps of the Insert Benchmark: length of a query step, seconds.
-    pub step_seconds: Option<u64>,
-}
-
-pub fn parse_stages(text: &str) -> Result<Stages, String> {
-    if let Some(expanded) = insert_benchmark::expand(text) {
-        let (stages, sizes) = expanded.map_err(|error| error.to_string())?;
-        return Ok(Stages { stages, step_seconds: Some(sizes.seconds) });
-    }
-    let stages = match Suite::find(text) {
-        Some(suite) => suite.stages(),
-        None => vec![text.parse()?],
-    };
-    for label in stages.iter().filter_map(Stage::load) {
-        check_load(label)?;
-    }
-    let step = insert_benchmark::Step::find(text).and_then(Result::ok);
-    Ok(Stages { stages, step_seconds: step.map(|(_, sizes)| sizes.seconds) })
-}
-
-fn check_load(label: &str) -> Result<(), String> {
-    match catalog::resolve(label, SOME_TABLES) {
-        Ok(_) => Ok(()),
-        Err(SpecError::UnknownLoad(name)) => {
-            let loads = catalog::entries().into_iter().map(|entry| entry.name);
-            let names = loads.chain(SUITES.iter().map(|suite| suite.name));
-            let names = names.chain([insert_benchmark::NAME]);
-            Err(format!("unknown load{}; `dbdyno loads` names all", did_you_mean(&name, names)))
-        }
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.strip_suffix('s').unwrap_or(text).parse::<f64>().ok();
     match seconds.filter(|seconds| (0.1..=86_400.0).contains(seconds)) {
@@ -321,16 +316,6 @@ fn parse_share(text: &str) -> Result<f64, String> {
     };
     let usage = "a share lies between 0% and 50%, for example 2% or 0.02";
     share.ok().filter(|share| (0.0..=0.5).contains(share)).ok_or_else(|| usage.to_owned())
-}
-
-/// The nearest of the known words, if one is near enough to be a slip of the finger.
-fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    let near = |candidate: &&str| strsim::jaro_winkler(word, candidate);
-    let best = known.into_iter().max_by(|a, b| near(a).total_cmp(&near(b)));
-    match best.filter(|best| near(best) > 0.8) {
-        Some(best) => format!(" (did you mean {best:?}?)"),
-        None => String::new(),
-    }
 }
 
 #[cfg(test)]
@@ -353,13 +338,6 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_load_is_one_stage_or_a_suite() {
-        let stages = |text: &str| parse_stages(text).unwrap().stages;
-        assert_eq!(stages("point-query.pre"), [Stage::Measure("point-query.pre".into())]);
-        assert_eq!(stages("settle"), [Stage::Settle]);
-    }
-
-    #[test]
     fn passwords_are_not_repeated() {
         for (text, shown) in [
             ("mysql://u:p@ss@h:99999/d", "mysql://u:…@h:99999/d"),
@@ -373,11 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_of_the_finger_get_the_nearest_name() {
-        assert!(parse_stages("point-qurey").unwrap_err().contains("\"point-query\""));
-        assert!(parse_stages("warm:point-qurey").unwrap_err().contains("\"point-query\""));
-        assert!(parse_stages("sysbench-23").unwrap_err().contains("\"sysbench-32\""));
-        assert!(!parse_stages("xyz").unwrap_err().contains("did you mean"));
+    fn shares_and_seconds_have_bounds() {
         assert_eq!(parse_share("2%"), Ok(0.02));
         assert_eq!(parse_share("0.05"), Ok(0.05));
         assert!(parse_share("80%").is_err() && parse_share("-1%").is_err());

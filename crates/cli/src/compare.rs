@@ -13,7 +13,7 @@ use crate::args::{Compare, Format, Place, Resume, Shape, Side, parse_side, witho
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::{insert_benchmark, output, plan, session};
+use crate::{output, plan, session};
 
 /// Compares two servers, or two stored runs.
 pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
@@ -36,11 +36,10 @@ pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
 }
 
 fn servers(place: &Place, flags: &Compare, arms: PerArm<ArmSpec>) -> Result<Exit, Failure> {
+    let plan = plan::from_flags(flags, arms)?;
     let home = session::open_home(place)?;
     let mut store = session::open_store(place)?;
     let stop = session::stop_flag();
-    let plan = plan::from_flags(flags, arms)?;
-    insert_benchmark::check(&plan).map_err(Failure::Usage)?;
     let command = plan::command(&plan, flags);
     let run = carry_out(&home, &mut store, &stop, &plan, flags.name.as_deref(), &command)?;
     present(&run, flags.report.as_deref(), flags.gate, flags.shape)

@@ -34,6 +34,7 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         pin: Pin::Auto,
         restarts: 0,
         driving: dbdyno_model::Driving::Closed,
+        files: Vec::new(),
     };
     let run = compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo")?;
     let comparison = dbdyno_lab::compare(&run)?;

@@ -3,8 +3,6 @@
 use dbdyno_model::{Plan, Stage};
 use dbdyno_workload::insert_benchmark::{LOAD_STEPS, Step};
 
-use crate::args::Stages;
-
 /// Rounds of each arm in each step, where the flags do not say.
 const PAIRS: u32 = 20;
 /// Queries before the window opens in each round of a query step.
@@ -20,10 +18,9 @@ pub struct Rounds {
     pub lead_in_ns: u64,
 }
 
-/// How the first word of `--load` is measured that is, or is a step of, the Insert Benchmark.
-pub fn rounds(words: &[Stages]) -> Option<Rounds> {
-    let step_seconds = words.iter().find_map(|word| word.step_seconds)?;
-    Some(Rounds { pairs: PAIRS, step_seconds, lead_in_ns: LEAD_IN_NS })
+/// How loads are measured whose query steps take this long; `None` for other loads.
+pub fn rounds(step_seconds: Option<u64>) -> Option<Rounds> {
+    step_seconds.map(|step_seconds| Rounds { pairs: PAIRS, step_seconds, lead_in_ns: LEAD_IN_NS })
 }
 
 /// Whether the steps of a plan can follow each other.
@@ -64,10 +61,11 @@ pub fn check(plan: &Plan) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::parse_stages;
+    use crate::loads::choose;
 
     fn plan(words: &[&str], clients: &[u32]) -> Plan {
-        let stages = |word: &&str| parse_stages(word).unwrap().stages;
+        // Word by word: what is asked twice is left out within one.
+        let stages = |word: &&str| choose(&[(*word).to_owned()], &[]).unwrap().stages;
         Plan {
             stages: words.iter().flat_map(stages).collect(),
             clients: clients.to_vec(),

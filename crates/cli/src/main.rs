@@ -14,6 +14,7 @@ mod demo;
 mod exit;
 mod failure;
 mod insert_benchmark;
+mod loads;
 mod output;
 mod plan;
 mod progress;
@@ -31,6 +32,6 @@ fn main() -> std::process::ExitCode {
         args::Command::Runs(runs) => stored::runs(&args.place, &runs),
         args::Command::Show(show) => stored::show(&args.place, &show),
         args::Command::Report(report) => stored::report(&args.place, &report),
-        args::Command::Loads => output::loads(),
+        args::Command::Loads(loads) => loads::run(&loads),
     })
 }

@@ -4,10 +4,8 @@ use std::io::{IsTerminal as _, Write as _};
 
 use dbdyno_model::{Comparison, Run};
 use dbdyno_report::{Colour, TextStyle, View};
-use dbdyno_workload::{SUITES, catalog, insert_benchmark};
 
 use crate::args::{Color, Format, Shape};
-use crate::exit::Exit;
 use crate::failure::Failure;
 
 const WIDTH_WITHOUT_TERMINAL: usize = 100;
@@ -43,24 +41,6 @@ pub fn comparison(run: &Run, comparison: &Comparison, shape: Shape) -> Result<()
         Format::Csv => dbdyno_report::csv(&view),
         Format::Markdown => dbdyno_report::markdown(&view),
     })
-}
-
-/// Prints the catalog of loads.
-pub fn loads() -> Result<Exit, Failure> {
-    let entries = catalog::entries();
-    let width = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
-    let mut text = String::new();
-    for entry in entries {
-        let group = entry.group.name();
-        text.push_str(&format!("{:width$}  {group:15}  {}\n", entry.name, entry.about));
-    }
-    for suite in SUITES {
-        text.push_str(&format!("{:width$}  {:15}  {}\n", suite.name, "suite", suite.about));
-    }
-    let about = insert_benchmark::ABOUT;
-    text.push_str(&format!("{:width$}  {:15}  {about}\n", insert_benchmark::NAME, "suite"));
-    print(&text)?;
-    Ok(Exit::Holds)
 }
 
 fn style(color: Color) -> TextStyle {

@@ -8,9 +8,10 @@ use dbdyno_model::{
 };
 use dbdyno_store::Store;
 
-use crate::args::{Compare, Stages};
+use crate::args::Compare;
 use crate::failure::Failure;
 use crate::insert_benchmark;
+use crate::loads::{self, Chosen};
 use crate::progress::for_people;
 
 /// Noise of a pair where nothing has been measured yet: what short rounds on a shared machine with
@@ -94,7 +95,8 @@ struct Shape {
 /// The plan that the flags describe.
 ///
 /// # Errors
-/// Recorded arrivals that cannot be read.
+/// Recorded arrivals that cannot be read; a load that is not there, or that cannot be asked of
+/// these arms.
 pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Failure> {
     take_passwords_from_environment(&mut arms);
     let driving = match (&flags.rate, flags.find_max) {
@@ -103,7 +105,8 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         (None, None) => Driving::Closed,
     };
     let shape = shape_of(&driving, flags);
-    let own = insert_benchmark::rounds(&flags.load);
+    let Chosen { stages, files, step_seconds } = loads::choose(&flags.load, &flags.load_file)?;
+    let own = insert_benchmark::rounds(step_seconds);
     let is_steps = own.is_some();
     let warm_up_ns =
         flags.warm_up.map_or(shape.warm_up_ms * 1_000_000, |length| length.as_nanos() as u64);
@@ -117,7 +120,6 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
              thread; fewer connections can hold any rate that the server can"
         )));
     }
-    let stages = measured_once(&flags.load);
     let (usual_restarts, pairs) = match (&own, are_restarted(&arms, &stages)) {
         (Some(own), _) => (0, own.pairs),
         (None, true) => (shape.restarts, shape.pairs_with_restarts),
@@ -131,7 +133,7 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
     };
     // A life has at least one block of two pairs.
     let restarts = flags.restarts.unwrap_or(usual_restarts).min((pairs / 2).saturating_sub(1));
-    Ok(Plan {
+    let plan = Plan {
         arms,
         stages,
         clients,
@@ -150,7 +152,11 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         },
         restarts,
         driving,
-    })
+        files,
+    };
+    insert_benchmark::check(&plan).map_err(Failure::Usage)?;
+    dbdyno_lab::check(&plan)?;
+    Ok(plan)
 }
 
 fn shape_of(driving: &Driving, flags: &Compare) -> Shape {
@@ -206,6 +212,9 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
         Driving::Closed => {}
         Driving::Open(arrivals) => command.push_str(&format!(" --rate '{arrivals}'")),
         Driving::Search(slo) => command.push_str(&format!(" --find-max '{slo}'")),
+    }
+    for file in &plan.files {
+        command.push_str(&format!(" --load-file {}", in_shell(&file.file)));
     }
     if flags.quick {
         command.push_str(" --quick");
@@ -331,17 +340,6 @@ fn take_password_from_environment(target: &mut Target) {
     }
 }
 
-/// Stages in the order of the flag; what is measured already is not measured again.
-fn measured_once(words: &[Stages]) -> Vec<Stage> {
-    let mut kept: Vec<Stage> = Vec::new();
-    for stage in words.iter().flat_map(|word| &word.stages) {
-        if stage.measured().is_none() || !kept.contains(stage) {
-            kept.push(stage.clone());
-        }
-    }
-    kept
-}
-
 fn without_repeats<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
     let mut kept: Vec<T> = Vec::with_capacity(values.len());
     for value in values {
@@ -354,7 +352,11 @@ fn without_repeats<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
 
 /// A word as a shell takes it: options of a load have characters with a meaning there.
 fn in_shell(word: &str) -> String {
-    if word.contains(['?', '&', '*']) { format!("'{word}'") } else { word.to_owned() }
+    if word.contains(['?', '&', '*', ' ', '$', '(', ')', ';']) {
+        format!("'{word}'")
+    } else {
+        word.to_owned()
+    }
 }
 
 fn counted(number: usize, noun: &str) -> String {
@@ -381,6 +383,7 @@ pub(crate) mod tests {
             pin: Pin::Auto,
             restarts: 0,
             driving: Driving::Closed,
+            files: Vec::new(),
         }
     }
 }

@@ -23,13 +23,14 @@ use crate::arrivals;
 use crate::error::LabError;
 use crate::experiment::Lab;
 use crate::insert_benchmark::{self, Inserted, Site};
+use crate::loads::datasets_of;
 use crate::neighbours::Neighbours;
 use crate::placement;
 use crate::resume::Remaining;
 use crate::search;
 use crate::settle::{self, Settling};
 use crate::station::Station;
-use crate::track::{Terms, Track, datasets_of};
+use crate::track::{Terms, Track};
 use crate::watch::Progress;
 
 /// A run under way.
@@ -40,6 +41,8 @@ pub(crate) struct Course<'a, 'b> {
     run: &'a RunId,
     left: &'a Remaining,
     life: u32,
+    /// How often a load was made ready.
+    turn: u64,
     counter: Counter,
     neighbours: Neighbours,
     /// Since the last settling, in a run that was taken up again.
@@ -80,6 +83,7 @@ impl<'a, 'b> Course<'a, 'b> {
             run,
             left,
             life: left.life,
+            turn: 0,
             counter,
             neighbours: Neighbours::default(),
             repeated: Repeated::Nothing,
@@ -145,7 +149,7 @@ impl<'a, 'b> Course<'a, 'b> {
     }
 
     fn settle(&mut self) -> Result<(), LabError> {
-        let datasets = datasets_of(self.plan);
+        let datasets = datasets_of(self.plan)?;
         let settling = Settling {
             stations: self.stations,
             tables: PerArm::from_fn(|arm| names_of(&datasets, self.stations[arm].dialect)),
@@ -163,11 +167,12 @@ impl<'a, 'b> Course<'a, 'b> {
     fn repeat(&mut self, cell: &Cell) -> Result<(), LabError> {
         let Some(time) = self.left.repeat(cell) else { return Ok(()) };
         let processor = placement::place(self.plan, cell.clients, self.stations)?;
+        self.turn += 1;
         for arm in Arm::BOTH {
             let stage = format!("repeating {cell}, unmeasured, for {:.0} s", time.as_secs_f64());
             self.lab.watch.progress(Progress::Stage(arm, &stage));
             let station = &self.stations[arm];
-            Track::prepare(self.plan, cell, arm, station, processor, self.lab.stop)?
+            Track::prepare(self.plan, cell, self.turn, arm, station, processor, self.lab.stop)?
                 .repeat(time)?;
         }
         self.repeated = Repeated::Writes;
@@ -187,12 +192,14 @@ impl<'a, 'b> Course<'a, 'b> {
     /// Both arms made ready for a cell, and warm.
     fn tracks(&mut self, cell: &Cell, limit: Duration) -> Result<PerArm<Track<'b>>, LabError> {
         let processor = placement::place(self.plan, cell.clients, self.stations)?;
+        self.turn += 1;
+        let turn = self.turn;
         PerArm::try_from_fn(|arm| {
             let stage = format!("warming up {cell}");
             self.lab.watch.progress(Progress::Stage(arm, &stage));
             let station = &self.stations[arm];
             let mut track =
-                Track::prepare(self.plan, cell, arm, station, processor, self.lab.stop)?;
+                Track::prepare(self.plan, cell, turn, arm, station, processor, self.lab.stop)?;
             if let Some(warning) = track.warm_up(limit)? {
                 self.warn(&warning)?;
             }
@@ -217,7 +224,7 @@ impl<'a, 'b> Course<'a, 'b> {
             return Ok(false);
         }
         self.lab.watch.progress(Progress::Stage(Arm::Test, "starting both servers again"));
-        let datasets = datasets_of(self.plan);
+        let datasets = datasets_of(self.plan)?;
         let PerArm { base, test } = &mut *self.stations;
         let (base, test) = thread::scope(|scope| {
             let other = scope.spawn(|| test.restart(Arm::Test, &datasets));

@@ -24,6 +24,8 @@ pub enum LabError {
     Stats(StatsError),
     /// Two stored runs cannot be compared. A whole sentence.
     Unlike(String),
+    /// The loads of a plan cannot be asked of its arms. A whole sentence.
+    Loads(String),
     /// Another process is measuring this run.
     Busy(RunId),
     /// Recorded arrivals cannot be read. A whole sentence.
@@ -55,7 +57,9 @@ impl fmt::Display for LabError {
             }
             LabError::Store(error) => write!(f, "{error}"),
             LabError::Stats(error) => write!(f, "the stored rounds cannot be judged: {error}"),
-            LabError::Unlike(text) | LabError::Arrivals(text) => f.write_str(text),
+            LabError::Unlike(text) | LabError::Arrivals(text) | LabError::Loads(text) => {
+                f.write_str(text)
+            }
             LabError::Busy(run) => {
                 write!(f, "another dbdyno is measuring run {run}; wait until it is done")
             }

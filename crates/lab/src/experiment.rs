@@ -9,10 +9,10 @@ use dbdyno_store::{NewRun, Store};
 
 use crate::course::Course;
 use crate::error::LabError;
+use crate::loads::{self, datasets_of};
 use crate::placement;
 use crate::resume::{self, Hold, Remaining};
 use crate::station::{SetUp, Station};
-use crate::track::datasets_of;
 use crate::watch::{Progress, Watch};
 
 /// The place where experiments are carried out.
@@ -97,12 +97,13 @@ fn conduct(
 
 /// Asks both arms what must hold of their tables before and after, whatever the loads did.
 fn check(lab: &mut Lab<'_>, plan: &Plan, stations: &PerArm<Station>) -> Result<(), LabError> {
-    let datasets = datasets_of(plan);
+    let datasets = datasets_of(plan)?;
     Arm::BOTH.into_iter().try_for_each(|arm| stations[arm].check(arm, &datasets, lab.watch))
 }
 
 fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
-    let datasets = datasets_of(plan);
+    loads::check(plan)?;
+    let datasets = datasets_of(plan)?;
     let mut facts = dbdyno_probe::host_facts();
     facts.extend(dbdyno_probe::filesystem_facts(lab.home.dir()));
     let memory_mb = memory_mb(&facts);

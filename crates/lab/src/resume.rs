@@ -22,7 +22,7 @@ use dbdyno_model::{Arm, Cell, Environment, PerArm, Plan, Run, RunId, Severity, W
 use crate::course::Pace;
 use crate::error::LabError;
 use crate::insert_benchmark;
-use crate::track;
+use crate::loads;
 
 /// What is left to do of a run.
 #[derive(Clone, Debug, Default)]
@@ -80,7 +80,7 @@ impl Remaining {
         if left.rounds_left > 0 {
             // Steps of the Insert Benchmark are repeated by amount, not by time.
             let repeated = plan.cells().into_iter().filter(|cell| {
-                insert_benchmark::step_of(cell).is_none() && track::writes(plan, cell)
+                insert_benchmark::step_of(cell).is_none() && loads::writes(plan, cell)
             });
             left.repeated = repeated
                 .filter_map(|cell| Some((cell.clone(), left.time_of(plan, &cell)?)))

@@ -35,6 +35,7 @@ pub(crate) fn of_load(
         pin: Pin::None,
         restarts: 0,
         driving: dbdyno_model::Driving::Closed,
+        files: Vec::new(),
     };
     let mut environment: PerArm<Environment> = PerArm::default();
     environment.base.set("host.cpu.logical", "4");

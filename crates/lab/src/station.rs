@@ -142,7 +142,7 @@ impl Station {
         let tables = datasets.iter().flat_map(|dataset| dataset.tables(self.dialect));
         let read = |client: &mut dyn Client| {
             tables.into_iter().try_for_each(|table| {
-                let last = table.columns.last().copied().unwrap_or("1");
+                let last = table.columns.last().map_or("1", String::as_str);
                 client.query(&format!("SELECT max({last}) FROM {}", table.name))?;
                 client.query(&format!("SELECT count(*) FROM {}", table.name)).map(|_| ())
             })

@@ -14,16 +14,16 @@
 
 use dbdyno_model::{Arm, Cell, PerArm, Round, Run, Severity, Warning};
 use dbdyno_stats::{DECISION_ALPHA, slope};
-use dbdyno_workload::{Load, Trend, Unit, resolve};
+use dbdyno_workload::{Load, Trend, Unit};
 
-use crate::track::tables_of;
+use crate::loads;
 
 /// Loads that can be had with tables that stay as they are.
 const REFILLED: [&str; 2] = ["delete", "insert"];
 
 /// What the reader of a cell must know of its averages. Rounds are in the order of measuring.
 pub(crate) fn of_cell(run: &Run, cell: &Cell, arms: &PerArm<Vec<&Round>>) -> Vec<Warning> {
-    let load = resolve(&cell.load, tables_of(&run.plan)).ok();
+    let load = loads::resolve(&run.plan, &cell.load).ok();
     let drifts = drifts(load.as_ref(), cell, arms);
     let scans = load.as_ref().and_then(|load| scanned(load, arms));
     drifts.into_iter().chain(scans).collect()

@@ -1,20 +1,18 @@
 //! One arm under one cell.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::arrival::Schedule;
 use dbdyno_load::closed::Measured;
 use dbdyno_load::{Connector, LoadError, Moment, OpenSpec, RoundSpec, run_open, run_round};
-use dbdyno_model::{Arm, Cell, Cost, Dialect, Plan, Readings, Round, RoundKey, Stage, Warning};
+use dbdyno_model::{Arm, Cell, Cost, Dialect, Plan, Readings, Round, RoundKey, Warning};
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
-use dbdyno_workload::{Dataset, Load, ReadyLoad, Tables, resolve};
+use dbdyno_workload::{Load, ReadyLoad};
 
 use crate::error::LabError;
 use crate::hiccup::HiccupMeter;
-use crate::insert_benchmark;
 use crate::neighbours::{Look, Neighbours};
 use crate::refill;
 use crate::station::Station;
@@ -26,6 +24,10 @@ const WARM_UP_OPERATION: u64 = 1 << 62;
 const REPEATED_OPERATION: u64 = 1 << 61;
 /// Every pair has this many operations to itself; both of its rounds start at the same one.
 const OPERATIONS_PER_PAIR: u64 = 1 << 32;
+/// A load that is made ready for a cell has this many operations to itself, until the numbers of
+/// turns are used up and begin again. See `workload::program` for what rests on these numbers.
+const OPERATIONS_PER_TURN: u64 = 1 << 50;
+const TURNS: u64 = 1 << 9;
 /// How long a load is run against nothing to learn what asking costs. On a host with much else to
 /// do even this may pass without a turn of ours; then it is tried again, twice as long each time.
 const NULL_WINDOW: Duration = Duration::from_millis(200);
@@ -67,22 +69,23 @@ pub struct Track<'a> {
 }
 
 impl<'a> Track<'a> {
-    /// Makes a load ready for an arm, and learns what asking costs.
+    /// Makes a load ready for an arm, and learns what asking costs. Both arms get the same `turn`,
+    /// which nothing else on these tables has.
     ///
     /// # Errors
     /// Whatever the load met.
     pub fn prepare(
         plan: &Plan,
         cell: &Cell,
+        turn: u64,
         arm: Arm,
         station: &Station,
         processor: Option<usize>,
         stop: &'a AtomicBool,
     ) -> Result<Track<'a>, LabError> {
-        let source =
-            resolve(&cell.load, tables_of(plan)).expect("loads are checked before a plan is made");
+        let source = crate::loads::resolve(plan, &cell.load)?;
         let load = ReadyLoad::compile(&source, station.dialect)
-            .expect("the templates of the catalog parse; a test compiles all of them");
+            .expect("the templates of the catalog parse, and those of a file that has been read");
         let slow = plan.arms[arm].slow;
         let mut track = Track {
             warm_tps: 0.0,
@@ -91,7 +94,7 @@ impl<'a> Track<'a> {
             connector: station.connector.clone(),
             dialect: station.dialect,
             probe: station.probe.clone(),
-            offset: offset(station),
+            offset: offset(station, turn),
             source,
             load,
             slow,
@@ -116,7 +119,7 @@ impl<'a> Track<'a> {
     /// Whatever the load met.
     pub fn warm_up(&mut self, limit: Duration) -> Result<Option<Warning>, LabError> {
         let mut warmth = Warmth::new(limit);
-        let mut first_operation = WARM_UP_OPERATION;
+        let mut first_operation = WARM_UP_OPERATION + self.offset;
         while let Some(window) = warmth.more() {
             let spec = self.spec(&self.connector, self.cell.clients, first_operation);
             let measured = run_round(&RoundSpec { window, ..spec }, &mut |_| {});
@@ -144,7 +147,7 @@ impl<'a> Track<'a> {
     /// # Errors
     /// Whatever the load met.
     pub fn repeat(&self, time: Duration) -> Result<(), LabError> {
-        let spec = self.spec(&self.connector, self.cell.clients, REPEATED_OPERATION);
+        let spec = self.spec(&self.connector, self.cell.clients, REPEATED_OPERATION + self.offset);
         match run_round(&RoundSpec { window: time, ..spec }, &mut |_| {}) {
             Ok(_) | Err(LoadError::NothingFinished) => self.restore(),
             Err(error) => Err(self.failed("repeating", error)),
@@ -285,8 +288,12 @@ impl<'a> Track<'a> {
 /// Both rounds of a pair begin with the same operation, except where both arms share one set of
 /// tables: there the second arm would write the values that the first one has just written, which
 /// is less work. It gets operations of its own.
-fn offset(station: &Station) -> u64 {
-    if station.shares_tables() { OPERATIONS_PER_PAIR / 2 } else { 0 }
+///
+/// What is asked at another client count, after a restart or under another load has operations of
+/// its own, too: rows that were put in before are still there.
+fn offset(station: &Station, turn: u64) -> u64 {
+    let half = if station.shares_tables() { OPERATIONS_PER_PAIR / 2 } else { 0 };
+    (turn % TURNS) * OPERATIONS_PER_TURN + half
 }
 
 /// The looks come a little after the window's ends when the host is busy; the rate being steady,
@@ -302,29 +309,4 @@ pub(crate) fn in_window(cost: Cost, wall_ns: u64, observed_ns: u64) -> Cost {
         server_written_bytes: scaled(cost.server_written_bytes),
         ..cost
     }
-}
-
-/// The tables of all loads of a plan, each set once.
-pub fn datasets_of(plan: &Plan) -> Vec<Arc<dyn Dataset>> {
-    let mut datasets: Vec<Arc<dyn Dataset>> = Vec::new();
-    for load in plan.stages.iter().filter_map(Stage::load) {
-        let dataset = insert_benchmark::dataset_of(plan, load).unwrap_or_else(|| {
-            let load = resolve(load, tables_of(plan));
-            load.expect("loads are checked before a plan is made").dataset
-        });
-        if datasets.iter().all(|known| known.key() != dataset.key()) {
-            datasets.push(dataset);
-        }
-    }
-    datasets
-}
-
-/// Whether the load of a cell changes rows.
-pub fn writes(plan: &Plan, cell: &Cell) -> bool {
-    resolve(&cell.load, tables_of(plan)).is_ok_and(|load| load.writes())
-}
-
-/// sysbench's tables as a plan wants them.
-pub fn tables_of(plan: &Plan) -> Tables {
-    Tables { count: plan.tables, rows: plan.rows, seed: plan.seed }
 }

@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use dbdyno_model::Dialect;
 use dbdyno_wire::{Client, WireError};
-use dbdyno_workload::{Dataset, TableScript};
+use dbdyno_workload::{Dataset, TableScript, text};
 
 use crate::connector::Connector;
 use crate::error::LoadError;
@@ -61,6 +61,9 @@ pub fn fill(
     progress: &mut dyn FnMut(FillProgress),
 ) -> Result<(), LoadError> {
     let scripts = dataset.tables(dialect);
+    if scripts.is_empty() {
+        return Ok(());
+    }
     let mut client = connector.connect()?;
     for script in &scripts {
         if is_there(&mut *client, &script.name) {
@@ -325,9 +328,7 @@ fn insert_multi_row(
                 if field == "\\N" {
                     sql.push_str("NULL");
                 } else {
-                    sql.push('\'');
-                    sql.push_str(field);
-                    sql.push('\'');
+                    text::push_quoted(&mut sql, field.as_bytes());
                 }
             }
             sql.push(')');

@@ -35,7 +35,7 @@ pub use comparison::{
 };
 pub use driving::{Driving, Slo};
 pub use histogram::LatencyHistogram;
-pub use plan::{Cell, Pin, Plan, RoundKey};
+pub use plan::{Cell, LoadFile, Pin, Plan, RoundKey};
 pub use readings::Readings;
 pub use round::{Cost, OpenLoop, Pauses, Round, Series};
 pub use run::{Environment, Run, RunId, RunStatus};

@@ -123,6 +123,17 @@ pub struct Plan {
     pub restarts: u32,
     /// How clients are driven. In a search for the highest rate a *pair* is a search on each arm.
     pub driving: Driving,
+    /// The custom loads that stages name.
+    pub files: Vec<LoadFile>,
+}
+
+/// The text of a custom load, so that a stored plan needs no file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadFile {
+    /// The file as the user named it.
+    pub file: String,
+    /// What was in it.
+    pub text: String,
 }
 
 /// About how long two servers take to stop, to start and to read their tables.
@@ -222,6 +233,7 @@ mod tests {
             pin: Pin::Auto,
             restarts: 0,
             driving: Driving::Closed,
+            files: Vec::new(),
         }
     }
 

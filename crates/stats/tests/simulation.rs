@@ -155,6 +155,7 @@ fn plan(pairs: u32, seed: u64) -> Plan {
         pin: dbdyno_model::Pin::Auto,
         restarts: 0,
         driving: dbdyno_model::Driving::Closed,
+        files: Vec::new(),
     }
 }
 

@@ -100,6 +100,7 @@ mod tests {
             pin: dbdyno_model::Pin::Auto,
             restarts: 0,
             driving: dbdyno_model::Driving::Closed,
+            files: Vec::new(),
         };
         let new = NewRun {
             name: None,

@@ -7,8 +7,8 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Pin, Plan,
-    Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Warning,
+    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, LoadFile, OpenLoop, Pauses, PerArm,
+    Pin, Plan, Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Warning,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -79,6 +79,7 @@ impl Store {
         run.plan.arms = PerArm::try_from_fn(|arm| reader.spec(&snapshot, seq, arm))?;
         run.environment = PerArm::try_from_fn(|arm| reader.environment(&snapshot, seq, arm))?;
         run.plan.stages = reader.stages(&snapshot, seq)?;
+        run.plan.files = reader.files(&snapshot, seq)?;
         run.plan.clients = reader.clients(&snapshot, seq)?;
         run.rounds = reader.rounds(&snapshot, seq)?;
         run.warnings = reader.warnings(&snapshot, seq)?;
@@ -196,6 +197,7 @@ impl Reader<'_> {
                 .get::<String>(row, 16, place)?
                 .parse()
                 .map_err(|what: String| self.corrupt("driving", what))?,
+            files: Vec::new(),
         };
         let run = Run {
             id: self.id.clone(),
@@ -254,6 +256,18 @@ impl Reader<'_> {
             Ok(())
         })?;
         Ok(stages)
+    }
+
+    fn files(&self, connection: &Connection, run: i64) -> Result<Vec<LoadFile>> {
+        let sql = "SELECT file, text FROM plan_file WHERE run = ?1 ORDER BY position";
+        let place = "custom loads";
+        let mut files = Vec::new();
+        self.each(connection, sql, params![run], place, |row| {
+            let (file, text) = (self.get(row, 0, place)?, self.get(row, 1, place)?);
+            files.push(LoadFile { file, text });
+            Ok(())
+        })?;
+        Ok(files)
     }
 
     fn clients(&self, connection: &Connection, run: i64) -> Result<Vec<u32>> {

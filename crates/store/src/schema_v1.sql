@@ -31,6 +31,14 @@ CREATE TABLE plan_stage (
   PRIMARY KEY (run, position)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE plan_file (
+  run      INTEGER NOT NULL REFERENCES run,
+  position INTEGER NOT NULL,
+  file     TEXT    NOT NULL,  -- as the user named it
+  text     TEXT    NOT NULL,  -- what was in it: a custom load
+  PRIMARY KEY (run, position)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE plan_clients (
   run      INTEGER NOT NULL REFERENCES run,
   position INTEGER NOT NULL,

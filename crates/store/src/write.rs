@@ -337,6 +337,12 @@ fn insert_run(
             params![seq, position as i64, stage.to_string(), stage.measured()],
         )?;
     }
+    for (position, file) in plan.files.iter().enumerate() {
+        connection.execute(
+            "INSERT INTO plan_file VALUES (?1, ?2, ?3, ?4)",
+            params![seq, position as i64, file.file, file.text],
+        )?;
+    }
     for (position, clients) in plan.clients.iter().enumerate() {
         connection.execute(
             "INSERT INTO plan_clients VALUES (?1, ?2, ?3)",

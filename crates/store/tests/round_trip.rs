@@ -86,6 +86,10 @@ fn plan() -> impl Strategy<Value = Plan> {
                 [second.0 as usize % 3]
                 .parse()
                 .unwrap(),
+            files: vec![dbdyno_model::LoadFile {
+                file: "é.toml".into(),
+                text: "name = 'é'\n\tgroup = \"point\"".into(),
+            }],
         })
 }
 

@@ -16,7 +16,7 @@ pub struct TableScript {
     /// Makes the empty table; fails if there is one of that name.
     pub create: String,
     /// Its columns in the order in which [`Dataset::push`] writes them.
-    pub columns: Vec<&'static str>,
+    pub columns: Vec<String>,
     /// Indexes, sequences and statistics, in order.
     pub finish: Vec<String>,
 }
@@ -60,6 +60,11 @@ pub trait Dataset: Debug + Send + Sync {
     /// Rows of each of those tables: ids are drawn from 1 to here.
     fn rows(&self) -> u64 {
         0
+    }
+
+    /// Rows of one of its tables, from which `{id of TABLE}` draws; `None` where that is unknown.
+    fn rows_of(&self, table: &str) -> Option<u64> {
+        self.drawn_tables().iter().any(|name| name == table).then(|| self.rows())
     }
 
     /// The seed of contents and questions.

@@ -8,31 +8,40 @@
 //!        Dialogue ──partner(client)──▶ Partner ──turn(operation, link)──▶ statements, one by one
 //! ```
 //!
+//! [`Catalog`] knows the loads that come with dbdyno, and those that users write ([`custom`]).
 //! A [`Suite`] is a list of loads in an order that means something.
 //!
 //! Everything is a pure function of the seed: row *i* of a table, and operation *k* of client *i*
 //! under a load. Both arms therefore hold the same data and are asked the same questions, however
 //! fast they answer. This crate knows nothing of threads, clocks or sockets.
 
+mod calendar;
 pub mod catalog;
+pub mod custom;
 pub mod dataset;
 pub mod dialogue;
 pub mod draw;
+pub mod explain;
+mod generate;
 pub mod insert_benchmark;
 pub mod load;
 pub mod program;
 pub mod ready;
 pub mod spec;
+pub mod suggest;
 pub mod suite;
 pub mod table;
 pub mod template;
 pub mod text;
 pub mod tpcc;
 
-pub use catalog::resolve;
+pub use catalog::{Catalog, resolve};
+pub use custom::{Custom, FileError};
 pub use dataset::{Dataset, TableScript};
 pub use dialogue::{Answer, Arg, Counts, Dialogue, Fault, Link, Partner};
-pub use load::{Ask, Channel, Content, Expect, Group, Load, Mix, Step, Transaction, Trend, Unit};
+pub use load::{
+    Ask, Channel, Choice, Content, Expect, Group, Load, Mix, Step, Transaction, Trend, Unit,
+};
 pub use program::{Call, Event, Program, Statement, StatementKind, Value};
 pub use ready::ReadyLoad;
 pub use spec::{Spec, SpecError};

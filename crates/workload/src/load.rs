@@ -5,6 +5,7 @@
 //!    ├── dataset   the tables that it asks     see crate::dataset
 //!    └── content
 //!         ├── Mix        statements as templates; an event is known before it is asked
+//!         ├── Choice     several mixes with weights; an event is one of them
 //!         └── Dialogue   statements that depend on answers; see crate::dialogue
 //! ```
 //!
@@ -71,7 +72,7 @@ pub enum Channel {
     Text,
 }
 
-/// A statement as a template, by dialect.
+/// A statement as a template, by dialect. An empty text: not in this dialect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sql {
     /// For MySQL and MariaDB.
@@ -154,6 +155,13 @@ pub struct Mix {
     pub draw: Draw,
 }
 
+/// Several mixes, of which each event is one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The mixes with their weights: shares of the events. Their sum is not 0.
+    pub mixes: Vec<(u32, Mix)>,
+}
+
 /// What happens to the size of the tables while a load runs. An average over a load that is not
 /// steady is an average over different databases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,6 +192,8 @@ pub enum Unit {
 pub enum Content {
     /// From templates.
     Mix(Mix),
+    /// From templates, too.
+    Choice(Choice),
     /// From a conversation with the server.
     Dialogue(Arc<dyn Dialogue>),
 }
@@ -206,6 +216,8 @@ pub struct Load {
     pub dataset: Arc<dyn Dataset>,
     /// Its statements.
     pub content: Content,
+    /// The options that it takes.
+    pub options: Vec<&'static str>,
 }
 
 impl Load {
@@ -213,8 +225,24 @@ impl Load {
     pub fn writes(&self) -> bool {
         match &self.content {
             Content::Mix(mix) => mix.writes(),
+            Content::Choice(choice) => choice.mixes.iter().any(|(_, mix)| mix.writes()),
             Content::Dialogue(dialogue) => dialogue.writes(),
         }
+    }
+
+    /// Whether its statements and tables can be spelled in this dialect. Those of the catalog can;
+    /// a custom load may know fewer.
+    pub fn speaks(&self, dialect: Dialect) -> bool {
+        let speaks = |mix: &Mix| {
+            let mut asks = mix.steps.iter().flat_map(|step| &step.asks);
+            asks.all(|ask| !ask.sql.of(dialect).is_empty())
+        };
+        let asks = match &self.content {
+            Content::Mix(mix) => speaks(mix),
+            Content::Choice(choice) => choice.mixes.iter().all(|(_, mix)| speaks(mix)),
+            Content::Dialogue(_) => true,
+        };
+        asks && self.dataset.tables(dialect).iter().all(|table| !table.create.is_empty())
     }
 }
 

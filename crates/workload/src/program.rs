@@ -4,9 +4,9 @@ use dbdyno_model::Dialect;
 use dbdyno_model::random::{self, Stream};
 
 use crate::dataset::Dataset;
-use crate::draw::Sampler;
-use crate::load::{Channel, Expect, Mix, TableDraw, Transaction};
-use crate::template::{Generator, Template, TemplateError};
+use crate::generate::{KEPT_MOST, Memory, Scope};
+use crate::load::{Channel, Choice, Expect, Mix, TableDraw, Transaction};
+use crate::template::{Generator, Named, Template, TemplateError};
 use crate::text;
 
 /// How a statement is sent.
@@ -46,6 +46,8 @@ impl Statement {
 /// One value of a parameter; text lies in the event's buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Value {
+    /// SQL NULL.
+    Null,
     /// An integer.
     Int(i64),
     /// Characters `start..start + length` of the event's text.
@@ -94,7 +96,7 @@ impl Event {
     }
 
     /// Writes a call as text: the pieces of its statement with its parameters between them.
-    /// Generators make digits and dashes only, so that quoting needs no escapes.
+    /// Generators make no backslashes, so that a quote doubled is all that quoting needs.
     pub fn write_sql(&self, call: &Call, statement: &Statement, sql: &mut String) {
         sql.clear();
         let (first, rest) = statement.pieces.split_first().expect("a text statement has pieces");
@@ -103,12 +105,9 @@ impl Event {
         assert_eq!(values.len(), rest.len(), "a parameter without its place");
         for (value, piece) in values.iter().zip(rest) {
             match *value {
+                Value::Null => sql.push_str("NULL"),
                 Value::Int(number) => text::push_integer(sql, number),
-                Value::Text { start, length } => {
-                    sql.push('\'');
-                    sql.extend(self.text(start, length).iter().map(|&byte| char::from(byte)));
-                    sql.push('\'');
-                }
+                Value::Text { start, length } => text::push_quoted(sql, self.text(start, length)),
             }
             sql.push_str(piece);
         }
@@ -127,7 +126,7 @@ struct CompiledAsk {
     /// Index of its statement on the first table; that on table `t` is `t` further.
     first_statement: u32,
     class: u32,
-    generators: Vec<Generator>,
+    generators: Vec<Generator<usize>>,
     expect: Expect,
 }
 
@@ -140,16 +139,23 @@ struct Frame {
 
 /// A mix made ready.
 #[derive(Clone, Debug)]
-pub struct Program {
-    statements: Vec<Statement>,
-    classes: Vec<String>,
+struct Turn {
     steps: Vec<CompiledStep>,
     weights: Vec<u32>,
     frame: Option<Frame>,
+    scope: Scope,
+}
+
+/// A mix or a choice of several made ready.
+#[derive(Clone, Debug)]
+pub struct Program {
+    statements: Vec<Statement>,
+    classes: Vec<String>,
+    turns: Vec<Turn>,
+    /// The weight of each turn; empty where there is one only.
+    shares: Vec<u32>,
     tables: u32,
-    rows: u64,
     seed: u64,
-    ids: Sampler,
     load_key: u64,
 }
 
@@ -158,46 +164,85 @@ impl Program {
     /// ask the same questions.
     ///
     /// # Errors
-    /// A template of the load that does not parse.
+    /// A template of the load that does not parse, or that names a table which is not there.
     pub fn compile(
         mix: &Mix,
         key: &str,
         dialect: Dialect,
         dataset: &dyn Dataset,
     ) -> Result<Program, TemplateError> {
-        let names = dataset.drawn_tables();
-        let mut program = Program {
+        let mut program = Program::empty(key, dataset);
+        program.add(mix, dialect, dataset)?;
+        Ok(program)
+    }
+
+    /// The same for several mixes, of which each event is one.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn compile_choice(
+        choice: &Choice,
+        key: &str,
+        dialect: Dialect,
+        dataset: &dyn Dataset,
+    ) -> Result<Program, TemplateError> {
+        let mut program = Program::empty(key, dataset);
+        for (weight, mix) in &choice.mixes {
+            program.add(mix, dialect, dataset)?;
+            program.shares.push(*weight);
+        }
+        Ok(program)
+    }
+
+    fn empty(key: &str, dataset: &dyn Dataset) -> Program {
+        Program {
             statements: Vec::new(),
             classes: Vec::new(),
-            steps: Vec::new(),
-            weights: mix.weights.clone(),
-            frame: None,
-            tables: names.len() as u32,
-            rows: dataset.rows(),
+            turns: Vec::new(),
+            shares: Vec::new(),
+            tables: dataset.drawn_tables().len() as u32,
             seed: dataset.seed(),
-            ids: mix.draw.over(dataset.rows()),
             load_key: random::key_of(key),
+        }
+    }
+
+    fn add(
+        &mut self,
+        mix: &Mix,
+        dialect: Dialect,
+        dataset: &dyn Dataset,
+    ) -> Result<(), TemplateError> {
+        let names = dataset.drawn_tables();
+        let mut binder = Binder {
+            mix,
+            dataset,
+            scope: scope(mix, dataset),
+            tables: Vec::new(),
+            kept: Vec::new(),
         };
+        let mut steps = Vec::new();
         for step in &mix.steps {
             let mut asks = Vec::new();
             for ask in &step.asks {
                 let template = Template::parse(ask.sql.of(dialect))?;
-                let first_statement = program.statements.len() as u32;
+                let first_statement = self.statements.len() as u32;
                 for name in &names {
-                    program.statements.push(statement(&template, ask.channel, dialect, name));
+                    self.statements.push(statement(&template, ask.channel, dialect, name));
                 }
-                let class = program.class(&ask.class);
-                let generators = template.generators().collect();
+                let class = self.class(&ask.class);
+                let generators = template.generators().map(|generator| binder.bind(generator));
+                let generators = generators.collect::<Result<_, _>>()?;
                 asks.push(CompiledAsk { first_statement, class, generators, expect: ask.expect });
             }
-            program.steps.push(CompiledStep { asks, repeat: step.repeat, table: step.table });
+            steps.push(CompiledStep { asks, repeat: step.repeat, table: step.table });
         }
-        if mix.transaction == Transaction::Explicit {
-            let begin = program.control(begin_statement(dialect, mix), "begin");
-            let commit = program.control("COMMIT", "commit");
-            program.frame = Some(Frame { begin, commit });
-        }
-        Ok(program)
+        let scope = binder.scope;
+        let frame = (mix.transaction == Transaction::Explicit).then(|| Frame {
+            begin: self.control(begin_statement(dialect, mix), "begin"),
+            commit: self.control("COMMIT", "commit"),
+        });
+        self.turns.push(Turn { steps, weights: mix.weights.clone(), frame, scope });
+        Ok(())
     }
 
     /// All statements that events can refer to.
@@ -233,53 +278,48 @@ impl Program {
         event.calls.clear();
         event.values.clear();
         event.text.clear();
-        if let Some(frame) = self.frame {
+        let turn = match self.shares.is_empty() {
+            true => &self.turns[0],
+            false => &self.turns[drawn(&self.shares, &mut random)],
+        };
+        if let Some(frame) = turn.frame {
             event.calls.push(frame.begin);
         }
-        for step in self.drawn_steps(&mut random) {
+        let steps = match turn.weights.is_empty() {
+            true => &turn.steps[..],
+            false => std::slice::from_ref(&turn.steps[drawn(&turn.weights, &mut random)]),
+        };
+        let mut memory = Memory::new(sequence(client, operation), 0);
+        for step in steps {
             let table = match step.table {
                 TableDraw::Random => random.below(u64::from(self.tables)) as u32,
                 TableDraw::OfClient => client % self.tables,
             };
             for _ in 0..step.repeat {
-                let mut last = Last { id: 0, k: 0, sequence: sequence(client, operation) };
+                (memory.id, memory.k) = (0, 0);
                 for ask in &step.asks {
-                    self.push_call(ask, table, &mut last, &mut random, event);
+                    turn.push_call(ask, table, &mut memory, &mut random, event);
                 }
             }
         }
-        if let Some(frame) = self.frame {
+        if let Some(frame) = turn.frame {
             event.calls.push(frame.commit);
         }
     }
+}
 
-    /// All steps, or the one that the weights have drawn.
-    fn drawn_steps(&self, random: &mut Stream) -> &[CompiledStep] {
-        if self.weights.is_empty() {
-            return &self.steps;
-        }
-        let sum: u64 = self.weights.iter().map(|&weight| u64::from(weight)).sum();
-        let mut drawn = random.below(sum);
-        for (index, &weight) in self.weights.iter().enumerate() {
-            if drawn < u64::from(weight) {
-                return &self.steps[index..=index];
-            }
-            drawn -= u64::from(weight);
-        }
-        unreachable!("the number drawn lies below the sum of the weights")
-    }
-
+impl Turn {
     fn push_call(
         &self,
         ask: &CompiledAsk,
         table: u32,
-        last: &mut Last,
+        memory: &mut Memory,
         random: &mut Stream,
         event: &mut Event,
     ) {
         let first_value = event.values.len() as u32;
-        for &generator in &ask.generators {
-            let value = self.value(generator, last, random, &mut event.text);
+        for generator in &ask.generators {
+            let value = self.scope.value(generator, memory, random, &mut event.text);
             event.values.push(value);
         }
         event.calls.push(Call {
@@ -290,63 +330,86 @@ impl Program {
             expect: Some(ask.expect),
         });
     }
+}
 
-    #[inline]
-    fn value(
-        &self,
-        generator: Generator,
-        last: &mut Last,
-        random: &mut Stream,
-        buffer: &mut Vec<u8>,
-    ) -> Value {
-        let rows = self.rows;
-        match generator {
-            Generator::Id => {
-                last.id = self.ids.draw(random) as i64;
-                Value::Int(last.id)
-            }
-            Generator::LastIdPlus(distance) => Value::Int(last.id + distance),
-            Generator::HotId(distance) => Value::Int((rows / 2) as i64 + distance),
-            Generator::K => {
-                last.k = 1 + random.below(rows) as i64;
-                Value::Int(last.k)
-            }
-            Generator::LastKPlus(distance) => Value::Int(last.k + distance),
-            Generator::C => {
-                pushed(buffer, |buffer| text::push_groups(buffer, random, text::C_GROUPS))
-            }
-            Generator::Pad => {
-                pushed(buffer, |buffer| text::push_groups(buffer, random, text::PAD_GROUPS))
-            }
-            Generator::Int(low, high) => {
-                let span = high.abs_diff(low).saturating_add(1);
-                Value::Int(low.wrapping_add(random.below(span) as i64))
-            }
-            Generator::Digits(count) => {
-                pushed(buffer, |buffer| text::push_digits(buffer, random, count as usize))
-            }
-            Generator::Const(number) => Value::Int(number),
-            Generator::Sequence => {
-                last.sequence += 1;
-                Value::Int(last.sequence)
-            }
+/// An index, in proportion to its weight.
+fn drawn(weights: &[u32], random: &mut Stream) -> usize {
+    let sum: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
+    let mut drawn = random.below(sum);
+    for (index, &weight) in weights.iter().enumerate() {
+        if drawn < u64::from(weight) {
+            return index;
         }
+        drawn -= u64::from(weight);
+    }
+    unreachable!("the number drawn lies below the sum of the weights")
+}
+
+/// Gives numbers to the names in the generators of a mix.
+struct Binder<'a> {
+    mix: &'a Mix,
+    dataset: &'a dyn Dataset,
+    scope: Scope,
+    tables: Vec<String>,
+    kept: Vec<String>,
+}
+
+impl Binder<'_> {
+    fn bind(&mut self, generator: &Generator) -> Result<Generator<usize>, TemplateError> {
+        generator.bind(&mut |named, name| match named {
+            Named::Table => self.table(name),
+            Named::Value => self.value(name),
+        })
+    }
+
+    fn table(&mut self, name: &str) -> Result<usize, TemplateError> {
+        if let Some(known) = self.tables.iter().position(|known| known == name) {
+            return Ok(known);
+        }
+        let rows = self.dataset.rows_of(name).filter(|&rows| rows > 0);
+        let message = format!("there is no table {name:?} with rows among those of the load");
+        let rows = rows.ok_or(TemplateError { offset: 0, message })?;
+        self.scope.others.push(self.mix.draw.over(rows));
+        self.tables.push(name.to_owned());
+        Ok(self.tables.len() - 1)
+    }
+
+    fn value(&mut self, name: &str) -> Result<usize, TemplateError> {
+        if let Some(known) = self.kept.iter().position(|known| known == name) {
+            return Ok(known);
+        }
+        if self.kept.len() == KEPT_MOST {
+            let message = format!("more than {KEPT_MOST} names for values; use fewer");
+            return Err(TemplateError { offset: 0, message });
+        }
+        self.kept.push(name.to_owned());
+        Ok(self.kept.len() - 1)
     }
 }
 
-/// What generators of one round of asks refer back to.
-struct Last {
-    id: i64,
-    k: i64,
-    sequence: i64,
+fn scope(mix: &Mix, dataset: &dyn Dataset) -> Scope {
+    let rows = dataset.rows();
+    Scope { rows, ids: mix.draw.over(rows), others: Vec::new() }
 }
 
-/// Operations of pairs start 2^32 apart, of which far fewer are used: 20 bits for the pair, 24 for
-/// the operation within it, 10 for the client and 8 for the place within the event make 62.
+/// What `{seq}` counts from in an operation: no other operation of any client, pair, cell or phase
+/// of a plan gets the same numbers, and later ones get greater ones.
+///
+/// ```text
+///   operation   phase 62,61   cell 50…58   pair 32…45   second half 31   within the round 0…21
+///   number      phase + 1 │ cell, 9 bits │ pair, 14 │ half │ within, 22 │ client, 10 │ place, 5
+/// ```
+///
+/// See `lab::track` for the numbers of operations. Beyond these limits (16 384 pairs, 4 million
+/// operations of one client in one round, 1 024 clients) numbers come again.
 fn sequence(client: u32, operation: u64) -> i64 {
-    let pair = (operation >> 32) & 0xf_ffff;
-    let within = operation & 0xff_ffff;
-    ((((pair << 24) | within) << 10 | u64::from(client & 0x3ff)) << 8) as i64
+    let bits = |from: u32, count: u32| (operation >> from) & ((1 << count) - 1);
+    let mut number = bits(61, 2).min(2) + 1;
+    for (part, width) in [(bits(50, 9), 9), (bits(32, 14), 14), (bits(31, 1), 1), (bits(0, 22), 22)]
+    {
+        number = (number << width) | part;
+    }
+    (((number << 10) | u64::from(client & 0x3ff)) << 5) as i64
 }
 
 fn statement(template: &Template, channel: Channel, dialect: Dialect, table: &str) -> Statement {
@@ -366,10 +429,4 @@ fn begin_statement(dialect: Dialect, mix: &Mix) -> &'static str {
         Dialect::Sqlite if mix.writes() => "BEGIN IMMEDIATE",
         Dialect::Mysql | Dialect::Postgres | Dialect::Sqlite => "BEGIN",
     }
-}
-
-fn pushed(buffer: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) -> Value {
-    let start = buffer.len() as u32;
-    push(buffer);
-    Value::Text { start, length: buffer.len() as u32 - start }
 }

@@ -37,6 +37,15 @@ impl ReadyLoad {
                 let program = Program::compile(mix, &load.name, dialect, &*load.dataset)?;
                 ReadyLoad::of_program(program)
             }
+            Content::Choice(choice) => {
+                let key = &load.name;
+                ReadyLoad::of_program(Program::compile_choice(
+                    choice,
+                    key,
+                    dialect,
+                    &*load.dataset,
+                )?)
+            }
             Content::Dialogue(dialogue) => ReadyLoad {
                 statements: dialogue.statements(dialect),
                 classes: dialogue.classes(),

@@ -23,6 +23,8 @@ pub enum SpecError {
     UnknownOption(String, Vec<&'static str>),
     /// An option has a value that it cannot have: option, value, what it takes.
     BadValue(String, String, String),
+    /// Two loads need different tables of one name: both loads, the name.
+    Clash(String, String, String),
     /// Not of the form `NAME?OPTION=VALUE&…`.
     Malformed(String),
 }
@@ -42,6 +44,11 @@ impl fmt::Display for SpecError {
             SpecError::BadValue(option, value, takes) => {
                 write!(f, "{option}={value}: {option} takes {takes}")
             }
+            SpecError::Clash(one, other, table) => write!(
+                f,
+                "{one} and {other} need different tables that are both called {table}; measure \
+                 them one after the other"
+            ),
             SpecError::Malformed(text) => write!(
                 f,
                 "{text:?} is not of the form NAME?OPTION=VALUE&OPTION=VALUE, for example \
@@ -162,6 +169,11 @@ impl Options {
             Some(word) => Ok(word),
             None => Err(SpecError::BadValue(option.to_owned(), text, words.join(" or "))),
         }
+    }
+
+    /// The options that were asked for, whether they are there or not.
+    pub fn known(&self) -> Vec<&'static str> {
+        self.known.clone()
     }
 
     /// Nothing is left.

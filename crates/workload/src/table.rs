@@ -53,7 +53,12 @@ impl Tables {
                 vec![index, format!("ANALYZE {name}")],
             ),
         };
-        TableScript { name, create, columns: vec!["id", "k", "c", "pad"], finish }
+        TableScript {
+            name,
+            create,
+            columns: ["id", "k", "c", "pad"].map(String::from).into(),
+            finish,
+        }
     }
 
     fn row_stream(&self, index: u32, id: u64) -> Stream {

@@ -49,6 +49,11 @@ pub fn push_number(buffer: &mut Vec<u8>, mut number: u64) {
     buffer.extend_from_slice(&digits[start..]);
 }
 
+/// Appends a number in decimal, with its sign.
+pub fn push_signed(buffer: &mut Vec<u8>, number: i64) {
+    push_decimal(buffer, number, 0);
+}
+
 /// Appends a number in decimal to a text.
 pub fn push_integer(text: &mut String, number: i64) {
     let mut digits = [0u8; 20];
@@ -66,6 +71,68 @@ pub fn push_integer(text: &mut String, number: i64) {
         text.push('-');
     }
     text.extend(digits[start..].iter().map(|&digit| char::from(digit)));
+}
+
+/// Appends a literal of SQL: quotes are doubled, backslashes are not expected.
+pub fn push_quoted(sql: &mut String, value: &[u8]) {
+    sql.push('\'');
+    for chunk in value.utf8_chunks() {
+        for (index, part) in chunk.valid().split('\'').enumerate() {
+            sql.push_str(if index == 0 { "" } else { "''" });
+            sql.push_str(part);
+        }
+    }
+    sql.push('\'');
+}
+
+/// Appends a number in decimal, with zeros before it if it has fewer digits.
+pub fn push_padded(buffer: &mut Vec<u8>, number: u64, digits: u32) {
+    for place in (1..digits).rev() {
+        if number < 10_u64.saturating_pow(place) {
+            buffer.push(b'0');
+        }
+    }
+    push_number(buffer, number);
+}
+
+/// Appends a number in units of `10^-decimals`.
+pub fn push_decimal(buffer: &mut Vec<u8>, number: i64, decimals: u8) {
+    if number < 0 {
+        buffer.push(b'-');
+    }
+    let unit = 10_u64.pow(u32::from(decimals));
+    push_number(buffer, number.unsigned_abs() / unit);
+    if decimals > 0 {
+        buffer.push(b'.');
+        push_padded(buffer, number.unsigned_abs() % unit, u32::from(decimals));
+    }
+}
+
+/// Appends random letters, thirteen for each random number.
+pub fn push_letters(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
+    const BLOCK: usize = 13;
+    for start in (0..count).step_by(BLOCK) {
+        let mut rest = random.below(26_u64.pow(BLOCK as u32));
+        for _ in 0..BLOCK.min(count - start) {
+            buffer.push(b'a' + (rest % 26) as u8);
+            rest /= 26;
+        }
+    }
+}
+
+/// Appends a random UUID (version 4 of RFC 9562).
+pub fn push_uuid(buffer: &mut Vec<u8>, random: &mut Stream) {
+    let (high, low) = (random.next_u64(), random.next_u64());
+    let high = high & !0xf000 | 0x4000;
+    let low = low & !(0b11 << 62) | 0b10 << 62;
+    for (index, byte) in high.to_be_bytes().into_iter().chain(low.to_be_bytes()).enumerate() {
+        if [4, 6, 8, 10].contains(&index) {
+            buffer.push(b'-');
+        }
+        for digit in [byte >> 4, byte & 15] {
+            buffer.push(b"0123456789abcdef"[usize::from(digit)]);
+        }
+    }
 }
 
 /// Appends random digits, sixteen for each random number.
@@ -116,7 +183,20 @@ mod tests {
             push_integer(&mut text, number);
             assert_eq!(text, number.to_string());
         }
+        let decimal = |number, decimals| {
+            let mut buffer = Vec::new();
+            push_decimal(&mut buffer, number, decimals);
+            String::from_utf8(buffer).unwrap()
+        };
+        let decimals = [decimal(-5, 2), decimal(1205, 2), decimal(7, 0), decimal(-1, 9)];
+        assert_eq!(decimals, ["-0.05", "12.05", "7", "-0.000000001"]);
+        let mut uuid = Vec::new();
+        push_uuid(&mut uuid, &mut stream(&[3]));
+        assert_eq!((uuid.len(), uuid[14], b"89ab".contains(&uuid[19])), (36, b'4', true));
         for count in [1, 15, 16, 17, 100] {
+            let mut letters = Vec::new();
+            push_letters(&mut letters, &mut stream(&[2]), count);
+            assert!(letters.len() == count && letters.iter().all(u8::is_ascii_lowercase));
             let mut buffer = Vec::new();
             push_digits(&mut buffer, &mut stream(&[2]), count);
             assert!(buffer.len() == count && buffer.iter().all(u8::is_ascii_digit));

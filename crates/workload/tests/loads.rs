@@ -93,6 +93,7 @@ fn told(event: &Event, call: &dbdyno_workload::Call, statement: &Statement) -> S
 
 fn shown(event: &Event, value: &Value) -> String {
     match *value {
+        Value::Null => "NULL".to_owned(),
         Value::Int(number) => number.to_string(),
         Value::Text { start, length } => {
             format!("'{}'", String::from_utf8_lossy(event.text(start, length)))

@@ -1,6 +1,7 @@
 //! The command as a user meets it: what it says, what it measures, what it leaves behind.
 
 mod common;
+mod custom;
 mod insert_benchmark;
 mod resume;
 mod scripts;

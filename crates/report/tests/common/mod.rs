@@ -272,6 +272,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
         pin: dbdyno_model::Pin::Auto,
         restarts: 0,
         driving: dbdyno_model::Driving::Closed,
+        files: Vec::new(),
     }
 }
 

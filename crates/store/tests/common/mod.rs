@@ -54,6 +54,10 @@ pub fn plan() -> Plan {
         pin: dbdyno_model::Pin::Same,
         restarts: 3,
         driving: "rate poisson:sine:1000+-500@30s".parse().unwrap(),
+        files: vec![dbdyno_model::LoadFile {
+            file: "loads/shop.toml".into(),
+            text: "name = \"shop\"\n".into(),
+        }],
     }
 }
 

@@ -219,7 +219,7 @@ fn script(
     TableScript {
         name: name.to_owned(),
         create: format!("CREATE TABLE {name} ({definition}){engine}"),
-        columns,
+        columns: columns.into_iter().map(String::from).collect(),
         finish: vec![statistics],
     }
 }

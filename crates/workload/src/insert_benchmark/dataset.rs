@@ -33,7 +33,7 @@ impl Dataset for PurchaseTables {
         let script = |client| TableScript {
             name: sql::table(client),
             create: sql::create(dialect, client),
-            columns: COLUMNS.to_vec(),
+            columns: COLUMNS.map(str::to_owned).to_vec(),
             finish: sql::finish(dialect, client),
         };
         (0..self.clients).map(script).collect()

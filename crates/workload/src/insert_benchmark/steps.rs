@@ -193,6 +193,7 @@ impl Step {
             unit: Unit::Statements,
             dataset: Arc::new(PurchaseTables { clients, sizes: sizes.clone(), seed }),
             content: Content::Dialogue(Arc::new(Part::foreground(self, sizes, clients, seed))),
+            options: Vec::new(),
         }
     }
 }

@@ -94,7 +94,7 @@ impl Table {
         TableScript {
             name: name.to_owned(),
             create,
-            columns: shape.columns.iter().map(|(name, _)| *name).collect(),
+            columns: shape.columns.iter().map(|(name, _)| (*name).to_owned()).collect(),
             finish: index.into_iter().chain([statistics]).collect(),
         }
     }

@@ -1,0 +1,258 @@
+//! `dbdyno loads`, and what the words of `--load` mean.
+//!
+//! ```text
+//!   --load point-query,warm:60s:scan,sysbench-32     a load, a stage, a suite
+//!   --load ./shop.toml?rand=uniform                  the load that this file describes
+//!   --load-file shop.toml --load shop                the same, by its name
+//! ```
+//!
+//! A file becomes part of the plan; from then on its load goes by its name.
+
+use std::path::{Path, PathBuf};
+
+use dbdyno_model::{LoadFile, Stage};
+use dbdyno_workload::suggest::did_you_mean;
+use dbdyno_workload::{
+    Catalog, Custom, Group, Load, SUITES, SpecError, Suite, Tables, catalog, explain,
+    insert_benchmark,
+};
+
+use crate::args::{DialectFlag, Loads, LoadsCommand, ShowLoad};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+
+/// Any tables will do for telling whether a load can be resolved, and for showing it.
+const SOME_TABLES: Tables = Tables { count: 1, rows: 1_000_000, seed: 1 };
+
+/// What is to be done, and the custom loads that it needs.
+#[derive(Debug, PartialEq)]
+pub struct Chosen {
+    /// Stages in the order of the words; what is measured already is not measured again.
+    pub stages: Vec<Stage>,
+    /// Files whose loads the stages name.
+    pub files: Vec<LoadFile>,
+    /// For steps of the Insert Benchmark: length of a query step, seconds.
+    pub step_seconds: Option<u64>,
+}
+
+/// What the words of `--load` mean, with the files of `--load-file`.
+pub fn choose(words: &[String], files: &[PathBuf]) -> Result<Chosen, Failure> {
+    let mut catalog = Catalog::default();
+    for file in files {
+        add(&mut catalog, file)?;
+    }
+    let mut texts = Vec::new();
+    for word in words {
+        texts.push(by_name(&mut catalog, word)?);
+    }
+    let mut chosen = Chosen { stages: Vec::new(), files: Vec::new(), step_seconds: None };
+    for (word, text) in words.iter().zip(&texts) {
+        let wrong = |error: String| Failure::Usage(format!("--load {word}: {error}"));
+        let (stages, step_seconds) = stages_of(text).map_err(wrong)?;
+        chosen.step_seconds = chosen.step_seconds.or(step_seconds);
+        for stage in stages {
+            if let Some(label) = stage.load() {
+                resolve(&catalog, label).map_err(wrong)?;
+                chosen.take_file(&catalog, label);
+            }
+            if stage.measured().is_none() || !chosen.stages.contains(&stage) {
+                chosen.stages.push(stage);
+            }
+        }
+    }
+    Ok(chosen)
+}
+
+/// The stages of one word; with the length of a query step of the Insert Benchmark, if it is one.
+fn stages_of(text: &str) -> Result<(Vec<Stage>, Option<u64>), String> {
+    if let Some(expanded) = insert_benchmark::expand(text) {
+        let (stages, sizes) = expanded.map_err(|error| error.to_string())?;
+        return Ok((stages, Some(sizes.seconds)));
+    }
+    let stages = match Suite::find(text) {
+        Some(suite) => suite.stages(),
+        None => vec![text.parse()?],
+    };
+    let step = insert_benchmark::Step::find(text).and_then(Result::ok);
+    Ok((stages, step.map(|(_, sizes)| sizes.seconds)))
+}
+
+impl Chosen {
+    fn take_file(&mut self, catalog: &Catalog, label: &str) {
+        let Some(custom) = catalog.custom_of(label) else { return };
+        let file = LoadFile { file: custom.file.clone(), text: custom.text.clone() };
+        if !self.files.contains(&file) {
+            self.files.push(file);
+        }
+    }
+}
+
+fn add(catalog: &mut Catalog, file: &Path) -> Result<String, Failure> {
+    let shown = file.display().to_string();
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Failure::Usage(format!("{shown} cannot be read: {error}; give the path of a TOML file"))
+    })?;
+    let custom = Custom::parse(&shown, &text).map_err(|error| Failure::Usage(error.to_string()))?;
+    let name = custom.name.clone();
+    catalog.add(custom).map_err(Failure::Usage)?;
+    Ok(name)
+}
+
+/// The word with the name of a load in place of a path to its file.
+fn by_name(catalog: &mut Catalog, word: &str) -> Result<String, Failure> {
+    const ENDING: &str = ".toml";
+    let Some(end) = word.find(ENDING).map(|at| at + ENDING.len()) else {
+        return Ok(word.to_owned());
+    };
+    // What stands before the path: `warm:`, `warm:60s:`.
+    let start = word[..end].rfind(':').map_or(0, |at| at + 1);
+    let name = add(catalog, Path::new(&word[start..end]))?;
+    Ok(format!("{}{name}{}", &word[..start], &word[end..]))
+}
+
+fn resolve(catalog: &Catalog, label: &str) -> Result<Load, String> {
+    match catalog.resolve(label, SOME_TABLES) {
+        Ok(load) => Ok(load),
+        Err(SpecError::UnknownLoad(name)) => {
+            let entries = catalog::entries();
+            let loads = entries.iter().map(|entry| entry.name);
+            let suites = SUITES.iter().map(|suite| suite.name);
+            let custom = catalog.custom().map(|custom| custom.name.as_str());
+            let suites = suites.chain([insert_benchmark::NAME]);
+            let near = did_you_mean(&name, loads.chain(suites).chain(custom));
+            Err(format!("unknown load{near}; `dbdyno loads` names all"))
+        }
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Lists the loads, or shows one of them.
+pub fn run(flags: &Loads) -> Result<Exit, Failure> {
+    match &flags.command {
+        None => list(&flags.load_file),
+        Some(LoadsCommand::Show(show)) => self::show(show, &flags.load_file),
+    }
+}
+
+fn list(files: &[PathBuf]) -> Result<Exit, Failure> {
+    let mut catalog = Catalog::default();
+    for file in files {
+        add(&mut catalog, file)?;
+    }
+    let entries = catalog::entries();
+    let custom: Vec<(&str, &str)> =
+        catalog.custom().map(|custom| (custom.name.as_str(), custom.about.as_str())).collect();
+    let mut suites: Vec<(&str, &str)> =
+        SUITES.iter().map(|suite| (suite.name, suite.about)).collect();
+    suites.push((insert_benchmark::NAME, insert_benchmark::ABOUT));
+    let micro = catalog::micro::names();
+    let of_group = |group: Group| -> Vec<(&str, &str)> {
+        let entries = entries.iter().filter(|e| e.group == group && micro.contains(&e.name));
+        entries.map(|entry| (entry.name, entry.about)).collect()
+    };
+    let others = entries.iter().filter(|entry| !micro.contains(&entry.name));
+    let others = others.map(|entry| (entry.name, entry.about)).collect();
+    let mut parts: Vec<(&str, Vec<(&str, &str)>)> =
+        Group::ALL.map(|group| (group.name(), of_group(group))).into();
+    parts.extend([("others", others), ("suites", suites), ("custom", custom)]);
+    let names = parts.iter().flat_map(|(_, part)| part).map(|(name, _)| name.len());
+    let width = names.max().unwrap_or(0);
+    let mut text = String::new();
+    for (title, part) in parts.iter().filter(|(_, part)| !part.is_empty()) {
+        text.push_str(&format!("{title}\n"));
+        for (name, about) in part {
+            text.push_str(&format!("  {name:width$}  {about}\n"));
+        }
+    }
+    text.push_str("\n`dbdyno loads show NAME` shows what one of them does\n");
+    output::print(&text)?;
+    Ok(Exit::Holds)
+}
+
+fn show(flags: &ShowLoad, files: &[PathBuf]) -> Result<Exit, Failure> {
+    if let Some(suite) = Suite::find(&flags.load) {
+        let stages: Vec<String> =
+            suite.stages().iter().map(|stage| format!("  {stage}\n")).collect();
+        output::print(&format!("{}  {}\n{}", suite.name, suite.about, stages.concat()))?;
+        return Ok(Exit::Holds);
+    }
+    if let Some(expanded) = insert_benchmark::expand(&flags.load) {
+        let (stages, _) = expanded.map_err(|error| Failure::Usage(error.to_string()))?;
+        let stages: Vec<String> = stages.iter().map(|stage| format!("  {stage}\n")).collect();
+        let (name, about) = (insert_benchmark::NAME, insert_benchmark::ABOUT);
+        output::print(&format!("{name}  {about}\n{}", stages.concat()))?;
+        return Ok(Exit::Holds);
+    }
+    let mut catalog = Catalog::default();
+    for file in files {
+        add(&mut catalog, file)?;
+    }
+    let label = by_name(&mut catalog, &flags.load)?;
+    let wrong = |error: String| Failure::Usage(format!("{}: {error}", flags.load));
+    let load = resolve(&catalog, &label).map_err(wrong)?;
+    let dialects: Vec<_> = explain::DIALECTS
+        .into_iter()
+        .filter(|(_, name)| flags.dialect.is_none_or(|wanted| wanted.name() == *name))
+        .map(|(dialect, _)| dialect)
+        .collect();
+    let text = explain::explain(&load, &dialects).map_err(|error| wrong(error.to_string()))?;
+    output::print(&text)?;
+    Ok(Exit::Holds)
+}
+
+impl DialectFlag {
+    fn name(self) -> &'static str {
+        match self {
+            DialectFlag::Mysql => "mysql",
+            DialectFlag::Postgres => "postgres",
+            DialectFlag::Sqlite => "sqlite",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stages(words: &[&str]) -> Vec<Stage> {
+        let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+        choose(&words, &[]).unwrap().stages
+    }
+
+    #[test]
+    fn a_word_of_load_is_one_stage_or_a_suite() {
+        assert_eq!(stages(&["point-query.pre"]), [Stage::Measure("point-query.pre".into())]);
+        assert_eq!(stages(&["settle", "settle"]), [Stage::Settle, Stage::Settle]);
+        assert_eq!(stages(&["scan", "scan"]).len(), 1);
+        assert!(stages(&["sysbench-32"]).len() > 32);
+    }
+
+    #[test]
+    fn a_path_stands_for_the_load_that_it_describes() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("mine.toml");
+        let text = "name = 'own'\ngroup = 'point'\n[[step]]\nsql = 'SELECT 1'\nrows = 1\n";
+        std::fs::write(&path, text).unwrap();
+        let path = path.to_str().unwrap();
+        let words = [path.to_owned(), format!("warm:9s:{path}?rand=latest"), "scan".to_owned()];
+        let chosen = choose(&words, &[]).unwrap();
+        let shown: Vec<String> = chosen.stages.iter().map(Stage::to_string).collect();
+        assert_eq!(shown, ["own", "warm:9s:own?rand=latest", "scan"]);
+        assert_eq!(chosen.files, [LoadFile { file: path.to_owned(), text: text.to_owned() }]);
+        let by_name = choose(&["own".to_owned()], &[path.into()]).unwrap();
+        assert_eq!(by_name.files, chosen.files);
+        let unused = choose(&["scan".to_owned()], &[path.into()]).unwrap();
+        assert_eq!(unused.files, []);
+    }
+
+    #[test]
+    fn slips_of_the_finger_get_the_nearest_name() {
+        let error = |word: &str| choose(&[word.to_owned()], &[]).unwrap_err().to_string();
+        assert!(error("point-qurey").contains("\"point-query\""));
+        assert!(error("warm:point-qurey").contains("\"point-query\""));
+        assert!(error("sysbench-23").contains("\"sysbench-32\""));
+        assert!(!error("xyz").contains("did you mean"));
+        assert!(error("nowhere.toml").contains("cannot be read"));
+    }
+}

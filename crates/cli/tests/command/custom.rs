@@ -1,0 +1,60 @@
+//! The example of a custom load, from its file to the report, and on when the file has gone.
+
+use std::path::{Path, PathBuf};
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::common::{Home, end, signal, turn};
+
+const FLAGS: &str = "compare sqlite:?journal_mode=wal sqlite:?journal_mode=wal&synchronous=off \
+                     --quick --rounds 6 --seconds 0.2 --warm-up 0.2 --rows 2000 --clients 1,2 \
+                     --load";
+
+/// The example under a name of its own, so that it can be taken away.
+fn shop(home: &Home) -> PathBuf {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/shop.toml");
+    let file = home.path().with_extension("toml");
+    std::fs::copy(example, &file).unwrap();
+    file
+}
+
+fn args(file: &Path) -> Vec<String> {
+    let mut args: Vec<String> = FLAGS.split_whitespace().map(str::to_owned).collect();
+    args.push(format!("{}?rand=uniform,point-query", file.display()));
+    args
+}
+
+#[test]
+fn the_example_is_measured_and_goes_on_without_its_file() {
+    let _turn = turn();
+    let home = Home::new();
+    let file = shop(&home);
+    let store = home.path().join("dbdyno.db");
+    let mut child = home.start(args(&file));
+    // Within the second of four cells: new rows must not meet those of the first one.
+    home.wait_for_rounds(&mut child, &store, 15);
+    signal(&child, Signal::SIGINT);
+    let done = end(child);
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(done.code, 130, "{done:?}");
+
+    let resumed = home.dbdyno(["resume", "--format", "json"]);
+    assert!([0, 3].contains(&resumed.code), "{resumed:?}");
+    let run: Value = serde_json::from_str(&resumed.out).unwrap();
+    assert_eq!(run["status"], "complete");
+    let cells = run["cells"].as_array().unwrap();
+    let loads: Vec<&str> = cells.iter().map(|cell| cell["load"].as_str().unwrap()).collect();
+    let shop = "shop?rand=uniform";
+    assert_eq!(loads, [shop, shop, "point-query", "point-query"]);
+    for cell in &cells[..2] {
+        // 60 % of the events are two statements, 30 % are eight, 10 % are three.
+        let (qps, tps) = (&cell["base"]["qps"], &cell["base"]["tps"]);
+        let statements = qps.as_f64().unwrap() / tps.as_f64().unwrap();
+        assert!((3.0..5.0).contains(&statements), "{statements} statements an event");
+    }
+    let command = run["command"].as_str().unwrap();
+    assert!(command.contains("--load-file") && command.contains("shop?rand=uniform"), "{command}");
+    let shown = home.dbdyno(["show"]);
+    assert!(shown.out.contains(shop), "{shown:?}");
+}

@@ -1,0 +1,82 @@
+//! The loads of a plan: those that come with dbdyno, and those whose text is in the plan.
+
+use std::sync::Arc;
+
+use dbdyno_model::{Arm, Cell, Plan, Stage, Target};
+use dbdyno_workload::{Catalog, Custom, Dataset, Load, Tables, explain};
+
+use crate::error::LabError;
+use crate::insert_benchmark;
+
+/// Looks whether all loads of a plan can be asked of both of its arms, before anything is started.
+///
+/// # Errors
+/// [`LabError::Loads`]: a file that is no load, a load that does not speak the dialect of an arm or
+/// finds no tables there, or two loads that need different tables of one name.
+pub fn check(plan: &Plan) -> Result<(), LabError> {
+    let catalog = catalog_of(plan)?;
+    datasets_of(plan)?;
+    for label in plan.stages.iter().filter_map(Stage::load) {
+        let load = resolve_in(&catalog, plan, label)?;
+        for arm in Arm::BOTH {
+            let spec = &plan.arms[arm];
+            if !load.speaks(spec.dialect()) {
+                let names = explain::DIALECTS.iter().filter(|(known, _)| load.speaks(*known));
+                let names: Vec<&str> = names.map(|(_, name)| *name).collect();
+                return Err(LabError::Loads(format!(
+                    "{label} has no SQL for {arm} ({spec}), only for {}; add it to the file",
+                    names.join(" and ")
+                )));
+            }
+            let is_ours = !matches!(spec.target, Target::Url(_));
+            if is_ours && catalog.custom_of(label).is_some_and(Custom::asks_what_is_there) {
+                return Err(LabError::Loads(format!(
+                    "{label} asks tables that are there already (tables = \"none\"), and {spec} \
+                     begins empty; name a running server by its URL"
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn catalog_of(plan: &Plan) -> Result<Catalog, LabError> {
+    let mut catalog = Catalog::default();
+    for file in &plan.files {
+        let custom = Custom::parse(&file.file, &file.text);
+        let custom = custom.map_err(|error| LabError::Loads(error.to_string()))?;
+        catalog.add(custom).map_err(LabError::Loads)?;
+    }
+    Ok(catalog)
+}
+
+fn resolve_in(catalog: &Catalog, plan: &Plan, label: &str) -> Result<Load, LabError> {
+    let load = catalog.resolve(label, tables_of(plan));
+    load.map_err(|error| LabError::Loads(format!("{label}: {error}")))
+}
+
+/// The load with this label.
+pub(crate) fn resolve(plan: &Plan, label: &str) -> Result<Load, LabError> {
+    resolve_in(&catalog_of(plan)?, plan, label)
+}
+
+/// The tables of all loads of a plan, each set once.
+pub(crate) fn datasets_of(plan: &Plan) -> Result<Vec<Arc<dyn Dataset>>, LabError> {
+    let labels: Vec<&str> = plan.stages.iter().filter_map(Stage::load).collect();
+    // The Insert Benchmark has tables for as many clients as the plan has, and runs by itself.
+    if let Some(dataset) = labels.iter().find_map(|load| insert_benchmark::dataset_of(plan, load)) {
+        return Ok(vec![dataset]);
+    }
+    let datasets = catalog_of(plan)?.datasets(labels, tables_of(plan));
+    datasets.map_err(|error| LabError::Loads(error.to_string()))
+}
+
+/// Whether the load of a cell changes rows.
+pub(crate) fn writes(plan: &Plan, cell: &Cell) -> bool {
+    resolve(plan, &cell.load).is_ok_and(|load| load.writes())
+}
+
+/// sysbench's tables as a plan wants them.
+fn tables_of(plan: &Plan) -> Tables {
+    Tables { count: plan.tables, rows: plan.rows, seed: plan.seed }
+}

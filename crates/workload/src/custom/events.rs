@@ -1,0 +1,216 @@
+//! The events of a file: steps, statements, weights.
+//!
+//! ```text
+//!   [[event]]  name, weight, transaction
+//!     [[event.step]]  sql, rows or changed, class, channel, repeat, table
+//!     [[event.step]]  statements = [{ sql = …, rows = … }, …], repeat, table
+//! ```
+//!
+//! A load with one event has no `[[event]]`: its steps stand at the top.
+
+use dbdyno_model::Dialect;
+
+use crate::custom::check::Checker;
+use crate::custom::read::{Entry, FileError, Section};
+use crate::custom::tables::Place;
+use crate::draw::Draw;
+use crate::load::{Ask, Channel, Expect, Mix, Sql, Step, TableDraw, Transaction};
+
+const DIALECTS: [(&str, Dialect); 3] =
+    [("mysql", Dialect::Mysql), ("postgres", Dialect::Postgres), ("sqlite", Dialect::Sqlite)];
+/// Statements that an event may have, repetitions counted.
+const CALLS_MOST: u64 = 10_000;
+
+/// All events with their weights.
+pub(super) fn events(
+    top: &Section<'_, '_>,
+    place: &Place,
+    draw: Draw,
+) -> Result<Vec<(u32, Mix)>, FileError> {
+    let default = transaction(top)?;
+    let (steps, events) = (top.value("step"), top.value("event"));
+    if let (Some(_), Some(event)) = (&steps, &events) {
+        return Err(event.error("steps stand either at the top or in events, not in both"));
+    }
+    let mix = |transaction, steps| Mix { transaction, steps, weights: Vec::new(), draw };
+    if let Some(entry) = steps {
+        let steps = self::steps(&entry, None, place)?;
+        let alone = steps.len() == 1 && steps[0].repeat == 1 && steps[0].asks.len() == 1;
+        let usual = if alone { Transaction::Autocommit } else { Transaction::Explicit };
+        return Ok(vec![(1, mix(default.unwrap_or(usual), steps))]);
+    }
+    let Some(entry) = events else {
+        // A step that is misspelled is found by its name.
+        top.finish()?;
+        return Err(top.error("a load asks something: add [[step]] with sql = \"…\""));
+    };
+    let mut all = Vec::new();
+    for entry in entry.list()? {
+        let event = entry.section("an event")?;
+        let name =
+            event.required("name", "name = \"order\", which its latencies are filed under")?;
+        let class = class(&name)?;
+        let weight = event.value("weight").map_or(Ok(1), |weight| weight.number(0, 1_000_000))?;
+        let transaction = transaction(&event)?.or(default).unwrap_or(Transaction::Explicit);
+        let steps = event.required("step", "[[event.step]] with sql = \"…\" below it")?;
+        let steps = self::steps(&steps, Some(&class), place)?;
+        event.finish()?;
+        all.push((weight as u32, mix(transaction, steps)));
+    }
+    if all.iter().all(|(weight, _)| *weight == 0) {
+        return Err(entry.error("no event has a weight above 0; give one of them weight = 1"));
+    }
+    Ok(all)
+}
+
+fn transaction(section: &Section<'_, '_>) -> Result<Option<Transaction>, FileError> {
+    let Some(entry) = section.value("transaction") else { return Ok(None) };
+    Ok(Some(if entry.boolean()? { Transaction::Explicit } else { Transaction::Autocommit }))
+}
+
+fn class(entry: &Entry<'_, '_>) -> Result<String, FileError> {
+    let name = entry.text()?;
+    if name.is_empty() || name.len() > 63 || name.chars().any(char::is_control) {
+        return Err(entry.error("a name is a short text"));
+    }
+    Ok(name.to_owned())
+}
+
+fn steps(
+    entry: &Entry<'_, '_>,
+    class: Option<&str>,
+    place: &Place,
+) -> Result<Vec<Step>, FileError> {
+    let mut steps = Vec::new();
+    let mut calls = 0;
+    let mut checkers = DIALECTS.map(|_| Checker::new(place));
+    for entry in entry.list()? {
+        let section = entry.section("a step")?;
+        let repeat = section.value("repeat").map_or(Ok(1), |repeat| repeat.number(1, 10_000))?;
+        let table = match section.value("table") {
+            Some(entry) => match entry.word(&["random", "client"])? {
+                "client" => TableDraw::OfClient,
+                _ => TableDraw::Random,
+            },
+            None => TableDraw::Random,
+        };
+        checkers.iter_mut().for_each(|checker| checker.begin_step(repeat));
+        let asks = match (section.value("statements"), section.value("sql")) {
+            (Some(list), None) => {
+                let mut asks = Vec::new();
+                for entry in list.list()? {
+                    let section = entry.section("a statement")?;
+                    let sql = section.required("sql", "sql = \"SELECT …\"")?;
+                    asks.push(ask(&section, &sql, class, &mut checkers)?);
+                    section.finish()?;
+                }
+                asks
+            }
+            (None, Some(sql)) => vec![ask(&section, &sql, class, &mut checkers)?],
+            (Some(list), Some(_)) => {
+                return Err(list.error("a step has either sql or statements, not both"));
+            }
+            (None, None) => {
+                return Err(section.error("a step has no sql; write sql = \"SELECT …\""));
+            }
+        };
+        section.finish()?;
+        calls += repeat * asks.len() as u64;
+        if calls > CALLS_MOST {
+            let message = format!("an event of more than {CALLS_MOST} statements; repeat less");
+            return Err(entry.error(message));
+        }
+        steps.push(Step { asks, repeat: repeat as u32, table });
+    }
+    if steps.iter().all(|step| step.asks.is_empty()) {
+        return Err(entry.error("without statements there is nothing to ask; add sql = \"…\""));
+    }
+    Ok(steps)
+}
+
+fn ask(
+    section: &Section<'_, '_>,
+    sql: &Entry<'_, '_>,
+    class: Option<&str>,
+    checkers: &mut [Checker<'_>; 3],
+) -> Result<Ask, FileError> {
+    let texts = by_dialect(sql)?;
+    for ((text, entry), checker) in texts.iter().zip(checkers) {
+        if let Some(entry) = entry {
+            checker.statement(text, entry)?;
+        }
+    }
+    let [mysql, postgres, sqlite] = texts.map(|(text, _)| text);
+    let own = section.value("class").map(|entry| self::class(&entry)).transpose()?;
+    let word = |text: &str| text.split_whitespace().next().unwrap_or_default().to_lowercase();
+    let first = [&mysql, &postgres, &sqlite].into_iter().find(|text| !text.is_empty());
+    let class = own.or(class.map(str::to_owned)).or(first.map(|text| word(text)));
+    let channel = match section.value("channel") {
+        Some(entry) if entry.word(&["prepared", "text"])? == "text" => Channel::Text,
+        Some(_) | None => Channel::Prepared,
+    };
+    let expect = match (section.value("rows"), section.value("changed")) {
+        (Some(rows), None) => bounds(&rows).map(|(low, high)| Expect::Rows(low, high))?,
+        (None, Some(changed)) => bounds(&changed).map(|(low, high)| Expect::Changed(low, high))?,
+        (Some(_), Some(changed)) => {
+            return Err(changed.error("a statement either returns rows or changes them"));
+        }
+        (None, None) => {
+            // One of them misspelled is found by its name.
+            section.finish()?;
+            return Err(sql.error(
+                "what is a right answer? write rows = 1 or changed = 1 beside it, or bounds: \
+                 rows = \"0..10\", rows = \"0..\"",
+            ));
+        }
+    };
+    let class = class.unwrap_or_default();
+    Ok(Ask { class, sql: Sql { mysql, postgres, sqlite }, expect, channel })
+}
+
+/// `1`, `"1..5"` or `"1.."`.
+fn bounds(entry: &Entry<'_, '_>) -> Result<(u64, u64), FileError> {
+    if !entry.is_text() {
+        let exact = entry.number(0, i64::MAX as u64)?;
+        return Ok((exact, exact));
+    }
+    let text = entry.text()?;
+    let wrong =
+        || entry.error(format!("{text:?} is no number and no bounds such as \"0..10\" or \"1..\""));
+    let (low, high) = text.split_once("..").ok_or_else(wrong)?;
+    let low = low.trim().parse().map_err(|_| wrong())?;
+    let high = match high.trim() {
+        "" => u64::MAX,
+        high => high.parse().map_err(|_| wrong())?,
+    };
+    if low <= high { Ok((low, high)) } else { Err(wrong()) }
+}
+
+/// The texts for MySQL, PostgreSQL and SQLite, each with where it stands; an empty one where the
+/// file has none.
+pub(super) fn by_dialect<'a, 'i>(
+    entry: &Entry<'a, 'i>,
+) -> Result<[(String, Option<Entry<'a, 'i>>); 3], FileError> {
+    let of = |entry: Entry<'a, 'i>| -> Result<_, FileError> {
+        let text = entry.text()?.to_owned();
+        if text.trim().is_empty() {
+            return Err(entry.error("there is no SQL in it"));
+        }
+        Ok((text, Some(entry)))
+    };
+    if !entry.is_table() {
+        return Ok([of(entry.again())?, of(entry.again())?, of(entry.again())?]);
+    }
+    let section = entry.section("SQL by dialect")?;
+    let default = section.value("default");
+    let mut texts = Vec::new();
+    for (name, _) in DIALECTS {
+        let entry = section.value(name).or_else(|| default.as_ref().map(Entry::again));
+        texts.push(entry.map_or(Ok((String::new(), None)), of)?);
+    }
+    section.finish()?;
+    if texts.iter().all(|(_, entry)| entry.is_none()) {
+        return Err(entry.error("SQL for at least one of default, mysql, postgres, sqlite"));
+    }
+    Ok(texts.try_into().unwrap_or_else(|_| unreachable!("three dialects, three texts")))
+}

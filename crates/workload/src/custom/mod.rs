@@ -1,0 +1,201 @@
+//! Loads that users write: a TOML file.
+//!
+//! ```text
+//!   shop.toml ──Custom::parse──▶ Custom ──load(options, tables)──▶ Load
+//!                 │                ├── events: statements with generators   ──▶ Mix or Choice
+//!                 ▼                └── tables: sysbench's, its own, none    ──▶ Dataset
+//!       FileError: file, line, column, what to write instead
+//! ```
+//!
+//! ```toml
+//! name = "accounts"
+//! group = "write"
+//!
+//! [[table]]
+//! name = "account"
+//! create = "CREATE TABLE account (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL)"
+//! columns = { id = "{row}", balance = "{int 0..1000}" }
+//!
+//! [[step]]
+//! sql = "UPDATE account SET balance = balance + {int -9..9} WHERE id = {id}"
+//! changed = "0..1"
+//! ```
+//!
+//! What stands in braces is described in [`crate::template`]. Everything that can be known without
+//! a server is checked when the file is read: a load that has been read compiles in every dialect
+//! that it speaks.
+
+mod check;
+mod events;
+mod read;
+mod tables;
+
+use std::fmt;
+use std::sync::Arc;
+
+use dbdyno_model::random;
+use toml::de::DeTable;
+
+use crate::catalog;
+use crate::dataset::Dataset;
+use crate::draw::{self, Draw};
+use crate::load::{Choice, Content, Group, Load, Mix, Transaction, Trend, Unit};
+use crate::spec::{Options, SpecError};
+use crate::table::Tables;
+
+pub use read::FileError;
+use read::{Section, Source};
+use tables::Place;
+
+/// A load as a file describes it.
+#[derive(Clone, PartialEq)]
+pub struct Custom {
+    /// What it is called.
+    pub name: String,
+    /// One line for people.
+    pub about: String,
+    /// Its place in the table of results.
+    pub group: Group,
+    /// The file as it was named, for messages.
+    pub file: String,
+    /// The text of the file: what a stored plan keeps.
+    pub text: String,
+    trend: Trend,
+    draw: Draw,
+    place: Place,
+    events: Vec<(u32, Mix)>,
+}
+
+/// The text speaks for the rest.
+impl fmt::Debug for Custom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Custom").field("file", &self.file).field("text", &self.text).finish()
+    }
+}
+
+/// More is no description of a load.
+const BYTES_MOST: usize = 1 << 20;
+
+impl Custom {
+    /// Reads a file. `file` is what it is called in messages.
+    ///
+    /// # Errors
+    /// What is wrong, where, and what to write instead.
+    pub fn parse(file: &str, text: &str) -> Result<Custom, FileError> {
+        let source = Source { file, text };
+        if text.len() > BYTES_MOST {
+            return Err(source.error(0, "the file is larger than 1 MiB; a load is shorter"));
+        }
+        let document = DeTable::parse(text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            source.error(at, format!("this is not TOML: {}", error.message()))
+        })?;
+        let top = Section::of_file(source, "a load", &document);
+        let name = name(&top)?;
+        let about = match top.value("about") {
+            Some(about) => about.text()?.to_owned(),
+            None => format!("custom load of {file}"),
+        };
+        let group = top
+            .required("group", "group = \"point\", \"range\", \"range-aggregate\" or \"write\"")?;
+        let group = Group::from_name(group.word(&Group::ALL.map(Group::name))?);
+        let group = group.expect("one of the words above");
+        let trend = match top.value("trend").map(|t| t.word(&["steady", "grows", "shrinks"])) {
+            Some(word) => match word? {
+                "grows" => Trend::Grows,
+                "shrinks" => Trend::Shrinks,
+                _ => Trend::Steady,
+            },
+            None => Trend::Steady,
+        };
+        let draw = draw(&top)?;
+        let place = tables::place(&top)?;
+        let events = events::events(&top, &place, draw)?;
+        top.finish()?;
+        let (file, text) = (file.to_owned(), text.to_owned());
+        Ok(Custom { name, about, group, file, text, trend, draw, place, events })
+    }
+
+    /// Whether it makes no tables: those that it asks must be there already.
+    pub fn asks_what_is_there(&self) -> bool {
+        matches!(self.place, Place::There { .. })
+    }
+
+    /// The load with its options: `rand`, `skew`, `trx`. `spec` is its name with them.
+    ///
+    /// # Errors
+    /// An option that it does not take.
+    pub(crate) fn load(
+        &self,
+        spec: &str,
+        options: &mut Options,
+        tables: Tables,
+    ) -> Result<Load, SpecError> {
+        let draw = catalog::draw(options, self.draw)?;
+        let transaction = match options.word("trx", &["as written", "on", "off"])? {
+            "on" => Some(Transaction::Explicit),
+            "off" => Some(Transaction::Autocommit),
+            _ => None,
+        };
+        let mut events = self.events.clone();
+        for (_, mix) in &mut events {
+            mix.draw = draw;
+            mix.transaction = transaction.unwrap_or(mix.transaction);
+        }
+        let content = match events.len() {
+            1 => Content::Mix(events.remove(0).1),
+            _ => Content::Choice(Choice { mixes: events }),
+        };
+        Ok(Load {
+            name: spec.to_owned(),
+            about: self.about.clone(),
+            group: self.group,
+            trend: self.trend,
+            unit: Unit::Statements,
+            dataset: self.dataset(tables),
+            content,
+            options: options.known(),
+        })
+    }
+
+    fn dataset(&self, tables: Tables) -> Arc<dyn Dataset> {
+        let key = format!("{}?file={:016x}", self.name, random::key_of(&self.text));
+        tables::dataset(&self.place, key, tables)
+    }
+}
+
+/// A load's name stands in lists with commas, in front of options, and in the names of stages.
+fn name(top: &Section<'_, '_>) -> Result<String, FileError> {
+    let entry = top.required("name", "name = \"my-load\"")?;
+    let name = entry.text()?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    let is_first = |c: char| c.is_ascii_alphabetic();
+    if name.len() > 63 || !name.starts_with(is_first) || !name.chars().all(is_plain) {
+        let message = "a name has letters, digits, '-' and '_', begins with a letter and is at \
+                       most 63 long";
+        return Err(entry.error(message));
+    }
+    if name == "settle" || crate::suite::Suite::find(name).is_some() || catalog::has(name) {
+        return Err(entry.error(format!(
+            "dbdyno has a load, suite or stage {name:?} already; take another name"
+        )));
+    }
+    Ok(name.to_owned())
+}
+
+fn draw(top: &Section<'_, '_>) -> Result<Draw, FileError> {
+    let skew = top.value("skew");
+    let share = skew.as_ref().map(|skew| skew.fraction()).transpose()?;
+    match top.value("rand") {
+        Some(rand) => {
+            let name = rand.word(&draw::NAMES)?;
+            Draw::from_name(name, share).map_err(|error| skew.unwrap_or(rand).error(error))
+        }
+        None => match skew {
+            Some(skew) => {
+                Err(skew.error("skew takes a distribution beside it: rand = \"zipfian\""))
+            }
+            None => Ok(Draw::Uniform),
+        },
+    }
+}

@@ -1,0 +1,237 @@
+//! TOML with positions: every refusal says where.
+//!
+//! ```text
+//!   Source ── text ──▶ Section ── value("weight") ──▶ Entry ── number(0, 1000) ──▶ u64
+//!                        └── finish(): a key that nobody asked for is refused
+//! ```
+
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::suggest::did_you_mean;
+
+/// What is wrong with a file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileError {
+    /// The file as it was named.
+    pub file: String,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What is wrong, and what to try.
+    pub message: String,
+    /// The line itself.
+    excerpt: String,
+}
+
+/// `shop.toml:7:1: unknown key …`, and below it the line with a mark.
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FileError { file, line, column, message, excerpt } = self;
+        let number = line.to_string();
+        write!(f, "{file}:{line}:{column}: {message}\n  {number} | {excerpt}\n  ")?;
+        write!(f, "{:width$} | {:indent$}^", "", "", width = number.len(), indent = column - 1)
+    }
+}
+
+impl std::error::Error for FileError {}
+
+/// A longer line is cut: it is there to be recognised.
+const EXCERPT_MOST: usize = 200;
+
+/// A file.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'a> {
+    pub file: &'a str,
+    pub text: &'a str,
+}
+
+impl Source<'_> {
+    /// An error at a byte of the text.
+    pub(super) fn error(&self, at: usize, message: impl Into<String>) -> FileError {
+        let mut at = at.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        let before = &self.text[..at];
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = self.text[start..].lines().next().unwrap_or_default();
+        // A tab is as wide as the mark takes it for.
+        let shown: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+        FileError {
+            file: self.file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+            message: message.into(),
+            excerpt: shown.chars().take(EXCERPT_MOST).collect(),
+        }
+    }
+}
+
+/// A table of the file.
+pub(super) struct Section<'a, 'i> {
+    source: Source<'a>,
+    what: &'static str,
+    table: &'a DeTable<'i>,
+    at: usize,
+    known: RefCell<Vec<&'static str>>,
+}
+
+/// A value of a table or list.
+pub(super) struct Entry<'a, 'i> {
+    source: Source<'a>,
+    key: &'static str,
+    value: &'a Spanned<DeValue<'i>>,
+}
+
+impl<'a, 'i> Section<'a, 'i> {
+    /// The whole file; `what` is what people call it.
+    pub(super) fn of_file(
+        source: Source<'a>,
+        what: &'static str,
+        table: &'a Spanned<DeTable<'i>>,
+    ) -> Section<'a, 'i> {
+        let table = table.get_ref();
+        Section { source, what, table, at: 0, known: RefCell::new(Vec::new()) }
+    }
+
+    /// An error at the beginning of the section.
+    pub(super) fn error(&self, message: impl Into<String>) -> FileError {
+        self.source.error(self.at, message)
+    }
+
+    /// The value of a key, if it is there.
+    pub(super) fn value(&self, key: &'static str) -> Option<Entry<'a, 'i>> {
+        self.known.borrow_mut().push(key);
+        self.table.get(key).map(|value| Entry { source: self.source, key, value })
+    }
+
+    /// The value of a key.
+    pub(super) fn required(
+        &self,
+        key: &'static str,
+        example: &str,
+    ) -> Result<Entry<'a, 'i>, FileError> {
+        self.value(key)
+            .ok_or_else(|| self.error(format!("{} has no {key}; write {example}", self.what)))
+    }
+
+    /// All keys and values in the order of the file; for tables whose keys are names.
+    pub(super) fn all(&self) -> Vec<(&'a str, usize, Entry<'a, 'i>)> {
+        let mut all: Vec<_> = self.table.iter().collect();
+        all.sort_by_key(|(key, _)| key.span().start);
+        let entry = |value| Entry { source: self.source, key: self.what, value };
+        all.into_iter()
+            .map(|(key, value)| (&**key.get_ref(), key.span().start, entry(value)))
+            .collect()
+    }
+
+    /// Nothing is there that nobody asked for.
+    pub(super) fn finish(&self) -> Result<(), FileError> {
+        let known = self.known.borrow();
+        let unknown = self.table.keys().filter(|key| !known.contains(&&**key.get_ref()));
+        let Some(first) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
+        let name = first.get_ref();
+        let near = did_you_mean(name, known.iter().copied());
+        let what = self.what;
+        let message = format!("unknown key {name:?}{near}; {what} takes {}", known.join(", "));
+        Err(self.source.error(first.span().start, message))
+    }
+}
+
+impl<'a, 'i> Entry<'a, 'i> {
+    /// The same value once more.
+    pub(super) fn again(&self) -> Entry<'a, 'i> {
+        Entry { source: self.source, key: self.key, value: self.value }
+    }
+
+    fn at(&self) -> usize {
+        self.value.span().start
+    }
+
+    /// An error at the value.
+    pub(super) fn error(&self, message: impl Into<String>) -> FileError {
+        self.source.error(self.at(), message)
+    }
+
+    fn takes(&self, what: &str) -> FileError {
+        let found = self.value.get_ref().type_str();
+        self.error(format!("{} takes {what}, this is of type {found}", self.key))
+    }
+
+    /// An error at a byte of the text that this value is. A text with escapes is not as long as
+    /// what stands for it; there the error is at its beginning.
+    pub(super) fn error_within(&self, offset: usize, message: impl Into<String>) -> FileError {
+        let span: Range<usize> = self.value.span();
+        let raw = self.source.text.get(span.clone()).unwrap_or_default();
+        let text = self.value.get_ref().as_str().unwrap_or_default();
+        let found = raw.find(text).map(|from| from + offset);
+        self.source.error(span.start + found.unwrap_or(0), message)
+    }
+
+    pub(super) fn is_table(&self) -> bool {
+        self.value.get_ref().is_table()
+    }
+
+    pub(super) fn is_text(&self) -> bool {
+        self.value.get_ref().is_str()
+    }
+
+    /// A text.
+    pub(super) fn text(&self) -> Result<&'a str, FileError> {
+        self.value.get_ref().as_str().ok_or_else(|| self.takes("a text in quotes"))
+    }
+
+    /// A whole number within bounds.
+    pub(super) fn number(&self, low: u64, high: u64) -> Result<u64, FileError> {
+        let takes = format!("a whole number from {low} to {high}");
+        let number = self.value.get_ref().as_integer().ok_or_else(|| self.takes(&takes))?;
+        let number = u64::from_str_radix(number.as_str(), number.radix()).ok();
+        number
+            .filter(|number| (low..=high).contains(number))
+            .ok_or_else(|| self.error(format!("{} takes {takes}", self.key)))
+    }
+
+    /// Any number.
+    pub(super) fn fraction(&self) -> Result<f64, FileError> {
+        let value = self.value.get_ref();
+        let text = value.as_float().map(|number| number.as_str().to_owned());
+        let text = text.or_else(|| value.as_integer().map(|number| number.as_str().to_owned()));
+        let number = text.and_then(|text| text.parse().ok()).filter(|n: &f64| n.is_finite());
+        number.ok_or_else(|| self.takes("a number"))
+    }
+
+    /// True or false.
+    pub(super) fn boolean(&self) -> Result<bool, FileError> {
+        self.value.get_ref().as_bool().ok_or_else(|| self.takes("true or false"))
+    }
+
+    /// One of these words.
+    pub(super) fn word(&self, words: &[&'static str]) -> Result<&'static str, FileError> {
+        let text = self.text()?;
+        words.iter().find(|&&word| word == text).copied().ok_or_else(|| {
+            let near = did_you_mean(text, words.iter().copied());
+            let words = words.join(", ");
+            self.error(format!("{} cannot be {text:?}{near}; it takes {words}", self.key))
+        })
+    }
+
+    /// A table, called `what` in messages.
+    pub(super) fn section(&self, what: &'static str) -> Result<Section<'a, 'i>, FileError> {
+        let table = self.value.get_ref().as_table().ok_or_else(|| self.takes("a table"))?;
+        let known = RefCell::new(Vec::new());
+        Ok(Section { source: self.source, what, table, at: self.at(), known })
+    }
+
+    /// A list.
+    pub(super) fn list(&self) -> Result<Vec<Entry<'a, 'i>>, FileError> {
+        let list = self.value.get_ref().as_array().ok_or_else(|| self.takes("a list"))?;
+        let entry = |value| Entry { source: self.source, key: self.key, value };
+        Ok(list.iter().map(entry).collect())
+    }
+}

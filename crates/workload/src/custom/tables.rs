@@ -1,0 +1,407 @@
+//! The tables of a custom load: sysbench's, its own, or what is there already.
+//!
+//! ```text
+//!   [[table]]  name, rows, create, columns = { id = "{row}", … }, after
+//!
+//!   create ─▶ rows: a line for each, column by column ─▶ after: indexes ─▶ statistics
+//! ```
+//!
+//! A row is a pure function of seed, table and row number. Ids in columns are uniform, whatever the
+//! distribution of the load: it says which rows are asked for, not what is in them.
+
+use std::sync::Arc;
+
+use dbdyno_model::{Dialect, random};
+
+use crate::custom::check::Checker;
+use crate::custom::events::by_dialect;
+use crate::custom::read::{Entry, FileError, Section};
+use crate::dataset::{Dataset, TableScript};
+use crate::draw::Draw;
+use crate::generate::{Memory, Scope};
+use crate::load::Sql;
+use crate::program::Value;
+use crate::table::Tables;
+use crate::template::{Generator, Named, Part, Template, is_name};
+use crate::text;
+
+/// Which tables a custom load asks.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Place {
+    /// sysbench's.
+    Sbtest,
+    /// Its own.
+    Own(Vec<OwnTable>),
+    /// Those that are there, with ids from 1 to `rows`.
+    There {
+        /// Ids go from 1 to here.
+        rows: Option<u64>,
+    },
+}
+
+/// A table as the file describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct OwnTable {
+    pub name: String,
+    rows: Rows,
+    create: Sql,
+    after: Vec<Sql>,
+    columns: Vec<(String, Template)>,
+}
+
+/// How many rows a table has.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Rows {
+    Exactly(u64),
+    /// In percent of the rows of the plan.
+    Percent(u64),
+}
+
+const ROWS_MOST: u64 = 2_000_000_000;
+
+impl OwnTable {
+    /// Whether it begins without rows.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self.rows, Rows::Exactly(0) | Rows::Percent(0))
+    }
+
+    fn rows(&self, tables: Tables) -> u64 {
+        match self.rows {
+            Rows::Exactly(rows) => rows,
+            Rows::Percent(0) => 0,
+            Rows::Percent(share) => (tables.rows.saturating_mul(share) / 100).clamp(1, ROWS_MOST),
+        }
+    }
+}
+
+/// Reads `tables`, `rows` and the `[[table]]`s.
+pub(super) fn place(top: &Section<'_, '_>) -> Result<Place, FileError> {
+    let (kind, own, rows) = (top.value("tables"), top.value("table"), top.value("rows"));
+    let word = kind.as_ref().map(|kind| kind.word(&["sbtest", "none"])).transpose()?;
+    match (word, own) {
+        (Some(_), Some(table)) => {
+            Err(table.error("a load has either tables = … or [[table]] of its own"))
+        }
+        (None, Some(table)) => match rows {
+            Some(rows) => Err(rows.error("each [[table]] has rows of its own; move it there")),
+            None => own_tables(&table),
+        },
+        (Some("none"), None) => {
+            let rows = rows.map(|rows| rows.number(1, ROWS_MOST)).transpose()?;
+            Ok(Place::There { rows })
+        }
+        (_, None) => match rows {
+            Some(rows) => Err(rows.error(
+                "the rows of sysbench's tables come from --rows; rows stands with tables = \
+                 \"none\" or in a [[table]]",
+            )),
+            None => Ok(Place::Sbtest),
+        },
+    }
+}
+
+fn own_tables(entry: &Entry<'_, '_>) -> Result<Place, FileError> {
+    let entries = entry.list()?;
+    let mut tables: Vec<OwnTable> = Vec::new();
+    for entry in &entries {
+        let section = entry.section("a table")?;
+        let name = section.required("name", "name = \"orders\"")?;
+        let text = name.text()?;
+        if !is_name(text) {
+            return Err(name.error("a table's name has letters, digits and '_'"));
+        }
+        if tables.iter().any(|known| known.name.eq_ignore_ascii_case(text)) {
+            return Err(name.error("there is a table of this name above"));
+        }
+        let rows =
+            section.value("rows").map_or(Ok(Rows::Percent(100)), |rows| self::rows(&rows))?;
+        let create = section.required("create", "create = \"CREATE TABLE …\"")?;
+        let create = sql(&create, text)?;
+        let after = match section.value("after") {
+            Some(list) => list.list()?.iter().map(sql_of).collect::<Result<_, _>>()?,
+            None => Vec::new(),
+        };
+        // Read below: a column may refer to a table that comes later.
+        section.value("columns");
+        section.finish()?;
+        tables.push(OwnTable { name: text.to_owned(), rows, create, after, columns: Vec::new() });
+    }
+    if tables.is_empty() {
+        return Err(entry.error("a list of tables without a table; leave it out"));
+    }
+    let place = Place::Own(tables.clone());
+    for (table, entry) in tables.iter_mut().zip(&entries) {
+        table.columns = columns(&entry.section("a table")?, table, &place)?;
+    }
+    Ok(Place::Own(tables))
+}
+
+fn columns(
+    section: &Section<'_, '_>,
+    table: &OwnTable,
+    place: &Place,
+) -> Result<Vec<(String, Template)>, FileError> {
+    let Some(entry) = section.value("columns") else {
+        return match table.is_empty() {
+            true => Ok(Vec::new()),
+            false => Err(section
+                .error("what is in its rows? write columns = { id = \"{row}\" }, or rows = 0")),
+        };
+    };
+    let mut checker = Checker::new(place);
+    let mut columns = Vec::new();
+    for (name, _, entry) in entry.section("columns")?.all() {
+        if !is_name(name) {
+            return Err(entry.error(format!("{name:?}: a column has letters, digits and '_'")));
+        }
+        checker.column(entry.text()?, &entry)?;
+        let template = Template::parse(entry.text()?).expect("checked in the line above");
+        columns.push((name.to_owned(), template));
+    }
+    if columns.is_empty() {
+        return Err(entry.error("a table without columns; write columns = { id = \"{row}\" }"));
+    }
+    Ok(columns)
+}
+
+/// `10000`, or `"10%"` of the rows of the plan.
+fn rows(entry: &Entry<'_, '_>) -> Result<Rows, FileError> {
+    if !entry.is_text() {
+        return Ok(Rows::Exactly(entry.number(0, ROWS_MOST)?));
+    }
+    let share = entry.text()?.strip_suffix('%').and_then(|share| share.trim().parse().ok());
+    match share.filter(|share| *share <= 1_000_000) {
+        Some(share) => Ok(Rows::Percent(share)),
+        None => Err(entry.error("rows takes a number, or a share of --rows such as \"300%\"")),
+    }
+}
+
+fn sql_of(entry: &Entry<'_, '_>) -> Result<Sql, FileError> {
+    let [mysql, postgres, sqlite] = by_dialect(entry)?.map(|(text, _)| text);
+    Ok(Sql { mysql, postgres, sqlite })
+}
+
+/// CREATE statements name the table that they make: what is taken away afterwards goes by name.
+fn sql(entry: &Entry<'_, '_>, table: &str) -> Result<Sql, FileError> {
+    let texts = by_dialect(entry)?;
+    for (text, entry) in &texts {
+        let Some(entry) = entry else { continue };
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        let mut words = words.filter(|word| !word.is_empty());
+        let begins = words.next().is_some_and(|word| word.eq_ignore_ascii_case("create"));
+        if !begins || !words.any(|word| word == table) {
+            return Err(entry.error(format!("this is not CREATE TABLE {table} (…)")));
+        }
+    }
+    let [mysql, postgres, sqlite] = texts.map(|(text, _)| text);
+    Ok(Sql { mysql, postgres, sqlite })
+}
+
+/// The tables with the sizes of a plan.
+pub(super) fn dataset(place: &Place, key: String, tables: Tables) -> Arc<dyn Dataset> {
+    match place {
+        Place::Sbtest => Arc::new(tables),
+        Place::There { rows } => Arc::new(There { rows: rows.unwrap_or(1), seed: tables.seed }),
+        Place::Own(own) => Arc::new(Own::new(own, key, tables)),
+    }
+}
+
+/// Tables that are there already.
+#[derive(Clone, Debug)]
+struct There {
+    rows: u64,
+    seed: u64,
+}
+
+impl Dataset for There {
+    fn key(&self) -> String {
+        format!("none?rows={}&seed={}", self.rows, self.seed)
+    }
+
+    fn tables(&self, _dialect: Dialect) -> Vec<TableScript> {
+        Vec::new()
+    }
+
+    /// None that is ours; a statement is still spelled out once.
+    fn drawn_tables(&self) -> Vec<String> {
+        vec!["none".to_owned()]
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn units(&self, _table: usize) -> u64 {
+        0
+    }
+
+    fn push(&self, _table: usize, _unit: u64, _rows: &mut Vec<u8>) -> u64 {
+        0
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}
+
+/// The load's own tables.
+#[derive(Debug)]
+struct Own {
+    key: String,
+    seed: u64,
+    tables: Vec<SizedTable>,
+    scope: Scope,
+}
+
+/// A table with its size.
+#[derive(Debug)]
+struct SizedTable {
+    described: OwnTable,
+    rows: u64,
+    stream: u64,
+    columns: Vec<Vec<Filling>>,
+}
+
+/// A part of what a column is filled with.
+#[derive(Debug)]
+enum Filling {
+    Text(String),
+    Value(Generator<usize>),
+}
+
+impl Own {
+    fn new(own: &[OwnTable], key: String, tables: Tables) -> Own {
+        let sizes: Vec<u64> = own.iter().map(|table| table.rows(tables)).collect();
+        let others = sizes.iter().map(|&rows| Draw::Uniform.over(rows.max(1))).collect();
+        let rows = sizes[0].max(1);
+        let scope = Scope { rows, ids: Draw::Uniform.over(rows), others };
+        let key = format!("{key}&rows={sizes:?}&seed={}", tables.seed);
+        let sized = own.iter().zip(sizes).map(|(table, rows)| SizedTable {
+            described: table.clone(),
+            rows,
+            stream: random::key_of(&table.name),
+            columns: fillings(table, own),
+        });
+        Own { key, seed: tables.seed, tables: sized.collect(), scope }
+    }
+}
+
+/// The columns with numbers for names: a table's place in the file, a value's place in the row.
+fn fillings(table: &OwnTable, own: &[OwnTable]) -> Vec<Vec<Filling>> {
+    let mut kept: Vec<String> = Vec::new();
+    let mut bind = |named: Named, name: &Arc<str>| -> Result<usize, std::convert::Infallible> {
+        let place = match named {
+            Named::Table => own.iter().position(|table| *table.name == **name),
+            Named::Value => kept.iter().position(|known| **known == **name).or_else(|| {
+                kept.push(name.to_string());
+                Some(kept.len() - 1)
+            }),
+        };
+        Ok(place.expect("names are checked when the file is read"))
+    };
+    let mut columns = Vec::new();
+    for (_, template) in &table.columns {
+        let parts = template.parts().map(|part| match part {
+            Part::Text(text) => Filling::Text(text.to_owned()),
+            Part::Parameter(generator, _) => {
+                let Ok(generator) = generator.bind(&mut bind);
+                Filling::Value(generator)
+            }
+            Part::Table(_) => unreachable!("refused when the file is read"),
+        });
+        columns.push(parts.collect());
+    }
+    columns
+}
+
+impl Dataset for Own {
+    fn key(&self) -> String {
+        self.key.clone()
+    }
+
+    fn tables(&self, dialect: Dialect) -> Vec<TableScript> {
+        let script = |table: &SizedTable| {
+            let OwnTable { name, create, after, columns, .. } = &table.described;
+            let statistics = match dialect {
+                Dialect::Mysql => format!("ANALYZE TABLE {name}"),
+                Dialect::Postgres => format!("VACUUM ANALYZE {name}"),
+                Dialect::Sqlite => format!("ANALYZE {name}"),
+            };
+            let after = after.iter().map(|sql| sql.of(dialect).to_owned());
+            TableScript {
+                name: name.clone(),
+                create: create.of(dialect).to_owned(),
+                columns: columns.iter().map(|(name, _)| name.clone()).collect(),
+                finish: after.filter(|sql| !sql.is_empty()).chain([statistics]).collect(),
+            }
+        };
+        self.tables.iter().map(script).collect()
+    }
+
+    /// A statement names its tables itself, and is spelled out once.
+    fn drawn_tables(&self) -> Vec<String> {
+        vec![self.tables[0].described.name.clone()]
+    }
+
+    fn rows(&self) -> u64 {
+        self.scope.rows
+    }
+
+    fn rows_of(&self, table: &str) -> Option<u64> {
+        self.tables.iter().find(|known| known.described.name == table).map(|known| known.rows)
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn units(&self, table: usize) -> u64 {
+        self.tables[table].rows
+    }
+
+    fn push(&self, table: usize, unit: u64, rows: &mut Vec<u8>) -> u64 {
+        let table = &self.tables[table];
+        let mut random =
+            random::stream(&[self.seed, random::key_of("custom rows"), table.stream, unit]);
+        let mut memory = Memory::new(0, unit as i64 + 1);
+        // Characters of this row, so that a later column can repeat those of an earlier one.
+        let mut made = Vec::new();
+        for (index, column) in table.columns.iter().enumerate() {
+            if index > 0 {
+                rows.push(b'\t');
+            }
+            for filling in column {
+                match filling {
+                    Filling::Text(text) => rows.extend_from_slice(text.as_bytes()),
+                    Filling::Value(generator) => {
+                        match self.scope.value(generator, &mut memory, &mut random, &mut made) {
+                            Value::Null => rows.extend_from_slice(b"\\N"),
+                            Value::Int(number) => text::push_signed(rows, number),
+                            Value::Text { start, length } => {
+                                let (start, length) = (start as usize, length as usize);
+                                rows.extend_from_slice(&made[start..start + length]);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        rows.push(b'\n');
+        1
+    }
+
+    fn bytes(&self) -> u64 {
+        let size = |(index, table): (usize, &SizedTable)| {
+            let mut row = Vec::new();
+            if table.rows > 0 {
+                self.push(index, 0, &mut row);
+            }
+            (row.len() as u64 + 20).saturating_mul(table.rows)
+        };
+        self.tables.iter().enumerate().map(size).fold(0, u64::saturating_add)
+    }
+}

@@ -1,0 +1,139 @@
+//! What generators give: the values of parameters and of columns.
+//!
+//! ```text
+//!   Generator<usize> ──┐
+//!   Scope (samplers) ──┼── value ──▶ Value            characters go to the end of a buffer
+//!   Memory (last id) ──┘
+//! ```
+//!
+//! The same code makes the parameters of an event and the rows of a custom load's own tables. It
+//! allocates nothing once the buffer has grown.
+
+use dbdyno_model::random::Stream;
+
+use crate::calendar;
+use crate::draw::Sampler;
+use crate::program::Value;
+use crate::template::Generator;
+use crate::text;
+
+/// Values that an event can remember under names.
+pub const KEPT_MOST: usize = 16;
+/// Numbers that `{seq}` can give within one event.
+pub const SEQUENCE_MOST: usize = 31;
+
+/// From where ids are drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Scope {
+    /// Rows of the table of `{id}` and `{k}`.
+    pub rows: u64,
+    /// Draws `{id}`.
+    pub ids: Sampler,
+    /// Draw `{id of TABLE}`, by number of the table.
+    pub others: Vec<Sampler>,
+}
+
+/// What generators refer back to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Memory {
+    pub id: i64,
+    pub k: i64,
+    pub sequence: i64,
+    pub row: i64,
+    pub kept: [Value; KEPT_MOST],
+}
+
+impl Memory {
+    /// Nothing is remembered; `{seq}` gives what comes after `sequence`.
+    pub(crate) fn new(sequence: i64, row: i64) -> Memory {
+        Memory { id: 0, k: 0, sequence, row, kept: [Value::Null; KEPT_MOST] }
+    }
+}
+
+impl Scope {
+    /// The next value of a generator; its characters, if it has any, are appended to `buffer`.
+    #[inline]
+    pub(crate) fn value(
+        &self,
+        generator: &Generator<usize>,
+        memory: &mut Memory,
+        random: &mut Stream,
+        buffer: &mut Vec<u8>,
+    ) -> Value {
+        match generator {
+            Generator::Id => {
+                memory.id = self.ids.draw(random) as i64;
+                Value::Int(memory.id)
+            }
+            Generator::IdOf(table) => {
+                memory.id = self.others[*table].draw(random) as i64;
+                Value::Int(memory.id)
+            }
+            Generator::LastIdPlus(distance) => Value::Int(memory.id.wrapping_add(*distance)),
+            Generator::HotId(distance) => Value::Int((self.rows / 2) as i64 + distance),
+            Generator::K => {
+                memory.k = 1 + random.below(self.rows) as i64;
+                Value::Int(memory.k)
+            }
+            Generator::LastKPlus(distance) => Value::Int(memory.k.wrapping_add(*distance)),
+            Generator::Int(low, high) => Value::Int(between(*low, *high, random)),
+            Generator::Const(number) => Value::Int(*number),
+            Generator::Sequence => {
+                memory.sequence += 1;
+                Value::Int(memory.sequence)
+            }
+            Generator::LastSequence => Value::Int(memory.sequence),
+            Generator::Row => Value::Int(memory.row),
+            Generator::Null(share, inner) => {
+                if random.below(10_000) < u64::from(*share) {
+                    return Value::Null;
+                }
+                self.value(inner, memory, random, buffer)
+            }
+            Generator::Keep(place, inner) => {
+                let value = self.value(inner, memory, random, buffer);
+                memory.kept[*place] = value;
+                value
+            }
+            Generator::Kept(place) => memory.kept[*place],
+            characters => pushed(buffer, |buffer| push_characters(characters, random, buffer)),
+        }
+    }
+}
+
+/// Those generators whose values are characters.
+fn push_characters(generator: &Generator<usize>, random: &mut Stream, buffer: &mut Vec<u8>) {
+    match generator {
+        Generator::C => text::push_groups(buffer, random, text::C_GROUPS),
+        Generator::Pad => text::push_groups(buffer, random, text::PAD_GROUPS),
+        Generator::Digits(count) => text::push_digits(buffer, random, *count as usize),
+        Generator::Decimal(low, high, decimals) => {
+            text::push_decimal(buffer, between(*low, *high, random), *decimals);
+        }
+        Generator::Date(low, high) => calendar::push_day(buffer, between(*low, *high, random)),
+        Generator::DateTime(low, high) => {
+            calendar::push_second(buffer, between(*low, *high, random));
+        }
+        Generator::Letters(low, high) => {
+            let count = between(i64::from(*low), i64::from(*high), random);
+            text::push_letters(buffer, random, count as usize);
+        }
+        Generator::OneOf(texts) => {
+            let chosen = &texts[random.below(texts.len() as u64) as usize];
+            buffer.extend_from_slice(chosen.as_bytes());
+        }
+        Generator::Uuid => text::push_uuid(buffer, random),
+        others => unreachable!("{others:?} gives no characters"),
+    }
+}
+
+fn between(low: i64, high: i64, random: &mut Stream) -> i64 {
+    let span = high.abs_diff(low).saturating_add(1);
+    low.wrapping_add(random.below(span) as i64)
+}
+
+fn pushed(buffer: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) -> Value {
+    let start = buffer.len() as u32;
+    push(buffer);
+    Value::Text { start, length: buffer.len() as u32 - start }
+}

@@ -1,0 +1,343 @@
+//! Custom loads: the example, its values, and files that are wrong.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use dbdyno_model::{Dialect, random};
+use dbdyno_workload::ready::Part;
+use dbdyno_workload::{Catalog, Custom, Event, Load, Program, ReadyLoad, SpecError, Tables, Value};
+
+const SHOP: &str = include_str!("../../../examples/shop.toml");
+const TABLES: Tables = Tables { count: 2, rows: 1000, seed: 7 };
+const DIALECTS: [Dialect; 3] = [Dialect::Mysql, Dialect::Postgres, Dialect::Sqlite];
+
+fn catalog(text: &str) -> Catalog {
+    let mut catalog = Catalog::default();
+    let custom = Custom::parse("test.toml", text).unwrap_or_else(|error| panic!("{error}"));
+    catalog.add(custom).unwrap();
+    catalog
+}
+
+fn program(load: &Load, dialect: Dialect) -> Program {
+    match ReadyLoad::compile(load, dialect).unwrap().part() {
+        Part::Program(program) => Program::clone(program),
+        Part::Dialogue(..) => panic!("{} is a dialogue", load.name),
+    }
+}
+
+fn shown(event: &Event, value: &Value) -> String {
+    match *value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(number) => number.to_string(),
+        Value::Text { start, length } => {
+            format!("'{}'", String::from_utf8_lossy(event.text(start, length)))
+        }
+    }
+}
+
+/// The first rows of each table of the example and its first events, `UPDATE_GOLDEN=1` writes the
+/// file anew.
+#[test]
+fn the_shop_asks_what_the_golden_file_says() {
+    let load = catalog(SHOP).resolve("shop", TABLES).unwrap();
+    let mut story = String::new();
+    for (index, table) in load.dataset.tables(Dialect::Postgres).iter().enumerate() {
+        let units = load.dataset.units(index);
+        writeln!(story, "# {}: {units} rows\n{}", table.name, table.create).unwrap();
+        let mut rows = Vec::new();
+        (0..3).for_each(|unit| assert_eq!(load.dataset.push(index, unit, &mut rows), 1));
+        story.push_str(&String::from_utf8(rows).unwrap());
+        table.finish.iter().for_each(|sql| writeln!(story, "{sql}").unwrap());
+    }
+    let program = program(&load, Dialect::Postgres);
+    for operation in 0..6 {
+        let mut event = Event::default();
+        program.fill(1, operation, &mut event);
+        writeln!(story, "\n# operation {operation}").unwrap();
+        for call in &event.calls {
+            let values: Vec<String> =
+                event.values(call).iter().map(|value| shown(&event, value)).collect();
+            let statement = &program.statements()[call.statement as usize].sql;
+            let class = &program.classes()[call.class as usize];
+            writeln!(story, "{class}: {statement}\n    {}", values.join(" ")).unwrap();
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden/shop.txt");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &story).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(golden == story, "shop.txt differs; UPDATE_GOLDEN=1 writes it anew. Now:\n{story}");
+}
+
+#[test]
+fn events_come_as_often_as_their_weights_say() {
+    let load = catalog(SHOP).resolve("shop", TABLES).unwrap();
+    let program = program(&load, Dialect::Mysql);
+    let mut counts = std::collections::BTreeMap::<&str, u32>::new();
+    let mut event = Event::default();
+    for operation in 0..20_000 {
+        program.fill(0, operation, &mut event);
+        let first = event.calls.iter().find(|call| call.expect.is_some()).unwrap();
+        *counts.entry(&program.classes()[first.class as usize]).or_default() += 1;
+    }
+    for (name, share) in [("look", 0.6), ("order", 0.3), ("status", 0.1)] {
+        let found = f64::from(counts[name]) / 20_000.0;
+        // Five standard deviations of a share of 20 000.
+        assert!((found - share).abs() < 0.018, "{name}: {found}");
+    }
+}
+
+/// What is kept under a name is what comes again, NULL comes as often as it should, and `{seq}` is
+/// never the same, whatever the client, the pair, the cell or the phase.
+#[test]
+fn values_hang_together() {
+    let text = r#"
+        name = "x"
+        group = "write"
+        tables = "none"
+        rows = 10
+        [[step]]
+        sql = "A {id as a} {text 3 as b} {null 25%: int 1..9} {seq} {one of it's|é}"
+        rows = "0.."
+        channel = "text"
+        [[step]]
+        sql = "B {same a} {same b} {same seq}"
+        rows = "0.."
+    "#;
+    let load = catalog(text).resolve("x", TABLES).unwrap();
+    let program = program(&load, Dialect::Sqlite);
+    let (mut nulls, mut sequences) = (0, std::collections::BTreeSet::new());
+    let mut event = Event::default();
+    let phases = [0, 1 << 61, 1 << 62];
+    let cells = [0, 1 << 50, 2 << 50];
+    let pairs = [0, 1 << 31, 1 << 32, 99 << 32];
+    let firsts = phases.iter().flat_map(|p| cells.iter().map(move |c| p + c));
+    let firsts: Vec<u64> = firsts.flat_map(|first| pairs.iter().map(move |p| first + p)).collect();
+    for first in &firsts {
+        for (client, operation) in (0..20).flat_map(|client| (0..10).map(move |o| (client, o))) {
+            program.fill(client, first + operation, &mut event);
+            let calls: Vec<_> = event.calls.iter().filter(|call| call.expect.is_some()).collect();
+            let (a, b) = (event.values(calls[0]), event.values(calls[1]));
+            assert_eq!((a[0], a[1], a[3]), (b[0], b[1], b[2]));
+            nulls += u32::from(a[2] == Value::Null);
+            let Value::Int(sequence) = a[3] else { panic!("{a:?}") };
+            assert!(sequence > 1 << 58, "far above the ids of rows that were filled in");
+            assert!(sequences.insert(sequence), "{sequence} comes twice");
+            let mut sql = String::new();
+            let statement = &program.statements()[calls[0].statement as usize];
+            event.write_sql(calls[0], statement, &mut sql);
+            assert!(sql.ends_with("'it''s'") || sql.ends_with("'é'"), "{sql}");
+        }
+    }
+    let share = f64::from(nulls) / (firsts.len() * 200) as f64;
+    assert!((share - 0.25).abs() < 0.03, "{share}");
+}
+
+#[test]
+fn options_and_labels_name_the_same_load() {
+    let catalog = catalog(SHOP);
+    let statements = |spec: &str, dialect| {
+        let load = catalog.resolve(spec, TABLES).unwrap_or_else(|error| panic!("{spec}: {error}"));
+        program(&load, dialect).statements().len()
+    };
+    for dialect in DIALECTS {
+        // Two of its three events are transactions.
+        let all = statements("shop", dialect);
+        assert_eq!(all, statements("shop.pre", dialect));
+        assert_eq!(all - 4, statements("shop?trx=off", dialect));
+        assert_eq!(all + 2, statements("shop?trx=on&rand=latest&skew=0.5", dialect));
+    }
+    let error = |spec: &str| catalog.resolve(spec, TABLES).unwrap_err();
+    assert!(matches!(error("shop?range=5"), SpecError::UnknownOption(..)));
+    assert!(matches!(error("ship"), SpecError::UnknownLoad(..)));
+}
+
+#[test]
+fn loads_that_need_different_tables_of_one_name_are_told_apart() {
+    let mut catalog = catalog(SHOP);
+    let mut add = |text: String| catalog.add(Custom::parse("other.toml", &text).unwrap());
+    assert_eq!(add(SHOP.to_owned()), Ok(()));
+    assert!(add(SHOP.replace("stock", "left")).unwrap_err().contains("both describe"));
+    add(SHOP.replace("name = \"shop\"", "name = \"shop2\"")).unwrap();
+    let datasets = |specs: &[&str]| catalog.datasets(specs.iter().copied(), TABLES);
+    assert_eq!(datasets(&["shop", "shop?rand=uniform", "point-query", "scan"]).unwrap().len(), 2);
+    for wrong in [["shop", "shop2"], ["join?width=10", "join?width=20"]] {
+        let error = datasets(&wrong).unwrap_err();
+        assert!(matches!(error, SpecError::Clash(..)), "{wrong:?}: {error}");
+    }
+}
+
+/// A statement for one dialect only makes a load for this dialect only.
+#[test]
+fn a_load_may_speak_one_dialect() {
+    let text = "name = 'x'\ngroup = 'point'\n[[step]]\nrows = 1\n\
+                sql = { postgres = 'SELECT 1 FROM {table} TABLESAMPLE SYSTEM (1)', \
+                mysql = 'SELECT 1' }";
+    let load = catalog(text).resolve("x", TABLES).unwrap();
+    assert_eq!(DIALECTS.map(|dialect| load.speaks(dialect)), [true, true, false]);
+    assert!(
+        DIALECTS
+            .iter()
+            .all(|&dialect| { catalog(SHOP).resolve("shop", TABLES).unwrap().speaks(dialect) })
+    );
+}
+
+/// What is wrong, where it is wrong, and what to write instead.
+#[test]
+fn wrong_files_say_where_and_what_to_write() {
+    let top = "name = 'x'\ngroup = 'point'\n";
+    let step = |sql: &str| format!("{top}[[step]]\nrows = 1\nsql = '{sql}'\n");
+    let table = |columns: &str| {
+        format!(
+            "{top}step = [{{ sql = 'SELECT 1', rows = 1 }}]\n[[table]]\nname = 't'\n\
+             create = 'CREATE TABLE t (a INTEGER)'\n{columns}"
+        )
+    };
+    let cases = [
+        (format!("{top}wieght = 1\n"), (3, 1), "unknown key \"wieght\""),
+        (top.to_owned(), (1, 1), "add [[step]]"),
+        (step("SELECT 1") + "reapet = 2\n", (6, 1), "did you mean \"repeat\"?"),
+        (step("SELECT {idd}"), (5, 15), "unknown generator {idd} (did you mean \"id\"?)"),
+        (step("SELECT {id"), (5, 15), "'{' without '}'"),
+        (step("SELECT 1}"), (5, 16), "'}' without '{'"),
+        (step("SELECT {same buyer}"), (5, 15), "nothing was kept as \"buyer\""),
+        (step("SELECT {id+9}"), (5, 15), "write {id} first"),
+        (step("SELECT {id of items}"), (5, 15), "write {id}"),
+        (step("SELECT 1").replace("rows = 1\n", ""), (4, 7), "what is a right answer?"),
+        (step("SELECT 1").replace("rows = 1", "rows = '9..1'"), (4, 8), "no bounds"),
+        (step("SELECT 1").replace("rows = 1", "rows = -1"), (4, 8), "a whole number from 0"),
+        (step("SELECT 1").replace("point", "pint"), (2, 9), "did you mean \"point\"?"),
+        (step("SELECT 1").replace("'x'", "'point-query'"), (1, 8), "take another name"),
+        (step("SELECT 1").replace("'x'", "'a,b'"), (1, 8), "letters, digits"),
+        (step("SELECT 1") + "sql = 'twice'", (6, 1), "not TOML: duplicate key"),
+        (format!("{top}name"), (3, 5), "not TOML"),
+        (format!("{top}rand = 'zipf'\n"), (3, 8), "did you mean \"zipfian\"?"),
+        (format!("{top}rand = 'zipfian'\nskew = 9.5\n"), (4, 8), "lies between 0.01 and 5"),
+        (
+            format!("{top}[[step]]\nrows = 1\nsql = {{ postgre = 'SELECT 1' }}\n"),
+            (5, 9),
+            "did you mean \"postgres\"?",
+        ),
+        (
+            format!("{top}[[step]]\nrows = 1\nsql = \"SELECT '{{id}}'\"\n"),
+            (5, 16),
+            "leave the quotes out",
+        ),
+        (
+            format!("{top}[[event]]\nname = 'a'\nweight = 0\nstep = [{{ sql = 'A', rows = 1 }}]\n"),
+            (3, 1),
+            "weight above 0",
+        ),
+        (table(""), (4, 1), "what is in its rows?"),
+        (table("columns = { a = '{id}' }"), (7, 18), "{id of TABLE}"),
+        (table("columns = { a = '{id of u}' }"), (7, 18), "there is no table \"u\""),
+        (table("columns = { a = 'x{null 5%: int 1..9}' }"), (7, 19), "all that a column has"),
+        (table("rows = '9'"), (7, 8), "a share of --rows"),
+        (table("colums = { a = '1' }"), (7, 1), "did you mean \"columns\"?"),
+        (table("").replace("CREATE TABLE t", "CREATE TABLE u"), (6, 10), "CREATE TABLE t"),
+        (table("").replace("create = ", "# "), (4, 1), "has no create"),
+    ];
+    let mut wrong = Vec::new();
+    for (text, (line, column), part) in cases {
+        let Err(error) = Custom::parse("x.toml", &text) else { panic!("accepted: {text}") };
+        assert!(error.message.contains(part), "{part:?} is not in: {error}\n{text}");
+        if (error.line, error.column) != (line, column) {
+            wrong.push(format!("({line}, {column}) expected: {error}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Files that were damaged at random are refused or read, and what is read can be asked.
+#[test]
+fn no_file_makes_it_panic() {
+    const WORDS: [&str; 28] = [
+        "{",
+        "}",
+        "'",
+        "\"",
+        "\n",
+        "[[step]]\n",
+        "[[event]]\n",
+        "[[table]]\n",
+        "rows = 0\n",
+        "{rows 3: ({k})}",
+        "{id of items*3}",
+        "{id+9223372036854775807}",
+        "0",
+        "-1",
+        "%",
+        "é",
+        "\0",
+        "9999999999",
+        "{null 50%: seq as x}",
+        "{same x}",
+        "{row}",
+        "{table}",
+        "weight = 0\n",
+        "tables = \"none\"\n",
+        "..",
+        "{ mysql = \"x\" }",
+        "{int 1..9}",
+        "=",
+    ];
+    let lines: Vec<&str> = SHOP.split_inclusive('\n').collect();
+    let mut read = 0;
+    for number in 0..6_000 {
+        let mut random = random::stream(&[5, number]);
+        let mut text: String = match random.below(3) {
+            0 => SHOP.to_owned(),
+            _ => lines.iter().filter(|_| random.below(40) > 0).copied().collect(),
+        };
+        for _ in 0..random.below(4) {
+            let place = |random: &mut random::Stream, text: &str| {
+                let mut at = random.below(text.len() as u64 + 1) as usize;
+                while !text.is_char_boundary(at) {
+                    at -= 1;
+                }
+                at
+            };
+            let at = place(&mut random, &text);
+            match random.below(3) {
+                0 => text.insert_str(at, WORDS[random.below(WORDS.len() as u64) as usize]),
+                1 => drop(text.pop()),
+                _ => {
+                    let other = place(&mut random, &text);
+                    let (from, to) = (at.min(other), at.max(other).min(at.min(other) + 40));
+                    let to = (to..=text.len()).find(|&to| text.is_char_boundary(to)).unwrap();
+                    text.replace_range(from..to, "");
+                }
+            }
+        }
+        match Custom::parse("x.toml", &text) {
+            Err(error) => assert!(error.line >= 1 && !error.to_string().is_empty()),
+            Ok(custom) => {
+                read += 1;
+                ask(custom);
+            }
+        }
+    }
+    assert!((500..5_500).contains(&read), "{read} of 6000: the damage is too small or too great");
+}
+
+fn ask(custom: Custom) {
+    let (name, text) = (custom.name.clone(), custom.text.clone());
+    let mut catalog = Catalog::default();
+    catalog.add(custom).unwrap();
+    let load = catalog.resolve(&name, TABLES).unwrap();
+    let mut rows = Vec::new();
+    for table in 0..load.dataset.tables(Dialect::Sqlite).len() {
+        let units = load.dataset.units(table);
+        let made: u64 =
+            (0..units.min(3)).map(|unit| load.dataset.push(table, unit, &mut rows)).sum();
+        assert_eq!(made, units.min(3));
+    }
+    for dialect in DIALECTS.into_iter().filter(|&dialect| load.speaks(dialect)) {
+        let ready = ReadyLoad::compile(&load, dialect);
+        let ready = ready.unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let Part::Program(program) = ready.part() else { panic!() };
+        let mut event = Event::default();
+        (0..20).for_each(|operation| program.fill(3, operation, &mut event));
+    }
+}
