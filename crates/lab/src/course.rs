@@ -330,6 +330,9 @@ pub(crate) struct Pace {
 
 /// A round with fewer events than this is a matter of luck.
 const EVENTS_PER_ROUND: f64 = 10.0;
+/// No round is drawn out beyond this many seconds: a warm-up in which nothing was finished says
+/// little about how long it takes.
+const ROUND_MOST_S: f64 = 30.0;
 /// However slow the load, this many pairs are measured, if the plan has them.
 const PAIRS_LEAST: u32 = 8;
 
@@ -338,7 +341,8 @@ impl Pace {
     /// longer and there are fewer of them, so that the time stays what was announced.
     fn of(plan: &Plan, tps: f64) -> Pace {
         let seconds = plan.round_ns as f64 / 1e9;
-        let stretch = (EVENTS_PER_ROUND / (tps * seconds)).clamp(1.0, 1000.0);
+        let most = (ROUND_MOST_S / seconds).max(1.0);
+        let stretch = (EVENTS_PER_ROUND / (tps * seconds)).clamp(1.0, most);
         Pace::with_window(plan, Duration::from_nanos(plan.round_ns).mul_f64(stretch))
     }
 

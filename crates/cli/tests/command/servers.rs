@@ -161,7 +161,9 @@ fn a_whole_suite_is_measured_although_it_was_killed_on_the_way() {
     let count = |code: &str| warnings.iter().filter(|warning| warning["code"] == code).count();
     assert_eq!(count("resumed"), 1, "{warnings:?}");
     assert_eq!(count("environment-changed"), 0, "{warnings:?}");
-    assert_eq!(count("settled"), 4, "twice for each arm: {warnings:?}");
+    // Twice for each arm, and once more where the settling before the kill was for writes that were
+    // repeated after it.
+    assert!([4, 6].contains(&count("settled")), "{warnings:?}");
 }
 
 /// A server that is running already, as far as the command knows.
