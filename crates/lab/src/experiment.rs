@@ -52,7 +52,7 @@ pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> 
 }
 
 /// Takes up a run that was interrupted or killed. What was measured is kept; see
-/// [`crate::resume`]. Passwords are not in the store: they must be in the plan of `run`.
+/// [`mod@crate::resume`]. Passwords are not in the store: they must be in the plan of `run`.
 ///
 /// # Errors
 /// [`LabError::Unlike`] for a run that is complete, or whose servers have changed since;

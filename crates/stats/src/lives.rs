@@ -31,7 +31,7 @@ pub const BETWEEN_SERVERS_SD: f64 = 0.009;
 pub const BETWEEN_EMBEDDED_SD: f64 = 0.003;
 
 /// Judges one cell from `lives`, the log-ratios of its pairs by the life of the servers in which
-/// they were measured, in the order of measuring; see [`crate::judge`] for the rule and for
+/// they were measured, in the order of measuring; see [`crate::judge()`] for the rule and for
 /// `budget`. `between_sd` is the standard deviation of a life's true log-ratio that is assumed
 /// where there are fewer than [`MIN_PAIRS`] lives.
 ///
@@ -39,7 +39,7 @@ pub const BETWEEN_EMBEDDED_SD: f64 = 0.003;
 /// `between_sd` holds for these servers.
 ///
 /// # Errors
-/// As [`crate::judge`].
+/// As [`crate::judge()`].
 pub fn judge_lives(
     lives: &[Vec<f64>],
     between_sd: f64,
