@@ -1,9 +1,11 @@
 //! Where clients and servers run.
 
 use dbdyno_load::THREADS_MAX;
-use dbdyno_model::{Arm, PerArm, Plan, Severity, Warning};
+use dbdyno_model::{Arm, Driving, PerArm, Plan, Severity, Warning};
+use dbdyno_workload::Content;
 
 use crate::error::LabError;
+use crate::loads;
 use crate::station::Station;
 
 /// Puts the servers where a cell with this many clients wants them, and says on which processor its
@@ -35,7 +37,14 @@ pub fn warnings(plan: &Plan, stations: &PerArm<Station>) -> Vec<Warning> {
 /// Many clients share threads, which a reader who compares client counts must know.
 fn sharded(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
     let &clients = plan.clients.iter().find(|&&clients| clients > THREADS_MAX)?;
-    if stations.base.connector.is_embedded() && stations.test.connector.is_embedded() {
+    let embedded = Arm::BOTH.into_iter().all(|arm| stations[arm].connector.is_embedded());
+    // In the open loop, and in a conversation, each client has a thread whatever their number.
+    let closed = plan.driving == Driving::Closed;
+    let is_conversation = |label: &str| {
+        let load = loads::resolve(plan, label);
+        load.is_ok_and(|load| matches!(load.content, Content::Dialogue(_)))
+    };
+    if embedded || !closed || plan.labels().iter().all(|label| is_conversation(label)) {
         return None;
     }
     let text = format!(

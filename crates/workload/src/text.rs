@@ -34,19 +34,22 @@ pub fn push_groups(buffer: &mut Vec<u8>, random: &mut Stream, groups: usize) {
     }
 }
 
-/// Appends a number in decimal.
-pub fn push_number(buffer: &mut Vec<u8>, mut number: u64) {
-    let mut digits = [0u8; 20];
+/// A number in decimal, at the end of `digits`.
+fn decimal(mut number: u64, digits: &mut [u8; 20]) -> &[u8] {
     let mut start = digits.len();
     loop {
         start -= 1;
         digits[start] = b'0' + (number % 10) as u8;
         number /= 10;
         if number == 0 {
-            break;
+            return &digits[start..];
         }
     }
-    buffer.extend_from_slice(&digits[start..]);
+}
+
+/// Appends a number in decimal.
+pub fn push_number(buffer: &mut Vec<u8>, number: u64) {
+    buffer.extend_from_slice(decimal(number, &mut [0; 20]));
 }
 
 /// Appends a number in decimal, with its sign.
@@ -56,21 +59,11 @@ pub fn push_signed(buffer: &mut Vec<u8>, number: i64) {
 
 /// Appends a number in decimal to a text.
 pub fn push_integer(text: &mut String, number: i64) {
-    let mut digits = [0u8; 20];
-    let mut start = digits.len();
-    let mut rest = number.unsigned_abs();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
     if number < 0 {
         text.push('-');
     }
-    text.extend(digits[start..].iter().map(|&digit| char::from(digit)));
+    let mut digits = [0; 20];
+    text.extend(decimal(number.unsigned_abs(), &mut digits).iter().map(|&digit| char::from(digit)));
 }
 
 /// Appends a literal of SQL: quotes are doubled, backslashes are not expected.
