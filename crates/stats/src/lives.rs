@@ -134,8 +134,8 @@ fn widened(estimate: Estimate, known_error: f64) -> Estimate {
 fn assumed(between_sd: f64) -> Warning {
     let text = format!(
         "The servers were started once, and two starts of one server differ by about {:.1} % for \
-         as long as they live; that is assumed and part of the interval. Ask for --restarts to \
-         measure it.",
+         as long as they live; that is assumed and part of the interval. Of servers that \
+         dbdyno starts, --restarts measures it.",
         between_sd * 100.0
     );
     Warning::new(Severity::Note, "one-life", text)
