@@ -48,7 +48,7 @@ export function latencyFinding(cell: Cell): string {
 export function pairsFinding(cell: Cell): string {
   const { pairs } = cell.detail;
   if (pairs.length === 0) {
-    return "No pair of rounds was measured.";
+    return "There are no pairs of rates that a verdict could rest on.";
   }
   const slower = pairs.filter((pair) => pair.ratio < 1).length;
   const interval =

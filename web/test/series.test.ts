@@ -80,7 +80,7 @@ test("the slowest slot is looked for among the slots that were not put together"
 test("captions state a finding, or that there is none", () => {
   assert.equal(throughputFinding(nothing), "No round was measured.");
   assert.equal(latencyFinding(nothing), "No pair of rounds has latencies to compare.");
-  assert.equal(pairsFinding(nothing), "No pair of rounds was measured.");
+  assert.equal(pairsFinding(nothing), "There are no pairs of rates that a verdict could rest on.");
   const one: Cell = {
     ...nothing,
     change: "−5.0 %",

@@ -15,13 +15,16 @@ pub(super) fn rates(view: &View, notes: &Notes<'_>) -> String {
     if summary.cells.is_empty() {
         return String::new();
     }
+    // The ratio of response times, or of highest rates, is no rQPS.
+    let by_rate = summary.cells.iter().all(|cell| cell.measure == "rate");
+    let ratio = if by_rate { "rQPS" } else { "ratio" };
     let mut text = format!(
         "<section aria-labelledby=\"rates-title\">\n<h2 id=\"rates-title\">{}{}\
          </h2>\n<div class=\"scroll\"><table class=\"rates\">\n<thead><tr><th scope=\"col\">clients\
          </th><th scope=\"col\" class=\"answer\">answer</th><th scope=\"col\">test vs base</th>\
          <th scope=\"col\">95&nbsp;% interval</th>\
          <th scope=\"col\" class=\"picture\"><span class=\"unseen\">interval drawn</span></th>\
-         <th scope=\"col\">rQPS</th><th scope=\"col\" class=\"base\">base</th>\
+         <th scope=\"col\">{ratio}</th><th scope=\"col\" class=\"base\">base</th>\
          <th scope=\"col\" class=\"test\">test</th><th scope=\"col\">pairs</th>\
          <th scope=\"col\">would find</th></tr></thead>\n",
         escape(&match words::title(view).as_str() {
@@ -47,7 +50,7 @@ pub(super) fn rates(view: &View, notes: &Notes<'_>) -> String {
     text.push_str("</tbody>\n</table></div>\n");
     let budget = summary.budget.map_or(number::UNKNOWN.to_owned(), number::percent_as_given);
     text + &format!(
-        "<p class=\"aside\">Geometric means over rounds. rQPS: test ÷ base. Pairs: of rounds; in \
+        "<p class=\"aside\">Geometric means over rounds. {ratio}: test ÷ base. Pairs: of rounds; in \
          brackets about how many more would decide. Would find: the smallest change that this many \
          pairs of this noise find with 80&nbsp;% chance. In the drawing, the grey band is the \
          budget of {budget} within which the arms count as equal, and an arrow points to what lies \

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, Cell, CellComparison, Comparison, LatencyHistogram, PerArm, Round, Run, Series,
+    Arm, Cell, CellComparison, Comparison, LatencyHistogram, Measure, PerArm, Round, Run, Series,
 };
 use serde::Serialize;
 
@@ -111,7 +111,14 @@ impl Detail {
             rounds.entry(&round.key.cell).or_default().push(round);
         }
         let detail_of = |cell: &CellComparison| match rounds.get(&cell.cell) {
-            Some(rounds) => CellDetail::new(rounds, run.started_unix_ms, slots_max),
+            Some(rounds) => {
+                let mut detail = CellDetail::new(rounds, run.started_unix_ms, slots_max);
+                // In the open loop rates are given, and the verdict rests on something else.
+                if cell.measure != Measure::Rate {
+                    detail.pairs.clear();
+                }
+                detail
+            }
             None => CellDetail::default(),
         };
         Detail {
