@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand, ValueEnum};
-use dbdyno_model::{ArmSpec, Arrivals, Gate, Pin, Slo, TargetError, target};
+use dbdyno_model::{ArmSpec, Arrivals, Gate, Pin, Slo, TargetError, Think, target};
 use dbdyno_workload::suggest::did_you_mean;
 
 /// A dynamometer for transactional databases: which of two servers is slower, by how much, how
@@ -75,6 +75,10 @@ pub struct Compare {
     #[arg(long, value_delimiter = ',', value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=20_000))]
     pub clients: Vec<u32>,
+    /// Let each client rest between the answer to an event and its next event: 10s, or anything
+    /// from 8s to 12s with 8s..12s
+    #[arg(long, value_name = "PAUSE")]
+    pub think: Option<Think>,
     /// Send events at given times, whatever the server does, and count waiting: 1000 a second,
     /// poisson:1000, steps:1000,2000@10s, ramp:100-5000@60s, sine:1000+-500@30s,
     /// burst:1000,5000@1s/10s or file:arrivals.txt

@@ -99,11 +99,7 @@ struct Shape {
 /// these arms.
 pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Failure> {
     take_passwords_from_environment(&mut arms);
-    let driving = match (&flags.rate, flags.find_max) {
-        (Some(arrivals), _) => Driving::Open(arrivals.clone()),
-        (None, Some(slo)) => Driving::Search(slo),
-        (None, None) => Driving::Closed,
-    };
+    let driving = driving_of(flags)?;
     let shape = shape_of(&driving, flags);
     let Chosen { stages, files, step_seconds } = loads::choose(&flags.load, &flags.load_file)?;
     let own = insert_benchmark::rounds(step_seconds);
@@ -159,12 +155,27 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
     Ok(plan)
 }
 
+fn driving_of(flags: &Compare) -> Result<Driving, Failure> {
+    match (&flags.rate, flags.find_max, flags.think) {
+        (None, None, None) => Ok(Driving::Closed),
+        (None, None, Some(think)) => Ok(Driving::Thinking(think)),
+        (Some(arrivals), _, None) => Ok(Driving::Open(arrivals.clone())),
+        (None, Some(slo), None) => Ok(Driving::Search(slo)),
+        (_, _, Some(_)) => Err(Failure::Usage(
+            "--think is what a client rests after an answer; with --rate and --find-max events \
+             come when the schedule says, whatever was answered: leave one of them out"
+                .to_owned(),
+        )),
+    }
+}
+
 fn shape_of(driving: &Driving, flags: &Compare) -> Shape {
     match (driving, flags.quick) {
         (Driving::Closed, true) => QUICK,
         (Driving::Closed, false) => THOROUGH,
-        (Driving::Open(_), true) => OPEN_QUICK,
-        (Driving::Open(_), false) => OPEN_THOROUGH,
+        // Response times are judged of both.
+        (Driving::Thinking(_) | Driving::Open(_), true) => OPEN_QUICK,
+        (Driving::Thinking(_) | Driving::Open(_), false) => OPEN_THOROUGH,
         (Driving::Search(_), true) => SEARCH_QUICK,
         (Driving::Search(_), false) => SEARCH_THOROUGH,
     }
@@ -210,6 +221,7 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
     );
     match &plan.driving {
         Driving::Closed => {}
+        Driving::Thinking(think) => command.push_str(&format!(" --think {think}")),
         Driving::Open(arrivals) => command.push_str(&format!(" --rate '{arrivals}'")),
         Driving::Search(slo) => command.push_str(&format!(" --find-max '{slo}'")),
     }
@@ -242,7 +254,7 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
     text.push_str(&driven(&plan.driving));
     let known = runs_alike(plan, store);
     // What can be found of response times is not known beforehand.
-    for cell in cells.iter().filter(|_| !plan.driving.is_open()) {
+    for cell in cells.iter().filter(|_| plan.driving == Driving::Closed) {
         let (noise, source) = expected_noise(cell, &known);
         let effect = dbdyno_lab::detectable_share(plan, noise);
         let what = format!("{} at {}", cell.load, counted(cell.clients as usize, "client"));
@@ -269,6 +281,10 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
 fn driven(driving: &Driving) -> String {
     match driving {
         Driving::Closed => String::new(),
+        Driving::Thinking(think) => format!(
+            "       each client rests {think} after an answer; the verdict rests on response times \
+             (p50, p99) from the end of the pause\n"
+        ),
         Driving::Open(arrivals) => format!(
             "       events are sent at rate {arrivals}; the verdict rests on response times (p50, \
              p99) from the intended moment\n"

@@ -62,6 +62,11 @@ impl Watch for Ticker {
             Progress::Filling { arm, done, total } => {
                 self.show(filling(arm, done, total));
             }
+            Progress::Connecting { arm, inside, clients, left } => {
+                let left =
+                    left.map_or(String::new(), |left| format!(", about {} left", for_people(left)));
+                self.show(format!("{arm}: {inside} of {clients} clients are connected{left}"));
+            }
             Progress::Begun(run) => self.keep(&format!("run    {run}")),
             Progress::RoundBegins { done, total, left, load, clients } => {
                 let plural = if clients == 1 { "client" } else { "clients" };

@@ -1,5 +1,6 @@
 //! From a way of driving to the schedule of a round.
 
+use dbdyno_load::Thinking;
 use dbdyno_load::arrival::{self, Schedule};
 use dbdyno_model::{Arrivals, Driving, Plan, RateShape, RoundKey, Spacing, random};
 
@@ -7,6 +8,8 @@ use crate::error::LabError;
 
 /// The key of the streams of arrivals.
 const ARRIVALS: u64 = 0x7363_6865_6475_6c65;
+/// The key of the streams of pauses.
+const THINKING: u64 = 0x7468_696e_6b69_6e67;
 
 /// Reads a file of recorded arrivals: nanoseconds since the first one.
 ///
@@ -24,7 +27,9 @@ pub fn read_recording(path: &str) -> Result<Vec<u64>, LabError> {
 pub(crate) fn recording_of(plan: &Plan) -> Result<Vec<u64>, LabError> {
     match &plan.driving {
         Driving::Open(Arrivals { shape: RateShape::Recorded(path), .. }) => read_recording(path),
-        Driving::Closed | Driving::Open(_) | Driving::Search(_) => Ok(Vec::new()),
+        Driving::Closed | Driving::Thinking(_) | Driving::Open(_) | Driving::Search(_) => {
+            Ok(Vec::new())
+        }
     }
 }
 
@@ -32,8 +37,14 @@ pub(crate) fn recording_of(plan: &Plan) -> Result<Vec<u64>, LabError> {
 pub(crate) fn schedule(plan: &Plan, key: &RoundKey, recording: &[u64]) -> Option<Schedule> {
     match &plan.driving {
         Driving::Open(arrivals) => Some(timed(plan, key, arrivals, recording)),
-        Driving::Closed | Driving::Search(_) => None,
+        Driving::Closed | Driving::Thinking(_) | Driving::Search(_) => None,
     }
+}
+
+/// What clients rest in a round: the same in both rounds of a pair.
+pub(crate) fn thinking(plan: &Plan, pair: u32) -> Option<Thinking> {
+    let seed = random::stream(&[plan.seed, THINKING, u64::from(pair)]).next_u64();
+    plan.driving.think().map(|think| Thinking { think, seed })
 }
 
 /// The schedule of a step of a search, at this rate: as if those who ask knew nothing of each

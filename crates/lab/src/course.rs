@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use dbdyno_load::THREADS_MAX;
 use dbdyno_load::arrival::Schedule;
 use dbdyno_model::{
     Arm, Cell, Dialect, Driving, PerArm, Plan, Round, RoundKey, RunId, Severity, Slo, Stage,
@@ -173,7 +174,7 @@ impl<'a, 'b> Course<'a, 'b> {
             self.lab.watch.progress(Progress::Stage(arm, &stage));
             let station = &self.stations[arm];
             Track::prepare(self.plan, cell, self.turn, arm, station, processor, self.lab.stop)?
-                .repeat(time)?;
+                .repeat(time, self.lab.watch)?;
         }
         self.repeated = Repeated::Writes;
         Ok(())
@@ -200,7 +201,7 @@ impl<'a, 'b> Course<'a, 'b> {
             let station = &self.stations[arm];
             let mut track =
                 Track::prepare(self.plan, cell, turn, arm, station, processor, self.lab.stop)?;
-            if let Some(warning) = track.warm_up(limit)? {
+            if let Some(warning) = track.warm_up(limit, self.lab.watch)? {
                 self.warn(&warning)?;
             }
             Ok(track)
@@ -208,8 +209,10 @@ impl<'a, 'b> Course<'a, 'b> {
     }
 
     /// Sets the pace of a cell that none is known of.
-    fn pace(&mut self, cell: &Cell, tps: f64) -> Result<Pace, LabError> {
-        let pace = Pace::of(self.plan, tps);
+    fn pace(&mut self, cell: &Cell, tracks: &PerArm<Track<'_>>) -> Result<Pace, LabError> {
+        let tps = tracks.base.warm_tps.min(tracks.test.warm_tps);
+        let around = tracks.base.around.max(tracks.test.around);
+        let pace = Pace::of(self.plan, cell, tps, around);
         if let Some(warning) = pace.warning(self.plan, cell) {
             self.warn(&warning)?;
         }
@@ -249,7 +252,7 @@ impl<'a, 'b> Course<'a, 'b> {
             None if plan.driving.is_open() => {
                 Pace::with_window(plan, Duration::from_nanos(plan.round_ns))
             }
-            None => self.pace(cell, tracks.base.warm_tps.min(tracks.test.warm_tps))?,
+            None => self.pace(cell, &tracks)?,
         };
         let left = |key: &RoundKey| (next_pair..pace.pairs).contains(&key.pair);
         let mut tracks = tracks;
@@ -265,7 +268,7 @@ impl<'a, 'b> Course<'a, 'b> {
             self.lab.watch.progress(Progress::RoundBegins {
                 done: self.counter.done,
                 total: self.counter.total,
-                left: (pace.window + Duration::from_nanos(plan.lead_in_ns))
+                left: (pace.window + Duration::from_nanos(plan.lead_in_ns) + tracks.base.around)
                     * (self.counter.total - self.counter.done),
                 load: &cell.load,
                 clients: cell.clients,
@@ -273,7 +276,7 @@ impl<'a, 'b> Course<'a, 'b> {
             let track = &tracks[key.arm];
             match plan.driving {
                 Driving::Search(slo) => self.search(track, &key, slo)?,
-                Driving::Closed | Driving::Open(_) => {
+                Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
                     let schedule = arrivals::schedule(plan, &key, &recording);
                     self.round(track, &key, schedule, pace.window)?;
                 }
@@ -293,7 +296,7 @@ impl<'a, 'b> Course<'a, 'b> {
         let waiting = &self.stations[key.arm.other()];
         let neighbours = &mut self.neighbours;
         let terms = Terms { life: self.life, schedule, window };
-        let round = track.round(self.plan, key, terms, waiting, neighbours)?;
+        let round = track.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)?;
         self.lab.store.add_round(self.run, &round)?;
         self.lab.watch.progress(Progress::RoundDone(&round));
         Ok(round)
@@ -338,12 +341,17 @@ const PAIRS_LEAST: u32 = 8;
 
 impl Pace {
     /// The pace of the plan; where the slower arm does not get enough done in a round, rounds are
-    /// longer and there are fewer of them, so that the time stays what was announced.
-    fn of(plan: &Plan, tps: f64) -> Pace {
+    /// longer and there are fewer of them, so that the time stays what was announced. So they are
+    /// where a crowd takes long to get in and out, `around` each round: no longer than it is asked.
+    fn of(plan: &Plan, cell: &Cell, tps: f64, around: Duration) -> Pace {
         let seconds = plan.round_ns as f64 / 1e9;
         let most = (ROUND_MOST_S / seconds).max(1.0);
-        let stretch = (EVENTS_PER_ROUND / (tps * seconds)).clamp(1.0, most);
-        Pace::with_window(plan, Duration::from_nanos(plan.round_ns).mul_f64(stretch))
+        let crowd_s = if cell.clients > THREADS_MAX { around.as_secs_f64() } else { 0.0 };
+        let stretch = (EVENTS_PER_ROUND / (tps * seconds)).max(crowd_s / seconds);
+        Pace::with_window(
+            plan,
+            Duration::from_nanos(plan.round_ns).mul_f64(stretch.clamp(1.0, most)),
+        )
     }
 
     /// The pace of rounds of this length.
@@ -356,8 +364,8 @@ impl Pace {
     fn warning(&self, plan: &Plan, cell: &Cell) -> Option<Warning> {
         (self.window > Duration::from_nanos(plan.round_ns)).then(|| {
             let text = format!(
-                "{cell}: rounds take {:.1} s and there are {} pairs, because too few events are \
-                 finished in {:.1} s",
+                "{cell}: rounds take {:.1} s and there are {} pairs, because {:.1} s are too short \
+                 for the events or for the time that so many clients take to connect",
                 self.window.as_secs_f64(),
                 self.pairs,
                 plan.round_ns as f64 / 1e9

@@ -65,7 +65,7 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
 /// left out.
 fn judged_pairs<'a>(run: &'a Run, cell: &Cell) -> (Vec<PerArm<&'a Round>>, Option<Warning>) {
     match run.plan.driving {
-        Driving::Closed | Driving::Open(_) => (pairs_of(run, cell), None),
+        Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => (pairs_of(run, cell), None),
         Driving::Search(slo) => {
             let (pairs, without) = response::ends_of_searches(run, cell, slo);
             (pairs, (without > 0).then(|| response::nothing_found(without, slo)))
@@ -82,7 +82,7 @@ fn judged(run: &Run, pairs: &[PerArm<&Round>]) -> Result<Judged, LabError> {
     };
     Ok(match run.plan.driving {
         Driving::Closed => Judged::by_rate(by_rate(Round::qps)?, Measure::Rate),
-        Driving::Open(_) => {
+        Driving::Thinking(_) | Driving::Open(_) => {
             let rqps = by_rate(Round::qps)?.rqps;
             Judged::by_response(pairs, rqps, between_sd, budget)?
         }
@@ -344,9 +344,10 @@ fn same_shape(base: &Run, test: &Run) -> Result<(), LabError> {
     if a.driving != b.driving {
         return different("the way of driving", a.driving.to_string(), b.driving.to_string());
     }
-    if a.driving.is_open() {
+    if a.driving != Driving::Closed {
         return Err(LabError::Unlike(
-            "two stored runs at a given rate did the same by construction; compare their response \
+            "two stored runs at a given rate, or of clients that think, did the same by \
+             construction; compare their response \
              times side by side with `dbdyno show`, or both servers in one run"
                 .to_owned(),
         ));

@@ -15,6 +15,7 @@
 mod arrivals;
 mod course;
 mod drift;
+mod entrance;
 pub mod environment;
 pub mod error;
 pub mod experiment;

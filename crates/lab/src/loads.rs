@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::{Arm, Cell, Plan, Stage, Target};
-use dbdyno_workload::{Catalog, Custom, Dataset, Load, Tables, explain};
+use dbdyno_model::{Arm, Cell, Driving, Plan, Stage, Target};
+use dbdyno_workload::insert_benchmark::Step;
+use dbdyno_workload::{Catalog, Content, Custom, Dataset, Load, Tables, explain};
 
 use crate::error::LabError;
 use crate::insert_benchmark;
@@ -18,6 +19,7 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
     datasets_of(plan)?;
     for label in plan.stages.iter().filter_map(Stage::load) {
         let load = resolve_in(&catalog, plan, label)?;
+        check_driving(plan, label, &load)?;
         for arm in Arm::BOTH {
             let spec = &plan.arms[arm];
             if !load.speaks(spec.dialect()) {
@@ -36,6 +38,23 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
                 )));
             }
         }
+    }
+    Ok(())
+}
+
+/// Whether a load leaves it to the plan when its clients ask.
+fn check_driving(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> {
+    if plan.driving != Driving::Closed && Step::find(label).is_some() {
+        return Err(LabError::Loads(format!(
+            "{label}: the steps of the Insert Benchmark have paces of their own; leave --think, \
+             --rate and --find-max out, or choose another load"
+        )));
+    }
+    if plan.driving.think().is_some() && matches!(load.content, Content::Dialogue(_)) {
+        return Err(LabError::Loads(format!(
+            "{label} has pauses of its own, those of TPC-C with ?think=on; leave --think out, or \
+             choose another load"
+        )));
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Where clients and servers run.
 
 use dbdyno_load::THREADS_MAX;
-use dbdyno_model::{Arm, Driving, PerArm, Plan, Severity, Warning};
+use dbdyno_model::{Arm, PerArm, Plan, Severity, Warning};
 use dbdyno_workload::Content;
 
 use crate::error::LabError;
@@ -39,7 +39,7 @@ fn sharded(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
     let &clients = plan.clients.iter().find(|&&clients| clients > THREADS_MAX)?;
     let embedded = Arm::BOTH.into_iter().all(|arm| stations[arm].connector.is_embedded());
     // In the open loop, and in a conversation, each client has a thread whatever their number.
-    let closed = plan.driving == Driving::Closed;
+    let closed = !plan.driving.is_open();
     let is_conversation = |label: &str| {
         let load = loads::resolve(plan, label);
         load.is_ok_and(|load| matches!(load.content, Content::Dialogue(_)))

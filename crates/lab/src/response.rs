@@ -40,7 +40,7 @@ impl Judged {
         }
     }
 
-    /// By response times at a given rate.
+    /// By response times, where rates are given or nearly so.
     pub(crate) fn by_response(
         pairs: &[PerArm<&Round>],
         rqps: Interval,
@@ -48,11 +48,7 @@ impl Judged {
         budget: f64,
     ) -> Result<Judged, LabError> {
         let speeds = |quantile| -> Vec<Vec<f64>> {
-            let ns = |round: &Round| {
-                let response =
-                    round.open.as_ref().map_or(0, |open| open.response.quantile_ns(quantile));
-                response.max(1) as f64
-            };
+            let ns = |round: &Round| times(round).quantile_ns(quantile).max(1) as f64;
             by_life(pairs, |pair| (ns(pair.base) / ns(pair.test)).ln())
         };
         let measures = [speeds(0.5), speeds(0.99)];
@@ -77,6 +73,11 @@ impl Judged {
             warnings: joint.warnings,
         })
     }
+}
+
+/// Times from the intended moment: of clients that think this is the end of their pause.
+fn times(round: &Round) -> &LatencyHistogram {
+    round.open.as_ref().map_or(&round.latency, |open| &open.response)
 }
 
 /// The ratio of times that belongs to a ratio of speeds.

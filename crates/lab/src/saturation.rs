@@ -152,7 +152,7 @@ mod tests {
             first_operation: 0,
             lead_in: Duration::ZERO,
             window: Duration::from_millis(200),
-            think: Duration::ZERO,
+            think: None,
             slow: 0.0,
             processor: None,
             stop: &stop,

@@ -5,21 +5,28 @@ use std::time::Duration;
 
 use dbdyno_load::arrival::Schedule;
 use dbdyno_load::closed::Measured;
-use dbdyno_load::{Connector, LoadError, Moment, OpenSpec, RoundSpec, run_open, run_round};
+use dbdyno_load::{
+    Connector, LoadError, Moment, OpenSpec, RoundSpec, Thinking, run_open, run_round,
+};
 use dbdyno_model::{Arm, Cell, Cost, Dialect, Plan, Readings, Round, RoundKey, Warning};
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Load, ReadyLoad};
 
+use crate::arrivals;
+use crate::entrance::Entrance;
 use crate::error::LabError;
 use crate::hiccup::HiccupMeter;
 use crate::neighbours::{Look, Neighbours};
 use crate::refill;
 use crate::station::Station;
 use crate::warmth::Warmth;
+use crate::watch::Watch;
 
 /// Operations of the warm-up are numbered from here, out of reach of those that are measured.
 const WARM_UP_OPERATION: u64 = 1 << 62;
+/// Pauses of the warm-up are those of a pair that no plan has.
+const WARM_UP_PAIR: u32 = u32::MAX;
 /// Operations that are repeated in a run that was taken up again.
 const REPEATED_OPERATION: u64 = 1 << 61;
 /// Every pair has this many operations to itself; both of its rounds start at the same one.
@@ -51,6 +58,10 @@ pub struct Terms {
 pub struct Track<'a> {
     /// Events per second while it was warmed up.
     pub warm_tps: f64,
+    /// Time of a round that is neither lead-in nor window: connecting, and leaving.
+    pub around: Duration,
+    /// What clients rest while they warm it up.
+    thinking: Option<Thinking>,
     cell: Cell,
     arm: Arm,
     connector: Connector,
@@ -89,6 +100,8 @@ impl<'a> Track<'a> {
         let slow = plan.arms[arm].slow;
         let mut track = Track {
             warm_tps: 0.0,
+            around: Duration::ZERO,
+            thinking: arrivals::thinking(plan, WARM_UP_PAIR),
             cell: cell.clone(),
             arm,
             connector: station.connector.clone(),
@@ -117,12 +130,19 @@ impl<'a> Track<'a> {
     ///
     /// # Errors
     /// Whatever the load met.
-    pub fn warm_up(&mut self, limit: Duration) -> Result<Option<Warning>, LabError> {
+    pub fn warm_up(
+        &mut self,
+        limit: Duration,
+        watch: &mut dyn Watch,
+    ) -> Result<Option<Warning>, LabError> {
         let mut warmth = Warmth::new(limit);
         let mut first_operation = WARM_UP_OPERATION + self.offset;
         while let Some(window) = warmth.more() {
             let spec = self.spec(&self.connector, self.cell.clients, first_operation);
-            let measured = run_round(&RoundSpec { window, ..spec }, &mut |_| {});
+            let entrance = Entrance::begin(self.arm, self.cell.clients);
+            let mut look = |moment| tell(&entrance, moment, watch);
+            let measured = run_round(&RoundSpec { window, ..spec }, &mut look);
+            self.around = entrance.elapsed().saturating_sub(window);
             let (events, slots) = match measured {
                 Err(LoadError::NothingFinished) => (0, Vec::new()),
                 Err(error) => return Err(self.failed("warming up", error)),
@@ -146,9 +166,11 @@ impl<'a> Track<'a> {
     ///
     /// # Errors
     /// Whatever the load met.
-    pub fn repeat(&self, time: Duration) -> Result<(), LabError> {
+    pub fn repeat(&self, time: Duration, watch: &mut dyn Watch) -> Result<(), LabError> {
         let spec = self.spec(&self.connector, self.cell.clients, REPEATED_OPERATION + self.offset);
-        match run_round(&RoundSpec { window: time, ..spec }, &mut |_| {}) {
+        let entrance = Entrance::begin(self.arm, self.cell.clients);
+        let mut look = |moment| tell(&entrance, moment, watch);
+        match run_round(&RoundSpec { window: time, ..spec }, &mut look) {
             Ok(_) | Err(LoadError::NothingFinished) => self.restore(),
             Err(error) => Err(self.failed("repeating", error)),
         }
@@ -164,7 +186,7 @@ impl<'a> Track<'a> {
         let mut outcome = Err(LoadError::NothingFinished);
         for attempt in 0..NULL_TRIES {
             let window = NULL_WINDOW * 2_u32.pow(attempt);
-            outcome = run_round(&RoundSpec { window, slow: 0.0, ..spec }, &mut |_| {});
+            outcome = run_round(&RoundSpec { window, slow: 0.0, think: None, ..spec }, &mut |_| {});
             if !matches!(outcome, Err(LoadError::NothingFinished)) {
                 break;
             }
@@ -185,7 +207,7 @@ impl<'a> Track<'a> {
             first_operation,
             lead_in: Duration::ZERO,
             window: Duration::ZERO,
-            think: Duration::ZERO,
+            think: self.thinking,
             slow: self.slow,
             processor: self.processor,
             stop: self.stop,
@@ -203,17 +225,22 @@ impl<'a> Track<'a> {
         terms: Terms,
         waiting: &Station,
         neighbours: &mut Neighbours,
+        watch: &mut dyn Watch,
     ) -> Result<Round, LabError> {
         let Terms { life, schedule, window } = terms;
         let first_operation = u64::from(key.pair) * OPERATIONS_PER_PAIR + self.offset;
         let clients = key.cell.clients;
         let spec = self.spec(&self.connector, clients, first_operation);
-        let spec = RoundSpec { lead_in: Duration::from_nanos(plan.lead_in_ns), window, ..spec };
+        let lead_in = Duration::from_nanos(plan.lead_in_ns);
+        let think = arrivals::thinking(plan, key.pair);
+        let spec = RoundSpec { lead_in, window, think, ..spec };
+        let entrance = Entrance::begin(key.arm, clients);
         let mut looks = Vec::with_capacity(2);
         let (mut meter, mut pauses) = (None, None);
         let mut look = |moment: Moment| {
             // On one processor with the server, being held up is the server's work.
             match moment {
+                Moment::Connecting(inside) => return entrance.tell(inside, watch),
                 Moment::Opened if self.processor.is_none() => meter = HiccupMeter::start(),
                 Moment::Opened => {}
                 Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop),
@@ -282,6 +309,13 @@ impl<'a> Track<'a> {
             client_run_delay_ns: Some(usage.run_delay_ns),
             ..server
         }
+    }
+}
+
+/// While nothing is measured only connecting is told.
+fn tell(entrance: &Entrance, moment: Moment, watch: &mut dyn Watch) {
+    if let Moment::Connecting(inside) = moment {
+        entrance.tell(inside, watch);
     }
 }
 

@@ -18,6 +18,17 @@ pub enum Progress<'a> {
         /// Rows to write.
         total: u64,
     },
+    /// Clients connect, which takes a while where there are many.
+    Connecting {
+        /// Which arm.
+        arm: Arm,
+        /// Clients that have got in.
+        inside: u32,
+        /// Clients of the round.
+        clients: u32,
+        /// Time until all are in, as far as it can be told.
+        left: Option<Duration>,
+    },
     /// Measuring begins; from now on results are stored under this name.
     Begun(&'a RunId),
     /// A round of a cell begins.

@@ -3,35 +3,40 @@
 //!
 //! ```text
 //!   cargo bench -p dbdyno-load --bench open_loop [-- RATE CONNECTIONS SECONDS STALL_MS SERVICE_US]
-//!   cargo bench -p dbdyno-load --bench open_loop -- \
-//!       --against postgres://USER@HOST:PORT/DB RATE CONNECTIONS SECONDS ROWS
 //! ```
 //!
 //! The server is the scripted mock in a process of its own, on TCP 127.0.0.1. Its service times and
 //! the moment of its stall are scripted; the truth is an exact simulation of the queue that shares
 //! no code with the generator. The distance between both is what sockets, wake-ups and the
 //! generator add. Allowed are 1 % and 50 µs.
+//!
+//! Where host and server were late themselves, the schedule's truth did not come about. So the
+//! server is a witness, too: it writes down when each statement came and when its answer was ready,
+//! by the generator's own clock. The time from the intended moment to the answer, as the server saw
+//! it, is shown beside; what the generator reports beyond that is its own error and the way of the
+//! answer. How late a thread is woken up that only sleeps and looks at the clock is shown below.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::arrival::Schedule;
-use dbdyno_load::{Connector, OpenSpec, RoundSpec, run_open};
-use dbdyno_model::{ArmSpec, Dialect, LatencyHistogram, Secret, Target, Transport, random};
+use dbdyno_load::{Connector, Measured, OpenSpec, RoundSpec, run_open};
+use dbdyno_model::{Dialect, LatencyHistogram, OpenLoop, Secret, Transport, random};
 use dbdyno_wire::Endpoint;
-use dbdyno_wire::mock::{Delay, Login, MockServer, Protocol, Reply, Timed};
+use dbdyno_wire::mock::{Delay, Login, MockServer, Protocol, Reply, Script, Timed};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 
 mod queue;
+mod witness;
 use queue::{Stall, simulate};
+use witness::{Seen, Sleeper, Witness};
 
 const SERVE: &str = "--serve";
-const AGAINST: &str = "--against";
 const LEAD_IN: Duration = Duration::from_millis(500);
 const QUANTILES: [(&str, f64); 6] = [
     ("p50", 0.5),
@@ -53,15 +58,16 @@ struct Scenario {
     service_us: u64,
 }
 
+impl Scenario {
+    fn window(&self) -> Duration {
+        Duration::from_secs(self.seconds)
+    }
+}
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
     if arguments.first().is_some_and(|argument| argument == SERVE) {
         return serve(&arguments[1..]);
-    }
-    if let [flag, rest @ ..] = arguments.as_slice()
-        && flag == AGAINST
-    {
-        return against(rest);
     }
     let scenario = |rate: &str, connections, seconds, stall_ms, service_us| Scenario {
         rate: rate.to_owned(),
@@ -102,28 +108,61 @@ fn service_us(number: u64, usual: u64) -> u64 {
 
 const SERVICES: u64 = 1 << 20;
 
-fn run(scenario: &Scenario) {
-    let window = Duration::from_secs(scenario.seconds);
-    let arrivals = scenario.rate.parse().expect("a rate");
-    let schedule = Schedule::new(&arrivals, 1, LEAD_IN.as_nanos() as u64, &[]);
-    let mut times = schedule.clone();
-    let intended: Vec<i64> = std::iter::from_fn(|| times.next_ns())
-        .take_while(|&time| time < window.as_nanos() as i64)
-        .collect();
-    let first = intended.iter().filter(|&&time| time < 0).count();
-    // In the third part of the window.
-    let stall = (first + (intended.len() - first) / 3, scenario.stall_ms);
-    let services: Vec<i64> = (0..intended.len() as u64)
-        .map(|number| service_us(number % SERVICES, scenario.service_us) as i64 * 1000)
-        .collect();
-    let stalls = [Stall { event: stall.0, lasts_ns: stall.1 as i64 * 1_000_000 }];
-    let truth = simulate(&intended, &services, scenario.connections as usize, &stalls);
-    let mut response = LatencyHistogram::new();
-    for visit in truth.iter().filter(|visit| visit.intended_ns >= 0) {
-        response.record((visit.end_ns - visit.intended_ns) as u64);
+/// The truth about a scenario.
+struct Truth {
+    schedule: Schedule,
+    /// The intended times of all events.
+    intended_ns: Vec<i64>,
+    /// Number of events of the lead-in.
+    first: usize,
+    /// The event with which the stall begins.
+    stall_at: usize,
+    response: LatencyHistogram,
+    /// Events that end in the window.
+    ended: usize,
+}
+
+impl Truth {
+    fn of(scenario: &Scenario) -> Truth {
+        let window_ns = scenario.window().as_nanos() as i64;
+        let arrivals = scenario.rate.parse().expect("a rate");
+        let schedule = Schedule::new(&arrivals, 1, LEAD_IN.as_nanos() as u64, &[]);
+        let mut times = schedule.clone();
+        let intended_ns: Vec<i64> =
+            std::iter::from_fn(|| times.next_ns()).take_while(|&time| time < window_ns).collect();
+        let first = intended_ns.iter().filter(|&&time| time < 0).count();
+        // In the third part of the window.
+        let stall_at = first + (intended_ns.len() - first) / 3;
+        let services: Vec<i64> = (0..intended_ns.len() as u64)
+            .map(|number| service_us(number % SERVICES, scenario.service_us) as i64 * 1000)
+            .collect();
+        let stalls = [Stall { event: stall_at, lasts_ns: scenario.stall_ms as i64 * 1_000_000 }];
+        let visits = simulate(&intended_ns, &services, scenario.connections as usize, &stalls);
+        let mut response = LatencyHistogram::new();
+        for visit in visits.iter().filter(|visit| visit.intended_ns >= 0) {
+            response.record((visit.end_ns - visit.intended_ns) as u64);
+        }
+        let ended = visits.iter().filter(|visit| (0..window_ns).contains(&visit.end_ns)).count();
+        Truth { schedule, intended_ns, first, stall_at, response, ended }
     }
 
-    let server = Server::start(scenario, stall.0);
+    /// Response times as the server saw them. When the window opened on its clock is not known; no
+    /// event arrives before it was meant to, and the promptest arrived then.
+    fn witnessed(&self, seen: &[Seen]) -> LatencyHistogram {
+        let pairs = || seen.iter().zip(&self.intended_ns);
+        let open_ns = pairs().map(|(seen, intended_ns)| seen.arrived_ns - intended_ns).min();
+        let mut response = LatencyHistogram::new();
+        for (seen, intended_ns) in pairs().filter(|(_, intended_ns)| **intended_ns >= 0) {
+            let took_ns = seen.ended_ns - intended_ns - open_ns.expect("there are events");
+            response.record(took_ns as u64);
+        }
+        response
+    }
+}
+
+fn run(scenario: &Scenario) {
+    let truth = Truth::of(scenario);
+    let server = Server::start(scenario, &truth);
     let tables = Tables { count: 1, rows: 1000, seed: 1 };
     let load = resolve("point-query", tables).expect("the load exists");
     let load = ReadyLoad::compile(&load, Dialect::Mysql).expect("it compiles");
@@ -133,16 +172,29 @@ fn run(scenario: &Scenario) {
         clients: scenario.connections,
         first_operation: 0,
         lead_in: LEAD_IN,
-        window,
-        think: Duration::ZERO,
+        window: scenario.window(),
+        think: None,
         slow: 0.0,
         processor: None,
         stop: &AtomicBool::new(false),
     };
+    let schedule = truth.schedule.clone();
     let spec = OpenSpec { round, schedule, drain: Duration::from_secs(60) };
+    let sleeper = Sleeper::start();
     let (measured, open) = run_open(&spec, &mut |_| {}).expect("the mock answers");
-    let answered = server.stop();
+    let late = sleeper.stop();
+    let seen = server.stop();
+    print(scenario, &truth, &measured, &open, &seen, &late);
+}
 
+fn print(
+    scenario: &Scenario,
+    truth: &Truth,
+    measured: &Measured,
+    open: &OpenLoop,
+    seen: &[Seen],
+    late: &LatencyHistogram,
+) {
     println!();
     println!(
         "--rate {}, {} connections, {} s, stall {} ms, service {} µs (10 %: ×3, 1 %: ×10)",
@@ -153,99 +205,62 @@ fn run(scenario: &Scenario) {
         scenario.service_us
     );
     println!(
-        "{:>8} {:>12} {:>12} {:>10} {:>10}",
-        "", "truth ms", "measured ms", "off µs", "allowed"
+        "{:>8} {:>12} {:>12} {:>10} {:>10} {:>12} {:>10}",
+        "", "truth ms", "measured ms", "off µs", "allowed", "server saw", "off it µs"
     );
-    for (name, quantile) in QUANTILES {
-        row(name, response.quantile_ns(quantile), open.response.quantile_ns(quantile));
+    let witnessed = truth.witnessed(seen);
+    let of = |histogram: &LatencyHistogram, quantile| histogram.quantile_ns(quantile);
+    for (name, quantile) in QUANTILES.into_iter().chain([("max", 1.0)]) {
+        let values = [&truth.response, &open.response, &witnessed].map(|h| of(h, quantile));
+        row(name, values);
     }
-    row("max", response.max_ns(), open.response.max_ns());
-    let meant = intended.len() - first;
-    let ended = truth.iter().filter(|v| (0..window.as_nanos() as i64).contains(&v.end_ns)).count();
-    let error = measured.events as f64 / ended as f64 - 1.0;
+    let seconds = scenario.seconds as f64;
     println!(
-        "   counts: meant {meant}, offered {}, unanswered {}; asked {}, server answered {answered}",
+        "   counts: meant {}, offered {}, unanswered {}; asked {}, server answered {}",
+        truth.intended_ns.len() - truth.first,
         open.offered,
         open.unanswered,
-        intended.len(),
+        truth.intended_ns.len(),
+        seen.len(),
     );
     println!(
         "   rate: {:.2}/s answered in the window, truth {:.2}/s, error {:+.4} %",
-        measured.events as f64 / window.as_secs_f64(),
-        ended as f64 / window.as_secs_f64(),
-        error * 100.0
+        measured.events as f64 / seconds,
+        truth.ended as f64 / seconds,
+        (measured.events as f64 / truth.ended as f64 - 1.0) * 100.0
     );
-    let lag = |quantile| open.lag.quantile_ns(quantile) as f64 / 1e3;
     println!(
-        "   generator: lag p50 {:.1} µs, p99 {:.1} µs, p99.9 {:.1} µs, max {:.1} µs; {:.1} µs of \
-         CPU per event",
-        lag(0.5),
-        lag(0.99),
-        lag(0.999),
-        lag(1.0),
+        "   generator: lag {}; {:.1} µs of CPU per event",
+        tail(&open.lag),
         measured.usage.cpu_ns as f64 / 1e3 / measured.events as f64
     );
+    println!("   bare sleep: late {}", tail(late));
 }
 
-/// Point selects on a server of PostgreSQL that has sysbench's table 1 of so many rows.
-fn against(arguments: &[String]) {
-    let [url, rate, connections, seconds, rows] = arguments else {
-        panic!("--against URL RATE CONNECTIONS SECONDS ROWS");
+/// `p50 1.2 µs, p99 …`.
+fn tail(late: &LatencyHistogram) -> String {
+    let at = |(name, quantile): (&str, f64)| {
+        format!("{name} {:.1}", late.quantile_ns(quantile) as f64 / 1e3)
     };
-    let url: ArmSpec = url.parse().expect("a URL");
-    let Target::Url(url) = url.target else { panic!("a URL of a running server") };
-    let number = |text: &String| text.parse::<u64>().expect("a number");
-    let endpoint = Endpoint {
-        transport: url.transport,
-        user: url.user,
-        password: url.password.unwrap_or_default(),
-        database: url.database,
-    };
-    let tables = Tables { count: 1, rows: number(rows), seed: 1 };
-    let load = resolve("point-query", tables).expect("the load exists");
-    let load = ReadyLoad::compile(&load, Dialect::Postgres).expect("it compiles");
-    let round = RoundSpec {
-        load: &load,
-        connector: &Connector::Postgres(endpoint),
-        clients: number(connections) as u32,
-        first_operation: 0,
-        lead_in: LEAD_IN,
-        window: Duration::from_secs(number(seconds)),
-        think: Duration::ZERO,
-        slow: 0.0,
-        processor: None,
-        stop: &AtomicBool::new(false),
-    };
-    let arrivals = rate.parse().expect("a rate");
-    let schedule = Schedule::new(&arrivals, 1, LEAD_IN.as_nanos() as u64, &[]);
-    let spec = OpenSpec { round, schedule, drain: Duration::from_secs(60) };
-    let (measured, open) = run_open(&spec, &mut |_| {}).expect("the server answers");
-    println!(
-        "--rate {rate}, {connections} connections, {seconds} s: {} events offered, {} answered in \
-         the window, {} unanswered",
-        open.offered, measured.events, open.unanswered
-    );
-    let shown = |name: &str, histogram: &LatencyHistogram| {
-        let ms = |ns: u64| ns as f64 / 1e6;
-        let mut line = format!("{name:>9}: mean {:.3} ms", histogram.mean_ns() / 1e6);
-        for (quantile, share) in QUANTILES {
-            line.push_str(&format!(", {quantile} {:.3}", ms(histogram.quantile_ns(share))));
-        }
-        println!("{line}, max {:.3}", ms(histogram.max_ns()));
-    };
-    shown("response", &open.response);
-    shown("service", &measured.latency);
-    shown("lag", &open.lag);
+    let parts: Vec<String> = QUANTILES.into_iter().chain([("max", 1.0)]).map(at).collect();
+    format!("{} µs", parts.join(", "))
 }
 
-fn row(name: &str, truth_ns: u64, measured_ns: u64) {
-    let off_us = (measured_ns as f64 - truth_ns as f64) / 1e3;
+fn row(name: &str, [truth_ns, measured_ns, witnessed_ns]: [u64; 3]) {
+    let off_us = |from_ns: u64| (measured_ns as f64 - from_ns as f64) / 1e3;
     let allowed_us = truth_ns as f64 / 1e5 + 50.0;
     println!(
-        "{name:>8} {:>12.3} {:>12.3} {off_us:>+10.1} {allowed_us:>10.1} {}",
+        "{name:>8} {:>12.3} {:>12.3} {:>+10.1} {allowed_us:>10.1} {:>12.3} {:>+10.1} {}",
         truth_ns as f64 / 1e6,
         measured_ns as f64 / 1e6,
-        if off_us.abs() <= allowed_us { "" } else { "too far" }
+        off_us(truth_ns),
+        witnessed_ns as f64 / 1e6,
+        off_us(witnessed_ns),
+        match (off_us(truth_ns).abs() <= allowed_us, off_us(witnessed_ns).abs() <= allowed_us) {
+            (true, _) => "",
+            (false, true) => "host late",
+            (false, false) => "too far",
+        }
     );
 }
 
@@ -258,14 +273,15 @@ struct Server {
 }
 
 impl Server {
-    fn start(scenario: &Scenario, stall_at: usize) -> Server {
+    fn start(scenario: &Scenario, truth: &Truth) -> Server {
         let program = std::env::current_exe().expect("this program has a path");
         let mut child = Command::new(program)
             .arg(SERVE)
             .arg(scenario.service_us.to_string())
-            .arg(stall_at.to_string())
+            .arg(truth.stall_at.to_string())
             .arg(scenario.stall_ms.to_string())
             .arg(scenario.connections.to_string())
+            .arg(truth.intended_ns.len().to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
@@ -286,14 +302,13 @@ impl Server {
         }
     }
 
-    /// Ends it; how many statements it has answered.
-    fn stop(self) -> u64 {
+    /// Ends it; what it has seen.
+    fn stop(self) -> Vec<Seen> {
         let Server { mut child, stdin, mut stdout, .. } = self;
         drop(stdin);
-        let mut line = String::new();
-        stdout.read_line(&mut line).expect("the mock tells its count");
+        let seen = witness::read(&mut stdout).expect("the mock tells what it has seen");
         child.wait().expect("the mock ends");
-        line.trim().parse().expect("a count")
+        seen
     }
 }
 
@@ -308,11 +323,15 @@ fn serve(arguments: &[String]) {
     let service = (0..SERVICES).map(|number| delay(service_us(number, usual))).collect();
     let stalls = vec![(stall_at, Duration::from_millis(stall_ms))];
     let reply = Reply::Rows { count: 1, width: 119 };
-    let script = Arc::new(Timed::new(reply, service, stalls));
-    let server =
-        MockServer::start(Protocol::Mysql, Login::trust("bench"), script).expect("a port is free");
+    let timed = Timed::new(reply, service, stalls);
+    // Some more, so that too many would show.
+    let witness = Arc::new(Witness::new(timed, 2 * number(4) as usize));
+    let script = Arc::clone(&witness) as Arc<dyn Script>;
+    let server = MockServer::start(Protocol::Mysql, Login::trust("bench"), script);
+    let server = server.expect("a port is free");
     let Transport::Tcp(_, port) = server.endpoint().transport else { unreachable!() };
     println!("{port}");
-    let _ = std::io::stdin().read(&mut [0]);
-    println!("{}", server.statements());
+    let _ = io::stdin().read(&mut [0]);
+    let told = witness.tell(&mut io::BufWriter::new(io::stdout()));
+    told.expect("the benchmark reads to the end");
 }

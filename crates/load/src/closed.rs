@@ -12,14 +12,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use dbdyno_model::{LatencyHistogram, Series};
+use dbdyno_model::{LatencyHistogram, Series, Think};
 use dbdyno_workload::ReadyLoad;
 use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::prctl;
 use nix::unistd::Pid;
 
 use crate::brake::Brake;
 use crate::connector::Connector;
-use crate::crowd::explained;
+use crate::crowd;
 use crate::error::LoadError;
 use crate::files;
 use crate::session::{Answer, Session};
@@ -44,7 +45,7 @@ pub struct RoundSpec<'a> {
     pub window: Duration,
     /// What a client rests between the answer to an event and the next event, unless the load has
     /// pauses of its own. In the closed loop only.
-    pub think: Duration,
+    pub think: Option<Thinking>,
     /// Share of the rate that is taken away on purpose; see `ArmSpec::slow`.
     pub slow: f64,
     /// The processor on which all clients run; `None` leaves it to the scheduler.
@@ -53,9 +54,28 @@ pub struct RoundSpec<'a> {
     pub stop: &'a AtomicBool,
 }
 
-/// The two moments at which an observer looks.
+/// What clients rest, drawn from a seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thinking {
+    /// How long.
+    pub think: Think,
+    /// The same for rounds in which clients are to rest alike.
+    pub seed: u64,
+}
+
+impl Thinking {
+    /// The rest after event `number`, from 0, of a client in its round.
+    pub(crate) fn pause(&self, client: u32, number: u64) -> Duration {
+        Duration::from_nanos(self.think.pause_ns(self.seed, client, number))
+    }
+}
+
+/// The moments of which an observer is told, and looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
+    /// So many clients have got in, and the others have not yet: told now and then where connecting
+    /// takes long.
+    Connecting(u32),
     /// The window has opened.
     Opened,
     /// The window has closed; all connections are still there.
@@ -93,7 +113,7 @@ pub const SLOT: Duration = Duration::from_millis(100);
 /// How often a waiting round looks whether it is to stop.
 pub(crate) const STOP_CHECK: Duration = Duration::from_millis(50);
 
-/// Runs one round. `observe` is called on this thread at both [`Moment`]s.
+/// Runs one round. `observe` is called on this thread at each [`Moment`].
 ///
 /// # Errors
 /// Whatever stopped the load, [`LoadError::Interrupted`] among it. Nothing of a failed round
@@ -102,30 +122,47 @@ pub fn run_round(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Measured, LoadError> {
+    if shards::are_for(spec) { run_sharded(spec, observe) } else { run_threads(spec, observe) }
+}
+
+/// Runs one round with a thread for each client, however many there are.
+///
+/// # Errors
+/// Those of [`run_round`].
+pub fn run_threads(
+    spec: &RoundSpec<'_>,
+    observe: &mut dyn FnMut(Moment),
+) -> Result<Measured, LoadError> {
     files::allow(spec.clients)?;
-    if shards::are_for(spec) {
-        return shards::run_round(spec, observe);
-    }
-    let mut sessions = open_sessions(spec)?;
+    let mut sessions = open_sessions(spec, observe)?;
     conduct(spec, &mut sessions, observe, |session, window, failed| {
         drive(session, spec, window, failed)
     })
 }
 
-/// Connects all clients of a round, one after the other.
-pub(crate) fn open_sessions<'a>(spec: &RoundSpec<'a>) -> Result<Vec<Session<'a>>, LoadError> {
-    let mut sessions: Vec<Session<'a>> = Vec::with_capacity(spec.clients as usize);
-    for client in 0..spec.clients {
-        match Session::open(spec.connector, spec.load, client) {
-            Ok(session) => sessions.push(session),
-            Err(error) => {
-                let inside = sessions.len();
-                let insider = sessions.first_mut().map(Session::client);
-                return Err(explained(error, spec.clients, inside, insider));
-            }
-        }
-    }
-    Ok(sessions)
+/// Runs one round with a thread for each processor, however few clients there are.
+///
+/// # Errors
+/// Those of [`run_round`].
+///
+/// # Panics
+/// With an embedded arm, which has no sockets, and with a dialogue, whose partner waits for its
+/// answers.
+pub fn run_sharded(
+    spec: &RoundSpec<'_>,
+    observe: &mut dyn FnMut(Moment),
+) -> Result<Measured, LoadError> {
+    files::allow(spec.clients)?;
+    shards::run_round(spec, observe)
+}
+
+/// Connects all clients of a round, in the order of their numbers.
+pub(crate) fn open_sessions<'a>(
+    spec: &RoundSpec<'a>,
+    observe: &mut dyn FnMut(Moment),
+) -> Result<Vec<Session<'a>>, LoadError> {
+    let open = |number| Session::open(spec.connector, spec.load, number);
+    crowd::connect(spec, open, Session::client, observe)
 }
 
 /// Gives each part of a round a thread, opens and closes the window, and adds up.
@@ -169,10 +206,10 @@ pub(crate) struct Window {
     pub(crate) close: Instant,
 }
 
-/// Clients that think do not all begin at once: their first events are spread evenly over one time
-/// of thinking.
+/// Clients that think do not all begin at once, but as if they had been at it for long.
 pub(crate) fn first_rest(spec: &RoundSpec<'_>, client: u32) -> Duration {
-    spec.think.mul_f64(f64::from(client) / f64::from(spec.clients))
+    let rest = |Thinking { think, seed }| think.first_ns(seed, client, spec.clients);
+    Duration::from_nanos(spec.think.map_or(0, rest))
 }
 
 fn drive(
@@ -183,6 +220,10 @@ fn drive(
 ) -> Result<Tally, LoadError> {
     if let Some(processor) = spec.processor {
         pin_to(processor)?;
+    }
+    if spec.think.is_some() {
+        // The kernel may wake us 50 µs late on purpose, which would be part of every latency.
+        let _ = prctl::set_timerslack(1);
     }
     let mut tally = Tally::new(spec.window);
     let mut usage_at_open = None;
@@ -212,7 +253,12 @@ fn drive(
             usage_at_open.get_or_insert_with(ThreadUsage::now);
             tally.count(&answer, nanos(end - start), nanos(end - window.open));
         }
-        let pause = session.pause_us(operation).map_or(spec.think, Duration::from_micros);
+        let pause = match session.pause_us(operation) {
+            Some(us) => Duration::from_micros(us),
+            None => spec.think.map_or(Duration::ZERO, |thinking| {
+                thinking.pause(session.number(), operation - spec.first_operation)
+            }),
+        };
         start = match pause {
             Duration::ZERO => end,
             // Latency counts from the intended start: a client that wakes late was kept waiting.

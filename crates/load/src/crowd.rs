@@ -11,11 +11,13 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
+use std::time::Duration;
 
 use dbdyno_wire::{Client, Pollable, StatementId, WireError};
 
-use crate::closed::RoundSpec;
+use crate::closed::{Moment, RoundSpec};
 use crate::error::LoadError;
 use crate::session::prepare_all;
 use crate::tally::first_cause_first;
@@ -33,54 +35,104 @@ pub(crate) struct Member {
 /// many that a server's queue of those who knock runs over.
 const CONNECTORS: u32 = 16;
 
-/// Connects all clients of a round, in the order of their numbers.
+/// How often an observer is told who has got in.
+const TOLD_EVERY: Duration = Duration::from_millis(500);
+
+/// Connects all clients of a round that share threads.
+///
+/// # Errors
+/// Those of [`connect`].
+pub(crate) fn assemble(
+    spec: &RoundSpec<'_>,
+    observe: &mut dyn FnMut(Moment),
+) -> Result<Vec<Member>, LoadError> {
+    fn client(member: &mut Member) -> &mut dyn Client {
+        &mut *member.client
+    }
+    connect(spec, |number| join(spec, number), client, observe)
+}
+
+/// Opens what each client of a round needs, many at a time; returns them in the order of their
+/// numbers.
 ///
 /// # Errors
 /// The first refusal; [`LoadError::ServerFull`] if it is for want of places.
-pub(crate) fn assemble(spec: &RoundSpec<'_>) -> Result<Vec<Member>, LoadError> {
+pub(crate) fn connect<T: Send>(
+    spec: &RoundSpec<'_>,
+    open: impl Fn(u32) -> Result<T, LoadError> + Sync,
+    client: impl for<'t> Fn(&'t mut T) -> &'t mut dyn Client,
+    observe: &mut dyn FnMut(Moment),
+) -> Result<Vec<T>, LoadError> {
     let inside = Mutex::new(Vec::with_capacity(spec.clients as usize));
     let failed = AtomicBool::new(false);
+    // An embedded arm is opened here, one file after the other.
+    let connectors = if spec.connector.is_embedded() { 1 } else { CONNECTORS.min(spec.clients) };
     let connect = |first: u32| {
-        for number in (first..spec.clients).step_by(CONNECTORS as usize) {
+        for number in (first..spec.clients).step_by(connectors as usize) {
             if spec.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
                 return Err(LoadError::Interrupted);
             }
-            let member = join(spec, number).inspect_err(|_| {
-                failed.store(true, Ordering::Relaxed);
-            })?;
-            inside.lock().expect("nobody panics with this lock").push(member);
+            let opened = open(number).inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+            inside.lock().expect("nobody panics with this lock").push((number, opened));
         }
         Ok(())
     };
-    let results = in_parallel(CONNECTORS, connect);
-    let mut members = inside.into_inner().expect("nobody panics with this lock");
+    let told = || {
+        let number = inside.lock().expect("nobody panics with this lock").len();
+        observe(Moment::Connecting(number as u32));
+    };
+    let results = in_parallel(connectors, connect, told);
+    let mut inside = inside.into_inner().expect("nobody panics with this lock");
     if let Err(error) = first_cause_first(results) {
-        let inside = members.len();
-        let insider = members.first_mut().map(|member| &mut *member.client as &mut dyn Client);
-        return Err(explained(error, spec.clients, inside, insider));
+        let number = inside.len();
+        let insider = inside.first_mut().map(|(_, first)| client(first));
+        return Err(explained(error, spec.clients, number, insider));
     }
-    members.sort_unstable_by_key(|member| member.number);
-    Ok(members)
+    inside.sort_unstable_by_key(|(number, _)| *number);
+    Ok(inside.into_iter().map(|(_, opened)| opened).collect())
 }
 
 /// Says goodbye for all, and waits until the server has let go: the next round needs the places.
 pub(crate) fn dismiss(members: Vec<Member>) {
     let left = Mutex::new(members);
-    in_parallel(CONNECTORS, |_| {
+    let leave = |_| {
         loop {
             let next = left.lock().expect("nobody panics with this lock").pop();
             let Some(member) = next else { return };
             let client: Box<dyn Client> = member.client;
             client.close();
         }
-    });
+    };
+    in_parallel(CONNECTORS, leave, || {});
 }
 
-fn in_parallel<T: Send>(threads: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
+/// Lets so many threads work, this one if it is only one; else `told` is called on it now and then
+/// until they are done.
+fn in_parallel<T: Send>(
+    threads: u32,
+    work: impl Fn(u32) -> T + Sync,
+    mut told: impl FnMut(),
+) -> Vec<T> {
+    if threads == 1 {
+        return vec![work(0)];
+    }
     thread::scope(|scope| {
+        let (done, all_done) = mpsc::channel::<()>();
         let work = &work;
-        let spawn = |number| scope.spawn(move || work(number));
+        let spawn = |number| {
+            let done = done.clone();
+            scope.spawn(move || {
+                let worked = work(number);
+                drop(done);
+                worked
+            })
+        };
         let handles: Vec<_> = (0..threads).map(spawn).collect();
+        drop(done);
+        // Nothing is ever sent: the channel ends when the last thread has dropped its sender.
+        while all_done.recv_timeout(TOLD_EVERY) == Err(RecvTimeoutError::Timeout) {
+            told();
+        }
         let join = |handle: thread::ScopedJoinHandle<'_, T>| {
             handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
@@ -103,8 +155,9 @@ pub(crate) fn explained(
     insider: Option<&mut dyn Client>,
 ) -> LoadError {
     let LoadError::Wire(WireError::Login(refusal), None) = &error else { return error };
-    // MySQL: too many connections, of all and of this account; PostgreSQL: too_many_connections.
-    if !matches!(refusal.code, 1040 | 1203) && refusal.sqlstate != "53300" {
+    // MySQL: too many connections, of all and of this account, no thread to be had; PostgreSQL:
+    // too_many_connections.
+    if !matches!(refusal.code, 1040 | 1135 | 1203) && refusal.sqlstate != "53300" {
         return error;
     }
     let question = match refusal.code {
@@ -137,9 +190,11 @@ mod tests {
                 message,
             }))
         };
-        for (code, sqlstate, expected) in
-            [(1040, "08004", "SET GLOBAL max_connections = 5020"), (0, "53300", "postgresql.conf")]
-        {
+        for (code, sqlstate, expected) in [
+            (1040, "08004", "SET GLOBAL max_connections = 5020"),
+            (1135, "HY000", "TasksMax="),
+            (0, "53300", "postgresql.conf"),
+        ] {
             let mut insider = NullClient::default();
             let error = explained(refusal(code, sqlstate), 5000, 151, Some(&mut insider));
             let text = error.to_string();

@@ -144,6 +144,10 @@ fn server_full(
             f,
             "set max_connections = {wanted} in postgresql.conf and restart it, or use fewer clients"
         ),
+        1135 => f.write_str(
+            "the kernel gives it no more threads: raise kernel.threads-max, kernel.pid_max, \
+             LimitNPROC= or TasksMax= of its unit, or use fewer clients",
+        ),
         _ => write!(
             f,
             "try SET GLOBAL max_connections = {wanted} (and see max_user_connections and \

@@ -39,7 +39,7 @@ mod tally;
 pub mod usage;
 
 pub use check::check_invariants;
-pub use closed::{Measured, Moment, RoundSpec, THREADS_MAX, run_round};
+pub use closed::{Measured, Moment, RoundSpec, THREADS_MAX, Thinking, run_round};
 pub use connector::Connector;
 pub use error::LoadError;
 pub use fill::{FillProgress, drop_tables, fill};

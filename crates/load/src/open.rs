@@ -88,7 +88,7 @@ pub fn run_open(
     let round = &spec.round;
     files::allow(round.clients)?;
     let account = |session| (session, Account::new(round.window));
-    let mut sessions: Vec<_> = open_sessions(round)?.into_iter().map(account).collect();
+    let mut sessions: Vec<_> = open_sessions(round, observe)?.into_iter().map(account).collect();
     let close_ns = nanos(round.window) as i64;
     let limits = Limits { close_ns, give_up_ns: close_ns + nanos(spec.drain) as i64 };
     let feed = Feed::new(spec.schedule.clone(), close_ns);

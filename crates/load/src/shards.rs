@@ -73,7 +73,7 @@ pub(crate) fn run_round(
         None => thread::available_parallelism().map_or(1, usize::from),
     };
     let mut parts: Vec<Vec<Member>> = (0..count).map(|_| Vec::new()).collect();
-    for member in crowd::assemble(spec)? {
+    for member in crowd::assemble(spec, observe)? {
         parts[member.number as usize % count].push(member);
     }
     let shards = parts.into_iter().map(|members| Shard::new(spec, members));
@@ -322,10 +322,9 @@ impl<'a> Shard<'a> {
             let took_ns = nanos(end - asker.start);
             self.tally.count(&asker.answer, took_ns, nanos(end - window.open));
         }
-        if self.spec.think.is_zero() {
-            return self.begin(index, end, window);
-        }
-        let until = end + self.spec.think;
+        let Some(thinking) = self.spec.think else { return self.begin(index, end, window) };
+        let number = asker.operation - 1 - self.spec.first_operation;
+        let until = end + thinking.pause(asker.member.number, number);
         asker.stage = Stage::Resting(until);
         self.due.push(Reverse((until, index)));
         Ok(())

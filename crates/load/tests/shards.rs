@@ -6,8 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dbdyno_load::{Connector, LoadError, Measured, Moment, RoundSpec, THREADS_MAX, run_round};
-use dbdyno_model::Dialect;
+use dbdyno_load::{
+    Connector, LoadError, Measured, Moment, RoundSpec, THREADS_MAX, Thinking, run_round,
+};
+use dbdyno_model::{Dialect, Think};
 use dbdyno_wire::WireError;
 use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
@@ -47,7 +49,7 @@ impl Bench {
             first_operation: 0,
             lead_in: Duration::ZERO,
             window: WINDOW,
-            think: Duration::ZERO,
+            think: None,
             slow: 0.0,
             processor: None,
             stop: &self.stop,
@@ -71,7 +73,10 @@ fn counts_are_exact_with_two_thousand_clients() {
         let bench = Bench::new(protocol, "point-query", Fixed(Turn::point()));
         let spec = RoundSpec { window: LONG, ..bench.spec(clients) };
         let mut seen = Vec::new();
-        let look = |moment| seen.push((moment, bench.server.connections()));
+        let look = |moment| match moment {
+            Moment::Connecting(inside) => assert!(inside < clients),
+            _ => seen.push((moment, bench.server.connections())),
+        };
         let measured = run_round(&spec, &mut { look }).unwrap();
         assert_eq!(measured.events + u64::from(clients), bench.server.statements());
         assert_eq!(measured.answer.statements, measured.events);
@@ -152,13 +157,38 @@ fn clients_that_think_are_mostly_idle() {
     for protocol in BOTH {
         for clients in [20, 2 * MANY] {
             let bench = Bench::new(protocol, "point-query", Fixed(Turn::point()));
-            let spec = RoundSpec { think: 4 * WINDOW, ..bench.spec(clients) };
+            let think = Think { least_ns: 1_200_000_000, most_ns: 1_200_000_000 };
+            let spec =
+                RoundSpec { think: Some(Thinking { think, seed: 1 }), ..bench.spec(clients) };
             let measured = run_round(&spec, &mut |_| {}).unwrap();
             // First events are spread over one time of thinking, of which the window is a quarter.
             assert!(measured.events <= u64::from(clients.div_ceil(4)), "{}", measured.events);
             let answered = bench.server.statements();
             assert!(answered >= measured.events && answered <= u64::from(clients.div_ceil(4)));
         }
+    }
+}
+
+/// Oracle: the pauses added up. Answers take time on top, so that no more events fit into the
+/// window; on a machine that is not busy hardly fewer do.
+#[test]
+fn clients_that_think_ask_when_the_seed_says() {
+    let thinking = Thinking { think: "100ms..300ms".parse().unwrap(), seed: 11 };
+    for clients in [20, MANY] {
+        let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(Turn::point()));
+        let spec = RoundSpec { think: Some(thinking), window: LONG, ..bench.spec(clients) };
+        let measured = run_round(&spec, &mut |_| {}).unwrap();
+        let events_of = |client: u32| {
+            let mut time_ns = thinking.think.first_ns(thinking.seed, client, clients);
+            let pauses = (0..).take_while(|&number| {
+                let is_inside = u128::from(time_ns) < LONG.as_nanos();
+                time_ns += thinking.think.pause_ns(thinking.seed, client, number);
+                is_inside
+            });
+            pauses.count() as u64
+        };
+        let most: u64 = (0..clients).map(events_of).sum();
+        assert!(measured.events <= most && measured.events > most / 2, "{clients}: {most}");
     }
 }
 

@@ -110,7 +110,7 @@ fn ask(connector: &Connector, load: &Load) -> Measured {
         first_operation: 0,
         lead_in: Duration::ZERO,
         window: Duration::from_millis(200),
-        think: Duration::ZERO,
+        think: None,
         slow: 0.0,
         processor: None,
         stop: &AtomicBool::new(false),

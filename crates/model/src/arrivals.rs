@@ -199,7 +199,7 @@ fn some_rate(text: &str) -> Result<f64, String> {
 }
 
 /// `10s`, `250ms` or `2m`, as nanoseconds; at most a day.
-fn time_ns(text: &str) -> Result<u64, String> {
+pub(crate) fn time_ns(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let unit_at = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(unit_at);
@@ -217,7 +217,7 @@ fn time_ns(text: &str) -> Result<u64, String> {
 }
 
 /// A time in the form that is read, e.g. `10s`.
-struct Time(u64);
+pub(crate) struct Time(pub u64);
 
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

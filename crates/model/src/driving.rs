@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::arrivals::Arrivals;
 use crate::histogram::LatencyHistogram;
+use crate::think::Think;
 
 /// Who decides when the next event is sent.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,6 +13,8 @@ pub enum Driving {
     /// The server: each client sends its next event when the last one is answered.
     #[default]
     Closed,
+    /// The server and the client: it rests after each answer.
+    Thinking(Think),
     /// A schedule, whatever the server does.
     Open(Arrivals),
     /// A schedule whose rate is raised for as long as a condition holds: which rate is the highest?
@@ -29,7 +32,7 @@ impl Driving {
     /// About how many rounds of one arm belong to a pair.
     pub fn rounds_in_pair(&self) -> u64 {
         match self {
-            Driving::Closed | Driving::Open(_) => 1,
+            Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => 1,
             Driving::Search(_) => SEARCH_STEPS_USUAL,
         }
     }
@@ -37,22 +40,31 @@ impl Driving {
     /// The pair to which a round with this number belongs: its search, or the number itself.
     pub fn pair_of(&self, number: u32) -> u32 {
         match self {
-            Driving::Closed | Driving::Open(_) => number,
+            Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => number,
             Driving::Search(_) => number / SEARCH_STEPS,
         }
     }
 
-    /// Whether events have intended times.
+    /// What clients rest between two events, if that is part of the plan.
+    pub fn think(&self) -> Option<Think> {
+        match self {
+            Driving::Thinking(think) => Some(*think),
+            Driving::Closed | Driving::Open(_) | Driving::Search(_) => None,
+        }
+    }
+
+    /// Whether events have times of their own, whatever the server does.
     pub fn is_open(&self) -> bool {
-        !matches!(self, Driving::Closed)
+        matches!(self, Driving::Open(_) | Driving::Search(_))
     }
 }
 
-/// `closed`, `rate 1000` or `find-max p99 < 10ms`: the form that is stored.
+/// `closed`, `think 10s`, `rate 1000` or `find-max p99 < 10ms`: the form that is stored.
 impl fmt::Display for Driving {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Driving::Closed => f.write_str("closed"),
+            Driving::Thinking(think) => write!(f, "think {think}"),
             Driving::Open(arrivals) => write!(f, "rate {arrivals}"),
             Driving::Search(slo) => write!(f, "find-max {slo}"),
         }
@@ -65,6 +77,7 @@ impl FromStr for Driving {
     fn from_str(text: &str) -> Result<Driving, String> {
         match text.split_once(' ') {
             None if text == "closed" => Ok(Driving::Closed),
+            Some(("think", think)) => think.parse().map(Driving::Thinking),
             Some(("rate", arrivals)) => arrivals.parse().map(Driving::Open),
             Some(("find-max", slo)) => slo.parse().map(Driving::Search),
             _ => Err(format!("unknown way of driving {text:?}")),
@@ -137,8 +150,13 @@ mod tests {
 
     #[test]
     fn ways_of_driving_come_back_from_their_text() {
-        for text in ["closed", "rate poisson:1000", "find-max p99 < 10ms", "find-max p99.9 < 1.5s"]
-        {
+        for text in [
+            "closed",
+            "think 8s..12s",
+            "rate poisson:1000",
+            "find-max p99 < 10ms",
+            "find-max p99.9 < 1.5s",
+        ] {
             assert_eq!(text.parse::<Driving>().unwrap().to_string(), text);
         }
         assert!("open".parse::<Driving>().is_err() && "rate fast".parse::<Driving>().is_err());

@@ -25,6 +25,7 @@ pub mod run;
 pub mod secret;
 pub mod stage;
 pub mod target;
+pub mod think;
 pub mod warning;
 
 pub use arm::{Arm, PerArm};
@@ -42,4 +43,5 @@ pub use run::{Environment, Run, RunId, RunStatus};
 pub use secret::Secret;
 pub use stage::Stage;
 pub use target::{ArmSpec, Dialect, Product, ServerUrl, Target, TargetError, Transport};
+pub use think::Think;
 pub use warning::{Severity, Warning};

@@ -44,7 +44,8 @@ pub(crate) fn rate(cell: &CellView) -> RateRow {
     let figure = |arm: &ArmView, other: &ArmView| match (&cell.response_ratio, cell.measure) {
         (Some(times), _) => {
             let pick = |arm: &ArmView| {
-                let latency = arm.response_us.unwrap_or_default();
+                // Where clients think, latency begins at the end of the pause.
+                let latency = arm.response_us.unwrap_or(arm.latency_us);
                 if times.telling == "p50" { latency.p50 } else { latency.p99 }
             };
             format!("{} {}", times.telling, number::latency(pick(arm), pick(other)))

@@ -141,6 +141,9 @@ fn what(cell: &CellView) -> String {
 pub(crate) fn title(view: &View) -> String {
     let summary = &view.summary;
     match summary.cells.first().map(|cell| cell.measure) {
+        Some("response") if summary.driving.starts_with("think ") => {
+            format!("response time of clients that {}", summary.driving)
+        }
         Some("response") => format!("response time at {}", summary.driving),
         Some("max_rate") => {
             format!("events/s with {}", summary.driving.trim_start_matches("find-max "))

@@ -36,6 +36,19 @@ pub enum SandboxError {
         /// Megabytes free.
         free_mb: u64,
     },
+    /// The machine, or the account, allows a server too little. Checked before it is started.
+    TooSmall {
+        /// What needs it.
+        purpose: String,
+        /// Of what there is too little.
+        what: &'static str,
+        /// How much is needed.
+        needed: u64,
+        /// How much is allowed.
+        allowed: u64,
+        /// How to raise it.
+        raise: &'static str,
+    },
     /// The directory is not a home of ours, or cannot serve as one.
     NotOurs {
         /// The directory.
@@ -131,6 +144,11 @@ impl fmt::Display for SandboxError {
                 "{purpose} needs {needed_mb} MB in {} but {free_mb} MB are free; make room, or set \
                  DBDYNO_HOME to a directory on a larger disk",
                 place.display()
+            ),
+            SandboxError::TooSmall { purpose, what, needed, allowed, raise } => write!(
+                f,
+                "{purpose} needs {needed} {what} and may have {allowed}: {raise}; or use fewer \
+                 --clients"
             ),
             SandboxError::NotOurs { place, reason } => write!(
                 f,

@@ -37,6 +37,7 @@ mod claim;
 mod clock;
 mod error;
 mod home;
+mod limits;
 mod options;
 mod process;
 mod release;

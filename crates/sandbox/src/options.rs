@@ -36,6 +36,11 @@ impl Options {
         Options { max_connections, ..self }
     }
 
+    /// Whether there are more connections than every machine has room for.
+    pub(crate) fn is_for_a_crowd(&self) -> bool {
+        self.max_connections > MAX_CONNECTIONS
+    }
+
     /// Disk that a running server needs, in MB, beside its empty data directory.
     pub(crate) fn disk_mb(&self, product: Product) -> u64 {
         let redo_mb = match product {

@@ -25,6 +25,7 @@ use crate::claim::Claim;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::{Home, write_private};
+use crate::limits;
 use crate::options::Options;
 use crate::process::{Identity, keep_on, kill_servers_in, servers_in};
 use crate::release::Release;
@@ -74,6 +75,9 @@ impl Server {
         let what = format!("{} {} ({name})", release.product.name(), release.version);
         let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);
         space::require(&format!("starting {what}"), home.dir(), needed_mb)?;
+        if options.is_for_a_crowd() {
+            limits::require(&format!("starting {what}"), release.product, options.max_connections)?;
+        }
         progress(&format!("starting {what}"));
         let mut server = Server {
             kept: None,

@@ -2,6 +2,7 @@
 
 mod common;
 mod custom;
+mod driving;
 mod insert_benchmark;
 mod resume;
 mod scripts;

@@ -163,7 +163,7 @@ fn dbdyno(port: u16, clients: u32, window: Duration) -> Cost {
         first_operation: 0,
         lead_in: Duration::from_millis(100),
         window,
-        think: Duration::ZERO,
+        think: None,
         slow: 0.0,
         processor: None,
         stop: &AtomicBool::new(false),

@@ -1,0 +1,152 @@
+//! Ways of driving on real servers: crowds that think, events at a rate, the highest rate.
+
+use std::path::Path;
+
+use dbdyno_model::random;
+use serde_json::Value;
+
+use crate::common::{Done, Home, SHORT, finish, turn};
+use crate::servers::{self, Store};
+
+/// One comparison: its JSON, and the text of `dbdyno show`.
+fn measure(home: &Home, base: &str, test: &str, flags: &[&str]) -> (Value, String) {
+    let store = Store::new();
+    let args = [&["compare", base, test][..], flags].concat();
+    let mut command = store.command(home, &args);
+    command.args(["--format", "json"]);
+    let Done { code, out, err } = finish(command);
+    assert!([0, 3].contains(&code), "{err}");
+    let run: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(run["status"], "complete", "{err}");
+    // What is stored is what was shown first.
+    let stored = finish(store.command(home, &["show", "--format", "json"])).out;
+    assert_eq!(serde_json::from_str::<Value>(&stored).unwrap()["cells"], run["cells"]);
+    (run, finish(store.command(home, &["show"])).out)
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn codes(warnings: &Value) -> Vec<&str> {
+    warnings.as_array().unwrap().iter().map(|warning| warning["code"].as_str().unwrap()).collect()
+}
+
+/// More clients than get a thread each. About 600 events a second are due; each client asks at most
+/// once in half a second, however busy the machine is.
+fn a_crowd(server: &str) {
+    let Some(home) = servers::home() else { return };
+    let _turn = turn();
+    let more = "--clients 600 --think 500ms..1.5s --rounds 1 --warm-up 1";
+    let flags: Vec<&str> = SHORT.into_iter().chain(more.split(' ')).collect();
+    let (run, text) = measure(&home, server, server, &flags);
+    assert_eq!(run["driving"], "think 500ms..1.5s");
+    assert!(codes(&run["warnings"]).contains(&"sharded-clients"), "{run}");
+    let cell = &run["cells"][0];
+    assert_eq!((&cell["clients"], &cell["measure"]), (&600.into(), &"response".into()));
+    for arm in ["base", "test"] {
+        let tps = number(&cell[arm]["tps"]);
+        assert!((200.0..1_200.0).contains(&tps), "{tps} events/s: {cell}");
+        assert!(number(&cell[arm]["latency_us"]["p50"]) > 0.0, "{cell}");
+        assert!(cell[arm]["response_us"].is_null(), "pauses are a closed loop: {cell}");
+        assert!(number(&cell[arm]["server_cpu_us_per_op"]) > 0.0, "{cell}");
+    }
+    assert!(text.contains("response time of clients that think 500ms..1.5s"), "{text}");
+    let command = run["command"].as_str().unwrap();
+    assert!(command.contains("--clients 600") && command.contains("--think 500ms..1.5s"));
+}
+
+#[test]
+fn a_crowd_that_thinks_is_served_by_mariadb() {
+    a_crowd("mariadb:10.11");
+}
+
+#[test]
+fn a_crowd_that_thinks_is_served_by_postgres() {
+    a_crowd("postgres:15");
+}
+
+/// Events of a Poisson process that fall into a window of so many seconds, for one pair of a plan
+/// with seed 1: written down independently of the schedule. Gaps are −ln u, the lead-in runs at the
+/// same rate.
+fn poisson_events(pair: u64, rate: f64, lead_in_s: f64, window_s: f64) -> u64 {
+    let seed = random::stream(&[1, 0x7363_6865_6475_6c65, pair]).next_u64();
+    let (mut sum, mut inside) = (0.0, 0);
+    for event in 0.. {
+        let bits = random::stream(&[seed, 0x6172_7269_7661_6c73, event]).next_u64() >> 11;
+        sum -= ((bits as f64 + 0.5) / (1_u64 << 53) as f64).ln();
+        let time = sum / rate - lead_in_s;
+        if time >= window_s {
+            return inside;
+        }
+        inside += u64::from(time >= 0.0);
+    }
+    unreachable!()
+}
+
+/// What is shown and stored of both arms when `offered` events are due in all of two rounds of a
+/// second.
+fn offered_exactly(run: &Value, text: &str, rate: &str, offered: u64) {
+    assert_eq!(run["driving"], format!("rate {rate}"));
+    let cell = &run["cells"][0];
+    assert_eq!(cell["measure"], "response");
+    for arm in ["base", "test"] {
+        let arm = &cell[arm];
+        let count = number(&arm["offered_per_second"]) * 2.0;
+        assert!((count - offered as f64).abs() < 1e-6, "{count} offered, {offered} due: {cell}");
+        assert_eq!(arm["unanswered"], 0, "{cell}");
+        let p50 = |name: &str| number(&arm[name]["p50"]);
+        assert!(p50("latency_us") > 0.0 && p50("response_us") > 0.0, "{cell}");
+        // Nobody is answered earlier than from the intended moment.
+        let max = |name: &str| number(&arm[name]["max"]);
+        assert!(max("response_us") >= max("lag_us"), "{cell}");
+    }
+    for row in ["latency p99", "response p99", "offered events/s", "generator's lag p99"] {
+        assert!(text.contains(row), "{row} is missing in {text}");
+    }
+}
+
+fn at_rate(rate: &str) -> Vec<&str> {
+    let more = ["--rate", rate, "--clients", "4", "--rounds", "2", "--warm-up", "0.5"];
+    [&SHORT[..], &more].concat()
+}
+
+#[test]
+fn mariadb_is_offered_what_a_poisson_schedule_says() {
+    let Some(home) = servers::home() else { return };
+    let _turn = turn();
+    let rate = "poisson:400";
+    let (run, text) = measure(&home, "mariadb:10.11", "mariadb:10.11", &at_rate(rate));
+    let offered = [0, 1].map(|pair| poisson_events(pair, 400.0, 0.2, 1.0)).iter().sum();
+    offered_exactly(&run, &text, rate, offered);
+}
+
+#[test]
+fn postgres_is_offered_what_steps_say() {
+    let Some(home) = servers::home() else { return };
+    let _turn = turn();
+    let rate = "steps:100,500@500ms";
+    let (run, text) = measure(&home, "postgres:15", "postgres:15", &at_rate(rate));
+    offered_exactly(&run, &text, rate, 2 * (50 + 250));
+}
+
+/// Each statement takes 5 ms and a little more, so that four connections do less than 800 a second,
+/// and the arm with the brake less than 400. Far below that, waiting for 100 ms is rare.
+#[test]
+fn the_highest_rate_is_found_on_the_right_side_of_the_truth() {
+    let Some(home) = servers::home() else { return };
+    let _turn = turn();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/command/sleep.toml");
+    let mut flags = vec!["--load", file.to_str().unwrap(), "--find-max", "p95 < 100ms"];
+    flags.extend(["--quick", "--clients", "4", "--rounds", "1", "--warm-up", "1"]);
+    let (run, text) = measure(&home, "mariadb:10.11", "mariadb:10.11?slow=50%", &flags);
+    let cell = &run["cells"][0];
+    assert_eq!(cell["measure"], "max_rate");
+    let rate = |arm: &str| number(&cell[arm]["max_rate"]);
+    // A step holds with 99 % of what was offered, and a round of half a second has Poisson noise:
+    // 20 of 400.
+    assert!((200.0..900.0).contains(&rate("base")), "{cell}");
+    assert!((80.0..480.0).contains(&rate("test")), "{cell}");
+    assert!(rate("test") < 0.8 * rate("base"), "{cell}");
+    assert!(text.contains("events/s with p95 < 100ms"), "{text}");
+}

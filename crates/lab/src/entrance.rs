@@ -1,0 +1,61 @@
+//! How a crowd gets in: progress while a round connects, and what connecting costs in time.
+//!
+//! ```text
+//!   ├─ connect, prepare ─┼─ lead-in ─┼─── window ───┼─ disconnect ─┤
+//!   └────── told ────────┘                          └─ around = all that is not lead-in or window
+//! ```
+
+use std::time::{Duration, Instant};
+
+use dbdyno_model::Arm;
+
+use crate::watch::{Progress, Watch};
+
+/// A round that begins.
+pub(crate) struct Entrance {
+    arm: Arm,
+    clients: u32,
+    begun: Instant,
+}
+
+impl Entrance {
+    /// Connecting begins now.
+    pub(crate) fn begin(arm: Arm, clients: u32) -> Entrance {
+        Entrance { arm, clients, begun: now() }
+    }
+
+    /// Tells that so many have got in, and how long the others will take if it goes on like this.
+    pub(crate) fn tell(&self, inside: u32, watch: &mut dyn Watch) {
+        let left = left(now() - self.begun, inside, self.clients);
+        let (arm, clients) = (self.arm, self.clients);
+        watch.progress(Progress::Connecting { arm, inside, clients, left });
+    }
+
+    /// Time since it began.
+    pub(crate) fn elapsed(&self) -> Duration {
+        now() - self.begun
+    }
+}
+
+fn left(elapsed: Duration, inside: u32, clients: u32) -> Option<Duration> {
+    let outside = clients.saturating_sub(inside);
+    (inside > 0).then(|| elapsed.mul_f64(f64::from(outside) / f64::from(inside)))
+}
+
+#[expect(clippy::disallowed_methods, reason = "tells how long connecting will take yet")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rest_takes_as_long_as_those_before() {
+        let second = Duration::from_secs(1);
+        assert_eq!(left(2 * second, 1_000, 5_000), Some(8 * second));
+        assert_eq!(left(2 * second, 5_000, 5_000), Some(Duration::ZERO));
+        assert_eq!(left(second, 0, 5_000), None);
+    }
+}
