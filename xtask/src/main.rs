@@ -1,19 +1,25 @@
-//! Tasks of this repository: `cargo xtask tidy` checks the rules of `docs/STYLE.md` that a program
-//! can check. It is a test as well: `cargo test -p xtask`.
+//! Tasks of this repository.
+//!
+//! `cargo xtask tidy` checks the rules of `docs/STYLE.md` that a program can check. It is a test as
+//! well: `cargo test -p xtask`. `cargo xtask servers` gets, starts and stops every server of the
+//! catalogue and writes `docs/SERVERS.md`; the program is a benchmark of the crate `sandbox`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the program of this repository")]
 
 mod tidy;
 
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
-const USAGE: &str = "usage: cargo xtask tidy    check the rules of docs/STYLE.md";
+const USAGE: &str = "\
+usage: cargo xtask tidy                check the rules of docs/STYLE.md
+       cargo xtask servers [TARGET…]   try every server and write docs/SERVERS.md";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => report(tidy::check(repository())),
+        ["servers", ..] => servers(&arguments[1..]),
         ["--help" | "-h" | "help"] => {
             println!("{USAGE}");
             ExitCode::SUCCESS
@@ -23,6 +29,13 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+fn servers(targets: &[String]) -> ExitCode {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["bench", "--quiet", "--package", "dbdyno-sandbox", "--bench", "servers", "--"]);
+    let status = cargo.args(targets).current_dir(repository()).status();
+    if status.is_ok_and(|status| status.success()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn report(outcome: Result<Vec<tidy::Violation>, String>) -> ExitCode {

@@ -46,11 +46,14 @@ pub enum Command {
     Report(Report),
     /// List the loads, or show what one of them does
     Loads(Loads),
+    /// Get servers, keep some running in the background, see what is here
+    Server(crate::server::Server),
 }
 
 /// Compare two servers, or two stored runs.
 ///
-/// A server is mariadb:10.11, mariadb:11.8, postgres:15, postgres:17 (got and started by dbdyno),
+/// A server is mysql:8.0, mariadb:11.8, postgres:17 (got and started by dbdyno, `dbdyno server ls`
+/// names all; postgres:17@maven takes it from there and from nowhere else),
 /// mysql://USER@HOST/DB, postgres://USER@HOST/DB (running already; passwords also from MYSQL_PWD
 /// and PGPASSWORD), or sqlite:?PRAGMA=VALUE. A stored run is @last, @NAME or the beginning of its
 /// id.
@@ -285,8 +288,8 @@ pub fn parse_side(text: &str) -> Result<Side, String> {
     }
     text.parse().map(Side::Server).map_err(|error| match error {
         TargetError::UnknownKind(ref kind) => format!(
-            "{error}{}; a server is mariadb:VERSION, postgres:VERSION, mysql://USER@HOST/DB, \
-             postgres://USER@HOST/DB or sqlite:?PRAGMA=VALUE, a stored run is @last or @NAME",
+            "{error}{}; a server is mysql:VERSION, mariadb:VERSION, postgres:VERSION, \
+             mysql://USER@HOST/DB, postgres://USER@HOST/DB or sqlite:?PRAGMA=VALUE, a stored run is @last or @NAME",
             did_you_mean(kind, target::KINDS)
         ),
         TargetError::Malformed(_) => error.to_string(),

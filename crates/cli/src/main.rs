@@ -18,6 +18,7 @@ mod loads;
 mod output;
 mod plan;
 mod progress;
+mod server;
 mod session;
 mod stored;
 
@@ -33,5 +34,6 @@ fn main() -> std::process::ExitCode {
         args::Command::Show(show) => stored::show(&args.place, &show),
         args::Command::Report(report) => stored::report(&args.place, &report),
         args::Command::Loads(loads) => loads::run(&loads),
+        args::Command::Server(server) => server::run(&args.place, &server),
     })
 }

@@ -76,7 +76,7 @@ fn main() {
     let server = Server::start(&home, &release, &options, "against", &mut say).expect("it starts");
     let endpoint = server.endpoint();
     let connector = match product {
-        Product::MariaDb => Connector::Mysql(endpoint.clone()),
+        Product::MySql | Product::MariaDb => Connector::Mysql(endpoint.clone()),
         Product::Postgres => Connector::Postgres(endpoint.clone()),
     };
     let tables = Tables { count: 1, rows: ROWS, seed: 1 };

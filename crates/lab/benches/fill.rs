@@ -55,7 +55,7 @@ fn main() {
 fn ours(product: Product, endpoint: &Endpoint, rows: u64) -> f64 {
     let dialect = product.dialect();
     let connector = match product {
-        Product::MariaDb => Connector::Mysql(endpoint.clone()),
+        Product::MySql | Product::MariaDb => Connector::Mysql(endpoint.clone()),
         Product::Postgres => Connector::Postgres(endpoint.clone()),
     };
     let tables = Tables { count: 1, rows, seed: 1 };
@@ -69,7 +69,7 @@ fn ours(product: Product, endpoint: &Endpoint, rows: u64) -> f64 {
 fn sysbench(product: Product, endpoint: &Endpoint, rows: u64) -> f64 {
     let Transport::Tcp(host, port) = &endpoint.transport else { panic!("a TCP endpoint") };
     let (driver, prefix) = match product {
-        Product::MariaDb => ("mysql", "--mysql"),
+        Product::MySql | Product::MariaDb => ("mysql", "--mysql"),
         Product::Postgres => ("pgsql", "--pgsql"),
     };
     let run = |command: &str| {

@@ -11,6 +11,7 @@ use crate::course::Course;
 use crate::error::LabError;
 use crate::loads::{self, datasets_of};
 use crate::placement;
+use crate::provenance;
 use crate::resume::{self, Hold, Remaining};
 use crate::station::{SetUp, Station};
 use crate::watch::{Progress, Watch};
@@ -153,6 +154,10 @@ fn begin(
     for warning in placement::warnings(order.plan, stations) {
         lab.store.add_warning(&run, &warning)?;
     }
+    if let Some(warning) = provenance::warning(&order.plan.arms, stations) {
+        lab.watch.progress(Progress::Warning(&warning.text));
+        lab.store.add_warning(&run, &warning)?;
+    }
     lab.watch.progress(Progress::Begun(&run));
     let hold = Hold::take(&run)?;
     Ok((run, hold))
@@ -174,7 +179,9 @@ fn take_up(
     }
     let of_arms = Arm::BOTH.into_iter().flat_map(|arm| stations[arm].warnings.clone());
     let placed = placement::warnings(&run.plan, stations);
-    let news = changed.into_iter().chain([left.warning()]).chain(of_arms).chain(placed);
+    let built = provenance::warning(&run.plan.arms, stations);
+    let news =
+        changed.into_iter().chain([left.warning()]).chain(of_arms).chain(placed).chain(built);
     for warning in news.filter(|warning| !run.warnings.contains(warning)) {
         lab.watch.progress(Progress::Warning(&warning.text));
         lab.store.add_warning(&run.id, &warning)?;

@@ -27,6 +27,7 @@ mod loads;
 mod neighbours;
 mod placement;
 mod pragma;
+mod provenance;
 mod refill;
 mod response;
 pub mod resume;

@@ -326,8 +326,12 @@ impl Lowered {
         let mut lowered = Lowered { client, before: Vec::new() };
         // The low-water mark may never be above the limit: it goes down first and up last.
         for name in ["innodb_max_dirty_pages_pct_lwm", "innodb_max_dirty_pages_pct"] {
-            let rows = lowered.client.query(&format!("SELECT @@GLOBAL.{name}"))?;
-            let before = rows.single().unwrap_or("0").to_owned();
+            let before = match lowered.client.query(&format!("SELECT @@GLOBAL.{name}")) {
+                Ok(rows) => rows.single().unwrap_or("0").to_owned(),
+                Err(error) if error.is_fatal() => return Err(error),
+                // MySQL 5.5 has no low-water mark.
+                Err(_) => continue,
+            };
             lowered.before.insert(0, (name, before));
             lowered.client.run(&format!("SET GLOBAL {name}={DIRTY_PCT_MEANWHILE}"))?;
         }

@@ -17,6 +17,7 @@ use crate::environment;
 use crate::error::LabError;
 use crate::guest::{Found, Guest};
 use crate::pragma;
+use crate::provenance;
 use crate::watch::{Progress, Watch};
 
 /// An arm that can be asked.
@@ -196,6 +197,7 @@ impl Station {
         let label = setup.spec.to_string();
         let mut environment = ask(arm, &label, &connector, product.dialect(), &instance)?;
         environment.set("server.origin", &*release.origin);
+        environment.set(provenance::SOURCE, release.source.name());
         for (package, version) in &release.packages {
             environment.set(format!("package.{package}"), version);
         }

@@ -42,6 +42,8 @@ pub use round::{Cost, OpenLoop, Pauses, Round, Series};
 pub use run::{Environment, Run, RunId, RunStatus};
 pub use secret::Secret;
 pub use stage::Stage;
-pub use target::{ArmSpec, Dialect, Product, ServerUrl, Target, TargetError, Transport};
+pub use target::{
+    ArmSpec, Dialect, Product, ServerUrl, SourceKind, Target, TargetError, Transport, split_version,
+};
 pub use think::Think;
 pub use warning::{Severity, Warning};

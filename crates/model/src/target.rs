@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   mariadb:10.11                      a release that dbdyno gets and starts itself
-//!   postgres:17
+//!   mysql:8.0
+//!   postgres:17@maven                  the same, from this source and no other
 //!   mysql://user:pass@host:3306/db     a server that is running already
 //!   mysql://user@localhost/db?socket=/run/mysqld/mysqld.sock
 //!   postgres://user@/db?host=/run/postgresql
@@ -29,6 +30,8 @@ pub enum Dialect {
 /// A server that dbdyno can get and start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Product {
+    /// MySQL.
+    MySql,
     /// MariaDB.
     MariaDb,
     /// PostgreSQL.
@@ -36,20 +39,84 @@ pub enum Product {
 }
 
 impl Product {
+    /// All of them.
+    pub const ALL: [Product; 3] = [Product::MySql, Product::MariaDb, Product::Postgres];
+
     /// The name used in targets.
     pub fn name(self) -> &'static str {
         match self {
+            Product::MySql => "mysql",
             Product::MariaDb => "mariadb",
             Product::Postgres => "postgres",
         }
     }
 
+    /// The product that targets call so.
+    pub fn named(name: &str) -> Option<Product> {
+        Product::ALL.into_iter().find(|product| product.name() == name)
+    }
+
     /// The dialect it speaks.
     pub fn dialect(self) -> Dialect {
         match self {
-            Product::MariaDb => Dialect::Mysql,
+            Product::MySql | Product::MariaDb => Dialect::Mysql,
             Product::Postgres => Dialect::Postgres,
         }
+    }
+}
+
+/// Where a release comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum SourceKind {
+    /// Packages of a Debian suite.
+    Debian,
+    /// An artefact in a Maven repository that has a server in it.
+    Maven,
+    /// An npm package that has a server in it.
+    Npm,
+    /// A Python wheel that has a server in it.
+    Pypi,
+    /// An archive or a folder that the user has.
+    Files,
+    /// What is installed on the machine.
+    System,
+}
+
+impl SourceKind {
+    /// All of them.
+    pub const ALL: [SourceKind; 6] = [
+        SourceKind::Debian,
+        SourceKind::Maven,
+        SourceKind::Npm,
+        SourceKind::Pypi,
+        SourceKind::Files,
+        SourceKind::System,
+    ];
+
+    /// The name used in targets.
+    pub fn name(self) -> &'static str {
+        match self {
+            SourceKind::Debian => "debian",
+            SourceKind::Maven => "maven",
+            SourceKind::Npm => "npm",
+            SourceKind::Pypi => "pypi",
+            SourceKind::Files => "files",
+            SourceKind::System => "system",
+        }
+    }
+
+    /// The source that targets call so.
+    pub fn named(name: &str) -> Option<SourceKind> {
+        SourceKind::ALL.into_iter().find(|source| source.name() == name)
+    }
+}
+
+/// Splits what follows a product's name: `8.0@maven` is 8.0 from Maven. A word behind the `@` that
+/// names no source is the caller's to refuse; [`ArmSpec`] does.
+pub fn split_version(asked: &str) -> (&str, Option<SourceKind>) {
+    match asked.rsplit_once('@') {
+        Some((version, source)) => (version, SourceKind::named(source)),
+        None => (asked, None),
     }
 }
 
@@ -90,7 +157,8 @@ pub struct ServerUrl {
 /// What an arm is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A release that dbdyno gets and starts itself. The version is a prefix: `10.11`.
+    /// A release that dbdyno gets and starts itself. The version is a prefix, and a source may
+    /// follow: `10.11`, `8.0@maven`; see [`split_version`].
     Release(Product, String),
     /// A server that is running already.
     Url(ServerUrl),
@@ -196,6 +264,7 @@ impl fmt::Display for ArmSpec {
 fn parse_release(body: &str, options: Vec<(String, String)>) -> Result<Target, TargetError> {
     let (kind, version) = body.split_once(':').unwrap_or((body, ""));
     let product = match kind {
+        "mysql" => Product::MySql,
         "mariadb" => Product::MariaDb,
         "postgres" | "postgresql" => Product::Postgres,
         "sqlite" if version.is_empty() => return parse_sqlite(options),
@@ -205,18 +274,30 @@ fn parse_release(body: &str, options: Vec<(String, String)>) -> Result<Target, T
                 "synchronous=off"
             )));
         }
-        "mysql" => {
-            return Err(malformed(format!(
-                "{body:?}: dbdyno cannot get MySQL releases yet; start the server yourself and \
-                 name it as mysql://user@127.0.0.1:3306/test"
-            )));
-        }
         _ => return Err(TargetError::UnknownKind(kind.to_owned())),
     };
     if let Some((name, _)) = options.first() {
         return Err(malformed(format!("{body:?} does not take the option {name:?}")));
     }
+    check_version(product, version)?;
     Ok(Target::Release(product, version.to_owned()))
+}
+
+/// What was written is not repeated: it may be a URL with a password that lacks its slashes.
+fn check_version(product: Product, asked: &str) -> Result<(), TargetError> {
+    let (version, source) = split_version(asked);
+    let name = product.name();
+    let url = format!("a server that is running already is {name}://USER@HOST:PORT/DB");
+    if !version.chars().all(|c| c.is_ascii_alphanumeric() || ".-~".contains(c)) {
+        return Err(malformed(format!("that is not a version; write {name}:VERSION; {url}")));
+    }
+    if source.is_none() && asked.contains('@') {
+        let sources = SourceKind::ALL.map(SourceKind::name).join(", ");
+        return Err(malformed(format!(
+            "behind the @ stands where to get it from: {sources}; {url}"
+        )));
+    }
+    Ok(())
 }
 
 fn parse_sqlite(options: Vec<(String, String)>) -> Result<Target, TargetError> {
@@ -379,6 +460,7 @@ mod tests {
         for text in [
             "mariadb:10.11",
             "postgres:17?slow=5%",
+            "mysql:8.0.33@maven",
             "mysql://bob:s3cret@db.example:3307/shop",
             "mysql://root@/x?socket=/run/mysqld/mysqld.sock&slow=2.5%",
             "postgres://ann:p%40ss@[::1]:5433/d",
@@ -410,7 +492,9 @@ mod tests {
     fn wrong_targets_say_what_to_try() {
         assert_eq!(parse("marriadb:10.11"), Err(TargetError::UnknownKind("marriadb".into())));
         for wrong in [
-            "mysql:8.0",
+            "mysql:8.0@nowhere",
+            "mysql:u:p@h/d",
+            "mysql:8.0/x",
             "mysql://h:99999/d",
             "mysql://h/d?sokcet=/x",
             "mysql://u:%zz@h/d",

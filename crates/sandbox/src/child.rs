@@ -60,6 +60,13 @@ pub(crate) fn server_command(program: &Path, home: &Path) -> Command {
     command
 }
 
+/// Makes what `command` starts outlive us: a server in the background.
+pub(crate) fn outlive(command: &mut Command) {
+    let prepare = || nix::sys::prctl::set_pdeathsig(None).map_err(io::Error::from);
+    // SAFETY: between fork and exec only prctl is called, which is async-signal-safe.
+    unsafe { command.pre_exec(prepare) };
+}
+
 /// Gives a path to the account under which servers run.
 pub(crate) fn give_to_server(path: &Path) -> io::Result<()> {
     if is_root() {
@@ -95,6 +102,14 @@ impl Kept {
         })?;
         let child = birth.recv().map_err(|_| io::Error::other("the keeper thread ended"))??;
         Ok(Kept { child, release: Some(release), keeper: Some(keeper) })
+    }
+}
+
+impl Kept {
+    /// Leaves the child, which must have been told to [`outlive`] us, to itself.
+    pub(crate) fn let_go(self) {
+        // Its `Drop` kills. The keeper thread waits until the program ends.
+        std::mem::forget(self);
     }
 }
 

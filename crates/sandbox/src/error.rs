@@ -24,6 +24,15 @@ pub enum SandboxError {
         source: String,
         /// The package client's own words.
         detail: String,
+        /// What must work on this machine; a clause.
+        check: &'static str,
+    },
+    /// One source cannot be used; others have it, too.
+    Elsewhere {
+        /// Why the preferred source cannot be used.
+        error: Box<SandboxError>,
+        /// Targets that name another source.
+        others: Vec<String>,
     },
     /// The disk is too full. Checked before anything is written.
     NoSpace {
@@ -75,6 +84,13 @@ pub enum SandboxError {
         /// Its name.
         tool: String,
     },
+    /// What was named on the command line is not there, or cannot be used as it was meant.
+    Unsuitable {
+        /// What was named.
+        what: String,
+        /// Why not, and what to try; a clause.
+        reason: String,
+    },
     /// Another dbdyno holds the home and did not let go.
     Busy {
         /// The lock.
@@ -114,10 +130,23 @@ impl SandboxError {
     }
 }
 
+/// What to install for a missing program: Debian's package where it is called otherwise.
+fn package_of(tool: &str) -> &str {
+    match tool {
+        "mvn" => "it (package maven)",
+        "python3" => "it (packages python3 and python3-pip)",
+        "ldd" => "it (package libc-bin)",
+        "xz" => "it (package xz-utils)",
+        _ => "it",
+    }
+}
+
 /// How to go on without a server of our own.
 fn by_url(product: Product) -> &'static str {
     match product {
-        Product::MariaDb => "start the server yourself and name it as mysql://USER@HOST:PORT/DB",
+        Product::MySql | Product::MariaDb => {
+            "start the server yourself and name it as mysql://USER@HOST:PORT/DB"
+        }
         Product::Postgres => {
             "start the server yourself and name it as postgres://USER@HOST:PORT/DB"
         }
@@ -134,11 +163,14 @@ impl fmt::Display for SandboxError {
                 let hint = by_url(*product);
                 write!(f, "{name}:{asked} cannot be had; try one of {offers}, or {hint}")
             }
-            SandboxError::NotReachable { source, detail } => write!(
+            SandboxError::NotReachable { source, detail, check } => write!(
                 f,
-                "packages of {source} cannot be had: {detail}; see whether `apt-get update` works \
-                 on this machine, or start the server yourself and name it by its URL"
+                "packages of {source} cannot be had: {detail}; see whether {check} on this \
+                 machine, or start the server yourself and name it by its URL"
             ),
+            SandboxError::Elsewhere { error, others } => {
+                write!(f, "{error}; another source has it, too: try {}", others.join(" or "))
+            }
             SandboxError::NoSpace { place, purpose, needed_mb, free_mb } => write!(
                 f,
                 "{purpose} needs {needed_mb} MB in {} but {free_mb} MB are free; make room, or set \
@@ -167,8 +199,10 @@ impl fmt::Display for SandboxError {
             SandboxError::MissingTool { tool } => write!(
                 f,
                 "this system has no {tool}, so dbdyno cannot get and start servers itself; install \
-                 it, or name a running server as mysql://… or postgres://…"
+                 {}, or name a running server as mysql://… or postgres://…",
+                package_of(tool)
             ),
+            SandboxError::Unsuitable { what, reason } => write!(f, "{what}: {reason}"),
             SandboxError::Busy { place } => write!(
                 f,
                 "another dbdyno has been holding {} for ten minutes; wait for it, end it, or set \
@@ -177,8 +211,8 @@ impl fmt::Display for SandboxError {
             ),
             SandboxError::Damaged { place, detail } => write!(
                 f,
-                "the server unpacked in {} does not run: {detail}; remove that directory and try \
-                 again, or start the server yourself and name it by its URL",
+                "{}: what is in it does not run here: {detail}; try again with a fresh copy, or \
+                 start the server yourself and name it by its URL",
                 place.display()
             ),
             SandboxError::Io { action, place, error } => write!(

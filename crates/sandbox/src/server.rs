@@ -13,7 +13,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use dbdyno_model::{Product, Secret, Transport};
+use dbdyno_model::{Dialect, Product, Secret, Transport};
 use dbdyno_wire::{Client, Endpoint, WireError};
 use nix::sched::CpuSet;
 use nix::sys::signal::{Signal, kill};
@@ -35,7 +35,7 @@ use crate::template::{self, Template};
 /// Seconds until the first login; half a second is usual, a loaded machine takes longer.
 const START_WITHIN_S: u64 = 120;
 /// Seconds for a clean shutdown, which writes every changed page.
-const STOP_WITHIN_S: u64 = 60;
+pub(crate) const STOP_WITHIN_S: u64 = 60;
 /// Ports that are tried before giving up.
 const PORTS: usize = 5;
 /// Room beside data and redo log: system tables, temporary files, logs; in MB.
@@ -53,7 +53,33 @@ pub struct Server {
     password: Secret,
     settings: Vec<(String, String)>,
     servers: PathBuf,
-    claim: Claim,
+    ground: Ground,
+}
+
+/// The directory in which a server lives.
+enum Ground {
+    /// Ours, gone when we are.
+    Claim(Claim),
+    /// A background server's, which stays, see `background`.
+    Background(PathBuf),
+}
+
+impl Ground {
+    fn dir(&self) -> &Path {
+        match self {
+            Ground::Claim(claim) => claim.dir(),
+            Ground::Background(dir) => dir,
+        }
+    }
+}
+
+/// A background server, as it is to be started: what is recorded of it.
+pub(crate) struct Recorded {
+    pub(crate) name: String,
+    pub(crate) dir: PathBuf,
+    pub(crate) port: u16,
+    pub(crate) password: Secret,
+    pub(crate) settings: Vec<(String, String)>,
 }
 
 impl Server {
@@ -85,13 +111,51 @@ impl Server {
             release: release.clone(),
             port: free_port()?,
             password: template.password.clone(),
-            settings: options.settings(release.product),
+            settings: options.settings(release.product, &release.version),
             servers: home.servers(),
-            claim: Claim::new(home, name)?,
+            ground: Ground::Claim(Claim::new(home, name)?),
         };
         server.copy(&template)?;
         server.launch()?;
         Ok(server)
+    }
+
+    /// Starts a server that outlives us, on the data in its directory, or on empty ones if it has
+    /// none. `note` is told the port before each attempt to use it. What is returned is its
+    /// process and its port.
+    pub(crate) fn start_in_background(
+        home: &Home,
+        release: &Release,
+        recorded: Recorded,
+        template: &Template,
+        note: &mut dyn FnMut(u16) -> Result<(), SandboxError>,
+    ) -> Result<(), SandboxError> {
+        let Recorded { name, dir, port, password, settings } = recorded;
+        let mut server = Server {
+            kept: None,
+            what: format!("{} {} ({name})", release.product.name(), release.version),
+            release: release.clone(),
+            port: if port == 0 { free_port()? } else { port },
+            password,
+            settings,
+            servers: home.servers(),
+            ground: Ground::Background(dir),
+        };
+        if !server.data_dir().is_dir() {
+            server.copy(template)?;
+        }
+        for _ in 0..PORTS {
+            note(server.port)?;
+            server.spawn()?;
+            if server.wait_until_ready()? {
+                if let Some(kept) = server.kept.take() {
+                    kept.let_go();
+                }
+                return Ok(());
+            }
+            server.port = free_port()?;
+        }
+        Err(server.failed(format!("found no free port in {PORTS} attempts")))
     }
 
     /// Shuts it down cleanly and starts it again on the same data: another process, with its memory
@@ -129,7 +193,7 @@ impl Server {
 
     /// What it writes to its error log. The file is removed with the server.
     pub fn error_log(&self) -> PathBuf {
-        self.claim.dir().join("log")
+        self.ground.dir().join("log")
     }
 
     /// Its data directory.
@@ -148,11 +212,11 @@ impl Server {
             processors.iter().try_for_each(|&processor| set.set(processor))?;
             // Twice, because a thread may have been made by one that had not had its turn.
             for _ in 0..2 {
-                keep_on(&servers_in(&self.servers, self.claim.dir()), &set)?;
+                keep_on(&servers_in(&self.servers, self.ground.dir()), &set)?;
             }
             Ok(())
         };
-        place().map_err(SandboxError::io("place on one processor", self.claim.dir()))
+        place().map_err(SandboxError::io("place on one processor", self.ground.dir()))
     }
 
     /// Shuts it down cleanly, within a limit, and removes its directory.
@@ -193,11 +257,7 @@ impl Server {
         if let Some(status) = kept.child.try_wait()? {
             return Ok(Some(status));
         }
-        let signal = match self.release.product {
-            Product::MariaDb => Signal::SIGTERM,
-            // "Fast": connections are cut, nothing is lost.
-            Product::Postgres => Signal::SIGINT,
-        };
+        let signal = ending_signal(self.release.product);
         if let Ok(pid) = i32::try_from(kept.child.id()) {
             kill(Pid::from_raw(pid), signal)?;
         }
@@ -211,14 +271,11 @@ impl Server {
     }
 
     fn work(&self) -> PathBuf {
-        self.claim.dir().join("s")
+        self.ground.dir().join("s")
     }
 
     fn socket(&self) -> PathBuf {
-        match self.release.product {
-            Product::MariaDb => self.work().join("mysql.sock"),
-            Product::Postgres => self.work().join(format!(".s.PGSQL.{}", self.port)),
-        }
+        socket_in(&self.work(), self.release.product, self.port)
     }
 
     fn endpoint_at(&self, transport: Transport) -> Endpoint {
@@ -241,10 +298,13 @@ impl Server {
     }
 
     fn spawn(&mut self) -> Result<(), SandboxError> {
-        let mut command = match self.release.product {
-            Product::MariaDb => self.mariadbd(),
-            Product::Postgres => self.postgres(),
+        let mut command = match self.release.product.dialect() {
+            Dialect::Postgres => self.postgres(),
+            _ => self.mysqld(),
         };
+        if matches!(self.ground, Ground::Background(_)) {
+            child::outlive(&mut command);
+        }
         let log = self.error_log();
         let failed = || SandboxError::io("create", &log);
         let file = File::create(&log).map_err(failed())?;
@@ -254,11 +314,11 @@ impl Server {
         let pid = i32::try_from(kept.child.id()).ok();
         self.kept = Some(kept);
         let identity = pid.and_then(Identity::of).map(|identity| identity.to_line());
-        write_private(&self.claim.dir().join("server"), &identity.unwrap_or_default())
+        write_private(&self.ground.dir().join("server"), &identity.unwrap_or_default())
     }
 
-    fn mariadbd(&self) -> Command {
-        let mut command = template::mariadbd(&self.release, &self.work());
+    fn mysqld(&self) -> Command {
+        let mut command = template::mysqld(&self.release, &self.work());
         command.arg(format!("--socket={}", self.socket().display()));
         command.arg(format!("--pid-file={}", self.work().join("pid").display()));
         command.arg(format!("--port={}", self.port)).arg("--bind-address=127.0.0.1");
@@ -271,7 +331,7 @@ impl Server {
     }
 
     fn postgres(&self) -> Command {
-        let mut command = child::server_command(&self.release.server(), &self.work());
+        let mut command = self.release.command(&self.release.server(), &self.work());
         command.arg("-D").arg(self.data_dir()).arg("-k").arg(self.work());
         command.arg("-p").arg(self.port.to_string());
         command.args(["-c", "listen_addresses=127.0.0.1"]);
@@ -312,13 +372,13 @@ impl Server {
 
     /// Logs in and asks for the data directory: on our port somebody else may have been faster.
     fn log_in(&self, endpoint: &Endpoint) -> Result<bool, WireError> {
-        let mut client: Box<dyn Client> = match self.release.product {
-            Product::MariaDb => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint)?),
-            Product::Postgres => Box::new(dbdyno_wire::postgres::Connection::connect(endpoint)?),
-        };
-        let question = match self.release.product {
-            Product::MariaDb => "SELECT @@datadir",
-            Product::Postgres => "SHOW data_directory",
+        let postgres = self.release.product.dialect() == Dialect::Postgres;
+        let (mut client, question): (Box<dyn Client>, _) = if postgres {
+            let client = dbdyno_wire::postgres::Connection::connect(endpoint)?;
+            (Box::new(client), "SHOW data_directory")
+        } else {
+            let client = dbdyno_wire::mysql::Connection::connect(endpoint)?;
+            (Box::new(client), "SELECT @@datadir")
         };
         let answer = client.query(question)?;
         let ours = answer.single().is_some_and(|dir| Path::new(dir) == self.data_dir());
@@ -334,8 +394,12 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
+        if self.kept.is_none() && matches!(self.ground, Ground::Background(_)) {
+            // Let go, or never started.
+            return;
+        }
         drop(self.kept.take());
-        kill_servers_in(&self.servers, self.claim.dir());
+        kill_servers_in(&self.servers, self.ground.dir());
         remove_shared_memory(&self.data_dir());
     }
 }
@@ -343,6 +407,23 @@ impl Drop for Server {
 impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}, pid {}, port {}", self.what, self.pid(), self.port)
+    }
+}
+
+/// By which a server shuts down cleanly. PostgreSQL's is "fast": connections are cut, nothing is
+/// lost.
+pub(crate) fn ending_signal(product: Product) -> Signal {
+    match product.dialect() {
+        Dialect::Postgres => Signal::SIGINT,
+        _ => Signal::SIGTERM,
+    }
+}
+
+/// The unix socket of a server that works in `work`.
+pub(crate) fn socket_in(work: &Path, product: Product, port: u16) -> PathBuf {
+    match product.dialect() {
+        Dialect::Postgres => work.join(format!(".s.PGSQL.{port}")),
+        _ => work.join("mysql.sock"),
     }
 }
 

@@ -1,20 +1,29 @@
 //! An initialised, empty data directory for each release, made once and copied for each start.
 //!
 //! ```text
-//!   templates/PRODUCT-VERSION-tN/
+//!   templates/TREE-tN/    TREE is a name in servers/
 //!     password    of the account in it; random, readable by dbdyno only
 //!     s/data      the data directory, owned by the account under which servers run
 //! ```
+//!
+//! Three ways lead there. PostgreSQL has `initdb`. MariaDB, and MySQL before 5.7, read the SQL that
+//! makes the system tables while *bootstrapping*. MySQL from 5.7 on initialises itself, and is then
+//! started once, on its socket only, to be told of our account.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dbdyno_model::{Product, Secret};
+use dbdyno_model::{Dialect, Product, Secret, Transport};
+use dbdyno_wire::{Client, Endpoint};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 use crate::bootstrap;
+use crate::catalog::at_least;
 use crate::child;
+use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::{Home, write_private};
 use crate::release::Release;
@@ -41,7 +50,7 @@ impl Template {
         release: &Release,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Template, SandboxError> {
-        let name = format!("{}-{}-t{FORMAT}", release.product.name(), release.version);
+        let name = format!("{}-t{FORMAT}", release.name());
         let dir = home.dir().join("templates").join(name);
         if !dir.is_dir() {
             let _lock = home.lock(progress)?;
@@ -83,45 +92,142 @@ fn fill(release: &Release, fresh: &Path) -> Result<(), SandboxError> {
     child::private_dir(&work).map_err(SandboxError::io("create", &work))?;
     let password = bootstrap::random_password()?;
     write_private(&fresh.join("password"), &password)?;
-    match release.product {
-        Product::MariaDb => fill_mariadb(release, fresh, &work, &password),
-        Product::Postgres => fill_postgres(release, fresh, &work, &password),
+    if release.product.dialect() == Dialect::Postgres {
+        return fill_postgres(release, fresh, &work, &password);
+    }
+    for dir in ["data", "tmp"] {
+        let dir = work.join(dir);
+        child::private_dir(&dir).map_err(SandboxError::io("create", &dir))?;
+    }
+    if bootstrap::initialises_itself(release.product, &release.version) {
+        fill_by_itself(release, fresh, &work, &password)
+    } else {
+        fill_by_bootstrap(release, fresh, &work, &password)
     }
 }
 
 /// The redo log is made small: at the first start it gets its size.
-fn fill_mariadb(
+const SMALL_REDO: [&str; 2] =
+    ["--loose-innodb-log-file-size=8M", "--loose-innodb-redo-log-capacity=16M"];
+
+fn fill_by_bootstrap(
     release: &Release,
     fresh: &Path,
     work: &Path,
     password: &str,
 ) -> Result<(), SandboxError> {
-    for dir in ["data", "data/mysql", "tmp"] {
-        let dir = work.join(dir);
-        child::private_dir(&dir).map_err(SandboxError::io("create", &dir))?;
-    }
+    let tables = work.join("data/mysql");
+    child::private_dir(&tables).map_err(SandboxError::io("create", &tables))?;
     let script = fresh.join("bootstrap.sql");
-    write_private(&script, &bootstrap::mariadb_sql(&release.dir, password)?)?;
-    let mut command = mariadbd(release, work);
-    command.args(["--bootstrap", "--innodb-log-file-size=8M", "--max-allowed-packet=8M"]);
+    let share = release.layout.share.as_ref().map(|share| release.dir.join(share));
+    let share = share.unwrap_or_else(|| release.dir.clone());
+    let sql = bootstrap::bootstrap_sql(release.product, &release.version, &share, password)?;
+    write_private(&script, &sql)?;
+    let mut command = mysqld(release, work);
+    command.arg("--bootstrap").args(SMALL_REDO).arg("--max-allowed-packet=8M");
     command.arg("--skip-ssl");
     let initialised = complete(command, release, fresh, Some(&script));
     fs::remove_file(&script).map_err(SandboxError::io("remove", &script))?;
-    initialised
+    initialised?;
+    if release.product == Product::MySql && !at_least(&release.version, "5.6.8") {
+        // It refuses a redo log of another size, and makes one where there is none.
+        for number in 0..2 {
+            let log = work.join(format!("data/ib_logfile{number}"));
+            fs::remove_file(&log).map_err(SandboxError::io("remove", &log))?;
+        }
+    }
+    Ok(())
 }
 
-/// `mariadbd` with every path that differs from the compiled-in ones.
-pub(crate) fn mariadbd(release: &Release, work: &Path) -> Command {
-    let share = bootstrap::mariadb_share(&release.dir);
+fn fill_by_itself(
+    release: &Release,
+    fresh: &Path,
+    work: &Path,
+    password: &str,
+) -> Result<(), SandboxError> {
+    let mut command = mysqld(release, work);
+    command.arg("--initialize-insecure").args(SMALL_REDO);
+    complete(command, release, fresh, None)?;
+    let mut command = mysqld(release, work);
+    let socket = work.join("mysql.sock");
+    command.args(SMALL_REDO).args(["--skip-networking", "--skip-log-bin", "--loose-mysqlx=OFF"]);
+    command.arg(format!("--socket={}", socket.display()));
+    command.arg(format!("--pid-file={}", work.join("pid").display()));
+    redirect(&mut command, fresh, None)?;
+    let program = release.server().display().to_string();
+    let mut server = command.spawn().map_err(SandboxError::spawn(&program))?;
+    let told = tell(&socket, password, &mut || matches!(server.try_wait(), Ok(None)));
+    let ended = end(&mut server);
+    match (told, ended) {
+        (Ok(()), Ok(true)) => Ok(()),
+        (Ok(()), _) => Err(failed(release, fresh, "it did not shut down")),
+        (Err(error), _) => Err(failed(release, fresh, &error)),
+    }
+}
+
+/// Logs in as root as soon as that is possible and makes our account and database.
+fn tell(socket: &Path, password: &str, lives: &mut dyn FnMut() -> bool) -> Result<(), String> {
+    let root = Endpoint {
+        transport: Transport::Unix(socket.display().to_string()),
+        user: "root".to_owned(),
+        password: Secret::default(),
+        database: String::new(),
+    };
+    let deadline = Deadline::after_seconds(INIT_WITHIN_S);
+    let mut client = loop {
+        match dbdyno_wire::mysql::Connection::connect(&root) {
+            Ok(client) => break Box::new(client),
+            Err(error) if !lives() || !deadline.pause() => return Err(error.to_string()),
+            Err(_) => {}
+        }
+    };
+    for sql in bootstrap::mysql_sql(password) {
+        // Not the statement, which has the password in it.
+        client.run(&sql).map_err(|error| format!("making our account: {error}"))?;
+    }
+    client.close();
+    Ok(())
+}
+
+/// Shuts a server down; whether it did so in time and cleanly.
+fn end(server: &mut std::process::Child) -> io::Result<bool> {
+    if let Ok(pid) = i32::try_from(server.id())
+        && server.try_wait()?.is_none()
+    {
+        kill(Pid::from_raw(pid), Signal::SIGTERM)?;
+    }
+    let deadline = Deadline::after_seconds(INIT_WITHIN_S);
+    while deadline.pause() {
+        if let Some(status) = server.try_wait()? {
+            return Ok(status.success());
+        }
+    }
+    server.kill()?;
+    server.wait()?;
+    Ok(false)
+}
+
+/// `mysqld` or `mariadbd` with every path that differs from the compiled-in ones.
+pub(crate) fn mysqld(release: &Release, work: &Path) -> Command {
+    let layout = &release.layout;
     let path = |name: &str, path: PathBuf| format!("--{name}={}", path.display());
-    let mut command = child::server_command(&release.server(), work);
+    let mut command = release.command(&release.server(), work);
     command.arg("--no-defaults");
-    command.arg(path("basedir", release.dir.join("usr")));
-    command.arg(path("plugin-dir", release.dir.join("usr/lib/mysql/plugin")));
-    command.arg(path("lc-messages-dir", share.clone()));
-    command.arg(path("character-sets-dir", share.join("charsets")));
+    command.arg(path("basedir", release.dir.join(&layout.base)));
+    if let Some(plugins) = &layout.plugins {
+        command.arg(path("plugin-dir", release.dir.join(plugins)));
+    }
+    if let Some(share) = &layout.share {
+        let share = release.dir.join(share);
+        command.arg(path("lc-messages-dir", share.clone()));
+        command.arg(path("character-sets-dir", share.join("charsets")));
+    }
     command.arg(path("datadir", work.join("data")));
     command.arg(path("tmpdir", work.join("tmp")));
+    if release.product == Product::MySql && at_least(&release.version, "5.7") {
+        // Some builds end if the directory that is compiled in does not exist.
+        command.arg("--secure-file-priv=");
+    }
     command
 }
 
@@ -135,16 +241,17 @@ fn fill_postgres(
     write_private(&secret, password)?;
     child::give_to_server(&secret).map_err(SandboxError::io("chown", &secret))?;
     let data = work.join("data");
-    let mut initdb = child::server_command(&release.program("initdb"), work);
+    let mut initdb = release.command(&release.program("initdb"), work);
     // To a random password SCRAM's thousands of hashes add nothing but CPU time at each login.
     initdb.arg("-D").arg(&data).args(["-U", bootstrap::USER, "-A", "md5"]);
-    initdb.arg("--pwfile").arg(&secret).args(["--locale=C", "-E", "UTF8", "--no-sync"]);
+    initdb.arg("--pwfile").arg(&secret).args(["--locale=C", "-E", "UTF8"]);
+    initdb.arg(if at_least(&release.version, "10") { "--no-sync" } else { "--nosync" });
     complete(initdb, release, fresh, None)?;
     fs::remove_file(&secret).map_err(SandboxError::io("remove", &secret))?;
 
     let script = fresh.join("bootstrap.sql");
     write_private(&script, &bootstrap::postgres_sql())?;
-    let mut single = child::server_command(&release.server(), work);
+    let mut single = release.command(&release.server(), work);
     single.args(["--single", "-D"]).arg(&data);
     single.args(["-c", "timezone=GMT", "-c", "log_timezone=GMT", "postgres"]);
     complete(single, release, fresh, Some(&script))?;
@@ -158,6 +265,19 @@ fn complete(
     fresh: &Path,
     input: Option<&Path>,
 ) -> Result<(), SandboxError> {
+    redirect(&mut command, fresh, input)?;
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status =
+        child::run_within(command, INIT_WITHIN_S).map_err(SandboxError::spawn(&program))?;
+    match status {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(failed(release, fresh, &status.to_string())),
+        None => Err(failed(release, fresh, &format!("no end within {INIT_WITHIN_S} s"))),
+    }
+}
+
+/// Sends what a step says to the log of `fresh`, and reads its input from a file.
+fn redirect(command: &mut Command, fresh: &Path, input: Option<&Path>) -> Result<(), SandboxError> {
     let log = fresh.join("log");
     let open = |path: &Path| File::options().create(true).append(true).open(path);
     let mut redirect = || -> io::Result<()> {
@@ -167,16 +287,11 @@ fn complete(
         }
         Ok(())
     };
-    redirect().map_err(SandboxError::io("open", &log))?;
-    let program = command.get_program().to_string_lossy().into_owned();
-    let status =
-        child::run_within(command, INIT_WITHIN_S).map_err(SandboxError::spawn(&program))?;
-    let how = match status {
-        Some(status) if status.success() => return Ok(()),
-        Some(status) => status.to_string(),
-        None => format!("no end within {INIT_WITHIN_S} s"),
-    };
+    redirect().map_err(SandboxError::io("open", &log))
+}
+
+fn failed(release: &Release, fresh: &Path, how: &str) -> SandboxError {
     let (name, version) = (release.product.name(), &release.version);
     let what = format!("initialising a data directory of {name} {version} failed: {how}");
-    Err(SandboxError::StartFailed { what, log: child::last_lines(&log, 12) })
+    SandboxError::StartFailed { what, log: child::last_lines(&fresh.join("log"), 12) }
 }

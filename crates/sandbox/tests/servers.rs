@@ -8,8 +8,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use dbdyno_model::Product;
-use dbdyno_sandbox::{Home, Options, Release, SandboxError, Server, get};
+use dbdyno_model::{Product, SourceKind};
+use dbdyno_sandbox::{
+    Background, Home, Options, Release, SandboxError, Server, State, get, get_from, here, remove,
+};
 use dbdyno_wire::{Client, Endpoint};
 
 const PATIENCE_POLLS: u32 = 1_500;
@@ -50,10 +52,10 @@ fn pid_of(server: &Server) -> nix::unistd::Pid {
 
 fn connect(product: Product, endpoint: &Endpoint) -> Box<dyn Client> {
     match product {
-        Product::MariaDb => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint).unwrap()),
         Product::Postgres => {
             Box::new(dbdyno_wire::postgres::Connection::connect(endpoint).unwrap())
         }
+        _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint).unwrap()),
     }
 }
 
@@ -82,13 +84,25 @@ fn processes_in(dir: &Path) -> Vec<i32> {
     .collect()
 }
 
+/// Whether a process is gone, or a zombie that nobody has waited for.
+fn has_ended(pid: u32) -> bool {
+    let status = fs::read_to_string(format!("/proc/{pid}/status"));
+    status.map_or(true, |text| text.contains("State:\tZ"))
+}
+
 /// The whole life of one release.
 fn life(product: Product, version: &str) {
     let Some(home) = home() else { return };
     let release = release(&home, product, version);
     assert!(release.version.starts_with(version), "{}", release.version);
-    assert!(release.origin.starts_with("Debian "), "{}", release.origin);
-    assert!(release.packages.iter().any(|(name, _)| name == "libc6"));
+    if release.source == SourceKind::Debian {
+        assert!(release.origin.starts_with("Debian "), "{}", release.origin);
+        assert!(release.packages.iter().any(|(name, _)| name == "libc6"));
+    } else {
+        // Those of Debian may be in the home from before there were checksums.
+        let is_sum = |sum: &str| sum.len() == 64 && sum.bytes().all(|b| b.is_ascii_hexdigit());
+        assert!(!release.sums.is_empty() && release.sums.iter().all(|(_, sum)| is_sum(sum)));
+    }
 
     let server = start(&home, &release, "base");
     let data = server.data_dir();
@@ -123,6 +137,31 @@ fn life(product: Product, version: &str) {
 
 fn check_settings(product: Product, client: &mut dyn Client) {
     match product {
+        Product::MySql => {
+            let checked = [
+                ("@@innodb_flush_log_at_trx_commit", "2"),
+                ("@@log_bin", "0"),
+                ("@@performance_schema", "0"),
+                ("@@character_set_client", "latin1"),
+                ("@@collation_connection", "latin1_swedish_ci"),
+                ("@@collation_database", "latin1_swedish_ci"),
+                ("@@innodb_buffer_pool_size DIV 1048576", "128"),
+                ("@@innodb_log_file_size * @@innodb_log_files_in_group DIV 1048576", "64"),
+                ("@@innodb_flush_method", "O_DIRECT"),
+                ("@@local_infile", "1"),
+                ("@@have_ssl", "DISABLED"),
+                ("@@max_connections", "1100"),
+                ("@@query_cache_type", "OFF"),
+                ("@@default_storage_engine", "InnoDB"),
+            ];
+            let others = "SELECT COUNT(*) FROM mysql.user \
+                          WHERE User NOT IN ('dbdyno', 'mysql.sys', 'mysql.session') \
+                          AND NOT (User = 'root' AND Host = 'localhost')";
+            assert_eq!(single(client, others), "0");
+            for (name, value) in checked {
+                assert_eq!(single(client, &format!("SELECT {name}")), value, "{name}");
+            }
+        }
         Product::MariaDb => {
             let checked = [
                 ("@@innodb_flush_log_at_trx_commit", "2"),
@@ -176,8 +215,8 @@ fn check_strangers_are_refused(product: Product, server: &Server) {
         endpoint.user = user.to_owned();
         endpoint.password = dbdyno_model::Secret::default();
         let refused = match product {
-            Product::MariaDb => dbdyno_wire::mysql::Connection::connect(&endpoint).is_err(),
             Product::Postgres => dbdyno_wire::postgres::Connection::connect(&endpoint).is_err(),
+            _ => dbdyno_wire::mysql::Connection::connect(&endpoint).is_err(),
         };
         assert!(refused, "{user:?} got in without a password");
     }
@@ -191,6 +230,18 @@ fn mariadb_10_11_lives() {
 #[test]
 fn mariadb_11_8_lives() {
     life(Product::MariaDb, "11.8");
+}
+
+/// From npm, initialised by bootstrapping.
+#[test]
+fn mysql_5_6_lives() {
+    life(Product::MySql, "5.6.24");
+}
+
+/// From Maven, initialised by itself.
+#[test]
+fn mysql_5_7_lives() {
+    life(Product::MySql, "5.7.22");
 }
 
 #[test]
@@ -267,6 +318,7 @@ const HOLD: &str = "DBDYNO_TEST_HOLD";
 fn holder() {
     let Some(what) = std::env::var_os(HOLD) else { return };
     let (product, version) = match what.to_str().and_then(|what| what.split_once(' ')) {
+        Some(("background", name)) => return start_in_background(name),
         Some(("mariadb", version)) => (Product::MariaDb, version.to_owned()),
         Some(("postgres", version)) => (Product::Postgres, version.to_owned()),
         _ => panic!("{what:?}"),
@@ -279,6 +331,13 @@ fn holder() {
     println!("\npid {}\ndata {}\nready", server.pid(), server.data_dir().display());
     std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
     server.stop().unwrap_or_else(|e| panic!("{e}"));
+}
+
+fn start_in_background(name: &str) {
+    let home = Home::open(None).unwrap_or_else(|e| panic!("{e}"));
+    let release = release(&home, Product::MariaDb, "10.11");
+    let started = Background::start(&home, &release, &options(), name, &mut |_| {});
+    started.unwrap_or_else(|e| panic!("{e}"));
 }
 
 fn holder_command(mut program: Command, what: &str) -> Command {
@@ -478,6 +537,127 @@ fn an_ordinary_user_gets_and_runs_a_server_and_a_moved_home_still_works() {
 }
 
 #[test]
+fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped() {
+    let Some(home) = home() else { return };
+    let release = release(&home, Product::MariaDb, "10.11");
+    let name = format!("bg-{}", std::process::id());
+    // Started by another process, which is gone when we look.
+    let mut command = holder_command(Command::new(this_binary()), &format!("background {name}"));
+    let output = command.env("DBDYNO_HOME", home.dir()).stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    home.sweep();
+    let server = Background::named(&home, &name).unwrap();
+    let State::Running(pid) = server.state() else { panic!("{:?}", server.state()) };
+    let ask = |sql: &str| {
+        let url = server.url().unwrap().expose().parse::<dbdyno_model::ArmSpec>().unwrap();
+        let dbdyno_model::Target::Url(url) = url.target else { panic!() };
+        let endpoint = Endpoint {
+            transport: dbdyno_model::Transport::Tcp("127.0.0.1".into(), server.port),
+            user: url.user,
+            password: url.password.unwrap(),
+            database: url.database,
+        };
+        single(&mut *connect(Product::MariaDb, &endpoint), sql)
+    };
+    ask("CREATE TABLE kept (a INT)");
+    let again = Background::start(&home, &release, &options(), &name, &mut |_| {}).unwrap_err();
+    assert!(again.to_string().contains("--name"), "{again}");
+    let needed = remove(&home, &release).unwrap_err().to_string();
+    assert!(needed.contains("server rm"), "{needed}");
+    assert!(server.remove(&home).unwrap_err().to_string().contains("server stop"));
+
+    server.stop(&home).unwrap_or_else(|e| panic!("{e}"));
+    assert!(has_ended(pid));
+    assert_eq!(server.state(), State::Stopped);
+    let woken = server.start_again(&home, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(ask("SELECT COUNT(*) FROM kept"), "0", "not the data that it had");
+    let State::Running(pid) = woken.state() else { panic!("{:?}", woken.state()) };
+    let pid = nix::unistd::Pid::from_raw(pid.try_into().unwrap());
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGKILL).unwrap();
+    eventually("its end", || woken.state() == State::Gone);
+    home.sweep();
+    assert!(Background::named(&home, &name).is_some(), "its data were swept away");
+    woken.remove(&home).unwrap_or_else(|e| panic!("{e}"));
+    assert!(Background::named(&home, &name).is_none());
+}
+
+#[test]
+fn a_folder_and_an_archive_of_a_maker_are_taken_and_removed() {
+    let Some(home) = home() else { return };
+    let own = empty_home();
+    let original = release(&home, Product::MySql, "5.7.22");
+    let own = Home::open(Some(own.path())).unwrap();
+    let product = Product::MySql;
+    let say = &mut |step: &str| println!("{step}");
+    let folder = get_from(&own, product, "5.7", &original.dir, say);
+    let folder = folder.unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((folder.source, folder.version.as_str()), (SourceKind::Files, "5.7.22"));
+    let server = start(&own, &folder, "files");
+    let taken = get(&own, product, "5.7", say).unwrap();
+    assert_eq!(taken.dir, folder.dir, "what is here was not taken");
+    let refused = remove(&own, &folder).unwrap_err().to_string();
+    assert!(refused.contains("a server runs from it"), "{refused}");
+    server.stop().unwrap_or_else(|e| panic!("{e}"));
+    let twice = get_from(&own, product, "", &original.dir, say).unwrap_err().to_string();
+    assert!(twice.contains("is here already"), "{twice}");
+    remove(&own, &folder).unwrap_or_else(|e| panic!("{e}"));
+    assert!(here(&own).is_empty());
+
+    let archive = own.dir().join("tools/server.tar.gz");
+    let mut tar = Command::new("tar");
+    tar.arg("-czf").arg(&archive).arg("-C").arg(original.dir.parent().unwrap());
+    assert!(tar.arg(original.dir.file_name().unwrap()).status().unwrap().success());
+    let unpacked = get_from(&own, product, "", &archive, say).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(unpacked.version, "5.7.22");
+    assert_eq!(unpacked.sums[0].0, "server.tar.gz");
+    for (asked, path, expected) in [
+        ("8.0", &original.dir, "it is mysql 5.7.22, not 8.0"),
+        ("", &PathBuf::from("/etc"), "there is no mysql server in it"),
+        ("", &PathBuf::from("/etc/passwd"), "name a folder, or an archive"),
+        ("", &PathBuf::from("/nonexistent"), "cannot find /nonexistent"),
+    ] {
+        let error = get_from(&own, product, asked, path, say).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    assert_eq!(here(&own).len(), 1);
+}
+
+#[test]
+fn the_machines_own_servers_run_from_a_copy() {
+    let Some(home) = home() else { return };
+    for (product, place) in
+        [(Product::MariaDb, "/usr/sbin/mariadbd"), (Product::Postgres, "/usr/lib/postgresql")]
+    {
+        if !Path::new(place).exists() && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
+            println!("skipped: this machine has no {place}");
+            continue;
+        }
+        let release = release(&home, product, "@system");
+        assert_eq!(release.source, SourceKind::System);
+        let server = start(&home, &release, "system");
+        let exe = fs::read_link(format!("/proc/{}/exe", server.pid())).unwrap();
+        assert!(exe.starts_with(home.dir()), "{exe:?} is told from no other server");
+        let mut client = connect(product, &server.endpoint());
+        assert!(client.server_version().contains(&release.version), "{}", client.server_version());
+        check_settings(product, &mut *client);
+        server.stop().unwrap_or_else(|e| panic!("{e}"));
+        let again = get(&home, product, "@system", &mut |step| panic!("{step}")).unwrap();
+        assert_eq!(again.dir, release.dir);
+    }
+    let none = get(&home, Product::MariaDb, "5.1@system", &mut |_| {}).unwrap_err().to_string();
+    assert!(none.contains("leave out @system"), "{none}");
+}
+
+#[test]
+fn a_registry_without_its_client_is_told_so_and_other_sources_are_named() {
+    let dir = empty_home();
+    let mut command = Command::new(this_binary());
+    command.env("PATH", "/nonexistent");
+    let said = failing_holder_of(command, dir.path(), "postgres 15.1@maven");
+    assert!(said.contains("this system has no mvn") && said.contains("package maven"), "{said}");
+}
+
+#[test]
 fn an_unknown_patch_release_lists_those_that_can_be_had() {
     let Some(home) = home() else { return };
     let error = get(&home, Product::MariaDb, "10.11.1", &mut |_| {}).unwrap_err();
@@ -497,9 +677,13 @@ fn what_was_got_once_needs_no_network_and_no_apt() {
 }
 
 /// Runs a holder that must fail, in a home of its own; returns what it said.
-fn failing_holder(mut command: Command, home: &Path) -> String {
+fn failing_holder(command: Command, home: &Path) -> String {
+    failing_holder_of(command, home, "mariadb 10.11")
+}
+
+fn failing_holder_of(mut command: Command, home: &Path, what: &str) -> String {
     command.env("DBDYNO_HOME", home).stdin(Stdio::null());
-    let output = holder_command(command, "mariadb 10.11").output().unwrap();
+    let output = holder_command(command, what).output().unwrap();
     assert!(!output.status.success());
     assert!(fs::read_dir(home.join("servers")).unwrap().next().is_none());
     String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()

@@ -105,6 +105,11 @@ fn two_releases_of_mariadb_are_compared() {
 }
 
 #[test]
+fn two_releases_of_mysql_are_compared() {
+    two_releases("mysql:5.6", "mysql:5.7", ["5.6.", "5.7."]);
+}
+
+#[test]
 fn two_releases_of_postgres_are_compared() {
     two_releases("postgres:15", "postgres:17", ["15.", "17."]);
 }

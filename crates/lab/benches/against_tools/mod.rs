@@ -64,7 +64,7 @@ pub fn sysbench(
 ) -> impl FnOnce() -> Option<Reported> + Send {
     let (host, port) = place(endpoint);
     let (driver, prefix) = match product {
-        Product::MariaDb => ("mysql", "--mysql"),
+        Product::MySql | Product::MariaDb => ("mysql", "--mysql"),
         Product::Postgres => ("pgsql", "--pgsql"),
     };
     let mut command = Command::new("sysbench");

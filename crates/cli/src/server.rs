@@ -1,0 +1,272 @@
+//! `dbdyno server`: releases that are here or can be had, and servers in the background.
+//!
+//! ```text
+//!   get mysql:8.0            into the home          rm mysql-8.0.33@maven
+//!   start mysql:8.0          runs in the background; prints its URL
+//!   stop NAME, start NAME    on the data that it has
+//!   logs NAME, shell NAME    rm NAME
+//! ```
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use dbdyno_model::{ArmSpec, Product, SourceKind, Target, TargetError, split_version, target};
+use dbdyno_sandbox::{Background, Home, Offer, Options, Release, State, Symbols, here, offers};
+use dbdyno_workload::suggest::did_you_mean;
+
+use crate::args::Place;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{output, session};
+
+#[derive(Debug, Args)]
+pub struct Server {
+    #[command(subcommand)]
+    pub command: ServerCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ServerCommand {
+    /// Get a release, as `compare` does by itself
+    Get(Get),
+    /// List what is here, what runs in the background, and what can be had from where
+    Ls,
+    /// Keep a server running in the background; prints its URL
+    Start(Start),
+    /// Shut a background server down; its data stay
+    Stop(Named),
+    /// Open the family's client on a background server
+    Shell(Named),
+    /// Show the end of a background server's error log
+    Logs(Logs),
+    /// Remove a background server with its data, or a release
+    Rm(Named),
+}
+
+/// Get a release, as `compare` does by itself.
+///
+/// Without --from it comes from where `dbdyno server ls` says, checked by the registry's client;
+/// our own SHA-256 of what was unpacked is printed and kept.
+#[derive(Debug, Args)]
+pub struct Get {
+    /// mysql:8.0, mariadb:10.11.5, postgres:17@maven …
+    #[arg(value_name = "SERVER")]
+    pub server: String,
+    /// Take it out of this folder or archive of the maker's
+    #[arg(long, value_name = "PATH")]
+    pub from: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct Start {
+    /// mysql:8.0, mariadb:11.8, postgres:17 …; or the name of one that was stopped
+    #[arg(value_name = "SERVER|NAME")]
+    pub server: String,
+    /// What to call it [default: that of its release, such as mysql-8.0.33@maven]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct Named {
+    /// As `dbdyno server ls` shows it
+    #[arg(value_name = "NAME")]
+    pub name: String,
+}
+
+#[derive(Debug, Args)]
+pub struct Logs {
+    /// As `dbdyno server ls` shows it
+    #[arg(value_name = "NAME")]
+    pub name: String,
+    /// How many lines
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub lines: usize,
+}
+
+/// Does what was asked.
+pub fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
+    let home = session::open_home(place)?;
+    match &flags.command {
+        ServerCommand::Get(get) => got(&home, get),
+        ServerCommand::Ls => list(&home),
+        ServerCommand::Start(start) => started(&home, start),
+        ServerCommand::Stop(named) => {
+            background(&home, &named.name)?.stop(&home)?;
+            Ok(Exit::Holds)
+        }
+        ServerCommand::Shell(named) => {
+            let code = background(&home, &named.name)?.shell(&home)?;
+            Ok(if code == 0 { Exit::Holds } else { Exit::CouldNot })
+        }
+        ServerCommand::Logs(logs) => {
+            let lines = background(&home, &logs.name)?.log(logs.lines);
+            output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
+            Ok(Exit::Holds)
+        }
+        ServerCommand::Rm(named) => removed(&home, &named.name),
+    }
+}
+
+/// What a target names, if it names a release.
+fn release_of(text: &str) -> Result<(Product, String), Failure> {
+    match text.parse::<ArmSpec>() {
+        Ok(ArmSpec { target: Target::Release(product, version), slow: 0.0 }) => {
+            Ok((product, version))
+        }
+        Err(TargetError::UnknownKind(kind)) => Err(Failure::Usage(format!(
+            "SERVER {text:?}: unknown kind of server {kind:?}{}; write mysql:VERSION, \
+             mariadb:VERSION or postgres:VERSION, or a name that `dbdyno server ls` shows",
+            did_you_mean(&kind, target::KINDS)
+        ))),
+        Err(TargetError::Malformed(reason)) => Err(Failure::Usage(format!("SERVER: {reason}"))),
+        Ok(_) => Err(Failure::Usage(
+            "SERVER: that is no release; write mysql:VERSION, mariadb:VERSION or postgres:VERSION"
+                .to_owned(),
+        )),
+    }
+}
+
+fn got(home: &Home, flags: &Get) -> Result<Exit, Failure> {
+    let (product, version) = release_of(&flags.server)?;
+    let release = match &flags.from {
+        None => dbdyno_sandbox::get(home, product, &version, &mut output::say)?,
+        Some(path) => {
+            let (version, source) = split_version(&version);
+            if source.is_some_and(|source| source != SourceKind::Files) {
+                return Err(Failure::Usage(format!(
+                    "SERVER {:?} names a source and --from another; leave out the @ and what follows",
+                    flags.server
+                )));
+            }
+            dbdyno_sandbox::get_from(home, product, version, path, &mut output::say)?
+        }
+    };
+    output::print(&described(&release)?)?;
+    Ok(Exit::Holds)
+}
+
+fn described(release: &Release) -> Result<String, Failure> {
+    let mut text = format!(
+        "{}\n  version  {} {}\n  from     {}\n  in       {} ({} MB, symbols: {})\n",
+        release.name(),
+        release.product.name(),
+        release.version,
+        release.origin,
+        release.dir.display(),
+        release.disk_mb()?,
+        symbols(release),
+    );
+    for (file, sum) in &release.sums {
+        text.push_str(&format!("  sha256   {sum} {file}\n"));
+    }
+    Ok(text)
+}
+
+fn symbols(release: &Release) -> &'static str {
+    release.symbols().map_or("unknown", Symbols::name)
+}
+
+fn list(home: &Home) -> Result<Exit, Failure> {
+    let mut text = "here\n".to_owned();
+    let all = here(home);
+    for release in &all {
+        let (name, mb) = (release.name(), release.disk_mb()?);
+        let from = release.origin.split(": ").next().unwrap_or_default();
+        let from = if release.source == SourceKind::Files { &release.origin } else { from };
+        text.push_str(&format!("  {name:24} {mb:>5} MB  symbols {:7}  {from}\n", symbols(release)));
+    }
+    if all.is_empty() {
+        text.push_str("  nothing yet; `compare` gets what it needs, `server get` gets it now\n");
+    }
+    let servers = Background::all(home);
+    if !servers.is_empty() {
+        text.push_str("in the background\n");
+    }
+    for server in &servers {
+        text.push_str(&format!("  {:24} {:24} {}\n", server.name, server.tree, shown(server)));
+    }
+    text.push_str("can be had (to download, on disk)\n");
+    for Offer { product, version, source, package, download_mb, disk_mb } in offers() {
+        let target = format!("{}:{version}", product.name());
+        text.push_str(&format!(
+            "  {target:18} {:7} {download_mb:>4} MB {disk_mb:>4} MB  {package}\n",
+            source.name()
+        ));
+    }
+    text.push_str(
+        "  any                files   --from PATH, an archive or a folder of the maker's\n  \
+           any                system  SERVER@system, what this machine has installed\n",
+    );
+    output::print(&text)?;
+    Ok(Exit::Holds)
+}
+
+fn shown(server: &Background) -> String {
+    match server.state() {
+        State::Running(pid) => format!("runs, pid {pid}, port {}", server.port),
+        State::Stopped => "stopped".to_owned(),
+        State::Gone => format!(
+            "ended by itself or with the machine; its data are here: server start {}",
+            server.name
+        ),
+    }
+}
+
+fn started(home: &Home, flags: &Start) -> Result<Exit, Failure> {
+    let server = match (Background::named(home, &flags.server), &flags.name) {
+        (Some(known), None) => awake(home, known)?,
+        _ => {
+            let (product, version) = release_of(&flags.server)?;
+            let release = dbdyno_sandbox::get(home, product, &version, &mut output::say)?;
+            let name = flags.name.clone().unwrap_or_else(|| release.name());
+            match Background::named(home, &name) {
+                Some(known) if flags.name.is_none() => awake(home, known)?,
+                _ => {
+                    let options = Options::for_host(dbdyno_sandbox::memory_mb());
+                    Background::start(home, &release, &options, &name, &mut output::say)?
+                }
+            }
+        }
+    };
+    let name = &server.name;
+    output::say(&format!("{name} {}; `dbdyno server stop {name}` ends it", shown(&server)));
+    // To the one who started it, and to nobody else, the password is shown.
+    output::print(&format!("{}\n", server.url()?.expose()))?;
+    Ok(Exit::Holds)
+}
+
+/// Starts one that is known, unless it runs.
+fn awake(home: &Home, known: Background) -> Result<Background, Failure> {
+    match known.state() {
+        State::Running(_) => Ok(known),
+        State::Stopped | State::Gone => Ok(known.start_again(home, &mut output::say)?),
+    }
+}
+
+fn background(home: &Home, name: &str) -> Result<Background, Failure> {
+    Background::named(home, name).ok_or_else(|| {
+        let all: Vec<String> = Background::all(home).into_iter().map(|known| known.name).collect();
+        let hint = match all.is_empty() {
+            true => "none runs; start one with `dbdyno server start mysql:8.0`".to_owned(),
+            false => format!("there are {}", all.join(", ")),
+        };
+        Failure::Usage(format!("NAME {name:?}: no background server is called so; {hint}"))
+    })
+}
+
+fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
+    if let Some(server) = Background::named(home, name) {
+        server.remove(home)?;
+        return Ok(Exit::Holds);
+    }
+    let tree = name.replacen(':', "-", 1);
+    let Some(release) = here(home).into_iter().find(|release| release.name() == tree) else {
+        return Err(Failure::Usage(format!(
+            "NAME {name:?}: neither a background server nor a release is called so; `dbdyno server \
+             ls` names both"
+        )));
+    };
+    dbdyno_sandbox::remove(home, &release)?;
+    Ok(Exit::Holds)
+}

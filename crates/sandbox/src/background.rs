@@ -1,0 +1,398 @@
+//! Servers that run without a dbdyno: started by one command, stopped by another.
+//!
+//! ```text
+//!   bg/NAME/
+//!     record      the tree, port and settings
+//!     password    of the account; random, readable by dbdyno only
+//!     server      the process: pid, start time, boot; absent when it was stopped
+//!     log         what it writes
+//!     s/          the server's own: data, socket, temporary files
+//! ```
+//!
+//! They have no owner, so that nothing in [`crate::Home::sweep`] ends them; whether one runs is
+//! read from its process. One whose process is gone although nobody stopped it, by a crash or a
+//! restart of the machine, is shown as such; its data are there and can be started on again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use dbdyno_model::{Dialect, Product, Secret};
+use nix::sys::signal::kill;
+use nix::unistd::Pid;
+
+use crate::bootstrap::{DATABASE, USER};
+use crate::child;
+use crate::clock::Deadline;
+use crate::error::SandboxError;
+use crate::home::{Home, set_mode, write_private};
+use crate::options::Options;
+use crate::process::{Identity, kill_servers_in, servers_in};
+use crate::release::{self, Release};
+use crate::server::{
+    Recorded, STOP_WITHIN_S, Server, ending_signal, remove_shared_memory, socket_in,
+};
+use crate::space;
+use crate::template::Template;
+
+/// Longer names would not fit into a socket's address together with the home.
+const MAX_NAME_BYTES: usize = 24;
+
+/// Room beside data and redo log, in MB.
+const SLACK_MB: u64 = 256;
+
+/// Whether a background server runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It runs, with this process.
+    Running(u32),
+    /// It was stopped.
+    Stopped,
+    /// Its process is gone although nobody stopped it: a crash, or a restart of the machine.
+    Gone,
+}
+
+/// A server in the background.
+#[derive(Clone, Debug)]
+pub struct Background {
+    /// Its name among the others.
+    pub name: String,
+    /// What it is.
+    pub product: Product,
+    /// The tree that it runs from, by its name.
+    pub tree: String,
+    /// Where it listens on 127.0.0.1.
+    pub port: u16,
+    /// The settings that it is given, in the order given; an empty value is a bare switch.
+    pub settings: Vec<(String, String)>,
+    dir: PathBuf,
+}
+
+impl Background {
+    /// Starts `release` on an empty data directory. `name` is up to 24 letters, digits, dots and
+    /// hyphens.
+    ///
+    /// # Errors
+    /// [`SandboxError::Unsuitable`] for a name that is taken or too long; as [`Server::start`].
+    pub fn start(
+        home: &Home,
+        release: &Release,
+        options: &Options,
+        name: &str,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Background, SandboxError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || ".-@".contains(c);
+        let fits = !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.starts_with('.');
+        if !fits || !name.chars().all(plain) {
+            return Err(SandboxError::Unsuitable {
+                what: format!("the name {name:?}"),
+                reason: format!("use up to {MAX_NAME_BYTES} letters, digits, dots and hyphens"),
+            });
+        }
+        let template = Template::of(home, release, progress)?;
+        let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);
+        space::require(&format!("starting {name}"), home.dir(), needed_mb)?;
+        let dir = home.background().join(name);
+        if dir.exists() {
+            return Err(SandboxError::Unsuitable {
+                what: format!("the name {name:?}"),
+                reason: format!(
+                    "a background server is called so; start it again with `dbdyno server start \
+                     {name}`, or give another --name"
+                ),
+            });
+        }
+        fs::create_dir(&dir).map_err(SandboxError::io("create", &dir))?;
+        set_mode(&dir, 0o755)?;
+        let new = Background {
+            name: name.to_owned(),
+            product: release.product,
+            tree: release.name(),
+            port: 0,
+            settings: options.settings(release.product, &release.version),
+            dir,
+        };
+        write_private(&new.dir.join("password"), template.password.expose())?;
+        progress(&format!("starting {} in the background as {name}", release.name()));
+        let started = new.launch(home, release, &template);
+        if started.is_err() {
+            let _ = fs::remove_dir_all(&new.dir);
+        }
+        started
+    }
+
+    /// Starts one that does not run on the data that it has.
+    ///
+    /// # Errors
+    /// [`SandboxError::Unsuitable`] if it runs, or if its tree is gone; as [`Server::start`].
+    pub fn start_again(
+        &self,
+        home: &Home,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Background, SandboxError> {
+        if let State::Running(pid) = self.state() {
+            return Err(self.unsuitable(format!("it runs already (pid {pid})")));
+        }
+        let release = self.release(home)?;
+        let template = Template::of(home, &release, progress)?;
+        end_processes(home, &self.dir);
+        progress(&format!("starting {} again", self.name));
+        self.launch(home, &release, &template)
+    }
+
+    fn launch(
+        &self,
+        home: &Home,
+        release: &Release,
+        template: &Template,
+    ) -> Result<Background, SandboxError> {
+        let mut launched = self.clone();
+        let recorded = Recorded {
+            name: self.name.clone(),
+            dir: self.dir.clone(),
+            port: self.port,
+            password: self.password()?,
+            settings: self.settings.clone(),
+        };
+        let mut note = |port: u16| {
+            launched.port = port;
+            launched.write()
+        };
+        Server::start_in_background(home, release, recorded, template, &mut note)?;
+        Ok(launched)
+    }
+
+    /// All of them, in the order of their names.
+    pub fn all(home: &Home) -> Vec<Background> {
+        let entries = fs::read_dir(home.background()).into_iter().flatten().flatten();
+        let mut all: Vec<Background> =
+            entries.filter_map(|entry| Background::read(&entry.path())).collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+
+    /// The one with this name.
+    pub fn named(home: &Home, name: &str) -> Option<Background> {
+        Background::all(home).into_iter().find(|known| known.name == name)
+    }
+
+    /// Whether it runs.
+    pub fn state(&self) -> State {
+        let Ok(text) = fs::read_to_string(self.dir.join("server")) else { return State::Stopped };
+        let running = Identity::from_line(&text).filter(Identity::lives);
+        match running.and_then(|identity| u32::try_from(identity.pid).ok()) {
+            Some(pid) => State::Running(pid),
+            None => State::Gone,
+        }
+    }
+
+    /// The URL by which it is reached, password included: for whoever started it.
+    ///
+    /// # Errors
+    /// [`SandboxError::Io`] if the password cannot be read.
+    pub fn url(&self) -> Result<Secret, SandboxError> {
+        let scheme = if self.product.dialect() == Dialect::Postgres { "postgres" } else { "mysql" };
+        let (password, port) = (self.password()?, self.port);
+        let password = password.expose();
+        Ok(Secret::new(format!("{scheme}://{USER}:{password}@127.0.0.1:{port}/{DATABASE}")))
+    }
+
+    /// What it writes to its error log since it was last started.
+    pub fn error_log(&self) -> PathBuf {
+        self.dir.join("log")
+    }
+
+    /// The last lines of the error log, without what a terminal would obey.
+    pub fn log(&self, lines: usize) -> Vec<String> {
+        child::last_lines(&self.error_log(), lines)
+    }
+
+    /// Shuts it down cleanly; its data stay.
+    ///
+    /// # Errors
+    /// [`SandboxError::Unsuitable`] if it does not run; [`SandboxError::StopFailed`] if it had to
+    /// be killed.
+    pub fn stop(&self, home: &Home) -> Result<(), SandboxError> {
+        let State::Running(pid) = self.state() else {
+            return Err(self.unsuitable("it does not run".to_owned()));
+        };
+        let signalled = i32::try_from(pid).ok().map(Pid::from_raw);
+        if let Some(pid) = signalled {
+            // Gone since we looked: then it need not be told.
+            let _ = kill(pid, ending_signal(self.product));
+        }
+        let deadline = Deadline::after_seconds(STOP_WITHIN_S);
+        let mut ended = false;
+        while !ended && deadline.pause() {
+            ended = !matches!(self.state(), State::Running(_));
+        }
+        end_processes(home, &self.dir);
+        let record = self.dir.join("server");
+        fs::remove_file(&record).map_err(SandboxError::io("remove", &record))?;
+        if ended {
+            return Ok(());
+        }
+        let what =
+            format!("{} did not shut down within {STOP_WITHIN_S} s; it was killed", self.name);
+        Err(SandboxError::StopFailed { what, log: child::last_lines(&self.error_log(), 12) })
+    }
+
+    /// Removes it with its data.
+    ///
+    /// # Errors
+    /// [`SandboxError::Unsuitable`] if it runs.
+    pub fn remove(&self, home: &Home) -> Result<(), SandboxError> {
+        if let State::Running(_) = self.state() {
+            let name = &self.name;
+            return Err(
+                self.unsuitable(format!("it runs; stop it first with `dbdyno server stop {name}`"))
+            );
+        }
+        end_processes(home, &self.dir);
+        fs::remove_dir_all(&self.dir).map_err(SandboxError::io("remove", &self.dir))
+    }
+
+    /// Runs the family's interactive client on it, on our terminal, until that ends: the one that
+    /// came with the server if it works here, else the machine's. Returns its exit code.
+    ///
+    /// # Errors
+    /// [`SandboxError::Unsuitable`] if it does not run, or if there is no client.
+    pub fn shell(&self, home: &Home) -> Result<i32, SandboxError> {
+        let State::Running(_) = self.state() else {
+            let name = &self.name;
+            return Err(self.unsuitable(format!(
+                "it does not run; start it with `dbdyno server start {name}`"
+            )));
+        };
+        let names: &[&str] = match self.product {
+            Product::Postgres => &["psql"],
+            Product::MySql => &["mysql", "mariadb"],
+            Product::MariaDb => &["mariadb", "mysql"],
+        };
+        let release = self.release(home)?;
+        let own = release.client(names).into_iter().map(|program| {
+            let mut command = Command::new(program);
+            release.tell_libraries(&mut command);
+            command
+        });
+        let works = |command: &mut Command| {
+            let mut probe = Command::new(command.get_program());
+            probe.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            probe.arg("--version").output().is_ok_and(|output| output.status.success())
+        };
+        let candidates = own.chain(names.iter().map(Command::new));
+        let Some(mut client) =
+            candidates.map(Box::new).find_map(|mut c| works(&mut c).then_some(c))
+        else {
+            return Err(self.unsuitable(format!(
+                "neither its release nor this machine has a client ({}); install one, or use the \
+                 URL that `dbdyno server start {}` printed",
+                names.join(", "),
+                self.name
+            )));
+        };
+        self.point(&mut client)?;
+        let program = client.get_program().to_string_lossy().into_owned();
+        let status = client.status().map_err(SandboxError::spawn(&program))?;
+        Ok(status.code().unwrap_or(1))
+    }
+
+    /// Tells a client where the server is. The password goes by the environment, which other users
+    /// cannot see.
+    fn point(&self, client: &mut Command) -> Result<(), SandboxError> {
+        let (work, password) = (self.dir.join("s"), self.password()?);
+        if self.product.dialect() == Dialect::Postgres {
+            client.arg("-h").arg(work).arg("-p").arg(self.port.to_string());
+            client.args(["-U", USER, DATABASE]).env("PGPASSWORD", password.expose());
+        } else {
+            let socket = socket_in(&work, self.product, self.port);
+            client.arg("--no-defaults").arg(format!("--socket={}", socket.display()));
+            client.args(["-u", USER, DATABASE]).env("MYSQL_PWD", password.expose());
+        }
+        Ok(())
+    }
+
+    fn release(&self, home: &Home) -> Result<Release, SandboxError> {
+        let known = release::here(home).into_iter().find(|release| release.name() == self.tree);
+        known.ok_or_else(|| {
+            self.unsuitable(format!(
+                "its release {} is not here any more; get it again with `dbdyno server get`",
+                self.tree
+            ))
+        })
+    }
+
+    fn password(&self) -> Result<Secret, SandboxError> {
+        let path = self.dir.join("password");
+        let text = fs::read_to_string(&path).map_err(SandboxError::io("read", &path))?;
+        Ok(Secret::new(text.trim()))
+    }
+
+    fn unsuitable(&self, reason: String) -> SandboxError {
+        SandboxError::Unsuitable { what: format!("background server {}", self.name), reason }
+    }
+
+    fn write(&self) -> Result<(), SandboxError> {
+        let mut text = format!("product {}\n", self.product.name());
+        text.push_str(&format!("tree {}\nport {}\n", self.tree, self.port));
+        for (name, value) in &self.settings {
+            text.push_str(&format!("setting {name} {value}\n"));
+        }
+        write_private(&self.dir.join("record"), &text)
+    }
+
+    fn read(dir: &Path) -> Option<Background> {
+        let name = dir.file_name()?.to_str()?.to_owned();
+        let text = fs::read_to_string(dir.join("record")).ok()?;
+        let pairs = || text.lines().filter_map(|line| line.split_once(' '));
+        let of = |wanted: &str| pairs().find(|(name, _)| *name == wanted).map(|(_, value)| value);
+        let settings = pairs().filter(|(name, _)| *name == "setting");
+        let settings = settings.filter_map(|(_, value)| value.split_once(' '));
+        Some(Background {
+            name,
+            product: Product::named(of("product")?)?,
+            tree: of("tree")?.to_owned(),
+            port: of("port")?.parse().ok()?,
+            settings: settings.map(|(name, v)| (name.to_owned(), v.to_owned())).collect(),
+            dir: dir.to_owned(),
+        })
+    }
+}
+
+/// Removes a release that is here, and its empty data directories.
+///
+/// # Errors
+/// [`SandboxError::Unsuitable`] while a server runs from it or a background server needs it.
+pub fn remove(home: &Home, release: &Release) -> Result<(), SandboxError> {
+    let _lock = home.lock(&mut |_| {})?;
+    let name = release.name();
+    let refuse = |reason: String| {
+        let what = format!("release {name}");
+        Err(SandboxError::Unsuitable { what, reason })
+    };
+    if let Some(user) = Background::all(home).into_iter().find(|known| known.tree == name) {
+        let user = user.name;
+        return refuse(format!(
+            "the background server {user} needs it; remove that first with `dbdyno server rm {user}`"
+        ));
+    }
+    if let Some(server) = servers_in(&release.dir, Path::new("/")).first() {
+        return refuse(format!("a server runs from it (pid {}); end that first", server.pid));
+    }
+    for entry in fs::read_dir(home.templates()).into_iter().flatten().flatten() {
+        let template = entry.file_name().to_string_lossy().into_owned();
+        if template.rsplit_once("-t").is_some_and(|(tree, _)| tree == name) {
+            let path = entry.path();
+            fs::remove_dir_all(&path).map_err(SandboxError::io("remove", &path))?;
+        }
+    }
+    // Away from its name at once: half a tree must not be found.
+    let doomed = home.servers().join(format!(".tmp-{}", std::process::id()));
+    fs::rename(&release.dir, &doomed).map_err(SandboxError::io("rename", &release.dir))?;
+    fs::remove_dir_all(&doomed).map_err(SandboxError::io("remove", &doomed))
+}
+
+fn end_processes(home: &Home, dir: &Path) {
+    kill_servers_in(&home.servers(), dir);
+    remove_shared_memory(&dir.join("s/data"));
+}

@@ -1,0 +1,390 @@
+//! How a tree comes from each kind of source, up to the point where it is unpacked under a
+//! temporary name; from there on `release::finish` goes on.
+//!
+//! ```text
+//!   Debian    indexes ─▶ newest that matches ─▶ room? ─▶ .deb closure ─▶ .tmp-PID
+//!   registry  list    ─▶ newest that matches ─▶ room? ─▶ client ─▶ .tmp-PID/package
+//!   files                                       room? ─▶ copy or unpack   └─▶ …/unpacked ─▶ root
+//!   system                                      room? ─▶ executables copied, the rest linked
+//! ```
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use dbdyno_model::{Product, SourceKind};
+
+use crate::apt::{Apt, Deb};
+use crate::archive;
+use crate::catalog::{self, Line, Packed, Source};
+use crate::child;
+use crate::error::SandboxError;
+use crate::home::Home;
+use crate::layout::{Layout, root_in};
+use crate::registry;
+use crate::release::{Release, ask_version, finish, finished};
+use crate::relocate;
+use crate::space;
+use crate::stamp::Stamp;
+use crate::tool::{sha256, succeed};
+
+/// Unpacked size over downloaded size, generously: 3.6 to 5 was seen for Debian's packages, 2.5
+/// for the makers' archives.
+const UNPACKED: u64 = 6;
+/// Room for what clients keep and for libraries that are brought along, in MB.
+const BESIDE_MB: u64 = 60;
+
+/// Gets the newest release of `line` that matches `asked`.
+pub(crate) fn line(
+    home: &Home,
+    line: &'static Line,
+    asked: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Release, SandboxError> {
+    match &line.source {
+        Source::Debian { suite, package, assumed } => {
+            debian(home, line, (suite, package, assumed), asked, progress)
+        }
+        Source::Packed(packed) => registered(home, line, packed, asked, progress),
+    }
+}
+
+fn debian(
+    home: &Home,
+    line: &'static Line,
+    (suite, package, assumed): (&'static str, &str, &[&str]),
+    asked: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Release, SandboxError> {
+    let apt = Apt::open(home, suite, progress)?;
+    let debian = choose(line, asked, &apt.versions(package)?)?;
+    let spec = format!("{package}={debian}");
+    let debs = apt.closure(&spec, assumed)?;
+    let bytes: u64 = debs.iter().map(|deb| deb.bytes).sum();
+    let mb = bytes.div_ceil(1 << 20);
+    let what = format!("{} {}", line.product.name(), catalog::upstream(&debian));
+    space::require(&format!("unpacking {what}"), home.dir(), mb + UNPACKED * mb)?;
+    progress(&format!("downloading {what} ({} packages, {mb} MB)", debs.len()));
+    within_temporary(home, |tree| {
+        let sums = relocate::unpack(&apt, &spec, &debs, tree)?;
+        let stamp = Stamp {
+            suite: suite.to_owned(),
+            packages: debs.iter().filter_map(Deb::name_and_version).collect(),
+            sums,
+            ..unfinished(line.product, line.version, SourceKind::Debian, package)
+        };
+        finish(home, stamp, tree, progress)
+    })
+}
+
+/// Picks Debian's version to install.
+fn choose(line: &Line, asked: &str, listed: &[String]) -> Result<String, SandboxError> {
+    let matching = listed.iter().filter(|v| {
+        let upstream = catalog::upstream(v);
+        catalog::matches(upstream, line.version) && catalog::matches(upstream, asked)
+    });
+    // apt lists the newest first, and of equal ones the first is the one that it prefers.
+    let by_upstream =
+        |a: &&String, b: &&String| catalog::compare(catalog::upstream(b), catalog::upstream(a));
+    matching.min_by(by_upstream).cloned().ok_or_else(|| SandboxError::UnknownVersion {
+        product: line.product,
+        asked: asked.to_owned(),
+        available: listed.iter().map(|v| catalog::upstream(v).to_owned()).collect(),
+    })
+}
+
+fn registered(
+    home: &Home,
+    line: &'static Line,
+    packed: &'static Packed,
+    asked: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Release, SandboxError> {
+    let entries = registry::entries(home, line.version, packed, progress)?;
+    let fits = |entry: &&registry::Entry| catalog::matches(&entry.version, asked);
+    let entry = entries.iter().rev().find(fits).ok_or_else(|| SandboxError::UnknownVersion {
+        product: line.product,
+        asked: asked.to_owned(),
+        available: entries.iter().map(|entry| entry.version.clone()).collect(),
+    })?;
+    let what = format!("{} {}", line.product.name(), entry.version);
+    let needed_mb = 2 * line.download_mb + line.disk_mb + BESIDE_MB;
+    space::require(&format!("getting {what}"), home.dir(), needed_mb)?;
+    progress(&format!("downloading {what} ({}, {} MB)", packed.package, line.download_mb));
+    let called = format!("{} {}", packed.package, entry.release);
+    within_temporary(home, |work| {
+        let package = work.join("package");
+        fs::create_dir_all(&package).map_err(SandboxError::io("create", &package))?;
+        let file = registry::download(home, packed, &entry.release, &package)?;
+        progress(&format!("unpacking {what}"));
+        let stamp = Stamp {
+            sums: sums_of(&file)?,
+            ..unfinished(line.product, line.version, line.kind(), &called)
+        };
+        let root = unpack(line.product, &file, (packed.members, packed.inner), work)?;
+        let release = finish(home, stamp, &root, progress);
+        registry::forget(home, packed);
+        release
+    })
+}
+
+/// The path of a folder or an archive, absolute.
+pub(crate) fn usable(path: &Path) -> Result<PathBuf, SandboxError> {
+    let path = path.canonicalize().map_err(SandboxError::io("find", path))?;
+    if path.is_dir() || archive::is_archive(&path) {
+        return Ok(path);
+    }
+    let kinds = "name a folder, or an archive (.tar.gz, .tar.xz, .zip, .jar, .whl)";
+    let reason = format!("it is neither a folder nor a known archive; {kinds}");
+    Err(SandboxError::Unsuitable { what: path.display().to_string(), reason })
+}
+
+/// See [`crate::get_from`]; `path` is [`usable`].
+pub(crate) fn files(
+    home: &Home,
+    product: Product,
+    asked: &str,
+    path: &Path,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Release, SandboxError> {
+    let unsuitable =
+        |reason: String| SandboxError::Unsuitable { what: path.display().to_string(), reason };
+    let is_dir = path.is_dir();
+    let mb = size_mb(path)?;
+    let needed_mb = if is_dir { mb } else { UNPACKED * mb } + BESIDE_MB;
+    space::require(&format!("unpacking {}", path.display()), home.dir(), needed_mb)?;
+    within_temporary(home, |work| {
+        let root = if is_dir {
+            let found = root_in(product, path);
+            let found = found.ok_or_else(|| unsuitable(no_server(product)))?;
+            progress(&format!("copying {} ({mb} MB)", found.display()));
+            copy(&found, &work.join("unpacked"))?;
+            work.join("unpacked")
+        } else {
+            progress(&format!("unpacking {} ({mb} MB)", path.display()));
+            unpack(product, path, (&[], None), work)?
+        };
+        let server = Layout::of(product, &root).map(|layout| root.join(layout.server));
+        let summed = if is_dir { server } else { Some(path.to_owned()) };
+        let called = path.display().to_string();
+        let stamp = Stamp {
+            sums: summed.map(|file| sums_of(&file)).transpose()?.unwrap_or_default(),
+            ..unfinished(product, asked, SourceKind::Files, &called)
+        };
+        check_is_new(home, &stamp, &root, asked)?;
+        finish(home, stamp, &root, progress)
+    })
+}
+
+/// What the user gave must be the version that was asked for, and not be here yet: servers may be
+/// running from the tree that is.
+fn check_is_new(home: &Home, stamp: &Stamp, root: &Path, asked: &str) -> Result<(), SandboxError> {
+    let unsuitable =
+        |reason: String| Err(SandboxError::Unsuitable { what: stamp.called.clone(), reason });
+    let Some(layout) = Layout::of(stamp.product, root) else { return Ok(()) };
+    let mut command = child::command(root.join(&layout.server));
+    // A server that lacks libraries cannot say yet what it is; `finish` brings them along.
+    let Ok(version) = ask_version(stamp.product, &mut command, root) else { return Ok(()) };
+    let name = stamp.product.name();
+    if !catalog::matches(&version, asked) {
+        return unsuitable(format!("it is {name} {version}, not {asked}; write {name}:{version}"));
+    }
+    if finished(home, stamp.product, &version, Some(SourceKind::Files)).is_some() {
+        return unsuitable(format!(
+            "{name} {version} from files is here already; use it as {name}:{version}@files, or \
+             remove it first: dbdyno server rm {name}-{version}@files"
+        ));
+    }
+    Ok(())
+}
+
+/// Where systems have their servers. PostgreSQL's directory has versions in it.
+const SYSTEM_MYSQL: [&str; 4] = ["usr/sbin", "usr/libexec", "usr/bin", "usr/local/sbin"];
+
+/// Gets the machine's own server: its executables are copied, so that its processes can be told
+/// from the machine's; the rest is linked.
+pub(crate) fn system(
+    home: &Home,
+    product: Product,
+    asked: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Release, SandboxError> {
+    let unsuitable = |reason: String| SandboxError::Unsuitable {
+        what: format!("{}:{asked}@system", product.name()),
+        reason: format!("{reason}; leave out @system, and dbdyno gets one"),
+    };
+    let programs = system_programs(product);
+    let Some(server) = programs.first() else {
+        return Err(unsuitable("no such server is installed on this machine".to_owned()));
+    };
+    let version = ask_version(product, &mut child::command(server), Path::new("/"));
+    let Ok(version) = version else {
+        return Err(unsuitable(format!("{} is something else", server.display())));
+    };
+    if !catalog::matches(&version, asked) {
+        return Err(unsuitable(format!("this machine has {version}")));
+    }
+    let sums = sums_of(server)?;
+    let same = |release: &Release| release.sums == sums;
+    let known = || finished(home, product, &version, Some(SourceKind::System)).map(|h| h.release());
+    if let Some(release) = known().filter(same) {
+        return Ok(release);
+    }
+    let _lock = home.lock(progress)?;
+    home.remove_unfinished("servers");
+    if let Some(release) = known().filter(same) {
+        return Ok(release);
+    }
+    let mut mb = BESIDE_MB;
+    for program in &programs {
+        mb += size_mb(program)?;
+    }
+    space::require("copying the machine's server", home.dir(), mb)?;
+    within_temporary(home, |tree| {
+        mirror(product, &programs, tree)?;
+        let called = server.display().to_string();
+        let stamp = Stamp {
+            sums: sums.clone(),
+            ..unfinished(product, &version, SourceKind::System, &called)
+        };
+        finish(home, stamp, tree, progress)
+    })
+}
+
+/// The machine's executables, the server first.
+fn system_programs(product: Product) -> Vec<PathBuf> {
+    if product == Product::Postgres {
+        let Some(layout) = Layout::of(product, Path::new("/")) else { return Vec::new() };
+        let bin = Path::new("/").join(layout.bin());
+        return ["postgres", "initdb"].map(|name| bin.join(name)).to_vec();
+    }
+    let names: &[&str] =
+        if product == Product::MariaDb { &["mariadbd", "mysqld"] } else { &["mysqld"] };
+    let places = SYSTEM_MYSQL.iter().flat_map(|dir| names.iter().map(move |name| (dir, name)));
+    let mut paths = places.map(|(dir, name)| Path::new("/").join(dir).join(name));
+    paths.find(|path| path.is_file()).into_iter().collect()
+}
+
+/// Builds a tree like the system's: executables copied, what they read linked.
+fn mirror(product: Product, programs: &[PathBuf], tree: &Path) -> Result<(), SandboxError> {
+    let inside = |path: &Path| tree.join(path.strip_prefix("/").unwrap_or(path));
+    let parent = |path: &Path| {
+        let parent = path.parent().unwrap_or(tree).to_owned();
+        fs::create_dir_all(&parent).map_err(SandboxError::io("create", &parent))
+    };
+    for program in programs {
+        let copy = inside(program);
+        parent(&copy)?;
+        fs::copy(program, &copy).map_err(SandboxError::io("copy", program))?;
+    }
+    let mut linked: Vec<PathBuf> = ["usr/share/mysql", "usr/share/mariadb", "usr/lib/mysql"]
+        .map(|p| Path::new("/").join(p))
+        .to_vec();
+    if product == Product::Postgres {
+        let bin = programs[0].parent().unwrap_or(Path::new("/"));
+        let base = bin.parent().unwrap_or(bin);
+        let version = base.file_name().unwrap_or_default();
+        linked = vec![base.join("lib"), Path::new("/usr/share/postgresql").join(version)];
+    }
+    for path in linked.into_iter().filter(|path| path.is_dir()) {
+        let link = inside(&path);
+        parent(&link)?;
+        symlink(&path, &link).map_err(SandboxError::io("create", &link))?;
+    }
+    Ok(())
+}
+
+/// Unpacks `file` below `work` and finds the tree in it.
+fn unpack(
+    product: Product,
+    file: &Path,
+    (members, inner): (&[&str], Option<&str>),
+    work: &Path,
+) -> Result<PathBuf, SandboxError> {
+    let unpacked = work.join("unpacked");
+    archive::unpack(file, members, &unpacked)?;
+    let damaged = |detail: String| SandboxError::Damaged { place: file.to_owned(), detail };
+    let mut place = unpacked;
+    if let Some(ending) = inner {
+        let archive = archive::find(&place, ending);
+        let archive = archive.ok_or_else(|| damaged(format!("there is no *{ending} in it")))?;
+        let within = work.join("within");
+        archive::unpack(&archive, &[], &within)?;
+        place = within;
+    }
+    root_in(product, &place).ok_or_else(|| damaged(no_server(product)))
+}
+
+fn no_server(product: Product) -> String {
+    let files = match product {
+        Product::Postgres => "bin/postgres and bin/initdb",
+        Product::MariaDb => "bin/mariadbd or bin/mysqld, and share/english/errmsg.sys",
+        Product::MySql => "bin/mysqld and share/english/errmsg.sys",
+    };
+    format!("there is no {} server in it ({files})", product.name())
+}
+
+/// Runs `make` with a new directory of ours in `servers`, which does not survive a failure.
+fn within_temporary(
+    home: &Home,
+    make: impl FnOnce(&Path) -> Result<Release, SandboxError>,
+) -> Result<Release, SandboxError> {
+    let dir = home.servers().join(format!(".tmp-{}", std::process::id()));
+    fs::create_dir_all(&dir).map_err(SandboxError::io("create", &dir))?;
+    let made = make(&dir);
+    let _ = fs::remove_dir_all(&dir);
+    made
+}
+
+/// A stamp of a tree that is not finished.
+fn unfinished(product: Product, line: &str, source: SourceKind, called: &str) -> Stamp {
+    Stamp {
+        product,
+        line: line.to_owned(),
+        version: String::new(),
+        suite: String::new(),
+        root: PathBuf::new(),
+        packages: Vec::new(),
+        source,
+        called: called.to_owned(),
+        libraries: Vec::new(),
+        sums: Vec::new(),
+    }
+}
+
+fn sums_of(file: &Path) -> Result<Vec<(String, String)>, SandboxError> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let sums = sha256(&[file.to_owned()])?;
+    Ok(sums.into_iter().map(|sum| (name.clone(), sum)).collect())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), SandboxError> {
+    let flags = ["-r", "--preserve=mode,timestamps,links", "--reflink=auto"];
+    let arguments = flags.iter().map(AsRef::as_ref).chain([from.as_os_str(), to.as_os_str()]);
+    succeed("cp", arguments, from).map(|_| ())
+}
+
+/// Disk that `path` takes, with all that is below it, in MB.
+pub(crate) fn size_mb(path: &Path) -> Result<u64, SandboxError> {
+    let output = succeed("du", ["-sm".as_ref(), path.as_os_str()], path)?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.split_whitespace().next().and_then(|mb| mb.parse().ok()).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_listed_version_that_matches_is_chosen() {
+        let lines = catalog::lines_for(Product::MariaDb, "10.11", None).unwrap();
+        let listed = ["1:10.11.9-0+deb12u1", "1:10.11.19-0+deb12u2", "1:10.11.19-0+deb12u1"];
+        let listed = listed.map(str::to_owned);
+        assert_eq!(choose(lines[0], "10", &listed).unwrap(), "1:10.11.19-0+deb12u2");
+        assert_eq!(choose(lines[0], "10.11.9", &listed).unwrap(), "1:10.11.9-0+deb12u1");
+        let text = choose(lines[0], "10.11.1", &listed).unwrap_err().to_string();
+        for part in ["mariadb:10.11.1 ", "mariadb:10.11.9,", "mariadb:10.11.19"] {
+            assert!(text.contains(part), "{part} is missing in: {text}");
+        }
+    }
+}
