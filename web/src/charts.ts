@@ -1,11 +1,11 @@
 // The three charts as options and data of uPlot. Nothing here touches the document.
 
 import type uPlot from "uplot";
-import { fixed, latency, rate, share, short, shortLatency } from "./format";
+import { fixed, inFull, latency, rate, share, short, shortLatency } from "./format";
 import { type Palette, sheer } from "./palette";
 import { linearRange, linearTicks, logRange, logTicks, shareAt } from "./scales";
 import { pairs, percentiles, throughput } from "./series";
-import type { Cell } from "./view";
+import type { Cell, Round } from "./view";
 
 export interface Chart {
   options: Omit<uPlot.Options, "width" | "height">;
@@ -76,11 +76,10 @@ const COMMON = {
   legend: { live: true },
 } as const;
 
-export function throughputChart(cell: Cell, palette: Palette): Chart {
-  const { rounds } = cell.detail;
+export function throughputChart(rounds: Round[], unit: string, palette: Palette): Chart {
   const columns = throughput(rounds);
   const hasExtremes = rounds.some((round) => round.slots_low.length > 0);
-  const value = (_plot: uPlot, qps: number | null) => rate(qps);
+  const value = (_plot: uPlot, y: number | null) => rate(y, unit);
   const line = (label: string, stroke: string, width: number): uPlot.Series => ({
     label,
     stroke,
@@ -119,7 +118,7 @@ export function throughputChart(cell: Cell, palette: Palette): Chart {
       },
       axes: [
         axis(palette, "round, in the order of measuring", wholeTicks, (x) => fixed(x, 0), 34),
-        axis(palette, "queries per second", (l, h) => linearTicks(l, h, 6), short, 62),
+        axis(palette, inFull(unit), (l, h) => linearTicks(l, h, 6), short, 62),
       ],
       series: [{ label: "round", value: (_plot, x) => fixed(x && Math.round(x), 0) }, ...arms],
     },

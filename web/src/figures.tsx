@@ -1,12 +1,13 @@
 // A figure: its finding, the chart, and the numbers behind it as a table.
 
 import type { ComponentChildren } from "preact";
-import { useCallback, useState } from "preact/hooks";
+import { useCallback, useMemo, useState } from "preact/hooks";
 import { type Chart, latencyChart, pairsChart, throughputChart } from "./charts";
 import { latencyFinding, pairsFinding, throughputFinding } from "./findings";
-import { fixed, latency, rate, ratio, share } from "./format";
+import { fixed, inFull, latency, rate, ratio, share } from "./format";
 import type { Palette } from "./palette";
 import { Plot } from "./plot";
+import { ofClass } from "./series";
 import type { Cell, Round } from "./view";
 
 interface Table {
@@ -42,15 +43,18 @@ interface FigureProps {
   isEmpty: boolean;
   draw: (palette: Palette) => Chart;
   table: Table;
+  /** Stands between the caption and the chart. */
+  above?: ComponentChildren;
   children?: ComponentChildren;
 }
 
-function Figure({ title, finding, isEmpty, draw, table, children }: FigureProps) {
+function Figure({ title, finding, isEmpty, draw, table, above, children }: FigureProps) {
   return (
     <figure>
       <figcaption>
         <b>{title}</b> {finding}
       </figcaption>
+      {above}
       {!isEmpty && <Plot label={`${title} ${finding}`} draw={draw} />}
       {!isEmpty && children}
       {!isEmpty && <DataTable {...table} />}
@@ -58,7 +62,9 @@ function Figure({ title, finding, isEmpty, draw, table, children }: FigureProps)
   );
 }
 
-function roundRow(round: Round, index: number): string[] {
+const ROUND_HEADS = ["round", "pair", "arm", "begun after"];
+
+function roundRow(round: Round, index: number, unit: string): string[] {
   const lows = round.slots_low.length > 0 ? round.slots_low : round.slots;
   const highs = round.slots_high.length > 0 ? round.slots_high : round.slots;
   return [
@@ -66,26 +72,55 @@ function roundRow(round: Round, index: number): string[] {
     String(round.pair + 1),
     round.arm,
     `${fixed(round.started_ms / 1000, 1)} s`,
-    rate(round.qps),
-    lows.length > 0 ? rate(Math.min(...lows)) : "—",
-    highs.length > 0 ? rate(Math.max(...highs)) : "—",
+    rate(round.rate, unit),
+    lows.length > 0 ? rate(Math.min(...lows), unit) : "—",
+    highs.length > 0 ? rate(Math.max(...highs), unit) : "—",
   ];
 }
 
+interface ChooserProps {
+  classes: string[];
+  chosen: number | null;
+  choose: (index: number | null) => void;
+}
+
+/** Which class the chart shows; all of them together at first. */
+function Chooser({ classes, chosen, choose }: ChooserProps) {
+  const button = (name: string, index: number | null) => (
+    <button type="button" aria-pressed={chosen === index} onClick={() => choose(index)}>
+      {name}
+    </button>
+  );
+  return (
+    <div class="chooser" role="group" aria-label="Throughput of">
+      {button("all", null)}
+      {classes.map(button)}
+    </div>
+  );
+}
+
 function Throughput({ cell }: { cell: Cell }) {
-  const { rounds } = cell.detail;
-  const draw = useCallback((palette: Palette) => throughputChart(cell, palette), [cell]);
+  const { classes, class_unit: classUnit, rounds: all } = cell.detail;
+  const [chosen, choose] = useState<number | null>(null);
+  const rounds = useMemo(() => (chosen === null ? all : ofClass(all, chosen)), [all, chosen]);
+  const unit = chosen === null ? cell.summary.unit : classUnit;
+  const name = chosen === null ? null : classes[chosen];
+  const draw = useCallback(
+    (palette: Palette) => throughputChart(rounds, unit, palette),
+    [rounds, unit],
+  );
   const slot = rounds.find((round) => round.slots.length > 0);
   const hasExtremes = rounds.some((round) => round.slots_low.length > 0);
   return (
     <Figure
-      title="Throughput, round by round."
-      finding={throughputFinding(cell)}
+      title={`Throughput${name ? ` of ${name}` : ""}, round by round.`}
+      finding={throughputFinding(rounds, unit)}
       isEmpty={rounds.length === 0}
+      above={classes.length > 0 && <Chooser {...{ classes, chosen, choose }} />}
       draw={draw}
       table={{
-        heads: ["round", "pair", "arm", "begun after", "queries", "slowest slot", "fastest slot"],
-        rows: () => rounds.map(roundRow),
+        heads: [...ROUND_HEADS, inFull(unit), "slowest slot", "fastest slot"],
+        rows: () => rounds.map((round, index) => roundRow(round, index, unit)),
       }}
     >
       <p class="aside">
@@ -120,13 +155,15 @@ function Latencies({ cell }: { cell: Cell }) {
 function Pairs({ cell }: { cell: Cell }) {
   const { pairs, rounds } = cell.detail;
   const draw = useCallback((palette: Palette) => pairsChart(cell, palette), [cell]);
-  const qps = (pair: number, arm: string) =>
-    rounds.find((round) => round.pair === pair && round.arm === arm)?.qps ?? null;
+  const of = (pair: number, arm: string) => {
+    const round = rounds.find((one) => one.pair === pair && one.arm === arm);
+    return rate(round?.rate ?? null, cell.summary.unit);
+  };
   const rows = () =>
     pairs.map(({ pair, ratio: rqps }) => [
       String(pair + 1),
-      rate(qps(pair, "base")),
-      rate(qps(pair, "test")),
+      of(pair, "base"),
+      of(pair, "test"),
       fixed(rqps, 4),
       fixed(Math.log(rqps), 4),
     ]);

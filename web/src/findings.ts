@@ -1,29 +1,28 @@
 // What each figure shows, in one sentence: the caption states the finding, the chart lets it be
 // judged.
 
-import { latency, rate, ratio } from "./format";
+import { inFull, latency, rate, ratio } from "./format";
 import { slowestSlot } from "./series";
-import type { ArmName, Cell } from "./view";
+import type { ArmName, Cell, Round } from "./view";
 
 function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-export function throughputFinding(cell: Cell): string {
-  const { rounds } = cell.detail;
+export function throughputFinding(rounds: Round[], unit: string): string {
   if (rounds.length === 0) {
     return "No round was measured.";
   }
   const of = (arm: ArmName) => {
-    const own = rounds.filter((round) => round.arm === arm && round.qps !== null);
+    const own = rounds.filter((round) => round.arm === arm && round.rate !== null);
     if (own.length === 0) {
       return `${arm}: no round`;
     }
-    const rates = own.map((round) => round.qps as number).sort((a, b) => a - b);
+    const rates = own.map((round) => round.rate as number).sort((a, b) => a - b);
     const [low, high] = [rates[0] as number, rates[rates.length - 1] as number];
     const slowest = slowestSlot(rounds, arm);
-    const slot = slowest === null ? "" : `, slowest moment ${rate(slowest.qps)}`;
-    const spread = own.length === 1 ? rate(low) : `${rate(low)} to ${rate(high)}`;
+    const slot = slowest === null ? "" : `, slowest moment ${rate(slowest.rate, unit)}`;
+    const spread = own.length === 1 ? rate(low, unit) : `${rate(low, unit)} to ${rate(high, unit)}`;
     return `${arm}: ${count(own.length, "round")} at ${spread}${slot}`;
   };
   return `${of("base")}; ${of("test")}.`;
@@ -57,7 +56,8 @@ export function pairsFinding(cell: Cell): string {
       : `95\u00a0% interval ${cell.interval}`;
   const doubt = cell.summary.verdict === "undecided" ? "; this does not decide it" : "";
   return (
-    `Test did fewer queries per second than base in ${slower} of ${count(pairs.length, "pair")}; ` +
+    `Test did fewer ${inFull(cell.summary.unit)} than base in ${slower} of ` +
+    `${count(pairs.length, "pair")}; ` +
     `estimate ${cell.change} (${interval})${doubt}.`
   );
 }

@@ -29,9 +29,14 @@ export function threeDigits(value: number | null): string {
   return fixed(value, Math.min(Math.max(decimals, 0), 6));
 }
 
-/** Statements per second. */
-export function rate(qps: number | null): string {
-  return qps === null ? UNKNOWN : `${threeDigits(qps)}/s`;
+/** A rate with the time of its unit: `21 800/s`, `1 200/min`. */
+export function rate(value: number | null, unit: string): string {
+  return value === null ? UNKNOWN : `${threeDigits(value)}${unit.slice(unit.lastIndexOf("/"))}`;
+}
+
+/** A unit in full: `rows/s` is `rows per second`. */
+export function inFull(unit: string): string {
+  return unit.replace("/s", " per second").replace("/min", " per minute");
 }
 
 /** Microseconds in the unit that suits. */

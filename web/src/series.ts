@@ -41,13 +41,13 @@ export function throughput(rounds: Round[]): Throughput {
   rounds.forEach((round, index) => {
     const left = index + 0.5 + EDGE;
     const width = 1 - 2 * EDGE;
-    push(left, round.arm, round.qps, []);
+    push(left, round.arm, round.rate, []);
     round.slots.forEach((slot, at) => {
       const x = left + (width * (at + 0.5)) / round.slots.length;
       const extremes = [round.slots_low[at] ?? null, round.slots_high[at] ?? null];
-      push(x, round.arm, round.qps, [slot, ...extremes]);
+      push(x, round.arm, round.rate, [slot, ...extremes]);
     });
-    push(left + width, round.arm, round.qps, []);
+    push(left + width, round.arm, round.rate, []);
     push(index + 1.5, round.arm, null, []);
   });
   return all;
@@ -90,14 +90,22 @@ export function pairs(list: Pair[], summary: Summary): PairColumns {
   };
 }
 
+/** The rounds as one class was met in them; those that do not tell classes apart are left out. */
+export function ofClass(rounds: Round[], index: number): Round[] {
+  return rounds.flatMap((round) => {
+    const own = round.classes[index];
+    return own === undefined ? [] : [{ ...round, ...own }];
+  });
+}
+
 /** The slowest slot of an arm, and how long a slot of it is. */
-export function slowestSlot(rounds: Round[], arm: ArmName): { qps: number; ms: number } | null {
-  let slowest: { qps: number; ms: number } | null = null;
+export function slowestSlot(rounds: Round[], arm: ArmName): { rate: number; ms: number } | null {
+  let slowest: { rate: number; ms: number } | null = null;
   for (const round of rounds.filter((one) => one.arm === arm)) {
     const slots = round.slots_low.length > 0 ? round.slots_low : round.slots;
-    for (const qps of slots) {
-      if (slowest === null || qps < slowest.qps) {
-        slowest = { qps, ms: round.slot_ms };
+    for (const rate of slots) {
+      if (slowest === null || rate < slowest.rate) {
+        slowest = { rate, ms: round.slot_ms };
       }
     }
   }

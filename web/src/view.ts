@@ -22,6 +22,8 @@ export interface Cell {
 }
 
 export interface Summary {
+  /** `queries/s`, `rows/s` or `transactions/min` */
+  unit: string;
   rqps: number | null;
   rqps_low: number | null;
   rqps_high: number | null;
@@ -31,7 +33,6 @@ export interface Summary {
 }
 
 export interface Arm {
-  qps: number | null;
   latency_us: Latency;
 }
 
@@ -46,16 +47,27 @@ export interface Detail {
   pairs: Pair[];
   base_curve: Curve;
   test_curve: Curve;
+  /** Names of the classes of events or statements; empty where there is one only. */
+  classes: string[];
+  /** What their rates count: `events/s`, `statements/s`, `transactions/min`. */
+  class_unit: string;
 }
 
-export interface Round {
+/** In the unit of the cell; what is asked of a class, in that of the classes. */
+export interface Round extends Slots {
   arm: ArmName;
   pair: number;
   /** After the beginning of the run. */
   started_ms: number;
-  qps: number | null;
   slot_ms: number;
-  /** Statements per second in each slot. */
+  /** In the order of `Detail.classes`; empty where the round does not tell them apart. */
+  classes: Slots[];
+}
+
+export interface Slots {
+  /** Of the whole round. */
+  rate: number | null;
+  /** In each slot. */
   slots: number[];
   /** Extremes of the slots that were put together; empty if none were. */
   slots_low: number[];
@@ -64,7 +76,7 @@ export interface Round {
 
 export interface Pair {
   pair: number;
-  /** QPS of test ÷ QPS of base. */
+  /** Rate of test ÷ rate of base. */
   ratio: number;
 }
 

@@ -10,7 +10,7 @@ test("three significant digits, thousands grouped", () => {
   assert.equal(threeDigits(45.2817), "45.3");
   assert.equal(threeDigits(0.01234), "0.0123");
   assert.equal(threeDigits(0), "0");
-  assert.equal(plain(rate(1234567)), "1 234 567/s");
+  assert.equal(plain(rate(1234567, "rows/s")), "1 234 567/s");
 });
 
 test("zero has no sign, what is not known is a dash", () => {

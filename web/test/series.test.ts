@@ -1,14 +1,20 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { latencyFinding, pairsFinding, throughputFinding } from "../src/findings";
-import { pairs, percentiles, slowestSlot, throughput } from "../src/series";
+import { ofClass, pairs, percentiles, slowestSlot, throughput } from "../src/series";
 import type { Cell, Round } from "../src/view";
 
-const round = (arm: "base" | "test", pair: number, qps: number | null, slots: number[]): Round => ({
+const round = (
+  arm: "base" | "test",
+  pair: number,
+  rate: number | null,
+  slots: number[],
+): Round => ({
   arm,
   pair,
   started_ms: 0,
-  qps,
+  classes: [],
+  rate,
   slot_ms: 100,
   slots,
   slots_low: [],
@@ -20,18 +26,21 @@ const nothing: Cell = {
   change: "—",
   interval: null,
   summary: {
+    unit: "queries/s",
     rqps: null,
     rqps_low: null,
     rqps_high: null,
     verdict: "undecided",
-    base: { qps: null, latency_us: { p50: null, p99: null, p999: null } },
-    test: { qps: null, latency_us: { p50: null, p99: null, p999: null } },
+    base: { latency_us: { p50: null, p99: null, p999: null } },
+    test: { latency_us: { p50: null, p99: null, p999: null } },
   },
   detail: {
     rounds: [],
     pairs: [],
     base_curve: { q: [], us: [], events: 0 },
     test_curve: { q: [], us: [], events: 0 },
+    classes: [],
+    class_unit: "",
   },
 };
 
@@ -73,12 +82,20 @@ test("the band of a pair plot needs both bounds", () => {
 
 test("the slowest slot is looked for among the slots that were not put together", () => {
   const merged = { ...round("base", 0, 10, [9, 11]), slots_low: [1, 8], slots_high: [12, 13] };
-  assert.equal(slowestSlot([merged, round("test", 0, 1, [0])], "base")?.qps, 1);
+  assert.equal(slowestSlot([merged, round("test", 0, 1, [0])], "base")?.rate, 1);
   assert.equal(slowestSlot([merged], "test"), null);
 });
 
+test("a class has the rounds that tell it apart, with its own rates", () => {
+  const classes = [3, 7].map((rate) => ({ rate, slots: [rate], slots_low: [], slots_high: [] }));
+  const told = { ...round("base", 2, 10, [9, 11]), classes };
+  const [own, ...others] = ofClass([told, round("test", 2, 10, [10])], 1);
+  assert.deepEqual([own?.arm, own?.pair, own?.rate, own?.slots], ["base", 2, 7, [7]]);
+  assert.deepEqual(others, []);
+});
+
 test("captions state a finding, or that there is none", () => {
-  assert.equal(throughputFinding(nothing), "No round was measured.");
+  assert.equal(throughputFinding([], "queries/s"), "No round was measured.");
   assert.equal(latencyFinding(nothing), "No pair of rounds has latencies to compare.");
   assert.equal(pairsFinding(nothing), "There are no pairs of rates that a verdict could rest on.");
   const one: Cell = {
@@ -91,5 +108,8 @@ test("captions state a finding, or that there is none", () => {
     },
   };
   assert.match(pairsFinding(one), /in 1 of 1 pair; estimate −5.0 % \(too few pairs for an/);
-  assert.match(throughputFinding(one), /base: 1 round at 10.0\/s; test: no round\./);
+  assert.match(pairsFinding(one), /fewer queries per second than base in/);
+  const { rounds } = one.detail;
+  assert.match(throughputFinding(rounds, "rows/s"), /base: 1 round at 10.0\/s; test: no round\./);
+  assert.match(throughputFinding(rounds, "transactions/min"), /1 round at 10.0\/min;/);
 });

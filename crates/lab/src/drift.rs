@@ -73,6 +73,7 @@ mod tests {
                 retries: 0,
                 latency: LatencyHistogram::new(),
                 series: Series::default(),
+                classes: Vec::new(),
                 cost: Cost::default(),
                 pauses: None,
                 open: None,

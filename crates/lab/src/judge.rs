@@ -5,8 +5,9 @@
 //! and what happened inside a round is not.
 
 use dbdyno_model::{
-    Arm, ArmSpec, ArmSummary, Cell, CellComparison, Comparison, Driving, LatencyHistogram, Measure,
-    PerArm, Plan, Round, Run, RunStatus, Severity, Target, Verdict, Warning,
+    Arm, ArmSpec, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes,
+    Comparison, Driving, LatencyHistogram, Measure, PerArm, Plan, Round, Run, RunStatus, Severity,
+    Target, Verdict, Warning,
 };
 use dbdyno_stats as stats;
 
@@ -16,6 +17,7 @@ use crate::insert_benchmark::{restrain, step_metrics};
 use crate::response::{self, Judged};
 use crate::saturation;
 use crate::stationary;
+use crate::yardstick::Yardstick;
 
 /// From here on the means of lives are the replicates.
 const MANY_LIVES: usize = stats::MIN_PAIRS as usize;
@@ -34,7 +36,8 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         if pairs.is_empty() {
             continue;
         }
-        let mut judged = judged(run, &pairs)?;
+        let yardstick = Yardstick::of(&run.plan, &cell);
+        let mut judged = judged(run, &yardstick, &pairs)?;
         judged.warnings.extend(notes);
         let arms: PerArm<Vec<&Round>> =
             PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
@@ -43,9 +46,9 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
             steps.push(step);
         }
         let of_arm = |arm: Arm| saturation::of_arm(run, &cell, arm, &arms[arm]);
-        let of_cell = stationary::of_cell(run, &cell, &arms);
+        let of_cell = stationary::of_cell(run, &cell, &yardstick, &arms);
         let against = Arm::BOTH.into_iter().flat_map(of_arm).chain(of_cell).collect();
-        cells.push(cell_comparison(cell, judged, &arms, against)?);
+        cells.push(cell_comparison(cell, &yardstick, judged, &arms, against)?);
     }
     let mut warnings = run.warnings.clone();
     if run.status != RunStatus::Complete {
@@ -73,20 +76,20 @@ fn judged_pairs<'a>(run: &'a Run, cell: &Cell) -> (Vec<PerArm<&'a Round>>, Optio
     }
 }
 
-fn judged(run: &Run, pairs: &[PerArm<&Round>]) -> Result<Judged, LabError> {
+fn judged(run: &Run, yardstick: &Yardstick, pairs: &[PerArm<&Round>]) -> Result<Judged, LabError> {
     let budget = run.plan.budget;
     let between_sd = between_lives(&run.plan.arms);
-    let by_rate = |rate: fn(&Round) -> f64| {
+    let by_rate = |rate: &dyn Fn(&Round) -> f64| {
         let lives = by_life(pairs, |pair| (rate(pair.test) / rate(pair.base)).ln());
         stats::judge_lives(&lives, between_sd, budget)
     };
     Ok(match run.plan.driving {
-        Driving::Closed => Judged::by_rate(by_rate(Round::qps)?, Measure::Rate),
+        Driving::Closed => Judged::by_rate(by_rate(&|round| yardstick.rate(round))?, Measure::Rate),
         Driving::Thinking(_) | Driving::Open(_) => {
-            let rqps = by_rate(Round::qps)?.rqps;
+            let rqps = by_rate(&|round| yardstick.rate(round))?.rqps;
             Judged::by_response(pairs, rqps, between_sd, budget)?
         }
-        Driving::Search(_) => Judged::by_rate(by_rate(response::offered_rate)?, Measure::MaxRate),
+        Driving::Search(_) => Judged::by_rate(by_rate(&response::offered_rate)?, Measure::MaxRate),
     })
 }
 
@@ -109,12 +112,14 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         if pairs.base.is_empty() || pairs.test.is_empty() {
             continue;
         }
+        let yardstick = Yardstick::of(&test.plan, &cell);
+        let log_ratio = |pair: &PerArm<&Round>| log_ratio(&yardstick, pair);
         let lives = pairs.as_ref().map(|pairs| by_life(pairs, log_ratio));
         let restarted = Arm::BOTH.into_iter().all(|arm| lives[arm].len() >= MANY_LIVES);
-        let rates = PerArm::from_fn(|arm| match (controlled, restarted) {
+        let rates: PerArm<Vec<f64>> = PerArm::from_fn(|arm| match (controlled, restarted) {
             (true, true) => lives[arm].iter().map(|life| mean(life)).collect(),
-            (true, false) => log_ratios(&pairs[arm]),
-            (false, _) => pairs[arm].iter().map(|pair| pair.test.qps().ln()).collect(),
+            (true, false) => pairs[arm].iter().map(log_ratio).collect(),
+            (false, _) => pairs[arm].iter().map(|pair| yardstick.rate(pair.test).ln()).collect(),
         });
         let embedded = [base, test]
             .into_iter()
@@ -129,7 +134,7 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
             |run: &Run, rounds: &[&Round]| saturation::of_arm(run, &cell, Arm::Test, rounds);
         let against = [of_run(base, &arms.base), of_run(test, &arms.test)].concat();
         let judged = Judged::by_rate(judgement, Measure::Rate);
-        cells.push(cell_comparison(cell, judged, &arms, against)?);
+        cells.push(cell_comparison(cell, &yardstick, judged, &arms, against)?);
     }
     let mut warnings = vec![not_interleaved(base, test, controlled)];
     if [base, test].into_iter().any(|run| run.plan.restarts + 1 < MANY_LIVES as u32) {
@@ -162,7 +167,8 @@ fn not_interleaved(base: &Run, test: &Run, controlled: bool) -> Warning {
 /// The standard deviation of the log-ratios of pairs within a life; `None` if no life of the cell
 /// has as many pairs as a verdict needs.
 pub fn noise_of(run: &Run, cell: &Cell) -> Option<f64> {
-    let lives = by_life(&pairs_of(run, cell), log_ratio);
+    let yardstick = Yardstick::of(&run.plan, cell);
+    let lives = by_life(&pairs_of(run, cell), |pair| log_ratio(&yardstick, pair));
     let around: Vec<f64> = lives
         .iter()
         .filter(|life| life.len() >= stats::MIN_PAIRS as usize)
@@ -195,11 +201,12 @@ fn mean(values: &[f64]) -> f64 {
 
 fn cell_comparison(
     cell: Cell,
+    yardstick: &Yardstick,
     judged: Judged,
     rounds: &PerArm<Vec<&Round>>,
     against: Vec<Warning>,
 ) -> Result<CellComparison, LabError> {
-    let mut arms = PerArm::try_from_fn(|arm| summary(&rounds[arm]))?;
+    let mut arms = PerArm::try_from_fn(|arm| summary(yardstick, &rounds[arm]))?;
     let blocked = against.iter().any(|warning| warning.severity == Severity::Blocks);
     let mut warnings = judged.warnings;
     warnings.extend(against);
@@ -217,6 +224,8 @@ fn cell_comparison(
     Ok(CellComparison {
         cell,
         pairs: rounds.base.len().min(rounds.test.len()) as u32,
+        unit: yardstick.unit,
+        since: yardstick.since,
         rqps: judged.rqps,
         measure: judged.measure,
         verdict: if blocked { Verdict::Undecided } else { judged.verdict },
@@ -273,17 +282,16 @@ fn between_lives(arms: &PerArm<ArmSpec>) -> f64 {
     }
 }
 
-fn log_ratios(pairs: &[PerArm<&Round>]) -> Vec<f64> {
-    pairs.iter().map(log_ratio).collect()
+fn log_ratio(yardstick: &Yardstick, pair: &PerArm<&Round>) -> f64 {
+    (yardstick.rate(pair.test) / yardstick.rate(pair.base)).ln()
 }
 
-fn log_ratio(pair: &PerArm<&Round>) -> f64 {
-    (pair.test.qps() / pair.base.qps()).ln()
-}
-
-fn summary(rounds: &[&Round]) -> Result<ArmSummary, LabError> {
-    let rates: Vec<f64> = rounds.iter().map(|round| round.qps()).collect();
-    let qps = stats::geometric_mean_interval(&rates, stats::SHOWN_CONFIDENCE)?;
+fn summary(yardstick: &Yardstick, rounds: &[&Round]) -> Result<ArmSummary, LabError> {
+    let mean = |rate: &dyn Fn(&Round) -> f64| {
+        let rates: Vec<f64> = rounds.iter().map(|round| rate(round)).collect();
+        stats::geometric_mean_interval(&rates, stats::SHOWN_CONFIDENCE)
+    };
+    let qps = mean(&Round::qps)?;
     let statements: u64 = rounds.iter().map(|round| round.statements).sum();
     let events: u64 = rounds.iter().map(|round| round.events).sum();
     let retries: u64 = rounds.iter().map(|round| round.retries).sum();
@@ -293,7 +301,9 @@ fn summary(rounds: &[&Round]) -> Result<ArmSummary, LabError> {
     };
     let mut latency = LatencyHistogram::new();
     rounds.iter().for_each(|round| latency.merge(&round.latency));
+    let classes = classes(rounds, qps.estimate / statements as f64);
     Ok(ArmSummary {
+        rate: mean(&|round| yardstick.rate(round))?,
         qps,
         tps: qps.estimate * events as f64 / statements as f64,
         server_cpu_us_per_op: per_op(|round| round.cost.server_cpu_ns, 1e3),
@@ -304,7 +314,38 @@ fn summary(rounds: &[&Round]) -> Result<ArmSummary, LabError> {
         latency_us: response::percentiles(&latency),
         retries_per_event: retries as f64 / events as f64,
         open: response::summary(rounds),
+        classes,
     })
+}
+
+/// The classes of an arm, if all of its rounds have the same ones. `per_second` is what one of the
+/// statements of all rounds counts in the rate of statements.
+fn classes(rounds: &[&Round], per_second: f64) -> Vec<ClassSummary> {
+    fn names(round: &Round) -> impl Iterator<Item = &str> {
+        round.classes.iter().map(|class| class.name.as_str())
+    }
+    let Some(first) = rounds.first() else { return Vec::new() };
+    if rounds.iter().any(|round| !names(round).eq(names(first))) {
+        return Vec::new();
+    }
+    let summary = |(at, class): (usize, &ClassTally)| {
+        let tallies = || rounds.iter().map(|round| &round.classes[at]);
+        let percentiles = |pick: fn(&ClassTimes) -> Option<&LatencyHistogram>| {
+            let mut sum = LatencyHistogram::new();
+            for tally in tallies() {
+                sum.merge(pick(tally.times.as_ref()?)?);
+            }
+            Some(response::percentiles(&sum))
+        };
+        ClassSummary {
+            name: class.name.clone(),
+            counted: class.counted(),
+            per_second: tallies().map(|tally| tally.count).sum::<u64>() as f64 * per_second,
+            latency_us: percentiles(|times| Some(&times.latency)),
+            response_us: percentiles(|times| times.response.as_ref()),
+        }
+    };
+    first.classes.iter().enumerate().map(summary).collect()
 }
 
 fn labels(run: &Run) -> PerArm<String> {

@@ -41,6 +41,7 @@ mod stationary;
 mod track;
 mod warmth;
 pub mod watch;
+mod yardstick;
 
 pub use arrivals::read_recording;
 pub use error::LabError;

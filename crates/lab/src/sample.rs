@@ -55,6 +55,7 @@ pub(crate) fn of_load(
             retries: 0,
             latency,
             series: Series::default(),
+            classes: Vec::new(),
             cost: Cost { client_cpu_ns: Some(WALL_NS / 10), ..Cost::default() },
             pauses: None,
             open: None,

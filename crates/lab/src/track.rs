@@ -272,6 +272,7 @@ impl<'a> Track<'a> {
             retries: measured.answer.retries,
             latency: measured.latency,
             series: measured.series,
+            classes: measured.classes,
             cost,
             pauses,
             open,

@@ -8,16 +8,18 @@
 //! An event belongs to the window if it *ends* in it. Sessions stay open until the observer has
 //! seen the close, so that a server's per-connection processes are still there to be measured.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use dbdyno_model::{LatencyHistogram, Series, Think};
+use dbdyno_model::{ClassTally, LatencyHistogram, Series, Think};
 use dbdyno_workload::ReadyLoad;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl;
 use nix::unistd::Pid;
 
+use crate::book::{Book, Books, Times};
 use crate::brake::Brake;
 use crate::connector::Connector;
 use crate::crowd;
@@ -99,6 +101,8 @@ pub struct Measured {
     pub latency: LatencyHistogram,
     /// Statements in slots of [`SLOT`].
     pub series: Series,
+    /// By class, unless there is one only.
+    pub classes: Vec<ClassTally>,
     /// What the client threads cost.
     pub usage: ThreadUsage,
 }
@@ -134,9 +138,12 @@ pub fn run_threads(
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Measured, LoadError> {
     files::allow(spec.clients)?;
-    let mut sessions = open_sessions(spec, observe)?;
-    conduct(spec, &mut sessions, observe, |session, window, failed| {
-        drive(session, spec, window, failed)
+    let sessions = open_sessions(spec, observe)?;
+    let books = Books::new(spec.load.filing(), Times::Service, spec.window, sessions.len());
+    let part = |(client, session)| (session, books.of(client));
+    let mut parts: Vec<_> = sessions.into_iter().enumerate().map(part).collect();
+    conduct(spec, &mut parts, &books, observe, |(session, book), window, failed| {
+        drive(session, book.take(), spec, window, failed)
     })
 }
 
@@ -169,6 +176,7 @@ pub(crate) fn open_sessions<'a>(
 pub(crate) fn conduct<P: Send>(
     spec: &RoundSpec<'_>,
     parts: &mut [P],
+    books: &Books,
     observe: &mut dyn FnMut(Moment),
     drive: impl Fn(&mut P, &Window, &AtomicBool) -> Result<Tally, LoadError> + Sync,
 ) -> Result<Measured, LoadError> {
@@ -196,7 +204,7 @@ pub(crate) fn conduct<P: Send>(
         for handle in handles {
             tallies.push(handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         }
-        add_up(tallies, started_unix_ms, observed_ns, spec.window)
+        add_up(tallies, (spec.load.filing(), books), started_unix_ms, observed_ns, spec.window)
     })
 }
 
@@ -214,6 +222,7 @@ pub(crate) fn first_rest(spec: &RoundSpec<'_>, client: u32) -> Duration {
 
 fn drive(
     session: &mut Session<'_>,
+    book: Option<Arc<Book>>,
     spec: &RoundSpec<'_>,
     window: &Window,
     failed: &AtomicBool,
@@ -225,7 +234,7 @@ fn drive(
         // The kernel may wake us 50 µs late on purpose, which would be part of every latency.
         let _ = prctl::set_timerslack(1);
     }
-    let mut tally = Tally::new(spec.window);
+    let mut tally = Tally::new(spec.window, book);
     let mut usage_at_open = None;
     let mut operation = spec.first_operation;
     let mut brake = Brake::new(spec.slow);

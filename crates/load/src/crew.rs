@@ -21,7 +21,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dbdyno_model::{LatencyHistogram, Series};
+use dbdyno_model::{ClassTally, ClassTimes, LatencyHistogram, Series};
 use dbdyno_wire::Client;
 use dbdyno_workload::ReadyLoad;
 use dbdyno_workload::insert_benchmark::{Class, Role};
@@ -102,6 +102,9 @@ pub struct CrewMeasured {
     pub latency: LatencyHistogram,
     /// The same turns in slots.
     pub series: Series,
+    /// Inserts, deletes and queries apart, those of the background among them; empty where there
+    /// is one of them only.
+    pub classes: Vec<ClassTally>,
     /// What the client threads cost.
     pub usage: ThreadUsage,
 }
@@ -209,7 +212,7 @@ impl<'a> Crew<'a> {
         let wall_ns = nanos(now() - opened);
         observe(Moment::Closed);
         let tallies = first_cause_first(tallies)?;
-        add_up(&tallies, Class::Insert, started_unix_ms, wall_ns, nanos(now() - opened))
+        add_up(tallies, Class::Insert, started_unix_ms, wall_ns, nanos(now() - opened))
     }
 
     /// Lets every client insert and delete by the schedule and query without a limit. `observe` is
@@ -265,7 +268,7 @@ impl<'a> Crew<'a> {
         });
         let tallies = first_cause_first(tallies)?;
         let wall_ns = nanos(timed.window);
-        let measured = add_up(&tallies, Class::Query, started_unix_ms, wall_ns, observed_ns)?;
+        let measured = add_up(tallies, Class::Query, started_unix_ms, wall_ns, observed_ns)?;
         Ok(CrewMeasured { rows_due: Some(rows_due), ..measured })
     }
 
@@ -305,7 +308,7 @@ impl<'a> Crew<'a> {
         let wall_ns = nanos(now() - opened);
         observe(Moment::Closed);
         let tallies = first_cause_first(tallies)?;
-        add_up(&tallies, Class::Insert, started_unix_ms, wall_ns, nanos(now() - opened))
+        add_up(tallies, Class::Insert, started_unix_ms, wall_ns, nanos(now() - opened))
     }
 }
 
@@ -364,27 +367,50 @@ impl Shift<'_> {
 /// What one thread counted.
 struct Tally {
     turns: [Turns; Class::ALL.len()],
-    /// The class whose turns are kept one by one.
-    kept: Class,
+    /// Of classes whose turns are kept one by one.
+    pages: [Option<Page>; Class::ALL.len()],
     rows_read: u64,
     rows_changed: u64,
     retries: u64,
-    latency: LatencyHistogram,
-    slots: Vec<u64>,
     usage_at_open: Option<ThreadUsage>,
     usage: ThreadUsage,
 }
 
+/// Turns of one class, one by one.
+struct Page {
+    latency: LatencyHistogram,
+    slots: Vec<u64>,
+}
+
+impl Page {
+    fn new() -> Page {
+        Page { latency: LatencyHistogram::new(), slots: Vec::with_capacity(SLOTS) }
+    }
+
+    fn count(&mut self, latency_ns: u64, slot: usize) {
+        self.latency.record(latency_ns);
+        if slot >= self.slots.len() {
+            self.slots.resize(slot + 1, 0);
+        }
+        self.slots[slot] += 1;
+    }
+}
+
 impl Tally {
-    fn new(kept: Class) -> Tally {
+    /// That of a thread with this role.
+    fn new(role: Role) -> Tally {
+        let keeps = |class: Class| match class {
+            Class::Insert => matches!(role, Role::Inserts | Role::InsertsAndDeletes),
+            Class::Delete => matches!(role, Role::Deletes | Role::InsertsAndDeletes),
+            Class::Query => role == Role::Queries,
+            Class::GetMin | Class::GetMax => false,
+        };
         Tally {
             turns: Default::default(),
-            kept,
+            pages: Class::ALL.map(|class| keeps(class).then(Page::new)),
             rows_read: 0,
             rows_changed: 0,
             retries: 0,
-            latency: LatencyHistogram::new(),
-            slots: Vec::with_capacity(SLOTS),
             usage_at_open: None,
             usage: ThreadUsage::default(),
         }
@@ -405,13 +431,8 @@ impl Tally {
         self.rows_read += turn.answer.rows_read;
         self.rows_changed += turn.answer.rows_changed;
         self.retries += turn.answer.retries;
-        if turn.class == self.kept {
-            self.latency.record(ns);
-            let slot = (nanos(turn.end - window.open) / nanos(SLOT)) as usize;
-            if slot >= self.slots.len() {
-                self.slots.resize(slot + 1, 0);
-            }
-            self.slots[slot] += 1;
+        if let Some(page) = &mut self.pages[turn.class as usize] {
+            page.count(ns, (nanos(turn.end - window.open) / nanos(SLOT)) as usize);
         }
     }
 
@@ -434,7 +455,7 @@ impl Lane<'_> {
     fn turn(&mut self, operation: u64, brake: &mut Brake) -> Result<Turn, LoadError> {
         let start = now();
         let answer = self.session.ask(operation)?;
-        let class = Class::ALL[answer.class as usize];
+        let class = Class::ALL[answer.kind as usize];
         let answered = now();
         let spun_ns = brake.spin(nanos(answered - start), || nanos(now() - answered));
         Ok(Turn { class, start, end: answered + Duration::from_nanos(spun_ns), answer })
@@ -478,10 +499,7 @@ fn insert(
         Pace::Schedule(..) => 0.0,
     };
     let mut brake = Brake::new(slow);
-    let mut tally = Tally::new(match pace {
-        Pace::Unthrottled(_) => Class::Insert,
-        Pace::Schedule(..) => Class::Query,
-    });
+    let mut tally = Tally::new(lane.role);
     for commit in first.. {
         match &mut pace {
             Pace::Unthrottled(commits) if commit == first + *commits => break,
@@ -515,7 +533,7 @@ fn delete(
     lane: &mut Lane<'_>,
     tokens: &Receiver<()>,
 ) -> Result<Tally, LoadError> {
-    let mut tally = Tally::new(Class::Insert);
+    let mut tally = Tally::new(lane.role);
     // The inserter sets the pace; what slows it slows the deleter.
     let mut brake = Brake::new(0.0);
     while tokens.recv().is_ok() {
@@ -528,7 +546,7 @@ fn delete(
 }
 
 fn query(shift: &Shift<'_>, lane: &mut Lane<'_>, first: u64) -> Result<Tally, LoadError> {
-    let mut tally = Tally::new(Class::Query);
+    let mut tally = Tally::new(lane.role);
     let mut brake = Brake::new(shift.conditions.slow);
     let mut operation = first;
     loop {
@@ -551,7 +569,7 @@ fn execute(
     mut client: Box<dyn Client>,
     script: &[String],
 ) -> Result<Tally, LoadError> {
-    let mut tally = Tally::new(Class::Insert);
+    let mut tally = Tally::new(lane.role);
     tally.usage_at_open = Some(ThreadUsage::now());
     let mut turn = lane.turn(commit, &mut Brake::new(0.0))?;
     for sql in script {
@@ -577,9 +595,10 @@ fn joined(handles: Vec<Handle<'_>>) -> Vec<Result<Tally, LoadError>> {
     handles.into_iter().map(join).collect()
 }
 
+/// The sum over threads; latency and series are those of the class that the step is about.
 fn add_up(
-    tallies: &[Tally],
-    kept: Class,
+    tallies: Vec<Tally>,
+    about: Class,
     started_unix_ms: u64,
     wall_ns: u64,
     observed_ns: u64,
@@ -595,10 +614,12 @@ fn add_up(
         retries: 0,
         latency: LatencyHistogram::new(),
         series: Series { slot_ns: nanos(SLOT), statements: Vec::new() },
+        classes: Vec::new(),
         usage: ThreadUsage::default(),
     };
     // Only whole slots are kept.
-    measured.series.statements.resize((wall_ns / nanos(SLOT)) as usize, 0);
+    let slots = (wall_ns / nanos(SLOT)) as usize;
+    let mut pages: [Option<Page>; Class::ALL.len()] = Default::default();
     for tally in tallies {
         for (sum, turns) in measured.turns.iter_mut().zip(&tally.turns) {
             sum.count += turns.count;
@@ -608,11 +629,42 @@ fn add_up(
         measured.rows_read += tally.rows_read;
         measured.rows_changed += tally.rows_changed;
         measured.retries += tally.retries;
-        measured.latency.merge(&tally.latency);
-        for (sum, slot) in measured.series.statements.iter_mut().zip(&tally.slots) {
-            *sum += slot;
+        for (sum, page) in pages.iter_mut().zip(tally.pages) {
+            let Some(mut page) = page else { continue };
+            page.slots.resize(slots, 0);
+            match sum {
+                Some(sum) => sum.add(&page),
+                None => *sum = Some(page),
+            }
         }
         measured.usage = measured.usage.plus(tally.usage);
     }
-    if measured.of(kept).count == 0 { Err(LoadError::NothingFinished) } else { Ok(measured) }
+    if measured.of(about).count == 0 {
+        return Err(LoadError::NothingFinished);
+    }
+    if let Some(page) = &pages[about as usize] {
+        measured.latency.merge(&page.latency);
+        measured.series.statements.clone_from(&page.slots);
+    }
+    measured.classes = classes(pages);
+    Ok(measured)
+}
+
+impl Page {
+    fn add(&mut self, other: &Page) {
+        self.latency.merge(&other.latency);
+        for (sum, slot) in self.slots.iter_mut().zip(&other.slots) {
+            *sum += slot;
+        }
+    }
+}
+
+fn classes(pages: [Option<Page>; Class::ALL.len()]) -> Vec<ClassTally> {
+    let filed = Class::ALL.into_iter().zip(pages).filter_map(|(class, page)| {
+        let Page { latency, slots } = page?;
+        let (name, count) = (class.name().to_owned(), latency.count());
+        Some(ClassTally { name, count, slots, times: Some(ClassTimes { latency, response: None }) })
+    });
+    let filed: Vec<ClassTally> = filed.collect();
+    if filed.len() > 1 { filed } else { Vec::new() }
 }

@@ -19,6 +19,7 @@
 //! every rate.
 
 pub mod arrival;
+mod book;
 mod brake;
 mod check;
 pub mod closed;

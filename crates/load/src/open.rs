@@ -33,6 +33,7 @@ use std::time::Duration;
 use dbdyno_model::OpenLoop;
 
 use crate::arrival::Schedule;
+use crate::book::{self, Books};
 use crate::brake::Brake;
 use crate::closed::{
     Measured, Moment, RoundSpec, nanos, now, open_sessions, pin_to, unix_ms, wait_until,
@@ -87,8 +88,11 @@ pub fn run_open(
 ) -> Result<(Measured, OpenLoop), LoadError> {
     let round = &spec.round;
     files::allow(round.clients)?;
-    let account = |session| (session, Account::new(round.window));
-    let mut sessions: Vec<_> = open_sessions(round, observe)?.into_iter().map(account).collect();
+    let (sessions, filing) = (open_sessions(round, observe)?, round.load.filing());
+    let times = book::Times::ServiceAndResponse;
+    let books = Books::new(filing, times, round.window, sessions.len());
+    let account = |(number, session)| (session, Account::new(round.window, books.of(number)));
+    let mut sessions: Vec<_> = sessions.into_iter().enumerate().map(account).collect();
     let close_ns = nanos(round.window) as i64;
     let limits = Limits { close_ns, give_up_ns: close_ns + nanos(spec.drain) as i64 };
     let feed = Feed::new(spec.schedule.clone(), close_ns);
@@ -126,7 +130,7 @@ pub fn run_open(
     })
     .and_then(|(started_unix_ms, observed_ns)| {
         let accounts = sessions.into_iter().map(|(_, account)| account).collect();
-        conclude(accounts, started_unix_ms, observed_ns, round.window)
+        conclude(accounts, (filing, &books), started_unix_ms, observed_ns, round.window)
     })
 }
 
@@ -146,26 +150,56 @@ fn drive(
         processors = 1;
     }
     let mut clock = Monotonic::new(open_ns, round.clients, processors);
-    let clients = u64::from(round.clients);
-    let mut ask = |number: u64| {
-        if session.is_program() {
-            let operation = round.first_operation + number / clients;
-            session.make_as((number % clients) as u32, operation);
-            session.ask(operation)
-        } else {
-            session.ask(round.first_operation + number)
-        }
-    };
+    let mut asker = Asker { session, round };
     let stopped = || round.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
     let brake = Brake::new(round.slow);
-    serve(feed, &mut clock, &mut ask, brake, account, limits, stopped)
+    serve(feed, &mut clock, &mut asker, brake, account, limits, stopped)
+}
+
+/// To whom events are put, by their number.
+trait Asks {
+    /// Asks an event.
+    fn ask(&mut self, number: u64) -> Result<Answer, LoadError>;
+
+    /// The kind of an event that will not be asked; `None` where only asking would tell.
+    fn kind(&mut self, number: u64) -> Option<u32>;
+}
+
+/// A connection in a round.
+struct Asker<'s, 'a, 'r> {
+    session: &'s mut Session<'a>,
+    round: &'r RoundSpec<'r>,
+}
+
+impl Asker<'_, '_, '_> {
+    /// Whose operation an event is, and which one.
+    fn operation(&self, number: u64) -> (u32, u64) {
+        let (first, clients) = (self.round.first_operation, u64::from(self.round.clients));
+        match self.session.is_program() {
+            true => ((number % clients) as u32, first + number / clients),
+            false => (self.session.number(), first + number),
+        }
+    }
+}
+
+impl Asks for Asker<'_, '_, '_> {
+    fn ask(&mut self, number: u64) -> Result<Answer, LoadError> {
+        let (client, operation) = self.operation(number);
+        self.session.make_as(client, operation);
+        self.session.ask(operation)
+    }
+
+    fn kind(&mut self, number: u64) -> Option<u32> {
+        let (client, operation) = self.operation(number);
+        self.session.kind_of(client, operation)
+    }
 }
 
 /// Takes events until none is left in the window. All accounting of time happens here.
 fn serve(
     feed: &Feed,
     clock: &mut impl Clock,
-    ask: &mut impl FnMut(u64) -> Result<Answer, LoadError>,
+    asks: &mut impl Asks,
     mut brake: Brake,
     account: &mut Account,
     limits: Limits,
@@ -174,7 +208,7 @@ fn serve(
     let mut free_ns = clock.now_ns();
     while let Some(Due { number, intended_ns }) = feed.claim() {
         if free_ns >= limits.give_up_ns {
-            account.unanswered(intended_ns, limits.give_up_ns);
+            account.unanswered(asks.kind(number), intended_ns, limits.give_up_ns);
             continue;
         }
         if intended_ns >= 0 {
@@ -184,7 +218,7 @@ fn serve(
         if stopped() {
             return Err(LoadError::Interrupted);
         }
-        let answer = ask(number)?;
+        let answer = asks.ask(number)?;
         let answered_ns = clock.now_ns();
         let took_ns = (answered_ns - sent_ns) as u64;
         let spun_ns = brake.spin(took_ns, || (clock.now_ns() - answered_ns) as u64);

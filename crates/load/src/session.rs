@@ -71,17 +71,15 @@ pub struct Answer {
     pub rows_changed: u64,
     /// Times that the event was rolled back for the sake of others and asked again.
     pub retries: u64,
-    /// The class of the event, an index into [`ReadyLoad::classes`]: that of its first statement,
-    /// or what a dialogue says.
-    pub class: u32,
+    /// The kind of the event, as [`dbdyno_workload::Filing`] counts them: in a dialogue, its class.
+    pub kind: u32,
 }
 
 impl Answer {
     /// The answer to an event of which nothing has been answered.
     #[inline]
     pub(crate) fn to(event: &Event) -> Answer {
-        let first = event.calls.iter().find(|call| call.expect.is_some());
-        Answer { class: first.map_or(0, |call| call.class), ..Answer::default() }
+        Answer { kind: event.kind, ..Answer::default() }
     }
 
     pub(crate) fn count(&mut self, outcome: Outcome) {
@@ -169,6 +167,18 @@ impl<'a> Session<'a> {
     pub(crate) fn make_as(&mut self, client: u32, operation: u64) {
         if let Turn::Program { program, event, .. } = &mut self.part {
             program.fill(client, operation, event);
+        }
+    }
+
+    /// The kind of an operation that will not be asked, of this client or, unless it is a dialogue,
+    /// of any; `None` where only asking would tell.
+    pub(crate) fn kind_of(&mut self, client: u32, operation: u64) -> Option<u32> {
+        match &mut self.part {
+            Turn::Program { program, event, .. } => {
+                program.fill(client, operation, event);
+                Some(event.kind)
+            }
+            Turn::Partner(partner) => partner.class_of(operation).map(|class| class as u32),
         }
     }
 

@@ -20,6 +20,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::os::fd::{AsFd as _, BorrowedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -31,6 +32,7 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 
+use crate::book::{Book, Books, Times};
 use crate::closed::{
     Measured, Moment, RoundSpec, STOP_CHECK, THREADS_MAX, Window, conduct, first_rest, nanos, now,
     pin_to,
@@ -76,9 +78,10 @@ pub(crate) fn run_round(
     for member in crowd::assemble(spec, observe)? {
         parts[member.number as usize % count].push(member);
     }
-    let shards = parts.into_iter().map(|members| Shard::new(spec, members));
-    let mut shards = shards.collect::<Result<Vec<_>, _>>()?;
-    let measured = conduct(spec, &mut shards, observe, Shard::run)?;
+    let books = Books::new(spec.load.filing(), Times::Service, spec.window, count);
+    let shard = |(number, members)| Shard::new(spec, members, books.of(number));
+    let mut shards = parts.into_iter().enumerate().map(shard).collect::<Result<Vec<_>, _>>()?;
+    let measured = conduct(spec, &mut shards, &books, observe, Shard::run)?;
     let askers = shards.into_iter().flat_map(|shard| shard.clients);
     crowd::dismiss(askers.map(|asker| asker.member).collect());
     Ok(measured)
@@ -142,7 +145,11 @@ enum Heard {
 }
 
 impl<'a> Shard<'a> {
-    fn new(spec: &'a RoundSpec<'a>, members: Vec<Member>) -> Result<Shard<'a>, LoadError> {
+    fn new(
+        spec: &'a RoundSpec<'a>,
+        members: Vec<Member>,
+        book: Option<Arc<Book>>,
+    ) -> Result<Shard<'a>, LoadError> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC).map_err(LoadError::polling)?;
         let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
         let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags).map_err(LoadError::polling)?;
@@ -176,7 +183,7 @@ impl<'a> Shard<'a> {
             timer,
             armed: None,
             busy: 0,
-            tally: Tally::new(spec.window),
+            tally: Tally::new(spec.window, book),
             usage_at_open: None,
             sql: String::new(),
         })
@@ -211,7 +218,7 @@ impl<'a> Shard<'a> {
         }
         let usage = |open: ThreadUsage| ThreadUsage::now().since(open);
         self.tally.usage = self.usage_at_open.map(usage).unwrap_or_default();
-        Ok(std::mem::replace(&mut self.tally, Tally::new(self.spec.window)))
+        Ok(std::mem::replace(&mut self.tally, Tally::new(self.spec.window, None)))
     }
 
     /// Says when each client's first event is due.

@@ -61,7 +61,7 @@ impl<'t, 'a> Talk<'t, 'a> {
         operation: u64,
     ) -> Result<Answer, Setback> {
         match partner.turn(operation, &mut self) {
-            Ok(class) => Ok(Answer { class: class as u32, ..self.answer }),
+            Ok(class) => Ok(Answer { kind: class as u32, ..self.answer }),
             Err(Fault::Wrong(what)) => Err(Setback::Failed(LoadError::WrongAnswer(what))),
             Err(Fault::AskAgain | Fault::Failed) => {
                 Err(self.setback.take().expect("a partner reports only faults of its link"))

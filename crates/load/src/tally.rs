@@ -1,9 +1,12 @@
 //! What a client counts, and the sum over clients.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dbdyno_model::{LatencyHistogram, Series};
+use dbdyno_workload::Filing;
 
+use crate::book::{Book, Books};
 use crate::closed::{Measured, SLOT, nanos};
 use crate::error::LoadError;
 use crate::session::Answer;
@@ -16,16 +19,19 @@ pub(crate) struct Tally {
     pub(crate) latency: LatencyHistogram,
     pub(crate) usage: ThreadUsage,
     slots: Vec<u64>,
+    /// Where events are counted by kind as well.
+    book: Option<Arc<Book>>,
 }
 
 impl Tally {
-    pub(crate) fn new(window: Duration) -> Tally {
+    pub(crate) fn new(window: Duration, book: Option<Arc<Book>>) -> Tally {
         Tally {
             events: 0,
             answer: Answer::default(),
             latency: LatencyHistogram::new(),
             usage: ThreadUsage::default(),
             slots: vec![0; (window.as_nanos() / SLOT.as_nanos()) as usize],
+            book,
         }
     }
 
@@ -38,18 +44,31 @@ impl Tally {
         self.answer.rows_changed += answer.rows_changed;
         self.answer.retries += answer.retries;
         self.latency.record(latency_ns);
-        if let Some(slot) = self.slots.get_mut((since_open_ns / nanos(SLOT)) as usize) {
-            *slot += answer.statements;
+        let slot = (since_open_ns / nanos(SLOT)) as usize;
+        if let Some(sum) = self.slots.get_mut(slot) {
+            *sum += answer.statements;
+        }
+        if let Some(book) = &self.book {
+            book.count(answer.kind, latency_ns, slot);
+        }
+    }
+
+    /// Counts by its kind the response time of an event that was meant for the window.
+    #[inline]
+    pub(crate) fn respond(&self, kind: Option<u32>, response_ns: u64) {
+        if let (Some(book), Some(kind)) = (&self.book, kind) {
+            book.respond(kind, response_ns);
         }
     }
 }
 
-/// The sum over clients.
+/// The sum over clients, and over their books by class.
 ///
 /// # Errors
 /// The error that stopped the others; [`LoadError::NothingFinished`] where nobody counted anything.
 pub(crate) fn add_up(
     tallies: Vec<Result<Tally, LoadError>>,
+    (filing, books): (&Filing, &Books),
     started_unix_ms: u64,
     observed_ns: u64,
     window: Duration,
@@ -62,6 +81,7 @@ pub(crate) fn add_up(
         answer: Answer::default(),
         latency: LatencyHistogram::new(),
         series: Series { slot_ns: nanos(SLOT), statements: Vec::new() },
+        classes: Vec::new(),
         usage: ThreadUsage::default(),
     };
     for tally in first_cause_first(tallies)? {
@@ -78,6 +98,7 @@ pub(crate) fn add_up(
         measured.usage = measured.usage.plus(tally.usage);
     }
     assert_eq!(measured.latency.count(), measured.events, "an event without a latency");
+    measured.classes = books.classes(filing, measured.events, &measured.series);
     if measured.events == 0 { Err(LoadError::NothingFinished) } else { Ok(measured) }
 }
 

@@ -52,6 +52,18 @@ fn commits(place: &Place, step: Step, commits: u64) -> CrewMeasured {
     crew.commits(commits, &FREE, &mut |_| {}).unwrap()
 }
 
+/// What is filed by class is what was counted, in whole slots at most.
+fn check_classes(measured: &CrewMeasured, expected: &[Class]) {
+    let names: Vec<&str> = measured.classes.iter().map(|class| class.name.as_str()).collect();
+    assert_eq!(names, expected.iter().map(|class| class.name()).collect::<Vec<_>>());
+    for (filed, class) in measured.classes.iter().zip(expected) {
+        assert_eq!(filed.count, measured.of(*class).count);
+        assert_eq!(filed.times.as_ref().unwrap().latency.count(), filed.count);
+        assert_eq!(filed.slots.len(), measured.series.statements.len());
+        assert!(filed.slots.iter().sum::<u64>() <= filed.count);
+    }
+}
+
 #[test]
 fn amounts_are_exact_whatever_the_step() {
     let place = Place::new();
@@ -60,6 +72,7 @@ fn amounts_are_exact_whatever_the_step() {
     assert_eq!(filled.of(Class::Delete).count, 0);
     assert_eq!(filled.latency.count(), 10);
     assert_eq!(filled.rows_changed, 1000);
+    assert!(filled.classes.is_empty(), "there are inserts only");
     assert_eq!(place.ask("SELECT count(*) FROM pi1"), Some(1000));
 
     let scripts = scripts(Step::MakeIndexes);
@@ -73,6 +86,7 @@ fn amounts_are_exact_whatever_the_step() {
     assert_eq!((written.of(Class::Insert).count, written.of(Class::Delete).count), (8, 8));
     assert_eq!(written.of(Class::GetMin).count, 1);
     assert_eq!(written.rows_changed, 800);
+    check_classes(&written, &[Class::Insert, Class::Delete]);
     assert_eq!(place.ask("SELECT count(*) FROM pi1"), Some(1100));
     assert_eq!(place.ask("SELECT min(transactionid) FROM pi1"), Some(401));
     assert_eq!(place.ask("SELECT max(transactionid) FROM pi1"), Some(1500));
@@ -110,6 +124,10 @@ fn a_background_that_can_be_kept_is_kept_and_one_that_cannot_falls_short() {
     assert_eq!(kept.rows_due, Some(100));
     assert!(kept.of(Class::Query).count > 0);
     assert_eq!(kept.latency.count(), kept.of(Class::Query).count);
+    check_classes(&kept, &[Class::Insert, Class::Delete, Class::Query]);
+    let query = &kept.classes[2];
+    assert_eq!(query.times.as_ref().map(|times| &times.latency), Some(&kept.latency));
+    assert_eq!(query.slots, kept.series.statements);
     assert!(crew.next_commits()[0] <= 3, "{:?}", crew.next_commits());
     let short = crew.timed(&timed(1_000_000_000), &FREE, &mut |_| {}).unwrap();
     assert_eq!(short.rows_due, Some(1_000_000_000));

@@ -5,7 +5,7 @@ use std::thread;
 
 use dbdyno_load::{Connector, LoadError, Session, SqliteFile, check_invariants, fill};
 use dbdyno_model::Dialect;
-use dbdyno_workload::{Load, ReadyLoad, Tables, resolve};
+use dbdyno_workload::{Filing, Load, ReadyLoad, Tables, resolve};
 
 const SPEC: &str = "tpcc?warehouses=2&items=1000&customers=60";
 const CLASSES: [&str; 5] =
@@ -52,14 +52,14 @@ impl Arm {
     /// Carries out operations of one client; returns how many there were of each class.
     fn work(&self, client: u32, operations: u64) -> [i64; 5] {
         let script = ReadyLoad::compile(&self.load, Dialect::Sqlite).unwrap();
-        assert_eq!(script.classes(), CLASSES);
+        assert_eq!(script.filing(), &Filing::Events(CLASSES.map(str::to_owned).into()));
         let mut session = Session::open(&self.connector, &script, client).unwrap();
         let mut counts = [0; 5];
         for operation in 0..operations {
             session.make(operation);
             let answer = session.ask(operation).unwrap_or_else(|error| panic!("{error}"));
             assert!(answer.statements >= 3, "BEGIN, a question, COMMIT");
-            counts[answer.class as usize] += 1;
+            counts[answer.kind as usize] += 1;
         }
         counts
     }

@@ -3,8 +3,10 @@
 use std::fmt;
 
 use crate::arm::PerArm;
+use crate::classes::Counted;
 use crate::insert_benchmark::StepMetrics;
 use crate::plan::Cell;
+use crate::rate::{RateUnit, Since};
 use crate::warning::Warning;
 
 /// An estimate with a confidence interval. `low` and `high` may be infinite where too little was
@@ -44,6 +46,22 @@ impl Verdict {
     }
 }
 
+/// One class of a load in one arm, over all its paired rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassSummary {
+    /// Its name.
+    pub name: String,
+    /// What is counted under it.
+    pub counted: Counted,
+    /// How often it came in a second: its share of the geometric mean over rounds, so that the
+    /// classes of an arm add up to its events (or statements) per second.
+    pub per_second: f64,
+    /// Latency of its events over all rounds together; `None` for classes of statements.
+    pub latency_us: Option<LatencyUs>,
+    /// In the open loop, their response times.
+    pub response_us: Option<LatencyUs>,
+}
+
 /// Percentiles of event latency, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LatencyUs {
@@ -81,7 +99,7 @@ pub struct OpenSummary {
 /// What the verdict of a cell rests on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measure {
-    /// Statements per second, in the closed loop.
+    /// The rate in the closed loop.
     Rate,
     /// Response times at a given rate, test ÷ base.
     Response {
@@ -119,6 +137,8 @@ impl Percentile {
 /// latencies are per event. `None`: could not be observed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArmSummary {
+    /// The rate in the unit of the cell: geometric mean over rounds, with its 95 % interval.
+    pub rate: Interval,
     /// Statements per second: geometric mean over rounds, with its 95 % interval.
     pub qps: Interval,
     /// Events per second, geometric mean over rounds.
@@ -139,6 +159,8 @@ pub struct ArmSummary {
     pub retries_per_event: f64,
     /// In the open loop.
     pub open: Option<OpenSummary>,
+    /// By class, where all rounds have the same ones; empty for loads with one class.
+    pub classes: Vec<ClassSummary>,
 }
 
 /// Both arms in one cell, and what follows.
@@ -148,7 +170,11 @@ pub struct CellComparison {
     pub cell: Cell,
     /// Pairs of rounds that the interval rests on.
     pub pairs: u32,
-    /// Relative QPS, test ÷ base, with its 95 % interval.
+    /// What the rates count.
+    pub unit: RateUnit,
+    /// From when latencies count.
+    pub since: Since,
+    /// Relative rate, test ÷ base, with its 95 % interval.
     pub rqps: Interval,
     /// What the verdict rests on.
     pub measure: Measure,

@@ -5,6 +5,7 @@
 //! the last bucket and never dropped, so that counts always agree with the number of events.
 
 use std::borrow::Cow;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use hdrhistogram::Histogram;
 
@@ -109,6 +110,64 @@ impl LatencyHistogram {
     }
 }
 
+/// Latencies that many threads record at once: no lock, one atomic addition for each. Threads that
+/// are busy at the same time had better have one each, or a few of them one.
+#[derive(Debug)]
+pub struct SharedHistogram(Vec<AtomicU64>);
+
+impl SharedHistogram {
+    /// An empty histogram, with all its memory (about 250 KiB) taken now.
+    pub fn new() -> Self {
+        SharedHistogram((0..BUCKETS).map(|_| AtomicU64::new(0)).collect())
+    }
+
+    /// Counts one latency. Never fails and never allocates.
+    #[inline]
+    pub fn record(&self, latency_ns: u64) {
+        self.0[bucket_of(latency_ns)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What was recorded so far.
+    pub fn sum(&self) -> LatencyHistogram {
+        let mut sum = empty();
+        for (bucket, count) in self.0.iter().enumerate() {
+            match count.load(Ordering::Relaxed) {
+                0 => {}
+                count => sum.saturating_record_n(lowest_of(bucket), count),
+            }
+        }
+        LatencyHistogram(Counts::Dense(sum))
+    }
+}
+
+impl Default for SharedHistogram {
+    fn default() -> Self {
+        SharedHistogram::new()
+    }
+}
+
+// The buckets of HdrHistogram at three significant digits: 2 048 of width 1, then 1 024 of each
+// power of two.
+const HALF: u32 = 10;
+const POWERS: u32 = 30;
+const BUCKETS: usize = ((POWERS + 1) << HALF) as usize;
+
+#[inline]
+fn bucket_of(value: u64) -> usize {
+    let widest = 2 << HALF << (POWERS - 1);
+    let value = if value < widest { value } else { LATENCY_NS_MAX };
+    let power = (u64::BITS - 1 - HALF) - (value | ((2 << HALF) - 1)).leading_zeros();
+    ((power << HALF) as u64 + (value >> power)) as usize
+}
+
+fn lowest_of(bucket: usize) -> u64 {
+    let (block, within) = (bucket as u64 >> HALF, bucket as u64 & ((1 << HALF) - 1));
+    match block {
+        0 => within,
+        _ => (within + (1 << HALF)) << (block - 1),
+    }
+}
+
 /// Equal counts in equal buckets.
 impl PartialEq for LatencyHistogram {
     fn eq(&self, other: &LatencyHistogram) -> bool {
@@ -179,6 +238,23 @@ mod tests {
         assert_eq!(twice, histogram);
         twice.record(5);
         assert_ne!(twice, histogram);
+    }
+
+    /// The library is the oracle: the same values in the same buckets, edges and far ends included.
+    #[test]
+    fn what_is_shared_counts_as_the_library_does() {
+        let (mut alone, shared) = (LatencyHistogram::new(), SharedHistogram::new());
+        let edges = (0..64).flat_map(|power| {
+            let edge = 1u64 << power;
+            [edge - 1, edge, edge + 1, edge + edge / 3]
+        });
+        let ends = [LATENCY_NS_MAX - 1, LATENCY_NS_MAX, LATENCY_NS_MAX + 1, u64::MAX];
+        for value in edges.chain(0..5_000).chain(ends) {
+            alone.record(value);
+            shared.record(value);
+        }
+        assert_eq!(shared.sum(), alone);
+        assert_eq!(BUCKETS, empty().distinct_values());
     }
 
     #[test]

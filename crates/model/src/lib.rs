@@ -13,12 +13,14 @@
 
 pub mod arm;
 pub mod arrivals;
+pub mod classes;
 pub mod comparison;
 pub mod driving;
 pub mod histogram;
 pub mod insert_benchmark;
 pub mod plan;
 pub mod random;
+pub mod rate;
 pub mod readings;
 pub mod round;
 pub mod run;
@@ -30,13 +32,15 @@ pub mod warning;
 
 pub use arm::{Arm, PerArm};
 pub use arrivals::{Arrivals, RateShape, Spacing};
+pub use classes::{ClassTally, ClassTimes, Counted};
 pub use comparison::{
-    ArmSummary, CellComparison, Comparison, Gate, GateOutcome, Interval, LatencyUs, Measure,
-    OpenSummary, Percentile, Verdict,
+    ArmSummary, CellComparison, ClassSummary, Comparison, Gate, GateOutcome, Interval, LatencyUs,
+    Measure, OpenSummary, Percentile, Verdict,
 };
 pub use driving::{Driving, Slo};
-pub use histogram::LatencyHistogram;
+pub use histogram::{LatencyHistogram, SharedHistogram};
 pub use plan::{Cell, LoadFile, Pin, Plan, RoundKey};
+pub use rate::{RateUnit, Since};
 pub use readings::Readings;
 pub use round::{Cost, OpenLoop, Pauses, Round, Series};
 pub use run::{Environment, Run, RunId, RunStatus};

@@ -1,5 +1,6 @@
 //! One measurement of one arm.
 
+use crate::classes::ClassTally;
 use crate::histogram::LatencyHistogram;
 use crate::plan::RoundKey;
 use crate::readings::Readings;
@@ -33,6 +34,8 @@ pub struct Round {
     pub latency: LatencyHistogram,
     /// Throughput inside the round.
     pub series: Series,
+    /// What each class did; empty where the load has one class only.
+    pub classes: Vec<ClassTally>,
     /// What the round cost.
     pub cost: Cost,
     /// How the client itself was held up; `None` where it shared a processor with the server, and

@@ -20,6 +20,7 @@ fn main() -> io::Result<()> {
         ("hostile", common::hostile()),
         ("large", common::large()),
         ("insert-benchmark", common::insert_benchmark()),
+        ("units", common::three_units()),
     ] {
         let view = View::new(&sample.run, &sample.comparison);
         std::fs::write(folder.join(name).with_extension("html"), html(&view))?;

@@ -1,14 +1,21 @@
-//! CSV: one row per cell, the names of the JSON contract flattened with `_`.
+//! CSV: one row per cell, the names of the JSON contract flattened with `_`, and below it one row
+//! for each of its classes.
+//!
+//! ```text
+//!   load        clients  class      base_tps  base_latency_us_p99 …
+//!   tpcc        4                   312       9120                     the cell
+//!   tpcc        4        new-order  138       7400                     what is known by class
+//! ```
 //!
 //! RFC 4180: fields with a comma, a quote or a line break are quoted, quotes doubled, lines end
 //! with CR LF. An empty field is what `null` is in JSON. Numbers have a decimal point and no
 //! grouping.
 
-use crate::view::{ArmView, CellView, LabelView, View};
+use crate::view::{ArmView, CellView, ClassView, LabelView, View};
 
 type OfArm = fn(&ArmView) -> Option<f64>;
 
-const ARM_COLUMNS: [(&str, OfArm); 27] = [
+const ARM_COLUMNS: [(&str, OfArm); 32] = [
     ("qps", |arm| arm.qps),
     ("qps_low", |arm| arm.qps_low),
     ("qps_high", |arm| arm.qps_high),
@@ -36,9 +43,14 @@ const ARM_COLUMNS: [(&str, OfArm); 27] = [
     ("max_rate", |arm| arm.max_rate),
     ("max_rate_low", |arm| arm.max_rate_low),
     ("max_rate_high", |arm| arm.max_rate_high),
+    ("rate", |arm| arm.rate),
+    ("rate_low", |arm| arm.rate_low),
+    ("rate_high", |arm| arm.rate_high),
+    ("tpm_c", |arm| arm.tpm_c),
+    ("tpm_total", |arm| arm.tpm_total),
 ];
 
-const CELL_COLUMNS: [&str; 18] = [
+const CELL_COLUMNS: [&str; 21] = [
     "run",
     "status",
     "load",
@@ -57,14 +69,21 @@ const CELL_COLUMNS: [&str; 18] = [
     "pairs",
     "detectable",
     "pairs_missing",
+    "unit",
+    "latency_since",
+    "class",
 ];
 
-/// One row per cell under a row of names. `warnings` holds the codes of the cell and of the whole
+/// One row per cell, and one per class of it, under a row of names. In the row of a class stand its
+/// name and what is known by class: `tps` of a class of events, `qps` of one of statements, times.
+/// `warnings` holds the codes of the cell and of the whole
 /// run, separated by spaces.
 pub fn csv(view: &View) -> String {
     let mut csv = line(header());
     for cell in &view.summary.cells {
         csv.push_str(&line(row(view, cell)));
+        let classes = cell.base.classes.iter().map(|class| &*class.class);
+        classes.for_each(|class| csv.push_str(&line(class_row(view, cell, class))));
     }
     csv
 }
@@ -101,16 +120,57 @@ fn row(view: &View, cell: &CellView) -> Vec<String> {
         cell.pairs.to_string(),
         number(cell.detectable),
         cell.pairs_missing.map_or(String::new(), |pairs| pairs.to_string()),
+        cell.unit.to_owned(),
+        cell.latency_since.to_owned(),
+        String::new(),
     ];
-    let mut arm = |label: &LabelView, arm: &ArmView| {
-        fields.push(label.label.clone());
-        fields.extend(ARM_COLUMNS.iter().map(|(_, pick)| number(pick(arm))));
-    };
-    arm(&summary.base, &cell.base);
-    arm(&summary.test, &cell.test);
+    fields.extend(arm(&summary.base, &cell.base));
+    fields.extend(arm(&summary.test, &cell.test));
     let warnings = cell.warnings.iter().chain(&summary.warnings);
     let codes: Vec<&str> = warnings.map(|warning| warning.code.as_str()).collect();
     fields.push(codes.join(" "));
+    fields
+}
+
+fn class_row(view: &View, cell: &CellView, class: &str) -> Vec<String> {
+    let summary = &view.summary;
+    let mut fields = vec![String::new(); CELL_COLUMNS.len()];
+    for (name, value) in [
+        ("run", summary.run.clone()),
+        ("status", summary.status.clone()),
+        ("load", cell.load.clone()),
+        ("clients", cell.clients.to_string()),
+        ("latency_since", cell.latency_since.to_owned()),
+        ("class", class.to_owned()),
+    ] {
+        let at = CELL_COLUMNS.iter().position(|column| *column == name);
+        fields[at.expect("the table of columns has it")] = value;
+    }
+    let of = |arm: &ArmView| {
+        let found = arm.classes.iter().find(|found| found.class == class);
+        found.map(as_arm).unwrap_or_default()
+    };
+    fields.extend(arm(&summary.base, &of(&cell.base)));
+    fields.extend(arm(&summary.test, &of(&cell.test)));
+    fields.push(String::new());
+    fields
+}
+
+/// What is known of a class, in the columns of arms.
+fn as_arm(class: &ClassView) -> ArmView {
+    let of_events = class.latency_us.is_some();
+    ArmView {
+        tps: class.per_second.filter(|_| of_events),
+        qps: class.per_second.filter(|_| !of_events),
+        latency_us: class.latency_us.unwrap_or_default(),
+        response_us: class.response_us,
+        ..ArmView::default()
+    }
+}
+
+fn arm(label: &LabelView, arm: &ArmView) -> Vec<String> {
+    let mut fields = vec![label.label.clone()];
+    fields.extend(ARM_COLUMNS.iter().map(|(_, pick)| number(pick(arm))));
     fields
 }
 

@@ -34,6 +34,7 @@ pub use json::json;
 pub use markdown::markdown;
 pub use text::{Colour, TextStyle, text};
 pub use view::{
-    ArmView, CellDetail, CellView, Curve, Detail, Fact, LabelView, LatencyView, PairView,
-    ResponseRatio, RoundView, StepArmView, StepView, Summary, VerdictView, View, WarningView,
+    ArmView, CellDetail, CellView, ClassView, Curve, Detail, Fact, LabelView, LatencyView,
+    PairView, ResponseRatio, RoundView, SlotsView, StepArmView, StepView, Summary, VerdictView,
+    View, WarningView,
 };

@@ -4,7 +4,7 @@
 //! markup; footnotes are superscript digits and a list, which every renderer understands.
 
 use crate::notes::{self, Notes};
-use crate::rows;
+use crate::rows::{self, PlainRow};
 use crate::sheets::{self, Sheet};
 use crate::view::{CellView, View};
 use crate::words;
@@ -17,10 +17,10 @@ pub fn markdown(view: &View) -> String {
     let view = &view.printable();
     let notes = Notes::new(&view.summary);
     let mut text = headline(view);
-    text.push_str(&rate_table(view, &notes));
+    text.push_str(&rate_tables(view, &notes));
     text.push_str(&plain_tables(view));
     text.push_str(&sheet_tables(view));
-    text.push_str(&footnotes(&notes));
+    text.push_str(&footnotes(view, &notes));
     text.push_str(&provenance(view));
     text
 }
@@ -41,29 +41,27 @@ fn headline(view: &View) -> String {
     text
 }
 
-fn rate_table(view: &View, notes: &Notes<'_>) -> String {
+/// One table for each unit.
+fn rate_tables(view: &View, notes: &Notes<'_>) -> String {
     let summary = &view.summary;
-    if summary.cells.is_empty() {
-        return String::new();
-    }
-    let of_run = notes::marks(&notes.of_run(summary));
-    let mut text = format!(
-        "| load | clients | base: {} | test: {} | test vs base | 95 % interval | rQPS | |\n\
-         |:--|--:|--:|--:|--:|:-:|--:|:--|\n",
-        escape(&summary.base.label),
-        escape(&summary.test.label),
-    );
-    for cell in &summary.cells {
-        text.push_str(&rate_line(cell, notes));
-    }
-    let caption = format!(
-        "\n{} {of_run}",
-        match words::title(view).as_str() {
-            "queries/s" => "queries/s, geometric mean over rounds".to_owned(),
-            title => title.to_owned(),
+    let mut of_run = notes::marks(&notes.of_run(summary));
+    let mut text = String::new();
+    for group in words::groups(view) {
+        text.push_str(&format!(
+            "| load | clients | base: {} | test: {} | test vs base | 95 % interval | rQPS | |\n\
+             |:--|--:|--:|--:|--:|:-:|--:|:--|\n",
+            escape(&summary.base.label),
+            escape(&summary.test.label),
+        ));
+        for cell in group.cells {
+            text.push_str(&rate_line(cell, notes));
         }
-    );
-    text + caption.trim_end() + "\n\n"
+        let mean = if group.unit.is_some() { ", geometric mean over rounds" } else { "" };
+        let caption = format!("\n{}{mean} {}", group.title, std::mem::take(&mut of_run));
+        text.push_str(caption.trim_end());
+        text.push_str("\n\n");
+    }
+    text
 }
 
 fn rate_line(cell: &CellView, notes: &Notes<'_>) -> String {
@@ -87,7 +85,8 @@ fn plain_tables(view: &View) -> String {
     let cells = &view.summary.cells;
     let mut text = String::new();
     for cell in cells {
-        text.push_str(&plain_table(cell));
+        text.push_str(&plain_table(&words::place_of_times(cell), &rows::plain(cell)));
+        text.push_str(&plain_table(&words::place_of_classes(cell), &rows::classes(cell)));
     }
     if cells.len() > OPEN_CELLS_MAX {
         format!("<details><summary>cost and latency</summary>\n\n{text}</details>\n\n")
@@ -96,14 +95,15 @@ fn plain_tables(view: &View) -> String {
     }
 }
 
-fn plain_table(cell: &CellView) -> String {
-    let mut text = format!(
-        "| {} | base | test | test ÷ base |\n|:--|--:|--:|--:|\n",
-        escape(&words::place(cell))
-    );
-    for row in rows::plain(cell) {
-        let ratio = row.ratio.replace('~', "\\~");
-        text.push_str(&format!("| {} | {} | {} | {ratio} |\n", row.label, row.base, row.test));
+fn plain_table(title: &str, rows: &[PlainRow]) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        format!("| {} | base | test | test ÷ base |\n|:--|--:|--:|--:|\n", escape(title));
+    for row in rows {
+        let (label, ratio) = (escape(&row.label), row.ratio.replace('~', "\\~"));
+        text.push_str(&format!("| {label} | {} | {} | {ratio} |\n", row.base, row.test));
     }
     text + "\n"
 }
@@ -135,7 +135,7 @@ fn sheet_table(sheet: &Sheet) -> String {
     text + &format!("\n<sub>{}</sub>\n\n", escape(sheet.aside))
 }
 
-fn footnotes(notes: &Notes<'_>) -> String {
+fn footnotes(view: &View, notes: &Notes<'_>) -> String {
     let mut text = String::new();
     for (number, warning) in notes.iter() {
         let mark = notes::superscript(number);
@@ -145,7 +145,7 @@ fn footnotes(notes: &Notes<'_>) -> String {
     if !notes.is_empty() {
         text.push('\n');
     }
-    text + &format!("<sub>{} {}</sub>\n\n", words::OP, words::SIGNS.replace('~', "\\~"))
+    text + &format!("<sub>{} {}</sub>\n\n", words::op(view), words::SIGNS.replace('~', "\\~"))
 }
 
 fn provenance(view: &View) -> String {

@@ -3,10 +3,10 @@
 use dbdyno_model::Verdict;
 
 use crate::number;
-use crate::view::{ArmView, CellView, LatencyView};
+use crate::view::{ArmView, CellView, ClassView, LatencyView};
 use crate::words;
 
-/// Queries per second of one cell.
+/// The rate of one cell.
 pub(crate) struct RateRow {
     /// Number of clients, with the word.
     pub clients: String,
@@ -29,7 +29,7 @@ pub(crate) struct RateRow {
 /// One quantity of a cell that carries no verdict.
 pub(crate) struct PlainRow {
     /// What and in which unit.
-    pub label: &'static str,
+    pub label: String,
     /// Value of the base arm.
     pub base: String,
     /// Value of the test arm.
@@ -37,6 +37,9 @@ pub(crate) struct PlainRow {
     /// Test ÷ base, or `~` where the cell is undecided.
     pub ratio: String,
 }
+
+/// The unit of TPC-C.
+const TRANSACTIONS: &str = "transactions/min";
 
 pub(crate) fn rate(cell: &CellView) -> RateRow {
     let verdict = cell.verdict.0;
@@ -53,7 +56,7 @@ pub(crate) fn rate(cell: &CellView) -> RateRow {
         (None, "max_rate") => {
             number::with_spread(arm.max_rate, arm.max_rate_low, arm.max_rate_high)
         }
-        (None, _) => number::with_spread(arm.qps, arm.qps_low, arm.qps_high),
+        (None, _) => number::with_spread(arm.rate, arm.rate_low, arm.rate_high),
     };
     let tilde = match verdict {
         Verdict::Undecided => "~ ",
@@ -147,9 +150,42 @@ fn open_rows(cell: &CellView, rows: &mut Vec<PlainRow>) {
     }
 }
 
+type OfTimes = fn(&LatencyView) -> Option<f64>;
+
+/// How often each class of events came, and how long its events took: from when they were meant
+/// where that is known. None for classes of statements, which have no times, and come as often as
+/// the load has them in its events.
+pub(crate) fn classes(cell: &CellView) -> Vec<PlainRow> {
+    let (noun, seconds) = if cell.unit == TRANSACTIONS { ("min", 60.0) } else { ("s", 1.0) };
+    let mut rows = Vec::new();
+    for (at, class) in cell.base.classes.iter().enumerate() {
+        if class.latency_us.is_none() {
+            continue;
+        }
+        let name = &class.class;
+        let of = |arm: &ArmView| -> Option<ClassView> {
+            arm.classes.get(at).filter(|class| class.class == *name).cloned()
+        };
+        let count = |arm: &ArmView| Some(of(arm)?.per_second? * seconds);
+        rows.push(row(cell, format!("{name}/{noun}"), count, |value, _| {
+            value.map_or(number::UNKNOWN.to_owned(), number::three_digits)
+        }));
+        let picks: [(&str, OfTimes); 3] =
+            [("p50", |times| times.p50), ("p95", |times| times.p95), ("p99", |times| times.p99)];
+        for (percentile, pick) in picks {
+            let time = |arm: &ArmView| {
+                let class = of(arm)?;
+                pick(&class.response_us.or(class.latency_us)?)
+            };
+            rows.push(row(cell, format!("{name} {percentile}"), time, number::latency));
+        }
+    }
+    rows
+}
+
 fn row(
     cell: &CellView,
-    label: &'static str,
+    label: impl Into<String>,
     pick: impl Fn(&ArmView) -> Option<f64>,
     show: impl Fn(Option<f64>, Option<f64>) -> String,
 ) -> PlainRow {
@@ -159,5 +195,5 @@ fn row(
         Some(ratio) => ratio,
         None => String::new(),
     };
-    PlainRow { label, base: show(base, test), test: show(test, base), ratio }
+    PlainRow { label: label.into(), base: show(base, test), test: show(test, base), ratio }
 }

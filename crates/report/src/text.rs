@@ -15,7 +15,7 @@ use dbdyno_model::Verdict;
 use crate::layout::{self, Grid, Line};
 use crate::notes::{self, Notes};
 use crate::number::GLUE;
-use crate::rows;
+use crate::rows::{self, PlainRow};
 use crate::sheets::{self, Sheet, SheetCell};
 use crate::view::{CellView, View};
 use crate::words::{self, Headline};
@@ -64,7 +64,7 @@ pub fn text(view: &View, style: &TextStyle) -> String {
         text.push_str(&sheet_text(&sheet, style.width));
     }
     text.push('\n');
-    text.push_str(&footnotes(&notes, style));
+    text.push_str(&footnotes(view, &notes, style));
     text.replace(GLUE, " ")
 }
 
@@ -104,16 +104,21 @@ fn rate_table(view: &View, notes: &Notes<'_>, style: &TextStyle) -> String {
 
 fn rate_grid(view: &View, notes: &Notes<'_>, shape: Shape) -> Grid {
     let mut grid = Grid { lines: Vec::new(), ragged: 4 };
-    let of_run = notes::marks(&notes.of_run(&view.summary));
-    let title = format!("{} {of_run}", words::title(view)).trim_end().to_owned();
-    grid.lines.push(columns([&title, "base", "test", "test vs base"]));
-    let mut load = None;
-    for cell in &view.summary.cells {
-        if load != Some(&cell.load) {
-            grid.lines.push(Line::Across(cell.load.clone()));
-            load = Some(&cell.load);
+    let mut of_run = notes::marks(&notes.of_run(&view.summary));
+    for group in words::groups(view) {
+        if !grid.lines.is_empty() {
+            grid.lines.push(Line::Across(String::new()));
         }
-        grid.lines.push(rate_line(cell, notes, shape));
+        let title = format!("{} {}", group.title, std::mem::take(&mut of_run));
+        grid.lines.push(columns([title.trim_end(), "base", "test", "test vs base"]));
+        let mut load = None;
+        for cell in group.cells {
+            if load != Some(&cell.load) {
+                grid.lines.push(Line::Across(cell.load.clone()));
+                load = Some(&cell.load);
+            }
+            grid.lines.push(rate_line(cell, notes, shape));
+        }
     }
     grid
 }
@@ -140,13 +145,21 @@ fn plain_table(view: &View, width: usize) -> String {
     let title = ["cost and latency", "base", "test", "test ÷ base"];
     grid.lines.push(columns(title));
     for cell in &view.summary.cells {
-        grid.lines.push(Line::Across(words::place(cell)));
-        for row in rows::plain(cell) {
-            let label = format!("  {}", row.label);
-            grid.lines.push(columns([&label, &row.base, &row.test, &row.ratio]));
+        grid.lines.push(Line::Across(words::place_of_times(cell)));
+        grid.lines.extend(rows::plain(cell).iter().map(plain_line));
+    }
+    for cell in &view.summary.cells {
+        let rows = rows::classes(cell);
+        if !rows.is_empty() {
+            grid.lines.push(Line::Across(words::place_of_classes(cell)));
+            grid.lines.extend(rows.iter().map(plain_line));
         }
     }
     grid.render(width)
+}
+
+fn plain_line(row: &PlainRow) -> Line {
+    columns([&format!("  {}", row.label), &row.base, &row.test, &row.ratio])
 }
 
 /// A sheet in as many pieces as the terminal needs.
@@ -179,7 +192,7 @@ fn columns<const N: usize>(texts: [&str; N]) -> Line {
     Line::Columns(texts.map(str::to_owned).to_vec())
 }
 
-fn footnotes(notes: &Notes<'_>, style: &TextStyle) -> String {
+fn footnotes(view: &View, notes: &Notes<'_>, style: &TextStyle) -> String {
     let mut text = String::new();
     for (number, warning) in notes.iter() {
         let first = format!("{} {}: ", notes::superscript(number), warning.severity);
@@ -188,7 +201,7 @@ fn footnotes(notes: &Notes<'_>, style: &TextStyle) -> String {
     if !notes.is_empty() {
         text.push('\n');
     }
-    text.push_str(&layout::paragraph(words::OP, style.width, "", "  "));
+    text.push_str(&layout::paragraph(&words::op(view), style.width, "", "  "));
     text.push_str(&layout::paragraph(words::SIGNS, style.width, "", "  "));
     text
 }

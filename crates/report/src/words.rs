@@ -61,9 +61,17 @@ pub(crate) fn place(cell: &CellView) -> String {
 }
 
 /// What an op and an event are: the footnote under every table.
-pub(crate) const OP: &str = "op: one statement as queries/s counts it, BEGIN and COMMIT included. \
+const OP: &str = "op: one statement as queries/s counts it, BEGIN and COMMIT included. \
     Latency is per event: one statement, or one whole transaction. KB: 1024 bytes of storage \
     traffic of the server.";
+
+/// What an op is in this run, too.
+pub(crate) fn op(view: &View) -> String {
+    match view.summary.insert_benchmark.is_empty() {
+        true => OP.to_owned(),
+        false => format!("{OP} In the load steps of the Insert Benchmark an op is a row."),
+    }
+}
 
 /// What the signs of the tables mean.
 pub(crate) const SIGNS: &str = "±: half of the 95 % interval. ~: not decided. —: could not be \
@@ -133,23 +141,67 @@ fn what(cell: &CellView) -> String {
     match (&cell.response_ratio, cell.measure) {
         (Some(times), _) => format!("{} response times", times.telling),
         (None, "max_rate") => "events per second at the limit".to_owned(),
-        (None, _) => "queries per second".to_owned(),
+        (None, _) => in_full(cell.unit),
     }
 }
 
-/// What stands above the column of figures: `queries/s`, or the condition of an open loop.
-pub(crate) fn title(view: &View) -> String {
+/// A unit in full: `rows/s` is `rows per second`.
+pub(crate) fn in_full(unit: &str) -> String {
+    unit.replace("/s", " per second").replace("/min", " per minute")
+}
+
+/// Cells whose figures stand in one column.
+pub(crate) struct Group<'a> {
+    /// What stands above the column: a unit, or the condition of an open loop.
+    pub title: String,
+    /// The unit, if the figures are rates.
+    pub unit: Option<&'static str>,
+    /// Its cells, in order.
+    pub cells: Vec<&'a CellView>,
+}
+
+/// The cells by what their figures count, in the order in which that first appears.
+pub(crate) fn groups(view: &View) -> Vec<Group<'_>> {
     let summary = &view.summary;
-    match summary.cells.first().map(|cell| cell.measure) {
-        Some("response") if summary.driving.starts_with("think ") => {
-            format!("response time of clients that {}", summary.driving)
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for cell in &summary.cells {
+        let (title, unit) = match cell.measure {
+            "response" if summary.driving.starts_with("think ") => {
+                (format!("response time of clients that {}", summary.driving), None)
+            }
+            "response" => (format!("response time at {}", summary.driving), None),
+            "max_rate" => {
+                let condition = summary.driving.trim_start_matches("find-max ");
+                (format!("events/s with {condition}"), None)
+            }
+            _ => (cell.unit.to_owned(), Some(cell.unit)),
+        };
+        match groups.iter_mut().find(|group| group.title == title) {
+            Some(group) => group.cells.push(cell),
+            None => groups.push(Group { title, unit, cells: vec![cell] }),
         }
-        Some("response") => format!("response time at {}", summary.driving),
-        Some("max_rate") => {
-            format!("events/s with {}", summary.driving.trim_start_matches("find-max "))
-        }
-        _ => "queries/s".to_owned(),
     }
+    groups
+}
+
+/// A cell whose latencies follow; what they count from where that is not the sending.
+pub(crate) fn place_of_times(cell: &CellView) -> String {
+    let since = match cell.latency_since {
+        "intended" => ", latency from the intended start",
+        _ => "",
+    };
+    format!("{}{since}", place(cell))
+}
+
+/// A cell whose classes follow, and what their times count from.
+pub(crate) fn place_of_classes(cell: &CellView) -> String {
+    let open = cell.base.response_us.is_some() || cell.test.response_us.is_some();
+    let since = if open || cell.latency_since == "intended" {
+        "response times from the intended start"
+    } else {
+        "latency from sending"
+    };
+    format!("{} by class, {since}", place(cell))
 }
 
 /// Why an undecided cell is undecided, and what would decide it.
@@ -316,35 +368,14 @@ fn member(cell: &CellView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{ArmView, LatencyView, ResponseRatio, VerdictView};
+    use crate::view::{ArmView, ResponseRatio, VerdictView};
 
     fn cell(verdict: Verdict, rqps: [f64; 3]) -> CellView {
-        let arm = || ArmView {
-            qps: None,
-            qps_low: None,
-            qps_high: None,
-            tps: None,
-            server_cpu_us_per_op: None,
-            client_cpu_us_per_op: None,
-            context_switches_per_op: None,
-            read_kb_per_op: None,
-            written_kb_per_op: None,
-            retries_per_event: None,
-            tpm_c: None,
-            tpm_total: None,
-            latency_us: LatencyView::default(),
-            response_us: None,
-            lag_us: None,
-            offered_per_second: None,
-            achieved_per_second: None,
-            unanswered: None,
-            max_rate: None,
-            max_rate_low: None,
-            max_rate_high: None,
-        };
         CellView {
             load: "point-query".to_owned(),
             clients: 1,
+            unit: "queries/s",
+            latency_since: "sent",
             rqps: Some(rqps[0]),
             rqps_low: Some(rqps[1]),
             rqps_high: Some(rqps[2]),
@@ -354,8 +385,8 @@ mod tests {
             pairs: 24,
             detectable: Some(0.0123),
             pairs_missing: Some(14),
-            base: arm(),
-            test: arm(),
+            base: ArmView::default(),
+            test: ArmView::default(),
             warnings: vec![],
         }
     }

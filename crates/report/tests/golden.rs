@@ -120,20 +120,29 @@ fn csv_is_a_contract() {
 /// TPC-C has figures of its own; no other load has their names.
 #[test]
 fn tpcc_is_told_in_transactions_per_minute() {
-    let mut sample = common::one_cell();
-    let named = |sample: &Sample| {
-        let view = view(sample);
-        let arm = view.summary.cells[0].test.clone();
-        (arm.tps, arm.tpm_c, arm.tpm_total, json(&view), text(&view, &plain(120)))
-    };
-    let (_, tpm_c, tpm_total, told, table) = named(&sample);
-    assert_eq!((tpm_c, tpm_total), (None, None));
-    assert!(!told.contains("tpm_") && !table.contains("tpmC"));
+    let view = view(&common::three_units());
+    let [mix, scan, tpcc] = &view.summary.cells[..] else { panic!("three cells") };
+    for other in [mix, scan] {
+        assert_eq!((other.base.tpm_c, other.test.tpm_total), (None, None));
+    }
+    for arm in [&tpcc.base, &tpcc.test] {
+        assert_eq!(arm.tpm_total, arm.tps.map(|tps| tps * 60.0));
+        let new_orders = arm.classes.iter().find(|class| class.class == "new-order").unwrap();
+        assert_eq!(arm.tpm_c, new_orders.per_second.map(|orders| orders * 60.0));
+        assert!((arm.rate.unwrap() / arm.tpm_total.unwrap() - 1.0).abs() < 1e-12);
+    }
+    // Not counted is not known: no share of the mix stands in for it.
+    let mut uncounted = common::three_units();
+    uncounted.comparison.cells[2].arms.test.classes.clear();
+    assert_eq!(self::view(&uncounted).summary.cells[2].test.tpm_c, None);
+}
 
-    sample.comparison.cells[0].cell.load = "tpcc?warehouses=2".to_owned();
-    let (tps, tpm_c, tpm_total, told, table) = named(&sample);
-    assert_eq!(tpm_total, tps.map(|tps| tps * 60.0));
-    assert_eq!(tpm_c, tps.map(|tps| tps * 60.0 * 0.442));
-    assert!(told.contains("\"tpm_c\"") && told.contains("\"tpm_total\""), "{told}");
-    assert!(table.contains("tpmC") && table.contains("tpmTotal"), "{table}");
+#[test]
+fn cells_are_told_by_unit_and_events_by_class() {
+    let view = view(&common::three_units());
+    check("units-100.txt", &text(&view, &plain(100)));
+    check("units-60.txt", &text(&view, &plain(60)));
+    check("units.md", &markdown(&view));
+    check("units.csv", &csv(&view));
+    check("units.json", &json(&view));
 }

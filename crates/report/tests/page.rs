@@ -22,6 +22,7 @@ fn samples() -> Vec<Sample> {
         common::no_cells(),
         common::hostile(),
         common::insert_benchmark(),
+        common::three_units(),
     ]
 }
 
@@ -161,7 +162,7 @@ fn csv_and_json_have_the_same_names_and_values() {
         let row = lines.next().unwrap();
         let mut expected = Vec::new();
         flatten("", cell, &mut expected);
-        expected.retain(|(name, _)| name != "warnings");
+        expected.retain(|(name, _)| name != "warnings" && !name.ends_with("_classes"));
         let mut seen = 0;
         for (name, value) in &expected {
             if let Some(column) = header.iter().position(|column| column == name) {
@@ -181,8 +182,9 @@ fn csv_and_json_have_the_same_names_and_values() {
             assert!(parts.iter().all(|&part| row[part].is_empty()), "{name} is null");
             seen += parts.len();
         }
-        let of_run = ["run", "status", "base_label", "test_label", "warnings"];
-        assert_eq!(header.len(), seen + of_run.len());
+        let of_run = ["run", "status", "base_label", "test_label", "warnings", "class"];
+        let of_tpcc = ["base_tpm_c", "base_tpm_total", "test_tpm_c", "test_tpm_total"];
+        assert_eq!(header.len(), seen + of_run.len() + of_tpcc.len());
     }
 }
 
@@ -215,4 +217,36 @@ fn colours_of_steps_only_repeat_their_marks() {
         assert!(text.ends_with(['▼', '▲', '∅', '−', '+']), "{text}");
     }
     assert!(steps.contains("3\u{a0}000 ∅"), "{steps}");
+}
+
+/// The page's essence has a table for each unit and the classes; its data has their series.
+#[test]
+fn classes_are_in_tables_and_in_the_data() {
+    let page = page(&common::three_units());
+    let (essence, _) = page.split_once("<script").unwrap();
+    for said in [
+        ">Queries per second</h2>",
+        ">Rows per second</h2>",
+        ">Transactions per minute</h2>",
+        "by class, response times from the intended start",
+        "delivery-background p99",
+        "tpmC",
+    ] {
+        assert!(essence.contains(said), "{said:?} is not in the page");
+    }
+    let data = data(&page);
+    let detail = |cell: usize| &data["cells"][cell]["detail"];
+    assert_eq!(detail(2)["classes"].as_array().unwrap().len(), 5);
+    assert_eq!(detail(2)["class_unit"], "transactions/min");
+    assert_eq!(detail(0)["class_unit"], "statements/s");
+    assert!(detail(1)["classes"].as_array().unwrap().is_empty());
+    for cell in [0, 2] {
+        for round in detail(cell)["rounds"].as_array().unwrap() {
+            let classes = round["classes"].as_array().unwrap();
+            assert_eq!(classes.len(), detail(cell)["classes"].as_array().unwrap().len());
+            for class in classes {
+                assert_eq!(class["slots"].as_array().unwrap().len(), 10);
+            }
+        }
+    }
 }

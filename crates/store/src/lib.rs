@@ -8,7 +8,7 @@
 //!   finish ─▶ status ───┘
 //!
 //!   run 1─n plan_stage, plan_clients, arm ──▶ environment 1─n environment_fact
-//!    └─ 1─n round 1─n series, histogram        (named by its SHA-256: equal facts once)
+//!    └─ 1─n round 1─n series, histogram, class (named by its SHA-256: equal facts once)
 //!    └─ 1─n warning
 //! ```
 //!

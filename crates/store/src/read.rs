@@ -7,16 +7,20 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, LoadFile, OpenLoop, Pauses, PerArm,
-    Pin, Plan, Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Warning,
+    Arm, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Counted, Environment, LatencyHistogram,
+    LoadFile, OpenLoop, Pauses, PerArm, Pin, Plan, Readings, Round, RoundKey, Run, RunId,
+    RunStatus, Series, Severity, Stage, Warning,
 };
 use rusqlite::types::FromSql;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 
 use crate::Store;
 use crate::codec;
 use crate::error::{Result, StoreError};
-use crate::write::{HISTOGRAM_METRIC, LAG_METRIC, RESPONSE_METRIC, SERIES_METRIC, describe};
+use crate::write::{
+    CLASS_HISTOGRAM, CLASS_RESPONSE, CLASS_SERIES, HISTOGRAM_METRIC, LAG_METRIC, RESPONSE_METRIC,
+    SERIES_METRIC, describe,
+};
 
 /// A line of `dbdyno runs`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +59,14 @@ const SELECT_ROUNDS: &str = "SELECT load, clients, pair, arm, started_unix_ms, w
      LEFT JOIN histogram o ON o.round = r.seq AND o.metric = ?4 \
      LEFT JOIN histogram l ON l.round = r.seq AND l.metric = ?5 \
      WHERE run = ?1 ORDER BY r.seq";
+
+const SELECT_CLASSES: &str = "SELECT c.name, c.counted, c.count, s.slots, s.fnv1a, \
+     h.hdr, h.count, h.fnv1a, o.hdr, o.count, o.fnv1a \
+     FROM class c \
+     LEFT JOIN series s ON s.round = c.round AND s.metric = ?2 || c.name \
+     LEFT JOIN histogram h ON h.round = c.round AND h.metric = ?3 || c.name \
+     LEFT JOIN histogram o ON o.round = c.round AND o.metric = ?4 || c.name \
+     WHERE c.round = ?1 ORDER BY c.position";
 
 const SELECT_SUMMARIES: &str = "SELECT id, name, \
      coalesce(strftime('%Y-%m-%d %H:%M:%S', started_unix_ms / 1000, 'unixepoch'), '?'), \
@@ -305,11 +317,50 @@ impl Reader<'_> {
             Ok(())
         })?;
         let mut readings = self.readings(connection, run)?;
-        let with_readings = |(seq, round): (i64, Round)| Round {
-            readings: readings.remove(&seq).unwrap_or_default(),
-            ..round
-        };
-        Ok(rounds.into_iter().map(with_readings).collect())
+        let mut statement =
+            connection.prepare(SELECT_CLASSES).map_err(|error| self.fail("classes", error))?;
+        let mut whole = Vec::with_capacity(rounds.len());
+        for (seq, round) in rounds {
+            let classes = self.classes(&mut statement, seq, &round)?;
+            let readings = readings.remove(&seq).unwrap_or_default();
+            whole.push(Round { classes, readings, ..round });
+        }
+        Ok(whole)
+    }
+
+    /// The classes of a round of which everything else is known.
+    fn classes(
+        &self,
+        statement: &mut Statement<'_>,
+        seq: i64,
+        round: &Round,
+    ) -> Result<Vec<ClassTally>> {
+        let place = describe(&round.key);
+        let fail = |error| self.fail(&place, error);
+        let values = params![seq, CLASS_SERIES, CLASS_HISTOGRAM, CLASS_RESPONSE];
+        let mut rows = statement.query(values).map_err(fail)?;
+        let mut classes = Vec::new();
+        while let Some(row) = rows.next().map_err(fail)? {
+            let counted: String = self.get(row, 1, &place)?;
+            let times = match Counted::from_name(&counted) {
+                Some(Counted::Statements) => None,
+                Some(Counted::Events) => Some(ClassTimes {
+                    latency: self.histogram(row, 5, &place)?,
+                    response: match round.open {
+                        Some(_) => Some(self.histogram(row, 8, &place)?),
+                        None => None,
+                    },
+                }),
+                None => return Err(self.corrupt(&place, format!("a class of {counted:?}"))),
+            };
+            classes.push(ClassTally {
+                name: self.get(row, 0, &place)?,
+                count: self.get_u64(row, 2, &place)?,
+                slots: self.slots(row, 3, &place)?,
+                times,
+            });
+        }
+        Ok(classes)
     }
 
     /// By number of the round.
@@ -346,6 +397,7 @@ impl Reader<'_> {
             cost: self.cost(row, &place)?,
             pauses: self.pauses(row, &place)?,
             series: self.series(row, &place)?,
+            classes: Vec::new(),
             latency: self.histogram(row, 22, &place)?,
             open: self.open_loop(row, &place)?,
             readings: Readings::default(),
@@ -377,14 +429,17 @@ impl Reader<'_> {
     }
 
     fn series(&self, row: &Row, place: &str) -> Result<Series> {
-        let slots: Vec<u8> = self.get(row, 20, place)?;
-        if codec::fnv1a(&slots) != self.get_u64(row, 21, place)? {
+        let (slot_ns, statements) = (self.get_u64(row, 19, place)?, self.slots(row, 20, place)?);
+        Ok(Series { slot_ns, statements })
+    }
+
+    /// The slots whose bytes and checksum begin at column `at`.
+    fn slots(&self, row: &Row, at: usize, place: &str) -> Result<Vec<u64>> {
+        let slots: Vec<u8> = self.get(row, at, place)?;
+        if codec::fnv1a(&slots) != self.get_u64(row, at + 1, place)? {
             return Err(self.corrupt(place, "the series does not match its checksum"));
         }
-        Ok(Series {
-            slot_ns: self.get_u64(row, 19, place)?,
-            statements: codec::decode_series(&slots).map_err(|what| self.corrupt(place, what))?,
-        })
+        codec::decode_series(&slots).map_err(|what| self.corrupt(place, what))
     }
 
     fn open_loop(&self, row: &Row, place: &str) -> Result<Option<OpenLoop>> {

@@ -1,7 +1,8 @@
 //! Writing a run while it goes.
 
 use dbdyno_model::{
-    Arm, ArmSpec, Environment, Plan, Round, RoundKey, RunId, RunStatus, Stage, Target, Warning,
+    Arm, ArmSpec, Environment, LatencyHistogram, Plan, Round, RoundKey, RunId, RunStatus, Stage,
+    Target, Warning,
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
@@ -32,6 +33,11 @@ pub(crate) const HISTOGRAM_METRIC: &str = "event_latency_ns";
 /// The metrics whose histograms rounds of the open loop have as well.
 pub(crate) const RESPONSE_METRIC: &str = "event_response_ns";
 pub(crate) const LAG_METRIC: &str = "send_lag_ns";
+/// What the names of classes stand behind: their series, and their histograms if they count events.
+pub(crate) const CLASS_SERIES: &str = "class:";
+pub(crate) const CLASS_HISTOGRAM: &str = "class_latency_ns:";
+/// Rounds of the open loop have this one as well.
+pub(crate) const CLASS_RESPONSE: &str = "class_response_ns:";
 
 /// Ids tried before giving up; with a million runs stored, one try in 4 000 finds its id taken.
 const ID_TRIES: usize = 16;
@@ -93,30 +99,27 @@ impl Store {
     /// No such run, a round that is stored already, or a file that cannot be written.
     pub fn add_round(&mut self, run: &RunId, round: &Round) -> Result<()> {
         let key = &round.key;
-        let mut histograms = vec![(HISTOGRAM_METRIC, &round.latency)];
-        if let Some(open) = &round.open {
-            histograms.extend([(RESPONSE_METRIC, &open.response), (LAG_METRIC, &open.lag)]);
-        }
-        let mut encoded = Vec::with_capacity(histograms.len());
-        for (metric, histogram) in histograms {
+        let mut encoded = Vec::new();
+        for (metric, histogram) in histograms_of(round) {
             let bytes = codec::encode_histogram(histogram)
                 .map_err(|why| StoreError::NotStorable(format!("{}: {why}", describe(key))))?;
             encoded.push((metric, bytes, histogram.count()));
         }
-        let slots = codec::encode_series(&round.series.statements);
         self.write(|transaction| {
             let run = seq_of(transaction, run)?;
             let seq = insert_round(transaction, run, round)?;
-            transaction.execute(
-                "INSERT INTO series VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![
-                    seq,
-                    SERIES_METRIC,
-                    signed(round.series.slot_ns),
-                    slots,
-                    signed(codec::fnv1a(&slots))
-                ],
-            )?;
+            for (metric, slots) in series_of(round) {
+                let slots = codec::encode_series(slots);
+                let (slot_ns, sum) = (signed(round.series.slot_ns), signed(codec::fnv1a(&slots)));
+                let insert = "INSERT INTO series VALUES (?1, ?2, ?3, ?4, ?5)";
+                transaction.execute(insert, params![seq, metric, slot_ns, slots, sum])?;
+            }
+            for (position, class) in round.classes.iter().enumerate() {
+                let (counted, count) = (class.counted().name(), signed(class.count));
+                let insert = "INSERT INTO class VALUES (?1, ?2, ?3, ?4, ?5)";
+                let values = params![seq, position as i64, class.name, counted, count];
+                transaction.execute(insert, values)?;
+            }
             for (metric, bytes, count) in &encoded {
                 transaction.execute(
                     "INSERT INTO histogram VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -220,6 +223,30 @@ impl From<rusqlite::Error> for WriteError {
 /// A `u64` as SQLite can hold it.
 pub(crate) fn signed(number: u64) -> i64 {
     number as i64
+}
+
+/// All histograms of a round, by metric.
+fn histograms_of(round: &Round) -> Vec<(String, &LatencyHistogram)> {
+    let mut histograms = vec![(HISTOGRAM_METRIC.to_owned(), &round.latency)];
+    if let Some(open) = &round.open {
+        histograms.push((RESPONSE_METRIC.to_owned(), &open.response));
+        histograms.push((LAG_METRIC.to_owned(), &open.lag));
+    }
+    for class in &round.classes {
+        let Some(times) = &class.times else { continue };
+        histograms.push((format!("{CLASS_HISTOGRAM}{}", class.name), &times.latency));
+        let response = times.response.as_ref();
+        histograms.extend(response.map(|times| (format!("{CLASS_RESPONSE}{}", class.name), times)));
+    }
+    histograms
+}
+
+/// All series of a round, by metric.
+fn series_of(round: &Round) -> Vec<(String, &[u64])> {
+    let mut series = vec![(SERIES_METRIC.to_owned(), &*round.series.statements)];
+    let of_class = round.classes.iter();
+    series.extend(of_class.map(|class| (format!("{CLASS_SERIES}{}", class.name), &*class.slots)));
+    series
 }
 
 /// A round in the words of an error.

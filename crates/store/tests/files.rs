@@ -5,26 +5,58 @@ mod common;
 use std::path::{Path, PathBuf};
 
 use common::{golden_run, plan, put, round};
-use dbdyno_model::{RunId, RunStatus, Stage};
+use dbdyno_model::{
+    Arm, ClassTally, ClassTimes, LatencyHistogram, Round, Run, RunId, RunStatus, Stage,
+};
 use dbdyno_store::{NewRun, Store, StoreError, VERSION};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-fn golden_path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/v1.db")
+fn golden_path(version: i64) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/data/v{version}.db"))
 }
 
-/// A copy of version 1, for opening a file may change it.
-fn golden_copy() -> (TempDir, PathBuf) {
+/// The run that `data/v2.db` holds. Never change it.
+fn golden_run_with_classes() -> Run {
+    let mut run = golden_run();
+    for round in &mut run.rounds {
+        let times = ClassTimes {
+            latency: round.latency.clone(),
+            response: round.open.as_ref().map(|open| open.response.clone()),
+        };
+        let class = |name: &str, count: u64, times: Option<ClassTimes>| ClassTally {
+            name: name.into(),
+            count,
+            slots: round.series.statements.iter().map(|slot| slot / 3 + count % 5).collect(),
+            times,
+        };
+        round.classes = match round.key.arm {
+            Arm::Base => vec![class("point", 12, None), class("begin", 0, None)],
+            Arm::Test => {
+                let never = ClassTimes { latency: LatencyHistogram::new(), ..times.clone() };
+                vec![class("new-order", 50, Some(times)), class("ü", 1, Some(never))]
+            }
+        };
+    }
+    run
+}
+
+/// A copy of a version, for opening a file may change it.
+fn copy_of(version: i64) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("store.db");
-    std::fs::copy(golden_path(), &path).unwrap();
+    std::fs::copy(golden_path(version), &path).unwrap();
     (folder, path)
+}
+
+/// A copy of the newest version.
+fn golden_copy() -> (TempDir, PathBuf) {
+    copy_of(VERSION)
 }
 
 #[test]
 fn version_1_is_read_for_ever() {
-    let (_folder, path) = golden_copy();
+    let (_folder, path) = copy_of(1);
     let store = Store::open(&path).unwrap();
     assert_eq!(store.load(&golden_run().id).unwrap(), golden_run());
     let summary = &store.list().unwrap()[0];
@@ -33,14 +65,31 @@ fn version_1_is_read_for_ever() {
     assert_eq!(summary.arms.base, "mariadb:10.11");
 }
 
-/// Made `data/v1.db`, and can show that the file would be made so again while version 1 is current.
+#[test]
+fn version_2_is_read_for_ever() {
+    let (_folder, path) = copy_of(2);
+    let (store, run) = (Store::open(&path).unwrap(), golden_run_with_classes());
+    assert_eq!(store.load(&run.id).unwrap(), run);
+}
+
+/// What is of an older version can be gone on with.
+#[test]
+fn an_old_file_takes_new_rounds() {
+    let (_folder, path) = copy_of(1);
+    let mut store = Store::open(&path).unwrap();
+    let round = Round { classes: golden_run_with_classes().rounds[0].classes.clone(), ..round(3) };
+    store.add_round(&golden_run().id, &round).unwrap();
+    assert_eq!(store.load(&golden_run().id).unwrap().rounds[3].classes, round.classes);
+}
+
+/// Made `data/v2.db`, and can show that the file would be made so again while version 2 is current.
 #[test]
 #[ignore = "writes into the source tree"]
-fn write_version_1() {
-    assert_eq!(VERSION, 1, "a released file is never written again");
-    let path = golden_path();
+fn write_version_2() {
+    assert_eq!(VERSION, 2, "a released file is never written again");
+    let path = golden_path(VERSION);
     let _ = std::fs::remove_file(&path);
-    let id = put(&mut Store::open(&path).unwrap(), &golden_run());
+    let id = put(&mut Store::open(&path).unwrap(), &golden_run_with_classes());
     let raw = Connection::open(&path).unwrap();
     raw.execute("UPDATE run SET id = ?1 WHERE id = ?2", [golden_run().id.0, id.0]).unwrap();
     raw.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM;").unwrap();
@@ -106,6 +155,11 @@ fn hurt_runs_name_the_run_and_the_place() {
         "UPDATE warning SET severity = 'loud'",
         "UPDATE plan_clients SET clients = 5000000000",
         "UPDATE plan_stage SET stage = 'warm:' WHERE position = 0",
+        "UPDATE class SET counted = 'rows'",
+        "UPDATE class SET counted = 'events' WHERE name = 'point'",
+        "UPDATE class SET name = 'other' WHERE position = 1",
+        "DELETE FROM series WHERE metric = 'class:begin'",
+        "DELETE FROM histogram WHERE metric = 'class_response_ns:new-order'",
     ];
     for wound in wounds {
         let (_folder, path) = golden_copy();
@@ -130,7 +184,9 @@ fn no_flipped_bit_of_a_blob_gives_another_number() {
     for (table, column, metric) in [
         ("histogram", "hdr", "event_latency_ns"),
         ("histogram", "hdr", "event_response_ns"),
+        ("histogram", "hdr", "class_latency_ns:new-order"),
         ("series", "slots", "statements"),
+        ("series", "slots", "class:new-order"),
     ] {
         let place = format!("WHERE round = 2 AND metric = '{metric}'");
         let select = format!("SELECT {column} FROM {table} {place}");
@@ -145,7 +201,7 @@ fn no_flipped_bit_of_a_blob_gives_another_number() {
         }
         raw.execute(&update, [&whole]).unwrap();
     }
-    assert_eq!(store.load(&golden_run().id).unwrap(), golden_run());
+    assert_eq!(store.load(&golden_run().id).unwrap(), golden_run_with_classes());
 }
 
 #[test]

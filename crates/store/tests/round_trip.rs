@@ -4,8 +4,9 @@ mod common;
 
 use common::{golden_run, put};
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Cost, Environment, LatencyHistogram, OpenLoop, Pauses, PerArm, Pin, Plan,
-    Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Target, Warning,
+    Arm, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Environment, LatencyHistogram, OpenLoop,
+    Pauses, PerArm, Pin, Plan, Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity,
+    Stage, Target, Warning,
 };
 use dbdyno_store::Store;
 use proptest::collection::{btree_map, vec};
@@ -113,9 +114,16 @@ fn round() -> impl Strategy<Value = Round> {
         vec(number(), 7),
         (vec(number(), 0..20), number(), vec(number(), 0..20)),
         (cost(), option::of((number(), number())), readings()),
+        vec((text(), number(), vec(number(), 0..9), any::<bool>()), 0..3),
     )
         .prop_map(
-            |(key, numbers, (latencies, slot_ns, statements), (cost, pauses, readings))| {
+            |(
+                key,
+                numbers,
+                (latencies, slot_ns, statements),
+                (cost, pauses, readings),
+                classes,
+            )| {
                 let mut latency = LatencyHistogram::new();
                 latencies.iter().for_each(|&value| latency.record(value));
                 let mut open = None;
@@ -125,6 +133,19 @@ fn round() -> impl Strategy<Value = Round> {
                     latencies.iter().for_each(|&value| lag.record(value / 3));
                     open = Some(OpenLoop { offered, unanswered, response, lag });
                 }
+                let times = ClassTimes {
+                    latency: latency.clone(),
+                    response: open.as_ref().map(|open| open.lag.clone()),
+                };
+                let mut names = std::collections::HashSet::new();
+                let classes = classes.into_iter().filter(|class| names.insert(class.0.clone()));
+                let class = |(name, count, slots, events): (_, _, _, bool)| ClassTally {
+                    name,
+                    count,
+                    slots,
+                    times: events.then(|| times.clone()),
+                };
+                let classes = classes.map(class).collect();
                 Round {
                     key: RoundKey {
                         cell: Cell { load: key.0, clients: key.1 },
@@ -141,6 +162,7 @@ fn round() -> impl Strategy<Value = Round> {
                     retries: numbers[6],
                     latency,
                     series: Series { slot_ns, statements },
+                    classes,
                     cost,
                     pauses: pauses.map(|(sum_ns, longest_ns)| Pauses { sum_ns, longest_ns }),
                     open,

@@ -88,6 +88,12 @@ pub trait Partner: Send {
     /// The fault of the link, or [`Fault::Wrong`].
     fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault>;
 
+    /// The class of an operation that is not asked; `None` where only asking would tell.
+    fn class_of(&mut self, operation: u64) -> Option<usize> {
+        let _unknown_by_default = operation;
+        None
+    }
+
     /// Time between the beginning of a round and the intended start of its first operation, which
     /// is this one, microseconds. A load with pauses spreads its partners here, as if all of them
     /// had been at it for long; else a round would begin with a rush.

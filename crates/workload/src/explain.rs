@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 use dbdyno_model::Dialect;
 
 use crate::dataset::TableScript;
-use crate::load::{Ask, Channel, Content, Expect, Load, Mix, Transaction, Trend};
+use crate::load::{Ask, Channel, Content, Expect, Load, Mix, Transaction, Trend, Unit};
 use crate::program::{Call, Event, Program, Statement, StatementKind, Value};
 use crate::ready::{Part, ReadyLoad};
 use crate::template::TemplateError;
@@ -88,6 +88,13 @@ fn head(load: &Load, text: &mut String) {
         }
     };
     line(text, &format!("  event    {event}"));
+    let rate = match load.unit {
+        Unit::Statements => "queries/s".to_owned(),
+        Unit::Rows(1) => "rows/s; what is counted as a statement is a row".to_owned(),
+        Unit::Rows(rows) => format!("rows/s, {rows} for each statement"),
+        Unit::Transactions => "transactions/min".to_owned(),
+    };
+    line(text, &format!("  rate     {rate}"));
     if let Content::Mix(mix) = &load.content {
         line(text, &format!("  draws    ids {}", mix.draw));
     }

@@ -22,6 +22,7 @@ pub mod dataset;
 pub mod dialogue;
 pub mod draw;
 pub mod explain;
+pub mod filing;
 mod generate;
 pub mod insert_benchmark;
 pub mod load;
@@ -39,6 +40,7 @@ pub use catalog::{Catalog, resolve};
 pub use custom::{Custom, FileError};
 pub use dataset::{Dataset, TableScript};
 pub use dialogue::{Answer, Arg, Counts, Dialogue, Fault, Link, Partner};
+pub use filing::Filing;
 pub use load::{
     Ask, Channel, Choice, Content, Expect, Group, Load, Mix, Step, Transaction, Trend, Unit,
 };

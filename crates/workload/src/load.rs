@@ -183,8 +183,10 @@ pub enum Trend {
 pub enum Unit {
     /// Statements, BEGIN and COMMIT included.
     Statements,
-    /// Rows that a full scan goes through, this many for each statement.
-    ScannedRows(u64),
+    /// Rows that are scanned or inserted, this many for each statement.
+    Rows(u64),
+    /// Events, which are transactions.
+    Transactions,
 }
 
 /// How the statements of a load come about.
@@ -227,6 +229,17 @@ impl Load {
             Content::Mix(mix) => mix.writes(),
             Content::Choice(choice) => choice.mixes.iter().any(|(_, mix)| mix.writes()),
             Content::Dialogue(dialogue) => dialogue.writes(),
+        }
+    }
+
+    /// Whether its clients rest between events by themselves, as TPC-C's users do that think.
+    pub fn rests(&self) -> bool {
+        match &self.content {
+            Content::Mix(_) | Content::Choice(_) => false,
+            // What a client asks and when does not depend on how its SQL is spelled.
+            Content::Dialogue(dialogue) => {
+                dialogue.partner(0, Dialect::Mysql).pause_us(0).is_some()
+            }
         }
     }
 

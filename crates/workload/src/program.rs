@@ -4,6 +4,7 @@ use dbdyno_model::Dialect;
 use dbdyno_model::random::{self, Stream};
 
 use crate::dataset::Dataset;
+use crate::filing::Filing;
 use crate::generate::{KEPT_MOST, Memory, Scope};
 use crate::load::{Channel, Choice, Expect, Mix, TableDraw, Transaction};
 use crate::template::{Generator, Named, Template, TemplateError};
@@ -80,6 +81,8 @@ pub struct Call {
 pub struct Event {
     /// The executions in order.
     pub calls: Vec<Call>,
+    /// Its kind, as [`Filing`] counts them.
+    pub kind: u32,
     values: Vec<Value>,
     text: Vec<u8>,
 }
@@ -144,6 +147,8 @@ struct Turn {
     weights: Vec<u32>,
     frame: Option<Frame>,
     scope: Scope,
+    /// By step with weights, else one for all: the kind of such an event.
+    kinds: Vec<u32>,
 }
 
 /// A mix or a choice of several made ready.
@@ -154,6 +159,7 @@ pub struct Program {
     turns: Vec<Turn>,
     /// The weight of each turn; empty where there is one only.
     shares: Vec<u32>,
+    filing: Filing,
     tables: u32,
     seed: u64,
     load_key: u64,
@@ -173,6 +179,7 @@ impl Program {
     ) -> Result<Program, TemplateError> {
         let mut program = Program::empty(key, dataset);
         program.add(mix, dialect, dataset)?;
+        program.file();
         Ok(program)
     }
 
@@ -191,6 +198,7 @@ impl Program {
             program.add(mix, dialect, dataset)?;
             program.shares.push(*weight);
         }
+        program.file();
         Ok(program)
     }
 
@@ -200,6 +208,7 @@ impl Program {
             classes: Vec::new(),
             turns: Vec::new(),
             shares: Vec::new(),
+            filing: Filing::Whole,
             tables: dataset.drawn_tables().len() as u32,
             seed: dataset.seed(),
             load_key: random::key_of(key),
@@ -241,8 +250,40 @@ impl Program {
             begin: self.control(begin_statement(dialect, mix), "begin"),
             commit: self.control("COMMIT", "commit"),
         });
-        self.turns.push(Turn { steps, weights: mix.weights.clone(), frame, scope });
+        let (weights, kinds) = (mix.weights.clone(), Vec::new());
+        self.turns.push(Turn { steps, weights, frame, scope, kinds });
         Ok(())
+    }
+
+    /// Finds the kinds of events, and what is filed under which class.
+    fn file(&mut self) {
+        let all: Vec<Vec<KindOfEvent>> =
+            self.turns.iter().map(|turn| turn.events(self.classes.len())).collect();
+        let mut known = Vec::new();
+        let mut single = |kind: &KindOfEvent| {
+            let class = kind.single_class?;
+            let place = known.iter().position(|known| *known == class);
+            Some(place.unwrap_or_else(|| {
+                known.push(class);
+                known.len() - 1
+            }) as u32)
+        };
+        let by_class: Option<Vec<Vec<u32>>> =
+            all.iter().map(|kinds| kinds.iter().map(&mut single).collect()).collect();
+        if let Some(by_class) = by_class {
+            for (turn, kinds) in self.turns.iter_mut().zip(by_class) {
+                turn.kinds = kinds;
+            }
+            let name = |class: u32| self.classes[class as usize].clone();
+            self.filing = Filing::of_events(known.into_iter().map(name).collect());
+            return;
+        }
+        let mut number = 0..;
+        for (turn, kinds) in self.turns.iter_mut().zip(&all) {
+            turn.kinds = number.by_ref().take(kinds.len()).collect();
+        }
+        let per_event = all.into_iter().flatten().map(|kind| kind.statements).collect();
+        self.filing = Filing::Statements { classes: self.classes.clone(), per_event };
     }
 
     /// All statements that events can refer to.
@@ -253,6 +294,11 @@ impl Program {
     /// The classes of statements, in the order of their first use.
     pub fn classes(&self) -> &[String] {
         &self.classes
+    }
+
+    /// What series and latencies are filed under.
+    pub fn filing(&self) -> &Filing {
+        &self.filing
     }
 
     fn class(&mut self, name: &str) -> u32 {
@@ -285,10 +331,14 @@ impl Program {
         if let Some(frame) = turn.frame {
             event.calls.push(frame.begin);
         }
-        let steps = match turn.weights.is_empty() {
-            true => &turn.steps[..],
-            false => std::slice::from_ref(&turn.steps[drawn(&turn.weights, &mut random)]),
+        let (steps, kind) = match turn.weights.is_empty() {
+            true => (&turn.steps[..], 0),
+            false => {
+                let step = drawn(&turn.weights, &mut random);
+                (std::slice::from_ref(&turn.steps[step]), step)
+            }
         };
+        event.kind = turn.kinds[kind];
         let mut memory = Memory::new(sequence(client, operation), 0);
         for step in steps {
             let table = match step.table {
@@ -308,7 +358,41 @@ impl Program {
     }
 }
 
+/// One way in which an event of a turn can come out.
+struct KindOfEvent {
+    /// By class.
+    statements: Vec<u64>,
+    /// The class of all of its statements but BEGIN and COMMIT.
+    single_class: Option<u32>,
+}
+
 impl Turn {
+    fn events(&self, classes: usize) -> Vec<KindOfEvent> {
+        if self.weights.is_empty() {
+            return vec![self.event(&self.steps, classes)];
+        }
+        self.steps.chunks(1).map(|step| self.event(step, classes)).collect()
+    }
+
+    fn event(&self, steps: &[CompiledStep], classes: usize) -> KindOfEvent {
+        let mut statements = vec![0; classes];
+        for step in steps {
+            for ask in &step.asks {
+                statements[ask.class as usize] += u64::from(step.repeat);
+            }
+        }
+        let mut present = (0..).zip(&statements).filter(|(_, count)| **count > 0);
+        let single_class = match (present.next(), present.next()) {
+            (Some((class, _)), None) => Some(class),
+            _ => None,
+        };
+        if let Some(frame) = self.frame {
+            statements[frame.begin.class as usize] += 1;
+            statements[frame.commit.class as usize] += 1;
+        }
+        KindOfEvent { statements, single_class }
+    }
+
     fn push_call(
         &self,
         ask: &CompiledAsk,

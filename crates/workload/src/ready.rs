@@ -5,6 +5,7 @@ use std::sync::Arc;
 use dbdyno_model::Dialect;
 
 use crate::dialogue::{Dialogue, Partner};
+use crate::filing::Filing;
 use crate::load::{Content, Load};
 use crate::program::{Program, Statement};
 use crate::template::TemplateError;
@@ -13,7 +14,7 @@ use crate::template::TemplateError;
 #[derive(Clone, Debug)]
 pub struct ReadyLoad {
     statements: Vec<Statement>,
-    classes: Vec<String>,
+    filing: Filing,
     part: Part,
 }
 
@@ -48,7 +49,7 @@ impl ReadyLoad {
             }
             Content::Dialogue(dialogue) => ReadyLoad {
                 statements: dialogue.statements(dialect),
-                classes: dialogue.classes(),
+                filing: Filing::of_events(dialogue.classes()),
                 part: Part::Dialogue(Arc::clone(dialogue), dialect),
             },
         })
@@ -58,7 +59,7 @@ impl ReadyLoad {
     pub fn of_program(program: Program) -> ReadyLoad {
         ReadyLoad {
             statements: program.statements().to_vec(),
-            classes: program.classes().to_vec(),
+            filing: program.filing().clone(),
             part: Part::Program(Arc::new(program)),
         }
     }
@@ -69,8 +70,8 @@ impl ReadyLoad {
     }
 
     /// What series and latencies are filed under.
-    pub fn classes(&self) -> &[String] {
-        &self.classes
+    pub fn filing(&self) -> &Filing {
+        &self.filing
     }
 
     /// How events come about.

@@ -3,7 +3,8 @@
 
 use std::process::Stdio;
 
-use dbdyno_model::Product;
+use dbdyno_model::{Arm, Product, Round, Run};
+use dbdyno_store::Store;
 use serde_json::Value;
 
 use crate::common::{Home, SHORT, end, finish, turn};
@@ -12,21 +13,24 @@ use crate::servers::{self, Running};
 /// Small enough for seconds, with two warehouses so that some rows are remote.
 const LOAD: &str = "tpcc?warehouses=2&items=1000&customers=60";
 
-fn ask(home: &Home, server: &str, load: &str, clients: &str) -> Value {
+/// Measures one round of each arm: what is said of it, and what was stored.
+fn ask(home: &Home, server: &str, load: &str, clients: &str) -> (Value, Run) {
     let _turn = turn();
     let store = tempfile::tempdir().unwrap();
     let more = ["--load", load, "--clients", clients, "--rounds", "1", "--format", "json"];
     let args = [&["compare", server, server][..], &SHORT, &more].concat();
-    let mut command = home.command(args);
-    command.env("DBDYNO_STORE", store.path().join("results.db"));
+    let (mut command, path) = (home.command(args), store.path().join("results.db"));
+    command.env("DBDYNO_STORE", &path);
     let done = finish(command);
     assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
-    serde_json::from_str(&done.out).unwrap()
+    let store = Store::open(&path).unwrap();
+    let run = store.load(&store.resolve("@last").unwrap()).unwrap();
+    (serde_json::from_str(&done.out).unwrap(), run)
 }
 
 fn saturated(home: &Home, server: &str) {
-    let run = ask(home, server, LOAD, "4");
-    let cell = &run["cells"][0];
+    let (told, run) = ask(home, server, LOAD, "4");
+    let cell = &told["cells"][0];
     assert_eq!(cell["load"], LOAD);
     for arm in ["base", "test"] {
         let number = |name: &str| cell[arm][name].as_f64().unwrap_or(f64::NAN);
@@ -35,8 +39,41 @@ fn saturated(home: &Home, server: &str) {
         assert!(number("server_cpu_us_per_op") > 0.0, "{cell}");
         let minute = 60.0 * number("tps");
         assert!((number("tpm_total") / minute - 1.0).abs() < 1e-9, "{cell}");
-        assert!((number("tpm_c") / minute - 0.442).abs() < 1e-9, "{cell}");
+        let round = run.rounds.iter().find(|round| round.key.arm.name() == arm);
+        check_classes(&cell[arm], round.unwrap());
     }
+    assert_eq!(
+        (&cell["unit"], &cell["latency_since"]),
+        (&"transactions/min".into(), &"sent".into())
+    );
+}
+
+const CLASSES: [&str; 5] =
+    ["new-order", "payment", "order-status", "delivery-background", "stock-level"];
+
+/// What is told of the only round of an arm is what was counted in it, one by one.
+fn check_classes(arm: &Value, round: &Round) {
+    let names: Vec<&str> = round.classes.iter().map(|class| class.name.as_str()).collect();
+    assert_eq!(names, CLASSES);
+    let counts: Vec<u64> = round.classes.iter().map(|class| class.count).collect();
+    assert_eq!(counts.iter().sum::<u64>(), round.events, "each event is of one class");
+    let seconds = round.wall_ns as f64 / 1e9;
+    let near = |told: &Value, truth: f64| {
+        let told = told.as_f64().unwrap_or(f64::NAN);
+        assert!((told - truth).abs() <= truth.abs() * 1e-9, "{told} is not {truth}: {arm}");
+    };
+    near(&arm["tpm_c"], counts[0] as f64 * 60.0 / seconds);
+    near(&arm["rate"], round.events as f64 * 60.0 / seconds);
+    for (index, class) in round.classes.iter().enumerate() {
+        let (times, told) = (class.times.as_ref().unwrap(), &arm["classes"][index]);
+        assert_eq!((&told["class"], &told["counts"]), (&(&*class.name).into(), &"events".into()));
+        assert_eq!(times.latency.count(), class.count);
+        assert_eq!(times.response, None, "there is no schedule in the closed loop");
+        assert!(class.slots.iter().sum::<u64>() <= class.count, "{class:?}");
+        near(&told["per_second"], class.count as f64 / seconds);
+        near(&told["latency_us"]["p99"], times.latency.quantile_ns(0.99) as f64 / 1e3);
+    }
+    assert!(counts[0] > 0 && counts[1] > 0, "{counts:?}");
 }
 
 #[test]
@@ -54,12 +91,13 @@ fn terminals_saturate_postgres_and_leave_it_consistent() {
 #[test]
 fn terminals_saturate_the_embedded_arm_and_leave_it_consistent() {
     let home = Home::new();
-    let run = ask(&home, "sqlite:?journal_mode=WAL&synchronous=OFF", LOAD, "2");
-    let arm = &run["cells"][0]["test"];
-    assert!(arm["tps"].as_f64().is_some_and(|tps| tps > 0.0), "{run}");
+    let (told, run) = ask(&home, "sqlite:?journal_mode=WAL&synchronous=OFF", LOAD, "2");
+    let arm = &told["cells"][0]["test"];
+    assert!(arm["tps"].as_f64().is_some_and(|tps| tps > 0.0), "{told}");
     // What asking costs by itself cannot be known of a load that depends on answers.
-    assert!(arm["client_cpu_us_per_op"].is_null(), "{run}");
-    assert!(arm["server_cpu_us_per_op"].as_f64().is_some_and(|cost| cost > 0.0), "{run}");
+    assert!(arm["client_cpu_us_per_op"].is_null(), "{told}");
+    assert!(arm["server_cpu_us_per_op"].as_f64().is_some_and(|cost| cost > 0.0), "{told}");
+    check_classes(arm, run.rounds.iter().find(|round| round.key.arm == Arm::Test).unwrap());
 }
 
 /// A terminal asks about every 21 seconds; a hundred, five times a second.
@@ -67,9 +105,11 @@ fn terminals_saturate_the_embedded_arm_and_leave_it_consistent() {
 fn terminals_that_think_ask_at_the_pace_of_people() {
     let home = Home::new();
     let load = "tpcc?warehouses=2&items=1000&customers=60&think=on";
-    let run = ask(&home, "sqlite:?journal_mode=WAL&synchronous=OFF", load, "100");
-    let tps = run["cells"][0]["base"]["tps"].as_f64().unwrap();
-    assert!(tps < 15.0, "{tps} transactions a second of a hundred people: {run}");
+    let (told, _) = ask(&home, "sqlite:?journal_mode=WAL&synchronous=OFF", load, "100");
+    let cell = &told["cells"][0];
+    let tps = cell["base"]["tps"].as_f64().unwrap();
+    assert!(tps < 15.0, "{tps} transactions a second of a hundred people: {told}");
+    assert_eq!(cell["latency_since"], "intended");
 }
 
 /// Somebody changes a row behind the run's back, as a server that loses an update would: the check

@@ -171,6 +171,7 @@ mod tests {
             retries: 0,
             latency: LatencyHistogram::new(),
             series: Series { slot_ns: 100_000_000, statements: slots.to_vec() },
+            classes: Vec::new(),
             cost: Cost {
                 server_cpu_ns: Some(500_000_000),
                 server_context_switches: Some(3000),

@@ -368,6 +368,7 @@ impl<'a> StepTrack<'a> {
             retries: measured.retries,
             latency: measured.latency,
             series: Series { slot_ns: measured.series.slot_ns, statements },
+            classes: measured.classes,
             cost,
             pauses: None,
             open: None,

@@ -1,9 +1,12 @@
 //! What one connection counts, and what follows of all of them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use dbdyno_model::OpenLoop;
+use dbdyno_workload::Filing;
 
+use crate::book::{Book, Books};
 use crate::closed::{Measured, nanos};
 use crate::error::LoadError;
 use crate::session::Answer;
@@ -35,10 +38,10 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn new(window: Duration) -> Account {
+    pub(super) fn new(window: Duration, book: Option<Arc<Book>>) -> Account {
         Account {
             window_ns: nanos(window) as i64,
-            tally: Tally::new(window),
+            tally: Tally::new(window, book),
             open: OpenLoop::default(),
             usage_at_open: None,
             usage_at_close: None,
@@ -63,7 +66,9 @@ impl Account {
         let window = 0..self.window_ns;
         if window.contains(&intended_ns) {
             self.open.offered += 1;
-            self.open.response.record((end_ns - intended_ns) as u64);
+            let response_ns = (end_ns - intended_ns) as u64;
+            self.open.response.record(response_ns);
+            self.tally.respond(Some(answer.kind), response_ns);
             self.open.lag.record((sent_ns - intended_ns.max(free_ns)) as u64);
         }
         if window.contains(&end_ns) {
@@ -71,12 +76,14 @@ impl Account {
         }
     }
 
-    /// Counts an event for which nobody came until `give_up_ns`.
-    pub(super) fn unanswered(&mut self, intended_ns: i64, give_up_ns: i64) {
+    /// Counts an event for which nobody came until `give_up_ns`; its kind where that is known.
+    pub(super) fn unanswered(&mut self, kind: Option<u32>, intended_ns: i64, give_up_ns: i64) {
         if (0..self.window_ns).contains(&intended_ns) {
+            let waited_ns = (give_up_ns - intended_ns) as u64;
             self.open.offered += 1;
             self.open.unanswered += 1;
-            self.open.response.record((give_up_ns - intended_ns) as u64);
+            self.open.response.record(waited_ns);
+            self.tally.respond(kind, waited_ns);
         }
     }
 }
@@ -87,6 +94,7 @@ impl Account {
 /// [`LoadError::NothingFinished`].
 pub(super) fn conclude(
     accounts: Vec<Account>,
+    books: (&Filing, &Books),
     started_unix_ms: u64,
     observed_ns: u64,
     window: Duration,
@@ -104,5 +112,5 @@ pub(super) fn conclude(
     if open.offered == 0 {
         return Err(LoadError::NothingFinished);
     }
-    Ok((add_up(tallies, started_unix_ms, observed_ns, window)?, open))
+    Ok((add_up(tallies, books, started_unix_ms, observed_ns, window)?, open))
 }

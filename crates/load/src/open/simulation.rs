@@ -11,13 +11,15 @@ use std::time::Duration;
 use super::account::{Account, conclude};
 use super::feed::Feed;
 use super::pace::Clock;
-use super::{Limits, serve};
+use super::{Asks, Limits, serve};
 use crate::arrival::Schedule;
+use crate::book::{self, Books};
 use crate::brake::Brake;
 use crate::closed::Measured;
 use crate::error::LoadError;
 use crate::session::Answer;
 use dbdyno_model::{LatencyHistogram, OpenLoop};
+use dbdyno_workload::Filing;
 
 #[path = "../../benches/queue/mod.rs"]
 mod queue;
@@ -94,6 +96,41 @@ impl Clock for Simulated {
     }
 }
 
+/// A server that files its events under two classes, by their number.
+struct Simulation<F>(F);
+
+impl<F: FnMut(u64) -> Result<Answer, LoadError>> Asks for Simulation<F> {
+    fn ask(&mut self, number: u64) -> Result<Answer, LoadError> {
+        (self.0)(number)
+    }
+
+    fn kind(&mut self, number: u64) -> Option<u32> {
+        Some(kind_of(number))
+    }
+}
+
+fn kind_of(number: u64) -> u32 {
+    (number % 2) as u32
+}
+
+fn filing() -> Filing {
+    Filing::Events(vec!["even".to_owned(), "odd".to_owned()])
+}
+
+/// What is counted, of all events and of those of each class.
+#[derive(Debug, Default, PartialEq)]
+struct Truth {
+    open: OpenLoop,
+    service: LatencyHistogram,
+    by_class: [ByClass; 2],
+}
+
+#[derive(Debug, Default, PartialEq)]
+struct ByClass {
+    service: LatencyHistogram,
+    response: LatencyHistogram,
+}
+
 struct Case {
     rate: &'static str,
     clients: usize,
@@ -125,13 +162,16 @@ impl Case {
         };
         let time = Arc::new(Time { state: Mutex::new(state), turned: Condvar::new() });
         let closed_until = Mutex::new(i64::MIN);
+        let filing = filing();
+        let times = book::Times::ServiceAndResponse;
+        let books = Books::new(&filing, times, self.window(), self.clients);
         let client = |thread: usize| {
             let mut clock = Simulated { time: Arc::clone(&time), thread };
             let server = clock.clone();
-            let mut account = Account::new(self.window());
+            let mut account = Account::new(self.window(), books.of(thread));
             // All are asleep before the first one begins.
             clock.sleep_until(-1_000 * MS + thread as i64);
-            let mut ask = |number: u64| -> Result<Answer, LoadError> {
+            let ask = |number: u64| -> Result<Answer, LoadError> {
                 let now = server.now();
                 let begins = {
                     let mut closed = closed_until.lock().unwrap();
@@ -141,10 +181,12 @@ impl Case {
                     now.max(*closed)
                 };
                 server.sleep_until(begins + (self.service_ns)(number));
-                Ok(Answer { statements: 3, rows_read: 2, ..Answer::default() })
+                let kind = kind_of(number);
+                Ok(Answer { statements: 3, rows_read: 2, kind, ..Answer::default() })
             };
             let brake = Brake::new(0.0);
-            serve(&feed, &mut clock, &mut ask, brake, &mut account, limits, || false).unwrap();
+            let mut asks = Simulation(ask);
+            serve(&feed, &mut clock, &mut asks, brake, &mut account, limits, || false).unwrap();
             clock.leave();
             account
         };
@@ -154,46 +196,59 @@ impl Case {
                 (0..self.clients).map(|number| scope.spawn(move || client(number))).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        conclude(accounts, 0, 1, self.window()).unwrap()
+        conclude(accounts, (&filing, &books), 0, 1, self.window()).unwrap()
     }
 
     /// What it must count.
-    fn truth(&self) -> (OpenLoop, LatencyHistogram) {
+    fn truth(&self) -> Truth {
         let mut schedule = self.schedule();
         let times: Vec<i64> = std::iter::from_fn(|| schedule.next_ns())
             .take_while(|&time| time < self.window_ns)
             .collect();
         let services: Vec<i64> = (0..times.len() as u64).map(self.service_ns).collect();
         let give_up_ns = self.window_ns + self.drain_ns;
-        let (mut open, mut service) = (OpenLoop::default(), LatencyHistogram::new());
-        for visit in simulate(&times, &services, self.clients, &self.stalls) {
+        let Truth { mut open, mut service, mut by_class } = Truth::default();
+        let visits = simulate(&times, &services, self.clients, &self.stalls);
+        for (number, visit) in visits.into_iter().enumerate() {
+            let class = &mut by_class[kind_of(number as u64) as usize];
             let Visit { intended_ns, sent_ns, end_ns } = visit;
             if intended_ns >= 0 {
                 open.offered += 1;
-                if sent_ns >= give_up_ns {
+                let response_ns = if sent_ns >= give_up_ns {
                     open.unanswered += 1;
-                    open.response.record((give_up_ns - intended_ns) as u64);
+                    (give_up_ns - intended_ns) as u64
                 } else {
-                    open.response.record((end_ns - intended_ns) as u64);
                     open.lag.record(0);
-                }
+                    (end_ns - intended_ns) as u64
+                };
+                open.response.record(response_ns);
+                class.response.record(response_ns);
             }
             if (0..self.window_ns).contains(&end_ns) {
                 service.record((end_ns - sent_ns) as u64);
+                class.service.record((end_ns - sent_ns) as u64);
             }
         }
-        (open, service)
+        Truth { open, service, by_class }
     }
 
     fn check(&self) -> OpenLoop {
         let (measured, driven) = self.driven();
-        let (open, service) = self.truth();
+        let Truth { open, service, by_class } = self.truth();
         assert_eq!(driven, open, "{} with {} clients", self.rate, self.clients);
         assert_eq!(measured.latency, service);
         assert_eq!(measured.events, service.count());
         assert_eq!(measured.answer.statements, 3 * measured.events);
         let in_slots = measured.series.statements.iter().sum::<u64>();
         assert_eq!(in_slots, measured.answer.statements, "whole slots fill these windows");
+        for (class, truth) in measured.classes.iter().zip(by_class) {
+            let times = class.times.as_ref().unwrap();
+            assert_eq!(times.latency, truth.service, "{}", class.name);
+            assert_eq!(times.response.as_ref(), Some(&truth.response), "{}", class.name);
+            assert_eq!(class.count, truth.service.count());
+            assert_eq!(class.slots.iter().sum::<u64>(), class.count);
+        }
+        assert_eq!(measured.classes.len(), 2);
         open
     }
 }

@@ -3,39 +3,65 @@
 use super::escape::escape;
 use crate::notes::Notes;
 use crate::number;
-use crate::rows;
+use crate::rows::{self, PlainRow};
 use crate::view::{CellView, View};
-use crate::words;
+use crate::words::{self, Group};
 
 /// With more cells than this, tables of costs start folded.
 const OPEN_CELLS_MAX: usize = 3;
 
+/// One table for each unit.
 pub(super) fn rates(view: &View, notes: &Notes<'_>) -> String {
     let summary = &view.summary;
-    if summary.cells.is_empty() {
-        return String::new();
+    let mut of_run = marks(&notes.of_run(summary));
+    let reach = reach(&summary.cells, summary.budget);
+    let mut text = String::new();
+    for (number, group) in words::groups(view).iter().enumerate() {
+        let title = match group.unit {
+            Some(unit) => capital(&words::in_full(unit)),
+            None => group.title.clone(),
+        };
+        let (id, mark) = (format!("rates-title-{number}"), std::mem::take(&mut of_run));
+        text.push_str(&format!(
+            "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">{}{mark}</h2>\n",
+            escape(&title)
+        ));
+        // The ratio of response times, or of highest rates, is no rQPS.
+        let ratio = if group.unit.is_some() { "rQPS" } else { "ratio" };
+        text.push_str(&rate_table(group, ratio, notes, reach, summary.budget));
+        if number == 0 {
+            text.push_str(&aside(ratio, summary.budget));
+        }
+        text.push_str("</section>\n");
     }
-    // The ratio of response times, or of highest rates, is no rQPS.
-    let by_rate = summary.cells.iter().all(|cell| cell.measure == "rate");
-    let ratio = if by_rate { "rQPS" } else { "ratio" };
+    text
+}
+
+fn capital(text: &str) -> String {
+    let mut characters = text.chars();
+    characters
+        .next()
+        .map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
+}
+
+fn rate_table(
+    group: &Group<'_>,
+    ratio: &str,
+    notes: &Notes<'_>,
+    reach: f64,
+    budget: Option<f64>,
+) -> String {
     let mut text = format!(
-        "<section aria-labelledby=\"rates-title\">\n<h2 id=\"rates-title\">{}{}\
-         </h2>\n<div class=\"scroll\"><table class=\"rates\">\n<thead><tr><th scope=\"col\">clients\
+        "<div class=\"scroll\"><table class=\"rates\">\n<thead><tr><th scope=\"col\">clients\
          </th><th scope=\"col\" class=\"answer\">answer</th><th scope=\"col\">test vs base</th>\
          <th scope=\"col\">95&nbsp;% interval</th>\
          <th scope=\"col\" class=\"picture\"><span class=\"unseen\">interval drawn</span></th>\
          <th scope=\"col\">{ratio}</th><th scope=\"col\" class=\"base\">base</th>\
          <th scope=\"col\" class=\"test\">test</th><th scope=\"col\">pairs</th>\
          <th scope=\"col\">would find</th></tr></thead>\n",
-        escape(&match words::title(view).as_str() {
-            "queries/s" => "Queries per second".to_owned(),
-            title => title.to_owned(),
-        }),
-        marks(&notes.of_run(summary))
     );
-    let reach = reach(&summary.cells, summary.budget);
     let mut load = None;
-    for cell in &summary.cells {
+    for cell in &group.cells {
         if load != Some(&cell.load) {
             let close = if load.is_some() { "</tbody>\n" } else { "" };
             text.push_str(&format!(
@@ -45,16 +71,19 @@ pub(super) fn rates(view: &View, notes: &Notes<'_>) -> String {
             ));
             load = Some(&cell.load);
         }
-        text.push_str(&rate(cell, notes, reach, summary.budget));
+        text.push_str(&rate(cell, notes, reach, budget));
     }
-    text.push_str("</tbody>\n</table></div>\n");
-    let budget = summary.budget.map_or(number::UNKNOWN.to_owned(), number::percent_as_given);
-    text + &format!(
+    text + "</tbody>\n</table></div>\n"
+}
+
+fn aside(ratio: &str, budget: Option<f64>) -> String {
+    let budget = budget.map_or(number::UNKNOWN.to_owned(), number::percent_as_given);
+    format!(
         "<p class=\"aside\">Geometric means over rounds. {ratio}: test ÷ base. Pairs: of rounds; in \
          brackets about how many more would decide. Would find: the smallest change that this many \
          pairs of this noise find with 80&nbsp;% chance. In the drawing, the grey band is the \
          budget of {budget} within which the arms count as equal, and an arrow points to what lies \
-         outside. {}</p>\n</section>\n",
+         outside. {}</p>\n",
         escape(words::SIGNS)
     )
 }
@@ -153,20 +182,32 @@ pub(super) fn costs(view: &View) -> String {
     for cell in cells {
         text.push_str(&cost(cell, open));
     }
-    text + &format!("<p class=\"aside\">{}</p>\n</section>\n", escape(words::OP))
+    text + &format!("<p class=\"aside\">{}</p>\n</section>\n", escape(&words::op(view)))
 }
 
 fn cost(cell: &CellView, open: &str) -> String {
+    let tables = [
+        (words::place_of_times(cell), rows::plain(cell)),
+        (words::place_of_classes(cell), rows::classes(cell)),
+    ];
+    let tables = tables.iter().filter(|(_, rows)| !rows.is_empty());
+    tables.map(|(title, rows)| cost_table(title, rows, open)).collect()
+}
+
+fn cost_table(title: &str, rows: &[PlainRow], open: &str) -> String {
     let mut text = format!(
         "<details{open}><summary>{}</summary>\n<div class=\"scroll\"><table>\n<thead><tr>\
          <td></td><th scope=\"col\" class=\"base\">base</th><th scope=\"col\" class=\"test\">test\
          </th><th scope=\"col\">test ÷ base</th></tr></thead>\n<tbody>\n",
-        escape(&words::place(cell))
+        escape(title)
     );
-    for row in rows::plain(cell) {
+    for row in rows {
         text.push_str(&format!(
             "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-            row.label, row.base, row.test, row.ratio
+            escape(&row.label),
+            row.base,
+            row.test,
+            row.ratio
         ));
     }
     text + "</tbody>\n</table></div></details>\n"

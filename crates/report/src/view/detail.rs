@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, Cell, CellComparison, Comparison, LatencyHistogram, Measure, PerArm, Round, Run, Series,
+    Arm, Cell, CellComparison, Comparison, LatencyHistogram, Measure, PerArm, RateUnit, Round, Run,
 };
 use serde::Serialize;
 
@@ -41,6 +41,10 @@ pub struct CellDetail {
     pub base_curve: Curve,
     /// Latency by quantile for the test arm.
     pub test_curve: Curve,
+    /// The names of the classes that rounds tell apart; empty where there is one only.
+    pub classes: Vec<String>,
+    /// What the rates of the classes count.
+    pub class_unit: &'static str,
 }
 
 /// One round.
@@ -56,7 +60,19 @@ pub struct RoundView {
     pub qps: Option<f64>,
     /// Length of a slot, milliseconds.
     pub slot_ms: f64,
-    /// Statements per second in each slot (mean, where slots were put together).
+    /// The rate in the unit of the cell.
+    #[serde(flatten)]
+    pub whole: SlotsView,
+    /// The rates of the classes of the cell, in its order.
+    pub classes: Vec<SlotsView>,
+}
+
+/// A rate inside a round.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SlotsView {
+    /// That of the whole round.
+    pub rate: Option<f64>,
+    /// That of each slot (mean, where slots were put together).
     pub slots: Vec<f64>,
     /// Slowest original slot in each; empty unless slots were put together.
     pub slots_low: Vec<f64>,
@@ -69,7 +85,7 @@ pub struct RoundView {
 pub struct PairView {
     /// Number of the pair.
     pub pair: u32,
-    /// QPS of the test round ÷ QPS of the base round.
+    /// Rate of the test round ÷ rate of the base round.
     pub ratio: f64,
 }
 
@@ -104,7 +120,8 @@ impl Fact {
 
 impl Detail {
     pub(super) fn new(run: &Run, comparison: &Comparison) -> Detail {
-        let slots_max = (SLOTS_PER_PAGE / run.rounds.len().max(1))
+        let series: usize = run.rounds.iter().map(|round| 1 + round.classes.len()).sum();
+        let slots_max = (SLOTS_PER_PAGE / series.max(1))
             .clamp(*SLOTS_PER_ROUND.start(), *SLOTS_PER_ROUND.end());
         let mut rounds: BTreeMap<&Cell, Vec<&Round>> = BTreeMap::new();
         for round in &run.rounds {
@@ -112,7 +129,8 @@ impl Detail {
         }
         let detail_of = |cell: &CellComparison| match rounds.get(&cell.cell) {
             Some(rounds) => {
-                let mut detail = CellDetail::new(rounds, run.started_unix_ms, slots_max);
+                let begun = run.started_unix_ms;
+                let mut detail = CellDetail::new(rounds, cell.unit, begun, slots_max);
                 // In the open loop rates are given, and the verdict rests on something else.
                 if cell.measure != Measure::Rate {
                     detail.pairs.clear();
@@ -131,7 +149,12 @@ impl Detail {
 }
 
 impl CellDetail {
-    fn new(rounds: &[&Round], run_started_unix_ms: u64, slots_max: usize) -> CellDetail {
+    fn new(
+        rounds: &[&Round],
+        unit: RateUnit,
+        run_started_unix_ms: u64,
+        slots_max: usize,
+    ) -> CellDetail {
         let mut halves: BTreeMap<u32, PerArm<Option<&Round>>> = BTreeMap::new();
         for round in rounds {
             halves.entry(round.key.pair).or_default()[round.key.arm] = Some(round);
@@ -142,7 +165,7 @@ impl CellDetail {
             let (Some(base), Some(test)) = (half.base, half.test) else {
                 continue;
             };
-            let ratio = test.qps() / base.qps();
+            let ratio = unit.rate(test) / unit.rate(base);
             if ratio.is_finite() && ratio > 0.0 {
                 pairs.push(PairView { pair, ratio });
             }
@@ -154,27 +177,39 @@ impl CellDetail {
             }
         }
         let curve = |arm: Arm| latency[arm].as_ref().map(Curve::new).unwrap_or_default();
+        let first = rounds.first().map_or(&[][..], |round| &round.classes[..]);
+        let classes: Vec<String> = first.iter().map(|class| class.name.clone()).collect();
+        let view =
+            |round: &&Round| RoundView::new(round, unit, &classes, run_started_unix_ms, slots_max);
         CellDetail {
-            rounds: rounds
-                .iter()
-                .map(|round| RoundView::new(round, run_started_unix_ms, slots_max))
-                .collect(),
+            rounds: rounds.iter().map(view).collect(),
             pairs,
             base_curve: curve(Arm::Base),
             test_curve: curve(Arm::Test),
+            class_unit: first.first().map_or("", |class| unit.of_class(class.counted())),
+            classes,
         }
     }
 }
 
 impl RoundView {
-    fn new(round: &Round, run_started_unix_ms: u64, slots_max: usize) -> RoundView {
+    fn new(
+        round: &Round,
+        unit: RateUnit,
+        classes: &[String],
+        run_started_unix_ms: u64,
+        slots_max: usize,
+    ) -> RoundView {
         let series = &round.series;
         let together = series.statements.len().div_ceil(slots_max).max(1);
-        let rate = |statements: f64| slot_rate(series, statements);
-        let chunks = || series.statements.chunks(together);
-        let extremes = |pick: fn(&[u64]) -> Option<&u64>| -> Vec<f64> {
-            let extreme = |chunk| rate(*pick(chunk).expect("chunks are not empty") as f64);
-            chunks().filter(|_| together > 1).map(extreme).collect()
+        let class = |name: &String| {
+            let tally = round.classes.iter().find(|class| class.name == *name)?;
+            let seconds = unit.class_seconds();
+            let per_slot = seconds * 1e9 / series.slot_ns as f64;
+            let slots: Vec<f64> =
+                tally.slots.iter().map(|count| *count as f64 * per_slot).collect();
+            let rate = tally.count as f64 * seconds * 1e9 / round.wall_ns as f64;
+            Some(SlotsView::new(rate, &slots, together))
         };
         RoundView {
             arm: round.key.arm.name(),
@@ -182,18 +217,32 @@ impl RoundView {
             started_ms: round.started_unix_ms as i64 - run_started_unix_ms as i64,
             qps: finite(round.qps()),
             slot_ms: (series.slot_ns * together as u64) as f64 / 1e6,
-            slots: chunks()
-                .map(|chunk| rate(chunk.iter().sum::<u64>() as f64 / chunk.len() as f64))
-                .collect(),
-            slots_low: extremes(|chunk| chunk.iter().min()),
-            slots_high: extremes(|chunk| chunk.iter().max()),
+            whole: SlotsView::new(unit.rate(round), &unit.slots(round), together),
+            // A round that lacks one of them has none.
+            classes: classes.iter().map(class).collect::<Option<_>>().unwrap_or_default(),
         }
     }
 }
 
-/// Statements per second in a slot, to the nearest one: the page needs no more.
-fn slot_rate(series: &Series, statements: f64) -> f64 {
-    let rate = statements * 1e9 / series.slot_ns as f64;
+impl SlotsView {
+    /// The rates of slots, so many of them put together.
+    fn new(rate: f64, slots: &[f64], together: usize) -> SlotsView {
+        let extremes = |pick: fn(f64, f64) -> f64| -> Vec<f64> {
+            let extreme = |chunk: &[f64]| whole(chunk.iter().copied().reduce(pick).unwrap_or(0.0));
+            slots.chunks(together).filter(|_| together > 1).map(extreme).collect()
+        };
+        let mean = |chunk: &[f64]| whole(chunk.iter().sum::<f64>() / chunk.len() as f64);
+        SlotsView {
+            rate: finite(rate),
+            slots: slots.chunks(together).map(mean).collect(),
+            slots_low: extremes(f64::min),
+            slots_high: extremes(f64::max),
+        }
+    }
+}
+
+/// A rate to the nearest whole number: the page needs no more.
+fn whole(rate: f64) -> f64 {
     if rate.is_finite() { rate.round() } else { 0.0 }
 }
 
@@ -258,7 +307,7 @@ fn plan(run: &Run) -> Vec<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::RoundKey;
+    use dbdyno_model::{ClassTally, ClassTimes, RoundKey, Series};
 
     fn round(statements: Vec<u64>) -> Round {
         Round {
@@ -277,6 +326,7 @@ mod tests {
             retries: 0,
             latency: LatencyHistogram::new(),
             series: Series { slot_ns: 1_000_000, statements },
+            classes: Vec::new(),
             cost: Default::default(),
             pauses: None,
             open: None,
@@ -284,26 +334,32 @@ mod tests {
         }
     }
 
+    fn view(round: &Round, started_unix_ms: u64) -> RoundView {
+        let classes: Vec<String> = round.classes.iter().map(|class| class.name.clone()).collect();
+        RoundView::new(round, RateUnit::Queries, &classes, started_unix_ms, 100)
+    }
+
     #[test]
     fn a_stall_survives_when_slots_are_put_together() {
         let mut statements = vec![10; 1_001];
         statements[500] = 0;
-        let view = RoundView::new(&round(statements), 0, 100);
-        assert!(view.slots.len() <= 100, "{} slots", view.slots.len());
-        assert_eq!(view.slots_low.len(), view.slots.len());
-        assert_eq!(view.slots_low.iter().filter(|&&low| low == 0.0).count(), 1);
-        assert!(view.slots.iter().all(|&mean| mean > 8_000.0));
-        assert!(view.slots_high.iter().all(|&high| high == 10_000.0));
+        let view = view(&round(statements), 0);
+        let SlotsView { slots, slots_low, slots_high, .. } = view.whole;
+        assert!(slots.len() <= 100, "{} slots", slots.len());
+        assert_eq!(slots_low.len(), slots.len());
+        assert_eq!(slots_low.iter().filter(|&&low| low == 0.0).count(), 1);
+        assert!(slots.iter().all(|&mean| mean > 8_000.0));
+        assert!(slots_high.iter().all(|&high| high == 10_000.0));
         assert_eq!(view.slot_ms, 11.0);
     }
 
     #[test]
     fn a_short_series_is_kept_as_it_is() {
-        let view = RoundView::new(&round(vec![1, 2, 3]), 0, 100);
-        assert_eq!(view.slots, [1_000.0, 2_000.0, 3_000.0]);
-        assert!(view.slots_low.is_empty() && view.slots_high.is_empty());
-        let empty = RoundView::new(&round(vec![]), 10, 100);
-        assert!(empty.slots.is_empty());
+        let whole = view(&round(vec![1, 2, 3]), 0).whole;
+        assert_eq!(whole.slots, [1_000.0, 2_000.0, 3_000.0]);
+        assert!(whole.slots_low.is_empty() && whole.slots_high.is_empty());
+        let empty = view(&round(vec![]), 10);
+        assert!(empty.whole.slots.is_empty());
         assert_eq!((empty.started_ms, empty.qps), (-5, Some(0.0)));
     }
 
@@ -312,8 +368,39 @@ mod tests {
         let mut round = round(vec![1]);
         round.wall_ns = 0;
         round.series.slot_ns = 0;
-        let view = RoundView::new(&round, 0, 100);
-        assert_eq!((view.qps, view.slots.as_slice()), (None, [0.0].as_slice()));
+        let view = view(&round, 0);
+        assert_eq!((view.qps, view.whole.slots.as_slice()), (None, [0.0].as_slice()));
+    }
+
+    #[test]
+    fn transactions_are_told_by_the_minute_and_by_class() {
+        let class = |name: &str, slots: [u64; 2]| ClassTally {
+            name: name.to_owned(),
+            count: slots.iter().sum(),
+            slots: slots.to_vec(),
+            times: Some(ClassTimes { latency: LatencyHistogram::new(), response: None }),
+        };
+        let mut round = round(vec![40, 90]);
+        (round.events, round.series.slot_ns) = (8, 500_000_000);
+        round.classes = vec![class("new-order", [1, 2]), class("payment", [3, 2])];
+        let classes = ["new-order", "payment"].map(str::to_owned);
+        let view = RoundView::new(&round, RateUnit::Transactions, &classes, 0, 100);
+        assert_eq!((view.whole.rate, &*view.whole.slots), (Some(480.0), &[480.0, 480.0][..]));
+        let told = |at: usize| (view.classes[at].rate, view.classes[at].slots.clone());
+        assert_eq!(told(0), (Some(180.0), vec![120.0, 240.0]));
+        assert_eq!(told(1), (Some(300.0), vec![360.0, 240.0]));
+        // Without classes, events are spread as statements are.
+        round.classes.clear();
+        let view = RoundView::new(&round, RateUnit::Transactions, &classes, 0, 100);
+        assert_eq!(view.whole.slots, [295.0, 665.0]);
+        assert!(view.classes.is_empty());
+    }
+
+    #[test]
+    fn scans_are_told_in_rows() {
+        let view = RoundView::new(&round(vec![1, 2]), RateUnit::Rows(50), &[], 0, 100);
+        assert_eq!((view.qps, view.whole.rate), (Some(3.0), Some(150.0)));
+        assert_eq!(view.whole.slots, [50_000.0, 100_000.0]);
     }
 
     /// Sorted latencies are the oracle: a share q of them does not exceed the curve.

@@ -14,11 +14,12 @@ mod detail;
 mod insert_benchmark;
 mod summary;
 
-pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView};
+pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView, SlotsView};
 pub use insert_benchmark::{StepArmView, StepView};
 pub(crate) use summary::Effect;
 pub use summary::{
-    ArmView, CellView, LabelView, LatencyView, ResponseRatio, Summary, VerdictView, WarningView,
+    ArmView, CellView, ClassView, LabelView, LatencyView, ResponseRatio, Summary, VerdictView,
+    WarningView,
 };
 
 use dbdyno_model::{Comparison, Run};
@@ -53,6 +54,8 @@ impl View {
         }
         for cell in &mut summary.cells {
             clean(&mut cell.load);
+            let classes = cell.base.classes.iter_mut().chain(&mut cell.test.classes);
+            classes.for_each(|class| clean(&mut class.class));
         }
         for step in &mut summary.insert_benchmark {
             clean(&mut step.base.tag);
@@ -68,6 +71,9 @@ impl View {
             clean(text);
         }
         summary.name.iter_mut().for_each(clean);
+        for cell in &mut view.detail.cells {
+            cell.classes.iter_mut().for_each(clean);
+        }
         for fact in &mut view.detail.facts {
             clean(&mut fact.name);
             fact.base.iter_mut().chain(&mut fact.test).for_each(clean);

@@ -1,8 +1,8 @@
 //! The answer, in the words of the JSON contract.
 
 use dbdyno_model::{
-    ArmSummary, Cell, CellComparison, Comparison, LatencyUs, Measure, Percentile, Run, Severity,
-    Verdict, Warning,
+    ArmSummary, CellComparison, ClassSummary, Comparison, LatencyUs, Measure, Percentile, RateUnit,
+    Run, Severity, Verdict, Warning,
 };
 use serde::{Serialize, Serializer};
 
@@ -62,13 +62,17 @@ pub struct CellView {
     pub load: String,
     /// Number of concurrent clients.
     pub clients: u32,
-    /// Relative QPS, test ÷ base.
+    /// What `rate` counts, and `rqps` compares: `queries/s`, `rows/s` or `transactions/min`.
+    pub unit: &'static str,
+    /// From when `latency_us` counts: `sent`, or `intended` where clients rest between events.
+    pub latency_since: &'static str,
+    /// Relative rate, test ÷ base.
     pub rqps: Option<f64>,
     /// Lower end of its 95 % interval; `None`: not bounded.
     pub rqps_low: Option<f64>,
     /// Upper end of its 95 % interval; `None`: not bounded.
     pub rqps_high: Option<f64>,
-    /// What the verdict rests on: `rate` (statements per second), `response` (response times at a
+    /// What the verdict rests on: `rate` (that of `unit`), `response` (response times at a
     /// rate), or `max_rate` (the highest rate of events at which the condition holds, which then
     /// stands in `rqps`).
     pub measure: &'static str,
@@ -118,8 +122,14 @@ pub(crate) struct Effect {
 }
 
 /// One arm in one cell. Costs are per statement, latencies and retries per event.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ArmView {
+    /// The rate in the unit of the cell.
+    pub rate: Option<f64>,
+    /// Lower end of the 95 % interval of `rate`.
+    pub rate_low: Option<f64>,
+    /// Upper end of the 95 % interval of `rate`.
+    pub rate_high: Option<f64>,
     /// Statements per second.
     pub qps: Option<f64>,
     /// Lower end of the 95 % interval of `qps`.
@@ -140,7 +150,7 @@ pub struct ArmView {
     pub written_kb_per_op: Option<f64>,
     /// Events asked again, per event.
     pub retries_per_event: Option<f64>,
-    /// New-Orders per minute; TPC-C only, and missing elsewhere.
+    /// New-Orders per minute, as they were counted; TPC-C only, and missing elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tpm_c: Option<f64>,
     /// Transactions per minute; TPC-C only, and missing elsewhere.
@@ -164,10 +174,27 @@ pub struct ArmView {
     pub max_rate_low: Option<f64>,
     /// Upper end of its 95 % interval.
     pub max_rate_high: Option<f64>,
+    /// By class; empty where the load has one class only.
+    pub classes: Vec<ClassView>,
 }
 
-/// The share of New-Orders in TPC-C's mix as `workload` deals it: 221 of each 500 cards, exactly.
-const NEW_ORDERS: f64 = 0.442;
+/// One class of events or statements in one arm.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassView {
+    /// Its name.
+    pub class: String,
+    /// What is counted under it: `events` or `statements`.
+    pub counts: &'static str,
+    /// How often it came in a second.
+    pub per_second: Option<f64>,
+    /// Latency of its events; `None` for classes of statements.
+    pub latency_us: Option<LatencyView>,
+    /// In the open loop, their response times.
+    pub response_us: Option<LatencyView>,
+}
+
+/// The class of TPC-C's New-Orders.
+const NEW_ORDER: &str = "new-order";
 
 /// Percentiles of event latency in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -238,6 +265,8 @@ impl CellView {
         CellView {
             load: cell.cell.load.clone(),
             clients: cell.cell.clients,
+            unit: cell.unit.name(),
+            latency_since: cell.since.name(),
             rqps: known(cell.rqps.estimate),
             rqps_low: low(cell.rqps.low),
             rqps_high: known(cell.rqps.high),
@@ -262,8 +291,8 @@ impl CellView {
             pairs: cell.pairs,
             detectable: cell.detectable.and_then(finite),
             pairs_missing: cell.pairs_missing,
-            base: ArmView::new(&cell.cell, &cell.arms.base, &known),
-            test: ArmView::new(&cell.cell, &cell.arms.test, &known),
+            base: ArmView::new(cell.unit, &cell.arms.base, &known),
+            test: ArmView::new(cell.unit, &cell.arms.test, &known),
             warnings: distinct(cell.warnings.iter()),
         }
     }
@@ -286,12 +315,16 @@ impl CellView {
 }
 
 impl ArmView {
-    fn new(cell: &Cell, arm: &ArmSummary, known: &dyn Fn(f64) -> Option<f64>) -> ArmView {
-        let tpcc = cell.load.split('?').next() == Some("tpcc");
-        let tpm_total = known(arm.tps * 60.0).filter(|_| tpcc);
+    fn new(unit: RateUnit, arm: &ArmSummary, known: &dyn Fn(f64) -> Option<f64>) -> ArmView {
+        let tpcc = unit == RateUnit::Transactions;
+        let per_minute = |per_second: f64| known(per_second * 60.0).filter(|_| tpcc);
+        let new_order = arm.classes.iter().find(|class| class.name == NEW_ORDER);
         let open = arm.open.as_ref();
         let found = open.and_then(|open| open.max_rate);
         ArmView {
+            rate: known(arm.rate.estimate),
+            rate_low: known(arm.rate.low).and_then(lower_bound),
+            rate_high: known(arm.rate.high),
             qps: known(arm.qps.estimate),
             qps_low: known(arm.qps.low).and_then(lower_bound),
             qps_high: known(arm.qps.high),
@@ -302,8 +335,8 @@ impl ArmView {
             read_kb_per_op: arm.read_kb_per_op.and_then(known),
             written_kb_per_op: arm.written_kb_per_op.and_then(known),
             retries_per_event: known(arm.retries_per_event),
-            tpm_c: tpm_total.map(|total| total * NEW_ORDERS),
-            tpm_total,
+            tpm_c: new_order.and_then(|class| per_minute(class.per_second)),
+            tpm_total: per_minute(arm.tps),
             latency_us: LatencyView::new(&arm.latency_us, known),
             response_us: open.map(|open| LatencyView::new(&open.response_us, known)),
             lag_us: open.map(|open| LatencyView::new(&open.lag_us, known)),
@@ -313,6 +346,22 @@ impl ArmView {
             max_rate: found.and_then(|found| known(found.estimate)),
             max_rate_low: found.and_then(|found| known(found.low)).and_then(lower_bound),
             max_rate_high: found.and_then(|found| known(found.high)),
+            classes: arm.classes.iter().map(|class| ClassView::new(class, known)).collect(),
+        }
+    }
+}
+
+impl ClassView {
+    fn new(class: &ClassSummary, known: &dyn Fn(f64) -> Option<f64>) -> ClassView {
+        let view = |latency: &Option<LatencyUs>| {
+            latency.as_ref().map(|latency| LatencyView::new(latency, known))
+        };
+        ClassView {
+            class: class.name.clone(),
+            counts: class.counted.name(),
+            per_second: known(class.per_second),
+            latency_us: view(&class.latency_us),
+            response_us: view(&class.response_us),
         }
     }
 }

@@ -3,9 +3,10 @@
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{
-    Arm, ArmSummary, Cell, CellComparison, Comparison, Cost, Environment, Interval,
-    LatencyHistogram, LatencyUs, Measure, PerArm, Plan, Readings, Round, RoundKey, Run, RunId,
-    RunStatus, Series, Severity, Stage, Verdict, Warning,
+    Arm, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes, Comparison, Cost,
+    Counted, Environment, Interval, LatencyHistogram, LatencyUs, Measure, PerArm, Plan, RateUnit,
+    Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Since, Stage, Verdict,
+    Warning,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -182,6 +183,90 @@ pub fn insert_benchmark() -> Sample {
     sample
 }
 
+/// What the five transactions of TPC-C take of a hundred, roughly, and how long each takes beside
+/// the first.
+const TPCC: [(&str, f64, f64); 5] = [
+    ("new-order", 0.442, 1.0),
+    ("payment", 0.432, 0.4),
+    ("order-status", 0.042, 0.2),
+    ("delivery-background", 0.042, 3.0),
+    ("stock-level", 0.042, 0.6),
+];
+
+/// Three units: TPC-C in transactions per minute with its five classes, whose users think; a scan
+/// in rows; a mix of statements whose classes are counted.
+pub fn three_units() -> Sample {
+    let truth =
+        |load, clients, qps, rqps| Truth { load, clients, qps, rqps, noise: 0.01, pairs: 6 };
+    let tpcc = truth("tpcc?think=on", 20, 9_000.0, 0.9);
+    let mut sample =
+        sample(&[truth("read-write", 8, 31_212.0, 1.05), truth("scan", 1, 1_250.0, 1.3), tpcc], 6);
+    for round in &mut sample.run.rounds {
+        round.classes = match round.key.cell.load.as_str() {
+            "read-write" => statements(round),
+            "scan" => Vec::new(),
+            _ => transactions(round),
+        };
+    }
+    let [mix, scan, tpcc] = &mut sample.comparison.cells[..] else { panic!("three cells") };
+    (scan.unit, tpcc.unit) = (RateUnit::Rows(1_000), RateUnit::Transactions);
+    tpcc.since = Since::Intended;
+    let scaled = |interval: Interval, by: f64| Interval {
+        estimate: interval.estimate * by,
+        low: interval.low * by,
+        high: interval.high * by,
+    };
+    for arm in Arm::BOTH {
+        let (scan, tpcc, mix) = (&mut scan.arms[arm], &mut tpcc.arms[arm], &mut mix.arms[arm]);
+        scan.rate = scaled(scan.qps, 1_000.0);
+        tpcc.rate = scaled(tpcc.qps, tpcc.tps * 60.0 / tpcc.qps.estimate);
+        tpcc.classes =
+            TPCC.map(|(name, share, length)| class_of_events(tpcc, name, share, length)).into();
+        mix.classes = [("begin", 0.05), ("point", 0.9), ("commit", 0.05)]
+            .map(|(name, share)| ClassSummary {
+                name: name.to_owned(),
+                counted: Counted::Statements,
+                per_second: mix.qps.estimate * share,
+                latency_us: None,
+                response_us: None,
+            })
+            .into();
+    }
+    sample
+}
+
+fn class_of_events(arm: &ArmSummary, name: &str, share: f64, length: f64) -> ClassSummary {
+    let LatencyUs { p50, p95, p99, p999, max } = arm.latency_us;
+    let [p50, p95, p99, p999, max] = [p50, p95, p99, p999, max].map(|us| us * length);
+    ClassSummary {
+        name: name.to_owned(),
+        counted: Counted::Events,
+        per_second: arm.tps * share,
+        latency_us: Some(LatencyUs { p50, p95, p99, p999, max }),
+        response_us: None,
+    }
+}
+
+fn statements(round: &Round) -> Vec<ClassTally> {
+    let class = |name: &str, per_event: u64| ClassTally {
+        name: name.to_owned(),
+        count: round.statements * per_event / 20,
+        slots: round.series.statements.iter().map(|count| count * per_event / 20).collect(),
+        times: None,
+    };
+    vec![class("begin", 1), class("point", 18), class("commit", 1)]
+}
+
+fn transactions(round: &Round) -> Vec<ClassTally> {
+    let class = |(name, share, _): (&str, f64, f64)| ClassTally {
+        name: name.to_owned(),
+        count: (round.events as f64 * share) as u64,
+        slots: round.series.statements.iter().map(|n| (*n as f64 * share) as u64).collect(),
+        times: Some(ClassTimes { latency: round.latency.clone(), response: None }),
+    };
+    TPCC.map(class).into()
+}
+
 /// 30 loads × 5 client counts, long names and long labels.
 pub fn large() -> Sample {
     let mut truths = Vec::new();
@@ -313,6 +398,7 @@ fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: 
         retries: 0,
         latency,
         series: Series { slot_ns: SLOT_NS, statements: slots },
+        classes: Vec::new(),
         cost: Cost::default(),
         pauses: None,
         open: None,
@@ -340,6 +426,8 @@ fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
     let half_width = (rqps.high - rqps.low) / 2.0;
     CellComparison {
         pairs: truth.pairs,
+        unit: RateUnit::Queries,
+        since: Since::Sent,
         rqps,
         measure: Measure::Rate,
         verdict,
@@ -371,6 +459,7 @@ fn summary(rounds: &[&Round], truth: &Truth, cost: f64) -> ArmSummary {
     let tps: f64 = rounds.iter().map(|round| round.tps()).sum();
     let per_op = 1e6 / truth.qps * cost;
     ArmSummary {
+        rate: interval(&logs),
         qps: interval(&logs),
         tps: tps / rounds.len() as f64,
         server_cpu_us_per_op: Some(per_op * 0.7),
@@ -387,6 +476,7 @@ fn summary(rounds: &[&Round], truth: &Truth, cost: f64) -> ArmSummary {
         },
         retries_per_event: if truth.load == "read-write" { 0.0131 } else { 0.0 },
         open: None,
+        classes: Vec::new(),
     }
 }
 

@@ -87,6 +87,7 @@ pub fn round(index: u32) -> Round {
             slot_ns: 100_000_000,
             statements: (0..30).map(|slot| 30 + (slot * 7 + number) % 11).collect(),
         },
+        classes: Vec::new(),
         cost: Cost {
             server_cpu_ns: Some(2_000_000_000 + number),
             server_kernel_ns: Some(500_000_000),

@@ -81,7 +81,7 @@ fn bulk_insert(options: &mut Options, tables: Tables) -> Result<Made, SpecError>
         dataset: Arc::new(Bulk { width, rows: tables.rows, seed: tables.seed }),
         content: Content::Mix(alone(ask, Draw::Uniform)),
         trend: Trend::Grows,
-        unit: Unit::Statements,
+        unit: Unit::Rows(rows),
     })
 }
 

@@ -260,7 +260,7 @@ fn scan(_options: &mut Options, tables: Tables) -> Making {
     };
     let mut mix = alone(ask);
     mix.steps[0].table = TableDraw::OfClient;
-    Ok(Made { unit: Unit::ScannedRows(tables.rows), ..Made::mix(mix, tables) })
+    Ok(Made { unit: Unit::Rows(tables.rows), ..Made::mix(mix, tables) })
 }
 
 /// Ids are drawn from all that ever were, so that a growing share finds nothing.

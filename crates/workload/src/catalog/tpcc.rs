@@ -33,6 +33,6 @@ fn tpcc(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
         dataset: Arc::new(size),
         content: Content::Dialogue(Arc::new(Tpcc { size, pace })),
         trend: Trend::Grows,
-        unit: Unit::Statements,
+        unit: Unit::Transactions,
     })
 }

@@ -190,7 +190,11 @@ impl Step {
             about: self.about(),
             group,
             trend,
-            unit: Unit::Statements,
+            // In the steps that load, an operation is a row already.
+            unit: match self {
+                Step::RangeQueries(_) | Step::PointQueries(_) => Unit::Statements,
+                _ => Unit::Rows(1),
+            },
             dataset: Arc::new(PurchaseTables { clients, sizes: sizes.clone(), seed }),
             content: Content::Dialogue(Arc::new(Part::foreground(self, sizes, clients, seed))),
             options: Vec::new(),

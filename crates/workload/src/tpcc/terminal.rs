@@ -209,6 +209,10 @@ impl Partner for Terminal {
         Ok(kind as usize)
     }
 
+    fn class_of(&mut self, operation: u64) -> Option<usize> {
+        Some(self.kind(operation) as usize)
+    }
+
     fn phase_us(&mut self, operation: u64) -> Option<u64> {
         match self.pace {
             Pace::Saturate => None,
