@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use dbdyno_model::{ArmSpec, Arrivals, Gate, Pin, Slo, TargetError, Think, target};
+use dbdyno_workload::draw;
 use dbdyno_workload::suggest::did_you_mean;
 
 /// A dynamometer for transactional databases: which of two servers is slower, by how much, how
@@ -74,6 +76,13 @@ pub struct Compare {
     /// ./shop.toml
     #[arg(long, value_name = "FILE.toml")]
     pub load_file: Vec<PathBuf>,
+    /// How loads draw their rows: short for the option rand= of every load that has it; what a
+    /// name says itself comes first
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(draw::NAMES))]
+    pub rand: Option<String>,
+    /// How unevenly --rand draws: exponent of zipfian and latest, share of pareto and hotspot
+    #[arg(long, value_name = "NUMBER", requires = "rand")]
+    pub skew: Option<f64>,
     /// Numbers of clients, separated by commas [default: 1; with --rate or --find-max 16]
     #[arg(long, value_delimiter = ',', value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=20_000))]

@@ -65,7 +65,7 @@ mod tests {
 
     fn plan(words: &[&str], clients: &[u32]) -> Plan {
         // Word by word: what is asked twice is left out within one.
-        let stages = |word: &&str| choose(&[(*word).to_owned()], &[]).unwrap().stages;
+        let stages = |word: &&str| choose(&[(*word).to_owned()], &[], None).unwrap().stages;
         Plan {
             stages: words.iter().flat_map(stages).collect(),
             clients: clients.to_vec(),

@@ -21,6 +21,7 @@ use crate::args::{DialectFlag, Loads, LoadsCommand, ShowLoad};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use crate::rand::Rand;
 
 /// Any tables will do for telling whether a load can be resolved, and for showing it.
 const SOME_TABLES: Tables = Tables { count: 1, rows: 1_000_000, seed: 1 };
@@ -37,7 +38,11 @@ pub struct Chosen {
 }
 
 /// What the words of `--load` mean, with the files of `--load-file`.
-pub fn choose(words: &[String], files: &[PathBuf]) -> Result<Chosen, Failure> {
+pub fn choose(
+    words: &[String],
+    files: &[PathBuf],
+    rand: Option<Rand<'_>>,
+) -> Result<Chosen, Failure> {
     let mut catalog = Catalog::default();
     for file in files {
         add(&mut catalog, file)?;
@@ -49,7 +54,10 @@ pub fn choose(words: &[String], files: &[PathBuf]) -> Result<Chosen, Failure> {
     let mut chosen = Chosen { stages: Vec::new(), files: Vec::new(), step_seconds: None };
     for (word, text) in words.iter().zip(&texts) {
         let wrong = |error: String| Failure::Usage(format!("--load {word}: {error}"));
-        let (stages, step_seconds) = stages_of(text).map_err(wrong)?;
+        let (mut stages, step_seconds) = stages_of(text).map_err(wrong)?;
+        if let Some(rand) = rand {
+            stages = rand.set(&catalog, stages).map_err(wrong)?;
+        }
         chosen.step_seconds = chosen.step_seconds.or(step_seconds);
         for stage in stages {
             if let Some(label) = stage.load() {
@@ -111,7 +119,8 @@ fn by_name(catalog: &mut Catalog, word: &str) -> Result<String, Failure> {
     Ok(format!("{}{name}{}", &word[..start], &word[end..]))
 }
 
-fn resolve(catalog: &Catalog, label: &str) -> Result<Load, String> {
+/// The load with this label.
+pub fn resolve(catalog: &Catalog, label: &str) -> Result<Load, String> {
     match catalog.resolve(label, SOME_TABLES) {
         Ok(load) => Ok(load),
         Err(SpecError::UnknownLoad(name)) => {
@@ -217,7 +226,7 @@ mod tests {
 
     fn stages(words: &[&str]) -> Vec<Stage> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
-        choose(&words, &[]).unwrap().stages
+        choose(&words, &[], None).unwrap().stages
     }
 
     #[test]
@@ -236,19 +245,19 @@ mod tests {
         std::fs::write(&path, text).unwrap();
         let path = path.to_str().unwrap();
         let words = [path.to_owned(), format!("warm:9s:{path}?rand=latest"), "scan".to_owned()];
-        let chosen = choose(&words, &[]).unwrap();
+        let chosen = choose(&words, &[], None).unwrap();
         let shown: Vec<String> = chosen.stages.iter().map(Stage::to_string).collect();
         assert_eq!(shown, ["own", "warm:9s:own?rand=latest", "scan"]);
         assert_eq!(chosen.files, [LoadFile { file: path.to_owned(), text: text.to_owned() }]);
-        let by_name = choose(&["own".to_owned()], &[path.into()]).unwrap();
+        let by_name = choose(&["own".to_owned()], &[path.into()], None).unwrap();
         assert_eq!(by_name.files, chosen.files);
-        let unused = choose(&["scan".to_owned()], &[path.into()]).unwrap();
+        let unused = choose(&["scan".to_owned()], &[path.into()], None).unwrap();
         assert_eq!(unused.files, []);
     }
 
     #[test]
     fn slips_of_the_finger_get_the_nearest_name() {
-        let error = |word: &str| choose(&[word.to_owned()], &[]).unwrap_err().to_string();
+        let error = |word: &str| choose(&[word.to_owned()], &[], None).unwrap_err().to_string();
         assert!(error("point-qurey").contains("\"point-query\""));
         assert!(error("warm:point-qurey").contains("\"point-query\""));
         assert!(error("sysbench-23").contains("\"sysbench-32\""));

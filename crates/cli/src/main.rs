@@ -18,6 +18,7 @@ mod loads;
 mod output;
 mod plan;
 mod progress;
+mod rand;
 mod server;
 mod session;
 mod stored;

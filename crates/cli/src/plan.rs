@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::insert_benchmark;
 use crate::loads::{self, Chosen};
 use crate::progress::for_people;
+use crate::rand::Rand;
 
 /// Noise of a pair where nothing has been measured yet: what short rounds on a shared machine with
 /// two processors have. Only for the announcement; the interval afterwards rests on the pairs.
@@ -101,7 +102,9 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
     take_passwords_from_environment(&mut arms);
     let driving = driving_of(flags)?;
     let shape = shape_of(&driving, flags);
-    let Chosen { stages, files, step_seconds } = loads::choose(&flags.load, &flags.load_file)?;
+    let rand = flags.rand.as_deref().map(|name| Rand { name, skew: flags.skew });
+    let Chosen { stages, files, step_seconds } =
+        loads::choose(&flags.load, &flags.load_file, rand)?;
     let own = insert_benchmark::rounds(step_seconds);
     let is_steps = own.is_some();
     let warm_up_ns =

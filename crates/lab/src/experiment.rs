@@ -13,6 +13,7 @@ use crate::loads::{self, datasets_of};
 use crate::placement;
 use crate::provenance;
 use crate::resume::{self, Hold, Remaining};
+use crate::saturation;
 use crate::station::{SetUp, Station};
 use crate::watch::{Progress, Watch};
 
@@ -107,6 +108,8 @@ fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
     let datasets = datasets_of(plan)?;
     let mut facts = dbdyno_probe::host_facts();
     facts.extend(dbdyno_probe::filesystem_facts(lab.home.dir()));
+    let processors = dbdyno_sandbox::processors().len().to_string();
+    facts.push((saturation::PROCESSORS.to_owned(), processors));
     let memory_mb = memory_mb(&facts);
     let clients = plan.clients.iter().copied().max().unwrap_or(1);
     let setup = |arm: Arm| {

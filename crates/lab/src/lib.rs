@@ -13,6 +13,7 @@
 //! This is the only crate that ties the others into a run.
 
 mod arrivals;
+mod cost;
 mod course;
 mod drift;
 mod entrance;
@@ -33,7 +34,7 @@ mod response;
 pub mod resume;
 #[cfg(test)]
 mod sample;
-mod saturation;
+pub mod saturation;
 mod search;
 mod settle;
 pub mod station;

@@ -12,7 +12,14 @@
 //!
 //! An embedded arm lives in the client's threads, which then are busy by nature: it is left out.
 
+use dbdyno_model::readings::BUSIEST_THREAD_NS;
 use dbdyno_model::{Arm, Cell, Plan, Round, Run, Severity, Target, Warning};
+
+use crate::insert_benchmark;
+
+/// The fact that says on how many processors this process may run: fewer than the host has where
+/// somebody has confined it (`taskset`, a container).
+pub(crate) const PROCESSORS: &str = "client.processors";
 
 /// Client threads that are on a processor for this share of the time that they can have at most
 /// leave the server a fifth of each turn: a server that gets twice as fast then gains 11 %.
@@ -26,25 +33,57 @@ const PAUSED_HIGH: f64 = 0.05;
 /// alike; but from here on latencies are a fifth longer than the server made them.
 const LAG_HIGH: f64 = 0.2;
 
-/// What speaks against the client of one arm in one cell.
-pub(crate) fn of_arm(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
+/// Shares of the time over all rounds of an arm in a cell.
+#[derive(Clone, Copy, Debug)]
+pub struct Signs {
+    /// Client threads on a processor, of the time that they could have been on one.
+    pub busy: f64,
+    /// The whole client held up for more than 1 ms; `None` where it shares a processor with the
+    /// server.
+    pub paused: Option<f64>,
+    /// Client threads that could have run and waited for a processor.
+    pub lag: f64,
+}
+
+/// What is seen of the client of one arm in one cell; `None` for an embedded arm.
+pub fn signs(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Signs> {
     if matches!(run.plan.arms[arm].target, Target::Sqlite(_)) {
-        return Vec::new();
+        return None;
     }
     let processors = processors(run, cell);
     let wall_ns: f64 = rounds.iter().map(|round| round.wall_ns as f64).sum();
-    let clients = f64::from(cell.clients);
+    let threads = threads(run, cell, arm);
     let share = |field: fn(&Round) -> Option<u64>, per_wall: f64| {
         let sum: Option<u64> = rounds.iter().map(|round| field(round)).sum();
-        sum.map_or(0.0, |sum| sum as f64 / (wall_ns * per_wall))
+        sum.map(|sum| sum as f64 / (wall_ns * per_wall))
     };
-    let busy = share(|round| round.cost.client_cpu_ns, clients.min(processors));
-    let paused = share(|round| round.pauses.map(|pauses| pauses.sum_ns), 1.0);
-    let lag = share(|round| round.cost.client_run_delay_ns, clients);
-    [busy_client(arm, busy), paused_client(arm, paused), late_client(arm, lag)]
+    let all = share(|round| round.cost.client_cpu_ns, threads.min(processors));
+    let busiest = share(|round| round.readings.get(BUSIEST_THREAD_NS).map(|ns| ns as u64), 1.0);
+    Some(Signs {
+        busy: all.unwrap_or(0.0).max(busiest.unwrap_or(0.0)),
+        paused: share(|round| round.pauses.map(|pauses| pauses.sum_ns), 1.0),
+        lag: share(|round| round.cost.client_run_delay_ns, threads).unwrap_or(0.0),
+    })
+}
+
+/// What speaks against the client of one arm in one cell.
+pub(crate) fn of_arm(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
+    let Some(signs) = signs(run, cell, arm, rounds) else { return Vec::new() };
+    let paused = signs.paused.unwrap_or(0.0);
+    [busy_client(arm, signs.busy), paused_client(arm, paused), late_client(arm, signs.lag)]
         .into_iter()
         .flatten()
         .collect()
+}
+
+/// Threads of ours that work without a pause: one for each client, in steps of the Insert Benchmark
+/// up to two. There one of them may be saturated while the other waits for it, which is why the
+/// busiest thread is looked at as well.
+fn threads(run: &Run, cell: &Cell, arm: Arm) -> f64 {
+    let of_step = |(step, sizes)| {
+        insert_benchmark::threads_of(step, &sizes, run.plan.arms[arm].dialect()) as f64
+    };
+    f64::from(cell.clients) * insert_benchmark::step_of(cell).map_or(1.0, of_step)
 }
 
 /// Processors that the clients of a cell can use.
@@ -52,7 +91,9 @@ fn processors(run: &Run, cell: &Cell) -> f64 {
     if shares_processor(&run.plan, cell) {
         return 1.0;
     }
-    let logical = run.environment.base.get("host.cpu.logical").parse().ok();
+    let environment = &run.environment.base;
+    let own = environment.get(PROCESSORS).parse().ok();
+    let logical = own.or_else(|| environment.get("host.cpu.logical").parse().ok());
     logical.filter(|&logical: &f64| logical >= 1.0).unwrap_or(f64::INFINITY)
 }
 
@@ -134,6 +175,23 @@ mod tests {
         let (verdict, codes) = judged(&run(server, 8, crowd));
         assert_eq!((verdict, codes.len()), (Verdict::Undecided, 2), "both arms");
         assert_eq!(judged(&run("sqlite:", 2, busy)).0, Verdict::Faster, "it lives in the client");
+    }
+
+    /// A client of l.i1 has two threads that write, one of qr100 has one that does not wait.
+    #[test]
+    fn threads_of_the_insert_benchmark_are_counted_and_the_busiest_looked_at() {
+        let codes = |label: &str, percent: u64, busiest: u64| {
+            let disturb = |round: &mut Round| {
+                round.cost.client_cpu_ns = Some(WALL_NS * percent / 100);
+                round.readings.set(BUSIEST_THREAD_NS, Some((WALL_NS * busiest / 100) as f64));
+            };
+            judged(&crate::sample::of_load(label, "mysql://u@h/d", 1, disturb)).1.len()
+        };
+        assert_eq!(codes("l.i0", 85, 85), 2, "both arms");
+        assert_eq!(codes("l.i1", 120, 60), 0, "two threads");
+        assert_eq!(codes("l.i1", 170, 75), 2);
+        assert_eq!(codes("l.i1", 110, 85), 2, "the one that inserts is saturated");
+        assert_eq!(codes("qr100", 85, 78), 2);
     }
 
     /// The anchor: where nothing answers, asking is all there is. What other processes took from

@@ -14,6 +14,7 @@ use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Load, ReadyLoad};
 
 use crate::arrivals;
+use crate::cost::Seen;
 use crate::entrance::Entrance;
 use crate::error::LabError;
 use crate::hiccup::HiccupMeter;
@@ -281,35 +282,9 @@ impl<'a> Track<'a> {
     }
 
     fn cost(&self, measured: &Measured, looks: &[Look]) -> Cost {
-        let usage = measured.usage;
-        if self.connector.is_embedded() {
-            let client_ns = self
-                .asking_ns_per_event
-                .map(|asking_ns| ((asking_ns * measured.events as f64) as u64).min(usage.cpu_ns));
-            return Cost {
-                server_cpu_ns: Some(usage.cpu_ns - client_ns.unwrap_or(0)),
-                server_kernel_ns: Some(usage.kernel_ns),
-                client_cpu_ns: client_ns,
-                client_kernel_ns: client_ns.map(|_| 0),
-                server_context_switches: Some(usage.context_switches),
-                server_read_bytes: Some(usage.read_bytes),
-                server_written_bytes: Some(usage.written_bytes),
-                ..Cost::default()
-            };
-        }
-        let server = match looks {
-            [Look { server: Some(opened), .. }, Look { server: Some(closed), .. }] => {
-                in_window(closed.cost_since(opened), measured.wall_ns, measured.observed_ns)
-            }
-            _ => Cost::default(),
-        };
-        Cost {
-            client_cpu_ns: Some(usage.cpu_ns),
-            client_kernel_ns: Some(usage.kernel_ns),
-            client_context_switches: Some(usage.context_switches),
-            client_run_delay_ns: Some(usage.run_delay_ns),
-            ..server
-        }
+        let asking_ns = self.asking_ns_per_event.map(|ns| (ns * measured.events as f64) as u64);
+        let Measured { usage, wall_ns, observed_ns, .. } = *measured;
+        Seen { usage, wall_ns, observed_ns, looks, asking_ns }.cost(&self.connector)
     }
 }
 
@@ -329,19 +304,4 @@ fn tell(entrance: &Entrance, moment: Moment, watch: &mut dyn Watch) {
 fn offset(station: &Station, turn: u64) -> u64 {
     let half = if station.shares_tables() { OPERATIONS_PER_PAIR / 2 } else { 0 };
     (turn % TURNS) * OPERATIONS_PER_TURN + half
-}
-
-/// The looks come a little after the window's ends when the host is busy; the rate being steady,
-/// the cost of the window is that share of the cost between the looks.
-pub(crate) fn in_window(cost: Cost, wall_ns: u64, observed_ns: u64) -> Cost {
-    let share = wall_ns as f64 / observed_ns.max(1) as f64;
-    let scaled = |value: Option<u64>| value.map(|value| (value as f64 * share).round() as u64);
-    Cost {
-        server_cpu_ns: scaled(cost.server_cpu_ns),
-        server_kernel_ns: scaled(cost.server_kernel_ns),
-        server_context_switches: scaled(cost.server_context_switches),
-        server_read_bytes: scaled(cost.server_read_bytes),
-        server_written_bytes: scaled(cost.server_written_bytes),
-        ..cost
-    }
 }

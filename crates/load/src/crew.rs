@@ -107,6 +107,8 @@ pub struct CrewMeasured {
     pub classes: Vec<ClassTally>,
     /// What the client threads cost.
     pub usage: ThreadUsage,
+    /// Processor time of the thread that had most of it.
+    pub busiest_ns: u64,
 }
 
 impl CrewMeasured {
@@ -616,6 +618,7 @@ fn add_up(
         series: Series { slot_ns: nanos(SLOT), statements: Vec::new() },
         classes: Vec::new(),
         usage: ThreadUsage::default(),
+        busiest_ns: 0,
     };
     // Only whole slots are kept.
     let slots = (wall_ns / nanos(SLOT)) as usize;
@@ -638,6 +641,7 @@ fn add_up(
             }
         }
         measured.usage = measured.usage.plus(tally.usage);
+        measured.busiest_ns = measured.busiest_ns.max(tally.usage.cpu_ns);
     }
     if measured.of(about).count == 0 {
         return Err(LoadError::NothingFinished);

@@ -15,6 +15,8 @@ pub const ROWS_DUE: &str = "rows_due";
 pub const TARGET_ROWS_PER_S: &str = "target_rows_per_s";
 /// The slowest insert, delete or query, nanoseconds.
 pub const SLOWEST_NS: &str = "slowest_ns";
+/// Processor time of the client thread that had most of it, nanoseconds.
+pub const BUSIEST_THREAD_NS: &str = "busiest_thread_ns";
 /// How often the first row was looked for.
 pub const GETMIN_COUNT: &str = "getmin_count";
 /// How long that took, nanoseconds, all of them together.

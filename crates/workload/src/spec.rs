@@ -23,6 +23,8 @@ pub enum SpecError {
     UnknownOption(String, Vec<&'static str>),
     /// An option has a value that it cannot have: option, value, what it takes.
     BadValue(String, String, String),
+    /// A distribution of rows that there is not, or not with this parameter: a sentence.
+    Draw(String),
     /// Two loads need different tables of one name: both loads, the name.
     Clash(String, String, String),
     /// Not of the form `NAME?OPTION=VALUE&…`.
@@ -44,6 +46,7 @@ impl fmt::Display for SpecError {
             SpecError::BadValue(option, value, takes) => {
                 write!(f, "{option}={value}: {option} takes {takes}")
             }
+            SpecError::Draw(sentence) => f.write_str(sentence),
             SpecError::Clash(one, other, table) => write!(
                 f,
                 "{one} and {other} need different tables that are both called {table}; measure \

@@ -19,6 +19,9 @@
 
 use dbdyno_model::Stage;
 
+use crate::catalog::{self, BEFORE_WRITES};
+use crate::draw;
+
 /// A named list of stages.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite {
@@ -59,6 +62,33 @@ impl Suite {
         let texts = self.parts.iter().copied().flatten();
         texts.map(|text| text.parse().expect("the suites below are spelled right")).collect()
     }
+}
+
+/// Every load that comes with dbdyno, once or under every label that a suite has for it, except the
+/// steps of the Insert Benchmark, which run by themselves: `sysbench-47`, and before its last two
+/// loads, which change the size of the tables, one load under every distribution of ids and all
+/// loads that are in no suite.
+pub fn everything() -> Vec<Stage> {
+    let suite = Suite::find("sysbench-47").expect("the suites above have it");
+    let stages = suite.stages();
+    let (most, last) = stages.split_at(stages.len() - LAST.len());
+    let known: Vec<&str> = stages.iter().filter_map(Stage::measured).map(load_of).collect();
+    let entries = catalog::entries();
+    let is_known = |name: &str| known.iter().any(|known| plain(known) == plain(name));
+    let others = entries.iter().map(|entry| entry.name).filter(|name| !is_known(name));
+    let drawn = draw::NAMES.map(|name| format!("read-only?rand={name}"));
+    let more = drawn.into_iter().chain(others.map(str::to_owned)).map(Stage::Measure);
+    most.iter().cloned().chain(more).chain(last.iter().cloned()).collect()
+}
+
+/// The label without the mark of a load that is asked before anything was written.
+fn load_of(label: &str) -> &str {
+    label.strip_suffix(BEFORE_WRITES).unwrap_or(label)
+}
+
+/// A name without the range that is the usual one, and only a label.
+fn plain(name: &str) -> &str {
+    name.strip_suffix("_range=100").unwrap_or(name)
 }
 
 const FRESH: &[&str] = &["warm:point-query", "settle"];
@@ -149,7 +179,6 @@ const LAST: &[&str] = &["delete", "insert"];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::{self, BEFORE_WRITES};
     use crate::load::Group;
     use crate::table::Tables;
 
@@ -168,10 +197,6 @@ mod tests {
         } else {
             "range"
         }
-    }
-
-    fn load_of(label: &str) -> &str {
-        label.strip_suffix(BEFORE_WRITES).unwrap_or(label)
     }
 
     /// His tables know no aggregates of their own: those are ranges.
@@ -226,5 +251,23 @@ mod tests {
         let (new, old) = (labels("sysbench-32"), labels("sysbench-42"));
         let added = new.iter().filter(|label| !old.contains(label));
         assert_eq!(added.filter(|label| label.starts_with("read-only-")).count(), 5);
+    }
+
+    #[test]
+    fn everything_is_all_of_the_catalog_and_all_of_the_47_each_label_once() {
+        let stages = everything();
+        let measured: Vec<&str> = stages.iter().filter_map(Stage::measured).collect();
+        let names: Vec<&str> = measured.iter().map(|label| plain(load_of(label))).collect();
+        for entry in catalog::entries() {
+            assert!(names.contains(&plain(entry.name)), "{}", entry.name);
+        }
+        assert!(labels("sysbench-47").iter().all(|label| measured.contains(&label.as_str())));
+        let added = measured.len() - 47 - draw::NAMES.len();
+        assert_eq!(added, ["point-select", "update-only", "join", "bulk-insert", "tpcc"].len());
+        let mut once = measured.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), measured.len());
+        assert_eq!(measured[measured.len() - 2..], ["delete", "insert"]);
     }
 }

@@ -16,8 +16,8 @@ use serde_json::Value;
 const PATIENCE_STEPS: u32 = 3_000;
 const STEP: Duration = Duration::from_millis(100);
 
-/// Flags of a run as short as it can be.
-pub const SHORT: [&str; 5] = ["--quick", "--seconds", "1", "--rows", "2000"];
+/// Flags of a run as short as it can be. What is tested here needs no steady rate.
+pub const SHORT: [&str; 7] = ["--quick", "--seconds", "1", "--warm-up", "0.3", "--rows", "2000"];
 
 /// Held by every test that measures: two at once on a small machine keep each other waiting for
 /// longer than a window is open, and then there is nothing to judge.

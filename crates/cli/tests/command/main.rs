@@ -4,6 +4,7 @@ mod classes;
 mod common;
 mod custom;
 mod driving;
+mod guest;
 mod insert_benchmark;
 mod resume;
 mod scripts;

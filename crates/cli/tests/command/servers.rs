@@ -219,16 +219,16 @@ impl Running {
     }
 
     /// The database that is there from the beginning.
-    fn own_database(&self) -> String {
+    pub fn own_database(&self) -> String {
         self.server.endpoint().database
     }
 
-    fn ask(&self, sql: &str) -> String {
+    pub fn ask(&self, sql: &str) -> String {
         let rows = self.connect(&self.own_database()).query(sql).unwrap();
         rows.single().unwrap_or("NULL").to_owned()
     }
 
-    fn has_database(&self, name: &str) -> bool {
+    pub fn has_database(&self, name: &str) -> bool {
         let sql = if self.product == Product::MariaDb {
             format!("SELECT count(*) FROM information_schema.schemata WHERE schema_name='{name}'")
         } else {
@@ -238,7 +238,7 @@ impl Running {
     }
 
     /// The user's tables in the database that is there from the beginning.
-    fn tables(&self) -> String {
+    pub fn tables(&self) -> String {
         let schema = if self.product == Product::MariaDb { "database()" } else { "'public'" };
         self.ask(&format!(
             "SELECT count(*) FROM information_schema.tables WHERE table_schema={schema}"

@@ -28,12 +28,12 @@ use dbdyno_model::{
 use dbdyno_workload::insert_benchmark::{Class, Part, Role, Sizes, Step, Work, sql};
 use dbdyno_workload::{Content, Dataset, Load, ReadyLoad};
 
+use crate::cost::Seen;
 use crate::course::Counter;
 use crate::error::LabError;
 use crate::experiment::Lab;
 use crate::neighbours::{Look, Neighbours};
 use crate::station::Station;
-use crate::track::in_window;
 use crate::watch::Progress;
 pub(crate) use metrics::{restrain, step_metrics};
 use readings::Control;
@@ -159,6 +159,15 @@ impl Site<'_, '_> {
             load: &cell.load,
             clients: cell.clients,
         });
+    }
+}
+
+/// Threads of each client that work without a pause: the one that queries, next to which writers
+/// mostly wait for their schedule; or else all that write.
+pub(crate) fn threads_of(step: Step, sizes: &Sizes, dialect: Dialect) -> usize {
+    match step.work(sizes) {
+        Work::Commits(_) => Part::roles(step, sizes, dialect).len(),
+        Work::Indexes | Work::QueriesAtRate(_) => 1,
     }
 }
 
@@ -317,6 +326,7 @@ impl<'a> StepTrack<'a> {
         taken.set(names::ROWS_INSERTED, Some(measured.of(Class::Insert).count as f64 * rows));
         taken.set(names::ROWS_DELETED, Some(measured.of(Class::Delete).count as f64 * rows));
         taken.set(names::SLOWEST_NS, slowest.map(|ns| ns as f64));
+        taken.set(names::BUSIEST_THREAD_NS, Some(measured.busiest_ns as f64));
         taken.set(names::GETMIN_COUNT, Some(getmin.count as f64));
         taken.set(names::GETMIN_NS, Some(getmin.ns as f64));
         if getmin.count > 0 {
@@ -376,31 +386,11 @@ impl<'a> StepTrack<'a> {
         }
     }
 
-    /// An embedded arm lives in the clients' threads: there all of their cost is the arm's, the
-    /// making of the statements included, which is little beside an insert of 50 rows.
+    /// On an embedded arm all of the cost is the arm's, the making of the statements included,
+    /// which is little beside an insert of 50 rows.
     fn cost(&self, measured: &CrewMeasured, looks: &[Look]) -> Cost {
-        let usage = measured.usage;
-        if self.station.connector.is_embedded() {
-            return Cost {
-                server_cpu_ns: Some(usage.cpu_ns),
-                server_kernel_ns: Some(usage.kernel_ns),
-                server_context_switches: Some(usage.context_switches),
-                server_read_bytes: Some(usage.read_bytes),
-                server_written_bytes: Some(usage.written_bytes),
-                ..Cost::default()
-            };
-        }
-        let server = match looks {
-            [Look { server: Some(opened), .. }, Look { server: Some(closed), .. }] => {
-                in_window(closed.cost_since(opened), measured.wall_ns, measured.observed_ns)
-            }
-            _ => Cost::default(),
-        };
-        Cost {
-            client_cpu_ns: Some(usage.cpu_ns),
-            client_kernel_ns: Some(usage.kernel_ns),
-            client_context_switches: Some(usage.context_switches),
-            ..server
-        }
+        let CrewMeasured { usage, wall_ns, observed_ns, .. } = *measured;
+        let seen = Seen { usage, wall_ns, observed_ns, looks, asking_ns: None };
+        seen.cost(&self.station.connector)
     }
 }

@@ -221,11 +221,7 @@ pub(crate) fn draw(options: &mut Options, default: Draw) -> Result<Draw, SpecErr
 }
 
 fn named(name: &str, skew: Option<f64>) -> Result<Draw, SpecError> {
-    Draw::from_name(name, skew).map_err(|takes| {
-        let option = if takes.contains("unknown") { "rand" } else { "skew" };
-        let value = if option == "rand" { name.to_owned() } else { format!("{skew:?}") };
-        SpecError::BadValue(option.to_owned(), value, takes)
-    })
+    Draw::from_name(name, skew).map_err(SpecError::Draw)
 }
 
 /// The option `trx`.

@@ -6,7 +6,7 @@
 
 use crate::catalog::{Entry, Made, draw, transaction};
 use crate::draw::Draw;
-use crate::load::{Ask, Channel, Expect, Group, Mix, Sql, Step, TableDraw};
+use crate::load::{Ask, Channel, Expect, Group, Mix, Sql, Step, TableDraw, Transaction};
 use crate::spec::{Options, SpecError};
 use crate::table::Tables;
 
@@ -29,7 +29,7 @@ pub(super) fn entries() -> Vec<Entry> {
         entry("point-select", Point, "sysbench point-select: one row by primary key", |o, t| {
             let step = Step { asks: vec![point()], repeat: 1, table: TableDraw::Random };
             let mix = Mix {
-                transaction: crate::load::Transaction::Autocommit,
+                transaction: Transaction::Autocommit,
                 steps: vec![step],
                 weights: Vec::new(),
                 draw: draw(o, Draw::Uniform)?,
@@ -70,7 +70,21 @@ pub(super) fn write_only(options: &mut Options, tables: Tables) -> Result<Made, 
 fn mix(options: &mut Options, tables: Tables, steps: Vec<Step>) -> Result<Made, SpecError> {
     let transaction = transaction(options)?;
     let draw = draw(options, Draw::Uniform)?;
-    Ok(Made::mix(Mix { transaction, steps, weights: Vec::new(), draw }, tables))
+    let mut mix = Mix { transaction, steps, weights: Vec::new(), draw };
+    if transaction == Transaction::Autocommit && mix.writes() {
+        look_between(&mut mix.steps);
+    }
+    Ok(Made::mix(mix, tables))
+}
+
+/// Where each statement commits by itself, a client may look between another one's deleting a row
+/// and putting it back.
+fn look_between(steps: &mut [Step]) {
+    for ask in steps.iter_mut().flat_map(|step| &mut step.asks) {
+        if let Expect::Rows(least, _) = &mut ask.expect {
+            *least = 0;
+        }
+    }
 }
 
 fn once(asks: Vec<Ask>) -> Step {

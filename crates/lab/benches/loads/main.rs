@@ -1,0 +1,136 @@
+//! Every load on two servers: the table in `docs/LOADS.md`.
+//!
+//! ```text
+//!   cargo bench -p dbdyno-lab --bench loads -- BASE TEST [FILE] > docs/LOADS.md
+//!
+//!     part "loads-1"   everything at 1 client    ─┐
+//!     part "loads-4"   everything at 4 clients    ├─▶ FILE, a store of runs ─▶ Markdown on stdout
+//!     part "loads-ib"  the Insert Benchmark      ─┘
+//! ```
+//!
+//! A part is an ordinary run: both servers at the same time, rounds in random ABBA order. It takes
+//! about a quarter of an hour; one that is complete in FILE is not measured again, so that the
+//! table can be made in several sittings. Nothing is asserted: the figures are of one machine.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its figures")]
+
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use dbdyno_lab::{Lab, Order, Progress, Watch, measure};
+use dbdyno_model::{ArmSpec, Driving, LoadFile, PerArm, Pin, Plan, Run, RunStatus, Stage};
+use dbdyno_sandbox::Home;
+use dbdyno_store::Store;
+use dbdyno_workload::insert_benchmark::expand;
+use dbdyno_workload::suite;
+
+const ROWS: u64 = 1_000_000;
+const SHOP: &str = "examples/shop.toml";
+const INSERT_BENCHMARK: &str = "insert-benchmark?nr1=200000&nr2=50000";
+
+/// A run that the table is made from.
+struct Part {
+    name: &'static str,
+    plan: Plan,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let [base, test, file @ ..] = arguments.as_slice() else {
+        // `cargo bench` of the whole workspace comes by without arguments.
+        println!("loads: give BASE TEST [FILE]; see the top of this file");
+        return;
+    };
+    let arms = [base, test].map(|text| text.parse::<ArmSpec>().expect("a server"));
+    let [base, test] = arms;
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let path = file.first().map_or_else(|| folder.path().join("loads.db"), PathBuf::from);
+    let mut store = Store::open(&path).expect("the file opens");
+    let arms = PerArm { base, test };
+    let parts = [
+        Part { name: "loads-1", plan: everything(&arms, 1) },
+        Part { name: "loads-4", plan: everything(&arms, 4) },
+        Part { name: "loads-ib", plan: insert_benchmark(&arms) },
+    ];
+    let runs: Vec<Run> = parts.iter().map(|part| run(&mut store, part)).collect();
+    print!("{}", table::markdown(&runs));
+}
+
+/// The run of a part, measured if it is not there.
+fn run(store: &mut Store, part: &Part) -> Run {
+    let known = store.resolve(&format!("@{}", part.name)).ok();
+    let known = known.and_then(|id| store.load(&id).ok());
+    let is_it = |run: &Run| run.status == RunStatus::Complete && run.plan == part.plan;
+    if let Some(run) = known.filter(is_it) {
+        return run;
+    }
+    let home = Home::open(None).expect("the home opens");
+    let stop = AtomicBool::new(false);
+    let order = Order {
+        plan: &part.plan,
+        name: Some(part.name),
+        command: "cargo bench -p dbdyno-lab --bench loads",
+        tool_version: env!("CARGO_PKG_VERSION"),
+    };
+    let mut lab = Lab { home: &home, store, stop: &stop, watch: &mut Telling };
+    let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
+    store.load(&id).expect("what was just stored can be read")
+}
+
+/// Says on stderr how far it is.
+struct Telling;
+
+impl Watch for Telling {
+    fn progress(&mut self, progress: Progress<'_>) {
+        match progress {
+            Progress::Stage(arm, text) => eprintln!("{arm}: {text}"),
+            Progress::Warning(text) => eprintln!("warning: {text}"),
+            Progress::RoundDone(round) if round.key.pair == 0 => {
+                eprintln!("{} {}: {:.0}/s", round.key.cell, round.key.arm, round.qps());
+            }
+            _ => {}
+        }
+    }
+}
+
+/// All loads but the Insert Benchmark. Some seconds each: six pairs give an interval.
+fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SHOP);
+    let text = std::fs::read_to_string(path).expect("the example is there");
+    let mut stages = suite::everything();
+    // Its tables are its own, so it may come last.
+    stages.push(Stage::Measure("shop".to_owned()));
+    Plan {
+        arms: arms.clone(),
+        stages,
+        clients: vec![clients],
+        pairs: 6,
+        round_ns: 250_000_000,
+        lead_in_ns: 50_000_000,
+        warm_up_ns: 1_500_000_000,
+        seed: 1,
+        tables: 1,
+        rows: ROWS,
+        budget: 0.02,
+        pin: Pin::Auto,
+        restarts: 0,
+        driving: Driving::Closed,
+        files: vec![LoadFile { file: SHOP.to_owned(), text }],
+    }
+}
+
+fn insert_benchmark(arms: &PerArm<ArmSpec>) -> Plan {
+    let expanded = expand(INSERT_BENCHMARK).expect("it is the Insert Benchmark");
+    let (stages, _) = expanded.expect("its sizes are right");
+    Plan {
+        stages,
+        round_ns: 1_000_000_000,
+        lead_in_ns: 300_000_000,
+        // Each client has three connections, so that the processors stay awake.
+        pin: Pin::None,
+        files: Vec::new(),
+        ..everything(arms, 1)
+    }
+}

@@ -1,0 +1,110 @@
+//! The ten steps of the Insert Benchmark on both servers: the same rows after each of those that
+//! write so many, and queries that find some in the others.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, Timed};
+use dbdyno_model::Product;
+use dbdyno_workload::insert_benchmark::{
+    Class, LOAD_STEPS, Part, Role, Sizes, Step, Work, expand, sql,
+};
+use dbdyno_workload::{Content, Load, ReadyLoad};
+
+use crate::place::{GO_ON, Place, difference, home, turn};
+
+const SIZE: &str = "insert-benchmark?nr1=2000&nr2=1000";
+const SEED: u64 = 5;
+const CLIENTS: u32 = 2;
+const FREE: Conditions<'_> = Conditions { slow: 0.0, processor: None, stop: &GO_ON };
+
+fn scripts(step: Step, sizes: &Sizes, place: &Place) -> Vec<(Role, ReadyLoad)> {
+    let part = Part::foreground(step, sizes, CLIENTS, SEED);
+    let ready = |role| {
+        let content = Content::Dialogue(Arc::new(Part { role, ..part.clone() }));
+        let load = Load { content, ..step.load(sizes, CLIENTS, SEED) };
+        (role, ReadyLoad::compile(&load, place.dialect()).unwrap())
+    };
+    Part::roles(step, sizes, place.dialect()).into_iter().map(ready).collect()
+}
+
+/// Carries out a step; query steps go on from insert to insert.
+fn step(step: Step, sizes: &Sizes, place: &Place, next: &mut Vec<u64>) -> CrewMeasured {
+    let scripts = scripts(step, sizes, place);
+    let named = |error| -> CrewMeasured { panic!("{} on {}: {error}", step.name(), place.name()) };
+    let work = step.work(sizes);
+    let first = match work {
+        Work::QueriesAtRate(_) => next.clone(),
+        Work::Commits(_) | Work::Indexes => vec![0; CLIENTS as usize],
+    };
+    let mut crew = Crew::open(&place.connector, &scripts, &first).unwrap();
+    let quiet = &mut |_| {};
+    let measured = match work {
+        Work::Commits(commits) => crew.commits(commits, &FREE, quiet),
+        Work::Indexes => {
+            let scripts = (0..CLIENTS).map(|client| sql::indexes(place.dialect(), client));
+            crew.scripts(&scripts.collect::<Vec<_>>(), &FREE, quiet)
+        }
+        Work::QueriesAtRate(rate) => {
+            let (lead_in, window) = (Duration::from_millis(50), Duration::from_millis(400));
+            let rows_per_commit = step.rows_per_commit();
+            let timed = Timed { rate, rows_per_commit, first_query: 0, lead_in, window };
+            crew.timed(&timed, &FREE, quiet)
+        }
+    };
+    if let Work::QueriesAtRate(_) = work {
+        *next = crew.next_commits();
+    }
+    measured.unwrap_or_else(named)
+}
+
+/// The rows of each client without their ids, of which PostgreSQL sets some aside and throws them
+/// away.
+fn content(sizes: &Sizes, place: &Place) -> Vec<String> {
+    let dataset = LOAD_STEPS[0].load(sizes, CLIENTS, SEED).dataset;
+    let tables = dataset.tables(place.dialect()).into_iter();
+    let of_table = |table: dbdyno_workload::TableScript| {
+        let mut columns = table.columns;
+        columns.retain(|column| column != "transactionid");
+        place.content(&table.name, &columns)
+    };
+    tables.flat_map(of_table).collect()
+}
+
+#[test]
+fn the_ten_steps_leave_the_same_rows_on_both_servers() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let places = [
+        Place::start(&home, Product::MariaDb, "10.11"),
+        Place::start(&home, Product::Postgres, "15"),
+    ];
+    let (stages, sizes) = expand(SIZE).unwrap().unwrap();
+    let steps = Step::all(&sizes);
+    assert_eq!(stages.iter().filter_map(dbdyno_model::Stage::measured).count(), steps.len());
+    for place in &places {
+        place.fill(&*steps[0].load(&sizes, CLIENTS, SEED).dataset);
+    }
+    let mut next = [vec![0; CLIENTS as usize], vec![0; CLIENTS as usize]];
+    for &one in &steps {
+        let measured = [0, 1].map(|index| step(one, &sizes, &places[index], &mut next[index]));
+        let counts = measured.each_ref().map(|m| [Class::Insert, Class::Delete].map(|c| m.of(c)));
+        if LOAD_STEPS.contains(&one) {
+            let rows = content(&sizes, &places[0]);
+            let differs = difference(&rows, &content(&sizes, &places[1]));
+            assert_eq!(differs, None, "after {}", one.name());
+            let [mariadb, postgres] = counts.map(|classes| classes.map(|turns| turns.count));
+            assert_eq!(mariadb, postgres, "{}", one.name());
+            continue;
+        }
+        for (measured, place) in measured.iter().zip(&places) {
+            let (queries, name) = (measured.of(Class::Query).count, place.name());
+            assert!(
+                queries > 0 && measured.rows_read > 0,
+                "{} on {name}: {measured:?}",
+                one.name()
+            );
+        }
+    }
+    places.into_iter().for_each(Place::stop);
+}

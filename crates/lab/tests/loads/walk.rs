@@ -1,0 +1,223 @@
+//! Every load there is, at small size, on both servers.
+//!
+//! ```text
+//!   one by one     operations 0 … of one client, on MariaDB and on PostgreSQL: the same rows read
+//!                  and changed by each of them, and in the end the same rows in all tables
+//!   together       two clients for a moment, as a round does it: something is finished, rows come,
+//!                  every answer is checked
+//! ```
+//!
+//! What is asked is a pure function of the seed, and both servers hold the same rows, so that each
+//! of them is an oracle for the SQL of the other. The list of loads is not kept by hand.
+
+use std::path::Path;
+use std::time::Duration;
+
+use dbdyno_load::{
+    Answer, LoadError, Measured, RoundSpec, Session, check_invariants, drop_tables, run_round,
+};
+use dbdyno_model::{Product, Stage};
+use dbdyno_workload::{Catalog, Content, Custom, Expect, Load, ReadyLoad, Tables, Trend, suite};
+
+use crate::place::{GO_ON, Place, difference, home, turn};
+
+const TABLES: Tables = Tables { count: 2, rows: 1_500, seed: 11 };
+/// Operations of one client, one by one. TPC-C deals all five transactions in so many.
+const OPERATIONS: u64 = 40;
+/// The operations of clients that work together begin here, out of reach of the others.
+const TOGETHER: u64 = 1 << 40;
+/// A round that finishes nothing on a busy host is tried again, four times as long.
+const WINDOWS_MS: [u64; 4] = [40, 160, 640, 2_560];
+
+/// What is in no list: options that change statements, and a small TPC-C in place of the usual one.
+const OPTIONS: [&str; 9] = [
+    "read-only?trx=off",
+    "read-write?trx=off&rand=latest",
+    "write-only?trx=off&rand=zipfian",
+    "update-only?trx=off",
+    "update-inlist?rand=special",
+    "delete?refill=on",
+    "insert?refill=on",
+    "read-write?range=7",
+    "join?rows=10&rand=hotspot",
+];
+const SMALL_TPCC: &str = "tpcc?items=200&customers=30";
+/// Columns that hold when something was done.
+const TIMES_OF_DAY: [&str; 3] = ["h_date", "o_entry_d", "ol_delivery_d"];
+const SHOP: &str = "examples/shop.toml";
+
+/// Every load with its label.
+fn loads() -> Vec<Load> {
+    let mut catalog = Catalog::default();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SHOP);
+    let shop = Custom::parse(SHOP, &std::fs::read_to_string(file).unwrap()).unwrap();
+    let own = shop.name.clone();
+    catalog.add(shop).unwrap();
+    let everything = suite::everything();
+    let labels = everything.iter().filter_map(Stage::measured).map(|label| match label {
+        "tpcc" => SMALL_TPCC,
+        label => label,
+    });
+    let labels = labels.chain(OPTIONS).chain([own.as_str()]);
+    let loads = labels.map(|label| catalog.resolve(label, TABLES).unwrap());
+    // Those that take rows away come last: others look for every row.
+    let takes = |load: &Load| matches!(load.trend, Trend::Shrinks | Trend::ShrinksAndIsRefilled);
+    let (last, mut loads): (Vec<Load>, Vec<Load>) = loads.partition(takes);
+    loads.extend(last);
+    loads
+}
+
+/// Whether every row that is asked for is there, and changed: MariaDB counts a row as unchanged
+/// that has the new values already, as orders of the shop may.
+fn changes_alike(load: &Load) -> bool {
+    load.name != "shop"
+}
+
+fn one_by_one(load: &Load, place: &Place) -> Result<Vec<Answer>, LoadError> {
+    let ready = ReadyLoad::compile(load, place.dialect()).unwrap();
+    let mut session = Session::open(&place.connector, &ready, 0)?;
+    let answers = (0..OPERATIONS).map(|operation| {
+        session.make(operation);
+        session.ask(operation)
+    });
+    answers.collect()
+}
+
+/// What is wrong with a load when it is asked one by one.
+fn compared(load: &Load, places: &[Place; 2]) -> Vec<String> {
+    let [mariadb, postgres] = places.each_ref().map(|place| {
+        one_by_one(load, place)
+            .map_err(|error| format!("{} on {}: {error}", load.name, place.name()))
+    });
+    let (mariadb, postgres) = match (mariadb, postgres) {
+        (Ok(mariadb), Ok(postgres)) => (mariadb, postgres),
+        (mariadb, postgres) => {
+            return [mariadb.err(), postgres.err()].into_iter().flatten().collect();
+        }
+    };
+    let told = |answer: &Answer| {
+        let changed = if changes_alike(load) { answer.rows_changed } else { 0 };
+        (answer.statements, answer.rows_read, changed, answer.class)
+    };
+    let pairs = mariadb.iter().zip(&postgres).enumerate();
+    let differ = pairs.filter(|(_, (one, other))| told(one) != told(other));
+    differ
+        .take(1)
+        .map(|(operation, (one, other))| {
+            format!("{}, operation {operation}: {one:?} against {other:?}", load.name)
+        })
+        .collect()
+}
+
+/// The tables of all loads, each once.
+fn fill(loads: &[Load], places: &[Place; 2]) -> Vec<Load> {
+    let mut filled: Vec<Load> = Vec::new();
+    for load in loads {
+        if !filled.iter().any(|known| known.dataset.key() == load.dataset.key()) {
+            places.iter().for_each(|place| place.fill(&*load.dataset));
+            filled.push(load.clone());
+        }
+    }
+    filled
+}
+
+/// Makes all tables anew.
+fn fill_again(loads: &[Load], places: &[Place; 2]) {
+    for (load, place) in loads.iter().flat_map(|load| places.iter().map(move |p| (load, p))) {
+        let tables = load.dataset.tables(place.dialect());
+        let names: Vec<String> = tables.into_iter().map(|table| table.name).collect();
+        drop_tables(&place.connector, &names).unwrap();
+        place.fill(&*load.dataset);
+    }
+}
+
+/// Tables whose rows are not the same on both servers, in all columns but these.
+fn unlike(loads: &[Load], places: &[Place; 2], but: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    for load in loads {
+        for table in load.dataset.tables(places[0].dialect()) {
+            let mut columns = table.columns;
+            columns.retain(|column| !but.contains(&column.as_str()));
+            let [one, other] = places.each_ref().map(|place| place.content(&table.name, &columns));
+            let differs = difference(&one, &other);
+            found.extend(differs.map(|text| format!("table {}: {text}", table.name)));
+        }
+    }
+    found
+}
+
+fn round(load: &Load, place: &Place) -> Result<Measured, LoadError> {
+    let ready = ReadyLoad::compile(load, place.dialect()).unwrap();
+    let mut outcome = Err(LoadError::NothingFinished);
+    for (attempt, window_ms) in WINDOWS_MS.into_iter().enumerate() {
+        let spec = RoundSpec {
+            load: &ready,
+            connector: &place.connector,
+            clients: 2,
+            first_operation: TOGETHER + ((attempt as u64) << 32),
+            lead_in: Duration::from_millis(5),
+            window: Duration::from_millis(window_ms),
+            think: Duration::ZERO,
+            slow: 0.0,
+            processor: None,
+            stop: &GO_ON,
+        };
+        outcome = run_round(&spec, &mut |_| {});
+        if !matches!(outcome, Err(LoadError::NothingFinished)) {
+            break;
+        }
+    }
+    outcome
+}
+
+/// Whether a load is to find nothing, as `scan` is.
+fn finds_nothing(load: &Load) -> bool {
+    let Content::Mix(mix) = &load.content else { return false };
+    let mut asks = mix.steps.iter().flat_map(|step| &step.asks);
+    asks.all(|ask| ask.expect == Expect::Rows(0, 0))
+}
+
+/// What is wrong with a load when two clients ask at once.
+fn together(load: &Load, place: &Place) -> Option<String> {
+    let wrong = |text: String| Some(format!("{} on {}: {text}", load.name, place.name()));
+    let measured = match round(load, place) {
+        Ok(measured) => measured,
+        Err(error) => return wrong(error.to_string()),
+    };
+    let answer = measured.answer;
+    if measured.events == 0 || answer.statements < measured.events {
+        return wrong(format!("{} events, {answer:?}", measured.events));
+    }
+    let rows = answer.rows_read + answer.rows_changed;
+    if (rows == 0) != finds_nothing(load) {
+        return wrong(format!("{rows} rows: {answer:?}"));
+    }
+    None
+}
+
+#[test]
+fn every_load_does_the_same_on_mariadb_and_on_postgres() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let places = [
+        Place::start(&home, Product::MariaDb, "10.11"),
+        Place::start(&home, Product::Postgres, "15"),
+    ];
+    let loads = loads();
+    let datasets = fill(&loads, &places);
+    let mut wrong = unlike(&datasets, &places, &[]);
+    for load in &loads {
+        wrong.extend(compared(load, &places));
+    }
+    wrong.extend(unlike(&datasets, &places, &TIMES_OF_DAY));
+    fill_again(&datasets, &places);
+    for load in &loads {
+        wrong.extend(places.iter().filter_map(|place| together(load, place)));
+    }
+    for (load, place) in datasets.iter().flat_map(|load| places.iter().map(move |p| (load, p))) {
+        let checked = check_invariants(&place.connector, place.dialect(), &*load.dataset);
+        wrong.extend(checked.err().map(|error| format!("{}: {error}", place.name())));
+    }
+    places.into_iter().for_each(Place::stop);
+    assert!(wrong.is_empty(), "{} of {} loads:\n{}", wrong.len(), loads.len(), wrong.join("\n"));
+}
