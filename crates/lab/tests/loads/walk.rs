@@ -157,7 +157,7 @@ fn round(load: &Load, place: &Place) -> Result<Measured, LoadError> {
             first_operation: TOGETHER + ((attempt as u64) << 32),
             lead_in: Duration::from_millis(5),
             window: Duration::from_millis(window_ms),
-            think: Duration::ZERO,
+            think: None,
             slow: 0.0,
             processor: None,
             stop: &GO_ON,
