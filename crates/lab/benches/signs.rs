@@ -20,7 +20,7 @@ use std::thread;
 use dbdyno_lab::saturation::signs;
 use dbdyno_lab::{Lab, Order, Progress, Watch, compare, measure};
 use dbdyno_model::{
-    Arm, ArmSpec, Driving, PerArm, Pin, Plan, Round, Run, Stage, Target, Transport,
+    Arm, ArmSpec, Driving, PerArm, Pin, Plan, Product, Round, Run, Stage, Target, Transport,
 };
 use dbdyno_sandbox::{Home, Options, Server, processors};
 use dbdyno_store::Store;
@@ -94,8 +94,8 @@ fn squeezed(spec: &ArmSpec) {
     let endpoint = server.endpoint();
     let Transport::Tcp(host, port) = &endpoint.transport else { panic!("a TCP endpoint") };
     let scheme = match product {
-        dbdyno_model::Product::MariaDb => "mysql",
-        dbdyno_model::Product::Postgres => "postgres",
+        Product::MySql | Product::MariaDb => "mysql",
+        Product::Postgres => "postgres",
     };
     let (user, password) = (&endpoint.user, endpoint.password.expose());
     let url = format!("{scheme}://{user}:{password}@{host}:{port}/{}", endpoint.database);

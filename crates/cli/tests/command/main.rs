@@ -7,6 +7,7 @@ mod driving;
 mod guest;
 mod insert_benchmark;
 mod resume;
+mod saturation;
 mod scripts;
 mod servers;
 mod sqlite;

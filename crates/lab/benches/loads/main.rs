@@ -1,16 +1,16 @@
 //! Every load on two servers: the table in `docs/LOADS.md`.
 //!
 //! ```text
-//!   cargo bench -p dbdyno-lab --bench loads -- BASE TEST [FILE] > docs/LOADS.md
+//!   cargo bench -p dbdyno-lab --bench loads -- BASE TEST [CLIENTS [FILE]] > docs/LOADS.md
 //!
 //!     part "loads-1"   everything at 1 client    ─┐
-//!     part "loads-4"   everything at 4 clients    ├─▶ FILE, a store of runs ─▶ Markdown on stdout
+//!     part "loads-4"   at 4, if CLIENTS is 1,4    ├─▶ FILE, a store of runs ─▶ Markdown on stdout
 //!     part "loads-ib"  the Insert Benchmark      ─┘
 //! ```
 //!
 //! A part is an ordinary run: both servers at the same time, rounds in random ABBA order. It takes
-//! about a quarter of an hour; one that is complete in FILE is not measured again, so that the
-//! table can be made in several sittings. Nothing is asserted: the figures are of one machine.
+//! less than ten minutes; one that is complete in FILE is not measured again, so that the table can
+//! be made in several sittings. Nothing is asserted: the figures are those of one machine.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its figures")]
 
@@ -32,28 +32,28 @@ const INSERT_BENCHMARK: &str = "insert-benchmark?nr1=200000&nr2=50000";
 
 /// A run that the table is made from.
 struct Part {
-    name: &'static str,
+    name: String,
     plan: Plan,
 }
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
-    let [base, test, file @ ..] = arguments.as_slice() else {
+    let [base, test, more @ ..] = arguments.as_slice() else {
         // `cargo bench` of the whole workspace comes by without arguments.
-        println!("loads: give BASE TEST [FILE]; see the top of this file");
+        println!("loads: give BASE TEST [CLIENTS [FILE]]; see the top of this file");
         return;
     };
-    let arms = [base, test].map(|text| text.parse::<ArmSpec>().expect("a server"));
-    let [base, test] = arms;
+    let [base, test] = [base, test].map(|text| text.parse::<ArmSpec>().expect("a server"));
+    let clients = more.first().map_or("1", String::as_str).split(',');
+    let clients = clients.map(|count| count.parse::<u32>().expect("a number of clients"));
     let folder = tempfile::tempdir().expect("a folder can be made");
-    let path = file.first().map_or_else(|| folder.path().join("loads.db"), PathBuf::from);
+    let path = more.get(1).map_or_else(|| folder.path().join("loads.db"), PathBuf::from);
     let mut store = Store::open(&path).expect("the file opens");
     let arms = PerArm { base, test };
-    let parts = [
-        Part { name: "loads-1", plan: everything(&arms, 1) },
-        Part { name: "loads-4", plan: everything(&arms, 4) },
-        Part { name: "loads-ib", plan: insert_benchmark(&arms) },
-    ];
+    let of_clients =
+        |clients| Part { name: format!("loads-{clients}"), plan: everything(&arms, clients) };
+    let mut parts: Vec<Part> = clients.map(of_clients).collect();
+    parts.push(Part { name: "loads-ib".to_owned(), plan: insert_benchmark(&arms) });
     let runs: Vec<Run> = parts.iter().map(|part| run(&mut store, part)).collect();
     print!("{}", table::markdown(&runs));
 }
@@ -70,7 +70,7 @@ fn run(store: &mut Store, part: &Part) -> Run {
     let stop = AtomicBool::new(false);
     let order = Order {
         plan: &part.plan,
-        name: Some(part.name),
+        name: Some(&part.name),
         command: "cargo bench -p dbdyno-lab --bench loads",
         tool_version: env!("CARGO_PKG_VERSION"),
     };
@@ -100,6 +100,8 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SHOP);
     let text = std::fs::read_to_string(path).expect("the example is there");
     let mut stages = suite::everything();
+    // All tables lie in memory, and each load is warmed up by itself.
+    stages.retain(|stage| !matches!(stage, Stage::Warm { .. }));
     // Its tables are its own, so it may come last.
     stages.push(Stage::Measure("shop".to_owned()));
     Plan {
@@ -107,9 +109,9 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
         stages,
         clients: vec![clients],
         pairs: 6,
-        round_ns: 250_000_000,
+        round_ns: 200_000_000,
         lead_in_ns: 50_000_000,
-        warm_up_ns: 1_500_000_000,
+        warm_up_ns: 1_000_000_000,
         seed: 1,
         tables: 1,
         rows: ROWS,

@@ -51,7 +51,7 @@ impl Place {
         let server = Server::start(home, &release, &options, "walk", &mut |_| {});
         let server = server.unwrap_or_else(|e| panic!("{e}"));
         let connector = match product {
-            Product::MariaDb => Connector::Mysql(server.endpoint()),
+            Product::MySql | Product::MariaDb => Connector::Mysql(server.endpoint()),
             Product::Postgres => Connector::Postgres(server.endpoint()),
         };
         Place { product, connector, server }
@@ -63,6 +63,7 @@ impl Place {
 
     pub fn name(&self) -> &'static str {
         match self.product {
+            Product::MySql => "MySQL",
             Product::MariaDb => "MariaDB",
             Product::Postgres => "PostgreSQL",
         }
@@ -77,7 +78,7 @@ impl Place {
         let endpoint = self.server.endpoint();
         let Transport::Tcp(host, port) = &endpoint.transport else { panic!("a TCP endpoint") };
         let scheme = match self.product {
-            Product::MariaDb => "mysql",
+            Product::MySql | Product::MariaDb => "mysql",
             Product::Postgres => "postgres",
         };
         let (user, password) = (&endpoint.user, endpoint.password.expose());
