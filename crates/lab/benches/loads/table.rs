@@ -6,7 +6,7 @@ use dbdyno_lab::compare;
 use dbdyno_model::{
     Arm, ArmSummary, Cell, CellComparison, Comparison, Interval, PerArm, Round, Run, Severity,
 };
-use dbdyno_workload::{Catalog, Custom, Group, Load, Tables, Unit};
+use dbdyno_workload::{Catalog, Custom, Group, Load, Tables};
 
 const HEAD: &str = "\
 # The loads on two servers
@@ -19,7 +19,7 @@ They are not to be compared with figures of another machine, nor are they a verd
 const COLUMNS: &str = "\
 * *st/ev*: statements of an event, BEGIN and COMMIT included; an *op* is a statement.
 * *rows/op*: rows that an op returned or changed; one figure where both servers agree to two digits, else one for each.
-* *rate*: ops per second (for `scan` rows per second, for `l.i0` to `l.i2` rows inserted and for `l.x` rows indexed per second), geometric mean over rounds, with half of its 95 % interval; `l.x` is measured once and has none.
+* *rate*: in the *unit* of the load, geometric mean over rounds, with half of its 95 % interval; `l.x`, whose rows are those that it indexes, is measured once and has none.
 * *cpu/o*: processor time of the server for an op, µs; *client*: that of the client's threads.
 * *remarks*: what a run says of the cell by itself, notes left out. `waiting-arm-busy` and the like say it of the whole run and stand above the table.
 ";
@@ -74,38 +74,38 @@ fn part(run: &Run, comparison: &Comparison, text: &mut String) {
     for warning in comparison.warnings.iter().filter(|w| w.severity != Severity::Note) {
         let _infallible = writeln!(text, "* {}: {}", warning.code, warning.text);
     }
-    let loads = Loads::of(run);
     if steps > 0 {
-        rows(run, &loads, comparison.cells.iter().collect(), text);
+        rows(run, comparison.cells.iter().collect(), text);
         return;
     }
+    let loads = Loads::of(run);
     for group in Group::ALL {
         let of_group = |cell: &&CellComparison| loads.get(&cell.cell).group == group;
         let _infallible = writeln!(text, "\n### {}\n", group.name());
-        rows(run, &loads, comparison.cells.iter().filter(of_group).collect(), text);
+        rows(run, comparison.cells.iter().filter(of_group).collect(), text);
     }
 }
 
-fn rows(run: &Run, loads: &Loads, cells: Vec<&CellComparison>, text: &mut String) {
+fn rows(run: &Run, cells: Vec<&CellComparison>, text: &mut String) {
     let name = |arm: Arm| match run.plan.arms[arm].to_string() {
         name if run.plan.arms.base.to_string() == run.plan.arms.test.to_string() => {
             format!("{name} ({arm})")
         }
         name => name,
     };
-    let of = |arm| format!("{} rate | ± | cpu/o | client", name(arm));
+    let of = |arm| format!("{} | ± | cpu/o | client", name(arm));
     let (base, test) = (of(Arm::Base), of(Arm::Test));
     let _infallible = writeln!(
         text,
-        "| load | st/ev | rows/op | {base} | {test} | remarks |\n\
-         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|"
+        "| load | st/ev | rows/op | unit | {base} | {test} | remarks |\n\
+         |---|--:|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|---|"
     );
     for cell in cells {
-        let _infallible = writeln!(text, "{}", row(run, &loads.get(&cell.cell), cell));
+        let _infallible = writeln!(text, "{}", row(run, cell));
     }
 }
 
-fn row(run: &Run, load: &Load, cell: &CellComparison) -> String {
+fn row(run: &Run, cell: &CellComparison) -> String {
     let rounds = PerArm::from_fn(|arm| -> Vec<&Round> {
         let mine = |round: &&Round| round.key.cell == cell.cell && round.key.arm == arm;
         run.rounds.iter().filter(mine).collect()
@@ -128,25 +128,22 @@ fn row(run: &Run, load: &Load, cell: &CellComparison) -> String {
     let notes = cell.warnings.iter().filter(|warning| warning.severity != Severity::Note);
     let codes: Vec<&str> = notes.map(|warning| warning.code.as_str()).collect();
     format!(
-        "| `{}` | {} | {rows} | {} | {} | {} |",
+        "| `{}` | {} | {rows} | {} | {} | {} | {} |",
         cell.cell.load.split_once("?nr1").map_or(cell.cell.load.as_str(), |(name, _)| name),
         significant(per_event),
-        arm(&cell.arms.base, load.unit),
-        arm(&cell.arms.test, load.unit),
+        cell.unit.name(),
+        arm(&cell.arms.base),
+        arm(&cell.arms.test),
         codes.join(", ")
     )
 }
 
-fn arm(summary: &ArmSummary, unit: Unit) -> String {
-    let scale = match unit {
-        Unit::Statements => 1.0,
-        Unit::ScannedRows(rows) => rows as f64,
-    };
+fn arm(summary: &ArmSummary) -> String {
     let cost = |cost: Option<f64>| cost.map_or("–".to_owned(), significant);
     format!(
         "{} | {} | {} | {}",
-        grouped(summary.qps.estimate * scale),
-        half_width(&summary.qps),
+        grouped(summary.rate.estimate),
+        half_width(&summary.rate),
         cost(summary.server_cpu_us_per_op),
         cost(summary.client_cpu_us_per_op)
     )

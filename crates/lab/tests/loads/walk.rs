@@ -97,7 +97,7 @@ fn compared(load: &Load, places: &[Place; 2]) -> Vec<String> {
     };
     let told = |answer: &Answer| {
         let changed = if changes_alike(load) { answer.rows_changed } else { 0 };
-        (answer.statements, answer.rows_read, changed, answer.class)
+        (answer.statements, answer.rows_read, changed, answer.kind)
     };
     let pairs = mariadb.iter().zip(&postgres).enumerate();
     let differ = pairs.filter(|(_, (one, other))| told(one) != told(other));
