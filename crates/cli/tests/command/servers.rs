@@ -104,14 +104,70 @@ fn two_releases_of_mariadb_are_compared() {
     two_releases("mariadb:10.11", "mariadb:11.8", ["10.11.", "11.8."]);
 }
 
+/// Whether the clients of registries are here, or must be.
+fn are_here(tools: [&str; 2]) -> bool {
+    let missing = |tool: &&str| Command::new(tool).arg("--version").output().is_err();
+    let missing: Vec<&str> = tools.into_iter().filter(missing).collect();
+    if !missing.is_empty() && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
+        skipped(&format!("this machine has no {}", missing.join(", ")));
+        return false;
+    }
+    true
+}
+
 #[test]
 fn two_releases_of_mysql_are_compared() {
+    if !are_here(["npm", "mvn"]) {
+        return;
+    }
     two_releases("mysql:5.6", "mysql:5.7", ["5.6.", "5.7."]);
 }
 
 #[test]
 fn two_releases_of_postgres_are_compared() {
     two_releases("postgres:15", "postgres:17", ["15.", "17."]);
+}
+
+#[test]
+fn a_background_server_is_measured_by_its_url_and_ends_when_it_is_told_to() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let name = format!("cli-{}", std::process::id());
+    let server = |words: &[&str]| home.dbdyno([&["server"], words].concat());
+    let started = server(&["start", "mariadb:10.11", "--name", &name]);
+    assert_eq!(started.code, 0, "{started:?}");
+    let url = started.out.trim().to_owned();
+    let password = url.split([':', '@']).nth(2).unwrap().to_owned();
+    assert!(url.starts_with("mysql://dbdyno:") && password.len() >= 32, "{}", url.len());
+    assert_eq!(server(&["start", &name]).out.trim(), url, "it was started a second time");
+    let listed = server(&["ls"]);
+    assert!(listed.out.contains(&name) && listed.out.contains("runs, pid"), "{listed:?}");
+    assert!(!listed.out.contains(&password), "{listed:?}");
+    assert!(server(&["logs", &name]).out.contains("ready for connections"));
+
+    let store = Store::new();
+    let args = one_round(&url, &url);
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let measured = finish(store.command(&home, &args));
+    assert_eq!(measured.code, 3, "one round is too few for a verdict: {measured:?}");
+
+    let mut shell = home.command(["server", "shell", &name]);
+    shell.stdin(Stdio::from(std::fs::File::open("tests/command/answer.sql").unwrap()));
+    let shell = finish(shell);
+    if shell.code == 0 {
+        assert!(shell.out.contains("42"), "{shell:?}");
+    } else {
+        assert!(shell.err.contains("has a client (mariadb, mysql); install one"), "{shell:?}");
+    }
+    let refused = server(&["rm", &name]);
+    assert!(refused.code == 2 && refused.err.contains("server stop"), "{refused:?}");
+    assert_eq!(server(&["stop", &name]).code, 0);
+    assert!(server(&["stop", &name]).err.contains("it does not run"));
+    let stopped = server(&["shell", &name]);
+    assert!(stopped.code == 2 && stopped.err.contains("server start"), "{stopped:?}");
+    assert!(server(&["ls"]).out.lines().any(|l| l.contains(&name) && l.ends_with("stopped")));
+    assert_eq!(server(&["rm", &name]).code, 0);
+    assert!(!home.path().join("bg").join(&name).exists());
 }
 
 #[test]
