@@ -1,14 +1,13 @@
 //! Filling the tables of an arm.
 //!
 //! ```text
-//!   create all ─▶ parts of tables ─▶ worker ─ LOAD DATA / COPY ─┐
-//!                      queue      ─▶ worker ─ …                 ├─▶ indexes, statistics
-//!                                                               │   (a table a worker)
+//!   create all ─▶ parts of tables ─▶ worker ─ INSERTs / COPY ─┐
+//!                      queue      ─▶ worker ─ …               ├─▶ indexes, statistics
+//!                                                             │   (a table a worker)
 //! ```
 //!
-//! Rows go through the fastest door that the server has: LOAD DATA LOCAL, COPY, or one transaction
-//! of prepared inserts for SQLite. Where a MySQL server keeps LOAD DATA LOCAL shut, multi-row
-//! INSERTs take its place. Secondary indexes are made afterwards, as sysbench does.
+//! How rows are sent is the connection's business, see [`Client::bulk`]. Secondary indexes are made
+//! afterwards, as sysbench does.
 //!
 //! Unique checks stay on: without them MariaDB since 10.6 fills an empty table by sorting and
 //! writing pages in bulk, which costs it twice the processor time of plain inserts in key order.
@@ -19,8 +18,8 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_model::Dialect;
-use dbdyno_wire::{Client, WireError};
-use dbdyno_workload::{Dataset, TableScript, text};
+use dbdyno_wire::{BulkTarget, Client};
+use dbdyno_workload::{Dataset, TableScript};
 
 use crate::connector::Connector;
 use crate::error::LoadError;
@@ -45,8 +44,8 @@ const UNITS_PER_PIECE: u64 = 512;
 const TELL: Duration = Duration::from_millis(100);
 /// More connections than this only wait for each other in the server.
 const WORKERS_MOST: usize = 8;
-/// A part of a table that one statement takes.
-const UNITS_PER_PART: u64 = 100_000;
+/// A part of a table that is sent in one transaction.
+const UNITS_PER_PART: u64 = 50_000;
 
 /// Makes and fills all tables. If it fails, the tables that it has made are taken away again.
 ///
@@ -125,7 +124,7 @@ struct Filling<'a> {
     stop: &'a AtomicBool,
 }
 
-/// Units of a table that go through one statement.
+/// Units of a table that are sent in one transaction.
 struct Part {
     table: usize,
     units: Range<u64>,
@@ -139,7 +138,7 @@ impl<'a> Filling<'a> {
         scripts: &'a [TableScript],
         stop: &'a AtomicBool,
     ) -> Filling<'a> {
-        let parts = (0..scripts.len()).flat_map(|table| parts(dialect, table, dataset)).collect();
+        let parts = parts(dialect, dataset, scripts.len());
         Filling {
             connector,
             dialect,
@@ -168,10 +167,9 @@ impl<'a> Filling<'a> {
         progress: &mut dyn FnMut(FillProgress),
         work: impl Fn(&mut dyn Client) -> Result<(), LoadError> + Sync,
     ) -> Result<(), LoadError> {
-        let processors = thread::available_parallelism().map_or(1, usize::from);
         let count = match self.dialect {
             Dialect::Sqlite => 1,
-            Dialect::Mysql | Dialect::Postgres => processors.clamp(2, WORKERS_MOST).min(pieces),
+            Dialect::Mysql | Dialect::Postgres => workers().min(pieces),
         };
         let running = AtomicUsize::new(count);
         let teller = thread::current();
@@ -226,27 +224,21 @@ impl<'a> Filling<'a> {
 
     fn send_parts(&self, client: &mut dyn Client) -> Result<(), LoadError> {
         while let Some(part) = self.parts.get(self.next_part.fetch_add(1, Ordering::Relaxed)) {
-            let bulk = self.scripts[part.table].bulk(self.dialect);
+            let script = &self.scripts[part.table];
+            let target = BulkTarget { table: &script.name, columns: &script.columns };
             let mut source =
                 Source { filling: self, table: part.table, left: part.units.clone(), rows: 0 };
-            let sent = client.bulk(&bulk, &mut |buffer| source.piece(buffer));
-            let taken = match sent {
-                Err(error) if self.dialect == Dialect::Mysql && local_infile_is_shut(&error) => {
-                    source.left = part.units.clone();
-                    source.rows = 0;
-                    insert_multi_row(client, &self.scripts[part.table], &mut source)?
-                }
-                sent => sent.map_err(|error| LoadError::Wire(error, Some(bulk.clone())))?,
-            };
+            let taken = client.bulk(&target, &mut |buffer| source.piece(buffer));
+            let what = || Some(format!("rows into {}", script.name));
+            let taken = taken.map_err(|error| LoadError::Wire(error, what()))?;
             if self.is_to_stop() {
                 return Err(LoadError::Interrupted);
             }
             if taken != source.rows {
-                return Err(LoadError::WrongResult {
-                    sql: bulk,
-                    expect: dbdyno_workload::Expect::Changed(source.rows, source.rows),
-                    outcome: dbdyno_wire::Outcome { rows: 0, affected: taken },
-                });
+                let (name, made) = (&script.name, source.rows);
+                return Err(LoadError::WrongAnswer(format!(
+                    "{name} took {taken} of {made} rows; does it have a trigger, or a rule?"
+                )));
             }
         }
         Ok(())
@@ -264,16 +256,22 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// The parts of a table. MySQL takes a table whole: LOAD DATA holds the lock on its AUTO_INCREMENT
-/// to the end of the statement.
-fn parts(dialect: Dialect, table: usize, dataset: &dyn Dataset) -> Vec<Part> {
-    let units = dataset.units(table);
-    let step = match dialect {
-        Dialect::Postgres => UNITS_PER_PART,
-        Dialect::Mysql | Dialect::Sqlite => units.max(1),
+/// The parts of all tables. SQLite has one writer; elsewhere a table is divided where there are
+/// fewer tables than workers, for pages that two connections write by turns come to lie by turns.
+fn parts(dialect: Dialect, dataset: &dyn Dataset, tables: usize) -> Vec<Part> {
+    let is_divided = dialect != Dialect::Sqlite && tables < workers();
+    let of_table = |table: usize| {
+        let units = dataset.units(table);
+        let step = if is_divided { UNITS_PER_PART } else { units.max(1) };
+        let starts = (0..units).step_by(step as usize);
+        starts.map(move |start| Part { table, units: start..(start + step).min(units) })
     };
-    let starts = (0..units).step_by(step as usize);
-    starts.map(|start| Part { table, units: start..(start + step).min(units) }).collect()
+    (0..tables).flat_map(of_table).collect()
+}
+
+/// How many connections fill at a time, where the server takes several.
+fn workers() -> usize {
+    thread::available_parallelism().map_or(1, usize::from).clamp(2, WORKERS_MOST)
 }
 
 /// Makes the rows of a part, piece by piece.
@@ -300,43 +298,6 @@ impl Source<'_> {
         self.filling.units_done.fetch_add(units, Ordering::Relaxed);
         true
     }
-}
-
-/// MySQL's refusals of LOAD DATA LOCAL: by the server (3948, 1148, MariaDB 4166), by the client
-/// (2068).
-fn local_infile_is_shut(error: &WireError) -> bool {
-    matches!(error, WireError::Server(error) if matches!(error.code, 1148 | 2068 | 3948 | 4166))
-}
-
-fn insert_multi_row(
-    client: &mut dyn Client,
-    script: &TableScript,
-    source: &mut Source<'_>,
-) -> Result<u64, LoadError> {
-    let (mut lines, mut sql) = (Vec::new(), String::new());
-    let mut taken = 0;
-    while source.piece(&mut lines) {
-        sql.clear();
-        let columns = script.columns.join(", ");
-        sql.push_str(&format!("INSERT INTO {} ({columns}) VALUES ", script.name));
-        let rows = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-        for (number, line) in rows.enumerate() {
-            sql.push_str(if number == 0 { "(" } else { ",(" });
-            let line = String::from_utf8_lossy(line);
-            for (column, field) in line.split('\t').enumerate() {
-                sql.push_str(if column == 0 { "" } else { "," });
-                if field == "\\N" {
-                    sql.push_str("NULL");
-                } else {
-                    text::push_quoted(&mut sql, field.as_bytes());
-                }
-            }
-            sql.push(')');
-        }
-        taken += client.run(&sql).map_err(|error| LoadError::Wire(error, None))?.affected;
-        lines.clear();
-    }
-    Ok(taken)
 }
 
 /// Executes a statement whose rows, if any, are of no interest.

@@ -1,6 +1,8 @@
 //! An arm that answers at once and rightly: what is left is the cost of asking.
 
-use dbdyno_wire::{Args, Client, Outcome, Param, RowBuffer, Rows, StatementId, WireError};
+use dbdyno_wire::{
+    Args, BulkTarget, Client, Outcome, Param, RowBuffer, Rows, StatementId, WireError,
+};
 
 /// A connection to nothing. Every execution returns and changes one row, of one column: `1`.
 #[derive(Debug, Default)]
@@ -49,7 +51,7 @@ impl Client for NullClient {
 
     fn bulk(
         &mut self,
-        _sql: &str,
+        _target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
     ) -> Result<u64, WireError> {
         let mut buffer = Vec::new();

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use dbdyno_wire::{
-    Args, Client, Outcome, Param, RowBuffer, Rows, ServerError, StatementId, WireError,
+    Args, BulkTarget, Client, Outcome, Param, RowBuffer, Rows, ServerError, StatementId, WireError,
 };
 use rusqlite::ffi::ErrorCode;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -157,17 +157,19 @@ impl Client for SqliteClient {
         Ok(Rows { columns, rows: kept })
     }
 
-    /// Takes tab-separated lines and binds their fields to the placeholders of `sql`, all in one
-    /// transaction.
+    /// One transaction of INSERTs of one row each.
     fn bulk(
         &mut self,
-        sql: &str,
+        target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
     ) -> Result<u64, WireError> {
         let transaction = self.connection.transaction().map_err(refused)?;
         let mut taken = 0;
         {
-            let mut statement = transaction.prepare(sql).map_err(refused)?;
+            let (table, columns) = (target.table, target.columns.join(", "));
+            let marks = vec!["?"; target.columns.len()].join(", ");
+            let sql = format!("INSERT INTO {table} ({columns}) VALUES ({marks})");
+            let mut statement = transaction.prepare(&sql).map_err(refused)?;
             let mut buffer = Vec::new();
             while more(&mut buffer) {
                 let lines = buffer.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());

@@ -94,7 +94,6 @@ impl Options {
             ("collation_server", "latin1_swedish_ci".into()),
             ("default_time_zone", "+00:00".into()),
             ("max_connections", self.max_connections.to_string()),
-            ("local_infile", "ON".into()),
             ("skip_name_resolve", String::new()),
         ]
     }

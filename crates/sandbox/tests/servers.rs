@@ -173,7 +173,6 @@ fn check_settings(product: Product, client: &mut dyn Client) {
                 ("@@innodb_buffer_pool_size DIV 1048576", "128"),
                 ("@@innodb_log_file_size DIV 1048576", "64"),
                 ("@@innodb_flush_method", "O_DIRECT"),
-                ("@@local_infile", "1"),
                 ("@@have_ssl", "DISABLED"),
                 ("@@max_connections", "1100"),
                 ("@@default_storage_engine", "InnoDB"),

@@ -73,6 +73,15 @@ impl Rows {
     }
 }
 
+/// Where rows go.
+#[derive(Clone, Copy, Debug)]
+pub struct BulkTarget<'a> {
+    /// The table.
+    pub table: &'a str,
+    /// Its columns in the order of the fields of a row; at least one.
+    pub columns: &'a [String],
+}
+
 /// A connection to a server.
 ///
 /// After an error for which [`WireError::is_fatal`] is false the connection is usable; after a
@@ -120,15 +129,16 @@ pub trait Client: Send {
     /// The server's refusal, or a broken connection.
     fn query(&mut self, sql: &str) -> Result<Rows, WireError>;
 
-    /// Sends a bulk statement (`LOAD DATA LOCAL INFILE`, `COPY … FROM STDIN`) and its data.
-    /// `more` appends the next piece to the buffer, which it finds empty, and returns false when
-    /// there is nothing left. Returns the number of rows that the server took.
+    /// Sends rows through the server's widest door that several connections can go through at a
+    /// time: COPY, or one transaction of INSERTs of many rows. `more` appends the next rows to the
+    /// buffer, which it finds empty, and returns false when there are none left: a line for each
+    /// row, a tab between fields, `\N` for NULL. Returns the number of rows that the server took.
     ///
     /// # Errors
-    /// The server's refusal, or a broken connection.
+    /// The server's refusal, after which none of the rows is there, or a broken connection.
     fn bulk(
         &mut self,
-        sql: &str,
+        target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
     ) -> Result<u64, WireError>;
 

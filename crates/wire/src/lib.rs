@@ -22,7 +22,7 @@ pub mod postgres;
 pub mod rows;
 pub mod stream;
 
-pub use client::{Args, Client, Outcome, Param, Pollable, Rows, StatementId};
+pub use client::{Args, BulkTarget, Client, Outcome, Param, Pollable, Rows, StatementId};
 pub use error::{ServerError, WireError};
 pub use rows::RowBuffer;
 pub use stream::{Endpoint, Stream};

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::net::Shutdown;
 
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{Client, Param, RowBuffer};
+use dbdyno_wire::{BulkTarget, Client, Param, RowBuffer};
 use proptest::prelude::*;
 
 use stage::*;
@@ -196,7 +196,10 @@ proptest! {
             0 => connection.run("SELECT 1").map(drop),
             1 => connection.query("SELECT 1").map(drop),
             2 => connection.prepare("SELECT ?").map(drop),
-            3 => connection.bulk("LOAD", &mut |_| false).map(drop),
+            3 => {
+                let target = BulkTarget { table: "t", columns: &["id".to_owned()] };
+                connection.bulk(&target, &mut |_| false).map(drop)
+            }
             4 => {
                 let statement = connection.prepare("SELECT ?").unwrap();
                 let mut rows = RowBuffer::new();

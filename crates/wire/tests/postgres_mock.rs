@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dbdyno_model::Secret;
 use dbdyno_wire::mock::{Auth, Delay, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
 use dbdyno_wire::postgres::Connection;
-use dbdyno_wire::{Client, Outcome, Param, WireError};
+use dbdyno_wire::{BulkTarget, Client, Outcome, Param, WireError};
 
 const POINT: &str = "SELECT c FROM sbtest1 WHERE id=$1";
 
@@ -111,7 +111,8 @@ fn data_goes_over_in_pieces_of_any_size() {
     let mut client = Connection::connect(&server.endpoint()).unwrap();
     let sizes = [0_usize, 1, 7, 70_000, 1_000_000, 0, 3];
     let mut turn = 0;
-    let count = client.bulk("COPY t FROM STDIN", &mut |piece| {
+    let target = BulkTarget { table: "t", columns: &["a".to_owned()] };
+    let count = client.bulk(&target, &mut |piece| {
         assert!(piece.is_empty());
         piece.extend(b"a\n".iter().cycle().take(2 * sizes[turn]));
         turn += 1;
@@ -128,8 +129,9 @@ fn a_refusal_ends_a_transfer_that_would_never_end() {
         Numbered(|statement| if statement == 0 { deadlock() } else { Reply::Affected(4) }),
     );
     let mut client = Connection::connect(&server.endpoint()).unwrap();
+    let target = BulkTarget { table: "t", columns: &["a".to_owned()] };
     let error = client
-        .bulk("COPY t FROM STDIN", &mut |piece| {
+        .bulk(&target, &mut |piece| {
             piece.resize(200_000, b'\n');
             true
         })

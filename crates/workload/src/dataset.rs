@@ -22,22 +22,6 @@ pub struct TableScript {
 }
 
 impl TableScript {
-    /// Takes rows as [`Dataset::push`] writes them: `LOAD DATA`, `COPY`, or for SQLite an INSERT
-    /// with a placeholder for each column.
-    pub fn bulk(&self, dialect: Dialect) -> String {
-        let (name, columns) = (&self.name, self.columns.join(", "));
-        match dialect {
-            Dialect::Mysql => {
-                format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {name} ({columns})")
-            }
-            Dialect::Postgres => format!("COPY {name} ({columns}) FROM STDIN"),
-            Dialect::Sqlite => {
-                let marks = vec!["?"; self.columns.len()].join(", ");
-                format!("INSERT INTO {name} ({columns}) VALUES ({marks})")
-            }
-        }
-    }
-
     /// Takes the table away.
     pub fn drop(&self) -> String {
         format!("DROP TABLE {}", self.name)
@@ -73,7 +57,7 @@ pub trait Dataset: Debug + Send + Sync {
     /// Number of units of a table.
     fn units(&self, table: usize) -> u64;
 
-    /// Appends the rows of a unit in the form that LOAD DATA and COPY both take: a line for each
+    /// Appends the rows of a unit in the form that COPY takes: a line for each
     /// row, columns between tabs, `\N` for NULL. Returns the number of rows.
     fn push(&self, table: usize, unit: u64, rows: &mut Vec<u8>) -> u64;
 

@@ -1,7 +1,7 @@
 //! The mock's MySQL side.
 //!
 //! It passes for a server of version 8.0: the greeting, logins by `mysql_native_password` and
-//! `caching_sha2_password`, text queries, prepared statements, `LOAD DATA LOCAL INFILE`. The reply
+//! `caching_sha2_password`, text queries and prepared statements. The reply
 //! to a `SELECT` is built once and written as it is for every statement that gets the same.
 
 use std::io;
@@ -10,7 +10,7 @@ use super::mysql_login::log_in;
 use super::sql::{Kind, kind, placeholders};
 use super::{Reply, Session, duplicate};
 use crate::error::WireError;
-use crate::mysql::codec::{EOF, ERR, NULL, OK, put_length};
+use crate::mysql::codec::{EOF, ERR, OK, put_length};
 use crate::mysql::packet::{Channel, put_packets};
 
 const QUIT: u8 = 0x01;
@@ -124,7 +124,6 @@ impl Server<'_> {
             (Reply::Error { code, sqlstate, message }, _) => {
                 self.error(code, sqlstate, &message)?
             }
-            (_, Kind::Bulk) => self.receive_file()?,
             (Reply::Rows { count, width }, Kind::Select) => self.rows(count, width, form)?,
             (Reply::Rows { count, .. }, _) => self.ok(u64::from(count))?,
             (Reply::Affected(count), _) => self.ok(count)?,
@@ -155,22 +154,6 @@ impl Server<'_> {
         }
         self.channel.write_built(&packets)?;
         Ok(())
-    }
-
-    /// Takes the content of a "file" and answers with the number of lines in it.
-    fn receive_file(&mut self) -> Result<(), WireError> {
-        let payload = self.channel.payload();
-        payload.push(NULL);
-        payload.extend_from_slice(b"mock");
-        self.channel.send()?;
-        let mut lines = 0;
-        loop {
-            let piece = self.channel.take_piece()?;
-            if piece.is_empty() {
-                return self.ok(lines);
-            }
-            lines += piece.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        }
     }
 
     fn rows(&mut self, count: u32, width: u32, form: Form) -> Result<(), WireError> {

@@ -26,7 +26,6 @@ const VERSION: &str = "8.0.0-mock";
 const CAPABILITIES: u32 = capability::LONG_PASSWORD
     | capability::LONG_FLAG
     | capability::CONNECT_WITH_DB
-    | capability::LOCAL_FILES
     | capability::PROTOCOL_41
     | capability::TRANSACTIONS
     | capability::SECURE_CONNECTION

@@ -7,7 +7,7 @@ pub(super) enum Kind {
     Control,
     /// Returns rows.
     Select,
-    /// Takes rows from the client: `LOAD DATA LOCAL`, `COPY … FROM STDIN`.
+    /// Takes rows from the client: `COPY … FROM STDIN`.
     Bulk,
     /// Everything else.
     Write,
@@ -39,7 +39,7 @@ pub(super) fn kind(sql: &[u8]) -> Kind {
         Kind::Control
     } else if sql.first() == Some(&b'(') || SELECTS.iter().any(|name| is(name)) {
         Kind::Select
-    } else if is("LOAD") || is("COPY") {
+    } else if is("COPY") {
         Kind::Bulk
     } else {
         Kind::Write
@@ -78,7 +78,7 @@ mod tests {
             ("SELECT c FROM t WHERE id=?", Kind::Select),
             ("(SELECT 1) UNION (SELECT 2)", Kind::Select),
             ("update t set k=k+1", Kind::Write),
-            ("LOAD DATA LOCAL INFILE 'x' INTO TABLE t", Kind::Bulk),
+            ("COPY t FROM STDIN", Kind::Bulk),
             ("", Kind::Write),
         ] {
             assert_eq!(kind(sql.as_bytes()), expected, "{sql}");

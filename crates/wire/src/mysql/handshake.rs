@@ -11,7 +11,6 @@ pub(crate) mod capability {
     pub const LONG_PASSWORD: u32 = 1;
     pub const LONG_FLAG: u32 = 1 << 2;
     pub const CONNECT_WITH_DB: u32 = 1 << 3;
-    pub const LOCAL_FILES: u32 = 1 << 7;
     pub const PROTOCOL_41: u32 = 1 << 9;
     pub const TLS: u32 = 1 << 11;
     pub const TRANSACTIONS: u32 = 1 << 13;
@@ -29,7 +28,6 @@ const REQUIRED: u32 = PROTOCOL_41 | SECURE_CONNECTION;
 /// Asked for where the server offers it.
 const WANTED: u32 = LONG_PASSWORD
     | LONG_FLAG
-    | LOCAL_FILES
     | TRANSACTIONS
     | MULTI_RESULTS
     | PS_MULTI_RESULTS

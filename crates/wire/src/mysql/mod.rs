@@ -5,6 +5,7 @@
 //!        │
 //!        ├─────── statement ── result        hot path: write once, read once, skip rows by header
 //!        │
+//!        ├─────── bulk                      rows by the hundred
 //!        └─────── packet ── codec, latin1    bytes
 //! ```
 //!
@@ -13,6 +14,7 @@
 
 pub(crate) mod auth;
 mod binary;
+mod bulk;
 pub(crate) mod codec;
 pub(crate) mod handshake;
 mod latin1;
@@ -24,7 +26,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::Duration;
 
-use crate::client::{Args, Client, Outcome, Pollable, Rows, StatementId};
+use crate::client::{Args, BulkTarget, Client, Outcome, Pollable, Rows, StatementId};
 use crate::error::WireError;
 use crate::rows::RowBuffer;
 use crate::stream::{Endpoint, Stream, Waiting};
@@ -32,15 +34,13 @@ use crate::stream::{Endpoint, Stream, Waiting};
 use binary::Column;
 use handshake::{Greeting, capability};
 use packet::Channel;
-use result::{Answer, Counted, Ending, Fetched, Form, Kept, Reading, Sink};
+use result::{Counted, Ending, Fetched, Form, Kept, Reading, Sink};
 use statement::Statement;
 
 const QUIT: u8 = 0x01;
 const QUERY: u8 = 0x03;
 const PREPARE: u8 = 0x16;
 
-/// Data of a bulk statement goes in packets of this size, well below any `max_allowed_packet`.
-const PART: usize = 256 << 10;
 /// A server that accepts and then says nothing for so long is not there.
 const LOGIN_TIMEOUT: Duration = Duration::from_secs(10);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -171,23 +171,6 @@ impl Connection {
         })
     }
 
-    fn send_pieces(&mut self, more: &mut dyn FnMut(&mut Vec<u8>) -> bool) -> Result<(), WireError> {
-        let mut piece = Vec::new();
-        loop {
-            piece.clear();
-            let goes_on = more(&mut piece);
-            // Nothing is sent for an empty piece: an empty packet would end the file.
-            for part in piece.chunks(PART) {
-                self.channel.payload().extend_from_slice(part);
-                self.channel.send()?;
-            }
-            if !goes_on {
-                self.channel.payload();
-                return self.channel.send();
-            }
-        }
-    }
-
     /// Says goodbye, once, if anybody listens.
     fn quit(&mut self) {
         if matches!(self.state, State::Usable) {
@@ -248,23 +231,10 @@ impl Client for Connection {
 
     fn bulk(
         &mut self,
-        sql: &str,
+        target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
     ) -> Result<u64, WireError> {
-        self.ask(|this| {
-            this.send_text(QUERY, sql)?;
-            match result::answer(&mut this.channel)? {
-                Answer::File => this.send_pieces(more)?,
-                Answer::Done(_) | Answer::Columns(_) => {
-                    return Err(WireError::Protocol(
-                        "the server took no data for this statement; LOAD DATA LOCAL INFILE does"
-                            .to_owned(),
-                    ));
-                }
-            }
-            let mut reading = Reading::new(Form::Text, this.ending);
-            reading.finish(&mut this.channel, &mut Counted).map(|outcome| outcome.affected)
-        })
+        bulk::insert(self, target, more)
     }
 
     fn server_version(&self) -> &str {

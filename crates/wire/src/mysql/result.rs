@@ -3,7 +3,6 @@
 //! ```text
 //!   answer ─┬─ OK ───────────────────────────────────────────────┬─ end, or another answer
 //!           ├─ error                                             │
-//!           ├─ "send me that file"                               │
 //!           └─ n columns ─ n definitions ─[EOF]─ rows … ─ EOF/OK ┘
 //!                                                  └─ error: the rest does not come
 //! ```
@@ -45,8 +44,6 @@ pub(super) enum Ending {
 pub(super) enum Answer {
     /// Done; no rows.
     Done(Done),
-    /// The server waits for the content of a file.
-    File,
     /// That many column definitions follow, then rows.
     Columns(u64),
 }
@@ -61,7 +58,7 @@ pub(super) fn answer(channel: &mut Channel) -> Result<Answer, WireError> {
         1 if payload.len() == 1 => Ok(Answer::Columns(1)),
         OK => codec::done(payload).map(Answer::Done),
         ERR => Err(server_error(payload)),
-        NULL => Ok(Answer::File),
+        NULL => Err(unwanted_file()),
         _ => {
             let columns = Reader(payload).length_encoded()?;
             if columns > MOST_COLUMNS {
@@ -121,7 +118,6 @@ impl Reading {
                             return Ok(self.outcome);
                         }
                     }
-                    Answer::File => return Err(unwanted_file()),
                     Answer::Columns(columns) => {
                         sink.begin(columns);
                         self.stage = Stage::Columns(columns);

@@ -15,6 +15,7 @@ use crate::client::{Args, Outcome, Param};
 use crate::error::WireError;
 
 const EXECUTE: u8 = 0x17;
+const CLOSE: u8 = 0x19;
 const NO_CURSOR: u8 = 0;
 const ONE_ITERATION: [u8; 4] = [1, 0, 0, 0];
 
@@ -116,6 +117,12 @@ impl Statement {
             }
         }
         bound
+    }
+
+    /// Lets the server forget the statement; it does not answer.
+    pub fn close(self, channel: &mut Channel) -> Result<(), WireError> {
+        channel.command(CLOSE)?.extend_from_slice(&self.id.to_le_bytes());
+        channel.send()
     }
 
     /// An execution was answered: its types are known to the server unless it refused, for whether

@@ -28,7 +28,7 @@ pub(crate) mod outgoing;
 pub(crate) mod scram;
 mod source;
 
-use crate::client::{Args, Client, Outcome, Pollable, Rows, StatementId};
+use crate::client::{Args, BulkTarget, Client, Outcome, Pollable, Rows, StatementId};
 use crate::error::WireError;
 use crate::rows::RowBuffer;
 use crate::stream::{Endpoint, Stream, Waiting};
@@ -354,11 +354,12 @@ impl Client for Connection {
 
     fn bulk(
         &mut self,
-        sql: &str,
+        target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
     ) -> Result<u64, WireError> {
         self.begin()?;
-        let result = self.copy_in(sql, more);
+        let (table, columns) = (target.table, target.columns.join(", "));
+        let result = self.copy_in(&format!("COPY {table} ({columns}) FROM STDIN"), more);
         self.settle(result)
     }
 

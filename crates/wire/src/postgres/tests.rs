@@ -59,7 +59,7 @@ fn call(connection: &mut Connection, which: usize) -> Result<Outcome, WireError>
         3 => connection.prepare("SELECT 1").map(|_| Outcome::default()),
         4 => connection.fetch(StatementId(0), &&[Param::Int(1)][..], &mut RowBuffer::new()),
         _ => connection
-            .bulk("COPY t FROM STDIN", &mut |piece| {
+            .bulk(&BulkTarget { table: "t", columns: &["a".to_owned()] }, &mut |piece| {
                 piece.extend_from_slice(b"1\n");
                 false
             })

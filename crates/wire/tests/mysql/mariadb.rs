@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use dbdyno_model::{Secret, Transport};
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{Client, Endpoint, Outcome, Param, WireError};
+use dbdyno_wire::{BulkTarget, Client, Endpoint, Outcome, Param, WireError};
 
 use crate::mock::Folder;
 
@@ -92,7 +92,7 @@ impl Server {
             .arg(format!("--socket={}", folder.join("sock").display()))
             .arg(format!("--pid-file={}", folder.join("pid").display()))
             .arg(format!("--port={free}"))
-            .args(["--bind-address=127.0.0.1", "--skip-name-resolve", "--local-infile=1"])
+            .args(["--bind-address=127.0.0.1", "--skip-name-resolve"])
             .args(["--character-set-server=utf8mb4", "--skip-log-bin"])
             .stdin(Stdio::null())
             .spawn()
@@ -155,7 +155,7 @@ fn mariadb_agrees() {
     errors_leave_the_connection_usable(&server, &mut ann);
     procedures_return_everything(&mut ann);
     crate::types::read_back(&mut ann);
-    files_are_sent(&mut root, &mut ann);
+    rows_come_by_the_hundred(&mut root, &mut ann);
     ends_are_noticed(&server, &mut root, ann);
 }
 
@@ -332,30 +332,41 @@ fn procedures_return_everything(ann: &mut Connection) {
     assert_eq!(ann.query("CALL p()").unwrap().rows.len(), 4, "the last result");
 }
 
-fn files_are_sent(root: &mut Connection, ann: &mut Connection) {
-    ann.run("CREATE TABLE f (id INT PRIMARY KEY, c VARCHAR(200))").unwrap();
-    let load = "LOAD DATA LOCAL INFILE 'rows' INTO TABLE f CHARACTER SET latin1";
-    let mut next = 0;
-    let mut more = |buffer: &mut Vec<u8>| {
-        for _ in 0..1000 {
-            next += 1;
-            buffer.extend_from_slice(format!("{next}\t{}\n", "z".repeat(next % 200)).as_bytes());
-        }
-        next < 50_000
+fn rows_come_by_the_hundred(root: &mut Connection, ann: &mut Connection) {
+    ann.run("CREATE TABLE f (id INT PRIMARY KEY AUTO_INCREMENT, c VARCHAR(200), d DATE)").unwrap();
+    let columns = ["id", "c", "d"].map(str::to_owned);
+    let target = BulkTarget { table: "f", columns: &columns };
+    let fill = |ann: &mut Connection, from: usize, to: usize| {
+        let mut next = from;
+        ann.bulk(&target, &mut |buffer: &mut Vec<u8>| {
+            for _ in 0..1000 {
+                next += 1;
+                let (text, date) = ("z".repeat(next % 200), ["\\N", "2026-11-21"][next % 2]);
+                buffer.extend_from_slice(format!("{next}\t{text}\t{date}\n").as_bytes());
+            }
+            next < to
+        })
     };
-    assert_eq!(ann.bulk(load, &mut more).unwrap(), 50_000);
-    let sums = ann.query("SELECT COUNT(*), SUM(id), SUM(LENGTH(c)) FROM f").unwrap().rows;
-    let expected = [50_000, 50_000 * 50_001 / 2, 250 * (199 * 200 / 2)];
-    assert_eq!(sums[0], expected.map(|number: u64| Some(number.to_string())));
+    assert_eq!(fill(ann, 0, 50_000).unwrap(), 50_000);
+    let sums = ann.query("SELECT COUNT(*), SUM(id), SUM(LENGTH(c)), COUNT(d) FROM f").unwrap();
+    let expected = [50_000, 50_000 * 50_001 / 2, 250 * (199 * 200 / 2), 25_000];
+    assert_eq!(sums.rows[0], expected.map(|number: u64| Some(number.to_string())));
 
-    root.run("SET GLOBAL local_infile=0").unwrap();
-    let refused = ann.bulk(load, &mut |_| panic!("a refused statement takes no data"));
+    // A row that is there already takes all of its part away again.
+    let refused = fill(ann, 49_999, 52_000);
+    assert!(matches!(&refused, Err(WireError::Server(error)) if error.code == 1062), "{refused:?}");
+    assert_eq!(ann.query("SELECT COUNT(*) FROM f").unwrap().single(), Some("50000"));
+    let left = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS \
+                WHERE VARIABLE_NAME='Prepared_stmt_count'";
+    let before: u64 = root.query(left).unwrap().single().unwrap().parse().unwrap();
+    assert_eq!(fill(ann, 50_000, 60_300).unwrap(), 11_000);
+    let after: u64 = root.query(left).unwrap().single().unwrap().parse().unwrap();
+    assert_eq!(before, after, "the server forgets the statements");
+
+    // The client holds no files, and has said so.
+    let refused = ann.run("LOAD DATA LOCAL INFILE 'rows' INTO TABLE f");
     assert!(matches!(refused, Err(WireError::Server(_))), "{refused:?}");
     assert_eq!(ann.query("SELECT 7").unwrap().single(), Some("7"));
-    root.run("SET GLOBAL local_infile=1").unwrap();
-    // The client holds no files: asked for one amid a plain statement, it gives up.
-    let asked = ann.run(load).unwrap_err();
-    assert!(asked.is_fatal() && asked.to_string().contains("asks for a file"), "{asked}");
 }
 
 fn ends_are_noticed(server: &Server, root: &mut Connection, broken: Connection) {

@@ -11,7 +11,7 @@ use dbdyno_wire::mock::{
     Auth, Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn,
 };
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{Client, Endpoint, Outcome, Param, WireError};
+use dbdyno_wire::{BulkTarget, Client, Endpoint, Outcome, Param, WireError};
 
 fn start(auth: Auth, password: &str, script: impl Script + 'static) -> MockServer {
     let login = Login { user: "ann".to_owned(), password: Secret::new(password), auth };
@@ -224,25 +224,29 @@ fn a_cut_connection_is_broken_and_not_counted() {
     Connection::connect(&server.endpoint()).unwrap().run("SELECT 1").unwrap();
 }
 
+/// The mock answers an INSERT with one changed row, however many came.
 #[test]
-fn data_of_a_bulk_statement_arrives_whole() {
-    let server = start(Auth::Trust, "", Fixed(Turn::now(Reply::Affected(0))));
+fn rows_go_over_by_the_hundred_whatever_the_pieces() {
+    let server = start(Auth::Trust, "", Fixed(Turn::now(Reply::Affected(1))));
     let mut connection = Connection::connect(&server.endpoint()).unwrap();
-    // Pieces of none, one and 300 000 lines; the last is larger than a packet.
-    let mut pieces = [0, 1, 300_000, 2_000_000].into_iter();
-    let taken = connection
-        .bulk("LOAD DATA LOCAL INFILE 'x' INTO TABLE t", &mut |buffer| {
+    let columns = ["id", "c"].map(str::to_owned);
+    let target = BulkTarget { table: "t", columns: &columns };
+    for (pieces, inserts) in [
+        (vec![0], 0),
+        (vec![0, 1, 0, 2], 1),
+        (vec![512], 1),
+        (vec![511, 1, 511, 2], 3),
+        (vec![300_000], 586),
+    ] {
+        let mut left = pieces.iter();
+        let taken = connection.bulk(&target, &mut |buffer| {
             assert!(buffer.is_empty());
-            let lines = pieces.next().unwrap();
-            (0..lines).for_each(|_| buffer.extend_from_slice(b"1\tabcdefg\n"));
-            lines != 2_000_000
-        })
-        .unwrap();
-    assert_eq!(taken, 2_300_001);
-    assert_eq!(connection.run("DELETE FROM t").unwrap().affected, 0);
-
-    let text = connection.bulk("DELETE FROM t", &mut |_| false).unwrap_err().to_string();
-    assert!(text.contains("LOAD DATA LOCAL INFILE"), "{text}");
+            (0..*left.next().unwrap()).for_each(|_| buffer.extend_from_slice(b"1\tabcdefg\n"));
+            left.len() > 0
+        });
+        assert_eq!(taken.unwrap(), inserts, "{pieces:?}");
+    }
+    assert_eq!(server.statements(), 1 + 1 + 3 + 586);
 }
 
 #[test]

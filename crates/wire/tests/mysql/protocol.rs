@@ -2,7 +2,7 @@
 //! never should, and what exactly the client sends.
 
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{Client, Outcome, Param, RowBuffer, WireError};
+use dbdyno_wire::{BulkTarget, Client, Outcome, Param, RowBuffer, WireError};
 
 use crate::stage::*;
 
@@ -101,7 +101,7 @@ fn the_hello_says_latin1_and_the_proof_is_the_documented_one() {
         peer.send(0, &greeting(DEPRECATE_EOF, "mysql_native_password"));
         let hello = peer.read();
         let capabilities = u32::from_le_bytes(hello[..4].try_into().unwrap());
-        assert_eq!(capabilities, 0x010E_A28D, "no TLS, no multi-statements, the rest as offered");
+        assert_eq!(capabilities, 0x010E_A20D, "no TLS, files or multi-statements");
         assert_eq!(hello[8], 8, "latin1_swedish_ci");
         assert_eq!(&hello[9..32], [0; 23]);
         // SHA1('secret') xor SHA1('abcdefghijklmnopqrst' . SHA1(SHA1('secret'))), computed with
@@ -382,23 +382,28 @@ fn text_travels_as_latin1() {
 }
 
 #[test]
-fn a_refused_bulk_statement_leaves_the_connection_usable() {
+fn refused_rows_are_rolled_back_and_the_connection_is_usable() {
     let (endpoint, player) = stage(|peer| {
         peer.let_in(DEPRECATE_EOF);
-        peer.read();
-        peer.send(1, &error(3948, "Loading local data is disabled"));
+        assert_eq!(peer.read(), b"\x03BEGIN");
+        peer.send(1, OK);
+        assert!(peer.read().starts_with(b"\x16INSERT INTO t (id) VALUES (?),(?)"));
+        peer.send(1, &error(1146, "Table 'd.t' doesn't exist"));
+        assert_eq!(peer.read(), b"\x03ROLLBACK");
+        peer.send(1, OK);
         assert_eq!(peer.read(), b"\x03INSERT");
         peer.send(1, OK);
         assert_eq!(peer.read(), [1], "the farewell");
     });
     let mut connection = Connection::connect(&endpoint).unwrap();
+    let target = BulkTarget { table: "t", columns: &["id".to_owned()] };
     let mut asked = 0;
-    let refused = connection.bulk("LOAD DATA LOCAL INFILE 'x' INTO TABLE t", &mut |_| {
+    let refused = connection.bulk(&target, &mut |_| {
         asked += 1;
         false
     });
     let Err(WireError::Server(error)) = refused else { panic!("{refused:?}") };
-    assert_eq!((error.code, asked), (3948, 0));
+    assert_eq!((error.code, asked), (1146, 0));
     connection.run("INSERT").unwrap();
     drop(connection);
     player.join().unwrap();
