@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A part is an ordinary run: both servers at the same time, rounds in random ABBA order. It takes
-//! less than ten minutes; one that is complete in FILE is not measured again, so that the table can
+//! about five minutes; one that is complete in FILE is not measured again, so that the table can
 //! be made in several sittings. Nothing is asserted: the figures are those of one machine.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its figures")]
@@ -95,7 +95,7 @@ impl Watch for Telling {
     }
 }
 
-/// All loads but the Insert Benchmark. Some seconds each: six pairs give an interval.
+/// All loads but the Insert Benchmark. Some seconds each: five pairs give an interval.
 fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(SHOP);
     let text = std::fs::read_to_string(path).expect("the example is there");
@@ -108,10 +108,10 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
         arms: arms.clone(),
         stages,
         clients: vec![clients],
-        pairs: 6,
+        pairs: 5,
         round_ns: 200_000_000,
         lead_in_ns: 50_000_000,
-        warm_up_ns: 1_000_000_000,
+        warm_up_ns: 600_000_000,
         seed: 1,
         tables: 1,
         rows: ROWS,
@@ -128,7 +128,7 @@ fn insert_benchmark(arms: &PerArm<ArmSpec>) -> Plan {
     let (stages, _) = expanded.expect("its sizes are right");
     Plan {
         stages,
-        round_ns: 1_000_000_000,
+        round_ns: 800_000_000,
         lead_in_ns: 300_000_000,
         // Each client has three connections, so that the processors stay awake.
         pin: Pin::None,

@@ -18,7 +18,7 @@ They are not to be compared with figures of another machine, nor are they a verd
 
 const COLUMNS: &str = "\
 * *st/ev*: statements of an event, BEGIN and COMMIT included; an *op* is a statement.
-* *rows/op*: rows that an op returned or changed; one figure where both servers agree to two digits, else one for each.
+* *rows/op*: rows that an op returned or changed; one figure where both servers agree, else one for each.
 * *rate*: in the *unit* of the load, geometric mean over rounds, with half of its 95 % interval; `l.x`, whose rows are those that it indexes, is measured once and has none.
 * *cpu/o*: processor time of the server for an op, µs; *client*: that of the client's threads.
 * *remarks*: what a run says of the cell by itself, notes left out. `waiting-arm-busy` and the like say it of the whole run and stand above the table.
@@ -70,11 +70,12 @@ fn part(run: &Run, comparison: &Comparison, text: &mut String) {
             plan.round_ns as f64 / 1e9
         ),
     };
-    let _infallible = writeln!(text, "\n## {what} at {clients} {plural}\n\n{size}.\n");
+    let _infallible = writeln!(text, "\n## {what} at {clients} {plural}\n\n{size}.");
     for warning in comparison.warnings.iter().filter(|w| w.severity != Severity::Note) {
         let _infallible = writeln!(text, "* {}: {}", warning.code, warning.text);
     }
     if steps > 0 {
+        text.push('\n');
         rows(run, comparison.cells.iter().collect(), text);
         return;
     }

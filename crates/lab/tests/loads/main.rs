@@ -3,4 +3,5 @@
 mod insert_benchmark;
 mod place;
 mod refill;
+mod table;
 mod walk;

@@ -1,0 +1,26 @@
+//! The table of figures names every load.
+
+use std::path::Path;
+
+use dbdyno_model::Stage;
+use dbdyno_workload::insert_benchmark::{NAME, Step, expand};
+use dbdyno_workload::suite;
+
+#[test]
+fn the_table_in_the_repository_has_a_row_for_every_load() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/LOADS.md");
+    let text = std::fs::read_to_string(path).unwrap();
+    let rows_of = |name: &str| text.matches(&format!("\n| `{name}` |")).count();
+    let everything = suite::everything();
+    for label in everything.iter().filter_map(Stage::measured).chain(["shop"]) {
+        assert_eq!(
+            rows_of(label),
+            2,
+            "{label}; `cargo bench -p dbdyno-lab --bench loads` makes it"
+        );
+    }
+    let (_, sizes) = expand(NAME).unwrap().unwrap();
+    for step in Step::all(&sizes) {
+        assert_eq!(rows_of(&step.name()), 1, "{}", step.name());
+    }
+}
