@@ -8,7 +8,7 @@
 //! | client threads on a processor               | 80 % | no verdict                 |
 //! | whole client held up for more than 1 ms     | 25 % | no verdict                 |
 //! | the same                                    |  5 % | a caution                  |
-//! | client threads waiting for a processor      | 20 % | a caution                  |
+//! | client threads waiting for a processor      | 30 % | a caution                  |
 //!
 //! An embedded arm lives in the client's threads, which then are busy by nature: it is left out.
 
@@ -25,13 +25,15 @@ pub(crate) const PROCESSORS: &str = "client.processors";
 /// leave the server a fifth of each turn: a server that gets twice as fast then gains 11 %.
 const BUSY_BLOCKS: f64 = 0.8;
 /// A client that is held up for a quarter of the time is not the load that the plan asks for.
+/// Sixteen clients of PostgreSQL on two processors have up to 17 % by themselves.
 const PAUSED_BLOCKS: f64 = 0.25;
 /// Pauses hit rounds at random, and the interval has their noise in it; from here on it is theirs
 /// rather than the server's, and latencies have them in their tail.
 const PAUSED_HIGH: f64 = 0.05;
 /// With more clients than processors some waiting is part of the experiment, for rates and arms
-/// alike; but from here on latencies are a fifth longer than the server made them.
-const LAG_HIGH: f64 = 0.2;
+/// alike; but from here on it is a good part of every latency. One client has up to 25 % by itself
+/// where it shares a processor with the server, and 54 % beside three threads that never rest.
+const LAG_HIGH: f64 = 0.3;
 
 /// Shares of the time over all rounds of an arm in a cell.
 #[derive(Clone, Copy, Debug)]
