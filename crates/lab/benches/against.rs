@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   cargo bench -p dbdyno-lab --bench against -- PRODUCT:VERSION \
-//!       [RATE [CONNECTIONS [SECONDS [STALL_MS [ROUNDS]]]]]
+//!       [RATE [CONNECTIONS [SECONDS [STALL_MS [ROUNDS [WHO]]]]]]
 //!
 //!   intended  ▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏▏    Poisson arrivals at RATE, each tool its own
 //!   server    ────────SIGSTOP─┐     ┌SIGCONT────
@@ -11,7 +11,9 @@
 //!
 //! The server is a real one of our own with one table of sysbench's shape; every tool asks point
 //! selects on it with prepared statements, at the same rate, in turn. In the middle of each run all
-//! processes of the server are stopped for STALL_MS.
+//! processes of the server are stopped for STALL_MS. With WHO = client it is the tool itself that is
+//! stopped: events that were due meanwhile are as late as before, and a tool that stamps them when
+//! it gets round to them does not know it.
 //!
 //! The truth is the exact simulation of the queue, with the capacity that the closed loop has just
 //! shown: over twenty seeds, because each tool has arrivals of its own. sysbench's percentiles are
@@ -42,9 +44,19 @@ const SEEDS: u64 = 20;
 /// What tools need to connect before they begin, about.
 const SETTLED: Duration = Duration::from_millis(500);
 
+/// Who is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    /// The server with all of its processes.
+    Server,
+    /// The tool that asks it.
+    Client,
+}
+
 /// What is run.
 #[derive(Clone, Copy, Debug)]
 pub struct Scenario {
+    who: Who,
     rate: u64,
     connections: u32,
     seconds: u64,
@@ -60,7 +72,9 @@ fn main() {
     let number = |index: usize, default: u64| {
         arguments.get(index).and_then(|text| text.parse().ok()).unwrap_or(default)
     };
+    let who = arguments.get(6).is_some_and(|word| word == "client");
     let scenario = Scenario {
+        who: if who { Who::Client } else { Who::Server },
         rate: number(1, 1000),
         connections: number(2, 16) as u32,
         seconds: number(3, 30),
@@ -72,7 +86,7 @@ fn main() {
     let home = Home::open(None).expect("the home opens");
     let mut say = |text: &str| eprintln!("{text}");
     let release = dbdyno_sandbox::get(&home, product, &version, &mut say).expect("it is got");
-    let options = Options::for_host(4_096);
+    let options = Options::for_host(4_096).for_clients(scenario.connections);
     let server = Server::start(&home, &release, &options, "against", &mut say).expect("it starts");
     let endpoint = server.endpoint();
     let connector = match product {
@@ -112,17 +126,23 @@ fn stalled(
     tool: impl FnOnce() -> Option<Reported> + Send,
 ) -> Option<Reported> {
     thread::scope(|scope| {
-        scope.spawn(|| stall(scenario, server));
+        scope.spawn(|| stall(scenario, server, tools::running));
         tool()
     })
 }
 
-fn stall(scenario: Scenario, server: &Server) {
+/// Stops the server in the middle, or the client, which may be this process: somebody else has to
+/// wake it up again.
+fn stall(scenario: Scenario, server: &Server, client: impl Fn() -> Vec<String>) {
     thread::sleep(SETTLED + Duration::from_secs(scenario.seconds) / 2);
-    let processes = processes_of(server.pid());
-    signal("-STOP", &processes);
-    thread::sleep(scenario.stall);
-    signal("-CONT", &processes);
+    let processes = match scenario.who {
+        Who::Server => processes_of(server.pid()),
+        Who::Client => client(),
+    };
+    let seconds = scenario.stall.as_secs_f64();
+    let script = format!("kill -STOP \"$@\"; sleep {seconds}; kill -CONT \"$@\"");
+    // A process may have ended meanwhile.
+    let _ = Command::new("sh").args(["-c", &script, "stall"]).args(processes).status();
 }
 
 /// A process and its children: PostgreSQL has one for each connection.
@@ -131,11 +151,6 @@ fn processes_of(pid: u32) -> Vec<String> {
     let children = String::from_utf8(children.expect("pgrep is there").stdout).expect("numbers");
     let children = children.lines().map(str::to_owned);
     [pid.to_string()].into_iter().chain(children).collect()
-}
-
-fn signal(which: &str, processes: &[String]) {
-    // A child may have ended meanwhile.
-    let _ = Command::new("kill").arg(which).args(processes).status();
 }
 
 fn load(dialect: Dialect) -> ReadyLoad {
@@ -160,7 +175,7 @@ fn dbdyno(
     let schedule = Schedule::new(&arrivals, 1, SETTLED.as_nanos() as u64, &[]);
     let spec = OpenSpec { round, schedule, drain: Duration::from_secs(60) };
     let (measured, open) = thread::scope(|scope| {
-        scope.spawn(|| stall(scenario, server));
+        scope.spawn(|| stall(scenario, server, || vec![std::process::id().to_string()]));
         run_open(&spec, &mut |_| {}).expect("the server answers")
     });
     [

@@ -364,8 +364,8 @@ impl Pace {
     fn warning(&self, plan: &Plan, cell: &Cell) -> Option<Warning> {
         (self.window > Duration::from_nanos(plan.round_ns)).then(|| {
             let text = format!(
-                "{cell}: rounds take {:.1} s and there are {} pairs, because {:.1} s are too short \
-                 for the events or for the time that so many clients take to connect",
+                "{cell}: rounds take {:.1} s and there are {} of them for each arm, because {:.1} s \
+                 are too short for the events, or for the time that so many clients take to connect",
                 self.window.as_secs_f64(),
                 self.pairs,
                 plan.round_ns as f64 / 1e9

@@ -96,12 +96,13 @@ fn main() {
     }
 }
 
-/// Service time of statement `number`: most take `usual`, one in ten three times and one in a
-/// hundred ten times as long.
+/// Service time of statement `number`: most take `usual`, 14 % three times and 2 % ten times as
+/// long. None of [`QUANTILES`] stands where one ends and the next begins: there a percentile jumps
+/// when a single event is late, and says nothing.
 fn service_us(number: u64, usual: u64) -> u64 {
     match random::mix(number) % 100 {
-        0 => 10 * usual,
-        1..=10 => 3 * usual,
+        0..=1 => 10 * usual,
+        2..=15 => 3 * usual,
         _ => usual,
     }
 }
@@ -197,7 +198,7 @@ fn print(
 ) {
     println!();
     println!(
-        "--rate {}, {} connections, {} s, stall {} ms, service {} µs (10 %: ×3, 1 %: ×10)",
+        "--rate {}, {} connections, {} s, stall {} ms, service {} µs (14 %: ×3, 2 %: ×10)",
         scenario.rate,
         scenario.connections,
         scenario.seconds,
@@ -211,7 +212,7 @@ fn print(
     let witnessed = truth.witnessed(seen);
     let of = |histogram: &LatencyHistogram, quantile| histogram.quantile_ns(quantile);
     for (name, quantile) in QUANTILES.into_iter().chain([("max", 1.0)]) {
-        let values = [&truth.response, &open.response, &witnessed].map(|h| of(h, quantile));
+        let values = [&truth.response, &open.response, &witnessed, late].map(|h| of(h, quantile));
         row(name, values);
     }
     let seconds = scenario.seconds as f64;
@@ -246,7 +247,9 @@ fn tail(late: &LatencyHistogram) -> String {
     format!("{} µs", parts.join(", "))
 }
 
-fn row(name: &str, [truth_ns, measured_ns, witnessed_ns]: [u64; 3]) {
+/// *Host late*: the answer was ready that late, as the server saw it. *Woken late*: what is
+/// reported beyond that is no more than a bare sleep is late in the same run.
+fn row(name: &str, [truth_ns, measured_ns, witnessed_ns, late_ns]: [u64; 4]) {
     let off_us = |from_ns: u64| (measured_ns as f64 - from_ns as f64) / 1e3;
     let allowed_us = truth_ns as f64 / 1e5 + 50.0;
     println!(
@@ -256,10 +259,11 @@ fn row(name: &str, [truth_ns, measured_ns, witnessed_ns]: [u64; 3]) {
         off_us(truth_ns),
         witnessed_ns as f64 / 1e6,
         off_us(witnessed_ns),
-        match (off_us(truth_ns).abs() <= allowed_us, off_us(witnessed_ns).abs() <= allowed_us) {
-            (true, _) => "",
-            (false, true) => "host late",
-            (false, false) => "too far",
+        match (off_us(truth_ns).abs(), off_us(witnessed_ns).abs()) {
+            (off_us, _) if off_us <= allowed_us => "",
+            (_, off_us) if off_us <= allowed_us => "host late",
+            (_, off_us) if off_us <= allowed_us + late_ns as f64 / 1e3 => "woken late",
+            _ => "too far",
         }
     );
 }

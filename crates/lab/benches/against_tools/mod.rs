@@ -51,6 +51,14 @@ impl Reported {
     }
 }
 
+/// The process of the tool that runs.
+pub fn running() -> Vec<String> {
+    let own = std::process::id().to_string();
+    let found = Command::new("pgrep").args(["-P", &own, "-x", "sysbench|pgbench"]).output();
+    let found = String::from_utf8(found.expect("pgrep is there").stdout).expect("numbers");
+    found.lines().map(str::to_owned).collect()
+}
+
 fn place(endpoint: &Endpoint) -> (&str, u16) {
     let Transport::Tcp(host, port) = &endpoint.transport else { panic!("a TCP endpoint") };
     (host, *port)

@@ -121,6 +121,9 @@ enum Listener {
 /// Stack of a session's thread, a fraction of the usual: thousands fit into one process.
 const STACK: usize = 256 << 10;
 
+/// Connections after which threads that have ended are looked for.
+const REAPED_EVERY: u64 = 256;
+
 impl MockServer {
     /// Starts a server on a free port of 127.0.0.1.
     ///
@@ -279,6 +282,10 @@ fn admit(stream: Stream, shared: &Arc<Shared>) -> io::Result<()> {
     let session = Session { stream, number, executed: 0, shared: Arc::clone(shared) };
     // The lock is held over both, so that a session cannot end before it is listed.
     let mut sessions = shared.sessions();
+    // Nobody waits for those that have ended; let go, they give their stacks back.
+    if number.is_multiple_of(REAPED_EVERY) {
+        sessions.threads.retain(|thread| !thread.is_finished());
+    }
     let builder = thread::Builder::new().name(format!("mock-{number}")).stack_size(STACK);
     let thread = builder.spawn(move || session.serve())?;
     sessions.threads.push(thread);
