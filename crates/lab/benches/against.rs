@@ -11,9 +11,9 @@
 //!
 //! The server is a real one of our own with one table of sysbench's shape; every tool asks point
 //! selects on it with prepared statements, at the same rate, in turn. In the middle of each run all
-//! processes of the server are stopped for STALL_MS. With WHO = client it is the tool itself that is
-//! stopped: events that were due meanwhile are as late as before, and a tool that stamps them when
-//! it gets round to them does not know it.
+//! processes of the server are stopped for STALL_MS. With WHO = client the tool itself is stopped:
+//! events that were due meanwhile are as late as before, and a tool that stamps them when it gets
+//! round to them does not know it.
 //!
 //! The truth is the exact simulation of the queue, with the capacity that the closed loop has just
 //! shown: over twenty seeds, because each tool has arrivals of its own. sysbench's percentiles are

@@ -15,8 +15,8 @@ use crate::error::SandboxError;
 
 /// What a server has open, and runs, besides its connections.
 const BESIDES: u64 = 600;
-/// What a connection of PostgreSQL takes for itself, KB, after a prepared point query: 1 400 were
-/// measured with 15.20, and the kernel's tables for it come on top; see the journal on many clients.
+/// What a connection of PostgreSQL takes for itself, KB, after a prepared point query: 1 500 were
+/// measured with 15.20, and the kernel's page tables come on top; see the journal on many clients.
 const POSTGRES_KB: u64 = 2_000;
 
 /// What the kernel allows.
