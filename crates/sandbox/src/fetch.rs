@@ -312,7 +312,23 @@ fn unpack(
         archive::unpack(&archive, &[], &within)?;
         place = within;
     }
-    root_in(product, &place).ok_or_else(|| damaged(no_server(product)))
+    let root = root_in(product, &place).ok_or_else(|| damaged(no_server(product)))?;
+    adopt_libraries(&place, &root)?;
+    Ok(root)
+}
+
+/// Wheels have the libraries that they bring along beside the package, in `NAME.libs`; where the
+/// tree is a part of the package, they go into it.
+fn adopt_libraries(place: &Path, root: &Path) -> Result<(), SandboxError> {
+    for path in fs::read_dir(place).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        let is_libraries = path.extension().is_some_and(|ending| ending == "libs");
+        if let Some(name) = path.file_name().filter(|_| is_libraries && path.is_dir())
+            && place != root
+        {
+            fs::rename(&path, root.join(name)).map_err(SandboxError::io("rename", &path))?;
+        }
+    }
+    Ok(())
 }
 
 fn no_server(product: Product) -> String {

@@ -549,11 +549,24 @@ fn an_ordinary_user_gets_and_runs_a_server_and_a_moved_home_still_works() {
     stop(holder);
 }
 
+/// Ends a background server however its test ends.
+struct Ending<'a>(&'a Home, &'a str);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        if let Some(left) = Background::named(self.0, self.1) {
+            let _ = left.stop(self.0);
+            let _ = left.remove(self.0);
+        }
+    }
+}
+
 #[test]
 fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped() {
     let Some(home) = home() else { return };
     let release = release(&home, Product::MariaDb, "10.11");
     let name = format!("bg-{}", std::process::id());
+    let _ending = Ending(&home, &name);
     // Started by another process, which is gone when we look.
     let mut command = holder_command(Command::new(this_binary()), &format!("background {name}"));
     let output = command.env("DBDYNO_HOME", home.dir()).stdin(Stdio::null()).output().unwrap();

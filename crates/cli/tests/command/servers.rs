@@ -128,11 +128,23 @@ fn two_releases_of_postgres_are_compared() {
     two_releases("postgres:15", "postgres:17", ["15.", "17."]);
 }
 
+/// Ends a background server however its test ends.
+struct Ending<'a>(&'a Home, &'a str);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        for word in ["stop", "rm"] {
+            self.0.dbdyno(["server", word, self.1]);
+        }
+    }
+}
+
 #[test]
 fn a_background_server_is_measured_by_its_url_and_ends_when_it_is_told_to() {
     let Some(home) = home() else { return };
     let _turn = turn();
     let name = format!("cli-{}", std::process::id());
+    let _ending = Ending(&home, &name);
     let server = |words: &[&str]| home.dbdyno([&["server"], words].concat());
     let started = server(&["start", "mariadb:10.11", "--name", &name]);
     assert_eq!(started.code, 0, "{started:?}");
