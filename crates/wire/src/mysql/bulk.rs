@@ -8,8 +8,8 @@
 //!
 //! The server spends as much on a row that comes so as on one that comes through LOAD DATA. What
 //! LOAD DATA cannot do is share a table with others: it holds the lock on AUTO_INCREMENT to the end
-//! of its statement, unless `innodb_autoinc_lock_mode` is 2. An INSERT whose number of rows is known
-//! takes no such lock. Nor does it need `local_infile`, which many servers keep shut.
+//! of its statement, unless `innodb_autoinc_lock_mode` is 2. An INSERT whose number of rows is
+//! known takes no such lock. Nor does it need `local_infile`, which many servers keep shut.
 
 use std::ops::Range;
 
