@@ -336,7 +336,12 @@ impl Lowered {
                 Err(_) => continue,
             };
             lowered.before.insert(0, (name, before));
-            lowered.client.run(&format!("SET GLOBAL {name}={DIRTY_PCT_MEANWHILE}"))?;
+            match lowered.client.run(&format!("SET GLOBAL {name}={DIRTY_PCT_MEANWHILE}")) {
+                Ok(_) => {}
+                Err(error) if error.is_fatal() => return Err(error),
+                // MySQL 5.5 takes whole numbers only.
+                Err(_) => lowered.client.run(&format!("SET GLOBAL {name}=0")).map(|_| ())?,
+            }
         }
         Ok(lowered)
     }
