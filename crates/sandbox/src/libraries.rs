@@ -40,18 +40,21 @@ const ASSUMED: [&str; 6] =
 
 const DIR: &str = "dbdyno-libraries";
 
-/// Brings along what `program` of `tree` lacks; returns the directories for its search path,
+/// Brings along what `programs` of `tree` lack; returns the directories for their search path,
 /// relative to the tree.
 pub(crate) fn complete(
     home: &Home,
     tree: &Path,
-    program: &Path,
+    programs: &[PathBuf],
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<PathBuf>, SandboxError> {
     let (mut dirs, mut tried) = (Vec::new(), Vec::new());
     loop {
-        let missing = missing(program, tree, &dirs)?;
-        let Some(library) = missing.first() else { return Ok(dirs) };
+        let mut lacking = Vec::new();
+        for program in programs {
+            lacking.extend(missing(program, tree, &dirs)?);
+        }
+        let Some(library) = lacking.first() else { return Ok(dirs) };
         if tried.contains(library) {
             return Err(SandboxError::Damaged {
                 place: tree.to_owned(),

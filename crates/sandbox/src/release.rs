@@ -346,7 +346,9 @@ pub(crate) fn finish(
         relocate::run_in_place(tree, &server)?
     } else {
         open_up(tree, &layout.programs(tree))?;
-        stamp.libraries = libraries::complete(home, tree, &server, progress)?;
+        let initdb = Some(tree.join(layout.bin()).join("initdb")).filter(|path| path.is_file());
+        let needed: Vec<PathBuf> = [server.clone()].into_iter().chain(initdb).collect();
+        stamp.libraries = libraries::complete(home, tree, &needed, progress)?;
         let mut command = child::server_command(&server, tree);
         command.env("LD_LIBRARY_PATH", libraries::search_path(tree, &stamp.libraries));
         command
