@@ -48,8 +48,13 @@ fn main() {
     let mut rows = known_rows();
     let all: Vec<Offer> = offers();
     rows.retain(|target, _| all.iter().any(|offer| target_of(offer) == *target));
+    let mut last = String::new();
     for offer in &all {
         let target = target_of(offer);
+        if std::mem::replace(&mut last, target.clone()) == target {
+            // The same series in a second suite, which only a full version reaches.
+            continue;
+        }
         let asked = |word: &String| target.starts_with(word.as_str());
         if wanted.is_empty() || wanted.iter().any(asked) {
             eprintln!("{target}");
