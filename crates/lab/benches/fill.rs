@@ -10,7 +10,6 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a benchmark prints its figures")]
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -36,6 +35,7 @@ columns = { aid = "{row}", bid = "{int 1..10}", abalance = "0", filler = "" }
 
 [[step]]
 sql = "SELECT abalance FROM pgbench_accounts WHERE aid = {id}"
+rows = 1
 "#;
 
 fn main() {
@@ -63,8 +63,7 @@ fn main() {
         let mut catalog = Catalog::default();
         catalog.add(Custom::parse("pgbench", PGBENCH).expect("a load")).expect("its name is free");
         let dataset = catalog.resolve("pgbench", tables).expect("it is there").dataset;
-        let pgbench = || pgbench(&release.server().with_file_name("pgbench"), &endpoint, rows);
-        compare("pgbench -i", rounds, || ours(&*dataset), pgbench);
+        compare("pgbench -i", rounds, || ours(&*dataset), || pgbench(&endpoint, rows));
     }
     server.stop().expect("it stops");
 }
@@ -128,10 +127,10 @@ fn sysbench(product: Product, endpoint: &Endpoint, rows: u64) -> f64 {
     rate
 }
 
-fn pgbench(program: &Path, endpoint: &Endpoint, rows: u64) -> f64 {
+fn pgbench(endpoint: &Endpoint, rows: u64) -> f64 {
     let command = |steps: &str| {
         let (host, port) = address(endpoint);
-        let mut command = Command::new(program);
+        let mut command = Command::new("pgbench");
         command
             .args(["-i", "-q", "-I", steps, "-h", host])
             .arg(format!("--port={port}"))
@@ -154,9 +153,10 @@ fn address(endpoint: &Endpoint) -> (&str, u16) {
 /// Its name without its arguments is what a failure may show.
 fn run(mut command: Command) {
     let program = command.get_program().to_owned();
-    let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let status = status.unwrap_or_else(|_| panic!("{program:?} is missing; run tools/setup bench"));
-    assert!(status.success(), "{program:?} failed");
+    let output = command.stdin(Stdio::null()).output();
+    let output = output.unwrap_or_else(|_| panic!("{program:?} is missing; run tools/setup bench"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program:?} failed: {said}");
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures")]
