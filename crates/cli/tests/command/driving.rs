@@ -37,7 +37,7 @@ fn codes(warnings: &Value) -> Vec<&str> {
 fn a_crowd(server: &str) {
     let Some(home) = servers::home() else { return };
     let _turn = turn();
-    let more = "--clients 600 --think 500ms..1.5s --rounds 1 --warm-up 1";
+    let more = "--clients 600 --think 500ms..1.5s --rounds 1";
     let flags: Vec<&str> = SHORT.into_iter().chain(more.split(' ')).collect();
     let (run, text) = measure(&home, server, server, &flags);
     assert_eq!(run["driving"], "think 500ms..1.5s");
@@ -107,7 +107,7 @@ fn offered_exactly(run: &Value, text: &str, rate: &str, offered: u64) {
 }
 
 fn at_rate(rate: &str) -> Vec<&str> {
-    let more = ["--rate", rate, "--clients", "4", "--rounds", "2", "--warm-up", "0.5"];
+    let more = ["--rate", rate, "--clients", "4", "--rounds", "2"];
     [&SHORT[..], &more].concat()
 }
 
