@@ -45,8 +45,8 @@ impl Tables {
             Dialect::Postgres => (
                 format!("CREATE TABLE {name} (id SERIAL, {others})"),
                 vec![
-                    format!("ALTER TABLE {name} ADD PRIMARY KEY (id)"),
                     index,
+                    format!("ALTER TABLE {name} ADD PRIMARY KEY (id)"),
                     format!("SELECT setval('{name}_id_seq', {})", self.rows),
                     format!("VACUUM ANALYZE {name}"),
                 ],
