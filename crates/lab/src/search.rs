@@ -29,10 +29,7 @@ const BRACKETS: u64 = 0x6272_6163_6b65_7473;
 /// Whether a round satisfies the condition and held its rate: with a queue that grows, a condition
 /// holds for as long as the round is short.
 pub(crate) fn passes(round: &Round, slo: Slo) -> bool {
-    round
-        .open
-        .as_ref()
-        .is_some_and(|open| slo.holds(&open.response) && open.is_sustained(round.events))
+    round.open.as_ref().is_some_and(|open| slo.holds(&open.response)) && round.holds_its_rate()
 }
 
 /// One step that was taken.
