@@ -62,7 +62,7 @@ pub struct Start {
     /// mysql:8.0, mariadb:11.8, postgres:17 …; or the name of one that was stopped
     #[arg(value_name = "SERVER|NAME")]
     pub server: String,
-    /// What to call it [default: that of its release, such as mysql-8.0.33@maven]
+    /// What to call it; otherwise its release names it, such as mysql-8.0.33@maven
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
 }
