@@ -55,6 +55,7 @@ pub(crate) enum Setback {
 }
 
 /// How the next event comes about.
+#[expect(clippy::large_enum_variant, reason = "one for each client, and the large one is usual")]
 enum Turn<'a> {
     Program { program: &'a Program, client: u32, event: Event },
     Partner(Box<dyn Partner>),

@@ -1,13 +1,16 @@
 //! A socket, TCP or unix. It blocks, except where a reader asks only for what is there.
+//!
+//! Bytes go in and out by system calls of our own: the C library's are points at which a thread may
+//! be cancelled, and guarding them costs four locked instructions for each statement.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use dbdyno_model::{Secret, Transport};
-use nix::sys::socket::{MsgFlags, recv};
+use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::error::WireError;
 
@@ -100,17 +103,17 @@ impl Stream {
     /// The operating system's.
     #[inline]
     pub(crate) fn read_as(&mut self, waiting: Waiting, buffer: &mut [u8]) -> io::Result<usize> {
-        match waiting {
-            Waiting::UntilThere => self.read(buffer),
-            Waiting::Never => {
-                let socket = self.as_fd().as_raw_fd();
-                recv(socket, buffer, MsgFlags::MSG_DONTWAIT).map_err(io::Error::from)
-            }
-        }
+        let flags = match waiting {
+            Waiting::UntilThere => RecvFlags::empty(),
+            Waiting::Never => RecvFlags::DONTWAIT,
+        };
+        let (read, _) = recv(self.as_fd(), buffer, flags)?;
+        Ok(read)
     }
 }
 
 impl AsFd for Stream {
+    #[inline]
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Stream::Tcp(stream) => stream.as_fd(),
@@ -122,20 +125,14 @@ impl AsFd for Stream {
 impl Read for Stream {
     #[inline]
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => stream.read(buffer),
-            Stream::Unix(stream) => stream.read(buffer),
-        }
+        self.read_as(Waiting::UntilThere, buffer)
     }
 }
 
 impl Write for Stream {
     #[inline]
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => stream.write(buffer),
-            Stream::Unix(stream) => stream.write(buffer),
-        }
+        Ok(send(self.as_fd(), buffer, SendFlags::NOSIGNAL)?)
     }
     fn flush(&mut self) -> io::Result<()> {
         Ok(())

@@ -34,20 +34,62 @@ pub(crate) struct Scope {
 }
 
 /// What generators refer back to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Memory {
     pub id: i64,
     pub k: i64,
-    pub sequence: i64,
+    /// Client and operation whose own numbers `{seq}` gives.
+    turn: (u32, u64),
+    /// How many of them it has given.
+    sequence: i64,
     pub row: i64,
     pub kept: [Value; KEPT_MOST],
 }
 
 impl Memory {
-    /// Nothing is remembered; `{seq}` gives what comes after `sequence`.
-    pub(crate) fn new(sequence: i64, row: i64) -> Memory {
-        Memory { id: 0, k: 0, sequence, row, kept: [Value::Null; KEPT_MOST] }
+    /// What making a row remembers: its number.
+    pub(crate) fn of_row(row: i64) -> Memory {
+        Memory { row, ..Memory::default() }
     }
+
+    /// Forgets everything, values under `kept` names among it, for an operation of a client.
+    #[inline]
+    pub(crate) fn begin(&mut self, client: u32, operation: u64, kept: usize) {
+        (self.turn, self.sequence) = ((client, operation), 0);
+        self.forget_row();
+        self.kept[..kept].fill(Value::Null);
+    }
+
+    /// Forgets the last id and the last k.
+    #[inline]
+    pub(crate) fn forget_row(&mut self) {
+        (self.id, self.k) = (0, 0);
+    }
+
+    fn last_in_sequence(&self) -> Value {
+        let (client, operation) = self.turn;
+        Value::Int(sequence(client, operation) + self.sequence)
+    }
+}
+
+/// What `{seq}` counts from in an operation: no other operation of any client, pair, cell or phase
+/// of a plan gets the same numbers, and later ones get greater ones.
+///
+/// ```text
+///   operation   phase 62,61   cell 50…58   pair 32…45   second half 31   within the round 0…21
+///   number      phase + 1 │ cell, 9 bits │ pair, 14 │ half │ within, 22 │ client, 10 │ place, 5
+/// ```
+///
+/// See `lab::track` for the numbers of operations. Beyond these limits (16 384 pairs, 4 million
+/// operations of one client in one round, 1 024 clients) numbers come again.
+fn sequence(client: u32, operation: u64) -> i64 {
+    let bits = |from: u32, count: u32| (operation >> from) & ((1 << count) - 1);
+    let mut number = bits(61, 2).min(2) + 1;
+    for (part, width) in [(bits(50, 9), 9), (bits(32, 14), 14), (bits(31, 1), 1), (bits(0, 22), 22)]
+    {
+        number = (number << width) | part;
+    }
+    (((number << 10) | u64::from(client & 0x3ff)) << 5) as i64
 }
 
 impl Scope {
@@ -80,9 +122,9 @@ impl Scope {
             Generator::Const(number) => Value::Int(*number),
             Generator::Sequence => {
                 memory.sequence += 1;
-                Value::Int(memory.sequence)
+                memory.last_in_sequence()
             }
-            Generator::LastSequence => Value::Int(memory.sequence),
+            Generator::LastSequence => memory.last_in_sequence(),
             Generator::Row => Value::Int(memory.row),
             Generator::Null(share, inner) => {
                 if random.below(10_000) < u64::from(*share) {

@@ -1,7 +1,7 @@
 //! A load made ready for one server: all statements spelled out, events as a pure function.
 
 use dbdyno_model::Dialect;
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::{self, Prefix, Stream};
 
 use crate::dataset::Dataset;
 use crate::filing::Filing;
@@ -45,9 +45,10 @@ impl Statement {
 }
 
 /// One value of a parameter; text lies in the event's buffer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Value {
     /// SQL NULL.
+    #[default]
     Null,
     /// An integer.
     Int(i64),
@@ -85,6 +86,7 @@ pub struct Event {
     pub kind: u32,
     values: Vec<Value>,
     text: Vec<u8>,
+    memory: Memory,
 }
 
 impl Event {
@@ -149,6 +151,8 @@ struct Turn {
     scope: Scope,
     /// By step with weights, else one for all: the kind of such an event.
     kinds: Vec<u32>,
+    /// Names under which events of this turn keep values.
+    kept: usize,
 }
 
 /// A mix or a choice of several made ready.
@@ -161,8 +165,8 @@ pub struct Program {
     shares: Vec<u32>,
     filing: Filing,
     tables: u32,
-    seed: u64,
-    load_key: u64,
+    /// With what the keys of all events begin: the seed and the load.
+    prefix: Prefix,
 }
 
 impl Program {
@@ -210,8 +214,7 @@ impl Program {
             shares: Vec::new(),
             filing: Filing::Whole,
             tables: dataset.drawn_tables().len() as u32,
-            seed: dataset.seed(),
-            load_key: random::key_of(key),
+            prefix: Prefix::of(&[dataset.seed(), random::key_of(key)]),
         }
     }
 
@@ -245,13 +248,13 @@ impl Program {
             }
             steps.push(CompiledStep { asks, repeat: step.repeat, table: step.table });
         }
-        let scope = binder.scope;
+        let (scope, kept) = (binder.scope, binder.kept.len());
         let frame = (mix.transaction == Transaction::Explicit).then(|| Frame {
             begin: self.control(begin_statement(dialect, mix), "begin"),
             commit: self.control("COMMIT", "commit"),
         });
         let (weights, kinds) = (mix.weights.clone(), Vec::new());
-        self.turns.push(Turn { steps, weights, frame, scope, kinds });
+        self.turns.push(Turn { steps, weights, frame, scope, kinds, kept });
         Ok(())
     }
 
@@ -319,8 +322,7 @@ impl Program {
     /// Overwrites `event` with operation number `operation` of client `client`. The same numbers
     /// give the same event, always.
     pub fn fill(&self, client: u32, operation: u64, event: &mut Event) {
-        let key = [self.seed, self.load_key, u64::from(client), operation];
-        let mut random = random::stream(&key);
+        let mut random = self.prefix.stream(&[u64::from(client), operation]);
         event.calls.clear();
         event.values.clear();
         event.text.clear();
@@ -339,16 +341,16 @@ impl Program {
             }
         };
         event.kind = turn.kinds[kind];
-        let mut memory = Memory::new(sequence(client, operation), 0);
+        event.memory.begin(client, operation, turn.kept);
         for step in steps {
             let table = match step.table {
                 TableDraw::Random => random.below(u64::from(self.tables)) as u32,
                 TableDraw::OfClient => client % self.tables,
             };
             for _ in 0..step.repeat {
-                (memory.id, memory.k) = (0, 0);
+                event.memory.forget_row();
                 for ask in &step.asks {
-                    turn.push_call(ask, table, &mut memory, &mut random, event);
+                    turn.push_call(ask, table, &mut random, event);
                 }
             }
         }
@@ -393,17 +395,10 @@ impl Turn {
         KindOfEvent { statements, single_class }
     }
 
-    fn push_call(
-        &self,
-        ask: &CompiledAsk,
-        table: u32,
-        memory: &mut Memory,
-        random: &mut Stream,
-        event: &mut Event,
-    ) {
+    fn push_call(&self, ask: &CompiledAsk, table: u32, random: &mut Stream, event: &mut Event) {
         let first_value = event.values.len() as u32;
         for generator in &ask.generators {
-            let value = self.scope.value(generator, memory, random, &mut event.text);
+            let value = self.scope.value(generator, &mut event.memory, random, &mut event.text);
             event.values.push(value);
         }
         event.calls.push(Call {
@@ -474,26 +469,6 @@ impl Binder<'_> {
 fn scope(mix: &Mix, dataset: &dyn Dataset) -> Scope {
     let rows = dataset.rows();
     Scope { rows, ids: mix.draw.over(rows), others: Vec::new() }
-}
-
-/// What `{seq}` counts from in an operation: no other operation of any client, pair, cell or phase
-/// of a plan gets the same numbers, and later ones get greater ones.
-///
-/// ```text
-///   operation   phase 62,61   cell 50…58   pair 32…45   second half 31   within the round 0…21
-///   number      phase + 1 │ cell, 9 bits │ pair, 14 │ half │ within, 22 │ client, 10 │ place, 5
-/// ```
-///
-/// See `lab::track` for the numbers of operations. Beyond these limits (16 384 pairs, 4 million
-/// operations of one client in one round, 1 024 clients) numbers come again.
-fn sequence(client: u32, operation: u64) -> i64 {
-    let bits = |from: u32, count: u32| (operation >> from) & ((1 << count) - 1);
-    let mut number = bits(61, 2).min(2) + 1;
-    for (part, width) in [(bits(50, 9), 9), (bits(32, 14), 14), (bits(31, 1), 1), (bits(0, 22), 22)]
-    {
-        number = (number << width) | part;
-    }
-    (((number << 10) | u64::from(client & 0x3ff)) << 5) as i64
 }
 
 fn statement(template: &Template, channel: Channel, dialect: Dialect, table: &str) -> Statement {

@@ -18,6 +18,8 @@ const EXECUTE: u8 = 0x17;
 const CLOSE: u8 = 0x19;
 const NO_CURSOR: u8 = 0;
 const ONE_ITERATION: [u8; 4] = [1, 0, 0, 0];
+/// Bytes of the statement's number, the cursor and the iterations.
+const BEFORE_NULLS: usize = 9;
 
 const TYPE_NULL: u16 = 0x06;
 const TYPE_LONGLONG: u16 = 0x08;
@@ -27,6 +29,8 @@ const TYPE_VAR_STRING: u16 = 0xFD;
 #[derive(Debug)]
 pub(super) struct Statement {
     id: u32,
+    /// With what every execution begins: all up to the NULL bits, and these, none of them set.
+    beginning: Vec<u8>,
     /// The types of the parameters in the last execution; for one that has always been NULL, NULL.
     types: Vec<u16>,
     bound: Bound,
@@ -57,7 +61,12 @@ impl Statement {
                 skip_columns(channel, u64::from(count), ending)?;
             }
         }
-        Ok(Statement { id, types: vec![TYPE_NULL; usize::from(parameters)], bound: Bound::No })
+        let parameters = usize::from(parameters);
+        let mut beginning = id.to_le_bytes().to_vec();
+        beginning.push(NO_CURSOR);
+        beginning.extend_from_slice(&ONE_ITERATION);
+        beginning.resize(BEFORE_NULLS + parameters.div_ceil(8), 0);
+        Ok(Statement { id, beginning, types: vec![TYPE_NULL; parameters], bound: Bound::No })
     }
 
     /// Writes an execution.
@@ -71,52 +80,57 @@ impl Statement {
             )));
         }
         let output = channel.command(EXECUTE)?;
-        output.extend_from_slice(&self.id.to_le_bytes());
-        output.push(NO_CURSOR);
-        output.extend_from_slice(&ONE_ITERATION);
+        let bits = output.len() + BEFORE_NULLS;
+        output.extend_from_slice(&self.beginning);
         if count == 0 {
             return Ok(());
         }
-        let bits = output.len();
-        output.resize(bits + count.div_ceil(8), 0);
-        if self.bind(args) == Bound::Yes {
+        if self.bound == Bound::Yes {
             output.push(0);
-        } else {
-            output.push(1);
-            for kind in &self.types {
-                output.extend_from_slice(&kind.to_le_bytes());
+            if self.write_values(output, bits, args) == Bound::Yes {
+                return Ok(());
             }
+            output.truncate(bits - BEFORE_NULLS);
+            output.extend_from_slice(&self.beginning);
         }
-        for index in 0..count {
-            match args.get(index) {
-                Param::Null => output[bits + index / 8] |= 1 << (index % 8),
-                Param::Int(value) => output.extend_from_slice(&value.to_le_bytes()),
-                Param::Text(text) => {
-                    put_length(output, text.len() as u64);
-                    output.extend_from_slice(text);
-                }
-            }
+        self.bind(args);
+        output.push(1);
+        for kind in &self.types {
+            output.extend_from_slice(&kind.to_le_bytes());
         }
+        self.write_values(output, bits, args);
         Ok(())
     }
 
-    /// Notes the types of these parameters; says whether the server has them already. NULL has any
-    /// type.
+    /// Appends the values, with NULLs marked at `bits`. Stops at a value that is not of the type
+    /// that is noted.
     #[inline]
-    fn bind(&mut self, args: &dyn Args) -> Bound {
-        let mut bound = self.bound;
+    fn write_values(&self, output: &mut Vec<u8>, bits: usize, args: &dyn Args) -> Bound {
+        for (index, &kind) in self.types.iter().enumerate() {
+            match (args.get(index), kind) {
+                (Param::Null, _) => output[bits + index / 8] |= 1 << (index % 8),
+                (Param::Int(value), TYPE_LONGLONG) => {
+                    output.extend_from_slice(&value.to_le_bytes());
+                }
+                (Param::Text(text), TYPE_VAR_STRING) => {
+                    put_length(output, text.len() as u64);
+                    output.extend_from_slice(text);
+                }
+                (Param::Int(_) | Param::Text(_), _) => return Bound::No,
+            }
+        }
+        Bound::Yes
+    }
+
+    /// Notes the types of these parameters; NULL has any type.
+    fn bind(&mut self, args: &dyn Args) {
         for (index, kind) in self.types.iter_mut().enumerate() {
-            let wanted = match args.get(index) {
+            *kind = match args.get(index) {
                 Param::Null => continue,
                 Param::Int(_) => TYPE_LONGLONG,
                 Param::Text(_) => TYPE_VAR_STRING,
             };
-            if *kind != wanted {
-                *kind = wanted;
-                bound = Bound::No;
-            }
         }
-        bound
     }
 
     /// Lets the server forget the statement; it does not answer.

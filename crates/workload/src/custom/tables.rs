@@ -367,7 +367,7 @@ impl Dataset for Own {
         let table = &self.tables[table];
         let mut random =
             random::stream(&[self.seed, random::key_of("custom rows"), table.stream, unit]);
-        let mut memory = Memory::new(0, unit as i64 + 1);
+        let mut memory = Memory::of_row(unit as i64 + 1);
         // Characters of this row, so that a later column can repeat those of an earlier one.
         let mut made = Vec::new();
         for (index, column) in table.columns.iter().enumerate() {
