@@ -79,13 +79,6 @@ pub fn fill(
         drop_tables(connector, &names)?;
         return Err(error);
     }
-    if dialect == Dialect::Postgres {
-        // Only a superuser may; elsewhere the checkpoint comes when it comes.
-        match client.run("CHECKPOINT") {
-            Err(error) if error.is_fatal() => return Err(error.into()),
-            Err(_) | Ok(_) => {}
-        }
-    }
     client.close();
     Ok(())
 }
