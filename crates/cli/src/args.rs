@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
-use dbdyno_model::{ArmSpec, Arrivals, Gate, Pin, Slo, TargetError, Think, target};
+use dbdyno_model::{
+    ArmSpec, Arrivals, Cache, Gate, ImageUse, Pin, Slo, TargetError, Think, target,
+};
 use dbdyno_workload::draw;
 use dbdyno_workload::suggest::did_you_mean;
 
@@ -132,6 +134,19 @@ pub struct Compare {
     /// about 1 % [default: 7 with --quick, else 11, for servers that dbdyno starts; 0 in suites]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub restarts: Option<u32>,
+    /// Where servers of dbdyno have their tables from: auto takes an image, a data directory that
+    /// was loaded once, and makes one of tables from 64 MB on; fresh makes it anew; none fills the
+    /// tables. Short for the option image= of both arms
+    #[arg(long, value_name = "auto|fresh|none", value_parser = named_image)]
+    pub image: Option<ImageUse>,
+    /// What servers of dbdyno have in memory when each cell and each life begins: warm, the tables;
+    /// cold, nothing. Short for the option cache= of both arms
+    #[arg(long, value_name = "warm|cold", value_parser = named_cache)]
+    pub cache: Option<Cache>,
+    /// Let TEST have its tables from this version, as an image, and upgrade them in place: 5.7
+    /// where TEST is mysql:8.0. Short for the option upgrade-from= of TEST
+    #[arg(long, value_name = "VERSION")]
+    pub upgrade_from: Option<String>,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,
@@ -323,6 +338,16 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
         Some(seconds) => Ok(Duration::from_secs_f64(seconds)),
         None => Err("give 0.1 to 86400 seconds, for example 2.5".to_owned()),
     }
+}
+
+fn named_image(text: &str) -> Result<ImageUse, String> {
+    let known = ImageUse::ALL.into_iter().find(|known| known.name() == text);
+    known.ok_or_else(|| "write auto, fresh or none".to_owned())
+}
+
+fn named_cache(text: &str) -> Result<Cache, String> {
+    let known = Cache::ALL.into_iter().find(|known| known.name() == text);
+    known.ok_or_else(|| "write warm or cold".to_owned())
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use dbdyno_lab::Remaining;
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, Driving, PerArm, Pin, Plan, RateShape, Run, Secret, Stage, Target,
+    Arm, ArmSpec, Cache, Cell, Driving, ImageUse, PerArm, Pin, Plan, RateShape, Run, Secret, Stage,
+    Target,
 };
 use dbdyno_store::Store;
 
@@ -100,6 +101,7 @@ struct Shape {
 /// these arms.
 pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Failure> {
     take_passwords_from_environment(&mut arms);
+    begin(flags, &mut arms)?;
     let driving = driving_of(flags)?;
     let shape = shape_of(&driving, flags);
     let rand = flags.rand.as_deref().map(|name| Rand { name, skew: flags.skew });
@@ -156,6 +158,37 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
     insert_benchmark::check(&plan).map_err(Failure::Usage)?;
     dbdyno_lab::check(&plan)?;
     Ok(plan)
+}
+
+/// Says to both arms how they begin, as far as the flags do and the arms themselves do not.
+fn begin(flags: &Compare, arms: &mut PerArm<ArmSpec>) -> Result<(), Failure> {
+    let wanted = [
+        ("--image", flags.image.is_some_and(|image| image != ImageUse::default())),
+        ("--cache cold", flags.cache.is_some_and(|cache| cache != Cache::default())),
+    ];
+    for arm in Arm::BOTH {
+        let is_ours = matches!(arms[arm].target, Target::Release(..));
+        let upgrade = ("--upgrade-from", arm == Arm::Test && flags.upgrade_from.is_some());
+        let unusable = wanted.iter().chain([&upgrade]).find(|(_, is_wanted)| *is_wanted);
+        if let Some((flag, _)) = unusable.filter(|_| !is_ours) {
+            return Err(Failure::Usage(format!(
+                "{flag} is for servers that dbdyno gets and starts itself, and {arm} is {}; name a \
+                 release such as mysql:8.0, or leave {flag} out",
+                arms[arm]
+            )));
+        }
+        let begin = &mut arms[arm].begin;
+        if begin.image == ImageUse::default() {
+            begin.image = flags.image.unwrap_or_default();
+        }
+        if begin.cache == Cache::default() {
+            begin.cache = flags.cache.unwrap_or_default();
+        }
+        if arm == Arm::Test && begin.upgrade_from.is_none() {
+            begin.upgrade_from.clone_from(&flags.upgrade_from);
+        }
+    }
+    Ok(())
 }
 
 fn driving_of(flags: &Compare) -> Result<Driving, Failure> {

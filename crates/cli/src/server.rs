@@ -10,8 +10,12 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use dbdyno_model::{ArmSpec, Product, SourceKind, Target, TargetError, split_version, target};
-use dbdyno_sandbox::{Background, Home, Offer, Options, Release, State, Symbols, here, offers};
+use dbdyno_model::{
+    ArmSpec, Begin, Product, SourceKind, Target, TargetError, split_version, target,
+};
+use dbdyno_sandbox::{
+    Background, Home, Image, Offer, Options, Release, State, Symbols, here, offers,
+};
 use dbdyno_workload::suggest::did_you_mean;
 
 use crate::args::Place;
@@ -39,7 +43,9 @@ pub enum ServerCommand {
     Shell(Named),
     /// Show the end of a background server's error log
     Logs(Logs),
-    /// Remove a background server with its data, or a release
+    /// List the images: data directories with tables, loaded once, from which runs start
+    Images(Images),
+    /// Remove a background server with its data, a release, or an image
     Rm(Named),
 }
 
@@ -75,6 +81,13 @@ pub struct Named {
 }
 
 #[derive(Debug, Args)]
+pub struct Images {
+    /// Read every file and compare it with what it was when the image was made
+    #[arg(long)]
+    pub check: bool,
+}
+
+#[derive(Debug, Args)]
 pub struct Logs {
     /// As `dbdyno server ls` shows it
     #[arg(value_name = "NAME")]
@@ -104,6 +117,7 @@ pub fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
             output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
             Ok(Exit::Holds)
         }
+        ServerCommand::Images(flags) => images(&home, flags),
         ServerCommand::Rm(named) => removed(&home, &named.name),
     }
 }
@@ -111,7 +125,9 @@ pub fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
 /// What a target names, if it names a release.
 fn release_of(text: &str) -> Result<(Product, String), Failure> {
     match text.parse::<ArmSpec>() {
-        Ok(ArmSpec { target: Target::Release(product, version), slow: 0.0 }) => {
+        Ok(ArmSpec { target: Target::Release(product, version), slow: 0.0, begin })
+            if begin == Begin::default() =>
+        {
             Ok((product, version))
         }
         Err(TargetError::UnknownKind(kind)) => Err(Failure::Usage(format!(
@@ -186,6 +202,12 @@ fn list(home: &Home) -> Result<Exit, Failure> {
     for server in &servers {
         text.push_str(&format!("  {:24} {:24} {}\n", server.name, server.tree, shown(server)));
     }
+    let images = Image::all(home);
+    if !images.is_empty() {
+        let mb: u64 = images.iter().map(|image| image.mb).sum();
+        text.push_str(&format!("images ({mb} MB; `dbdyno server images` says what is in them)\n"));
+        images.iter().for_each(|image| text.push_str(&line_of(image)));
+    }
     text.push_str("can be had (to download, on disk)\n");
     for Offer { product, version, source, package, download_mb, disk_mb } in offers() {
         let target = format!("{}:{version}", product.name());
@@ -199,6 +221,29 @@ fn list(home: &Home) -> Result<Exit, Failure> {
            any                system  SERVER@system, what this machine has installed\n",
     );
     output::print(&text)?;
+    Ok(Exit::Holds)
+}
+
+fn line_of(image: &Image) -> String {
+    format!("  {:32} {:>6} MB\n", image.name, image.mb)
+}
+
+fn images(home: &Home, flags: &Images) -> Result<Exit, Failure> {
+    let all = Image::all(home);
+    if all.is_empty() {
+        output::say("no images; `compare` makes them of tables from 64 MB on");
+    }
+    for image in &all {
+        let mut text = line_of(image);
+        for line in &image.key {
+            text.push_str(&format!("      {line}\n"));
+        }
+        if flags.check {
+            image.check()?;
+            text.push_str("      checked: every file is what it was\n");
+        }
+        output::print(&text)?;
+    }
     Ok(Exit::Holds)
 }
 
@@ -260,11 +305,19 @@ fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
         server.remove(home)?;
         return Ok(Exit::Holds);
     }
+    if let Some(image) = Image::named(home, name) {
+        return match image.remove(home)? {
+            true => Ok(Exit::Holds),
+            false => Err(Failure::Usage(format!(
+                "NAME {name:?}: a server is being started from this image; try again in a moment"
+            ))),
+        };
+    }
     let tree = name.replacen(':', "-", 1);
     let Some(release) = here(home).into_iter().find(|release| release.name() == tree) else {
         return Err(Failure::Usage(format!(
-            "NAME {name:?}: neither a background server nor a release is called so; `dbdyno server \
-             ls` names both"
+            "NAME {name:?}: no background server, release or image is called so; `dbdyno server \
+             ls` names all"
         )));
     };
     dbdyno_sandbox::remove(home, &release)?;

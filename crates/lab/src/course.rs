@@ -239,6 +239,38 @@ impl<'a, 'b> Course<'a, 'b> {
         Ok(true)
     }
 
+    /// Servers that begin cold are started again, and nothing is asked of them before the first
+    /// round; of their rate is known what the tracks before had.
+    fn cool(
+        &mut self,
+        cell: &Cell,
+        tracks: PerArm<Track<'b>>,
+    ) -> Result<PerArm<Track<'b>>, LabError> {
+        let is_cold = Arm::BOTH.into_iter().any(|arm| self.stations[arm].begins_cold());
+        if !is_cold || !self.restart()? {
+            return Ok(tracks);
+        }
+        self.again(cell, &tracks)
+    }
+
+    /// Both arms made ready once more after a start of the servers.
+    fn again(
+        &mut self,
+        cell: &Cell,
+        before: &PerArm<Track<'_>>,
+    ) -> Result<PerArm<Track<'b>>, LabError> {
+        let is_cold = Arm::BOTH.into_iter().any(|arm| self.stations[arm].begins_cold());
+        let limit_ns = if is_cold { 0 } else { self.plan.warm_again_ns() };
+        let mut tracks = self.tracks(cell, Duration::from_nanos(limit_ns))?;
+        if is_cold {
+            for arm in Arm::BOTH {
+                tracks[arm].warm_tps = before[arm].warm_tps;
+                tracks[arm].around = before[arm].around;
+            }
+        }
+        Ok(tracks)
+    }
+
     fn measure(&mut self, cell: &Cell) -> Result<(), LabError> {
         let (plan, next_pair) = (self.plan, self.left.next_pair(cell));
         let known = self.left.pace(plan, cell);
@@ -255,7 +287,7 @@ impl<'a, 'b> Course<'a, 'b> {
             None => self.pace(cell, &tracks)?,
         };
         let left = |key: &RoundKey| (next_pair..pace.pairs).contains(&key.pair);
-        let mut tracks = tracks;
+        let mut tracks = self.cool(cell, tracks)?;
         let mut begun = None;
         for key in plan.rounds(cell).into_iter().filter(left) {
             if begun.replace(key.pair) != Some(key.pair)
@@ -263,7 +295,7 @@ impl<'a, 'b> Course<'a, 'b> {
                 && plan.restarts_before(key.pair, pace.pairs)
                 && self.restart()?
             {
-                tracks = self.tracks(cell, Duration::from_nanos(plan.warm_again_ns()))?;
+                tracks = self.again(cell, &tracks)?;
             }
             self.lab.watch.progress(Progress::RoundBegins {
                 done: self.counter.done,

@@ -9,6 +9,7 @@ use dbdyno_store::{NewRun, Store};
 
 use crate::course::Course;
 use crate::error::LabError;
+use crate::image;
 use crate::loads::{self, datasets_of};
 use crate::placement;
 use crate::provenance;
@@ -153,6 +154,10 @@ fn begin(
             lab.watch.progress(Progress::Warning(&warning.text));
             lab.store.add_warning(&run, warning)?;
         }
+    }
+    for warning in image::warnings(stations) {
+        lab.watch.progress(Progress::Warning(&warning.text));
+        lab.store.add_warning(&run, &warning)?;
     }
     for warning in placement::warnings(order.plan, stations) {
         lab.store.add_warning(&run, &warning)?;

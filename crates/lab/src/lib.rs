@@ -22,6 +22,7 @@ pub mod error;
 pub mod experiment;
 mod guest;
 mod hiccup;
+mod image;
 mod insert_benchmark;
 pub mod judge;
 mod loads;

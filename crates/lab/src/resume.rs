@@ -176,7 +176,8 @@ pub(crate) fn changes(
 ) -> Result<Option<Warning>, LabError> {
     const VERSION: &str = "server.version";
     /// Made anew with each data directory.
-    const OF_THE_INSTANCE: [&str; 2] = ["variable.server_uid", "variable.server_uuid"];
+    const OF_THE_INSTANCE: [&str; 3] =
+        ["image.origin", "variable.server_uid", "variable.server_uuid"];
     let mut changed = Vec::new();
     for arm in Arm::BOTH {
         let (before, now) = (&before[arm], now[arm]);

@@ -6,16 +6,17 @@ use std::sync::atomic::AtomicBool;
 
 use dbdyno_load::{Connector, FillProgress, LoadError, SqliteFile, check_invariants, fill};
 use dbdyno_model::{
-    Arm, ArmSpec, Dialect, Environment, Product, ServerUrl, Severity, Target, Warning,
+    Arm, ArmSpec, Cache, Dialect, Environment, Product, ServerUrl, Severity, Target, Warning,
 };
 use dbdyno_probe::ServerProbe;
-use dbdyno_sandbox::{Home, Options, Scratch, Server};
+use dbdyno_sandbox::{Home, Image, ImageKey, Options, Release, SandboxError, Scratch, Server};
 use dbdyno_wire::{Client, Endpoint};
 use dbdyno_workload::Dataset;
 
 use crate::environment;
 use crate::error::LabError;
 use crate::guest::{Found, Guest};
+use crate::image::{self, Origin, Policy};
 use crate::pragma;
 use crate::provenance;
 use crate::watch::{Progress, Watch};
@@ -33,6 +34,8 @@ pub struct Station {
     /// What the reader of its numbers must know.
     pub warnings: Vec<Warning>,
     keeper: Keeper,
+    origin: Origin,
+    cache: Cache,
 }
 
 /// What has to be taken down afterwards.
@@ -94,6 +97,8 @@ impl Station {
             environment: self.environment.clone(),
             warnings: slowed(setup),
             keeper: Keeper::Shared,
+            origin: Origin::Filling,
+            cache: Cache::Warm,
         }
     }
 
@@ -130,16 +135,44 @@ impl Station {
         matches!(self.keeper, Keeper::Server(_))
     }
 
+    /// The image that it started from, and when that was made, in words.
+    pub fn image(&self) -> Option<String> {
+        let Origin::Image(image) = &self.origin else { return None };
+        Some(format!("{} ({})", image.name, self.environment.get("image.origin")))
+    }
+
+    /// Whether each of its lives begins with nothing in memory.
+    pub fn begins_cold(&self) -> bool {
+        self.cache == Cache::Cold
+    }
+
     /// Starts the server again on its data and reads the tables once, so that its memory holds them
-    /// as before.
+    /// as before; or, if it is to begin cold, sees to it that nothing is in memory.
     ///
     /// # Errors
     /// A server that does not stop or does not come back.
     pub fn restart(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
         let Keeper::Server(server) = &mut self.keeper else { return Ok(()) };
-        server.restart().map_err(|error| LabError::Sandbox(arm, error))?;
+        let restarted = match self.cache {
+            Cache::Warm => server.restart(),
+            Cache::Cold => server.restart_cold(),
+        };
+        restarted.map_err(|error| LabError::Sandbox(arm, error))?;
+        self.come_back(arm, datasets)
+    }
+
+    /// After a start of the server: learns where it is, and warms it unless it is to be cold.
+    fn come_back(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+        let Keeper::Server(server) = &self.keeper else { return Ok(()) };
         self.connector = connector(self.dialect, server.endpoint());
         self.probe = Some(ServerProbe::of_process(server.pid()));
+        match self.cache {
+            Cache::Warm => self.read_tables(arm, datasets),
+            Cache::Cold => Ok(()),
+        }
+    }
+
+    fn read_tables(&self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
         let tables = datasets.iter().flat_map(|dataset| dataset.tables(self.dialect));
         let read = |client: &mut dyn Client| {
             tables.into_iter().try_for_each(|table| {
@@ -182,8 +215,18 @@ impl Station {
         let release =
             dbdyno_sandbox::get(setup.home, product, version, &mut say).map_err(sandbox)?;
         let options = Options::for_host(setup.memory_mb).for_clients(setup.clients);
-        let server =
-            Server::start(setup.home, &release, &options, arm.name(), &mut say).map_err(sandbox)?;
+        let options = with_room(options, setup.datasets);
+        let origin = origin(setup, &release, &options).map_err(sandbox)?;
+        let (home, name) = (setup.home, arm.name());
+        let server = match &origin {
+            Origin::Image(image) => {
+                Server::start_from(home, &release, &options, name, image, &mut say)
+            }
+            Origin::Filling | Origin::Making(_) => {
+                Server::start(home, &release, &options, name, &mut say)
+            }
+        };
+        let server = server.map_err(sandbox)?;
         let endpoint = server.endpoint();
         let connector = connector(product.dialect(), endpoint.clone());
         let port = match &endpoint.transport {
@@ -198,6 +241,7 @@ impl Station {
         let mut environment = ask(arm, &label, &connector, product.dialect(), &instance)?;
         environment.set("server.origin", &*release.origin);
         environment.set(provenance::SOURCE, release.source.name());
+        environment.set("server.cache", setup.spec.begin.cache.name());
         for (package, version) in &release.packages {
             environment.set(format!("package.{package}"), version);
         }
@@ -211,6 +255,8 @@ impl Station {
             environment,
             warnings: Vec::new(),
             keeper: Keeper::Server(Box::new(server)),
+            origin,
+            cache: setup.spec.begin.cache,
         })
     }
 
@@ -258,7 +304,8 @@ impl Station {
             }
         };
         let dialect = url.dialect;
-        Ok(Station { connector, dialect, probe, environment, warnings, keeper })
+        let (origin, cache) = (Origin::Filling, Cache::Warm);
+        Ok(Station { connector, dialect, probe, environment, warnings, keeper, origin, cache })
     }
 
     fn embed(setup: &SetUp<'_>, pragmas: &[(String, String)]) -> Result<Station, LabError> {
@@ -276,14 +323,50 @@ impl Station {
             environment,
             warnings: Vec::new(),
             keeper: Keeper::Scratch { _directory: scratch },
+            origin: Origin::Filling,
+            cache: Cache::Warm,
         })
     }
 
-    /// Makes and fills the tables, unless they are those of the other arm.
+    /// Makes and fills the tables, unless they are those of the other arm or come from an image.
     ///
     /// # Errors
     /// The server's refusal, or a request to stop.
-    pub fn fill(&self, setup: &SetUp<'_>, watch: &mut dyn Watch) -> Result<(), LabError> {
+    pub fn fill(&mut self, setup: &SetUp<'_>, watch: &mut dyn Watch) -> Result<(), LabError> {
+        let sandbox = |error| LabError::Sandbox(setup.arm, error);
+        let made = match std::mem::replace(&mut self.origin, Origin::Filling) {
+            Origin::Filling => return self.fill_tables(setup, watch),
+            Origin::Image(image) => (image, "made earlier"),
+            Origin::Making(key) => {
+                // The other arm may have made it since we looked.
+                let found = Image::find(setup.home, &key);
+                if found.is_none() {
+                    self.fill_tables(setup, watch)?;
+                }
+                let Keeper::Server(server) = &mut self.keeper else { return Ok(()) };
+                let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
+                match found {
+                    Some(image) => {
+                        server.restore(&image).map_err(sandbox)?;
+                        (image, "made by this run")
+                    }
+                    None => match server.keep_as_image(setup.home, &key, &mut say) {
+                        Ok(Some(image)) => (image, "made by this run"),
+                        Ok(None) => return self.come_back(setup.arm, setup.datasets),
+                        Err(error) => return Err(sandbox(error)),
+                    },
+                }
+            }
+        };
+        let (image, when) = made;
+        self.environment.set("image.key", &*image.name);
+        self.environment.set("image.content", format!("{:016x}", image.content_hash()));
+        self.environment.set("image.origin", when);
+        self.origin = Origin::Image(image);
+        self.come_back(setup.arm, setup.datasets)
+    }
+
+    fn fill_tables(&self, setup: &SetUp<'_>, watch: &mut dyn Watch) -> Result<(), LabError> {
         let arm = setup.arm;
         if matches!(self.keeper, Keeper::Shared) {
             return Ok(());
@@ -341,6 +424,32 @@ impl Station {
         }
         Ok(())
     }
+}
+
+/// Room for these tables: their rows as text, twice, for what indexes and pages take.
+fn with_room(options: Options, datasets: &[Arc<dyn Dataset>]) -> Options {
+    let bytes: u64 = datasets.iter().map(|dataset| dataset.bytes()).sum();
+    Options { tables_mb: options.tables_mb.max(2 * bytes / (1 << 20)), ..options }
+}
+
+/// Where the tables of a release come from.
+fn origin(setup: &SetUp<'_>, release: &Release, options: &Options) -> Result<Origin, SandboxError> {
+    let policy = image::policy(setup.spec.begin.image, setup.datasets);
+    if policy == Policy::Fill {
+        return Ok(Origin::Filling);
+    }
+    let content = image::content(setup.datasets, release.product.dialect());
+    let key = ImageKey::new(release, options, &content);
+    let found = Image::find(setup.home, &key);
+    Ok(match (policy, found) {
+        (Policy::Make, found) => {
+            found.map(|image| image.remove(setup.home)).transpose()?;
+            Origin::Making(key)
+        }
+        (_, Some(image)) => Origin::Image(image),
+        (Policy::UseOrMake, None) => Origin::Making(key),
+        (Policy::Fill | Policy::Use, None) => Origin::Filling,
+    })
 }
 
 fn slowed(setup: &SetUp<'_>) -> Vec<Warning> {

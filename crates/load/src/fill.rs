@@ -38,6 +38,9 @@ pub enum FillProgress {
     Finishing(u32),
 }
 
+/// Counts up when the same rows come to lie differently in the pages of a server: images of tables
+/// that were filled otherwise are not used any more.
+pub const FILL_VERSION: u32 = 1;
 /// Rows that are made and sent in one piece: about 100 KiB.
 const UNITS_PER_PIECE: u64 = 512;
 /// How often progress is told.

@@ -43,7 +43,7 @@ pub use check::check_invariants;
 pub use closed::{Measured, Moment, RoundSpec, THREADS_MAX, Thinking, run_round};
 pub use connector::Connector;
 pub use error::LoadError;
-pub use fill::{FillProgress, drop_tables, fill};
+pub use fill::{FILL_VERSION, FillProgress, drop_tables, fill};
 pub use open::{OpenSpec, run_open};
 pub use session::{Answer, Session};
 pub use sqlite::SqliteFile;

@@ -13,6 +13,7 @@
 
 pub mod arm;
 pub mod arrivals;
+pub mod begin;
 pub mod classes;
 pub mod comparison;
 pub mod driving;
@@ -32,6 +33,7 @@ pub mod warning;
 
 pub use arm::{Arm, PerArm};
 pub use arrivals::{Arrivals, RateShape, Spacing};
+pub use begin::{Begin, Cache, ImageUse};
 pub use classes::{ClassTally, ClassTimes, Counted};
 pub use comparison::{
     ArmSummary, CellComparison, ClassSummary, Comparison, Gate, GateOutcome, Interval, LatencyUs,

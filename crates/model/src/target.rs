@@ -8,12 +8,14 @@
 //!   mysql://user@localhost/db?socket=/run/mysqld/mysqld.sock
 //!   postgres://user@/db?host=/run/postgresql
 //!   sqlite:?synchronous=off            the bundled SQLite with pragmas
+//!   mysql:8.0?cache=cold               how a release begins, see `begin`
 //!   …?slow=5%                          any of them, slowed on purpose by a known share
 //! ```
 
 use std::fmt;
 use std::str::FromStr;
 
+use crate::begin::Begin;
 use crate::secret::Secret;
 
 /// How SQL is spelled and sent.
@@ -174,6 +176,8 @@ pub struct ArmSpec {
     /// Share of the rate that is taken away on purpose (0.05: every event is drawn out to 1/0.95 of
     /// its time by spinning in the client). An anchor to test the instrument with; 0 for real work.
     pub slow: f64,
+    /// How a server begins that dbdyno starts itself; nothing special for all others.
+    pub begin: Begin,
 }
 
 /// Why a target cannot be understood. The text says what to try next.
@@ -220,12 +224,16 @@ impl FromStr for ArmSpec {
         let (body, query) = text.split_once('?').unwrap_or((text, ""));
         let mut options = parse_query(query)?;
         let slow = take_slow(&mut options)?;
+        let begin = match body.contains("://") || body.starts_with("sqlite") {
+            true => Begin::default(),
+            false => take_begin(&mut options)?,
+        };
         let target = if let Some((scheme, rest)) = body.split_once("://") {
             Target::Url(parse_url(scheme, rest, options)?)
         } else {
             parse_release(body, options)?
         };
-        Ok(ArmSpec { target, slow })
+        Ok(ArmSpec { target, slow, begin })
     }
 }
 
@@ -253,6 +261,10 @@ impl fmt::Display for ArmSpec {
                     separator = '&';
                 }
             }
+        }
+        for (name, value) in self.begin.options() {
+            write!(f, "{separator}{name}={}", encode(&value))?;
+            separator = '&';
         }
         if self.slow > 0.0 {
             write!(f, "{separator}slow={}%", self.slow * 100.0)?;
@@ -403,6 +415,19 @@ fn take_slow(options: &mut Vec<(String, String)>) -> Result<f64, TargetError> {
     })
 }
 
+fn take_begin(options: &mut Vec<(String, String)>) -> Result<Begin, TargetError> {
+    let begin = Begin::take(options).map_err(malformed)?;
+    if let Some(version) = &begin.upgrade_from {
+        let plain = |c: char| c.is_ascii_alphanumeric() || ".-~@".contains(c);
+        if version.is_empty() || !version.chars().all(plain) {
+            return Err(malformed(
+                "upgrade-from= wants a version, for example upgrade-from=5.7".to_owned(),
+            ));
+        }
+    }
+    Ok(begin)
+}
+
 fn malformed(text: String) -> TargetError {
     TargetError::Malformed(text)
 }
@@ -461,6 +486,7 @@ mod tests {
             "mariadb:10.11",
             "postgres:17?slow=5%",
             "mysql:8.0.33@maven",
+            "mysql:8.0@maven?image=fresh&cache=cold&upgrade-from=5.7&slow=5%",
             "mysql://bob:s3cret@db.example:3307/shop",
             "mysql://root@/x?socket=/run/mysqld/mysqld.sock&slow=2.5%",
             "postgres://ann:p%40ss@[::1]:5433/d",
@@ -495,6 +521,9 @@ mod tests {
             "mysql:8.0@nowhere",
             "mysql:u:p@h/d",
             "mysql:8.0/x",
+            "mysql:8.0?upgrade-from=",
+            "mysql:8.0?image=old",
+            "mysql://h/d?cache=cold",
             "mysql://h:99999/d",
             "mysql://h/d?sokcet=/x",
             "mysql://u:%zz@h/d",

@@ -1,6 +1,7 @@
-//! The only clock of this crate: a limit on waiting. No number of a result depends on it.
+//! The only clock of this crate: limits on waiting, and when an image was last used. No number of
+//! a result depends on it.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// A moment after which waiting ends.
 pub(crate) struct Deadline(Instant);
@@ -21,4 +22,10 @@ impl Deadline {
         std::thread::sleep(POLL);
         Instant::now() < self.0
     }
+}
+
+/// The time of day: when something was last used.
+#[expect(clippy::disallowed_methods, reason = "what was not used for long is removed first")]
+pub(crate) fn time_of_day() -> SystemTime {
+    SystemTime::now()
 }

@@ -46,7 +46,7 @@ impl Home {
         let dir = dir.canonicalize().map_err(SandboxError::io("resolve", &dir))?;
         check_path(&dir)?;
         claim_marker(&dir)?;
-        for part in ["run", "servers", "templates", "tools", "apt", "bg"] {
+        for part in ["run", "servers", "templates", "images", "tools", "apt", "bg"] {
             let part = dir.join(part);
             fs::create_dir_all(&part).map_err(SandboxError::io("create", &part))?;
             let mode = if part.ends_with("apt") { 0o700 } else { 0o755 };
@@ -111,6 +111,10 @@ impl Home {
 
     pub(crate) fn templates(&self) -> PathBuf {
         self.dir.join("templates")
+    }
+
+    pub(crate) fn images(&self) -> PathBuf {
+        self.dir.join("images")
     }
 
     pub(crate) fn background(&self) -> PathBuf {

@@ -20,6 +20,7 @@
 //!   tools/         patchelf, if the machine has none; what the clients of registries keep
 //!   servers/       one tree for each release; appears whole, by a rename, or not at all
 //!   templates/     one initialised data directory for each release
+//!   images/        data directories with tables in them, loaded once; see `image`
 //!   run/           what belongs to a running dbdyno: data, sockets, logs; see `claim`
 //!   bg/            servers that run without a dbdyno; see `background`
 //! ```
@@ -43,10 +44,12 @@ mod clock;
 mod error;
 mod fetch;
 mod home;
+mod image;
 mod layout;
 mod libraries;
 mod limits;
 mod options;
+mod pages;
 mod process;
 mod registry;
 mod release;
@@ -63,6 +66,7 @@ pub use background::{Background, State, remove};
 pub use catalog::{Offer, available, offers};
 pub use error::SandboxError;
 pub use home::{Home, Scratch};
+pub use image::{Image, ImageKey};
 pub use options::Options;
 pub use process::{memory_mb, processors};
 pub use release::{Release, get, get_from, here};

@@ -18,7 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dbdyno_model::{Product, SourceKind, split_version};
+use dbdyno_model::{Product, SourceKind, random, split_version};
 
 use crate::apt::Apt;
 use crate::archive::open_up;
@@ -77,6 +77,11 @@ impl Release {
     /// Its tree's name among the others: `mariadb-10.11.19`, `mysql-8.0.33@maven`.
     pub fn name(&self) -> String {
         self.dir.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
+    /// A number that differs for two trees of the same name with other packages in them.
+    pub(crate) fn fingerprint(&self) -> String {
+        format!("{:016x}", random::key_of(&format!("{:?} {:?}", self.packages, self.sums)))
     }
 
     /// Disk that the tree takes, in MB.

@@ -24,9 +24,12 @@ use crate::child::{self, Kept};
 use crate::claim::Claim;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
+use crate::fetch;
 use crate::home::{Home, write_private};
+use crate::image::{self, Image, ImageKey};
 use crate::limits;
 use crate::options::Options;
+use crate::pages;
 use crate::process::{Identity, keep_on, kill_servers_in, servers_in};
 use crate::release::Release;
 use crate::space;
@@ -36,6 +39,8 @@ use crate::template::{self, Template};
 const START_WITHIN_S: u64 = 120;
 /// Seconds for a clean shutdown, which writes every changed page.
 pub(crate) const STOP_WITHIN_S: u64 = 60;
+/// Seconds for a shutdown that leaves nothing to do, of tables that were just filled.
+const REST_WITHIN_S: u64 = 1_200;
 /// Ports that are tried before giving up.
 const PORTS: usize = 5;
 /// Room beside data and redo log: system tables, temporary files, logs; in MB.
@@ -98,8 +103,37 @@ impl Server {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
         let template = Template::of(home, release, progress)?;
+        Server::start_on(home, release, options, name, &template, 0, progress)
+    }
+
+    /// As [`Server::start`], on a copy of `image`, which must have been made with the key of this
+    /// release and these options, or by a release from which this one upgrades in place.
+    ///
+    /// # Errors
+    /// As [`Server::start`]; [`SandboxError::Unsuitable`] if the image was removed meanwhile.
+    pub fn start_from(
+        home: &Home,
+        release: &Release,
+        options: &Options,
+        name: &str,
+        image: &Image,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Server, SandboxError> {
+        let used = image.take()?;
+        Server::start_on(home, release, options, name, &used.template, image.mb, progress)
+    }
+
+    fn start_on(
+        home: &Home,
+        release: &Release,
+        options: &Options,
+        name: &str,
+        template: &Template,
+        copied_mb: u64,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Server, SandboxError> {
         let what = format!("{} {} ({name})", release.product.name(), release.version);
-        let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);
+        let needed_mb = options.disk_mb(release.product).max(copied_mb).saturating_add(SLACK_MB);
         space::require(&format!("starting {what}"), home.dir(), needed_mb)?;
         if options.is_for_a_crowd() {
             limits::require(&format!("starting {what}"), release.product, options.max_connections)?;
@@ -115,7 +149,7 @@ impl Server {
             servers: home.servers(),
             ground: Ground::Claim(Claim::new(home, name)?),
         };
-        server.copy(&template)?;
+        server.copy(template)?;
         server.launch()?;
         Ok(server)
     }
@@ -164,10 +198,93 @@ impl Server {
     /// # Errors
     /// As [`Server::start`] and [`Server::stop`]; it is down then.
     pub fn restart(&mut self) -> Result<(), SandboxError> {
-        let down = self.shut_down();
-        self.judge_end(down)?;
-        drop(self.kept.take());
+        self.go_down(STOP_WITHIN_S)?;
         self.launch()
+    }
+
+    /// As [`Server::restart`], with nothing in memory that it could read faster than the disk gives
+    /// it: what lies in the page cache of its files is dropped, and no buffers are read in
+    /// beforehand. Files that it reads with `O_DIRECT`, InnoDB's, were not in the page cache.
+    ///
+    /// # Errors
+    /// As [`Server::restart`].
+    pub fn restart_cold(&mut self) -> Result<(), SandboxError> {
+        self.go_down(STOP_WITHIN_S)?;
+        let data = self.data_dir();
+        image::forget_buffers(&data);
+        pages::drop_cached(&data).map_err(SandboxError::io("drop the cached pages of", &data))?;
+        self.launch()
+    }
+
+    /// Brings it to rest, turns its data into an image and starts it again on a copy of that.
+    /// `None` where there is no room for an image; it is only started again then.
+    ///
+    /// # Errors
+    /// As [`Server::restart`]; it is down then.
+    pub fn keep_as_image(
+        &mut self,
+        home: &Home,
+        key: &ImageKey,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Option<Image>, SandboxError> {
+        progress("shutting down for an image");
+        self.come_to_rest()?;
+        let data = self.data_dir();
+        if !image::make_room(home, fetch::size_mb(&data)?)? {
+            progress("no room for an image");
+            self.launch()?;
+            return Ok(None);
+        }
+        progress(&format!("making the image {}", key.name()));
+        let image = image::keep(home, key, &data, &self.password)?;
+        self.start_over(&image)?;
+        Ok(Some(image))
+    }
+
+    /// Ends it, whatever it does, and starts it on a fresh copy of `image`.
+    ///
+    /// # Errors
+    /// As [`Server::start_from`]; it is down then.
+    pub fn restore(&mut self, image: &Image) -> Result<(), SandboxError> {
+        drop(self.kept.take());
+        kill_servers_in(&self.servers, self.ground.dir());
+        let data = self.data_dir();
+        remove_shared_memory(&data);
+        fs::remove_dir_all(&data).map_err(SandboxError::io("remove", &data))?;
+        self.start_over(image)
+    }
+
+    fn start_over(&mut self, image: &Image) -> Result<(), SandboxError> {
+        let used = image.take()?;
+        let what = format!("starting {} from {}", self.what, image.name);
+        space::require(&what, self.ground.dir(), image.mb.saturating_add(SLACK_MB))?;
+        self.password.clone_from(&used.template.password);
+        self.copy_data(&used.template)?;
+        self.launch()
+    }
+
+    /// Shuts it down with nothing left to do: no row versions to purge, no changes of indexes to
+    /// merge, and a small redo log, which the next start makes anew.
+    fn come_to_rest(&mut self) -> Result<(), SandboxError> {
+        self.go_down(REST_WITHIN_S)?;
+        if self.release.product.dialect() == Dialect::Postgres {
+            return Ok(());
+        }
+        let mut resting = self.settings.clone();
+        resting.extend(template::at_rest(self.release.product, &self.release.version));
+        let usual = std::mem::replace(&mut self.settings, resting);
+        let launched = self.launch();
+        self.settings = usual;
+        launched?;
+        self.go_down(REST_WITHIN_S)?;
+        template::drop_fixed_redo(&self.release, &self.data_dir())
+    }
+
+    fn go_down(&mut self, within_s: u64) -> Result<(), SandboxError> {
+        let down = self.shut_down(within_s);
+        self.judge_end(down, within_s)?;
+        drop(self.kept.take());
+        Ok(())
     }
 
     /// Where it listens on TCP, and the account to use.
@@ -225,15 +342,19 @@ impl Server {
     /// [`SandboxError::StopFailed`] if it had ended by itself, or had to be killed; nothing is
     /// left of it then either.
     pub fn stop(mut self) -> Result<(), SandboxError> {
-        let down = self.shut_down();
-        self.judge_end(down)
+        let down = self.shut_down(STOP_WITHIN_S);
+        self.judge_end(down, STOP_WITHIN_S)
     }
 
-    fn judge_end(&self, down: io::Result<Option<ExitStatus>>) -> Result<(), SandboxError> {
+    fn judge_end(
+        &self,
+        down: io::Result<Option<ExitStatus>>,
+        within_s: u64,
+    ) -> Result<(), SandboxError> {
         let how = match down {
             Ok(Some(status)) if status.success() => return Ok(()),
             Ok(Some(status)) => format!("ended with {status}"),
-            Ok(None) => format!("did not shut down within {STOP_WITHIN_S} s and was killed"),
+            Ok(None) => format!("did not shut down within {within_s} s and was killed"),
             Err(error) => format!("could not be waited for: {error}"),
         };
         let log = child::last_lines(&self.error_log(), LOG_LINES);
@@ -252,7 +373,7 @@ impl Server {
         Err(self.failed(format!("found no free port in {PORTS} attempts")))
     }
 
-    fn shut_down(&mut self) -> io::Result<Option<ExitStatus>> {
+    fn shut_down(&mut self, within_s: u64) -> io::Result<Option<ExitStatus>> {
         let Some(kept) = &mut self.kept else { return Ok(None) };
         if let Some(status) = kept.child.try_wait()? {
             return Ok(Some(status));
@@ -261,7 +382,7 @@ impl Server {
         if let Ok(pid) = i32::try_from(kept.child.id()) {
             kill(Pid::from_raw(pid), signal)?;
         }
-        let deadline = Deadline::after_seconds(STOP_WITHIN_S);
+        let deadline = Deadline::after_seconds(within_s);
         while deadline.pause() {
             if let Some(status) = kept.child.try_wait()? {
                 return Ok(Some(status));
@@ -287,6 +408,10 @@ impl Server {
         for dir in [self.work(), self.work().join("tmp")] {
             child::private_dir(&dir).map_err(SandboxError::io("create", &dir))?;
         }
+        self.copy_data(template)
+    }
+
+    fn copy_data(&self, template: &Template) -> Result<(), SandboxError> {
         let mut copy = child::command("cp");
         copy.args(["-a", "--reflink=auto"]).arg(&template.data).arg(self.data_dir());
         let output = copy.output().map_err(SandboxError::spawn("cp"))?;

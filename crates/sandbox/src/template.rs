@@ -129,14 +129,34 @@ fn fill_by_bootstrap(
     let initialised = complete(command, release, fresh, Some(&script));
     fs::remove_file(&script).map_err(SandboxError::io("remove", &script))?;
     initialised?;
+    drop_fixed_redo(release, &work.join("data"))
+}
+
+/// Before 5.6.8 MySQL refuses a redo log of another size, and makes one where there is none: takes
+/// away that of a server that was shut down.
+pub(crate) fn drop_fixed_redo(release: &Release, data: &Path) -> Result<(), SandboxError> {
     if release.product == Product::MySql && !at_least(&release.version, "5.6.8") {
-        // It refuses a redo log of another size, and makes one where there is none.
         for number in 0..2 {
-            let log = work.join(format!("data/ib_logfile{number}"));
+            let log = data.join(format!("ib_logfile{number}"));
             fs::remove_file(&log).map_err(SandboxError::io("remove", &log))?;
         }
     }
     Ok(())
+}
+
+/// Settings, beside its own, of an InnoDB server that is started only to be shut down with nothing
+/// left to do.
+pub(crate) fn at_rest(product: Product, version: &str) -> Vec<(String, String)> {
+    let mut settings = vec![
+        ("innodb_fast_shutdown", "0"),
+        // Not there before MySQL 5.6 and MariaDB 10.0.
+        ("loose_innodb_buffer_pool_dump_at_shutdown", "OFF"),
+    ];
+    if product != Product::MySql || at_least(version, "5.6.8") {
+        settings.push(("loose_innodb_log_file_size", "8M"));
+        settings.push(("loose_innodb_redo_log_capacity", "16M"));
+    }
+    settings.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
 fn fill_by_itself(

@@ -190,6 +190,7 @@ impl Reader<'_> {
         let nowhere = PerArm::from_fn(|_| ArmSpec {
             target: dbdyno_model::Target::Sqlite(Vec::new()),
             slow: 0.0,
+            begin: dbdyno_model::Begin::default(),
         });
         let plan = Plan {
             arms: nowhere,

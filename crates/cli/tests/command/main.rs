@@ -5,6 +5,7 @@ mod common;
 mod custom;
 mod driving;
 mod guest;
+mod images;
 mod insert_benchmark;
 mod resume;
 mod saturation;

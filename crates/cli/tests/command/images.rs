@@ -1,0 +1,92 @@
+//! Images of loaded tables: made once, used again, never written to.
+
+use dbdyno_sandbox::Image;
+use serde_json::Value;
+
+use crate::common::{Home, finish, turn};
+use crate::servers::{Store, home};
+
+/// The images of tables with so many rows.
+fn images_of(home: &Home, rows: u64) -> Vec<Image> {
+    let home = dbdyno_sandbox::Home::open(Some(home.path())).unwrap();
+    let content = format!("&rows={rows}&");
+    let has = |image: &Image| image.key.iter().any(|line| line.contains(&content));
+    Image::all(&home).into_iter().filter(has).collect()
+}
+
+/// Removes them however the test ends.
+struct Removing<'a>(&'a Home, u64);
+
+impl Drop for Removing<'_> {
+    fn drop(&mut self) {
+        for image in images_of(self.0, self.1) {
+            self.0.dbdyno(["server", "rm", &image.name]);
+        }
+    }
+}
+
+fn notes(run: &Value) -> Vec<String> {
+    let all = run["warnings"].as_array().unwrap().iter();
+    let of_images = all.filter(|warning| warning["code"] == "image");
+    of_images.map(|warning| warning["text"].as_str().unwrap().to_owned()).collect()
+}
+
+fn made_once(release: &str, rows: u64, versions: &str) {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let _removing = Removing(&home, rows);
+    let store = Store::new();
+    let rows_text = rows.to_string();
+    let run = |image: &str| {
+        let more = ["--rows", &rows_text, "--load", "delete", "--rounds", "1"];
+        let more = [&more[..], &["--image", image, "--format", "json"]].concat();
+        let args = [
+            &["compare", release, release][..],
+            &["--quick", "--seconds", "0.3", "--warm-up", "0.3"],
+            &more,
+        ]
+        .concat();
+        let done = finish(store.command(&home, &args));
+        assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
+        serde_json::from_str::<Value>(&done.out).unwrap()
+    };
+    assert!(notes(&run("auto")).is_empty(), "tables as small as these are filled");
+    let made = notes(&run("fresh"));
+    let [note] = made.as_slice() else { panic!("{made:?}") };
+    assert!(note.contains("both arms") && note.contains("made by this run"), "{note}");
+    let images = images_of(&home, rows);
+    let [image] = images.as_slice() else { panic!("{images:?}") };
+    assert!(note.contains(&image.name) && image.name.contains(versions), "{note}");
+    image.check().unwrap();
+
+    let used = notes(&run("auto"));
+    assert!(used[0].contains(&image.name) && used[0].contains("made earlier"), "{used:?}");
+    // What was deleted meanwhile was deleted in copies.
+    image.check().unwrap();
+    let listed = home.dbdyno(["server", "images", "--check"]);
+    assert!(listed.code == 0 && listed.out.contains(&image.name), "{listed:?}");
+    assert!(home.dbdyno(["server", "ls"]).out.contains(&image.name));
+    assert!(notes(&run("none")).is_empty());
+    assert_eq!(home.dbdyno(["server", "rm", &image.name]).code, 0);
+    assert!(images_of(&home, rows).is_empty());
+}
+
+#[test]
+fn an_image_of_mariadb_is_made_once_and_never_written_to() {
+    made_once("mariadb:10.11", 2_345, "10.11.");
+}
+
+#[test]
+fn an_image_of_postgres_is_made_once_and_never_written_to() {
+    made_once("postgres:15", 2_346, "15.");
+}
+
+#[test]
+fn a_server_that_is_not_dbdynos_has_no_image_and_no_cold_start() {
+    let home = Home::new();
+    for flag in [["--image", "fresh"], ["--cache", "cold"], ["--upgrade-from", "5.7"]] {
+        let refused = home.dbdyno([&["compare", "sqlite:", "sqlite:"][..], &flag].concat());
+        assert_eq!(refused.code, 2);
+        assert!(refused.err.contains(flag[0]) && refused.err.contains("leave"), "{refused:?}");
+    }
+}
