@@ -67,6 +67,7 @@ impl Watch for Ticker {
                     left.map_or(String::new(), |left| format!(", about {} left", for_people(left)));
                 self.show(format!("{arm}: {inside} of {clients} clients are connected{left}"));
             }
+            Progress::Told(arm, text) => self.keep(&format!("told   {arm}: {text}")),
             Progress::Begun(run) => self.keep(&format!("run    {run}")),
             Progress::RoundBegins { done, total, left, load, clients } => {
                 let plural = if clients == 1 { "client" } else { "clients" };

@@ -3,6 +3,8 @@
 //! ```text
 //!   get mysql:8.0            into the home          rm mysql-8.0.33@maven
 //!   start mysql:8.0          runs in the background; prints its URL
+//!   options mysql:8.0        what such a server is told, and why; starts nothing
+//!   presets                  configurations that have a name
 //!   stop NAME, start NAME    on the data that it has
 //!   logs NAME, shell NAME    rm NAME
 //! ```
@@ -11,10 +13,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use dbdyno_model::{
-    ArmSpec, Begin, Product, SourceKind, Target, TargetError, split_version, target,
+    ArmSpec, Begin, ReleaseSpec, Setting, SourceKind, Target, TargetError, split_version, target,
 };
 use dbdyno_sandbox::{
-    Background, Home, Image, Offer, Options, Release, State, Symbols, here, offers,
+    Background, Home, Image, Offer, Options, PRESETS, Release, State, Symbols, here,
+    likely_version, offers,
 };
 use dbdyno_workload::suggest::did_you_mean;
 
@@ -37,6 +40,10 @@ pub enum ServerCommand {
     Ls,
     /// Keep a server running in the background; prints its URL
     Start(Start),
+    /// Show what a server would be told, and why; starts nothing
+    Options(OptionsOf),
+    /// List the configurations that have a name, for preset=NAME
+    Presets,
     /// Shut a background server down; its data stay
     Stop(Named),
     /// Open the family's client on a background server
@@ -63,6 +70,10 @@ pub struct Get {
     pub from: Option<PathBuf>,
 }
 
+/// Keep a server running in the background; prints its URL.
+///
+/// Settings stand behind a question mark: mysql:8.0?buffer=2G&binlog=on, see `dbdyno server
+/// options`. What the server is told is printed before it starts.
 #[derive(Debug, Args)]
 pub struct Start {
     /// mysql:8.0, mariadb:11.8, postgres:17 …; or the name of one that was stopped
@@ -71,6 +82,20 @@ pub struct Start {
     /// What to call it; otherwise its release names it, such as mysql-8.0.33@maven
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+}
+
+/// Show what a server would be told, and why; starts nothing.
+///
+/// Settings stand behind a question mark, joined by &: preset=dbdyno|default|cz-a, buffer=2G,
+/// redo=1G, durability=full|relaxed|off, flush=direct|fsync|default,
+/// charset=latin1|utf8mb4|default, binlog=on|off|default, pfs=on|off|default, my-cnf=FILE or
+/// postgresql-conf=FILE, and whatever option the server itself has, as it spells it. A word beats
+/// the preset, a file beats the words, an option beats the file.
+#[derive(Debug, Args)]
+pub struct OptionsOf {
+    /// mysql:8.0, 'mariadb:10.11?buffer=2G&innodb_io_capacity=2000' …
+    #[arg(value_name = "SERVER")]
+    pub server: String,
 }
 
 #[derive(Debug, Args)]
@@ -104,6 +129,8 @@ pub fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
         ServerCommand::Get(get) => got(&home, get),
         ServerCommand::Ls => list(&home),
         ServerCommand::Start(start) => started(&home, start),
+        ServerCommand::Options(of) => told(&home, of),
+        ServerCommand::Presets => presets(),
         ServerCommand::Stop(named) => {
             background(&home, &named.name)?.stop(&home)?;
             Ok(Exit::Holds)
@@ -123,12 +150,12 @@ pub fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
 }
 
 /// What a target names, if it names a release.
-fn release_of(text: &str) -> Result<(Product, String), Failure> {
+fn release_of(text: &str) -> Result<ReleaseSpec, Failure> {
     match text.parse::<ArmSpec>() {
-        Ok(ArmSpec { target: Target::Release(product, version), slow: 0.0, begin })
+        Ok(ArmSpec { target: Target::Release(release), slow: 0.0, begin })
             if begin == Begin::default() =>
         {
-            Ok((product, version))
+            Ok(release)
         }
         Err(TargetError::UnknownKind(kind)) => Err(Failure::Usage(format!(
             "SERVER {text:?}: unknown kind of server {kind:?}{}; write mysql:VERSION, \
@@ -144,7 +171,14 @@ fn release_of(text: &str) -> Result<(Product, String), Failure> {
 }
 
 fn got(home: &Home, flags: &Get) -> Result<Exit, Failure> {
-    let (product, version) = release_of(&flags.server)?;
+    let ReleaseSpec { product, version, settings } = release_of(&flags.server)?;
+    if !settings.is_empty() {
+        return Err(Failure::Usage(
+            "SERVER: a release is the same with all settings; leave out the ? and what follows, and \
+             give it to `dbdyno server start`"
+                .to_owned(),
+        ));
+    }
     let release = match &flags.from {
         None => dbdyno_sandbox::get(home, product, &version, &mut output::say)?,
         Some(path) => {
@@ -262,15 +296,15 @@ fn started(home: &Home, flags: &Start) -> Result<Exit, Failure> {
     let server = match (Background::named(home, &flags.server), &flags.name) {
         (Some(known), None) => awake(home, known)?,
         _ => {
-            let (product, version) = release_of(&flags.server)?;
-            let release = dbdyno_sandbox::get(home, product, &version, &mut output::say)?;
+            let wanted = release_of(&flags.server)?;
+            let (product, version) = (wanted.product, &wanted.version);
+            let release = dbdyno_sandbox::get(home, product, version, &mut output::say)?;
             let name = flags.name.clone().unwrap_or_else(|| release.name());
             match Background::named(home, &name) {
-                Some(known) if flags.name.is_none() => awake(home, known)?,
-                _ => {
-                    let options = Options::for_host(dbdyno_sandbox::memory_mb());
-                    Background::start(home, &release, &options, &name, &mut output::say)?
+                Some(known) if flags.name.is_none() && wanted.settings.is_empty() => {
+                    awake(home, known)?
                 }
+                _ => new_one(home, &release, &wanted.settings, &name)?,
             }
         }
     };
@@ -278,6 +312,38 @@ fn started(home: &Home, flags: &Start) -> Result<Exit, Failure> {
     output::say(&format!("{name} {}; `dbdyno server stop {name}` ends it", shown(&server)));
     // To the one who started it, and to nobody else, the password is shown.
     output::print(&format!("{}\n", server.url()?.expose()))?;
+    Ok(Exit::Holds)
+}
+
+fn new_one(
+    home: &Home,
+    release: &Release,
+    settings: &[Setting],
+    name: &str,
+) -> Result<Background, Failure> {
+    let options = Options::for_host(dbdyno_sandbox::memory_mb()).with(settings);
+    let told = options.translate(release.product, &release.version)?;
+    output::say(&format!("{name} is told\n{}", told.to_string().trim_end()));
+    Ok(Background::start(home, release, &options, name, &mut output::say)?)
+}
+
+fn told(home: &Home, flags: &OptionsOf) -> Result<Exit, Failure> {
+    let ReleaseSpec { product, version, settings } = release_of(&flags.server)?;
+    let version = likely_version(home, product, &version);
+    let options = Options::for_host(dbdyno_sandbox::memory_mb()).with(&settings);
+    let told = options.translate(product, &version)?;
+    output::print(&format!("{} {version} is told\n{told}", product.name()))?;
+    Ok(Exit::Holds)
+}
+
+fn presets() -> Result<Exit, Failure> {
+    let mut text = String::new();
+    for about in PRESETS {
+        let setting = Setting::Preset(about.preset).to_string();
+        text.push_str(&format!("{setting:15}  {}\n", about.text));
+    }
+    text.push_str("`dbdyno server options 'SERVER?preset=NAME'` shows what each tells a server\n");
+    output::print(&text)?;
     Ok(Exit::Holds)
 }
 

@@ -49,7 +49,8 @@ fn main() {
     };
     let (rows, rounds) = (number(1, 1_000_000), number(2, 3));
     let spec: ArmSpec = target.parse().expect("a target");
-    let Target::Release(product, version) = spec.target else { panic!("a release is needed") };
+    let Target::Release(wanted) = spec.target else { panic!("a release is needed") };
+    let (product, version) = (wanted.product, wanted.version);
     let home = Home::open(None).expect("the home opens");
     let mut say = |text: &str| eprintln!("{text}");
     let release = dbdyno_sandbox::get(&home, product, &version, &mut say).expect("it is got");

@@ -86,7 +86,8 @@ fn stored(file: &Path) {
 }
 
 fn squeezed(spec: &ArmSpec) {
-    let Target::Release(product, version) = &spec.target else { panic!("a release is needed") };
+    let Target::Release(wanted) = &spec.target else { panic!("a release is needed") };
+    let (product, version) = (&wanted.product, &wanted.version);
     let home = Home::open(None).expect("the home opens");
     let release = dbdyno_sandbox::get(&home, *product, version, &mut |_| {}).expect("it is got");
     let options = Options::for_host(4_096);

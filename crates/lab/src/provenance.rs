@@ -14,12 +14,12 @@ pub(crate) fn warning(arms: &PerArm<ArmSpec>, stations: &PerArm<Station>) -> Opt
 }
 
 fn differ(arms: &PerArm<ArmSpec>, from: &str, to: &str) -> Option<Warning> {
-    let Target::Release(base, _) = &arms.base.target else { return None };
-    let Target::Release(test, version) = &arms.test.target else { return None };
-    if base != test || from == to {
+    let Target::Release(base) = &arms.base.target else { return None };
+    let Target::Release(test) = &arms.test.target else { return None };
+    if base.product != test.product || from == to {
         return None;
     }
-    let (name, version) = (test.name(), version.split('@').next().unwrap_or_default());
+    let (name, version) = (test.product.name(), test.version.split('@').next().unwrap_or_default());
     let text = format!(
         "base comes from {from}, test from {to}: compiler, flags and libraries differ beside the \
          version; `dbdyno server ls` shows whether one source has both, which is then named as \

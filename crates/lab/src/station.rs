@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use dbdyno_load::{Connector, FillProgress, LoadError, SqliteFile, check_invariants, fill};
 use dbdyno_model::{
-    Arm, ArmSpec, Cache, Dialect, Environment, Product, ServerUrl, Severity, Target, Warning,
+    Arm, ArmSpec, Cache, Dialect, Environment, ReleaseSpec, ServerUrl, Severity, Target, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{Home, Image, ImageKey, Options, Release, SandboxError, Scratch, Server};
@@ -80,7 +80,7 @@ impl Station {
         watch: &mut dyn Watch,
     ) -> Result<Station, LabError> {
         let mut station = match &setup.spec.target {
-            Target::Release(product, version) => Self::start(setup, *product, version, watch)?,
+            Target::Release(release) => Self::start(setup, release, watch)?,
             Target::Url(url) => Self::visit(setup, url, other, watch)?,
             Target::Sqlite(pragmas) => Self::embed(setup, pragmas)?,
         };
@@ -205,17 +205,22 @@ impl Station {
 
     fn start(
         setup: &SetUp<'_>,
-        product: Product,
-        version: &str,
+        wanted: &ReleaseSpec,
         watch: &mut dyn Watch,
     ) -> Result<Station, LabError> {
-        let arm = setup.arm;
+        let (arm, product) = (setup.arm, wanted.product);
         let sandbox = |error| LabError::Sandbox(arm, error);
         let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
         let release =
-            dbdyno_sandbox::get(setup.home, product, version, &mut say).map_err(sandbox)?;
+            dbdyno_sandbox::get(setup.home, product, &wanted.version, &mut say).map_err(sandbox)?;
         let options = Options::for_host(setup.memory_mb).for_clients(setup.clients);
-        let options = with_room(options, setup.datasets);
+        let options = with_room(options.with(&wanted.settings), setup.datasets);
+        let told = options.translate(product, &release.version).map_err(sandbox)?;
+        for told in told.of_the_user() {
+            let text = format!("{} ({})", told.assignment(), told.reason());
+            watch.progress(Progress::Told(arm, &text));
+        }
+        let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
         let origin = origin(setup, &release, &options).map_err(sandbox)?;
         let (home, name) = (setup.home, arm.name());
         let server = match &origin {
@@ -439,7 +444,7 @@ fn origin(setup: &SetUp<'_>, release: &Release, options: &Options) -> Result<Ori
         return Ok(Origin::Filling);
     }
     let content = image::content(setup.datasets, release.product.dialect());
-    let key = ImageKey::new(release, options, &content);
+    let key = ImageKey::new(release, options, &content)?;
     let found = Image::find(setup.home, &key);
     Ok(match (policy, found) {
         (Policy::Make, found) => {

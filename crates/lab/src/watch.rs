@@ -9,6 +9,8 @@ use dbdyno_model::{Arm, Round, RunId};
 pub enum Progress<'a> {
     /// Something is being done to an arm that may take a while: a download, a start.
     Stage(Arm, &'a str),
+    /// Something that an arm's server is told because the user wants it, in the server's words.
+    Told(Arm, &'a str),
     /// Rows written to an arm.
     Filling {
         /// Which arm.

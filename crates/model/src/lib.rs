@@ -26,6 +26,7 @@ pub mod readings;
 pub mod round;
 pub mod run;
 pub mod secret;
+pub mod setting;
 pub mod stage;
 pub mod target;
 pub mod think;
@@ -47,9 +48,11 @@ pub use readings::Readings;
 pub use round::{Cost, OpenLoop, Pauses, Round, Series};
 pub use run::{Environment, Run, RunId, RunStatus};
 pub use secret::Secret;
+pub use setting::{Charset, Durability, Flush, Preset, Setting, Switch};
 pub use stage::Stage;
 pub use target::{
-    ArmSpec, Dialect, Product, ServerUrl, SourceKind, Target, TargetError, Transport, split_version,
+    ArmSpec, Dialect, Product, ReleaseSpec, ServerUrl, SourceKind, Target, TargetError, Transport,
+    split_version,
 };
 pub use think::Think;
 pub use warning::{Severity, Warning};

@@ -4,6 +4,7 @@
 //!   mariadb:10.11                      a release that dbdyno gets and starts itself
 //!   mysql:8.0
 //!   postgres:17@maven                  the same, from this source and no other
+//!   mysql:8.0?buffer=2G&binlog=on      the same, with settings; see `setting`
 //!   mysql://user:pass@host:3306/db     a server that is running already
 //!   mysql://user@localhost/db?socket=/run/mysqld/mysqld.sock
 //!   postgres://user@/db?host=/run/postgresql
@@ -17,6 +18,7 @@ use std::str::FromStr;
 
 use crate::begin::Begin;
 use crate::secret::Secret;
+use crate::setting::Setting;
 
 /// How SQL is spelled and sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -159,13 +161,25 @@ pub struct ServerUrl {
 /// What an arm is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// A release that dbdyno gets and starts itself. The version is a prefix, and a source may
-    /// follow: `10.11`, `8.0@maven`; see [`split_version`].
-    Release(Product, String),
+    /// A release that dbdyno gets and starts itself.
+    Release(ReleaseSpec),
     /// A server that is running already.
     Url(ServerUrl),
     /// The bundled SQLite on a file of its own, with pragmas set on every connection.
     Sqlite(Vec<(String, String)>),
+}
+
+/// A release, and what the user wants of the server. Two that differ in settings only are the same
+/// release.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleaseSpec {
+    /// What it is.
+    pub product: Product,
+    /// The version is a prefix, and a source may follow: `10.11`, `8.0@maven`; see
+    /// [`split_version`].
+    pub version: String,
+    /// In the order written; each once, files excepted.
+    pub settings: Vec<Setting>,
 }
 
 /// An arm as the user wrote it: a target, and whether it is slowed on purpose.
@@ -210,7 +224,7 @@ impl ArmSpec {
     /// The dialect that the arm speaks.
     pub fn dialect(&self) -> Dialect {
         match &self.target {
-            Target::Release(product, _) => product.dialect(),
+            Target::Release(release) => release.product.dialect(),
             Target::Url(url) => url.dialect,
             Target::Sqlite(_) => Dialect::Sqlite,
         }
@@ -242,7 +256,14 @@ impl fmt::Display for ArmSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = '?';
         match &self.target {
-            Target::Release(product, version) => write!(f, "{}:{version}", product.name())?,
+            Target::Release(release) => {
+                write!(f, "{}:{}", release.product.name(), release.version)?;
+                for setting in &release.settings {
+                    let word = setting.word(release.product);
+                    write!(f, "{separator}{word}={}", encode_value(&setting.value()))?;
+                    separator = '&';
+                }
+            }
             Target::Url(url) => {
                 let scheme = if url.dialect == Dialect::Mysql { "mysql" } else { "postgres" };
                 write!(f, "{scheme}://{}@", encode(&url.user))?;
@@ -288,11 +309,17 @@ fn parse_release(body: &str, options: Vec<(String, String)>) -> Result<Target, T
         }
         _ => return Err(TargetError::UnknownKind(kind.to_owned())),
     };
-    if let Some((name, _)) = options.first() {
-        return Err(malformed(format!("{body:?} does not take the option {name:?}")));
-    }
     check_version(product, version)?;
-    Ok(Target::Release(product, version.to_owned()))
+    let mut settings: Vec<Setting> = Vec::with_capacity(options.len());
+    for (name, value) in options {
+        let setting = Setting::parse(product, body, &name, &value)?;
+        let repeated = settings.iter().any(|known| known.name() == setting.name());
+        if repeated && !matches!(setting, Setting::File(_)) {
+            return Err(malformed(format!("{body}: {name} is set twice; leave one of them out")));
+        }
+        settings.push(setting);
+    }
+    Ok(Target::Release(ReleaseSpec { product, version: version.to_owned(), settings }))
 }
 
 /// What was written is not repeated: it may be a URL with a password that lacks its slashes.
@@ -457,7 +484,16 @@ fn decode(text: &str) -> Result<String, TargetError> {
 }
 
 fn encode(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._~/".contains(c);
+    escape(text, "-._~/")
+}
+
+/// The value of an option, behind the question mark, where more can be left as it is.
+fn encode_value(text: &str) -> String {
+    escape(text, "-._~/,:+@=")
+}
+
+fn escape(text: &str, besides: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || besides.contains(c);
     let mut encoded = String::with_capacity(text.len());
     for c in text.chars() {
         if plain(c) {
@@ -487,6 +523,8 @@ mod tests {
             "postgres:17?slow=5%",
             "mysql:8.0.33@maven",
             "mysql:8.0@maven?image=fresh&cache=cold&upgrade-from=5.7&slow=5%",
+            "mariadb:10.11?innodb_flush_log_at_trx_commit=1&buffer=2G&preset=cz-a&my-cnf=./my.cnf",
+            "postgres:17?synchronous_commit=on&postgresql-conf=./x.conf&slow=5%",
             "mysql://bob:s3cret@db.example:3307/shop",
             "mysql://root@/x?socket=/run/mysqld/mysqld.sock&slow=2.5%",
             "postgres://ann:p%40ss@[::1]:5433/d",

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dbdyno_model::{Dialect, Product, Secret};
+use dbdyno_model::{Charset, Dialect, Product, Secret};
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
@@ -89,7 +89,8 @@ impl Background {
                 reason: format!("use up to {MAX_NAME_BYTES} letters, digits, dots and hyphens"),
             });
         }
-        let template = Template::of(home, release, progress)?;
+        let told = options.translate(release.product, &release.version)?;
+        let template = Template::of(home, release, options.encoding(), progress)?;
         let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);
         space::require(&format!("starting {name}"), home.dir(), needed_mb)?;
         let dir = home.background().join(name);
@@ -109,7 +110,7 @@ impl Background {
             product: release.product,
             tree: release.name(),
             port: 0,
-            settings: options.settings(release.product, &release.version),
+            settings: told.settings(),
             dir,
         };
         write_private(&new.dir.join("password"), template.password.expose())?;
@@ -134,7 +135,7 @@ impl Background {
             return Err(self.unsuitable(format!("it runs already (pid {pid})")));
         }
         let release = self.release(home)?;
-        let template = Template::of(home, &release, progress)?;
+        let template = Template::of(home, &release, Charset::Default, progress)?;
         end_processes(home, &self.dir);
         progress(&format!("starting {} again", self.name));
         self.launch(home, &release, &template)

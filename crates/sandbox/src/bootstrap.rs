@@ -12,6 +12,8 @@ use crate::error::SandboxError;
 pub(crate) const USER: &str = "dbdyno";
 /// The database that the endpoints name.
 pub(crate) const DATABASE: &str = "dbdyno";
+/// Its collation in MySQL and MariaDB, until a server that prefers another one is started on it.
+pub(crate) const COLLATION: &str = "latin1_swedish_ci";
 
 /// Scripts of the release that make the system tables, in their order. MariaDB has them all;
 /// MySQL 5.5 and 5.6 the first and the third, later ones none.
@@ -51,7 +53,7 @@ pub(crate) fn bootstrap_sql(
     let modern = product == Product::MariaDb && at_least(version, "10.4");
     sql.push_str(&if modern { accounts_in_json(password) } else { accounts_in_table(password) });
     sql.push_str(&format!(
-        "CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE latin1_swedish_ci;\n"
+        "CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE {COLLATION};\n"
     ));
     Ok(sql)
 }
@@ -92,8 +94,7 @@ pub(crate) fn mysql_sql(password: &str) -> Vec<String> {
     let accounts = ["127.0.0.1", "localhost"].map(|host| format!("'{USER}'@'{host}'"));
     let create = accounts.iter().map(|who| format!("CREATE USER {who} IDENTIFIED BY '{password}'"));
     let grant = accounts.iter().map(|who| format!("GRANT ALL ON *.* TO {who} WITH GRANT OPTION"));
-    let database =
-        format!("CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE latin1_swedish_ci");
+    let database = format!("CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE {COLLATION}");
     create.chain(grant).chain([database]).collect()
 }
 

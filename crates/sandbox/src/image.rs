@@ -53,12 +53,15 @@ const SHARE: u64 = 4;
 
 /// Settings that leave no trace in the data of a server that was shut down. The size of the redo
 /// log is among them where a server makes it anew at its start, see [`is_traceless`].
-const TRACELESS: [&str; 21] = [
+const TRACELESS: [&str; 24] = [
     "autovacuum",
     "dynamic_shared_memory_type",
+    "fsync",
     "huge_pages",
     "innodb_buffer_pool_size",
     "innodb_buffer_pool_size_max",
+    "innodb_data_file_buffering",
+    "innodb_data_file_write_through",
     "innodb_flush_log_at_trx_commit",
     "innodb_flush_method",
     "innodb_redo_log_capacity",
@@ -87,15 +90,23 @@ pub struct ImageKey {
 impl ImageKey {
     /// The key of tables that `release` is filled with. `content` says everything about them, a
     /// line each.
-    pub fn new(release: &Release, options: &Options, content: &[String]) -> ImageKey {
+    ///
+    /// # Errors
+    /// As [`Options::translate`].
+    pub fn new(
+        release: &Release,
+        options: &Options,
+        content: &[String],
+    ) -> Result<ImageKey, SandboxError> {
         let mut lines = vec![format!("release {} {}", release.name(), release.fingerprint())];
-        for (name, value) in options.settings(release.product, &release.version) {
-            if !is_traceless(release.product, &release.version, &name) {
-                lines.push(format!("setting {name}={value}"));
+        let translation = options.translate(release.product, &release.version)?;
+        for told in translation.made_with.iter().chain(&translation.told) {
+            if !is_traceless(release.product, &release.version, &told.name) {
+                lines.push(format!("setting {}={}", told.name, told.value));
             }
         }
         lines.extend(content.iter().map(|line| format!("content {}", line.replace('\n', " "))));
-        ImageKey { tree: release.name(), lines }
+        Ok(ImageKey { tree: release.name(), lines })
     }
 
     /// What an image with this key is called.

@@ -1,42 +1,66 @@
-//! How a server is set up for measuring: the same for both arms, and no more than needed.
-//!
-//! What is meant is one description; how it is spelled depends on family and version:
+//! How a server is set up for measuring: one description for both arms, spelled for each release.
 //!
 //! ```text
-//!   redo log        innodb_log_file_size × 2 files   MySQL before 8.0.30, MariaDB before 10.5
-//!                   innodb_log_file_size, one file   MariaDB from 10.5
-//!                   innodb_redo_log_capacity         MySQL from 8.0.30
-//!                   max_wal_size                     PostgreSQL
-//!   no binary log   skip_log_bin                     the default before MySQL 8.0
-//!   no TLS          skip_ssl                         gone in MySQL 8.4, where it stays on
-//!   latin1          …_client_handshake               gone in MySQL 9; our clients ask for latin1
-//!   no query cache  query_cache_type, …_size         gone in MySQL 8.0
-//!   no X protocol   mysqlx                           there from MySQL 8.0
-//!   no JIT          jit                              there from PostgreSQL 11
+//!   preset ──┐
+//!   buffer   │                                             ┌─ innodb_redo_log_capacity=1G
+//!   redo     ├──▶ Wanted ──▶ spelling of family, version ──┤  innodb_log_file_size=512M
+//!   durability                                             └─ max_wal_size=2048MB
+//!   flush, charset, binlog, pfs                                      │
+//!   my-cnf=FILE, postgresql-conf=FILE, options of the server ───────▶│ come last and win
+//!                                                                    ▼
+//!                                              Translation: name, value, why, instead of what
 //! ```
+//!
+//! Without a preset, both arms get `dbdyno`: the same sizes, no flush at commit, no binary log, no
+//! instrumentation, one character set. Where a release has a default that nobody names, it keeps
+//! it: a changed default is part of what an upgrade comparison must show. `default` goes all the
+//! way there.
 
-use dbdyno_model::{Dialect, Product};
+use dbdyno_model::{Charset, Durability, Flush, Preset, Product, Setting, Switch};
 
-use crate::catalog::at_least;
+use crate::conffile;
+use crate::error::SandboxError;
+use crate::presets;
+use crate::spelling;
+use crate::translation::{Told, Translation, Why};
 
-/// Sizes that depend on the host. Everything else is either fixed here, for both arms alike, or the
-/// release's own default: a changed default is part of what an upgrade comparison must show.
+/// Sizes that depend on the host, and what the user wants beside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Buffer pool, or shared buffers, in MB.
+    /// Buffer pool, or shared buffers, in MB, where neither preset nor user say another size.
     pub buffer_mb: u64,
-    /// Redo log that may be written before the server must begin to write pages, in MB.
+    /// Redo log that may be written before the server must begin to write pages, in MB, likewise.
     pub redo_mb: u64,
     /// Room that the tables will need, in MB: checked against the free disk before the start.
     pub tables_mb: u64,
     /// Connections that the server accepts.
     pub max_connections: u32,
+    /// Clients that are meant to use it at once; 0 where that is not known.
+    pub clients: u32,
+    /// Memory of the host, in MB.
+    pub memory_mb: u64,
+    /// What the user wants, in the order written.
+    pub settings: Vec<Setting>,
 }
 
 /// Enough for 1,000 clients, control connections and the reserve of the superuser.
 const MAX_CONNECTIONS: u32 = 1_100;
 /// Connections beside those of the clients.
 const RESERVE: u32 = 100;
+/// Clients that every release has room for by itself: PostgreSQL accepts 100 connections.
+const EVERYWHERE: u32 = 64;
+
+/// What is wanted in neutral words, each with who wants it; what is absent is left to the release.
+#[derive(Clone, Debug)]
+pub(crate) struct Wanted {
+    pub(crate) buffer_mb: Option<(u64, Why)>,
+    pub(crate) redo_mb: Option<(u64, Why)>,
+    pub(crate) durability: Option<(Durability, Why)>,
+    pub(crate) flush: Option<(Flush, Why)>,
+    pub(crate) charset: Option<(Charset, Why)>,
+    pub(crate) binlog: Option<(Switch, Why)>,
+    pub(crate) pfs: Option<(Switch, Why)>,
+}
 
 impl Options {
     /// Sizes for a host with `memory_mb` MB of memory. An eighth of it for the buffer pool, so that
@@ -44,13 +68,26 @@ impl Options {
     pub fn for_host(memory_mb: u64) -> Options {
         let buffer_mb = (memory_mb / 8 / 128 * 128).clamp(128, 16_384);
         let redo_mb = buffer_mb.clamp(256, 1_024);
-        Options { buffer_mb, redo_mb, tables_mb: 1_024, max_connections: MAX_CONNECTIONS }
+        Options {
+            buffer_mb,
+            redo_mb,
+            tables_mb: 1_024,
+            max_connections: MAX_CONNECTIONS,
+            clients: 0,
+            memory_mb,
+            settings: Vec::new(),
+        }
     }
 
     /// The same for a server that many clients use at once.
     pub fn for_clients(self, clients: u32) -> Options {
         let max_connections = self.max_connections.max(clients.saturating_add(RESERVE));
-        Options { max_connections, ..self }
+        Options { max_connections, clients, ..self }
+    }
+
+    /// The same with what the user wants.
+    pub fn with(self, settings: &[Setting]) -> Options {
+        Options { settings: settings.to_vec(), ..self }
     }
 
     /// Whether there are more connections than every machine has room for.
@@ -60,115 +97,163 @@ impl Options {
 
     /// Disk that a running server needs, in MB, beside its empty data directory.
     pub(crate) fn disk_mb(&self, product: Product) -> u64 {
-        let redo_mb = match product.dialect() {
-            Dialect::Postgres => 2 * self.redo_mb,
-            _ => self.redo_mb,
-        };
+        let redo_mb = self.wanted(product).redo_mb.map_or(0, |(mb, _)| mb);
+        let redo_mb = if product == Product::Postgres { 2 * redo_mb } else { redo_mb };
         redo_mb.saturating_add(self.tables_mb)
     }
 
-    /// Names and values as they are passed; an empty value is a bare switch.
-    pub(crate) fn settings(&self, product: Product, version: &str) -> Vec<(String, String)> {
-        let settings = match product {
-            Product::MySql => self.mysql(version),
-            Product::MariaDb => self.mariadb(version),
-            Product::Postgres => self.postgres(version),
-        };
-        settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+    /// Where everything else starts from.
+    pub fn preset(&self) -> Preset {
+        let named = self.settings.iter().find_map(|setting| match setting {
+            Setting::Preset(preset) => Some(*preset),
+            _ => None,
+        });
+        named.unwrap_or(Preset::Dbdyno)
     }
 
-    /// What MySQL and MariaDB have in common.
+    /// The encoding of a PostgreSQL data directory, which is chosen when that is made.
+    pub(crate) fn encoding(&self) -> Charset {
+        let asked = self.settings.iter().find_map(|setting| match setting {
+            Setting::Charset(charset) => Some(*charset),
+            _ => None,
+        });
+        asked.unwrap_or(Charset::Default)
+    }
+
+    /// What a server of this release is told. The files that the user names are read.
     ///
-    /// * A commit writes the log but does not sync it, and there is no binary log: the tests are of
-    ///   the server, not of the disk's flush.
-    /// * Character set and collation are forced: their defaults differ between releases, and
-    ///   sorting would compare collations.
-    fn mysql_family(&self) -> Vec<(&'static str, String)> {
-        vec![
-            ("innodb_buffer_pool_size", format!("{}M", self.buffer_mb)),
-            ("innodb_flush_log_at_trx_commit", "2".into()),
-            ("innodb_flush_method", "O_DIRECT".into()),
-            ("skip_log_bin", String::new()),
-            ("performance_schema", "OFF".into()),
-            ("character_set_server", "latin1".into()),
-            ("collation_server", "latin1_swedish_ci".into()),
-            ("default_time_zone", "+00:00".into()),
-            ("max_connections", self.max_connections.to_string()),
-            ("skip_name_resolve", String::new()),
-        ]
+    /// # Errors
+    /// [`SandboxError::Unsuitable`] for a file that cannot be read or understood.
+    pub fn translate(&self, product: Product, version: &str) -> Result<Translation, SandboxError> {
+        let mut all = Translation::new(product, version);
+        let wanted = self.wanted(product);
+        let mut before = spelling::spell(product, version, &self.of_preset(product));
+        let preset = self.preset();
+        let (taken, besides): (Vec<Told>, Vec<Told>) =
+            presets::besides(preset, product, version, self.memory_mb, &wanted)
+                .into_iter()
+                .partition(|told| self.settings.iter().any(|setting| setting.name() == told.field));
+        before.extend(taken);
+        for mut told in spelling::spell(product, version, &wanted) {
+            if matches!(told.why, Why::Asked(_)) {
+                told.instead_of = all.replaced(&before, &told);
+            }
+            all.tell(told);
+        }
+        for told in self.needed(product, version).into_iter().chain(besides) {
+            all.tell(told);
+        }
+        if product == Product::Postgres {
+            all.made_with.push(self.encoding_told());
+        }
+        for setting in &self.settings {
+            if let Setting::File(path) = setting {
+                conffile::apply(path, &mut all)?;
+            }
+        }
+        for setting in &self.settings {
+            if let Setting::Raw(name, value) = setting {
+                all.tell(Told::new("", name, value.clone(), Why::Override));
+            }
+        }
+        Ok(all)
     }
 
-    fn mysql(&self, version: &str) -> Vec<(&'static str, String)> {
-        let mut settings = self.mysql_family();
-        if at_least(version, "8.0.30") {
-            settings.push(("innodb_redo_log_capacity", format!("{}M", self.redo_mb)));
-        } else {
-            settings.push(("innodb_log_file_size", format!("{}M", self.redo_mb / 2)));
+    fn needed(&self, product: Product, version: &str) -> Vec<Told> {
+        let mut needed = presets::needed(product, version);
+        let connections = match self.preset() {
+            Preset::Default if self.clients <= EVERYWHERE => None,
+            Preset::Default => Some(self.clients.saturating_add(RESERVE)),
+            Preset::Dbdyno | Preset::Callaghan => Some(self.max_connections),
+        };
+        if let Some(connections) = connections {
+            needed.push(Told::new("", "max_connections", connections.to_string(), Why::Needed));
         }
-        if !at_least(version, "9.0") {
-            settings.push(("skip_character_set_client_handshake", String::new()));
-        }
-        if !at_least(version, "8.4") {
-            settings.push(("skip_ssl", String::new()));
-        }
-        if at_least(version, "8.0") {
-            // Some builds have it not.
-            settings.push(("loose_mysqlx", "OFF".into()));
-        } else {
-            settings.extend(no_query_cache());
-        }
-        settings
+        needed
     }
 
-    /// * TLS off: from 11.4 on a key pair is made at each start, which takes seconds.
-    /// * The address space reserved for the pool is its size: 10.11.19 reserves 8 TiB, 11.8.6 does
-    ///   not.
-    fn mariadb(&self, version: &str) -> Vec<(&'static str, String)> {
-        let mut settings = self.mysql_family();
-        let files = if at_least(version, "10.5") { 1 } else { 2 };
-        settings.push(("innodb_log_file_size", format!("{}M", self.redo_mb / files)));
-        settings.push(("loose_innodb_buffer_pool_size_max", format!("{}M", self.buffer_mb)));
-        settings.push(("skip_character_set_client_handshake", String::new()));
-        settings.push(("skip_ssl", String::new()));
-        settings.extend(no_query_cache());
-        settings
+    fn encoding_told(&self) -> Told {
+        let asked = self.settings.iter().find(|setting| matches!(setting, Setting::Charset(_)));
+        let why = asked.map_or(Why::Preset(self.preset()), |asked| Why::Asked(asked.clone()));
+        Told::new("charset", "initdb --encoding", spelling::encoding(self.encoding()), why)
     }
 
-    /// * A checkpoint begins when about half of `max_wal_size` has been written, hence twice the
-    ///   redo.
-    /// * Autovacuum stays on: it is part of what the server costs.
-    /// * `jit` off: its compiler is not unpacked, and it never helps a statement as short as these.
-    /// * Huge pages off, because the first server would take them from the second.
-    /// * Dynamic shared memory in files of the data directory, so that a killed server leaves
-    ///   nothing in `/dev/shm`; short statements do not use it.
-    fn postgres(&self, version: &str) -> Vec<(&'static str, String)> {
-        let mut settings = vec![
-            ("shared_buffers", format!("{}MB", self.buffer_mb)),
-            ("max_wal_size", format!("{}MB", 2 * self.redo_mb)),
-            ("synchronous_commit", "off".into()),
-            ("autovacuum", "on".into()),
-            ("huge_pages", "off".into()),
-            ("dynamic_shared_memory_type", "mmap".into()),
-            ("timezone", "GMT".into()),
-            ("log_timezone", "GMT".into()),
-            ("max_connections", self.max_connections.to_string()),
-        ];
-        if at_least(version, "11") {
-            settings.push(("jit", "off".into()));
+    /// What the preset wants in neutral words.
+    fn of_preset(&self, product: Product) -> Wanted {
+        let preset = self.preset();
+        let why = || Why::Preset(preset);
+        let (buffer_mb, redo_mb) = match preset {
+            Preset::Callaghan => presets::callaghan_sizes(product, self.memory_mb),
+            Preset::Dbdyno | Preset::Default => (self.buffer_mb, self.redo_mb),
+        };
+        let binlog = if preset == Preset::Callaghan { Switch::On } else { Switch::Off };
+        let wanted = Wanted {
+            buffer_mb: Some((buffer_mb, why())),
+            redo_mb: Some((redo_mb, why())),
+            durability: Some((Durability::Relaxed, why())),
+            flush: Some((Flush::Direct, why())),
+            charset: Some((Charset::Latin1, why())),
+            binlog: Some((binlog, why())),
+            pfs: Some((binlog, why())),
+        };
+        match preset {
+            Preset::Dbdyno => wanted,
+            // How he writes pages is his own, see `presets`.
+            Preset::Callaghan => Wanted { flush: None, ..wanted },
+            Preset::Default => Wanted {
+                buffer_mb: None,
+                redo_mb: None,
+                durability: None,
+                flush: None,
+                charset: None,
+                binlog: None,
+                pfs: None,
+            },
         }
-        settings
     }
-}
 
-/// The cache answered a repeated statement without executing it, and made all others wait for one
-/// lock.
-fn no_query_cache() -> [(&'static str, String); 2] {
-    [("query_cache_type", "OFF".into()), ("query_cache_size", "0".into())]
+    /// What is wanted in the end.
+    fn wanted(&self, product: Product) -> Wanted {
+        let mut wanted = self.of_preset(product);
+        for setting in &self.settings {
+            let why = Why::Asked(setting.clone());
+            match *setting {
+                Setting::Buffer(mb) => wanted.buffer_mb = Some((mb, why)),
+                Setting::Redo(mb) => wanted.redo_mb = Some((mb, why)),
+                Setting::Durability(durability) => wanted.durability = Some((durability, why)),
+                Setting::Flush(flush) => wanted.flush = Some((flush, why)),
+                Setting::Charset(charset) => wanted.charset = Some((charset, why)),
+                Setting::Binlog(switch) => wanted.binlog = Some((switch, why)),
+                Setting::Pfs(switch) => wanted.pfs = Some((switch, why)),
+                Setting::Preset(_) | Setting::File(_) | Setting::Raw(..) => {}
+            }
+        }
+        wanted
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_model::{ArmSpec, Target};
+    use std::collections::HashSet;
+
+    /// What a server of this target, on a host with 8 GB, is told.
+    fn told(target: &str) -> Translation {
+        let Target::Release(release) = target.parse::<ArmSpec>().unwrap().target else { panic!() };
+        let options = Options::for_host(8_000).with(&release.settings);
+        options.translate(release.product, &release.version).unwrap()
+    }
+
+    fn value(target: &str, name: &str) -> Option<String> {
+        let settings = told(target).settings();
+        settings.into_iter().find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    fn reason(target: &str, name: &str) -> String {
+        let told = told(target);
+        told.told.iter().find(|told| told.name == name).map(Told::reason).unwrap_or_default()
+    }
 
     #[test]
     fn two_servers_fit_beside_the_client_on_every_host() {
@@ -176,39 +261,102 @@ mod tests {
             let options = Options::for_host(memory_mb);
             assert!(2 * options.buffer_mb <= memory_mb / 2, "{memory_mb}: {options:?}");
             assert!(options.max_connections > 1_000);
-            assert_eq!(options.clone().for_clients(300), options);
+            assert_eq!(options.clone().for_clients(300).max_connections, options.max_connections);
             assert_eq!(options.for_clients(5_000).max_connections, 5_100);
+            let (buffer_mb, _) = presets::callaghan_sizes(Product::MySql, memory_mb);
+            assert!(2 * buffer_mb <= memory_mb * 3 / 4, "{memory_mb}: cz-a has {buffer_mb} MB");
         }
     }
 
     #[test]
     fn settings_that_a_version_does_not_know_are_not_passed_to_it() {
-        let options = Options::for_host(8_000);
-        let names = |product, version: &str| -> Vec<String> {
-            options.settings(product, version).into_iter().map(|(name, _)| name).collect()
-        };
-        let has = |product, version: &str, name: &str| {
-            names(product, version).iter().any(|known| known == name)
-        };
-        use Product::{MariaDb, MySql, Postgres};
-        for (product, name, without, with) in [
-            (MySql, "innodb_redo_log_capacity", "8.0.29", "8.0.30"),
-            (MySql, "innodb_log_file_size", "9.7.4", "8.0.15"),
-            (MySql, "query_cache_type", "8.0.12", "5.7.44"),
-            (MySql, "skip_ssl", "8.4.0", "8.0.33"),
-            (MySql, "skip_character_set_client_handshake", "9.7.4", "8.4.2"),
-            (MySql, "loose_mysqlx", "5.7.22", "8.0.12"),
-            (Postgres, "jit", "10.23", "11.22"),
-            (MySql, "loose_innodb_buffer_pool_size_max", "8.0.33", ""),
-            (MariaDb, "loose_mysqlx", "11.8.6", ""),
+        let has = |target: &str, name: &str| value(target, name).is_some();
+        for (name, without, with) in [
+            ("innodb_redo_log_capacity", "mysql:8.0.29", "mysql:8.0.30"),
+            ("innodb_log_file_size", "mysql:9.7.4", "mysql:8.0.15"),
+            ("query_cache_type", "mysql:8.0.12", "mysql:5.7.44"),
+            ("skip_ssl", "mysql:8.4.0", "mysql:8.0.33"),
+            ("skip_character_set_client_handshake", "mysql:9.7.4", "mysql:8.4.2"),
+            ("loose_mysqlx", "mysql:5.7.22", "mysql:8.0.12"),
+            ("jit", "postgres:10.23", "postgres:11.22"),
+            ("loose_innodb_buffer_pool_size_max", "mysql:8.0.33", "mariadb:10.11.19"),
+            ("loose_mysqlx", "mariadb:11.8.6", "mysql:9.7.4"),
+            ("innodb_flush_method", "mariadb:11.4.5", "mariadb:10.11.19"),
         ] {
-            assert!(!has(product, without, name), "{name} with {without}");
-            assert!(with.is_empty() || has(product, with, name), "{name} without {with}");
+            assert!(!has(without, name), "{name} with {without}");
+            assert!(has(with, name), "{name} without {with}");
         }
-        let redo = |version: &str| {
-            let settings = options.settings(MariaDb, version);
-            settings.into_iter().find(|(name, _)| name == "innodb_log_file_size").unwrap().1
+        let redo = |target: &str| value(target, "innodb_log_file_size").unwrap();
+        assert_eq!(
+            (redo("mariadb:10.2.11"), redo("mariadb:10.5.23")),
+            ("448M".into(), "896M".into())
+        );
+    }
+
+    #[test]
+    fn a_word_beats_the_preset_a_file_the_word_and_an_option_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("my.cnf");
+        let text =
+            "[mysqld]\ninnodb_buffer_pool_size=1G\nport=1\ninnodb_io_capacity=2\nsync_binlog=9\n";
+        std::fs::write(&file, text).unwrap();
+        let path = file.display();
+        let words = "preset=cz-a&innodb_io_capacity=3&buffer=2G&sync-binlog=0";
+        let target = format!("mysql:5.7.22?{words}&my-cnf={path}");
+        assert_eq!(
+            reason(&target, "innodb_buffer_pool_size"),
+            format!("{path}, instead of 2048M (buffer=2G)")
+        );
+        assert_eq!(reason(&target, "innodb_io_capacity"), format!("yours, instead of 2 ({path})"));
+        assert_eq!(reason(&target, "sync_binlog"), format!("yours, instead of 9 ({path})"));
+        let told = told(&target);
+        assert_eq!(told.left_out, [("port".to_owned(), path.to_string())]);
+        assert!(told.to_string().contains("left out"), "{told}");
+        let missing = Options::for_host(8_000).with(&[Setting::File("/no/such.cnf".into())]);
+        let error = missing.translate(Product::MySql, "8.0.33").unwrap_err().to_string();
+        assert!(error.contains("/no/such.cnf") && error.contains("name a file"), "{error}");
+    }
+
+    #[test]
+    fn a_word_says_what_it_replaced_and_takes_along_what_hangs_on_it() {
+        let on = "mysql:8.0.33?binlog=on";
+        assert_eq!(reason(on, "log_bin"), "binlog=on, instead of skip_log_bin (preset=dbdyno)");
+        assert_eq!(reason(on, "sync_binlog"), "preset=dbdyno");
+        assert_eq!(value(on, "skip_log_bin"), None);
+        assert_eq!(value("mysql:8.0.33?preset=cz-a&binlog=off", "sync_binlog"), None);
+        let full = "mysql:8.0.33?preset=cz-a&durability=full";
+        assert_eq!(reason(full, "sync_binlog"), "durability=full, instead of 0 (preset=cz-a)");
+        let direct = "mysql:8.0.33?preset=cz-a&flush=direct";
+        let instead = "flush=direct, instead of O_DIRECT_NO_FSYNC (preset=cz-a)";
+        assert_eq!(reason(direct, "innodb_flush_method"), instead);
+        assert_eq!(value("mysql:8.0.33?preset=cz-a&flush=default", "innodb_flush_method"), None);
+    }
+
+    #[test]
+    fn no_option_is_told_twice_and_default_tells_only_what_is_needed() {
+        for version in
+            ["mysql:5.5.34", "mysql:9.7.4", "mariadb:10.1.23", "mariadb:11.8.6", "postgres:18.6"]
+        {
+            for preset in ["dbdyno", "default", "cz-a"] {
+                let target = format!("{version}?preset={preset}");
+                let told = told(&target);
+                let names: HashSet<_> =
+                    told.told.iter().map(|told| setting_name(&told.name)).collect();
+                assert_eq!(names.len(), told.told.len(), "{target}: {told}");
+                let needed = told.told.iter().all(|told| told.why == Why::Needed);
+                assert_eq!(needed, preset == "default", "{target}: {told}");
+            }
+        }
+        let few = Options::for_host(8_000).with(&[Setting::Preset(Preset::Default)]);
+        let connections = |options: Options| {
+            let told = options.translate(Product::Postgres, "17.1").unwrap();
+            told.settings().into_iter().find(|(name, _)| name == "max_connections")
         };
-        assert_eq!((redo("10.2.11"), redo("10.5.23")), ("448M".into(), "896M".into()));
+        assert_eq!(connections(few.clone().for_clients(64)), None);
+        assert_eq!(connections(few.for_clients(65)).unwrap().1, "165");
+    }
+
+    fn setting_name(name: &str) -> String {
+        dbdyno_model::setting::plain_name(name)
     }
 }

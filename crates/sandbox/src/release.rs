@@ -212,6 +212,19 @@ pub fn get_from(
     fetch::files(home, product, asked, &path, progress)
 }
 
+/// The version that [`get`] would come back with, as far as that is known without asking anybody:
+/// of a series that is not here, the series.
+pub fn likely_version(home: &Home, product: Product, asked: &str) -> String {
+    let (version, source) = split_version(asked);
+    let lines = catalog::lines_for(product, version, source);
+    let line = lines.as_ref().ok().and_then(|lines| lines.first()).map_or("", |l| l.version);
+    let wanted = if version.is_empty() { line } else { version };
+    if let Some(here) = finished(home, product, wanted, source) {
+        return here.stamp.version;
+    }
+    if catalog::matches(line, wanted) { line.to_owned() } else { wanted.to_owned() }
+}
+
 /// The releases that are here, in order.
 pub fn here(home: &Home) -> Vec<Release> {
     let mut all = all_finished(home);

@@ -19,7 +19,7 @@ use nix::sched::CpuSet;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::bootstrap::{DATABASE, USER};
+use crate::bootstrap::{self, DATABASE, USER};
 use crate::child::{self, Kept};
 use crate::claim::Claim;
 use crate::clock::Deadline;
@@ -102,7 +102,7 @@ impl Server {
         name: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
-        let template = Template::of(home, release, progress)?;
+        let template = Template::of(home, release, options.encoding(), progress)?;
         Server::start_on(home, release, options, name, &template, 0, progress)
     }
 
@@ -132,6 +132,7 @@ impl Server {
         copied_mb: u64,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
+        let told = options.translate(release.product, &release.version)?;
         let what = format!("{} {} ({name})", release.product.name(), release.version);
         let needed_mb = options.disk_mb(release.product).max(copied_mb).saturating_add(SLACK_MB);
         space::require(&format!("starting {what}"), home.dir(), needed_mb)?;
@@ -145,12 +146,13 @@ impl Server {
             release: release.clone(),
             port: free_port()?,
             password: template.password.clone(),
-            settings: options.settings(release.product, &release.version),
+            settings: told.settings(),
             servers: home.servers(),
             ground: Ground::Claim(Claim::new(home, name)?),
         };
         server.copy(template)?;
         server.launch()?;
+        server.tell_database()?;
         Ok(server)
     }
 
@@ -175,13 +177,17 @@ impl Server {
             servers: home.servers(),
             ground: Ground::Background(dir),
         };
-        if !server.data_dir().is_dir() {
+        let is_new = !server.data_dir().is_dir();
+        if is_new {
             server.copy(template)?;
         }
         for _ in 0..PORTS {
             note(server.port)?;
             server.spawn()?;
             if server.wait_until_ready()? {
+                if is_new {
+                    server.tell_database()?;
+                }
                 if let Some(kept) = server.kept.take() {
                     kept.let_go();
                 }
@@ -493,6 +499,28 @@ impl Server {
 
     fn ended(&mut self) -> Option<ExitStatus> {
         self.kept.as_mut()?.child.try_wait().ok()?
+    }
+
+    /// Our database was made with latin1, whatever the server prefers now: its tables take their
+    /// character set from it.
+    fn tell_database(&self) -> Result<(), SandboxError> {
+        if self.release.product.dialect() == Dialect::Postgres {
+            return Ok(());
+        }
+        let tell = || -> Result<(), WireError> {
+            let mut client = Box::new(dbdyno_wire::mysql::Connection::connect(&self.endpoint())?);
+            let answer = client.query("SELECT @@character_set_server, @@collation_server")?;
+            if let Some([Some(charset), Some(collation)]) = answer.rows.first().map(Vec::as_slice)
+                && collation != bootstrap::COLLATION
+            {
+                client.run(&format!(
+                    "ALTER DATABASE {DATABASE} CHARACTER SET {charset} COLLATE {collation}"
+                ))?;
+            }
+            client.close();
+            Ok(())
+        };
+        tell().map_err(|error| self.failed(format!("does not change its database: {error}")))
     }
 
     /// Logs in and asks for the data directory: on our port somebody else may have been faster.

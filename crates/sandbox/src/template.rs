@@ -1,7 +1,7 @@
 //! An initialised, empty data directory for each release, made once and copied for each start.
 //!
 //! ```text
-//!   templates/TREE-tN/    TREE is a name in servers/
+//!   templates/TREE-tN/    TREE is a name in servers/; -LATIN1 behind it for that encoding
 //!     password    of the account in it; random, readable by dbdyno only
 //!     s/data      the data directory, owned by the account under which servers run
 //! ```
@@ -15,7 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dbdyno_model::{Dialect, Product, Secret, Transport};
+use dbdyno_model::{Charset, Dialect, Product, Secret, Transport};
 use dbdyno_wire::{Client, Endpoint};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -29,6 +29,7 @@ use crate::home::{Home, write_private};
 use crate::release::Release;
 use crate::relocate::flush;
 use crate::space;
+use crate::spelling;
 
 /// Room for initialising a data directory, in MB.
 const INIT_MB: u64 = 200;
@@ -36,6 +37,8 @@ const INIT_MB: u64 = 200;
 const INIT_WITHIN_S: u64 = 300;
 /// Counts up when what a template holds changes, so that older ones are not used.
 const FORMAT: u32 = 2;
+/// The encoding that a template's name does not mention.
+const USUAL: &str = "UTF8";
 
 /// A data directory to copy, and how to log in to it.
 pub(crate) struct Template {
@@ -44,19 +47,25 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Finds the template of `release`, or makes it.
+    /// Finds the template of `release`, or makes it. PostgreSQL has one for each encoding; the
+    /// others choose a character set later.
     pub(crate) fn of(
         home: &Home,
         release: &Release,
+        charset: Charset,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Template, SandboxError> {
-        let name = format!("{}-t{FORMAT}", release.name());
+        let encoding = encoding(release.product, charset);
+        let name = match encoding {
+            USUAL => format!("{}-t{FORMAT}", release.name()),
+            other => format!("{}-t{FORMAT}-{other}", release.name()),
+        };
         let dir = home.dir().join("templates").join(name);
         if !dir.is_dir() {
             let _lock = home.lock(progress)?;
             home.remove_unfinished("templates");
             if !dir.is_dir() {
-                make(home, release, &dir, progress)?;
+                make(home, release, encoding, &dir, progress)?;
             }
         }
         let path = dir.join("password");
@@ -65,9 +74,18 @@ impl Template {
     }
 }
 
+/// The encoding of a data directory, as far as it is chosen when that is made.
+fn encoding(product: Product, charset: Charset) -> &'static str {
+    match product {
+        Product::Postgres => spelling::encoding(charset),
+        Product::MySql | Product::MariaDb => USUAL,
+    }
+}
+
 fn make(
     home: &Home,
     release: &Release,
+    encoding: &str,
     dir: &Path,
     progress: &mut dyn FnMut(&str),
 ) -> Result<(), SandboxError> {
@@ -75,7 +93,7 @@ fn make(
     space::require(&format!("initialising {what}"), home.dir(), INIT_MB)?;
     progress(&format!("initialising a data directory of {what}"));
     let fresh = home.dir().join("templates").join(format!(".tmp-{}", std::process::id()));
-    let made = fill(release, &fresh).and_then(|()| {
+    let made = fill(release, encoding, &fresh).and_then(|()| {
         flush(&fresh)?;
         fs::rename(&fresh, dir).map_err(SandboxError::io("rename", &fresh))
     });
@@ -85,7 +103,7 @@ fn make(
     made
 }
 
-fn fill(release: &Release, fresh: &Path) -> Result<(), SandboxError> {
+fn fill(release: &Release, encoding: &str, fresh: &Path) -> Result<(), SandboxError> {
     fs::create_dir(fresh).map_err(SandboxError::io("create", fresh))?;
     crate::home::set_mode(fresh, 0o755)?;
     let work = fresh.join("s");
@@ -93,7 +111,7 @@ fn fill(release: &Release, fresh: &Path) -> Result<(), SandboxError> {
     let password = bootstrap::random_password()?;
     write_private(&fresh.join("password"), &password)?;
     if release.product.dialect() == Dialect::Postgres {
-        return fill_postgres(release, fresh, &work, &password);
+        return fill_postgres(release, encoding, fresh, &work, &password);
     }
     for dir in ["data", "tmp"] {
         let dir = work.join(dir);
@@ -253,6 +271,7 @@ pub(crate) fn mysqld(release: &Release, work: &Path) -> Command {
 
 fn fill_postgres(
     release: &Release,
+    encoding: &str,
     fresh: &Path,
     work: &Path,
     password: &str,
@@ -264,7 +283,7 @@ fn fill_postgres(
     let mut initdb = release.command(&release.program("initdb"), work);
     // To a random password SCRAM's thousands of hashes add nothing but CPU time at each login.
     initdb.arg("-D").arg(&data).args(["-U", bootstrap::USER, "-A", "md5"]);
-    initdb.arg("--pwfile").arg(&secret).args(["--locale=C", "-E", "UTF8"]);
+    initdb.arg("--pwfile").arg(&secret).args(["--locale=C", "-E", encoding]);
     initdb.arg(if at_least(&release.version, "10") { "--no-sync" } else { "--nosync" });
     complete(initdb, release, fresh, None)?;
     fs::remove_file(&secret).map_err(SandboxError::io("remove", &secret))?;

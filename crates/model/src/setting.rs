@@ -1,0 +1,536 @@
+//! What a user wants of a server that dbdyno starts, behind the `?` of a target.
+//!
+//! ```text
+//!   mariadb:10.11?preset=cz-a&buffer=2G&my-cnf=./my.cnf&innodb_flush_neighbors=1
+//!                 └────────┬──────────┘ └──────┬──────┘ └──────────┬───────────┘
+//!                  neutral: one word for       a file of the       options as the server
+//!                  all families, see           server's own        itself spells them
+//!                  `sandbox::options`
+//! ```
+//!
+//! Neutral words are understood here or refused here. Of an option only its shape is checked: which
+//! options there are is known to the server, which refuses others when it is started. What dbdyno
+//! needs in order to reach a server and to take it away again, its paths and its port, is no
+//! setting.
+
+use std::fmt;
+
+use crate::target::{Product, TargetError};
+
+/// One thing that a user wants of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Setting {
+    /// `preset=`: where everything else starts from.
+    Preset(Preset),
+    /// `buffer=`: memory for pages, in MB.
+    Buffer(u64),
+    /// `redo=`: log that may be written before pages must be, in MB.
+    Redo(u64),
+    /// `durability=`: what a commit waits for.
+    Durability(Durability),
+    /// `flush=`: how pages are written.
+    Flush(Flush),
+    /// `charset=`: of tables that do not name one.
+    Charset(Charset),
+    /// `binlog=`: the log for replicas of MySQL and MariaDB.
+    Binlog(Switch),
+    /// `pfs=`: MySQL's and MariaDB's performance schema.
+    Pfs(Switch),
+    /// `my-cnf=` or `postgresql-conf=`: a file with options of the server's own.
+    File(String),
+    /// An option of the server's own, with its value; an empty one is a bare switch.
+    Raw(String, String),
+}
+
+/// A whole configuration that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Preset {
+    /// What is measured with if nothing is named: the same for both arms, and the engine rather
+    /// than the disk.
+    Dbdyno,
+    /// Nothing but what is needed to start a server and to reach it.
+    Default,
+    /// Callaghan's configurations for a cached database.
+    Callaghan,
+}
+
+/// What a commit waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// Until it is on the disk.
+    Full,
+    /// Until the operating system has it: lost if the machine stops, not if the server does.
+    Relaxed,
+    /// For nothing.
+    Off,
+}
+
+/// How pages are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Flush {
+    /// Past the page cache.
+    Direct,
+    /// Through the page cache, then flushed.
+    Fsync,
+    /// As the release does by itself.
+    Default,
+}
+
+/// Character set of tables that do not name one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Charset {
+    /// One byte for each character.
+    Latin1,
+    /// UTF-8.
+    Utf8mb4,
+    /// That of the release.
+    Default,
+}
+
+/// Something that is there or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Switch {
+    /// There.
+    On,
+    /// Not there.
+    Off,
+    /// As the release has it by itself.
+    Default,
+}
+
+impl Preset {
+    /// All of them, as they are written.
+    pub const WORDS: [(&'static str, Preset); 3] =
+        [("dbdyno", Preset::Dbdyno), ("default", Preset::Default), ("cz-a", Preset::Callaghan)];
+}
+
+impl Durability {
+    /// All of them, as they are written.
+    pub const WORDS: [(&'static str, Durability); 3] =
+        [("full", Durability::Full), ("relaxed", Durability::Relaxed), ("off", Durability::Off)];
+}
+
+impl Flush {
+    /// All of them, as they are written.
+    pub const WORDS: [(&'static str, Flush); 3] =
+        [("direct", Flush::Direct), ("fsync", Flush::Fsync), ("default", Flush::Default)];
+}
+
+impl Charset {
+    /// All of them, as they are written.
+    pub const WORDS: [(&'static str, Charset); 3] =
+        [("latin1", Charset::Latin1), ("utf8mb4", Charset::Utf8mb4), ("default", Charset::Default)];
+}
+
+impl Switch {
+    /// All of them, as they are written.
+    pub const WORDS: [(&'static str, Switch); 3] =
+        [("on", Switch::On), ("off", Switch::Off), ("default", Switch::Default)];
+}
+
+/// The neutral words, and what they may be followed by.
+pub const NEUTRAL: [(&str, &str); 8] = [
+    ("preset", "dbdyno, default or cz-a"),
+    ("buffer", "a whole number with M, G or T: buffer=2G"),
+    ("redo", "a whole number with M, G or T: redo=1G"),
+    ("durability", "full, relaxed or off"),
+    ("flush", "direct, fsync or default"),
+    ("charset", "latin1, utf8mb4 or default"),
+    ("binlog", "on, off or default"),
+    ("pfs", "on, off or default"),
+];
+
+/// Options that are a single word, which otherwise is taken for a neutral one that does not exist.
+const ONE_WORD_MYSQL: [&str; 11] = [
+    "ansi",
+    "archive",
+    "autocommit",
+    "blackhole",
+    "federated",
+    "innodb",
+    "memlock",
+    "mysqlx",
+    "partition",
+    "profiling",
+    "ssl",
+];
+const ONE_WORD_POSTGRES: [&str; 11] = [
+    "autovacuum",
+    "bonjour",
+    "datestyle",
+    "fsync",
+    "geqo",
+    "intervalstyle",
+    "jit",
+    "ssl",
+    "timezone",
+    "xmlbinary",
+    "xmloption",
+];
+
+/// Options by which dbdyno reaches its servers, watches them and takes them away again.
+const OURS: [&str; 36] = [
+    "basedir",
+    "bind_address",
+    "bootstrap",
+    "config_file",
+    "daemonize",
+    "data_directory",
+    "datadir",
+    "defaults_extra_file",
+    "defaults_file",
+    "external_pid_file",
+    "hba_file",
+    "ident_file",
+    "initialize",
+    "initialize_insecure",
+    "listen_addresses",
+    "log_destination",
+    "log_directory",
+    "log_error",
+    "log_filename",
+    "logging_collector",
+    "mysqlx_bind_address",
+    "mysqlx_port",
+    "mysqlx_socket",
+    "networking",
+    "no_defaults",
+    "no_monitor",
+    "pid_file",
+    "plugin_dir",
+    "port",
+    "secure_file_priv",
+    "socket",
+    "stats_temp_directory",
+    "tmpdir",
+    "unix_socket_directories",
+    "unix_socket_permissions",
+    "user",
+];
+
+/// Longest name and value of an option, in bytes.
+const LONGEST: usize = 1_024;
+/// Sizes that every server can start with, in MB.
+const SIZES_MB: std::ops::RangeInclusive<u64> = 16..=16 * 1_024 * 1_024;
+
+impl Setting {
+    /// What `name=value` means for a server of this product. `of` is the target, to name it in
+    /// messages.
+    ///
+    /// # Errors
+    /// [`TargetError::Malformed`] for words and values that mean nothing here.
+    pub(crate) fn parse(
+        product: Product,
+        of: &str,
+        name: &str,
+        value: &str,
+    ) -> Result<Setting, TargetError> {
+        let wrong = |usage: &str| {
+            Err(TargetError::Malformed(format!("{of}: {name}={value} is not understood; {usage}")))
+        };
+        if value.chars().any(char::is_control) || value.len() > LONGEST {
+            return wrong("a value is one line of at most 1024 bytes");
+        }
+        if let Some((_, usage)) = NEUTRAL.iter().find(|(known, _)| *known == name) {
+            let setting = neutral(name, value);
+            return match setting.filter(|setting| fits(product, setting)) {
+                Some(setting) => Ok(setting),
+                None if setting_exists(name, value) => wrong(unfit(name)),
+                None => wrong(&format!("{name}= takes {usage}")),
+            };
+        }
+        match (name, product) {
+            ("my-cnf" | "postgresql-conf", _) if name != file_word(product) => {
+                wrong(&format!("a file for {} is {}=FILE", product.name(), file_word(product)))
+            }
+            ("my-cnf" | "postgresql-conf", _) if value.is_empty() => wrong("name a file"),
+            ("my-cnf" | "postgresql-conf", _) => Ok(Setting::File(value.to_owned())),
+            _ => raw(product, of, name, value),
+        }
+    }
+
+    /// As what it is told from others: a target names each once, files excepted.
+    pub fn name(&self) -> &str {
+        match self {
+            Setting::Preset(_) => "preset",
+            Setting::Buffer(_) => "buffer",
+            Setting::Redo(_) => "redo",
+            Setting::Durability(_) => "durability",
+            Setting::Flush(_) => "flush",
+            Setting::Charset(_) => "charset",
+            Setting::Binlog(_) => "binlog",
+            Setting::Pfs(_) => "pfs",
+            Setting::File(_) => "file",
+            Setting::Raw(name, _) => name,
+        }
+    }
+
+    /// Its value as it is written, without escapes.
+    pub fn value(&self) -> String {
+        fn of<T: Copy + PartialEq>(words: [(&'static str, T); 3], wanted: T) -> String {
+            let found = words.into_iter().find(|(_, known)| *known == wanted);
+            found.map_or_else(String::new, |(word, _)| word.to_owned())
+        }
+        match self {
+            Setting::Preset(preset) => of(Preset::WORDS, *preset),
+            Setting::Buffer(mb) | Setting::Redo(mb) => size(*mb),
+            Setting::Durability(durability) => of(Durability::WORDS, *durability),
+            Setting::Flush(flush) => of(Flush::WORDS, *flush),
+            Setting::Charset(charset) => of(Charset::WORDS, *charset),
+            Setting::Binlog(switch) | Setting::Pfs(switch) => of(Switch::WORDS, *switch),
+            Setting::File(path) => path.clone(),
+            Setting::Raw(_, value) => value.clone(),
+        }
+    }
+
+    /// The word in front of `=` for a server of this product.
+    pub fn word(&self, product: Product) -> &str {
+        match self {
+            Setting::File(_) => file_word(product),
+            other => other.name(),
+        }
+    }
+}
+
+/// `buffer=2G`, as it is written for a server of MySQL's family.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.name(), self.value())
+    }
+}
+
+/// Under which name an option is known however it is written: with hyphens, switched off by a
+/// prefix, or not insisted on.
+pub fn plain_name(name: &str) -> String {
+    let name = name.replace('-', "_");
+    let name = name.strip_prefix("loose_").unwrap_or(&name);
+    let prefixes = ["skip_", "disable_", "enable_"];
+    prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name).to_owned()
+}
+
+/// Whether this option is dbdyno's own, so that nobody else can set it.
+pub fn is_ours(name: &str) -> bool {
+    OURS.contains(&plain_name(name).as_str()) || plain_name(name) == "grant_tables"
+}
+
+fn file_word(product: Product) -> &'static str {
+    match product {
+        Product::MySql | Product::MariaDb => "my-cnf",
+        Product::Postgres => "postgresql-conf",
+    }
+}
+
+/// The neutral setting, whatever the product.
+fn neutral(name: &str, value: &str) -> Option<Setting> {
+    fn of<T: Copy>(words: [(&str, T); 3], value: &str) -> Option<T> {
+        words.into_iter().find(|(word, _)| *word == value).map(|(_, meant)| meant)
+    }
+    match name {
+        "preset" => of(Preset::WORDS, value).map(Setting::Preset),
+        "buffer" => size_mb(value).map(Setting::Buffer),
+        "redo" => size_mb(value).map(Setting::Redo),
+        "durability" => of(Durability::WORDS, value).map(Setting::Durability),
+        "flush" => of(Flush::WORDS, value).map(Setting::Flush),
+        "charset" => of(Charset::WORDS, value).map(Setting::Charset),
+        "binlog" => of(Switch::WORDS, value).map(Setting::Binlog),
+        "pfs" => of(Switch::WORDS, value).map(Setting::Pfs),
+        _ => None,
+    }
+}
+
+fn setting_exists(name: &str, value: &str) -> bool {
+    neutral(name, value).is_some()
+}
+
+/// Whether a server of this product has such a thing at all.
+fn fits(product: Product, setting: &Setting) -> bool {
+    let absent = match setting {
+        Setting::Flush(flush) => *flush != Flush::Default,
+        Setting::Binlog(switch) | Setting::Pfs(switch) => *switch != Switch::Default,
+        _ => false,
+    };
+    product != Product::Postgres || !absent
+}
+
+/// What PostgreSQL has instead.
+fn unfit(name: &str) -> &'static str {
+    match name {
+        "flush" => {
+            "PostgreSQL always goes through the page cache; wal_sync_method= is how it flushes its \
+             log"
+        }
+        "binlog" => "PostgreSQL's replicas read its redo log; wal_level= is what that holds",
+        _ => {
+            "PostgreSQL has no performance schema; track_activities=, track_counts= and \
+             track_io_timing= are what it observes itself with"
+        }
+    }
+}
+
+fn raw(product: Product, of: &str, name: &str, value: &str) -> Result<Setting, TargetError> {
+    let postgres = product == Product::Postgres;
+    let wrong = |text: String| Err(TargetError::Malformed(format!("{of}: {text}")));
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "_.-".contains(c);
+    let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
+    if !begins || !name.chars().all(plain) || name.len() > LONGEST {
+        return wrong(format!(
+            "{name:?} is not the name of an option; write it in lower-case letters, digits, _, . \
+             and -"
+        ));
+    }
+    let one_word = if postgres { &ONE_WORD_POSTGRES } else { &ONE_WORD_MYSQL };
+    if !name.contains(['_', '-', '.']) && !one_word.contains(&name) && !is_ours(name) {
+        let words = NEUTRAL.map(|(word, _)| word).join(", ");
+        return wrong(format!(
+            "there is no setting {name:?}; there are {words}, {}, image, cache, upgrade-from, slow, and \
+             whatever option the server itself has, as it spells it",
+            file_word(product)
+        ));
+    }
+    if is_ours(name) {
+        return wrong(format!(
+            "{name} is dbdyno's own: each server gets its paths, port and log from it; leave it out"
+        ));
+    }
+    if postgres && value.is_empty() {
+        return wrong(format!("{name} lacks a value; write {name}=VALUE"));
+    }
+    let name = if postgres { name.to_owned() } else { name.replace('-', "_") };
+    Ok(Setting::Raw(name, value.to_owned()))
+}
+
+/// `2G` in MB, if it is a size that a server can have.
+fn size_mb(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "M" | "MB" | "m" => 1,
+        "G" | "GB" | "g" => 1_024,
+        "T" | "TB" | "t" => 1_024 * 1_024,
+        _ => return None,
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let mb = digits.parse::<u64>().ok()?.checked_mul(factor)?;
+    SIZES_MB.contains(&mb).then_some(mb)
+}
+
+/// Megabytes in the largest unit that leaves them whole.
+fn size(mb: u64) -> String {
+    match mb {
+        _ if mb.is_multiple_of(1_024 * 1_024) => format!("{}T", mb / (1_024 * 1_024)),
+        _ if mb.is_multiple_of(1_024) => format!("{}G", mb / 1_024),
+        _ => format!("{mb}M"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::begin::Begin;
+    use crate::random::{Stream, stream};
+    use crate::target::{ArmSpec, ReleaseSpec, Target};
+
+    fn pick<T: Copy>(stream: &mut Stream, of: &[T]) -> T {
+        of[stream.below(of.len() as u64) as usize]
+    }
+
+    /// Letters that a shell, a URL or the separators of a target could stumble over are among them.
+    fn text(stream: &mut Stream) -> String {
+        let letters: Vec<char> = "aZ09_-.~/%&=?+@:,;'\"\\ #{}[]ä€😀".chars().collect();
+        (0..stream.below(12)).map(|_| pick(stream, &letters)).collect()
+    }
+
+    fn any(stream: &mut Stream, product: Product) -> Setting {
+        let postgres = product == Product::Postgres;
+        match stream.below(if postgres { 7 } else { 10 }) {
+            0 => Setting::Preset(pick(stream, &Preset::WORDS).1),
+            1 => Setting::Buffer(16 + stream.below(4_096)),
+            2 => Setting::Redo(1_024 * (1 + stream.below(4_096))),
+            3 => Setting::Durability(pick(stream, &Durability::WORDS).1),
+            4 => Setting::Charset(pick(stream, &Charset::WORDS).1),
+            5 => Setting::File(format!("./{}", text(stream))),
+            6 => {
+                let name = format!("innodb_x.{}", stream.below(1_000));
+                Setting::Raw(name, format!("x{}", text(stream)))
+            }
+            7 => Setting::Flush(pick(stream, &Flush::WORDS).1),
+            8 => Setting::Binlog(pick(stream, &Switch::WORDS).1),
+            _ => Setting::Pfs(pick(stream, &Switch::WORDS).1),
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_read_back_as_the_same_whatever_is_wanted() {
+        for seed in 0..2_000 {
+            let mut stream = stream(&[seed]);
+            let product = pick(&mut stream, &Product::ALL);
+            let mut settings: Vec<Setting> = Vec::new();
+            for _ in 0..stream.below(8) {
+                let setting = any(&mut stream, product);
+                let is_file = matches!(setting, Setting::File(_));
+                if is_file || settings.iter().all(|known| known.name() != setting.name()) {
+                    settings.push(setting);
+                }
+            }
+            let version = "10.11@debian".to_owned();
+            let slow = pick(&mut stream, &[0.0, 0.05]);
+            let release = ReleaseSpec { product, version, settings };
+            let spec = ArmSpec { target: Target::Release(release), slow, begin: Begin::default() };
+            let shown = spec.to_string();
+            assert_eq!(shown.parse::<ArmSpec>().as_ref(), Ok(&spec), "{shown}");
+            assert!(!shown.contains(['\'', ' ', '\\']), "{shown} would not survive a shell");
+        }
+    }
+
+    #[test]
+    fn sizes_have_units_and_bounds() {
+        for (text, mb) in [("16M", 16), ("2G", 2_048), ("1T", 1_048_576), ("512MB", 512)] {
+            assert_eq!(size_mb(text), Some(mb));
+        }
+        for wrong in
+            ["", "G", "2", "2K", "-1G", "1.5G", "15M", "17T", "99999999999999999999G", "2é"]
+        {
+            assert_eq!(size_mb(wrong), None, "{wrong}");
+        }
+        assert_eq!((size(2_048), size(1_536)), ("2G".into(), "1536M".into()));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_what_could() {
+        for (target, hint) in [
+            ("mariadb:10.11?bufer=2G", "there is no setting \"bufer\"; there are preset, buffer"),
+            ("mariadb:10.11?buffer=2", "a whole number with M, G or T"),
+            ("mariadb:10.11?durability=on", "full, relaxed or off"),
+            ("mysql:8.0?preset=fast", "dbdyno, default or cz-a"),
+            ("mysql:8.0?postgresql-conf=x", "my-cnf=FILE"),
+            ("postgres:17?my-cnf=x", "postgresql-conf=FILE"),
+            ("postgres:17?flush=direct", "wal_sync_method"),
+            ("postgres:17?binlog=on", "wal_level"),
+            ("postgres:17?pfs=off", "track_io_timing"),
+            ("postgres:17?work_mem=", "lacks a value"),
+            ("mysql:8.0?port=3306", "dbdyno's own"),
+            ("mysql:8.0?skip-networking=", "dbdyno's own"),
+            ("mysql:8.0?skip_grant_tables=", "dbdyno's own"),
+            ("mysql:8.0?Innodb_io=1", "lower-case"),
+            ("mysql:8.0?innodb io=1", "lower-case"),
+            ("mysql:8.0?buffer=1G&buffer=2G", "twice"),
+            ("mysql:8.0?innodb-io-capacity=1&innodb_io_capacity=2", "twice"),
+            ("mysql:8.0?sql_mode=a%0Ab", "one line"),
+            ("mysql:8.0?my-cnf=", "name a file"),
+        ] {
+            let error = target.parse::<ArmSpec>().unwrap_err().to_string();
+            assert!(error.contains(hint), "{target}: {error}");
+        }
+        for right in ["postgres:17?flush=default&pfs=default", "mysql:8.0?skip_name_resolve="] {
+            assert!(right.parse::<ArmSpec>().is_ok(), "{right}");
+        }
+    }
+
+    #[test]
+    fn an_option_has_one_name_however_it_is_written() {
+        for written in ["skip-log-bin", "log_bin", "loose_skip_log_bin", "disable-log-bin"] {
+            assert_eq!(plain_name(written), "log_bin");
+        }
+    }
+}

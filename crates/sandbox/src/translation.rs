@@ -1,0 +1,189 @@
+//! What a server is told, item by item, and who said so.
+//!
+//! ```text
+//!   needed ─▶ preset ─▶ neutral words of the user ─▶ files of the user ─▶ options of the user
+//!                                                                                 │
+//!        each replaces what stands before it under the same name, and says what ◀─┘
+//! ```
+
+use std::fmt;
+
+use dbdyno_model::{Preset, Product, Setting, setting};
+
+/// Why a server is told something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// Without it, it would not start or not be reached.
+    Needed,
+    /// It belongs to a preset.
+    Preset(Preset),
+    /// A neutral word of the user.
+    Asked(Setting),
+    /// A file of the user; its path.
+    File(String),
+    /// The user's own option.
+    Override,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Why::Needed => f.write_str("needed"),
+            Why::Preset(preset) => write!(f, "{}", Setting::Preset(*preset)),
+            Why::Asked(setting) => write!(f, "{setting}"),
+            Why::File(path) => f.write_str(path),
+            Why::Override => f.write_str("yours"),
+        }
+    }
+}
+
+/// One thing that a server is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The option as the server spells it.
+    pub name: String,
+    /// Its value; empty for a bare switch.
+    pub value: String,
+    /// Who said so.
+    pub why: Why,
+    /// What it would have been told otherwise, and why.
+    pub instead_of: Option<(String, Why)>,
+    /// The neutral word that it belongs to, or nothing.
+    pub(crate) field: &'static str,
+}
+
+impl Told {
+    pub(crate) fn new(field: &'static str, name: &str, value: impl Into<String>, why: Why) -> Told {
+        Told { name: name.to_owned(), value: value.into(), why, instead_of: None, field }
+    }
+
+    /// `name=value`, or the name alone.
+    pub fn assignment(&self) -> String {
+        shown(&self.name, &self.value)
+    }
+
+    /// Why, and what it replaced.
+    pub fn reason(&self) -> String {
+        match &self.instead_of {
+            None => self.why.to_string(),
+            Some((value, why)) => format!("{}, instead of {value} ({why})", self.why),
+        }
+    }
+}
+
+fn shown(name: &str, value: &str) -> String {
+    if value.is_empty() { name.to_owned() } else { format!("{name}={value}") }
+}
+
+/// All that a server of one release is told, in order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Translation {
+    /// What it is.
+    pub product: Product,
+    /// Its version.
+    pub version: String,
+    /// What it is told when it starts. Paths and the port come beside.
+    pub told: Vec<Told>,
+    /// What its data directory is made with, where that is more than a matter of starting.
+    pub made_with: Vec<Told>,
+    /// What stood in a file and was left out, since it is dbdyno's own; with the file.
+    pub left_out: Vec<(String, String)>,
+}
+
+impl Translation {
+    pub(crate) fn new(product: Product, version: &str) -> Translation {
+        let version = version.to_owned();
+        Translation { product, version, told: vec![], made_with: vec![], left_out: vec![] }
+    }
+
+    /// Names and values as they are passed; an empty value is a bare switch.
+    pub fn settings(&self) -> Vec<(String, String)> {
+        self.told.iter().map(|told| (told.name.clone(), told.value.clone())).collect()
+    }
+
+    /// What is due to the user's words, files and options; nothing where there are none.
+    pub fn of_the_user(&self) -> Vec<&Told> {
+        let all = self.told.iter().chain(&self.made_with);
+        all.filter(|told| !matches!(told.why, Why::Needed | Why::Preset(_))).collect()
+    }
+
+    /// Tells one thing more, in place of what has its name.
+    pub(crate) fn tell(&mut self, mut told: Told) {
+        if let Some(replaced) = self.replaced(&self.told, &told) {
+            told.instead_of = Some(replaced);
+        }
+        let name = self.plain(&told.name);
+        let product = self.product;
+        self.told.retain(|known| plain(product, &known.name) != name);
+        self.told.push(told);
+    }
+
+    /// What `told` says otherwise than what has its name among `before`.
+    pub(crate) fn replaced(&self, before: &[Told], told: &Told) -> Option<(String, Why)> {
+        let name = self.plain(&told.name);
+        let known = before.iter().find(|known| self.plain(&known.name) == name)?;
+        if known.assignment() == told.assignment() {
+            return None;
+        }
+        let same = known.name == told.name && !known.value.is_empty();
+        let value = if same { known.value.clone() } else { known.assignment() };
+        Some((value, known.why.clone()))
+    }
+
+    fn plain(&self, name: &str) -> String {
+        plain(self.product, name)
+    }
+}
+
+/// What tells options from each other.
+fn plain(product: Product, name: &str) -> String {
+    match product {
+        Product::MySql | Product::MariaDb => setting::plain_name(name),
+        Product::Postgres => name.to_owned(),
+    }
+}
+/// A line for each thing: name, value, reason.
+impl fmt::Display for Translation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = || self.made_with.iter().chain(&self.told);
+        let names = all().map(|told| told.name.len()).max().unwrap_or(0);
+        let values = all().map(|told| told.value.len()).max().unwrap_or(0).min(24);
+        for told in all() {
+            let Told { name, value, .. } = told;
+            let equals = if value.is_empty() { ' ' } else { '=' };
+            let line = format!("{name:names$} {equals} {value:values$}  {}", told.reason());
+            writeln!(f, "  {line}")?;
+        }
+        for (name, file) in &self.left_out {
+            writeln!(f, "  {name:names$}   left out: {file} names it, and dbdyno gives its own")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(name: &str, value: &str, why: Why) -> Told {
+        Told::new("", name, value, why)
+    }
+
+    #[test]
+    fn what_comes_later_replaces_what_has_its_name_and_says_so() {
+        let mut mysql = Translation::new(Product::MySql, "8.0.33");
+        mysql.tell(told("skip_log_bin", "", Why::Preset(Preset::Dbdyno)));
+        mysql.tell(told("sync_binlog", "1", Why::File("./my.cnf".into())));
+        mysql.tell(told("log_bin", "x", Why::Override));
+        mysql.tell(told("sync_binlog", "1", Why::Override));
+        let reasons: Vec<String> = mysql.told.iter().map(Told::reason).collect();
+        assert_eq!(reasons, ["yours, instead of skip_log_bin (preset=dbdyno)", "yours"]);
+        assert_eq!(mysql.told[0].assignment(), "log_bin=x");
+        assert_eq!(mysql.of_the_user().len(), 2);
+
+        let mut postgres = Translation::new(Product::Postgres, "17.1");
+        postgres.tell(told("enable_seqscan", "off", Why::Override));
+        postgres.tell(told("seqscan", "off", Why::Override));
+        assert_eq!(postgres.told.len(), 2, "prefixes mean nothing to PostgreSQL");
+    }
+}
