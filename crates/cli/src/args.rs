@@ -127,9 +127,11 @@ pub struct Compare {
     /// Largest difference that counts as equal, e.g. 2%
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_share)]
     pub budget: f64,
-    /// Put client and server on one processor: where there is one client, always, or never
-    #[arg(long, value_enum, default_value_t = PinFlag::Auto)]
-    pub pin: PinFlag,
+    /// Where clients and servers run: auto puts them on one processor where there is one client;
+    /// same, always; split, apart; none, where the scheduler likes; or
+    /// clients=2-3/servers=0-1
+    #[arg(long, value_name = "PLACES", default_value_t = Pin::Auto)]
+    pub pin: Pin,
     /// How often both servers are started again within a cell; two starts of one server differ by
     /// about 1 % [default: 7 with --quick, else 11, for servers that dbdyno starts; 0 in suites]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
@@ -196,23 +198,6 @@ pub enum Format {
     Json,
     Csv,
     Markdown,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PinFlag {
-    Auto,
-    Same,
-    None,
-}
-
-impl From<PinFlag> for Pin {
-    fn from(flag: PinFlag) -> Pin {
-        match flag {
-            PinFlag::Auto => Pin::Auto,
-            PinFlag::Same => Pin::Same,
-            PinFlag::None => Pin::None,
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

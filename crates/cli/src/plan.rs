@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dbdyno_lab::Remaining;
 use dbdyno_model::{
-    Arm, ArmSpec, Cache, Cell, Driving, ImageUse, PerArm, Pin, Plan, RateShape, Run, Secret, Stage,
-    Target,
+    Arm, ArmSpec, Cache, Cell, Driving, ImageUse, PerArm, Pin, Placement, Plan, Processors,
+    RateShape, Run, Secret, Stage, Target,
 };
 use dbdyno_store::Store;
 
@@ -146,7 +146,7 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         tables: flags.tables,
         rows: flags.rows,
         budget: flags.budget,
-        pin: match flags.pin.into() {
+        pin: match placeable(flags.pin)? {
             // Each client has three connections, so that the processors stay awake.
             Pin::Auto if is_steps => Pin::None,
             pin => pin,
@@ -235,6 +235,30 @@ fn are_restarted(arms: &PerArm<ArmSpec>, stages: &[Stage]) -> bool {
     Arm::BOTH.into_iter().all(ours) && stages.iter().all(measures)
 }
 
+/// A placement on processors that we have.
+fn placeable(pin: Pin) -> Result<Pin, Failure> {
+    let ours = dbdyno_sandbox::processors();
+    let all = Processors::of(ours.iter().copied());
+    match pin {
+        Pin::Given(Placement { clients, servers }) => {
+            let named = clients.numbers().chain(servers.numbers());
+            let foreign = Processors::of(named.filter(|number| !ours.contains(number)));
+            if !foreign.is_any() {
+                return Err(Failure::Usage(format!(
+                    "--pin {pin} names processors that are not ours ({foreign}); we may use {all}"
+                )));
+            }
+        }
+        Pin::Split if ours.len() < 2 => {
+            return Err(Failure::Usage(format!(
+                "--pin split needs two processors and we may use {all} only; use --pin same"
+            )));
+        }
+        Pin::Auto | Pin::Same | Pin::Split | Pin::None => {}
+    }
+    Ok(pin)
+}
+
 /// The command that carries out this plan again. Passwords are not part of it.
 pub fn command(plan: &Plan, flags: &Compare) -> String {
     let stages: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
@@ -252,7 +276,7 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
         plan.rows,
         plan.seed,
         plan.budget * 100.0,
-        plan.pin.name(),
+        plan.pin,
         plan.restarts,
     );
     match &plan.driving {

@@ -28,7 +28,7 @@ use std::time::Duration;
 
 use dbdyno_load::arrival::Schedule;
 use dbdyno_load::{Connector, OpenSpec, RoundSpec, fill, run_open, run_round};
-use dbdyno_model::{ArmSpec, Dialect, LatencyHistogram, Product, Target};
+use dbdyno_model::{ArmSpec, Dialect, LatencyHistogram, Processors, Product, Target};
 use dbdyno_sandbox::{Home, Options, Server};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 
@@ -200,7 +200,7 @@ fn round<'a>(
         window: Duration::from_secs(2),
         think: None,
         slow: 0.0,
-        processor: None,
+        processors: Processors::ANY,
         stop,
     }
 }

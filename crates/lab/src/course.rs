@@ -137,7 +137,7 @@ impl<'a, 'b> Course<'a, 'b> {
             self.repeated = Repeated::Writes;
         }
         let mut site = Site {
-            processor: placement::place(self.plan, cell.clients, self.stations)?,
+            placement: placement::place(self.plan, cell.clients, self.stations)?,
             lab: self.lab,
             plan: self.plan,
             stations: self.stations,
@@ -167,13 +167,13 @@ impl<'a, 'b> Course<'a, 'b> {
     /// Repeats the writes of a cell that was measured before the run was taken up again.
     fn repeat(&mut self, cell: &Cell) -> Result<(), LabError> {
         let Some(time) = self.left.repeat(cell) else { return Ok(()) };
-        let processor = placement::place(self.plan, cell.clients, self.stations)?;
+        let placement = placement::place(self.plan, cell.clients, self.stations)?;
         self.turn += 1;
         for arm in Arm::BOTH {
             let stage = format!("repeating {cell}, unmeasured, for {:.0} s", time.as_secs_f64());
             self.lab.watch.progress(Progress::Stage(arm, &stage));
             let station = &self.stations[arm];
-            Track::prepare(self.plan, cell, self.turn, arm, station, processor, self.lab.stop)?
+            Track::prepare(self.plan, cell, self.turn, arm, station, placement, self.lab.stop)?
                 .repeat(time, self.lab.watch)?;
         }
         self.repeated = Repeated::Writes;
@@ -192,7 +192,7 @@ impl<'a, 'b> Course<'a, 'b> {
 
     /// Both arms made ready for a cell, and warm.
     fn tracks(&mut self, cell: &Cell, limit: Duration) -> Result<PerArm<Track<'b>>, LabError> {
-        let processor = placement::place(self.plan, cell.clients, self.stations)?;
+        let placement = placement::place(self.plan, cell.clients, self.stations)?;
         self.turn += 1;
         let turn = self.turn;
         PerArm::try_from_fn(|arm| {
@@ -200,7 +200,7 @@ impl<'a, 'b> Course<'a, 'b> {
             self.lab.watch.progress(Progress::Stage(arm, &stage));
             let station = &self.stations[arm];
             let mut track =
-                Track::prepare(self.plan, cell, turn, arm, station, processor, self.lab.stop)?;
+                Track::prepare(self.plan, cell, turn, arm, station, placement, self.lab.stop)?;
             if let Some(warning) = track.warm_up(limit, self.lab.watch)? {
                 self.warn(&warning)?;
             }

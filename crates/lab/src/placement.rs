@@ -1,37 +1,44 @@
 //! Where clients and servers run.
 
 use dbdyno_load::THREADS_MAX;
-use dbdyno_model::{Arm, PerArm, Plan, Severity, Warning};
+use dbdyno_model::{Arm, PerArm, Placement, Plan, Processors, Severity, Warning};
 use dbdyno_workload::Content;
 
 use crate::error::LabError;
 use crate::loads;
 use crate::station::Station;
 
-/// Puts the servers where a cell with this many clients wants them, and says on which processor its
-/// clients belong; `None` leaves all of them to the scheduler.
+/// Puts the servers where a cell with this many clients wants them, and says where its clients
+/// belong.
 ///
 /// # Errors
 /// A server that the kernel does not let us place.
-pub fn place(
-    plan: &Plan,
-    clients: u32,
-    stations: &PerArm<Station>,
-) -> Result<Option<usize>, LabError> {
+pub fn place(plan: &Plan, clients: u32, stations: &PerArm<Station>) -> Result<Placement, LabError> {
     let all = dbdyno_sandbox::processors();
-    let shared = shares(plan, clients, stations);
-    // The last one: the first serves most interrupts.
-    let processor = all.last().copied().filter(|_| shared);
-    let processors = processor.map_or(all, |processor| vec![processor]);
+    let placement = wanted(plan, clients, &all).filter(|_| can_be_placed(stations)).unwrap_or(FREE);
+    let servers: Vec<usize> = placement.servers.numbers().collect();
+    let servers = if servers.is_empty() { all } else { servers };
     for arm in Arm::BOTH {
-        stations[arm].place(arm, &processors)?;
+        stations[arm].place(arm, &servers)?;
     }
-    Ok(processor)
+    Ok(placement)
+}
+
+/// The scheduler decides.
+const FREE: Placement = Placement { clients: Processors::ANY, servers: Processors::ANY };
+
+fn wanted(plan: &Plan, clients: u32, all: &[usize]) -> Option<Placement> {
+    plan.pin.placement(clients, all)
+}
+
+/// Both arms or none: a server that is not ours stays where it is, and so must the other one.
+fn can_be_placed(stations: &PerArm<Station>) -> bool {
+    Arm::BOTH.into_iter().all(|arm| stations[arm].can_be_placed())
 }
 
 /// What the reader of a run must know of its placement.
 pub fn warnings(plan: &Plan, stations: &PerArm<Station>) -> Vec<Warning> {
-    one_processor(plan, stations).into_iter().chain(sharded(plan, stations)).collect()
+    placed(plan, stations).into_iter().chain(sharded(plan, stations)).collect()
 }
 
 /// Many clients share threads, which a reader who compares client counts must know.
@@ -55,29 +62,30 @@ fn sharded(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
     Some(Warning::new(Severity::Note, "sharded-clients", text))
 }
 
-fn one_processor(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
-    let wants = |clients: &&u32| plan.pin.shares_processor(**clients);
-    let &clients = plan.clients.iter().find(wants)?;
-    let plural = if clients == 1 { "client" } else { "clients" };
-    let (code, text) = if shares(plan, clients, stations) {
+fn placed(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
+    let all = dbdyno_sandbox::processors();
+    let wants = |&clients: &u32| Some((clients, wanted(plan, clients, &all)?));
+    let (count, placement) = plan.clients.iter().find_map(wants)?;
+    let clients = if count == 1 { "1 client".to_owned() } else { format!("{count} clients") };
+    let (code, text) = if !can_be_placed(stations) {
         let text = format!(
-            "at {clients} {plural}, client and server share one processor (--pin): apart, on an \
-             idle machine, the wake-ups of sleeping processors would be measured instead"
-        );
-        ("one-processor", text)
-    } else {
-        let text = format!(
-            "at {clients} {plural}, client and server run where the scheduler puts them, because a \
+            "at {clients}, client and server run where the scheduler puts them, because a \
              server that dbdyno did not start is not moved: wake-ups of idle processors are part \
              of every statement"
         );
         ("not-placed", text)
+    } else if placement.is_one_processor() {
+        let text = format!(
+            "at {clients}, client and server share one processor (--pin): apart, on an \
+             idle machine, the wake-ups of sleeping processors would be measured instead"
+        );
+        ("one-processor", text)
+    } else {
+        let Placement { clients: of_clients, servers } = placement;
+        let text = format!(
+            "at {clients}, clients are on processors {of_clients} and servers on {servers} (--pin)"
+        );
+        ("placed", text)
     };
     Some(Warning::new(Severity::Note, code, text))
-}
-
-/// Both arms or none: a server that is not ours stays where it is, and so must the other one.
-fn shares(plan: &Plan, clients: u32, stations: &PerArm<Station>) -> bool {
-    plan.pin.shares_processor(clients)
-        && Arm::BOTH.into_iter().all(|arm| stations[arm].can_be_placed())
 }

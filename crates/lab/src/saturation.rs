@@ -13,7 +13,7 @@
 //! An embedded arm lives in the client's threads, which then are busy by nature: it is left out.
 
 use dbdyno_model::readings::BUSIEST_THREAD_NS;
-use dbdyno_model::{Arm, Cell, Plan, Round, Run, Severity, Target, Warning};
+use dbdyno_model::{Arm, Cell, Round, Run, Severity, Target, Warning};
 
 use crate::insert_benchmark;
 
@@ -90,19 +90,19 @@ fn threads(run: &Run, cell: &Cell, arm: Arm) -> f64 {
 
 /// Processors that the clients of a cell can use.
 fn processors(run: &Run, cell: &Cell) -> f64 {
-    if shares_processor(&run.plan, cell) {
-        return 1.0;
-    }
     let environment = &run.environment.base;
     let own = environment.get(PROCESSORS).parse().ok();
-    let logical = own.or_else(|| environment.get("host.cpu.logical").parse().ok());
-    logical.filter(|&logical: &f64| logical >= 1.0).unwrap_or(f64::INFINITY)
-}
-
-/// Servers by URL are never moved, and then neither are the clients.
-fn shares_processor(plan: &Plan, cell: &Cell) -> bool {
-    let is_ours = |arm| !matches!(plan.arms[arm].target, Target::Url(_));
-    plan.pin.shares_processor(cell.clients) && Arm::BOTH.into_iter().all(is_ours)
+    let logical: Option<usize> =
+        own.or_else(|| environment.get("host.cpu.logical").parse().ok()).filter(|&all| all > 0);
+    let all: Vec<usize> = (0..logical.unwrap_or(0)).collect();
+    // Servers by URL are never moved, and then neither are the clients.
+    let is_ours = |arm| !matches!(run.plan.arms[arm].target, Target::Url(_));
+    let placement = run.plan.pin.placement(cell.clients, &all);
+    match placement.filter(|_| Arm::BOTH.into_iter().all(is_ours)) {
+        Some(placement) if placement.is_one_processor() => 1.0,
+        Some(placement) if !placement.clients.is_any() => placement.clients.count() as f64,
+        _ => logical.map_or(f64::INFINITY, |all| all as f64),
+    }
 }
 
 fn busy_client(arm: Arm, share: f64) -> Option<Warning> {
@@ -214,7 +214,7 @@ mod tests {
             window: Duration::from_millis(200),
             think: None,
             slow: 0.0,
-            processor: None,
+            processors: dbdyno_model::Processors::ANY,
             stop: &stop,
         };
         let is_blocked = |_| {

@@ -8,7 +8,7 @@ use dbdyno_load::closed::Measured;
 use dbdyno_load::{
     Connector, LoadError, Moment, OpenSpec, RoundSpec, Thinking, run_open, run_round,
 };
-use dbdyno_model::{Arm, Cell, Cost, Dialect, Plan, Readings, Round, RoundKey, Warning};
+use dbdyno_model::{Arm, Cell, Cost, Dialect, Placement, Plan, Readings, Round, RoundKey, Warning};
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Load, ReadyLoad};
@@ -73,7 +73,7 @@ pub struct Track<'a> {
     source: Load,
     load: ReadyLoad,
     slow: f64,
-    processor: Option<usize>,
+    placement: Placement,
     stop: &'a AtomicBool,
     /// For an embedded arm: what asking costs by itself, nanoseconds of processor time per event.
     /// `None` where that cannot be known.
@@ -92,7 +92,7 @@ impl<'a> Track<'a> {
         turn: u64,
         arm: Arm,
         station: &Station,
-        processor: Option<usize>,
+        placement: Placement,
         stop: &'a AtomicBool,
     ) -> Result<Track<'a>, LabError> {
         let source = crate::loads::resolve(plan, &cell.load)?;
@@ -112,7 +112,7 @@ impl<'a> Track<'a> {
             source,
             load,
             slow,
-            processor,
+            placement,
             stop,
             asking_ns_per_event: None,
         };
@@ -210,7 +210,7 @@ impl<'a> Track<'a> {
             window: Duration::ZERO,
             think: self.thinking,
             slow: self.slow,
-            processor: self.processor,
+            processors: self.placement.clients,
             stop: self.stop,
         }
     }
@@ -242,7 +242,9 @@ impl<'a> Track<'a> {
             // On one processor with the server, being held up is the server's work.
             match moment {
                 Moment::Connecting(inside) => return entrance.tell(inside, watch),
-                Moment::Opened if self.processor.is_none() => meter = HiccupMeter::start(),
+                Moment::Opened if !self.placement.is_one_processor() => {
+                    meter = HiccupMeter::start()
+                }
                 Moment::Opened => {}
                 Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop),
             }

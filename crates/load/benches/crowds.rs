@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use dbdyno_load::closed::{run_sharded, run_threads};
 use dbdyno_load::{Connector, LoadError, Measured, Moment, RoundSpec, Thinking};
-use dbdyno_model::{Dialect, Secret, Think, Transport};
+use dbdyno_model::{Dialect, Processors, Secret, Think, Transport};
 use dbdyno_wire::Endpoint;
 use dbdyno_wire::mock::{Fixed, Login, MockServer, Protocol, Turn};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
@@ -108,7 +108,7 @@ fn measure(run: Run, port: u16, clients: u32, think: Option<Think>, window: Dura
         window,
         think: think.map(|think| Thinking { think, seed: 1 }),
         slow: 0.0,
-        processor: None,
+        processors: Processors::ANY,
         stop: &AtomicBool::new(false),
     };
     let measured = run(&spec, &mut |_| {}).expect("the null server answers");

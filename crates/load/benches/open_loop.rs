@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use dbdyno_load::arrival::Schedule;
 use dbdyno_load::{Connector, Measured, OpenSpec, RoundSpec, run_open};
-use dbdyno_model::{Dialect, LatencyHistogram, OpenLoop, Secret, Transport, random};
+use dbdyno_model::{Dialect, LatencyHistogram, OpenLoop, Processors, Secret, Transport, random};
 use dbdyno_wire::Endpoint;
 use dbdyno_wire::mock::{Delay, Login, MockServer, Protocol, Reply, Script, Timed};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
@@ -176,7 +176,7 @@ fn run(scenario: &Scenario) {
         window: scenario.window(),
         think: None,
         slow: 0.0,
-        processor: None,
+        processors: Processors::ANY,
         stop: &AtomicBool::new(false),
     };
     let schedule = truth.schedule.clone();

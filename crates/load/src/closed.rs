@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use dbdyno_model::{ClassTally, LatencyHistogram, Series, Think};
+use dbdyno_model::{ClassTally, LatencyHistogram, Processors, Series, Think};
 use dbdyno_workload::ReadyLoad;
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl;
@@ -50,8 +50,8 @@ pub struct RoundSpec<'a> {
     pub think: Option<Thinking>,
     /// Share of the rate that is taken away on purpose; see `ArmSpec::slow`.
     pub slow: f64,
-    /// The processor on which all clients run; `None` leaves it to the scheduler.
-    pub processor: Option<usize>,
+    /// On which all clients run.
+    pub processors: Processors,
     /// Set from outside to stop early.
     pub stop: &'a AtomicBool,
 }
@@ -227,9 +227,7 @@ fn drive(
     window: &Window,
     failed: &AtomicBool,
 ) -> Result<Tally, LoadError> {
-    if let Some(processor) = spec.processor {
-        pin_to(processor)?;
-    }
+    pin_to(spec.processors)?;
     if spec.think.is_some() {
         // The kernel may wake us 50 µs late on purpose, which would be part of every latency.
         let _ = prctl::set_timerslack(1);
@@ -307,13 +305,25 @@ impl Clock {
     }
 }
 
-/// Keeps the calling thread on one processor.
-pub(crate) fn pin_to(processor: usize) -> Result<(), LoadError> {
-    let mut processors = CpuSet::new();
+/// Keeps the calling thread on these processors.
+pub(crate) fn pin_to(processors: Processors) -> Result<(), LoadError> {
+    if processors.is_any() {
+        return Ok(());
+    }
+    let mut set = CpuSet::new();
     processors
-        .set(processor)
-        .and_then(|()| sched_setaffinity(Pid::from_raw(0), &processors))
-        .map_err(|error| LoadError::Placement(processor, error.into()))
+        .numbers()
+        .try_for_each(|processor| set.set(processor))
+        .and_then(|()| sched_setaffinity(Pid::from_raw(0), &set))
+        .map_err(|error| LoadError::Placement(processors, error.into()))
+}
+
+/// Threads that can run at the same time on these processors.
+pub(crate) fn parallelism(processors: Processors) -> usize {
+    match processors.count() {
+        0 => thread::available_parallelism().map_or(1, usize::from),
+        count => count,
+    }
 }
 
 pub(crate) fn wait_until(moment: Instant, stop: &AtomicBool, failed: &AtomicBool) {

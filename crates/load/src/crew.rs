@@ -21,7 +21,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dbdyno_model::{ClassTally, ClassTimes, LatencyHistogram, Series};
+use dbdyno_model::{ClassTally, ClassTimes, LatencyHistogram, Processors, Series};
 use dbdyno_wire::Client;
 use dbdyno_workload::ReadyLoad;
 use dbdyno_workload::insert_benchmark::{Class, Role};
@@ -47,8 +47,8 @@ const SLOTS: usize = 6000;
 pub struct Conditions<'a> {
     /// Share of the rate that is taken away on purpose; see `ArmSpec::slow`.
     pub slow: f64,
-    /// The processor on which all clients run; `None` leaves it to the scheduler.
-    pub processor: Option<usize>,
+    /// On which all clients run.
+    pub processors: Processors,
     /// Set from outside to stop early.
     pub stop: &'a AtomicBool,
 }
@@ -343,7 +343,7 @@ impl Shift<'_> {
 
     /// Does a thread's part; where it fails, all others end, too.
     fn guarded(&self, part: impl FnOnce() -> Result<Tally, LoadError>) -> Result<Tally, LoadError> {
-        let pinned = self.conditions.processor.map_or(Ok(()), pin_to);
+        let pinned = pin_to(self.conditions.processors);
         let outcome = pinned.and_then(|()| part());
         if outcome.is_err() {
             self.failed.store(true, Ordering::Relaxed);

@@ -1,5 +1,6 @@
 //! Why a load could not be carried on.
 
+use dbdyno_model::Processors;
 use std::fmt;
 
 use dbdyno_wire::{Outcome, ServerError, WireError};
@@ -33,8 +34,8 @@ pub enum LoadError {
     InUse(String),
     /// The window closed before any event was finished.
     NothingFinished,
-    /// A client cannot be kept on the processor with this number.
-    Placement(usize, std::io::Error),
+    /// Clients cannot be kept on these processors.
+    Placement(Processors, std::io::Error),
     /// This process may not open as many files as it has clients.
     TooFewFiles {
         /// Clients that were asked for.
@@ -104,9 +105,9 @@ impl fmt::Display for LoadError {
                 "not one event was finished while the window was open; try longer rounds \
                  (--seconds) or fewer clients",
             ),
-            LoadError::Placement(processor, error) => write!(
+            LoadError::Placement(processors, error) => write!(
                 f,
-                "clients cannot be kept on processor {processor}: {error}; try --pin none"
+                "clients cannot be kept on processors {processors}: {error}; try --pin none"
             ),
             LoadError::TooFewFiles { clients, needed, allowed } => write!(
                 f,

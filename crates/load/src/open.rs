@@ -36,7 +36,8 @@ use crate::arrival::Schedule;
 use crate::book::{self, Books};
 use crate::brake::Brake;
 use crate::closed::{
-    Measured, Moment, RoundSpec, nanos, now, open_sessions, pin_to, unix_ms, wait_until,
+    Measured, Moment, RoundSpec, nanos, now, open_sessions, parallelism, pin_to, unix_ms,
+    wait_until,
 };
 use crate::error::LoadError;
 use crate::files;
@@ -144,11 +145,8 @@ fn drive(
     limits: Limits,
     failed: &AtomicBool,
 ) -> Result<(), LoadError> {
-    let mut processors = thread::available_parallelism().map_or(1, usize::from);
-    if let Some(processor) = round.processor {
-        pin_to(processor)?;
-        processors = 1;
-    }
+    pin_to(round.processors)?;
+    let processors = parallelism(round.processors);
     let mut clock = Monotonic::new(open_ns, round.clients, processors);
     let mut asker = Asker { session, round };
     let stopped = || round.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);

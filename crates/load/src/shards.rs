@@ -22,7 +22,6 @@ use std::collections::BinaryHeap;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use dbdyno_workload::ready::Part;
@@ -35,7 +34,7 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use crate::book::{Book, Books, Times};
 use crate::closed::{
     Measured, Moment, RoundSpec, STOP_CHECK, THREADS_MAX, Window, conduct, first_rest, nanos, now,
-    pin_to,
+    parallelism, pin_to,
 };
 use crate::crowd::{self, Member};
 use crate::error::LoadError;
@@ -70,10 +69,7 @@ pub(crate) fn run_round(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Measured, LoadError> {
-    let count = match spec.processor {
-        Some(_) => 1,
-        None => thread::available_parallelism().map_or(1, usize::from),
-    };
+    let count = parallelism(spec.processors);
     let mut parts: Vec<Vec<Member>> = (0..count).map(|_| Vec::new()).collect();
     for member in crowd::assemble(spec, observe)? {
         parts[member.number as usize % count].push(member);
@@ -190,9 +186,7 @@ impl<'a> Shard<'a> {
     }
 
     fn run(&mut self, window: &Window, failed: &AtomicBool) -> Result<Tally, LoadError> {
-        if let Some(processor) = self.spec.processor {
-            pin_to(processor)?;
-        }
+        pin_to(self.spec.processors)?;
         self.start();
         let mut ready = [EpollEvent::empty(); BATCH];
         loop {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dbdyno_load::{Connector, LoadError, Measured, Moment, RoundSpec, run_round};
-use dbdyno_model::Dialect;
+use dbdyno_model::{Dialect, Processors};
 use dbdyno_wire::WireError;
 use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
@@ -48,7 +48,7 @@ impl Bench {
             window,
             think: None,
             slow: 0.0,
-            processor: None,
+            processors: Processors::ANY,
             stop: &self.stop,
         };
         run_round(&spec, &mut |_| {})
@@ -178,7 +178,7 @@ fn slowing_on_purpose_draws_out_every_event() {
         window: WINDOW,
         think: None,
         slow: 0.5,
-        processor: None,
+        processors: Processors::ANY,
         stop: &bench.stop,
     };
     let measured = run_round(&spec, &mut |_| {}).unwrap();
@@ -197,7 +197,7 @@ fn the_observer_sees_all_connections_at_both_moments() {
         window: WINDOW,
         think: None,
         slow: 0.0,
-        processor: None,
+        processors: Processors::ANY,
         stop: &bench.stop,
     };
     let mut seen = Vec::new();
@@ -222,7 +222,7 @@ fn asking_nothing_costs_something() {
         window: WINDOW,
         think: None,
         slow: 0.0,
-        processor: None,
+        processors: Processors::ANY,
         stop: &AtomicBool::new(false),
     };
     let measured = run_round(&spec, &mut |_| {}).unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, Timed};
 use dbdyno_load::{Connector, LoadError, SqliteFile};
-use dbdyno_model::Dialect;
+use dbdyno_model::{Dialect, Processors};
 use dbdyno_workload::insert_benchmark::{Class, Part, Role, Sizes, Step, sql};
 use dbdyno_workload::{Content, Load, ReadyLoad, Spec};
 
@@ -44,7 +44,7 @@ fn scripts(step: Step) -> Vec<(Role, ReadyLoad)> {
 }
 
 static GO_ON: AtomicBool = AtomicBool::new(false);
-const FREE: Conditions<'_> = Conditions { slow: 0.0, processor: None, stop: &GO_ON };
+const FREE: Conditions<'_> = Conditions { slow: 0.0, processors: Processors::ANY, stop: &GO_ON };
 
 fn commits(place: &Place, step: Step, commits: u64) -> CrewMeasured {
     let scripts = scripts(step);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use dbdyno_load::arrival::Schedule;
 use dbdyno_load::{Connector, LoadError, Measured, Moment, OpenSpec, RoundSpec, run_open};
-use dbdyno_model::{Dialect, OpenLoop};
+use dbdyno_model::{Dialect, OpenLoop, Processors};
 use dbdyno_wire::WireError;
 use dbdyno_wire::mock::{Delay, Login, MockServer, Protocol, Reply, Timed};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
@@ -53,7 +53,7 @@ impl Bench {
             window: WINDOW,
             think: None,
             slow: 0.0,
-            processor: None,
+            processors: Processors::ANY,
             stop: &self.stop,
         };
         let schedule = Schedule::new(&rate.parse().unwrap(), 5, LEAD_IN.as_nanos() as u64, &[]);

@@ -9,7 +9,7 @@ use std::time::Duration;
 use dbdyno_load::{
     Connector, LoadError, Measured, Moment, RoundSpec, THREADS_MAX, Thinking, run_round,
 };
-use dbdyno_model::{Dialect, Think};
+use dbdyno_model::{Dialect, Processors, Think};
 use dbdyno_wire::WireError;
 use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
@@ -51,7 +51,7 @@ impl Bench {
             window: WINDOW,
             think: None,
             slow: 0.0,
-            processor: None,
+            processors: Processors::ANY,
             stop: &self.stop,
         }
     }

@@ -7,7 +7,7 @@ use dbdyno_load::{
     Connector, FillProgress, LoadError, Measured, RoundSpec, SqliteFile, drop_tables, fill,
     run_round,
 };
-use dbdyno_model::Dialect;
+use dbdyno_model::{Dialect, Processors};
 use dbdyno_workload::{Content, Dataset as _, Load, ReadyLoad, Tables, Trend, catalog, resolve};
 
 const TABLES: Tables = Tables { count: 2, rows: 1500, seed: 3 };
@@ -112,7 +112,7 @@ fn ask(connector: &Connector, load: &Load) -> Measured {
         window: Duration::from_millis(200),
         think: None,
         slow: 0.0,
-        processor: None,
+        processors: Processors::ANY,
         stop: &AtomicBool::new(false),
     };
     run_round(&spec, &mut |_| {}).unwrap_or_else(|error| panic!("{}: {error}", load.name))

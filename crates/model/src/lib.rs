@@ -19,6 +19,7 @@ pub mod comparison;
 pub mod driving;
 pub mod histogram;
 pub mod insert_benchmark;
+mod pin;
 pub mod plan;
 pub mod random;
 pub mod rate;
@@ -42,7 +43,8 @@ pub use comparison::{
 };
 pub use driving::{Driving, Slo};
 pub use histogram::{LatencyHistogram, SharedHistogram};
-pub use plan::{Cell, LoadFile, Pin, Plan, RoundKey};
+pub use pin::{Pin, Placement, Processors};
+pub use plan::{Cell, LoadFile, Plan, RoundKey};
 pub use rate::{RateUnit, Since};
 pub use readings::Readings;
 pub use round::{Cost, OpenLoop, Pauses, Round, Series};

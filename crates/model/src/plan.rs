@@ -17,6 +17,7 @@ use std::fmt;
 
 use crate::arm::{Arm, PerArm};
 use crate::driving::Driving;
+use crate::pin::Pin;
 use crate::random;
 use crate::stage::Stage;
 use crate::target::ArmSpec;
@@ -47,48 +48,6 @@ pub struct RoundKey {
     pub pair: u32,
     /// Which side.
     pub arm: Arm,
-}
-
-/// Whether clients and servers share one processor.
-///
-/// With one client, a server and its client take turns. On a machine that is otherwise idle each of
-/// them sleeps on a processor of its own, every statement pays for two wake-ups of an idle
-/// processor, and the rate is theirs, not the server's: 14 thousand point queries per second
-/// against 48 thousand with both on one processor, and twice the noise. With more clients the
-/// processors stay awake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Pin {
-    /// One processor where there is one client, else all.
-    Auto,
-    /// One processor for client and server, always.
-    Same,
-    /// The scheduler decides, always.
-    None,
-}
-
-impl Pin {
-    /// `"auto"`, `"same"` or `"none"`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Pin::Auto => "auto",
-            Pin::Same => "same",
-            Pin::None => "none",
-        }
-    }
-
-    /// The placement with this [`Pin::name`].
-    pub fn from_name(name: &str) -> Option<Pin> {
-        [Pin::Auto, Pin::Same, Pin::None].into_iter().find(|pin| pin.name() == name)
-    }
-
-    /// Whether client and server share a processor at this number of clients.
-    pub fn shares_processor(self, clients: u32) -> bool {
-        match self {
-            Pin::Auto => clients == 1,
-            Pin::Same => true,
-            Pin::None => false,
-        }
-    }
 }
 
 /// A whole experiment.

@@ -154,7 +154,7 @@ impl Reader<'_> {
     }
 
     fn pin(&self, name: &str) -> Result<Pin> {
-        Pin::from_name(name).ok_or_else(|| self.corrupt("pin", format!("unknown pin {name:?}")))
+        name.parse().map_err(|error| self.corrupt("pin", error))
     }
 
     fn arm(&self, name: &str, place: &str) -> Result<Arm> {

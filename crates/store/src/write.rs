@@ -352,7 +352,7 @@ fn insert_run(
             plan.tables,
             signed(plan.rows),
             plan.budget,
-            plan.pin.name(),
+            plan.pin.to_string(),
             plan.restarts,
             plan.driving.to_string(),
         ],

@@ -44,7 +44,16 @@ fn spec() -> impl Strategy<Value = ArmSpec> {
 }
 
 fn pin() -> impl Strategy<Value = Pin> {
-    prop_oneof![Just(Pin::Auto), Just(Pin::Same), Just(Pin::None)]
+    {
+        let given = "clients=0,5-9/servers=511".parse().expect("a placement");
+        prop_oneof![
+            Just(Pin::Auto),
+            Just(Pin::Same),
+            Just(Pin::Split),
+            Just(Pin::None),
+            Just(given)
+        ]
+    }
 }
 
 fn stages() -> impl Strategy<Value = Vec<Stage>> {

@@ -22,7 +22,7 @@ use std::time::Duration;
 use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, Timed};
 use dbdyno_load::{LoadError, Moment};
 use dbdyno_model::{
-    Arm, Cell, Cost, Dialect, PerArm, Plan, Readings, Round, RoundKey, RunId, Series,
+    Arm, Cell, Cost, Dialect, PerArm, Placement, Plan, Readings, Round, RoundKey, RunId, Series,
     readings as names,
 };
 use dbdyno_workload::insert_benchmark::{Class, Part, Role, Sizes, Step, Work, sql};
@@ -65,8 +65,8 @@ pub(crate) struct Site<'a, 'b> {
     pub(crate) run: &'a RunId,
     /// Who else is at work.
     pub(crate) neighbours: &'a mut Neighbours,
-    /// The processor of the clients.
-    pub(crate) processor: Option<usize>,
+    /// Where clients and servers are.
+    pub(crate) placement: Placement,
     /// In which life the servers are.
     pub(crate) life: u32,
     /// How far the run is.
@@ -106,7 +106,7 @@ impl Site<'_, '_> {
             self.announce(cell);
             let conditions = Conditions {
                 slow: plan.arms[key.arm].slow,
-                processor: self.processor,
+                processors: self.placement.clients,
                 stop: self.lab.stop,
             };
             let waiting = &stations[key.arm.other()];

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, Timed};
-use dbdyno_model::Product;
+use dbdyno_model::{Processors, Product};
 use dbdyno_workload::insert_benchmark::{
     Class, LOAD_STEPS, Part, Role, Sizes, Step, Work, expand, sql,
 };
@@ -16,7 +16,7 @@ use crate::place::{GO_ON, Place, difference, home, turn};
 const SIZE: &str = "insert-benchmark?nr1=2000&nr2=1000";
 const SEED: u64 = 5;
 const CLIENTS: u32 = 2;
-const FREE: Conditions<'_> = Conditions { slow: 0.0, processor: None, stop: &GO_ON };
+const FREE: Conditions<'_> = Conditions { slow: 0.0, processors: Processors::ANY, stop: &GO_ON };
 
 fn scripts(step: Step, sizes: &Sizes, place: &Place) -> Vec<(Role, ReadyLoad)> {
     let part = Part::foreground(step, sizes, CLIENTS, SEED);

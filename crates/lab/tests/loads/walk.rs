@@ -16,7 +16,7 @@ use std::time::Duration;
 use dbdyno_load::{
     Answer, LoadError, Measured, RoundSpec, Session, check_invariants, drop_tables, run_round,
 };
-use dbdyno_model::{Product, Stage};
+use dbdyno_model::{Processors, Product, Stage};
 use dbdyno_workload::{Catalog, Content, Custom, Expect, Load, ReadyLoad, Tables, Trend, suite};
 
 use crate::place::{GO_ON, Place, difference, home, turn};
@@ -159,7 +159,7 @@ fn round(load: &Load, place: &Place) -> Result<Measured, LoadError> {
             window: Duration::from_millis(window_ms),
             think: None,
             slow: 0.0,
-            processor: None,
+            processors: Processors::ANY,
             stop: &GO_ON,
         };
         outcome = run_round(&spec, &mut |_| {});

@@ -27,7 +27,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::{Connector, RoundSpec, run_round};
-use dbdyno_model::{Dialect, Secret, Transport};
+use dbdyno_model::{Dialect, Processors, Secret, Transport};
 use dbdyno_wire::Endpoint;
 use dbdyno_wire::mock::{Fixed, Login, MockServer, Protocol, Turn};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
@@ -165,7 +165,7 @@ fn dbdyno(port: u16, clients: u32, window: Duration) -> Cost {
         window,
         think: None,
         slow: 0.0,
-        processor: None,
+        processors: Processors::ANY,
         stop: &AtomicBool::new(false),
     };
     let measured = run_round(&spec, &mut |_| {}).expect("the null server answers");
