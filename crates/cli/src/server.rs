@@ -13,7 +13,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use dbdyno_model::{
-    ArmSpec, Begin, ReleaseSpec, Setting, SourceKind, Target, TargetError, split_version, target,
+    ArmSpec, Begin, ReleaseSpec, Setting, SourceKind, Target, TargetError, setting, split_version,
+    target,
 };
 use dbdyno_sandbox::{
     Background, Home, Image, Offer, Options, PRESETS, Release, State, Symbols, here,
@@ -96,6 +97,14 @@ pub struct OptionsOf {
     /// mysql:8.0, 'mariadb:10.11?buffer=2G&innodb_io_capacity=2000' …
     #[arg(value_name = "SERVER")]
     pub server: String,
+    /// As on a machine with so much memory, for example 32G; otherwise this machine's
+    #[arg(long, value_name = "SIZE", value_parser = parse_size_mb)]
+    pub memory: Option<u64>,
+}
+
+fn parse_size_mb(text: &str) -> Result<u64, String> {
+    let usage = || "give a whole number with M, G or T, for example 32G".to_owned();
+    setting::size_mb(text).ok_or_else(usage)
 }
 
 #[derive(Debug, Args)]
@@ -330,7 +339,8 @@ fn new_one(
 fn told(home: &Home, flags: &OptionsOf) -> Result<Exit, Failure> {
     let ReleaseSpec { product, version, settings } = release_of(&flags.server)?;
     let version = likely_version(home, product, &version);
-    let options = Options::for_host(dbdyno_sandbox::memory_mb()).with(&settings);
+    let memory_mb = flags.memory.unwrap_or_else(dbdyno_sandbox::memory_mb);
+    let options = Options::for_host(memory_mb).with(&settings);
     let told = options.translate(product, &version)?;
     output::print(&format!("{} {version} is told\n{told}", product.name()))?;
     Ok(Exit::Holds)

@@ -235,7 +235,9 @@ impl Setting {
             let setting = neutral(name, value);
             return match setting.filter(|setting| fits(product, setting)) {
                 Some(setting) => Ok(setting),
-                None if setting_exists(name, value) => wrong(unfit(name)),
+                None if neutral(name, value).is_some() => {
+                    Err(TargetError::Malformed(format!("{of}: {name}={value}: {}", unfit(name))))
+                }
                 None => wrong(&format!("{name}= takes {usage}")),
             };
         }
@@ -313,6 +315,22 @@ pub fn is_ours(name: &str) -> bool {
     OURS.contains(&plain_name(name).as_str()) || plain_name(name) == "grant_tables"
 }
 
+/// `2G` in MB, if it is a size that a server can have.
+pub fn size_mb(text: &str) -> Option<u64> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "M" | "MB" | "m" => 1,
+        "G" | "GB" | "g" => 1_024,
+        "T" | "TB" | "t" => 1_024 * 1_024,
+        _ => return None,
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let mb = digits.parse::<u64>().ok()?.checked_mul(factor)?;
+    SIZES_MB.contains(&mb).then_some(mb)
+}
+
 fn file_word(product: Product) -> &'static str {
     match product {
         Product::MySql | Product::MariaDb => "my-cnf",
@@ -338,10 +356,6 @@ fn neutral(name: &str, value: &str) -> Option<Setting> {
     }
 }
 
-fn setting_exists(name: &str, value: &str) -> bool {
-    neutral(name, value).is_some()
-}
-
 /// Whether a server of this product has such a thing at all.
 fn fits(product: Product, setting: &Setting) -> bool {
     let absent = match setting {
@@ -356,13 +370,13 @@ fn fits(product: Product, setting: &Setting) -> bool {
 fn unfit(name: &str) -> &'static str {
     match name {
         "flush" => {
-            "PostgreSQL always goes through the page cache; wal_sync_method= is how it flushes its \
-             log"
+            "PostgreSQL writes its tables through the page cache; how it flushes its log is \
+             wal_sync_method="
         }
-        "binlog" => "PostgreSQL's replicas read its redo log; wal_level= is what that holds",
+        "binlog" => "PostgreSQL's replicas read its redo log; what that holds is wal_level=",
         _ => {
-            "PostgreSQL has no performance schema; track_activities=, track_counts= and \
-             track_io_timing= are what it observes itself with"
+            "PostgreSQL has no performance schema; it observes itself with track_activities=, \
+             track_counts= and track_io_timing="
         }
     }
 }
@@ -399,22 +413,6 @@ fn raw(product: Product, of: &str, name: &str, value: &str) -> Result<Setting, T
     Ok(Setting::Raw(name, value.to_owned()))
 }
 
-/// `2G` in MB, if it is a size that a server can have.
-fn size_mb(text: &str) -> Option<u64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
-        "M" | "MB" | "m" => 1,
-        "G" | "GB" | "g" => 1_024,
-        "T" | "TB" | "t" => 1_024 * 1_024,
-        _ => return None,
-    };
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let mb = digits.parse::<u64>().ok()?.checked_mul(factor)?;
-    SIZES_MB.contains(&mb).then_some(mb)
-}
-
 /// Megabytes in the largest unit that leaves them whole.
 fn size(mb: u64) -> String {
     match mb {
@@ -427,7 +425,7 @@ fn size(mb: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::begin::Begin;
+    use crate::begin::{Begin, Cache};
     use crate::random::{Stream, stream};
     use crate::target::{ArmSpec, ReleaseSpec, Target};
 
@@ -476,7 +474,9 @@ mod tests {
             let version = "10.11@debian".to_owned();
             let slow = pick(&mut stream, &[0.0, 0.05]);
             let release = ReleaseSpec { product, version, settings };
-            let spec = ArmSpec { target: Target::Release(release), slow, begin: Begin::default() };
+            let cache = pick(&mut stream, &Cache::ALL);
+            let begin = Begin { cache, ..Begin::default() };
+            let spec = ArmSpec { target: Target::Release(release), slow, begin };
             let shown = spec.to_string();
             assert_eq!(shown.parse::<ArmSpec>().as_ref(), Ok(&spec), "{shown}");
             assert!(!shown.contains(['\'', ' ', '\\']), "{shown} would not survive a shell");

@@ -1,5 +1,5 @@
-//! Every release of the catalogue: got, initialised, started, asked, stopped. Writes
-//! `docs/SERVERS.md`.
+//! Every release of the catalogue: got, initialised, started with each preset, asked, stopped.
+//! Writes `docs/SERVERS.md`.
 //!
 //! ```text
 //!   cargo xtask servers                      all: gigabytes to download, half an hour
@@ -20,7 +20,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use dbdyno_model::{Dialect, Product};
+use dbdyno_model::{Dialect, Preset, Product, Setting};
 use dbdyno_sandbox::{
     Home, Offer, Options, Release, SandboxError, Server, Symbols, get, here, offers, remove,
 };
@@ -136,17 +136,22 @@ fn measure(home: &Home, product: Product, asked: &str) -> Result<Seen, String> {
     seen
 }
 
-/// Starts it twice: the first time includes the initialising.
+/// Starts it twice: the first time includes the initialising. Then once with each other preset,
+/// which has to be accepted but is not timed.
 fn lifetimes(home: &Home, release: &Release) -> Result<[f64; 3], String> {
     let failed = |error: SandboxError| error.to_string();
-    let (first_s, _) = life(home, release).map_err(failed)?;
-    let (start_s, stop_s) = life(home, release).map_err(failed)?;
+    let small = || Options { buffer_mb: 128, redo_mb: 64, ..Options::for_host(2_048) };
+    let (first_s, _) = life(home, release, &small()).map_err(failed)?;
+    let (start_s, stop_s) = life(home, release, &small()).map_err(failed)?;
+    for preset in [Preset::Default, Preset::Callaghan].map(Setting::Preset) {
+        eprintln!("  with {preset}");
+        life(home, release, &small().with(&[preset, Setting::Redo(64)])).map_err(failed)?;
+    }
     Ok([(first_s - start_s).max(0.0), start_s, stop_s])
 }
 
-fn life(home: &Home, release: &Release) -> Result<(f64, f64), SandboxError> {
-    let options = Options { buffer_mb: 128, redo_mb: 64, ..Options::for_host(2_048) };
-    let (server, start_s) = timed(|| Server::start(home, release, &options, "life", &mut |_| {}));
+fn life(home: &Home, release: &Release, options: &Options) -> Result<(f64, f64), SandboxError> {
+    let (server, start_s) = timed(|| Server::start(home, release, options, "life", &mut |_| {}));
     let server = server?;
     for endpoint in [server.endpoint(), server.socket_endpoint()] {
         let answer = ask(release.product, &endpoint).unwrap_or_else(|error| error.to_string());

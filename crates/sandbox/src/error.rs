@@ -227,8 +227,15 @@ impl fmt::Display for SandboxError {
 
 /// What to try, from what the server said.
 fn start_hint(log: &[String]) -> &'static str {
-    let says = |part: &str| log.iter().any(|line| line.contains(part));
-    if says("could not look up effective user ID") {
+    // A server does not mind an unknown option that was told with `loose_`; it only mentions it.
+    let says = |part: &str| log.iter().any(|l| l.contains(part) && !l.contains("'loose-"));
+    if ["unknown variable", "unknown option", "unrecognized configuration", "for parameter"]
+        .iter()
+        .any(|part| says(part))
+    {
+        "correct what the log names or leave it out (`dbdyno server options` shows all that a \
+         server is told)"
+    } else if says("could not look up effective user ID") {
         "run dbdyno under an account that is in /etc/passwd"
     } else if says("emory") || says("shared_buffers") || says("buffer pool") {
         "try again with less memory for the server"

@@ -79,9 +79,9 @@ pub const PRESETS: [About; 3] = [
     },
 ];
 
-/// The largest redo log of `cz-a`, in MB. His is 30 GB, which releases before 8.0.30 write to the
-/// disk at every start on a new data directory; `redo=` makes it larger.
-const CALLAGHAN_REDO_MB: u64 = 4_096;
+/// The largest redo log of `cz-a`, in MB. His is 30 GB, which MySQL before 8.0.30 and MariaDB write
+/// to the disk at every start on a new data directory; `redo=` makes it larger.
+const CALLAGHAN_REDO_MB: u64 = 2_048;
 
 /// Buffer and redo log of `cz-a`, in MB: 23 GB and 30 GB of 32 GB, PostgreSQL's WAL 40 GB, for each
 /// of two servers.

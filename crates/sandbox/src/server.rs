@@ -33,10 +33,13 @@ use crate::pages;
 use crate::process::{Identity, keep_on, kill_servers_in, servers_in};
 use crate::release::Release;
 use crate::space;
+use crate::spelling;
 use crate::template::{self, Template};
 
 /// Seconds until the first login; half a second is usual, a loaded machine takes longer.
 const START_WITHIN_S: u64 = 120;
+/// The slowest rate at which a redo log is written before that, in MB a second: a busy disk.
+const REDO_MB_S: u64 = 20;
 /// Seconds for a clean shutdown, which writes every changed page.
 pub(crate) const STOP_WITHIN_S: u64 = 60;
 /// Seconds for a shutdown that leaves nothing to do, of tables that were just filled.
@@ -474,7 +477,8 @@ impl Server {
 
     /// Waits for the first login. `false`: the port was taken by somebody else in the meantime.
     fn wait_until_ready(&mut self) -> Result<bool, SandboxError> {
-        let deadline = Deadline::after_seconds(START_WITHIN_S);
+        let within_s = START_WITHIN_S + spelling::redo_told_mb(&self.settings) / REDO_MB_S;
+        let deadline = Deadline::after_seconds(within_s);
         let endpoint = self.endpoint();
         let mut last = "nobody listened".to_owned();
         loop {
@@ -491,7 +495,7 @@ impl Server {
                 return Err(self.failed(format!("ended with {status} before the first login")));
             }
             if !deadline.pause() {
-                let how = format!("did not accept a login within {START_WITHIN_S} s: {last}");
+                let how = format!("did not accept a login within {within_s} s: {last}");
                 return Err(self.failed(how));
             }
         }

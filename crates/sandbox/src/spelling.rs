@@ -43,6 +43,28 @@ pub(crate) fn encoding(charset: Charset) -> &'static str {
     }
 }
 
+/// Redo log that a server may have to write before it starts, in MB, from what it is told.
+pub(crate) fn redo_told_mb(settings: &[(String, String)]) -> u64 {
+    let of = |wanted: &str| settings.iter().rfind(|(name, _)| name == wanted).map(|(_, v)| v);
+    let files = of("innodb_log_files_in_group").and_then(|value| value.parse().ok()).unwrap_or(2);
+    let file_mb = of("innodb_log_file_size").map_or(0, |value| told_mb(value));
+    let whole_mb = of("innodb_redo_log_capacity").map_or(0, |value| told_mb(value));
+    whole_mb.max(file_mb.saturating_mul(files))
+}
+
+/// A size as MySQL and MariaDB read it: bytes, or with K, M, G or T.
+fn told_mb(value: &str) -> u64 {
+    let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let number: u64 = digits.parse().unwrap_or(0);
+    match value[digits.len()..].to_ascii_uppercase().as_str() {
+        "T" => number.saturating_mul(1 << 20),
+        "G" => number.saturating_mul(1 << 10),
+        "M" => number,
+        "K" => number >> 10,
+        _ => number >> 20,
+    }
+}
+
 fn mysql_family(product: Product, version: &str, wanted: &Wanted) -> Vec<Told> {
     let mut told = Vec::new();
     if let Some((mb, why)) = &wanted.buffer_mb {
@@ -181,4 +203,26 @@ fn postgres(wanted: &Wanted) -> Vec<Told> {
         }
     }
     told
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_redo_log_is_as_large_as_the_server_reads_it() {
+        let mb = |settings: &[(&str, &str)]| {
+            let pair = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+            redo_told_mb(&settings.iter().map(pair).collect::<Vec<_>>())
+        };
+        assert_eq!(mb(&[]), 0);
+        assert_eq!(mb(&[("innodb_log_file_size", "512M")]), 1_024);
+        assert_eq!(
+            mb(&[("innodb_log_files_in_group", "15"), ("innodb_log_file_size", "2G")]),
+            30_720
+        );
+        assert_eq!(mb(&[("innodb_redo_log_capacity", "1073741824")]), 1_024);
+        assert_eq!(mb(&[("innodb_redo_log_capacity", "2048k")]), 2);
+        assert_eq!(mb(&[("innodb_redo_log_capacity", "much")]), 0);
+    }
 }

@@ -7,6 +7,7 @@ mod driving;
 mod guest;
 mod images;
 mod insert_benchmark;
+mod options;
 mod resume;
 mod saturation;
 mod scripts;

@@ -37,7 +37,7 @@ impl Store {
         Store { dir: tempfile::tempdir().unwrap() }
     }
 
-    fn path(&self) -> PathBuf {
+    pub fn path(&self) -> PathBuf {
         self.dir.path().join("results.db")
     }
 
@@ -105,7 +105,7 @@ fn two_releases_of_mariadb_are_compared() {
 }
 
 /// Whether the clients of registries are here, or must be.
-fn are_here(tools: [&str; 2]) -> bool {
+pub fn are_here<const N: usize>(tools: [&str; N]) -> bool {
     let missing = |tool: &&str| Command::new(tool).arg("--version").output().is_err();
     let missing: Vec<&str> = tools.into_iter().filter(missing).collect();
     if !missing.is_empty() && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
@@ -129,7 +129,7 @@ fn two_releases_of_postgres_are_compared() {
 }
 
 /// Ends a background server however its test ends.
-struct Ending<'a>(&'a Home, &'a str);
+pub struct Ending<'a>(pub &'a Home, pub &'a str);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {

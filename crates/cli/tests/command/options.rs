@@ -1,0 +1,153 @@
+//! What the user wants of a server is what the running server says of itself.
+
+use dbdyno_model::{Arm, ArmSpec, Target};
+use dbdyno_store::Store as Results;
+use dbdyno_wire::{Client, Endpoint};
+
+use crate::common::{Done, Home, SHORT, finish, turn};
+use crate::servers::{Ending, Store, are_here, home};
+
+/// Starts a server with these settings, asks it, and takes it away.
+fn asked(home: &Home, target: &str, questions: &[&str]) -> Vec<String> {
+    let name = format!("opt-{}", std::process::id());
+    let _ending = Ending(home, &name);
+    let Done { code, out, err } = home.dbdyno(["server", "start", target, "--name", &name]);
+    assert_eq!(code, 0, "{err}");
+    let spec: ArmSpec = out.trim().parse().unwrap();
+    let Target::Url(url) = spec.target else { panic!("{out}") };
+    let endpoint = Endpoint {
+        transport: url.transport,
+        user: url.user,
+        password: url.password.unwrap_or_default(),
+        database: url.database,
+    };
+    let mut client: Box<dyn Client> = if target.starts_with("postgres") {
+        Box::new(dbdyno_wire::postgres::Connection::connect(&endpoint).unwrap())
+    } else {
+        Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint).unwrap())
+    };
+    let answers = questions.iter().map(|question| {
+        let answer = client.query(question).unwrap_or_else(|error| panic!("{question}: {error}"));
+        answer.rows[0].last().unwrap().clone().unwrap_or_default()
+    });
+    let answers = answers.collect();
+    client.close();
+    // What it was told is said before it starts, with the reason.
+    assert!(err.contains("is told\n") && err.contains("yours, instead of"), "{err}");
+    answers
+}
+
+#[test]
+fn a_mysql_says_of_itself_what_preset_file_and_option_say_the_last_first() {
+    let Some(home) = home().filter(|_| are_here(["mvn"])) else { return };
+    let _turn = turn();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("my.cnf");
+    let text = "[mysqld]\nport = 1\ninnodb-io-capacity = 300\ninnodb_io_capacity_max = 700\n";
+    std::fs::write(&file, text).unwrap();
+    let words = "preset=cz-a&buffer=64M&redo=32M&charset=utf8mb4&durability=full";
+    let options = "innodb_io_capacity=500&innodb_page_cleaners=1";
+    let target = format!("mysql:5.7?{words}&my-cnf={}&{options}", file.display());
+    let answers = asked(
+        &home,
+        &target,
+        &[
+            "SHOW VARIABLES LIKE 'innodb_io_capacity'",
+            "SHOW VARIABLES LIKE 'innodb_io_capacity_max'",
+            "SHOW VARIABLES LIKE 'innodb_buffer_pool_size'",
+            "SHOW VARIABLES LIKE 'innodb_log_file_size'",
+            "SHOW VARIABLES LIKE 'innodb_flush_method'",
+            "SHOW VARIABLES LIKE 'sync_binlog'",
+            "SHOW VARIABLES LIKE 'log_bin'",
+            "SELECT default_collation_name FROM information_schema.schemata \
+             WHERE schema_name = database()",
+        ],
+    );
+    let expected = [
+        "500",
+        "700",
+        "67108864",
+        "16777216",
+        "O_DIRECT_NO_FSYNC",
+        "1",
+        "ON",
+        "utf8mb4_general_ci",
+    ];
+    assert_eq!(answers, expected);
+}
+
+#[test]
+fn a_postgres_says_of_itself_what_preset_file_and_option_say_the_last_first() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("postgresql.conf");
+    std::fs::write(&file, "work_mem = 3MB\nport = 1\nbgwriter_delay = '150ms'\n").unwrap();
+    let words = "preset=cz-a&buffer=32M&redo=64M&charset=latin1&durability=full";
+    let target =
+        format!("postgres:15?{words}&postgresql-conf={}&bgwriter_delay=170ms", file.display());
+    let questions = [
+        "SHOW bgwriter_delay",
+        "SHOW work_mem",
+        "SHOW shared_buffers",
+        "SHOW max_wal_size",
+        "SHOW synchronous_commit",
+        "SHOW server_encoding",
+        "SHOW autovacuum_naptime",
+    ];
+    let expected = ["170ms", "3MB", "32MB", "128MB", "on", "LATIN1", "10s"];
+    assert_eq!(asked(&home, &target, &questions), expected);
+}
+
+#[test]
+fn two_arms_that_differ_in_a_setting_are_told_so_and_stored_so() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let base = "mariadb:10.11?innodb_io_capacity=300";
+    let test = "mariadb:10.11?buffer=64M&redo=32M&flush=fsync&innodb-io-capacity=400";
+    let more = ["--rounds", "1", "--load", "point-query"];
+    let done =
+        finish(store.command(&home, &[&["compare", base, test][..], &SHORT, &more].concat()));
+    assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
+    for said in [
+        "told   base: innodb_io_capacity=300 (yours)",
+        "told   test: innodb_flush_method=fsync (flush=fsync, instead of O_DIRECT (preset=dbdyno))",
+    ] {
+        assert!(done.err.contains(said), "{said} is missing in: {}", done.err);
+    }
+    let results = Results::open(&store.path()).unwrap();
+    let run = results.load(&results.list().unwrap()[0].id).unwrap();
+    let of = |arm: Arm, name: &str| run.environment[arm].get(name).to_owned();
+    assert_eq!(of(Arm::Base, "setting.innodb_io_capacity"), "300");
+    assert_eq!(of(Arm::Base, "variable.innodb_io_capacity"), "300");
+    assert_eq!(of(Arm::Test, "variable.innodb_io_capacity"), "400");
+    assert_eq!(of(Arm::Test, "variable.innodb_buffer_pool_size"), "67108864");
+    assert_eq!(of(Arm::Test, "variable.innodb_flush_method"), "fsync");
+    assert_ne!(of(Arm::Base, "variable.innodb_flush_method"), "fsync");
+    // The run can be repeated from what is stored of it.
+    assert!(
+        run.command.contains(&format!("'{}'", test.replace("innodb-io-", "innodb_io_"))),
+        "{}",
+        run.command
+    );
+}
+
+#[test]
+fn an_option_that_a_server_does_not_know_is_refused_in_its_own_words() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    for (target, words) in [
+        ("mariadb:10.11?innodb_turbo=1", "unknown variable 'innodb-turbo=1'"),
+        ("postgres:15?turbo_mode=1", "unrecognized configuration parameter \"turbo_mode\""),
+        ("postgres:15?work_mem=much", "invalid value for parameter \"work_mem\""),
+    ] {
+        let Done { code, out, err } = home.dbdyno(["server", "start", target, "--name", "opt-no"]);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(err.contains(words) && err.contains("`dbdyno server options` shows"), "{err}");
+        let store = Store::new();
+        let compared = finish(store.command(&home, &["compare", target, target, "--quick"]));
+        assert!(compared.code == 2 && compared.err.contains(words), "{compared:?}");
+    }
+    assert!(!home.path().join("bg/opt-no").exists());
+}
