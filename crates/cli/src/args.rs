@@ -38,6 +38,8 @@ pub struct Place {
 pub enum Command {
     /// Compare two servers, or two stored runs
     Compare(Box<Compare>),
+    /// Show in what two servers are unequal, without measuring
+    Diff(crate::diff::Diff),
     /// Go on with a run that was interrupted or killed
     Resume(Resume),
     /// Compare two settings of the embedded SQLite: one minute, nothing to install
@@ -149,6 +151,10 @@ pub struct Compare {
     /// where TEST is mysql:8.0. Short for the option upgrade-from= of TEST
     #[arg(long, value_name = "VERSION")]
     pub upgrade_from: Option<String>,
+    /// What differs on purpose, by the rules that `dbdyno diff --rules` shows: for servers by URL,
+    /// which cannot say so behind their target
+    #[arg(long, value_delimiter = ',', value_name = "RULE", value_parser = parse_rule)]
+    pub varied: Vec<String>,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,
@@ -333,6 +339,17 @@ fn named_image(text: &str) -> Result<ImageUse, String> {
 fn named_cache(text: &str) -> Result<Cache, String> {
     let known = Cache::ALL.into_iter().find(|known| known.name() == text);
     known.ok_or_else(|| "write warm or cold".to_owned())
+}
+
+fn parse_rule(text: &str) -> Result<String, String> {
+    let keys = || dbdyno_audit::rules::RULES.iter().chain([&dbdyno_audit::rules::OTHER]);
+    match keys().any(|rule| rule.key == text) {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "no rule is called so{}; `dbdyno diff --rules` shows them",
+            did_you_mean(text, keys().map(|rule| rule.key))
+        )),
+    }
 }
 
 fn parse_share(text: &str) -> Result<f64, String> {

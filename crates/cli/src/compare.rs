@@ -41,7 +41,8 @@ fn servers(place: &Place, flags: &Compare, arms: PerArm<ArmSpec>) -> Result<Exit
     let mut store = session::open_store(place)?;
     let stop = session::stop_flag();
     let command = plan::command(&plan, flags);
-    let run = carry_out(&home, &mut store, &stop, &plan, flags.name.as_deref(), &command)?;
+    let run =
+        carry_out(&home, &mut store, &stop, &plan, flags.name.as_deref(), &command, &flags.varied)?;
     present(&run, flags.report.as_deref(), flags.gate, flags.shape)
 }
 
@@ -89,11 +90,12 @@ pub fn carry_out(
     plan: &Plan,
     name: Option<&str>,
     command: &str,
+    varied: &[String],
 ) -> Result<Run, Failure> {
     output::say(&plan::announcement(plan, store));
     let mut ticker = Ticker::new();
     let mut lab = Lab { home, store, stop, watch: &mut ticker };
-    let order = Order { plan, name, command, tool_version: env!("CARGO_PKG_VERSION") };
+    let order = Order { plan, name, command, tool_version: env!("CARGO_PKG_VERSION"), varied };
     let id = dbdyno_lab::measure(&mut lab, &order)?;
     drop(ticker);
     Ok(store.load(&id)?)

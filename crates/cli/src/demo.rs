@@ -36,7 +36,8 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),
     };
-    let run = compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo")?;
+    let run =
+        compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo", &[])?;
     let comparison = dbdyno_lab::compare(&run)?;
     output::comparison(&run, &comparison, flags.shape)?;
     compare::write_report(&flags.output, &run, &comparison)?;

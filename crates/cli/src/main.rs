@@ -11,6 +11,7 @@
 mod args;
 mod compare;
 mod demo;
+mod diff;
 mod exit;
 mod failure;
 mod insert_benchmark;
@@ -29,6 +30,7 @@ fn main() -> std::process::ExitCode {
     let args = args::Args::parse();
     exit::report(match args.command {
         args::Command::Compare(compare) => compare::run(&args.place, &compare),
+        args::Command::Diff(diff) => diff::run(&args.place, &diff),
         args::Command::Resume(resume) => compare::resume(&args.place, &resume),
         args::Command::Demo(demo) => demo::run(&args.place, &demo),
         args::Command::Runs(runs) => stored::runs(&args.place, &runs),

@@ -43,14 +43,18 @@ pub fn comparison(run: &Run, comparison: &Comparison, shape: Shape) -> Result<()
     })
 }
 
+/// Columns of the terminal.
+pub fn width() -> usize {
+    let size = console::Term::stdout().size_checked();
+    size.map_or(WIDTH_WITHOUT_TERMINAL, |(_, width)| width as usize)
+}
+
 fn style(color: Color) -> TextStyle {
-    let stdout = console::Term::stdout();
     let wished = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let colour = match color {
         Color::Always => Colour::Ansi,
         Color::Auto if wished && std::io::stdout().is_terminal() => Colour::Ansi,
         Color::Auto | Color::Never => Colour::Plain,
     };
-    let width = stdout.size_checked().map_or(WIDTH_WITHOUT_TERMINAL, |(_, width)| width as usize);
-    TextStyle { colour, width }
+    TextStyle { colour, width: width() }
 }

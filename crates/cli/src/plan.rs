@@ -291,6 +291,9 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
     if flags.quick {
         command.push_str(" --quick");
     }
+    if !flags.varied.is_empty() {
+        command.push_str(&format!(" --varied {}", flags.varied.join(",")));
+    }
     if let Some(warm_up) = flags.warm_up {
         command.push_str(&format!(" --warm-up {}", warm_up.as_secs_f64()));
     }

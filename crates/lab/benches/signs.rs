@@ -174,7 +174,7 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
     let stop = AtomicBool::new(false);
     let mut lab = Lab { home, store, stop: &stop, watch: &mut Silent };
     let tool_version = env!("CARGO_PKG_VERSION");
-    let order = Order { plan: &plan, name: None, command: "signs", tool_version };
+    let order = Order { plan: &plan, name: None, command: "signs", tool_version, varied: &[] };
     let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
     store.load(&id).expect("what was just stored can be read")
 }

@@ -21,6 +21,7 @@ use dbdyno_workload::Dataset;
 use dbdyno_workload::insert_benchmark::{Sizes, Step};
 
 use crate::arrivals;
+use crate::capture::Meter;
 use crate::error::LabError;
 use crate::experiment::Lab;
 use crate::insert_benchmark::{self, Inserted, Site};
@@ -50,6 +51,8 @@ pub(crate) struct Course<'a, 'b> {
     repeated: Repeated,
     /// How far the steps of the Insert Benchmark have come.
     inserted: Inserted,
+    /// What servers do beside answering, in the cell that is measured.
+    meters: PerArm<Meter>,
 }
 
 /// Whether writes were repeated, for which the servers owe work.
@@ -89,6 +92,7 @@ impl<'a, 'b> Course<'a, 'b> {
             neighbours: Neighbours::default(),
             repeated: Repeated::Nothing,
             inserted: Inserted::default(),
+            meters: PerArm::default(),
         }
     }
 
@@ -226,6 +230,7 @@ impl<'a, 'b> Course<'a, 'b> {
         if !Arm::BOTH.into_iter().all(|arm| self.stations[arm].can_be_restarted()) {
             return Ok(false);
         }
+        self.close_meters();
         self.lab.watch.progress(Progress::Stage(Arm::Test, "starting both servers again"));
         let datasets = datasets_of(self.plan)?;
         let PerArm { base, test } = &mut *self.stations;
@@ -288,6 +293,8 @@ impl<'a, 'b> Course<'a, 'b> {
         };
         let left = |key: &RoundKey| (next_pair..pace.pairs).contains(&key.pair);
         let mut tracks = self.cool(cell, tracks)?;
+        self.meters = PerArm::default();
+        self.open_meters();
         let mut begun = None;
         for key in plan.rounds(cell).into_iter().filter(left) {
             if begun.replace(key.pair) != Some(key.pair)
@@ -296,6 +303,7 @@ impl<'a, 'b> Course<'a, 'b> {
                 && self.restart()?
             {
                 tracks = self.again(cell, &tracks)?;
+                self.open_meters();
             }
             self.lab.watch.progress(Progress::RoundBegins {
                 done: self.counter.done,
@@ -315,7 +323,21 @@ impl<'a, 'b> Course<'a, 'b> {
             }
             self.counter.done += 1;
         }
+        self.close_meters();
+        for arm in Arm::BOTH {
+            let station = &mut self.stations[arm];
+            self.meters[arm].note(cell, &mut station.environment);
+            self.lab.store.set_environment(self.run, arm, &station.environment)?;
+        }
         Ok(())
+    }
+
+    fn open_meters(&mut self) {
+        Arm::BOTH.into_iter().for_each(|arm| self.meters[arm].begin(&self.stations[arm]));
+    }
+
+    fn close_meters(&mut self) {
+        Arm::BOTH.into_iter().for_each(|arm| self.meters[arm].end(&self.stations[arm]));
     }
 
     fn round(
@@ -330,6 +352,7 @@ impl<'a, 'b> Course<'a, 'b> {
         let terms = Terms { life: self.life, schedule, window };
         let round = track.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)?;
         self.lab.store.add_round(self.run, &round)?;
+        self.meters[key.arm].add(round.statements);
         self.lab.watch.progress(Progress::RoundDone(&round));
         Ok(round)
     }

@@ -3,10 +3,11 @@
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use dbdyno_model::{Arm, PerArm, Plan, Run, RunId, RunStatus, Target};
+use dbdyno_model::{Arm, Environment, PerArm, Plan, Run, RunId, RunStatus, Target};
 use dbdyno_sandbox::Home;
 use dbdyno_store::{NewRun, Store};
 
+use crate::capture::{self, STEP};
 use crate::course::Course;
 use crate::error::LabError;
 use crate::image;
@@ -40,6 +41,8 @@ pub struct Order<'a> {
     pub command: &'a str,
     /// The version of dbdyno.
     pub tool_version: &'a str,
+    /// Rules of the audit, by key, whose inequalities are what the user means to compare.
+    pub varied: &'a [String],
 }
 
 /// Carries out an experiment. The run is in the store, round by round, whatever happens; a request
@@ -49,7 +52,13 @@ pub struct Order<'a> {
 /// Whatever was in the way. Servers are stopped and tables taken away in any case.
 pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> {
     let left = Remaining::of(order.plan, None);
-    let stations = set_up(lab, order.plan)?;
+    let mut stations = set_up(lab, order.plan)?;
+    for name in order.varied {
+        for arm in Arm::BOTH {
+            let fact = format!("{}{name}", dbdyno_audit::MEANT);
+            stations[arm].environment.set(fact, "on purpose");
+        }
+    }
     let begun = begin(lab, order, &stations);
     conduct(lab, order.plan, stations, &left, begun)
 }
@@ -71,9 +80,28 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
         lab.store.finish(&run.id, RunStatus::Complete)?;
         return Ok(run.id.clone());
     }
-    let stations = set_up(lab, &run.plan)?;
+    let mut stations = set_up(lab, &run.plan)?;
+    for arm in Arm::BOTH {
+        let kept = [STEP, dbdyno_audit::MEANT];
+        let facts = run.environment[arm].facts.iter();
+        for (name, value) in facts.filter(|(name, _)| kept.iter().any(|k| name.starts_with(k))) {
+            stations[arm].environment.set(name.clone(), value.clone());
+        }
+    }
     let begun = take_up(lab, run, &stations, &left).map(|()| (run.id.clone(), hold));
     conduct(lab, &run.plan, stations, &left, begun)
+}
+
+/// Sets both arms of a plan up, looks at them and takes them down again: nothing is measured.
+///
+/// # Errors
+/// Whatever was in the way. Servers are stopped and tables taken away in any case.
+pub fn survey(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Environment>, LabError> {
+    let PerArm { base, test } = set_up(lab, plan)?;
+    let facts = PerArm { base: base.environment.clone(), test: test.environment.clone() };
+    let down = [test.take_down(Arm::Test), base.take_down(Arm::Base)];
+    down.into_iter().collect::<Result<(), _>>()?;
+    Ok(facts)
 }
 
 /// Goes through the stages of a run that was begun, and takes the servers down.
@@ -133,7 +161,9 @@ fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
         base.environment.set(name.clone(), value.clone());
         test.environment.set(name, value);
     }
-    Ok(PerArm { base, test })
+    let mut stations = PerArm { base, test };
+    capture::full(plan, &mut stations)?;
+    Ok(stations)
 }
 
 fn begin(

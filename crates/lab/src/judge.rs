@@ -4,6 +4,7 @@
 //! other and asked the same questions. Each pair gives one log-ratio of rates; those are the data,
 //! and what happened inside a round is not.
 
+use dbdyno_audit::Finding;
 use dbdyno_model::{
     Arm, ArmSpec, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes,
     Comparison, Driving, LatencyHistogram, Measure, PerArm, Plan, Round, Run, RunStatus, Severity,
@@ -29,6 +30,8 @@ const CLIENT_SHARE_HIGH: f64 = 0.5;
 /// # Errors
 /// Rates that cannot be judged, which only a damaged store can hold.
 pub fn compare(run: &Run) -> Result<Comparison, LabError> {
+    let audit = dbdyno_audit::audit(&run.plan.arms, &run.environment.as_ref());
+    let findings = dbdyno_audit::findings(&audit);
     let mut cells = Vec::new();
     let mut steps = Vec::new();
     for cell in run.plan.cells() {
@@ -47,10 +50,12 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         }
         let of_arm = |arm: Arm| saturation::of_arm(run, &cell, arm, &arms[arm]);
         let of_cell = stationary::of_cell(run, &cell, &yardstick, &arms);
-        let against = Arm::BOTH.into_iter().flat_map(of_arm).chain(of_cell).collect();
+        let against = Arm::BOTH.into_iter().flat_map(of_arm).chain(of_cell);
+        let against = against.chain(found_against(&findings, &cell)).collect();
         cells.push(cell_comparison(cell, &yardstick, judged, &arms, against)?);
     }
     let mut warnings = run.warnings.clone();
+    warnings.extend(found_beside(findings));
     if run.status != RunStatus::Complete {
         let text = "the run was not finished; what follows rests on what was measured";
         warnings.push(Warning::new(Severity::Caution, "not-finished", text));
@@ -60,8 +65,26 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         budget: run.plan.budget,
         cells,
         insert_benchmark: steps,
+        audit,
         warnings,
     })
+}
+
+/// What the audit says of a cell: what it found there, and what withholds every verdict.
+fn found_against(findings: &[Finding], cell: &Cell) -> Vec<Warning> {
+    let place = cell.to_string();
+    let is_told = |finding: &&Finding| match finding.of.as_deref() {
+        None => finding.warning.severity == Severity::Blocks,
+        Some(of) => of == cell.load || of == place,
+    };
+    findings.iter().filter(is_told).map(|finding| finding.warning.clone()).collect()
+}
+
+/// What it says of the whole run beside that.
+fn found_beside(findings: Vec<Finding>) -> impl Iterator<Item = Warning> {
+    let is_told =
+        |finding: &Finding| finding.of.is_none() && finding.warning.severity != Severity::Blocks;
+    findings.into_iter().filter(is_told).map(|finding| finding.warning)
 }
 
 /// The pairs of rounds that a verdict rests on, and what the reader must know of those that are
@@ -106,6 +129,10 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
     same_shape(base, test)?;
     let labels = PerArm { base: labels(base), test: labels(test) };
     let controlled = labels.base.base == labels.test.base;
+    let specs = PerArm { base: base.plan.arms.test.clone(), test: test.plan.arms.test.clone() };
+    let facts = PerArm { base: &base.environment.test, test: &test.environment.test };
+    let audit = dbdyno_audit::audit(&specs, &facts);
+    let findings = dbdyno_audit::findings(&audit);
     let mut cells = Vec::new();
     for cell in test.plan.cells() {
         let pairs = PerArm { base: pairs_of(base, &cell), test: pairs_of(test, &cell) };
@@ -132,7 +159,8 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
             pairs.as_ref().map(|pairs| pairs.iter().map(|pair| pair.test).collect());
         let of_run =
             |run: &Run, rounds: &[&Round]| saturation::of_arm(run, &cell, Arm::Test, rounds);
-        let against = [of_run(base, &arms.base), of_run(test, &arms.test)].concat();
+        let found = found_against(&findings, &cell);
+        let against = [of_run(base, &arms.base), of_run(test, &arms.test), found].concat();
         let judged = Judged::by_rate(judgement, Measure::Rate);
         cells.push(cell_comparison(cell, &yardstick, judged, &arms, against)?);
     }
@@ -143,8 +171,9 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
                     --restarts 2 or more";
         warnings.push(Warning::new(Severity::Caution, "one-life", text));
     }
+    warnings.extend(found_beside(findings));
     let labels = PerArm { base: labels.base.test, test: labels.test.test };
-    Ok(Comparison { labels, budget, cells, insert_benchmark: Vec::new(), warnings })
+    Ok(Comparison { labels, budget, cells, insert_benchmark: Vec::new(), audit, warnings })
 }
 
 fn not_interleaved(base: &Run, test: &Run, controlled: bool) -> Warning {

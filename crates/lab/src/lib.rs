@@ -13,11 +13,11 @@
 //! This is the only crate that ties the others into a run.
 
 mod arrivals;
+mod capture;
 mod cost;
 mod course;
 mod drift;
 mod entrance;
-pub mod environment;
 pub mod error;
 pub mod experiment;
 mod guest;
@@ -47,7 +47,7 @@ mod yardstick;
 
 pub use arrivals::read_recording;
 pub use error::LabError;
-pub use experiment::{Lab, Order, measure, resume};
+pub use experiment::{Lab, Order, measure, resume, survey};
 pub use judge::{compare, compare_stored, detectable_share, noise_of};
 pub use loads::check;
 pub use resume::Remaining;

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use dbdyno_model::{Arm, Cell, Environment, PerArm, Plan, Run, RunId, Severity, Warning};
 
+use crate::capture::OF_THE_MOMENT;
 use crate::course::Pace;
 use crate::error::LabError;
 use crate::insert_benchmark;
@@ -194,6 +195,7 @@ pub(crate) fn changes(
         }
         let names = before.facts.keys().chain(now.facts.keys());
         let names = names.filter(|name| !OF_THE_INSTANCE.contains(&name.as_str()));
+        let names = names.filter(|name| !OF_THE_MOMENT.iter().any(|kind| name.starts_with(kind)));
         let differs = names.filter(|name| before.get(name) != now.get(name));
         changed.extend(differs.map(|name| format!("{arm} {name}")));
     }

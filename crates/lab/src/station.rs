@@ -13,7 +13,7 @@ use dbdyno_sandbox::{Home, Image, ImageKey, Options, Release, SandboxError, Scra
 use dbdyno_wire::{Client, Endpoint};
 use dbdyno_workload::Dataset;
 
-use crate::environment;
+use crate::capture;
 use crate::error::LabError;
 use crate::guest::{Found, Guest};
 use crate::image::{self, Origin, Policy};
@@ -251,12 +251,14 @@ impl Station {
             environment.set(format!("package.{package}"), version);
         }
         for (name, value) in server.settings() {
-            environment.set(format!("setting.{name}"), environment::general(value, &instance));
+            environment.set(format!("setting.{name}"), capture::general(value, &instance));
         }
+        let probe = ServerProbe::of_process(server.pid());
+        capture::process(&probe, &instance, &mut environment);
         Ok(Station {
             connector,
             dialect: product.dialect(),
-            probe: Some(ServerProbe::of_process(server.pid())),
+            probe: Some(probe),
             environment,
             warnings: Vec::new(),
             keeper: Keeper::Server(Box::new(server)),
@@ -298,10 +300,13 @@ impl Station {
             }
         };
         let connector = connector(url.dialect, endpoint);
-        let environment = ask(arm, &label, &connector, url.dialect, &[])?;
+        let mut environment = ask(arm, &label, &connector, url.dialect, &[])?;
         let mut warnings = Vec::new();
         let probe = match ServerProbe::locate(&url.transport) {
-            Ok(probe) => Some(probe),
+            Ok(probe) => {
+                capture::process(&probe, &[], &mut environment);
+                Some(probe)
+            }
             Err(reason) => {
                 let text = format!("{arm}: the server's own cost is left blank: {reason}");
                 warnings.push(Warning::new(Severity::Note, "server-not-observable", text));
@@ -483,7 +488,7 @@ fn ask(
     instance: &[(String, &str)],
 ) -> Result<Environment, LabError> {
     let asked = connector.connect().and_then(|mut client| {
-        let environment = environment::capture(&mut *client, dialect, instance)?;
+        let environment = capture::settings(&mut *client, dialect, instance)?;
         client.close();
         Ok(environment)
     });

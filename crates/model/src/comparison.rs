@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::arm::PerArm;
+use crate::audit::Audit;
 use crate::classes::Counted;
 use crate::insert_benchmark::StepMetrics;
 use crate::plan::Cell;
@@ -202,6 +203,8 @@ pub struct Comparison {
     pub cells: Vec<CellComparison>,
     /// The steps of the Insert Benchmark among them, in its own columns.
     pub insert_benchmark: Vec<StepMetrics>,
+    /// Where the arms are unequal in what is known of them.
+    pub audit: Audit,
     /// What the reader must know of the whole.
     pub warnings: Vec<Warning>,
 }

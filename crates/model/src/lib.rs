@@ -13,6 +13,7 @@
 
 pub mod arm;
 pub mod arrivals;
+pub mod audit;
 pub mod begin;
 pub mod classes;
 pub mod comparison;
@@ -35,6 +36,7 @@ pub mod warning;
 
 pub use arm::{Arm, PerArm};
 pub use arrivals::{Arrivals, RateShape, Spacing};
+pub use audit::{Audit, Change, Inequality, Weight};
 pub use begin::{Begin, Cache, ImageUse};
 pub use classes::{ClassTally, ClassTimes, Counted};
 pub use comparison::{

@@ -24,6 +24,7 @@ pub mod host;
 mod locate;
 mod memory;
 pub mod parse;
+mod process;
 mod server;
 
 pub use clock::{process_cpu_ns, thread_cpu_ns};

@@ -16,6 +16,7 @@
 //! building this crate needs no Node.
 
 mod csv;
+mod difference;
 mod html;
 mod json;
 mod layout;
@@ -29,12 +30,13 @@ mod view;
 mod words;
 
 pub use csv::csv;
+pub use difference::{Extent, difference, difference_json, difference_markdown};
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
 pub use text::{Colour, TextStyle, text};
 pub use view::{
-    ArmView, CellDetail, CellView, ClassView, Curve, Detail, Fact, LabelView, LatencyView,
-    PairView, ResponseRatio, RoundView, SlotsView, StepArmView, StepView, Summary, VerdictView,
-    View, WarningView,
+    ArmView, AuditView, CellDetail, CellView, ClassView, Curve, Detail, Fact, InequalityView,
+    LabelView, LatencyView, PairView, ResponseRatio, RoundView, SlotsView, StepArmView, StepView,
+    Summary, VerdictView, View, WarningView,
 };

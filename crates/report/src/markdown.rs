@@ -3,6 +3,7 @@
 //! Text from outside is escaped, so that a label neither breaks the table nor becomes a link or
 //! markup; footnotes are superscript digits and a list, which every renderer understands.
 
+use crate::difference::{self, Extent};
 use crate::notes::{self, Notes};
 use crate::rows::{self, PlainRow};
 use crate::sheets::{self, Sheet};
@@ -21,8 +22,22 @@ pub fn markdown(view: &View) -> String {
     text.push_str(&plain_tables(view));
     text.push_str(&sheet_tables(view));
     text.push_str(&footnotes(view, &notes));
+    text.push_str(&unequal(view));
     text.push_str(&provenance(view));
     text
+}
+
+/// Where the arms are unequal, folded away.
+fn unequal(view: &View) -> String {
+    let audit = &view.summary.audit;
+    if audit.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<details><summary>{}</summary>\n{}\n</details>\n\n",
+        difference::counts(audit),
+        difference::tables(audit, Extent::WhatMatters)
+    )
 }
 
 fn headline(view: &View) -> String {
@@ -168,7 +183,7 @@ fn code(text: &str) -> String {
 }
 
 /// Makes text from outside mean itself.
-fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

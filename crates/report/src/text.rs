@@ -12,6 +12,7 @@
 
 use dbdyno_model::Verdict;
 
+use crate::difference;
 use crate::layout::{self, Grid, Line};
 use crate::notes::{self, Notes};
 use crate::number::GLUE;
@@ -91,7 +92,16 @@ fn arms(view: &View, width: usize) -> String {
     let summary = &view.summary;
     let line =
         |arm: &str, label: &str| layout::paragraph(label, width, &format!("  {arm}  "), "        ");
-    line("base", &summary.base.label) + &line("test", &summary.test.label)
+    let mut text = line("base", &summary.base.label) + &line("test", &summary.test.label);
+    if !summary.audit.is_empty() {
+        text.push_str(&layout::paragraph(
+            &difference::counts(&summary.audit),
+            width,
+            "  ",
+            "        ",
+        ));
+    }
+    text
 }
 
 fn rate_table(view: &View, notes: &Notes<'_>, style: &TextStyle) -> String {

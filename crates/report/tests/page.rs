@@ -104,7 +104,7 @@ fn the_essence_needs_no_script() {
         "server CPU µs/op",
         "latency p99.9",
         "the load generator used 96 % of its processors",
-        "variable.innodb_change_buffering",
+        "innodb_change_buffering",
         "dbdyno compare mariadb:10.11",
         "2026-10-29 12:33:07 UTC",
         "~ 1.00",

@@ -16,15 +16,16 @@ use super::{Rule, Violation};
 const ARROWS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("stats", &["model"]),
+    ("audit", &["model"]),
     ("workload", &["model"]),
     ("wire", &["model"]),
     ("load", &["model", "workload", "wire"]),
     ("sandbox", &["model", "wire"]),
     ("probe", &["model"]),
     ("store", &["model"]),
-    ("lab", &["model", "stats", "workload", "wire", "load", "sandbox", "probe", "store"]),
+    ("lab", &["model", "stats", "audit", "workload", "wire", "load", "sandbox", "probe", "store"]),
     ("report", &["model"]),
-    ("cli", &["model", "workload", "sandbox", "store", "report", "lab"]),
+    ("cli", &["model", "audit", "workload", "sandbox", "store", "report", "lab"]),
 ];
 
 const ARCHITECTURE: &str = "docs/ARCHITECTURE.md";

@@ -73,6 +73,7 @@ fn run(store: &mut Store, part: &Part) -> Run {
         name: Some(&part.name),
         command: "cargo bench -p dbdyno-lab --bench loads",
         tool_version: env!("CARGO_PKG_VERSION"),
+        varied: &[],
     };
     let mut lab = Lab { home: &home, store, stop: &stop, watch: &mut Telling };
     let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));

@@ -79,7 +79,8 @@ fn refilled(product: Product, version: &str) {
     let plan = plan(&place.url());
     let mut watch = Looking { place: &place, seen: Vec::new() };
     let mut lab = Lab { home: &home, store: &mut store, stop: &GO_ON, watch: &mut watch };
-    let order = Order { plan: &plan, name: None, command: "a test", tool_version: "0" };
+    let order =
+        Order { plan: &plan, name: None, command: "a test", tool_version: "0", varied: &[] };
     let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(store.load(&id).unwrap().status, RunStatus::Complete);
     let seen = std::mem::take(&mut watch.seen);

@@ -1,6 +1,7 @@
 //! Environment, warnings, provenance: what an expert reads before believing the number.
 
 use super::escape::escape;
+use crate::difference::{self, Extent, Section};
 use crate::notes::Notes;
 use crate::number;
 use crate::view::{CellDetail, Fact, View};
@@ -26,7 +27,7 @@ pub(super) fn environment(view: &View) -> String {
         text.push_str(&shared_table(&host));
     }
     text.push_str("<h3>What differs between the arms</h3>\n");
-    text.push_str(&difference_table(&differing));
+    text.push_str(&differences(view, &differing));
     if !equal.is_empty() {
         let count = words::plural(equal.len() as u64, "fact");
         text.push_str(&format!("<details><summary>Equal in both arms: {count}</summary>\n"));
@@ -47,6 +48,57 @@ fn shared_table(facts: &[&Fact]) -> String {
     )
 }
 
+/// By weight and topic; a run that was not audited has its facts only.
+fn differences(view: &View, differing: &[&Fact]) -> String {
+    let audit = &view.summary.audit;
+    if audit.is_empty() {
+        return difference_table(differing);
+    }
+    let mut text = format!("<p>{}</p>\n", escape(&difference::counts(audit)));
+    for (number, section) in difference::sections(audit, Extent::All).iter().enumerate() {
+        let count: usize = section.groups.iter().map(|(_, list)| list.len()).sum();
+        // What blocks or annotates stands open.
+        let open = if OPEN.contains(&section.title) { " open" } else { "" };
+        text.push_str(&format!(
+            "<details{open} id=\"unequal-{number}\"><summary>{}: {count}</summary>\n",
+            escape(section.title)
+        ));
+        text.push_str(&section_table(section));
+        text.push_str("</details>\n");
+    }
+    text
+}
+
+/// Sections that are read before the number is believed.
+const OPEN: [&str; 2] = [difference::BLOCKS, difference::ANNOTATES];
+
+fn section_table(section: &Section<'_>) -> String {
+    let mut rows = String::new();
+    for (topic, list) in &section.groups {
+        rows.push_str(&format!(
+            "<tr><th scope=\"rowgroup\" colspan=\"3\">{}</th></tr>\n",
+            escape(topic)
+        ));
+        for one in list {
+            rows.push_str(&format!(
+                "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td></tr>\n",
+                escape(&difference::name(one)),
+                value(&one.base),
+                value(&one.test),
+            ));
+        }
+    }
+    three_columns(&rows)
+}
+
+fn three_columns(rows: &str) -> String {
+    format!(
+        "<div class=\"scroll\"><table class=\"facts\"><thead><tr><td></td>\
+         <th scope=\"col\" class=\"base\">base</th><th scope=\"col\" class=\"test\">test</th></tr>\
+         </thead><tbody>\n{rows}</tbody></table></div>\n",
+    )
+}
+
 fn difference_table(facts: &[&Fact]) -> String {
     if facts.is_empty() {
         return "<p>Nothing that was recorded: both arms are the same as far as is known.</p>\n"
@@ -60,12 +112,7 @@ fn difference_table(facts: &[&Fact]) -> String {
             value(&fact.test),
         )
     });
-    format!(
-        "<div class=\"scroll\"><table class=\"facts\"><thead><tr><td></td>\
-         <th scope=\"col\" class=\"base\">base</th><th scope=\"col\" class=\"test\">test</th></tr>\
-         </thead><tbody>\n{}</tbody></table></div>\n",
-        rows.collect::<String>()
-    )
+    three_columns(&rows.collect::<String>())
 }
 
 fn value(value: &Option<String>) -> String {

@@ -10,10 +10,12 @@
 //! with scripts that read the JSON. Every number in it is finite: what could not be observed, and
 //! an interval that is not bounded, is `None` and becomes `null`.
 
+mod audit;
 mod detail;
 mod insert_benchmark;
 mod summary;
 
+pub use audit::{AuditView, InequalityView};
 pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView, SlotsView};
 pub use insert_benchmark::{StepArmView, StepView};
 pub(crate) use summary::Effect;
@@ -77,6 +79,10 @@ impl View {
         for fact in &mut view.detail.facts {
             clean(&mut fact.name);
             fact.base.iter_mut().chain(&mut fact.test).for_each(clean);
+        }
+        for one in &mut view.summary.audit.unequal {
+            clean(&mut one.name);
+            one.base.iter_mut().chain(&mut one.test).for_each(clean);
         }
         for (_, value) in &mut view.detail.plan {
             clean(value);

@@ -6,6 +6,7 @@ use dbdyno_model::{
 };
 use serde::{Serialize, Serializer};
 
+use super::audit::AuditView;
 use super::finite;
 use super::insert_benchmark::StepView;
 
@@ -46,6 +47,8 @@ pub struct Summary {
     pub insert_benchmark: Vec<StepView>,
     /// What the reader must know of the whole run, each once.
     pub warnings: Vec<WarningView>,
+    /// Where the arms are unequal.
+    pub audit: AuditView,
 }
 
 /// What an arm is called.
@@ -253,6 +256,7 @@ impl Summary {
             cells: comparison.cells.iter().map(CellView::new).collect(),
             insert_benchmark: comparison.insert_benchmark.iter().map(step).collect(),
             warnings: distinct(run.warnings.iter().chain(&comparison.warnings)),
+            audit: AuditView::new(&comparison.audit),
         }
     }
 }

@@ -3,10 +3,10 @@
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{
-    Arm, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes, Comparison, Cost,
-    Counted, Environment, Interval, LatencyHistogram, LatencyUs, Measure, PerArm, Plan, RateUnit,
-    Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity, Since, Stage, Verdict,
-    Warning,
+    Arm, ArmSummary, Audit, Cell, CellComparison, Change, ClassSummary, ClassTally, ClassTimes,
+    Comparison, Cost, Counted, Environment, Inequality, Interval, LatencyHistogram, LatencyUs,
+    Measure, PerArm, Plan, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus, Series,
+    Severity, Since, Stage, Verdict, Warning, Weight,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -309,6 +309,7 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         budget: plan.budget,
         cells: truths.iter().map(|truth| compare(truth, &rounds, plan.budget)).collect(),
         insert_benchmark: Vec::new(),
+        audit: audit(),
         warnings: Vec::new(),
     };
     let run = Run {
@@ -477,6 +478,40 @@ fn summary(rounds: &[&Round], truth: &Truth, cost: f64) -> ArmSummary {
         retries_per_event: if truth.load == "read-write" { 0.0131 } else { 0.0 },
         open: None,
         classes: Vec::new(),
+    }
+}
+
+/// One inequality of each weight and each change.
+fn audit() -> Audit {
+    use {Change::*, Weight::*};
+    let one = |name: &str, base: Option<&str>, test: Option<&str>, rest| {
+        let (weight, change, rule, topic) = rest;
+        let [base, test] = [base, test].map(|value| value.map(str::to_owned));
+        Inequality { name: name.to_owned(), base, test, weight, change, rule, topic }
+    };
+    let version = (Some("10.11.19-MariaDB"), Some("11.8.2-MariaDB"));
+    let (gone, new) = ("variable.innodb_change_buffering", "variable.innodb_snapshot_isolation");
+    Audit {
+        unequal: vec![
+            one("server.version", version.0, version.1, (Varied, Different, "version", "identity")),
+            one(new, None, Some("ON"), (Varied, New, "isolation", "threads, locks and isolation")),
+            one(gone, Some("ON"), None, (Varied, Gone, "flushing", "redo, flushing and purge")),
+            one(
+                "variable.character_set_server",
+                Some("latin1"),
+                Some("utf8mb4"),
+                (Annotates, Default, "charset", "character sets"),
+            ),
+            one(
+                "variable.optimizer_switch",
+                Some("index_merge=on,mrr=off,cost_based=on"),
+                Some("index_merge=on,mrr=on,cost_based=on"),
+                (Harmless, Default, "optimizer", "optimizer"),
+            ),
+            one("variable.a", Some("0"), Some("1"), (Harmless, Default, "other-setting", "other")),
+            one("process.allocator", Some("glibc"), None, (Harmless, Unseen, "allocator", "build")),
+        ],
+        equal: 6,
     }
 }
 

@@ -1,0 +1,94 @@
+//! The difference of two environments.
+
+use std::collections::BTreeSet;
+
+use dbdyno_model::{ArmSpec, Audit, Change, Environment, Inequality, PerArm, Weight};
+
+use crate::rules::{self, OTHER, Rule};
+use crate::varied::Varied;
+
+const VARIABLE: &str = "variable.";
+const SETTING: &str = "setting.";
+/// Rules of what two families spell, plan and answer in their own ways.
+const OF_A_FAMILY: [&str; 3] = ["plan", "plan-estimate", "results"];
+
+/// Compares what is known of both arms, fact by fact.
+pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
+    let varied = Varied::of(arms, facts);
+    let families = if arms.base.dialect() == arms.test.dialect() { 1 } else { 2 };
+    let names: BTreeSet<&String> = facts.base.facts.keys().chain(facts.test.facts.keys()).collect();
+    let mut unequal = Vec::new();
+    let all = names.len();
+    for name in names {
+        let [base, test] = [facts.base, facts.test].map(|facts| facts.facts.get(name).cloned());
+        if base == test {
+            continue;
+        }
+        let rule = rules::rule_of(name);
+        let change = change(name, &varied, (&base, &test));
+        let seen = (base.as_deref(), test.as_deref());
+        let weight = weight(name, rule, change, seen, &varied, families);
+        let rule = rule.unwrap_or(&OTHER);
+        let (rule, topic) = (rule.key, rule.topic);
+        unequal.push((
+            (weight, topic, change),
+            Inequality {
+                name: name.clone(),
+                base,
+                test,
+                weight,
+                change,
+                rule,
+                topic: topic.name(),
+            },
+        ));
+    }
+    let equal = all - unequal.len();
+    // Names are in order already.
+    unequal.sort_by_key(|(order, _)| *order);
+    Audit { unequal: unequal.into_iter().map(|(_, one)| one).collect(), equal }
+}
+
+fn change(name: &str, varied: &Varied, seen: (&Option<String>, &Option<String>)) -> Change {
+    let is_setting = name.starts_with(VARIABLE) || name.starts_with(SETTING);
+    match seen {
+        (Some(_), Some(_)) if varied.is_default(name) => Change::Default,
+        (Some(_), Some(_)) => Change::Different,
+        (None, _) if is_setting => Change::New,
+        (_, None) if is_setting => Change::Gone,
+        _ => Change::Unseen,
+    }
+}
+
+fn weight(
+    name: &str,
+    rule: Option<&Rule>,
+    change: Change,
+    seen: (Option<&str>, Option<&str>),
+    varied: &Varied,
+    families: usize,
+) -> Weight {
+    if varied.has(name, rule) {
+        return Weight::Varied;
+    }
+    let rule = rule.unwrap_or(&OTHER);
+    if rule.of_release == Weight::Varied && varied.version {
+        return Weight::Varied;
+    }
+    if let (Some(tolerance), (Some(base), Some(test))) = (rule.tolerance, seen)
+        && tolerance.allows(base, test)
+    {
+        return Weight::Harmless;
+    }
+    let of_a_family = families > 1 && OF_A_FAMILY.contains(&rule.key);
+    match change {
+        Change::Unseen => Weight::Harmless,
+        Change::New | Change::Gone if varied.version => Weight::Varied,
+        Change::New | Change::Gone | Change::Different if of_a_family => Weight::Harmless,
+        Change::Default if of_a_family => Weight::Harmless,
+        // What was set may well be why another plan was chosen.
+        Change::Different if rule.key == "plan" && varied.anything() => rule.of_release,
+        Change::New | Change::Gone | Change::Different => rule.weight,
+        Change::Default => rule.of_release,
+    }
+}

@@ -1,0 +1,80 @@
+//! The rules: how we were, or others were, misled before.
+//!
+//! The first rule that looks at a fact has it. What no rule looks at is an *other setting*.
+
+use dbdyno_model::Weight;
+
+use crate::pattern::matches;
+use crate::topic::Topic;
+
+mod table;
+
+pub use table::RULES;
+
+/// One way to be misled.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// Its name, which is also the code of its warning, and a word of `--varied`.
+    pub key: &'static str,
+    /// Heading of what it finds.
+    pub topic: Topic,
+    /// What it looks at.
+    pub looks_at: Looks,
+    /// What it weighs where the releases do not explain it.
+    pub weight: Weight,
+    /// What it weighs where it follows from two releases.
+    pub of_release: Weight,
+    /// How far two numbers may be apart.
+    pub tolerance: Option<Tolerance>,
+    /// What it means and what to do.
+    pub advice: &'static str,
+    /// Where it was learnt.
+    pub source: &'static str,
+}
+
+/// What a rule looks at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Looks {
+    /// Facts of these forms; a star stands for any characters.
+    Facts(&'static [&'static str]),
+    /// Warnings with these codes, which other instruments give by themselves.
+    Warnings(&'static [&'static str]),
+}
+
+/// How far two numbers may be apart before they count as unequal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tolerance {
+    /// The larger one, divided by the smaller one.
+    pub ratio: f64,
+    /// Where both are below this, they are equal.
+    pub least: f64,
+}
+
+impl Tolerance {
+    /// Whether two values are as good as equal. What is no number is not.
+    pub(crate) fn allows(self, base: &str, test: &str) -> bool {
+        let (Ok(base), Ok(test)) = (base.parse::<f64>(), test.parse::<f64>()) else { return false };
+        let (low, high) = (base.min(test), base.max(test));
+        high < self.least || high <= low * self.ratio
+    }
+}
+
+/// The rule that has this fact.
+pub(crate) fn rule_of(fact: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| match rule.looks_at {
+        Looks::Facts(forms) => forms.iter().any(|form| matches(form, fact)),
+        Looks::Warnings(_) => false,
+    })
+}
+
+/// What has a setting that no rule looks at.
+pub const OTHER: Rule = Rule {
+    key: "other-setting",
+    topic: Topic::Other,
+    looks_at: Looks::Facts(&["*"]),
+    weight: Weight::Annotates,
+    of_release: Weight::Harmless,
+    tolerance: None,
+    advice: "nobody asked for it: set both alike, or say that it is meant",
+    source: "reference explain §9.12: any unequal factor blocks or annotates",
+};

@@ -1,0 +1,126 @@
+//! What was found, in sentences.
+
+use dbdyno_model::{Audit, Change, Inequality, Severity, Warning, Weight};
+
+use crate::rules::{Looks, OTHER, RULES, Rule};
+
+/// A warning, and what it is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The load (`point-query`) or the cell (`point-query at 4 clients`) that it speaks of; `None`
+    /// for the whole run.
+    pub of: Option<String>,
+    /// What the reader must know.
+    pub warning: Warning,
+}
+
+/// Values that a sentence names; the rest is counted.
+const NAMED_MOST: usize = 4;
+/// Longer values are cut.
+const VALUE_MOST: usize = 48;
+
+/// One warning for each rule that blocks or annotates, and each load that it speaks of.
+pub fn findings(audit: &Audit) -> Vec<Finding> {
+    let mut found: Vec<(&Inequality, Vec<&Inequality>)> = Vec::new();
+    let weighty = [Weight::Blocks, Weight::Annotates];
+    for one in audit.unequal.iter().filter(|one| weighty.contains(&one.weight)) {
+        let alike = |other: &Inequality| {
+            (other.rule, other.weight, place(&other.name))
+                == (one.rule, one.weight, place(&one.name))
+        };
+        match found.iter_mut().find(|(first, _)| alike(first)) {
+            Some((_, list)) => list.push(one),
+            None => found.push((one, vec![one])),
+        }
+    }
+    found.into_iter().map(|(first, list)| finding(first, &list)).collect()
+}
+
+fn finding(first: &Inequality, list: &[&Inequality]) -> Finding {
+    let rule = RULES.iter().find(|rule| rule.key == first.rule).unwrap_or(&OTHER);
+    let mut named: Vec<String> = list.iter().take(NAMED_MOST).map(|one| named(one)).collect();
+    if list.len() > NAMED_MOST {
+        named.push(format!("and {} more (`dbdyno diff --all`)", list.len() - NAMED_MOST));
+    }
+    let all_default = list.iter().all(|one| one.change == Change::Default);
+    let severity = match first.weight {
+        Weight::Blocks => Severity::Blocks,
+        _ if all_default => Severity::Note,
+        _ => Severity::Caution,
+    };
+    let why = if all_default { " (the releases' own)" } else { "" };
+    let place = place(&first.name);
+    let on = place.map(|place| format!(" on {place}")).unwrap_or_default();
+    let end = match first.weight {
+        Weight::Blocks => format!("; --varied {} says that it is meant", rule.key),
+        _ => String::new(),
+    };
+    let text = format!(
+        "the arms differ in {}{why}{on}: {}; {}{end}",
+        rule.key.replace('-', " "),
+        named.join(", "),
+        rule.advice
+    );
+    Finding { of: place.map(str::to_owned), warning: Warning::new(severity, rule.key, text) }
+}
+
+/// `plan[point-query].1` is about point-query.
+fn place(name: &str) -> Option<&str> {
+    name.split_once('[')?.1.rsplit_once(']').map(|(place, _)| place)
+}
+
+/// `sync_binlog 0 → 1`.
+fn named(one: &Inequality) -> String {
+    let name = one.name.strip_prefix("variable.").unwrap_or(&one.name);
+    let name = match name.rsplit_once("].") {
+        Some((_, last)) => last,
+        None => name,
+    };
+    let value = |value: &Option<String>| match value.as_deref() {
+        None => "not there".to_owned(),
+        Some("") => "empty".to_owned(),
+        Some(value) => clipped(value),
+    };
+    format!("{name} {} → {}", value(&one.base), value(&one.test))
+}
+
+fn clipped(value: &str) -> String {
+    match value.char_indices().nth(VALUE_MOST) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value.to_owned(),
+    }
+}
+
+/// The table of rules as Markdown.
+pub fn handbook() -> String {
+    let mut text = String::from(
+        "| rule | weight | of two releases | looks at | what it means, and what to do | learnt from |\n\
+         |:--|:--|:--|:--|:--|:--|\n",
+    );
+    for rule in RULES.iter().chain([&OTHER]) {
+        text.push_str(&row(rule));
+    }
+    text
+}
+
+fn row(rule: &Rule) -> String {
+    let looks = match rule.looks_at {
+        Looks::Facts(forms) => {
+            let shown: Vec<String> = forms.iter().take(3).map(|form| format!("`{form}`")).collect();
+            let more = forms.len().saturating_sub(3);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            format!("{}{more}", shown.join(", "))
+        }
+        Looks::Warnings(codes) => {
+            let codes: Vec<String> = codes.iter().map(|code| format!("`{code}`")).collect();
+            format!("warnings {}", codes.join(", "))
+        }
+    };
+    let apart = rule.tolerance.map_or(String::new(), |tolerance| {
+        format!(" more than {}× apart, from {} on", tolerance.ratio, tolerance.least)
+    });
+    format!(
+        "| {} | {} | {} | {looks}{apart} | {} | {} |\n",
+        rule.key, rule.weight, rule.of_release, rule.advice, rule.source
+    )
+}

@@ -1,0 +1,223 @@
+//! Every rule, planted in two environments that are equal but for it.
+
+use dbdyno_audit::rules::{Looks, OTHER, RULES, Rule};
+use dbdyno_audit::{MEANT, audit, findings};
+use dbdyno_model::{ArmSpec, Change, Environment, PerArm, Severity, Weight};
+
+const URL: &str = "mysql://u@h/d";
+
+fn arms(base: &str, test: &str) -> PerArm<ArmSpec> {
+    PerArm { base: base.parse().unwrap(), test: test.parse().unwrap() }
+}
+
+/// Two arms of these versions with what every arm has.
+fn environments(base: &str, test: &str) -> PerArm<Environment> {
+    let of = |version: &str| {
+        let mut facts = Environment::default();
+        for (name, value) in [
+            ("server.version", version),
+            ("setting.max_connections", "1100"),
+            ("variable.max_connections", "1100"),
+            ("variable.character_set_server", "latin1"),
+            ("variable.sync_binlog", "0"),
+            ("plan[point-query].1", "const sbtest1.PRIMARY"),
+        ] {
+            facts.set(name, value);
+        }
+        facts
+    };
+    PerArm { base: of(base), test: of(test) }
+}
+
+/// What is said of one fact with these values.
+fn weight_of(
+    arms: &PerArm<ArmSpec>,
+    facts: &PerArm<Environment>,
+    name: &str,
+) -> Option<(Weight, Change, &'static str)> {
+    let found = audit(arms, &facts.as_ref());
+    let one = found.unequal.iter().find(|one| one.name == name)?;
+    Some((one.weight, one.change, one.rule))
+}
+
+/// Values that no tolerance takes for equal.
+fn plant(facts: &mut PerArm<Environment>, name: &str) {
+    facts.base.set(name, "10");
+    facts.test.set(name, "1000000000000");
+}
+
+/// The first fact of this form that an earlier rule has not.
+fn fact_of(rule: &Rule) -> Option<String> {
+    let Looks::Facts(forms) = rule.looks_at else { return None };
+    Some(forms[0].replace('*', "x"))
+}
+
+#[test]
+fn two_equal_arms_have_nothing_to_say() {
+    let facts = environments("8.0.33", "8.0.33");
+    let found = audit(&arms(URL, URL), &facts.as_ref());
+    assert_eq!((found.unequal.len(), found.equal), (0, 6));
+    assert_eq!(findings(&found), []);
+}
+
+#[test]
+fn each_rule_finds_what_is_planted_and_weighs_it() {
+    for rule in RULES.iter().chain([&OTHER]) {
+        let Some(name) = fact_of(rule) else { continue };
+        let name = if rule.key == OTHER.key { "variable.never_heard_of".to_owned() } else { name };
+        let mut same = environments("8.0.33", "8.0.33");
+        plant(&mut same, &name);
+        let seen = weight_of(&arms(URL, URL), &same, &name);
+        if name == "server.version" {
+            // Two versions are varied, whatever else is.
+            assert_eq!(seen.unwrap().0, Weight::Varied);
+            continue;
+        }
+        let (weight, _, key) = seen.unwrap();
+        assert_eq!((weight, key), (rule.weight, rule.key), "{name}");
+        let found = audit(&arms(URL, URL), &same.as_ref());
+        let told = findings(&found);
+        match rule.weight {
+            Weight::Blocks => assert_eq!(told[0].warning.severity, Severity::Blocks, "{name}"),
+            Weight::Annotates => assert_eq!(told[0].warning.severity, Severity::Caution, "{name}"),
+            Weight::Harmless | Weight::Varied => assert_eq!(told, [], "{name}"),
+        }
+        let mut releases = environments("8.0.33", "9.7.4");
+        plant(&mut releases, &name);
+        let (weight, ..) = weight_of(&arms("mysql:8.0", "mysql:9.7"), &releases, &name).unwrap();
+        assert_eq!(weight, rule.of_release, "{name} of two releases");
+    }
+}
+
+#[test]
+fn a_rule_that_is_meant_is_the_question() {
+    for rule in RULES {
+        let Some(name) = fact_of(rule).filter(|_| rule.weight != Weight::Harmless) else {
+            continue;
+        };
+        let mut facts = environments("8.0.33", "8.0.33");
+        plant(&mut facts, &name);
+        for arm in [&mut facts.base, &mut facts.test] {
+            arm.set(format!("{MEANT}{}", rule.key), "on purpose");
+        }
+        let (weight, ..) = weight_of(&arms(URL, URL), &facts, &name).unwrap();
+        assert_eq!(weight, Weight::Varied, "{name}");
+    }
+}
+
+#[test]
+fn what_is_written_behind_a_target_is_varied_with_all_that_hangs_on_it() {
+    let arms = arms("sqlite:?synchronous=off", "sqlite:?synchronous=full");
+    let mut facts = environments("3.50", "3.50");
+    facts.base.set("variable.synchronous", "0");
+    facts.test.set("variable.synchronous", "2");
+    facts.base.set("variable.journal_mode", "delete");
+    facts.test.set("variable.journal_mode", "wal");
+    facts.test.set("variable.page_size", "8192");
+    facts.base.set("variable.page_size", "4096");
+    let weight = |name: &str| weight_of(&arms, &facts, name).unwrap().0;
+    assert_eq!(weight("variable.synchronous"), Weight::Varied);
+    assert_eq!(weight("variable.journal_mode"), Weight::Varied, "of the same rule");
+    assert_eq!(weight("variable.page_size"), Weight::Annotates, "nobody wrote that");
+}
+
+#[test]
+fn one_release_has_settings_that_the_other_has_not() {
+    let mut facts = environments("8.0.33", "9.7.4");
+    facts.base.set("variable.innodb_log_files_in_group", "2");
+    facts.test.set("variable.innodb_new", "1");
+    facts.base.set("process.allocator", "glibc");
+    let releases = arms("mysql:8.0", "mysql:9.7");
+    let of = |name: &str| weight_of(&releases, &facts, name).unwrap();
+    let gone = of("variable.innodb_log_files_in_group");
+    assert_eq!((gone.0, gone.1), (Weight::Varied, Change::Gone));
+    let new = of("variable.innodb_new");
+    assert_eq!((new.0, new.1), (Weight::Varied, Change::New));
+    let unseen = of("process.allocator");
+    assert_eq!((unseen.0, unseen.1), (Weight::Harmless, Change::Unseen), "never guessed");
+}
+
+/// What servers by URL were told is not known: a difference may be somebody's doing.
+#[test]
+fn only_servers_of_our_own_have_known_defaults() {
+    let mut facts = environments("8.0.33", "9.7.4");
+    plant(&mut facts, "variable.character_set_server");
+    let name = "variable.character_set_server";
+    let ours = weight_of(&arms("mysql:8.0", "mysql:9.7"), &facts, name).unwrap();
+    assert_eq!((ours.0, ours.1), (Weight::Annotates, Change::Default));
+    for arm in [&mut facts.base, &mut facts.test] {
+        arm.facts.retain(|name, _| !name.starts_with("setting."));
+    }
+    let theirs = weight_of(&arms(URL, "mysql://u@i/d"), &facts, name).unwrap();
+    assert_eq!((theirs.0, theirs.1), (Weight::Blocks, Change::Different));
+}
+
+#[test]
+fn another_plan_blocks_unless_something_was_varied_that_may_choose_it() {
+    let name = "plan[point-query].1";
+    let of = |base: &str, test: &str, versions: (&str, &str)| {
+        let mut facts = environments(versions.0, versions.1);
+        facts.test.set(name, "ALL sbtest1.-");
+        weight_of(&arms(base, test), &facts, name).unwrap().0
+    };
+    assert_eq!(of(URL, URL, ("8.0.33", "8.0.33")), Weight::Blocks);
+    assert_eq!(of("mysql:8.0", "mysql:9.7", ("8.0.33", "9.7.4")), Weight::Annotates);
+    assert_eq!(of("sqlite:", "sqlite:?page_size=4096", ("3", "3")), Weight::Annotates);
+    assert_eq!(of(URL, "postgres://u@h/d", ("8.0.33", "17.2")), Weight::Harmless);
+}
+
+#[test]
+fn findings_say_which_load_they_speak_of() {
+    let mut facts = environments("8.0.33", "8.0.33");
+    facts.test.set("plan[point-query].1", "ALL sbtest1.-");
+    facts.base.set("step[scan at 4 clients].error_log_bytes", "0");
+    facts.test.set("step[scan at 4 clients].error_log_bytes", "90000");
+    let told = findings(&audit(&arms(URL, URL), &facts.as_ref()));
+    let of: Vec<_> = told.iter().map(|finding| finding.of.as_deref().unwrap()).collect();
+    assert_eq!(of, ["point-query", "scan at 4 clients"]);
+    let text = &told[0].warning.text;
+    assert!(text.contains("on point-query: 1 const sbtest1.PRIMARY → ALL sbtest1.-"), "{text}");
+    assert!(text.contains("--varied plan"), "{text}");
+}
+
+#[test]
+fn numbers_may_be_a_little_apart() {
+    let of = |name: &str, base: &str, test: &str| {
+        let mut facts = environments("8.0.33", "8.0.33");
+        facts.base.set(name, base);
+        facts.test.set(name, test);
+        weight_of(&arms(URL, URL), &facts, name).unwrap().0
+    };
+    let debt = "step[scan at 1 client].debt";
+    assert_eq!(of(debt, "0", "9000"), Weight::Harmless, "too little to matter");
+    assert_eq!(of(debt, "20000", "30000"), Weight::Harmless, "about as much");
+    assert_eq!(of(debt, "0", "30000"), Weight::Annotates);
+    assert_eq!(of("data.sbtest1.rows", "20000", "20001"), Weight::Blocks);
+}
+
+#[test]
+fn each_rule_has_a_key_of_its_own_a_source_and_an_end_that_says_what_to_do() {
+    for (at, rule) in RULES.iter().enumerate() {
+        assert!(RULES[..at].iter().all(|other| other.key != rule.key), "{}", rule.key);
+        assert!(!rule.source.is_empty() && !rule.advice.ends_with('.'), "{}", rule.key);
+        assert!(
+            rule.weight <= rule.of_release || rule.of_release == Weight::Varied,
+            "{}",
+            rule.key
+        );
+    }
+}
+
+/// `docs/AUDIT.md` is what `dbdyno diff --rules` prints.
+#[test]
+fn the_page_of_rules_is_the_table() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/AUDIT.md");
+    let page = std::fs::read_to_string(path).unwrap_or_default();
+    let (head, _) = page.split_once("| rule |").unwrap_or((&page, ""));
+    let wanted = format!("{head}{}", dbdyno_audit::handbook());
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(path, &wanted).unwrap();
+        return;
+    }
+    assert_eq!(page, wanted, "if that is meant, write it with UPDATE_GOLDEN=1");
+}

@@ -1,0 +1,158 @@
+//! `dbdyno diff`: in what two servers, or the arms of stored runs, are unequal.
+//!
+//! ```text
+//!   BASE TEST, servers   set up as `compare` does, looked at, taken down; nothing is measured
+//!   RUN                  the two arms of a stored run, its cells included
+//!   RUN RUN              their test arms, as `compare` compares them
+//!   --rules              the rules themselves
+//! ```
+
+use std::path::PathBuf;
+
+use dbdyno_lab::Lab;
+use dbdyno_model::{ArmSpec, Audit, Comparison, Driving, PerArm, Pin, Plan};
+use dbdyno_report::{Extent, difference, difference_json, difference_markdown};
+
+use crate::args::{Format, Place, Side, parse_side, without_password};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::loads::{self, Chosen};
+use crate::progress::Ticker;
+use crate::{output, plan, session};
+
+/// Show in what two servers are unequal, without measuring.
+///
+/// What is compared (versions, settings written behind a target) is told apart from what would
+/// mislead: each fact has a rule, and --rules shows all of them. Servers are written as for
+/// `dbdyno compare`. With --load, tables are made, and plans and answers are compared, too.
+#[derive(Debug, clap::Args)]
+pub struct Diff {
+    /// A server, or a stored run: @last, @NAME or the beginning of an id
+    #[arg(value_name = "BASE", required_unless_present = "rules")]
+    pub base: Option<String>,
+    /// A server, or a stored run whose test arm is meant; without it, BASE is a run whose two arms
+    /// are compared
+    #[arg(value_name = "TEST")]
+    pub test: Option<String>,
+    /// Also make the tables of these loads, and compare their plans and answers
+    #[arg(long, value_delimiter = ',')]
+    pub load: Vec<String>,
+    /// File that describes a load, which --load can then name
+    #[arg(long, value_name = "FILE.toml")]
+    pub load_file: Vec<PathBuf>,
+    /// Tables of each arm
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub tables: u32,
+    /// Rows of each table
+    #[arg(long, value_name = "N", default_value_t = 10_000,
+          value_parser = clap::value_parser!(u64).range(1..=2_000_000_000))]
+    pub rows: u64,
+    /// Show what no rule knows of, too
+    #[arg(long)]
+    pub all: bool,
+    /// Show the rules: what each looks at, what it weighs, where it was learnt
+    #[arg(long, conflicts_with_all = ["base", "test"])]
+    pub rules: bool,
+    /// Shape of what goes to stdout: text, json or markdown
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+}
+
+/// Shows the difference.
+pub fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
+    let Some(base) = &flags.base else {
+        output::print(&dbdyno_audit::handbook())?;
+        return Ok(Exit::Holds);
+    };
+    let side = |what: &str, text: &str| {
+        parse_side(text).map_err(|error| {
+            let target = text.split('?').next().unwrap_or_default();
+            let error = error.replace(target, &without_password(target));
+            Failure::Usage(format!("{what} {:?}: {error}", without_password(text)))
+        })
+    };
+    let base = side("BASE", base)?;
+    let test = flags.test.as_deref().map(|test| side("TEST", test)).transpose()?;
+    match (base, test) {
+        (Side::Server(base), Some(Side::Server(test))) => {
+            let (audit, labels) = servers(place, flags, PerArm { base, test })?;
+            show(&audit, &labels, flags)
+        }
+        (Side::Stored(base), None) => {
+            let store = session::open_store(place)?;
+            let run = store.load(&store.resolve(&base)?)?;
+            shown(&dbdyno_lab::compare(&run)?, flags)
+        }
+        (Side::Stored(base), Some(Side::Stored(test))) => {
+            let store = session::open_store(place)?;
+            let base = store.load(&store.resolve(&base)?)?;
+            let test = store.load(&store.resolve(&test)?)?;
+            shown(&dbdyno_lab::compare_stored(&base, &test, test.plan.budget)?, flags)
+        }
+        _ => Err(Failure::Usage(
+            "BASE and TEST must both be servers or both be stored runs; BASE alone is a stored run"
+                .to_owned(),
+        )),
+    }
+}
+
+fn shown(comparison: &Comparison, flags: &Diff) -> Result<Exit, Failure> {
+    show(&comparison.audit, &comparison.labels, flags)
+}
+
+fn show(audit: &Audit, labels: &PerArm<String>, flags: &Diff) -> Result<Exit, Failure> {
+    let extent = if flags.all { Extent::All } else { Extent::WhatMatters };
+    output::print(&match flags.format {
+        Format::Text => difference(audit, labels, extent, output::width()),
+        Format::Markdown => difference_markdown(audit, labels, extent),
+        Format::Json => difference_json(audit, labels),
+        Format::Csv => {
+            return Err(Failure::Usage(
+                "--format csv has no shape for a difference; take text, json or markdown"
+                    .to_owned(),
+            ));
+        }
+    })?;
+    Ok(Exit::Holds)
+}
+
+fn servers(
+    place: &Place,
+    flags: &Diff,
+    mut arms: PerArm<ArmSpec>,
+) -> Result<(Audit, PerArm<String>), Failure> {
+    plan::take_passwords_from_environment(&mut arms);
+    let Chosen { stages, files, .. } = match flags.load.is_empty() {
+        true => Chosen { stages: Vec::new(), files: Vec::new(), step_seconds: None },
+        false => loads::choose(&flags.load, &flags.load_file, None)?,
+    };
+    let plan = Plan {
+        arms,
+        stages,
+        clients: vec![1],
+        pairs: 1,
+        round_ns: 1,
+        lead_in_ns: 0,
+        warm_up_ns: 0,
+        seed: 1,
+        tables: flags.tables,
+        rows: flags.rows,
+        budget: 0.0,
+        pin: Pin::None,
+        restarts: 0,
+        driving: Driving::Closed,
+        files,
+    };
+    let home = session::open_home(place)?;
+    let mut store = session::open_store(place)?;
+    let stop = session::stop_flag();
+    let mut ticker = Ticker::new();
+    let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker };
+    let facts = dbdyno_lab::survey(&mut lab, &plan)?;
+    drop(ticker);
+    let audit = dbdyno_audit::audit(&plan.arms, &facts.as_ref());
+    let labels =
+        PerArm::from_fn(|arm| format!("{} ({})", plan.arms[arm], facts[arm].get("server.version")));
+    Ok((audit, labels))
+}

@@ -1,0 +1,85 @@
+//! What is true of an arm, as flat facts that can be compared line by line.
+//!
+//! ```text
+//!   when         what                                          names
+//!   it is up     version, settings, build                      server. variable. build. …
+//!                its process, limits, allocator, disk          process.
+//!   it is full   tables: kind, indexes, rows, sum, size        table. data.
+//!                plan and answer of every statement            plan[LOAD]. estimate[…] result[…]
+//!   each cell    debt at its beginning, log, fsyncs, pages     step[LOAD at N clients].
+//! ```
+//!
+//! What is different in every instance by nature is replaced by a word, so that equal arms compare
+//! equal. What cannot be observed is left out; `dbdyno_audit` says what an inequality means.
+
+mod course;
+mod plans;
+mod settings;
+mod tables;
+
+use dbdyno_model::{Arm, Environment, PerArm, Plan};
+use dbdyno_probe::ServerProbe;
+
+use crate::error::LabError;
+use crate::loads::{self, datasets_of};
+use crate::station::Station;
+
+pub(crate) use course::Meter;
+pub(crate) use settings::{general, settings};
+
+/// Facts that begin so are about a cell that was measured.
+pub(crate) const STEP: &str = "step[";
+/// Facts that begin so are made anew with each data directory, or are different in each life.
+pub(crate) const OF_THE_MOMENT: [&str; 4] = [STEP, "estimate[", "data.", "process.pid"];
+
+/// Notes under which conditions the process of an arm lives.
+pub(crate) fn process(
+    probe: &ServerProbe,
+    instance: &[(String, &str)],
+    environment: &mut Environment,
+) {
+    for (name, value) in probe.facts() {
+        environment.set(name, general(&value, instance));
+    }
+}
+
+/// Notes what the tables of both arms are, and how the loads of the plan are answered. Tables that
+/// arms share are looked at once.
+///
+/// # Errors
+/// Loads that cannot be resolved. A question that a server refuses leaves its facts out.
+pub(crate) fn full(plan: &Plan, stations: &mut PerArm<Station>) -> Result<(), LabError> {
+    let datasets = datasets_of(plan)?;
+    for arm in Arm::BOTH {
+        let station = &stations[arm];
+        let facts = match station.shares_tables() {
+            true => stations.base.environment.clone(),
+            false => looked_at(plan, station, &datasets)?,
+        };
+        let own = &mut stations[arm].environment;
+        for (name, value) in facts.facts {
+            own.facts.entry(name).or_insert(value);
+        }
+    }
+    Ok(())
+}
+
+fn looked_at(
+    plan: &Plan,
+    station: &Station,
+    datasets: &[std::sync::Arc<dyn dbdyno_workload::Dataset>],
+) -> Result<Environment, LabError> {
+    let mut facts = Environment::default();
+    let Ok(mut client) = station.connector.connect() else { return Ok(facts) };
+    for dataset in datasets {
+        tables::look(&mut *client, station.dialect, &**dataset, &mut facts);
+    }
+    for label in plan.labels() {
+        if crate::insert_benchmark::dataset_of(plan, label).is_none() {
+            let load = loads::resolve(plan, label)?;
+            plans::look(&mut *client, station.dialect, label, &load, &mut facts);
+        }
+    }
+    client.close();
+    Ok(facts)
+}

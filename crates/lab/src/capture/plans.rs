@@ -1,0 +1,305 @@
+//! The way to the rows, and the rows: for each statement of a load the plan and the answer.
+//!
+//! A plan is kept as its shape, which is how it is done, and as its estimate, which is how much it
+//! is believed to be: a lost bound of a range leaves the shape as it was.
+//!
+//! ```text
+//!   MySQL, MariaDB   const sbtest1.PRIMARY            access type, table and index, in join order,
+//!                    range sbtest1.k_1 sort           with what is made beside
+//!   PostgreSQL       Sort > Index Scan using k_1 …    the nodes, outermost first
+//! ```
+//!
+//! The answer to a question is a sum over its rows in any order, so that only another set of rows
+//! is another answer; of statements with a LIMIT, whose rows may be any, their number. Nothing but
+//! SELECT is carried out, once, before anything is measured.
+
+use std::hash::{Hash as _, Hasher as _};
+
+use dbdyno_model::{Dialect, Environment};
+use dbdyno_wire::{Client, Rows};
+use dbdyno_workload::program::{Event, Program};
+use dbdyno_workload::ready::Part;
+use dbdyno_workload::{Channel, Content, Load, Mix, ReadyLoad};
+
+/// Operations that are looked through for the statements of a load.
+const OPERATIONS: u64 = 300;
+/// Statements of one load that are looked at.
+const STATEMENTS_MOST: usize = 40;
+
+/// Notes plan and answer of the statements of a load.
+pub(super) fn look(
+    client: &mut dyn Client,
+    dialect: Dialect,
+    label: &str,
+    load: &Load,
+    facts: &mut Environment,
+) {
+    for (index, sql) in statements(load, dialect).iter().enumerate() {
+        let number = index + 1;
+        if let Some(plan) = plan(client, dialect, sql) {
+            facts.set(format!("plan[{label}].{number}"), plan.shape);
+            facts.set(format!("estimate[{label}].{number}"), plan.rows.to_string());
+        }
+        if is_question(sql)
+            && let Ok(rows) = client.query(sql)
+        {
+            facts.set(format!("result[{label}].{number}"), answer(sql, &rows));
+        }
+    }
+}
+
+/// Each statement of a load once, with the values that it has first. Those of a conversation have
+/// placeholders, where any value does for a plan; they are not carried out.
+fn statements(load: &Load, dialect: Dialect) -> Vec<String> {
+    let mut texts = load.clone();
+    match &mut texts.content {
+        Content::Mix(mix) => send_as_text(mix),
+        Content::Choice(choice) => choice.mixes.iter_mut().for_each(|(_, mix)| send_as_text(mix)),
+        Content::Dialogue(_) => {}
+    }
+    let Ok(ready) = ReadyLoad::compile(&texts, dialect) else { return Vec::new() };
+    match ready.part() {
+        Part::Program(program) => of_program(program),
+        Part::Dialogue(..) => ready
+            .statements()
+            .iter()
+            .map(|statement| with_values(&statement.sql))
+            .filter(|sql| is_planned(sql))
+            .take(STATEMENTS_MOST)
+            .collect(),
+    }
+}
+
+fn send_as_text(mix: &mut Mix) {
+    let asks = mix.steps.iter_mut().flat_map(|step| &mut step.asks);
+    asks.for_each(|ask| ask.channel = Channel::Text);
+}
+
+/// Statements on tables that differ in their number only are one.
+fn of_program(program: &Program) -> Vec<String> {
+    let (mut seen, mut found) = (Vec::new(), Vec::new());
+    let mut event = Event::default();
+    for operation in 0..OPERATIONS {
+        program.fill(0, operation, &mut event);
+        for call in event.calls.iter().filter(|call| call.expect.is_some()) {
+            let statement = &program.statements()[call.statement as usize];
+            let kind: String =
+                statement.pieces.concat().chars().filter(|c| !c.is_ascii_digit()).collect();
+            if seen.contains(&kind) || statement.pieces.is_empty() {
+                continue;
+            }
+            seen.push(kind);
+            let mut sql = String::new();
+            event.write_sql(call, statement, &mut sql);
+            found.push(sql);
+            if found.len() == STATEMENTS_MOST {
+                return found;
+            }
+        }
+    }
+    found
+}
+
+/// `?` and `$1` replaced by a value that is taken for any type.
+fn with_values(sql: &str) -> String {
+    let mut text = String::with_capacity(sql.len() + 8);
+    let mut chars = sql.chars().peekable();
+    while let Some(c) = chars.next() {
+        let numbered = c == '$' && chars.peek().is_some_and(char::is_ascii_digit);
+        if numbered {
+            while chars.peek().is_some_and(char::is_ascii_digit) {
+                chars.next();
+            }
+        }
+        if numbered || c == '?' {
+            text.push_str("'1'");
+        } else {
+            text.push(c);
+        }
+    }
+    text
+}
+
+fn first_word(sql: &str) -> String {
+    sql.split_whitespace().next().unwrap_or_default().to_uppercase()
+}
+
+fn is_planned(sql: &str) -> bool {
+    ["SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE"].contains(&first_word(sql).as_str())
+}
+
+/// Whether a statement only asks. What locks rows, or calls for the next number, does more.
+fn is_question(sql: &str) -> bool {
+    let upper = sql.to_uppercase();
+    let does_more = ["FOR UPDATE", "FOR SHARE", "LOCK IN", "NEXTVAL", "SETVAL", "SLEEP", " INTO "];
+    first_word(sql) == "SELECT" && !does_more.iter().any(|word| upper.contains(word))
+}
+
+/// Rows, and a sum of what is in them.
+fn answer(sql: &str, rows: &Rows) -> String {
+    let count = rows.rows.len();
+    if sql.to_uppercase().contains(" LIMIT ") {
+        return format!("{count} rows");
+    }
+    let sum = rows.rows.iter().map(|row| hash(row)).fold(0_u64, u64::wrapping_add);
+    format!("{count} rows, {sum:016x}")
+}
+
+/// FNV-1a over the values of a row, whose trailing spaces a CHAR may or may not have.
+fn hash(row: &[Option<String>]) -> u64 {
+    let mut hasher = Fnv(0xcbf2_9ce4_8422_2325);
+    for value in row {
+        value.as_deref().map(str::trim_end).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// Fowler, Noll and Vo: equal on every machine, which a stored fact must be.
+struct Fnv(u64);
+
+impl std::hash::Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// A plan without its numbers, and the most rows that a step of it expects.
+#[derive(Debug, PartialEq)]
+struct Planned {
+    shape: String,
+    rows: u64,
+}
+
+fn plan(client: &mut dyn Client, dialect: Dialect, sql: &str) -> Option<Planned> {
+    if !is_planned(sql) {
+        return None;
+    }
+    match dialect {
+        // The format of its own that MySQL 9 has may be set to another; 5.5 knows no formats.
+        Dialect::Mysql => ["EXPLAIN FORMAT=TRADITIONAL", "EXPLAIN"]
+            .iter()
+            .find_map(|explain| mysql(&client.query(&format!("{explain} {sql}")).ok()?)),
+        Dialect::Postgres => postgres(&client.query(&format!("EXPLAIN {sql}")).ok()?),
+        Dialect::Sqlite => sqlite(&client.query(&format!("EXPLAIN QUERY PLAN {sql}")).ok()?),
+    }
+}
+
+/// What MySQL and MariaDB do beside reading, as they say it and as we do.
+const BESIDE: [(&str, &str); 4] = [
+    ("Using filesort", " sort"),
+    ("Using temporary", " temporary"),
+    ("Using join buffer", " join-buffer"),
+    ("Using index", " covering"),
+];
+
+fn mysql(rows: &Rows) -> Option<Planned> {
+    let at = |name: &str| rows.columns.iter().position(|own| own.eq_ignore_ascii_case(name));
+    let [table, kind, key, expected, extra] = ["table", "type", "key", "rows", "Extra"].map(at);
+    let (mut steps, mut most) = (Vec::new(), 0);
+    for row in &rows.rows {
+        let text = |at: Option<usize>| row.get(at?)?.as_deref();
+        let extra = text(extra).unwrap_or_default();
+        let mut step = match text(kind) {
+            Some(kind) => {
+                let (table, key) = (text(table).unwrap_or("-"), text(key).unwrap_or("-"));
+                format!("{kind} {table}.{key}")
+            }
+            None => extra.to_owned(),
+        };
+        let parts: Vec<&str> = extra.split(';').map(str::trim).collect();
+        for (theirs, ours) in BESIDE {
+            let is_said = |part: &str| {
+                part == theirs || (theirs != "Using index" && part.starts_with(theirs))
+            };
+            if text(kind).is_some() && parts.iter().any(|part| is_said(part)) {
+                step.push_str(ours);
+            }
+        }
+        steps.push(step);
+        most = most.max(text(expected).and_then(|rows| rows.parse().ok()).unwrap_or(0));
+    }
+    Some(Planned { shape: steps.join(", "), rows: most })
+}
+
+fn postgres(rows: &Rows) -> Option<Planned> {
+    let (mut nodes, mut most) = (Vec::new(), 0);
+    for row in &rows.rows {
+        let line = row.first()?.as_deref()?;
+        let Some((node, numbers)) = line.split_once("  (cost=") else { continue };
+        nodes.push(node.trim().trim_start_matches("->").trim().to_owned());
+        let expected = numbers.split_once(" rows=").and_then(|(_, rest)| rest.split(' ').next());
+        most = most.max(expected.and_then(|rows| rows.parse().ok()).unwrap_or(0));
+    }
+    (!nodes.is_empty()).then(|| Planned { shape: nodes.join(" > "), rows: most })
+}
+
+fn sqlite(rows: &Rows) -> Option<Planned> {
+    let steps: Vec<&str> = rows.rows.iter().filter_map(|row| row.last()?.as_deref()).collect();
+    (!steps.is_empty()).then(|| Planned { shape: steps.join(" > "), rows: 0 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(columns: &[&str], rows: &[&[&str]]) -> Rows {
+        let value = |value: &&str| (*value != "NULL").then(|| (*value).to_owned());
+        Rows {
+            columns: columns.iter().map(|name| (*name).to_owned()).collect(),
+            rows: rows.iter().map(|row| row.iter().map(value).collect()).collect(),
+        }
+    }
+
+    #[test]
+    fn plans_of_mysql_are_access_type_and_index_in_join_order() {
+        let columns = ["id", "select_type", "table", "type", "key", "rows", "Extra"];
+        let rows: [&[&str]; 2] = [
+            &["1", "SIMPLE", "t1", "range", "k_1", "100", "Using index condition; Using filesort"],
+            &["1", "SIMPLE", "t2", "eq_ref", "PRIMARY", "1", "Using index"],
+        ];
+        let planned = mysql(&table(&columns, &rows)).unwrap();
+        assert_eq!(planned.shape, "range t1.k_1 sort, eq_ref t2.PRIMARY covering");
+        assert_eq!(planned.rows, 100);
+        let nothing: [&[&str]; 1] =
+            [&["1", "SIMPLE", "NULL", "NULL", "NULL", "NULL", "Impossible WHERE"]];
+        assert_eq!(mysql(&table(&columns, &nothing)).unwrap().shape, "Impossible WHERE");
+    }
+
+    #[test]
+    fn plans_of_postgres_are_their_nodes() {
+        let lines: [&[&str]; 3] = [
+            &["Sort  (cost=8.32..8.33 rows=100 width=121)"],
+            &["  Sort Key: c"],
+            &["  ->  Index Scan using t_pkey on t  (cost=0.29..8.31 rows=10 width=121)"],
+        ];
+        let planned = postgres(&table(&["QUERY PLAN"], &lines)).unwrap();
+        assert_eq!(planned.shape, "Sort > Index Scan using t_pkey on t");
+        assert_eq!(planned.rows, 100);
+    }
+
+    #[test]
+    fn answers_do_not_depend_on_order_nor_on_padding() {
+        let of = |rows: &[&[&str]]| answer("SELECT c FROM t", &table(&["c"], rows));
+        assert_eq!(of(&[&["a"], &["b "]]), of(&[&["b"], &["a"]]));
+        assert_ne!(of(&[&["a"], &["b"]]), of(&[&["a"], &["c"]]));
+        assert_ne!(of(&[&["a", "b"]]), of(&[&["b", "a"]]), "columns have an order");
+        assert_ne!(of(&[&["NULL"]]), of(&[&[""]]));
+        let limited = answer("SELECT c FROM t LIMIT 1", &table(&["c"], &[&["a"]]));
+        assert_eq!(limited, "1 rows");
+    }
+
+    #[test]
+    fn only_questions_are_carried_out() {
+        assert!(is_question("select 1"));
+        for sql in ["UPDATE t SET a=1", "SELECT a FROM t FOR UPDATE", "SELECT nextval('s')"] {
+            assert!(!is_question(sql), "{sql}");
+        }
+        assert_eq!(with_values("a=$1 AND b=$12 AND c=?"), "a='1' AND b='1' AND c='1'");
+    }
+}

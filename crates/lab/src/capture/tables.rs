@@ -1,0 +1,146 @@
+//! The tables that were made: whether they are the same, and how they are kept.
+//!
+//! `CHECKSUM TABLE` means something else in each family, and PostgreSQL has none. The sum here is
+//! that of the first 32 bits of the SHA-256 of each row, its columns as text with bars between
+//! them: a number that does not depend on the order of rows, nor on the family. Trailing spaces of
+//! a CHAR are not part of it. MySQL has lost MD5 with 9.6, and PostgreSQL has SHA-256 from 11 on:
+//! before that it is MD5, under another name.
+
+use dbdyno_model::{Dialect, Environment};
+use dbdyno_wire::Client;
+use dbdyno_workload::{Dataset, TableScript};
+
+/// Tables with more units than this are not read whole for a sum: a million rows take a second.
+const SUMMED_MOST: u64 = 2_000_000;
+/// Nor are the rows of these counted.
+const COUNTED_MOST: u64 = 20_000_000;
+
+/// Notes what can be known of the tables of a dataset.
+pub(super) fn look(
+    client: &mut dyn Client,
+    dialect: Dialect,
+    dataset: &dyn Dataset,
+    facts: &mut Environment,
+) {
+    for (index, table) in dataset.tables(dialect).iter().enumerate() {
+        let units = dataset.units(index);
+        if units <= COUNTED_MOST {
+            let questions = content(dialect, table, units <= SUMMED_MOST);
+            let _none_answered =
+                questions.iter().any(|(sql, names)| note(client, sql, &table.name, names, facts));
+        }
+        for (sql, names) in kept(dialect, &table.name) {
+            note(client, &sql, &table.name, names, facts);
+        }
+    }
+}
+
+/// Notes the columns of the only row; `data.rows` becomes `data.TABLE.rows`. Says whether the
+/// server has understood.
+fn note(
+    client: &mut dyn Client,
+    sql: &str,
+    table: &str,
+    names: &[&str],
+    facts: &mut Environment,
+) -> bool {
+    let Ok(rows) = client.query(sql) else { return false };
+    let Some(row) = rows.rows.into_iter().next() else { return true };
+    for (name, value) in names.iter().zip(row) {
+        if let (Some(value), Some((kind, what))) = (value, name.split_once('.')) {
+            facts.set(format!("{kind}.{table}.{what}"), value);
+        }
+    }
+    true
+}
+
+/// A question, and the facts that its columns are.
+type Question = (String, &'static [&'static str]);
+
+/// Rows, and the sum of their contents; the first question that is understood is enough.
+fn content(dialect: Dialect, table: &TableScript, summed: bool) -> Vec<Question> {
+    let name = &table.name;
+    let row = |cast: &str| {
+        let columns: Vec<String> =
+            table.columns.iter().map(|column| format!("{column}{cast}")).collect();
+        format!("concat_ws('|', {})", columns.join(", "))
+    };
+    let mysql = |hash: String| {
+        format!(
+            "SELECT count(*), sum(cast(conv(substring({hash}, 1, 8), 16, 10) AS unsigned)) \
+             FROM {name}"
+        )
+    };
+    let postgres = |hash: String| {
+        format!("SELECT count(*), sum(('x' || substr({hash}, 1, 8))::bit(32)::bigint) FROM {name}")
+    };
+    const SUM: &[&str] = &["data.rows", "data.sum"];
+    const MD5: &[&str] = &["data.rows", "data.sum_md5"];
+    let mut questions = match dialect {
+        Dialect::Mysql if summed => vec![(mysql(format!("sha2({}, 256)", row(""))), SUM)],
+        Dialect::Postgres if summed => {
+            let row = row("::text");
+            let sha = format!("encode(sha256(convert_to({row}, 'UTF8')), 'hex')");
+            vec![(postgres(sha), SUM), (postgres(format!("md5({row})")), MD5)]
+        }
+        Dialect::Mysql | Dialect::Postgres | Dialect::Sqlite => Vec::new(),
+    };
+    questions.push((format!("SELECT count(*) FROM {name}"), &["data.rows"]));
+    questions
+}
+
+/// Questions about how a table is kept, each with the facts that it answers.
+fn kept(dialect: Dialect, table: &str) -> Vec<Question> {
+    match dialect {
+        Dialect::Mysql => vec![
+            (
+                format!(
+                    "SELECT engine, row_format, table_collation, table_rows, \
+                     data_length + index_length FROM information_schema.tables \
+                     WHERE table_schema = database() AND table_name = '{table}'"
+                ),
+                &[
+                    "table.engine",
+                    "table.row_format",
+                    "table.collation",
+                    "data.rows_estimated",
+                    "data.bytes",
+                ],
+            ),
+            (mysql_indexes(table), &["table.indexes"]),
+        ],
+        Dialect::Postgres => vec![
+            (
+                format!(
+                    "SELECT reltuples::bigint, pg_total_relation_size(oid), relpersistence, \
+                     reloptions::text FROM pg_class WHERE oid = '{table}'::regclass"
+                ),
+                &["data.rows_estimated", "data.bytes", "table.persistence", "table.options"],
+            ),
+            (postgres_indexes(table), &["table.indexes"]),
+        ],
+        Dialect::Sqlite => Vec::new(),
+    }
+}
+
+/// `primary (id), index (k)`, spelled alike for both families.
+fn mysql_indexes(table: &str) -> String {
+    format!(
+        "SELECT group_concat(one ORDER BY one SEPARATOR ', ') FROM (SELECT \
+         concat(if(index_name = 'PRIMARY', 'primary', if(non_unique = 0, 'unique', 'index')), \
+         ' (', group_concat(column_name ORDER BY seq_in_index SEPARATOR ','), ')') AS one \
+         FROM information_schema.statistics WHERE table_schema = database() \
+         AND table_name = '{table}' GROUP BY index_name, non_unique) AS indexes"
+    )
+}
+
+fn postgres_indexes(table: &str) -> String {
+    format!(
+        "SELECT string_agg(one, ', ' ORDER BY one) FROM (SELECT \
+         CASE WHEN indisprimary THEN 'primary' WHEN indisunique THEN 'unique' ELSE 'index' END \
+         || ' (' || (SELECT string_agg(attname, ',' ORDER BY place) FROM \
+         unnest(indkey::smallint[]) WITH ORDINALITY AS keys (number, place) \
+         JOIN pg_attribute ON attrelid = indrelid AND attnum = number) || ')' AS one \
+         FROM pg_index WHERE indrelid = '{table}'::regclass) AS indexes"
+    )
+}

@@ -1,0 +1,177 @@
+//! Under which conditions a server's process lives: its program, allocator, limits and disk.
+//!
+//! ```text
+//!   /proc/PID/exe       the program            /proc/PID/limits   what it may have
+//!   /proc/PID/maps      the allocator          /proc/PID/cgroup   what its group may have
+//!   /proc/PID/cwd       the data directory: MySQL, MariaDB and PostgreSQL all work inside it
+//!   /proc/PID/fd/2      the error log
+//! ```
+//!
+//! What may not be read, or is not there, is left out. An allocator that is linked into the program
+//! itself cannot be told from the C library's this way; MariaDB names its own in a variable.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::facts::filesystem_facts;
+use crate::server::ServerProbe;
+
+/// Limits that change what a server does, as `/proc/PID/limits` calls them, and as we do.
+const LIMITS: [(&str, &str); 5] = [
+    ("Max open files", "open_files"),
+    ("Max locked memory", "locked_memory"),
+    ("Max address space", "address_space"),
+    ("Max stack size", "stack"),
+    ("Max core file size", "core_file"),
+];
+
+/// Libraries that replace the C library's allocator.
+const ALLOCATORS: [&str; 5] =
+    ["libjemalloc", "libtcmalloc", "libmimalloc", "libhoard", "librpmalloc"];
+
+/// Files of a control group that limit processor or memory, by the version of control groups.
+const GROUP_FILES: [(&str, &str); 6] = [
+    ("cpu.max", "cpu_max"),
+    ("memory.max", "memory_max"),
+    ("cpu.cfs_quota_us", "cpu_quota_us"),
+    ("cpu.cfs_period_us", "cpu_period_us"),
+    ("memory.limit_in_bytes", "memory_limit"),
+    ("cpuset.cpus", "cpus"),
+];
+
+impl ServerProbe {
+    /// Facts about the root process by name: `process.binary`, `process.allocator`,
+    /// `process.limit.open_files`, `process.filesystem.type`, …
+    pub fn facts(&self) -> Vec<(String, String)> {
+        let root = PathBuf::from(format!("/proc/{}", self.root()));
+        let mut facts = Vec::new();
+        let mut set = |name: &str, value: Option<String>| {
+            if let Some(value) = value.filter(|value| !value.is_empty()) {
+                facts.push((format!("process.{name}"), value));
+            }
+        };
+        let program = fs::read_link(root.join("exe")).ok();
+        set("binary", program.map(|path| path.display().to_string()));
+        let maps = fs::read(root.join("maps")).ok();
+        set("allocator", maps.and_then(|maps| allocator(&String::from_utf8_lossy(&maps))));
+        let status = fs::read_to_string(root.join("status")).unwrap_or_default();
+        let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+        set("processors", allowed.map(|list| list.trim().to_owned()));
+        let limits = fs::read_to_string(root.join("limits")).unwrap_or_default();
+        for (theirs, ours) in LIMITS {
+            set(&format!("limit.{ours}"), limit(&limits, theirs));
+        }
+        let groups = fs::read_to_string(root.join("cgroup")).unwrap_or_default();
+        for (ours, value) in group_limits(&groups, Path::new("/sys/fs/cgroup")) {
+            set(&format!("cgroup.{ours}"), Some(value));
+        }
+        if let Some(directory) = self.data_directory() {
+            for (name, value) in filesystem_facts(&directory) {
+                set(name.strip_prefix("host.").unwrap_or(&name), Some(value));
+            }
+        }
+        facts
+    }
+
+    /// The directory in which the server works, which is that of its data.
+    pub fn data_directory(&self) -> Option<PathBuf> {
+        fs::read_link(format!("/proc/{}/cwd", self.root())).ok()
+    }
+
+    /// Length of the file that the server's errors go to, bytes; `None` if they go elsewhere.
+    pub fn error_log_bytes(&self) -> Option<u64> {
+        let file = fs::metadata(format!("/proc/{}/fd/2", self.root())).ok()?;
+        file.is_file().then_some(file.len())
+    }
+}
+
+/// The library whose `malloc` is used, by the names of mapped files.
+fn allocator(maps: &str) -> Option<String> {
+    let files = || maps.lines().filter_map(|line| line.rsplit('/').next());
+    let replaced = files().find(|file| ALLOCATORS.iter().any(|name| file.starts_with(name)));
+    let own = || {
+        let is_libc = |file: &&str| file.starts_with("libc.so") || file.starts_with("libc-2");
+        let is_musl = |file: &&str| file.starts_with("ld-musl");
+        files().find(is_libc).map(|_| "glibc").or_else(|| files().find(is_musl).map(|_| "musl"))
+    };
+    replaced.or_else(own).map(str::to_owned)
+}
+
+/// The soft limit of this name; the columns are aligned with two spaces or more.
+fn limit(limits: &str, name: &str) -> Option<String> {
+    let values = limits.lines().find_map(|line| line.strip_prefix(name))?;
+    let mut columns = values.split("  ").map(str::trim).filter(|column| !column.is_empty());
+    columns.next().map(str::to_owned)
+}
+
+/// What the groups of `/proc/PID/cgroup` may have, where they are limited at all.
+fn group_limits(groups: &str, root: &Path) -> Vec<(&'static str, String)> {
+    const UNLIMITED: [&str; 4] = ["max", "max 100000", "-1", "9223372036854771712"];
+    let mut found = Vec::new();
+    for line in groups.lines() {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else { continue };
+        let path = path.trim_start_matches('/');
+        for (file, ours) in GROUP_FILES {
+            let controller = file.split('.').next().unwrap_or_default();
+            let base = match controllers {
+                "" => root.to_owned(),
+                list if list.split(',').any(|one| one == controller) => root.join(list),
+                _ => continue,
+            };
+            let Ok(value) = fs::read_to_string(base.join(path).join(file)) else { continue };
+            let value = value.trim();
+            if !value.is_empty() && !UNLIMITED.contains(&value) {
+                found.push((ours, value.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAPS: &str = "\
+        5555 r-xp 00000000 fe:01 12 /usr/sbin/mariadbd\n\
+        7f00 r--p 00000000 fe:01 13 /usr/lib/x86_64-linux-gnu/libc.so.6\n";
+
+    #[test]
+    fn a_preloaded_allocator_is_seen_before_the_c_library() {
+        assert_eq!(allocator(MAPS).as_deref(), Some("glibc"));
+        let jemalloc = format!("{MAPS}7f01 r-xp 0 fe:01 14 /usr/lib/libjemalloc.so.2\n");
+        assert_eq!(allocator(&jemalloc).as_deref(), Some("libjemalloc.so.2"));
+        assert_eq!(allocator("5555 r-xp 0 fe:01 12 /opt/static\n"), None);
+    }
+
+    #[test]
+    fn the_soft_limit_is_the_first_column() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units\n\
+                      Max open files            1024                 1048576              files\n\
+                      Max core file size        0                    unlimited            bytes\n";
+        assert_eq!(limit(limits, "Max open files").as_deref(), Some("1024"));
+        assert_eq!(limit(limits, "Max core file size").as_deref(), Some("0"));
+        assert_eq!(limit(limits, "Max stack size"), None);
+    }
+
+    #[test]
+    fn a_group_that_is_not_limited_says_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        let group = root.path().join("db");
+        fs::create_dir(&group).unwrap();
+        fs::write(group.join("cpu.max"), "max 100000\n").unwrap();
+        fs::write(group.join("memory.max"), "1073741824\n").unwrap();
+        let limits = group_limits("0::/db\n", root.path());
+        assert_eq!(limits, [("memory_max", "1073741824".to_owned())]);
+    }
+
+    #[test]
+    fn this_process_has_a_program_an_allocator_and_a_disk() {
+        let facts = ServerProbe::of_process(std::process::id()).facts();
+        for name in ["process.binary", "process.allocator", "process.limit.open_files"] {
+            assert!(facts.iter().any(|(known, _)| known == name), "{name} in {facts:?}");
+        }
+        assert!(facts.iter().any(|(known, _)| known == "process.filesystem.type"), "{facts:?}");
+    }
+}

@@ -1,0 +1,251 @@
+//! The difference of two environments, by meaning.
+//!
+//! ```text
+//!   varied     what is compared, in a few lines; settings that one release has and the other has
+//!              not are told by topic below
+//!   blocks     every fact
+//!   annotates  every fact
+//!   defaults   that changed, by topic; those that no rule knows are counted
+//!   new, gone  settings of one release, by topic; those that no rule knows are counted
+//!   unseen     facts that one side alone could be asked for
+//! ```
+//!
+//! Hundreds of variables must not bury the one that matters: what no rule knows is counted, and
+//! shown to those who ask for all.
+
+use std::fmt::Write as _;
+
+use dbdyno_model::{Audit, Change, PerArm, Weight};
+
+use crate::layout::{self, Grid, Line};
+use crate::markdown::escape;
+use crate::view::{AuditView, InequalityView, LabelView};
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// What rules know of.
+    WhatMatters,
+    /// Everything.
+    All,
+}
+
+/// Titles of the parts that matter for the verdict.
+pub(crate) const BLOCKS: &str = "blocks the verdict";
+pub(crate) const ANNOTATES: &str = "annotates the verdict";
+/// Longer values are cut.
+const VALUE_MOST: usize = 44;
+/// Lists of switches are shown by the switches that differ.
+const LIST_LEAST: usize = 30;
+
+/// A part of the difference.
+pub(crate) struct Section<'a> {
+    pub(crate) title: &'static str,
+    /// By topic.
+    pub(crate) groups: Vec<(&'static str, Vec<&'a InequalityView>)>,
+    /// How many more there are.
+    pub(crate) uncounted: usize,
+}
+
+/// The difference for a terminal. Ends with a line feed.
+pub fn difference(audit: &Audit, labels: &PerArm<String>, extent: Extent, width: usize) -> String {
+    let view = &AuditView::new(audit);
+    let mut text = String::new();
+    for (arm, label) in [("base", &labels.base), ("test", &labels.test)] {
+        text.push_str(&layout::paragraph(
+            &layout::printable(label),
+            width,
+            &format!("{arm}  "),
+            "      ",
+        ));
+    }
+    text.push_str(&layout::paragraph(&counts(view), width, "", "  "));
+    for section in sections(view, extent) {
+        let _infallible = write!(text, "\n{}\n", section.title);
+        let mut grid = Grid { lines: Vec::new(), ragged: 1 };
+        for (topic, list) in &section.groups {
+            grid.lines.push(Line::Across(format!("  {topic}")));
+            let columns = list.iter().map(|one| {
+                let (base, test) = values(one);
+                Line::Columns(vec![format!("    {}", name(one)), base, test])
+            });
+            grid.lines.extend(columns);
+        }
+        text.push_str(&indented(&grid.render(width)));
+        if section.uncounted > 0 {
+            let _infallible = writeln!(text, "  and {} more (--all)", section.uncounted);
+        }
+    }
+    text
+}
+
+/// Lines across lose their indent when they are wrapped.
+fn indented(text: &str) -> String {
+    let line = |line: &str| match line.starts_with(' ') {
+        true => format!("{line}\n"),
+        false => format!("  {line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+/// The difference as Markdown.
+pub fn difference_markdown(audit: &Audit, labels: &PerArm<String>, extent: Extent) -> String {
+    let view = &AuditView::new(audit);
+    let (base, test) = (escape(&labels.base), escape(&labels.test));
+    let mut text = format!("base {base}, test {test}: {}\n", counts(view));
+    text.push_str(&tables(view, extent));
+    text
+}
+
+/// The sections as tables of Markdown.
+pub(crate) fn tables(view: &AuditView, extent: Extent) -> String {
+    let mut text = String::new();
+    for section in sections(view, extent) {
+        let title = section.title;
+        let _infallible = write!(text, "\n| {title} | | base | test |\n|:--|:--|:--|:--|\n");
+        for (topic, list) in &section.groups {
+            for one in list {
+                let (base, test) = values(one);
+                let (name, base, test) = (escape(&name(one)), escape(&base), escape(&test));
+                let _infallible = writeln!(text, "| {topic} | {name} | {base} | {test} |");
+            }
+        }
+        if section.uncounted > 0 {
+            let _infallible = writeln!(text, "\nand {} more", section.uncounted);
+        }
+    }
+    text
+}
+
+/// How many facts are unequal, by weight.
+pub(crate) fn counts(view: &AuditView) -> String {
+    let told = [
+        (view.varied, "varied"),
+        (view.blocks, "blocks"),
+        (view.annotates, "annotates"),
+        (view.harmless, "harmless"),
+        (view.equal, "equal"),
+    ];
+    let told: Vec<String> = told.iter().map(|(count, word)| format!("{word} {count}")).collect();
+    format!("facts: {}", told.join(", "))
+}
+
+/// The parts that are not empty.
+pub(crate) fn sections(view: &AuditView, extent: Extent) -> Vec<Section<'_>> {
+    let is = |one: &InequalityView, weight: Weight| one.weight == weight.name();
+    let of_one_release = |one: &InequalityView, change: Change| {
+        is(one, Weight::Varied) && one.change == change.name()
+    };
+    let varied = |one: &InequalityView| {
+        is(one, Weight::Varied)
+            && one.change != Change::New.name()
+            && one.change != Change::Gone.name()
+    };
+    let unseen =
+        |one: &InequalityView| is(one, Weight::Harmless) && one.change == Change::Unseen.name();
+    let harmless = |one: &InequalityView| is(one, Weight::Harmless) && !unseen(one);
+    type Filter<'f> = &'f dyn Fn(&InequalityView) -> bool;
+    let parts: [(&'static str, Filter<'_>); 7] = [
+        ("varied: the question itself", &varied),
+        (BLOCKS, &|one| is(one, Weight::Blocks)),
+        (ANNOTATES, &|one| is(one, Weight::Annotates)),
+        ("harmless: defaults that changed, and what each instance has of its own", &harmless),
+        ("new: settings that only test has", &|one| of_one_release(one, Change::New)),
+        ("gone: settings that only base has", &|one| of_one_release(one, Change::Gone)),
+        ("observed on one side only", &unseen),
+    ];
+    parts
+        .into_iter()
+        .map(|(title, filter)| section(title, view, filter, extent))
+        .filter(|section| !section.groups.is_empty() || section.uncounted > 0)
+        .collect()
+}
+
+fn section<'a>(
+    title: &'static str,
+    view: &'a AuditView,
+    filter: &dyn Fn(&InequalityView) -> bool,
+    extent: Extent,
+) -> Section<'a> {
+    /// Of these there is nothing to know.
+    const QUIET: [&str; 4] = ["other-setting", "instance", "translation", "packages"];
+    let is_quiet = |one: &InequalityView| {
+        let is_empty = |value: &Option<String>| value.as_deref().is_none_or(str::is_empty);
+        let weighs = one.weight == Weight::Blocks.name() || one.weight == Weight::Annotates.name();
+        !weighs && (QUIET.contains(&one.rule) || is_empty(&one.base) && is_empty(&one.test))
+    };
+    let mut section = Section { title, groups: Vec::new(), uncounted: 0 };
+    for one in view.unequal.iter().filter(|one| filter(one)) {
+        if extent == Extent::WhatMatters && is_quiet(one) {
+            section.uncounted += 1;
+            continue;
+        }
+        match section.groups.iter_mut().find(|(topic, _)| *topic == one.topic) {
+            Some((_, list)) => list.push(one),
+            None => section.groups.push((one.topic, vec![one])),
+        }
+    }
+    section
+}
+
+/// The fact without the word that all settings begin with.
+pub(crate) fn name(one: &InequalityView) -> String {
+    layout::printable(one.name.strip_prefix("variable.").unwrap_or(&one.name))
+}
+
+/// Both values as they are shown: of long lists what differs.
+pub(crate) fn values(one: &InequalityView) -> (String, String) {
+    let list = |value: &Option<String>| {
+        value
+            .as_deref()
+            .filter(|text| text.len() >= LIST_LEAST && text.contains(','))
+            .map(|text| text.split(',').map(str::trim).map(str::to_owned).collect::<Vec<String>>())
+    };
+    match (list(&one.base), list(&one.test)) {
+        (Some(base), Some(test)) => {
+            let apart = |own: &[String], other: &[String]| {
+                let own: Vec<&str> =
+                    own.iter().filter(|part| !other.contains(part)).map(String::as_str).collect();
+                format!("…{}", own.join(","))
+            };
+            (clipped(&apart(&base, &test)), clipped(&apart(&test, &base)))
+        }
+        _ => (shown(&one.base), shown(&one.test)),
+    }
+}
+
+fn shown(value: &Option<String>) -> String {
+    match value.as_deref() {
+        None => "—".to_owned(),
+        Some("") => "''".to_owned(),
+        Some(value) => clipped(value),
+    }
+}
+
+fn clipped(value: &str) -> String {
+    let value = layout::printable(value);
+    match value.char_indices().nth(VALUE_MOST) {
+        Some((end, _)) => format!("{}…", &value[..end]),
+        None => value,
+    }
+}
+
+/// The difference as JSON: `{base: {label}, test: {label}, audit}`, where `audit` is that of a run.
+pub fn difference_json(audit: &Audit, labels: &PerArm<String>) -> String {
+    #[derive(serde::Serialize)]
+    struct Whole {
+        base: LabelView,
+        test: LabelView,
+        audit: AuditView,
+    }
+    let label = |label: &String| LabelView { label: label.clone() };
+    let whole = Whole {
+        base: label(&labels.base),
+        test: label(&labels.test),
+        audit: AuditView::new(audit),
+    };
+    let mut json = serde_json::to_string_pretty(&whole)
+        .expect("an audit has only string keys and values that JSON can express");
+    json.push('\n');
+    json
+}
