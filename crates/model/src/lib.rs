@@ -32,6 +32,7 @@ pub mod setting;
 pub mod stage;
 pub mod target;
 pub mod think;
+pub mod topology;
 pub mod warning;
 
 pub use arm::{Arm, PerArm};
@@ -59,4 +60,5 @@ pub use target::{
     split_version,
 };
 pub use think::Think;
+pub use topology::{Delay, Role, Shape, Topology};
 pub use warning::{Severity, Warning};

@@ -7,8 +7,10 @@
 //!   server ([`Kept`]). Programs that run to their end are waited for by the thread that forked
 //!   them.
 
+use std::ffi::CString;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -20,6 +22,7 @@ use nix::sys::stat::{Mode, umask};
 use nix::unistd::getppid;
 
 use crate::clock::Deadline;
+use crate::error::SandboxError;
 
 /// The unprivileged account under which servers run when dbdyno is uid 0: `nobody` and `nogroup`.
 pub(crate) const UNPRIVILEGED: u32 = 65_534;
@@ -65,6 +68,77 @@ pub(crate) fn outlive(command: &mut Command) {
     let prepare = || nix::sys::prctl::set_pdeathsig(None).map_err(io::Error::from);
     // SAFETY: between fork and exec only prctl is called, which is async-signal-safe.
     unsafe { command.pre_exec(prepare) };
+}
+
+/// Gives what `command` starts a view of its own of one file: it finds `hosts` in the place of
+/// `/etc/hosts`, and everybody else finds what was there. In a mount namespace, for which a user
+/// namespace gives the right, with the same account in it.
+pub(crate) fn resolve_by(command: &mut Command, hosts: &Path) -> Result<(), SandboxError> {
+    let (uid, gid) = match is_root() {
+        true => (UNPRIVILEGED, UNPRIVILEGED),
+        false => (nix::unistd::geteuid().as_raw(), nix::unistd::getegid().as_raw()),
+    };
+    let path = |bytes: &[u8]| CString::new(bytes).map_err(|_| io::ErrorKind::InvalidInput.into());
+    let hosts = path(hosts.as_os_str().as_bytes()).map_err(SandboxError::io("name", hosts))?;
+    let maps = [
+        (c"/proc/self/setgroups", "deny".to_owned()),
+        (c"/proc/self/uid_map", format!("{uid} {uid} 1\n")),
+        (c"/proc/self/gid_map", format!("{gid} {gid} 1\n")),
+    ];
+    let parent = nix::unistd::getpid();
+    let prepare = move || -> io::Result<()> {
+        use nix::libc::{CLONE_NEWNS, CLONE_NEWUSER, MS_BIND, O_WRONLY, close, mount, open, write};
+        let check = |answer: i64| match answer {
+            -1 => Err(io::Error::last_os_error()),
+            _ => Ok(answer),
+        };
+        // Whoever has become another account may not write its own maps until it says this.
+        nix::sys::prctl::set_dumpable(true)?;
+        // SAFETY: calls of the system with strings that end in 0 and live as long as the closure.
+        // Nothing is allocated and no lock is taken between fork and exec.
+        unsafe {
+            check(nix::libc::unshare(CLONE_NEWUSER | CLONE_NEWNS).into())?;
+            for (file, text) in &maps {
+                let file = check(open(file.as_ptr(), O_WRONLY).into())? as i32;
+                check(write(file, text.as_ptr().cast(), text.len()) as i64)?;
+                close(file);
+            }
+            let (none, place) = (std::ptr::null(), c"/etc/hosts".as_ptr());
+            check(mount(hosts.as_ptr(), place, none, MS_BIND, none.cast()).into())?;
+        }
+        // Other rights may have cost it the signal.
+        nix::sys::prctl::set_pdeathsig(Signal::SIGKILL)?;
+        if getppid() != parent {
+            return Err(io::Error::from(io::ErrorKind::BrokenPipe));
+        }
+        Ok(())
+    };
+    // SAFETY: see the closure.
+    unsafe { command.pre_exec(prepare) };
+    Ok(())
+}
+
+/// Whether [`resolve_by`] works on this machine.
+///
+/// # Errors
+/// [`SandboxError::Unsuitable`] if the kernel forbids it.
+pub(crate) fn can_resolve_by(hosts: &Path) -> Result<(), SandboxError> {
+    let mut command = server_command(Path::new("true"), Path::new("/"));
+    resolve_by(&mut command, hosts)?;
+    let refused = match command.status() {
+        Ok(status) if status.success() => return Ok(()),
+        Ok(status) => status.to_string(),
+        Err(error) => error.to_string(),
+    };
+    Err(SandboxError::Unsuitable {
+        what: "a delay between the members of a group".to_owned(),
+        reason: format!(
+            "each member needs a mount namespace of its own, which this kernel or container does \
+             not let an ordinary account have ({refused}); allow user namespaces (sysctl \
+             user.max_user_namespaces, kernel.unprivileged_userns_clone=1, \
+             kernel.apparmor_restrict_unprivileged_userns=0), or leave out the delay"
+        ),
+    })
 }
 
 /// Gives a path to the account under which servers run.

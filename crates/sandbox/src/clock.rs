@@ -1,7 +1,10 @@
-//! The only clock of this crate: limits on waiting, and when an image was last used. No number of
-//! a result depends on it.
+//! The only clock of this crate: limits on waiting, when an image was last used, and the moments of
+//! a delayed way.
 
 use std::time::{Duration, Instant, SystemTime};
+
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, ClockNanosleepFlags, clock_nanosleep};
 
 /// A moment after which waiting ends.
 pub(crate) struct Deadline(Instant);
@@ -28,4 +31,20 @@ impl Deadline {
 #[expect(clippy::disallowed_methods, reason = "what was not used for long is removed first")]
 pub(crate) fn time_of_day() -> SystemTime {
     SystemTime::now()
+}
+
+/// Now, in nanoseconds of the monotonic clock.
+pub(crate) fn now_ns() -> u64 {
+    let now = ClockId::CLOCK_MONOTONIC.now().unwrap_or_else(|_| TimeSpec::new(0, 0));
+    Duration::from(now).as_nanos() as u64
+}
+
+/// Sleeps until the monotonic clock shows `due_ns`. Whoever is late does not sleep, and a signal
+/// does not wake.
+pub(crate) fn sleep_until_ns(due_ns: u64) {
+    let due = TimeSpec::from(Duration::from_nanos(due_ns));
+    let absolute = ClockNanosleepFlags::TIMER_ABSTIME;
+    while clock_nanosleep(ClockId::CLOCK_MONOTONIC, absolute, &due) == Err(nix::errno::Errno::EINTR)
+    {
+    }
 }

@@ -72,6 +72,15 @@ pub enum SandboxError {
         /// The last lines of its error log.
         log: Vec<String>,
     },
+    /// A server runs and does not do its part among those that belong together.
+    NotAMember {
+        /// Which one.
+        what: String,
+        /// What was seen of it; a clause.
+        why: String,
+        /// What its error log says of that.
+        log: Vec<String>,
+    },
     /// The server had ended by itself, or did not shut down within the limit and was killed.
     StopFailed {
         /// Which one, and how it ended.
@@ -192,6 +201,10 @@ impl fmt::Display for SandboxError {
                 f.write_str(start_hint(log))?;
                 f.write_str(", or name a running server by its URL")
             }
+            SandboxError::NotAMember { what, why, log } => {
+                write_log(f, &format!("{what} {why}"), log)?;
+                f.write_str(member_hint(why, log))
+            }
             SandboxError::StopFailed { what, log } => {
                 write_log(f, what, log)?;
                 f.write_str("its directory is removed; distrust what was measured last")
@@ -244,6 +257,47 @@ fn start_hint(log: &[String]) -> &'static str {
     } else {
         "mend what the log names and try again"
     }
+}
+
+/// What to try, from what a member of a topology said. The patterns are those of errors that were
+/// met or that the manuals name.
+fn member_hint(why: &str, log: &[String]) -> &'static str {
+    let says = |part: &str| why.contains(part) || log.iter().any(|line| line.contains(part));
+    let known: [(&[&str], &str); 8] = [
+        (
+            &["more executed transactions", "transactions not present in the group"],
+            "it has transactions that the others have not: start all of them anew on empty data \
+             directories",
+        ),
+        (
+            &["secure connection", "MY-002061", "Access denied", "authentication failed"],
+            "the account by which it follows is refused: start all of them anew, so that they are \
+             copies of one data directory",
+        ),
+        (
+            &["equal MySQL server UUIDs", "same server_uuid", "UUID as this"],
+            "two of them have the same server_uuid: remove auto.cnf from the data directory of one",
+        ),
+        (&["server ids", "server_id"], "two of them have the same server_id: give each its own"),
+        (
+            &["already running", "error 3093"],
+            "a group of this name runs already: stop that first (dbdyno server ls)",
+        ),
+        (
+            &["Port already in use", "Address already in use", "bind on socket"],
+            "another program took a port meanwhile: try again",
+        ),
+        (
+            &["purged required binary logs", "has already been removed", "1236"],
+            "what it had still to read is gone at the source: start all of them anew",
+        ),
+        (
+            &["time limit"],
+            "the machine may be busy: try again with fewer members, or with less --delay",
+        ),
+    ];
+    let found = known.iter().find(|(parts, _)| parts.iter().any(|part| says(part)));
+    found.map_or("mend what the log names and try again", |(_, hint)| hint)
 }
 
 fn write_log(f: &mut fmt::Formatter<'_>, what: &str, log: &[String]) -> fmt::Result {

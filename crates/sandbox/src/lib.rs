@@ -64,6 +64,7 @@ mod stamp;
 mod symbols;
 mod template;
 mod tool;
+mod topology;
 mod translation;
 
 pub use background::{Background, State, remove};
@@ -77,4 +78,5 @@ pub use process::{memory_mb, processors};
 pub use release::{Release, get, get_from, here, likely_version};
 pub use server::Server;
 pub use symbols::Symbols;
+pub use topology::{Added, Ensemble, Standing, Works};
 pub use translation::{Told, Translation, Why};

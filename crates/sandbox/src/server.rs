@@ -35,6 +35,7 @@ use crate::release::Release;
 use crate::space;
 use crate::spelling;
 use crate::template::{self, Template};
+use crate::topology::{self, Node};
 
 /// Seconds until the first login; half a second is usual, a loaded machine takes longer.
 const START_WITHIN_S: u64 = 120;
@@ -61,6 +62,8 @@ pub struct Server {
     password: Secret,
     settings: Vec<(String, String)>,
     servers: PathBuf,
+    /// What it is to find as `/etc/hosts`, where that is not what all find.
+    hosts: Option<PathBuf>,
     ground: Ground,
 }
 
@@ -135,6 +138,24 @@ impl Server {
         copied_mb: u64,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
+        let mut server =
+            Server::prepare(home, release, options, name, template, copied_mb, progress)?;
+        server.launch()?;
+        server.tell_database()?;
+        Ok(server)
+    }
+
+    /// Makes everything ready to [`Server::launch`] a server on a copy of `template`; nothing runs
+    /// yet.
+    pub(crate) fn prepare(
+        home: &Home,
+        release: &Release,
+        options: &Options,
+        name: &str,
+        template: &Template,
+        copied_mb: u64,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Server, SandboxError> {
         let told = options.translate(release.product, &release.version)?;
         let what = format!("{} {} ({name})", release.product.name(), release.version);
         let needed_mb = options.disk_mb(release.product).max(copied_mb).saturating_add(SLACK_MB);
@@ -143,7 +164,7 @@ impl Server {
             limits::require(&format!("starting {what}"), release.product, options.max_connections)?;
         }
         progress(&format!("starting {what}"));
-        let mut server = Server {
+        let server = Server {
             kept: None,
             what,
             release: release.clone(),
@@ -151,11 +172,10 @@ impl Server {
             password: template.password.clone(),
             settings: told.settings(),
             servers: home.servers(),
+            hosts: None,
             ground: Ground::Claim(Claim::new(home, name)?),
         };
         server.copy(template)?;
-        server.launch()?;
-        server.tell_database()?;
         Ok(server)
     }
 
@@ -178,6 +198,7 @@ impl Server {
             password,
             settings,
             servers: home.servers(),
+            hosts: None,
             ground: Ground::Background(dir),
         };
         let is_new = !server.data_dir().is_dir();
@@ -207,8 +228,36 @@ impl Server {
     /// # Errors
     /// As [`Server::start`] and [`Server::stop`]; it is down then.
     pub fn restart(&mut self) -> Result<(), SandboxError> {
-        self.go_down(STOP_WITHIN_S)?;
+        self.halt()?;
         self.launch()
+    }
+
+    /// Shuts it down cleanly; [`Server::launch`] starts it again.
+    pub(crate) fn halt(&mut self) -> Result<(), SandboxError> {
+        self.go_down(STOP_WITHIN_S)
+    }
+
+    /// Has it started with these settings; an earlier one of the same name is replaced.
+    pub(crate) fn tell(&mut self, settings: Vec<(String, String)>) {
+        topology::overlay(&mut self.settings, settings);
+    }
+
+    /// Has it find this file in the place of `/etc/hosts`.
+    pub(crate) fn resolve_by(&mut self, hosts: PathBuf) {
+        self.hosts = Some(hosts);
+    }
+
+    /// As a member of a topology.
+    pub(crate) fn node(&self) -> Node {
+        Node {
+            what: self.what.clone(),
+            product: self.release.product,
+            version: self.release.version.clone(),
+            endpoint: self.endpoint(),
+            port: self.port,
+            log: self.error_log(),
+            data: self.data_dir(),
+        }
     }
 
     /// As [`Server::restart`], with nothing in memory that it could read faster than the disk gives
@@ -268,7 +317,7 @@ impl Server {
         let what = format!("starting {} from {}", self.what, image.name);
         space::require(&what, self.ground.dir(), image.mb.saturating_add(SLACK_MB))?;
         self.password.clone_from(&used.template.password);
-        self.copy_data(&used.template)?;
+        self.copy_data(&used.template.data)?;
         self.launch()
     }
 
@@ -371,7 +420,7 @@ impl Server {
     }
 
     /// Starts the process, on another port where the present one was lost.
-    fn launch(&mut self) -> Result<(), SandboxError> {
+    pub(crate) fn launch(&mut self) -> Result<(), SandboxError> {
         for _ in 0..PORTS {
             self.spawn()?;
             if self.wait_until_ready()? {
@@ -417,18 +466,26 @@ impl Server {
         for dir in [self.work(), self.work().join("tmp")] {
             child::private_dir(&dir).map_err(SandboxError::io("create", &dir))?;
         }
-        self.copy_data(template)
+        self.copy_data(&template.data)
     }
 
-    fn copy_data(&self, template: &Template) -> Result<(), SandboxError> {
+    /// Replaces its data directory, which nothing uses, by a copy of this one, which nothing uses
+    /// either.
+    pub(crate) fn take_over(&self, data: &Path) -> Result<(), SandboxError> {
+        let own = self.data_dir();
+        fs::remove_dir_all(&own).map_err(SandboxError::io("remove", &own))?;
+        self.copy_data(data)
+    }
+
+    fn copy_data(&self, data: &Path) -> Result<(), SandboxError> {
         let mut copy = child::command("cp");
-        copy.args(["-a", "--reflink=auto"]).arg(&template.data).arg(self.data_dir());
+        copy.args(["-a", "--reflink=auto"]).arg(data).arg(self.data_dir());
         let output = copy.output().map_err(SandboxError::spawn("cp"))?;
         if output.status.success() {
             return Ok(());
         }
         let detail = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Err(SandboxError::io("copy", &template.data)(io::Error::other(detail)))
+        Err(SandboxError::io("copy", data)(io::Error::other(detail)))
     }
 
     fn spawn(&mut self) -> Result<(), SandboxError> {
@@ -438,6 +495,9 @@ impl Server {
         };
         if matches!(self.ground, Ground::Background(_)) {
             child::outlive(&mut command);
+        }
+        if let Some(hosts) = &self.hosts {
+            child::resolve_by(&mut command, hosts)?;
         }
         let log = self.error_log();
         let failed = || SandboxError::io("create", &log);
@@ -507,7 +567,7 @@ impl Server {
 
     /// Our database was made with latin1, whatever the server prefers now: its tables take their
     /// character set from it.
-    fn tell_database(&self) -> Result<(), SandboxError> {
+    pub(crate) fn tell_database(&self) -> Result<(), SandboxError> {
         if self.release.product.dialect() == Dialect::Postgres {
             return Ok(());
         }
@@ -529,13 +589,10 @@ impl Server {
 
     /// Logs in and asks for the data directory: on our port somebody else may have been faster.
     fn log_in(&self, endpoint: &Endpoint) -> Result<bool, WireError> {
-        let postgres = self.release.product.dialect() == Dialect::Postgres;
-        let (mut client, question): (Box<dyn Client>, _) = if postgres {
-            let client = dbdyno_wire::postgres::Connection::connect(endpoint)?;
-            (Box::new(client), "SHOW data_directory")
-        } else {
-            let client = dbdyno_wire::mysql::Connection::connect(endpoint)?;
-            (Box::new(client), "SELECT @@datadir")
+        let mut client = connect(self.release.product, endpoint)?;
+        let question = match self.release.product.dialect() {
+            Dialect::Postgres => "SHOW data_directory",
+            _ => "SELECT @@datadir",
         };
         let answer = client.query(question)?;
         let ours = answer.single().is_some_and(|dir| Path::new(dir) == self.data_dir());
@@ -567,6 +624,14 @@ impl std::fmt::Debug for Server {
     }
 }
 
+/// A connection of the product's protocol.
+pub(crate) fn connect(product: Product, endpoint: &Endpoint) -> Result<Box<dyn Client>, WireError> {
+    Ok(match product.dialect() {
+        Dialect::Postgres => Box::new(dbdyno_wire::postgres::Connection::connect(endpoint)?),
+        _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint)?),
+    })
+}
+
 /// By which a server shuts down cleanly. PostgreSQL's is "fast": connections are cut, nothing is
 /// lost.
 pub(crate) fn ending_signal(product: Product) -> Signal {
@@ -585,7 +650,7 @@ pub(crate) fn socket_in(work: &Path, product: Product, port: u16) -> PathBuf {
 }
 
 /// A port of 127.0.0.1 that is free now.
-fn free_port() -> Result<u16, SandboxError> {
+pub(crate) fn free_port() -> Result<u16, SandboxError> {
     let listener = TcpListener::bind(("127.0.0.1", 0));
     let address = listener.and_then(|listener| listener.local_addr());
     let port = address.map(|address| address.port());

@@ -1,0 +1,205 @@
+//! Servers that belong together, as the user writes it: the text of `topology=` and `delay=`.
+//!
+//! ```text
+//!   replicas:2            source ──▶ replica, replica
+//!   group:3               primary ◀──▶ secondary ◀──▶ secondary, all with all
+//!   …, delay 5ms          every byte between two of them is 5 ms on its way, in each direction
+//! ```
+//!
+//! The first member, the source or the primary, is the one that is asked.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// How the servers belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A source and this many replicas.
+    Replicas(u8),
+    /// MySQL Group Replication with this many members.
+    Group(u8),
+}
+
+/// The most replicas of a source.
+const REPLICAS_MAX: u8 = 8;
+/// The fewest and the most members of a group: with fewer none may fail, and MySQL takes no more
+/// than nine.
+const GROUP: std::ops::RangeInclusive<u8> = 3..=9;
+/// The longest delay: MySQL counts a silent member as lost after 5 s.
+const DELAY_NS_MAX: f64 = 2e9;
+
+impl Shape {
+    /// How many servers there are.
+    pub fn members(self) -> u8 {
+        match self {
+            Shape::Replicas(replicas) => replicas + 1,
+            Shape::Group(members) => members,
+        }
+    }
+
+    /// What the member with this number is, from 0.
+    pub fn role(self, member: u8) -> Role {
+        match (self, member) {
+            (Shape::Replicas(_), 0) => Role::Source,
+            (Shape::Replicas(_), _) => Role::Replica,
+            (Shape::Group(_), 0) => Role::Primary,
+            (Shape::Group(_), _) => Role::Secondary,
+        }
+    }
+}
+
+/// What a member was made to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// It is written to; others follow.
+    Source,
+    /// It follows a source.
+    Replica,
+    /// The member of a group that is written to.
+    Primary,
+    /// Another member of the group.
+    Secondary,
+}
+
+impl Role {
+    /// `"source"`, `"replica"`, `"primary"` or `"secondary"`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::Source => "source",
+            Role::Replica => "replica",
+            Role::Primary => "primary",
+            Role::Secondary => "secondary",
+        }
+    }
+
+    /// The role with this [`Role::name`].
+    pub fn named(name: &str) -> Option<Role> {
+        let all = [Role::Source, Role::Replica, Role::Primary, Role::Secondary];
+        all.into_iter().find(|role| role.name() == name)
+    }
+}
+
+impl FromStr for Shape {
+    type Err = String;
+
+    /// Reads `replicas:N` or `group:N`. The error is a sentence that says what would be right.
+    fn from_str(text: &str) -> Result<Shape, String> {
+        let (kind, count) = text.split_once(':').unwrap_or((text, ""));
+        let count: Option<u8> = count.parse().ok();
+        match (kind, count) {
+            ("replicas", Some(count)) if (1..=REPLICAS_MAX).contains(&count) => {
+                Ok(Shape::Replicas(count))
+            }
+            ("group", Some(count)) if GROUP.contains(&count) => Ok(Shape::Group(count)),
+            _ => Err(format!(
+                "topology {text:?}: write replicas:N, with 1 to {REPLICAS_MAX} replicas, or \
+                 group:N, with {} to {} members",
+                GROUP.start(),
+                GROUP.end()
+            )),
+        }
+    }
+}
+
+/// The text that [`Shape::from_str`] reads.
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Shape::Replicas(count) => write!(f, "replicas:{count}"),
+            Shape::Group(count) => write!(f, "group:{count}"),
+        }
+    }
+}
+
+/// How long what one member sends to another is on its way, in one direction, beside what the
+/// machine itself takes. Zero is not the same as none: the way is then the same, without the wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delay {
+    /// Nanoseconds.
+    pub one_way_ns: u64,
+}
+
+impl FromStr for Delay {
+    type Err = String;
+
+    /// Reads `5ms` or `500us`; `0ms` too. The error is a sentence that says what would be right.
+    fn from_str(text: &str) -> Result<Delay, String> {
+        let units = [("us", 1e3), ("ms", 1e6), ("s", 1e9)];
+        let number = units.iter().find_map(|(unit, ns)| {
+            let number = text.strip_suffix(unit)?.parse::<f64>().ok()?;
+            Some(number * ns)
+        });
+        match number.filter(|ns| (0.0..=DELAY_NS_MAX).contains(ns)) {
+            Some(ns) => Ok(Delay { one_way_ns: ns.round() as u64 }),
+            None => Err(format!(
+                "delay {text:?}: write a time of 2s at most, for example 5ms or 500us (members \
+                 count as lost after 5s)"
+            )),
+        }
+    }
+}
+
+/// The text that [`Delay::from_str`] reads.
+impl fmt::Display for Delay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}ms", self.one_way_ns as f64 / 1e6)
+    }
+}
+
+/// Servers that belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Topology {
+    /// How.
+    pub shape: Shape,
+    /// What is added on the way between them; `None` lets them speak to each other directly.
+    pub delay: Option<Delay>,
+}
+
+/// For people: `group:3, 5ms apart`.
+impl fmt::Display for Topology {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.shape)?;
+        self.delay.map_or(Ok(()), |delay| write!(f, ", {delay} apart"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_read_back() {
+        for text in ["replicas:1", "replicas:8", "group:3", "group:9"] {
+            assert_eq!(text.parse::<Shape>().unwrap().to_string(), text);
+        }
+        for text in ["5ms", "0.5ms", "1000ms", "0ms"] {
+            assert_eq!(text.parse::<Delay>().unwrap().to_string(), text);
+        }
+        assert_eq!("5ms".parse(), Ok(Delay { one_way_ns: 5_000_000 }));
+        assert_eq!("500us".parse(), Ok(Delay { one_way_ns: 500_000 }));
+        assert_eq!("1s".parse(), Ok(Delay { one_way_ns: 1_000_000_000 }));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_what_can() {
+        for text in ["", "group", "group:2", "group:10", "replicas:0", "replicas:9", "ring:3"] {
+            let error = text.parse::<Shape>().unwrap_err();
+            assert!(error.contains("replicas:N") && error.contains("group:N"), "{error}");
+        }
+        for text in ["", "5", "fast", "3s", "-1ms"] {
+            let error = text.parse::<Delay>().unwrap_err();
+            assert!(error.contains("5ms"), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_first_is_asked_and_the_others_follow() {
+        let roles = |shape: Shape| -> Vec<_> {
+            (0..shape.members()).map(|member| shape.role(member).name()).collect()
+        };
+        assert_eq!(roles(Shape::Replicas(2)), ["source", "replica", "replica"]);
+        assert_eq!(roles(Shape::Group(3)), ["primary", "secondary", "secondary"]);
+        assert_eq!(Role::named("secondary"), Some(Role::Secondary));
+        assert_eq!(Role::named("leader"), None);
+    }
+}

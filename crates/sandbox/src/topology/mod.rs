@@ -1,0 +1,520 @@
+//! Servers that belong together: started, joined, watched, and taken down as one.
+//!
+//! ```text
+//!   replicas:2                             group:3
+//!
+//!     source ◀──way── replica                primary ◀─way─▶ secondary
+//!        ▲                                       ▲              ▲
+//!        └─────way─── replica                    └──way─▶ secondary ◀─┘
+//!
+//!   template ──copy──▶ member 1 … member N ──launch──▶ all accept logins ──join──▶ marker row
+//!                                                                          seen on every member
+//! ```
+//!
+//! Each member is a [`Server`] as any other: a directory with an owner, a process that dies with
+//! us, a port of its own. What is added here is what they say to each other. A member counts as up
+//! when its part works — its threads run, or it is ONLINE, or it streams — *and* a row that was
+//! written on the first member has been read on it; that a statement returned says nothing.
+//!
+//! With a delay the members reach each other over ways of ours, see [`mod@delay`]; the first
+//! member is asked directly in any case.
+
+mod delay;
+mod group;
+mod lag;
+mod replicas;
+
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::path::PathBuf;
+use std::thread;
+
+use dbdyno_model::{Dialect, LatencyHistogram, Product, Role, Shape, Topology};
+use dbdyno_wire::{Client, Endpoint, Rows, WireError};
+
+use crate::catalog::at_least;
+use crate::child;
+use crate::clock::Deadline;
+use crate::error::SandboxError;
+use crate::home::Home;
+use crate::options::Options;
+use crate::release::Release;
+use crate::server::{Server, connect};
+use crate::space;
+use crate::template::Template;
+use delay::Way;
+pub use lag::{Standing, Works};
+
+/// Seconds that a member may take to do its part. A member of a group that was killed and comes
+/// back took 18 s to return from START, and 23 s until it was ONLINE.
+const JOIN_WITHIN_S: u64 = 90;
+/// Where the marker row is while it is waited for.
+const MARKER: &str = "dbdyno_marker";
+/// Lines of a log that an error shows.
+const LOG_LINES: usize = 12;
+
+/// Servers that belong together, running. Dropping it ends all of them, as with [`Server`].
+#[derive(Debug)]
+pub struct Ensemble {
+    topology: Topology,
+    /// The first is the source or the primary.
+    members: Vec<Server>,
+    ways: Vec<Between>,
+    /// What ways added that are gone, out of the first member and into it.
+    past: [LatencyHistogram; 2],
+    group_name: String,
+}
+
+/// Whether members start for the first time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Begins {
+    Now,
+    Again,
+}
+
+/// A way from one member to another, by their numbers.
+#[derive(Debug)]
+struct Between {
+    from: usize,
+    to: usize,
+    way: Way,
+}
+
+/// What a delay came to: the time from when a piece of bytes was taken in to when it was passed on.
+#[derive(Clone, Debug)]
+pub struct Added {
+    /// Of what the first member sent to others.
+    pub out: LatencyHistogram,
+    /// Of what the others sent to the first.
+    pub back: LatencyHistogram,
+}
+
+/// A member as those see it that join it to others.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) what: String,
+    pub(crate) product: Product,
+    pub(crate) version: String,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) port: u16,
+    pub(crate) log: PathBuf,
+    pub(crate) data: PathBuf,
+}
+
+impl Ensemble {
+    /// Starts servers of `release` that belong together, and waits until each does its part. `name`
+    /// is that of the arm; members behind the first get a number to it.
+    ///
+    /// # Errors
+    /// As [`Server::start`]; [`SandboxError::Unsuitable`] for a release that cannot do it;
+    /// [`SandboxError::NotAMember`] if one does not join. Nothing stays behind then.
+    pub fn start(
+        home: &Home,
+        release: &Release,
+        options: &Options,
+        topology: Topology,
+        name: &str,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Ensemble, SandboxError> {
+        check(release, topology.shape)?;
+        let told = options.translate(release.product, &release.version)?;
+        let asked: Vec<String> =
+            told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
+        let template = Template::of(home, release, options.encoding(), progress)?;
+        let needed_mb = u64::from(topology.shape.members()) * options.disk_mb(release.product);
+        space::require(&format!("starting {topology}"), home.dir(), needed_mb)?;
+        let mut ensemble = Ensemble {
+            topology,
+            members: Vec::new(),
+            ways: Vec::new(),
+            past: [LatencyHistogram::new(), LatencyHistogram::new()],
+            group_name: group::random_name()?,
+        };
+        for number in 0..topology.shape.members() {
+            let name = if number == 0 { name.to_owned() } else { format!("{name}-{}", number + 1) };
+            let mut member =
+                Server::prepare(home, release, options, &name, &template, 0, progress)?;
+            make_member(&member.node())?;
+            let mut settings = settings(release, topology.shape, number, &ensemble.group_name);
+            settings.retain(|(name, _)| !asked.contains(name));
+            member.tell(settings);
+            if topology.delay.is_some() && matches!(topology.shape, Shape::Group(_)) {
+                group::hide_behind_names(&mut member, number, topology.shape)?;
+            }
+            ensemble.members.push(member);
+        }
+        if release.product == Product::Postgres {
+            replicas::copy_the_source(&mut ensemble.members)?;
+        }
+        progress(&format!("joining {topology}"));
+        ensemble.raise(Begins::Now)?;
+        Ok(ensemble)
+    }
+
+    /// The member that is written to.
+    pub fn first(&self) -> &Server {
+        &self.members[0]
+    }
+
+    /// All members with their roles; the first is [`Ensemble::first`].
+    pub fn members(&self) -> impl Iterator<Item = (Role, &Server)> {
+        (0..).zip(&self.members).map(|(number, member)| (self.topology.shape.role(number), member))
+    }
+
+    /// What each member that follows has yet to do, seen from now.
+    ///
+    /// # Errors
+    /// [`SandboxError::NotAMember`] for one that cannot be asked.
+    pub fn standing(&self) -> Result<Vec<Standing>, SandboxError> {
+        lag::standing(&self.nodes(), self.topology.shape)
+    }
+
+    /// What the delay came to so far; `None` where the members speak to each other directly.
+    pub fn added(&self) -> Option<Added> {
+        self.topology.delay?;
+        let [mut out, mut back] = self.past.clone();
+        for between in &self.ways {
+            let [there, home] = between.way.added();
+            if between.from == 0 {
+                out.merge(&there);
+                back.merge(&home);
+            } else if between.to == 0 {
+                back.merge(&there);
+                out.merge(&home);
+            }
+        }
+        Some(Added { out, back })
+    }
+
+    /// Words that are this instance's own, each with what stands for it wherever instances are
+    /// compared.
+    pub fn own_words(&self) -> Vec<(String, String)> {
+        let mut words = vec![(self.group_name.clone(), "<group>".to_owned())];
+        for (number, member) in self.members.iter().enumerate() {
+            let directory = member.data_dir().parent().map(|dir| dir.display().to_string());
+            let word = format!("<member {}>", number + 1);
+            words.extend(directory.map(|directory| (directory, word)));
+        }
+        words
+    }
+
+    /// Shuts all members down and starts them again on their data, as [`Server::restart`] does.
+    ///
+    /// # Errors
+    /// As [`Ensemble::start`] and [`Server::stop`]; they are down then.
+    pub fn restart(&mut self) -> Result<(), SandboxError> {
+        self.halt()?;
+        let Added { out, back } = self.added().unwrap_or_else(|| Added {
+            out: LatencyHistogram::new(),
+            back: LatencyHistogram::new(),
+        });
+        self.past = [out, back];
+        self.ways.clear();
+        self.raise(Begins::Again)
+    }
+
+    /// Keeps all members on these processors.
+    ///
+    /// # Errors
+    /// As [`Server::place`].
+    pub fn place(&self, processors: &[usize]) -> Result<(), SandboxError> {
+        self.members.iter().try_for_each(|member| member.place(processors))
+    }
+
+    /// Shuts all down cleanly, those that follow first.
+    ///
+    /// # Errors
+    /// As [`Server::stop`]; the first complaint after all are down.
+    pub fn stop(mut self) -> Result<(), SandboxError> {
+        self.halt()
+    }
+
+    /// Shuts all down cleanly: of a group all at once, since each takes seconds to say goodbye; of
+    /// a source and replicas the source last, so that none of them misses it.
+    fn halt(&mut self) -> Result<(), SandboxError> {
+        match self.topology.shape {
+            Shape::Group(_) => each(&mut self.members, Server::halt),
+            Shape::Replicas(_) => {
+                let (source, replicas) = self.members.split_at_mut(1);
+                let down = each(replicas, Server::halt);
+                down.and(each(source, Server::halt))
+            }
+        }
+    }
+
+    fn nodes(&self) -> Vec<Node> {
+        self.members.iter().map(Server::node).collect()
+    }
+
+    /// Starts the processes, opens the ways, joins, and waits until all do their part.
+    fn raise(&mut self, begins: Begins) -> Result<(), SandboxError> {
+        if self.first().node().product == Product::Postgres {
+            // A standby wants its source to be there.
+            launch_all(&mut self.members[..1])?;
+            self.ways = self.open_ways()?;
+            let nodes = self.nodes();
+            replicas::point_standbys(&nodes, &self.seen_ports(&nodes))?;
+            launch_all(&mut self.members[1..])?;
+        } else {
+            launch_all(&mut self.members)?;
+            self.ways = self.open_ways()?;
+        }
+        if begins == Begins::Now {
+            // On the first only: the others get it from there.
+            self.first().tell_database()?;
+        }
+        let nodes = self.nodes();
+        join(&nodes, self.topology, &self.seen_ports(&nodes))
+    }
+
+    fn open_ways(&self) -> Result<Vec<Between>, SandboxError> {
+        let Some(delay) = self.topology.delay else { return Ok(Vec::new()) };
+        let count = self.members.len();
+        let open = |from: usize, to: usize, at: SocketAddrV4| {
+            let there = SocketAddrV4::new(Ipv4Addr::LOCALHOST, self.members[to].node().port);
+            let way = Way::open(at, there, delay.one_way_ns);
+            let way = way.map_err(SandboxError::io("listen on", &PathBuf::from(at.to_string())))?;
+            Ok(Between { from, to, way })
+        };
+        match self.topology.shape {
+            Shape::Replicas(_) => {
+                (1..count).map(|replica| open(replica, 0, delay::ANYWHERE)).collect()
+            }
+            Shape::Group(_) => {
+                let pairs = (0..count).flat_map(|from| (0..count).map(move |to| (from, to)));
+                let pairs = pairs.filter(|(from, to)| from != to);
+                pairs
+                    .map(|(from, to)| open(from, to, group::way_of(from, to, self.port(to))))
+                    .collect()
+            }
+        }
+    }
+
+    fn port(&self, member: usize) -> u16 {
+        self.members[member].node().port
+    }
+
+    /// For each member the port of the first as it sees it.
+    fn seen_ports(&self, nodes: &[Node]) -> Vec<u16> {
+        let seen = |number: usize| {
+            let way = self.ways.iter().find(|between| (between.from, between.to) == (number, 0));
+            way.and_then(|between| between.way.port().ok()).unwrap_or(nodes[0].port)
+        };
+        (0..nodes.len()).map(seen).collect()
+    }
+}
+
+/// Whether the release can do it.
+pub(crate) fn check(release: &Release, shape: Shape) -> Result<(), SandboxError> {
+    let refuse = |reason: &str| {
+        let what = format!("{shape} of {}", release.name());
+        Err(SandboxError::Unsuitable { what, reason: reason.to_owned() })
+    };
+    match (shape, release.product) {
+        (Shape::Replicas(_), Product::MySql) if !at_least(&release.version, "5.6.5") => {
+            refuse("MySQL has GTIDs from 5.6 on; take mysql:5.6 or a later one")
+        }
+        (Shape::Replicas(_), _) => Ok(()),
+        (Shape::Group(_), Product::MySql) if !at_least(&release.version, "8.0.27") => {
+            refuse("groups are made of MySQL 8.0.27 or later; take mysql:8.0.33@maven or mysql:9.7")
+        }
+        (Shape::Group(_), Product::MySql) => {
+            let plugins = release.layout.plugins.as_ref().map(|dir| release.dir.join(dir));
+            match plugins.filter(|dir| dir.join("group_replication.so").is_file()) {
+                Some(_) => Ok(()),
+                None => refuse(
+                    "its package lacks the plugin group_replication; take mysql:8.0.33@maven or \
+                     mysql:9.7",
+                ),
+            }
+        }
+        (Shape::Group(_), _) => {
+            refuse("Group Replication is MySQL's; take mysql:8.0.33, or --topology replicas:N")
+        }
+    }
+}
+
+/// What a member is told beside what every server is told.
+pub(crate) fn settings(
+    release: &Release,
+    shape: Shape,
+    number: u8,
+    group_name: &str,
+) -> Vec<(String, String)> {
+    let mut settings = replicas::settings(release.product, &release.version, number);
+    if let Shape::Group(_) = shape {
+        settings.extend(group::settings(&release.version, group_name));
+    }
+    settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Makes a fresh copy of the template fit to live beside other copies.
+pub(crate) fn make_member(node: &Node) -> Result<(), SandboxError> {
+    match node.product {
+        Product::Postgres => replicas::let_standbys_in(&node.data),
+        // A server without this file makes itself a server_uuid, which must be its own.
+        _ => {
+            let path = node.data.join("auto.cnf");
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    Err(SandboxError::io("remove", &path)(error))
+                }
+                _ => Ok(()),
+            }
+        }
+    }
+}
+
+/// Joins members that accept logins, and waits until each does its part. `seen` is for each member
+/// the port of the first as it sees it.
+pub(crate) fn join(nodes: &[Node], topology: Topology, seen: &[u16]) -> Result<(), SandboxError> {
+    match topology.shape {
+        Shape::Group(_) => group::form(nodes, topology)?,
+        Shape::Replicas(_) => replicas::follow(nodes, seen)?,
+    }
+    let mut first = Asked::connect(&nodes[0])?;
+    let mark = mark(&mut first)?;
+    for node in &nodes[1..] {
+        wait_for_mark(node, &mark)?;
+    }
+    first.run(&format!("DROP TABLE {MARKER}"))
+}
+
+/// Writes a row that nobody can have seen before; returns it.
+fn mark(first: &mut Asked) -> Result<String, SandboxError> {
+    let mark = crate::bootstrap::random_password()?;
+    first.run(&format!("DROP TABLE IF EXISTS {MARKER}"))?;
+    first.run(&format!("CREATE TABLE {MARKER} (mark VARCHAR(40) NOT NULL PRIMARY KEY)"))?;
+    first.run(&format!("INSERT INTO {MARKER} VALUES ('{mark}')"))?;
+    Ok(mark)
+}
+
+fn wait_for_mark(node: &Node, mark: &str) -> Result<(), SandboxError> {
+    let deadline = Deadline::after_seconds(JOIN_WITHIN_S);
+    let mut member = Asked::connect(node)?;
+    let question = format!("SELECT mark FROM {MARKER}");
+    loop {
+        // Until the table is there, the server refuses.
+        match member.client.query(&question) {
+            Ok(rows) if rows.single() == Some(mark) => return Ok(()),
+            Ok(_) | Err(WireError::Server(_)) => {}
+            Err(error) => return Err(node.fails(format!("was asked for the marker row: {error}"))),
+        }
+        if !deadline.pause() {
+            return Err(node.fails(format!(
+                "did not apply a row of the first member within the time limit of {JOIN_WITHIN_S} s"
+            )));
+        }
+    }
+}
+
+/// Starts all at once: each takes a second or more, most of it waiting for the disk.
+fn launch_all(members: &mut [Server]) -> Result<(), SandboxError> {
+    each(members, Server::launch)
+}
+
+/// Does something with all at once. All of them end before the first complaint is heard.
+fn each(
+    members: &mut [Server],
+    what: impl Fn(&mut Server) -> Result<(), SandboxError> + Sync,
+) -> Result<(), SandboxError> {
+    thread::scope(|scope| {
+        let what = &what;
+        let threads: Vec<_> =
+            members.iter_mut().map(|member| scope.spawn(move || what(member))).collect();
+        let ends = threads.into_iter().map(|thread| match thread.join() {
+            Ok(end) => end,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        ends.collect::<Vec<_>>().into_iter().collect()
+    })
+}
+
+impl Node {
+    /// The error of a member, with what its log says.
+    fn fails(&self, why: String) -> SandboxError {
+        let password = self.endpoint.password.expose();
+        let why = if password.is_empty() { why } else { why.replace(password, "***") };
+        let all = child::last_lines(&self.log, 100);
+        let is_telling = |line: &&String| {
+            ["[ERROR]", "ERROR:", "FATAL:", "PANIC:", "[FATAL]"].iter().any(|w| line.contains(w))
+        };
+        let telling: Vec<String> = all.iter().filter(is_telling).cloned().collect();
+        let log = if telling.is_empty() { all } else { telling };
+        let log = log[log.len().saturating_sub(LOG_LINES)..].to_vec();
+        SandboxError::NotAMember { what: self.what.clone(), why, log }
+    }
+
+    fn is_postgres(&self) -> bool {
+        self.product.dialect() == Dialect::Postgres
+    }
+}
+
+/// A connection to a member, whose errors name it.
+struct Asked<'a> {
+    node: &'a Node,
+    client: Box<dyn Client>,
+}
+
+impl<'a> Asked<'a> {
+    fn connect(node: &'a Node) -> Result<Asked<'a>, SandboxError> {
+        let client = connect(node.product, &node.endpoint);
+        let client = client.map_err(|error| node.fails(format!("cannot be asked: {error}")))?;
+        Ok(Asked { node, client })
+    }
+
+    fn run(&mut self, sql: &str) -> Result<(), SandboxError> {
+        let done = self.client.run(sql);
+        done.map(|_| ()).map_err(|error| self.refused(sql, &error))
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Rows, SandboxError> {
+        self.client.query(sql).map_err(|error| self.refused(sql, &error))
+    }
+
+    /// The first value of the first row; empty for none and for NULL.
+    fn single(&mut self, sql: &str) -> Result<String, SandboxError> {
+        Ok(self.query(sql)?.single().unwrap_or_default().to_owned())
+    }
+
+    fn refused(&self, sql: &str, error: &WireError) -> SandboxError {
+        // The first words tell which statement it was; what follows may be a password.
+        let words: Vec<&str> = sql.split_whitespace().take(3).collect();
+        self.node.fails(format!("was told {} …: {error}", words.join(" ")))
+    }
+}
+
+/// The first of these columns that the only row has.
+fn column<'a>(rows: &'a Rows, names: &[&str]) -> &'a str {
+    let at = names.iter().find_map(|name| rows.columns.iter().position(|known| known == name));
+    let value = at.and_then(|at| rows.rows.first()?.get(at)?.as_deref());
+    value.unwrap_or_default()
+}
+
+/// Adds settings; an earlier one of the same name goes, and so does one that says the opposite. How
+/// a commit is logged stays as it was said before.
+pub(crate) fn overlay(settings: &mut Vec<(String, String)>, added: Vec<(String, String)>) {
+    let plain = |name: &str| name.strip_prefix("loose_").unwrap_or(name).to_owned();
+    let logs = added.iter().any(|(name, _)| name == "log_bin");
+    let gives_way = |name: &str| ["sync_binlog", "binlog_format"].contains(&name);
+    let mut added = added;
+    added.retain(|(name, _)| !(gives_way(name) && settings.iter().any(|(known, _)| known == name)));
+    settings.retain(|(name, _)| {
+        let opposite = logs && ["skip_log_bin", "disable_log_bin"].contains(&name.as_str());
+        !opposite && !added.iter().any(|(new, _)| plain(new) == plain(name))
+    });
+    settings.extend(added);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_replaces_what_was_there_and_its_opposite() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let mut settings =
+            vec![pair("skip_log_bin", ""), pair("loose_x", "1"), pair("port_open", "2")];
+        overlay(&mut settings, vec![pair("log_bin", "binlog"), pair("x", "3")]);
+        assert_eq!(settings, [pair("port_open", "2"), pair("log_bin", "binlog"), pair("x", "3")]);
+    }
+}

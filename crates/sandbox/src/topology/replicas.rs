@@ -1,0 +1,288 @@
+//! Servers that follow a source: by GTIDs in the MySQL family, by streaming in PostgreSQL.
+//!
+//! ```text
+//!   MySQL, MariaDB   all begin as copies of one empty data directory, without a binary log; what
+//!                    the source does from then on is in its log, and a replica asks for all of it
+//!   PostgreSQL       the source starts once with its settings and stops; a replica is a copy of
+//!                    that, and streams what comes after; a slot at the source keeps it
+//! ```
+//!
+//! A replica follows as our own account, whose password it was copied with. In PostgreSQL it stands
+//! in a file that only the server's account can read, never in an argument.
+//!
+//! Rows are logged, not statements, in every release (`binlog_format=ROW`): a statement may do
+//! something else on a replica, and of the defaults this is the one that would compare apples with
+//! pears. As everywhere, a commit does not wait for the disk (`sync_binlog=0`).
+
+use std::fs;
+use std::path::Path;
+
+use dbdyno_model::Product;
+
+use super::{Asked, JOIN_WITHIN_S, Node, column};
+use crate::bootstrap::USER;
+use crate::catalog::at_least;
+use crate::child;
+use crate::clock::Deadline;
+use crate::error::SandboxError;
+use crate::home::write_private;
+use crate::server::Server;
+
+/// What a member is told, whether it leads or follows: any of them may have to lead.
+pub(super) fn settings(product: Product, version: &str, number: u8) -> Vec<(&'static str, String)> {
+    if product == Product::Postgres {
+        return postgres_settings(version);
+    }
+    let mut settings = vec![
+        ("server_id", (u32::from(number) + 1).to_string()),
+        ("log_bin", "binlog".to_owned()),
+        ("relay_log", "relay".to_owned()),
+        ("sync_binlog", "0".to_owned()),
+    ];
+    let mariadb = product == Product::MariaDb;
+    if mariadb || !at_least(version, "5.7.7") {
+        settings.push(("binlog_format", "ROW".to_owned()));
+    }
+    if mariadb {
+        settings.push(("gtid_strict_mode", "ON".to_owned()));
+        settings.push(("skip_slave_start", String::new()));
+        return settings;
+    }
+    settings.push(("gtid_mode", "ON".to_owned()));
+    settings.push(("enforce_gtid_consistency", "ON".to_owned()));
+    if !at_least(version, "8.0") {
+        settings.push(("log_slave_updates", "ON".to_owned()));
+    }
+    // Where to ask is known when all of them run; until then none asks.
+    let waits = if at_least(version, "8.0.26") { "skip_replica_start" } else { "skip_slave_start" };
+    settings.push((waits, String::new()));
+    settings
+}
+
+fn postgres_settings(version: &str) -> Vec<(&'static str, String)> {
+    let level = if at_least(version, "9.6") { "replica" } else { "hot_standby" };
+    vec![
+        ("wal_level", level.to_owned()),
+        ("hot_standby", "on".to_owned()),
+        ("max_wal_senders", "10".to_owned()),
+        ("max_replication_slots", "10".to_owned()),
+    ]
+}
+
+/// Points every member but the first at the first and waits until it follows. `seen` is for each
+/// member the port of the first as it sees it.
+pub(super) fn follow(nodes: &[Node], seen: &[u16]) -> Result<(), SandboxError> {
+    for (number, node) in nodes.iter().enumerate().skip(1) {
+        if node.is_postgres() {
+            wait_for_stream(&nodes[0], node, number)?;
+        } else {
+            point(node, seen[number])?;
+            wait_for_threads(node)?;
+        }
+    }
+    Ok(())
+}
+
+/// The words of a release: they changed with MySQL 8.0.22 and .23, and MariaDB kept the old ones.
+pub(super) struct Words {
+    pub(super) stop: &'static str,
+    start: &'static str,
+    pub(super) status: &'static str,
+}
+
+pub(super) fn words(node: &Node) -> Words {
+    if node.product == Product::MySql && at_least(&node.version, "8.0.23") {
+        return Words {
+            stop: "STOP REPLICA",
+            start: "START REPLICA",
+            status: "SHOW REPLICA STATUS",
+        };
+    }
+    Words { stop: "STOP SLAVE", start: "START SLAVE", status: "SHOW SLAVE STATUS" }
+}
+
+fn point(node: &Node, port: u16) -> Result<(), SandboxError> {
+    let words = words(node);
+    let mut replica = Asked::connect(node)?;
+    let password = node.endpoint.password.expose();
+    let new = node.product == Product::MySql && at_least(&node.version, "8.0.23");
+    let (change, prefix) = match new {
+        true => ("CHANGE REPLICATION SOURCE TO", "SOURCE"),
+        false => ("CHANGE MASTER TO", "MASTER"),
+    };
+    let mut terms = format!(
+        "{prefix}_HOST='127.0.0.1', {prefix}_PORT={port}, {prefix}_USER='{USER}', \
+         {prefix}_CONNECT_RETRY=1"
+    );
+    if node.product == Product::MariaDb {
+        // From 11.4 on a replica insists on TLS, which ours have not, unless it is told not to.
+        terms
+            .push_str(", MASTER_SSL=0, MASTER_SSL_VERIFY_SERVER_CERT=0, MASTER_USE_GTID=slave_pos");
+    } else {
+        terms.push_str(&format!(", {prefix}_AUTO_POSITION=1"));
+    }
+    if new {
+        terms.push_str(", GET_SOURCE_PUBLIC_KEY=1");
+    } else if node.product == Product::MySql && at_least(&node.version, "8.0.4") {
+        terms.push_str(", GET_MASTER_PUBLIC_KEY=1");
+    }
+    // It runs already where the server was not told to wait.
+    replica.run(words.stop)?;
+    replica.run(&format!("{change} {terms}, {prefix}_PASSWORD='{password}'"))?;
+    replica.run(words.start)?;
+    let only_reads = match node.product == Product::MySql && at_least(&node.version, "5.7.8") {
+        true => "SET GLOBAL super_read_only=ON",
+        false => "SET GLOBAL read_only=ON",
+    };
+    replica.run(only_reads)
+}
+
+/// Waits until both threads run; one that has stopped with an error does not come back.
+fn wait_for_threads(node: &Node) -> Result<(), SandboxError> {
+    let deadline = Deadline::after_seconds(JOIN_WITHIN_S);
+    let mut replica = Asked::connect(node)?;
+    loop {
+        let status = replica.query(words(node).status)?;
+        let reads = column(&status, &["Replica_IO_Running", "Slave_IO_Running"]);
+        let applies = column(&status, &["Replica_SQL_Running", "Slave_SQL_Running"]);
+        if (reads, applies) == ("Yes", "Yes") {
+            return Ok(());
+        }
+        for (thread, state, of) in [("IO", reads, "IO"), ("SQL", applies, "SQL")] {
+            let number = column(&status, &[&format!("Last_{of}_Errno")]);
+            if state == "No" && !["", "0"].contains(&number) {
+                let text = column(&status, &[&format!("Last_{of}_Error")]);
+                return Err(node.fails(format!(
+                    "does not follow its source: its {thread} thread stopped with error {number}: \
+                     {text}"
+                )));
+            }
+        }
+        if !deadline.pause() {
+            let text = column(&status, &["Last_IO_Error"]);
+            return Err(node.fails(format!(
+                "did not follow its source within the time limit of {JOIN_WITHIN_S} s (IO thread \
+                 {reads:?}, SQL thread {applies:?}) {text}"
+            )));
+        }
+    }
+}
+
+/// Adds what lets a standby in; before PostgreSQL 10 `initdb` only mentions it.
+pub(super) fn let_standbys_in(data: &Path) -> Result<(), SandboxError> {
+    let path = data.join("pg_hba.conf");
+    let text = fs::read_to_string(&path).map_err(SandboxError::io("read", &path))?;
+    let is_rule = |line: &str| {
+        let mut words = line.split_whitespace();
+        words.next() == Some("host") && words.next() == Some("replication")
+    };
+    if text.lines().any(is_rule) {
+        return Ok(());
+    }
+    // The file exists and keeps its owner.
+    let text = format!("{text}\nhost replication all 127.0.0.1/32 md5\n");
+    fs::write(&path, text).map_err(SandboxError::io("write", &path))
+}
+
+/// Starts the source once, so that its data directory says with which settings it was written, and
+/// makes the others copies of it.
+pub(super) fn copy_the_source(members: &mut [Server]) -> Result<(), SandboxError> {
+    let (source, others) = members.split_at_mut(1);
+    let source = &mut source[0];
+    source.launch()?;
+    source.halt()?;
+    others.iter().try_for_each(|standby| standby.take_over(&source.data_dir()))
+}
+
+/// The name under which the source knows a standby, and that of its slot.
+pub(super) fn standby_name(number: usize) -> String {
+    format!("standby_{}", number + 1)
+}
+
+/// Tells the standbys, which do not run, where the source is that does, and has it keep for them
+/// what they have not read.
+pub(super) fn point_standbys(nodes: &[Node], seen: &[u16]) -> Result<(), SandboxError> {
+    let mut source = Asked::connect(&nodes[0])?;
+    for (number, node) in nodes.iter().enumerate().skip(1) {
+        let name = standby_name(number);
+        let slots = format!("SELECT count(*) FROM pg_replication_slots WHERE slot_name='{name}'");
+        if source.single(&slots)? == "0" {
+            source.query(&format!("SELECT pg_create_physical_replication_slot('{name}', true)"))?;
+        }
+        let password = node.endpoint.password.expose();
+        let lines = format!(
+            "primary_conninfo = 'host=127.0.0.1 port={} user={USER} password={password} \
+             application_name={name}'\nprimary_slot_name = '{name}'\n",
+            seen[number]
+        );
+        if at_least(&node.version, "12") {
+            give(&node.data.join("postgresql.auto.conf"), &lines)?;
+            give(&node.data.join("standby.signal"), "")?;
+        } else {
+            give(&node.data.join("recovery.conf"), &format!("standby_mode = 'on'\n{lines}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes a file that the server's account, and only that, can read.
+fn give(path: &Path, text: &str) -> Result<(), SandboxError> {
+    write_private(path, text)?;
+    child::give_to_server(path).map_err(SandboxError::io("chown", path))
+}
+
+/// Waits until the source says that it sends, and the standby that it takes.
+fn wait_for_stream(source: &Node, node: &Node, number: usize) -> Result<(), SandboxError> {
+    let deadline = Deadline::after_seconds(JOIN_WITHIN_S);
+    let mut asked = Asked::connect(source)?;
+    let name = standby_name(number);
+    let question = format!("SELECT state FROM pg_stat_replication WHERE application_name='{name}'");
+    loop {
+        let state = asked.single(&question)?;
+        if state == "streaming" {
+            return Ok(());
+        }
+        // A standby that has ended cannot stream any more.
+        drop(Asked::connect(node)?);
+        if !deadline.pause() {
+            let state = if state.is_empty() { "is not connected".to_owned() } else { state };
+            return Err(node.fails(format!(
+                "does not stream from its source within the time limit of {JOIN_WITHIN_S} s: it \
+                 {state}"
+            )));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_release_is_told_in_its_own_words() {
+        let names = |product, version: &str| -> Vec<&str> {
+            settings(product, version, 1).into_iter().map(|(name, _)| name).collect()
+        };
+        let old = names(Product::MySql, "5.6.24");
+        let new = names(Product::MySql, "9.7.4");
+        assert!(old.contains(&"skip_slave_start") && old.contains(&"log_slave_updates"));
+        assert!(new.contains(&"skip_replica_start") && !new.contains(&"log_slave_updates"));
+        assert!(!new.contains(&"binlog_format"), "it is deprecated where it is the default");
+        let mariadb = names(Product::MariaDb, "11.8.6");
+        assert!(mariadb.contains(&"gtid_strict_mode") && !mariadb.contains(&"gtid_mode"));
+        assert_eq!(settings(Product::Postgres, "9.6.24", 0)[0].1, "replica");
+        assert_eq!(settings(Product::Postgres, "9.5.2", 0)[0].1, "hot_standby");
+    }
+
+    #[test]
+    fn a_rule_for_standbys_is_added_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("pg_hba.conf");
+        fs::write(&path, "host all all 127.0.0.1/32 md5\n#host replication all x md5\n").unwrap();
+        for _ in 0..2 {
+            let_standbys_in(dir.path()).unwrap();
+            let text = fs::read_to_string(&path).unwrap();
+            assert_eq!(text.matches("\nhost replication all 127.0.0.1/32 md5\n").count(), 1);
+        }
+    }
+}

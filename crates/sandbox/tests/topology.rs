@@ -1,0 +1,170 @@
+//! Real servers that belong together: joined, written to, read from, killed.
+#![expect(clippy::print_stdout, reason = "a test that downloads says what it waits for")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use dbdyno_model::{Delay, Product, Role, Shape, Topology};
+use dbdyno_sandbox::{Ensemble, Home, Options, Release, Server, Works, get};
+use dbdyno_wire::{Client, Endpoint};
+
+const PATIENCE_POLLS: u32 = 1_500;
+
+/// The shared home, or nothing where servers cannot be had and need not be.
+fn home(tool: &str) -> Option<Home> {
+    let missing = Command::new(tool).arg("--version").output().is_err();
+    if missing && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
+        println!("skipped: this machine has no {tool}");
+        return None;
+    }
+    let default = || {
+        let uid = nix::unistd::geteuid();
+        PathBuf::from(format!("/var/tmp/dbdyno-test-home-{uid}"))
+    };
+    let dir = std::env::var_os("DBDYNO_TEST_HOME").map_or_else(default, PathBuf::from);
+    Some(Home::open(Some(&dir)).unwrap())
+}
+
+fn release(home: &Home, product: Product, version: &str) -> Release {
+    get(home, product, version, &mut |step| println!("{step}")).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn start(home: &Home, release: &Release, shape: &str, delay: Option<&str>) -> Ensemble {
+    let options =
+        Options { buffer_mb: 128, redo_mb: 64, tables_mb: 64, ..Options::for_host(2_048) };
+    let delay = delay.map(|delay| delay.parse::<Delay>().unwrap());
+    let topology = Topology { shape: shape.parse::<Shape>().unwrap(), delay };
+    let progress = &mut |step: &str| println!("{step}");
+    Ensemble::start(home, release, &options, topology, "base", progress)
+        .unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn connect(release: &Release, endpoint: &Endpoint) -> Box<dyn Client> {
+    match release.product {
+        Product::Postgres => {
+            Box::new(dbdyno_wire::postgres::Connection::connect(endpoint).unwrap())
+        }
+        _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint).unwrap()),
+    }
+}
+
+fn single(client: &mut dyn Client, sql: &str) -> String {
+    client.query(sql).unwrap().single().unwrap_or("NULL").to_owned()
+}
+
+/// Waits until `condition` holds; a limit, not a measurement.
+fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+    for _ in 0..PATIENCE_POLLS {
+        if condition() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("{what} did not come about");
+}
+
+fn write(release: &Release, ensemble: &Ensemble, rows: u32) {
+    let mut first = connect(release, &ensemble.first().endpoint());
+    first.run("CREATE TABLE IF NOT EXISTS t (a INT PRIMARY KEY)").unwrap();
+    let next = single(&mut *first, "SELECT coalesce(max(a),0) FROM t").parse::<u32>().unwrap();
+    for row in 1..=rows {
+        first.run(&format!("INSERT INTO t VALUES ({})", next + row)).unwrap();
+    }
+}
+
+/// Every member has what the first has, and says so.
+fn everywhere(release: &Release, ensemble: &Ensemble, rows: &str) {
+    for (role, member) in ensemble.members() {
+        let mut client = connect(release, &member.endpoint());
+        eventually(&format!("{rows} rows on {member:?}"), || {
+            let count = client.query("SELECT count(*) FROM t");
+            count.is_ok_and(|count| count.single() == Some(rows))
+        });
+        // Ours may do everything, and MariaDB has no way to forbid it that.
+        if matches!(role, Role::Replica | Role::Secondary) && release.product != Product::MariaDb {
+            assert!(client.run("INSERT INTO t VALUES (-1)").is_err(), "{member:?} took a write");
+        }
+    }
+    eventually("members that are not behind", || {
+        let all = ensemble.standing().unwrap_or_else(|e| panic!("{e}"));
+        all.iter().all(|one| {
+            assert_eq!(one.works, Works::Yes, "{one:?}");
+            assert!(one.transactions.or(one.bytes).is_some(), "{one:?}");
+            one.transactions.unwrap_or(0) == 0 && one.bytes.unwrap_or(0) == 0
+        })
+    });
+}
+
+fn ground(member: &Server) -> PathBuf {
+    member.data_dir().ancestors().nth(2).unwrap().to_owned()
+}
+
+/// The whole life of servers that belong together.
+fn life(tool: &str, product: Product, version: &str, shape: &str, delay: Option<&str>) {
+    let Some(home) = home(tool) else { return };
+    let release = release(&home, product, version);
+    let mut ensemble = start(&home, &release, shape, delay);
+    write(&release, &ensemble, 20);
+    everywhere(&release, &ensemble, "20");
+    println!("restarting");
+    ensemble.restart().unwrap_or_else(|e| panic!("{e}"));
+    println!("restarted");
+    write(&release, &ensemble, 5);
+    everywhere(&release, &ensemble, "25");
+    if let Some(delay) = delay {
+        let least = delay.parse::<Delay>().unwrap().one_way_ns;
+        let added = ensemble.added().unwrap();
+        for way in [&added.out, &added.back] {
+            assert!(way.count() > 20, "{}", way.count());
+            assert!(way.quantile_ns(0.0) >= least / 1_001 * 1_000, "{}", way.quantile_ns(0.0));
+        }
+        println!("added p50 {} p99 {} ns", added.out.quantile_ns(0.5), added.out.quantile_ns(0.99));
+    }
+    let grounds: Vec<PathBuf> = ensemble.members().map(|(_, member)| ground(member)).collect();
+    println!("stopping");
+    ensemble.stop().unwrap_or_else(|e| panic!("{e}"));
+    for ground in grounds {
+        assert!(!ground.exists() && processes_in(&ground).is_empty());
+    }
+}
+
+/// Every process that works inside `dir`.
+fn processes_in(dir: &Path) -> Vec<i32> {
+    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| {
+        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(dir))
+    })
+    .collect()
+}
+
+#[test]
+fn a_mariadb_and_its_replica_live() {
+    life("apt-get", Product::MariaDb, "10.11", "replicas:1", Some("2ms"));
+}
+
+#[test]
+fn a_postgres_and_its_standby_live() {
+    life("apt-get", Product::Postgres, "17", "replicas:1", Some("2ms"));
+}
+
+#[test]
+fn a_group_of_mysql_lives() {
+    life("mvn", Product::MySql, "8.0.33", "group:3", None);
+}
+
+#[test]
+fn a_group_of_mysql_lives_with_a_delay() {
+    life("mvn", Product::MySql, "8.0.33", "group:3", Some("2ms"));
+}
+
+/// Releases that are tried by hand, with the variable set to what is wanted:
+/// `mysql:9.7 group:3 5ms`.
+#[test]
+fn what_is_asked_for_lives() {
+    let Ok(text) = std::env::var("DBDYNO_TEST_TOPOLOGY") else { return };
+    let words: Vec<&str> = text.split(' ').collect();
+    let (product, version) = words[0].split_once(':').unwrap();
+    life("true", Product::named(product).unwrap(), version, words[1], words.get(2).copied());
+}
