@@ -155,6 +155,14 @@ pub struct Compare {
     /// which cannot say so behind their target
     #[arg(long, value_delimiter = ',', value_name = "RULE", value_parser = parse_rule)]
     pub varied: Vec<String>,
+    /// Let each arm be the first of servers that belong together: replicas:N, or group:N with MySQL.
+    /// Short for the option topology= of both arms
+    #[arg(long, value_name = "replicas:N|group:N")]
+    pub topology: Option<dbdyno_model::Shape>,
+    /// Let what these servers send each other be on its way for so long, in each direction, such as
+    /// 5ms. Short for the option delay= of both arms
+    #[arg(long, value_name = "TIME")]
+    pub delay: Option<dbdyno_model::Delay>,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dbdyno_lab::Remaining;
 use dbdyno_model::{
-    Arm, ArmSpec, Cache, Cell, Driving, ImageUse, PerArm, Pin, Placement, Plan, Processors,
-    RateShape, Run, Secret, Stage, Target,
+    Arm, ArmSpec, Begin, Cache, Cell, Driving, ImageUse, PerArm, Pin, Placement, Plan, Processors,
+    RateShape, Run, Secret, Stage, Target, Topology,
 };
 use dbdyno_store::Store;
 
@@ -165,6 +165,7 @@ fn begin(flags: &Compare, arms: &mut PerArm<ArmSpec>) -> Result<(), Failure> {
     let wanted = [
         ("--image", flags.image.is_some_and(|image| image != ImageUse::default())),
         ("--cache cold", flags.cache.is_some_and(|cache| cache != Cache::default())),
+        ("--topology", flags.topology.is_some()),
     ];
     for arm in Arm::BOTH {
         let is_ours = matches!(arms[arm].target, Target::Release(..));
@@ -187,8 +188,33 @@ fn begin(flags: &Compare, arms: &mut PerArm<ArmSpec>) -> Result<(), Failure> {
         if arm == Arm::Test && begin.upgrade_from.is_none() {
             begin.upgrade_from.clone_from(&flags.upgrade_from);
         }
+        topology(flags, arm, begin)?;
     }
     Ok(())
+}
+
+/// Among which servers an arm is the first.
+fn topology(flags: &Compare, arm: Arm, begin: &mut Begin) -> Result<(), Failure> {
+    if begin.topology.is_none() {
+        begin.topology = flags.topology.map(|shape| Topology { shape, delay: None });
+    }
+    if let Some(topology) = &mut begin.topology {
+        topology.delay = topology.delay.or(flags.delay);
+    }
+    match begin.topology {
+        None if flags.delay.is_some() => Err(Failure::Usage(format!(
+            "--delay is that between the members of a topology, and {arm} is alone; add for \
+             example --topology group:3, or write delay= behind the arm that it is meant for"
+        ))),
+        Some(topology) if begin.cache == Cache::Cold => Err(Failure::Usage(format!(
+            "{arm} is {topology}, which is always started warm; leave out cold"
+        ))),
+        Some(topology) if begin.upgrade_from.is_some() => Err(Failure::Usage(format!(
+            "{arm} is {topology}, which is started on empty data directories or on copies of an \
+             image; leave out upgrade-from"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn driving_of(flags: &Compare) -> Result<Driving, Failure> {

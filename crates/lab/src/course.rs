@@ -32,6 +32,7 @@ use crate::resume::Remaining;
 use crate::search;
 use crate::settle::{self, Settling};
 use crate::station::Station;
+use crate::topology::Following;
 use crate::track::{Terms, Track};
 use crate::watch::Progress;
 
@@ -47,6 +48,7 @@ pub(crate) struct Course<'a, 'b> {
     turn: u64,
     counter: Counter,
     neighbours: Neighbours,
+    following: Following,
     /// Since the last settling, in a run that was taken up again.
     repeated: Repeated,
     /// How far the steps of the Insert Benchmark have come.
@@ -90,6 +92,7 @@ impl<'a, 'b> Course<'a, 'b> {
             turn: 0,
             counter,
             neighbours: Neighbours::default(),
+            following: Following::default(),
             repeated: Repeated::Nothing,
             inserted: Inserted::default(),
             meters: PerArm::default(),
@@ -122,6 +125,9 @@ impl<'a, 'b> Course<'a, 'b> {
             }
         }
         for warning in std::mem::take(&mut self.neighbours).warnings() {
+            self.warn(&warning)?;
+        }
+        for warning in std::mem::take(&mut self.following).warnings() {
             self.warn(&warning)?;
         }
         Ok(())
@@ -350,7 +356,10 @@ impl<'a, 'b> Course<'a, 'b> {
         let waiting = &self.stations[key.arm.other()];
         let neighbours = &mut self.neighbours;
         let terms = Terms { life: self.life, schedule, window };
-        let round = track.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)?;
+        let mut round = track.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)?;
+        if let Some(ensemble) = self.stations[key.arm].ensemble() {
+            self.following.look(key.arm, ensemble, &mut round);
+        }
         self.lab.store.add_round(self.run, &round)?;
         self.meters[key.arm].add(round.statements);
         self.lab.watch.progress(Progress::RoundDone(&round));

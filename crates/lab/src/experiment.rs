@@ -157,6 +157,8 @@ fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
     };
     base.fill(&setup(Arm::Base), lab.watch)?;
     test.fill(&setup(Arm::Test), lab.watch)?;
+    base.note_delay();
+    test.note_delay();
     for (name, value) in facts {
         base.environment.set(name.clone(), value.clone());
         test.environment.set(name, value);

@@ -40,6 +40,7 @@ mod search;
 mod settle;
 pub mod station;
 mod stationary;
+mod topology;
 mod track;
 mod warmth;
 pub mod watch;

@@ -9,7 +9,9 @@ use dbdyno_model::{
     Arm, ArmSpec, Cache, Dialect, Environment, ReleaseSpec, ServerUrl, Severity, Target, Warning,
 };
 use dbdyno_probe::ServerProbe;
-use dbdyno_sandbox::{Home, Image, ImageKey, Options, Release, SandboxError, Scratch, Server};
+use dbdyno_sandbox::{
+    Ensemble, Home, Image, ImageKey, Options, Release, SandboxError, Scratch, Server,
+};
 use dbdyno_wire::{Client, Endpoint};
 use dbdyno_workload::Dataset;
 
@@ -19,6 +21,7 @@ use crate::guest::{Found, Guest};
 use crate::image::{self, Origin, Policy};
 use crate::pragma;
 use crate::provenance;
+use crate::topology;
 use crate::watch::{Progress, Watch};
 
 /// An arm that can be asked.
@@ -41,6 +44,7 @@ pub struct Station {
 /// What has to be taken down afterwards.
 enum Keeper {
     Server(Box<Server>),
+    Ensemble(Box<Ensemble>),
     /// Held for its `Drop`.
     Scratch {
         _directory: Scratch,
@@ -109,7 +113,7 @@ impl Station {
 
     /// Whether nobody but us uses it: we started it, or it lives in our threads.
     pub fn is_ours(&self) -> bool {
-        matches!(self.keeper, Keeper::Server(_) | Keeper::Scratch { .. })
+        matches!(self.keeper, Keeper::Server(_) | Keeper::Ensemble(_) | Keeper::Scratch { .. })
     }
 
     /// Whether it may be kept on processors of our choice: it is ours, or lives in our threads.
@@ -122,17 +126,32 @@ impl Station {
     /// # Errors
     /// The kernel's refusal.
     pub fn place(&self, arm: Arm, processors: &[usize]) -> Result<(), LabError> {
+        let sandbox = |error| LabError::Sandbox(arm, error);
         match &self.keeper {
-            Keeper::Server(server) => {
-                server.place(processors).map_err(|error| LabError::Sandbox(arm, error))
-            }
+            Keeper::Server(server) => server.place(processors).map_err(sandbox),
+            Keeper::Ensemble(ensemble) => ensemble.place(processors).map_err(sandbox),
             Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Shared => Ok(()),
         }
     }
 
     /// Whether it can be started again: a server of ours.
     pub fn can_be_restarted(&self) -> bool {
-        matches!(self.keeper, Keeper::Server(_))
+        self.keeper.server().is_some()
+    }
+
+    /// Notes what the delay between members has come to so far, where there is one.
+    pub(crate) fn note_delay(&mut self) {
+        if let Keeper::Ensemble(ensemble) = &self.keeper {
+            topology::measure_delay(&mut self.environment, ensemble);
+        }
+    }
+
+    /// Those among which it is the first, where it is not alone.
+    pub(crate) fn ensemble(&self) -> Option<&Ensemble> {
+        match &self.keeper {
+            Keeper::Ensemble(ensemble) => Some(ensemble),
+            _ => None,
+        }
     }
 
     /// The image that it started from, and when that was made, in words.
@@ -152,10 +171,11 @@ impl Station {
     /// # Errors
     /// A server that does not stop or does not come back.
     pub fn restart(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
-        let Keeper::Server(server) = &mut self.keeper else { return Ok(()) };
-        let restarted = match self.cache {
-            Cache::Warm => server.restart(),
-            Cache::Cold => server.restart_cold(),
+        let restarted = match (&mut self.keeper, self.cache) {
+            (Keeper::Server(server), Cache::Warm) => server.restart(),
+            (Keeper::Server(server), Cache::Cold) => server.restart_cold(),
+            (Keeper::Ensemble(ensemble), _) => ensemble.restart(),
+            (Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Shared, _) => return Ok(()),
         };
         restarted.map_err(|error| LabError::Sandbox(arm, error))?;
         self.come_back(arm, datasets)
@@ -163,7 +183,7 @@ impl Station {
 
     /// After a start of the server: learns where it is, and warms it unless it is to be cold.
     fn come_back(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
-        let Keeper::Server(server) = &self.keeper else { return Ok(()) };
+        let Some(server) = self.keeper.server() else { return Ok(()) };
         self.connector = connector(self.dialect, server.endpoint());
         self.probe = Some(ServerProbe::of_process(server.pid()));
         match self.cache {
@@ -194,8 +214,10 @@ impl Station {
     /// # Errors
     /// A server that does not stop in time, or that does not let us take our tables away.
     pub fn take_down(self, arm: Arm) -> Result<(), LabError> {
+        let sandbox = |error| LabError::Sandbox(arm, error);
         match self.keeper {
-            Keeper::Server(server) => server.stop().map_err(|error| LabError::Sandbox(arm, error)),
+            Keeper::Server(server) => server.stop().map_err(sandbox),
+            Keeper::Ensemble(ensemble) => ensemble.stop().map_err(sandbox),
             Keeper::Guest(guest) => guest
                 .leave()
                 .map_err(|error| LabError::Load(arm, "taking our tables away".to_owned(), error)),
@@ -223,15 +245,24 @@ impl Station {
         let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
         let origin = origin(setup, &release, &options).map_err(sandbox)?;
         let (home, name) = (setup.home, arm.name());
-        let server = match &origin {
-            Origin::Image(image) => {
-                Server::start_from(home, &release, &options, name, image, &mut say)
-            }
-            Origin::Filling | Origin::Making(_) => {
-                Server::start(home, &release, &options, name, &mut say)
-            }
+        let image = match &origin {
+            Origin::Image(image) => Some(image),
+            Origin::Filling | Origin::Making(_) => None,
         };
-        let server = server.map_err(sandbox)?;
+        let keeper = match (setup.spec.begin.topology, image) {
+            (Some(topology), image) => {
+                Ensemble::start(home, &release, &options, topology, image, name, &mut say)
+                    .map(|ensemble| Keeper::Ensemble(Box::new(ensemble)))
+            }
+            (None, Some(image)) => {
+                Server::start_from(home, &release, &options, name, image, &mut say)
+                    .map(|server| Keeper::Server(Box::new(server)))
+            }
+            (None, None) => Server::start(home, &release, &options, name, &mut say)
+                .map(|server| Keeper::Server(Box::new(server))),
+        };
+        let keeper = keeper.map_err(sandbox)?;
+        let Some(server) = keeper.server() else { unreachable!("it was started just now") };
         let endpoint = server.endpoint();
         let connector = connector(product.dialect(), endpoint.clone());
         let port = match &endpoint.transport {
@@ -241,7 +272,9 @@ impl Station {
         let directory = server.data_dir().parent().map(Path::to_owned).unwrap_or_default();
         let directory = directory.display().to_string();
         let tree = release.dir.display().to_string();
-        let instance = [(directory, "<sandbox>"), (tree, "<release>"), (port, "<port>")];
+        let words = ensemble_words(&keeper);
+        let mut instance = vec![(directory, "<sandbox>"), (tree, "<release>"), (port, "<port>")];
+        instance.extend(words.iter().map(|(own, word)| (own.clone(), word.as_str())));
         let label = setup.spec.to_string();
         let mut environment = ask(arm, &label, &connector, product.dialect(), &instance)?;
         environment.set("server.origin", &*release.origin);
@@ -255,13 +288,16 @@ impl Station {
         }
         let probe = ServerProbe::of_process(server.pid());
         capture::process(&probe, &instance, &mut environment);
+        if let Keeper::Ensemble(ensemble) = &keeper {
+            topology::describe(&mut environment, ensemble);
+        }
         Ok(Station {
             connector,
             dialect: product.dialect(),
             probe: Some(probe),
             environment,
             warnings: Vec::new(),
-            keeper: Keeper::Server(Box::new(server)),
+            keeper,
             origin,
             cache: setup.spec.begin.cache,
         })
@@ -436,6 +472,25 @@ impl Station {
     }
 }
 
+impl Keeper {
+    /// The server that is asked, if it is ours.
+    fn server(&self) -> Option<&Server> {
+        match self {
+            Keeper::Server(server) => Some(server),
+            Keeper::Ensemble(ensemble) => Some(ensemble.first()),
+            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Shared => None,
+        }
+    }
+}
+
+/// Words of servers that belong together which differ from instance to instance.
+fn ensemble_words(keeper: &Keeper) -> Vec<(String, String)> {
+    match keeper {
+        Keeper::Ensemble(ensemble) => ensemble.own_words(),
+        _ => Vec::new(),
+    }
+}
+
 /// Room for these tables: their rows as text, twice, for what indexes and pages take.
 fn with_room(options: Options, datasets: &[Arc<dyn Dataset>]) -> Options {
     let bytes: u64 = datasets.iter().map(|dataset| dataset.bytes()).sum();
@@ -444,7 +499,13 @@ fn with_room(options: Options, datasets: &[Arc<dyn Dataset>]) -> Options {
 
 /// Where the tables of a release come from.
 fn origin(setup: &SetUp<'_>, release: &Release, options: &Options) -> Result<Origin, SandboxError> {
-    let policy = image::policy(setup.spec.begin.image, setup.datasets);
+    let begin = &setup.spec.begin;
+    let policy = match (image::policy(begin.image, setup.datasets), begin.topology) {
+        // An image is made of a server that is alone; members can start as copies of it.
+        (Policy::UseOrMake, Some(_)) => Policy::Use,
+        (Policy::Make, Some(_)) => Policy::Fill,
+        (policy, _) => policy,
+    };
     if policy == Policy::Fill {
         return Ok(Origin::Filling);
     }

@@ -1,10 +1,13 @@
-//! How a server of ours begins: on which data, with what in memory.
+//! How a server of ours begins: on which data, with what in memory, among which others.
 //!
 //! ```text
 //!   mysql:8.0?image=none          its tables are filled by this run, and not kept
 //!   mysql:8.0?cache=cold          started with nothing in memory, again and again
 //!   mysql:8.0?upgrade-from=5.7    its tables were loaded by 5.7, and upgraded in place
+//!   mysql:8.0?topology=group:3    the primary of a group; see `topology`
 //! ```
+
+use crate::topology::{Delay, Shape, Topology};
 
 /// Whether tables come from an image: a data directory that was loaded once and is copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -67,6 +70,8 @@ pub struct Begin {
     pub cache: Cache,
     /// The version, as a target has it, that loads its tables before it is upgraded in place.
     pub upgrade_from: Option<String>,
+    /// The servers among which it is the first; `None` for one that is alone.
+    pub topology: Option<Topology>,
 }
 
 impl Begin {
@@ -76,13 +81,22 @@ impl Begin {
     /// A sentence with the values that are known.
     pub fn take(options: &mut Vec<(String, String)>) -> Result<Begin, String> {
         let mut begin = Begin::default();
+        let (mut shape, mut delay) = (None, None);
         for (name, value) in std::mem::take(options) {
             match name.as_str() {
                 "image" => begin.image = one_of(&name, &value, &ImageUse::ALL, ImageUse::name)?,
                 "cache" => begin.cache = one_of(&name, &value, &Cache::ALL, Cache::name)?,
                 "upgrade-from" => begin.upgrade_from = Some(value),
+                "topology" => shape = Some(value.parse::<Shape>()?),
+                "delay" => delay = Some(value.parse::<Delay>()?),
                 _ => options.push((name, value)),
             }
+        }
+        begin.topology = shape.map(|shape| Topology { shape, delay });
+        if delay.is_some() && shape.is_none() {
+            return Err("delay= is that between the members of a topology; write \
+                        topology=group:3&delay=5ms"
+                .to_owned());
         }
         Ok(begin)
     }
@@ -97,6 +111,10 @@ impl Begin {
             options.push(("cache", self.cache.name().to_owned()));
         }
         options.extend(self.upgrade_from.clone().map(|version| ("upgrade-from", version)));
+        if let Some(Topology { shape, delay }) = self.topology {
+            options.push(("topology", shape.to_string()));
+            options.extend(delay.map(|delay| ("delay", delay.to_string())));
+        }
         options
     }
 }
@@ -126,6 +144,11 @@ mod tests {
         assert_eq!(options, [pair(("a", "1"))]);
         assert_eq!(begin.options(), [("image", "none".into()), ("cache", "cold".into())]);
         assert!(Begin::default().options().is_empty());
+        let mut options = [("topology", "group:3"), ("delay", "5ms")].map(pair).to_vec();
+        let begin = Begin::take(&mut options).unwrap();
+        assert_eq!(begin.options(), [("topology", "group:3".into()), ("delay", "5ms".into())]);
+        let error = Begin::take(&mut vec![pair(("delay", "5ms"))]).unwrap_err();
+        assert!(error.contains("topology=group:3&delay=5ms"), "{error}");
         let error = Begin::take(&mut vec![pair(("cache", "tepid"))]).unwrap_err();
         assert!(error.contains("cache=warm or cache=cold"), "{error}");
     }

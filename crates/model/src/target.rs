@@ -284,7 +284,7 @@ impl fmt::Display for ArmSpec {
             }
         }
         for (name, value) in self.begin.options() {
-            write!(f, "{separator}{name}={}", encode(&value))?;
+            write!(f, "{separator}{name}={}", encode_value(&value))?;
             separator = '&';
         }
         if self.slow > 0.0 {
@@ -525,6 +525,7 @@ mod tests {
             "mysql:8.0@maven?image=fresh&cache=cold&upgrade-from=5.7&slow=5%",
             "mariadb:10.11?innodb_flush_log_at_trx_commit=1&buffer=2G&preset=cz-a&my-cnf=./my.cnf",
             "postgres:17?synchronous_commit=on&postgresql-conf=./x.conf&slow=5%",
+            "mysql:8.0?topology=group:3&delay=0.5ms",
             "mysql://bob:s3cret@db.example:3307/shop",
             "mysql://root@/x?socket=/run/mysqld/mysqld.sock&slow=2.5%",
             "postgres://ann:p%40ss@[::1]:5433/d",
@@ -561,6 +562,9 @@ mod tests {
             "mysql:8.0/x",
             "mysql:8.0?upgrade-from=",
             "mysql:8.0?image=old",
+            "mysql:8.0?topology=group:2",
+            "mysql:8.0?delay=5ms",
+            "mysql://h/d?topology=group:3",
             "mysql://h/d?cache=cold",
             "mysql://h:99999/d",
             "mysql://h/d?sokcet=/x",

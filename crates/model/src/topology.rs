@@ -12,7 +12,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// How the servers belong together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shape {
     /// A source and this many replicas.
     Replicas(u8),
@@ -113,7 +113,7 @@ impl fmt::Display for Shape {
 
 /// How long what one member sends to another is on its way, in one direction, beside what the
 /// machine itself takes. Zero is not the same as none: the way is then the same, without the wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Delay {
     /// Nanoseconds.
     pub one_way_ns: u64,
@@ -147,7 +147,7 @@ impl fmt::Display for Delay {
 }
 
 /// Servers that belong together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Topology {
     /// How.
     pub shape: Shape,

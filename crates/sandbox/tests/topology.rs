@@ -36,7 +36,7 @@ fn start(home: &Home, release: &Release, shape: &str, delay: Option<&str>) -> En
     let delay = delay.map(|delay| delay.parse::<Delay>().unwrap());
     let topology = Topology { shape: shape.parse::<Shape>().unwrap(), delay };
     let progress = &mut |step: &str| println!("{step}");
-    Ensemble::start(home, release, &options, topology, "base", progress)
+    Ensemble::start(home, release, &options, topology, None, "base", progress)
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -151,11 +151,6 @@ fn a_postgres_and_its_standby_live() {
 
 #[test]
 fn a_group_of_mysql_lives() {
-    life("mvn", Product::MySql, "8.0.33", "group:3", None);
-}
-
-#[test]
-fn a_group_of_mysql_lives_with_a_delay() {
     life("mvn", Product::MySql, "8.0.33", "group:3", Some("2ms"));
 }
 

@@ -36,6 +36,7 @@ use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::Home;
+use crate::image::Image;
 use crate::options::Options;
 use crate::release::Release;
 use crate::server::{Server, connect};
@@ -101,8 +102,9 @@ pub(crate) struct Node {
 }
 
 impl Ensemble {
-    /// Starts servers of `release` that belong together, and waits until each does its part. `name`
-    /// is that of the arm; members behind the first get a number to it.
+    /// Starts servers of `release` that belong together, all on copies of `image` or on empty data
+    /// directories, and waits until each does its part. `name` is that of the arm; members behind
+    /// the first get a number to it.
     ///
     /// # Errors
     /// As [`Server::start`]; [`SandboxError::Unsuitable`] for a release that cannot do it;
@@ -112,6 +114,7 @@ impl Ensemble {
         release: &Release,
         options: &Options,
         topology: Topology,
+        image: Option<&Image>,
         name: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Ensemble, SandboxError> {
@@ -119,8 +122,18 @@ impl Ensemble {
         let told = options.translate(release.product, &release.version)?;
         let asked: Vec<String> =
             told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
-        let template = Template::of(home, release, options.encoding(), progress)?;
-        let needed_mb = u64::from(topology.shape.members()) * options.disk_mb(release.product);
+        let used = image.map(Image::take).transpose()?;
+        let fresh;
+        let template = match &used {
+            Some(used) => &used.template,
+            None => {
+                fresh = Template::of(home, release, options.encoding(), progress)?;
+                &fresh
+            }
+        };
+        let copied_mb = image.map_or(0, |image| image.mb);
+        let each_mb = options.disk_mb(release.product).max(copied_mb);
+        let needed_mb = u64::from(topology.shape.members()) * each_mb;
         space::require(&format!("starting {topology}"), home.dir(), needed_mb)?;
         let mut ensemble = Ensemble {
             topology,
@@ -132,7 +145,7 @@ impl Ensemble {
         for number in 0..topology.shape.members() {
             let name = if number == 0 { name.to_owned() } else { format!("{name}-{}", number + 1) };
             let mut member =
-                Server::prepare(home, release, options, &name, &template, 0, progress)?;
+                Server::prepare(home, release, options, &name, template, copied_mb, progress)?;
             make_member(&member.node())?;
             let mut settings = settings(release, topology.shape, number, &ensemble.group_name);
             settings.retain(|(name, _)| !asked.contains(name));
@@ -148,6 +161,11 @@ impl Ensemble {
         progress(&format!("joining {topology}"));
         ensemble.raise(Begins::Now)?;
         Ok(ensemble)
+    }
+
+    /// How they belong together.
+    pub fn topology(&self) -> Topology {
+        self.topology
     }
 
     /// The member that is written to.

@@ -1,0 +1,217 @@
+//! What is to be known of servers that belong together: who they are, how far they are apart, and
+//! whether those that follow keep up.
+//!
+//! ```text
+//!   environment   topology.shape            group:3
+//!                 topology.delay_ns         5000000, as it was asked for
+//!                 topology.delay_out_ns_p50, _p99, topology.delay_back_ns_p50, _p99
+//!                                           as it was while the tables were filled
+//!                 topology.member.2.role    secondary
+//!   each round    topology.member.2.behind_transactions, _bytes, _seconds, at its end
+//! ```
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{Arm, Environment, LatencyHistogram, Readings, Role, Round, Severity, Warning};
+use dbdyno_sandbox::{Ensemble, Standing, Works};
+
+/// Variables that are of the instance, or say what it has done so far.
+const OWN_VARIABLES: [&str; 12] = [
+    "group_replication_group_name",
+    "group_replication_group_seeds",
+    "group_replication_local_address",
+    "gtid_binlog_pos",
+    "gtid_binlog_state",
+    "gtid_current_pos",
+    "gtid_executed",
+    "gtid_owned",
+    "gtid_purged",
+    "gtid_slave_pos",
+    "report_host",
+    "report_port",
+];
+/// A member that has more bytes of log to apply than this has fallen behind.
+const BEHIND_BYTES: u64 = 16 << 20;
+/// Or one that is this many seconds behind.
+const BEHIND_S: f64 = 1.0;
+
+/// Notes in the environment of an arm among whom it is.
+pub(crate) fn describe(environment: &mut Environment, ensemble: &Ensemble) {
+    for name in OWN_VARIABLES.map(|name| format!("variable.{name}")) {
+        if environment.facts.contains_key(&name) {
+            environment.set(name, "<own>");
+        }
+    }
+    let topology = ensemble.topology();
+    environment.set("topology.shape", topology.shape.to_string());
+    if let Some(delay) = topology.delay {
+        environment.set("topology.delay_ns", delay.one_way_ns.to_string());
+    }
+    for (number, (role, _)) in (1..).zip(ensemble.members()) {
+        environment.set(format!("topology.member.{number}.role"), role.name());
+    }
+}
+
+/// Notes what the delay has come to so far.
+pub(crate) fn measure_delay(environment: &mut Environment, ensemble: &Ensemble) {
+    let Some(added) = ensemble.added() else { return };
+    let mut note = |way: &str, times: &LatencyHistogram| {
+        if times.count() == 0 {
+            return;
+        }
+        for (name, quantile) in [("p50", 0.5), ("p99", 0.99)] {
+            let ns = times.quantile_ns(quantile);
+            environment.set(format!("topology.delay_{way}_ns_{name}"), ns.to_string());
+        }
+    };
+    note("out", &added.out);
+    note("back", &added.back);
+}
+
+/// What was seen of those that follow, over the whole run.
+#[derive(Default)]
+pub(crate) struct Following(BTreeMap<(Arm, u8), Seen>);
+
+struct Seen {
+    role: Role,
+    rounds: u32,
+    /// Rounds after which it had fallen behind.
+    behind: u32,
+    /// As it was when it was furthest behind.
+    worst: Standing,
+    /// What it, or asking it, said when it did not do its part.
+    lost: Option<String>,
+}
+
+impl Following {
+    /// Looks at those that follow once a round has ended, and notes what they have yet to do.
+    pub(crate) fn look(&mut self, arm: Arm, ensemble: &Ensemble, round: &mut Round) {
+        match ensemble.standing() {
+            Ok(all) => {
+                for standing in all {
+                    note(&mut round.readings, &standing);
+                    self.count(arm, standing, round.events);
+                }
+            }
+            // The run goes on: the first member is the one that is measured.
+            Err(error) => {
+                for ((_, _), seen) in self.0.iter_mut().filter(|((of, _), _)| *of == arm) {
+                    seen.lost.get_or_insert_with(|| error.to_string());
+                }
+            }
+        }
+    }
+
+    fn count(&mut self, arm: Arm, standing: Standing, events: u64) {
+        let seen = self.0.entry((arm, standing.member)).or_insert_with(|| Seen {
+            role: standing.role,
+            rounds: 0,
+            behind: 0,
+            worst: standing.clone(),
+            lost: None,
+        });
+        seen.rounds += 1;
+        seen.behind += u32::from(has_fallen_behind(&standing, events));
+        if standing.works == Works::No {
+            seen.lost.get_or_insert_with(|| standing.state.clone());
+        }
+        let much = |one: &Standing| (one.transactions.or(one.bytes), one.seconds.unwrap_or(0.0));
+        if much(&standing) > much(&seen.worst) {
+            seen.worst = standing;
+        }
+    }
+
+    /// What the reader of the run must know.
+    pub(crate) fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Vec::new();
+        for ((arm, member), seen) in &self.0 {
+            let who = format!("{arm}: member {member} ({})", seen.role.name());
+            if let Some(why) = &seen.lost {
+                let text = format!(
+                    "{who} did not do its part all the time ({why}); what was measured since is \
+                     not that of the whole topology"
+                );
+                warnings.push(Warning::new(Severity::Caution, "member-lost", text));
+            }
+            if seen.behind > 0 {
+                let text = format!(
+                    "{who} had fallen behind at the end of {} of {} rounds, by {} at most: the \
+                     rate is one that it cannot follow for long",
+                    seen.behind,
+                    seen.rounds,
+                    in_words(&seen.worst)
+                );
+                warnings.push(Warning::new(Severity::Note, "member-behind", text));
+            }
+        }
+        warnings
+    }
+}
+
+/// Whether what is left to do is more than what is always on the way: more than a tenth of what the
+/// round wrote, if each event wrote.
+fn has_fallen_behind(standing: &Standing, events: u64) -> bool {
+    standing.transactions.is_some_and(|left| left > 10 && left > events / 10)
+        || standing.bytes.is_some_and(|left| left > BEHIND_BYTES)
+        || standing.seconds.is_some_and(|seconds| seconds > BEHIND_S)
+}
+
+fn in_words(standing: &Standing) -> String {
+    let transactions = standing.transactions.map(|left| format!("{left} transactions"));
+    let bytes = standing.bytes.map(|left| format!("{} kB of log", left / 1_000));
+    let seconds = standing.seconds.filter(|s| *s > 0.0).map(|seconds| format!("{seconds:.1} s"));
+    let words: Vec<String> = [transactions, bytes, seconds].into_iter().flatten().collect();
+    words.join(", ")
+}
+
+fn note(readings: &mut Readings, standing: &Standing) {
+    let name = |what: &str| format!("topology.member.{}.behind_{what}", standing.member);
+    readings.set(&name("transactions"), standing.transactions.map(|count| count as f64));
+    readings.set(&name("bytes"), standing.bytes.map(|count| count as f64));
+    readings.set(&name("seconds"), standing.seconds);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn standing(transactions: u64, works: Works) -> Standing {
+        Standing {
+            member: 2,
+            role: Role::Replica,
+            state: "IO No, SQL Yes".into(),
+            works,
+            transactions: Some(transactions),
+            bytes: None,
+            seconds: None,
+        }
+    }
+
+    #[test]
+    fn who_keeps_up_is_not_mentioned_and_who_does_not_is_with_its_worst() {
+        let mut following = Following::default();
+        for left in [0, 3, 90] {
+            following.count(Arm::Test, standing(left, Works::Yes), 1_000);
+        }
+        assert!(following.warnings().is_empty());
+        for left in [101, 500, 0] {
+            following.count(Arm::Test, standing(left, Works::Yes), 1_000);
+        }
+        let warnings = following.warnings();
+        assert_eq!(warnings.len(), 1);
+        assert_eq!((warnings[0].severity, &*warnings[0].code), (Severity::Note, "member-behind"));
+        let text = &warnings[0].text;
+        assert!(text.contains("2 of 6 rounds, by 500 transactions"), "{text}");
+        assert!(text.contains("test: member 2 (replica)"), "{text}");
+    }
+
+    #[test]
+    fn who_has_stopped_is_named_with_its_own_words() {
+        let mut following = Following::default();
+        following.count(Arm::Base, standing(0, Works::Yes), 10);
+        following.count(Arm::Base, standing(0, Works::No), 10);
+        let warnings = following.warnings();
+        assert_eq!((warnings.len(), &*warnings[0].code), (1, "member-lost"));
+        assert!(warnings[0].text.contains("IO No, SQL Yes"), "{}", warnings[0].text);
+    }
+}
