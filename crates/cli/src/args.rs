@@ -155,8 +155,8 @@ pub struct Compare {
     /// which cannot say so behind their target
     #[arg(long, value_delimiter = ',', value_name = "RULE", value_parser = parse_rule)]
     pub varied: Vec<String>,
-    /// Let each arm be the first of servers that belong together: replicas:N, or group:N with MySQL.
-    /// Short for the option topology= of both arms
+    /// Let each arm be the first of servers that belong together: replicas:N, or with MySQL
+    /// group:N. Short for the option topology= of both arms
     #[arg(long, value_name = "replicas:N|group:N")]
     pub topology: Option<dbdyno_model::Shape>,
     /// Let what these servers send each other be on its way for so long, in each direction, such as

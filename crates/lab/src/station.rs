@@ -244,24 +244,7 @@ impl Station {
         }
         let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
         let origin = origin(setup, &release, &options).map_err(sandbox)?;
-        let (home, name) = (setup.home, arm.name());
-        let image = match &origin {
-            Origin::Image(image) => Some(image),
-            Origin::Filling | Origin::Making(_) => None,
-        };
-        let keeper = match (setup.spec.begin.topology, image) {
-            (Some(topology), image) => {
-                Ensemble::start(home, &release, &options, topology, image, name, &mut say)
-                    .map(|ensemble| Keeper::Ensemble(Box::new(ensemble)))
-            }
-            (None, Some(image)) => {
-                Server::start_from(home, &release, &options, name, image, &mut say)
-                    .map(|server| Keeper::Server(Box::new(server)))
-            }
-            (None, None) => Server::start(home, &release, &options, name, &mut say)
-                .map(|server| Keeper::Server(Box::new(server))),
-        };
-        let keeper = keeper.map_err(sandbox)?;
+        let keeper = launch(setup, &release, &options, &origin, &mut say).map_err(sandbox)?;
         let Some(server) = keeper.server() else { unreachable!("it was started just now") };
         let endpoint = server.endpoint();
         let connector = connector(product.dialect(), endpoint.clone());
@@ -481,6 +464,30 @@ impl Keeper {
             Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Shared => None,
         }
     }
+}
+
+/// Starts a server that is ours, or several that belong together.
+fn launch(
+    setup: &SetUp<'_>,
+    release: &Release,
+    options: &Options,
+    origin: &Origin,
+    say: &mut dyn FnMut(&str),
+) -> Result<Keeper, SandboxError> {
+    let (home, name) = (setup.home, setup.arm.name());
+    let image = match origin {
+        Origin::Image(image) => Some(image),
+        Origin::Filling | Origin::Making(_) => None,
+    };
+    if let Some(topology) = setup.spec.begin.topology {
+        let ensemble = Ensemble::start(home, release, options, topology, image, name, say)?;
+        return Ok(Keeper::Ensemble(Box::new(ensemble)));
+    }
+    let server = match image {
+        Some(image) => Server::start_from(home, release, options, name, image, say),
+        None => Server::start(home, release, options, name, say),
+    };
+    Ok(Keeper::Server(Box::new(server?)))
 }
 
 /// Words of servers that belong together which differ from instance to instance.

@@ -201,14 +201,10 @@ impl fmt::Display for SandboxError {
                 f.write_str(start_hint(log))?;
                 f.write_str(", or name a running server by its URL")
             }
-            SandboxError::NotAMember { what, why, log } => {
-                write_log(f, &format!("{what} {why}"), log)?;
-                f.write_str(member_hint(why, log))
-            }
-            SandboxError::StopFailed { what, log } => {
-                write_log(f, what, log)?;
+            SandboxError::NotAMember { what, why, log } => write_member(f, what, why, log),
+            SandboxError::StopFailed { what, log } => write_log(f, what, log).and_then(|()| {
                 f.write_str("its directory is removed; distrust what was measured last")
-            }
+            }),
             SandboxError::MissingTool { tool } => write!(
                 f,
                 "this system has no {tool}, so dbdyno cannot get and start servers itself; install \
@@ -257,6 +253,11 @@ fn start_hint(log: &[String]) -> &'static str {
     } else {
         "mend what the log names and try again"
     }
+}
+
+fn write_member(f: &mut fmt::Formatter<'_>, what: &str, why: &str, log: &[String]) -> fmt::Result {
+    write_log(f, &format!("{what} {why}"), log)?;
+    f.write_str(member_hint(why, log))
 }
 
 /// What to try, from what a member of a topology said. The patterns are those of errors that were
