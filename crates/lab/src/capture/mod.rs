@@ -30,14 +30,8 @@ pub(crate) use settings::{general, settings};
 /// Facts that begin so are about a cell that was measured.
 pub(crate) const STEP: &str = "step[";
 /// Facts that begin so are made anew with each data directory, or are different in each life.
-pub(crate) const OF_THE_MOMENT: [&str; 6] = [
-    STEP,
-    "estimate[",
-    "data.",
-    "process.pid",
-    "topology.delay_out_",
-    "topology.delay_back_",
-];
+pub(crate) const OF_THE_MOMENT: [&str; 6] =
+    [STEP, "estimate[", "data.", "process.pid", "topology.delay_out_", "topology.delay_back_"];
 
 /// Notes under which conditions the process of an arm lives.
 pub(crate) fn process(
