@@ -44,6 +44,8 @@ pub enum Command {
     Resume(Resume),
     /// Compare two settings of the embedded SQLite: one minute, nothing to install
     Demo(Demo),
+    /// Check whether this host is fit to measure on: what to change, what it costs to ignore it
+    Doctor(Doctor),
     /// List the stored runs
     Runs(Runs),
     /// Show a stored run
@@ -228,6 +230,23 @@ pub struct Demo {
     pub output: PathBuf,
     #[command(flatten)]
     pub shape: Shape,
+}
+
+/// Check whether this host is fit to measure on.
+///
+/// Looks for about five seconds, at what the kernel says and at small pieces of work that always
+/// cost the same. Exits with 3 if something stands in the way of any measurement.
+#[derive(Debug, clap::Args)]
+pub struct Doctor {
+    /// Shape of what goes to stdout
+    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
+    pub format: DoctorFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DoctorFormat {
+    Text,
+    Json,
 }
 
 #[derive(Debug, clap::Args)]

@@ -12,6 +12,7 @@ mod args;
 mod compare;
 mod demo;
 mod diff;
+mod doctor;
 mod exit;
 mod failure;
 mod insert_benchmark;
@@ -33,6 +34,7 @@ fn main() -> std::process::ExitCode {
         args::Command::Diff(diff) => diff::run(&args.place, &diff),
         args::Command::Resume(resume) => compare::resume(&args.place, &resume),
         args::Command::Demo(demo) => demo::run(&args.place, &demo),
+        args::Command::Doctor(doctor) => doctor::run(&args.place, &doctor),
         args::Command::Runs(runs) => stored::runs(&args.place, &runs),
         args::Command::Show(show) => stored::show(&args.place, &show),
         args::Command::Report(report) => stored::report(&args.place, &report),

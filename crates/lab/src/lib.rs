@@ -16,6 +16,7 @@ mod arrivals;
 mod capture;
 mod cost;
 mod course;
+pub mod doctor;
 mod drift;
 mod entrance;
 pub mod error;

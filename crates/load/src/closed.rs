@@ -306,7 +306,10 @@ impl Clock {
 }
 
 /// Keeps the calling thread on these processors.
-pub(crate) fn pin_to(processors: Processors) -> Result<(), LoadError> {
+///
+/// # Errors
+/// [`LoadError::Placement`] if the kernel refuses.
+pub fn pin_to(processors: Processors) -> Result<(), LoadError> {
     if processors.is_any() {
         return Ok(());
     }

@@ -12,6 +12,11 @@ use crate::error::LoadError;
 /// servers that it has started.
 const BESIDES: u64 = 200;
 
+/// Files that this process may open; `None` where the kernel does not say.
+pub fn allowed() -> Option<u64> {
+    getrlimit(Resource::RLIMIT_NOFILE).ok().map(|(_, hard)| hard)
+}
+
 /// Sees to it that this process may open a connection for each of so many clients.
 ///
 /// # Errors

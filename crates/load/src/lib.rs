@@ -40,9 +40,10 @@ mod tally;
 pub mod usage;
 
 pub use check::check_invariants;
-pub use closed::{Measured, Moment, RoundSpec, THREADS_MAX, Thinking, run_round};
+pub use closed::{Measured, Moment, RoundSpec, THREADS_MAX, Thinking, pin_to, run_round};
 pub use connector::Connector;
 pub use error::LoadError;
+pub use files::allowed as files_allowed;
 pub use fill::{FILL_VERSION, FillProgress, drop_tables, fill};
 pub use open::{OpenSpec, run_open};
 pub use session::{Answer, Session};

@@ -18,6 +18,7 @@ pub mod begin;
 pub mod classes;
 pub mod comparison;
 pub mod driving;
+mod finding;
 pub mod histogram;
 pub mod insert_benchmark;
 mod pin;
@@ -45,6 +46,7 @@ pub use comparison::{
     Measure, OpenSummary, Percentile, Verdict,
 };
 pub use driving::{Driving, Slo};
+pub use finding::{Advice, Finding};
 pub use histogram::{LatencyHistogram, SharedHistogram};
 pub use pin::{Pin, Placement, Processors};
 pub use plan::{Cell, LoadFile, Plan, RoundKey};

@@ -44,6 +44,8 @@ fn facts_under(root: &Path) -> Vec<(String, String)> {
     facts.file("host.kernel", "proc/sys/kernel/osrelease");
     facts.keyed("host.os", "etc/os-release", "PRETTY_NAME=");
     facts.cpu();
+    facts.file("host.cpu.idle_driver", "sys/devices/system/cpu/cpuidle/current_driver");
+    facts.nodes();
     facts.memory();
     facts.file("host.swappiness", "proc/sys/vm/swappiness");
     facts.virtualisation();
@@ -117,6 +119,17 @@ impl Facts<'_> {
         governors.sort();
         governors.dedup();
         self.set("host.cpu.governor", governors.join(", "));
+    }
+
+    /// Memory that is nearer to some processors than to others.
+    fn nodes(&mut self) {
+        let is_node = |name: &&String| {
+            name.strip_prefix("node").is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        let count = self.names("sys/devices/system/node").iter().filter(is_node).count();
+        if count > 0 {
+            self.set("host.numa_nodes", count.to_string());
+        }
     }
 
     fn memory(&mut self) {

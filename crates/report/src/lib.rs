@@ -17,6 +17,7 @@
 
 mod csv;
 mod difference;
+mod doctor;
 mod html;
 mod json;
 mod layout;
@@ -31,6 +32,7 @@ mod words;
 
 pub use csv::csv;
 pub use difference::{Extent, difference, difference_json, difference_markdown};
+pub use doctor::{doctor_json, doctor_text};
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;

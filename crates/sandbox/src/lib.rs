@@ -77,6 +77,7 @@ pub use presets::{About, PRESETS};
 pub use process::{memory_mb, processors};
 pub use release::{Release, get, get_from, here, likely_version};
 pub use server::Server;
+pub use space::free_mb;
 pub use symbols::Symbols;
 pub use topology::{Added, Ensemble, Standing, Works};
 pub use translation::{Told, Translation, Why};

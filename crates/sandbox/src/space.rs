@@ -8,7 +8,10 @@ use crate::error::SandboxError;
 const MB: u64 = 1 << 20;
 
 /// Megabytes that an unprivileged writer can still use on the file system of `place`.
-pub(crate) fn free_mb(place: &Path) -> Result<u64, SandboxError> {
+///
+/// # Errors
+/// [`SandboxError::Io`].
+pub fn free_mb(place: &Path) -> Result<u64, SandboxError> {
     let status = nix::sys::statvfs::statvfs(place)
         .map_err(|errno| SandboxError::io("measure", place)(errno.into()))?;
     Ok(status.blocks_available().saturating_mul(status.fragment_size()) / MB)

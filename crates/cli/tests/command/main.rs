@@ -3,6 +3,7 @@
 mod classes;
 mod common;
 mod custom;
+mod doctor;
 mod driving;
 mod guest;
 mod images;

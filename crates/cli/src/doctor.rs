@@ -1,0 +1,20 @@
+//! `dbdyno doctor`: whether this host is fit to measure on.
+
+use dbdyno_model::Severity;
+
+use crate::args::{Doctor, DoctorFormat, Place};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{output, session};
+
+/// Looks, and prints what was found.
+pub fn run(place: &Place, flags: &Doctor) -> Result<Exit, Failure> {
+    let home = session::open_home(place)?;
+    let findings = dbdyno_lab::doctor::examine(home.dir(), &mut output::say);
+    output::print(&match flags.format {
+        DoctorFormat::Text => dbdyno_report::doctor_text(&findings, output::width()),
+        DoctorFormat::Json => dbdyno_report::doctor_json(&findings),
+    })?;
+    let blocked = findings.iter().any(|found| found.severity == Some(Severity::Blocks));
+    Ok(if blocked { Exit::CannotTell } else { Exit::Holds })
+}

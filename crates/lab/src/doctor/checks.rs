@@ -1,0 +1,460 @@
+//! What to make of what was seen. Each check looks at one thing and names what it costs to ignore
+//! it: measured here a moment ago, or by whom it was measured.
+
+use dbdyno_model::{Finding, Severity};
+
+use super::Seen;
+use Severity::{Blocks, Caution, Note};
+
+/// All checks, in the order in which they are shown.
+const CHECKS: [fn(&Seen) -> Option<Finding>; 22] = [
+    processors,
+    memory,
+    disk,
+    file_system,
+    sync,
+    others,
+    steal,
+    even_sums,
+    even_memory,
+    timers,
+    wake_up,
+    governor,
+    boost,
+    threads_of_a_core,
+    idle,
+    nodes,
+    clock_source,
+    huge_pages,
+    swap,
+    guest,
+    open_files,
+    tools,
+];
+
+/// What was found, one thing after the other.
+pub(super) fn judge(seen: &Seen) -> Vec<Finding> {
+    CHECKS.iter().filter_map(|check| check(seen)).collect()
+}
+
+impl Seen {
+    fn fact(&self, name: &str) -> Option<&str> {
+        self.facts.get(name).map(String::as_str)
+    }
+}
+
+fn processors(seen: &Seen) -> Option<Finding> {
+    let count = seen.processors;
+    let model = seen.fact("host.cpu.model").unwrap_or("of unknown make");
+    let found = format!("{count} × {model}");
+    let mitigated = seen.fact("host.mitigations").is_some();
+    let found = if mitigated { format!("{found}, with mitigations") } else { found };
+    Some(match count {
+        1 => Finding::bad(
+            Caution,
+            "processors",
+            found,
+            "use a host with two processors or more",
+            "client and server take turns: what is measured at several clients is the scheduler",
+        ),
+        _ => Finding::good("processors", found),
+    })
+}
+
+fn memory(seen: &Seen) -> Option<Finding> {
+    let found = format!("{:.1} GB", seen.memory_mb as f64 / 1024.0);
+    Some(match seen.memory_mb {
+        0..2_000 => Finding::bad(
+            Caution,
+            "memory",
+            found,
+            "use a host with 4 GB or more, or small tables (--rows)",
+            "each server gets an eighth of it for its buffers: tables of more than that are read \
+             from disk, and the disk is measured",
+        ),
+        _ => Finding::good("memory", found),
+    })
+}
+
+fn disk(seen: &Seen) -> Option<Finding> {
+    let free_mb = seen.free_mb?;
+    let found = format!("{:.0} GB free for servers and results", free_mb as f64 / 1024.0);
+    let severity = match free_mb {
+        0..2_000 => Blocks,
+        2_000..10_000 => Note,
+        _ => return Some(Finding::good("disk", found)),
+    };
+    let change = "make room, or name another place with --home or DBDYNO_HOME";
+    let cost = "two servers with 1 000 000 rows need about 2 GB; what does not fit is refused";
+    Some(Finding::bad(severity, "disk", found, change, cost))
+}
+
+fn file_system(seen: &Seen) -> Option<Finding> {
+    let kind = seen.fact("host.filesystem.type")?;
+    let options = seen.fact("host.filesystem.options").unwrap_or_default();
+    let device = seen.fact("host.filesystem.device").unwrap_or("?");
+    let found = format!("{kind} on {device} ({options})");
+    let elsewhere = "name a directory on a local disk with --home or DBDYNO_HOME";
+    let (severity, change, cost) = match kind {
+        "tmpfs" | "ramfs" => (
+            Caution,
+            elsewhere,
+            "nothing is ever synced: durable commits and reads from disk cost nothing here",
+        ),
+        "overlay" => (
+            Caution,
+            elsewhere,
+            "the first write to a file copies it whole, in the middle of a measurement",
+        ),
+        "nfs" | "nfs4" | "cifs" | "9p" | "fuse" | "virtiofs" => {
+            (Caution, elsewhere, "every sync crosses a network or a user process")
+        }
+        _ if options.split(',').any(|option| option == "discard") => (
+            Note,
+            "mount without discard and run fstrim between runs",
+            "dropping tables of one round may slow the next one down: Callaghan found more TRIM in \
+             progress behind one of his slower results (Small Datum, 2026)",
+        ),
+        _ => return Some(Finding::good("file-system", found)),
+    };
+    Some(Finding::bad(severity, "file-system", found, change, cost))
+}
+
+fn sync(seen: &Seen) -> Option<Finding> {
+    let syncs = match &seen.syncs {
+        Ok(syncs) => syncs,
+        Err(error) => {
+            let found = format!("no file could be written: {error}");
+            let change = "name another place with --home or DBDYNO_HOME";
+            return Some(Finding::bad(Blocks, "sync", found, change, "no server can be started"));
+        }
+    };
+    let (median_us, late_us) = (us(syncs.quantile_ns(0.5)), us(syncs.quantile_ns(0.99)));
+    let found = format!("fdatasync of 4 KiB {median_us:.0} µs, p99 {late_us:.0} µs");
+    let (change, cost) = if median_us < 20.0 {
+        (
+            "nothing, if commits are not to be durable; else a disk that syncs",
+            "a sync as fast as this does not reach a medium: group commit and durability cannot be \
+             compared",
+        )
+    } else if median_us > 5_000.0 {
+        (
+            "use an SSD, or a server without durable commits (the default of dbdyno)",
+            "one client commits no more often than the disk syncs, whatever the server does",
+        )
+    } else {
+        return Some(Finding::good("sync", found));
+    };
+    Some(Finding::bad(Note, "sync", found, change, cost))
+}
+
+fn others(seen: &Seen) -> Option<Finding> {
+    let share = seen.shares?.foreign;
+    let found = format!("others use {:.0} % of the processors", share * 100.0);
+    let severity = match share {
+        ..0.02 => return Some(Finding::good("others", found)),
+        ..0.05 => Note,
+        ..0.5 => Caution,
+        _ => Blocks,
+    };
+    let change = "stop them (`top` shows who they are) and measure then";
+    let cost = "they take processors and caches from one arm more than from the other: intervals \
+                become wider, and a run against a drifting host gives false verdicts unless its \
+                arms take turns";
+    Some(Finding::bad(severity, "others", found, change, cost))
+}
+
+fn steal(seen: &Seen) -> Option<Finding> {
+    let share = seen.shares?.steal;
+    let found = format!("the hypervisor keeps {:.1} % of the processor time back", share * 100.0);
+    let severity = match share {
+        ..0.005 => return Some(Finding::good("steal", found)),
+        ..0.05 => Note,
+        _ => Caution,
+    };
+    let change = "use a host with processors of its own";
+    let cost = "results vary more than the servers do; 200 short pairs help, long rounds do not";
+    Some(Finding::bad(severity, "steal", found, change, cost))
+}
+
+fn even_sums(seen: &Seen) -> Option<Finding> {
+    even("even-processor", "equal additions", seen.sums.spread(), [0.05, 0.15])
+}
+
+fn even_memory(seen: &Seen) -> Option<Finding> {
+    even("even-memory", "equal walks through 64 MB", seen.chases.spread(), [0.15, 0.40])
+}
+
+/// Nine of ten pieces of equal work lie within `spread` of each other.
+fn even(code: &str, work: &str, spread: f64, [note, caution]: [f64; 2]) -> Option<Finding> {
+    let found = format!("{work} differ by {:.1} %", spread * 100.0);
+    if spread < note {
+        return Some(Finding::good(code, found));
+    }
+    let severity = if spread < caution { Note } else { Caution };
+    let change = "stop other work, fix the frequency, use a host that is not shared";
+    let cost = "differences smaller than this need many pairs: give more --rounds, or minutes";
+    Some(Finding::bad(severity, code, found, change, cost))
+}
+
+fn timers(seen: &Seen) -> Option<Finding> {
+    let (median_us, late_us) =
+        (us(seen.lateness.quantile_ns(0.5)), us(seen.lateness.quantile_ns(0.99)));
+    let found = format!("sleepers wake up {median_us:.0} µs late, 1 of 100 {late_us:.0} µs");
+    if late_us < 1_000.0 {
+        return Some(Finding::good("timers", found));
+    }
+    let change = "stop other work; on a guest, ask for processors of its own";
+    let cost = "with --rate that much is in the response times of 1 event in 100, and not the \
+                server's doing; `lag` shows it apart";
+    Some(Finding::bad(Caution, "timers", found, change, cost))
+}
+
+fn wake_up(seen: &Seen) -> Option<Finding> {
+    let turns = seen.turns.as_ref()?;
+    let thousands = |rate: f64| rate / 1e3;
+    let found = format!(
+        "one client and one server take {:.0} thousand turns/s on one processor, {:.0} thousand on \
+         two",
+        thousands(turns.same),
+        thousands(turns.apart)
+    );
+    let factor = turns.same / turns.apart;
+    if factor < 1.5 {
+        return Some(Finding::good("wake-up", found));
+    }
+    let change = "leave --pin at auto, which puts one client and its server on one processor; or \
+                  boot with idle=poll";
+    let cost = format!(
+        "with --pin none, one client measures sleeping processors that wake up: {factor:.1} times \
+         fewer turns here"
+    );
+    Some(Finding::bad(Note, "wake-up", found, change, cost))
+}
+
+fn governor(seen: &Seen) -> Option<Finding> {
+    let Some(governor) = seen.fact("host.cpu.governor") else {
+        return Some(Finding::good("governor", "the frequency is not ours to govern"));
+    };
+    if governor == "performance" {
+        return Some(Finding::good("governor", governor));
+    }
+    let change = "cpupower frequency-set -g performance";
+    let cost = "the frequency follows the load: a lone client is measured at a low one, and the \
+                first seconds of a round at another one than the last";
+    Some(Finding::bad(Caution, "governor", governor, change, cost))
+}
+
+fn boost(seen: &Seen) -> Option<Finding> {
+    let is_on =
+        seen.fact("host.cpu.boost") == Some("1") || seen.fact("host.cpu.no_turbo") == Some("0");
+    if !is_on {
+        return None;
+    }
+    let change = "echo 0 > /sys/devices/system/cpu/cpufreq/boost, or 1 > …/intel_pstate/no_turbo";
+    let cost = "the frequency depends on how many processors are busy and how warm they are; fixed \
+                frequencies were among the settings that made MongoDB's results steady (D. Daly)";
+    Some(Finding::bad(Note, "boost", "processors run faster when few are busy", change, cost))
+}
+
+fn threads_of_a_core(seen: &Seen) -> Option<Finding> {
+    if seen.fact("host.cpu.smt") != Some("on") {
+        return None;
+    }
+    let change = "echo off > /sys/devices/system/cpu/smt/control";
+    let cost = "two threads of one core are not two processors: the curve over clients bends where \
+                cores are used twice. Callaghan measures with SMT off";
+    Some(Finding::bad(Note, "smt", "two threads share a core", change, cost))
+}
+
+fn idle(seen: &Seen) -> Option<Finding> {
+    let driver = seen.fact("host.cpu.idle_driver")?;
+    if driver == "none" {
+        return None;
+    }
+    let change = "cpupower idle-set -D 0, or idle=poll, while measuring at few clients";
+    let cost = "waking up from deep sleep is part of every answer at few clients; see wake-up";
+    Some(Finding::bad(Note, "idle-states", format!("driver {driver}"), change, cost))
+}
+
+fn nodes(seen: &Seen) -> Option<Finding> {
+    let nodes: u32 = seen.fact("host.numa_nodes")?.parse().ok()?;
+    if nodes < 2 {
+        return None;
+    }
+    let change = "name processors of one node: --pin clients=…/servers=… (`lscpu` lists them)";
+    let cost = "memory of the other node is slower, and what of a server's lies there differs from \
+                start to start; Wang bound MySQL to one node to see a lock scheduler at all";
+    Some(Finding::bad(Note, "numa", format!("{nodes} nodes"), change, cost))
+}
+
+fn clock_source(seen: &Seen) -> Option<Finding> {
+    let source = seen.fact("host.clock_source")?;
+    if !["hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"].contains(&source) {
+        return Some(Finding::good("clock-source", source));
+    }
+    let change = "echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource";
+    let cost = "each look at the clock is a system call of a microsecond or more; servers that \
+                time their statements (performance_schema) pay for several a statement";
+    Some(Finding::bad(Caution, "clock-source", source, change, cost))
+}
+
+fn huge_pages(seen: &Seen) -> Option<Finding> {
+    let choice = seen.fact("host.thp")?;
+    if choice != "always" {
+        return Some(Finding::good("huge-pages", format!("transparent huge pages: {choice}")));
+    }
+    let change = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled";
+    let cost = "the kernel moves a server's memory together while it is measured, and gives small \
+                allocations 2 MB: start to start a server differs by more, and its memory grows";
+    let found = "transparent huge pages: always";
+    Some(Finding::bad(Note, "huge-pages", found, change, cost))
+}
+
+fn swap(seen: &Seen) -> Option<Finding> {
+    let swap_kb: u64 = seen.fact("host.swap_kb")?.parse().ok()?;
+    let swappiness: u64 = seen.fact("host.swappiness")?.parse().ok()?;
+    if swap_kb == 0 || swappiness <= 10 {
+        return None;
+    }
+    let found = format!("{} MB of swap, swappiness {swappiness}", swap_kb / 1024);
+    let change = "sysctl vm.swappiness=1";
+    let cost = "pages of the arm that waits may be swapped out for the page cache of the other one";
+    Some(Finding::bad(Note, "swap", found, change, cost))
+}
+
+fn guest(seen: &Seen) -> Option<Finding> {
+    let kind = seen.fact("host.virtualisation")?;
+    if !kind.starts_with("guest") && !kind.contains("container") {
+        return None;
+    }
+    let change = "measure on a machine of its own where basis points matter";
+    let cost = "neighbours that cannot be seen: identical 6 s runs gave 77 to 98 thousand \
+                queries/s on a guest without any steal shown. Rates of pairs can be compared, lone ones not";
+    Some(Finding::bad(Note, "guest", kind, change, cost))
+}
+
+fn open_files(seen: &Seen) -> Option<Finding> {
+    let allowed = seen.open_files?;
+    let found = format!("{allowed} open files allowed");
+    if allowed >= 10_000 {
+        return Some(Finding::good("open-files", found));
+    }
+    let change = "raise the limit (ulimit -Hn, /etc/security/limits.conf, LimitNOFILE=)";
+    let cost = "each client needs one or two: thousands of --clients are refused";
+    Some(Finding::bad(Note, "open-files", found, change, cost))
+}
+
+fn tools(seen: &Seen) -> Option<Finding> {
+    if seen.missing.is_empty() {
+        return Some(Finding::good("tools", "all programs that get releases are there"));
+    }
+    let names: Vec<&str> = seen.missing.iter().map(|(program, _)| *program).collect();
+    let cannot: Vec<&str> = seen.missing.iter().map(|(_, what)| *what).collect();
+    let found = format!("not there: {}", names.join(", "));
+    let cost = format!("cannot be got: {}", cannot.join(", "));
+    Some(Finding::bad(Note, "tools", found, "install them", cost))
+}
+
+fn us(ns: u64) -> f64 {
+    ns as f64 / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Sample, Turns};
+    use super::*;
+    use dbdyno_probe::HostShares;
+
+    /// A host on which there is nothing to say.
+    fn sound() -> Seen {
+        let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        Seen {
+            facts: [
+                fact("host.cpu.model", "X"),
+                fact("host.cpu.governor", "performance"),
+                fact("host.clock_source", "tsc"),
+                fact("host.thp", "madvise"),
+                fact("host.filesystem.type", "xfs"),
+                fact("host.filesystem.options", "rw,noatime"),
+                fact("host.numa_nodes", "1"),
+                fact("host.swap_kb", "0"),
+                fact("host.swappiness", "60"),
+                fact("host.virtualisation", "no sign of one"),
+            ]
+            .into(),
+            processors: 8,
+            memory_mb: 64_000,
+            free_mb: Some(100_000),
+            open_files: Some(1 << 20),
+            turns: Some(Turns { same: 60_000.0, apart: 55_000.0 }),
+            sums: Sample::of(vec![100, 101]),
+            chases: Sample::of(vec![100, 101]),
+            syncs: Ok(Sample::of(vec![130_000; 9])),
+            lateness: Sample::of(vec![60_000; 9]),
+            shares: Some(HostShares { busy: 0.01, steal: 0.0, foreign: 0.01 }),
+            missing: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_sound_host_is_told_nothing() {
+        let bad: Vec<Finding> =
+            judge(&sound()).into_iter().filter(|found| found.severity.is_some()).collect();
+        assert_eq!(bad, []);
+        assert!(judge(&sound()).len() > 10, "what is good is shown as well");
+    }
+
+    #[test]
+    fn each_fault_is_found_by_its_check_and_by_no_other() {
+        let fact = |seen: &mut Seen, name: &str, value: &str| {
+            seen.facts.insert(name.to_owned(), value.to_owned());
+        };
+        type Plant<'a> = (&'a str, Severity, &'a dyn Fn(&mut Seen));
+        let plants: &[Plant<'_>] = &[
+            ("processors", Caution, &|s| s.processors = 1),
+            ("memory", Caution, &|s| s.memory_mb = 1_000),
+            ("disk", Blocks, &|s| s.free_mb = Some(100)),
+            ("disk", Note, &|s| s.free_mb = Some(5_000)),
+            ("file-system", Caution, &|s| fact(s, "host.filesystem.type", "overlay")),
+            ("file-system", Caution, &|s| fact(s, "host.filesystem.type", "tmpfs")),
+            ("file-system", Note, &|s| fact(s, "host.filesystem.options", "rw,discard")),
+            ("sync", Note, &|s| s.syncs = Ok(Sample::of(vec![2_000]))),
+            ("sync", Note, &|s| s.syncs = Ok(Sample::of(vec![9_000_000]))),
+            ("sync", Blocks, &|s| s.syncs = Err("denied".to_owned())),
+            ("others", Caution, &|s| {
+                s.shares = Some(HostShares { busy: 0.3, steal: 0.0, foreign: 0.3 });
+            }),
+            ("steal", Caution, &|s| {
+                s.shares = Some(HostShares { busy: 0.0, steal: 0.2, foreign: 0.0 });
+            }),
+            ("even-processor", Caution, &|s| s.sums = Sample::of(vec![100, 130])),
+            ("even-memory", Note, &|s| s.chases = Sample::of(vec![100, 130])),
+            ("timers", Caution, &|s| s.lateness = Sample::of(vec![50_000, 4_000_000])),
+            ("wake-up", Note, &|s| s.turns = Some(Turns { same: 48e3, apart: 14e3 })),
+            ("governor", Caution, &|s| fact(s, "host.cpu.governor", "powersave")),
+            ("boost", Note, &|s| fact(s, "host.cpu.no_turbo", "0")),
+            ("smt", Note, &|s| fact(s, "host.cpu.smt", "on")),
+            ("idle-states", Note, &|s| fact(s, "host.cpu.idle_driver", "intel_idle")),
+            ("numa", Note, &|s| fact(s, "host.numa_nodes", "2")),
+            ("clock-source", Caution, &|s| fact(s, "host.clock_source", "hpet")),
+            ("huge-pages", Note, &|s| fact(s, "host.thp", "always")),
+            ("swap", Note, &|s| fact(s, "host.swap_kb", "1000")),
+            ("guest", Note, &|s| fact(s, "host.virtualisation", "guest, QEMU")),
+            ("open-files", Note, &|s| s.open_files = Some(1_024)),
+            ("tools", Note, &|s| s.missing = vec![("mvn", "releases from Maven")]),
+        ];
+        for (code, severity, plant) in plants {
+            let mut seen = sound();
+            plant(&mut seen);
+            let bad: Vec<(String, Severity)> = judge(&seen)
+                .into_iter()
+                .filter_map(|found| Some((found.code.clone(), found.severity?)))
+                .collect();
+            assert_eq!(bad, [((*code).to_owned(), *severity)]);
+        }
+        let found: std::collections::BTreeSet<&str> =
+            plants.iter().map(|(code, ..)| *code).collect();
+        assert_eq!(found.len(), CHECKS.len(), "a check that nothing was planted for");
+    }
+}

@@ -1,0 +1,107 @@
+//! Is this host fit to measure on?
+//!
+//! ```text
+//!   probe::host_facts ───────────┐
+//!   probe::filesystem_facts ─────┼─▶ Seen ──▶ checks ──▶ Finding …   found, what to change, what
+//!   canary (5 s of small work) ──┘                                   it costs to ignore it
+//! ```
+//!
+//! Looking is here; what to make of it is in `checks`, a pure function of what was seen. What
+//! cannot be seen gives no finding, or one that says so; it is never taken for good.
+
+mod canary;
+mod checks;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use canary::{Ends, Sample};
+use dbdyno_model::Finding;
+use dbdyno_probe::{HostSample, HostShares, filesystem_facts, host_facts};
+
+/// What was seen of a host.
+struct Seen {
+    facts: BTreeMap<String, String>,
+    /// Processors that we may use.
+    processors: usize,
+    memory_mb: u64,
+    /// Room where servers and results go.
+    free_mb: Option<u64>,
+    open_files: Option<u64>,
+    turns: Option<Turns>,
+    sums: Sample,
+    chases: Sample,
+    syncs: Result<Sample, String>,
+    lateness: Sample,
+    shares: Option<HostShares>,
+    /// Programs that are not there and would be needed, with what for.
+    missing: Vec<(&'static str, &'static str)>,
+}
+
+/// Turns per second of two threads and a socket.
+struct Turns {
+    same: f64,
+    apart: f64,
+}
+
+/// Programs with which releases are got.
+const TOOLS: [(&str, &str); 5] = [
+    ("apt-get", "releases from Debian"),
+    ("mvn", "releases from Maven"),
+    ("npm", "releases from npm"),
+    ("python3", "releases from PyPI"),
+    ("unzip", "releases from Maven and PyPI"),
+];
+
+/// Looks at this host for some seconds; `home` is where servers and results go. `say` is told what
+/// is being done.
+pub fn examine(home: &Path, say: &mut dyn FnMut(&str)) -> Vec<Finding> {
+    checks::judge(&look(home, say))
+}
+
+fn look(home: &Path, say: &mut dyn FnMut(&str)) -> Seen {
+    let processors = dbdyno_sandbox::processors();
+    say("asking the kernel");
+    let facts = host_facts().into_iter().chain(filesystem_facts(home)).collect();
+    say("watching who else is at work");
+    let before = HostSample::read();
+    let lateness = canary::lateness();
+    let after = HostSample::read();
+    let shares =
+        before.ok().zip(after.ok()).and_then(|(before, after)| after.shares_since(&before, 0));
+    say("adding, and walking through memory");
+    let (sums, chases) = (canary::sums(), canary::chases());
+    say("sending a byte there and back");
+    let turns = turns(&processors);
+    say("writing and syncing a file");
+    let syncs = canary::syncs(home).map_err(|error| error.to_string());
+    Seen {
+        facts,
+        processors: processors.len(),
+        memory_mb: dbdyno_sandbox::memory_mb(),
+        free_mb: dbdyno_sandbox::free_mb(home).ok(),
+        open_files: dbdyno_load::files_allowed(),
+        turns,
+        sums,
+        chases,
+        syncs,
+        lateness,
+        shares,
+        missing: TOOLS.into_iter().filter(|(program, _)| !is_there(program)).collect(),
+    }
+}
+
+fn turns(processors: &[usize]) -> Option<Turns> {
+    let (&first, &last) = (processors.first()?, processors.last()?);
+    if first == last {
+        return None;
+    }
+    let same = canary::turns_per_second(Ends::On(last)).ok()?;
+    let apart = canary::turns_per_second(Ends::Apart(first, last)).ok()?;
+    Some(Turns { same, apart })
+}
+
+fn is_there(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
