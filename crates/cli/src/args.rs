@@ -61,7 +61,8 @@ pub enum Command {
 /// Compare two servers, or two stored runs.
 ///
 /// A server is mysql:8.0, mariadb:11.8, postgres:17 (got and started by dbdyno, `dbdyno server ls`
-/// names all; postgres:17@maven takes it from there and from nowhere else),
+/// names all; postgres:17@maven takes it from there and from nowhere else; 'mysql:8.0?binlog=on'
+/// sets it up otherwise, see `dbdyno server options --help`),
 /// mysql://USER@HOST/DB, postgres://USER@HOST/DB (running already; passwords also from MYSQL_PWD
 /// and PGPASSWORD), or sqlite:?PRAGMA=VALUE. A stored run is @last, @NAME or the beginning of its
 /// id.

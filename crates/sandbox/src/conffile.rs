@@ -38,7 +38,7 @@ pub(crate) fn apply(path: &str, all: &mut Translation) -> Result<(), SandboxErro
         if setting::is_ours(&name) {
             all.left_out.push((name, path.to_owned()));
         } else {
-            all.tell(Told::new("", &name, value, Why::File(path.to_owned())));
+            all.overrule(Told::new("", &name, value, Why::File(path.to_owned())));
         }
     }
     Ok(())

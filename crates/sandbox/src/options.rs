@@ -97,7 +97,7 @@ impl Options {
 
     /// Disk that a running server needs, in MB, beside its empty data directory.
     pub(crate) fn disk_mb(&self, product: Product) -> u64 {
-        let redo_mb = self.wanted(product).redo_mb.map_or(0, |(mb, _)| mb);
+        let redo_mb = self.wanted(product).redo_mb.map_or(self.redo_mb, |(mb, _)| mb);
         let redo_mb = if product == Product::Postgres { 2 * redo_mb } else { redo_mb };
         redo_mb.saturating_add(self.tables_mb)
     }
@@ -153,7 +153,7 @@ impl Options {
         }
         for setting in &self.settings {
             if let Setting::Raw(name, value) = setting {
-                all.tell(Told::new("", name, value.clone(), Why::Override));
+                all.overrule(Told::new("", name, value.clone(), Why::Override));
             }
         }
         Ok(all)
@@ -330,6 +330,23 @@ mod tests {
         let instead = "flush=direct, instead of O_DIRECT_NO_FSYNC (preset=cz-a)";
         assert_eq!(reason(direct, "innodb_flush_method"), instead);
         assert_eq!(value("mysql:8.0.33?preset=cz-a&flush=default", "innodb_flush_method"), None);
+    }
+
+    #[test]
+    fn an_option_is_not_silenced_by_a_newer_word_for_the_same() {
+        let old = "mysql:8.0.33?innodb_log_file_size=64M";
+        assert_eq!(value(old, "innodb_redo_log_capacity"), None);
+        let instead = "yours, instead of innodb_redo_log_capacity=896M (preset=dbdyno)";
+        assert_eq!(reason(old, "innodb_log_file_size"), instead);
+        let both = "mysql:8.0.33?innodb_log_file_size=64M&innodb_redo_log_capacity=99M";
+        assert_eq!(value(both, "innodb_redo_log_capacity"), Some("99M".into()));
+        let flush = "mariadb:11.8.6?preset=cz-a&innodb_flush_method=O_DSYNC";
+        for name in ["innodb_data_file_buffering", "innodb_log_file_buffering"] {
+            assert_eq!(value(flush, name), None, "{name}");
+        }
+        assert_eq!(value("mysql:5.7.22?character_set_server=utf8", "collation_server"), None);
+        let pool = "mariadb:10.11.19?innodb_buffer_pool_size=9G";
+        assert_eq!(value(pool, "loose_innodb_buffer_pool_size_max"), None);
     }
 
     #[test]

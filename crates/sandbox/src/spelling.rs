@@ -144,8 +144,8 @@ fn flushing(product: Product, version: &str, flush: Flush, why: &Why) -> Vec<Tol
 }
 
 /// Character set and collation are told together: their defaults differ between releases, and
-/// sorting would compare collations. Our clients ask for latin1, which older releases are told to
-/// ignore.
+/// sorting would compare collations. Our clients ask for latin1 whatever the tables have; with
+/// latin1 everywhere, a server that can is told that nobody's wish counts.
 fn characters(product: Product, version: &str, charset: Charset, why: &Why) -> Vec<Told> {
     let told = |name: &str, value: &str| Told::new("charset", name, value, why.clone());
     let (name, collation) = match charset {
@@ -154,7 +154,8 @@ fn characters(product: Product, version: &str, charset: Charset, why: &Why) -> V
         Charset::Utf8mb4 => ("utf8mb4", utf8mb4_collation(product, version)),
     };
     let mut all = vec![told("character_set_server", name), told("collation_server", collation)];
-    if product == Product::MariaDb || !at_least(version, "9.0") {
+    let can_ignore = product == Product::MariaDb || !at_least(version, "9.0");
+    if charset == Charset::Latin1 && can_ignore {
         all.push(told("skip_character_set_client_handshake", ""));
     }
     all

@@ -118,6 +118,24 @@ impl Translation {
         self.told.push(told);
     }
 
+    /// Tells what a file or an option of the user says. What nobody but us says in other words, and
+    /// what would be stronger than it, is taken back.
+    pub(crate) fn overrule(&mut self, mut told: Told) {
+        let weaker = overruled_by(&self.plain(&told.name));
+        for name in weaker.iter().filter(|_| self.product != Product::Postgres) {
+            let ours = |known: &Told| {
+                let by_user = matches!(known.why, Why::File(_) | Why::Override);
+                setting::plain_name(&known.name) == *name && !by_user
+            };
+            if let Some(at) = self.told.iter().position(ours) {
+                let known = self.told.remove(at);
+                let instead = || (known.assignment(), known.why.clone());
+                told.instead_of = Some(told.instead_of.take().unwrap_or_else(instead));
+            }
+        }
+        self.tell(told);
+    }
+
     /// What `told` says otherwise than what has its name among `before`.
     pub(crate) fn replaced(&self, before: &[Told], told: &Told) -> Option<(String, Why)> {
         let name = self.plain(&told.name);
@@ -142,6 +160,24 @@ fn plain(product: Product, name: &str) -> String {
         Product::Postgres => name.to_owned(),
     }
 }
+/// Options that mean the same or hang on it, and would win or clash if they were told beside it:
+/// the older words for redo log and flush method, which newer ones silence; a collation of another
+/// character set; a limit below the size.
+fn overruled_by(name: &str) -> &'static [&'static str] {
+    match name {
+        "innodb_log_file_size" | "innodb_log_files_in_group" => &["innodb_redo_log_capacity"],
+        "innodb_flush_method" => &[
+            "innodb_data_file_buffering",
+            "innodb_data_file_write_through",
+            "innodb_log_file_buffering",
+            "innodb_log_file_write_through",
+        ],
+        "character_set_server" => &["collation_server"],
+        "innodb_buffer_pool_size" => &["innodb_buffer_pool_size_max"],
+        _ => &[],
+    }
+}
+
 /// A line for each thing: name, value, reason.
 impl fmt::Display for Translation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
