@@ -22,8 +22,7 @@ const VALUE_MOST: usize = 48;
 /// One warning for each rule that blocks or annotates, and each load that it speaks of.
 pub fn findings(audit: &Audit) -> Vec<Finding> {
     let mut found: Vec<(&Inequality, Vec<&Inequality>)> = Vec::new();
-    let weighty = [Weight::Blocks, Weight::Annotates];
-    for one in audit.unequal.iter().filter(|one| weighty.contains(&one.weight)) {
+    for one in audit.unequal.iter().filter(|one| is_told(one)) {
         let alike = |other: &Inequality| {
             (other.rule, other.weight, place(&other.name))
                 == (one.rule, one.weight, place(&one.name))
@@ -36,8 +35,26 @@ pub fn findings(audit: &Audit) -> Vec<Finding> {
     found.into_iter().map(|(first, list)| finding(first, &list)).collect()
 }
 
+/// What blocks, what annotates, and what was varied beside the version: whoever reads the ratio
+/// shall know that it is one of two character sets, however well that was known to who asked.
+fn is_told(one: &Inequality) -> bool {
+    let rule = rule_of(one);
+    let weighs = rule.weight != Weight::Harmless && rule.of_release != Weight::Varied;
+    match one.weight {
+        Weight::Blocks | Weight::Annotates => true,
+        Weight::Varied => {
+            weighs && one.change != Change::New && one.change != Change::Gone && rule != &OTHER
+        }
+        Weight::Harmless => false,
+    }
+}
+
+fn rule_of(one: &Inequality) -> &'static Rule {
+    RULES.iter().find(|rule| rule.key == one.rule).unwrap_or(&OTHER)
+}
+
 fn finding(first: &Inequality, list: &[&Inequality]) -> Finding {
-    let rule = RULES.iter().find(|rule| rule.key == first.rule).unwrap_or(&OTHER);
+    let rule = rule_of(first);
     let mut named: Vec<String> = list.iter().take(NAMED_MOST).map(|one| named(one)).collect();
     if list.len() > NAMED_MOST {
         named.push(format!("and {} more (`dbdyno diff --all`)", list.len() - NAMED_MOST));
@@ -45,22 +62,24 @@ fn finding(first: &Inequality, list: &[&Inequality]) -> Finding {
     let all_default = list.iter().all(|one| one.change == Change::Default);
     let severity = match first.weight {
         Weight::Blocks => Severity::Blocks,
+        Weight::Varied => Severity::Note,
         _ if all_default => Severity::Note,
         _ => Severity::Caution,
     };
     let why = if all_default { " (the releases' own)" } else { "" };
     let place = place(&first.name);
     let on = place.map(|place| format!(" on {place}")).unwrap_or_default();
+    let (what, named) = (rule.key.replace('-', " "), named.join(", "));
+    if first.weight == Weight::Varied {
+        let text = format!("what is compared is {what}{on}: {named}");
+        let warning = Warning::new(severity, rule.key, text);
+        return Finding { of: place.map(str::to_owned), warning };
+    }
     let end = match first.weight {
         Weight::Blocks => format!("; --varied {} says that it is meant", rule.key),
         _ => String::new(),
     };
-    let text = format!(
-        "the arms differ in {}{why}{on}: {}; {}{end}",
-        rule.key.replace('-', " "),
-        named.join(", "),
-        rule.advice
-    );
+    let text = format!("the arms differ in {what}{why}{on}: {named}; {}{end}", rule.advice);
     Finding { of: place.map(str::to_owned), warning: Warning::new(severity, rule.key, text) }
 }
 

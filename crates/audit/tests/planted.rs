@@ -102,6 +102,10 @@ fn a_rule_that_is_meant_is_the_question() {
         }
         let (weight, ..) = weight_of(&arms(URL, URL), &facts, &name).unwrap();
         assert_eq!(weight, Weight::Varied, "{name}");
+        for finding in findings(&audit(&arms(URL, URL), &facts.as_ref())) {
+            assert_eq!(finding.warning.severity, Severity::Note, "{finding:?}");
+            assert!(finding.warning.text.starts_with("what is compared is"), "{finding:?}");
+        }
     }
 }
 

@@ -146,6 +146,8 @@ impl<'a, 'b> Course<'a, 'b> {
         if next_pair > 0 {
             self.repeated = Repeated::Writes;
         }
+        self.meters = PerArm::default();
+        self.open_meters();
         let mut site = Site {
             placement: placement::place(self.plan, cell.clients, self.stations)?,
             lab: self.lab,
@@ -156,7 +158,8 @@ impl<'a, 'b> Course<'a, 'b> {
             neighbours: &mut self.neighbours,
             counter: &mut self.counter,
         };
-        site.measure(&mut self.inserted, cell, step, next_pair)
+        site.measure(&mut self.inserted, cell, step, next_pair)?;
+        self.note_meters(cell)
     }
 
     fn settle(&mut self) -> Result<(), LabError> {
@@ -329,6 +332,11 @@ impl<'a, 'b> Course<'a, 'b> {
             }
             self.counter.done += 1;
         }
+        self.note_meters(cell)
+    }
+
+    /// Adds to the facts of both arms what they did while a cell was measured.
+    fn note_meters(&mut self, cell: &Cell) -> Result<(), LabError> {
         self.close_meters();
         for arm in Arm::BOTH {
             let station = &mut self.stations[arm];

@@ -1,10 +1,11 @@
 //! Where clients and servers run.
 
 use dbdyno_load::THREADS_MAX;
-use dbdyno_model::{Arm, PerArm, Placement, Plan, Processors, Severity, Warning};
+use dbdyno_model::{Arm, PerArm, Pin, Placement, Plan, Processors, Severity, Warning};
 use dbdyno_workload::Content;
 
 use crate::error::LabError;
+use crate::insert_benchmark;
 use crate::loads;
 use crate::station::Station;
 
@@ -38,7 +39,29 @@ fn can_be_placed(stations: &PerArm<Station>) -> bool {
 
 /// What the reader of a run must know of its placement.
 pub fn warnings(plan: &Plan, stations: &PerArm<Station>) -> Vec<Warning> {
-    placed(plan, stations).into_iter().chain(sharded(plan, stations)).collect()
+    let embedded = Arm::BOTH.into_iter().all(|arm| stations[arm].connector.is_embedded());
+    // Clients of the Insert Benchmark have three connections each, which keep processors awake.
+    let steps =
+        plan.labels().iter().any(|label| insert_benchmark::dataset_of(plan, label).is_some());
+    let idle = if embedded || steps {
+        None
+    } else {
+        idle_states(plan.pin, &plan.clients, &dbdyno_sandbox::processors())
+    };
+    let all = [placed(plan, stations), idle, sharded(plan, stations)];
+    all.into_iter().flatten().collect()
+}
+
+/// One client that waits on another processor than the one that works for it lets both fall asleep.
+fn idle_states(pin: Pin, clients: &[u32], processors: &[usize]) -> Option<Warning> {
+    let together = pin.placement(1, processors).is_some_and(|place| place.is_one_processor());
+    if !clients.contains(&1) || processors.len() < 2 || together {
+        return None;
+    }
+    let text = "at 1 client, client and server sleep in turn on processors of their own: where the \
+                machine has nothing else to do, the wake-up of a processor is measured, 14 thousand \
+                queries per second where both on one had 48 thousand; leave --pin out";
+    Some(Warning::new(Severity::Caution, "idle-states", text))
 }
 
 /// Many clients share threads, which a reader who compares client counts must know.
@@ -88,4 +111,22 @@ fn placed(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
         ("placed", text)
     };
     Some(Warning::new(Severity::Note, code, text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_client_on_processors_of_its_own_measures_their_sleep() {
+        let told = |pin, clients: &[u32], processors: &[usize]| {
+            idle_states(pin, clients, processors).map(|warning| warning.code)
+        };
+        let idle = Some("idle-states".to_owned());
+        assert_eq!(told(Pin::None, &[1, 4], &[0, 1]), idle);
+        assert_eq!(told(Pin::Auto, &[1, 4], &[0, 1]), None, "both on one");
+        assert_eq!(told(Pin::Same, &[1], &[0, 1]), None);
+        assert_eq!(told(Pin::None, &[4], &[0, 1]), None, "busy enough to stay awake");
+        assert_eq!(told(Pin::None, &[1], &[0]), None, "there is but one");
+    }
 }

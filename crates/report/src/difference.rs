@@ -38,6 +38,9 @@ const VALUE_MOST: usize = 44;
 /// Lists of switches are shown by the switches that differ.
 const LIST_LEAST: usize = 30;
 
+/// Of what these rules find there is nothing to know, as long as it does not weigh.
+const QUIET: [&str; 4] = ["other-setting", "instance", "translation", "packages"];
+
 /// A part of the difference.
 pub(crate) struct Section<'a> {
     pub(crate) title: &'static str,
@@ -117,8 +120,19 @@ pub(crate) fn tables(view: &AuditView, extent: Extent) -> String {
     text
 }
 
-/// How many facts are unequal, by weight.
+/// How many facts are unequal, by weight, and what was varied.
 pub(crate) fn counts(view: &AuditView) -> String {
+    let mut rules: Vec<&str> = Vec::new();
+    let of_both = |one: &&InequalityView| {
+        let of_one = [Change::New.name(), Change::Gone.name()].contains(&one.change);
+        one.weight == Weight::Varied.name() && !of_one && !QUIET.contains(&one.rule)
+    };
+    for one in view.unequal.iter().filter(of_both) {
+        if !rules.contains(&one.rule) {
+            rules.push(one.rule);
+        }
+    }
+    let named = if rules.is_empty() { String::new() } else { format!(" ({})", rules.join(", ")) };
     let told = [
         (view.varied, "varied"),
         (view.blocks, "blocks"),
@@ -126,8 +140,11 @@ pub(crate) fn counts(view: &AuditView) -> String {
         (view.harmless, "harmless"),
         (view.equal, "equal"),
     ];
-    let told: Vec<String> = told.iter().map(|(count, word)| format!("{word} {count}")).collect();
-    format!("facts: {}", told.join(", "))
+    let told = told.iter().map(|(count, word)| {
+        let named = if *word == Weight::Varied.name() { named.as_str() } else { "" };
+        format!("{word} {count}{named}")
+    });
+    format!("facts: {}", told.collect::<Vec<String>>().join(", "))
 }
 
 /// The parts that are not empty.
@@ -167,8 +184,6 @@ fn section<'a>(
     filter: &dyn Fn(&InequalityView) -> bool,
     extent: Extent,
 ) -> Section<'a> {
-    /// Of these there is nothing to know.
-    const QUIET: [&str; 4] = ["other-setting", "instance", "translation", "packages"];
     let is_quiet = |one: &InequalityView| {
         let is_empty = |value: &Option<String>| value.as_deref().is_none_or(str::is_empty);
         let weighs = one.weight == Weight::Blocks.name() || one.weight == Weight::Annotates.name();

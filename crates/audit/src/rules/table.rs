@@ -38,7 +38,7 @@ pub const RULES: &[Rule] = &[
             "variable.*_dir",
             "variable.*_directory",
             "variable.*_file",
-            "variable.*_key_path",
+            "variable.*_path",
             "variable.secure_file_priv",
             "variable.ssl_*",
             "variable.gtid_*executed*",
@@ -143,6 +143,8 @@ pub const RULES: &[Rule] = &[
             "variable.full_page_writes",
             "variable.synchronous",
             "variable.journal_mode",
+            // MariaDB turns this on where a commit does not sync.
+            "variable.innodb_log_file_buffering",
         ],
         "one arm promises more at a commit than the other, so that the disk is compared: make both \
          as durable",

@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use dbdyno_model::{Product, Transport};
+use dbdyno_model::{ArmSpec, Product, Target, Transport};
 use dbdyno_sandbox::{Options, Server, get};
 use dbdyno_wire::{Client, Endpoint};
 use serde_json::Value;
@@ -247,10 +247,18 @@ pub struct Running {
 
 impl Running {
     pub fn start(home: &Home, product: Product, version: &str) -> Running {
+        Running::told(home, product, version, "")
+    }
+
+    /// One that is told this, as behind the question mark of a target.
+    pub fn told(home: &Home, product: Product, version: &str, settings: &str) -> Running {
         let home = dbdyno_sandbox::Home::open(Some(home.path())).unwrap();
         let release = get(&home, product, version, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
+        let target = format!("{}:{version}?{settings}", product.name());
+        let Target::Release(asked) = target.parse::<ArmSpec>().unwrap().target else { panic!() };
         let options =
-            Options { buffer_mb: 128, redo_mb: 64, tables_mb: 64, ..Options::for_host(2_048) };
+            Options { buffer_mb: 128, redo_mb: 64, tables_mb: 64, ..Options::for_host(2_048) }
+                .with(&asked.settings);
         let server = Server::start(&home, &release, &options, "url", &mut |_| {});
         Running { server: server.unwrap_or_else(|e| panic!("{e}")), product }
     }
