@@ -10,7 +10,7 @@ use dbdyno_model::{
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{
-    Ensemble, Home, Image, ImageKey, Options, Release, SandboxError, Scratch, Server,
+    Ensemble, Home, Image, ImageKey, Options, Release, SandboxError, Scratch, Server, Translation,
 };
 use dbdyno_wire::{Client, Endpoint};
 use dbdyno_workload::Dataset;
@@ -237,8 +237,8 @@ impl Station {
             dbdyno_sandbox::get(setup.home, product, &wanted.version, &mut say).map_err(sandbox)?;
         let options = Options::for_host(setup.memory_mb).for_clients(setup.clients);
         let options = with_room(options.with(&wanted.settings), setup.datasets);
-        let told = options.translate(product, &release.version).map_err(sandbox)?;
-        for told in told.of_the_user() {
+        let translation = options.translate(product, &release.version).map_err(sandbox)?;
+        for told in translation.of_the_user() {
             let text = format!("{} ({})", told.assignment(), told.reason());
             watch.progress(Progress::Told(arm, &text));
         }
@@ -269,6 +269,7 @@ impl Station {
         for (name, value) in server.settings() {
             environment.set(format!("setting.{name}"), capture::general(value, &instance));
         }
+        explain(&translation, &mut environment);
         let probe = ServerProbe::of_process(server.pid());
         capture::process(&probe, &instance, &mut environment);
         if let Keeper::Ensemble(ensemble) = &keeper {
@@ -528,6 +529,17 @@ fn origin(setup: &SetUp<'_>, release: &Release, options: &Options) -> Result<Ori
         (Policy::UseOrMake, None) => Origin::Making(key),
         (Policy::Fill | Policy::Use, None) => Origin::Filling,
     })
+}
+
+/// What the data directory was made with, and for each setting that is due to the user, why it is
+/// told and what it replaced.
+fn explain(translation: &Translation, environment: &mut Environment) {
+    for told in &translation.made_with {
+        environment.set(format!("setting.{}", told.name), &*told.value);
+    }
+    for told in translation.of_the_user() {
+        environment.set(format!("reason.{}", told.name), told.reason());
+    }
 }
 
 fn slowed(setup: &SetUp<'_>) -> Vec<Warning> {

@@ -175,7 +175,7 @@ impl Options {
     fn encoding_told(&self) -> Told {
         let asked = self.settings.iter().find(|setting| matches!(setting, Setting::Charset(_)));
         let why = asked.map_or(Why::Preset(self.preset()), |asked| Why::Asked(asked.clone()));
-        Told::new("charset", "initdb --encoding", spelling::encoding(self.encoding()), why)
+        Told::new("charset", "server_encoding", spelling::encoding(self.encoding()), why)
     }
 
     /// What the preset wants in neutral words.

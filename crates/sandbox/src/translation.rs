@@ -84,7 +84,8 @@ pub struct Translation {
     pub version: String,
     /// What it is told when it starts. Paths and the port come beside.
     pub told: Vec<Told>,
-    /// What its data directory is made with, where that is more than a matter of starting.
+    /// What its data directory is made with, where that is more than a matter of starting, by the
+    /// name under which the server shows it.
     pub made_with: Vec<Told>,
     /// What stood in a file and was left out, since it is dbdyno's own; with the file.
     pub left_out: Vec<(String, String)>,
@@ -187,8 +188,9 @@ impl fmt::Display for Translation {
         for told in all() {
             let Told { name, value, .. } = told;
             let equals = if value.is_empty() { ' ' } else { '=' };
-            let line = format!("{name:names$} {equals} {value:values$}  {}", told.reason());
-            writeln!(f, "  {line}")?;
+            write!(f, "  {name:names$} {equals} {value:values$}  {}", told.reason())?;
+            let is_made = self.made_with.contains(told);
+            f.write_str(if is_made { ", when its data directory is made\n" } else { "\n" })?;
         }
         for (name, file) in &self.left_out {
             writeln!(f, "  {name:names$}   left out: {file} names it, and dbdyno gives its own")?;

@@ -105,7 +105,7 @@ pub const RULES: &[Rule] = &[
         "translation",
         Topic::Identity,
         (Harmless, Harmless),
-        &["setting.*", "varied.*"],
+        &["setting.*", "reason.*", "varied.*"],
         "one description, spelled as each release wants it: nothing to do",
         "design: what the user wrote is told to both",
     ),

@@ -120,6 +120,7 @@ fn two_arms_that_differ_in_a_setting_are_told_so_and_stored_so() {
     let run = results.load(&results.list().unwrap()[0].id).unwrap();
     let of = |arm: Arm, name: &str| run.environment[arm].get(name).to_owned();
     assert_eq!(of(Arm::Base, "setting.innodb_io_capacity"), "300");
+    assert_eq!(of(Arm::Base, "reason.innodb_io_capacity"), "yours");
     assert_eq!(of(Arm::Base, "variable.innodb_io_capacity"), "300");
     assert_eq!(of(Arm::Test, "variable.innodb_io_capacity"), "400");
     assert_eq!(of(Arm::Test, "variable.innodb_buffer_pool_size"), "67108864");
