@@ -361,7 +361,14 @@ fn presets() -> Result<Exit, Failure> {
 fn awake(home: &Home, known: Background) -> Result<Background, Failure> {
     match known.state() {
         State::Running(_) => Ok(known),
-        State::Stopped | State::Gone => Ok(known.start_again(home, &mut output::say)?),
+        State::Stopped | State::Gone => {
+            output::say(&format!("{} is told what it was told before", known.name));
+            for (name, value) in &known.settings {
+                let equals = if value.is_empty() { "" } else { " = " };
+                output::say(&format!("  {name}{equals}{value}"));
+            }
+            Ok(known.start_again(home, &mut output::say)?)
+        }
     }
 }
 

@@ -169,10 +169,12 @@ const ONE_WORD_POSTGRES: [&str; 11] = [
 ];
 
 /// Options by which dbdyno reaches its servers, watches them and takes them away again.
-const OURS: [&str; 36] = [
+const OURS: [&str; 46] = [
+    "aria_log_dir_path",
     "basedir",
     "bind_address",
     "bootstrap",
+    "character_sets_dir",
     "config_file",
     "daemonize",
     "data_directory",
@@ -184,6 +186,14 @@ const OURS: [&str; 36] = [
     "ident_file",
     "initialize",
     "initialize_insecure",
+    "innodb_data_file_path",
+    "innodb_data_home_dir",
+    "innodb_doublewrite_dir",
+    "innodb_log_group_home_dir",
+    "innodb_temp_tablespaces_dir",
+    "innodb_tmpdir",
+    "innodb_undo_directory",
+    "lc_messages_dir",
     "listen_addresses",
     "log_destination",
     "log_directory",
@@ -206,6 +216,17 @@ const OURS: [&str; 36] = [
     "unix_socket_directories",
     "unix_socket_permissions",
     "user",
+];
+
+/// Logs, which a server keeps in its data directory unless it is told another one.
+const LOGS: [&str; 7] = [
+    "general_log_file",
+    "log_bin",
+    "log_bin_index",
+    "log_slow_query_file",
+    "relay_log",
+    "relay_log_index",
+    "slow_query_log_file",
 ];
 
 /// Longest name and value of an option, in bytes.
@@ -331,6 +352,12 @@ pub fn size_mb(text: &str) -> Option<u64> {
     SIZES_MB.contains(&mb).then_some(mb)
 }
 
+/// Whether this is a log that would be written elsewhere than in the server's own directory, maybe
+/// into that of another server.
+pub fn is_log_elsewhere(name: &str, value: &str) -> bool {
+    LOGS.contains(&plain_name(name).as_str()) && value.contains('/')
+}
+
 fn file_word(product: Product) -> &'static str {
     match product {
         Product::MySql | Product::MariaDb => "my-cnf",
@@ -405,6 +432,9 @@ fn raw(product: Product, of: &str, name: &str, value: &str) -> Result<Setting, T
         return wrong(format!(
             "{name} is dbdyno's own: each server gets its paths, port and log from it; leave it out"
         ));
+    }
+    if is_log_elsewhere(name, value) {
+        return wrong(format!("{name} stays in the server's own directory; write {name}=NAME"));
     }
     if postgres && value.is_empty() {
         return wrong(format!("{name} lacks a value; write {name}=VALUE"));
@@ -512,6 +542,8 @@ mod tests {
             ("mysql:8.0?port=3306", "dbdyno's own"),
             ("mysql:8.0?skip-networking=", "dbdyno's own"),
             ("mysql:8.0?skip_grant_tables=", "dbdyno's own"),
+            ("mysql:8.0?innodb_data_home_dir=/var/lib/mysql", "dbdyno's own"),
+            ("mysql:8.0?log_bin=/var/log/mysql/bin", "write log_bin=NAME"),
             ("mysql:8.0?Innodb_io=1", "lower-case"),
             ("mysql:8.0?innodb io=1", "lower-case"),
             ("mysql:8.0?buffer=1G&buffer=2G", "twice"),

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The file is not handed to the server: read here, each of its lines is shown, stored and can be
-//! overridden, and what would take the server away from us, such as another port, can be left out.
+//! overridden, and what would take the server away from us, such as another port, can be left out:
+//! the file may be that of a server in use, whose directories must not be written to.
 
 use std::fs;
 use std::path::Path;
@@ -37,6 +38,10 @@ pub(crate) fn apply(path: &str, all: &mut Translation) -> Result<(), SandboxErro
     for (name, value) in lines.map_err(refuse)? {
         if setting::is_ours(&name) {
             all.left_out.push((name, path.to_owned()));
+        } else if setting::is_log_elsewhere(&name, &value) {
+            // Next to the data, under its own name: where other servers write is not touched.
+            let value = value.rsplit('/').next().unwrap_or_default();
+            all.overrule(Told::new("", &name, value, Why::File(path.to_owned())));
         } else {
             all.overrule(Told::new("", &name, value, Why::File(path.to_owned())));
         }

@@ -297,8 +297,8 @@ mod tests {
     fn a_word_beats_the_preset_a_file_the_word_and_an_option_the_file() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("my.cnf");
-        let text =
-            "[mysqld]\ninnodb_buffer_pool_size=1G\nport=1\ninnodb_io_capacity=2\nsync_binlog=9\n";
+        let text = "[mysqld]\ninnodb_buffer_pool_size=1G\nport=1\ninnodb_io_capacity=2\nsync_binlog=9\n\
+                    log-bin = /var/log/mysql/mysql-bin.log\ninnodb_data_home_dir=/var/lib/mysql\n";
         std::fs::write(&file, text).unwrap();
         let path = file.display();
         let words = "preset=cz-a&innodb_io_capacity=3&buffer=2G&sync-binlog=0";
@@ -310,7 +310,11 @@ mod tests {
         assert_eq!(reason(&target, "innodb_io_capacity"), format!("yours, instead of 2 ({path})"));
         assert_eq!(reason(&target, "sync_binlog"), format!("yours, instead of 9 ({path})"));
         let told = told(&target);
-        assert_eq!(told.left_out, [("port".to_owned(), path.to_string())]);
+        let left_out: Vec<&str> = told.left_out.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(left_out, ["port", "innodb_data_home_dir"]);
+        let logs = reason(&target, "log_bin");
+        assert_eq!(logs, format!("{path}, instead of binlog (preset=cz-a)"));
+        assert_eq!(value(&target, "log_bin").unwrap(), "mysql-bin.log");
         assert!(told.to_string().contains("left out"), "{told}");
         let missing = Options::for_host(8_000).with(&[Setting::File("/no/such.cnf".into())]);
         let error = missing.translate(Product::MySql, "8.0.33").unwrap_err().to_string();
