@@ -297,8 +297,9 @@ mod tests {
     fn a_word_beats_the_preset_a_file_the_word_and_an_option_the_file() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("my.cnf");
-        let text = "[mysqld]\ninnodb_buffer_pool_size=1G\nport=1\ninnodb_io_capacity=2\nsync_binlog=9\n\
-                    log-bin = /var/log/mysql/mysql-bin.log\ninnodb_data_home_dir=/var/lib/mysql\n";
+        let text = "[mysqld]\ninnodb_buffer_pool_size=1G\nport=1\ninnodb_io_capacity=2\n\
+                    sync_binlog=9\nlog-bin = /var/log/mysql/mysql-bin.log\n\
+                    innodb_data_home_dir=/var/lib/mysql\n";
         std::fs::write(&file, text).unwrap();
         let path = file.display();
         let words = "preset=cz-a&innodb_io_capacity=3&buffer=2G&sync-binlog=0";
