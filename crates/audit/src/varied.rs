@@ -73,9 +73,10 @@ impl Varied {
     }
 }
 
-/// A setting as a variable is called: `loose-skip-log-bin` sets `log_bin`.
+/// A setting as a variable is called: `loose-skip-log-bin` sets `log_bin`. Some variables of MySQL
+/// have two names, of which the older one counts.
 fn plain(setting: &str) -> String {
-    let name = setting.replace('-', "_");
+    let name = setting.replace('-', "_").replace("replica", "slave");
     let name = name.strip_prefix("loose_").unwrap_or(&name);
     name.strip_prefix("skip_").unwrap_or(name).to_owned()
 }

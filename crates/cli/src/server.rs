@@ -13,12 +13,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use dbdyno_model::{
-    ArmSpec, Begin, ReleaseSpec, Setting, SourceKind, Target, TargetError, setting, split_version,
-    target,
+    ArmSpec, Begin, ReleaseSpec, Role, Setting, Shape, SourceKind, Target, TargetError, Topology,
+    setting, split_version, target,
 };
 use dbdyno_sandbox::{
     Background, Home, Image, Offer, Options, PRESETS, Release, State, Symbols, here,
-    likely_version, offers,
+    likely_version, offers, start_together, start_together_again, stop_together, together,
 };
 use dbdyno_workload::suggest::did_you_mean;
 
@@ -83,6 +83,10 @@ pub struct Start {
     /// What to call it; otherwise its release names it, such as mysql-8.0.33@maven
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
+    /// Start servers that belong together, replicas:N or with MySQL group:N; prints the role and
+    /// the URL of each. The others are called NAME.2, NAME.3 …
+    #[arg(long, value_name = "replicas:N|group:N")]
+    pub topology: Option<Shape>,
 }
 
 /// Show what a server would be told, and why; starts nothing.
@@ -141,7 +145,7 @@ pub fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
         ServerCommand::Options(of) => told(&home, of),
         ServerCommand::Presets => presets(),
         ServerCommand::Stop(named) => {
-            background(&home, &named.name)?.stop(&home)?;
+            stop_together(&home, &all_of(&home, &named.name)?)?;
             Ok(Exit::Holds)
         }
         ServerCommand::Shell(named) => {
@@ -291,6 +295,19 @@ fn images(home: &Home, flags: &Images) -> Result<Exit, Failure> {
 }
 
 fn shown(server: &Background) -> String {
+    let state = state(server);
+    match (&server.membership, server.role()) {
+        (Some(membership), Some(role)) if membership.of != server.name => {
+            format!("{state}; {} of {}", role.name(), membership.of)
+        }
+        (Some(membership), Some(role)) => {
+            format!("{state}; {} of {}", role.name(), membership.shape)
+        }
+        _ => state,
+    }
+}
+
+fn state(server: &Background) -> String {
     match server.state() {
         State::Running(pid) => format!("runs, pid {pid}, port {}", server.port),
         State::Stopped => "stopped".to_owned(),
@@ -301,7 +318,80 @@ fn shown(server: &Background) -> String {
     }
 }
 
+/// The server of this name, with all that belong to it. Those are named by the first of them.
+fn all_of(home: &Home, name: &str) -> Result<Vec<Background>, Failure> {
+    let named = background(home, name)?;
+    match &named.membership {
+        Some(membership) if membership.of != named.name => Err(Failure::Usage(format!(
+            "NAME {name:?}: it belongs to {of}, and they start, stop and go together: name {of}",
+            of = membership.of
+        ))),
+        _ => Ok(together(home, &named)),
+    }
+}
+
+/// What a target names, and among which others it is to be; a flag beats the target.
+fn members_of(flags: &Start) -> Result<Option<(ReleaseSpec, Shape)>, Failure> {
+    let alone = match flags.server.parse::<ArmSpec>() {
+        Ok(ArmSpec { target: Target::Release(release), slow: 0.0, mut begin }) => {
+            let topology = begin.topology.take();
+            (begin == Begin::default()).then_some((release, topology))
+        }
+        _ => None,
+    };
+    let Some((release, Some(Topology { shape, delay }))) = alone else {
+        let flag = flags.topology.map(|shape| Ok((release_of(&flags.server)?, shape)));
+        return flag.transpose();
+    };
+    if delay.is_some() {
+        return Err(Failure::Usage(
+            "SERVER: a delay is kept by a dbdyno that stays, and none stays with servers in the \
+             background; leave it out, or use it with `dbdyno compare`"
+                .to_owned(),
+        ));
+    }
+    Ok(Some((release, flags.topology.unwrap_or(shape))))
+}
+
+/// Starts servers that belong together on empty data directories.
+fn started_together(
+    home: &Home,
+    flags: &Start,
+    wanted: &ReleaseSpec,
+    shape: Shape,
+) -> Result<Exit, Failure> {
+    let release = dbdyno_sandbox::get(home, wanted.product, &wanted.version, &mut output::say)?;
+    let name = flags.name.clone().unwrap_or_else(|| release.name());
+    let options = Options::for_host(dbdyno_sandbox::memory_mb()).with(&wanted.settings);
+    let told = options.translate(release.product, &release.version)?;
+    output::say(&format!("each member is told\n{}", told.to_string().trim_end()));
+    let members = start_together(home, &release, &options, shape, &name, &mut output::say)?;
+    let usual = told.settings();
+    let besides = members[0].settings.iter().filter(|setting| !usual.contains(setting));
+    let besides: Vec<String> = besides.map(|(name, value)| format!("{name}={value}")).collect();
+    output::say(&format!("for {shape} the first is told besides: {}", besides.join(" ")));
+    show_together(&members)
+}
+
+fn show_together(members: &[Background]) -> Result<Exit, Failure> {
+    let name = &members[0].name;
+    output::say(&format!("{} of {name} run; `dbdyno server stop {name}` ends them", members.len()));
+    for member in members {
+        let role = member.role().map_or("", Role::name);
+        output::print(&format!("{role:9} {}\n", member.url()?.expose()))?;
+    }
+    Ok(Exit::Holds)
+}
+
 fn started(home: &Home, flags: &Start) -> Result<Exit, Failure> {
+    if let Some((wanted, shape)) = members_of(flags)? {
+        return started_together(home, flags, &wanted, shape);
+    }
+    let known = Background::named(home, &flags.server).filter(|_| flags.name.is_none());
+    if known.is_some_and(|known| known.membership.is_some()) {
+        let members = all_of(home, &flags.server)?;
+        return show_together(&start_together_again(home, &members, &mut output::say)?);
+    }
     let server = match (Background::named(home, &flags.server), &flags.name) {
         (Some(known), None) => awake(home, known)?,
         _ => {
@@ -384,8 +474,10 @@ fn background(home: &Home, name: &str) -> Result<Background, Failure> {
 }
 
 fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
-    if let Some(server) = Background::named(home, name) {
-        server.remove(home)?;
+    if Background::named(home, name).is_some() {
+        for server in all_of(home, name)?.iter().rev() {
+            server.remove(home)?;
+        }
         return Ok(Exit::Holds);
     }
     if let Some(image) = Image::named(home, name) {

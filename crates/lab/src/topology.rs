@@ -16,7 +16,7 @@ use dbdyno_model::{Arm, Environment, LatencyHistogram, Readings, Role, Round, Se
 use dbdyno_sandbox::{Ensemble, Standing, Works};
 
 /// Variables that are of the instance, or say what it has done so far.
-const OWN_VARIABLES: [&str; 12] = [
+const OWN_VARIABLES: [&str; 11] = [
     "group_replication_group_name",
     "group_replication_group_seeds",
     "group_replication_local_address",
@@ -24,7 +24,6 @@ const OWN_VARIABLES: [&str; 12] = [
     "gtid_binlog_state",
     "gtid_current_pos",
     "gtid_executed",
-    "gtid_owned",
     "gtid_purged",
     "gtid_slave_pos",
     "report_host",
@@ -38,7 +37,7 @@ const BEHIND_S: f64 = 1.0;
 /// Notes in the environment of an arm among whom it is.
 pub(crate) fn describe(environment: &mut Environment, ensemble: &Ensemble) {
     for name in OWN_VARIABLES.map(|name| format!("variable.{name}")) {
-        if environment.facts.contains_key(&name) {
+        if !environment.get(&name).is_empty() {
             environment.set(name, "<own>");
         }
     }

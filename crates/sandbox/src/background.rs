@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   bg/NAME/
-//!     record      the tree, port and settings
+//!     record      the tree, port and settings; among which others it is
 //!     password    of the account; random, readable by dbdyno only
 //!     server      the process: pid, start time, boot; absent when it was stopped
 //!     log         what it writes
@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dbdyno_model::{Charset, Dialect, Product, Secret};
+use dbdyno_model::{Charset, Dialect, Product, Secret, Shape};
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
@@ -65,7 +65,20 @@ pub struct Background {
     pub port: u16,
     /// The settings that it is given, in the order given; an empty value is a bare switch.
     pub settings: Vec<(String, String)>,
-    dir: PathBuf,
+    /// Among which others it is; `None` if it is alone.
+    pub membership: Option<Membership>,
+    pub(crate) dir: PathBuf,
+}
+
+/// The place of a background server among those that belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Membership {
+    /// How they belong together.
+    pub shape: Shape,
+    /// Its number, from 1.
+    pub number: u8,
+    /// The name of the first, which is that of all of them.
+    pub of: String,
 }
 
 impl Background {
@@ -81,6 +94,28 @@ impl Background {
         name: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Background, SandboxError> {
+        let told = options.translate(release.product, &release.version)?;
+        let template = Template::of(home, release, options.encoding(), progress)?;
+        let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);
+        space::require(&format!("starting {name}"), home.dir(), needed_mb)?;
+        let new = Background::make(home, release, told.settings(), &template, name, None)?;
+        progress(&format!("starting {} in the background as {name}", release.name()));
+        let started = new.launch(home, release, &template);
+        if started.is_err() {
+            let _ = fs::remove_dir_all(&new.dir);
+        }
+        started
+    }
+
+    /// Makes the directory of one that is not started yet.
+    pub(crate) fn make(
+        home: &Home,
+        release: &Release,
+        settings: Vec<(String, String)>,
+        template: &Template,
+        name: &str,
+        membership: Option<Membership>,
+    ) -> Result<Background, SandboxError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || ".-@".contains(c);
         let fits = !name.is_empty() && name.len() <= MAX_NAME_BYTES && !name.starts_with('.');
         if !fits || !name.chars().all(plain) {
@@ -89,10 +124,6 @@ impl Background {
                 reason: format!("use up to {MAX_NAME_BYTES} letters, digits, dots and hyphens"),
             });
         }
-        let told = options.translate(release.product, &release.version)?;
-        let template = Template::of(home, release, options.encoding(), progress)?;
-        let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);
-        space::require(&format!("starting {name}"), home.dir(), needed_mb)?;
         let dir = home.background().join(name);
         if dir.exists() {
             return Err(SandboxError::Unsuitable {
@@ -105,21 +136,11 @@ impl Background {
         }
         fs::create_dir(&dir).map_err(SandboxError::io("create", &dir))?;
         set_mode(&dir, 0o755)?;
-        let new = Background {
-            name: name.to_owned(),
-            product: release.product,
-            tree: release.name(),
-            port: 0,
-            settings: told.settings(),
-            dir,
-        };
+        let (name, tree) = (name.to_owned(), release.name());
+        let (product, port) = (release.product, 0);
+        let new = Background { name, product, tree, port, settings, membership, dir };
         write_private(&new.dir.join("password"), template.password.expose())?;
-        progress(&format!("starting {} in the background as {name}", release.name()));
-        let started = new.launch(home, release, &template);
-        if started.is_err() {
-            let _ = fs::remove_dir_all(&new.dir);
-        }
-        started
+        Ok(new)
     }
 
     /// Starts one that does not run on the data that it has.
@@ -141,7 +162,7 @@ impl Background {
         self.launch(home, &release, &template)
     }
 
-    fn launch(
+    pub(crate) fn launch(
         &self,
         home: &Home,
         release: &Release,
@@ -313,7 +334,7 @@ impl Background {
         Ok(())
     }
 
-    fn release(&self, home: &Home) -> Result<Release, SandboxError> {
+    pub(crate) fn release(&self, home: &Home) -> Result<Release, SandboxError> {
         let known = release::here(home).into_iter().find(|release| release.name() == self.tree);
         known.ok_or_else(|| {
             self.unsuitable(format!(
@@ -323,19 +344,22 @@ impl Background {
         })
     }
 
-    fn password(&self) -> Result<Secret, SandboxError> {
+    pub(crate) fn password(&self) -> Result<Secret, SandboxError> {
         let path = self.dir.join("password");
         let text = fs::read_to_string(&path).map_err(SandboxError::io("read", &path))?;
         Ok(Secret::new(text.trim()))
     }
 
-    fn unsuitable(&self, reason: String) -> SandboxError {
+    pub(crate) fn unsuitable(&self, reason: String) -> SandboxError {
         SandboxError::Unsuitable { what: format!("background server {}", self.name), reason }
     }
 
     fn write(&self) -> Result<(), SandboxError> {
         let mut text = format!("product {}\n", self.product.name());
         text.push_str(&format!("tree {}\nport {}\n", self.tree, self.port));
+        if let Some(Membership { shape, number, of }) = &self.membership {
+            text.push_str(&format!("topology {shape}\nmember {number}\nof {of}\n"));
+        }
         for (name, value) in &self.settings {
             text.push_str(&format!("setting {name} {value}\n"));
         }
@@ -349,8 +373,16 @@ impl Background {
         let of = |wanted: &str| pairs().find(|(name, _)| *name == wanted).map(|(_, value)| value);
         let settings = pairs().filter(|(name, _)| *name == "setting");
         let settings = settings.filter_map(|(_, value)| value.split_once(' '));
+        let membership = || {
+            Some(Membership {
+                shape: of("topology")?.parse().ok()?,
+                number: of("member")?.parse().ok()?,
+                of: of("of")?.to_owned(),
+            })
+        };
         Some(Background {
             name,
+            membership: membership(),
             product: Product::named(of("product")?)?,
             tree: of("tree")?.to_owned(),
             port: of("port")?.parse().ok()?,
@@ -393,7 +425,7 @@ pub fn remove(home: &Home, release: &Release) -> Result<(), SandboxError> {
     fs::remove_dir_all(&doomed).map_err(SandboxError::io("remove", &doomed))
 }
 
-fn end_processes(home: &Home, dir: &Path) {
+pub(crate) fn end_processes(home: &Home, dir: &Path) {
     kill_servers_in(&home.servers(), dir);
     remove_shared_memory(&dir.join("s/data"));
 }

@@ -67,7 +67,7 @@ mod tool;
 mod topology;
 mod translation;
 
-pub use background::{Background, State, remove};
+pub use background::{Background, Membership, State, remove};
 pub use catalog::{Offer, available, offers};
 pub use error::SandboxError;
 pub use home::{Home, Scratch};
@@ -79,5 +79,7 @@ pub use release::{Release, get, get_from, here, likely_version};
 pub use server::Server;
 pub use space::free_mb;
 pub use symbols::Symbols;
-pub use topology::{Added, Ensemble, Standing, Works};
+pub use topology::{
+    Added, Ensemble, Standing, Works, start_together, start_together_again, stop_together, together,
+};
 pub use translation::{Told, Translation, Why};

@@ -13,7 +13,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use dbdyno_model::{Dialect, Product, Secret, Transport};
+use dbdyno_model::{Dialect, Product, Role, Secret, Transport};
 use dbdyno_wire::{Client, Endpoint, WireError};
 use nix::sched::CpuSet;
 use nix::sys::signal::{Signal, kill};
@@ -242,6 +242,12 @@ impl Server {
         topology::overlay(&mut self.settings, settings);
     }
 
+    /// Has errors say what it is among others.
+    pub(crate) fn is_called(&mut self, name: &str, role: Role) {
+        let (product, version) = (self.release.product.name(), &self.release.version);
+        self.what = format!("{product} {version} ({name}, {})", role.name());
+    }
+
     /// Has it find this file in the place of `/etc/hosts`.
     pub(crate) fn resolve_by(&mut self, hosts: PathBuf) {
         self.hosts = Some(hosts);
@@ -317,7 +323,7 @@ impl Server {
         let what = format!("starting {} from {}", self.what, image.name);
         space::require(&what, self.ground.dir(), image.mb.saturating_add(SLACK_MB))?;
         self.password.clone_from(&used.template.password);
-        self.copy_data(&used.template.data)?;
+        copy_data(&used.template.data, &self.data_dir())?;
         self.launch()
     }
 
@@ -463,10 +469,7 @@ impl Server {
     }
 
     fn copy(&self, template: &Template) -> Result<(), SandboxError> {
-        for dir in [self.work(), self.work().join("tmp")] {
-            child::private_dir(&dir).map_err(SandboxError::io("create", &dir))?;
-        }
-        self.copy_data(&template.data)
+        lay_out(&self.work(), &template.data)
     }
 
     /// Replaces its data directory, which nothing uses, by a copy of this one, which nothing uses
@@ -474,18 +477,7 @@ impl Server {
     pub(crate) fn take_over(&self, data: &Path) -> Result<(), SandboxError> {
         let own = self.data_dir();
         fs::remove_dir_all(&own).map_err(SandboxError::io("remove", &own))?;
-        self.copy_data(data)
-    }
-
-    fn copy_data(&self, data: &Path) -> Result<(), SandboxError> {
-        let mut copy = child::command("cp");
-        copy.args(["-a", "--reflink=auto"]).arg(data).arg(self.data_dir());
-        let output = copy.output().map_err(SandboxError::spawn("cp"))?;
-        if output.status.success() {
-            return Ok(());
-        }
-        let detail = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Err(SandboxError::io("copy", data)(io::Error::other(detail)))
+        copy_data(data, &own)
     }
 
     fn spawn(&mut self) -> Result<(), SandboxError> {
@@ -568,23 +560,8 @@ impl Server {
     /// Our database was made with latin1, whatever the server prefers now: its tables take their
     /// character set from it.
     pub(crate) fn tell_database(&self) -> Result<(), SandboxError> {
-        if self.release.product.dialect() == Dialect::Postgres {
-            return Ok(());
-        }
-        let tell = || -> Result<(), WireError> {
-            let mut client = Box::new(dbdyno_wire::mysql::Connection::connect(&self.endpoint())?);
-            let answer = client.query("SELECT @@character_set_server, @@collation_server")?;
-            if let Some([Some(charset), Some(collation)]) = answer.rows.first().map(Vec::as_slice)
-                && collation != bootstrap::COLLATION
-            {
-                client.run(&format!(
-                    "ALTER DATABASE {DATABASE} CHARACTER SET {charset} COLLATE {collation}"
-                ))?;
-            }
-            client.close();
-            Ok(())
-        };
-        tell().map_err(|error| self.failed(format!("does not change its database: {error}")))
+        let told = tell_database(self.release.product, &self.endpoint());
+        told.map_err(|error| self.failed(format!("does not change its database: {error}")))
     }
 
     /// Logs in and asks for the data directory: on our port somebody else may have been faster.
@@ -622,6 +599,44 @@ impl std::fmt::Debug for Server {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}, pid {}, port {}", self.what, self.pid(), self.port)
     }
+}
+
+/// See [`Server::tell_database`].
+pub(crate) fn tell_database(product: Product, endpoint: &Endpoint) -> Result<(), WireError> {
+    if product.dialect() == Dialect::Postgres {
+        return Ok(());
+    }
+    let mut client = connect(product, endpoint)?;
+    let answer = client.query("SELECT @@character_set_server, @@collation_server")?;
+    if let Some([Some(charset), Some(collation)]) = answer.rows.first().map(Vec::as_slice)
+        && collation != bootstrap::COLLATION
+    {
+        client.run(&format!(
+            "ALTER DATABASE {DATABASE} CHARACTER SET {charset} COLLATE {collation}"
+        ))?;
+    }
+    client.close();
+    Ok(())
+}
+
+/// Makes `to`, which does not exist, a copy of the data directory `from`.
+pub(crate) fn copy_data(from: &Path, to: &Path) -> Result<(), SandboxError> {
+    let mut copy = child::command("cp");
+    copy.args(["-a", "--reflink=auto"]).arg(from).arg(to);
+    let output = copy.output().map_err(SandboxError::spawn("cp"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let detail = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+    Err(SandboxError::io("copy", from)(io::Error::other(detail)))
+}
+
+/// Makes a server's own directory, with a copy of a data directory in it.
+pub(crate) fn lay_out(work: &Path, data: &Path) -> Result<(), SandboxError> {
+    for dir in [work, &work.join("tmp")] {
+        child::private_dir(dir).map_err(SandboxError::io("create", dir))?;
+    }
+    copy_data(data, &work.join("data"))
 }
 
 /// A connection of the product's protocol.

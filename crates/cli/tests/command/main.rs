@@ -15,4 +15,5 @@ mod saturation;
 mod scripts;
 mod servers;
 mod sqlite;
+mod topology;
 mod tpcc;

@@ -56,7 +56,7 @@ impl Store {
 }
 
 /// The sandboxes that belong to process `pid`.
-fn sandboxes_of(home: &Home, pid: u32) -> Vec<PathBuf> {
+pub fn sandboxes_of(home: &Home, pid: u32) -> Vec<PathBuf> {
     let names = home.sandboxes().into_iter().filter(|name| name.contains(&format!("-{pid}-")));
     names.map(|name| home.path().join("run").join(name)).collect()
 }

@@ -19,6 +19,7 @@
 //! With a delay the members reach each other over ways of ours, see [`mod@delay`]; the first
 //! member is asked directly in any case.
 
+mod background;
 mod delay;
 mod group;
 mod lag;
@@ -42,6 +43,7 @@ use crate::release::Release;
 use crate::server::{Server, connect};
 use crate::space;
 use crate::template::Template;
+pub use background::{start_together, start_together_again, stop_together, together};
 use delay::Way;
 pub use lag::{Standing, Works};
 
@@ -146,6 +148,7 @@ impl Ensemble {
             let name = if number == 0 { name.to_owned() } else { format!("{name}-{}", number + 1) };
             let mut member =
                 Server::prepare(home, release, options, &name, template, copied_mb, progress)?;
+            member.is_called(&name, topology.shape.role(number));
             make_member(&member.node())?;
             let mut settings = settings(release, topology.shape, number, &ensemble.group_name);
             settings.retain(|(name, _)| !asked.contains(name));
@@ -250,11 +253,12 @@ impl Ensemble {
     /// a source and replicas the source last, so that none of them misses it.
     fn halt(&mut self) -> Result<(), SandboxError> {
         match self.topology.shape {
-            Shape::Group(_) => each(&mut self.members, Server::halt),
+            Shape::Group(_) => at_once(&mut self.members, Server::halt).map(|_| ()),
             Shape::Replicas(_) => {
                 let (source, replicas) = self.members.split_at_mut(1);
-                let down = each(replicas, Server::halt);
-                down.and(each(source, Server::halt))
+                let down = at_once(replicas, Server::halt);
+                // The source goes down whatever became of them.
+                down.and(at_once(source, Server::halt)).map(|_| ())
             }
         }
     }
@@ -427,18 +431,18 @@ fn wait_for_mark(node: &Node, mark: &str) -> Result<(), SandboxError> {
 
 /// Starts all at once: each takes a second or more, most of it waiting for the disk.
 fn launch_all(members: &mut [Server]) -> Result<(), SandboxError> {
-    each(members, Server::launch)
+    at_once(members, Server::launch).map(|_| ())
 }
 
-/// Does something with all at once. All of them end before the first complaint is heard.
-fn each(
-    members: &mut [Server],
-    what: impl Fn(&mut Server) -> Result<(), SandboxError> + Sync,
-) -> Result<(), SandboxError> {
+/// Does something with all at once. All of it ends before the first complaint is heard.
+fn at_once<T: Send, R: Send>(
+    items: impl IntoIterator<Item = T>,
+    what: impl Fn(T) -> Result<R, SandboxError> + Sync,
+) -> Result<Vec<R>, SandboxError> {
     thread::scope(|scope| {
         let what = &what;
         let threads: Vec<_> =
-            members.iter_mut().map(|member| scope.spawn(move || what(member))).collect();
+            items.into_iter().map(|item| scope.spawn(move || what(item))).collect();
         let ends = threads.into_iter().map(|thread| match thread.join() {
             Ok(end) => end,
             Err(panic) => std::panic::resume_unwind(panic),

@@ -1,0 +1,227 @@
+//! Servers in the background that belong together.
+//!
+//! ```text
+//!   bg/NAME/      the source or the primary
+//!   bg/NAME.2/    another member; its record says of whom, and what it is
+//!   bg/NAME.3/    …
+//! ```
+//!
+//! Each is a background server as any other. What belongs together is started, joined and stopped
+//! together, under the name of the first. There is no delay between them: nobody stays who could
+//! hold back what they send.
+
+use std::fs;
+use std::path::Path;
+
+use dbdyno_model::{Charset, Product, Role, Shape, Topology, Transport};
+use dbdyno_wire::Endpoint;
+
+use super::{Begins, Node, at_once, check, group, join, make_member, overlay, replicas, settings};
+use crate::background::{Background, Membership, State, end_processes};
+use crate::bootstrap::{DATABASE, USER};
+use crate::error::SandboxError;
+use crate::home::Home;
+use crate::options::Options;
+use crate::release::Release;
+use crate::server::{copy_data, lay_out, tell_database};
+use crate::space;
+use crate::template::Template;
+
+impl Background {
+    /// What it is among those that it belongs to.
+    pub fn role(&self) -> Option<Role> {
+        let membership = self.membership.as_ref()?;
+        Some(membership.shape.role(membership.number.saturating_sub(1)))
+    }
+}
+
+/// Starts servers of `release` that belong together on empty data directories; the first is called
+/// `name`, the others `name.2` and so on.
+///
+/// # Errors
+/// As [`Background::start`]; [`SandboxError::NotAMember`] if one does not join. Nothing stays
+/// behind then.
+pub fn start_together(
+    home: &Home,
+    release: &Release,
+    options: &Options,
+    shape: Shape,
+    name: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<Background>, SandboxError> {
+    check(release, shape)?;
+    let told = options.translate(release.product, &release.version)?;
+    let asked: Vec<String> = told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
+    let template = Template::of(home, release, options.encoding(), progress)?;
+    let needed_mb = u64::from(shape.members()) * options.disk_mb(release.product);
+    space::require(&format!("starting {shape}"), home.dir(), needed_mb)?;
+    let group_name = group::random_name()?;
+    let mut members = Vec::new();
+    progress(&format!("starting {} in the background as {name}, {shape}", release.name()));
+    let mut make = || -> Result<(), SandboxError> {
+        for number in 0..shape.members() {
+            let mut own = settings(release, shape, number, &group_name);
+            own.retain(|(name, _)| !asked.contains(name));
+            let mut all = told.settings();
+            overlay(&mut all, own);
+            let called =
+                if number == 0 { name.to_owned() } else { format!("{name}.{}", number + 1) };
+            let membership = Membership { shape, number: number + 1, of: name.to_owned() };
+            let member =
+                Background::make(home, release, all, &template, &called, Some(membership))?;
+            members.push(member);
+            let member = &members[usize::from(number)];
+            lay_out(&member.dir.join("s"), &template.data)?;
+            make_member(&node(member, release)?)?;
+        }
+        if release.product == Product::Postgres {
+            copy_the_source(home, release, &template, &mut members)?;
+        }
+        members = raise(home, release, &template, &members, Begins::Now)?;
+        Ok(())
+    };
+    let made = make();
+    if made.is_err() {
+        for member in &members {
+            end_processes(home, &member.dir);
+            let _ = fs::remove_dir_all(&member.dir);
+        }
+    }
+    made.map(|()| members)
+}
+
+/// All that belong to the same as this one, the first of them first; it alone if it is alone.
+pub fn together(home: &Home, one: &Background) -> Vec<Background> {
+    let Some(membership) = &one.membership else { return vec![one.clone()] };
+    let mut all = Background::all(home);
+    all.retain(|other| other.membership.as_ref().is_some_and(|m| m.of == membership.of));
+    all.sort_by_key(|member| member.membership.as_ref().map(|m| m.number));
+    all
+}
+
+/// Starts members, of which some or none run, on the data that they have. Those that run are
+/// stopped first, unless all do.
+///
+/// # Errors
+/// [`SandboxError::Unsuitable`] if a member or the tree is gone; as [`start_together`], but their
+/// data stay.
+pub fn start_together_again(
+    home: &Home,
+    members: &[Background],
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<Background>, SandboxError> {
+    let runs = |member: &Background| matches!(member.state(), State::Running(_));
+    if members.iter().all(runs) {
+        return Ok(members.to_vec());
+    }
+    let first = &members[0];
+    let shape = first.membership.as_ref().map(|membership| membership.shape);
+    let Some(shape) = shape.filter(|shape| usize::from(shape.members()) == members.len()) else {
+        return Err(first.unsuitable(
+            "not all of its members are here; remove it with `dbdyno server rm` and start anew"
+                .to_owned(),
+        ));
+    };
+    if members.iter().any(runs) {
+        stop_together(home, members)?;
+    }
+    let release = first.release(home)?;
+    let template = Template::of(home, &release, Charset::Default, progress)?;
+    members.iter().for_each(|member| end_processes(home, &member.dir));
+    progress(&format!("starting {} again, {shape}", first.name));
+    raise(home, &release, &template, members, Begins::Again).inspect_err(|_| {
+        members.iter().for_each(|member| end_processes(home, &member.dir));
+    })
+}
+
+/// Shuts down all members that run; those that follow first.
+///
+/// # Errors
+/// [`SandboxError::Unsuitable`] if none runs; [`SandboxError::StopFailed`] for the first that had
+/// to be killed, after all are down.
+pub fn stop_together(home: &Home, members: &[Background]) -> Result<(), SandboxError> {
+    let running: Vec<&Background> =
+        members.iter().filter(|m| matches!(m.state(), State::Running(_))).collect();
+    if running.is_empty() {
+        return members[0].stop(home);
+    }
+    let is_source = |member: &&Background| member.role() == Some(Role::Source);
+    // Those of a group go at once, since each takes seconds to say goodbye; a source goes last.
+    let (sources, others): (Vec<_>, Vec<_>) = running.into_iter().partition(is_source);
+    let down = at_once(others, |member| member.stop(home));
+    down.and(at_once(sources, |member| member.stop(home))).map(|_| ())
+}
+
+/// Starts the processes, joins them, and waits until all do their part.
+fn raise(
+    home: &Home,
+    release: &Release,
+    template: &Template,
+    members: &[Background],
+    begins: Begins,
+) -> Result<Vec<Background>, SandboxError> {
+    let launch =
+        |members: &[Background]| at_once(members, |member| member.launch(home, release, template));
+    let nodes = |members: &[Background]| -> Result<Vec<Node>, SandboxError> {
+        members.iter().map(|member| node(member, release)).collect()
+    };
+    let (mut up, others) = (launch(&members[..1])?, &members[1..]);
+    if release.product == Product::Postgres {
+        let port = up[0].port;
+        let all: Vec<Background> = up.iter().chain(others).cloned().collect();
+        replicas::point_standbys(&nodes(&all)?, &vec![port; members.len()])?;
+    }
+    up.extend(launch(others)?);
+    let nodes = nodes(&up)?;
+    if begins == Begins::Now {
+        // On the first only: the others get it from there.
+        tell_database(release.product, &nodes[0].endpoint)
+            .map_err(|error| nodes[0].fails(format!("does not change its database: {error}")))?;
+    }
+    let shape = up[0].membership.as_ref().map(|membership| membership.shape);
+    if let Some(shape) = shape {
+        let seen = vec![nodes[0].port; nodes.len()];
+        join(&nodes, Topology { shape, delay: None }, &seen)?;
+    }
+    Ok(up)
+}
+
+/// See [`replicas::copy_the_source`].
+fn copy_the_source(
+    home: &Home,
+    release: &Release,
+    template: &Template,
+    members: &mut [Background],
+) -> Result<(), SandboxError> {
+    members[0] = members[0].launch(home, release, template)?;
+    members[0].stop(home)?;
+    let source = data_of(&members[0].dir);
+    for member in &members[1..] {
+        let own = data_of(&member.dir);
+        fs::remove_dir_all(&own).map_err(SandboxError::io("remove", &own))?;
+        copy_data(&source, &own)?;
+    }
+    Ok(())
+}
+
+fn data_of(dir: &Path) -> std::path::PathBuf {
+    dir.join("s/data")
+}
+
+fn node(member: &Background, release: &Release) -> Result<Node, SandboxError> {
+    let role = member.role().map_or("", Role::name);
+    Ok(Node {
+        what: format!("{} {} ({}, {role})", release.product.name(), release.version, member.name),
+        product: release.product,
+        version: release.version.clone(),
+        endpoint: Endpoint {
+            transport: Transport::Tcp("127.0.0.1".to_owned(), member.port),
+            user: USER.to_owned(),
+            password: member.password()?,
+            database: DATABASE.to_owned(),
+        },
+        port: member.port,
+        log: member.error_log(),
+        data: data_of(&member.dir),
+    })
+}
