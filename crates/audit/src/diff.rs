@@ -9,6 +9,8 @@ use crate::varied::Varied;
 
 const VARIABLE: &str = "variable.";
 const SETTING: &str = "setting.";
+/// Facts that begin so are there to compare two families; within one its own settings say more.
+const NEUTRAL: &str = "neutral.";
 /// Rules of what two families spell, plan and answer in their own ways.
 const OF_A_FAMILY: [&str; 3] = ["plan", "plan-estimate", "results"];
 
@@ -21,7 +23,7 @@ pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
     let all = names.len();
     for name in names {
         let [base, test] = [facts.base, facts.test].map(|facts| facts.facts.get(name).cloned());
-        if base == test {
+        if base == test || (families == 1 && name.starts_with(NEUTRAL)) {
             continue;
         }
         let rule = rules::rule_of(name);

@@ -49,7 +49,8 @@ fn plant(facts: &mut PerArm<Environment>, name: &str) {
 /// The first fact of this form that an earlier rule has not.
 fn fact_of(rule: &Rule) -> Option<String> {
     let Looks::Facts(forms) = rule.looks_at else { return None };
-    Some(forms[0].replace('*', "x"))
+    let form = forms.iter().find(|form| !form.starts_with("neutral."))?;
+    Some(form.replace('*', "x"))
 }
 
 #[test]
@@ -168,6 +169,16 @@ fn another_plan_blocks_unless_something_was_varied_that_may_choose_it() {
     assert_eq!(of("mysql:8.0", "mysql:9.7", ("8.0.33", "9.7.4")), Weight::Annotates);
     assert_eq!(of("sqlite:", "sqlite:?page_size=4096", ("3", "3")), Weight::Annotates);
     assert_eq!(of(URL, "postgres://u@h/d", ("8.0.33", "17.2")), Weight::Harmless);
+}
+
+#[test]
+fn two_families_are_compared_in_words_of_neither() {
+    let mut facts = environments("8.0.33", "17.2");
+    facts.base.set("neutral.commit", "is not synced");
+    facts.test.set("neutral.commit", "is synced");
+    let of = |arms| weight_of(&arms, &facts, "neutral.commit").map(|(weight, ..)| weight);
+    assert_eq!(of(arms("mysql:8.0", "postgres:17")), Some(Weight::Annotates));
+    assert_eq!(of(arms("mysql:8.0", "mysql:9.7")), None, "its own settings say it");
 }
 
 #[test]

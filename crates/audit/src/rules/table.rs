@@ -133,6 +133,7 @@ pub const RULES: &[Rule] = &[
         Topic::Durability,
         (Blocks, Annotates),
         &[
+            "neutral.commit",
             "variable.innodb_flush_log_at_*",
             "variable.sync_binlog",
             "variable.log_bin",
@@ -357,6 +358,7 @@ pub const RULES: &[Rule] = &[
         Topic::Memory,
         (Annotates, Annotates),
         &[
+            "neutral.buffer_mb",
             "variable.innodb_buffer_pool_size",
             "variable.shared_buffers",
             "variable.key_buffer_size",

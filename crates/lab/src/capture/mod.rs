@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   when         what                                          names
-//!   it is up     version, settings, build                      server. variable. build. …
+//!   it is up     version, settings, build                      server. variable. neutral. …
 //!                its process, limits, allocator, disk          process.
 //!   it is full   tables: kind, indexes, rows, sum, size        table. data.
 //!                plan and answer of every statement            plan[LOAD]. estimate[…] result[…]

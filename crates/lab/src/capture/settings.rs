@@ -45,8 +45,43 @@ pub(crate) fn settings(
             environment.set(format!("variable.{name}"), general(value, instance));
         }
     }
+    neutral(dialect, &mut environment);
     build(client, dialect, &mut environment);
     Ok(environment)
+}
+
+/// What two families promise, in words of neither: what a commit waits for, and how much memory
+/// pages have.
+fn neutral(dialect: Dialect, environment: &mut Environment) {
+    let variable = |name: &str| environment.get(&format!("variable.{name}")).to_owned();
+    let (commit, buffer) = match dialect {
+        Dialect::Mysql => {
+            let redo = variable("innodb_flush_log_at_trx_commit") == "1";
+            let binlog = variable("log_bin") != "ON" || variable("sync_binlog") == "1";
+            let buffer = variable("innodb_buffer_pool_size").parse::<u64>().ok();
+            (commit_of(redo, binlog), buffer.map(|bytes| bytes >> 20))
+        }
+        Dialect::Postgres => {
+            let synced = variable("fsync") == "on" && variable("synchronous_commit") != "off";
+            // In blocks of 8 KB: `16384 8kB`.
+            let blocks = variable("shared_buffers");
+            let blocks = blocks.strip_suffix(" 8kB").and_then(|blocks| blocks.parse::<u64>().ok());
+            (commit_of(synced, synced), blocks.map(|blocks| blocks >> 7))
+        }
+        Dialect::Sqlite => return,
+    };
+    environment.set("neutral.commit", commit);
+    if let Some(mb) = buffer {
+        environment.set("neutral.buffer_mb", mb.to_string());
+    }
+}
+
+fn commit_of(redo: bool, binlog: bool) -> &'static str {
+    match (redo, binlog) {
+        (true, true) => "is synced",
+        (true, false) => "syncs the redo log only",
+        (false, _) => "is not synced",
+    }
 }
 
 /// What tables have that say nothing else.
@@ -122,6 +157,32 @@ pub(crate) fn general(value: &str, instance: &[(String, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn families_are_compared_in_words_of_neither() {
+        let of = |dialect, settings: &[(&str, &str)]| {
+            let mut facts = Environment::default();
+            for (name, value) in settings {
+                facts.set(format!("variable.{name}"), *value);
+            }
+            neutral(dialect, &mut facts);
+            format!("{}, {} MB", facts.get("neutral.commit"), facts.get("neutral.buffer_mb"))
+        };
+        let commit = "innodb_flush_log_at_trx_commit";
+        let pool = ("innodb_buffer_pool_size", "134217728");
+        let mysql =
+            |settings: [(&str, &str); 3]| of(Dialect::Mysql, &[&settings[..], &[pool]].concat());
+        let log = [("log_bin", "ON"), ("sync_binlog", "0")];
+        assert_eq!(mysql([(commit, "1"), log[0], log[1]]), "syncs the redo log only, 128 MB");
+        assert_eq!(mysql([(commit, "1"), ("log_bin", "OFF"), log[1]]), "is synced, 128 MB");
+        assert_eq!(mysql([(commit, "2"), log[0], log[1]]), "is not synced, 128 MB");
+        let postgres = |synchronous| {
+            let buffers = ("shared_buffers", "16384 8kB");
+            of(Dialect::Postgres, &[("fsync", "on"), ("synchronous_commit", synchronous), buffers])
+        };
+        assert_eq!(postgres("on"), "is synced, 128 MB");
+        assert_eq!(postgres("off"), "is not synced, 128 MB");
+    }
 
     #[test]
     fn a_build_is_known_by_its_compiler_and_its_flags() {
