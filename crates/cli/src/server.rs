@@ -436,11 +436,29 @@ fn told(home: &Home, flags: &OptionsOf) -> Result<Exit, Failure> {
     Ok(Exit::Holds)
 }
 
+/// A text in lines of at most `width` letters, as far as its words allow.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().filter(|line| line.len() + word.len() < width);
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => line.extend([" ", word]),
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
 fn presets() -> Result<Exit, Failure> {
     let mut text = String::new();
     for about in PRESETS {
         let setting = Setting::Preset(about.preset).to_string();
-        text.push_str(&format!("{setting:15}  {}\n", about.text));
+        let lines = wrapped(about.text, 78);
+        for (number, line) in lines.iter().enumerate() {
+            let left = if number == 0 { setting.as_str() } else { "" };
+            text.push_str(&format!("{left:15}  {line}\n"));
+        }
     }
     text.push_str("`dbdyno server options 'SERVER?preset=NAME'` shows what each tells a server\n");
     output::print(&text)?;

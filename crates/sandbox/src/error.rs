@@ -242,8 +242,8 @@ fn start_hint(log: &[String]) -> &'static str {
         .iter()
         .any(|part| says(part))
     {
-        "correct what the log names or leave it out (`dbdyno server options` shows all that a \
-         server is told)"
+        "correct what the log names or leave it out, and try again (`dbdyno server options` shows \
+         all that a server is told)"
     } else if says("could not look up effective user ID") {
         "run dbdyno under an account that is in /etc/passwd"
     } else if says("emory") || says("shared_buffers") || says("buffer pool") {
