@@ -9,6 +9,10 @@ pub struct Look {
     pub server: Option<ServerSample>,
     /// The arm that waits: it should not, but may, have work left over.
     waiting: Option<ServerSample>,
+    /// Those that follow the arm that is measured, where it is not alone.
+    members: Vec<Option<ServerSample>>,
+    /// Those that follow the arm that waits.
+    waiting_members: Vec<Option<ServerSample>>,
     host: Option<HostSample>,
 }
 
@@ -16,8 +20,37 @@ impl Look {
     /// Looks at both arms and at the host. What cannot be seen is left out.
     pub fn take(measured: Option<&ServerProbe>, waiting: Option<&ServerProbe>) -> Look {
         let sample = |probe: Option<&ServerProbe>| probe.and_then(|probe| probe.sample().ok());
-        Look { server: sample(measured), waiting: sample(waiting), host: HostSample::read().ok() }
+        Look {
+            server: sample(measured),
+            waiting: sample(waiting),
+            members: Vec::new(),
+            waiting_members: Vec::new(),
+            host: HostSample::read().ok(),
+        }
     }
+
+    /// And at those that follow them, who are neither the arm nor other work.
+    pub fn with_members(mut self, measured: &[ServerProbe], waiting: &[ServerProbe]) -> Look {
+        let sample = |probes: &[ServerProbe]| -> Vec<_> {
+            probes.iter().map(|probe| probe.sample().ok()).collect()
+        };
+        self.members = sample(measured);
+        self.waiting_members = sample(waiting);
+        self
+    }
+}
+
+/// Processor time that each of those that follow the measured arm used between two looks.
+pub fn members_cpu_ns(looks: &[Look]) -> Vec<Option<u64>> {
+    let [opened, closed] = looks else { return Vec::new() };
+    used(&opened.members, &closed.members)
+}
+
+fn used(opened: &[Option<ServerSample>], closed: &[Option<ServerSample>]) -> Vec<Option<u64>> {
+    let pairs = opened.iter().zip(closed);
+    pairs
+        .map(|(opened, closed)| closed.as_ref()?.cost_since(opened.as_ref()?).server_cpu_ns)
+        .collect()
 }
 
 /// Sums over the rounds of a run.
@@ -47,8 +80,14 @@ impl Neighbours {
             self.waiting_rounds += 1;
             self.waiting += waiting_ns as f64 / (measured_ns + waiting_ns).max(1) as f64;
         }
+        let followers = [
+            used(&opened.members, &closed.members),
+            used(&opened.waiting_members, &closed.waiting_members),
+        ];
+        let members_ns: u64 = followers.into_iter().flatten().flatten().sum();
         if let (Some(opened), Some(closed)) = (&opened.host, &closed.host)
-            && let Some(shares) = closed.shares_since(opened, measured_ns + waiting_ns.unwrap_or(0))
+            && let Some(shares) =
+                closed.shares_since(opened, measured_ns + waiting_ns.unwrap_or(0) + members_ns)
         {
             self.rounds += 1;
             self.foreign += shares.foreign;

@@ -154,6 +154,12 @@ impl Station {
         }
     }
 
+    /// Probes of those that follow it, by their number; none where it is alone.
+    pub(crate) fn followers(&self) -> Vec<ServerProbe> {
+        let members = self.ensemble().into_iter().flat_map(Ensemble::members).skip(1);
+        members.map(|(_, member)| ServerProbe::of_process(member.pid())).collect()
+    }
+
     /// The image that it started from, and when that was made, in words.
     pub fn image(&self) -> Option<String> {
         let Origin::Image(image) = &self.origin else { return None };

@@ -8,12 +8,18 @@
 //!                                           as it was while the tables were filled
 //!                 topology.member.2.role    secondary
 //!   each round    topology.member.2.behind_transactions, _bytes, _seconds, at its end
+//!                 topology.member.2.cpu_ns, in its window
 //! ```
+//!
+//! The cost of the server is that of the first member. What the others use is told beside it, and
+//! never added to it: whether it counts depends on the question.
 
 use std::collections::BTreeMap;
 
 use dbdyno_model::{Arm, Environment, LatencyHistogram, Readings, Role, Round, Severity, Warning};
 use dbdyno_sandbox::{Ensemble, Standing, Works};
+
+use crate::neighbours::{Look, members_cpu_ns};
 
 /// Variables that are of the instance, or say what it has done so far.
 const OWN_VARIABLES: [&str; 11] = [
@@ -67,6 +73,19 @@ pub(crate) fn measure_delay(environment: &mut Environment, ensemble: &Ensemble) 
     note("back", &added.back);
 }
 
+/// What those that follow used in the window of a round.
+pub(crate) fn readings(looks: &[Look]) -> Readings {
+    let mut readings = Readings::default();
+    for (number, cpu_ns) in (2_u8..).zip(members_cpu_ns(looks)) {
+        readings.set(&cpu_name(number), cpu_ns.map(|ns| ns as f64));
+    }
+    readings
+}
+
+fn cpu_name(member: u8) -> String {
+    format!("topology.member.{member}.cpu_ns")
+}
+
 /// What was seen of those that follow, over the whole run.
 #[derive(Default)]
 pub(crate) struct Following(BTreeMap<(Arm, u8), Seen>);
@@ -76,6 +95,8 @@ struct Seen {
     rounds: u32,
     /// Rounds after which it had fallen behind.
     behind: u32,
+    cpu_ns: f64,
+    statements: u64,
     /// As it was when it was furthest behind.
     worst: Standing,
     /// What it, or asking it, said when it did not do its part.
@@ -89,7 +110,10 @@ impl Following {
             Ok(all) => {
                 for standing in all {
                     note(&mut round.readings, &standing);
-                    self.count(arm, standing, round.events);
+                    let member = standing.member;
+                    let seen = self.count(arm, standing, round.events);
+                    seen.cpu_ns += round.readings.get(&cpu_name(member)).unwrap_or(0.0);
+                    seen.statements += round.statements;
                 }
             }
             // The run goes on: the first member is the one that is measured.
@@ -101,11 +125,13 @@ impl Following {
         }
     }
 
-    fn count(&mut self, arm: Arm, standing: Standing, events: u64) {
+    fn count(&mut self, arm: Arm, standing: Standing, events: u64) -> &mut Seen {
         let seen = self.0.entry((arm, standing.member)).or_insert_with(|| Seen {
             role: standing.role,
             rounds: 0,
             behind: 0,
+            cpu_ns: 0.0,
+            statements: 0,
             worst: standing.clone(),
             lost: None,
         });
@@ -118,11 +144,31 @@ impl Following {
         if much(&standing) > much(&seen.worst) {
             seen.worst = standing;
         }
+        seen
+    }
+
+    /// What the members used that are not in the cost of the server.
+    fn cost(&self, arm: Arm) -> Option<Warning> {
+        let of_arm = self.0.iter().filter(|((of, _), seen)| *of == arm && seen.cpu_ns > 0.0);
+        let each = of_arm.map(|((_, member), seen)| {
+            let us_per_op = seen.cpu_ns / 1e3 / seen.statements.max(1) as f64;
+            format!("member {member} ({}) {us_per_op:.1} µs/op", seen.role.name())
+        });
+        let each: Vec<String> = each.collect();
+        (!each.is_empty()).then(|| {
+            let text = format!(
+                "{arm}: the cost of the server is that of its first member; beside it the others \
+                 used processor time: {}",
+                each.join(", ")
+            );
+            Warning::new(Severity::Note, "members-cost", text)
+        })
     }
 
     /// What the reader of the run must know.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
-        let mut warnings = Vec::new();
+        let mut warnings: Vec<Warning> =
+            Arm::BOTH.into_iter().filter_map(|arm| self.cost(arm)).collect();
         for ((arm, member), seen) in &self.0 {
             let who = format!("{arm}: member {member} ({})", seen.role.name());
             if let Some(why) = &seen.lost {

@@ -8,7 +8,7 @@ use dbdyno_load::closed::Measured;
 use dbdyno_load::{
     Connector, LoadError, Moment, OpenSpec, RoundSpec, Thinking, run_open, run_round,
 };
-use dbdyno_model::{Arm, Cell, Cost, Dialect, Placement, Plan, Readings, Round, RoundKey, Warning};
+use dbdyno_model::{Arm, Cell, Cost, Dialect, Placement, Plan, Round, RoundKey, Warning};
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Load, ReadyLoad};
@@ -21,6 +21,7 @@ use crate::hiccup::HiccupMeter;
 use crate::neighbours::{Look, Neighbours};
 use crate::refill;
 use crate::station::Station;
+use crate::topology;
 use crate::warmth::Warmth;
 use crate::watch::Watch;
 
@@ -68,6 +69,8 @@ pub struct Track<'a> {
     connector: Connector,
     dialect: Dialect,
     probe: Option<ServerProbe>,
+    /// Those that follow it, where it is not alone.
+    members: Vec<ServerProbe>,
     /// Number of the first operation of a pair.
     offset: u64,
     source: Load,
@@ -108,6 +111,7 @@ impl<'a> Track<'a> {
             connector: station.connector.clone(),
             dialect: station.dialect,
             probe: station.probe.clone(),
+            members: station.followers(),
             offset: offset(station, turn),
             source,
             load,
@@ -236,6 +240,7 @@ impl<'a> Track<'a> {
         let think = arrivals::thinking(plan, key.pair);
         let spec = RoundSpec { lead_in, window, think, ..spec };
         let entrance = Entrance::begin(key.arm, clients);
+        let idle = waiting.followers();
         let mut looks = Vec::with_capacity(2);
         let (mut meter, mut pauses) = (None, None);
         let mut look = |moment: Moment| {
@@ -248,7 +253,8 @@ impl<'a> Track<'a> {
                 Moment::Opened => {}
                 Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop),
             }
-            looks.push(Look::take(self.probe.as_ref(), waiting.probe.as_ref()));
+            let look = Look::take(self.probe.as_ref(), waiting.probe.as_ref());
+            looks.push(look.with_members(&self.members, &idle));
         };
         let outcome = match schedule {
             None => run_round(&spec, &mut look).map(|measured| (measured, None)),
@@ -279,7 +285,7 @@ impl<'a> Track<'a> {
             cost,
             pauses,
             open,
-            readings: Readings::default(),
+            readings: topology::readings(&looks),
         })
     }
 

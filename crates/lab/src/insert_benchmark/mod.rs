@@ -267,7 +267,8 @@ impl<'a> StepTrack<'a> {
         let debt = self.control.debt();
         let mut looks = Vec::with_capacity(2);
         let mut look = |_: Moment| {
-            looks.push(Look::take(self.station.probe.as_ref(), waiting.probe.as_ref()));
+            let look = Look::take(self.station.probe.as_ref(), waiting.probe.as_ref());
+            looks.push(look.with_members(&self.station.followers(), &waiting.followers()));
         };
         let clients = key.cell.clients;
         let measured = match self.step.work(&self.sizes) {
