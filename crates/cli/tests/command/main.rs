@@ -9,6 +9,7 @@ mod driving;
 mod guest;
 mod images;
 mod insert_benchmark;
+mod killed;
 mod options;
 mod resume;
 mod saturation;

@@ -1,0 +1,229 @@
+//! dbdyno, killed at any moment, leaves no process, a home that the next command can use as it is,
+//! whole images, and a store with valid shorter runs.
+//!
+//! ```text
+//!   prepare ─▶ compare … ──kill──▶ no process left ─▶ next command ─▶ home, images, store ─▶ again
+//!              fit releases, init, fill, image, rounds, report
+//! ```
+//!
+//! Moments are random and uniform over the length of a whole comparison, which is counted in polls
+//! and not in seconds; the seed is printed and can be given as `DBDYNO_TEST_SEED`.
+#![expect(clippy::print_stderr, reason = "what was killed when is worth knowing after a failure")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use dbdyno_model::random::stream;
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::common::{Done, Home, end, eventually, finish, signal, turn};
+use crate::servers::{Store, home};
+
+const POLL: Duration = Duration::from_millis(10);
+/// The releases whose trees are used, by the beginnings of their names.
+const TREES: [&str; 2] = ["mariadb-10.11.", "postgres-17."];
+const COMPARE: [&str; 18] = [
+    "compare",
+    "mariadb:10.11@debian?image=fresh",
+    "postgres:17@debian",
+    "--quick",
+    "--seconds",
+    "0.2",
+    "--warm-up",
+    "0.3",
+    "--rows",
+    "3000",
+    "--rounds",
+    "1",
+    "--restarts",
+    "0",
+    "--load",
+    "delete",
+    "--format",
+    "json",
+];
+
+/// A home and a store that are used and killed in.
+struct Victim {
+    home: Home,
+    store: Store,
+    /// Where trees are copied from.
+    shared: PathBuf,
+}
+
+impl Victim {
+    fn new(shared: &Home) -> Victim {
+        // Makes sure that both releases are there.
+        for server in ["mariadb:10.11@debian", "postgres:17@debian"] {
+            assert_eq!(shared.dbdyno(["server", "get", server]).code, 0, "{server}");
+        }
+        let victim =
+            Victim { home: Home::new(), store: Store::new(), shared: shared.path().to_owned() };
+        assert_eq!(victim.home.dbdyno(["server", "ls"]).code, 0);
+        victim.copy("tools", "patchelf");
+        victim.renew_trees();
+        victim
+    }
+
+    /// Copies what begins so from the shared home.
+    fn copy(&self, part: &str, beginning: &str) {
+        for path in children(&self.shared.join(part)) {
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            if name.starts_with(beginning) && !name.contains('@') {
+                let to = self.home.path().join(part).join(&name);
+                let _need_not_be_there = fs::remove_dir_all(&to);
+                let mut copy = Command::new("cp");
+                copy.args(["-a", "--reflink=auto"]).arg(&path).arg(&to);
+                assert!(copy.status().unwrap().success(), "{name}");
+            }
+        }
+    }
+
+    /// Trees from elsewhere have to be fitted to their place.
+    fn renew_trees(&self) {
+        TREES.iter().for_each(|tree| self.copy("servers", tree));
+    }
+
+    fn remove_all_in(&self, part: &str) {
+        children(&self.home.path().join(part)).iter().for_each(|path| {
+            fs::remove_dir_all(path).unwrap();
+        });
+    }
+
+    fn start(&self) -> Child {
+        let mut command = self.store.command(&self.home, &COMPARE);
+        command.arg("--report").arg(self.home.path().join("report.html"));
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Processes that have anything to do with the home.
+    fn processes(&self) -> Vec<String> {
+        let home = self.home.path();
+        let about = |pid: &Path| {
+            let link = |name| fs::read_link(pid.join(name)).is_ok_and(|to| to.starts_with(home));
+            let words = fs::read(pid.join("cmdline")).unwrap_or_default();
+            let words = String::from_utf8_lossy(&words).replace('\0', " ");
+            (link("cwd") || link("exe") || words.contains(&*home.to_string_lossy()))
+                .then(|| format!("{}: {words}", pid.display()))
+        };
+        let is_process = |path: &PathBuf| path.join("cmdline").exists();
+        children(Path::new("/proc"))
+            .iter()
+            .filter(|p| is_process(p))
+            .filter_map(|p| about(p))
+            .collect()
+    }
+
+    /// What must hold whenever no dbdyno runs here.
+    fn check(&self, what: &str) {
+        eventually("the end of all processes", || self.processes().is_empty());
+        let images = finish(self.store.command(&self.home, &["server", "images", "--check"]));
+        assert_eq!(images.code, 0, "{what}: {images:?}");
+        for part in ["run", "servers", "templates", "images", "tools"] {
+            let left = children(&self.home.path().join(part));
+            let unfinished = |path: &PathBuf| {
+                part == "run" || path.file_name().unwrap().to_string_lossy().starts_with(".tmp")
+            };
+            let left: Vec<&PathBuf> = left.iter().filter(|path| unfinished(path)).collect();
+            assert!(left.is_empty(), "{what}: {left:?}");
+        }
+        for run in self.runs() {
+            let shown = finish(self.store.command(&self.home, &["show", &run, "--format", "json"]));
+            assert!([0, 3].contains(&shown.code), "{what}: {shown:?}");
+            let run: Value = serde_json::from_str(&shown.out).unwrap();
+            let known = ["partial", "interrupted", "complete"];
+            assert!(known.contains(&run["status"].as_str().unwrap()), "{what}: {run}");
+        }
+    }
+
+    /// Ids of the stored runs.
+    fn runs(&self) -> Vec<String> {
+        let runs = finish(self.store.command(&self.home, &["runs", "--limit", "1000"]));
+        assert_eq!(runs.code, 0, "{runs:?}");
+        let id = |line: &str| line.split_whitespace().next().map(str::to_owned);
+        let is_id = |word: &String| word.len() == 8 && word.bytes().all(|b| b.is_ascii_hexdigit());
+        runs.out.lines().filter_map(id).filter(is_id).collect()
+    }
+
+    /// Polls that a whole comparison takes.
+    fn whole(&self) -> u64 {
+        let mut child = self.start();
+        let mut polls = 0;
+        while child.try_wait().unwrap().is_none() {
+            std::thread::sleep(POLL);
+            polls += 1;
+        }
+        let Done { code, err, .. } = end(child);
+        assert_eq!(code, 3, "one round is too few for a verdict: {err}");
+        polls
+    }
+}
+
+fn children(dir: &Path) -> Vec<PathBuf> {
+    fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+fn killed(moments: u32, from_the_network: bool) {
+    let Some(shared) = home() else { return };
+    let _turn = turn();
+    let victim = Victim::new(&shared);
+    let seed = std::env::var("DBDYNO_TEST_SEED").ok().and_then(|text| text.parse().ok());
+    let seed: u64 = seed.unwrap_or(20_261_121);
+    let whole = victim.whole();
+    victim.check("a whole comparison");
+    eprintln!("seed {seed}, a whole comparison takes {whole} polls");
+    for moment in 0..moments {
+        let prepared = match moment % 5 {
+            1 if from_the_network && moment % 20 == 1 => {
+                victim.remove_all_in("servers");
+                "nothing got"
+            }
+            1 => {
+                victim.renew_trees();
+                "releases to fit"
+            }
+            3 => {
+                victim.remove_all_in("templates");
+                "nothing initialised"
+            }
+            _ => "everything there",
+        };
+        let polls = stream(&[seed, u64::from(moment)]).below(whole + whole / 20);
+        let by = match moment % 4 {
+            1 => Signal::SIGINT,
+            3 => Signal::SIGTERM,
+            _ => Signal::SIGKILL,
+        };
+        let mut child = victim.start();
+        let runs_still = (0..polls).all(|_| {
+            std::thread::sleep(POLL);
+            child.try_wait().unwrap().is_none()
+        });
+        if runs_still {
+            signal(&child, by);
+        }
+        let Done { code, err, .. } = end(child);
+        let last = err.lines().last().unwrap_or_default().to_owned();
+        let what =
+            format!("{moment}: {by} after {polls} of {whole} polls, {prepared}, ended {code}");
+        eprintln!("{what}; runs {}; {last}", victim.runs().len());
+        assert!([-1, 2, 3, 130, 143].contains(&code), "{what}: {err}");
+        victim.check(&what);
+    }
+    victim.whole();
+    victim.check("the comparison after all");
+}
+
+#[test]
+fn killed_at_ten_moments_dbdyno_leaves_nothing_behind_and_nothing_half_made() {
+    killed(10, false);
+}
+
+#[test]
+#[ignore = "takes a quarter of an hour and gets releases from the network"]
+fn killed_at_a_hundred_moments_dbdyno_leaves_nothing_behind_and_nothing_half_made() {
+    killed(100, true);
+}
