@@ -189,6 +189,19 @@ fn begin(flags: &Compare, arms: &mut PerArm<ArmSpec>) -> Result<(), Failure> {
             begin.upgrade_from.clone_from(&flags.upgrade_from);
         }
         topology(flags, arm, begin)?;
+        if begin.upgrade_from.is_some() && begin.topology.is_some() {
+            return Err(Failure::Usage(
+                "an upgrade in place is of one server; leave upgrade-from out, or the topology"
+                    .to_owned(),
+            ));
+        }
+        if begin.upgrade_from.is_some() && begin.image == ImageUse::None {
+            return Err(Failure::Usage(
+                "an upgrade in place begins with an image of the older release; leave image=none \
+                 out, or upgrade-from"
+                    .to_owned(),
+            ));
+        }
     }
     Ok(())
 }

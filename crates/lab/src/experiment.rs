@@ -17,6 +17,7 @@ use crate::provenance;
 use crate::resume::{self, Hold, Remaining};
 use crate::saturation;
 use crate::station::{SetUp, Station};
+use crate::upgrade;
 use crate::watch::{Progress, Watch};
 
 /// The place where experiments are carried out.
@@ -134,6 +135,7 @@ fn check(lab: &mut Lab<'_>, plan: &Plan, stations: &PerArm<Station>) -> Result<(
 
 fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
     loads::check(plan)?;
+    upgrade::check(lab.home, plan)?;
     let datasets = datasets_of(plan)?;
     let mut facts = dbdyno_probe::host_facts();
     facts.extend(dbdyno_probe::filesystem_facts(lab.home.dir()));

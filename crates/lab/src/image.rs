@@ -30,6 +30,9 @@ pub(crate) enum Origin {
     Filling,
     /// They are filled and kept as an image with this key, unless one is there by then.
     Making(ImageKey),
+    /// They are in this image of an older release, of which the server has a copy that it has
+    /// upgraded; that is kept as an image with this key.
+    Upgrading(Image, ImageKey),
     /// They are in this image, of which the server has a copy.
     Image(Image),
 }

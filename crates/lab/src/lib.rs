@@ -43,6 +43,7 @@ pub mod station;
 mod stationary;
 mod topology;
 mod track;
+mod upgrade;
 mod warmth;
 pub mod watch;
 mod yardstick;

@@ -22,6 +22,7 @@ use crate::image::{self, Origin, Policy};
 use crate::pragma;
 use crate::provenance;
 use crate::topology;
+use crate::upgrade::Older;
 use crate::watch::{Progress, Watch};
 
 /// An arm that can be asked.
@@ -241,15 +242,23 @@ impl Station {
         let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
         let release =
             dbdyno_sandbox::get(setup.home, product, &wanted.version, &mut say).map_err(sandbox)?;
-        let options = Options::for_host(setup.memory_mb).for_clients(setup.clients);
-        let options = with_room(options.with(&wanted.settings), setup.datasets);
+        let options = options(setup, wanted);
         let translation = options.translate(product, &release.version).map_err(sandbox)?;
         for told in translation.of_the_user() {
             let text = format!("{} ({})", told.assignment(), told.reason());
             watch.progress(Progress::Told(arm, &text));
         }
+        let older = setup.spec.begin.upgrade_from.as_deref();
+        let older = older.map(|from| Older::find(setup, wanted, from, watch)).transpose()?;
+        let mut warnings = Vec::new();
+        if let Some(older) = &older {
+            warnings.push(older.warning(arm, &release)?);
+        }
+        let mut origin = origin(setup, &release, &options, older.as_ref()).map_err(sandbox)?;
+        if let (Origin::Making(key), Some(older)) = (&origin, &older) {
+            origin = Origin::Upgrading(older.image(setup, wanted, watch)?, key.clone());
+        }
         let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
-        let origin = origin(setup, &release, &options).map_err(sandbox)?;
         let keeper = launch(setup, &release, &options, &origin, &mut say).map_err(sandbox)?;
         let Some(server) = keeper.server() else { unreachable!("it was started just now") };
         let endpoint = server.endpoint();
@@ -286,7 +295,7 @@ impl Station {
             dialect: product.dialect(),
             probe: Some(probe),
             environment,
-            warnings: Vec::new(),
+            warnings,
             keeper,
             origin,
             cache: setup.spec.begin.cache,
@@ -373,6 +382,14 @@ impl Station {
         let made = match std::mem::replace(&mut self.origin, Origin::Filling) {
             Origin::Filling => return self.fill_tables(setup, watch),
             Origin::Image(image) => (image, "made earlier"),
+            Origin::Upgrading(_, key) => {
+                let Keeper::Server(server) = &mut self.keeper else { return Ok(()) };
+                let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
+                match server.keep_as_image(setup.home, &key, &mut say).map_err(sandbox)? {
+                    Some(image) => (image, "made by this run"),
+                    None => return self.come_back(setup.arm, setup.datasets),
+                }
+            }
             Origin::Making(key) => {
                 // The other arm may have made it since we looked.
                 let found = Image::find(setup.home, &key);
@@ -403,26 +420,13 @@ impl Station {
     }
 
     fn fill_tables(&self, setup: &SetUp<'_>, watch: &mut dyn Watch) -> Result<(), LabError> {
-        let arm = setup.arm;
         if matches!(self.keeper, Keeper::Shared) {
             return Ok(());
         }
-        let mut tell = |progress| match progress {
-            FillProgress::Rows { done, total } => {
-                watch.progress(Progress::Filling { arm, done, total });
-            }
-            FillProgress::Finishing(table) => {
-                let text = format!("making the index of table {}", table + 1);
-                watch.progress(Progress::Stage(arm, &text));
-            }
-        };
-        let mut fill_one = |dataset: &Arc<dyn Dataset>| {
-            fill(&self.connector, self.dialect, &**dataset, setup.stop, &mut tell)
-        };
-        let filled = setup.datasets.iter().try_for_each(&mut fill_one);
-        filled
-            .and_then(|()| self.write_back())
-            .map_err(|error| LabError::Load(arm, "filling the tables".to_owned(), error))
+        fill_all(&self.connector, self.dialect, setup, watch)?;
+        self.write_back().map_err(|error| {
+            LabError::Load(setup.arm, "writing back the filled tables".to_owned(), error)
+        })
     }
 
     /// Lets PostgreSQL write what filling has changed, so that the first cell does not pay for it.
@@ -483,7 +487,7 @@ fn launch(
 ) -> Result<Keeper, SandboxError> {
     let (home, name) = (setup.home, setup.arm.name());
     let image = match origin {
-        Origin::Image(image) => Some(image),
+        Origin::Image(image) | Origin::Upgrading(image, _) => Some(image),
         Origin::Filling | Origin::Making(_) => None,
     };
     if let Some(topology) = setup.spec.begin.topology {
@@ -505,6 +509,38 @@ fn ensemble_words(keeper: &Keeper) -> Vec<(String, String)> {
     }
 }
 
+/// Makes and fills the tables there.
+///
+/// # Errors
+/// The server's refusal, or a request to stop.
+pub(crate) fn fill_all(
+    connector: &Connector,
+    dialect: Dialect,
+    setup: &SetUp<'_>,
+    watch: &mut dyn Watch,
+) -> Result<(), LabError> {
+    let arm = setup.arm;
+    let mut tell = |progress| match progress {
+        FillProgress::Rows { done, total } => {
+            watch.progress(Progress::Filling { arm, done, total });
+        }
+        FillProgress::Finishing(table) => {
+            let text = format!("making the index of table {}", table + 1);
+            watch.progress(Progress::Stage(arm, &text));
+        }
+    };
+    let mut fill_one =
+        |dataset: &Arc<dyn Dataset>| fill(connector, dialect, &**dataset, setup.stop, &mut tell);
+    let filled = setup.datasets.iter().try_for_each(&mut fill_one);
+    filled.map_err(|error| LabError::Load(arm, "filling the tables".to_owned(), error))
+}
+
+/// How a server of this arm is set up, whatever release it is.
+pub(crate) fn options(setup: &SetUp<'_>, wanted: &ReleaseSpec) -> Options {
+    let options = Options::for_host(setup.memory_mb).for_clients(setup.clients);
+    with_room(options.with(&wanted.settings), setup.datasets)
+}
+
 /// Room for these tables: their rows as text, twice, for what indexes and pages take.
 fn with_room(options: Options, datasets: &[Arc<dyn Dataset>]) -> Options {
     let bytes: u64 = datasets.iter().map(|dataset| dataset.bytes()).sum();
@@ -512,18 +548,25 @@ fn with_room(options: Options, datasets: &[Arc<dyn Dataset>]) -> Options {
 }
 
 /// Where the tables of a release come from.
-fn origin(setup: &SetUp<'_>, release: &Release, options: &Options) -> Result<Origin, SandboxError> {
+fn origin(
+    setup: &SetUp<'_>,
+    release: &Release,
+    options: &Options,
+    older: Option<&Older>,
+) -> Result<Origin, SandboxError> {
     let begin = &setup.spec.begin;
     let policy = match (image::policy(begin.image, setup.datasets), begin.topology) {
         // An image is made of a server that is alone; members can start as copies of it.
         (Policy::UseOrMake, Some(_)) => Policy::Use,
         (Policy::Make, Some(_)) => Policy::Fill,
+        (Policy::Use, None) if older.is_some() => Policy::UseOrMake,
         (policy, _) => policy,
     };
     if policy == Policy::Fill {
         return Ok(Origin::Filling);
     }
-    let content = image::content(setup.datasets, release.product.dialect());
+    let mut content = image::content(setup.datasets, release.product.dialect());
+    content.extend(older.map(|older| format!("upgraded from {}", older.key.name())));
     let key = ImageKey::new(release, options, &content)?;
     let found = Image::find(setup.home, &key);
     Ok(match (policy, found) {

@@ -38,8 +38,25 @@ pub(crate) fn bootstrap_sql(
     share: &Path,
     password: &str,
 ) -> Result<String, SandboxError> {
+    let mut sql = scripts(&SCRIPTS, share)?;
+    let modern = product == Product::MariaDb && at_least(version, "10.4");
+    sql.push_str(&if modern { accounts_in_json(password) } else { accounts_in_table(password) });
+    sql.push_str(&format!(
+        "CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE {COLLATION};\n"
+    ));
+    Ok(sql)
+}
+
+/// The SQL that makes those system tables which an older release did not have: the first part of
+/// what `mysql_upgrade` does. The second, columns that were added to older ones, is in that program
+/// and in no file.
+pub(crate) fn upgrade_sql(share: &Path) -> Result<String, SandboxError> {
+    scripts(&SCRIPTS[..2], share)
+}
+
+fn scripts(wanted: &[&str], share: &Path) -> Result<String, SandboxError> {
     let mut sql = "USE mysql;\nSET @auth_root_socket=NULL;\n".to_owned();
-    for script in SCRIPTS {
+    for script in wanted.iter().copied() {
         let names = ["mariadb", "mysql"].map(|name| share.join(format!("{name}_{script}.sql")));
         let path = match names.iter().find(|path| path.is_file()) {
             Some(path) => path,
@@ -50,11 +67,6 @@ pub(crate) fn bootstrap_sql(
         sql.push_str(&String::from_utf8_lossy(&bytes));
         sql.push('\n');
     }
-    let modern = product == Product::MariaDb && at_least(version, "10.4");
-    sql.push_str(&if modern { accounts_in_json(password) } else { accounts_in_table(password) });
-    sql.push_str(&format!(
-        "CREATE DATABASE {DATABASE} CHARACTER SET latin1 COLLATE {COLLATION};\n"
-    ));
     Ok(sql)
 }
 

@@ -195,6 +195,12 @@ impl Image {
         Err(SandboxError::Damaged { place: data, detail })
     }
 
+    /// The version of the release that it was loaded by.
+    pub(crate) fn version(&self) -> String {
+        let version = self.tree.split_once('-').map_or("", |(_, version)| version);
+        version.split('@').next().unwrap_or_default().to_owned()
+    }
+
     /// One number for the content of all files.
     pub fn content_hash(&self) -> u64 {
         self.files.iter().fold(0, |hash, entry| mix(hash ^ entry.hash ^ key_of(&entry.path)))
@@ -274,6 +280,11 @@ pub(crate) fn make_room(home: &Home, mb: u64) -> Result<bool, SandboxError> {
         let Some(oldest) = images.pop() else { return Ok(false) };
         oldest.remove(home)?;
     }
+}
+
+/// The room that an image of `mb` wants to be free beside itself, if there are no others.
+pub(crate) fn room_for(mb: u64) -> u64 {
+    mb.saturating_mul(SHARE - 1)
 }
 
 fn fits(mb: u64, taken: u64, free: u64) -> bool {
@@ -490,6 +501,7 @@ mod tests {
 
     #[test]
     fn images_take_a_quarter_of_the_room_at_most() {
+        assert_eq!(room_for(100), 300);
         assert!(fits(100, 0, 300) && !fits(101, 0, 300));
         assert!(fits(50, 50, 300) && !fits(60, 50, 300));
         let (_dir, home) = home();

@@ -66,6 +66,7 @@ mod template;
 mod tool;
 mod topology;
 mod translation;
+mod upgrade;
 
 pub use background::{Background, Membership, State, remove};
 pub use catalog::{Offer, available, offers};
@@ -83,3 +84,4 @@ pub use topology::{
     Added, Ensemble, Standing, Works, start_together, start_together_again, stop_together, together,
 };
 pub use translation::{Told, Translation, Why};
+pub use upgrade::{Undone, upgrade_path};

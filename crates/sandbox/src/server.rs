@@ -36,11 +36,14 @@ use crate::space;
 use crate::spelling;
 use crate::template::{self, Template};
 use crate::topology::{self, Node};
+use crate::upgrade::{Undone, upgrade_path};
 
 /// Seconds until the first login; half a second is usual, a loaded machine takes longer.
 const START_WITHIN_S: u64 = 120;
 /// The slowest rate at which a redo log is written before that, in MB a second: a busy disk.
 const REDO_MB_S: u64 = 20;
+/// The same on the data of an older release, whose dictionary is rewritten first.
+const UPGRADE_WITHIN_S: u64 = 1_200;
 /// Seconds for a clean shutdown, which writes every changed page.
 pub(crate) const STOP_WITHIN_S: u64 = 60;
 /// Seconds for a shutdown that leaves nothing to do, of tables that were just filled.
@@ -60,6 +63,8 @@ pub struct Server {
     release: Release,
     port: u16,
     password: Secret,
+    /// Seconds until the first login.
+    start_within_s: u64,
     settings: Vec<(String, String)>,
     servers: PathBuf,
     /// What it is to find as `/etc/hosts`, where that is not what all find.
@@ -109,11 +114,12 @@ impl Server {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
         let template = Template::of(home, release, options.encoding(), progress)?;
-        Server::start_on(home, release, options, name, &template, 0, progress)
+        Server::prepare(home, release, options, name, &template, 0, progress)?.begin()
     }
 
     /// As [`Server::start`], on a copy of `image`, which must have been made with the key of this
-    /// release and these options, or by a release from which this one upgrades in place.
+    /// release and these options, or by a release from which this one upgrades in place, see
+    /// [`crate::upgrade_path`]; then it is started a second time when that is done.
     ///
     /// # Errors
     /// As [`Server::start`]; [`SandboxError::Unsuitable`] if the image was removed meanwhile.
@@ -126,23 +132,39 @@ impl Server {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
         let used = image.take()?;
-        Server::start_on(home, release, options, name, &used.template, image.mb, progress)
+        let (template, mb) = (&used.template, image.mb);
+        let server = Server::prepare(home, release, options, name, template, mb, progress)?;
+        if image.tree == release.name() {
+            return server.begin();
+        }
+        server.upgrade(&image.version(), progress)
     }
 
-    fn start_on(
-        home: &Home,
-        release: &Release,
-        options: &Options,
-        name: &str,
-        template: &Template,
-        copied_mb: u64,
+    /// Starts it on data that an older release has left.
+    fn upgrade(
+        mut self,
+        from: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
-        let mut server =
-            Server::prepare(home, release, options, name, template, copied_mb, progress)?;
+        let release = &self.release;
+        if upgrade_path(release.product, from, &release.version)? == Undone::SystemTables {
+            let told = self.settings.iter().map(|(name, value)| option(name, value));
+            let told: Vec<String> = told.collect();
+            template::add_system_tables(release, self.ground.dir(), &told)?;
+        }
+        self.start_within_s = UPGRADE_WITHIN_S;
+        let mut server = self.begin()?;
+        progress("starting again after the upgrade");
+        server.start_within_s = START_WITHIN_S;
+        server.go_down(UPGRADE_WITHIN_S)?;
         server.launch()?;
-        server.tell_database()?;
         Ok(server)
+    }
+
+    fn begin(mut self) -> Result<Server, SandboxError> {
+        self.launch()?;
+        self.tell_database()?;
+        Ok(self)
     }
 
     /// Makes everything ready to [`Server::launch`] a server on a copy of `template`; nothing runs
@@ -170,6 +192,7 @@ impl Server {
             release: release.clone(),
             port: free_port()?,
             password: template.password.clone(),
+            start_within_s: START_WITHIN_S,
             settings: told.settings(),
             servers: home.servers(),
             hosts: None,
@@ -196,6 +219,7 @@ impl Server {
             release: release.clone(),
             port: if port == 0 { free_port()? } else { port },
             password,
+            start_within_s: START_WITHIN_S,
             settings,
             servers: home.servers(),
             hosts: None,
@@ -291,18 +315,52 @@ impl Server {
         key: &ImageKey,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Option<Image>, SandboxError> {
+        let image = self.lay_down(home, key, progress)?;
+        match &image {
+            Some(image) => self.start_over(image)?,
+            None => self.launch()?,
+        }
+        Ok(image)
+    }
+
+    /// As [`Server::keep_as_image`], and does not start it again.
+    ///
+    /// # Errors
+    /// As [`Server::stop`]; [`SandboxError::NoSpace`] where there is no room for an image.
+    pub fn into_image(
+        mut self,
+        home: &Home,
+        key: &ImageKey,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Image, SandboxError> {
+        let image = self.lay_down(home, key, progress)?;
+        let needed_mb = || fetch::size_mb(&self.data_dir()).map(image::room_for);
+        image.map_or_else(
+            || {
+                let (purpose, needed_mb) = (format!("an image of {}", self.what), needed_mb()?);
+                let free_mb = space::free_mb(home.dir())?;
+                Err(SandboxError::NoSpace { place: home.images(), purpose, needed_mb, free_mb })
+            },
+            Ok,
+        )
+    }
+
+    /// Brings it to rest and turns its data into an image, if there is room for one. It is down.
+    fn lay_down(
+        &mut self,
+        home: &Home,
+        key: &ImageKey,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Option<Image>, SandboxError> {
         progress("shutting down for an image");
         self.come_to_rest()?;
         let data = self.data_dir();
         if !image::make_room(home, fetch::size_mb(&data)?)? {
             progress("no room for an image");
-            self.launch()?;
             return Ok(None);
         }
         progress(&format!("making the image {}", key.name()));
-        let image = image::keep(home, key, &data, &self.password)?;
-        self.start_over(&image)?;
-        Ok(Some(image))
+        image::keep(home, key, &data, &self.password).map(Some)
     }
 
     /// Ends it, whatever it does, and starts it on a fresh copy of `image`.
@@ -508,11 +566,7 @@ impl Server {
         command.arg(format!("--socket={}", self.socket().display()));
         command.arg(format!("--pid-file={}", self.work().join("pid").display()));
         command.arg(format!("--port={}", self.port)).arg("--bind-address=127.0.0.1");
-        for (name, value) in &self.settings {
-            let name = name.replace('_', "-");
-            let equals = if value.is_empty() { "" } else { "=" };
-            command.arg(format!("--{name}{equals}{value}"));
-        }
+        command.args(self.settings.iter().map(|(name, value)| option(name, value)));
         command
     }
 
@@ -529,7 +583,7 @@ impl Server {
 
     /// Waits for the first login. `false`: the port was taken by somebody else in the meantime.
     fn wait_until_ready(&mut self) -> Result<bool, SandboxError> {
-        let within_s = START_WITHIN_S + spelling::redo_told_mb(&self.settings) / REDO_MB_S;
+        let within_s = self.start_within_s + spelling::redo_told_mb(&self.settings) / REDO_MB_S;
         let deadline = Deadline::after_seconds(within_s);
         let endpoint = self.endpoint();
         let mut last = "nobody listened".to_owned();
@@ -645,6 +699,13 @@ pub(crate) fn connect(product: Product, endpoint: &Endpoint) -> Result<Box<dyn C
         Dialect::Postgres => Box::new(dbdyno_wire::postgres::Connection::connect(endpoint)?),
         _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint)?),
     })
+}
+
+/// A setting as MySQL and MariaDB take it; an empty value is a bare switch.
+fn option(name: &str, value: &str) -> String {
+    let name = name.replace('_', "-");
+    let equals = if value.is_empty() { "" } else { "=" };
+    format!("--{name}{equals}{value}")
 }
 
 /// By which a server shuts down cleanly. PostgreSQL's is "fast": connections are cut, nothing is

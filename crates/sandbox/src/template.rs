@@ -136,18 +136,47 @@ fn fill_by_bootstrap(
 ) -> Result<(), SandboxError> {
     let tables = work.join("data/mysql");
     child::private_dir(&tables).map_err(SandboxError::io("create", &tables))?;
-    let script = fresh.join("bootstrap.sql");
-    let share = release.layout.share.as_ref().map(|share| release.dir.join(share));
-    let share = share.unwrap_or_else(|| release.dir.clone());
+    let share = share_of(release);
     let sql = bootstrap::bootstrap_sql(release.product, &release.version, &share, password)?;
-    write_private(&script, &sql)?;
-    let mut command = mysqld(release, work);
-    command.arg("--bootstrap").args(SMALL_REDO).arg("--max-allowed-packet=8M");
-    command.arg("--skip-ssl");
-    let initialised = complete(command, release, fresh, Some(&script));
-    fs::remove_file(&script).map_err(SandboxError::io("remove", &script))?;
-    initialised?;
+    execute(release, fresh, work, &sql, &SMALL_REDO)?;
     drop_fixed_redo(release, &work.join("data"))
+}
+
+/// Makes those system tables in the data directory of an older release that this one has and that
+/// did not. `dir` is that of the server, which is down.
+pub(crate) fn add_system_tables(
+    release: &Release,
+    dir: &Path,
+    settings: &[String],
+) -> Result<(), SandboxError> {
+    let sql = bootstrap::upgrade_sql(&share_of(release))?;
+    let settings: Vec<&str> = settings.iter().map(String::as_str).collect();
+    execute(release, dir, &dir.join("s"), &sql, &settings)
+}
+
+fn share_of(release: &Release) -> PathBuf {
+    let share = release.layout.share.as_ref().map(|share| release.dir.join(share));
+    share.unwrap_or_else(|| release.dir.clone())
+}
+
+/// Lets the server read SQL without anybody to log in.
+fn execute(
+    release: &Release,
+    dir: &Path,
+    work: &Path,
+    sql: &str,
+    settings: &[&str],
+) -> Result<(), SandboxError> {
+    let script = dir.join("bootstrap.sql");
+    write_private(&script, sql)?;
+    let mut command = mysqld(release, work);
+    command.arg("--bootstrap").args(settings).arg("--max-allowed-packet=8M");
+    if !bootstrap::initialises_itself(release.product, &release.version) {
+        command.arg("--skip-ssl");
+    }
+    let done = complete(command, release, dir, Some(&script));
+    fs::remove_file(&script).map_err(SandboxError::io("remove", &script))?;
+    done
 }
 
 /// Before 5.6.8 MySQL refuses a redo log of another size, and makes one where there is none: takes
@@ -331,6 +360,6 @@ fn redirect(command: &mut Command, fresh: &Path, input: Option<&Path>) -> Result
 
 fn failed(release: &Release, fresh: &Path, how: &str) -> SandboxError {
     let (name, version) = (release.product.name(), &release.version);
-    let what = format!("initialising a data directory of {name} {version} failed: {how}");
+    let what = format!("making the system tables of {name} {version} failed: {how}");
     SandboxError::StartFailed { what, log: child::last_lines(&fresh.join("log"), 12) }
 }

@@ -82,6 +82,41 @@ fn an_image_of_postgres_is_made_once_and_never_written_to() {
 }
 
 #[test]
+fn tables_of_an_older_release_are_upgraded_in_place() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let _removing = Removing(&home, 2_347);
+    let store = Store::new();
+    let flags = ["--quick", "--seconds", "0.3", "--warm-up", "0.3", "--rows", "2347"];
+    let more = ["--rounds", "1", "--upgrade-from", "10.11", "--format", "json"];
+    let args = [&["compare", "mariadb:11.8", "mariadb:11.8"][..], &flags, &more].concat();
+    let done = finish(store.command(&home, &args));
+    assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
+    let run: Value = serde_json::from_str(&done.out).unwrap();
+    let label = run["test"]["label"].as_str().unwrap();
+    assert!(label.contains("upgrade-from=10.11") && label.contains("(11.8."), "{label}");
+    let warnings = run["warnings"].as_array().unwrap().iter();
+    let mut texts = warnings.filter(|warning| warning["code"] == "upgraded-in-place");
+    let text = texts.next().unwrap()["text"].as_str().unwrap();
+    assert!(text.starts_with("test: its tables were loaded by mariadb 10.11."), "{text}");
+    assert!(texts.next().is_none(), "the base arm was upgraded, too");
+    // That of the older release, and that of the upgraded tables.
+    let mut trees: Vec<String> = images_of(&home, 2_347).into_iter().map(|i| i.tree).collect();
+    trees.sort();
+    assert!(trees.len() == 2 && trees[0].contains("10.11."), "{trees:?}");
+}
+
+#[test]
+fn an_upgrade_that_the_maker_does_not_support_is_refused_before_anything_is_got() {
+    let home = Home::new();
+    let refused = home.dbdyno(["compare", "mysql:8.0", "mysql:9.7", "--upgrade-from", "8.0"]);
+    assert!(refused.code == 2 && refused.err.contains("8.4 comes first"), "{refused:?}");
+    let refused = home.dbdyno(["compare", "postgres:15", "postgres:17?upgrade-from=15"]);
+    assert!(refused.code == 2 && refused.err.contains("pg_upgrade"), "{refused:?}");
+    assert_eq!(std::fs::read_dir(home.path().join("servers")).unwrap().count(), 0);
+}
+
+#[test]
 fn a_server_that_is_not_dbdynos_has_no_image_and_no_cold_start() {
     let home = Home::new();
     for flag in [["--image", "fresh"], ["--cache", "cold"], ["--upgrade-from", "5.7"]] {
