@@ -18,9 +18,12 @@ pub const MEANT: &str = "varied.";
 /// Facts that begin with this are what we told a server.
 const SETTING: &str = "setting.";
 const VARIABLE: &str = "variable.";
+/// `server.cache` is what `cache=` says.
+const SERVER: &str = "server.";
+const IMAGE: &str = "image.";
 const VERSION: &str = "server.version";
-/// Parts of a target that say how to reach a server, or slow it on purpose.
-const NOT_SETTINGS: [&str; 3] = ["slow", "socket", "host"];
+/// Parts of a target that say how to reach a server, slow it on purpose, or save time.
+const NOT_SETTINGS: [&str; 4] = ["slow", "socket", "host", "image"];
 
 /// What was varied between two arms.
 pub(crate) struct Varied {
@@ -61,8 +64,10 @@ impl Varied {
 
     /// Whether this fact was varied, by itself or with its rule.
     pub(crate) fn has(&self, name: &str, rule: Option<&Rule>) -> bool {
-        let bare = [VARIABLE, SETTING].iter().find_map(|kind| name.strip_prefix(kind));
-        bare.is_some_and(|bare| self.names.contains(&plain(bare)))
+        let bare = [VARIABLE, SETTING, SERVER].iter().find_map(|kind| name.strip_prefix(kind));
+        let is_upgraded = name.starts_with(IMAGE) && self.names.contains("upgrade_from");
+        is_upgraded
+            || bare.is_some_and(|bare| self.names.contains(&plain(bare)))
             || rule.is_some_and(|rule| self.rules.contains(rule.key))
     }
 

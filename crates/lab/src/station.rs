@@ -248,16 +248,7 @@ impl Station {
             let text = format!("{} ({})", told.assignment(), told.reason());
             watch.progress(Progress::Told(arm, &text));
         }
-        let older = setup.spec.begin.upgrade_from.as_deref();
-        let older = older.map(|from| Older::find(setup, wanted, from, watch)).transpose()?;
-        let mut warnings = Vec::new();
-        if let Some(older) = &older {
-            warnings.push(older.warning(arm, &release)?);
-        }
-        let mut origin = origin(setup, &release, &options, older.as_ref()).map_err(sandbox)?;
-        if let (Origin::Making(key), Some(older)) = (&origin, &older) {
-            origin = Origin::Upgrading(older.image(setup, wanted, watch)?, key.clone());
-        }
+        let (origin, warnings) = begin(setup, wanted, &release, &options, watch)?;
         let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
         let keeper = launch(setup, &release, &options, &origin, &mut say).map_err(sandbox)?;
         let Some(server) = keeper.server() else { unreachable!("it was started just now") };
@@ -547,7 +538,28 @@ fn with_room(options: Options, datasets: &[Arc<dyn Dataset>]) -> Options {
     Options { tables_mb: options.tables_mb.max(2 * bytes / (1 << 20)), ..options }
 }
 
-/// Where the tables of a release come from.
+/// Where the tables of a release come from, and what the reader must know of that.
+fn begin(
+    setup: &SetUp<'_>,
+    wanted: &ReleaseSpec,
+    release: &Release,
+    options: &Options,
+    watch: &mut dyn Watch,
+) -> Result<(Origin, Vec<Warning>), LabError> {
+    let found = |older: Option<&Older>| {
+        let found = origin(setup, release, options, older);
+        found.map_err(|error| LabError::Sandbox(setup.arm, error))
+    };
+    let Some(from) = &setup.spec.begin.upgrade_from else { return Ok((found(None)?, Vec::new())) };
+    let older = Older::find(setup, wanted, from, watch)?;
+    let warning = older.warning(setup.arm, release)?;
+    let origin = match found(Some(&older))? {
+        Origin::Making(key) => Origin::Upgrading(older.image(setup, wanted, watch)?, key),
+        other => other,
+    };
+    Ok((origin, vec![warning]))
+}
+
 fn origin(
     setup: &SetUp<'_>,
     release: &Release,

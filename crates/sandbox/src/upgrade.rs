@@ -64,7 +64,7 @@ pub fn upgrade_path(product: Product, from: &str, to: &str) -> Result<Undone, Sa
     }
     let place = |version: &str| {
         let is_of = |series: &&str| parts(version, series.split('.').count()) == **series;
-        MYSQL.iter().position(|series| is_of(&series))
+        MYSQL.iter().position(is_of)
     };
     let (Some(old), Some(new)) = (place(from), place(to)) else {
         return refuse(format!("known are the steps {}", MYSQL.join(" → ")));

@@ -65,6 +65,7 @@ pub const RULES: &[Rule] = &[
             "variable.data_directory_mode",
             "variable.system_time_zone",
             "process.pid",
+            "image.origin",
         ],
         "each instance has its own: nothing to do",
         "design: what is different in every instance by nature",
@@ -521,6 +522,24 @@ pub const RULES: &[Rule] = &[
         ],
         "sessions begin differently: set both alike",
         "reference servers §4, trap 5",
+    ),
+    facts(
+        "image",
+        Topic::Data,
+        (Annotates, Harmless),
+        &["image.*"],
+        "two arms of one release did not start from the same bytes, so pages may lie otherwise: \
+         make the image of both anew with --image fresh",
+        "design: what is compared begins alike",
+    ),
+    facts(
+        "cold-start",
+        Topic::Memory,
+        (Annotates, Annotates),
+        &["server.cache"],
+        "one arm begins with its tables in memory and the other with nothing: give both the same \
+         --cache",
+        "design: cold and warm are two questions",
     ),
     facts(
         "host",
