@@ -112,8 +112,8 @@ struct Settler {
     dialect: Dialect,
     /// Held so that they are put back.
     lowered: Option<Lowered>,
-    /// For PostgreSQL: how many maintenance workers are at our tables.
-    workers: String,
+    /// For PostgreSQL, questions: how many maintenance workers are at our tables.
+    workers: [String; 2],
     refused: Vec<String>,
     is_ours: bool,
     begun: Instant,
@@ -371,13 +371,9 @@ fn innodb(client: &mut dyn Client) -> Result<Vec<Gauge>, WireError> {
         let row = rows.rows.iter().find(|row| row.first() == Some(&Some(name.to_owned())))?;
         row.get(1)?.as_ref()?.parse::<u64>().ok()
     };
-    // MySQL has it elsewhere, for those with the right PROCESS.
     let history = match value("Innodb_history_list_length") {
         Some(history) => Some(history),
-        None => number(
-            client,
-            "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME='trx_rseg_history_len'",
-        )?,
+        None => history_elsewhere(client)?,
     };
     let mut gauges = Vec::with_capacity(2);
     if let Some(value) = history {
@@ -392,20 +388,55 @@ fn innodb(client: &mut dyn Client) -> Result<Vec<Gauge>, WireError> {
     Ok(gauges)
 }
 
-/// The question how many workers vacuum or analyse our tables. Anybody may ask it.
-fn workers_at(tables: &[String]) -> String {
+/// MySQL has the history list in a table from 5.6 on, and before that in a text only. Both are for
+/// those with the right PROCESS.
+fn history_elsewhere(client: &mut dyn Client) -> Result<Option<u64>, WireError> {
+    let metric =
+        "SELECT COUNT FROM information_schema.INNODB_METRICS WHERE NAME='trx_rseg_history_len'";
+    if let Some(history) = number(client, metric)? {
+        return Ok(Some(history));
+    }
+    match client.query("SHOW ENGINE INNODB STATUS") {
+        Ok(rows) => {
+            let text = rows.rows.first().and_then(|row| row.last()?.as_deref());
+            Ok(text.and_then(history_in))
+        }
+        Err(error) if error.is_fatal() => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// `History list length 42` in the report of InnoDB.
+fn history_in(report: &str) -> Option<u64> {
+    let after = report.split_once("History list length ")?.1;
+    after.split_whitespace().next()?.parse().ok()
+}
+
+/// The questions how many workers vacuum or analyse our tables, the better one first. Anybody may
+/// ask the first. Before PostgreSQL 13 progress of ANALYZE is told nowhere, and what a worker does
+/// is read from its title, which others than a superuser do not see.
+fn workers_at(tables: &[String]) -> [String; 2] {
     let ids: Vec<String> = tables.iter().map(|name| format!("'{name}'::regclass")).collect();
     let ids = ids.join(", ");
     let at = |view: &str| format!("(SELECT count(*) FROM {view} WHERE relid IN ({ids}))");
-    format!("SELECT {} + {}", at("pg_stat_progress_vacuum"), at("pg_stat_progress_analyze"))
+    let titles: Vec<String> = tables
+        .iter()
+        .map(|name| format!("query ~ '^autovacuum: .*[.]{name}( |$)'"))
+        .chain(["false".to_owned()])
+        .collect();
+    let titled = format!("SELECT count(*) FROM pg_stat_activity WHERE {}", titles.join(" OR "));
+    let by_progress =
+        format!("SELECT {} + {}", at("pg_stat_progress_vacuum"), at("pg_stat_progress_analyze"));
+    [by_progress, titled]
 }
 
-fn workers(client: &mut dyn Client, question: &str) -> Result<Vec<Gauge>, WireError> {
-    let workers = number(client, question)?;
-    Ok(workers
-        .map(|value| Gauge { name: "autovacuum workers", value, most: 0 })
-        .into_iter()
-        .collect())
+fn workers(client: &mut dyn Client, questions: &[String]) -> Result<Vec<Gauge>, WireError> {
+    for question in questions {
+        if let Some(value) = number(client, question)? {
+            return Ok(vec![Gauge { name: "autovacuum workers", value, most: 0 }]);
+        }
+    }
+    Ok(Vec::new())
 }
 
 /// Writes the log back; what is left of it is what readers still hold.
@@ -432,4 +463,17 @@ fn number(client: &mut dyn Client, sql: &str) -> Result<Option<u64>, WireError> 
 #[expect(clippy::disallowed_methods, reason = "limits how long a server is waited for")]
 fn now() -> Instant {
     Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_history_list_is_read_from_the_report_of_old_servers() {
+        let report = "Trx id counter A17\nPurge done for trx's n:o < A0F undo n:o < 0\n\
+                      History list length 1862\nLIST OF TRANSACTIONS FOR EACH SESSION:\n";
+        assert_eq!(history_in(report), Some(1_862));
+        assert_eq!(history_in("no such line"), None);
+    }
 }
