@@ -4,6 +4,7 @@
 //!   mysql:8.0 · mysql:9.7                       the version, and what follows from it
 //!   mariadb:10.11 · mysql:8.0                   the product, and the version with it
 //!   mariadb:10.11 · mariadb:10.11?sync_binlog=1 what is written behind the target
+//!   mysql:8.0 · mysql:8.0?topology=group:3      and what follows from it
 //!   --varied charset                            for servers by URL: a rule, by its key
 //! ```
 
@@ -22,6 +23,10 @@ const VARIABLE: &str = "variable.";
 const SERVER: &str = "server.";
 const IMAGE: &str = "image.";
 const VERSION: &str = "server.version";
+/// Facts that begin with this are about the servers among which an arm is.
+const TOPOLOGY: &str = "topology.";
+/// The parts of a target that say so.
+const OF_A_TOPOLOGY: [&str; 2] = ["topology", "delay"];
 /// Parts of a target that say how to reach a server, slow it on purpose, or save time.
 const NOT_SETTINGS: [&str; 4] = ["slow", "socket", "host", "image"];
 
@@ -66,7 +71,10 @@ impl Varied {
     pub(crate) fn has(&self, name: &str, rule: Option<&Rule>) -> bool {
         let bare = [VARIABLE, SETTING, SERVER].iter().find_map(|kind| name.strip_prefix(kind));
         let is_upgraded = name.starts_with(IMAGE) && self.names.contains("upgrade_from");
+        let belongs = name.starts_with(TOPOLOGY)
+            && OF_A_TOPOLOGY.iter().any(|option| self.names.contains(*option));
         is_upgraded
+            || belongs
             || bare.is_some_and(|bare| self.names.contains(&plain(bare)))
             || rule.is_some_and(|rule| self.rules.contains(rule.key))
     }

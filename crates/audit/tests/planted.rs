@@ -127,6 +127,24 @@ fn what_is_written_behind_a_target_is_varied_with_all_that_hangs_on_it() {
 }
 
 #[test]
+fn who_belongs_to_others_is_unequal_in_what_follows_from_that_and_in_nothing_else() {
+    let alone = "mysql:8.0.33";
+    let near = "mysql:8.0.33?topology=group:3&delay=0ms";
+    let far = "mysql:8.0.33?topology=group:3&delay=5ms";
+    let mut facts = environments("8.0.33", "8.0.33");
+    for name in ["topology.shape", "topology.delay_ns", "topology.delay_out_ns_p50"] {
+        plant(&mut facts, name);
+    }
+    let of =
+        |base: &str, test: &str, name: &str| weight_of(&arms(base, test), &facts, name).unwrap().0;
+    assert_eq!(of(alone, near, "topology.shape"), Weight::Varied);
+    assert_eq!(of(near, far, "topology.delay_ns"), Weight::Varied);
+    assert_eq!(of(near, near, "topology.delay_ns"), Weight::Annotates, "nobody wrote that");
+    // It was measured, and is a little different each time.
+    assert_eq!(of(near, near, "topology.delay_out_ns_p50"), Weight::Harmless);
+}
+
+#[test]
 fn one_release_has_settings_that_the_other_has_not() {
     let mut facts = environments("8.0.33", "9.7.4");
     facts.base.set("variable.innodb_log_files_in_group", "2");

@@ -66,6 +66,8 @@ pub const RULES: &[Rule] = &[
             "variable.system_time_zone",
             "process.pid",
             "image.origin",
+            "topology.delay_out_*",
+            "topology.delay_back_*",
         ],
         "each instance has its own: nothing to do",
         "design: what is different in every instance by nature",
