@@ -23,10 +23,12 @@ const VARIABLE: &str = "variable.";
 const SERVER: &str = "server.";
 const IMAGE: &str = "image.";
 const VERSION: &str = "server.version";
-/// Facts that begin with this are about the servers among which an arm is.
-const TOPOLOGY: &str = "topology.";
-/// The parts of a target that say so.
-const OF_A_TOPOLOGY: [&str; 2] = ["topology", "delay"];
+/// Facts that follow from words of a target that are no settings of a server, by how they begin.
+const FOLLOWING: [(&str, &[&str]); 3] = [
+    (IMAGE, &["upgrade_from"]),
+    ("topology.", &["topology", "delay"]),
+    ("process.cgroup.", &["cpus", "memory"]),
+];
 /// Parts of a target that say how to reach a server, slow it on purpose, or save time.
 const NOT_SETTINGS: [&str; 4] = ["slow", "socket", "host", "image"];
 
@@ -70,11 +72,10 @@ impl Varied {
     /// Whether this fact was varied, by itself or with its rule.
     pub(crate) fn has(&self, name: &str, rule: Option<&Rule>) -> bool {
         let bare = [VARIABLE, SETTING, SERVER].iter().find_map(|kind| name.strip_prefix(kind));
-        let is_upgraded = name.starts_with(IMAGE) && self.names.contains("upgrade_from");
-        let belongs = name.starts_with(TOPOLOGY)
-            && OF_A_TOPOLOGY.iter().any(|option| self.names.contains(*option));
-        is_upgraded
-            || belongs
+        let follows = FOLLOWING.iter().any(|(kind, words)| {
+            name.starts_with(kind) && words.iter().any(|word| self.names.contains(*word))
+        });
+        follows
             || bare.is_some_and(|bare| self.names.contains(&plain(bare)))
             || rule.is_some_and(|rule| self.rules.contains(rule.key))
     }

@@ -36,6 +36,11 @@ pub enum Setting {
     Binlog(Switch),
     /// `pfs=`: MySQL's and MariaDB's performance schema.
     Pfs(Switch),
+    /// `cpus=`: processor time that the kernel lets the server have, in thousandths of a
+    /// processor.
+    Cpus(u32),
+    /// `memory=`: memory that the kernel lets the server have, its page cache included, in MB.
+    Memory(u64),
     /// `my-cnf=` or `postgresql-conf=`: a file with options of the server's own.
     File(String),
     /// An option of the server's own, with its value; an empty one is a bare switch.
@@ -129,7 +134,7 @@ impl Switch {
 }
 
 /// The neutral words, and what they may be followed by.
-pub const NEUTRAL: [(&str, &str); 8] = [
+pub const NEUTRAL: [(&str, &str); 10] = [
     ("preset", "dbdyno, default or cz-a"),
     ("buffer", "a whole number with M, G or T: buffer=2G"),
     ("redo", "a whole number with M, G or T: redo=1G"),
@@ -138,6 +143,8 @@ pub const NEUTRAL: [(&str, &str); 8] = [
     ("charset", "latin1, utf8mb4 or default"),
     ("binlog", "on, off or default"),
     ("pfs", "on, off or default"),
+    ("cpus", "a number of processors from 0.1 to 1000: cpus=1.5"),
+    ("memory", "a whole number with M, G or T: memory=4G"),
 ];
 
 /// Options that are a single word, which otherwise is taken for a neutral one that does not exist.
@@ -283,6 +290,8 @@ impl Setting {
             Setting::Charset(_) => "charset",
             Setting::Binlog(_) => "binlog",
             Setting::Pfs(_) => "pfs",
+            Setting::Cpus(_) => "cpus",
+            Setting::Memory(_) => "memory",
             Setting::File(_) => "file",
             Setting::Raw(name, _) => name,
         }
@@ -296,7 +305,8 @@ impl Setting {
         }
         match self {
             Setting::Preset(preset) => of(Preset::WORDS, *preset),
-            Setting::Buffer(mb) | Setting::Redo(mb) => size(*mb),
+            Setting::Buffer(mb) | Setting::Redo(mb) | Setting::Memory(mb) => size(*mb),
+            Setting::Cpus(milli) => (f64::from(*milli) / 1e3).to_string(),
             Setting::Durability(durability) => of(Durability::WORDS, *durability),
             Setting::Flush(flush) => of(Flush::WORDS, *flush),
             Setting::Charset(charset) => of(Charset::WORDS, *charset),
@@ -374,6 +384,8 @@ fn neutral(name: &str, value: &str) -> Option<Setting> {
         "preset" => of(Preset::WORDS, value).map(Setting::Preset),
         "buffer" => size_mb(value).map(Setting::Buffer),
         "redo" => size_mb(value).map(Setting::Redo),
+        "cpus" => cpus_milli(value).map(Setting::Cpus),
+        "memory" => size_mb(value).map(Setting::Memory),
         "durability" => of(Durability::WORDS, value).map(Setting::Durability),
         "flush" => of(Flush::WORDS, value).map(Setting::Flush),
         "charset" => of(Charset::WORDS, value).map(Setting::Charset),
@@ -381,6 +393,13 @@ fn neutral(name: &str, value: &str) -> Option<Setting> {
         "pfs" => of(Switch::WORDS, value).map(Setting::Pfs),
         _ => None,
     }
+}
+
+/// `1.5` in thousandths of a processor.
+fn cpus_milli(text: &str) -> Option<u32> {
+    let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let cpus = text.parse::<f64>().ok().filter(|cpus| plain && (0.1..=1e3).contains(cpus))?;
+    Some((cpus * 1e3).round() as u32)
 }
 
 /// Whether a server of this product has such a thing at all.

@@ -22,6 +22,7 @@ use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
 use crate::bootstrap::{DATABASE, USER};
+use crate::cgroup;
 use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
@@ -94,6 +95,7 @@ impl Background {
         name: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Background, SandboxError> {
+        cgroup::are_for_arms(&options.settings)?;
         let told = options.translate(release.product, &release.version)?;
         let template = Template::of(home, release, options.encoding(), progress)?;
         let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);

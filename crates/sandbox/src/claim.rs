@@ -18,6 +18,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::cgroup;
 use crate::error::SandboxError;
 use crate::home::{Home, set_mode};
 use crate::process::{Identity, kill_servers_in};
@@ -118,6 +119,7 @@ fn clean(home: &Home, dir: &Path) -> Option<String> {
             killed.push(pid);
         }
     }
+    cgroup::sweep(dir);
     fs::remove_dir_all(dir).ok()?;
     let name = dir.file_name()?.to_string_lossy();
     let mut text = format!("removed {name}, whose dbdyno is gone");

@@ -38,12 +38,14 @@ mod archive;
 mod background;
 mod bootstrap;
 mod catalog;
+mod cgroup;
 mod child;
 mod claim;
 mod clock;
 mod conffile;
 mod error;
 mod fetch;
+
 mod home;
 mod image;
 mod layout;

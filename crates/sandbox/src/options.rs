@@ -226,6 +226,8 @@ impl Options {
                 Setting::Binlog(switch) => wanted.binlog = Some((switch, why)),
                 Setting::Pfs(switch) => wanted.pfs = Some((switch, why)),
                 Setting::Preset(_) | Setting::File(_) | Setting::Raw(..) => {}
+                // The kernel is told, not the server.
+                Setting::Cpus(_) | Setting::Memory(_) => {}
             }
         }
         wanted

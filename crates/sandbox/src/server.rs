@@ -20,6 +20,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::bootstrap::{self, DATABASE, USER};
+use crate::cgroup::{ControlGroup, Limits};
 use crate::child::{self, Kept};
 use crate::claim::Claim;
 use crate::clock::Deadline;
@@ -69,6 +70,8 @@ pub struct Server {
     servers: PathBuf,
     /// What it is to find as `/etc/hosts`, where that is not what all find.
     hosts: Option<PathBuf>,
+    /// What holds it to its limits, if it has any; gone after its processes.
+    group: Option<ControlGroup>,
     ground: Ground,
 }
 
@@ -186,6 +189,7 @@ impl Server {
             limits::require(&format!("starting {what}"), release.product, options.max_connections)?;
         }
         progress(&format!("starting {what}"));
+        let claim = Claim::new(home, name)?;
         let server = Server {
             kept: None,
             what,
@@ -196,7 +200,8 @@ impl Server {
             settings: told.settings(),
             servers: home.servers(),
             hosts: None,
-            ground: Ground::Claim(Claim::new(home, name)?),
+            group: ControlGroup::new(claim.dir(), Limits::among(&options.settings))?,
+            ground: Ground::Claim(claim),
         };
         server.copy(template)?;
         Ok(server)
@@ -223,6 +228,7 @@ impl Server {
             settings,
             servers: home.servers(),
             hosts: None,
+            group: None,
             ground: Ground::Background(dir),
         };
         let is_new = !server.data_dir().is_dir();
@@ -545,6 +551,9 @@ impl Server {
         };
         if matches!(self.ground, Ground::Background(_)) {
             child::outlive(&mut command);
+        }
+        if let Some(group) = &self.group {
+            group.admit(&mut command)?;
         }
         if let Some(hosts) = &self.hosts {
             child::resolve_by(&mut command, hosts)?;

@@ -152,3 +152,28 @@ fn an_option_that_a_server_does_not_know_is_refused_in_its_own_words() {
     }
     assert!(!home.path().join("bg/opt-no").exists());
 }
+
+/// A fifth of a processor is a planted slowdown that the kernel makes. Where control groups are
+/// not ours to make, that is said before anything starts.
+#[test]
+fn an_arm_with_less_of_a_processor_is_slower_and_the_limit_is_named() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let slow = "mariadb:10.11?cpus=0.2&memory=2G";
+    let more = ["--pin", "none", "--clients", "4", "--restarts", "0", "--format", "json"];
+    let args = [&["compare", "mariadb:10.11", slow][..], &SHORT, &more].concat();
+    let store = Store::new();
+    let done = finish(store.command(&home, &args));
+    if done.code == 2 {
+        assert!(done.err.contains("control group"), "{}", done.err);
+        return;
+    }
+    let summary: serde_json::Value = serde_json::from_str(&done.out).expect("JSON");
+    assert_eq!(summary["cells"][0]["verdict"], "slower", "{}", done.err);
+    let unequal = summary["audit"]["unequal"].as_array().expect("a list");
+    let is_quota = |fact: &&serde_json::Value| {
+        fact["name"].as_str().is_some_and(|name| name.starts_with("process.cgroup.cpu"))
+    };
+    let quota = unequal.iter().find(is_quota);
+    assert_eq!(quota.expect("the limit is seen")["weight"], "varied");
+}

@@ -19,6 +19,7 @@ use dbdyno_wire::Endpoint;
 use super::{Begins, Node, at_once, check, group, join, make_member, overlay, replicas, settings};
 use crate::background::{Background, Membership, State, end_processes};
 use crate::bootstrap::{DATABASE, USER};
+use crate::cgroup;
 use crate::error::SandboxError;
 use crate::home::Home;
 use crate::options::Options;
@@ -50,6 +51,7 @@ pub fn start_together(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Background>, SandboxError> {
     check(release, shape)?;
+    cgroup::are_for_arms(&options.settings)?;
     let told = options.translate(release.product, &release.version)?;
     let asked: Vec<String> = told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
     let template = Template::of(home, release, options.encoding(), progress)?;
