@@ -21,11 +21,10 @@ const SETTING: &str = "setting.";
 const VARIABLE: &str = "variable.";
 /// `server.cache` is what `cache=` says.
 const SERVER: &str = "server.";
-const IMAGE: &str = "image.";
 const VERSION: &str = "server.version";
 /// Facts that follow from words of a target that are no settings of a server, by how they begin.
 const FOLLOWING: [(&str, &[&str]); 3] = [
-    (IMAGE, &["upgrade_from"]),
+    ("image.", &["upgrade_from"]),
     ("topology.", &["topology", "delay"]),
     ("process.cgroup.", &["cpus", "memory"]),
 ];
