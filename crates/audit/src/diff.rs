@@ -23,7 +23,7 @@ pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
     let all = names.len();
     for name in names {
         let [base, test] = [facts.base, facts.test].map(|facts| facts.facts.get(name).cloned());
-        if base == test || (families == 1 && name.starts_with(NEUTRAL)) {
+        if is_same(&base, &test) || (families == 1 && name.starts_with(NEUTRAL)) {
             continue;
         }
         let rule = rules::rule_of(name);
@@ -49,6 +49,13 @@ pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
     // Names are in order already.
     unequal.sort_by_key(|(order, _)| *order);
     Audit { unequal: unequal.into_iter().map(|(_, one)| one).collect(), equal }
+}
+
+/// Whether two values are one, however they are written: a release says 75 where another says
+/// 75.000000.
+fn is_same(base: &Option<String>, test: &Option<String>) -> bool {
+    let number = |value: &Option<String>| value.as_deref()?.parse::<f64>().ok();
+    base == test || number(base).is_some_and(|base| Some(base) == number(test))
 }
 
 fn change(name: &str, varied: &Varied, seen: (&Option<String>, &Option<String>)) -> Change {

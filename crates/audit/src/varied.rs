@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use dbdyno_model::{ArmSpec, Environment, PerArm};
+use dbdyno_model::{ArmSpec, Environment, PerArm, Target};
 
 use crate::rules::{self, Rule};
 
@@ -34,7 +34,7 @@ const NOT_SETTINGS: [&str; 4] = ["slow", "socket", "host", "image"];
 /// What was varied between two arms.
 pub(crate) struct Varied {
     pub(crate) version: bool,
-    /// Whether one of the arms was told something by us, so that the rest are defaults.
+    /// Whether neither is a server by URL, so that what we did not tell them are defaults.
     known_settings: bool,
     /// Settings that the targets say differently.
     names: BTreeSet<String>,
@@ -55,9 +55,9 @@ impl Varied {
         let rules = rules::RULES.iter().filter(|rule| is_meant(rule) || touches(rule));
         Varied {
             version: facts.base.get(VERSION) != facts.test.get(VERSION),
-            known_settings: [facts.base, facts.test]
+            known_settings: [&arms.base, &arms.test]
                 .into_iter()
-                .all(|facts| facts.facts.keys().any(|name| name.starts_with(SETTING))),
+                .all(|spec| !matches!(spec.target, Target::Url(_))),
             rules: rules.map(|rule| rule.key).collect(),
             names,
         }

@@ -146,7 +146,7 @@ impl<'a, 'b> Course<'a, 'b> {
         if next_pair > 0 {
             self.repeated = Repeated::Writes;
         }
-        self.meters = PerArm::default();
+        self.reset_meters();
         self.open_meters();
         let mut site = Site {
             placement: placement::place(self.plan, cell.clients, self.stations)?,
@@ -291,6 +291,7 @@ impl<'a, 'b> Course<'a, 'b> {
         if known.as_ref().is_some_and(|pace| next_pair >= pace.pairs) {
             return Ok(());
         }
+        self.reset_meters();
         let tracks = self.tracks(cell, Duration::from_nanos(plan.warm_up_ns))?;
         let recording = arrivals::recording_of(plan)?;
         let pace = match known {
@@ -302,7 +303,6 @@ impl<'a, 'b> Course<'a, 'b> {
         };
         let left = |key: &RoundKey| (next_pair..pace.pairs).contains(&key.pair);
         let mut tracks = self.cool(cell, tracks)?;
-        self.meters = PerArm::default();
         self.open_meters();
         let mut begun = None;
         for key in plan.rounds(cell).into_iter().filter(left) {
@@ -344,6 +344,12 @@ impl<'a, 'b> Course<'a, 'b> {
             self.lab.store.set_environment(self.run, arm, &station.environment)?;
         }
         Ok(())
+    }
+
+    /// Meters of a cell that is about to begin.
+    fn reset_meters(&mut self) {
+        self.meters = PerArm::default();
+        Arm::BOTH.into_iter().for_each(|arm| self.meters[arm].look_at_debt(&self.stations[arm]));
     }
 
     fn open_meters(&mut self) {

@@ -585,7 +585,7 @@ pub const RULES: &[Rule] = &[
         Topic::Course,
         (Annotates, Annotates),
         &["step[*].fsyncs_per_1000_statements"],
-        Tolerance { ratio: 2.0, least: 20.0 },
+        Tolerance { ratio: 2.0, least: 100.0 },
         "one arm syncs files more often for the same statements: compare flush method and \
          durability",
         "Callaghan 2026: extra fsync calls, f/s of iostat",
@@ -595,7 +595,7 @@ pub const RULES: &[Rule] = &[
         Topic::Course,
         (Annotates, Annotates),
         &["step[*].pages_flushed_per_1000_statements"],
-        Tolerance { ratio: 3.0, least: 100.0 },
+        Tolerance { ratio: 3.0, least: 300.0 },
         "one arm flushes in another way, so that written bytes and their cost are not alike: \
          compare dirty-page limits, or run longer than a checkpoint",
         "Callaghan 2026: furious flushing in MariaDB 10.2 to 10.4",

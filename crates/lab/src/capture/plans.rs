@@ -124,8 +124,14 @@ fn first_word(sql: &str) -> String {
     sql.split_whitespace().next().unwrap_or_default().to_uppercase()
 }
 
+/// Whether a statement looks for rows. To insert values is no plan, and each release calls it
+/// otherwise.
 fn is_planned(sql: &str) -> bool {
-    ["SELECT", "INSERT", "UPDATE", "DELETE", "REPLACE"].contains(&first_word(sql).as_str())
+    match first_word(sql).as_str() {
+        "SELECT" | "UPDATE" | "DELETE" => true,
+        "INSERT" | "REPLACE" => sql.to_uppercase().contains(" SELECT "),
+        _ => false,
+    }
 }
 
 /// Whether a statement only asks. What locks rows, or calls for the next number, does more.
@@ -297,6 +303,7 @@ mod tests {
     #[test]
     fn only_questions_are_carried_out() {
         assert!(is_question("select 1"));
+        assert!(is_planned("INSERT INTO t SELECT 1") && !is_planned("INSERT INTO t VALUES (1)"));
         for sql in ["UPDATE t SET a=1", "SELECT a FROM t FOR UPDATE", "SELECT nextval('s')"] {
             assert!(!is_question(sql), "{sql}");
         }
