@@ -15,6 +15,7 @@ mod resume;
 mod saturation;
 mod scripts;
 mod servers;
+mod settles;
 mod sqlite;
 mod topology;
 mod tpcc;
