@@ -37,7 +37,7 @@ const COMPARE: [&str; 16] = [
     "--rows",
     "3000",
     "--rounds",
-    "1",
+    "4",
     "--restarts",
     "0",
     "--load",
@@ -157,7 +157,7 @@ impl Victim {
             polls += 1;
         }
         let Done { code, err, .. } = end(child);
-        assert_eq!(code, 3, "one round is too few for a verdict: {err}");
+        assert!([0, 3].contains(&code), "{err}");
         polls
     }
 }
@@ -191,13 +191,20 @@ fn killed(moments: u32, from_the_network: bool) {
             }
             _ => "everything there",
         };
-        let polls = stream(&[seed, u64::from(moment)]).below(whole);
+        // However slow the start was: some moments are among the rounds.
+        let is_late = moment % 3 == 2;
+        let length = if is_late { whole / 4 } else { whole };
+        let polls = stream(&[seed, u64::from(moment)]).below(length);
         let by = match moment % 4 {
             1 => Signal::SIGINT,
             3 => Signal::SIGTERM,
             _ => Signal::SIGKILL,
         };
+        let runs_before = victim.runs().len();
         let mut child = victim.start();
+        if is_late {
+            eventually("a run in the store", || victim.runs().len() > runs_before);
+        }
         let runs_still = (0..polls).all(|_| {
             std::thread::sleep(POLL);
             child.try_wait().unwrap().is_none()
@@ -208,9 +215,9 @@ fn killed(moments: u32, from_the_network: bool) {
         let Done { code, err, .. } = end(child);
         let last = err.lines().last().unwrap_or_default().to_owned();
         let what =
-            format!("{moment}: {by} after {polls} of {whole} polls, {prepared}, ended {code}");
+            format!("{moment}: {by} after {polls} polls of {length}, {prepared}, ended {code}");
         eprintln!("{what}; runs {}; {last}", victim.runs().len());
-        assert!([-1, 2, 3, 130, 143].contains(&code), "{what}: {err}");
+        assert!([-1, 0, 2, 3, 130, 143].contains(&code), "{what}: {err}");
         victim.check(&what);
     }
     victim.whole();
