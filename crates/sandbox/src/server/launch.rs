@@ -1,0 +1,202 @@
+//! From a data directory to the first login.
+//!
+//! Another program may take the port between our looking for a free one and the server's listening
+//! on it; then another port is taken, a few times.
+
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use dbdyno_model::{Dialect, Product};
+use dbdyno_wire::{Client, Endpoint, WireError};
+use nix::sys::signal::Signal;
+
+use super::{Ground, LOG_LINES, Server};
+use crate::bootstrap::{self, DATABASE};
+use crate::child::{self, Kept};
+use crate::clock::Deadline;
+use crate::error::SandboxError;
+use crate::home::write_private;
+use crate::process::Identity;
+use crate::spelling;
+use crate::template;
+
+/// The slowest rate at which a redo log is written before the first login, in MB a second: a busy
+/// disk.
+const REDO_MB_S: u64 = 20;
+/// Ports that are tried before giving up.
+pub(super) const PORTS: usize = 5;
+
+impl Server {
+    /// Starts the process, on another port where the present one was lost.
+    pub(crate) fn launch(&mut self) -> Result<(), SandboxError> {
+        for _ in 0..PORTS {
+            self.spawn()?;
+            if self.wait_until_ready()? {
+                return Ok(());
+            }
+            self.port = free_port()?;
+        }
+        Err(self.failed(format!("found no free port in {PORTS} attempts")))
+    }
+
+    pub(super) fn spawn(&mut self) -> Result<(), SandboxError> {
+        let mut command = match self.release.product.dialect() {
+            Dialect::Postgres => self.postgres(),
+            _ => self.mysqld(),
+        };
+        if matches!(self.ground, Ground::Background(_)) {
+            child::outlive(&mut command);
+        }
+        if let Some(group) = &self.group {
+            group.admit(&mut command)?;
+        }
+        if let Some(hosts) = &self.hosts {
+            child::resolve_by(&mut command, hosts)?;
+        }
+        let log = self.error_log();
+        let failed = || SandboxError::io("create", &log);
+        let file = File::create(&log).map_err(failed())?;
+        command.stdout(file.try_clone().map_err(failed())?).stderr(file);
+        let program = self.release.server().display().to_string();
+        let kept = Kept::spawn(command).map_err(SandboxError::spawn(&program))?;
+        let pid = i32::try_from(kept.child.id()).ok();
+        self.kept = Some(kept);
+        let identity = pid.and_then(Identity::of).map(|identity| identity.to_line());
+        write_private(&self.ground.dir().join("server"), &identity.unwrap_or_default())
+    }
+
+    fn mysqld(&self) -> Command {
+        let mut command = template::mysqld(&self.release, &self.work());
+        command.arg(format!("--socket={}", self.socket().display()));
+        command.arg(format!("--pid-file={}", self.work().join("pid").display()));
+        command.arg(format!("--port={}", self.port)).arg("--bind-address=127.0.0.1");
+        command.args(self.settings.iter().map(|(name, value)| option(name, value)));
+        command
+    }
+
+    fn postgres(&self) -> Command {
+        let mut command = self.release.command(&self.release.server(), &self.work());
+        command.arg("-D").arg(self.data_dir()).arg("-k").arg(self.work());
+        command.arg("-p").arg(self.port.to_string());
+        command.args(["-c", "listen_addresses=127.0.0.1"]);
+        for (name, value) in &self.settings {
+            command.arg("-c").arg(format!("{name}={value}"));
+        }
+        command
+    }
+
+    /// Waits for the first login. `false`: the port was taken by somebody else in the meantime.
+    pub(super) fn wait_until_ready(&mut self) -> Result<bool, SandboxError> {
+        let within_s = self.start_within_s + spelling::redo_told_mb(&self.settings) / REDO_MB_S;
+        let deadline = Deadline::after_seconds(within_s);
+        let endpoint = self.endpoint();
+        let mut last = "nobody listened".to_owned();
+        loop {
+            match self.log_in(&endpoint) {
+                Ok(true) => return Ok(true),
+                Ok(false) => "another server answered".clone_into(&mut last),
+                Err(error) => last = error.to_string(),
+            }
+            if let Some(status) = self.ended() {
+                let log = child::last_lines(&self.error_log(), 100);
+                if log.iter().any(|line| line.contains("Address already in use")) {
+                    return Ok(false);
+                }
+                return Err(self.failed(format!("ended with {status} before the first login")));
+            }
+            if !deadline.pause() {
+                let how = format!("did not accept a login within {within_s} s: {last}");
+                return Err(self.failed(how));
+            }
+        }
+    }
+
+    fn ended(&mut self) -> Option<ExitStatus> {
+        self.kept.as_mut()?.child.try_wait().ok()?
+    }
+
+    /// Our database was made with latin1, whatever the server prefers now: its tables take their
+    /// character set from it.
+    pub(crate) fn tell_database(&self) -> Result<(), SandboxError> {
+        let told = tell_database(self.release.product, &self.endpoint());
+        told.map_err(|error| self.failed(format!("does not change its database: {error}")))
+    }
+
+    /// Logs in and asks for the data directory: on our port somebody else may have been faster.
+    fn log_in(&self, endpoint: &Endpoint) -> Result<bool, WireError> {
+        let mut client = connect(self.release.product, endpoint)?;
+        let question = match self.release.product.dialect() {
+            Dialect::Postgres => "SHOW data_directory",
+            _ => "SELECT @@datadir",
+        };
+        let answer = client.query(question)?;
+        let ours = answer.single().is_some_and(|dir| Path::new(dir) == self.data_dir());
+        client.close();
+        Ok(ours)
+    }
+
+    pub(super) fn failed(&self, how: String) -> SandboxError {
+        let log = child::last_lines(&self.error_log(), LOG_LINES);
+        SandboxError::StartFailed { what: format!("{} {how}", self.what), log }
+    }
+}
+
+/// See [`Server::tell_database`].
+pub(crate) fn tell_database(product: Product, endpoint: &Endpoint) -> Result<(), WireError> {
+    if product.dialect() == Dialect::Postgres {
+        return Ok(());
+    }
+    let mut client = connect(product, endpoint)?;
+    let answer = client.query("SELECT @@character_set_server, @@collation_server")?;
+    if let Some([Some(charset), Some(collation)]) = answer.rows.first().map(Vec::as_slice)
+        && collation != bootstrap::COLLATION
+    {
+        client.run(&format!(
+            "ALTER DATABASE {DATABASE} CHARACTER SET {charset} COLLATE {collation}"
+        ))?;
+    }
+    client.close();
+    Ok(())
+}
+
+/// A connection of the product's protocol.
+pub(crate) fn connect(product: Product, endpoint: &Endpoint) -> Result<Box<dyn Client>, WireError> {
+    Ok(match product.dialect() {
+        Dialect::Postgres => Box::new(dbdyno_wire::postgres::Connection::connect(endpoint)?),
+        _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint)?),
+    })
+}
+
+/// A setting as MySQL and MariaDB take it; an empty value is a bare switch.
+pub(super) fn option(name: &str, value: &str) -> String {
+    let name = name.replace('_', "-");
+    let equals = if value.is_empty() { "" } else { "=" };
+    format!("--{name}{equals}{value}")
+}
+
+/// By which a server shuts down cleanly. PostgreSQL's is "fast": connections are cut, nothing is
+/// lost.
+pub(crate) fn ending_signal(product: Product) -> Signal {
+    match product.dialect() {
+        Dialect::Postgres => Signal::SIGINT,
+        _ => Signal::SIGTERM,
+    }
+}
+
+/// The unix socket of a server that works in `work`.
+pub(crate) fn socket_in(work: &Path, product: Product, port: u16) -> PathBuf {
+    match product.dialect() {
+        Dialect::Postgres => work.join(format!(".s.PGSQL.{port}")),
+        _ => work.join("mysql.sock"),
+    }
+}
+
+/// A port of 127.0.0.1 that is free now.
+pub(crate) fn free_port() -> Result<u16, SandboxError> {
+    let listener = TcpListener::bind(("127.0.0.1", 0));
+    let address = listener.and_then(|listener| listener.local_addr());
+    let port = address.map(|address| address.port());
+    port.map_err(SandboxError::io("find a free port on", Path::new("127.0.0.1")))
+}
