@@ -309,6 +309,8 @@ pub enum DialectFlag {
     Mysql,
     Postgres,
     Sqlite,
+    /// RocksDB
+    Rocksdb,
 }
 
 /// What BASE or TEST mean.

@@ -216,6 +216,7 @@ impl DialectFlag {
             DialectFlag::Mysql => "mysql",
             DialectFlag::Postgres => "postgres",
             DialectFlag::Sqlite => "sqlite",
+            DialectFlag::Rocksdb => "rocksdb",
         }
     }
 }

@@ -8,10 +8,11 @@ use dbdyno_audit::Finding;
 use dbdyno_model::{
     Arm, ArmSpec, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes,
     Comparison, Driving, LatencyHistogram, Measure, PerArm, Plan, Round, Run, RunStatus, Severity,
-    Target, Verdict, Warning,
+    Verdict, Warning,
 };
 use dbdyno_stats as stats;
 
+use crate::beside;
 use crate::drift;
 use crate::error::LabError;
 use crate::insert_benchmark::{restrain, step_metrics};
@@ -49,8 +50,10 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
             steps.push(step);
         }
         let of_arm = |arm: Arm| saturation::of_arm(run, &cell, arm, &arms[arm]);
+        let beside = |arm: Arm| beside::short(&run.plan, &cell, arm, &arms[arm]);
         let of_cell = stationary::of_cell(run, &cell, &yardstick, &arms);
         let against = Arm::BOTH.into_iter().flat_map(of_arm).chain(of_cell);
+        let against = against.chain(Arm::BOTH.into_iter().filter_map(beside));
         let against = against.chain(found_against(&findings, &cell)).collect();
         cells.push(cell_comparison(cell, &yardstick, judged, &arms, against)?);
     }
@@ -303,7 +306,7 @@ pub(crate) fn by_life(
 
 /// How much two lives of these arms are taken to differ where they lived too few of them to tell.
 fn between_lives(arms: &PerArm<ArmSpec>) -> f64 {
-    let embedded = |arm| matches!(arms[arm].target, Target::Sqlite(_));
+    let embedded = |arm: Arm| arms[arm].is_embedded();
     if Arm::BOTH.into_iter().all(embedded) {
         stats::BETWEEN_EMBEDDED_SD
     } else {

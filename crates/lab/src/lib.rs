@@ -13,6 +13,7 @@
 //! This is the only crate that ties the others into a run.
 
 mod arrivals;
+mod beside;
 mod capture;
 mod cost;
 mod course;

@@ -25,8 +25,12 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
             if !load.speaks(spec.dialect()) {
                 let names = explain::DIALECTS.iter().filter(|(known, _)| load.speaks(*known));
                 let names: Vec<&str> = names.map(|(_, name)| *name).collect();
+                let advice = match catalog.custom_of(label) {
+                    Some(_) => "add it to the file",
+                    None => "`dbdyno loads` names the others",
+                };
                 return Err(LabError::Loads(format!(
-                    "{label} has no SQL for {arm} ({spec}), only for {}; add it to the file",
+                    "{label} has no statements for {arm} ({spec}), only for {}; {advice}",
                     names.join(" and ")
                 )));
             }

@@ -49,7 +49,7 @@ pub struct Signs {
 
 /// What is seen of the client of one arm in one cell; `None` for an embedded arm.
 pub fn signs(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Signs> {
-    if matches!(run.plan.arms[arm].target, Target::Sqlite(_)) {
+    if run.plan.arms[arm].is_embedded() {
         return None;
     }
     let processors = processors(run, cell);

@@ -10,6 +10,7 @@
 //!                 limits of dirty pages lowered    dirty pages ≤ 1 % of the buffer pool
 //!   PostgreSQL    VACUUM (ANALYZE), CHECKPOINT     no autovacuum on our tables
 //!   SQLite                                         write-ahead log written back and emptied
+//!   RocksDB       memory flushed into files        no flush or compaction is running or pending
 //! ```
 //!
 //! Settings are lowered on servers of our own only, and put back however settling ends. A server
@@ -146,13 +147,17 @@ impl Settler {
             let (doing, sql) = match settler.dialect {
                 Dialect::Mysql => ("statistics", format!("ANALYZE TABLE {table}")),
                 Dialect::Postgres => ("vacuum", format!("VACUUM (ANALYZE) {table}")),
-                Dialect::Sqlite => break,
+                Dialect::Sqlite | Dialect::Rocksdb => break,
             };
             if all.stop.load(Ordering::Relaxed) {
                 return Err(LoadError::Interrupted);
             }
             watch.progress(Progress::Stage(arm, &format!("settling: {doing} of {table}")));
             settler.client.query(&sql).map_err(|error| LoadError::Wire(error, Some(sql)))?;
+        }
+        if settler.dialect == Dialect::Rocksdb {
+            watch.progress(Progress::Stage(arm, "settling: flush"));
+            settler.client.run("FLUSH")?;
         }
         if settler.dialect == Dialect::Postgres {
             watch.progress(Progress::Stage(arm, "settling: checkpoint"));
@@ -221,6 +226,7 @@ impl Settler {
             Dialect::Mysql => innodb(&mut *self.client),
             Dialect::Postgres => workers(&mut *self.client, &self.workers),
             Dialect::Sqlite => write_ahead_log(&mut *self.client),
+            Dialect::Rocksdb => compactions(&mut *self.client),
         };
         gauges.map_err(LoadError::from)
     }
@@ -449,6 +455,23 @@ fn write_ahead_log(client: &mut dyn Client) -> Result<Vec<Gauge>, WireError> {
         .map(|value| Gauge { name: "frames in the write-ahead log", value, most: 0 })
         .into_iter()
         .collect())
+}
+
+/// What RocksDB has left to do in its own threads.
+fn compactions(client: &mut dyn Client) -> Result<Vec<Gauge>, WireError> {
+    const PROPERTIES: [(&str, &str); 4] = [
+        ("compaction pending", "rocksdb.compaction-pending"),
+        ("compactions running", "rocksdb.num-running-compactions"),
+        ("flush pending", "rocksdb.mem-table-flush-pending"),
+        ("flushes running", "rocksdb.num-running-flushes"),
+    ];
+    let mut gauges = Vec::with_capacity(PROPERTIES.len());
+    for (name, property) in PROPERTIES {
+        if let Some(value) = number(client, &format!("PROPERTY {property}"))? {
+            gauges.push(Gauge { name, value, most: 0 });
+        }
+    }
+    Ok(gauges)
 }
 
 /// A single number; `None` where we may not ask.

@@ -4,9 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dbdyno_load::{Connector, FillProgress, LoadError, SqliteFile, check_invariants, fill};
+use dbdyno_load::{
+    Connector, FillProgress, LoadError, RocksArm, SqliteFile, check_invariants, fill,
+};
 use dbdyno_model::{
-    Arm, ArmSpec, Cache, Dialect, Environment, ReleaseSpec, ServerUrl, Severity, Target, Warning,
+    Arm, ArmSpec, Cache, Dialect, Environment, ReleaseSpec, RocksOptions, ServerUrl, Severity,
+    Target, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{
@@ -88,6 +91,7 @@ impl Station {
             Target::Release(release) => Self::start(setup, release, watch)?,
             Target::Url(url) => Self::visit(setup, url, other, watch)?,
             Target::Sqlite(pragmas) => Self::embed(setup, pragmas)?,
+            Target::Rocksdb(options) => Self::embed_rocksdb(setup, options)?,
         };
         station.warnings.extend(slowed(setup));
         Ok(station)
@@ -352,16 +356,42 @@ impl Station {
         let label = setup.spec.to_string();
         let environment = ask(arm, &label, &connector, Dialect::Sqlite, &[])?;
         pragma::check(&connector, pragmas).map_err(|error| LabError::Server(arm, label, error))?;
-        Ok(Station {
+        Ok(Self::embedded(connector, Dialect::Sqlite, environment, scratch))
+    }
+
+    fn embed_rocksdb(setup: &SetUp<'_>, options: &[(String, String)]) -> Result<Station, LabError> {
+        let (arm, label) = (setup.arm, setup.spec.to_string());
+        let scratch = setup.home.scratch(arm.name()).map_err(|e| LabError::Sandbox(arm, e))?;
+        let options = RocksOptions::read(options).expect("a target is read when it is parsed");
+        let opened = RocksArm::open(scratch.path(), &options, setup.memory_mb);
+        let opened = opened.map_err(|error| LabError::Server(arm, label.clone(), error))?;
+        let connector = Connector::Rocks(opened);
+        let mut environment = ask(arm, &label, &connector, Dialect::Rocksdb, &[])?;
+        // All that it says of itself is what it was told.
+        for (name, value) in environment.facts.clone() {
+            if let Some(name) = name.strip_prefix("variable.") {
+                environment.set(format!("setting.{name}"), value);
+            }
+        }
+        Ok(Self::embedded(connector, Dialect::Rocksdb, environment, scratch))
+    }
+
+    fn embedded(
+        connector: Connector,
+        dialect: Dialect,
+        environment: Environment,
+        scratch: Scratch,
+    ) -> Station {
+        Station {
             connector,
-            dialect: Dialect::Sqlite,
+            dialect,
             probe: None,
             environment,
             warnings: Vec::new(),
             keeper: Keeper::Scratch { _directory: scratch },
             origin: Origin::Filling,
             cache: Cache::Warm,
-        })
+        }
     }
 
     /// Makes and fills the tables, unless they are those of the other arm or come from an image.
@@ -617,7 +647,7 @@ pub(crate) fn connector(dialect: Dialect, endpoint: Endpoint) -> Connector {
     match dialect {
         Dialect::Mysql => Connector::Mysql(endpoint),
         Dialect::Postgres => Connector::Postgres(endpoint),
-        Dialect::Sqlite => unreachable!("SQLite has no endpoint"),
+        Dialect::Sqlite | Dialect::Rocksdb => unreachable!("it has no endpoint"),
     }
 }
 

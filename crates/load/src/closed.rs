@@ -19,6 +19,7 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl;
 use nix::unistd::Pid;
 
+use crate::beside;
 use crate::book::{Book, Books, Times};
 use crate::brake::Brake;
 use crate::connector::Connector;
@@ -126,7 +127,10 @@ pub fn run_round(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Measured, LoadError> {
-    if shards::are_for(spec) { run_sharded(spec, observe) } else { run_threads(spec, observe) }
+    let run = |spec: &RoundSpec<'_>, observe: &mut dyn FnMut(Moment)| {
+        if shards::are_for(spec) { run_sharded(spec, observe) } else { run_threads(spec, observe) }
+    };
+    beside::with_background(spec, observe, run, |measured| measured)
 }
 
 /// Runs one round with a thread for each client, however many there are.

@@ -3,6 +3,7 @@
 use dbdyno_wire::{Client, Endpoint, Pollable, WireError, mysql, postgres};
 
 use crate::null::NullClient;
+use crate::rocks::RocksArm;
 use crate::sqlite::SqliteFile;
 
 /// An arm as far as a client sees it: something to connect to.
@@ -14,6 +15,8 @@ pub enum Connector {
     Postgres(Endpoint),
     /// The bundled SQLite.
     Sqlite(SqliteFile),
+    /// The RocksDB of the system, open.
+    Rocks(RocksArm),
     /// Nothing: see [`NullClient`].
     Null,
 }
@@ -28,6 +31,7 @@ impl Connector {
             Connector::Mysql(endpoint) => Box::new(mysql::Connection::connect(endpoint)?),
             Connector::Postgres(endpoint) => Box::new(postgres::Connection::connect(endpoint)?),
             Connector::Sqlite(file) => Box::new(file.open()?),
+            Connector::Rocks(arm) => arm.client(),
             Connector::Null => Box::new(NullClient::default()),
         })
     }
@@ -43,12 +47,22 @@ impl Connector {
         Ok(match self {
             Connector::Mysql(endpoint) => Box::new(mysql::Connection::connect(endpoint)?),
             Connector::Postgres(endpoint) => Box::new(postgres::Connection::connect(endpoint)?),
-            Connector::Sqlite(_) | Connector::Null => panic!("an embedded arm has no socket"),
+            Connector::Sqlite(_) | Connector::Rocks(_) | Connector::Null => {
+                panic!("an embedded arm has no socket")
+            }
         })
+    }
+
+    /// The question that is answered without an error where a table of this name is.
+    pub(crate) fn asks_for(&self, table: &str) -> String {
+        match self {
+            Connector::Rocks(_) => format!("TABLE {table}"),
+            _ => format!("SELECT 1 FROM {table} WHERE 1=0"),
+        }
     }
 
     /// Whether the arm lives in the client's own threads.
     pub fn is_embedded(&self) -> bool {
-        matches!(self, Connector::Sqlite(_) | Connector::Null)
+        matches!(self, Connector::Sqlite(_) | Connector::Rocks(_) | Connector::Null)
     }
 }

@@ -68,7 +68,7 @@ pub fn fill(
     }
     let mut client = connector.connect()?;
     for script in &scripts {
-        if is_there(&mut *client, &script.name) {
+        if is_there(connector, &mut *client, &script.name) {
             return Err(LoadError::TableExists(script.name.clone()));
         }
     }
@@ -94,7 +94,7 @@ pub fn drop_tables(connector: &Connector, names: &[String]) -> Result<(), LoadEr
     let mut client = connector.connect()?;
     // Backwards: a table may refer to one that was made before it.
     for name in names.iter().rev() {
-        if is_there(&mut *client, name) {
+        if is_there(connector, &mut *client, name) {
             execute(&mut *client, &format!("DROP TABLE {name}"))?;
         }
     }
@@ -102,8 +102,8 @@ pub fn drop_tables(connector: &Connector, names: &[String]) -> Result<(), LoadEr
     Ok(())
 }
 
-fn is_there(client: &mut dyn Client, name: &str) -> bool {
-    client.query(&format!("SELECT 1 FROM {name} WHERE 1=0")).is_ok()
+fn is_there(connector: &Connector, client: &mut dyn Client, name: &str) -> bool {
+    client.query(&connector.asks_for(name)).is_ok()
 }
 
 /// One filling, shared by its workers.
@@ -164,7 +164,7 @@ impl<'a> Filling<'a> {
         work: impl Fn(&mut dyn Client) -> Result<(), LoadError> + Sync,
     ) -> Result<(), LoadError> {
         let count = match self.dialect {
-            Dialect::Sqlite => 1,
+            Dialect::Sqlite | Dialect::Rocksdb => 1,
             Dialect::Mysql | Dialect::Postgres => workers().min(pieces),
         };
         let running = AtomicUsize::new(count);
@@ -252,10 +252,12 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// The parts of all tables. SQLite has one writer; elsewhere a table is divided where there are
-/// fewer tables than workers, for pages that two connections write by turns come to lie by turns.
+/// The parts of all tables. SQLite has one writer, RocksDB is filled in order; elsewhere a table is
+/// divided where there are fewer tables than workers, for pages that two connections write by
+/// turns come to lie by turns.
 fn parts(dialect: Dialect, dataset: &dyn Dataset, tables: usize) -> Vec<Part> {
-    let is_divided = dialect != Dialect::Sqlite && tables < workers();
+    let has_one_worker = matches!(dialect, Dialect::Sqlite | Dialect::Rocksdb);
+    let is_divided = !has_one_worker && tables < workers();
     let of_table = |table: usize| {
         let units = dataset.units(table);
         let step = if is_divided { UNITS_PER_PART } else { units.max(1) };

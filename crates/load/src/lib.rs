@@ -19,6 +19,7 @@
 //! every rate.
 
 pub mod arrival;
+mod beside;
 mod book;
 mod brake;
 mod check;
@@ -31,6 +32,7 @@ mod files;
 pub mod fill;
 pub mod null;
 pub mod open;
+pub mod rocks;
 pub mod schedule;
 pub mod session;
 mod shards;
@@ -39,6 +41,7 @@ mod talk;
 mod tally;
 pub mod usage;
 
+pub use beside::BACKGROUND;
 pub use check::check_invariants;
 pub use closed::{Measured, Moment, RoundSpec, THREADS_MAX, Thinking, pin_to, run_round};
 pub use connector::Connector;
@@ -46,5 +49,6 @@ pub use error::LoadError;
 pub use files::allowed as files_allowed;
 pub use fill::{FILL_VERSION, FillProgress, drop_tables, fill};
 pub use open::{OpenSpec, run_open};
+pub use rocks::RocksArm;
 pub use session::{Answer, Session};
 pub use sqlite::SqliteFile;

@@ -33,6 +33,7 @@ use std::time::Duration;
 use dbdyno_model::OpenLoop;
 
 use crate::arrival::Schedule;
+use crate::beside;
 use crate::book::{self, Books};
 use crate::brake::Brake;
 use crate::closed::{
@@ -87,7 +88,16 @@ pub fn run_open(
     spec: &OpenSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<(Measured, OpenLoop), LoadError> {
-    let round = &spec.round;
+    let run =
+        |round: &RoundSpec<'_>, observe: &mut dyn FnMut(Moment)| run_alone(round, spec, observe);
+    beside::with_background(&spec.round, observe, run, |(measured, _)| measured)
+}
+
+fn run_alone(
+    round: &RoundSpec<'_>,
+    spec: &OpenSpec<'_>,
+    observe: &mut dyn FnMut(Moment),
+) -> Result<(Measured, OpenLoop), LoadError> {
     files::allow(round.clients)?;
     let (sessions, filing) = (open_sessions(round, observe)?, round.load.filing());
     let times = book::Times::ServiceAndResponse;

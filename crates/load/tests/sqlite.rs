@@ -70,12 +70,15 @@ fn every_load_runs_with_several_clients_and_keeps_the_tables_whole() {
     fill_all(&connector, &stop).unwrap();
     let loads = catalog::entries().into_iter().map(|entry| resolve(entry.name, TABLES).unwrap());
     let (steady, moving): (Vec<_>, Vec<_>) = loads.partition(|load| load.trend == Trend::Steady);
+    let mut filled = vec![TABLES.key()];
     for load in &steady {
-        if load.dataset.key() != TABLES.key() {
+        if !filled.contains(&load.dataset.key()) {
+            filled.push(load.dataset.key());
             fill(&connector, Dialect::Sqlite, &*load.dataset, &stop, &mut |_| {}).unwrap();
         }
         let measured = ask(&connector, load);
-        assert_eq!(measured.answer.rows_changed > 0, load.writes(), "{}", load.name);
+        let clients_write = load.writes() && load.background.is_none();
+        assert_eq!(measured.answer.rows_changed > 0, clients_write, "{}", load.name);
         if let Content::Mix(mix) = &load.content {
             let expected = measured.events * mix.statements_per_event();
             assert_eq!(measured.answer.statements, expected, "{}", load.name);

@@ -348,6 +348,11 @@ pub fn is_ours(name: &str) -> bool {
 
 /// `2G` in MB, if it is a size that a server can have.
 pub fn size_mb(text: &str) -> Option<u64> {
+    whole_mb(text).filter(|mb| SIZES_MB.contains(mb))
+}
+
+/// `64M` in MB, however small or large.
+pub(crate) fn whole_mb(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let factor = match &text[digits.len()..] {
         "M" | "MB" | "m" => 1,
@@ -358,8 +363,7 @@ pub fn size_mb(text: &str) -> Option<u64> {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
-    let mb = digits.parse::<u64>().ok()?.checked_mul(factor)?;
-    SIZES_MB.contains(&mb).then_some(mb)
+    digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
 /// Whether this is a log that would be written elsewhere than in the server's own directory, maybe

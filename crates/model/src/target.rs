@@ -9,6 +9,7 @@
 //!   mysql://user@localhost/db?socket=/run/mysqld/mysqld.sock
 //!   postgres://user@/db?host=/run/postgresql
 //!   sqlite:?synchronous=off            the bundled SQLite with pragmas
+//!   rocksdb:?direct=on                 the RocksDB of the system with options, see `rocksdb`
 //!   mysql:8.0?cache=cold               how a release begins, see `begin`
 //!   …?slow=5%                          any of them, slowed on purpose by a known share
 //! ```
@@ -17,6 +18,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::begin::Begin;
+use crate::rocksdb::RocksOptions;
 use crate::secret::Secret;
 use crate::setting::Setting;
 
@@ -29,6 +31,8 @@ pub enum Dialect {
     Postgres,
     /// The SQLite that is linked into dbdyno.
     Sqlite,
+    /// RocksDB, which has no SQL: a handful of words, see `load::rocks`.
+    Rocksdb,
 }
 
 /// A server that dbdyno can get and start.
@@ -167,6 +171,9 @@ pub enum Target {
     Url(ServerUrl),
     /// The bundled SQLite on a file of its own, with pragmas set on every connection.
     Sqlite(Vec<(String, String)>),
+    /// The RocksDB of the system in a directory of its own, with options that
+    /// [`RocksOptions::read`] takes.
+    Rocksdb(Vec<(String, String)>),
 }
 
 /// A release, and what the user wants of the server. Two that differ in settings only are the same
@@ -215,18 +222,24 @@ impl fmt::Display for TargetError {
 impl std::error::Error for TargetError {}
 
 /// The words with which a target can begin.
-pub const KINDS: [&str; 5] = ["mariadb", "postgres", "mysql", "postgresql", "sqlite"];
+pub const KINDS: [&str; 6] = ["mariadb", "postgres", "mysql", "postgresql", "sqlite", "rocksdb"];
 
 const MYSQL_PORT: u16 = 3306;
 const POSTGRES_PORT: u16 = 5432;
 
 impl ArmSpec {
+    /// Whether it lives in the client's own threads.
+    pub fn is_embedded(&self) -> bool {
+        matches!(self.target, Target::Sqlite(_) | Target::Rocksdb(_))
+    }
+
     /// The dialect that the arm speaks.
     pub fn dialect(&self) -> Dialect {
         match &self.target {
             Target::Release(release) => release.product.dialect(),
             Target::Url(url) => url.dialect,
             Target::Sqlite(_) => Dialect::Sqlite,
+            Target::Rocksdb(_) => Dialect::Rocksdb,
         }
     }
 }
@@ -238,7 +251,8 @@ impl FromStr for ArmSpec {
         let (body, query) = text.split_once('?').unwrap_or((text, ""));
         let mut options = parse_query(query)?;
         let slow = take_slow(&mut options)?;
-        let begin = match body.contains("://") || body.starts_with("sqlite") {
+        let is_embedded = ["sqlite", "rocksdb"].iter().any(|kind| body.starts_with(kind));
+        let begin = match body.contains("://") || is_embedded {
             true => Begin::default(),
             false => take_begin(&mut options)?,
         };
@@ -275,9 +289,10 @@ impl fmt::Display for ArmSpec {
                     }
                 }
             }
-            Target::Sqlite(pragmas) => {
-                f.write_str("sqlite:")?;
-                for (name, value) in pragmas {
+            Target::Sqlite(options) | Target::Rocksdb(options) => {
+                let is_sqlite = matches!(self.target, Target::Sqlite(_));
+                f.write_str(if is_sqlite { "sqlite:" } else { "rocksdb:" })?;
+                for (name, value) in options {
                     write!(f, "{separator}{name}={}", encode(value))?;
                     separator = '&';
                 }
@@ -305,6 +320,16 @@ fn parse_release(body: &str, options: Vec<(String, String)>) -> Result<Target, T
             return Err(malformed(format!(
                 "{body:?}: sqlite takes pragmas, not a version or a path; write sqlite:?{}",
                 "synchronous=off"
+            )));
+        }
+        "rocksdb" if version.is_empty() => {
+            RocksOptions::read(&options).map_err(|text| malformed(format!("rocksdb: {text}")))?;
+            return Ok(Target::Rocksdb(options));
+        }
+        "rocksdb" => {
+            return Err(malformed(format!(
+                "{body:?}: rocksdb is that of the system and takes options, not a version or a \
+                 path; write rocksdb:?preset=direct"
             )));
         }
         _ => return Err(TargetError::UnknownKind(kind.to_owned())),
@@ -531,6 +556,7 @@ mod tests {
             "postgres://ann:p%40ss@[::1]:5433/d",
             "postgres://ann@/d?host=/run/postgresql",
             "sqlite:?synchronous=off&cache_size=-2000&slow=5%",
+            "rocksdb:?preset=direct&cache=64M&max_background_jobs=4&slow=5%",
         ] {
             let mut spec = parse(text).unwrap();
             let shown = spec.to_string();
@@ -573,6 +599,9 @@ mod tests {
             "sqlite:?synchronous",
             "sqlite:?x=1;drop",
             "sqlite:?slow=95%",
+            "rocksdb:7.8",
+            "rocksdb:?direct=maybe",
+            "rocksdb:?cache=cold",
             "mariadb:10.11?pool=1",
             "postgres://[::1/d",
         ] {

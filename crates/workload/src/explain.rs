@@ -20,8 +20,12 @@ use crate::ready::{Part, ReadyLoad};
 use crate::template::TemplateError;
 
 /// All dialects with their names.
-pub const DIALECTS: [(Dialect, &str); 3] =
-    [(Dialect::Mysql, "mysql"), (Dialect::Postgres, "postgres"), (Dialect::Sqlite, "sqlite")];
+pub const DIALECTS: [(Dialect, &str); 4] = [
+    (Dialect::Mysql, "mysql"),
+    (Dialect::Postgres, "postgres"),
+    (Dialect::Sqlite, "sqlite"),
+    (Dialect::Rocksdb, "rocksdb"),
+];
 
 /// Longer statements are cut.
 const SQL_MOST: usize = 400;
@@ -65,6 +69,11 @@ pub fn explain(load: &Load, dialects: &[Dialect]) -> Result<String, TemplateErro
             }
             return Ok(text);
         }
+    }
+    if let Some(background) = &load.background {
+        let rate = background.per_second;
+        line(&mut text, &format!("\nbeside the clients, {rate} times a second and not counted"));
+        asks(&background.mix, &dialects, &mut text);
     }
     example(load, dialects[0], &mut text)?;
     Ok(text)

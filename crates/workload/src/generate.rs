@@ -160,6 +160,7 @@ fn push_characters(generator: &Generator<usize>, random: &mut Stream, buffer: &m
             let count = between(i64::from(*low), i64::from(*high), random);
             text::push_letters(buffer, random, count as usize);
         }
+        Generator::Twice(count) => text::push_twice(buffer, random, *count as usize),
         Generator::OneOf(texts) => {
             let chosen = &texts[random.below(texts.len() as u64) as usize];
             buffer.extend_from_slice(chosen.as_bytes());

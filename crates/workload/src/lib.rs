@@ -42,7 +42,8 @@ pub use dataset::{Dataset, TableScript};
 pub use dialogue::{Answer, Arg, Counts, Dialogue, Fault, Link, Partner};
 pub use filing::Filing;
 pub use load::{
-    Ask, Channel, Choice, Content, Expect, Group, Load, Mix, Step, Transaction, Trend, Unit,
+    Ask, Background, Channel, Choice, Content, Expect, Group, Load, Mix, Step, Transaction, Trend,
+    Unit,
 };
 pub use program::{Call, Event, Program, Statement, StatementKind, Value};
 pub use ready::ReadyLoad;

@@ -81,12 +81,25 @@ pub struct Sql {
     pub postgres: String,
     /// For SQLite.
     pub sqlite: String,
+    /// For RocksDB: words of `load::rocks`.
+    pub rocksdb: String,
 }
 
 impl Sql {
-    /// The same text everywhere.
+    /// The same text wherever there is SQL.
     pub fn same(text: &str) -> Sql {
-        Sql { mysql: text.to_owned(), postgres: text.to_owned(), sqlite: text.to_owned() }
+        Sql::of_three([text; 3].map(str::to_owned))
+    }
+
+    /// For MySQL, PostgreSQL and SQLite.
+    pub fn of_three([mysql, postgres, sqlite]: [String; 3]) -> Sql {
+        Sql { mysql, postgres, sqlite, rocksdb: String::new() }
+    }
+
+    /// As it is, and in other words for RocksDB.
+    #[must_use]
+    pub fn and_rocksdb(self, rocksdb: &str) -> Sql {
+        Sql { rocksdb: rocksdb.to_owned(), ..self }
     }
 
     /// The text for one dialect.
@@ -95,8 +108,18 @@ impl Sql {
             Dialect::Mysql => &self.mysql,
             Dialect::Postgres => &self.postgres,
             Dialect::Sqlite => &self.sqlite,
+            Dialect::Rocksdb => &self.rocksdb,
         }
     }
+}
+
+/// What another client does beside those that are counted, at a rate of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Background {
+    /// Its events.
+    pub mix: Mix,
+    /// Events per second.
+    pub per_second: u64,
 }
 
 /// One statement of a load.
@@ -218,6 +241,8 @@ pub struct Load {
     pub dataset: Arc<dyn Dataset>,
     /// Its statements.
     pub content: Content,
+    /// Who writes beside its clients, and is not counted among them.
+    pub background: Option<Background>,
     /// The options that it takes.
     pub options: Vec<&'static str>,
 }
@@ -225,6 +250,10 @@ pub struct Load {
 impl Load {
     /// Whether events change rows.
     pub fn writes(&self) -> bool {
+        self.background.is_some() || self.changes_rows()
+    }
+
+    fn changes_rows(&self) -> bool {
         match &self.content {
             Content::Mix(mix) => mix.writes(),
             Content::Choice(choice) => choice.mixes.iter().any(|(_, mix)| mix.writes()),
@@ -250,12 +279,14 @@ impl Load {
             let mut asks = mix.steps.iter().flat_map(|step| &step.asks);
             asks.all(|ask| !ask.sql.of(dialect).is_empty())
         };
+        let background = self.background.iter().all(|background| speaks(&background.mix));
         let asks = match &self.content {
             Content::Mix(mix) => speaks(mix),
             Content::Choice(choice) => choice.mixes.iter().all(|(_, mix)| speaks(mix)),
-            Content::Dialogue(_) => true,
+            Content::Dialogue(_) => dialect != Dialect::Rocksdb,
         };
-        asks && self.dataset.tables(dialect).iter().all(|table| !table.create.is_empty())
+        asks && background
+            && self.dataset.tables(dialect).iter().all(|table| !table.create.is_empty())
     }
 }
 

@@ -6,7 +6,7 @@ use dbdyno_model::Dialect;
 
 use crate::dialogue::{Dialogue, Partner};
 use crate::filing::Filing;
-use crate::load::{Content, Load};
+use crate::load::{Background, Content, Load};
 use crate::program::{Program, Statement};
 use crate::template::TemplateError;
 
@@ -16,6 +16,16 @@ pub struct ReadyLoad {
     statements: Vec<Statement>,
     filing: Filing,
     part: Part,
+    background: Option<Beside>,
+}
+
+/// Who is at work beside the clients.
+#[derive(Clone, Debug)]
+pub struct Beside {
+    /// What is done.
+    pub load: Arc<ReadyLoad>,
+    /// Events per second.
+    pub per_second: u64,
 }
 
 /// How events come about.
@@ -33,7 +43,16 @@ impl ReadyLoad {
     /// # Errors
     /// A template of the load that does not parse.
     pub fn compile(load: &Load, dialect: Dialect) -> Result<ReadyLoad, TemplateError> {
-        Ok(match &load.content {
+        let background = match &load.background {
+            None => None,
+            Some(Background { mix, per_second }) => {
+                let key = format!("{} beside", load.name);
+                let program = Program::compile(mix, &key, dialect, &*load.dataset)?;
+                let load = Arc::new(ReadyLoad::of_program(program));
+                Some(Beside { load, per_second: *per_second })
+            }
+        };
+        let ready = match &load.content {
             Content::Mix(mix) => {
                 let program = Program::compile(mix, &load.name, dialect, &*load.dataset)?;
                 ReadyLoad::of_program(program)
@@ -51,8 +70,10 @@ impl ReadyLoad {
                 statements: dialogue.statements(dialect),
                 filing: Filing::of_events(dialogue.classes()),
                 part: Part::Dialogue(Arc::clone(dialogue), dialect),
+                background: None,
             },
-        })
+        };
+        Ok(ReadyLoad { background, ..ready })
     }
 
     /// A program by itself.
@@ -61,6 +82,7 @@ impl ReadyLoad {
             statements: program.statements().to_vec(),
             filing: program.filing().clone(),
             part: Part::Program(Arc::new(program)),
+            background: None,
         }
     }
 
@@ -72,6 +94,11 @@ impl ReadyLoad {
     /// What series and latencies are filed under.
     pub fn filing(&self) -> &Filing {
         &self.filing
+    }
+
+    /// Who is at work beside the clients, if anybody is.
+    pub fn background(&self) -> Option<&Beside> {
+        self.background.as_ref()
     }
 
     /// How events come about.

@@ -14,6 +14,7 @@
 //! | `sysbench-42` |       42 | his tables of 2023 and early 2024: 17 point, 15 range, 10 write |
 //! | `sysbench-32` |       32 | his tables since 2025: five aggregates more, no `.pre`          |
 //! | `sysbench-47` |       47 | everything: the 32 and the 15 `.pre`                            |
+//! | `db-bench`    |        6 | his runs of RocksDB's `db_bench`, see [`catalog::key_value`]     |
 //!
 //! In 2025 he still runs two of the `.pre` loads but shows neither; in `sysbench-32` they warm.
 
@@ -48,6 +49,11 @@ pub const SUITES: &[Suite] = &[
         name: "sysbench-47",
         about: "all of Callaghan's microbenchmarks: those of sysbench-32, and reads before writes",
         parts: &[FRESH, SCAN_WARM, PRE_2023, WRITES, READS_2025, LAST],
+    },
+    Suite {
+        name: "db-bench",
+        about: "the steps of RocksDB's db_bench in Callaghan's order",
+        parts: &[FILLED, &catalog::key_value::NAMES],
     },
 ];
 
@@ -92,6 +98,7 @@ fn plain(name: &str) -> &str {
 }
 
 const FRESH: &[&str] = &["warm:point-query", "settle"];
+const FILLED: &[&str] = &["fillseq", "settle"];
 const SCAN_WARM: &[&str] = &["warm:60s:scan"];
 
 const PRE_2023: &[&str] = &[
@@ -203,7 +210,7 @@ mod tests {
     #[test]
     fn every_label_is_a_load_of_the_group_of_its_name() {
         let tables = Tables { count: 1, rows: 1000, seed: 1 };
-        for suite in SUITES {
+        for suite in SUITES.iter().filter(|suite| suite.name.starts_with("sysbench")) {
             for label in suite.stages().iter().filter_map(Stage::load) {
                 let group = catalog::resolve(label, tables).unwrap().group;
                 let table = match group {
@@ -263,7 +270,8 @@ mod tests {
         }
         assert!(labels("sysbench-47").iter().all(|label| measured.contains(&label.as_str())));
         let added = measured.len() - 47 - draw::NAMES.len();
-        assert_eq!(added, ["point-select", "update-only", "join", "bulk-insert", "tpcc"].len());
+        let others = ["point-select", "update-only", "join", "bulk-insert", "tpcc"];
+        assert_eq!(added, others.len() + catalog::key_value::NAMES.len() + 1);
         let mut once = measured.clone();
         once.sort_unstable();
         once.dedup();

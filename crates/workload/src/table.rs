@@ -51,6 +51,7 @@ impl Tables {
                     format!("VACUUM ANALYZE {name}"),
                 ],
             ),
+            Dialect::Rocksdb => unreachable!("it has no statements for RocksDB"),
             Dialect::Sqlite => (
                 format!("CREATE TABLE {name} (id INTEGER PRIMARY KEY, {others})"),
                 vec![index, format!("ANALYZE {name}")],

@@ -19,6 +19,7 @@
 //! | `{datetime A..B}`  | a second of these days                                           |
 //! | `{digits N}`       | N random digits, as characters                                   |
 //! | `{text N}`         | N random letters; `{text A..B}` from A to B of them              |
+//! | `{twice N}`        | N characters, the second half of which repeats the first        |
 //! | `{one of a|b|c}`   | one of these texts                                               |
 //! | `{uuid}`           | a random UUID                                                    |
 //! | `{const N}`        | the number N, as a parameter                                     |
@@ -71,6 +72,8 @@ pub enum Generator<N = Arc<str>> {
     Digits(u32),
     /// From so many to so many random letters.
     Letters(u32, u32),
+    /// This many characters that can be compressed to half of them.
+    Twice(u32),
     /// One of these texts.
     OneOf(Arc<[String]>),
     /// A random UUID.
@@ -130,6 +133,7 @@ impl<N> Generator<N> {
             Generator::DateTime(low, high) => Generator::DateTime(*low, *high),
             Generator::Digits(count) => Generator::Digits(*count),
             Generator::Letters(low, high) => Generator::Letters(*low, *high),
+            Generator::Twice(count) => Generator::Twice(*count),
             Generator::OneOf(texts) => Generator::OneOf(Arc::clone(texts)),
             Generator::Uuid => Generator::Uuid,
             Generator::Const(number) => Generator::Const(*number),
@@ -222,7 +226,7 @@ impl Template {
         for (index, piece) in pieces.iter().enumerate().skip(1) {
             match dialect {
                 Dialect::Postgres => sql.push_str(&format!("${index}")),
-                Dialect::Mysql | Dialect::Sqlite => sql.push('?'),
+                Dialect::Mysql | Dialect::Sqlite | Dialect::Rocksdb => sql.push('?'),
             }
             sql.push_str(piece);
         }
@@ -302,7 +306,8 @@ fn partner(text: &str) -> Option<usize> {
 /// What is known, for messages.
 pub const KNOWN: &str = "{table}, {id}, {id of TABLE}, {id+N}, {same id}, {id*N}, {hot id*N}, \
                          {k}, {k+N}, {k*N}, {c}, {pad}, {int A..B}, {decimal A.00..B.00}, \
-                         {date A..B}, {datetime A..B}, {digits N}, {text A..B}, {one of a|b|c}, \
+                         {date A..B}, {datetime A..B}, {digits N}, {text A..B}, {twice N}, \
+                         {one of a|b|c}, \
                          {uuid}, {const N}, {seq}, {same seq}, {row}, {null P%: …}, \
                          {… as NAME}, {same NAME}, {rows N: …}, {raw …}";
 
@@ -453,6 +458,9 @@ fn typed(name: &str, rest: &str) -> Option<Result<Generator, String>> {
             .or_else(|| length(rest).map(|length| (length, length)))
             .map(|(low, high)| Generator::Letters(low, high))
             .ok_or_else(|| takes("a length from 1 to 60000 or two, for example {text 5..20}")),
+        "twice" => length(rest)
+            .map(Generator::Twice)
+            .ok_or_else(|| takes("a length from 1 to 60000, for example {twice 400}")),
         "one" => one_of(rest).ok_or_else(|| {
             takes("texts between bars, without backslash or line break: {one of a|b|c}")
         }),

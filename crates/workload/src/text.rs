@@ -113,6 +113,23 @@ pub fn push_letters(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
     }
 }
 
+/// Appends `count` characters that an algorithm of the LZ family makes half as many of: the second
+/// half repeats the first, whose characters have six random bits each. `db_bench` makes its values
+/// so (`--compression_ratio=0.5`).
+pub fn push_twice(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
+    const BLOCK: usize = 10;
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (start, half) = (buffer.len(), count.div_ceil(2));
+    for done in (0..half).step_by(BLOCK) {
+        let mut bits = random.next_u64();
+        for _ in 0..BLOCK.min(half - done) {
+            buffer.push(LETTERS[(bits & 63) as usize]);
+            bits >>= 6;
+        }
+    }
+    buffer.extend_from_within(start..start + count - half);
+}
+
 /// Appends a random UUID (version 4 of RFC 9562).
 pub fn push_uuid(buffer: &mut Vec<u8>, random: &mut Stream) {
     let (high, low) = (random.next_u64(), random.next_u64());

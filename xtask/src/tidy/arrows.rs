@@ -19,11 +19,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("audit", &["model"]),
     ("workload", &["model"]),
     ("wire", &["model"]),
-    ("load", &["model", "workload", "wire"]),
+    ("rocks", &[]),
+    ("load", &["model", "rocks", "workload", "wire"]),
     ("sandbox", &["model", "wire"]),
     ("probe", &["model"]),
     ("store", &["model"]),
-    ("lab", &["model", "stats", "audit", "workload", "wire", "load", "sandbox", "probe", "store"]),
+    (
+        "lab",
+        &[
+            "model", "stats", "audit", "workload", "wire", "rocks", "load", "sandbox", "probe",
+            "store",
+        ],
+    ),
     ("report", &["model"]),
     ("cli", &["model", "audit", "workload", "sandbox", "store", "report", "lab"]),
 ];

@@ -78,7 +78,7 @@ impl Counts {
                 counts.fsyncs = first_of(client, &POSTGRES_FSYNCS);
                 counts.pages = first_of(client, &POSTGRES_PAGES);
             }
-            Dialect::Sqlite => {}
+            Dialect::Sqlite | Dialect::Rocksdb => {}
         }
         counts
     }
@@ -112,7 +112,7 @@ impl Meter {
             self.debt = match station.dialect {
                 Dialect::Mysql => first_of(client, &HISTORY),
                 Dialect::Postgres => first_of(client, &DEAD_TUPLES),
-                Dialect::Sqlite => None,
+                Dialect::Sqlite | Dialect::Rocksdb => None,
             };
             let may_shrink = station.dialect == Dialect::Mysql;
             if !may_shrink || self.debt.is_none_or(|debt| debt < DEBT_LEAST) {

@@ -192,6 +192,7 @@ fn plan(client: &mut dyn Client, dialect: Dialect, sql: &str) -> Option<Planned>
             .iter()
             .find_map(|explain| mysql(&client.query(&format!("{explain} {sql}")).ok()?)),
         Dialect::Postgres => postgres(&client.query(&format!("EXPLAIN {sql}")).ok()?),
+        Dialect::Rocksdb => None,
         Dialect::Sqlite => sqlite(&client.query(&format!("EXPLAIN QUERY PLAN {sql}")).ok()?),
     }
 }

@@ -38,6 +38,7 @@ pub(crate) fn settings(
             client.query("SELECT name, setting || coalesce(' ' || unit, '') FROM pg_settings")?.rows
         }
         Dialect::Sqlite => sqlite_settings(client)?,
+        Dialect::Rocksdb => client.query("SETTINGS")?.rows,
     };
     for row in settings {
         if let [Some(name), value, ..] = row.as_slice() {
@@ -67,6 +68,11 @@ fn neutral(dialect: Dialect, environment: &mut Environment) {
             let blocks = variable("shared_buffers");
             let blocks = blocks.strip_suffix(" 8kB").and_then(|blocks| blocks.parse::<u64>().ok());
             (commit_of(synced, synced), blocks.map(|blocks| blocks >> 7))
+        }
+        Dialect::Rocksdb => {
+            let synced = variable("log") == "synced";
+            let cache = variable("block_cache").parse::<u64>().ok();
+            (commit_of(synced, synced), cache.map(|bytes| bytes >> 20))
         }
         Dialect::Sqlite => return,
     };
@@ -113,7 +119,7 @@ fn build(client: &mut dyn Client, dialect: Dialect, environment: &mut Environmen
                 environment.set("build.flags", without_paths(&flags));
             }
         }
-        Dialect::Sqlite => {}
+        Dialect::Sqlite | Dialect::Rocksdb => {}
     }
 }
 

@@ -89,6 +89,7 @@ fn content(dialect: Dialect, table: &TableScript, step: u64) -> Vec<Question> {
             vec![(postgres(sha), SUM), (postgres(format!("md5({row})")), MD5)]
         }
         Dialect::Sqlite => Vec::new(),
+        Dialect::Rocksdb => return Vec::new(),
     };
     questions.push((format!("SELECT count(*) FROM {name}"), &["data.rows"]));
     questions
@@ -125,6 +126,16 @@ fn kept(dialect: Dialect, table: &str) -> Vec<Question> {
             (postgres_indexes(table), &["table.indexes"]),
         ],
         Dialect::Sqlite => Vec::new(),
+        // They are those of the whole database, whose tables are parts of one space of keys.
+        Dialect::Rocksdb => {
+            let property = |name: &str| format!("PROPERTY rocksdb.{name}");
+            vec![
+                (property("estimate-num-keys"), &["data.rows_estimated"][..]),
+                (property("total-sst-files-size"), &["data.bytes"]),
+                (property("num-files-at-level0"), &["data.files_of_level_0"]),
+                (property("estimate-pending-compaction-bytes"), &["data.bytes_to_compact"]),
+            ]
+        }
     }
 }
 

@@ -51,7 +51,7 @@ impl Control {
         match self.dialect {
             Dialect::Mysql => self.first_of(&HISTORY),
             Dialect::Postgres => self.first_of(&DEAD_TUPLES),
-            Dialect::Sqlite => None,
+            Dialect::Sqlite | Dialect::Rocksdb => None,
         }
     }
 
@@ -61,6 +61,7 @@ impl Control {
             Dialect::Mysql => self.first_of(&MYSQL_SIZE),
             Dialect::Postgres => self.first_of(&POSTGRES_SIZE),
             Dialect::Sqlite => self.first_of(&SQLITE_SIZE),
+            Dialect::Rocksdb => None,
         };
         into.set(readings::DATABASE_BYTES, database);
         let resident = station.probe.as_ref().and_then(|probe| probe.resident_bytes().ok());
@@ -80,6 +81,7 @@ impl Control {
         let sql = match self.dialect {
             Dialect::Postgres => "SHOW data_directory",
             Dialect::Mysql | Dialect::Sqlite => "SELECT @@datadir",
+            Dialect::Rocksdb => return None,
         };
         let rows = self.client.as_mut()?.query(sql).ok()?;
         rows.single().map(PathBuf::from)

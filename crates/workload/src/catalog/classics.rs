@@ -55,7 +55,7 @@ fn join(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
     };
     let ask = Ask {
         class: "join".to_owned(),
-        sql: Sql { mysql: sql("STRAIGHT_JOIN"), postgres: sql("JOIN"), sqlite: sql("CROSS JOIN") },
+        sql: Sql::of_three([sql("STRAIGHT_JOIN"), sql("JOIN"), sql("CROSS JOIN")]),
         expect: Expect::Rows(1, 1),
         channel: Channel::Prepared,
     };
@@ -64,6 +64,7 @@ fn join(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
         content: Content::Mix(alone(ask, draw)),
         trend: Trend::Steady,
         unit: Unit::Statements,
+        background: None,
     })
 }
 
@@ -82,6 +83,7 @@ fn bulk_insert(options: &mut Options, tables: Tables) -> Result<Made, SpecError>
         content: Content::Mix(alone(ask, Draw::Uniform)),
         trend: Trend::Grows,
         unit: Unit::Rows(rows),
+        background: None,
     })
 }
 
@@ -175,6 +177,7 @@ impl Dataset for Bulk {
             Dialect::Mysql => "id INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY",
             Dialect::Postgres => "id SERIAL PRIMARY KEY",
             Dialect::Sqlite => "id INTEGER PRIMARY KEY",
+            Dialect::Rocksdb => unreachable!("it has no statements for RocksDB"),
         };
         let columns = format!("{id}, k INTEGER NOT NULL, pad VARCHAR({}) NOT NULL", self.width);
         vec![script(dialect, "bulk", &columns, vec!["id", "k", "pad"])]
@@ -215,6 +218,7 @@ fn script(
         Dialect::Mysql => (" ENGINE=InnoDB", format!("ANALYZE TABLE {name}")),
         Dialect::Postgres => ("", format!("VACUUM ANALYZE {name}")),
         Dialect::Sqlite => ("", format!("ANALYZE {name}")),
+        Dialect::Rocksdb => unreachable!("it has no statements for RocksDB"),
     };
     TableScript {
         name: name.to_owned(),

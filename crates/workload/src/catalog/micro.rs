@@ -283,11 +283,11 @@ fn insert(options: &mut Options, tables: Tables) -> Making {
     let values = "{k},{c},{pad}";
     let ask = Ask {
         class: "insert".to_owned(),
-        sql: Sql {
-            mysql: format!("INSERT INTO {{table}} (id,k,c,pad) VALUES (0,{values})"),
-            postgres: format!("INSERT INTO {{table}} (k,c,pad) VALUES ({values})"),
-            sqlite: format!("INSERT INTO {{table}} (k,c,pad) VALUES ({values})"),
-        },
+        sql: Sql::of_three([
+            format!("INSERT INTO {{table}} (id,k,c,pad) VALUES (0,{values})"),
+            format!("INSERT INTO {{table}} (k,c,pad) VALUES ({values})"),
+            format!("INSERT INTO {{table}} (k,c,pad) VALUES ({values})"),
+        ]),
         expect: Expect::Changed(1, 1),
         channel: Channel::Text,
     };

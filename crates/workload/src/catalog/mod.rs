@@ -6,11 +6,13 @@
 //! | [`oltp`]    | sysbench's OLTP mixes                                                      |
 //! | [`classics`]| a join and a bulk insert: the two that users found slower in MySQL 8.0     |
 //! | [`tpcc`]    | TPC-C, see [`crate::tpcc`]                                                 |
+//! | [`key_value`] | the steps of RocksDB's `db_bench`                                        |
 //!
 //! A load is found by its name with options, see [`crate::spec`]. Facts about names, statements and
 //! their order were read in `mdcallag/mytools` and in sysbench's documentation; the code was not.
 
 pub mod classics;
+pub mod key_value;
 pub mod micro;
 pub mod oltp;
 pub mod tpcc;
@@ -23,7 +25,7 @@ use crate::custom::Custom;
 use crate::dataset::Dataset;
 use crate::draw::Draw;
 use crate::insert_benchmark;
-use crate::load::{Content, Group, Load, Mix, Transaction, Trend, Unit};
+use crate::load::{Background, Content, Group, Load, Mix, Transaction, Trend, Unit};
 use crate::spec::{Options, Spec, SpecError};
 use crate::table::Tables;
 
@@ -44,6 +46,7 @@ struct Made {
     content: Content,
     trend: Trend,
     unit: Unit,
+    background: Option<Background>,
 }
 
 impl Made {
@@ -53,6 +56,7 @@ impl Made {
             content: Content::Mix(mix),
             trend: Trend::Steady,
             unit: Unit::Statements,
+            background: None,
         }
     }
 }
@@ -66,6 +70,7 @@ pub fn entries() -> Vec<Entry> {
     entries.extend(oltp::entries());
     entries.extend(classics::entries());
     entries.extend(tpcc::entries());
+    entries.extend(key_value::entries());
     entries
 }
 
@@ -163,6 +168,7 @@ impl Catalog {
             unit: made.unit,
             dataset: made.dataset,
             content: made.content,
+            background: made.background,
             options: known,
         })
     }

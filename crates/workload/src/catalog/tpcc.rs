@@ -34,5 +34,6 @@ fn tpcc(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
         content: Content::Dialogue(Arc::new(Tpcc { size, pace })),
         trend: Trend::Grows,
         unit: Unit::Transactions,
+        background: None,
     })
 }

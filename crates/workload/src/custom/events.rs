@@ -165,7 +165,7 @@ fn ask(
         }
     };
     let class = class.unwrap_or_default();
-    Ok(Ask { class, sql: Sql { mysql, postgres, sqlite }, expect, channel })
+    Ok(Ask { class, sql: Sql::of_three([mysql, postgres, sqlite]), expect, channel })
 }
 
 /// `1`, `"1..5"` or `"1.."`.

@@ -154,6 +154,7 @@ impl Custom {
             unit: Unit::Statements,
             dataset: self.dataset(tables),
             content,
+            background: None,
             options: options.known(),
         })
     }

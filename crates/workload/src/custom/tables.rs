@@ -177,8 +177,7 @@ fn rows(entry: &Entry<'_, '_>) -> Result<Rows, FileError> {
 }
 
 fn sql_of(entry: &Entry<'_, '_>) -> Result<Sql, FileError> {
-    let [mysql, postgres, sqlite] = by_dialect(entry)?.map(|(text, _)| text);
-    Ok(Sql { mysql, postgres, sqlite })
+    Ok(Sql::of_three(by_dialect(entry)?.map(|(text, _)| text)))
 }
 
 /// CREATE statements name the table that they make: what is taken away afterwards goes by name.
@@ -193,8 +192,7 @@ fn sql(entry: &Entry<'_, '_>, table: &str) -> Result<Sql, FileError> {
             return Err(entry.error(format!("this is not CREATE TABLE {table} (…)")));
         }
     }
-    let [mysql, postgres, sqlite] = texts.map(|(text, _)| text);
-    Ok(Sql { mysql, postgres, sqlite })
+    Ok(Sql::of_three(texts.map(|(text, _)| text)))
 }
 
 /// The tables with the sizes of a plan.
@@ -330,6 +328,7 @@ impl Dataset for Own {
                 Dialect::Mysql => format!("ANALYZE TABLE {name}"),
                 Dialect::Postgres => format!("VACUUM ANALYZE {name}"),
                 Dialect::Sqlite => format!("ANALYZE {name}"),
+                Dialect::Rocksdb => String::new(),
             };
             let after = after.iter().map(|sql| sql.of(dialect).to_owned());
             TableScript {

@@ -54,7 +54,7 @@ impl Part {
         let mut roles = match (step.deletes(sizes), dialect) {
             (Deletes::Off, _) => vec![Role::Inserts],
             (Deletes::On, Dialect::Sqlite) => vec![Role::InsertsAndDeletes],
-            (Deletes::On, Dialect::Mysql | Dialect::Postgres) => vec![Role::Inserts, Role::Deletes],
+            (Deletes::On, _) => vec![Role::Inserts, Role::Deletes],
         };
         if let Work::QueriesAtRate(_) = step.work(sizes) {
             roles.push(Role::Queries);

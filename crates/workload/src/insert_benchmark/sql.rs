@@ -47,6 +47,7 @@ pub fn create(dialect: Dialect, client: u32) -> String {
         Dialect::Mysql => ("BIGINT NOT NULL AUTO_INCREMENT", "DATETIME", ") ENGINE=InnoDB"),
         Dialect::Postgres => ("BIGSERIAL", "TIMESTAMP WITHOUT TIME ZONE", ")"),
         Dialect::Sqlite => ("INTEGER", "DATETIME", ")"),
+        Dialect::Rocksdb => unreachable!("it has no statements for RocksDB"),
     };
     format!(
         "CREATE TABLE {table} (transactionid {id}, dateandtime {time}, cashregisterid INT NOT \
@@ -61,7 +62,7 @@ pub fn finish(dialect: Dialect, client: u32) -> Vec<String> {
         Dialect::Postgres => {
             vec![format!("ALTER SEQUENCE {}_transactionid_seq CACHE 1000", table(client))]
         }
-        Dialect::Mysql | Dialect::Sqlite => Vec::new(),
+        Dialect::Mysql | Dialect::Sqlite | Dialect::Rocksdb => Vec::new(),
     }
 }
 
@@ -73,7 +74,7 @@ pub fn indexes(dialect: Dialect, client: u32) -> Vec<String> {
             let add = |(name, columns)| format!("ADD INDEX {table}_{name} ({columns})");
             vec![format!("ALTER TABLE {table} {}", INDEXES.map(add).join(", "))]
         }
-        Dialect::Postgres | Dialect::Sqlite => {
+        Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => {
             let make =
                 |(name, columns)| format!("CREATE INDEX {table}_{name} ON {table} ({columns})");
             INDEXES.map(make).to_vec()
@@ -104,7 +105,7 @@ pub fn write_delete(sql: &mut String, dialect: Dialect, table: &str, from: i64, 
     let tail = format_args!("transactionid >= {from} ORDER BY transactionid ASC LIMIT {count}");
     let written = match dialect {
         Dialect::Mysql => write!(sql, "DELETE FROM {table} WHERE {tail}"),
-        Dialect::Postgres | Dialect::Sqlite => write!(
+        Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => write!(
             sql,
             "DELETE FROM {table} WHERE transactionid IN (SELECT transactionid FROM {table} WHERE \
              {tail})"
@@ -119,7 +120,7 @@ pub fn statements(dialect: Dialect, client: u32) -> Vec<Statement> {
     let table = table(client);
     let mark = |number: usize| match dialect {
         Dialect::Postgres => format!("${number}"),
-        Dialect::Mysql | Dialect::Sqlite => "?".to_owned(),
+        Dialect::Mysql | Dialect::Sqlite | Dialect::Rocksdb => "?".to_owned(),
     };
     let marks: Vec<String> = (1..=IDS_PER_QUERY).map(mark).collect();
     let mut statements = vec![
@@ -151,7 +152,7 @@ pub fn pieces(question: Question, dialect: Dialect, table: &str) -> [String; 2] 
     };
     let force = match dialect {
         Dialect::Mysql => format!(" FORCE INDEX ({table}_{index})"),
-        Dialect::Postgres | Dialect::Sqlite => String::new(),
+        Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => String::new(),
     };
     let first = columns.split(',').next().unwrap_or_default();
     let relation = if question == Question::Register { ">" } else { ">=" };

@@ -197,6 +197,7 @@ impl Step {
             },
             dataset: Arc::new(PurchaseTables { clients, sizes: sizes.clone(), seed }),
             content: Content::Dialogue(Arc::new(Part::foreground(self, sizes, clients, seed))),
+            background: None,
             options: Vec::new(),
         }
     }

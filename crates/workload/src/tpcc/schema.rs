@@ -78,6 +78,7 @@ impl Table {
             // MySQL's TIMESTAMP would change by itself on update where old defaults rule.
             Dialect::Mysql => ("DATETIME", " ENGINE=InnoDB"),
             Dialect::Postgres | Dialect::Sqlite => ("TIMESTAMP", ""),
+            Dialect::Rocksdb => unreachable!("it has no statements for RocksDB"),
         };
         let typed = shape.columns.iter().map(|(name, kind)| format!("{name} {kind}"));
         let mut parts: Vec<String> = typed.map(|column| column.replace("{time}", time)).collect();
@@ -89,6 +90,7 @@ impl Table {
             Dialect::Mysql => format!("ANALYZE TABLE {name}"),
             Dialect::Postgres => format!("VACUUM ANALYZE {name}"),
             Dialect::Sqlite => format!("ANALYZE {name}"),
+            Dialect::Rocksdb => unreachable!("it has no statements for RocksDB"),
         };
         let index = (!shape.index.is_empty()).then(|| shape.index.to_owned());
         TableScript {

@@ -1,0 +1,25 @@
+//! RocksDB as a library of the system: the few functions that an arm needs, made safe.
+//!
+//! ```text
+//!   Library ── dlopen("librocksdb.so…") ── 36 functions of rocksdb/c.h, by name
+//!      │
+//!   Database ── open(directory, options as text) ── put · put_all · get · walk · flush · property
+//!                                                                        │
+//!                                                    forwards or backwards from a key
+//! ```
+//!
+//! The library is looked up when it is first asked for, not when dbdyno is linked: no C++ is
+//! compiled, no header is read, and a dbdyno that was built on a machine with RocksDB runs on one
+//! without. Only the C API is used, whose functions keep their names and their arguments from
+//! release to release; those used here have been there since 5.x. Options are given as the text
+//! that RocksDB itself writes into its OPTIONS files, so that no option needs a function of its
+//! own, and RocksDB says which it does not know.
+//!
+//! What is unsafe about foreign functions is all in this crate.
+
+mod api;
+mod database;
+mod library;
+
+pub use database::{Database, Direction, Log, RocksError};
+pub use library::{Library, NoLibrary};
