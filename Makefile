@@ -23,6 +23,7 @@ demo:
 test: setup
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
+	cargo clippy --locked -p dbdyno --no-default-features -- -D warnings
 	DBDYNO_REQUIRE_SERVERS=1 cargo test --locked --workspace
 	RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --no-deps --document-private-items --quiet
 	tools/page

@@ -17,7 +17,10 @@ const KEPT_LEAST: f64 = 0.95;
 pub(crate) fn short(plan: &Plan, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Option<Warning> {
     let load = loads::resolve(plan, &cell.load).ok()?;
     let asked = load.background?.per_second as f64;
-    let achieved = achieved(rounds)?;
+    of_rate(cell, arm, asked, achieved(rounds)?)
+}
+
+fn of_rate(cell: &Cell, arm: Arm, asked: f64, achieved: f64) -> Option<Warning> {
     (achieved < KEPT_LEAST * asked).then(|| {
         let text = format!(
             "{cell}: {arm} wrote {achieved:.0} of the {asked:.0} times a second that were asked \
@@ -38,4 +41,18 @@ fn achieved(rounds: &[&Round]) -> Option<f64> {
     };
     let counts: Option<f64> = rounds.iter().map(count).sum();
     Some(counts? / seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_background_that_falls_short_takes_the_verdict_away() {
+        let cell = Cell { load: "readwhilewriting".to_owned(), clients: 2 };
+        assert_eq!(of_rate(&cell, Arm::Test, 5_000.0, 4_750.0), None);
+        let warning = of_rate(&cell, Arm::Test, 5_000.0, 4_749.0).unwrap();
+        assert_eq!(warning.severity, Severity::Blocks);
+        assert!(warning.text.contains("test wrote 4749 of the 5000"), "{}", warning.text);
+    }
 }

@@ -4,12 +4,14 @@
 //!              server                         client
 //!   server     its processes, between looks   the client threads
 //!   embedded   the client threads             what asking nothing costs, where that is known
-//!              less what asking costs
+//!              less what asking costs,
+//!              and threads of its own
 //! ```
 
 use dbdyno_load::Connector;
 use dbdyno_load::usage::ThreadUsage;
 use dbdyno_model::Cost;
+use dbdyno_probe::ThreadsCost;
 
 use crate::neighbours::Look;
 
@@ -35,16 +37,28 @@ impl Seen<'_> {
 
     fn embedded(&self) -> Cost {
         let usage = self.usage;
+        let own = self.own_threads();
         let client_ns = self.asking_ns.map(|asking_ns| asking_ns.min(usage.cpu_ns));
         Cost {
-            server_cpu_ns: Some(usage.cpu_ns - client_ns.unwrap_or(0)),
+            server_cpu_ns: Some(usage.cpu_ns - client_ns.unwrap_or(0) + own.cpu_ns),
             server_kernel_ns: Some(usage.kernel_ns),
             client_cpu_ns: client_ns,
             client_kernel_ns: client_ns.map(|_| 0),
             server_context_switches: Some(usage.context_switches),
-            server_read_bytes: Some(usage.read_bytes),
-            server_written_bytes: Some(usage.written_bytes),
+            server_read_bytes: Some(usage.read_bytes + own.read_bytes),
+            server_written_bytes: Some(usage.written_bytes + own.written_bytes),
             ..Cost::default()
+        }
+    }
+
+    /// What threads used that are the arm's and no client's. RocksDB's work for all databases of a
+    /// process: what the other arm still had to compact is in it, too, unless it was settled.
+    fn own_threads(&self) -> ThreadsCost {
+        match self.looks {
+            [Look { threads: Some(opened), .. }, Look { threads: Some(closed), .. }] => {
+                closed.cost_since(opened)
+            }
+            _ => ThreadsCost::default(),
         }
     }
 

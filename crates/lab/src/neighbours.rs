@@ -1,7 +1,8 @@
 //! Who else was working while a round was measured.
 
+use dbdyno_load::Connector;
 use dbdyno_model::{Severity, Warning};
-use dbdyno_probe::{HostSample, ServerProbe, ServerSample};
+use dbdyno_probe::{HostSample, ServerProbe, ServerSample, ThreadsSample};
 
 /// What the observer sees at the opening and at the closing of a window.
 pub struct Look {
@@ -14,6 +15,8 @@ pub struct Look {
     /// Those that follow the arm that waits.
     waiting_members: Vec<Option<ServerSample>>,
     host: Option<HostSample>,
+    /// Threads of our own process that work for the arm, where it has any.
+    pub threads: Option<ThreadsSample>,
 }
 
 impl Look {
@@ -26,7 +29,16 @@ impl Look {
             members: Vec::new(),
             waiting_members: Vec::new(),
             host: HostSample::read().ok(),
+            threads: None,
         }
+    }
+
+    /// And at the threads in which an embedded arm works for itself.
+    pub fn with_threads_of(mut self, measured: &Connector) -> Look {
+        if let Connector::Rocks(_) = measured {
+            self.threads = Some(ThreadsSample::named("rocksdb:"));
+        }
+        self
     }
 
     /// And at those that follow them, who are neither the arm nor other work.

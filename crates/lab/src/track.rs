@@ -254,6 +254,7 @@ impl<'a> Track<'a> {
                 Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop),
             }
             let look = Look::take(self.probe.as_ref(), waiting.probe.as_ref());
+            let look = look.with_threads_of(&self.connector);
             looks.push(look.with_members(&self.members, &idle));
         };
         let outcome = match schedule {

@@ -26,6 +26,7 @@ mod memory;
 pub mod parse;
 mod process;
 mod server;
+mod threads;
 
 pub use clock::{process_cpu_ns, thread_cpu_ns};
 pub use error::NotObservable;
@@ -33,3 +34,4 @@ pub use facts::{filesystem_facts, host_facts};
 pub use host::{HostSample, HostShares};
 pub use memory::directory_bytes;
 pub use server::{ServerProbe, ServerSample};
+pub use threads::{ThreadsCost, ThreadsSample};

@@ -12,6 +12,7 @@ mod insert_benchmark;
 mod killed;
 mod options;
 mod resume;
+mod rocksdb;
 mod saturation;
 mod scripts;
 mod servers;
