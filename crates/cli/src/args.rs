@@ -75,8 +75,8 @@ pub struct Compare {
     #[arg(value_name = "TEST")]
     pub test: String,
     /// Loads and suites, separated by commas; `dbdyno loads` names them. Between loads, `settle`
-    /// waits until the servers have done their background work, and `warm:LOAD` runs a load
-    /// unmeasured
+    /// waits until the servers have done their background work, `restore` brings the tables back
+    /// as they were loaded, and `warm:LOAD` runs a load unmeasured
     #[arg(long, value_delimiter = ',', default_value = "point-query")]
     pub load: Vec<String>,
     /// File that describes a load, which --load can then name; or name the file itself: --load

@@ -370,10 +370,15 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
             }
         });
     }
-    let settlings = plan.stages.iter().filter(|stage| **stage == Stage::Settle).count();
-    if settlings > 0 {
-        let times = counted(settlings, "time");
-        text.push_str(&format!("       in between, the servers are left to settle {times}\n"));
+    for (between, what) in [
+        (Stage::Settle, "the servers are left to settle"),
+        (Stage::Restore, "the tables are made again as they were loaded"),
+    ] {
+        let count = plan.stages.iter().filter(|stage| **stage == between).count();
+        if count > 0 {
+            let times = counted(count, "time");
+            text.push_str(&format!("       in between, {what} {times}\n"));
+        }
     }
     text.truncate(text.trim_end().len());
     text

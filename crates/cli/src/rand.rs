@@ -49,7 +49,7 @@ impl Rand<'_> {
             resolve(catalog, &label)?;
             changed.push(match stage {
                 Stage::Warm { limit_s, .. } => Stage::Warm { load: label, limit_s },
-                Stage::Measure(_) | Stage::Settle => Stage::Measure(label),
+                Stage::Measure(_) | Stage::Settle | Stage::Restore => Stage::Measure(label),
             });
         }
         if loads > 0 && without == loads {

@@ -120,6 +120,8 @@ impl<'a, 'b> Course<'a, 'b> {
                 }
                 Stage::Settle if is_past && self.repeated == Repeated::Nothing => {}
                 Stage::Settle => self.settle()?,
+                Stage::Restore if is_past && self.repeated == Repeated::Nothing => {}
+                Stage::Restore => self.restore()?,
                 Stage::Warm { .. } if is_past => {}
                 Stage::Warm { load, limit_s } => self.warm(load, *limit_s)?,
             }
@@ -231,6 +233,19 @@ impl<'a, 'b> Course<'a, 'b> {
         }
         self.counter.total -= 2 * (self.plan.pairs - pace.pairs);
         Ok(pace)
+    }
+
+    /// Starts both servers on fresh copies of their images, which owe no work.
+    fn restore(&mut self) -> Result<(), LabError> {
+        self.close_meters();
+        let datasets = datasets_of(self.plan)?;
+        for arm in Arm::BOTH {
+            let text = "starting on the tables as they were loaded";
+            self.lab.watch.progress(Progress::Stage(arm, text));
+            self.stations[arm].restore(arm, &datasets)?;
+        }
+        self.repeated = Repeated::Nothing;
+        Ok(())
     }
 
     /// Starts both servers again, at once, so that neither is the older one; `false` where they are

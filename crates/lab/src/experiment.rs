@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use dbdyno_model::{Arm, Environment, PerArm, Plan, Run, RunId, RunStatus, Target};
+use dbdyno_model::{Arm, Environment, PerArm, Plan, Run, RunId, RunStatus, Stage, Target};
 use dbdyno_sandbox::Home;
 use dbdyno_store::{NewRun, Store};
 
@@ -16,7 +16,7 @@ use crate::placement;
 use crate::provenance;
 use crate::resume::{self, Hold, Remaining};
 use crate::saturation;
-use crate::station::{SetUp, Station};
+use crate::station::{Restores, SetUp, Station};
 use crate::upgrade;
 use crate::watch::{Progress, Watch};
 
@@ -143,10 +143,12 @@ fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
     facts.push((saturation::PROCESSORS.to_owned(), processors));
     let memory_mb = memory_mb(&facts);
     let clients = plan.clients.iter().copied().max().unwrap_or(1);
+    let wants_back = plan.stages.contains(&Stage::Restore);
+    let restores = if wants_back { Restores::Yes } else { Restores::No };
     let setup = |arm: Arm| {
         let spec = &plan.arms[arm];
         let (home, stop) = (lab.home, lab.stop);
-        SetUp { home, arm, spec, datasets: &datasets, memory_mb, clients, stop }
+        SetUp { home, arm, spec, datasets: &datasets, memory_mb, clients, restores, stop }
     };
     // Both are opened before either is filled, which takes long: what is wrong shows early.
     let mut base = Station::open(&setup(Arm::Base), None, lab.watch)?;

@@ -19,7 +19,7 @@ use dbdyno_model::{Arm, Dialect, ImageUse, PerArm, Severity, Warning};
 use dbdyno_sandbox::{Image, ImageKey};
 use dbdyno_workload::Dataset;
 
-use crate::station::Station;
+use crate::station::{Restores, Station};
 
 /// Tables of fewer bytes of rows are filled faster than an image of them is made.
 const WORTH_BYTES: u64 = 64_000_000;
@@ -51,7 +51,7 @@ pub(crate) enum Policy {
 }
 
 /// What is to be done with these tables.
-pub(crate) fn policy(image: ImageUse, datasets: &[Arc<dyn Dataset>]) -> Policy {
+pub(crate) fn policy(image: ImageUse, restores: Restores, datasets: &[Arc<dyn Dataset>]) -> Policy {
     let has_rows = |dataset: &Arc<dyn Dataset>| {
         let tables = dataset.tables(Dialect::Mysql).len();
         (0..tables).any(|table| dataset.units(table) > 0)
@@ -61,7 +61,7 @@ pub(crate) fn policy(image: ImageUse, datasets: &[Arc<dyn Dataset>]) -> Policy {
         _ if bytes == 0 => Policy::Fill,
         ImageUse::None => Policy::Fill,
         ImageUse::Fresh => Policy::Make,
-        ImageUse::Auto if bytes >= WORTH_BYTES => Policy::UseOrMake,
+        ImageUse::Auto if bytes >= WORTH_BYTES || restores == Restores::Yes => Policy::UseOrMake,
         ImageUse::Auto => Policy::Use,
     }
 }
@@ -117,11 +117,16 @@ mod tests {
     #[test]
     fn tables_are_worth_an_image_from_a_size_on() {
         let (small, large) = (tables(2_000, 1), tables(1_000_000, 1));
-        assert_eq!(policy(ImageUse::Auto, &small), Policy::Use);
-        assert_eq!(policy(ImageUse::Auto, &large), Policy::UseOrMake);
-        assert_eq!(policy(ImageUse::Fresh, &small), Policy::Make);
-        assert_eq!(policy(ImageUse::None, &large), Policy::Fill);
-        assert_eq!(policy(ImageUse::Fresh, &[]), Policy::Fill, "there is nothing to keep");
+        assert_eq!(policy(ImageUse::Auto, Restores::No, &small), Policy::Use);
+        assert_eq!(policy(ImageUse::Auto, Restores::No, &large), Policy::UseOrMake);
+        assert_eq!(policy(ImageUse::Auto, Restores::Yes, &small), Policy::UseOrMake);
+        assert_eq!(policy(ImageUse::Fresh, Restores::No, &small), Policy::Make);
+        assert_eq!(policy(ImageUse::None, Restores::No, &large), Policy::Fill);
+        assert_eq!(
+            policy(ImageUse::Fresh, Restores::No, &[]),
+            Policy::Fill,
+            "there is nothing to keep"
+        );
     }
 
     #[test]

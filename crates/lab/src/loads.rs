@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::{Arm, Cell, Driving, Plan, Stage, Target};
+use dbdyno_model::{Arm, Cell, Driving, ImageUse, Plan, Stage, Target};
 use dbdyno_workload::insert_benchmark::Step;
 use dbdyno_workload::{Catalog, Content, Custom, Dataset, Load, Tables, explain};
 
@@ -17,6 +17,7 @@ use crate::insert_benchmark;
 pub fn check(plan: &Plan) -> Result<(), LabError> {
     let catalog = catalog_of(plan)?;
     datasets_of(plan)?;
+    check_restoring(plan)?;
     for label in plan.stages.iter().filter_map(Stage::load) {
         let load = resolve_in(&catalog, plan, label)?;
         check_driving(plan, label, &load)?;
@@ -41,6 +42,26 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
                      begins empty; name a running server by its URL"
                 )));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Tables can be had back only where a server of ours has an image of them.
+fn check_restoring(plan: &Plan) -> Result<(), LabError> {
+    if !plan.stages.contains(&Stage::Restore) {
+        return Ok(());
+    }
+    for arm in Arm::BOTH {
+        let spec = &plan.arms[arm];
+        let is_alone = spec.begin.topology.is_none();
+        let has_image = spec.begin.image != ImageUse::None;
+        if !matches!(spec.target, Target::Release(_)) || !is_alone || !has_image {
+            return Err(LabError::Loads(format!(
+                "`restore` starts a server on an image of its tables, and {arm} ({spec}) has none; \
+                 it is for releases that dbdyno starts, such as mariadb:10.11, without topology= \
+                 and without image=none"
+            )));
         }
     }
     Ok(())

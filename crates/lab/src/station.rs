@@ -58,6 +58,15 @@ enum Keeper {
     Shared,
 }
 
+/// Whether tables are wanted back as they were loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restores {
+    /// Never.
+    No,
+    /// At a stage `restore`.
+    Yes,
+}
+
 /// Everything that setting up needs to know.
 pub struct SetUp<'a> {
     /// Where sandboxes live.
@@ -72,6 +81,8 @@ pub struct SetUp<'a> {
     pub memory_mb: u64,
     /// Clients that will ask it at the same time, at most.
     pub clients: u32,
+    /// Whether the plan wants its tables back as they were loaded.
+    pub restores: Restores,
     /// Set from outside to stop.
     pub stop: &'a AtomicBool,
 }
@@ -189,6 +200,25 @@ impl Station {
             (Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Shared, _) => return Ok(()),
         };
         restarted.map_err(|error| LabError::Sandbox(arm, error))?;
+        self.come_back(arm, datasets)
+    }
+
+    /// Starts the server on a fresh copy of the image that it started from.
+    ///
+    /// # Errors
+    /// [`LabError::Loads`] where there is none, and those of a start.
+    pub fn restore(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+        match (&mut self.keeper, &self.origin) {
+            (Keeper::Server(server), Origin::Image(image)) => {
+                server.restore(image).map_err(|error| LabError::Sandbox(arm, error))?;
+            }
+            _ => {
+                return Err(LabError::Loads(format!(
+                    "{arm} has no image to restore its tables from: there was no room for one; \
+                     make room or leave `restore` out"
+                )));
+            }
+        }
         self.come_back(arm, datasets)
     }
 
@@ -597,7 +627,8 @@ fn origin(
     older: Option<&Older>,
 ) -> Result<Origin, SandboxError> {
     let begin = &setup.spec.begin;
-    let policy = match (image::policy(begin.image, setup.datasets), begin.topology) {
+    let policy = match (image::policy(begin.image, setup.restores, setup.datasets), begin.topology)
+    {
         // An image is made of a server that is alone; members can start as copies of it.
         (Policy::UseOrMake, Some(_)) => Policy::Use,
         (Policy::Make, Some(_)) => Policy::Fill,

@@ -162,7 +162,7 @@ impl Plan {
             Stage::Warm { limit_s, .. } => {
                 2 * limit_s.map_or(self.warm_up_ns, |seconds| u64::from(seconds) * 1_000_000_000)
             }
-            Stage::Measure(_) | Stage::Settle => 0,
+            Stage::Measure(_) | Stage::Settle | Stage::Restore => 0,
         };
         let warming_ns: u64 = self.stages.iter().map(warm_ns).sum();
         warming_ns + self.cell_ns() * (self.labels().len() * self.clients.len()) as u64

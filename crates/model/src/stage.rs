@@ -14,6 +14,7 @@ use std::fmt;
 use std::str::FromStr;
 
 const SETTLE: &str = "settle";
+const RESTORE: &str = "restore";
 const WARM: &str = "warm:";
 
 /// One step of a plan. Its text is what the command line takes and what the store keeps.
@@ -24,6 +25,8 @@ pub enum Stage {
     Measure(String),
     /// Both servers are brought to a known state without a restart: `settle`.
     Settle,
+    /// Both servers are started on a fresh copy of the tables as they were loaded: `restore`.
+    Restore,
     /// Both servers are put under this load until their rate is steady, not measured:
     /// `warm:point-query`.
     Warm {
@@ -39,7 +42,7 @@ impl Stage {
     pub fn measured(&self) -> Option<&str> {
         match self {
             Stage::Measure(label) => Some(label),
-            Stage::Settle | Stage::Warm { .. } => None,
+            Stage::Settle | Stage::Restore | Stage::Warm { .. } => None,
         }
     }
 
@@ -48,7 +51,7 @@ impl Stage {
         match self {
             Stage::Measure(label) => Some(label),
             Stage::Warm { load, .. } => Some(load),
-            Stage::Settle => None,
+            Stage::Settle | Stage::Restore => None,
         }
     }
 }
@@ -58,6 +61,7 @@ impl fmt::Display for Stage {
         match self {
             Stage::Measure(label) => f.write_str(label),
             Stage::Settle => f.write_str(SETTLE),
+            Stage::Restore => f.write_str(RESTORE),
             Stage::Warm { load, limit_s: None } => write!(f, "{WARM}{load}"),
             Stage::Warm { load, limit_s: Some(limit_s) } => write!(f, "{WARM}{limit_s}s:{load}"),
         }
@@ -74,12 +78,15 @@ impl FromStr for Stage {
     fn from_str(text: &str) -> Result<Stage, String> {
         let usage = || {
             format!(
-                "{text:?} is no stage; write the name of a load, `settle`, `warm:LOAD` or \
-                 `warm:60s:LOAD`"
+                "{text:?} is no stage; write the name of a load, `settle`, `restore`, `warm:LOAD` \
+                 or `warm:60s:LOAD`"
             )
         };
         if text == SETTLE {
             return Ok(Stage::Settle);
+        }
+        if text == RESTORE {
+            return Ok(Stage::Restore);
         }
         let Some(rest) = text.strip_prefix(WARM) else {
             let is_name = !text.is_empty() && !text.contains([',', ' ']);
@@ -94,7 +101,7 @@ impl FromStr for Stage {
         };
         match load.parse()? {
             Stage::Measure(load) => Ok(Stage::Warm { load, limit_s }),
-            Stage::Settle | Stage::Warm { .. } => Err(usage()),
+            Stage::Settle | Stage::Restore | Stage::Warm { .. } => Err(usage()),
         }
     }
 }
@@ -108,6 +115,7 @@ mod tests {
         let warm = |load: &str, limit_s| Stage::Warm { load: load.into(), limit_s };
         for (text, stage) in [
             ("settle", Stage::Settle),
+            ("restore", Stage::Restore),
             ("point-query", Stage::Measure("point-query".into())),
             ("random-points_range=10.pre", Stage::Measure("random-points_range=10.pre".into())),
             ("warm:point-query", warm("point-query", None)),

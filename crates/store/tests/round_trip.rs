@@ -61,6 +61,7 @@ fn stages() -> impl Strategy<Value = Vec<Stage>> {
     let other = || {
         prop_oneof![
             Just(Stage::Settle),
+            Just(Stage::Restore),
             (load(), option::of(1..9999u32))
                 .prop_map(|(load, limit_s)| Stage::Warm { load, limit_s }),
         ]

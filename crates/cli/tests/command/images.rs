@@ -1,6 +1,7 @@
 //! Images of loaded tables: made once, used again, never written to.
 
 use dbdyno_sandbox::Image;
+use dbdyno_store::Store as Results;
 use serde_json::Value;
 
 use crate::common::{Home, finish, turn};
@@ -104,6 +105,33 @@ fn tables_of_an_older_release_are_upgraded_in_place() {
     let mut trees: Vec<String> = images_of(&home, 2_347).into_iter().map(|i| i.tree).collect();
     trees.sort();
     assert!(trees.len() == 2 && trees[0].contains("10.11."), "{trees:?}");
+}
+
+/// What `delete` took away is there again behind `restore`, in the middle of a run and on both
+/// families: every id is found.
+#[test]
+fn tables_are_restored_between_loads() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let _removing = Removing(&home, 2_348);
+    let store = Store::new();
+    let flags = ["--quick", "--seconds", "0.3", "--warm-up", "0.3", "--rows", "2348"];
+    let more = ["--rounds", "1", "--restarts", "0", "--load", "delete,restore,point-query"];
+    let args = [&["compare", "mariadb:10.11", "postgres:15"][..], &flags, &more].concat();
+    let done = finish(store.command(&home, &args));
+    assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
+    let results = Results::open(&store.path()).unwrap();
+    let run = results.load(&results.list().unwrap()[0].id).unwrap();
+    let rounds = |load: &str| -> Vec<(u64, u64)> {
+        let rounds = run.rounds.iter().filter(|round| round.key.cell.load == load);
+        rounds.map(|round| (round.statements, round.rows_read)).collect()
+    };
+    // So few rows may all be gone when the round begins.
+    let deleted = rounds("delete");
+    assert!(deleted.len() == 2 && deleted.iter().all(|(count, ..)| *count > 0), "{deleted:?}");
+    let asked = rounds("point-query");
+    let all_found = |(count, rows): &(u64, u64)| *count > 0 && rows == count;
+    assert!(asked.len() == 2 && asked.iter().all(all_found), "{asked:?}");
 }
 
 #[test]
