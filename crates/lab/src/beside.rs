@@ -33,6 +33,11 @@ fn of_rate(cell: &Cell, arm: Arm, asked: f64, achieved: f64) -> Option<Warning> 
     })
 }
 
+/// Events per second of a class that stands beside the clients; `None` for the clients' own.
+pub(crate) fn achieved_by(class: &str, rounds: &[&Round]) -> Option<f64> {
+    if class == BACKGROUND { achieved(rounds) } else { None }
+}
+
 /// Events per second of the background; `None` where there is none in these rounds.
 fn achieved(rounds: &[&Round]) -> Option<f64> {
     let seconds: f64 = rounds.iter().map(|round| round.wall_ns as f64 / 1e9).sum();

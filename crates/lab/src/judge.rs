@@ -351,7 +351,8 @@ fn summary(yardstick: &Yardstick, rounds: &[&Round]) -> Result<ArmSummary, LabEr
 }
 
 /// The classes of an arm, if all of its rounds have the same ones. `per_second` is what one of the
-/// statements of all rounds counts in the rate of statements.
+/// statements of all rounds counts in the rate of statements; what is beside the clients has no
+/// part in that rate, and is counted by time.
 fn classes(rounds: &[&Round], per_second: f64) -> Vec<ClassSummary> {
     fn names(round: &Round) -> impl Iterator<Item = &str> {
         round.classes.iter().map(|class| class.name.as_str())
@@ -369,10 +370,12 @@ fn classes(rounds: &[&Round], per_second: f64) -> Vec<ClassSummary> {
             }
             Some(response::percentiles(&sum))
         };
+        let count = tallies().map(|tally| tally.count).sum::<u64>() as f64;
+        let counted = count * per_second;
         ClassSummary {
             name: class.name.clone(),
             counted: class.counted(),
-            per_second: tallies().map(|tally| tally.count).sum::<u64>() as f64 * per_second,
+            per_second: beside::achieved_by(&class.name, rounds).unwrap_or(counted),
             latency_us: percentiles(|times| Some(&times.latency)),
             response_us: percentiles(|times| times.response.as_ref()),
         }

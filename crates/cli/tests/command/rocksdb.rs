@@ -34,7 +34,9 @@ fn readers_are_measured_beside_a_writer_and_what_was_asked_for_is_varied() {
         assert!(cell[arm]["server_cpu_us_per_op"].as_f64().unwrap() > 0.0, "{cell}");
         let [class] = &cell[arm]["classes"].as_array().unwrap()[..] else { panic!("{cell}") };
         assert_eq!((&class["class"], &class["counts"]), (&"background".into(), &"events".into()));
-        assert!(class["per_second"].as_f64().unwrap() > 0.0, "{class}");
+        // It catches up by a second's worth at most, whatever the readers' rate is.
+        let per_second = class["per_second"].as_f64().unwrap();
+        assert!(per_second > 0.0 && per_second <= 2.0 * 20.0, "{class}");
     }
     let settled = run["warnings"].as_array().unwrap().iter().filter(|w| w["code"] == "settled");
     assert_eq!(settled.count(), 2, "{}", run["warnings"]);
