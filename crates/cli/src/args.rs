@@ -158,9 +158,9 @@ pub struct Compare {
     /// which cannot say so behind their target
     #[arg(long, value_delimiter = ',', value_name = "RULE", value_parser = parse_rule)]
     pub varied: Vec<String>,
-    /// Let each arm be the first of servers that belong together: replicas:N, or with MySQL
-    /// group:N. Short for the option topology= of both arms
-    #[arg(long, value_name = "replicas:N|group:N")]
+    /// Let each arm be the first of servers that belong together: replicas:N, with MySQL
+    /// group:N, or with MariaDB galera:N. Short for the option topology= of both arms
+    #[arg(long, value_name = "replicas:N|group:N|galera:N")]
     pub topology: Option<dbdyno_model::Shape>,
     /// Let what these servers send each other be on its way for so long, in each direction, such as
     /// 5ms. Short for the option delay= of both arms

@@ -213,6 +213,7 @@ fn topology(flags: &Compare, arm: Arm, begin: &mut Begin) -> Result<(), Failure>
     }
     if let Some(topology) = &mut begin.topology {
         topology.delay = topology.delay.or(flags.delay);
+        topology.check().map_err(|why| Failure::Usage(format!("{arm} is {topology}: {why}")))?;
     }
     match begin.topology {
         None if flags.delay.is_some() => Err(Failure::Usage(format!(

@@ -83,9 +83,9 @@ pub struct Start {
     /// What to call it; otherwise its release names it, such as mysql-8.0.33@maven
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Start servers that belong together, replicas:N or with MySQL group:N; prints the role and
-    /// the URL of each. The others are called NAME.2, NAME.3 …
-    #[arg(long, value_name = "replicas:N|group:N")]
+    /// Start servers that belong together, replicas:N, with MySQL group:N, or with MariaDB
+    /// galera:N; prints the role and the URL of each. The others are called NAME.2, NAME.3 …
+    #[arg(long, value_name = "replicas:N|group:N|galera:N")]
     pub topology: Option<Shape>,
 }
 

@@ -93,6 +93,7 @@ impl Begin {
             }
         }
         begin.topology = shape.map(|shape| Topology { shape, delay });
+        begin.topology.map_or(Ok(()), Topology::check)?;
         if delay.is_some() && shape.is_none() {
             return Err("delay= is that between the members of a topology; write \
                         topology=group:3&delay=5ms"

@@ -3,10 +3,11 @@
 //! ```text
 //!   replicas:2            source ──▶ replica, replica
 //!   group:3               primary ◀──▶ secondary ◀──▶ secondary, all with all
+//!   galera:3              node ◀──▶ node ◀──▶ node, all with all
 //!   …, delay 5ms          every byte between two of them is 5 ms on its way, in each direction
 //! ```
 //!
-//! The first member, the source or the primary, is the one that is asked.
+//! The first member, the source, the primary or the first node, is the one that is asked.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,12 +19,14 @@ pub enum Shape {
     Replicas(u8),
     /// MySQL Group Replication with this many members.
     Group(u8),
+    /// A Galera cluster of MariaDB with this many nodes.
+    Galera(u8),
 }
 
 /// The most replicas of a source.
 const REPLICAS_MAX: u8 = 8;
-/// The fewest and the most members of a group: with fewer none may fail, and MySQL takes no more
-/// than nine.
+/// The fewest and the most members of a group, and nodes of a Galera cluster: with fewer none may
+/// fail, and MySQL takes no more than nine.
 const GROUP: std::ops::RangeInclusive<u8> = 3..=9;
 /// The longest delay: MySQL counts a silent member as lost after 5 s.
 const DELAY_NS_MAX: f64 = 2e9;
@@ -33,7 +36,7 @@ impl Shape {
     pub fn members(self) -> u8 {
         match self {
             Shape::Replicas(replicas) => replicas + 1,
-            Shape::Group(members) => members,
+            Shape::Group(members) | Shape::Galera(members) => members,
         }
     }
 
@@ -44,6 +47,7 @@ impl Shape {
             (Shape::Replicas(_), _) => Role::Replica,
             (Shape::Group(_), 0) => Role::Primary,
             (Shape::Group(_), _) => Role::Secondary,
+            (Shape::Galera(_), _) => Role::Node,
         }
     }
 }
@@ -59,22 +63,25 @@ pub enum Role {
     Primary,
     /// Another member of the group.
     Secondary,
+    /// One of a Galera cluster, in which all are alike.
+    Node,
 }
 
 impl Role {
-    /// `"source"`, `"replica"`, `"primary"` or `"secondary"`.
+    /// `"source"`, `"replica"`, `"primary"`, `"secondary"` or `"node"`.
     pub fn name(self) -> &'static str {
         match self {
             Role::Source => "source",
             Role::Replica => "replica",
             Role::Primary => "primary",
             Role::Secondary => "secondary",
+            Role::Node => "node",
         }
     }
 
     /// The role with this [`Role::name`].
     pub fn named(name: &str) -> Option<Role> {
-        let all = [Role::Source, Role::Replica, Role::Primary, Role::Secondary];
+        let all = [Role::Source, Role::Replica, Role::Primary, Role::Secondary, Role::Node];
         all.into_iter().find(|role| role.name() == name)
     }
 }
@@ -82,7 +89,8 @@ impl Role {
 impl FromStr for Shape {
     type Err = String;
 
-    /// Reads `replicas:N` or `group:N`. The error is a sentence that says what would be right.
+    /// Reads `replicas:N`, `group:N` or `galera:N`. The error is a sentence that says what would be
+    /// right.
     fn from_str(text: &str) -> Result<Shape, String> {
         let (kind, count) = text.split_once(':').unwrap_or((text, ""));
         let count: Option<u8> = count.parse().ok();
@@ -91,9 +99,10 @@ impl FromStr for Shape {
                 Ok(Shape::Replicas(count))
             }
             ("group", Some(count)) if GROUP.contains(&count) => Ok(Shape::Group(count)),
+            ("galera", Some(count)) if GROUP.contains(&count) => Ok(Shape::Galera(count)),
             _ => Err(format!(
                 "topology {text:?}: write replicas:N, with 1 to {REPLICAS_MAX} replicas, or \
-                 group:N, with {} to {} members",
+                 group:N or galera:N, with {} to {} members",
                 GROUP.start(),
                 GROUP.end()
             )),
@@ -107,6 +116,7 @@ impl fmt::Display for Shape {
         match self {
             Shape::Replicas(count) => write!(f, "replicas:{count}"),
             Shape::Group(count) => write!(f, "group:{count}"),
+            Shape::Galera(count) => write!(f, "galera:{count}"),
         }
     }
 }
@@ -155,6 +165,24 @@ pub struct Topology {
     pub delay: Option<Delay>,
 }
 
+impl Topology {
+    /// Whether the delay can be had.
+    ///
+    /// # Errors
+    /// A sentence that says what would be right.
+    pub fn check(self) -> Result<(), String> {
+        match (self.shape, self.delay) {
+            (Shape::Galera(_), Some(_)) => Err(
+                "a delay is for replicas and groups: the nodes of a Galera cluster listen on the \
+                 addresses that they tell each other, where nothing can stand between; leave the \
+                 delay out"
+                    .to_owned(),
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
 /// For people: `group:3, 5ms apart`.
 impl fmt::Display for Topology {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,7 +197,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_read_back() {
-        for text in ["replicas:1", "replicas:8", "group:3", "group:9"] {
+        for text in ["replicas:1", "replicas:8", "group:3", "group:9", "galera:3"] {
             assert_eq!(text.parse::<Shape>().unwrap().to_string(), text);
         }
         for text in ["5ms", "0.5ms", "1000ms", "0ms"] {
@@ -182,7 +210,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused_with_what_can() {
-        for text in ["", "group", "group:2", "group:10", "replicas:0", "replicas:9", "ring:3"] {
+        for text in ["", "group", "group:2", "group:10", "replicas:0", "replicas:9", "galera:2"] {
             let error = text.parse::<Shape>().unwrap_err();
             assert!(error.contains("replicas:N") && error.contains("group:N"), "{error}");
         }
@@ -199,6 +227,7 @@ mod tests {
         };
         assert_eq!(roles(Shape::Replicas(2)), ["source", "replica", "replica"]);
         assert_eq!(roles(Shape::Group(3)), ["primary", "secondary", "secondary"]);
+        assert_eq!(roles(Shape::Galera(3)), ["node"; 3]);
         assert_eq!(Role::named("secondary"), Some(Role::Secondary));
         assert_eq!(Role::named("leader"), None);
     }

@@ -35,6 +35,7 @@ use crate::server::{
 };
 use crate::space;
 use crate::template::Template;
+use crate::topology::Seat;
 
 /// Longer names would not fit into a socket's address together with the home.
 const MAX_NAME_BYTES: usize = 24;
@@ -102,7 +103,7 @@ impl Background {
         space::require(&format!("starting {name}"), home.dir(), needed_mb)?;
         let new = Background::make(home, release, told.settings(), &template, name, None)?;
         progress(&format!("starting {} in the background as {name}", release.name()));
-        let started = new.launch(home, release, &template);
+        let started = new.launch(home, release, &template, None);
         if started.is_err() {
             let _ = fs::remove_dir_all(&new.dir);
         }
@@ -161,14 +162,16 @@ impl Background {
         let template = Template::of(home, &release, Charset::Default, progress)?;
         end_processes(home, &self.dir);
         progress(&format!("starting {} again", self.name));
-        self.launch(home, &release, &template)
+        self.launch(home, &release, &template, None)
     }
 
+    /// Starts it, in this place of a Galera cluster if there is one.
     pub(crate) fn launch(
         &self,
         home: &Home,
         release: &Release,
         template: &Template,
+        seat: Option<Seat>,
     ) -> Result<Background, SandboxError> {
         let mut launched = self.clone();
         let recorded = Recorded {
@@ -177,6 +180,7 @@ impl Background {
             port: self.port,
             password: self.password()?,
             settings: self.settings.clone(),
+            seat,
         };
         let mut note = |port: u16| {
             launched.port = port;

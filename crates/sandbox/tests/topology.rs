@@ -122,7 +122,7 @@ fn life(tool: &str, product: Product, version: &str, shape: &str, delay: Option<
     }
     let grounds: Vec<PathBuf> = ensemble.members().map(|(_, member)| ground(member)).collect();
     match ensemble.topology().shape {
-        Shape::Replicas(_) => ensemble.stop().unwrap_or_else(|e| panic!("{e}")),
+        Shape::Replicas(_) | Shape::Galera(_) => ensemble.stop().unwrap_or_else(|e| panic!("{e}")),
         // A clean end of a group takes ten seconds, in which nothing is learnt.
         Shape::Group(_) => drop(ensemble),
     }

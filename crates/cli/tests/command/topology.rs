@@ -75,6 +75,41 @@ fn a_source_and_its_replica_run_in_the_background_until_they_are_told_to_end() {
 }
 
 #[test]
+fn nodes_of_galera_come_back_equal_after_a_write_between_their_departures() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let name = format!("g-{}", std::process::id());
+    let _ending = Ending(&home, &name);
+    let server = |words: &[&str]| home.dbdyno([&["server"], words].concat());
+    let started = server(&["start", "mariadb:10.11?topology=galera:3", "--name", &name]);
+    assert_eq!(started.code, 0, "{started:?}");
+    let all = members(&started.out);
+    assert_eq!(all.iter().map(|(role, _)| *role).collect::<Vec<_>>(), ["node"; 3]);
+    let count = |url: &str| {
+        let rows = connect(url).query("SELECT count(*) FROM t").ok()?;
+        rows.single().map(str::to_owned)
+    };
+    let mut first = connect(all[0].1);
+    first.run("CREATE TABLE t (a INT PRIMARY KEY)").unwrap();
+    first.run("INSERT INTO t VALUES (1)").unwrap();
+    eventually("the row on the last node", || count(all[2].1).as_deref() == Some("1"));
+    // The last leaves, and misses a row.
+    connect(all[2].1).run("SHUTDOWN").unwrap();
+    let last = home.path().join("bg").join(format!("{name}.3"));
+    eventually("the end of the last node", || processes_in(&last).is_empty());
+    first.run("INSERT INTO t VALUES (2)").unwrap();
+    let again = server(&["start", &name]);
+    assert_eq!(again.code, 0, "{again:?}");
+    for (_, url) in members(&again.out) {
+        assert_eq!(count(url).as_deref(), Some("2"), "{again:?}");
+    }
+    let refused = server(&["start", "mariadb:10.11?topology=galera:3&delay=1ms"]);
+    assert!(refused.code == 2 && refused.err.contains("nothing can stand between"), "{refused:?}");
+    assert_eq!(server(&["stop", &name]).code, 0);
+    assert_eq!(server(&["rm", &name]).code, 0);
+}
+
+#[test]
 fn a_server_is_compared_with_one_that_has_a_standby_far_away() {
     let Some(home) = home() else { return };
     let _turn = turn();

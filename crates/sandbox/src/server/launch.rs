@@ -21,6 +21,7 @@ use crate::home::write_private;
 use crate::process::Identity;
 use crate::spelling;
 use crate::template;
+use crate::topology::Seat;
 
 /// The slowest rate at which a redo log is written before the first login, in MB a second: a busy
 /// disk.
@@ -36,9 +37,15 @@ impl Server {
             if self.wait_until_ready()? {
                 return Ok(());
             }
-            self.port = free_port()?;
+            self.change_ports()?;
         }
         Err(self.failed(format!("found no free port in {PORTS} attempts")))
+    }
+
+    /// Somebody was faster on one of its ports, and it does not say on which.
+    pub(super) fn change_ports(&mut self) -> Result<(), SandboxError> {
+        self.port = free_port()?;
+        self.seat.as_mut().map_or(Ok(()), Seat::change_ports)
     }
 
     pub(super) fn spawn(&mut self) -> Result<(), SandboxError> {
@@ -73,6 +80,8 @@ impl Server {
         command.arg(format!("--pid-file={}", self.work().join("pid").display()));
         command.arg(format!("--port={}", self.port)).arg("--bind-address=127.0.0.1");
         command.args(self.settings.iter().map(|(name, value)| option(name, value)));
+        let seat = self.seat.iter().flat_map(|seat| seat.settings(&self.settings));
+        command.args(seat.map(|(name, value)| option(&name, &value)));
         command
     }
 

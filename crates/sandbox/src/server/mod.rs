@@ -38,7 +38,7 @@ use crate::process::{keep_on, kill_servers_in, servers_in};
 use crate::release::Release;
 use crate::space;
 use crate::template::{self, Template};
-use crate::topology::{self, Node};
+use crate::topology::{self, Node, Seat};
 use crate::upgrade::{Undone, upgrade_path};
 
 pub(crate) use files::{copy_data, lay_out, remove_shared_memory};
@@ -72,6 +72,8 @@ pub struct Server {
     servers: PathBuf,
     /// What it is to find as `/etc/hosts`, where that is not what all find.
     hosts: Option<PathBuf>,
+    /// Its part in a Galera cluster, if it has one.
+    seat: Option<Seat>,
     /// What holds it to its limits, if it has any; gone after its processes.
     group: Option<ControlGroup>,
     ground: Ground,
@@ -101,6 +103,7 @@ pub(crate) struct Recorded {
     pub(crate) port: u16,
     pub(crate) password: Secret,
     pub(crate) settings: Vec<(String, String)>,
+    pub(crate) seat: Option<Seat>,
 }
 
 impl Server {
@@ -202,6 +205,7 @@ impl Server {
             settings: told.settings(),
             servers: home.servers(),
             hosts: None,
+            seat: None,
             group: ControlGroup::new(claim.dir(), Limits::among(&options.settings))?,
             ground: Ground::Claim(claim),
         };
@@ -219,7 +223,7 @@ impl Server {
         template: &Template,
         note: &mut dyn FnMut(u16) -> Result<(), SandboxError>,
     ) -> Result<(), SandboxError> {
-        let Recorded { name, dir, port, password, settings } = recorded;
+        let Recorded { name, dir, port, password, settings, seat } = recorded;
         let mut server = Server {
             kept: None,
             what: format!("{} {} ({name})", release.product.name(), release.version),
@@ -230,6 +234,7 @@ impl Server {
             settings,
             servers: home.servers(),
             hosts: None,
+            seat,
             group: None,
             ground: Ground::Background(dir),
         };
@@ -249,7 +254,7 @@ impl Server {
                 }
                 return Ok(());
             }
-            server.port = free_port()?;
+            server.change_ports()?;
         }
         Err(server.failed(format!("found no free port in {PORTS} attempts")))
     }
@@ -283,6 +288,15 @@ impl Server {
     /// Has it find this file in the place of `/etc/hosts`.
     pub(crate) fn resolve_by(&mut self, hosts: PathBuf) {
         self.hosts = Some(hosts);
+    }
+
+    /// Has it take part in a Galera cluster from the next start on.
+    pub(crate) fn sit_down(&mut self, seat: Seat) {
+        self.seat = Some(seat);
+    }
+
+    pub(crate) fn release(&self) -> &Release {
+        &self.release
     }
 
     /// As a member of a topology.

@@ -11,12 +11,15 @@
 //! hold back what they send.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use dbdyno_model::{Charset, Product, Role, Shape, Topology, Transport};
 use dbdyno_wire::Endpoint;
 
-use super::{Begins, Node, at_once, check, group, join, make_member, overlay, replicas, settings};
+use super::{
+    Begins, Node, Seat, at_once, bring, check, galera, group, join, make_member, one_by_one,
+    overlay, replicas, settings,
+};
 use crate::background::{Background, Membership, State, end_processes};
 use crate::bootstrap::{DATABASE, USER};
 use crate::cgroup;
@@ -51,6 +54,7 @@ pub fn start_together(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Background>, SandboxError> {
     check(release, shape)?;
+    bring(home, release, shape, progress)?;
     cgroup::are_for_arms(&options.settings)?;
     let told = options.translate(release.product, &release.version)?;
     let asked: Vec<String> = told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
@@ -148,6 +152,10 @@ pub fn stop_together(home: &Home, members: &[Background]) -> Result<(), SandboxE
         return members[0].stop(home);
     }
     let is_source = |member: &&Background| member.role() == Some(Role::Source);
+    if running[0].role() == Some(Role::Node) {
+        // One after the other, the first last: see `galera`.
+        return one_by_one(running.into_iter().rev(), |member| member.stop(home));
+    }
     // Those of a group go at once, since each takes seconds to say goodbye; a source goes last.
     let (sources, others): (Vec<_>, Vec<_>) = running.into_iter().partition(is_source);
     let down = at_once(others, |member| member.stop(home));
@@ -162,30 +170,70 @@ fn raise(
     members: &[Background],
     begins: Begins,
 ) -> Result<Vec<Background>, SandboxError> {
-    let launch =
-        |members: &[Background]| at_once(members, |member| member.launch(home, release, template));
+    let shape = members[0].membership.as_ref().map(|membership| membership.shape);
+    let launch = |members: &[Background]| {
+        at_once(members, |member| member.launch(home, release, template, None))
+    };
     let nodes = |members: &[Background]| -> Result<Vec<Node>, SandboxError> {
         members.iter().map(|member| node(member, release)).collect()
     };
-    let (mut up, others) = (launch(&members[..1])?, &members[1..]);
-    if release.product == Product::Postgres {
-        let port = up[0].port;
-        let all: Vec<Background> = up.iter().chain(others).cloned().collect();
-        replicas::point_standbys(&nodes(&all)?, &vec![port; members.len()])?;
-    }
-    up.extend(launch(others)?);
+    let up = if let Some(Shape::Galera(_)) = shape {
+        let mut hall = Hall { home, release, template, members: members.to_vec() };
+        galera::raise(&mut hall, begins)?;
+        hall.members
+    } else {
+        let (mut up, others) = (launch(&members[..1])?, &members[1..]);
+        if release.product == Product::Postgres {
+            let port = up[0].port;
+            let all: Vec<Background> = up.iter().chain(others).cloned().collect();
+            replicas::point_standbys(&nodes(&all)?, &vec![port; members.len()])?;
+        }
+        up.extend(launch(others)?);
+        up
+    };
     let nodes = nodes(&up)?;
     if begins == Begins::Now {
         // On the first only: the others get it from there.
         tell_database(release.product, &nodes[0].endpoint)
             .map_err(|error| nodes[0].fails(format!("does not change its database: {error}")))?;
     }
-    let shape = up[0].membership.as_ref().map(|membership| membership.shape);
     if let Some(shape) = shape {
         let seen = vec![nodes[0].port; nodes.len()];
         join(&nodes, Topology { shape, delay: None }, &seen)?;
     }
     Ok(up)
+}
+
+/// Background servers, and what is needed to start them.
+struct Hall<'a> {
+    home: &'a Home,
+    release: &'a Release,
+    template: &'a Template,
+    members: Vec<Background>,
+}
+
+impl galera::Nodes for Hall<'_> {
+    fn release(&self) -> Release {
+        self.release.clone()
+    }
+
+    fn count(&self) -> usize {
+        self.members.len()
+    }
+
+    fn data(&self, number: usize) -> PathBuf {
+        data_of(&self.members[number].dir)
+    }
+
+    fn launch(&mut self, number: usize, seat: Seat) -> Result<Node, SandboxError> {
+        let member = &mut self.members[number];
+        *member = member.launch(self.home, self.release, self.template, Some(seat))?;
+        node(member, self.release)
+    }
+
+    fn halt(&mut self, number: usize) -> Result<(), SandboxError> {
+        self.members[number].stop(self.home)
+    }
 }
 
 /// See [`replicas::copy_the_source`].
@@ -195,7 +243,7 @@ fn copy_the_source(
     template: &Template,
     members: &mut [Background],
 ) -> Result<(), SandboxError> {
-    members[0] = members[0].launch(home, release, template)?;
+    members[0] = members[0].launch(home, release, template, None)?;
     members[0].stop(home)?;
     let source = data_of(&members[0].dir);
     for member in &members[1..] {
@@ -206,7 +254,7 @@ fn copy_the_source(
     Ok(())
 }
 
-fn data_of(dir: &Path) -> std::path::PathBuf {
+fn data_of(dir: &Path) -> PathBuf {
     dir.join("s/data")
 }
 

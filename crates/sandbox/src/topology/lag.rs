@@ -6,6 +6,7 @@
 //! | MariaDB | the same, from the numbers of its GTIDs | – | what it says itself |
 //! | PostgreSQL | – | WAL written and not replayed | what the source says |
 //! | group | as MySQL | – | – |
+//! | Galera | write sets that the first has committed and this one has not | – | – |
 //!
 //! The first member is asked before the others: what it does meanwhile is not held against them. So
 //! a member that keeps up is 0 behind, also under load.
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 
 use dbdyno_model::{Product, Role, Shape};
 
-use super::{Asked, Node, column, group, replicas};
+use super::{Asked, Node, column, galera, group, replicas};
 use crate::error::SandboxError;
 
 /// What a member has yet to do. What cannot be known is `None`.
@@ -47,6 +48,9 @@ pub enum Works {
 
 /// How each member but the first stands.
 pub(super) fn standing(nodes: &[Node], shape: Shape) -> Result<Vec<Standing>, SandboxError> {
+    if let Shape::Galera(_) = shape {
+        return galera::standing(nodes);
+    }
     let mut first = Asked::connect(&nodes[0])?;
     let done = done_by(&mut first)?;
     let others = (1..).zip(&nodes[1..]);
@@ -63,7 +67,7 @@ pub(super) fn standing(nodes: &[Node], shape: Shape) -> Result<Vec<Standing>, Sa
                     let works = if state == "ONLINE" { Works::Yes } else { Works::No };
                     (state, works, None)
                 }
-                Shape::Replicas(_) => threads(&mut member)?,
+                Shape::Replicas(_) | Shape::Galera(_) => threads(&mut member)?,
             };
             let (role, bytes) = (shape.role(number), None);
             Ok(Standing { member: number + 1, role, state, works, transactions, bytes, seconds })

@@ -7,6 +7,8 @@
 //!        ▲                                       ▲              ▲
 //!        └─────way─── replica                    └──way─▶ secondary ◀─┘
 //!
+//!   galera:3   as a group, and all are alike; see [`mod@galera`]
+//!
 //!   template ──copy──▶ member 1 … member N ──launch──▶ all accept logins ──join──▶ marker row
 //!                                                                          seen on every member
 //! ```
@@ -21,6 +23,7 @@
 
 mod background;
 mod delay;
+mod galera;
 mod group;
 mod lag;
 mod replicas;
@@ -45,6 +48,7 @@ use crate::space;
 use crate::template::Template;
 pub use background::{start_together, start_together_again, stop_together, together};
 use delay::Way;
+pub(crate) use galera::Seat;
 pub use lag::{Standing, Works};
 
 /// Seconds that a member may take to do its part. A member of a group that was killed and comes
@@ -121,6 +125,7 @@ impl Ensemble {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Ensemble, SandboxError> {
         check(release, topology.shape)?;
+        bring(home, release, topology.shape, progress)?;
         let told = options.translate(release.product, &release.version)?;
         let asked: Vec<String> =
             told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
@@ -250,10 +255,12 @@ impl Ensemble {
     }
 
     /// Shuts all down cleanly: of a group all at once, since each takes seconds to say goodbye; of
-    /// a source and replicas the source last, so that none of them misses it.
+    /// a source and replicas the source last, so that none of them misses it; of Galera one after
+    /// the other, the first last, so that their positions tell whether they are equal.
     fn halt(&mut self) -> Result<(), SandboxError> {
         match self.topology.shape {
             Shape::Group(_) => at_once(&mut self.members, Server::halt).map(|_| ()),
+            Shape::Galera(_) => one_by_one(self.members.iter_mut().rev(), Server::halt),
             Shape::Replicas(_) => {
                 let (source, replicas) = self.members.split_at_mut(1);
                 let down = at_once(replicas, Server::halt);
@@ -269,7 +276,9 @@ impl Ensemble {
 
     /// Starts the processes, opens the ways, joins, and waits until all do their part.
     fn raise(&mut self, begins: Begins) -> Result<(), SandboxError> {
-        if self.first().node().product == Product::Postgres {
+        if let Shape::Galera(_) = self.topology.shape {
+            galera::raise(&mut self.members, begins)?;
+        } else if self.first().node().product == Product::Postgres {
             // A standby wants its source to be there.
             launch_all(&mut self.members[..1])?;
             self.ways = self.open_ways()?;
@@ -298,6 +307,8 @@ impl Ensemble {
             Ok(Between { from, to, way })
         };
         match self.topology.shape {
+            // None has a delay, see `Topology::check`.
+            Shape::Galera(_) => Ok(Vec::new()),
             Shape::Replicas(_) => {
                 (1..count).map(|replica| open(replica, 0, delay::ANYWHERE)).collect()
             }
@@ -349,9 +360,24 @@ pub(crate) fn check(release: &Release, shape: Shape) -> Result<(), SandboxError>
                 ),
             }
         }
+        (Shape::Galera(_), Product::MariaDb) => galera::lacks(release).map_or(Ok(()), refuse),
+        (Shape::Galera(_), _) => refuse("Galera is MariaDB's; take mariadb:10.11"),
         (Shape::Group(_), _) => {
             refuse("Group Replication is MySQL's; take mysql:8.0.33, or --topology replicas:N")
         }
+    }
+}
+
+/// Gets what a release has not and what it needs for it.
+pub(crate) fn bring(
+    home: &Home,
+    release: &Release,
+    shape: Shape,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(), SandboxError> {
+    match shape {
+        Shape::Galera(_) => galera::bring(home, release, progress),
+        Shape::Group(_) | Shape::Replicas(_) => Ok(()),
     }
 }
 
@@ -362,10 +388,16 @@ pub(crate) fn settings(
     number: u8,
     group_name: &str,
 ) -> Vec<(String, String)> {
-    let mut settings = replicas::settings(release.product, &release.version, number);
-    if let Shape::Group(_) = shape {
-        settings.extend(group::settings(&release.version, group_name));
-    }
+    let replicas = || replicas::settings(release.product, &release.version, number);
+    let settings = match shape {
+        Shape::Galera(_) => galera::settings(),
+        Shape::Replicas(_) => replicas(),
+        Shape::Group(_) => {
+            let mut settings = replicas();
+            settings.extend(group::settings(&release.version, group_name));
+            settings
+        }
+    };
     settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
@@ -392,6 +424,10 @@ pub(crate) fn join(nodes: &[Node], topology: Topology, seen: &[u16]) -> Result<(
     match topology.shape {
         Shape::Group(_) => group::form(nodes, topology)?,
         Shape::Replicas(_) => replicas::follow(nodes, seen)?,
+        // They have joined as they were started; here all of them see all.
+        Shape::Galera(count) => nodes
+            .iter()
+            .try_for_each(|node| galera::wait_until_synced(node, usize::from(count)).map(|_| ()))?,
     }
     let mut first = Asked::connect(&nodes[0])?;
     let mark = mark(&mut first)?;
@@ -432,6 +468,40 @@ fn wait_for_mark(node: &Node, mark: &str) -> Result<(), SandboxError> {
 /// Starts all at once: each takes a second or more, most of it waiting for the disk.
 fn launch_all(members: &mut [Server]) -> Result<(), SandboxError> {
     at_once(members, Server::launch).map(|_| ())
+}
+
+impl galera::Nodes for Vec<Server> {
+    fn release(&self) -> Release {
+        self[0].release().clone()
+    }
+
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn data(&self, number: usize) -> PathBuf {
+        self[number].data_dir()
+    }
+
+    fn launch(&mut self, number: usize, seat: Seat) -> Result<Node, SandboxError> {
+        let member = &mut self[number];
+        member.sit_down(seat);
+        member.launch()?;
+        Ok(member.node())
+    }
+
+    fn halt(&mut self, number: usize) -> Result<(), SandboxError> {
+        self[number].halt()
+    }
+}
+
+/// Does something with one after the other. All of it is done before the first complaint is heard.
+fn one_by_one<T>(
+    items: impl IntoIterator<Item = T>,
+    what: impl Fn(T) -> Result<(), SandboxError>,
+) -> Result<(), SandboxError> {
+    let ends: Vec<_> = items.into_iter().map(what).collect();
+    ends.into_iter().collect()
 }
 
 /// Does something with all at once. All of it ends before the first complaint is heard.
