@@ -9,8 +9,8 @@ use serde_json::Value;
 use crate::common::{finish, skipped, turn};
 use crate::servers::{Running, Store, home};
 
-/// So many want the processor all the time that a client gets less of it than it asks for. With many
-/// more, filling takes minutes.
+/// So many want the processor all the time that a client gets less of it than it asks for. With
+/// many more, filling takes minutes.
 const NEIGHBOURS: usize = 16;
 
 /// Threads that never rest, on one processor; they end with the test.
