@@ -36,6 +36,10 @@ For a series the newest patch release was taken; older ones are named by their f
 Seconds are of one attempt on a small, busy machine.
 *symbols*: `full` has lines and types, `names` all functions, `none` only what is exported.
 
+What no source has in a package: MySQL 8.4 and 9.0 to 9.6, Percona Server, MariaDB 10.3, 10.4 and 10.6.
+The maker's archive will do: `dbdyno server get mysql:8.4 --from ARCHIVE`, for Percona Server too, which counts as the MySQL that it is made from.
+A second suite has `mariadb:11.8.9`, by its full version only.
+
 | target | release | source | package | to download | on disk | get | init | start | stop | symbols |
 |---|---|---|---|---|---|---|---|---|---|---|
 ";
