@@ -260,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_crate_without_an_invariant_is_found() {
-        let row = "| `load` | b | model, wire, workload |\n";
+        let row = "| `load` | b | model, rocks, wire, workload |\n";
         assert!(said_of(&format!("{row}`load` — **Invariant:** c."), "load").is_empty());
         for missing in ["", "`lab` — **Invariant:** c.", "**Invariant:** `load`"] {
             let said = said_of(&format!("{row}{missing}"), "load");
