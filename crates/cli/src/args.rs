@@ -235,7 +235,7 @@ pub struct Demo {
 
 /// Check whether this host is fit to measure on.
 ///
-/// Looks for about five seconds, at what the kernel says and at small pieces of work that always
+/// Looks for some seconds, at what the kernel says and at small pieces of work that always
 /// cost the same. Exits with 3 if something stands in the way of any measurement.
 #[derive(Debug, clap::Args)]
 pub struct Doctor {

@@ -3,7 +3,7 @@
 //! ```text
 //!   probe::host_facts ───────────┐
 //!   probe::filesystem_facts ─────┼─▶ Seen ──▶ checks ──▶ Finding …   found, what to change, what
-//!   canary (5 s of small work) ──┘                                   it costs to ignore it
+//!   canary (small, equal work) ──┘                                   it costs to ignore it
 //! ```
 //!
 //! Looking is here; what to make of it is in `checks`, a pure function of what was seen. What
