@@ -2,44 +2,20 @@
 //! home that later runs share.
 #![expect(clippy::print_stdout, reason = "a test that downloads says what it waits for")]
 
+mod common;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use common::{connect, eventually, home, options, processes_in, release, single};
 use dbdyno_model::{Product, SourceKind};
 use dbdyno_sandbox::{
     Background, Home, Options, Release, SandboxError, Server, State, get, get_from, here, remove,
 };
 use dbdyno_wire::{Client, Endpoint};
-
-const PATIENCE_POLLS: u32 = 1_500;
-
-fn home_dir() -> PathBuf {
-    let default = || {
-        let uid = nix::unistd::geteuid();
-        PathBuf::from(format!("/var/tmp/dbdyno-test-home-{uid}"))
-    };
-    std::env::var_os("DBDYNO_TEST_HOME").map_or_else(default, PathBuf::from)
-}
-
-/// The shared home, or nothing where servers cannot be had and need not be.
-fn home() -> Option<Home> {
-    let no_apt = Command::new("apt-get").arg("--version").output().is_err();
-    if no_apt && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
-        return None;
-    }
-    Some(Home::open(Some(&home_dir())).unwrap())
-}
-
-fn options() -> Options {
-    Options { buffer_mb: 128, redo_mb: 64, tables_mb: 64, ..Options::for_host(2_048) }
-}
-
-fn release(home: &Home, product: Product, version: &str) -> Release {
-    get(home, product, version, &mut |step| println!("{step}")).unwrap_or_else(|e| panic!("{e}"))
-}
 
 fn start(home: &Home, release: &Release, name: &str) -> Server {
     let progress = &mut |step: &str| println!("{step}");
@@ -50,40 +26,6 @@ fn pid_of(server: &Server) -> nix::unistd::Pid {
     nix::unistd::Pid::from_raw(server.pid().try_into().unwrap())
 }
 
-fn connect(product: Product, endpoint: &Endpoint) -> Box<dyn Client> {
-    match product {
-        Product::Postgres => {
-            Box::new(dbdyno_wire::postgres::Connection::connect(endpoint).unwrap())
-        }
-        _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint).unwrap()),
-    }
-}
-
-fn single(client: &mut dyn Client, sql: &str) -> String {
-    client.query(sql).unwrap().single().unwrap_or("NULL").to_owned()
-}
-
-/// Waits until `condition` holds; a limit, not a measurement.
-fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    for _ in 0..PATIENCE_POLLS {
-        if condition() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    panic!("{what} did not come about");
-}
-
-/// Every process that works inside `dir`.
-fn processes_in(dir: &Path) -> Vec<i32> {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid| {
-        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(dir))
-    })
-    .collect()
-}
-
 /// Whether a process is gone, or a zombie that nobody has waited for.
 fn has_ended(pid: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status"));
@@ -92,7 +34,7 @@ fn has_ended(pid: u32) -> bool {
 
 /// The whole life of one release.
 fn life(product: Product, version: &str) {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     let release = release(&home, product, version);
     assert!(release.version.starts_with(version), "{}", release.version);
     if release.source == SourceKind::Debian {
@@ -269,7 +211,7 @@ fn postgres_17_lives() {
 
 #[test]
 fn two_servers_of_one_release_live_side_by_side_and_a_panic_leaves_nothing() {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     let release = release(&home, Product::MariaDb, "10.11");
     // Started by a thread that ends: the servers must not end with it.
     let started = std::thread::scope(|scope| {
@@ -303,7 +245,7 @@ fn two_servers_of_one_release_live_side_by_side_and_a_panic_leaves_nothing() {
 
 #[test]
 fn a_thousand_clients_fit() {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     for (product, version) in [(Product::MariaDb, "11.8"), (Product::Postgres, "17")] {
         let release = release(&home, product, version);
         let server = start(&home, &release, "many");
@@ -381,7 +323,7 @@ fn this_binary() -> PathBuf {
 }
 
 fn kill_9(what: &str) {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     let mut command = holder_command(Command::new(this_binary()), what);
     command.env("DBDYNO_HOME", home.dir());
     let mut holder = hold(command);
@@ -435,7 +377,7 @@ fn nothing_is_left_of_postgres_after_kill_9_of_its_owner() {
 
 #[test]
 fn a_backend_in_the_middle_of_a_statement_is_killed_with_its_server() {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     let release = release(&home, Product::Postgres, "17");
     let server = start(&home, &release, "busy");
     let endpoint = server.endpoint();
@@ -458,7 +400,7 @@ fn a_backend_in_the_middle_of_a_statement_is_killed_with_its_server() {
 
 #[test]
 fn a_server_that_cannot_start_says_why_and_leaves_nothing() {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     let release = release(&home, Product::Postgres, "15");
     let options = Options { buffer_mb: 1 << 40, ..options() };
     let error = Server::start(&home, &release, &options, "toobig", &mut |_| {}).unwrap_err();
@@ -472,7 +414,7 @@ fn a_server_that_cannot_start_says_why_and_leaves_nothing() {
 
 #[test]
 fn a_server_that_died_before_it_was_stopped_is_reported() {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     let release = release(&home, Product::MariaDb, "10.11");
     let server = start(&home, &release, "crash");
     let pid = pid_of(&server);
@@ -488,7 +430,7 @@ fn a_server_that_died_before_it_was_stopped_is_reported() {
 
 #[test]
 fn a_full_disk_is_told_before_anything_is_written() {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     let release = release(&home, Product::MariaDb, "10.11");
     let options = Options { tables_mb: 1 << 40, ..options() };
     let error = Server::start(&home, &release, &options, "full", &mut |_| {}).unwrap_err();
@@ -516,7 +458,7 @@ fn a_full_disk_is_told_before_anything_is_written() {
 
 #[test]
 fn an_ordinary_user_gets_and_runs_a_server_and_a_moved_home_still_works() {
-    if home().is_none() || !nix::unistd::geteuid().is_root() {
+    if home("apt-get").is_none() || !nix::unistd::geteuid().is_root() {
         return;
     }
     let dir = tempfile::tempdir_in("/var/tmp").unwrap();
@@ -563,7 +505,7 @@ impl Drop for Ending<'_> {
 
 #[test]
 fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped() {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     let release = release(&home, Product::MariaDb, "10.11");
     let name = format!("bg-{}", std::process::id());
     let _ending = Ending(&home, &name);
@@ -609,7 +551,7 @@ fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped(
 
 #[test]
 fn a_folder_and_an_archive_of_a_maker_are_taken_and_removed() {
-    let Some(home) = home().filter(|_| is_here("mvn")) else { return };
+    let Some(home) = home("apt-get").filter(|_| is_here("mvn")) else { return };
     let own = empty_home();
     let original = release(&home, Product::MySql, "5.7.22");
     let own = Home::open(Some(own.path())).unwrap();
@@ -650,7 +592,7 @@ fn a_folder_and_an_archive_of_a_maker_are_taken_and_removed() {
 
 #[test]
 fn the_machines_own_servers_run_from_a_copy() {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     for (product, place) in
         [(Product::MariaDb, "/usr/sbin/mariadbd"), (Product::Postgres, "/usr/lib/postgresql")]
     {
@@ -685,7 +627,7 @@ fn a_registry_without_its_client_is_told_so_and_other_sources_are_named() {
 
 #[test]
 fn an_unknown_patch_release_lists_those_that_can_be_had() {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     let error = get(&home, Product::MariaDb, "10.11.1", &mut |_| {}).unwrap_err();
     let SandboxError::UnknownVersion { available, .. } = &error else { panic!("{error}") };
     assert!(available.iter().any(|v| v.starts_with("10.11.")), "{available:?}");
@@ -693,7 +635,7 @@ fn an_unknown_patch_release_lists_those_that_can_be_had() {
 
 #[test]
 fn what_was_got_once_needs_no_network_and_no_apt() {
-    let Some(home) = home() else { return };
+    let Some(home) = home("apt-get") else { return };
     let first = release(&home, Product::MariaDb, "10.11");
     let mut steps = Vec::new();
     let again =
@@ -732,7 +674,7 @@ fn a_system_without_package_tools_is_told_to_name_a_server() {
 
 #[test]
 fn a_machine_whose_mirror_is_missing_or_dead_is_told_so() {
-    if home().is_none() || !nix::unistd::geteuid().is_root() {
+    if home("apt-get").is_none() || !nix::unistd::geteuid().is_root() {
         return;
     }
     let dead = "deb http://bob:s3cret@127.0.0.1:1/debian bookworm main";

@@ -1,71 +1,25 @@
 //! Real servers that belong together: joined, written to, read from, killed.
 #![expect(clippy::print_stdout, reason = "a test that downloads says what it waits for")]
 
+mod common;
+
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
+use common::{connect, eventually, home, options, processes_in, release, single};
 use dbdyno_model::{Delay, Product, Role, Shape, Topology};
-use dbdyno_sandbox::{Ensemble, Home, Options, Release, Server, Works, get};
-use dbdyno_wire::{Client, Endpoint};
-
-const PATIENCE_POLLS: u32 = 1_500;
-
-/// The shared home, or nothing where servers cannot be had and need not be.
-fn home(tool: &str) -> Option<Home> {
-    let missing = Command::new(tool).arg("--version").output().is_err();
-    if missing && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
-        println!("skipped: this machine has no {tool}");
-        return None;
-    }
-    let default = || {
-        let uid = nix::unistd::geteuid();
-        PathBuf::from(format!("/var/tmp/dbdyno-test-home-{uid}"))
-    };
-    let dir = std::env::var_os("DBDYNO_TEST_HOME").map_or_else(default, PathBuf::from);
-    Some(Home::open(Some(&dir)).unwrap())
-}
-
-fn release(home: &Home, product: Product, version: &str) -> Release {
-    get(home, product, version, &mut |step| println!("{step}")).unwrap_or_else(|e| panic!("{e}"))
-}
+use dbdyno_sandbox::{Ensemble, Home, Options, Release, Server, Works};
 
 fn start(home: &Home, release: &Release, shape: &str, delay: Option<&str>) -> Ensemble {
-    let options =
-        Options { buffer_mb: 128, redo_mb: 64, tables_mb: 64, ..Options::for_host(2_048) };
     let delay = delay.map(|delay| delay.parse::<Delay>().unwrap());
     let topology = Topology { shape: shape.parse::<Shape>().unwrap(), delay };
     let progress = &mut |step: &str| println!("{step}");
-    Ensemble::start(home, release, &options, topology, None, "base", progress)
+    Ensemble::start(home, release, &options(), topology, None, "base", progress)
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn connect(release: &Release, endpoint: &Endpoint) -> Box<dyn Client> {
-    match release.product {
-        Product::Postgres => {
-            Box::new(dbdyno_wire::postgres::Connection::connect(endpoint).unwrap())
-        }
-        _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint).unwrap()),
-    }
-}
-
-fn single(client: &mut dyn Client, sql: &str) -> String {
-    client.query(sql).unwrap().single().unwrap_or("NULL").to_owned()
-}
-
-/// Waits until `condition` holds; a limit, not a measurement.
-fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
-    for _ in 0..PATIENCE_POLLS {
-        if condition() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    panic!("{what} did not come about");
-}
-
 fn write(release: &Release, ensemble: &Ensemble, rows: u32) {
-    let mut first = connect(release, &ensemble.first().endpoint());
+    let mut first = connect(release.product, &ensemble.first().endpoint());
     first.run("CREATE TABLE IF NOT EXISTS t (a INT PRIMARY KEY)").unwrap();
     let next = single(&mut *first, "SELECT coalesce(max(a),0) FROM t").parse::<u32>().unwrap();
     for row in 1..=rows {
@@ -76,7 +30,7 @@ fn write(release: &Release, ensemble: &Ensemble, rows: u32) {
 /// Every member has what the first has, and says so.
 fn everywhere(release: &Release, ensemble: &Ensemble, rows: &str) {
     for (role, member) in ensemble.members() {
-        let mut client = connect(release, &member.endpoint());
+        let mut client = connect(release.product, &member.endpoint());
         eventually(&format!("{rows} rows on {member:?}"), || {
             let count = client.query("SELECT count(*) FROM t");
             count.is_ok_and(|count| count.single() == Some(rows))
@@ -129,16 +83,6 @@ fn life(tool: &str, product: Product, version: &str, shape: &str, delay: Option<
     for ground in grounds {
         assert!(!ground.exists() && processes_in(&ground).is_empty());
     }
-}
-
-/// Every process that works inside `dir`.
-fn processes_in(dir: &Path) -> Vec<i32> {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    pids.filter(|pid| {
-        fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(dir))
-    })
-    .collect()
 }
 
 #[test]
