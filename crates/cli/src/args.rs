@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use dbdyno_model::{
-    ArmSpec, Arrivals, Cache, Gate, ImageUse, Pin, Slo, TargetError, Think, target,
+    ArmSpec, Arrivals, Cache, Gate, ImageUse, IntervalChoice, Pin, Slo, TargetError, Think, target,
 };
 use dbdyno_workload::draw;
 use dbdyno_workload::suggest::did_you_mean;
@@ -141,6 +141,23 @@ pub struct Compare {
     /// about 1 % [default: 7 with --quick, else 11, for servers that dbdyno starts; 0 in suites]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub restarts: Option<u32>,
+    /// Start both servers again before every block of two pairs: as many lives as there can be
+    #[arg(long, conflicts_with = "restarts")]
+    pub restart_between: bool,
+    /// How often the tables of both arms are filled anew within a cell, on empty servers, not from
+    /// an image: two fillings of one server differ, too
+    #[arg(long, value_name = "N", default_value_t = 0,
+          value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub reloads: u32,
+    /// Fill the tables anew before every life of the servers
+    #[arg(long, conflicts_with = "reloads")]
+    pub reload_between: bool,
+    /// How the doubt of a result is worked out: auto chooses t or robust by the tails of the pairs;
+    /// t, means and Student's t; robust, Hodges-Lehmann estimates of each life and Student's t; bca,
+    /// a bootstrap; hodges-lehmann, the exact interval of signed ranks
+    #[arg(long, value_name = "auto|t|robust|bca|hodges-lehmann",
+          default_value_t = IntervalChoice::Auto)]
+    pub interval: IntervalChoice,
     /// Where servers of dbdyno have their tables from: auto takes an image, a data directory that
     /// was loaded once, and makes one of tables from 64 MB on; fresh makes it anew; none fills the
     /// tables. Short for the option image= of both arms

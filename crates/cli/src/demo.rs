@@ -33,6 +33,8 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         budget: 0.02,
         pin: Pin::Auto,
         restarts: 0,
+        reloads: 0,
+        interval: dbdyno_model::IntervalChoice::Auto,
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),
     };

@@ -141,6 +141,8 @@ fn servers(
         budget: 0.0,
         pin: Pin::None,
         restarts: 0,
+        reloads: 0,
+        interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files,
     };

@@ -16,6 +16,7 @@ mod doctor;
 mod exit;
 mod failure;
 mod insert_benchmark;
+mod levels;
 mod loads;
 mod output;
 mod plan;

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use dbdyno_lab::Remaining;
 use dbdyno_model::{
-    Arm, ArmSpec, Begin, Cache, Cell, Driving, ImageUse, PerArm, Pin, Placement, Plan, Processors,
-    RateShape, Run, Secret, Stage, Target, Topology,
+    Arm, ArmSpec, Begin, Cache, Cell, Driving, ImageUse, IntervalChoice, PerArm, Pin, Placement,
+    Plan, Processors, RateShape, Run, Secret, Stage, Target, Topology,
 };
 use dbdyno_store::Store;
 
 use crate::args::Compare;
 use crate::failure::Failure;
 use crate::insert_benchmark;
+use crate::levels::Levels;
 use crate::loads::{self, Chosen};
 use crate::progress::for_people;
 use crate::rand::Rand;
@@ -132,8 +133,7 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         (None, Some(own)) => own.step_seconds * 1_000_000_000 / u64::from(pairs),
         (None, None) => round_of(&driving, shape.round_ms * 1_000_000)?,
     };
-    // A life has at least one block of two pairs.
-    let restarts = flags.restarts.unwrap_or(usual_restarts).min((pairs / 2).saturating_sub(1));
+    let levels = Levels::of(flags, &stages, usual_restarts, pairs, is_steps)?;
     let plan = Plan {
         arms,
         stages,
@@ -151,7 +151,9 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
             Pin::Auto if is_steps => Pin::None,
             pin => pin,
         },
-        restarts,
+        restarts: levels.restarts,
+        reloads: levels.reloads,
+        interval: flags.interval,
         driving,
         files,
     };
@@ -319,6 +321,12 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
         plan.pin,
         plan.restarts,
     );
+    if plan.reloads > 0 {
+        command.push_str(&format!(" --reloads {}", plan.reloads));
+    }
+    if plan.interval != IntervalChoice::Auto {
+        command.push_str(&format!(" --interval {}", plan.interval));
+    }
     match &plan.driving {
         Driving::Closed => {}
         Driving::Thinking(think) => command.push_str(&format!(" --think {think}")),
@@ -506,6 +514,8 @@ pub(crate) mod tests {
             budget: 0.02,
             pin: Pin::Auto,
             restarts: 0,
+            reloads: 0,
+            interval: dbdyno_model::IntervalChoice::Auto,
             driving: Driving::Closed,
             files: Vec::new(),
         }

@@ -168,6 +168,8 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
         budget: 0.02,
         pin: Pin::None,
         restarts: 0,
+        reloads: 0,
+        interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files: Vec::new(),
     };

@@ -44,6 +44,7 @@ pub(crate) struct Course<'a, 'b> {
     run: &'a RunId,
     left: &'a Remaining,
     life: u32,
+    filling: u32,
     /// How often a load was made ready.
     turn: u64,
     counter: Counter,
@@ -89,6 +90,7 @@ impl<'a, 'b> Course<'a, 'b> {
             run,
             left,
             life: left.life,
+            filling: left.filling,
             turn: 0,
             counter,
             neighbours: Neighbours::default(),
@@ -384,7 +386,7 @@ impl<'a, 'b> Course<'a, 'b> {
     ) -> Result<Round, LabError> {
         let waiting = &self.stations[key.arm.other()];
         let neighbours = &mut self.neighbours;
-        let terms = Terms { life: self.life, schedule, window };
+        let terms = Terms { life: self.life, filling: self.filling, schedule, window };
         let mut round = track.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)?;
         if let Some(ensemble) = self.stations[key.arm].ensemble() {
             self.following.look(key.arm, ensemble, &mut round);

@@ -64,6 +64,7 @@ mod tests {
             Round {
                 key: RoundKey { cell, pair: minute as u32, arm: Arm::Base },
                 life: 0,
+                filling: 0,
                 started_unix_ms: 1_700_000_000_000 + minute * 60_000,
                 wall_ns: 1_000_000_000,
                 events: rate as u64,

@@ -40,6 +40,8 @@ pub struct Remaining {
     pub alone: usize,
     /// The life that the servers now begin.
     pub(crate) life: u32,
+    /// The filling of the tables that it begins with.
+    pub(crate) filling: u32,
     cells: BTreeMap<Cell, Seen>,
     last_stage: Option<usize>,
 }
@@ -62,6 +64,7 @@ impl Remaining {
             seen.next_pair = seen.next_pair.max(plan.driving.pair_of(round.key.pair) + 1);
             left.rounds_kept += 1;
             left.life = left.life.max(round.life + 1);
+            left.filling = left.filling.max(round.filling + 1);
         }
         let pairs: u32 = left.cells.values().map(|seen| seen.next_pair).sum();
         left.alone = (2 * pairs as usize).saturating_sub(left.rounds_kept);

@@ -34,6 +34,8 @@ pub(crate) fn of_load(
         budget: 0.02,
         pin: Pin::None,
         restarts: 0,
+        reloads: 0,
+        interval: dbdyno_model::IntervalChoice::Auto,
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),
     };
@@ -46,6 +48,7 @@ pub(crate) fn of_load(
         let mut round = Round {
             key,
             life: 0,
+            filling: 0,
             started_unix_ms: 0,
             wall_ns: WALL_NS,
             events: rate,

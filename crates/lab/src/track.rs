@@ -50,6 +50,8 @@ const DRAIN_MOST: Duration = Duration::from_secs(10);
 pub struct Terms {
     /// Which life of the servers it falls in.
     pub life: u32,
+    /// Which filling of the tables.
+    pub filling: u32,
     /// In the open loop, when events are meant to be sent.
     pub schedule: Option<Schedule>,
     /// Length of the measured window.
@@ -232,7 +234,7 @@ impl<'a> Track<'a> {
         neighbours: &mut Neighbours,
         watch: &mut dyn Watch,
     ) -> Result<Round, LabError> {
-        let Terms { life, schedule, window } = terms;
+        let Terms { life, filling, schedule, window } = terms;
         let first_operation = u64::from(key.pair) * OPERATIONS_PER_PAIR + self.offset;
         let clients = key.cell.clients;
         let spec = self.spec(&self.connector, clients, first_operation);
@@ -273,6 +275,7 @@ impl<'a> Track<'a> {
         Ok(Round {
             key: key.clone(),
             life,
+            filling,
             started_unix_ms: measured.started_unix_ms,
             wall_ns: measured.wall_ns,
             events: measured.events,

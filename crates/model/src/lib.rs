@@ -21,6 +21,7 @@ pub mod driving;
 mod finding;
 pub mod histogram;
 pub mod insert_benchmark;
+pub mod method;
 mod pin;
 pub mod plan;
 pub mod random;
@@ -49,6 +50,7 @@ pub use comparison::{
 pub use driving::{Driving, Slo};
 pub use finding::{Advice, Finding};
 pub use histogram::{LatencyHistogram, SharedHistogram};
+pub use method::{IntervalChoice, IntervalKind};
 pub use pin::{Pin, Placement, Processors};
 pub use plan::{Cell, LoadFile, Plan, RoundKey};
 pub use rate::{RateUnit, Since};

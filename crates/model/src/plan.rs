@@ -17,6 +17,7 @@ use std::fmt;
 
 use crate::arm::{Arm, PerArm};
 use crate::driving::Driving;
+use crate::method::IntervalChoice;
 use crate::pin::Pin;
 use crate::random;
 use crate::stage::Stage;
@@ -80,6 +81,11 @@ pub struct Plan {
     /// How often both servers are stopped and started again within a cell, between pairs. Only
     /// servers of our own can be.
     pub restarts: u32,
+    /// How often the tables of both arms are filled anew within a cell, each time at the beginning
+    /// of a life: never more often than `restarts` says.
+    pub reloads: u32,
+    /// Which interval is wanted.
+    pub interval: IntervalChoice,
     /// How clients are driven. In a search for the highest rate a *pair* is a search on each arm.
     pub driving: Driving,
     /// The custom loads that stages name.
@@ -191,6 +197,8 @@ mod tests {
             budget: 0.02,
             pin: Pin::Auto,
             restarts: 0,
+            reloads: 0,
+            interval: IntervalChoice::Auto,
             driving: Driving::Closed,
             files: Vec::new(),
         }

@@ -16,6 +16,8 @@ pub struct Round {
     pub key: RoundKey,
     /// Which life of the servers it fell in: how often they had been started again by then.
     pub life: u32,
+    /// Which filling of the tables it fell in: how often they had been filled anew by then.
+    pub filling: u32,
     /// When the measured window began, milliseconds since 1970.
     pub started_unix_ms: u64,
     /// Length of the measured window.
@@ -161,6 +163,7 @@ mod tests {
         Round {
             key: RoundKey { cell, pair: 0, arm: Arm::Base },
             life: 0,
+            filling: 0,
             started_unix_ms: 0,
             wall_ns: 1,
             events: 0,

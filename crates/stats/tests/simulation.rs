@@ -154,6 +154,8 @@ fn plan(pairs: u32, seed: u64) -> Plan {
         budget: 0.02,
         pin: dbdyno_model::Pin::Auto,
         restarts: 0,
+        reloads: 0,
+        interval: dbdyno_model::IntervalChoice::Auto,
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),
     }

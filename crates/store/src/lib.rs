@@ -99,6 +99,8 @@ mod tests {
             budget: 0.02,
             pin: dbdyno_model::Pin::Auto,
             restarts: 0,
+            reloads: 0,
+            interval: dbdyno_model::IntervalChoice::Auto,
             driving: dbdyno_model::Driving::Closed,
             files: Vec::new(),
         };

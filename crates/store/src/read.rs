@@ -44,7 +44,8 @@ pub struct RunSummary {
 }
 
 const SELECT_RUN: &str = "SELECT seq, name, started_unix_ms, status, tool_version, command, pairs, \
-     round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin, restarts, driving \
+     round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin, restarts, driving, \
+     reloads, interval \
      FROM run WHERE id = ?1";
 
 const SELECT_ROUNDS: &str = "SELECT load, clients, pair, arm, started_unix_ms, wall_ns, events, \
@@ -52,7 +53,7 @@ const SELECT_ROUNDS: &str = "SELECT load, clients, pair, arm, started_unix_ms, w
      client_cpu_ns, client_kernel_ns, server_context_switches, client_context_switches, \
      server_read_bytes, server_written_bytes, slot_ns, slots, s.fnv1a, h.hdr, h.count, h.fnv1a, \
      client_run_delay_ns, pauses_ns, longest_pause_ns, life, \
-     offered, unanswered, o.hdr, o.count, o.fnv1a, l.hdr, l.count, l.fnv1a, r.seq \
+     offered, unanswered, o.hdr, o.count, o.fnv1a, l.hdr, l.count, l.fnv1a, r.seq, filling \
      FROM round r \
      LEFT JOIN series s ON s.round = r.seq AND s.metric = ?2 \
      LEFT JOIN histogram h ON h.round = r.seq AND h.metric = ?3 \
@@ -206,6 +207,11 @@ impl Reader<'_> {
             budget: self.get(row, 13, place)?,
             pin: self.pin(&self.get::<String>(row, 14, place)?)?,
             restarts: self.get(row, 15, place)?,
+            reloads: self.get(row, 17, place)?,
+            interval: self
+                .get::<String>(row, 18, place)?
+                .parse()
+                .map_err(|what: String| self.corrupt("interval", what))?,
             driving: self
                 .get::<String>(row, 16, place)?
                 .parse()
@@ -388,6 +394,7 @@ impl Reader<'_> {
         Ok(Round {
             key,
             life: self.get(row, 28, &place)?,
+            filling: self.get(row, 38, &place)?,
             started_unix_ms: self.get_u64(row, 4, &place)?,
             wall_ns: self.get_u64(row, 5, &place)?,
             events: self.get_u64(row, 6, &place)?,

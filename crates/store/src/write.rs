@@ -44,16 +44,16 @@ const ID_TRIES: usize = 16;
 
 const INSERT_RUN: &str = "INSERT INTO run (id, name, started_unix_ms, status, tool_version, \
      command, pairs, round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, \
-     pin, restarts, driving) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+     pin, restarts, driving, reloads, interval) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
 
 const INSERT_ROUND: &str = "INSERT INTO round (run, load, clients, pair, arm, started_unix_ms, \
      wall_ns, events, statements, rows_read, rows_changed, retries, server_cpu_ns, \
      server_kernel_ns, client_cpu_ns, client_kernel_ns, server_context_switches, \
      client_context_switches, server_read_bytes, server_written_bytes, client_run_delay_ns, \
-     pauses_ns, longest_pause_ns, life, offered, unanswered) \
+     pauses_ns, longest_pause_ns, life, offered, unanswered, filling) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
-     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
+     ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27)";
 
 impl Store {
     /// Begins a run and gives it an id. Its status is *partial* until [`Store::finish`].
@@ -355,6 +355,8 @@ fn insert_run(
             plan.pin.to_string(),
             plan.restarts,
             plan.driving.to_string(),
+            plan.reloads,
+            plan.interval.to_string(),
         ],
     )?;
     let seq = connection.last_insert_rowid();
@@ -421,6 +423,7 @@ fn insert_round(
             round.life,
             round.open.as_ref().map(|open| signed(open.offered)),
             round.open.as_ref().map(|open| signed(open.unanswered)),
+            round.filling,
         ],
     );
     match result {

@@ -93,6 +93,8 @@ fn plan() -> impl Strategy<Value = Plan> {
             budget: if third.2.is_nan() { 0.02 } else { third.2 },
             pin: third.3,
             restarts: third.4,
+            reloads: third.4 / 2,
+            interval: INTERVALS[third.4 as usize % INTERVALS.len()].parse().unwrap(),
             driving: WAYS_OF_DRIVING[second.0 as usize % WAYS_OF_DRIVING.len()].parse().unwrap(),
             files: vec![dbdyno_model::LoadFile {
                 file: "é.toml".into(),
@@ -100,6 +102,8 @@ fn plan() -> impl Strategy<Value = Plan> {
             }],
         })
 }
+
+const INTERVALS: [&str; 5] = ["auto", "t", "robust", "bca", "hodges-lehmann"];
 
 const WAYS_OF_DRIVING: [&str; 4] =
     ["closed", "think 8s..12s", "rate poisson:steps:1,0.25@10s", "find-max p99 < 10ms"];
@@ -163,6 +167,7 @@ fn round() -> impl Strategy<Value = Round> {
                         arm: Arm::BOTH[usize::from(key.3)],
                     },
                     life: key.2 / 3,
+                    filling: key.2 / 7,
                     started_unix_ms: numbers[0],
                     wall_ns: numbers[1],
                     events: numbers[2],

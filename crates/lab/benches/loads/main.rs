@@ -119,6 +119,8 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
         budget: 0.02,
         pin: Pin::Auto,
         restarts: 0,
+        reloads: 0,
+        interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files: vec![LoadFile { file: SHOP.to_owned(), text }],
     }

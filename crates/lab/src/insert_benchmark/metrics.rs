@@ -162,6 +162,7 @@ mod tests {
                 arm: Arm::Base,
             },
             life: 0,
+            filling: 0,
             started_unix_ms: 0,
             wall_ns: wall_ms * 1_000_000,
             events: statements,

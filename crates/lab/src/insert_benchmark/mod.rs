@@ -370,6 +370,8 @@ impl<'a> StepTrack<'a> {
         Round {
             key: key.clone(),
             life,
+            // Steps go on with the tables of those before them.
+            filling: 0,
             started_unix_ms: measured.started_unix_ms,
             wall_ns: measured.wall_ns,
             events,

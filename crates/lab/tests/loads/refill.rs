@@ -65,6 +65,8 @@ fn plan(url: &str) -> Plan {
         budget: 0.02,
         pin: Pin::None,
         restarts: 0,
+        reloads: 0,
+        interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files: Vec::new(),
     }

@@ -317,6 +317,7 @@ mod tests {
                 arm: Arm::Base,
             },
             life: 0,
+            filling: 0,
             started_unix_ms: 5,
             wall_ns: 1_000_000_000,
             events: 0,

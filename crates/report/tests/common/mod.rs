@@ -357,6 +357,8 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
         budget: 0.02,
         pin: dbdyno_model::Pin::Auto,
         restarts: 0,
+        reloads: 0,
+        interval: dbdyno_model::IntervalChoice::Auto,
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),
     }
@@ -390,6 +392,7 @@ fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: 
     Round {
         key,
         life: 0,
+        filling: 0,
         started_unix_ms,
         wall_ns: plan.round_ns,
         events,

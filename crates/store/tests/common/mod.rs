@@ -53,6 +53,8 @@ pub fn plan() -> Plan {
         budget: 0.02,
         pin: dbdyno_model::Pin::Same,
         restarts: 3,
+        reloads: 0,
+        interval: dbdyno_model::IntervalChoice::Auto,
         driving: "rate poisson:sine:1000+-500@30s".parse().unwrap(),
         files: vec![dbdyno_model::LoadFile {
             file: "loads/shop.toml".into(),
@@ -75,6 +77,7 @@ pub fn round(index: u32) -> Round {
             arm: Arm::BOTH[index as usize % 2],
         },
         life: index / 4,
+        filling: 0,
         started_unix_ms: 1_750_000_000_000 + number,
         wall_ns: 3_000_000_123 + number,
         events: 50 + number,

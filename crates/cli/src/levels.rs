@@ -1,0 +1,50 @@
+//! How often servers are started and tables are filled within a cell: what the flags say of it.
+//!
+//! ```text
+//!   fillings   ├──────── 0 ────────┼──────── 1 ────────┤      --reloads 1
+//!   lives      ├── 0 ──┼─── 1 ─────┼── 2 ──┼─── 3 ─────┤      --restarts 3
+//!   pairs      · · · · ┆ · · · ·     · · · · ┆ · · · ·        a life has whole blocks of two
+//! ```
+
+use dbdyno_model::Stage;
+
+use crate::args::Compare;
+use crate::failure::Failure;
+
+/// Numbers of restarts and of reloads.
+pub struct Levels {
+    /// Starts of both servers within a cell, after the first one.
+    pub restarts: u32,
+    /// Fillings of the tables within a cell, after the first one.
+    pub reloads: u32,
+}
+
+impl Levels {
+    /// What the flags ask for, in a cell of `pairs` pairs.
+    ///
+    /// # Errors
+    /// Reloads of tables that later stages want as they are.
+    pub fn of(
+        flags: &Compare,
+        stages: &[Stage],
+        usual_restarts: u32,
+        pairs: u32,
+        is_steps: bool,
+    ) -> Result<Levels, Failure> {
+        // A life has at least one block of two pairs.
+        let most = (pairs / 2).saturating_sub(1);
+        let wanted =
+            if flags.restart_between { most } else { flags.restarts.unwrap_or(usual_restarts) };
+        let reloads = if flags.reload_between { wanted.max(1) } else { flags.reloads };
+        let reloads = reloads.min(most);
+        if reloads > 0 && (is_steps || stages.contains(&Stage::Restore)) {
+            return Err(Failure::Usage(
+                "--reloads fills the tables of a cell anew, and steps of the Insert Benchmark and \
+                 `restore` rest on the tables that were loaded first; leave one of them out"
+                    .to_owned(),
+            ));
+        }
+        // Servers whose tables are filled anew are started for it.
+        Ok(Levels { restarts: wanted.min(most).max(reloads), reloads })
+    }
+}

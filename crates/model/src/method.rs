@@ -1,0 +1,90 @@
+//! How the doubt of a result is worked out: what may be asked for, and what was done.
+//!
+//! ```text
+//!   --interval auto            t, or robust where the tails of pairs are heavy on both sides
+//!              t               mean of the pairs of a life; Student's t over lives
+//!              robust          Hodges–Lehmann estimate of a life's pairs; Student's t over lives
+//!              bca             mean of the pairs of a life; bootstrap (BCa) over lives
+//!              hodges-lehmann  as robust; exact signed-rank interval over lives
+//! ```
+//!
+//! Where servers lived too few lives, pairs stand in the place of lives; where tables were filled
+//! several times, fillings do. What each of them is worth is in the crate `stats`.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Which interval is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum IntervalChoice {
+    /// By the tails of the pairs, never by the result.
+    #[default]
+    Auto,
+    /// This one, where there are enough replicates for it.
+    Given(IntervalKind),
+}
+
+/// An interval, and what stands for a life in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IntervalKind {
+    /// Means, and Student's t.
+    T,
+    /// Hodges–Lehmann estimates, and Student's t over them.
+    Robust,
+    /// Means, and the bias-corrected and accelerated bootstrap.
+    Bca,
+    /// Hodges–Lehmann estimates, and the exact interval of signed ranks.
+    HodgesLehmann,
+}
+
+impl IntervalKind {
+    /// All of them.
+    pub const ALL: [IntervalKind; 4] =
+        [IntervalKind::T, IntervalKind::Robust, IntervalKind::Bca, IntervalKind::HodgesLehmann];
+
+    /// The spelling in flags and JSON: `t|robust|bca|hodges-lehmann`.
+    pub fn name(self) -> &'static str {
+        match self {
+            IntervalKind::T => "t",
+            IntervalKind::Robust => "robust",
+            IntervalKind::Bca => "bca",
+            IntervalKind::HodgesLehmann => "hodges-lehmann",
+        }
+    }
+}
+
+impl fmt::Display for IntervalChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            IntervalChoice::Auto => "auto",
+            IntervalChoice::Given(kind) => kind.name(),
+        })
+    }
+}
+
+impl FromStr for IntervalChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<IntervalChoice, String> {
+        if text == "auto" {
+            return Ok(IntervalChoice::Auto);
+        }
+        let known = IntervalKind::ALL.into_iter().find(|kind| kind.name() == text);
+        let given = known.map(IntervalChoice::Given);
+        given.ok_or_else(|| "write auto, t, robust, bca or hodges-lehmann".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn choices_read_back() {
+        let given = IntervalKind::ALL.map(IntervalChoice::Given);
+        for choice in given.into_iter().chain([IntervalChoice::Auto]) {
+            assert_eq!(choice.to_string().parse(), Ok(choice));
+        }
+        assert!("student".parse::<IntervalChoice>().unwrap_err().contains("robust"));
+    }
+}
