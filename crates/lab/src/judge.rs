@@ -68,6 +68,8 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         budget: run.plan.budget,
         cells,
         insert_benchmark: steps,
+        curves: Vec::new(),
+        costs: Vec::new(),
         audit,
         warnings,
     })
@@ -176,7 +178,16 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
     }
     warnings.extend(found_beside(findings));
     let labels = PerArm { base: labels.base.test, test: labels.test.test };
-    Ok(Comparison { labels, budget, cells, insert_benchmark: Vec::new(), audit, warnings })
+    Ok(Comparison {
+        labels,
+        budget,
+        cells,
+        insert_benchmark: Vec::new(),
+        curves: Vec::new(),
+        costs: Vec::new(),
+        audit,
+        warnings,
+    })
 }
 
 fn not_interleaved(base: &Run, test: &Run, controlled: bool) -> Warning {

@@ -5,9 +5,11 @@ use std::fmt;
 use crate::arm::PerArm;
 use crate::audit::Audit;
 use crate::classes::Counted;
+use crate::curve::CurveComparison;
 use crate::insert_benchmark::StepMetrics;
 use crate::plan::Cell;
 use crate::rate::{RateUnit, Since};
+use crate::row_cost::CostComparison;
 use crate::warning::Warning;
 
 /// An estimate with a confidence interval. `low` and `high` may be infinite where too little was
@@ -203,6 +205,10 @@ pub struct Comparison {
     pub cells: Vec<CellComparison>,
     /// The steps of the Insert Benchmark among them, in its own columns.
     pub insert_benchmark: Vec<StepMetrics>,
+    /// For each load that was measured at several client counts: its curves.
+    pub curves: Vec<CurveComparison>,
+    /// For loads that differ in nothing but their rows: fixed cost and cost per row.
+    pub costs: Vec<CostComparison>,
     /// Where the arms are unequal in what is known of them.
     pub audit: Audit,
     /// What the reader must know of the whole.

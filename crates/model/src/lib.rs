@@ -17,6 +17,7 @@ pub mod audit;
 pub mod begin;
 pub mod classes;
 pub mod comparison;
+pub mod curve;
 pub mod driving;
 mod finding;
 pub mod histogram;
@@ -29,6 +30,7 @@ pub mod rate;
 pub mod readings;
 pub mod rocksdb;
 pub mod round;
+pub mod row_cost;
 pub mod run;
 pub mod secret;
 pub mod setting;
@@ -47,6 +49,10 @@ pub use comparison::{
     ArmSummary, CellComparison, ClassSummary, Comparison, Gate, GateOutcome, Interval, LatencyUs,
     Measure, OpenSummary, Percentile, Verdict,
 };
+pub use curve::{
+    BandPoint, CurveChange, CurveComparison, CurveFit, CurvePoint, CurveQuestion, PointPlace,
+    UslCurve,
+};
 pub use driving::{Driving, Slo};
 pub use finding::{Advice, Finding};
 pub use histogram::{LatencyHistogram, SharedHistogram};
@@ -57,6 +63,9 @@ pub use rate::{RateUnit, Since};
 pub use readings::Readings;
 pub use rocksdb::{RocksOptions, RocksPreset};
 pub use round::{Cost, OpenLoop, Pauses, Round, Series};
+pub use row_cost::{
+    CostChange, CostChanges, CostComparison, CostFit, CostLine, CostMeasure, CostPoint,
+};
 pub use run::{Environment, Run, RunId, RunStatus};
 pub use secret::Secret;
 pub use setting::{Charset, Durability, Flush, Preset, Setting, Switch};

@@ -309,6 +309,8 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         budget: plan.budget,
         cells: truths.iter().map(|truth| compare(truth, &rounds, plan.budget)).collect(),
         insert_benchmark: Vec::new(),
+        curves: Vec::new(),
+        costs: Vec::new(),
         audit: audit(),
         warnings: Vec::new(),
     };
