@@ -37,6 +37,8 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),
+        stopping: dbdyno_model::Stopping::Fixed,
+        limit_ns: None,
     };
     let run =
         compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo", &[])?;

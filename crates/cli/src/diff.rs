@@ -145,6 +145,8 @@ fn servers(
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files,
+        stopping: dbdyno_model::Stopping::Fixed,
+        limit_ns: None,
     };
     let home = session::open_home(place)?;
     let mut store = session::open_store(place)?;

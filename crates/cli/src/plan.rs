@@ -5,7 +5,7 @@ use std::time::Duration;
 use dbdyno_lab::Remaining;
 use dbdyno_model::{
     Arm, ArmSpec, Begin, Cache, Cell, Driving, ImageUse, IntervalChoice, PerArm, Pin, Placement,
-    Plan, Processors, RateShape, Run, Secret, Stage, Target, Topology,
+    Plan, Processors, RateShape, Run, Secret, Stage, Stopping, Target, Topology,
 };
 use dbdyno_store::Store;
 
@@ -156,6 +156,8 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         interval: flags.interval,
         driving,
         files,
+        stopping: Stopping::Fixed,
+        limit_ns: None,
     };
     insert_benchmark::check(&plan).map_err(Failure::Usage)?;
     dbdyno_lab::check(&plan)?;
@@ -518,6 +520,8 @@ pub(crate) mod tests {
             interval: dbdyno_model::IntervalChoice::Auto,
             driving: Driving::Closed,
             files: Vec::new(),
+            stopping: dbdyno_model::Stopping::Fixed,
+            limit_ns: None,
         }
     }
 }

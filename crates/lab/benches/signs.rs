@@ -172,6 +172,8 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files: Vec::new(),
+        stopping: dbdyno_model::Stopping::Fixed,
+        limit_ns: None,
     };
     let stop = AtomicBool::new(false);
     let mut lab = Lab { home, store, stop: &stop, watch: &mut Silent };

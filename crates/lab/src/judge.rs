@@ -275,6 +275,8 @@ fn cell_comparison(
         detectable: judged.detectable,
         // More pairs would not help.
         pairs_missing: judged.pairs_missing.filter(|_| !blocked),
+        missing_ns: None,
+        looks: None,
         arms,
         warnings,
     })

@@ -38,6 +38,8 @@ pub(crate) fn of_load(
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),
+        stopping: dbdyno_model::Stopping::Fixed,
+        limit_ns: None,
     };
     let mut environment: PerArm<Environment> = PerArm::default();
     environment.base.set("host.cpu.logical", "4");

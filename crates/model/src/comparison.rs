@@ -188,6 +188,11 @@ pub struct CellComparison {
     pub detectable: Option<f64>,
     /// For an undecided cell: how many more pairs would probably decide it.
     pub pairs_missing: Option<u32>,
+    /// About how long these would take, restarts included, at the pace of this cell. Nanoseconds.
+    pub missing_ns: Option<u64>,
+    /// How often the cell was looked at while it was measured, if results could end it; the
+    /// interval is then one that holds for all looks together. `None`: judged once.
+    pub looks: Option<u32>,
     /// What each arm did.
     pub arms: PerArm<ArmSummary>,
     /// What the reader of this cell must know.

@@ -35,6 +35,7 @@ pub mod run;
 pub mod secret;
 pub mod setting;
 pub mod stage;
+pub mod stopping;
 pub mod target;
 pub mod think;
 pub mod topology;
@@ -70,6 +71,7 @@ pub use run::{Environment, Run, RunId, RunStatus};
 pub use secret::Secret;
 pub use setting::{Charset, Durability, Flush, Preset, Setting, Switch};
 pub use stage::Stage;
+pub use stopping::Stopping;
 pub use target::{
     ArmSpec, Dialect, Product, ReleaseSpec, ServerUrl, SourceKind, Target, TargetError, Transport,
     split_version,

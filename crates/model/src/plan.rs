@@ -21,6 +21,7 @@ use crate::method::IntervalChoice;
 use crate::pin::Pin;
 use crate::random;
 use crate::stage::Stage;
+use crate::stopping::Stopping;
 use crate::target::ArmSpec;
 
 /// One load at one client count.
@@ -60,7 +61,8 @@ pub struct Plan {
     pub stages: Vec<Stage>,
     /// Client counts, in order.
     pub clients: Vec<u32>,
-    /// Pairs of rounds in each cell.
+    /// Pairs of rounds in each cell; the most of them, where [`Plan::stopping`] or
+    /// [`Plan::limit_ns`] may end it sooner.
     pub pairs: u32,
     /// Length of the measured window of a round.
     pub round_ns: u64,
@@ -90,6 +92,11 @@ pub struct Plan {
     pub driving: Driving,
     /// The custom loads that stages name.
     pub files: Vec<LoadFile>,
+    /// When the measuring of a cell ends, and by which rule it is judged.
+    pub stopping: Stopping,
+    /// The longest that measuring may take in all, restarts and warming included and setting up
+    /// not; cells share it. It ends a cell blind to its results.
+    pub limit_ns: Option<u64>,
 }
 
 /// The text of a custom load, so that a stored plan needs no file.
@@ -201,6 +208,8 @@ mod tests {
             interval: IntervalChoice::Auto,
             driving: Driving::Closed,
             files: Vec::new(),
+            stopping: Stopping::Fixed,
+            limit_ns: None,
         }
     }
 

@@ -158,6 +158,8 @@ fn plan(pairs: u32, seed: u64) -> Plan {
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),
+        stopping: dbdyno_model::Stopping::Fixed,
+        limit_ns: None,
     }
 }
 

@@ -33,6 +33,7 @@ mod error;
 mod names;
 mod read;
 mod schema;
+mod terms;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -103,6 +104,8 @@ mod tests {
             interval: dbdyno_model::IntervalChoice::Auto,
             driving: dbdyno_model::Driving::Closed,
             files: Vec::new(),
+            stopping: dbdyno_model::Stopping::Fixed,
+            limit_ns: None,
         };
         let new = NewRun {
             name: None,

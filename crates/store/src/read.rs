@@ -17,6 +17,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
 use crate::Store;
 use crate::codec;
 use crate::error::{Result, StoreError};
+use crate::terms;
 use crate::write::{
     CLASS_HISTOGRAM, CLASS_RESPONSE, CLASS_SERIES, HISTOGRAM_METRIC, LAG_METRIC, RESPONSE_METRIC,
     SERIES_METRIC, describe,
@@ -94,6 +95,7 @@ impl Store {
         run.plan.stages = reader.stages(&snapshot, seq)?;
         run.plan.files = reader.files(&snapshot, seq)?;
         run.plan.clients = reader.clients(&snapshot, seq)?;
+        reader.terms(&snapshot, seq, &mut run.plan)?;
         run.rounds = reader.rounds(&snapshot, seq)?;
         run.warnings = reader.warnings(&snapshot, seq)?;
         Ok(run)
@@ -217,6 +219,8 @@ impl Reader<'_> {
                 .parse()
                 .map_err(|what: String| self.corrupt("driving", what))?,
             files: Vec::new(),
+            stopping: dbdyno_model::Stopping::default(),
+            limit_ns: None,
         };
         let run = Run {
             id: self.id.clone(),
@@ -287,6 +291,16 @@ impl Reader<'_> {
             Ok(())
         })?;
         Ok(files)
+    }
+
+    fn terms(&self, connection: &Connection, run: i64, plan: &mut Plan) -> Result<()> {
+        let sql = "SELECT name, value FROM plan_term WHERE run = ?1";
+        let place = "terms of the plan";
+        self.each(connection, sql, params![run], place, |row| {
+            let (name, value): (String, String) =
+                (self.get(row, 0, place)?, self.get(row, 1, place)?);
+            terms::apply(plan, &name, &value).map_err(|what| self.corrupt(place, what))
+        })
     }
 
     fn clients(&self, connection: &Connection, run: i64) -> Result<Vec<u32>> {

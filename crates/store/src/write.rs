@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::Store;
 use crate::codec;
 use crate::error::{Result, StoreError};
+use crate::terms;
 
 /// What is known of a run when it begins.
 #[derive(Clone, Copy, Debug)]
@@ -184,6 +185,23 @@ impl Store {
                 "UPDATE run SET status = ?2 WHERE seq = ?1",
                 params![seq_of(transaction, run)?, status.name()],
             )?;
+            Ok(())
+        })
+    }
+
+    /// Lets a run go on for longer than was planned, or by another rule: takes the number of pairs
+    /// and restarts, [`Plan::stopping`] and [`Plan::limit_ns`] from `plan`.
+    ///
+    /// # Errors
+    /// No such run, or a file that cannot be written.
+    pub fn extend(&mut self, run: &RunId, plan: &Plan) -> Result<()> {
+        self.write(|transaction| {
+            let seq = seq_of(transaction, run)?;
+            transaction.execute(
+                "UPDATE run SET pairs = ?2, restarts = ?3 WHERE seq = ?1",
+                params![seq, plan.pairs, plan.restarts],
+            )?;
+            terms::write(transaction, seq, plan)?;
             Ok(())
         })
     }
@@ -385,6 +403,7 @@ fn insert_run(
             params![seq, arm.name(), spec.to_string(), spec.slow],
         )?;
     }
+    terms::write(connection, seq, plan)?;
     Ok(())
 }
 

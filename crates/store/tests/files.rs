@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use common::{golden_run, plan, put, round};
 use dbdyno_model::{
-    Arm, ClassTally, ClassTimes, LatencyHistogram, Round, Run, RunId, RunStatus, Stage,
+    Arm, ClassTally, ClassTimes, LatencyHistogram, Round, Run, RunId, RunStatus, Stage, Stopping,
 };
 use dbdyno_store::{NewRun, Store, StoreError, VERSION};
 use rusqlite::Connection;
@@ -100,17 +100,50 @@ fn an_old_file_takes_new_rounds() {
     assert_eq!(store.load(&golden_run().id).unwrap().rounds[3].classes, round.classes);
 }
 
-/// Made `data/v3.db`, and can show that the file would be made so again while version 3 is current.
+/// The run that `data/v4.db` holds. Never change it.
+fn golden_run_with_terms() -> Run {
+    let mut run = golden_run_with_fillings();
+    run.plan.stopping = Stopping::Decided { pairs: 18, horizon: 48 };
+    run.plan.limit_ns = Some(300_000_000_000);
+    run
+}
+
+#[test]
+fn version_4_is_read_for_ever() {
+    let (_folder, path) = copy_of(4);
+    let (store, run) = (Store::open(&path).unwrap(), golden_run_with_terms());
+    assert_eq!(store.load(&run.id).unwrap(), run);
+}
+
+/// Made `data/v4.db`, and can show that the file would be made so again while version 4 is current.
 #[test]
 #[ignore = "writes into the source tree"]
-fn write_version_3() {
-    assert_eq!(VERSION, 3, "a released file is never written again");
+fn write_version_4() {
+    assert_eq!(VERSION, 4, "a released file is never written again");
     let path = golden_path(VERSION);
     let _ = std::fs::remove_file(&path);
-    let id = put(&mut Store::open(&path).unwrap(), &golden_run_with_fillings());
+    let id = put(&mut Store::open(&path).unwrap(), &golden_run_with_terms());
     let raw = Connection::open(&path).unwrap();
     raw.execute("UPDATE run SET id = ?1 WHERE id = ?2", [golden_run().id.0, id.0]).unwrap();
     raw.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM;").unwrap();
+}
+
+/// A run may be made longer, and keeps what was measured.
+#[test]
+fn a_plan_is_extended_and_nothing_else() {
+    let (_folder, path) = copy_of(1);
+    let mut store = Store::open(&path).unwrap();
+    let mut run = golden_run();
+    run.plan.pairs += 16;
+    run.plan.restarts += 4;
+    run.plan.stopping = Stopping::Decided { pairs: 4, horizon: 9 };
+    run.plan.limit_ns = Some(1);
+    store.extend(&run.id, &run.plan).unwrap();
+    assert_eq!(store.load(&run.id).unwrap(), run);
+    run.plan.stopping = Stopping::Fixed;
+    run.plan.limit_ns = None;
+    store.extend(&run.id, &run.plan).unwrap();
+    assert_eq!(store.load(&run.id).unwrap(), run);
 }
 
 #[test]
@@ -219,7 +252,7 @@ fn no_flipped_bit_of_a_blob_gives_another_number() {
         }
         raw.execute(&update, [&whole]).unwrap();
     }
-    assert_eq!(store.load(&golden_run().id).unwrap(), golden_run_with_fillings());
+    assert_eq!(store.load(&golden_run().id).unwrap(), golden_run_with_terms());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use common::{golden_run, put};
 use dbdyno_model::{
     Arm, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Environment, LatencyHistogram, OpenLoop,
     Pauses, PerArm, Pin, Plan, Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity,
-    Stage, Target, Warning,
+    Stage, Stopping, Target, Warning,
 };
 use dbdyno_store::Store;
 use proptest::collection::{btree_map, vec};
@@ -100,10 +100,18 @@ fn plan() -> impl Strategy<Value = Plan> {
                 file: "é.toml".into(),
                 text: "name = 'é'\n\tgroup = \"point\"".into(),
             }],
+            stopping: STOPPING[second.0 as usize % STOPPING.len()],
+            limit_ns: (second.1 % 2 == 0).then_some(second.1),
         })
 }
 
 const INTERVALS: [&str; 5] = ["auto", "t", "robust", "bca", "hodges-lehmann"];
+
+const STOPPING: [Stopping; 3] = [
+    Stopping::Fixed,
+    Stopping::Detect { effect: 0.01, power: 0.95 },
+    Stopping::Decided { pairs: 18, horizon: 48 },
+];
 
 const WAYS_OF_DRIVING: [&str; 4] =
     ["closed", "think 8s..12s", "rate poisson:steps:1,0.25@10s", "find-max p99 < 10ms"];

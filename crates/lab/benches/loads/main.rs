@@ -123,6 +123,8 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files: vec![LoadFile { file: SHOP.to_owned(), text }],
+        stopping: dbdyno_model::Stopping::Fixed,
+        limit_ns: None,
     }
 }
 

@@ -69,6 +69,8 @@ fn plan(url: &str) -> Plan {
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files: Vec::new(),
+        stopping: dbdyno_model::Stopping::Fixed,
+        limit_ns: None,
     }
 }
 

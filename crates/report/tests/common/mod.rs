@@ -363,6 +363,8 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),
+        stopping: dbdyno_model::Stopping::Fixed,
+        limit_ns: None,
     }
 }
 
@@ -439,6 +441,8 @@ fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
         verdict,
         detectable: half_width.is_finite().then_some(half_width * 1.4),
         pairs_missing: (verdict == Verdict::Undecided).then_some(14),
+        missing_ns: None,
+        looks: None,
         arms: PerArm {
             base: summary(&base, truth, 1.0),
             test: summary(&test, truth, 1.0 / truth.rqps),

@@ -60,6 +60,8 @@ pub fn plan() -> Plan {
             file: "loads/shop.toml".into(),
             text: "name = \"shop\"\n".into(),
         }],
+        stopping: dbdyno_model::Stopping::Fixed,
+        limit_ns: None,
     }
 }
 
