@@ -21,6 +21,7 @@ use dbdyno_workload::Dataset;
 use dbdyno_workload::insert_benchmark::{Sizes, Step};
 
 use crate::arrivals;
+use crate::between::{Aviary, BetweenLook, Side};
 use crate::capture::Meter;
 use crate::error::LabError;
 use crate::experiment::Lab;
@@ -56,6 +57,9 @@ pub(crate) struct Course<'a, 'b> {
     inserted: Inserted,
     /// What servers do beside answering, in the cell that is measured.
     meters: PerArm<Meter>,
+    aviary: Aviary,
+    /// The host since the last round, if nothing has been done since.
+    last_look: Option<BetweenLook>,
 }
 
 /// Whether writes were repeated, for which the servers owe work.
@@ -83,6 +87,7 @@ impl<'a, 'b> Course<'a, 'b> {
         left: &'a Remaining,
     ) -> Course<'a, 'b> {
         let counter = Counter { done: 0, total: left.rounds_left };
+        let aviary = Aviary::new(lab.home.dir().to_owned());
         Course {
             lab,
             plan,
@@ -98,6 +103,8 @@ impl<'a, 'b> Course<'a, 'b> {
             repeated: Repeated::Nothing,
             inserted: Inserted::default(),
             meters: PerArm::default(),
+            aviary,
+            last_look: None,
         }
     }
 
@@ -210,6 +217,7 @@ impl<'a, 'b> Course<'a, 'b> {
     /// Both arms made ready for a cell, and warm.
     fn tracks(&mut self, cell: &Cell, limit: Duration) -> Result<PerArm<Track<'b>>, LabError> {
         let placement = placement::place(self.plan, cell.clients, self.stations)?;
+        self.last_look = None;
         self.turn += 1;
         let turn = self.turn;
         PerArm::try_from_fn(|arm| {
@@ -384,6 +392,7 @@ impl<'a, 'b> Course<'a, 'b> {
         schedule: Option<Schedule>,
         window: Duration,
     ) -> Result<Round, LabError> {
+        let before = self.last_look.take().unwrap_or_else(|| self.look(track));
         let waiting = &self.stations[key.arm.other()];
         let neighbours = &mut self.neighbours;
         let terms = Terms { life: self.life, filling: self.filling, schedule, window };
@@ -391,10 +400,20 @@ impl<'a, 'b> Course<'a, 'b> {
         if let Some(ensemble) = self.stations[key.arm].ensemble() {
             self.following.look(key.arm, ensemble, &mut round);
         }
+        let after = self.look(track);
+        before.note(Side::Before, &mut round.readings);
+        after.note(Side::After, &mut round.readings);
+        self.last_look = Some(after);
         self.lab.store.add_round(self.run, &round)?;
         self.meters[key.arm].add(round.statements);
         self.lab.watch.progress(Progress::RoundDone(&round));
         Ok(round)
+    }
+
+    /// Looks at the host between two rounds.
+    fn look(&mut self, track: &Track<'_>) -> BetweenLook {
+        let watched = Arm::BOTH.map(|arm| self.stations[arm].watched());
+        self.aviary.look(track.placement, &watched)
     }
 
     /// Looks for the highest rate once; each step is a round of its own.

@@ -18,6 +18,7 @@ use crate::error::LabError;
 use crate::insert_benchmark::{restrain, step_metrics};
 use crate::response::{self, Judged};
 use crate::saturation;
+use crate::sift::sift;
 use crate::stationary;
 use crate::yardstick::Yardstick;
 
@@ -36,7 +37,7 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
     let mut cells = Vec::new();
     let mut steps = Vec::new();
     for cell in run.plan.cells() {
-        let (pairs, notes) = judged_pairs(run, &cell);
+        let (pairs, dropped, notes) = judged_pairs(run, &cell);
         if pairs.is_empty() {
             continue;
         }
@@ -55,7 +56,8 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         let against = Arm::BOTH.into_iter().flat_map(of_arm).chain(of_cell);
         let against = against.chain(Arm::BOTH.into_iter().filter_map(beside));
         let against = against.chain(found_against(&findings, &cell)).collect();
-        cells.push(cell_comparison(cell, &yardstick, judged, &arms, against)?);
+        let compared = cell_comparison(cell, &yardstick, judged, &arms, against)?;
+        cells.push(CellComparison { pairs_dropped: dropped, ..compared });
     }
     let mut warnings = run.warnings.clone();
     warnings.extend(found_beside(findings));
@@ -94,12 +96,15 @@ fn found_beside(findings: Vec<Finding>) -> impl Iterator<Item = Warning> {
 
 /// The pairs of rounds that a verdict rests on, and what the reader must know of those that are
 /// left out.
-fn judged_pairs<'a>(run: &'a Run, cell: &Cell) -> (Vec<PerArm<&'a Round>>, Option<Warning>) {
+fn judged_pairs<'a>(run: &'a Run, cell: &Cell) -> (Vec<PerArm<&'a Round>>, u32, Option<Warning>) {
     match run.plan.driving {
-        Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => (pairs_of(run, cell), None),
+        Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
+            let sifted = sift(run, cell, pairs_of(run, cell));
+            (sifted.pairs, sifted.dropped, sifted.warning)
+        }
         Driving::Search(slo) => {
             let (pairs, without) = response::ends_of_searches(run, cell, slo);
-            (pairs, (without > 0).then(|| response::nothing_found(without, slo)))
+            (pairs, 0, (without > 0).then(|| response::nothing_found(without, slo)))
         }
     }
 }
@@ -140,7 +145,10 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
     let findings = dbdyno_audit::findings(&audit);
     let mut cells = Vec::new();
     for cell in test.plan.cells() {
-        let pairs = PerArm { base: pairs_of(base, &cell), test: pairs_of(test, &cell) };
+        let runs = PerArm { base, test };
+        let sifted = runs.map(|run| sift(run, &cell, pairs_of(run, &cell)));
+        let dropped = sifted.base.dropped + sifted.test.dropped;
+        let pairs = sifted.map(|sifted| sifted.pairs);
         if pairs.base.is_empty() || pairs.test.is_empty() {
             continue;
         }
@@ -167,7 +175,8 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         let found = found_against(&findings, &cell);
         let against = [of_run(base, &arms.base), of_run(test, &arms.test), found].concat();
         let judged = Judged::by_rate(judgement, Measure::Rate);
-        cells.push(cell_comparison(cell, &yardstick, judged, &arms, against)?);
+        let compared = cell_comparison(cell, &yardstick, judged, &arms, against)?;
+        cells.push(CellComparison { pairs_dropped: dropped, ..compared });
     }
     let mut warnings = vec![not_interleaved(base, test, controlled)];
     if [base, test].into_iter().any(|run| run.plan.restarts + 1 < MANY_LIVES as u32) {
@@ -211,7 +220,8 @@ fn not_interleaved(base: &Run, test: &Run, controlled: bool) -> Warning {
 /// has as many pairs as a verdict needs.
 pub fn noise_of(run: &Run, cell: &Cell) -> Option<f64> {
     let yardstick = Yardstick::of(&run.plan, cell);
-    let lives = by_life(&pairs_of(run, cell), |pair| log_ratio(&yardstick, pair));
+    let pairs = sift(run, cell, pairs_of(run, cell)).pairs;
+    let lives = by_life(&pairs, |pair| log_ratio(&yardstick, pair));
     let around: Vec<f64> = lives
         .iter()
         .filter(|life| life.len() >= stats::MIN_PAIRS as usize)
@@ -267,6 +277,7 @@ fn cell_comparison(
     Ok(CellComparison {
         cell,
         pairs: rounds.base.len().min(rounds.test.len()) as u32,
+        pairs_dropped: 0,
         unit: yardstick.unit,
         since: yardstick.since,
         rqps: judged.rqps,
@@ -295,7 +306,7 @@ fn client_heavy(arm: Arm, summary: &ArmSummary) -> Option<Warning> {
     })
 }
 
-fn pairs_of<'a>(run: &'a Run, cell: &Cell) -> Vec<PerArm<&'a Round>> {
+pub(crate) fn pairs_of<'a>(run: &'a Run, cell: &Cell) -> Vec<PerArm<&'a Round>> {
     let find = |pair, arm| {
         run.rounds
             .iter()

@@ -14,6 +14,8 @@
 
 mod arrivals;
 mod beside;
+mod between;
+mod canary;
 mod capture;
 mod cost;
 mod course;
@@ -40,6 +42,7 @@ mod sample;
 pub mod saturation;
 mod search;
 mod settle;
+mod sift;
 pub mod station;
 mod stationary;
 mod topology;

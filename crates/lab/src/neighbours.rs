@@ -2,7 +2,7 @@
 
 use dbdyno_load::Connector;
 use dbdyno_model::{Severity, Warning};
-use dbdyno_probe::{HostSample, ServerProbe, ServerSample, ThreadsSample};
+use dbdyno_probe::{HostSample, HostShares, ServerProbe, ServerSample, ThreadsSample};
 
 /// What the observer sees at the opening and at the closing of a window.
 pub struct Look {
@@ -80,9 +80,9 @@ pub struct Neighbours {
 const SHARE_HIGH: f64 = 0.05;
 
 impl Neighbours {
-    /// Adds what two looks at a round saw.
-    pub fn add(&mut self, looks: &[Look]) {
-        let [opened, closed] = looks else { return };
+    /// Adds what two looks at a round saw; returns what the host did meanwhile.
+    pub fn add(&mut self, looks: &[Look]) -> Option<HostShares> {
+        let [opened, closed] = looks else { return None };
         let cpu_ns = |opened: &Option<ServerSample>, closed: &Option<ServerSample>| {
             closed.as_ref()?.cost_since(opened.as_ref()?).server_cpu_ns
         };
@@ -97,10 +97,12 @@ impl Neighbours {
             used(&opened.waiting_members, &closed.waiting_members),
         ];
         let members_ns: u64 = followers.into_iter().flatten().flatten().sum();
-        if let (Some(opened), Some(closed)) = (&opened.host, &closed.host)
-            && let Some(shares) =
-                closed.shares_since(opened, measured_ns + waiting_ns.unwrap_or(0) + members_ns)
-        {
+        let servers_ns = measured_ns + waiting_ns.unwrap_or(0) + members_ns;
+        let shares = match (&opened.host, &closed.host) {
+            (Some(opened), Some(closed)) => closed.shares_since(opened, servers_ns),
+            _ => None,
+        };
+        if let Some(shares) = shares {
             self.rounds += 1;
             self.foreign += shares.foreign;
             self.steal += shares.steal;
@@ -112,6 +114,7 @@ impl Neighbours {
                 }
             }
         }
+        shares
     }
 
     /// What the reader of the run must know.

@@ -20,11 +20,22 @@ pub(crate) fn of_load(
     clients: u32,
     disturb: impl Fn(&mut Round),
 ) -> Run {
+    of_pairs(8, label, targets, clients, disturb)
+}
+
+/// The same with so many pairs.
+pub(crate) fn of_pairs(
+    pairs: u32,
+    label: &str,
+    targets: &str,
+    clients: u32,
+    disturb: impl Fn(&mut Round),
+) -> Run {
     let plan = Plan {
         arms: PerArm::from_fn(|_| targets.parse().unwrap()),
         stages: vec![Stage::Measure(label.into())],
         clients: vec![clients],
-        pairs: 8,
+        pairs,
         round_ns: WALL_NS,
         lead_in_ns: 0,
         warm_up_ns: 0,

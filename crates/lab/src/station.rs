@@ -18,6 +18,7 @@ use dbdyno_sandbox::{
 use dbdyno_wire::{Client, Endpoint};
 use dbdyno_workload::Dataset;
 
+use crate::between::Watched;
 use crate::capture;
 use crate::error::LabError;
 use crate::guest::{Found, Guest};
@@ -174,6 +175,15 @@ impl Station {
     pub(crate) fn followers(&self) -> Vec<ServerProbe> {
         let members = self.ensemble().into_iter().flat_map(Ensemble::members).skip(1);
         members.map(|(_, member)| ServerProbe::of_process(member.pid())).collect()
+    }
+
+    /// How it is watched between rounds. RocksDB works in threads of our own process.
+    pub(crate) fn watched(&self) -> Watched {
+        match (&self.probe, &self.connector) {
+            (Some(probe), _) => Watched::Servers([vec![probe.clone()], self.followers()].concat()),
+            (None, Connector::Sqlite(_)) => Watched::Servers(Vec::new()),
+            (None, _) => Watched::Unseen,
+        }
     }
 
     /// The image that it started from, and when that was made, in words.

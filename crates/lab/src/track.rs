@@ -20,6 +20,7 @@ use crate::error::LabError;
 use crate::hiccup::HiccupMeter;
 use crate::neighbours::{Look, Neighbours};
 use crate::refill;
+use crate::sift;
 use crate::station::Station;
 use crate::topology;
 use crate::warmth::Warmth;
@@ -78,7 +79,8 @@ pub struct Track<'a> {
     source: Load,
     load: ReadyLoad,
     slow: f64,
-    placement: Placement,
+    /// Where its clients and its server run.
+    pub placement: Placement,
     stop: &'a AtomicBool,
     /// For an embedded arm: what asking costs by itself, nanoseconds of processor time per event.
     /// `None` where that cannot be known.
@@ -270,7 +272,10 @@ impl<'a> Track<'a> {
         let (measured, open) =
             outcome.map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
         let cost = self.cost(&measured, &looks);
-        neighbours.add(&looks);
+        let mut readings = topology::readings(&looks);
+        if let Some(shares) = neighbours.add(&looks) {
+            sift::note_shares(&shares, &mut readings);
+        }
         self.restore()?;
         Ok(Round {
             key: key.clone(),
@@ -289,7 +294,7 @@ impl<'a> Track<'a> {
             cost,
             pauses,
             open,
-            readings: topology::readings(&looks),
+            readings,
         })
     }
 

@@ -173,6 +173,8 @@ pub struct CellComparison {
     pub cell: Cell,
     /// Pairs of rounds that the interval rests on.
     pub pairs: u32,
+    /// Pairs that were left out, blind to their results, because the host was not as usual.
+    pub pairs_dropped: u32,
     /// What the rates count.
     pub unit: RateUnit,
     /// From when latencies count.

@@ -50,7 +50,7 @@ const ARM_COLUMNS: [(&str, OfArm); 32] = [
     ("tpm_total", |arm| arm.tpm_total),
 ];
 
-const CELL_COLUMNS: [&str; 21] = [
+const CELL_COLUMNS: [&str; 22] = [
     "run",
     "status",
     "load",
@@ -67,6 +67,7 @@ const CELL_COLUMNS: [&str; 21] = [
     "response_ratio_p99_high",
     "verdict",
     "pairs",
+    "pairs_dropped",
     "detectable",
     "pairs_missing",
     "unit",
@@ -118,6 +119,7 @@ fn row(view: &View, cell: &CellView) -> Vec<String> {
         number(times.and_then(|times| times.p99_high)),
         cell.verdict.0.name().to_owned(),
         cell.pairs.to_string(),
+        cell.pairs_dropped.to_string(),
         number(cell.detectable),
         cell.pairs_missing.map_or(String::new(), |pairs| pairs.to_string()),
         cell.unit.to_owned(),

@@ -383,6 +383,7 @@ mod tests {
             response_ratio: None,
             verdict: VerdictView(verdict),
             pairs: 24,
+            pairs_dropped: 0,
             detectable: Some(0.0123),
             pairs_missing: Some(14),
             base: ArmView::default(),

@@ -39,6 +39,7 @@
 //! Everything is a pure function of its arguments. Each states what it assumes; what the numbers
 //! themselves speak against ([`Judgement::warnings`]) is a value that travels with the result.
 
+mod control;
 mod drift;
 mod error;
 mod interval;
@@ -50,6 +51,7 @@ mod slope;
 mod student;
 mod suspicion;
 
+pub use control::{ControlLimits, MIN_CONTROLLED};
 pub use drift::{Drift, DriftVerdict, RateAt, drift};
 pub use error::StatsError;
 pub use interval::{geometric_mean_interval, mean_interval};

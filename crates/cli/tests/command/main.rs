@@ -7,6 +7,7 @@ mod custom;
 mod doctor;
 mod driving;
 mod guest;
+mod host;
 mod images;
 mod insert_benchmark;
 mod killed;

@@ -40,7 +40,7 @@ const RUN: [(&str, char); 13] = [
     ("cells", 'a'),
     ("warnings", 'a'),
 ];
-const CELL: [(&str, char); 12] = [
+const CELL: [(&str, char); 13] = [
     ("load", 's'),
     ("clients", 'n'),
     ("rqps", 'n'),
@@ -48,6 +48,7 @@ const CELL: [(&str, char); 12] = [
     ("rqps_high", '?'),
     ("verdict", 's'),
     ("pairs", 'n'),
+    ("pairs_dropped", 'n'),
     ("detectable", '?'),
     ("pairs_missing", '?'),
     ("base", 'o'),

@@ -9,15 +9,24 @@
 //! Looking is here; what to make of it is in `checks`, a pure function of what was seen. What
 //! cannot be seen gives no finding, or one that says so; it is never taken for good.
 
-mod canary;
 mod checks;
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::time::Duration;
 
-use canary::{Ends, Sample};
 use dbdyno_model::Finding;
 use dbdyno_probe::{HostSample, HostShares, filesystem_facts, host_facts};
+
+use crate::canary::{self, Ends, Ring, Sample};
+
+const TURNS_FOR: Duration = Duration::from_millis(300);
+const EQUAL_WORK: usize = 60;
+const SUM_STEPS: u64 = 1_000_000;
+const CHASE_STEPS: u32 = 20_000;
+const CHASE_WORDS: usize = 8 << 20;
+const SYNCS: usize = 60;
+const SYNCS_FOR: Duration = Duration::from_secs(2);
 
 /// What was seen of a host.
 struct Seen {
@@ -70,11 +79,12 @@ fn look(home: &Path, say: &mut dyn FnMut(&str)) -> Seen {
     let shares =
         before.ok().zip(after.ok()).and_then(|(before, after)| after.shares_since(&before, 0));
     say("adding, and walking through memory");
-    let (sums, chases) = (canary::sums(), canary::chases());
+    let sums = canary::sums(EQUAL_WORK, SUM_STEPS);
+    let chases = Ring::of(CHASE_WORDS).chases(EQUAL_WORK, CHASE_STEPS);
     say("sending a byte there and back");
     let turns = turns(&processors);
     say("writing and syncing a file");
-    let syncs = canary::syncs(home).map_err(|error| error.to_string());
+    let syncs = canary::syncs(home, SYNCS, SYNCS_FOR).map_err(|error| error.to_string());
     Seen {
         facts,
         processors: processors.len(),
@@ -96,8 +106,8 @@ fn turns(processors: &[usize]) -> Option<Turns> {
     if first == last {
         return None;
     }
-    let same = canary::turns_per_second(Ends::On(last)).ok()?;
-    let apart = canary::turns_per_second(Ends::Apart(first, last)).ok()?;
+    let same = canary::turns_per_second(Ends::On(last), TURNS_FOR).ok()?;
+    let apart = canary::turns_per_second(Ends::Apart(first, last), TURNS_FOR).ok()?;
     Some(Turns { same, apart })
 }
 

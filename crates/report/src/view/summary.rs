@@ -85,6 +85,8 @@ pub struct CellView {
     pub verdict: VerdictView,
     /// Pairs of rounds behind it.
     pub pairs: u32,
+    /// Pairs that were left out because the host was not as usual.
+    pub pairs_dropped: u32,
     /// Smallest change of rQPS that would probably be found, as a share.
     pub detectable: Option<f64>,
     /// How many more pairs would probably decide an undecided cell.
@@ -293,6 +295,7 @@ impl CellView {
             },
             verdict: VerdictView(cell.verdict),
             pairs: cell.pairs,
+            pairs_dropped: cell.pairs_dropped,
             detectable: cell.detectable.and_then(finite),
             pairs_missing: cell.pairs_missing,
             base: ArmView::new(cell.unit, &cell.arms.base, &known),

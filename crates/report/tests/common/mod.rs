@@ -434,6 +434,7 @@ fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
     let half_width = (rqps.high - rqps.low) / 2.0;
     CellComparison {
         pairs: truth.pairs,
+        pairs_dropped: 0,
         unit: RateUnit::Queries,
         since: Since::Sent,
         rqps,

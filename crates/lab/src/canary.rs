@@ -3,7 +3,7 @@
 //! ```text
 //!   turns     two threads and a socket: one byte there and back    what a wake-up costs
 //!   sums      additions in registers                               how even the processor is
-//!   chase     a walk through 64 MB in random order                 how even the memory is
+//!   chase     a walk through memory in random order                how even the memory is
 //!   syncs     4 KiB written and fdatasync                          what a durable commit waits for
 //!   sleeps    1 ms asked for                                       how late a sleeper wakes up
 //! ```
@@ -25,7 +25,7 @@ use dbdyno_model::{Processors, random};
 
 /// Where the two ends of [`turns_per_second`] run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ends {
+pub(crate) enum Ends {
     /// Both on this processor.
     On(usize),
     /// One on each.
@@ -33,36 +33,31 @@ pub(super) enum Ends {
 }
 
 /// Durations of equal work, ascending, nanoseconds; never empty.
-pub(super) struct Sample(Vec<u64>);
+pub(crate) struct Sample(Vec<u64>);
 
-const TURNS_FOR: Duration = Duration::from_millis(300);
-const EQUAL_WORK: usize = 60;
-const SYNCS: usize = 60;
-const SYNCS_FOR: Duration = Duration::from_secs(2);
 const SLEEPS: usize = 200;
-const CHASE_WORDS: usize = 8 << 20;
 
 impl Sample {
-    pub(super) fn of(mut durations_ns: Vec<u64>) -> Sample {
+    pub(crate) fn of(mut durations_ns: Vec<u64>) -> Sample {
         assert!(!durations_ns.is_empty(), "nothing was measured");
         durations_ns.sort_unstable();
         Sample(durations_ns)
     }
 
     /// The duration that this share (0 to 1) of the work did not exceed.
-    pub(super) fn quantile_ns(&self, share: f64) -> u64 {
+    pub(crate) fn quantile_ns(&self, share: f64) -> u64 {
         self.0[((self.0.len() - 1) as f64 * share).round() as usize]
     }
 
     /// How far nine of ten lie apart, as a share of the median.
-    pub(super) fn spread(&self) -> f64 {
+    pub(crate) fn spread(&self) -> f64 {
         let wide = self.quantile_ns(0.95) - self.quantile_ns(0.05);
         wide as f64 / self.quantile_ns(0.5).max(1) as f64
     }
 }
 
-/// Turns per second of two threads that send each other one byte over TCP.
-pub(super) fn turns_per_second(ends: Ends) -> io::Result<f64> {
+/// Turns per second of two threads that send each other one byte over TCP for so long.
+pub(crate) fn turns_per_second(ends: Ends, time: Duration) -> io::Result<f64> {
     let (here, there) = match ends {
         Ends::On(processor) => (processor, processor),
         Ends::Apart(here, there) => (here, there),
@@ -83,7 +78,7 @@ pub(super) fn turns_per_second(ends: Ends) -> io::Result<f64> {
             .spawn(move || {
                 keep_on(here);
                 let (mut byte, mut turns, start) = ([0], 0u64, now());
-                while start.elapsed() < TURNS_FOR {
+                while start.elapsed() < time {
                     near.write_all(&byte)?;
                     near.read_exact(&mut byte)?;
                     turns += 1;
@@ -95,32 +90,44 @@ pub(super) fn turns_per_second(ends: Ends) -> io::Result<f64> {
     })
 }
 
-/// Equal sums in registers.
-pub(super) fn sums() -> Sample {
-    Sample::of((0..EQUAL_WORK).map(|_| timed(sum)).collect())
+/// So many sums in registers of so many steps each.
+pub(crate) fn sums(count: usize, steps: u64) -> Sample {
+    Sample::of((0..count).map(|_| timed(|| sum(steps))).collect())
 }
 
-/// Equal walks through memory.
-pub(super) fn chases() -> Sample {
-    let next = ring(CHASE_WORDS);
-    let mut at = 0;
-    let chase = |_| {
-        timed(|| {
-            for _ in 0..20_000 {
-                at = next[at as usize];
-            }
-            black_box(at);
-        })
-    };
-    Sample::of((0..EQUAL_WORK).map(chase).collect())
+/// A ring of words in memory.
+pub(crate) struct Ring {
+    next: Vec<u32>,
+    at: u32,
 }
 
-/// Small writes made durable in a file of this directory, which is removed again.
-pub(super) fn syncs(directory: &Path) -> io::Result<Sample> {
-    let path = directory.join(format!("doctor-{}", std::process::id()));
+impl Ring {
+    /// Of so many words of four bytes.
+    pub(crate) fn of(words: usize) -> Ring {
+        Ring { next: ring(words), at: 0 }
+    }
+
+    /// So many walks of so many steps each, from word to word.
+    pub(crate) fn chases(&mut self, count: usize, steps: u32) -> Sample {
+        let chase = |_| {
+            timed(|| {
+                for _ in 0..steps {
+                    self.at = self.next[self.at as usize];
+                }
+                black_box(self.at);
+            })
+        };
+        Sample::of((0..count).map(chase).collect())
+    }
+}
+
+/// Small writes made durable in a file of this directory, which is removed again: `count` of them,
+/// and fewer where they take longer than `limit`, but one at least.
+pub(crate) fn syncs(directory: &Path, count: usize, limit: Duration) -> io::Result<Sample> {
+    let path = directory.join(format!("canary-{}", std::process::id()));
     let measured = File::create(&path).and_then(|mut file| {
         let (block, start, mut durations_ns) = ([1; 4096], now(), Vec::new());
-        while durations_ns.len() < SYNCS && start.elapsed() < SYNCS_FOR {
+        while durations_ns.is_empty() || (durations_ns.len() < count && start.elapsed() < limit) {
             let begin = now();
             file.seek(SeekFrom::Start(0))?;
             file.write_all(&block)?;
@@ -134,7 +141,7 @@ pub(super) fn syncs(directory: &Path) -> io::Result<Sample> {
 }
 
 /// How late a sleeper wakes up that asked for 1 ms.
-pub(super) fn lateness() -> Sample {
+pub(crate) fn lateness() -> Sample {
     let asked = Duration::from_millis(1);
     let late = |_| {
         let begin = now();
@@ -144,9 +151,9 @@ pub(super) fn lateness() -> Sample {
     Sample::of((0..SLEEPS).map(late).collect())
 }
 
-fn sum() {
+fn sum(steps: u64) {
     let mut sum = 1u64;
-    for step in 0..1_000_000u64 {
+    for step in 0..steps {
         sum = black_box(sum.rotate_left(5) ^ step);
     }
     black_box(sum);
@@ -208,10 +215,10 @@ mod tests {
     #[test]
     fn turns_are_made_and_a_file_is_left_nowhere() {
         let processor = dbdyno_sandbox::processors()[0];
-        assert!(turns_per_second(Ends::On(processor)).unwrap() > 0.0);
+        assert!(turns_per_second(Ends::On(processor), Duration::from_millis(20)).unwrap() > 0.0);
         let directory = tempfile::tempdir().unwrap();
-        assert!(syncs(directory.path()).unwrap().quantile_ns(0.5) > 0);
+        assert!(syncs(directory.path(), 3, Duration::from_secs(1)).unwrap().quantile_ns(0.5) > 0);
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
-        assert!(syncs(Path::new("/nowhere")).is_err());
+        assert!(syncs(Path::new("/nowhere"), 1, Duration::ZERO).is_err());
     }
 }

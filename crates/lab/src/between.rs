@@ -1,0 +1,171 @@
+//! The host between two rounds.
+//!
+//! ```text
+//!      look      look           look           look
+//!        │ round B │   round T    │   round T    │  …       each round carries the looks before
+//!        └ canaries: sum, chase, turn, sync                and after it, as readings
+//! ```
+//!
+//! A look takes the canaries for some milliseconds each and keeps their medians, which one
+//! interruption does not move. It also notes what the servers did meanwhile: a canary that a server
+//! held up says nothing about the host.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use dbdyno_load::pin_to;
+use dbdyno_model::{Placement, Processors, Readings};
+use dbdyno_probe::{ServerProbe, ServerSample};
+
+use crate::canary::{self, Ends, Ring};
+
+/// Repetitions of a canary, of which the median counts.
+const TIMES: usize = 5;
+/// Steps of one sum: about half a millisecond.
+const SUM_STEPS: u64 = 400_000;
+/// Steps of one walk, and words of the ring: 8 MB, more than a processor has to itself.
+const CHASE_STEPS: u32 = 4_000;
+const CHASE_WORDS: usize = 2 << 20;
+const TURNS_FOR: Duration = Duration::from_millis(2);
+const SYNCS: usize = 3;
+const SYNCS_FOR: Duration = Duration::from_millis(20);
+
+/// What is looked at, in the words of the readings.
+pub(crate) const CANARIES: [&str; 4] = ["sum_ns", "chase_ns", "turn_ns", "sync_ns"];
+/// Share of one processor that the servers used while the canaries were out.
+pub(crate) const SERVERS_SHARE: &str = "servers_share";
+
+/// Before or after a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Side {
+    Before,
+    After,
+}
+
+impl Side {
+    pub(crate) const BOTH: [Side; 2] = [Side::Before, Side::After];
+
+    /// The name of a reading of this side.
+    pub(crate) fn reading(self, what: &str) -> String {
+        match self {
+            Side::Before => format!("canary.before.{what}"),
+            Side::After => format!("canary.after.{what}"),
+        }
+    }
+}
+
+/// Medians of the canaries of one look, in the order of [`CANARIES`], and [`SERVERS_SHARE`].
+#[derive(Clone, Debug, Default)]
+pub(crate) struct BetweenLook {
+    canaries: [Option<f64>; CANARIES.len()],
+    servers_share: Option<f64>,
+}
+
+impl BetweenLook {
+    /// Puts the look among the readings of a round.
+    pub(crate) fn note(&self, side: Side, readings: &mut Readings) {
+        for (what, value) in CANARIES.into_iter().zip(self.canaries) {
+            readings.set(&side.reading(what), value);
+        }
+        readings.set(&side.reading(SERVERS_SHARE), self.servers_share);
+    }
+}
+
+/// How an arm is watched between rounds.
+pub(crate) enum Watched {
+    /// These are its servers; an embedded arm that does nothing by itself has none.
+    Servers(Vec<ServerProbe>),
+    /// It cannot be.
+    Unseen,
+}
+
+impl Watched {
+    fn sample(&self) -> Option<Vec<ServerSample>> {
+        match self {
+            Watched::Servers(probes) => probes.iter().map(|probe| probe.sample().ok()).collect(),
+            Watched::Unseen => None,
+        }
+    }
+}
+
+/// What the canaries need.
+pub(crate) struct Aviary {
+    ring: Ring,
+    directory: PathBuf,
+}
+
+impl Aviary {
+    /// For a run whose servers have their data near this directory.
+    pub(crate) fn new(directory: PathBuf) -> Aviary {
+        Aviary { ring: Ring::of(CHASE_WORDS), directory }
+    }
+
+    /// Takes all canaries, on the processors of the clients; and looks at both arms.
+    pub(crate) fn look(&mut self, placement: Placement, arms: &[Watched]) -> BetweenLook {
+        let sample = || arms.iter().map(Watched::sample).collect::<Option<Vec<_>>>();
+        let (before, began) = (sample(), now());
+        let of_clients = placement.clients;
+        let ring = &mut self.ring;
+        let mut canaries = thread::scope(|scope| {
+            let taken = scope.spawn(move || processor_canaries(of_clients, ring)).join();
+            taken.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        let syncs = canary::syncs(&self.directory, SYNCS, SYNCS_FOR).ok();
+        canaries[3] = syncs.map(|sample| sample.quantile_ns(0.5) as f64);
+        let elapsed_ns = began.elapsed().as_nanos() as f64;
+        let used_ns = before.zip(sample()).and_then(|(before, after)| used_ns(&before, &after));
+        BetweenLook { canaries, servers_share: used_ns.map(|ns| ns as f64 / elapsed_ns) }
+    }
+}
+
+/// The canaries of processor and memory, where the clients have theirs.
+fn processor_canaries(clients: Processors, ring: &mut Ring) -> [Option<f64>; CANARIES.len()] {
+    if clients.numbers().next().is_some() {
+        // Where the kernel refuses, the figure is that of its own placement.
+        let _ = pin_to(clients);
+    }
+    let median = |sample: canary::Sample| Some(sample.quantile_ns(0.5) as f64);
+    let processor = clients.numbers().last().or_else(|| dbdyno_sandbox::processors().pop());
+    let turn = |processor: usize| {
+        let mut turns_ns: Vec<f64> = (0..TIMES)
+            .filter_map(|_| canary::turns_per_second(Ends::On(processor), TURNS_FOR).ok())
+            .map(|turns_per_second| 1e9 / turns_per_second)
+            .collect();
+        turns_ns.sort_unstable_by(f64::total_cmp);
+        turns_ns.get(turns_ns.len() / 2).copied()
+    };
+    let sum = median(canary::sums(TIMES, SUM_STEPS));
+    let chase = median(ring.chases(TIMES, CHASE_STEPS));
+    [sum, chase, processor.and_then(turn), None]
+}
+
+fn used_ns(before: &[Vec<ServerSample>], after: &[Vec<ServerSample>]) -> Option<u64> {
+    let servers = before.iter().flatten().zip(after.iter().flatten());
+    servers.map(|(before, after)| after.cost_since(before).server_cpu_ns).sum()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a canary is measured where the experiment is")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_has_all_canaries_and_leaves_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut aviary = Aviary::new(directory.path().to_owned());
+        let free = Placement { clients: Processors::ANY, servers: Processors::ANY };
+        let mut readings = Readings::default();
+        aviary.look(free, &[Watched::Servers(Vec::new())]).note(Side::After, &mut readings);
+        for what in CANARIES {
+            assert!(readings.get(&Side::After.reading(what)).unwrap() > 0.0, "{what}");
+            assert_eq!(readings.get(&Side::Before.reading(what)), None);
+        }
+        assert_eq!(readings.get(&Side::After.reading(SERVERS_SHARE)), Some(0.0));
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+    }
+}

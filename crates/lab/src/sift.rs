@@ -1,0 +1,300 @@
+//! Which pairs are left out because the host was not as usual, decided blind to their results.
+//!
+//! ```text
+//!   readings of all rounds ──▶ what is usual: median ± reach, for each witness, arm and number of
+//!   (canaries, steal, other        clients by itself
+//!    work; never rates)      ──▶ a pair is left out if a witness of one of its rounds is outside
+//! ```
+//!
+//! Leaving out what looks odd in the results is the way to any result one likes. Here no rate is
+//! looked at, and it would still be wrong to blame the host for what an arm does to it: an arm that
+//! stalls because it floods the disk would be cleared of its worst rounds. So
+//!
+//! * each arm has limits of its own, and what it always does to the host is usual;
+//! * a canary that was out while a server was at work counts for nothing, nor does one beside a
+//!   server that cannot be watched;
+//! * where an arm changes rows, neither syncs nor other work count: the kernel writes for the arm,
+//!   and later.
+//!
+//! After the canary workloads of MongoDB's performance tests (D. Daly, "Creating a Virtuous Cycle
+//! in Performance Testing at MongoDB", ICPE 2021); limits: [`dbdyno_stats::ControlLimits`].
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{Arm, Cell, PerArm, Readings, Round, Run, Severity, Warning};
+use dbdyno_probe::HostShares;
+use dbdyno_stats::ControlLimits;
+
+use crate::between::{CANARIES, SERVERS_SHARE, Side};
+
+/// Processor time that the hypervisor gave to others, as a share of what was wanted here.
+const STEAL: &str = "host.steal_share";
+/// Processor time of work that is neither ours nor the servers', as a share of all processors.
+const FOREIGN: &str = "host.foreign_share";
+
+/// A server that used more of a processor than this held the canaries up.
+const SERVERS_AT_WORK: f64 = 0.1;
+/// A canary that is off by less than a quarter is usual in any case.
+const CANARY_LEAST: f64 = 0.223_143_551_314_209_76;
+/// So are shares of time that are off by less than a tenth of all.
+const SHARE_LEAST: f64 = 0.1;
+/// From this share of the pairs on, leaving them out is more than a note.
+const MANY: f64 = 0.1;
+
+/// Puts what the host did in a round among its readings.
+pub(crate) fn note_shares(shares: &HostShares, readings: &mut Readings) {
+    let wanted = shares.busy + shares.steal;
+    readings.set(STEAL, (wanted > 0.0).then(|| shares.steal / wanted));
+    readings.set(FOREIGN, Some(shares.foreign));
+}
+
+/// What shows the state of the host in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Witness {
+    Canary(&'static str, Side),
+    Share(&'static str),
+}
+
+/// The pairs of a cell, without those that are left out.
+pub(crate) struct Sifted<'a> {
+    /// Those that are judged.
+    pub(crate) pairs: Vec<PerArm<&'a Round>>,
+    /// How many are not.
+    pub(crate) dropped: u32,
+    /// Why.
+    pub(crate) warning: Option<Warning>,
+}
+
+/// Leaves out the pairs of a cell in which the host was not as usual; what is usual, all rounds of
+/// the run say. Where that would be all of them, all are kept and none is believed.
+pub(crate) fn sift<'a>(run: &Run, cell: &Cell, pairs: Vec<PerArm<&'a Round>>) -> Sifted<'a> {
+    let limits: BTreeMap<(Witness, Arm), ControlLimits> = limits(run, cell.clients);
+    let all = pairs;
+    let mut causes: BTreeMap<Witness, (u32, f64)> = BTreeMap::new();
+    let is_usual = |pair: &PerArm<&Round>| {
+        let found = Arm::BOTH.into_iter().flat_map(|arm| {
+            let limits = &limits;
+            witnesses().filter_map(move |witness| {
+                let off = limits.get(&(witness, arm))?.outside(says(witness, pair[arm])?)?;
+                Some((witness, off))
+            })
+        });
+        let Some((witness, off)) = found.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())) else {
+            return true;
+        };
+        let (count, most) = causes.entry(witness.of_one_side()).or_default();
+        *count += 1;
+        *most = if off.abs() > most.abs() { off } else { *most };
+        false
+    };
+    let pairs: Vec<PerArm<&Round>> = all.iter().copied().filter(is_usual).collect();
+    let dropped = all.len() - pairs.len();
+    let warning = (dropped > 0).then(|| told(dropped, all.len(), &causes));
+    if pairs.is_empty() && dropped > 0 {
+        return Sifted { pairs: all, dropped: 0, warning };
+    }
+    Sifted { pairs, dropped: dropped as u32, warning }
+}
+
+fn witnesses() -> impl Iterator<Item = Witness> {
+    let of_side = |side| CANARIES.into_iter().map(move |what| Witness::Canary(what, side));
+    let shares = [STEAL, FOREIGN].into_iter().map(Witness::Share);
+    Side::BOTH.into_iter().flat_map(of_side).chain(shares)
+}
+
+fn limits(run: &Run, clients: u32) -> BTreeMap<(Witness, Arm), ControlLimits> {
+    let rounds = |arm: Arm| {
+        let of_arm = move |round: &&Round| round.key.arm == arm;
+        run.rounds.iter().filter(of_arm).filter(move |round| round.key.cell.clients == clients)
+    };
+    let each = Arm::BOTH.into_iter().flat_map(|arm| witnesses().map(move |w| (w, arm)));
+    each.filter_map(|(witness, arm)| {
+        let values: Vec<f64> = rounds(arm).filter_map(|round| says(witness, round)).collect();
+        let least = match witness {
+            Witness::Canary(..) => CANARY_LEAST,
+            Witness::Share(_) => SHARE_LEAST,
+        };
+        Some(((witness, arm), ControlLimits::of(&values, least)?))
+    })
+    .collect()
+}
+
+/// What a witness says of a round, if it counts there: the logarithm of a canary, or a share.
+fn says(witness: Witness, round: &Round) -> Option<f64> {
+    let readings = &round.readings;
+    let writes = round.rows_changed > 0;
+    match witness {
+        Witness::Canary("sync_ns", _) | Witness::Share(FOREIGN) if writes => None,
+        Witness::Share(what) => readings.get(what),
+        Witness::Canary(what, side) => {
+            let at_work = readings.get(&side.reading(SERVERS_SHARE))?;
+            let value = readings.get(&side.reading(what))?;
+            (at_work <= SERVERS_AT_WORK && value > 0.0).then(|| value.ln())
+        }
+    }
+}
+
+impl Witness {
+    /// The same witness, whichever side of the round it stood on.
+    fn of_one_side(self) -> Witness {
+        match self {
+            Witness::Canary(what, _) => Witness::Canary(what, Side::Before),
+            Witness::Share(what) => Witness::Share(what),
+        }
+    }
+
+    /// What it saw, `off` from what is usual.
+    fn words(self, off: f64) -> String {
+        let (what, off) = match self {
+            Witness::Canary("sum_ns", _) => ("sums", off.exp()),
+            Witness::Canary("chase_ns", _) => ("walks through memory", off.exp()),
+            Witness::Canary("turn_ns", _) => ("turns over the loopback", off.exp()),
+            Witness::Canary(..) => ("syncs of a small file", off.exp()),
+            Witness::Share(STEAL) => ("steal", off * 100.0),
+            Witness::Share(_) => ("other work", off * 100.0),
+        };
+        match self {
+            Witness::Canary(..) => format!("{what} took {off:.1} times as long as usual"),
+            Witness::Share(_) => format!("{what} was {off:+.0} % of the time off what is usual"),
+        }
+    }
+}
+
+fn told(dropped: usize, all: usize, causes: &BTreeMap<Witness, (u32, f64)>) -> Warning {
+    let causes: Vec<String> = causes
+        .iter()
+        .map(|(witness, (count, off))| format!("{} ({count})", witness.words(*off)))
+        .collect();
+    let causes = causes.join(", ");
+    let advice = "`dbdyno doctor` says what to change";
+    let (severity, text) = if dropped == all {
+        let text = format!(
+            "in none of the {all} pairs was the host as usual: at worst {causes}; {advice}"
+        );
+        (Severity::Blocks, text)
+    } else {
+        let many = dropped as f64 > MANY * all as f64;
+        let text = format!(
+            "{dropped} of {all} pairs were left out, blind to their results, because the host was \
+             not as usual; at worst {causes}"
+        );
+        let text = if many { format!("{text}; {advice}") } else { text };
+        (if many { Severity::Caution } else { Severity::Note }, text)
+    };
+    Warning::new(severity, "pairs-dropped", text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    /// A run of pairs whose canaries waver by a few per cent.
+    fn run(pairs: u32, change: impl Fn(&mut Round)) -> Run {
+        let mut run = sample::of_pairs(pairs, "point-query", "sqlite:", 1, |_| {});
+        for (index, round) in run.rounds.iter_mut().enumerate() {
+            for (at, what) in CANARIES.into_iter().enumerate() {
+                for side in Side::BOTH {
+                    let wavers = 1.0 + 0.01 * ((index * 7 + at * 3) % 5) as f64;
+                    round.readings.set(&side.reading(what), Some(1000.0 * wavers));
+                    round.readings.set(&side.reading(SERVERS_SHARE), Some(0.0));
+                }
+            }
+            round.readings.set(STEAL, Some(0.01));
+            change(round);
+        }
+        run
+    }
+
+    fn dropped(run: &Run) -> (u32, String) {
+        let cell = run.plan.cells().remove(0);
+        let sifted = sift(run, &cell, crate::judge::pairs_of(run, &cell));
+        assert_eq!(sifted.pairs.len() as u32 + sifted.dropped, run.plan.pairs);
+        (sifted.dropped, sifted.warning.map(|warning| warning.text).unwrap_or_default())
+    }
+
+    fn is(round: &Round, pair: u32, arm: Arm) -> bool {
+        round.key.pair == pair && round.key.arm == arm
+    }
+
+    #[test]
+    fn a_pair_goes_whichever_of_its_rounds_had_an_unusual_host() {
+        assert_eq!(dropped(&run(20, |_| {})).0, 0);
+        for arm in Arm::BOTH {
+            for (what, words) in [
+                (Side::After.reading("sum_ns"), "sums took 2.9 times as long as usual (1)"),
+                (Side::Before.reading("turn_ns"), "turns over the loopback took 2.9 times"),
+                (Side::After.reading("sync_ns"), "syncs of a small file"),
+            ] {
+                let ill = run(20, |round| {
+                    if is(round, 7, arm) {
+                        round.readings.set(&what, Some(3000.0));
+                    }
+                });
+                let (count, text) = dropped(&ill);
+                assert_eq!(count, 1, "{what}");
+                assert!(text.starts_with("1 of 20 pairs were left out"), "{text}");
+                assert!(text.contains(words), "{text}");
+            }
+        }
+        let stolen = run(20, |round| {
+            if is(round, 3, Arm::Test) {
+                round.readings.set(STEAL, Some(0.31));
+            }
+        });
+        assert!(dropped(&stolen).1.contains("steal was +30 %"), "{}", dropped(&stolen).1);
+    }
+
+    #[test]
+    fn what_an_arm_does_to_the_host_is_its_own() {
+        // Always: the test arm leaves a busy disk behind.
+        let always = run(20, |round| {
+            if round.key.arm == Arm::Test {
+                round.readings.set(&Side::After.reading("sync_ns"), Some(9000.0));
+            }
+        });
+        assert_eq!(dropped(&always).0, 0);
+        // Now and then, by what it writes.
+        let writes = run(20, |round| {
+            round.rows_changed = 5;
+            if is(round, 4, Arm::Test) {
+                round.readings.set(&Side::After.reading("sync_ns"), Some(9000.0));
+                round.readings.set(FOREIGN, Some(0.9));
+            }
+        });
+        assert_eq!(dropped(&writes).0, 0);
+        // Now and then, by purging after the round.
+        let purges = run(20, |round| {
+            if is(round, 4, Arm::Test) {
+                round.readings.set(&Side::After.reading("sum_ns"), Some(9000.0));
+                round.readings.set(&Side::After.reading(SERVERS_SHARE), Some(0.6));
+            }
+        });
+        assert_eq!(dropped(&purges).0, 0);
+    }
+
+    #[test]
+    fn rates_are_not_looked_at() {
+        let mut one = run(20, |round| {
+            if is(round, 7, Arm::Base) {
+                round.readings.set(&Side::After.reading("sum_ns"), Some(2000.0));
+            }
+        });
+        let before = dropped(&one);
+        for (index, round) in one.rounds.iter_mut().enumerate() {
+            round.statements = 1 + (index as u64 * 977) % 10_000;
+            round.events = round.statements;
+        }
+        assert_eq!(dropped(&one), before);
+    }
+
+    #[test]
+    fn short_runs_have_no_usual() {
+        let short = run(6, |round| {
+            if is(round, 2, Arm::Base) {
+                round.readings.set(&Side::After.reading("sum_ns"), Some(9000.0));
+            }
+        });
+        assert_eq!(dropped(&short).0, 0);
+    }
+}

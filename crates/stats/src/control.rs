@@ -1,0 +1,88 @@
+//! What is usual, and what is outside of it.
+//!
+//! ```text
+//!   outside ─────────────── centre + reach ──────────── ×
+//!             · ·  · ·· ·    ·  ·   · ·  ·  ·     ·  ·
+//!   centre  ─ · ── ·· ─ · · ── · ─── · · ── · ── ·  ─ ─ ·     median; reach from the median
+//!              ·    ·  ·   · ·    ·   ·    · ·   · ·          deviation, which outliers do not move
+//!   outside ─────────────── centre − reach ────────────────
+//! ```
+//!
+//! The control chart of single values (Shewhart, "Economic Control of Quality of Manufactured
+//! Product", 1931) with its centre and scale taken by median and median absolute deviation (Hampel,
+//! "The Influence Curve and its Role in Robust Estimation", JASA 69, 1974): up to half of the
+//! values may be outside without hiding each other.
+
+/// Standard deviation of normal values whose median absolute deviation is 1.
+const SD_PER_MAD: f64 = 1.482_602_218_505_602;
+/// How many standard deviations are usual. Of normal values two in a million are farther out.
+const USUAL_SD: f64 = 4.75;
+/// Fewer values than this do not say what is usual.
+pub const MIN_CONTROLLED: usize = 12;
+
+/// What is usual of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ControlLimits {
+    /// Median.
+    pub centre: f64,
+    /// How far from it is still usual, on either side.
+    pub reach: f64,
+}
+
+impl ControlLimits {
+    /// The limits that `values` set themselves; nothing that is nearer to the centre than `least`
+    /// is outside, however even the values are. `None` for fewer than [`MIN_CONTROLLED`] values.
+    ///
+    /// Assumes that more than half of the values are usual. Does not assume that they are normal;
+    /// where tails are heavier, more than two in a million of the usual ones are outside.
+    pub fn of(values: &[f64], least: f64) -> Option<ControlLimits> {
+        if values.len() < MIN_CONTROLLED {
+            return None;
+        }
+        let centre = median(values.to_vec());
+        let deviation = median(values.iter().map(|value| (value - centre).abs()).collect());
+        let reach = (USUAL_SD * SD_PER_MAD * deviation).max(least);
+        Some(ControlLimits { centre, reach })
+    }
+
+    /// How far outside a value lies, above (positive) or below (negative) the centre; `None` inside
+    /// the limits.
+    pub fn outside(&self, value: f64) -> Option<f64> {
+        let off = value - self.centre;
+        (off.abs() > self.reach).then_some(off)
+    }
+}
+
+/// Middle of the values, which must not be empty.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_unstable_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    if values.len() % 2 == 1 {
+        values[middle]
+    } else {
+        f64::midpoint(values[middle - 1], values[middle])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_far_out_is_found_although_it_is_not_alone() {
+        let mut values: Vec<f64> = (0..20).map(|n| f64::from(n % 5)).collect();
+        values.extend([100.0; 9]);
+        let limits = ControlLimits::of(&values, 0.0).unwrap();
+        assert_eq!(values.iter().filter(|v| limits.outside(**v).is_some()).count(), 9);
+        assert!(limits.outside(-50.0).unwrap() < 0.0);
+    }
+
+    #[test]
+    fn even_values_are_not_outside_for_a_trifle() {
+        let mut values = vec![1.0; 30];
+        values[7] = 1.05;
+        assert!(ControlLimits::of(&values, 0.1).unwrap().outside(1.05).is_none());
+        assert!(ControlLimits::of(&values, 0.01).unwrap().outside(1.05).is_some());
+        assert_eq!(ControlLimits::of(&values[..MIN_CONTROLLED - 1], 0.1), None);
+    }
+}
