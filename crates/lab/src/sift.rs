@@ -10,6 +10,8 @@
 //! looked at, and it would still be wrong to blame the host for what an arm does to it: an arm that
 //! stalls because it floods the disk would be cleared of its worst rounds. So
 //!
+//! * a canary is outside where it is so on both sides of a round, in the same direction: what comes
+//!   and goes in the milliseconds of one look is not the state of a round;
 //! * each arm has limits of its own, and what it always does to the host is usual;
 //! * a canary that was out while a server was at work counts for nothing, nor does one beside a
 //!   server that cannot be watched;
@@ -51,9 +53,18 @@ pub(crate) fn note_shares(shares: &HostShares, readings: &mut Readings) {
 /// What shows the state of the host in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Witness {
-    Canary(&'static str, Side),
+    Canary(&'static str),
     Share(&'static str),
 }
+
+const WITNESSES: [Witness; 6] = [
+    Witness::Canary(CANARIES[0]),
+    Witness::Canary(CANARIES[1]),
+    Witness::Canary(CANARIES[2]),
+    Witness::Canary(CANARIES[3]),
+    Witness::Share(STEAL),
+    Witness::Share(FOREIGN),
+];
 
 /// The pairs of a cell, without those that are left out.
 pub(crate) struct Sifted<'a> {
@@ -74,15 +85,15 @@ pub(crate) fn sift<'a>(run: &Run, cell: &Cell, pairs: Vec<PerArm<&'a Round>>) ->
     let is_usual = |pair: &PerArm<&Round>| {
         let found = Arm::BOTH.into_iter().flat_map(|arm| {
             let limits = &limits;
-            witnesses().filter_map(move |witness| {
-                let off = limits.get(&(witness, arm))?.outside(says(witness, pair[arm])?)?;
+            WITNESSES.into_iter().filter_map(move |witness| {
+                let off = off(limits.get(&(witness, arm))?, &says(witness, pair[arm]))?;
                 Some((witness, off))
             })
         });
         let Some((witness, off)) = found.max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())) else {
             return true;
         };
-        let (count, most) = causes.entry(witness.of_one_side()).or_default();
+        let (count, most) = causes.entry(witness).or_default();
         *count += 1;
         *most = if off.abs() > most.abs() { off } else { *most };
         false
@@ -96,10 +107,12 @@ pub(crate) fn sift<'a>(run: &Run, cell: &Cell, pairs: Vec<PerArm<&'a Round>>) ->
     Sifted { pairs, dropped: dropped as u32, warning }
 }
 
-fn witnesses() -> impl Iterator<Item = Witness> {
-    let of_side = |side| CANARIES.into_iter().map(move |what| Witness::Canary(what, side));
-    let shares = [STEAL, FOREIGN].into_iter().map(Witness::Share);
-    Side::BOTH.into_iter().flat_map(of_side).chain(shares)
+/// How far all that a witness says lies outside, in the same direction; the nearest of it counts.
+fn off(limits: &ControlLimits, says: &[f64]) -> Option<f64> {
+    let offs: Option<Vec<f64>> = says.iter().map(|value| limits.outside(*value)).collect();
+    let offs = offs?;
+    let nearest = offs.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs()))?;
+    offs.iter().all(|off| off.signum() == nearest.signum()).then_some(nearest)
 }
 
 fn limits(run: &Run, clients: u32) -> BTreeMap<(Witness, Arm), ControlLimits> {
@@ -107,11 +120,11 @@ fn limits(run: &Run, clients: u32) -> BTreeMap<(Witness, Arm), ControlLimits> {
         let of_arm = move |round: &&Round| round.key.arm == arm;
         run.rounds.iter().filter(of_arm).filter(move |round| round.key.cell.clients == clients)
     };
-    let each = Arm::BOTH.into_iter().flat_map(|arm| witnesses().map(move |w| (w, arm)));
+    let each = Arm::BOTH.into_iter().flat_map(|arm| WITNESSES.map(|witness| (witness, arm)));
     each.filter_map(|(witness, arm)| {
-        let values: Vec<f64> = rounds(arm).filter_map(|round| says(witness, round)).collect();
+        let values: Vec<f64> = rounds(arm).flat_map(|round| says(witness, round)).collect();
         let least = match witness {
-            Witness::Canary(..) => CANARY_LEAST,
+            Witness::Canary(_) => CANARY_LEAST,
             Witness::Share(_) => SHARE_LEAST,
         };
         Some(((witness, arm), ControlLimits::of(&values, least)?))
@@ -119,42 +132,39 @@ fn limits(run: &Run, clients: u32) -> BTreeMap<(Witness, Arm), ControlLimits> {
     .collect()
 }
 
-/// What a witness says of a round, if it counts there: the logarithm of a canary, or a share.
-fn says(witness: Witness, round: &Round) -> Option<f64> {
+/// What a witness says of a round where it counts: a canary the logarithms of both sides, or one
+/// share; nothing where it does not.
+fn says(witness: Witness, round: &Round) -> Vec<f64> {
     let readings = &round.readings;
     let writes = round.rows_changed > 0;
     match witness {
-        Witness::Canary("sync_ns", _) | Witness::Share(FOREIGN) if writes => None,
-        Witness::Share(what) => readings.get(what),
-        Witness::Canary(what, side) => {
-            let at_work = readings.get(&side.reading(SERVERS_SHARE))?;
-            let value = readings.get(&side.reading(what))?;
-            (at_work <= SERVERS_AT_WORK && value > 0.0).then(|| value.ln())
+        Witness::Canary("sync_ns") | Witness::Share(FOREIGN) if writes => Vec::new(),
+        Witness::Share(what) => readings.get(what).into_iter().collect(),
+        Witness::Canary(what) => {
+            let one = |side: Side| {
+                let at_work = readings.get(&side.reading(SERVERS_SHARE))?;
+                let value = readings.get(&side.reading(what))?;
+                (at_work <= SERVERS_AT_WORK && value > 0.0).then(|| value.ln())
+            };
+            let both: Option<Vec<f64>> = Side::BOTH.into_iter().map(one).collect();
+            both.unwrap_or_default()
         }
     }
 }
 
 impl Witness {
-    /// The same witness, whichever side of the round it stood on.
-    fn of_one_side(self) -> Witness {
-        match self {
-            Witness::Canary(what, _) => Witness::Canary(what, Side::Before),
-            Witness::Share(what) => Witness::Share(what),
-        }
-    }
-
     /// What it saw, `off` from what is usual.
     fn words(self, off: f64) -> String {
         let (what, off) = match self {
-            Witness::Canary("sum_ns", _) => ("sums", off.exp()),
-            Witness::Canary("chase_ns", _) => ("walks through memory", off.exp()),
-            Witness::Canary("turn_ns", _) => ("turns over the loopback", off.exp()),
-            Witness::Canary(..) => ("syncs of a small file", off.exp()),
+            Witness::Canary("sum_ns") => ("sums", off.exp()),
+            Witness::Canary("chase_ns") => ("walks through memory", off.exp()),
+            Witness::Canary("turn_ns") => ("turns over the loopback", off.exp()),
+            Witness::Canary(_) => ("syncs of a small file", off.exp()),
             Witness::Share(STEAL) => ("steal", off * 100.0),
             Witness::Share(_) => ("other work", off * 100.0),
         };
         match self {
-            Witness::Canary(..) => format!("{what} took {off:.1} times as long as usual"),
+            Witness::Canary(_) => format!("{what} took {off:.1} times as long as usual"),
             Witness::Share(_) => format!("{what} was {off:+.0} % of the time off what is usual"),
         }
     }
@@ -213,6 +223,10 @@ mod tests {
         (sifted.dropped, sifted.warning.map(|warning| warning.text).unwrap_or_default())
     }
 
+    fn set_both(round: &mut Round, what: &str, value: f64) {
+        Side::BOTH.iter().for_each(|side| round.readings.set(&side.reading(what), Some(value)));
+    }
+
     fn is(round: &Round, pair: u32, arm: Arm) -> bool {
         round.key.pair == pair && round.key.arm == arm
     }
@@ -222,16 +236,19 @@ mod tests {
         assert_eq!(dropped(&run(20, |_| {})).0, 0);
         for arm in Arm::BOTH {
             for (what, words) in [
-                (Side::After.reading("sum_ns"), "sums took 2.9 times as long as usual (1)"),
-                (Side::Before.reading("turn_ns"), "turns over the loopback took 2.9 times"),
-                (Side::After.reading("sync_ns"), "syncs of a small file"),
+                ("sum_ns", "sums took 2.9 times as long as usual (1)"),
+                ("turn_ns", "turns over the loopback took 2.9 times"),
+                ("sync_ns", "syncs of a small file"),
             ] {
-                let ill = run(20, |round| {
-                    if is(round, 7, arm) {
-                        round.readings.set(&what, Some(3000.0));
-                    }
-                });
-                let (count, text) = dropped(&ill);
+                let ill = |sides: &'static [Side]| {
+                    run(20, move |round| {
+                        let ill = sides.iter().filter(|_| is(round, 7, arm));
+                        let ill: Vec<String> = ill.map(|side| side.reading(what)).collect();
+                        ill.iter().for_each(|what| round.readings.set(what, Some(3000.0)));
+                    })
+                };
+                assert_eq!(dropped(&ill(&[Side::After])).0, 0, "a spike is no state");
+                let (count, text) = dropped(&ill(&Side::BOTH));
                 assert_eq!(count, 1, "{what}");
                 assert!(text.starts_with("1 of 20 pairs were left out"), "{text}");
                 assert!(text.contains(words), "{text}");
@@ -250,7 +267,7 @@ mod tests {
         // Always: the test arm leaves a busy disk behind.
         let always = run(20, |round| {
             if round.key.arm == Arm::Test {
-                round.readings.set(&Side::After.reading("sync_ns"), Some(9000.0));
+                set_both(round, "sync_ns", 9000.0);
             }
         });
         assert_eq!(dropped(&always).0, 0);
@@ -258,7 +275,7 @@ mod tests {
         let writes = run(20, |round| {
             round.rows_changed = 5;
             if is(round, 4, Arm::Test) {
-                round.readings.set(&Side::After.reading("sync_ns"), Some(9000.0));
+                set_both(round, "sync_ns", 9000.0);
                 round.readings.set(FOREIGN, Some(0.9));
             }
         });
@@ -266,8 +283,8 @@ mod tests {
         // Now and then, by purging after the round.
         let purges = run(20, |round| {
             if is(round, 4, Arm::Test) {
-                round.readings.set(&Side::After.reading("sum_ns"), Some(9000.0));
-                round.readings.set(&Side::After.reading(SERVERS_SHARE), Some(0.6));
+                set_both(round, "sum_ns", 9000.0);
+                set_both(round, SERVERS_SHARE, 0.6);
             }
         });
         assert_eq!(dropped(&purges).0, 0);
@@ -277,7 +294,7 @@ mod tests {
     fn rates_are_not_looked_at() {
         let mut one = run(20, |round| {
             if is(round, 7, Arm::Base) {
-                round.readings.set(&Side::After.reading("sum_ns"), Some(2000.0));
+                set_both(round, "sum_ns", 2000.0);
             }
         });
         let before = dropped(&one);
@@ -290,9 +307,9 @@ mod tests {
 
     #[test]
     fn short_runs_have_no_usual() {
-        let short = run(6, |round| {
+        let short = run(5, |round| {
             if is(round, 2, Arm::Base) {
-                round.readings.set(&Side::After.reading("sum_ns"), Some(9000.0));
+                set_both(round, "sum_ns", 9000.0);
             }
         });
         assert_eq!(dropped(&short).0, 0);

