@@ -356,7 +356,7 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
     let length = Duration::from_nanos(plan.measuring_ns());
     let seconds = plan.round_ns as f64 / 1e9;
     let mut text = format!(
-        "plan   base {}, test {}\n       {} × {} pairs of rounds of {seconds} s in random ABBA \
+        "plan   base {}, test {}\n       {} × {} pairs of rounds of {seconds} s in random \
          order: about {} of measuring\n",
         plan.arms.base,
         plan.arms.test,

@@ -3,8 +3,8 @@
 //! ```text
 //!   stage     settle        warm         measure: for each client count a cell
 //!             both arms     both arms    ├─ place servers, warm up until steady
-//!                                        └─ rounds in ABBA order, each stored before the next;
-//!                                           between blocks the servers may be started again
+//!                                        └─ rounds in random pairs, each stored before the next;
+//!                                           between pairs the servers may be started again
 //! ```
 
 use std::sync::Arc;

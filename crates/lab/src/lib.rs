@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Plan ──▶ station::Station ×2     servers started, tables filled with the same rows
-//!        ──▶ course::Course          stages: warm-up, rounds in random ABBA blocks, settling
+//!        ──▶ course::Course          stages: warm-up, rounds in pairs, randomised, settling
 //!        ──▶ judge::compare          pairs → log-ratios → interval → verdict
 //! ```
 //!

@@ -8,7 +8,7 @@
 //!     part "loads-ib"  the Insert Benchmark      ─┘
 //! ```
 //!
-//! A part is an ordinary run: both servers at the same time, rounds in random ABBA order. It takes
+//! A part is an ordinary run: both servers at the same time, rounds in random pairs. It takes
 //! about five minutes; one that is complete in FILE is not measured again, so that the table can
 //! be made in several sittings. Nothing is asserted: the figures are those of one machine.
 

@@ -1,0 +1,147 @@
+//! False alarms: two arms that are equal, on hosts that are not even.
+
+use dbdyno_model::{Arm, ArmSpec, Cell, Driving, IntervalChoice, PerArm, Pin, Plan, Stopping};
+use dbdyno_model::{RoundKey, Verdict};
+use dbdyno_stats::{
+    BETWEEN_SERVERS_SD, DECISION_ALPHA, judge_lives, judge_unpaired, paired, welch,
+};
+
+use crate::hosts::{Host, normal, numbers};
+use crate::table::{Share, Table};
+
+/// Repetitions of what is claimed, and of what is only shown beside it.
+const CLAIMED: u64 = 20_000;
+const BESIDE: u64 = 4_000;
+/// Standard deviation of the log-speed of a round.
+const ROUND_SD: f64 = 0.02;
+/// Too narrow for noise to prove anything equal, so that `equal` hides no alarm.
+const BUDGET: f64 = 1e-4;
+
+fn plan(pairs: u32, seed: u64) -> Plan {
+    Plan {
+        arms: PerArm::from_fn(|_| "sqlite:".parse::<ArmSpec>().expect("a target")),
+        stages: vec!["point-query".parse().expect("a stage")],
+        clients: vec![1],
+        pairs,
+        round_ns: 1,
+        lead_in_ns: 0,
+        warm_up_ns: 0,
+        seed,
+        tables: 1,
+        rows: 1,
+        budget: BUDGET,
+        pin: Pin::Auto,
+        restarts: 0,
+        reloads: 0,
+        interval: IntervalChoice::Auto,
+        driving: Driving::Closed,
+        files: Vec::new(),
+        stopping: Stopping::Fixed,
+        limit_ns: None,
+    }
+}
+
+/// The rounds of a plan, as dbdyno orders them.
+pub fn order(pairs: u32, seed: u64) -> Vec<RoundKey> {
+    let plan = plan(pairs, seed);
+    plan.rounds(&Cell { load: "point-query".to_owned(), clients: 1 })
+}
+
+/// Log-ratios of the pairs of one run of equal arms, on a host.
+pub fn log_ratios(host: Host, pairs: u32, index: u64) -> Vec<f64> {
+    let mut stream = numbers(host.name(), index);
+    let speeds = host.speeds(2 * pairs as usize, ROUND_SD, &mut stream);
+    let mut logs = vec![0.0; pairs as usize];
+    for (round, speed) in order(pairs, index).iter().zip(speeds) {
+        logs[round.pair as usize] += if round.arm == Arm::Test { speed } else { -speed };
+    }
+    logs
+}
+
+/// The same, in lives each of which has an error of its own.
+pub fn lives(host: Host, lives: u32, pairs: u32, index: u64) -> Vec<Vec<f64>> {
+    let logs = log_ratios(host, lives * pairs, index);
+    let mut own = numbers("lives", index);
+    let life = |life: &[f64]| {
+        let off = BETWEEN_SERVERS_SD * normal(&mut own);
+        life.iter().map(|log| log + off).collect()
+    };
+    logs.chunks(pairs as usize).map(life).collect()
+}
+
+pub fn alarms(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Slower | Verdict::Faster)
+}
+
+/// `BBBB TTTT`, judged by Welch's test of rounds.
+fn one_after_the_other(host: Host, rounds: u32, index: u64) -> bool {
+    let mut stream = numbers(host.name(), index);
+    let speeds = host.speeds(2 * rounds as usize, ROUND_SD, &mut stream);
+    let (base, test) = speeds.split_at(rounds as usize);
+    alarms(judge_unpaired(base, test, BUDGET).expect("rates").verdict)
+}
+
+/// A look after every pair from the third on, until the interval for one look excludes 1.
+fn peeks(host: Host, pairs: u32, index: u64) -> bool {
+    let logs = log_ratios(host, pairs, index);
+    (3..=logs.len()).any(|seen| paired(&logs[..seen], 0.99).expect("logs").p_value < DECISION_ALPHA)
+}
+
+/// The seconds of two long rounds as if they were replicates.
+fn seconds_as_replicates(host: Host, seconds: usize, index: u64) -> bool {
+    let mut stream = numbers(host.name(), index);
+    let arms = PerArm::from_fn(|_| {
+        let round = host.speeds(8, ROUND_SD, &mut stream);
+        let each = |speed: &f64| -> Vec<f64> {
+            (0..seconds).map(|_| speed + ROUND_SD * normal(&mut stream)).collect()
+        };
+        round.iter().flat_map(each).collect::<Vec<f64>>()
+    });
+    welch(&arms.base, &arms.test, 0.99).expect("logs").p_value < DECISION_ALPHA
+}
+
+/// The table of false alarms.
+pub fn section() -> String {
+    let mut table = Table::new(&[
+        "host",
+        "12 pairs",
+        "28 pairs",
+        "8 lives of 20 pairs",
+        "1 life of 160 pairs",
+        "*BBBB TTTT, 12 rounds each*",
+        "*a look after each of 40 pairs*",
+        "*10 seconds of each of 8 rounds*",
+    ]);
+    for host in Host::ALL {
+        let in_lives = |count, pairs, between| {
+            Share::count(CLAIMED, |index| {
+                let lives = if between > 0.0 {
+                    lives(host, count, pairs, index)
+                } else {
+                    vec![log_ratios(host, pairs, index)]
+                };
+                alarms(judge_lives(&lives, between, BUDGET).expect("logs").verdict)
+            })
+        };
+        let beside = |naive: &dyn Fn(u64) -> bool| Share::count(BESIDE, naive).percent();
+        table.row(&[
+            host.name().to_owned(),
+            in_lives(1, 12, 0.0).percent(),
+            in_lives(1, 28, 0.0).percent(),
+            in_lives(8, 20, BETWEEN_SERVERS_SD).percent(),
+            in_lives(1, 160, BETWEEN_SERVERS_SD).percent(),
+            beside(&|index| one_after_the_other(host, 12, index)),
+            beside(&|index| peeks(host, 40, index)),
+            beside(&|index| seconds_as_replicates(host, 10, index)),
+        ]);
+    }
+    format!(
+        "## False alarms\n\n\
+         Two equal arms; how often one is called slower or faster at the level of 1 %.\n\
+         A round has a noise of 2 %, and lives of servers differ by {:.1} %, as measured; {CLAIMED} \
+         runs each, ±0.14 %.\n\
+         The columns in italics are the ways that dbdyno does not go, {BESIDE} runs each.\n\n{}",
+        100.0 * BETWEEN_SERVERS_SD,
+        table.end()
+    )
+}
