@@ -3,7 +3,7 @@
 #   make demo    build, measure the embedded arm for a minute, write a report
 #   make test    every check and every test, real servers included
 #   make bench   what asking costs and how fast tables fill, beside sysbench: minutes
-#   make aa      how often verdicts are right, without and with a planted 5 %: about an hour
+#   make aa      how often verdicts are right, without and with a planted 5 %: hours
 #   make web     rebuild the script of the report page (needs Node)
 
 SHELL := bash
@@ -39,8 +39,8 @@ bench:
 
 aa:
 	tools/setup demo
-	cargo bench --locked -p dbdyno --bench verdicts -- mariadb:10.11 mariadb:10.11 20 --quick
-	cargo bench --locked -p dbdyno --bench verdicts -- sqlite: 'sqlite:?slow=5%' 10 --quick
+	cargo xtask calibrate measure mariadb:10.11 mariadb:10.11 50 --quick
+	cargo xtask calibrate measure sqlite: 'sqlite:?slow=5%' 10 --quick
 
 web:
 	cd web && npm ci && npm test && npm run build

@@ -3,23 +3,35 @@
 //! `cargo xtask tidy` checks the rules of `docs/STYLE.md` that a program can check. It is a test as
 //! well: `cargo test -p xtask`. `cargo xtask servers` gets, starts and stops every server of the
 //! catalogue and writes `docs/SERVERS.md`; the program is a benchmark of the crate `sandbox`.
+//! `cargo xtask calibrate` counts how often verdicts are right and writes `docs/CALIBRATION.md`; the
+//! programs are benchmarks of the crates `stats`, for what is simulated, and `dbdyno`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the program of this repository")]
 
 mod tidy;
 
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy                check the rules of docs/STYLE.md
-       cargo xtask servers [TARGET…]   try every server and write docs/SERVERS.md";
+       cargo xtask servers [TARGET…]   try every server and write docs/SERVERS.md
+       cargo xtask calibrate           count how often verdicts are right, write docs/CALIBRATION.md
+       cargo xtask calibrate measure BASE TEST TIMES [flags of `dbdyno compare`]
+                                       and add comparisons on real servers to it";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => report(tidy::check(repository())),
         ["servers", ..] => servers(&arguments[1..]),
+        ["calibrate"] => calibrate(),
+        ["calibrate", "measure", _, _, _, ..] => {
+            match bench("dbdyno", "verdicts", &measured(&arguments[2..])).status() {
+                Ok(status) if status.success() => calibrate(),
+                _ => ExitCode::FAILURE,
+            }
+        }
         ["--help" | "-h" | "help"] => {
             println!("{USAGE}");
             ExitCode::SUCCESS
@@ -32,10 +44,40 @@ fn main() -> ExitCode {
 }
 
 fn servers(targets: &[String]) -> ExitCode {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo.args(["bench", "--quiet", "--package", "dbdyno-sandbox", "--bench", "servers", "--"]);
-    let status = cargo.args(targets).current_dir(repository()).status();
+    let status = bench("dbdyno-sandbox", "servers", targets).status();
     if status.is_ok_and(|status| status.success()) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The folder of what was measured on real servers.
+const CALIBRATION: &str = "docs/calibration";
+
+/// The arguments of a series of comparisons: the file, and what is compared.
+fn measured(comparison: &[String]) -> Vec<String> {
+    let file = repository().join(CALIBRATION).join("measured.csv");
+    [&[file.to_string_lossy().into_owned()], comparison].concat()
+}
+
+fn calibrate() -> ExitCode {
+    let folder = repository().join(CALIBRATION).to_string_lossy().into_owned();
+    let page = repository().join("docs/CALIBRATION.md");
+    let output = bench("dbdyno-stats", "calibrate", &[folder]).stderr(Stdio::inherit()).output();
+    let text = output.ok().filter(|output| output.status.success()).map(|output| output.stdout);
+    match text.map(|text| std::fs::write(&page, text)) {
+        Some(Ok(())) => ExitCode::SUCCESS,
+        Some(Err(error)) => {
+            eprintln!("calibrate: {} cannot be written: {error}", page.display());
+            ExitCode::FAILURE
+        }
+        None => ExitCode::FAILURE,
+    }
+}
+
+/// A benchmark of this repository.
+fn bench(package: &str, name: &str, arguments: &[String]) -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo.args(["bench", "--quiet", "--package", package, "--bench", name, "--"]);
+    cargo.args(arguments).current_dir(repository());
+    cargo
 }
 
 fn report(outcome: Result<Vec<tidy::Violation>, String>) -> ExitCode {

@@ -1,18 +1,40 @@
 //! How often the statistics are right, counted: the text of `docs/CALIBRATION.md`.
 //!
 //! ```text
-//!   cargo xtask calibrate            counts anew what is simulated, and writes the page
-//!   cargo xtask calibrate aa …       measures on real servers, and adds to docs/calibration
+//!   cargo xtask calibrate             counts anew what is simulated, and writes the page
+//!   cargo xtask calibrate measure …   measures on real servers, keeps it in docs/calibration
 //! ```
 //!
-//! Everything here is seeded: the page changes when the arithmetic does, and never by chance.
+//! What is simulated is seeded: it changes when the arithmetic does, and never by chance.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod hosts;
+mod intervals;
+mod measured;
 mod table;
 mod verdicts;
 
+use std::path::Path;
+
+const HEAD: &str = "\
+# Calibration
+
+How often what dbdyno says is wrong, counted.
+`cargo xtask calibrate` writes this page; what is simulated has seeds and is the same every time.
+`cargo xtask calibrate measure BASE TEST TIMES [flags of compare]` adds comparisons on real servers \
+to `docs/calibration/measured.csv`, from which the last sections are made.
+";
+
 fn main() {
-    println!("{}", verdicts::section());
+    let mut arguments = std::env::args().skip(1);
+    let Some(folder) = arguments.find(|argument| argument != "--bench") else {
+        // `cargo bench` of the whole workspace comes by without arguments.
+        println!("calibrate: give the folder docs/calibration; see the top of this file");
+        return;
+    };
+    println!("{HEAD}");
+    print!("{}", verdicts::section());
+    print!("{}", intervals::section());
+    print!("{}", measured::section(Path::new(&folder)));
 }
