@@ -42,18 +42,24 @@
 mod control;
 mod drift;
 mod error;
+mod family;
+mod fit;
 mod interval;
 mod judge;
 mod lives;
 mod paired;
 mod power;
+mod quotient;
+mod row_cost;
 mod slope;
 mod student;
 mod suspicion;
+mod usl;
 
 pub use control::{ControlLimits, MIN_CONTROLLED};
 pub use drift::{Drift, DriftVerdict, RateAt, drift};
 pub use error::StatsError;
+pub use fit::PointLogs;
 pub use interval::{geometric_mean_interval, mean_interval};
 pub use judge::{
     DECISION_ALPHA, JointJudgement, Judgement, SHOWN_CONFIDENCE, judge, judge_jointly,
@@ -62,4 +68,6 @@ pub use judge::{
 pub use lives::{BETWEEN_EMBEDDED_SD, BETWEEN_SERVERS_SD, judge_lives};
 pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
 pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};
+pub use row_cost::{COST_POINTS_LEAST, RowCosts, row_costs};
 pub use slope::{STEADY_ALPHA, Slope, is_steady, slope};
+pub use usl::{Curves, USL_POINTS_LEAST, usl, usl_bands};

@@ -1,0 +1,517 @@
+//! The rate over the number of clients: two curves, and what differs between them.
+//!
+//! ```text
+//!   ln X │         ____ base      one number at 16 clients says: −6 %
+//!        │      ·´ ___ ·          the curves say which part of it is
+//!        │    ·´·´     test         λ  a client alone does less           −1 %
+//!        │  ·´·´                    σ  clients queue for each other       −5 %
+//!        │ ·                        κ  clients slow each other down        0 %
+//!        └────────────── N                                        together −6 %
+//! ```
+//!
+//! Gunther's universal scalability law, `X(N) = λN / (1 + σ(N−1) + κN(N−1))` with σ, κ ≥ 0
+//! (*Guerrilla Capacity Planning*, Springer 2007, ch. 4–6), is fitted to the logarithms of the
+//! rates. What is *shown* obeys σ, κ ≥ 0. What is *inferred* rests on the fit without these bounds,
+//! whose estimates are close to normal even where the truth is 0, and intervals are cut at 0
+//! afterwards: an estimate at its bound has no usual interval, and neither the percentile bootstrap
+//! nor the delta method is right there (Andrews, "Inconsistency of the Bootstrap when a Parameter
+//! is on the Boundary of the Parameter Space", Econometrica 68, 2000).
+//!
+//! The law is a description, and many servers do not obey it. Where a point is proved to lie off its
+//! curve by more than the budget, no parameter is judged.
+
+use dbdyno_model::{
+    Arm, BandPoint, CurveChange, CurveFit, CurveQuestion, Interval, PerArm, Severity, UslCurve,
+    Verdict, Warning, random,
+};
+
+use crate::error::StatsError;
+use crate::family::{self, Question};
+use crate::fit::{
+    Gradient, Means, PointLogs, Solution, contrast, least_squares, least_squares_at_least_zero,
+    nearest_to_one, of_arm, plus, residuals,
+};
+use crate::judge::{DECISION_ALPHA, SHOWN_CONFIDENCE, budget_log, few_rounds};
+use crate::power::MIN_PAIRS;
+use crate::quotient::ratio_bounds;
+use crate::student::{Estimate, normal_below, quantile};
+
+/// Fewer points do not tell three parameters from a law that does not hold.
+pub const USL_POINTS_LEAST: usize = 4;
+/// The largest number of clients must be this many times the smallest one, so that contention can be
+/// told from coherency.
+const USL_SPREAD_LEAST: f64 = 4.0;
+/// The smallest number of clients; with more, the rate of one client would be guessed.
+const USL_SMALLEST_MOST: f64 = 2.0;
+/// Nothing is said beyond this many times the largest number of clients.
+const USL_REACH: f64 = 2.0;
+
+/// What the rates at several client counts say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Curves {
+    /// The fitted curves, without their bands; `None` where there are too few points.
+    pub fit: Option<CurveFit>,
+    /// Why there is no fit or no verdict, and what speaks against the assumptions.
+    pub warnings: Vec<Warning>,
+}
+
+/// Fits the universal scalability law to both arms and judges what differs, from `points`, the
+/// logarithms of rates by number of clients; see [`crate::judge_lives`] for `between_sd` and
+/// [`crate::judge()`] for `budget`.
+///
+/// The five questions are one family: chance calls any of them slower or faster in no more than
+/// [`DECISION_ALPHA`] of all pairs of curves in which nothing changed (Holm), and *equal* is proved
+/// for all five together with 95 % confidence. Effects of σ and κ are those on the rate at the
+/// largest number of clients; with that of λ they add up to the whole difference of the two curves
+/// there (each is the mean over both orders in which σ and κ can change, as Shapley divides a sum).
+///
+/// Assumes independent pairs at every client count, noise of at most some per cent, and that the
+/// law describes the server; where the points speak against the last, no question is answered.
+///
+/// # Errors
+/// A point without pairs, a logarithm that is not finite or beyond ±50, a budget outside
+/// 0 ≤ budget < 1.
+pub fn usl(points: &[PointLogs], between_sd: f64, budget: f64) -> Result<Curves, StatsError> {
+    let budget_log = budget_log(budget)?;
+    let means = Means::of(points)?;
+    if let Some(warning) = too_few(&means.at) {
+        return Ok(Curves { fit: None, warnings: vec![warning] });
+    }
+    let fitted = |arm: Arm| Fitted::of(&means.at, &means.logs[arm]);
+    let (Some(base), Some(test)) = (fitted(Arm::Base), fitted(Arm::Test)) else {
+        return Ok(Curves { fit: None, warnings: vec![superlinear()] });
+    };
+    let both = PerArm { base, test };
+    let limit = USL_REACH * means.at.iter().copied().fold(0.0, f64::max);
+    let arms = PerArm::try_from_fn(|arm| both[arm].curve(points, arm, limit))?;
+    let least = points.iter().map(|point| point.pairs.len()).min().unwrap_or(0);
+    let mut warnings = few_rounds(u32::try_from(least).unwrap_or(u32::MAX), "pairs of rounds");
+    let against = misfit(points, &both, budget_log)?;
+    let changes = if against.is_none() {
+        let asked = Asked { points, both: &both, arms: &arms, between_sd, limit };
+        asked.changes(least >= MIN_PAIRS as usize, budget_log)?
+    } else {
+        Vec::new()
+    };
+    warnings.extend(against);
+    Ok(Curves { fit: Some(CurveFit { arms, changes }), warnings })
+}
+
+/// Fills in the bands of curves that were fitted to `points`: bootstrap over pairs. Pairs of each
+/// point are drawn with replacement, both arms together; percentiles are those of the expanded
+/// interval (Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician
+/// 69, 2015), without which few pairs give bands that are too narrow. Drawn for `seed`.
+///
+/// Assumes what [`usl`] assumes. Each place of the band holds by itself with 95 %.
+///
+/// # Errors
+/// As [`usl`].
+pub fn usl_bands(points: &[PointLogs], fit: &mut CurveFit, seed: u64) -> Result<(), StatsError> {
+    const DRAWS: u64 = 400;
+    const PLACES: usize = 32;
+    let means = Means::of(points)?;
+    let limit = USL_REACH * means.at.iter().copied().fold(0.0, f64::max);
+    let place = |index: usize| limit.powf(index as f64 / (PLACES - 1) as f64);
+    let mut drawn: PerArm<Vec<Vec<f64>>> = PerArm::from_fn(|_| vec![Vec::new(); PLACES]);
+    for draw in 0..DRAWS {
+        let logs = resampled(points, &means, random::stream(&[seed, BANDS, draw]));
+        for arm in Arm::BOTH {
+            let Some(held) = held(&means.at, &logs[arm]) else { continue };
+            for (index, rates) in drawn[arm].iter_mut().enumerate() {
+                rates.extend(law(&held.theta, place(index)).map(|(log, _)| log));
+            }
+        }
+    }
+    for arm in Arm::BOTH {
+        let Some(fitted) = Fitted::of(&means.at, &means.logs[arm]) else { continue };
+        let band = drawn[arm].iter_mut().enumerate().filter_map(|(index, logs)| {
+            let (log, _) = law(&fitted.held.theta, place(index))?;
+            let (_, slopes) = law(&fitted.free.theta, place(index))?;
+            let degrees = contrast(points, log, &of_arm(&fitted.free, arm, slopes), 0.0).degrees;
+            let (low, high) = expanded(logs, degrees)?;
+            let rate = Interval {
+                estimate: log.exp(),
+                low: low.min(log).exp(),
+                high: high.max(log).exp(),
+            };
+            Some(BandPoint { clients: place(index), rate })
+        });
+        fit.arms[arm].band = band.collect();
+    }
+    Ok(())
+}
+
+/// The key of the draws of bands.
+const BANDS: u64 = 0x7573_6c5f_6261_6e64;
+
+/// Means of pairs drawn anew, as far from the means as their number lets expect of new pairs.
+fn resampled(points: &[PointLogs], means: &Means, mut random: random::Stream) -> PerArm<Vec<f64>> {
+    let mut logs = means.logs.clone();
+    for (index, point) in points.iter().enumerate() {
+        let n = point.pairs.len();
+        let mut sum = PerArm { base: 0.0, test: 0.0 };
+        for _ in 0..n {
+            let pair = &point.pairs[random.below(n as u64) as usize];
+            Arm::BOTH.into_iter().for_each(|arm| sum[arm] += pair[arm]);
+        }
+        let wider = if n > 1 { (n as f64 / (n - 1) as f64).sqrt() } else { 1.0 };
+        for arm in Arm::BOTH {
+            let mean = means.logs[arm][index];
+            logs[arm][index] = mean + wider * (sum[arm] / n as f64 - mean);
+        }
+    }
+    logs
+}
+
+/// The percentiles between which a value lies with 95 %, as far out as Student's t is against the
+/// normal distribution.
+fn expanded(values: &mut [f64], degrees: f64) -> Option<(f64, f64)> {
+    values.sort_by(f64::total_cmp);
+    let (Some(first), Some(last)) = (values.first(), values.last()) else { return None };
+    if degrees <= 0.0 {
+        return Some((f64::NEG_INFINITY, f64::INFINITY));
+    }
+    let tail = normal_below(-quantile(0.5 + SHOWN_CONFIDENCE / 2.0, degrees));
+    let rank = tail * (values.len() + 1) as f64;
+    if rank < 1.0 {
+        return Some((*first, *last));
+    }
+    let at = |rank: f64| {
+        let (whole, part) = (rank.floor() as usize, rank.fract());
+        let next = values[whole.min(values.len() - 1)];
+        values[whole - 1] + part * (next - values[whole - 1])
+    };
+    Some((at(rank), at((values.len() + 1) as f64 - rank)))
+}
+
+/// `ln X(N)` with its derivatives by ln λ, σ and κ.
+fn law(theta: &[f64; 3], clients: f64) -> Option<(f64, [f64; 3])> {
+    let (waits, talks) = (clients - 1.0, clients * (clients - 1.0));
+    let divisor = 1.0 + theta[1] * waits + theta[2] * talks;
+    (divisor > 0.0 && divisor.is_finite()).then(|| {
+        let log = theta[0] + clients.ln() - divisor.ln();
+        (log, [1.0, -waits / divisor, -talks / divisor])
+    })
+}
+
+/// Linear least squares of `N/X = (1 + σ(N−1) + κN(N−1)) / λ` with relative weights.
+fn start(at: &[f64], logs: &[f64], free: [bool; 3]) -> Option<[f64; 3]> {
+    let row = |(&clients, &log): (&f64, &f64)| {
+        let share = (log - clients.ln()).exp();
+        [share, share * (clients - 1.0), share * clients * (clients - 1.0)]
+    };
+    let rows: Vec<[f64; 3]> = at.iter().zip(logs).map(row).collect();
+    let [inverse, waits, talks] = nearest_to_one(&rows, free)?;
+    (inverse > 0.0).then(|| [-inverse.ln(), waits / inverse, talks / inverse])
+}
+
+fn held(at: &[f64], logs: &[f64]) -> Option<Solution<3>> {
+    least_squares_at_least_zero(law, at, logs, |free| start(at, logs, free), [1, 2])
+}
+
+/// The number of clients with the highest rate.
+fn peak(theta: &[f64; 3]) -> f64 {
+    if theta[2] <= 0.0 {
+        return if theta[1] < 1.0 { f64::INFINITY } else { 1.0 };
+    }
+    ((1.0 - theta[1]).max(0.0) / theta[2]).sqrt().max(1.0)
+}
+
+/// The fit of one arm: with σ, κ ≥ 0 to be shown, and without these bounds to infer from.
+struct Fitted {
+    held: Solution<3>,
+    free: Solution<3>,
+}
+
+impl Fitted {
+    fn of(at: &[f64], logs: &[f64]) -> Option<Fitted> {
+        let held = held(at, logs)?;
+        let from = start(at, logs, [true; 3])
+            .filter(|theta| at.iter().all(|&clients| law(theta, clients).is_some()));
+        let free = least_squares(law, at, logs, from.unwrap_or(held.theta), [true; 3])?;
+        Some(Fitted { held, free })
+    }
+
+    fn parameter(&self, points: &[PointLogs], arm: Arm, index: usize) -> Estimate {
+        let mut slopes = [0.0; 3];
+        slopes[index] = 1.0;
+        contrast(points, self.free.theta[index], &of_arm(&self.free, arm, slopes), 0.0)
+    }
+
+    /// The logarithm of the highest rate within the reach, as a contrast: to first order, moving the
+    /// peak does not change its height.
+    fn height(&self, limit: f64) -> Option<(f64, [f64; 3])> {
+        law(&self.free.theta, peak(&self.free.theta).min(limit))
+    }
+
+    fn curve(&self, points: &[PointLogs], arm: Arm, limit: f64) -> Result<UslCurve, StatsError> {
+        let theta = &self.held.theta;
+        let lambda = self.parameter(points, arm, 0).bounds(SHOWN_CONFIDENCE)?;
+        let at_least_zero = |index: usize| {
+            let (low, high) = self.parameter(points, arm, index).bounds(SHOWN_CONFIDENCE)?;
+            Ok::<_, StatsError>(around(theta[index], low.max(0.0), high.max(0.0)))
+        };
+        let peak_clients = self.peak_clients(points, arm, limit);
+        let misfit = self.held.residuals.iter().map(|left| left.exp_m1().abs()).fold(0.0, f64::max);
+        Ok(UslCurve {
+            lambda: around(theta[0].exp(), lambda.0.exp(), lambda.1.exp()),
+            sigma: at_least_zero(1)?,
+            kappa: at_least_zero(2)?,
+            peak_rate: self.peak_rate(points, arm, limit, peak_clients)?,
+            peak_clients,
+            misfit,
+            band: Vec::new(),
+        })
+    }
+
+    /// N*² is the ratio of 1 − σ and κ, whose interval is Fieller's: it has no upper end where κ may
+    /// be 0.
+    fn peak_clients(&self, points: &[PointLogs], arm: Arm, limit: f64) -> Interval {
+        let [_, sigma, kappa] = self.free.theta;
+        let along =
+            |by_sigma: f64, by_kappa: f64| of_arm(&self.free, arm, [0.0, by_sigma, by_kappa]);
+        let ratio = if kappa > 0.0 { (1.0 - sigma).max(0.0) / kappa } else { limit * limit };
+        let of = |numerator: f64, denominator: f64| {
+            contrast(points, 0.0, &along(-numerator, denominator), 0.0)
+        };
+        let (low, high) = ratio_bounds(
+            [1.0 - sigma, kappa],
+            [of(1.0, 0.0), of(0.0, 1.0), of(1.0, -ratio)],
+            ratio,
+            SHOWN_CONFIDENCE,
+        );
+        let within = |squared: f64| {
+            let clients = squared.max(1.0).sqrt();
+            if clients > limit { f64::INFINITY } else { clients }
+        };
+        let estimate = peak(&self.held.theta);
+        let estimate = if estimate > limit { f64::INFINITY } else { estimate };
+        around(estimate, within(low).min(limit), within(high))
+    }
+
+    /// X_max is not bounded above where the peak may lie beyond the reach.
+    fn peak_rate(
+        &self,
+        points: &[PointLogs],
+        arm: Arm,
+        limit: f64,
+        clients: Interval,
+    ) -> Result<Interval, StatsError> {
+        let height = law(&self.held.theta, peak(&self.held.theta).min(limit));
+        let (Some((shown, _)), Some((log, slopes))) = (height, self.height(limit)) else {
+            return Ok(Interval { estimate: f64::NAN, low: 0.0, high: f64::INFINITY });
+        };
+        let contrast = contrast(points, log, &of_arm(&self.free, arm, slopes), 0.0);
+        let (low, high) = contrast.bounds(SHOWN_CONFIDENCE)?;
+        let is_seen = clients.estimate.is_finite();
+        let high = if clients.high.is_finite() { high.exp() } else { f64::INFINITY };
+        let low = low.exp().min(shown.exp());
+        let estimate = if is_seen { shown.exp() } else { f64::INFINITY };
+        Ok(around(estimate, low, high))
+    }
+}
+
+/// An interval that holds its estimate.
+fn around(estimate: f64, low: f64, high: f64) -> Interval {
+    Interval { estimate, low: low.min(estimate), high: high.max(estimate) }
+}
+
+/// The five questions about two curves.
+struct Asked<'a> {
+    points: &'a [PointLogs],
+    both: &'a PerArm<Fitted>,
+    arms: &'a PerArm<UslCurve>,
+    between_sd: f64,
+    limit: f64,
+}
+
+impl Asked<'_> {
+    fn changes(&self, may_tell: bool, budget_log: f64) -> Result<Vec<CurveChange>, StatsError> {
+        let questions = CurveQuestion::ALL.map(|question| self.estimate(question));
+        let confidence = family::simultaneous(questions.len());
+        let mut asked = Vec::with_capacity(questions.len());
+        for (estimate, p_value) in &questions {
+            let (low, high) = estimate.bounds(confidence)?;
+            asked.push(Question { better: estimate.mean, p_value: *p_value, low, high });
+        }
+        let verdicts = family::verdicts(&asked, questions.len(), budget_log);
+        let answers = CurveQuestion::ALL.into_iter().zip(&questions).zip(verdicts);
+        let change = |((question, (estimate, _)), verdict): ((_, &(Estimate, f64)), Verdict)| {
+            let (low, high) = estimate.bounds(SHOWN_CONFIDENCE)?;
+            Ok(CurveChange {
+                question,
+                effect: Interval {
+                    estimate: estimate.mean.exp(),
+                    low: low.exp(),
+                    high: high.exp(),
+                },
+                verdict: if may_tell { verdict } else { Verdict::Undecided },
+            })
+        };
+        answers.map(change).collect()
+    }
+
+    /// The logarithm of the effect and the p-value of "none".
+    fn estimate(&self, question: CurveQuestion) -> (Estimate, f64) {
+        let unknown = Estimate { mean: f64::NAN, standard_error: 0.0, degrees: 0.0 };
+        let found = match question {
+            CurveQuestion::SingleClient => {
+                let logs = PerArm::from_fn(|arm| self.both[arm].free.theta[0]);
+                Some((logs.test - logs.base, PerArm::from_fn(sign).map(|s| [s, 0.0, 0.0])))
+            }
+            CurveQuestion::Contention => self.explained(1),
+            CurveQuestion::Coherency => self.explained(2),
+            CurveQuestion::PeakRate => self.higher(),
+            CurveQuestion::PeakClients => return self.later().unwrap_or((unknown, 1.0)),
+        };
+        let Some((value, slopes)) = found else { return (unknown, 1.0) };
+        let estimate = self.contrast(value, slopes);
+        (estimate, estimate.p_value())
+    }
+
+    fn contrast(&self, value: f64, slopes: PerArm<[f64; 3]>) -> Estimate {
+        contrast(self.points, value, &self.gradient(slopes), self.between_sd)
+    }
+
+    fn gradient(&self, slopes: PerArm<[f64; 3]>) -> Gradient {
+        let of = |arm: Arm| of_arm(&self.both[arm].free, arm, slopes[arm]);
+        plus(&of(Arm::Base), &of(Arm::Test), 1.0)
+    }
+
+    /// What the change of σ (1) or κ (2) does to the logarithm of the rate at the largest number of
+    /// clients: the mean of doing it before and after the change of the other one.
+    fn explained(&self, index: usize) -> Option<(f64, PerArm<[f64; 3]>)> {
+        let clients = self.limit / USL_REACH;
+        let factor = [0.0, clients - 1.0, clients * (clients - 1.0)];
+        let other = 3 - index;
+        let of = |arm: Arm, index: usize| self.both[arm].free.theta[index];
+        // The divisor of the law with this parameter of one arm and the other one of another.
+        let divisor = |own: Arm, others: Arm| {
+            let sum = 1.0 + of(own, index) * factor[index] + of(others, other) * factor[other];
+            (sum > 0.0).then_some(sum)
+        };
+        let mut value = 0.0;
+        let mut slopes = PerArm { base: [0.0; 3], test: [0.0; 3] };
+        for own in Arm::BOTH {
+            for others in Arm::BOTH {
+                let divisor = divisor(own, others)?;
+                let weight = -sign(own) / 2.0;
+                value += weight * divisor.ln();
+                slopes[own][index] += weight * factor[index] / divisor;
+                slopes[others][other] += weight * factor[other] / divisor;
+            }
+        }
+        Some((value, slopes))
+    }
+
+    /// Whether both peaks lie within the reach.
+    fn are_seen(&self) -> bool {
+        Arm::BOTH.into_iter().all(|arm| self.arms[arm].peak_clients.high.is_finite())
+    }
+
+    fn higher(&self) -> Option<(f64, PerArm<[f64; 3]>)> {
+        if !self.are_seen() {
+            return None;
+        }
+        let heights = PerArm {
+            base: self.both.base.height(self.limit)?,
+            test: self.both.test.height(self.limit)?,
+        };
+        let slopes = PerArm::from_fn(|arm| heights[arm].1.map(|slope| sign(arm) * slope));
+        Some((heights.test.0 - heights.base.0, slopes))
+    }
+
+    /// ln N* is shown; whether it changed is asked of `(1−σ)κ` across the arms, which is linear in
+    /// each parameter.
+    fn later(&self) -> Option<(Estimate, f64)> {
+        let inner = |arm: Arm| {
+            let [_, sigma, kappa] = self.both[arm].free.theta;
+            (sigma < 1.0 && kappa > 0.0).then_some((1.0 - sigma, kappa))
+        };
+        let (base, test) = (inner(Arm::Base)?, inner(Arm::Test)?);
+        if !self.are_seen() {
+            return None;
+        }
+        let half_log = |(rest, kappa): (f64, f64)| (rest / kappa).ln() / 2.0;
+        let slopes = PerArm { base, test };
+        let slopes = PerArm::from_fn(|arm| {
+            let (rest, kappa) = slopes[arm];
+            [0.0, -sign(arm) / (2.0 * rest), -sign(arm) / (2.0 * kappa)]
+        });
+        let shown = self.contrast(half_log(test) - half_log(base), slopes);
+        let crossed = test.0 * base.1 - base.0 * test.1;
+        let slopes = PerArm { base: [0.0, test.1, test.0], test: [0.0, -base.1, -base.0] };
+        Some((shown, self.contrast(crossed, slopes).p_value()))
+    }
+}
+
+fn sign(arm: Arm) -> f64 {
+    match arm {
+        Arm::Base => -1.0,
+        Arm::Test => 1.0,
+    }
+}
+
+fn too_few(at: &[f64]) -> Option<Warning> {
+    let smallest = at.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = at.iter().copied().fold(0.0, f64::max);
+    let why = if at.len() < USL_POINTS_LEAST {
+        format!("it has {}", at.len())
+    } else if smallest > USL_SMALLEST_MOST {
+        format!("its smallest number of clients is {smallest}")
+    } else if largest < USL_SPREAD_LEAST * smallest {
+        format!("it goes from {smallest} to {largest}")
+    } else {
+        return None;
+    };
+    let text = format!(
+        "a curve over clients needs {USL_POINTS_LEAST} client counts or more, from 1 or 2 to at \
+         least {USL_SPREAD_LEAST} times that, and {why}; try --clients 1,2,4,8,16"
+    );
+    Some(Warning::new(Severity::Note, "curve-few-counts", text))
+}
+
+fn superlinear() -> Warning {
+    let text = "the universal scalability law does not describe these points: the rate grows faster \
+                than the number of clients; see whether few clients let processors sleep (--pin)";
+    Warning::new(Severity::Caution, "curve-superlinear", text)
+}
+
+/// Where the points are proved to be off the curve by more than the budget: by all points of both
+/// arms together at [`DECISION_ALPHA`].
+fn misfit(
+    points: &[PointLogs],
+    both: &PerArm<Fitted>,
+    budget_log: f64,
+) -> Result<Option<Warning>, StatsError> {
+    let alpha = DECISION_ALPHA / (2 * points.len()) as f64;
+    let mut worst = None::<(f64, f64, Arm)>;
+    for arm in Arm::BOTH {
+        let fitted = &both[arm];
+        let is_off = fitted.held.residuals.iter().any(|left| left.abs() > budget_log);
+        for index in [1, 2] {
+            let (_, high) = fitted.parameter(points, arm, index).bounds(1.0 - alpha)?;
+            if high < 0.0 && is_off {
+                return Ok(Some(superlinear()));
+            }
+        }
+        for (estimate, point) in residuals(points, &fitted.free, law, arm).iter().zip(points) {
+            let proved = estimate.p_value() < alpha && estimate.mean.abs() > budget_log;
+            let is_worse = worst.is_none_or(|(left, ..)| estimate.mean.abs() > left.abs());
+            if proved && is_worse {
+                worst = Some((estimate.mean, point.at, arm));
+            }
+        }
+    }
+    let told = |(left, clients, arm): (f64, f64, Arm)| {
+        let (percent, word) =
+            (left.exp_m1().abs() * 100.0, if left > 0.0 { "more" } else { "less" });
+        let text = format!(
+            "the universal scalability law does not describe these points, so no parameter is \
+             judged: at {clients} clients {arm} does {percent:.1} % {word} than its curve, beyond \
+             noise and budget; try fewer clients, up to where the rate stops growing"
+        );
+        Warning::new(Severity::Caution, "curve-misfit", text)
+    };
+    Ok(worst.map(told))
+}
