@@ -148,8 +148,12 @@ impl Plan {
     }
 
     /// Whether both servers are started again before this pair, when a cell has `pairs` of them:
-    /// restarts part the pairs into lives of equal length, an even number of pairs each.
+    /// restarts part the pairs into lives of equal length, an even number of pairs each; where
+    /// results are looked at, a life is what lies between two looks.
     pub fn restarts_before(&self, pair: u32, pairs: u32) -> bool {
+        if let (Some((between, _)), true) = (self.stopping.looks(), self.restarts > 0) {
+            return pair > 0 && pair.is_multiple_of(between);
+        }
         let lives = (self.restarts + 1).min(pairs / 2).max(1);
         let begins = |life: u32| 2 * ((u64::from(life) * u64::from(pairs / 2)) / u64::from(lives));
         (1..lives).any(|life| begins(life) == u64::from(pair))
@@ -252,6 +256,10 @@ mod tests {
         assert_eq!(at(200, 0), []);
         assert_eq!(at(4, 9), [2], "a life has at least two pairs");
         assert_eq!(at(1, 3), []);
+        let stopping = Stopping::Decided { pairs: 8, horizon: 3 };
+        let plan = Plan { restarts: 2, stopping, ..plan(30) };
+        let begin = (0..30).filter(|&pair| plan.restarts_before(pair, 30));
+        assert_eq!(begin.collect::<Vec<_>>(), [8, 16, 24], "however many pairs there come to be");
     }
 
     #[test]

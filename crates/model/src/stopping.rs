@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   fixed        ├──────────────────────────┤           all pairs, judged once
-//!   detect       ├── pilot ──┤┄┄┄┄┄┄┄┄┄┄┄┤              as the pilot asks for
 //!   decided      ├──┼──┼──┼──┼ slower                   judged after each life
+//!   detect       ├──┼──┼──┼──┼──┼──┼ sharp enough       the same, and blind to the result
 //! ```
 //!
 //! The rule is part of the plan and of the stored run. Whoever looks early and stops when the
@@ -20,14 +20,6 @@ pub enum Stopping {
     /// When all pairs of the plan are measured.
     #[default]
     Fixed,
-    /// When there are as many lives as an effect needs. How many, is set once, from the noise of
-    /// the first lives, whatever their mean is.
-    Detect {
-        /// Change of rQPS that is to be found, as a share (0.01 = 1 %).
-        effect: f64,
-        /// The chance with which it is to be found.
-        power: f64,
-    },
     /// As soon as the cell is decided, which is looked at after each life.
     Decided {
         /// Pairs in a life; where servers live once, in a stretch that is one value of the mean.
@@ -36,35 +28,58 @@ pub enum Stopping {
         /// allowed, and tell little.
         horizon: u32,
     },
+    /// As [`Stopping::Decided`], and it also ends when a change as large as was asked for would
+    /// have been found: for effects of which nobody knew beforehand how long they take.
+    Detect {
+        /// As in [`Stopping::Decided`].
+        pairs: u32,
+        /// As in [`Stopping::Decided`].
+        horizon: u32,
+        /// Change of rQPS that is to be found, as a share (0.01 = 1 %).
+        effect: f64,
+        /// The chance with which it is to be found.
+        power: f64,
+    },
 }
 
 impl Stopping {
-    /// Whether results are looked at before the end, and may end it.
-    pub fn is_sequential(self) -> bool {
-        matches!(self, Stopping::Decided { .. })
+    /// Where results are looked at before the end: pairs between two looks, and the horizon.
+    pub fn looks(self) -> Option<(u32, u32)> {
+        match self {
+            Stopping::Fixed => None,
+            Stopping::Decided { pairs, horizon } | Stopping::Detect { pairs, horizon, .. } => {
+                Some((pairs, horizon))
+            }
+        }
     }
 }
 
 impl FromStr for Stopping {
     type Err = String;
 
-    /// Reads the text of a store: `fixed`, `detect 0.01 0.8` or `decided 18 48`.
+    /// Reads the text of a store: `fixed`, `decided 18 48` or `detect 18 48 0.01 0.8`.
     fn from_str(text: &str) -> Result<Stopping, String> {
         let wrong = || format!("{text:?} is no rule for stopping");
         let share = |text: &str| {
             let share = text.parse::<f64>().ok();
             share.filter(|share| *share > 0.0 && *share < 1.0).ok_or_else(wrong)
         };
+        let number = |text: &str| match text.parse() {
+            Ok(number @ 1..) => Ok(number),
+            _ => Err(wrong()),
+        };
         let words: Vec<&str> = text.split(' ').collect();
         match *words.as_slice() {
             ["fixed"] => Ok(Stopping::Fixed),
-            ["detect", effect, power] => {
-                Ok(Stopping::Detect { effect: share(effect)?, power: share(power)? })
+            ["decided", pairs, horizon] => {
+                Ok(Stopping::Decided { pairs: number(pairs)?, horizon: number(horizon)? })
             }
-            ["decided", pairs, horizon] => match (pairs.parse(), horizon.parse()) {
-                (Ok(pairs @ 1..), Ok(horizon @ 1..)) => Ok(Stopping::Decided { pairs, horizon }),
-                _ => Err(wrong()),
-            },
+            ["detect", pairs, horizon, effect, power] => Ok(Stopping::Detect {
+                pairs: number(pairs)?,
+                horizon: number(horizon)?,
+                effect: share(effect)?,
+                power: share(power)?,
+            }),
             _ => Err(wrong()),
         }
     }
@@ -75,8 +90,10 @@ impl fmt::Display for Stopping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stopping::Fixed => f.write_str("fixed"),
-            Stopping::Detect { effect, power } => write!(f, "detect {effect} {power}"),
             Stopping::Decided { pairs, horizon } => write!(f, "decided {pairs} {horizon}"),
+            Stopping::Detect { pairs, horizon, effect, power } => {
+                write!(f, "detect {pairs} {horizon} {effect} {power}")
+            }
         }
     }
 }
@@ -89,20 +106,14 @@ mod tests {
     fn the_text_of_a_store_is_read_back() {
         for rule in [
             Stopping::Fixed,
-            Stopping::Detect { effect: 0.01, power: 0.95 },
+            Stopping::Detect { pairs: 8, horizon: 9, effect: 0.01, power: 0.95 },
             Stopping::Decided { pairs: 18, horizon: 48 },
         ] {
             assert_eq!(rule.to_string().parse(), Ok(rule));
         }
-        for wrong in [
-            "",
-            "decided",
-            "decided 0 8",
-            "decided 8",
-            "detect 1%",
-            "detect 2 0.8",
-            "detect 0.1 NaN",
-        ] {
+        for wrong in
+            ["", "decided", "decided 0 8", "decided 8", "detect 8 9 1% 1", "detect 8 9 0.1 NaN"]
+        {
             assert!(wrong.parse::<Stopping>().is_err(), "{wrong:?} was taken");
         }
     }

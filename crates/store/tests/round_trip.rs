@@ -109,7 +109,7 @@ const INTERVALS: [&str; 5] = ["auto", "t", "robust", "bca", "hodges-lehmann"];
 
 const STOPPING: [Stopping; 3] = [
     Stopping::Fixed,
-    Stopping::Detect { effect: 0.01, power: 0.95 },
+    Stopping::Detect { pairs: 8, horizon: 9, effect: 0.01, power: 0.95 },
     Stopping::Decided { pairs: 18, horizon: 48 },
 ];
 

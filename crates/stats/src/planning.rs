@@ -1,0 +1,136 @@
+//! How many lives of how many pairs find an effect in the least time.
+//!
+//! ```text
+//!   life    ├─ start, warm ─┤pair pair pair pair├─ start, warm ─┤pair pair pair pair
+//!            life_s          pair_s each
+//!   sd of a life's mean  =  √( life_sd² + pair_sd² / pairs )
+//! ```
+//!
+//! More pairs in a life make its mean surer and do nothing against what the life is off by; more
+//! lives help against both and cost a start each. The best number of pairs is near
+//! `√(life_s/pair_s) · pair_sd/life_sd` (Kalibera and Jones, "Rigorous Benchmarking in Reasonable
+//! Time", ISMM 2013, § 6), whatever the effect; what is chosen here is the least time itself, for
+//! the quantiles of Student's t make few lives dearer than the formula knows.
+
+use crate::power::{PAIRS_CAP, detectable, pairs_needed};
+
+/// What disturbs a log-ratio, by level.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    /// Standard deviation of the pairs of one life.
+    pub pair_sd: f64,
+    /// Standard deviation of what lives are off by.
+    pub life_sd: f64,
+}
+
+/// What time is spent on, seconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Price {
+    /// A pair of rounds.
+    pub pair_s: f64,
+    /// A start of both servers with what they need until they are warm.
+    pub life_s: f64,
+}
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Amount {
+    /// Lives.
+    pub lives: u32,
+    /// Pairs in each.
+    pub pairs: u32,
+    /// Time that it takes.
+    pub seconds: f64,
+}
+
+/// Numbers of pairs in a life that are tried: whole blocks.
+const PAIRS_TRIED: [u32; 16] = [2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192];
+/// Fewer lives than this say too little of their own spread for any plan to rest on.
+const LIVES_LEAST: u32 = 5;
+
+impl Spread {
+    /// The standard deviation of the mean of a life with so many pairs.
+    pub fn of_life(&self, pairs: u32) -> f64 {
+        self.life_sd.hypot(self.pair_sd / f64::from(pairs.max(1)).sqrt())
+    }
+}
+
+impl Price {
+    /// The time that so many lives take.
+    pub fn of(&self, lives: u32, pairs: u32) -> f64 {
+        f64::from(lives) * (self.life_s + f64::from(pairs) * self.pair_s)
+    }
+}
+
+/// The least time that finds a change of `effect` (a share of rQPS) at level `alpha` with chance
+/// `power`. `None`: a thousand lives do not.
+///
+/// Assumes that pairs and lives are independent with means close to normal, and that spread and
+/// price are known; they are those of yesterday, or of a pilot.
+pub fn least_time(
+    spread: &Spread,
+    price: &Price,
+    effect: f64,
+    alpha: f64,
+    power: f64,
+) -> Option<Amount> {
+    let amount = |&pairs: &u32| {
+        let lives = pairs_needed(spread.of_life(pairs), effect, alpha, power).max(LIVES_LEAST);
+        Amount { lives, pairs, seconds: price.of(lives, pairs) }
+    };
+    let amounts = PAIRS_TRIED.iter().map(amount).filter(|amount| amount.lives < PAIRS_CAP);
+    amounts.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
+}
+
+/// The smallest change that can be found in `seconds`, and how. `None`: that is no time for the
+/// least that gives a verdict.
+///
+/// Assumes what [`least_time`] assumes.
+pub fn most_found(
+    spread: &Spread,
+    price: &Price,
+    seconds: f64,
+    alpha: f64,
+    power: f64,
+) -> Option<(f64, Amount)> {
+    let found = |&pairs: &u32| {
+        let lives = (seconds / price.of(1, pairs)).min(f64::from(PAIRS_CAP)) as u32;
+        let share = detectable(spread.of_life(pairs), lives, alpha, power);
+        let amount = Amount { lives, pairs, seconds: price.of(lives, pairs) };
+        share.is_finite().then_some((share, amount))
+    };
+    PAIRS_TRIED.iter().filter_map(found).min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DECISION_ALPHA, POWER};
+
+    const SPREAD: Spread = Spread { pair_sd: 0.04, life_sd: 0.009 };
+    const PRICE: Price = Price { pair_s: 0.26, life_s: 5.0 };
+
+    #[test]
+    fn the_least_time_is_near_the_optimum_of_kalibera_and_jones() {
+        let found = least_time(&SPREAD, &PRICE, 0.01, DECISION_ALPHA, POWER).unwrap();
+        let formula = (PRICE.life_s / PRICE.pair_s).sqrt() * SPREAD.pair_sd / SPREAD.life_sd;
+        assert!((found.pairs as f64 / formula).ln().abs() < 0.5, "{found:?}, not {formula}");
+        for pairs in [2, 6, 64] {
+            let lives = pairs_needed(SPREAD.of_life(pairs), 0.01, DECISION_ALPHA, POWER);
+            assert!(PRICE.of(lives, pairs) >= found.seconds, "{pairs}");
+        }
+    }
+
+    #[test]
+    fn what_a_time_finds_takes_that_time() {
+        for effect in [0.005, 0.01, 0.02] {
+            let amount = least_time(&SPREAD, &PRICE, effect, DECISION_ALPHA, POWER).unwrap();
+            let (found, again) =
+                most_found(&SPREAD, &PRICE, amount.seconds, DECISION_ALPHA, POWER).unwrap();
+            assert!(found <= effect && found > 0.9 * effect, "{effect}: {found}");
+            assert!(again.seconds <= amount.seconds);
+        }
+        assert_eq!(most_found(&SPREAD, &PRICE, 10.0, DECISION_ALPHA, POWER), None);
+        assert_eq!(least_time(&SPREAD, &PRICE, 1e-4, DECISION_ALPHA, POWER), None);
+    }
+}
