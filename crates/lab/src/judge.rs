@@ -13,10 +13,13 @@ use dbdyno_model::{
 use dbdyno_stats as stats;
 
 use crate::beside;
+use crate::curves;
 use crate::drift;
 use crate::error::LabError;
 use crate::insert_benchmark::{restrain, step_metrics};
+use crate::laws;
 use crate::response::{self, Judged};
+use crate::row_cost;
 use crate::saturation;
 use crate::sift::sift;
 use crate::stationary;
@@ -50,7 +53,10 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
             restrain(&step, &mut judged);
             steps.push(step);
         }
-        let of_arm = |arm: Arm| saturation::of_arm(run, &cell, arm, &arms[arm]);
+        let of_arm = |arm: Arm| {
+            let client = saturation::of_arm(run, &cell, arm, &arms[arm]);
+            client.into_iter().chain(laws::of_arm(run, &cell, arm, &arms[arm]))
+        };
         let beside = |arm: Arm| beside::short(&run.plan, &cell, arm, &arms[arm]);
         let of_cell = stationary::of_cell(run, &cell, &yardstick, &arms);
         let against = Arm::BOTH.into_iter().flat_map(of_arm).chain(of_cell);
@@ -68,10 +74,10 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
     Ok(Comparison {
         labels: labels(run),
         budget: run.plan.budget,
+        curves: curves::of_run(run, &cells)?,
+        costs: row_cost::of_run(run, &cells)?,
         cells,
         insert_benchmark: steps,
-        curves: Vec::new(),
-        costs: Vec::new(),
         audit,
         warnings,
     })
@@ -96,7 +102,10 @@ fn found_beside(findings: Vec<Finding>) -> impl Iterator<Item = Warning> {
 
 /// The pairs of rounds that a verdict rests on, and what the reader must know of those that are
 /// left out.
-fn judged_pairs<'a>(run: &'a Run, cell: &Cell) -> (Vec<PerArm<&'a Round>>, u32, Option<Warning>) {
+pub(crate) fn judged_pairs<'a>(
+    run: &'a Run,
+    cell: &Cell,
+) -> (Vec<PerArm<&'a Round>>, u32, Option<Warning>) {
     match run.plan.driving {
         Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
             let sifted = sift(run, cell, pairs_of(run, cell));
@@ -326,6 +335,42 @@ pub(crate) fn by_life(
 ) -> Vec<Vec<f64>> {
     let lives = pairs.chunk_by(|a, b| a.base.life == b.base.life && a.test.life == b.test.life);
     lives.map(|life| life.iter().map(&figure).collect()).collect()
+}
+
+/// What both arms did in several cells, as replicates of curves through them.
+pub(crate) struct Replicates {
+    /// The logarithms by place.
+    pub(crate) points: Vec<stats::PointLogs>,
+    /// The standard deviation of what the servers' lives add and the replicates do not show.
+    pub(crate) between_sd: f64,
+}
+
+/// The logarithms of a figure of the pairs at several places. Where the servers lived often enough
+/// in every cell, means of lives are the replicates; else pairs are, and the spread of lives is
+/// assumed.
+pub(crate) fn replicates(
+    arms: &PerArm<ArmSpec>,
+    places: &[(f64, Vec<PerArm<&Round>>)],
+    figure: impl Fn(&Round) -> Option<f64>,
+) -> Replicates {
+    let log = |round: &Round| figure(round).map_or(f64::NAN, f64::ln);
+    let lives: Vec<PerArm<Vec<Vec<f64>>>> = places
+        .iter()
+        .map(|(_, pairs)| PerArm::from_fn(|arm| by_life(pairs, |pair| log(pair[arm]))))
+        .collect();
+    let fewest = lives.iter().map(|lives| lives.base.len()).min().unwrap_or(0);
+    let restarted = fewest >= MANY_LIVES;
+    let logs = |lives: &[Vec<f64>]| -> Vec<f64> {
+        if restarted { lives.iter().map(|life| mean(life)).collect() } else { lives.concat() }
+    };
+    let point = |((at, _), lives): (&(f64, _), &PerArm<Vec<Vec<f64>>>)| {
+        let both = logs(&lives.base).into_iter().zip(logs(&lives.test));
+        let pairs = both.map(|(base, test)| PerArm { base, test }).collect();
+        stats::PointLogs { at: *at, pairs }
+    };
+    let points = places.iter().zip(&lives).map(point).collect();
+    let assumed = between_lives(arms) / (fewest.max(1) as f64).sqrt();
+    Replicates { points, between_sd: if restarted { 0.0 } else { assumed } }
 }
 
 /// How much two lives of these arms are taken to differ where they lived too few of them to tell.

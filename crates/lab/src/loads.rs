@@ -104,6 +104,11 @@ pub(crate) fn resolve(plan: &Plan, label: &str) -> Result<Load, LabError> {
     resolve_in(&catalog_of(plan)?, plan, label)
 }
 
+/// Whether the text of this load is in the plan.
+pub(crate) fn is_custom(plan: &Plan, label: &str) -> bool {
+    catalog_of(plan).is_ok_and(|catalog| catalog.custom_of(label).is_some())
+}
+
 /// The tables of all loads of a plan, each set once.
 pub(crate) fn datasets_of(plan: &Plan) -> Result<Vec<Arc<dyn Dataset>>, LabError> {
     let labels: Vec<&str> = plan.stages.iter().filter_map(Stage::load).collect();

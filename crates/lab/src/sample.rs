@@ -54,10 +54,12 @@ pub(crate) fn of_pairs(
     };
     let mut environment: PerArm<Environment> = PerArm::default();
     environment.base.set("host.cpu.logical", "4");
+    environment.test.set("host.cpu.logical", "4");
     let round = |key: RoundKey| {
         let rate = if key.arm == Arm::Test { 2_000 } else { 1_000 } + u64::from(key.pair % 3);
+        // As long as Little's law wants them.
         let mut latency = LatencyHistogram::new();
-        latency.record(5);
+        (0..rate).for_each(|_| latency.record(u64::from(clients) * WALL_NS / rate));
         let mut round = Round {
             key,
             life: 0,

@@ -13,7 +13,9 @@
 //! An embedded arm lives in the client's threads, which then are busy by nature: it is left out.
 
 use dbdyno_model::readings::BUSIEST_THREAD_NS;
-use dbdyno_model::{Arm, Cell, Round, Run, Severity, Target, Warning};
+use dbdyno_model::{
+    Arm, Cell, Placement, Processors, Round, Run, Setting, Severity, Target, Warning,
+};
 
 use crate::insert_benchmark;
 
@@ -89,20 +91,47 @@ fn threads(run: &Run, cell: &Cell, arm: Arm) -> f64 {
 }
 
 /// Processors that the clients of a cell can use.
-fn processors(run: &Run, cell: &Cell) -> f64 {
+pub(crate) fn processors(run: &Run, cell: &Cell) -> f64 {
+    let all = logical(run).map_or(f64::INFINITY, |all| all as f64);
+    placement(run, cell).map_or(all, |place| counted(place.clients, all))
+}
+
+/// Processors that the server of an arm can use in a cell: those of its placement, and what the
+/// kernel lets it have of them.
+pub(crate) fn server_processors(run: &Run, cell: &Cell, arm: Arm) -> f64 {
+    let spec = &run.plan.arms[arm];
+    let all = run.environment[arm].get("host.cpu.logical").parse().unwrap_or(f64::INFINITY);
+    if spec.is_embedded() {
+        return all;
+    }
+    let there = placement(run, cell).map_or(all, |place| counted(place.servers, all));
+    let Target::Release(release) = &spec.target else { return there };
+    let allowed = release.settings.iter().find_map(|setting| match setting {
+        Setting::Cpus(milli) => Some(f64::from(*milli) / 1e3),
+        _ => None,
+    });
+    // Each member of a topology is let have as much.
+    allowed.filter(|_| spec.begin.topology.is_none()).map_or(there, |allowed| allowed.min(there))
+}
+
+/// Processors on which we may run; `None` where that is not known.
+pub(crate) fn logical(run: &Run) -> Option<usize> {
     let environment = &run.environment.base;
     let own = environment.get(PROCESSORS).parse().ok();
-    let logical: Option<usize> =
-        own.or_else(|| environment.get("host.cpu.logical").parse().ok()).filter(|&all| all > 0);
-    let all: Vec<usize> = (0..logical.unwrap_or(0)).collect();
+    own.or_else(|| environment.get("host.cpu.logical").parse().ok()).filter(|&all| all > 0)
+}
+
+/// Where clients and servers of a cell are put; `None` where they are not.
+pub(crate) fn placement(run: &Run, cell: &Cell) -> Option<Placement> {
+    let all: Vec<usize> = (0..logical(run).unwrap_or(0)).collect();
     // Servers by URL are never moved, and then neither are the clients.
     let is_ours = |arm| !matches!(run.plan.arms[arm].target, Target::Url(_));
     let placement = run.plan.pin.placement(cell.clients, &all);
-    match placement.filter(|_| Arm::BOTH.into_iter().all(is_ours)) {
-        Some(placement) if placement.is_one_processor() => 1.0,
-        Some(placement) if !placement.clients.is_any() => placement.clients.count() as f64,
-        _ => logical.map_or(f64::INFINITY, |all| all as f64),
-    }
+    placement.filter(|_| Arm::BOTH.into_iter().all(is_ours))
+}
+
+fn counted(processors: Processors, all: f64) -> f64 {
+    if processors.is_any() { all } else { processors.count() as f64 }
 }
 
 fn busy_client(arm: Arm, share: f64) -> Option<Warning> {

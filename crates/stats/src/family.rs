@@ -1,11 +1,11 @@
 //! Several questions about one object, answered together.
 //!
 //! A curve is asked five questions, and in one of them chance speaks five times as often as in one
-//! alone. *Slower* and *faster* are given by Holm's step-down rule ("A simple sequentially rejective
-//! multiple test procedure", Scandinavian Journal of Statistics 6, 1979): where nothing changed, any
-//! of them is said in no more than a share [`DECISION_ALPHA`] of all families, however the
-//! questions hang together. *Equal* needs an interval within the budget that holds for all questions
-//! at once with 95 % confidence (Bonferroni).
+//! alone. *Slower* and *faster* are given by Holm's step-down rule ("A simple sequentially
+//! rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979): where nothing
+//! changed, any of them is said in no more than a share [`DECISION_ALPHA`] of all families, however
+//! the questions hang together. *Equal* needs an interval within the budget that holds for all
+//! questions at once with 95 % confidence (Bonferroni).
 
 use dbdyno_model::Verdict;
 

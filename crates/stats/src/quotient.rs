@@ -11,9 +11,9 @@
 use crate::student::{Estimate, quantile};
 
 /// The bounds of `numerator ÷ denominator`, neither of which is negative in truth, at this
-/// confidence. `errors` are those of the numerator, of the denominator, and of numerator − `ratio` ·
-/// denominator, where `ratio` is the quotient of the two, or any other positive number where there
-/// is none.
+/// confidence. `errors` are those of the numerator, of the denominator, and of numerator less
+/// `ratio` times denominator, where `ratio` is the quotient of the two, or any other positive
+/// number where there is none.
 pub(crate) fn ratio_bounds(
     [numerator, denominator]: [f64; 2],
     errors: [Estimate; 3],

@@ -17,8 +17,8 @@
 //! nor the delta method is right there (Andrews, "Inconsistency of the Bootstrap when a Parameter
 //! is on the Boundary of the Parameter Space", Econometrica 68, 2000).
 //!
-//! The law is a description, and many servers do not obey it. Where a point is proved to lie off its
-//! curve by more than the budget, no parameter is judged.
+//! The law is a description, and many servers do not obey it. Where a point is proved to lie off
+//! its curve by more than the budget, no parameter is judged.
 
 use dbdyno_model::{
     Arm, BandPoint, CurveChange, CurveFit, CurveQuestion, Interval, PerArm, Severity, UslCurve,
@@ -38,8 +38,8 @@ use crate::student::{Estimate, normal_below, quantile};
 
 /// Fewer points do not tell three parameters from a law that does not hold.
 pub const USL_POINTS_LEAST: usize = 4;
-/// The largest number of clients must be this many times the smallest one, so that contention can be
-/// told from coherency.
+/// The largest number of clients must be this many times the smallest one, so that contention can
+/// be told from coherency.
 const USL_SPREAD_LEAST: f64 = 4.0;
 /// The smallest number of clients; with more, the rate of one client would be guessed.
 const USL_SMALLEST_MOST: f64 = 2.0;
@@ -238,8 +238,8 @@ impl Fitted {
         contrast(points, self.free.theta[index], &of_arm(&self.free, arm, slopes), 0.0)
     }
 
-    /// The logarithm of the highest rate within the reach, as a contrast: to first order, moving the
-    /// peak does not change its height.
+    /// The logarithm of the highest rate within the reach, as a contrast: to first order, moving
+    /// the peak does not change its height.
     fn height(&self, limit: f64) -> Option<(f64, [f64; 3])> {
         law(&self.free.theta, peak(&self.free.theta).min(limit))
     }
@@ -264,8 +264,8 @@ impl Fitted {
         })
     }
 
-    /// N*² is the ratio of 1 − σ and κ, whose interval is Fieller's: it has no upper end where κ may
-    /// be 0.
+    /// N*² is the ratio of 1 − σ and κ, whose interval is Fieller's: it has no upper end where κ
+    /// may be 0.
     fn peak_clients(&self, points: &[PointLogs], arm: Arm, limit: f64) -> Interval {
         let [_, sigma, kappa] = self.free.theta;
         let along =
@@ -472,8 +472,9 @@ fn too_few(at: &[f64]) -> Option<Warning> {
 }
 
 fn superlinear() -> Warning {
-    let text = "the universal scalability law does not describe these points: the rate grows faster \
-                than the number of clients; see whether few clients let processors sleep (--pin)";
+    let text = "the universal scalability law does not describe these points: the rate grows \
+                faster than the number of clients; see whether few clients let processors sleep \
+                (--pin)";
     Warning::new(Severity::Caution, "curve-superlinear", text)
 }
 

@@ -28,6 +28,7 @@ pub mod insert_benchmark;
 pub mod load;
 pub mod program;
 pub mod ready;
+pub mod span;
 pub mod spec;
 pub mod suggest;
 pub mod suite;
@@ -47,6 +48,7 @@ pub use load::{
 };
 pub use program::{Call, Event, Program, Statement, StatementKind, Value};
 pub use ready::ReadyLoad;
+pub use span::{Span, span};
 pub use spec::{Spec, SpecError};
 pub use suite::{SUITES, Suite};
 pub use table::Tables;

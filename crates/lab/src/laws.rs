@@ -1,0 +1,272 @@
+//! Laws that every round obeys, whatever the server does. A round that breaks one was not measured
+//! as we think, and nothing rests on it.
+//!
+//! ```text
+//!   Little (1961)          N = X·R          clients = events/s × seconds of each
+//!     closed loop            all clients are always waiting for an answer: equal
+//!     with pauses            those that rest are missing: not more
+//!     open loop              connections that are in use: not more
+//!   utilisation            U = X·S          processors in use = events/s × processor time of each
+//!                                           not more than there are
+//!   counting               every event has one latency, every event that was meant one response
+//! ```
+//!
+//! Little's law is exact but for what the ends of a window cut: each client's first event began
+//! before it, and its last one ended after it. That is one event a client at most, so the longest
+//! latency, as a share of the window, bounds the difference; and the histogram is right to 0.1 %.
+//! No other tolerance is needed, and none is given. Where one event fills the window, the law says
+//! nothing, and neither do we.
+
+use dbdyno_model::{Arm, Cell, Driving, Round, Run, Severity, Warning};
+
+use crate::insert_benchmark;
+use crate::loads;
+use crate::saturation;
+
+/// What a latency is off at most by its place in the histogram, as a share, both ways.
+const RESOLUTION: f64 = 0.002;
+/// Processor time is read a little before or after the ends of the window, and some kernels count
+/// it in hundredths of a second for each thread.
+const ACCOUNTING: f64 = 0.05;
+/// Less processor time than this is too little to speak of shares of it.
+const ACCOUNTING_NS: f64 = 50e6;
+
+/// What the rounds of an arm in a cell break. A broken law of events blocks the verdict; processor
+/// time beyond what there is leaves the rate alone, but no cost is right then.
+pub(crate) fn of_arm(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec<Warning> {
+    // Its clients have several connections each, with paces of their own.
+    if insert_benchmark::step_of(cell).is_some() {
+        return Vec::new();
+    }
+    let rests = loads::resolve(&run.plan, &cell.load).is_ok_and(|load| load.rests());
+    let clients = match (&run.plan.driving, rests) {
+        (Driving::Closed, false) => Clients::AlwaysAsking,
+        _ => Clients::AtMost,
+    };
+    let (mut worst, mut counted, mut busiest) = (None::<Broken>, None, None::<Overdrawn>);
+    for round in rounds {
+        let broken = little(round, clients);
+        if let Some(broken) = broken.filter(|new| worst.is_none_or(|old| old.by < new.by)) {
+            worst = Some(broken);
+        }
+        counted = counted.or_else(|| miscounted(round));
+        for overdrawn in utilisation(run, cell, arm, round) {
+            if busiest.is_none_or(|old| old.by < overdrawn.by) {
+                busiest = Some(overdrawn);
+            }
+        }
+    }
+    let little = worst.map(|broken| broken.warning(arm, cell));
+    let counted = counted.map(|(pair, text)| {
+        let text = format!("{arm}: in pair {pair} {text}; {AGAIN}");
+        Warning::new(Severity::Blocks, "miscounted", text)
+    });
+    let busy = busiest.map(|overdrawn| overdrawn.warning(arm));
+    little.into_iter().chain(counted).chain(busy).collect()
+}
+
+const AGAIN: &str = "the round is damaged, so measure it again, and tell us if it stays so";
+
+/// What clients do between two events.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Clients {
+    /// Nothing.
+    AlwaysAsking,
+    /// They rest, or wait until they are due.
+    AtMost,
+}
+
+/// A round against Little's law.
+#[derive(Clone, Copy)]
+struct Broken {
+    pair: u32,
+    clients: f64,
+    inside: f64,
+    tolerance: f64,
+    /// How far beyond the tolerance.
+    by: f64,
+}
+
+impl Broken {
+    fn warning(&self, arm: Arm, cell: &Cell) -> Warning {
+        let text = format!(
+            "{arm}: the numbers of a round contradict each other: by Little's law its events per \
+             second and their latencies make {:.2} clients in pair {}, and {} were at work, to \
+             {:.1} %; {AGAIN}",
+            self.inside,
+            self.pair,
+            cell.clients,
+            100.0 * self.tolerance / self.clients
+        );
+        Warning::new(Severity::Blocks, "little-broken", text)
+    }
+}
+
+fn little(round: &Round, clients: Clients) -> Option<Broken> {
+    let wall_ns = round.wall_ns as f64;
+    let all = f64::from(round.key.cell.clients);
+    let inside = round.latency.mean_ns() * round.events as f64 / wall_ns;
+    let tolerance = all * (RESOLUTION + round.latency.max_ns() as f64 / wall_ns);
+    let off = match clients {
+        Clients::AlwaysAsking => (inside - all).abs(),
+        Clients::AtMost => inside - all,
+    };
+    let pair = round.key.pair;
+    let by = off - tolerance;
+    (by > 0.0).then_some(Broken { pair, clients: all, inside, tolerance, by })
+}
+
+fn miscounted(round: &Round) -> Option<(u32, String)> {
+    let pair = round.key.pair;
+    if round.latency.count() != round.events {
+        let count = round.latency.count();
+        return Some((pair, format!("{} events have {count} latencies", round.events)));
+    }
+    let open = round.open.as_ref()?;
+    let count = open.response.count();
+    (count != open.offered).then(|| {
+        (pair, format!("{} events were meant, and {count} have response times", open.offered))
+    })
+}
+
+/// A round against the utilisation law.
+#[derive(Clone, Copy)]
+struct Overdrawn {
+    pair: u32,
+    who: &'static str,
+    used: f64,
+    there: f64,
+    by: f64,
+}
+
+impl Overdrawn {
+    fn warning(&self, arm: Arm) -> Warning {
+        let text = format!(
+            "{arm}: by the utilisation law the {} used {:.2} processors in pair {}, and there are \
+             {:.2} for it: costs per operation of this arm are too high, so do not rely on them; \
+             see whether anything else runs as part of the server",
+            self.who, self.used, self.pair, self.there
+        );
+        Warning::new(Severity::Caution, "utilisation-broken", text)
+    }
+}
+
+fn utilisation(run: &Run, cell: &Cell, arm: Arm, round: &Round) -> Vec<Overdrawn> {
+    let wall_ns = round.wall_ns as f64;
+    // A client's time ends with the event that crosses the end of the window.
+    let last = round.latency.max_ns() as f64 / wall_ns;
+    let is_embedded = run.plan.arms[arm].is_embedded();
+    let sides = [
+        ("server", round.cost.server_cpu_ns, saturation::server_processors(run, cell, arm)),
+        ("client", round.cost.client_cpu_ns, saturation::processors(run, cell)),
+    ];
+    let over = |(who, cpu_ns, there): (&'static str, Option<u64>, f64)| {
+        let cpu_ns = cpu_ns? as f64;
+        let is_thread = who == "client" || is_embedded;
+        let cut = if is_thread { last } else { 0.0 };
+        let may_ns = wall_ns * there * (1.0 + ACCOUNTING + cut) + ACCOUNTING_NS;
+        let used = cpu_ns / wall_ns;
+        let pair = round.key.pair;
+        (cpu_ns > may_ns).then_some(Overdrawn { pair, who, used, there, by: used - there })
+    };
+    sides.into_iter().filter_map(over).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{LatencyHistogram, OpenLoop, Verdict};
+
+    use crate::sample::{WALL_NS, of_load, point_queries};
+
+    fn told(run: &Run) -> (Verdict, Vec<String>) {
+        let comparison = crate::compare(run).unwrap();
+        let cell = &comparison.cells[0];
+        let codes = cell.warnings.iter().map(|warning| warning.code.clone());
+        let laws = ["little-broken", "miscounted", "utilisation-broken"];
+        (cell.verdict, codes.filter(|code| laws.contains(&code.as_str())).collect())
+    }
+
+    fn latencies(count: u64, ns: u64) -> LatencyHistogram {
+        let mut latency = LatencyHistogram::new();
+        (0..count).for_each(|_| latency.record(ns));
+        latency
+    }
+
+    /// One round of sixteen whose latencies are a tenth shorter than its rate allows: half of a
+    /// crowd of clients was asleep, or a clock ran wrong.
+    #[test]
+    fn a_round_whose_latencies_do_not_fit_its_rate_blocks_the_verdict() {
+        let server = "mysql://u@h/d";
+        assert_eq!(told(&point_queries(server, 2, |_| {})), (Verdict::Faster, vec![]));
+        for percent in [90, 110] {
+            let damaged = |round: &mut Round| {
+                if (round.key.pair, round.key.arm) == (3, Arm::Base) {
+                    let ns = 2 * WALL_NS / round.events * percent / 100;
+                    round.latency = latencies(round.events, ns);
+                }
+            };
+            let expected = (Verdict::Undecided, vec!["little-broken".to_owned()]);
+            assert_eq!(told(&point_queries(server, 2, damaged)), expected, "{percent} %");
+        }
+    }
+
+    /// What the ends of a window cut is no damage: two events in a window of 2.5.
+    #[test]
+    fn long_events_are_not_held_against_a_round() {
+        let long = |round: &mut Round| {
+            (round.events, round.statements) = (4, 4 + u64::from(round.key.arm == Arm::Test));
+            round.latency = latencies(4, WALL_NS * 2 / 5);
+        };
+        assert_eq!(told(&point_queries("mysql://u@h/d", 2, long)).1, Vec::<String>::new());
+    }
+
+    #[test]
+    fn clients_that_rest_may_be_fewer_and_not_more() {
+        let at = |percent: u64| {
+            let mut run = of_load("tpcc?think=on", "mysql://u@h/d", 2, move |round: &mut Round| {
+                let ns = 2 * WALL_NS / round.events * percent / 100;
+                round.latency = latencies(round.events, ns);
+            });
+            run.plan.driving = Driving::Closed;
+            told(&run).1
+        };
+        assert_eq!(at(10), Vec::<String>::new());
+        assert_eq!(at(120), ["little-broken", "little-broken"], "both arms");
+    }
+
+    #[test]
+    fn events_and_their_times_are_counted() {
+        let lost = |round: &mut Round| {
+            if round.key.pair == 2 {
+                round.latency.record(1000);
+            }
+        };
+        let (verdict, codes) = told(&point_queries("mysql://u@h/d", 2, lost));
+        assert_eq!((verdict, codes.len()), (Verdict::Undecided, 2));
+        let meant = |round: &mut Round| {
+            let response = latencies(round.events, 1000);
+            let offered = round.events + u64::from(round.key.pair == 1);
+            round.open = Some(OpenLoop { offered, response, ..OpenLoop::default() });
+        };
+        let mut run = point_queries("mysql://u@h/d", 2, meant);
+        run.plan.driving = "rate 10000".parse().unwrap();
+        assert_eq!(told(&run).1, ["miscounted", "miscounted"]);
+    }
+
+    #[test]
+    fn processor_time_that_there_is_not_is_told() {
+        let used = |target: &str, percent: u64| {
+            let burn = move |round: &mut Round| {
+                round.cost.server_cpu_ns = Some(WALL_NS * percent / 100);
+            };
+            told(&point_queries(target, 2, burn))
+        };
+        // Four processors, 5 % of them, and 50 ms that a window of 100 ms cannot tell.
+        assert_eq!(used("mysql://u@h/d", 460), (Verdict::Faster, vec![]));
+        let both = vec!["utilisation-broken".to_owned(); 2];
+        assert_eq!(used("mysql://u@h/d", 480), (Verdict::Faster, both.clone()));
+        assert_eq!(used("mariadb:10.11?cpus=0.5", 95).1, Vec::<String>::new());
+        assert_eq!(used("mariadb:10.11?cpus=0.5", 110).1, both, "the kernel lets it have half");
+    }
+}

@@ -1,0 +1,132 @@
+//! Fixed cost and cost per row: which cells of a run differ in nothing but the number of rows.
+//!
+//! ```text
+//!   random-points_range=10     10 rows ┐
+//!   random-points             100 rows ├─ one shape ─► cost = a + b·rows ─► which of the two
+//!   random-points_range=1000 1000 rows ┘
+//!   points-covered-pk         100 rows    another shape
+//! ```
+//!
+//! Cost is per *event*, so that loads with several statements in an event are told like those with
+//! one: processor time of the server, and latency, which in the closed loop is all of the time that
+//! an event takes.
+
+use dbdyno_model::{
+    Arm, Cell, CellComparison, CostComparison, CostMeasure, CostPoint, Driving, Interval, PerArm,
+    Plan, Round, Run, Severity, Warning,
+};
+use dbdyno_stats as stats;
+use dbdyno_workload::{Span, span};
+
+use crate::error::LabError;
+use crate::insert_benchmark;
+use crate::judge::{Replicates, judged_pairs, replicates};
+use crate::loads;
+
+/// What is put on a line, and what is called by the same name.
+type Figure = fn(&Round) -> Option<f64>;
+
+const MEASURES: [(CostMeasure, Figure); 2] = [
+    (CostMeasure::ServerCpu, |round| {
+        Some(round.cost.server_cpu_ns? as f64 / 1e3 / round.events as f64)
+    }),
+    (CostMeasure::Elapsed, |round| Some(round.latency.mean_ns() / 1e3)),
+];
+
+/// Cells of one shape at one client count.
+struct Series<'a> {
+    shape: String,
+    cells: Vec<(f64, &'a CellComparison)>,
+}
+
+/// The lines of a run: one for each shape of load that was measured with several numbers of rows in
+/// the closed loop.
+pub(crate) fn of_run(run: &Run, cells: &[CellComparison]) -> Result<Vec<CostComparison>, LabError> {
+    if run.plan.driving != Driving::Closed {
+        return Ok(Vec::new());
+    }
+    let mut all: Vec<Series<'_>> = Vec::new();
+    for cell in cells {
+        let Some(Span { shape, rows }) = span_of(&run.plan, &cell.cell) else { continue };
+        let blocks = |warning: &Warning| warning.severity == Severity::Blocks;
+        if cell.warnings.iter().any(|warning| blocks(warning) && warning.code != "few-rounds") {
+            continue;
+        }
+        let shape = format!("{shape} {}", cell.cell.clients);
+        match all.iter_mut().find(|series| series.shape == shape) {
+            // The same load under two names is measured twice; the first one counts.
+            Some(series) if series.cells.iter().any(|(other, _)| *other == rows) => {}
+            Some(series) => series.cells.push((rows, cell)),
+            None => all.push(Series { shape, cells: vec![(rows, cell)] }),
+        }
+    }
+    let mut costs = Vec::new();
+    for series in all.iter_mut().filter(|series| series.cells.len() > 1) {
+        series.cells.sort_by(|a, b| a.0.total_cmp(&b.0));
+        costs.extend(of_series(run, series)?);
+    }
+    Ok(costs)
+}
+
+fn span_of(plan: &Plan, cell: &Cell) -> Option<Span> {
+    if insert_benchmark::step_of(cell).is_some() {
+        return None;
+    }
+    let load = loads::resolve(plan, &cell.load).ok()?;
+    // The tables of a custom load are its own.
+    let rows = (!loads::is_custom(plan, &cell.load)).then_some(plan.rows);
+    let mut span = span(&load, rows)?;
+    // The same load before and after writes meets two different databases.
+    if cell.load.contains(".pre") {
+        span.shape.push_str(" .pre");
+    }
+    Some(span)
+}
+
+fn of_series(run: &Run, series: &Series<'_>) -> Result<Vec<CostComparison>, LabError> {
+    let rounds: Vec<(f64, Vec<PerArm<&Round>>)> =
+        series.cells.iter().map(|(rows, cell)| (*rows, judged_pairs(run, &cell.cell).0)).collect();
+    let seen = |(_, figure): &(CostMeasure, Figure)| {
+        let mut all = rounds.iter().flat_map(|(_, pairs)| pairs);
+        let is_seen = |round| figure(round).is_some_and(|cost| cost > 0.0);
+        all.all(|pair| is_seen(pair.base) && is_seen(pair.test))
+    };
+    let measures: Vec<(CostMeasure, Figure)> = MEASURES.into_iter().filter(seen).collect();
+    let (mut logs, mut known_sd) = (Vec::new(), 0.0_f64);
+    for (_, figure) in &measures {
+        let Replicates { points, between_sd } = replicates(&run.plan.arms, &rounds, figure);
+        known_sd = known_sd.max(between_sd);
+        logs.push(points);
+    }
+    let fits = stats::row_costs(&logs, known_sd, run.plan.budget)?;
+    let mut costs = Vec::with_capacity(measures.len());
+    for ((measure, figure), fit) in measures.into_iter().zip(fits) {
+        let point = |((rows, cell), (_, pairs)): (&(f64, &CellComparison), &(f64, Vec<_>))| {
+            let cost_us = PerArm::try_from_fn(|arm| mean(pairs, arm, figure))?;
+            Ok(CostPoint { load: cell.cell.load.clone(), rows: *rows, cost_us })
+        };
+        let points: Result<Vec<CostPoint>, LabError> =
+            series.cells.iter().zip(&rounds).map(point).collect();
+        let first = &series.cells[0].1.cell;
+        costs.push(CostComparison {
+            loads: name_of(&first.load),
+            clients: first.clients,
+            measure,
+            points: points?,
+            fit: fit.fit,
+            warnings: fit.warnings,
+        });
+    }
+    Ok(costs)
+}
+
+fn mean(pairs: &[PerArm<&Round>], arm: Arm, figure: Figure) -> Result<Interval, LabError> {
+    let costs: Vec<f64> = pairs.iter().filter_map(|pair| figure(pair[arm])).collect();
+    Ok(stats::geometric_mean_interval(&costs, stats::SHOWN_CONFIDENCE)?)
+}
+
+/// A label without its number of rows.
+fn name_of(label: &str) -> String {
+    let plain = label.split(['?']).next().unwrap_or(label);
+    plain.split("_range=").next().unwrap_or(plain).to_owned()
+}
