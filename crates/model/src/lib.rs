@@ -21,6 +21,7 @@ pub mod curve;
 pub mod driving;
 mod finding;
 pub mod histogram;
+pub mod history;
 pub mod insert_benchmark;
 pub mod method;
 mod pin;
@@ -57,6 +58,10 @@ pub use curve::{
 pub use driving::{Driving, Slo};
 pub use finding::{Advice, Finding};
 pub use histogram::{LatencyHistogram, SharedHistogram};
+pub use history::{
+    Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,
+    NullKind, Shift, ShiftWeight, Slide,
+};
 pub use method::{IntervalChoice, IntervalKind};
 pub use pin::{Pin, Placement, Processors};
 pub use plan::{Cell, LoadFile, Plan, RoundKey};

@@ -39,6 +39,7 @@
 //! Everything is a pure function of its arguments. Each states what it assumes; what the numbers
 //! themselves speak against ([`Judgement::warnings`]) is a value that travels with the result.
 
+mod change;
 mod control;
 mod drift;
 mod error;
@@ -58,6 +59,10 @@ mod student;
 mod suspicion;
 mod usl;
 
+pub use change::{
+    CHANGE_VALUES_LEAST, CHANGE_VALUES_MOST, ChangeOptions, E_DIVISIVE_MOST, change_points,
+    e_divisive, is_same_shift,
+};
 pub use control::{ControlLimits, MIN_CONTROLLED};
 pub use drift::{Drift, DriftVerdict, RateAt, drift};
 pub use error::StatsError;

@@ -1,0 +1,190 @@
+//! Change points: where the level of a series of runs changed, by how much, how sure.
+//!
+//! ```text
+//!   values ─▶ scores ─▶ step or bump that stands out most ─▶ null ─▶ p ≤ α ? cut : done
+//!               ▲ tree: each part again, at half the α ◀───────────────────────┘
+//!   cuts ─▶ settle ─▶ a line explains it better? slide : shift with size and place
+//!   what is left around the levels ─▶ two modes?
+//! ```
+//!
+//! The usual tools run a t-test at the split that they chose because it is the best one, and find
+//! changes in one series of ten in which nothing changes, in four of five where neighbours resemble
+//! each other a lot (`docs/COMPARE.md`). Here the statistic that is tested *is* the largest over
+//! all places, and its null is the same largest of the same values in any other order, or of noise
+//! as correlated as the values are.
+//!
+//! *Assumed*: at most one kind of noise, whose neighbours resemble each other like AR(1) with a
+//! correlation below about 0.9. A rhythm (nights, weekends) that is longer than a few runs is a
+//! change to this function. Values of runs that were dropped because of their value are not what it
+//! expects.
+//!
+//! A shift alarms when it is as large as the budget *and* single values of the two levels hardly
+//! overlap. The second keeps series with two modes, one of which became rarer, from alarming.
+
+mod energy;
+mod null;
+mod scores;
+mod shape;
+mod size;
+mod tree;
+
+use dbdyno_model::{ChangeScale, Changes, Interval, Shift, ShiftWeight};
+
+use crate::error::StatsError;
+use crate::judge::SHOWN_CONFIDENCE;
+use null::Look;
+use scores::Scan;
+use tree::Cut;
+
+pub use energy::{E_DIVISIVE_MOST, e_divisive};
+
+/// Fewer values than this show no change at all at 1 %: with 12 there are 924 ways to part them
+/// in halves.
+pub const CHANGE_VALUES_LEAST: usize = 12;
+/// More values than this are not taken.
+pub const CHANGE_VALUES_MOST: usize = 10_000;
+
+/// What is asked of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangeOptions {
+    /// Chance of any change in a series in which nothing changes.
+    pub alpha: f64,
+    /// Smallest size that matters: a share, whatever the scale; of differences it is taken of the
+    /// median of all absolute values.
+    pub budget: f64,
+    /// Least chance that a value of the new level lies beyond one of the old one, for an alarm.
+    pub superiority: f64,
+    /// How sizes are told.
+    pub scale: ChangeScale,
+    /// Seed of the draws.
+    pub seed: u64,
+}
+
+impl ChangeOptions {
+    /// The level at which everything is decided, and superiority 0.9.
+    pub fn with_budget(budget: f64) -> ChangeOptions {
+        ChangeOptions {
+            alpha: crate::DECISION_ALPHA,
+            budget,
+            superiority: 0.9,
+            scale: ChangeScale::Share,
+            seed: 1,
+        }
+    }
+}
+
+/// The changes in `values`, which are in the order of time.
+///
+/// Fewer than [`CHANGE_VALUES_LEAST`] show none. A function of its arguments: the same values give
+/// the same answer, the same values in another unit too, and the same values backwards give the
+/// changes backwards up to what numbers of draws decide.
+///
+/// # Errors
+/// No values or too many, values that are not finite; with [`ChangeScale::Share`] values that are
+/// not positive; an `alpha` that does not lie between 0 and 1.
+pub fn change_points(values: &[f64], options: &ChangeOptions) -> Result<Changes, StatsError> {
+    check(values)?;
+    if !(options.alpha > 0.0 && options.alpha < 1.0) {
+        return Err(StatsError::Confidence(1.0 - options.alpha));
+    }
+    let scaled = scaled(values, options.scale)?;
+    if values.len() < CHANGE_VALUES_LEAST {
+        return Ok(Changes::default());
+    }
+    let mut root = tree::grow(&scaled, 0, scaled.len(), options.alpha, options.seed);
+    let mut slides = Vec::new();
+    shape::slides(&scaled, &mut root, options.scale, &mut slides);
+    let mut cuts = root.all_cuts();
+    tree::settle(&scaled, &mut cuts, 0, scaled.len());
+    let shifts = shifts(values, &scaled, &cuts, options);
+    let firsts: Vec<usize> = cuts.iter().map(|cut| cut.first).collect();
+    let left = shape::around_levels(&scaled, &firsts);
+    let modes = if slides.is_empty() { shape::modes(&left, options.scale) } else { None };
+    let scores = scores::normal_scores(&left);
+    let best = Scan::of(scores.len()).step(&scores);
+    let autocorrelation = null::correlation(Look::Step, &scores, &best).0;
+    Ok(Changes { shifts, slides, modes, autocorrelation })
+}
+
+fn check(values: &[f64]) -> Result<(), StatsError> {
+    let limit = CHANGE_VALUES_MOST;
+    match values.iter().enumerate().find(|(_, value)| !value.is_finite() || value.abs() > 1e100) {
+        _ if values.is_empty() => Err(StatsError::Empty),
+        _ if values.len() > limit => Err(StatsError::OutOfRange {
+            index: limit,
+            value: values.len() as f64,
+            limit: limit as f64,
+        }),
+        Some((index, &value)) => Err(StatsError::NotFinite { index, value }),
+        None => Ok(()),
+    }
+}
+
+/// Values on the scale on which sizes add up.
+fn scaled(values: &[f64], scale: ChangeScale) -> Result<Vec<f64>, StatsError> {
+    let log = |(index, &value): (usize, &f64)| match value > 0.0 {
+        true => Ok(value.ln()),
+        false => Err(StatsError::NotPositive { index, value }),
+    };
+    match scale {
+        ChangeScale::Share => values.iter().enumerate().map(log).collect(),
+        ChangeScale::Difference => Ok(values.to_vec()),
+    }
+}
+
+/// A size as it is told.
+fn told(size: f64, scale: ChangeScale) -> f64 {
+    match scale {
+        ChangeScale::Share => size.exp_m1(),
+        ChangeScale::Difference => size,
+    }
+}
+
+fn shifts(values: &[f64], scaled: &[f64], cuts: &[Cut], options: &ChangeOptions) -> Vec<Shift> {
+    let unit = match options.scale {
+        ChangeScale::Share => 1.0,
+        ChangeScale::Difference => {
+            size::median(&values.iter().map(|value| value.abs()).collect::<Vec<f64>>())
+        }
+    };
+    let end_of = |at: usize| cuts.get(at).map_or(values.len(), |cut| cut.first);
+    let mut shifts = Vec::with_capacity(cuts.len());
+    for (at, cut) in cuts.iter().enumerate() {
+        let begin = if at == 0 { 0 } else { cuts[at - 1].first };
+        let (first, end) = (cut.first, end_of(at + 1));
+        let (moved, above) =
+            size::shift(&scaled[begin..first], &scaled[first..end], SHOWN_CONFIDENCE, cut.null);
+        let (earliest, latest) = size::places(&scaled[begin..end], first - begin, cut.null);
+        let superiority = above.max(1.0 - above);
+        let size = Interval {
+            estimate: told(moved.estimate, options.scale),
+            low: told(moved.low, options.scale),
+            high: told(moved.high, options.scale),
+        };
+        let weight = if size.estimate.abs() < options.budget * unit {
+            ShiftWeight::WithinBudget
+        } else if superiority < options.superiority {
+            ShiftWeight::Overlaps
+        } else {
+            ShiftWeight::Alarm
+        };
+        shifts.push(Shift {
+            first,
+            earliest: (begin + earliest).min(first),
+            latest: (begin + latest).max(first),
+            p_value: cut.p_value,
+            null: cut.null,
+            size,
+            before: size::median(&values[begin..first]),
+            after: size::median(&values[first..end]),
+            superiority,
+            weight,
+        });
+    }
+    shifts
+}
+
+/// Whether two answers name the same change: each lies where the other may.
+pub fn is_same_shift(one: &Shift, other: &Shift) -> bool {
+    one.earliest <= other.latest && other.earliest <= one.latest
+}

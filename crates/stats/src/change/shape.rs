@@ -1,0 +1,174 @@
+//! What is no step: a level that slides, and two levels side by side.
+//!
+//! ```text
+//!   slide  ....·····:::::''''''      a line explains it better than the steps it was cut into
+//!   modes  ::'.':.':'.::'.'::.'      two levels, and values jump to and fro
+//! ```
+//!
+//! Both are compared by the Bayesian information criterion, n·ln(loss) + parameters·ln n, and need
+//! a margin to be named. For slides the loss of a value is its squared distance, at most that of
+//! three standard deviations, so that a spike costs both the same; the line is that of Theil and
+//! Sen.
+
+use dbdyno_model::{Modes, Slide};
+
+use super::ChangeScale;
+use super::size::median;
+use super::tree::Node;
+
+/// A line has to be so much better than steps.
+const LINE_MARGIN: f64 = 6.0;
+/// Two levels have to be so much better than one.
+const MODES_MARGIN: f64 = 10.0;
+/// Fewer values do not show two levels.
+const MODES_VALUES_LEAST: usize = 20;
+/// The smaller mode has at least this share: a few spikes are no mode.
+const MODE_SHARE_LEAST: f64 = 0.15;
+/// Distance of modes in standard deviations of one of them (Ashman, Bird and Zepf 1994 ask for 2;
+/// unimodal noise with heavy tails still passes that).
+const APART_LEAST: f64 = 3.0;
+
+/// Takes stretches that slide out of the tree, the largest first.
+pub(crate) fn slides(values: &[f64], node: &mut Node, scale: ChangeScale, found: &mut Vec<Slide>) {
+    if node.cuts.is_empty() {
+        return;
+    }
+    if let Some(slope) = line_is_better(&values[node.from..node.to], node) {
+        let size = super::told(slope * (node.to - node.from - 1) as f64, scale);
+        found.push(Slide { from: node.from, to: node.to, size });
+        node.cuts.clear();
+        node.parts.clear();
+        return;
+    }
+    for part in &mut node.parts {
+        slides(values, part, scale, found);
+    }
+}
+
+/// The slope of the line, if it explains the stretch better than the steps do.
+fn line_is_better(stretch: &[f64], node: &Node) -> Option<f64> {
+    let n = stretch.len() as f64;
+    let slope = theil_sen(stretch);
+    let level = |at: usize, value: f64| value - slope * at as f64;
+    let flat: Vec<f64> = stretch.iter().enumerate().map(|(at, &value)| level(at, value)).collect();
+    let centre = median(&flat);
+    let of_line: Vec<f64> = flat.iter().map(|value| value - centre).collect();
+    let firsts: Vec<usize> = node.all_cuts().iter().map(|cut| cut.first - node.from).collect();
+    let of_steps = around_levels(stretch, &firsts);
+    let deviation =
+        |left: &[f64]| 1.4826 * median(&left.iter().map(|value| value.abs()).collect::<Vec<f64>>());
+    let unit = deviation(&of_steps).min(deviation(&of_line));
+    if unit < 1e-12 {
+        return None;
+    }
+    let criterion = |left: &[f64], parameters: f64| {
+        let loss: f64 = left.iter().map(|value| (value / unit).powi(2).min(9.0)).sum();
+        n * (loss / n).ln() + parameters * n.ln()
+    };
+    let steps = criterion(&of_steps, 2.0 * firsts.len() as f64 + 1.0);
+    (criterion(&of_line, 2.0) + LINE_MARGIN < steps).then_some(slope)
+}
+
+/// The values around the medians of their levels.
+pub(crate) fn around_levels(values: &[f64], firsts: &[usize]) -> Vec<f64> {
+    let mut left = Vec::with_capacity(values.len());
+    let mut begin = 0;
+    for end in firsts.iter().copied().chain([values.len()]) {
+        let level = median(&values[begin..end]);
+        left.extend(values[begin..end].iter().map(|value| value - level));
+        begin = end;
+    }
+    left
+}
+
+/// The median of the slopes of all pairs; of long stretches, of pairs half a stretch apart.
+fn theil_sen(values: &[f64]) -> f64 {
+    const ALL_PAIRS_MOST: usize = 400;
+    let n = values.len();
+    let slope = |(a, b): (usize, usize)| (values[b] - values[a]) / (b - a) as f64;
+    let slopes: Vec<f64> = if n <= ALL_PAIRS_MOST {
+        (0..n).flat_map(|a| (a + 1..n).map(move |b| (a, b))).map(slope).collect()
+    } else {
+        (0..n / 2)
+            .map(|a| slope((a, a + n.div_ceil(2))))
+            .filter(|slope| slope.is_finite())
+            .collect()
+    };
+    median(&slopes)
+}
+
+/// Two levels, if there are: a mixture of two normal distributions with one deviation against one
+/// normal distribution.
+pub(crate) fn modes(left: &[f64], scale: ChangeScale) -> Option<Modes> {
+    let n = left.len() as f64;
+    if left.len() < MODES_VALUES_LEAST {
+        return None;
+    }
+    let mut sorted = left.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let mean = left.iter().sum::<f64>() / n;
+    let variance = left.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / n;
+    if variance < 1e-24 {
+        return None;
+    }
+    let one = n * (variance.ln() + 1.0) + 2.0 * n.ln();
+    let starts = [0.25, 0.5, 0.75].map(|share| sorted[(share * n) as usize]);
+    let fits = starts.into_iter().map(|start| Mixture::fit(&sorted, start, variance));
+    let best = fits.min_by(|a, b| a.loss.total_cmp(&b.loss))?;
+    let two = best.loss + 4.0 * n.ln();
+    let share = best.share_upper;
+    let is_sound = (MODE_SHARE_LEAST..=1.0 - MODE_SHARE_LEAST).contains(&share)
+        && best.upper - best.lower >= APART_LEAST * best.variance.sqrt();
+    (is_sound && two + MODES_MARGIN < one)
+        .then(|| Modes { apart: super::told(best.upper - best.lower, scale), share_upper: share })
+}
+
+/// Two normal distributions with one deviation.
+struct Mixture {
+    lower: f64,
+    upper: f64,
+    share_upper: f64,
+    variance: f64,
+    /// Minus twice the log-likelihood, without what all have in common.
+    loss: f64,
+}
+
+impl Mixture {
+    /// Expectation and maximisation from the halves below and above `start`.
+    fn fit(values: &[f64], start: f64, variance: f64) -> Mixture {
+        const ROUNDS: usize = 60;
+        let n = values.len() as f64;
+        let mean = |keep: &dyn Fn(f64) -> bool| {
+            let own: Vec<f64> = values.iter().copied().filter(|&value| keep(value)).collect();
+            own.iter().sum::<f64>() / own.len().max(1) as f64
+        };
+        let (lower, upper) = (mean(&|value| value < start), mean(&|value| value >= start));
+        let mut fit =
+            Mixture { lower, upper, share_upper: 0.5, variance: variance / 4.0, loss: f64::MAX };
+        for _ in 0..ROUNDS {
+            let (mut weight, mut high, mut low, mut squares, mut log) = (0.0, 0.0, 0.0, 0.0, 0.0);
+            for &value in values {
+                let of = |centre: f64, share: f64| {
+                    share * (-(value - centre).powi(2) / (2.0 * fit.variance)).exp()
+                };
+                let (a, b) = (of(fit.lower, 1.0 - fit.share_upper), of(fit.upper, fit.share_upper));
+                let sum = (a + b).max(f64::MIN_POSITIVE);
+                let own = b / sum;
+                weight += own;
+                high += own * value;
+                low += (1.0 - own) * value;
+                squares +=
+                    own * (value - fit.upper).powi(2) + (1.0 - own) * (value - fit.lower).powi(2);
+                log += sum.ln();
+            }
+            fit.loss = n * fit.variance.ln() - 2.0 * log;
+            if !(weight > 1e-9 && n - weight > 1e-9) {
+                break;
+            }
+            (fit.upper, fit.lower) = (high / weight, low / (n - weight));
+            fit.share_upper = weight / n;
+            fit.variance = (squares / n).max(variance * 1e-6);
+        }
+        fit
+    }
+}

@@ -1,0 +1,107 @@
+//! Cutting a series where its level changes.
+//!
+//! ```text
+//!   whole series    step? α·¾      else bump? α·¼        chance of any false cut: α
+//!     ├─ left       step? α·¾/2    …
+//!     └─ right      step? α·¾/2    …                     each depth spends half of the one above
+//! ```
+//!
+//! A regression that was repaired is a bump. For the statistic of steps it hides itself: what is
+//! left beside the best step looks like correlation. 20 values of 100 that are three standard
+//! deviations up are found in 3 of 100 series by steps alone and in all with bumps.
+//!
+//! After all cuts are known each is moved to where it stands out most between its neighbours.
+
+use dbdyno_model::NullKind;
+
+use super::null::{self, Look};
+use super::scores::{LEVEL_LEAST, Scan, normal_scores};
+use super::size;
+
+const STEP_SHARE: f64 = 0.75;
+/// Among more values than this bumps are found after a step has parted them only: there are as many
+/// as pairs of values.
+const BUMPS_MOST: usize = 1_000;
+
+/// A cut.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Cut {
+    /// The first value of the new level.
+    pub first: usize,
+    /// Chance of something as clear where nothing changes.
+    pub p_value: f64,
+    /// In which sense nothing.
+    pub null: NullKind,
+}
+
+/// A stretch that was looked at, and the stretches it was cut into.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub from: usize,
+    pub to: usize,
+    pub cuts: Vec<Cut>,
+    pub parts: Vec<Node>,
+}
+
+impl Node {
+    /// All cuts in here, in order.
+    pub fn all_cuts(&self) -> Vec<Cut> {
+        let mut cuts: Vec<Cut> = self.parts.iter().flat_map(Node::all_cuts).collect();
+        cuts.extend(self.cuts.iter().cloned());
+        cuts.sort_by_key(|cut| cut.first);
+        cuts
+    }
+}
+
+/// Cuts `values[from..to]`.
+pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64) -> Node {
+    let mut node = Node { from, to, cuts: Vec::new(), parts: Vec::new() };
+    let n = to - from;
+    if n < 2 * LEVEL_LEAST {
+        return node;
+    }
+    let scores = normal_scores(&values[from..to]);
+    let scan = Scan::of(n);
+    let looks = [(Look::Step, STEP_SHARE * alpha), (Look::Bump, (1.0 - STEP_SHARE) * alpha)];
+    for (look, alpha) in looks {
+        if look == Look::Bump && n > BUMPS_MOST {
+            continue;
+        }
+        let best = look.best(&scan, &scores);
+        if best.statistic == 0.0 {
+            continue;
+        }
+        let null = null::choose(look, &scores, &best);
+        let p_value = null::p_value(look, &scan, &scores, &best, null, (alpha, seed));
+        if p_value <= alpha {
+            let ends = [best.from, best.to].into_iter().filter(|&end| end < n);
+            node.cuts = ends.map(|end| Cut { first: from + end, p_value, null }).collect();
+            break;
+        }
+    }
+    let mut begin = from;
+    let ends: Vec<usize> = node.cuts.iter().map(|cut| cut.first).chain([to]).collect();
+    if ends.len() > 1 {
+        for end in ends {
+            node.parts.push(grow(values, begin, end, alpha / 2.0, seed));
+            begin = end;
+        }
+    }
+    node
+}
+
+/// Moves each cut to where it stands out most between its neighbours.
+pub(crate) fn settle(values: &[f64], cuts: &mut [Cut], from: usize, to: usize) {
+    const ROUNDS: usize = 3;
+    for _ in 0..ROUNDS {
+        for at in 0..cuts.len() {
+            let begin = if at == 0 { from } else { cuts[at - 1].first };
+            let end = cuts.get(at + 1).map_or(to, |next| next.first);
+            let tamed = size::tamed(&values[begin..end], cuts[at].first - begin);
+            let best = Scan::of(end - begin).step(&tamed);
+            if best.statistic > 0.0 {
+                cuts[at].first = begin + best.from;
+            }
+        }
+    }
+}
