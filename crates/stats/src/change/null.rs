@@ -7,10 +7,10 @@
 //!   p = (1 + number of draws as large) / (1 + number of draws)
 //! ```
 //!
-//! *When is "correlated"?* A Ljung–Box test at 5 % would miss half of the series of 30 values with a
-//! correlation of 0.3, and the missed ones then alarm in 9 of 100 cases instead of 1. So the test is
-//! generous: half a standard error above 0 is enough. For one lag it is the same test, as Ljung and
-//! Box's statistic is the square of this one.
+//! *When is "correlated"?* A Ljung–Box test at 5 % would miss half of the series of 30 values with
+//! a correlation of 0.3, and the missed ones then alarm in 9 of 100 cases instead of 1. So the test
+//! is generous: 0.4 standard errors above 0 are enough. For one lag it is the same test, as Ljung
+//! and Box's statistic is the square of this one.
 //!
 //! *Bias.* A level change that was fitted to noise takes correlation away: of 0.6 in 30 values 0.31
 //! is left. What is taken away was simulated (3 000 series for each of 6 lengths and 5
