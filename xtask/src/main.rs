@@ -3,8 +3,8 @@
 //! `cargo xtask tidy` checks the rules of `docs/STYLE.md` that a program can check. It is a test as
 //! well: `cargo test -p xtask`. `cargo xtask servers` gets, starts and stops every server of the
 //! catalogue and writes `docs/SERVERS.md`; the program is a benchmark of the crate `sandbox`.
-//! `cargo xtask calibrate` counts how often verdicts are right and writes `docs/CALIBRATION.md`; the
-//! programs are benchmarks of the crates `stats`, for what is simulated, and `dbdyno`.
+//! `cargo xtask calibrate` counts how often verdicts are right and writes `docs/CALIBRATION.md`;
+//! the programs are benchmarks of the crates `stats`, for what is simulated, and `dbdyno`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the program of this repository")]
 

@@ -43,7 +43,7 @@ fn servers(place: &Place, flags: &Compare, arms: PerArm<ArmSpec>) -> Result<Exit
     let command = plan::command(&plan, flags);
     let run =
         carry_out(&home, &mut store, &stop, &plan, flags.name.as_deref(), &command, &flags.varied)?;
-    present(&run, flags.report.as_deref(), flags.gate, flags.shape)
+    present(&store, &run, flags.report.as_deref(), flags.gate, flags.shape)
 }
 
 /// Goes on with a run that stopped.
@@ -58,17 +58,24 @@ pub fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker };
     let id = dbdyno_lab::resume(&mut lab, &run)?;
     drop(ticker);
-    present(&store.load(&id)?, flags.report.as_deref(), flags.gate, flags.shape)
+    present(&store, &store.load(&id)?, flags.report.as_deref(), flags.gate, flags.shape)
+}
+
+/// What a run has found, and how far this host is to be trusted.
+pub fn judged(store: &Store, run: &Run) -> Result<Comparison, Failure> {
+    let self_tests = Some(dbdyno_lab::self_tests(store, &run.id)?);
+    Ok(Comparison { self_tests, ..dbdyno_lab::compare(run)? })
 }
 
 /// Prints what a run has found, and says what may be done with it.
 fn present(
+    store: &Store,
     run: &Run,
     report: Option<&Path>,
     gate: Option<Gate>,
     shape: Shape,
 ) -> Result<Exit, Failure> {
-    let comparison = dbdyno_lab::compare(run)?;
+    let comparison = judged(store, run)?;
     output::comparison(run, &comparison, shape)?;
     if let Some(path) = report {
         write_report(path, run, &comparison)?;

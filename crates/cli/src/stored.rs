@@ -37,7 +37,7 @@ pub fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
 pub fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let run = store.load(&store.resolve(&flags.run)?)?;
-    let comparison = dbdyno_lab::compare(&run)?;
+    let comparison = compare::judged(&store, &run)?;
     output::comparison(&run, &comparison, flags.shape)?;
     Ok(Exit::of(&comparison, flags.gate))
 }
@@ -46,7 +46,7 @@ pub fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
 pub fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let run = store.load(&store.resolve(&flags.run)?)?;
-    let comparison = dbdyno_lab::compare(&run)?;
+    let comparison = compare::judged(&store, &run)?;
     let default = || PathBuf::from(format!("dbdyno-{}.html", run.id));
     let path = flags.output.clone().unwrap_or_else(default);
     compare::write_report(&path, &run, &comparison)?;

@@ -16,6 +16,7 @@ use crate::placement;
 use crate::provenance;
 use crate::resume::{self, Hold, Remaining};
 use crate::saturation;
+use crate::self_test;
 use crate::station::{Restores, SetUp, Station};
 use crate::upgrade;
 use crate::watch::{Progress, Watch};
@@ -242,6 +243,7 @@ fn finish(
     match outcome {
         Ok(()) => {
             lab.store.finish(run, RunStatus::Complete)?;
+            self_test::note(lab.store, run)?;
             Ok(run.clone())
         }
         Err(error) if error.is_interruption() => {

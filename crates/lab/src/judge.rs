@@ -79,6 +79,7 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         cells,
         insert_benchmark: steps,
         audit,
+        self_tests: None,
         warnings,
     })
 }
@@ -204,6 +205,7 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         curves: Vec::new(),
         costs: Vec::new(),
         audit,
+        self_tests: None,
         warnings,
     })
 }

@@ -218,8 +218,23 @@ pub struct Comparison {
     pub costs: Vec<CostComparison>,
     /// Where the arms are unequal in what is known of them.
     pub audit: Audit,
+    /// What arms compared with themselves on this host were called; `None` where that was not
+    /// looked up.
+    pub self_tests: Option<SelfTests>,
     /// What the reader must know of the whole.
     pub warnings: Vec<Warning>,
+}
+
+/// What comparisons of an arm with itself concluded. They have no difference, so that whatever was
+/// called slower or faster was called so falsely.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SelfTests {
+    /// Cells of such comparisons.
+    pub cells: u64,
+    /// Those that were called slower or faster.
+    pub wrong: u64,
+    /// Their share, with its 95 % interval.
+    pub share: Interval,
 }
 
 /// A condition for CI: `rqps > 0.98`.

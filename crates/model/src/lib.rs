@@ -49,7 +49,7 @@ pub use begin::{Begin, Cache, ImageUse};
 pub use classes::{ClassTally, ClassTimes, Counted};
 pub use comparison::{
     ArmSummary, CellComparison, ClassSummary, Comparison, Gate, GateOutcome, Interval, LatencyUs,
-    Measure, OpenSummary, Percentile, Verdict,
+    Measure, OpenSummary, Percentile, SelfTests, Verdict,
 };
 pub use curve::{
     BandPoint, CurveChange, CurveComparison, CurveFit, CurvePoint, CurveQuestion, PointPlace,

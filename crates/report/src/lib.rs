@@ -39,6 +39,6 @@ pub use markdown::markdown;
 pub use text::{Colour, TextStyle, text};
 pub use view::{
     ArmView, AuditView, CellDetail, CellView, ClassView, Curve, Detail, Fact, InequalityView,
-    LabelView, LatencyView, PairView, ResponseRatio, RoundView, SlotsView, StepArmView, StepView,
-    Summary, VerdictView, View, WarningView,
+    LabelView, LatencyView, PairView, ResponseRatio, RoundView, SelfTestsView, SlotsView,
+    StepArmView, StepView, Summary, VerdictView, View, WarningView,
 };

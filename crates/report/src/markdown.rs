@@ -53,6 +53,9 @@ fn headline(view: &View) -> String {
     if !headline.classes.is_empty() {
         text.push('\n');
     }
+    if let Some(trust) = words::trust(&view.summary) {
+        text.push_str(&format!("{}\n\n", escape(&trust)));
+    }
     text
 }
 

@@ -101,6 +101,9 @@ fn arms(view: &View, width: usize) -> String {
             "        ",
         ));
     }
+    if let Some(trust) = words::trust(summary) {
+        text.push_str(&layout::paragraph(&trust, width, "  ", "        "));
+    }
     text
 }
 

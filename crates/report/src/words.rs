@@ -11,7 +11,7 @@
 use dbdyno_model::Verdict;
 
 use crate::number::{self, GLUE};
-use crate::view::{CellView, Effect, View};
+use crate::view::{CellView, Effect, Summary, View};
 
 /// Cells that are named in one summary line; the rest are counted.
 const NAMED_CELLS_MAX: usize = 6;
@@ -37,6 +37,26 @@ pub(crate) fn headline(view: &View) -> Headline {
         _ => (count_sentence(cells), class_lines(cells)),
     };
     Headline { status: status(view), sentence, classes }
+}
+
+/// How far the verdicts of this host are to be trusted, as far as it was looked up.
+pub(crate) fn trust(summary: &Summary) -> Option<String> {
+    let tests = summary.self_tests.filter(|_| !summary.cells.is_empty())?;
+    if tests.cells == 0 {
+        let text = "trust: no arm was compared with itself on this host yet; in simulation 1 % of \
+                    such cells are called slower or faster";
+        return Some(text.to_owned());
+    }
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    Some(format!(
+        "trust: arms compared with themselves on this host were called slower or faster in {} of \
+         {}: {}{GLUE}% ({} to {})",
+        tests.wrong,
+        plural(tests.cells, "cell"),
+        percent(tests.wrong_share),
+        percent(tests.wrong_share_low),
+        percent(tests.wrong_share_high),
+    ))
 }
 
 /// The word that people read.

@@ -33,6 +33,7 @@ mod error;
 mod names;
 mod read;
 mod schema;
+mod self_test;
 mod terms;
 mod write;
 

@@ -208,7 +208,7 @@ impl Store {
 
     /// One transaction, which takes the write lock at once: waiting for it later, after a read,
     /// would end in an error and not in a wait.
-    fn write<T>(
+    pub(crate) fn write<T>(
         &mut self,
         work: impl FnOnce(&Transaction) -> std::result::Result<T, WriteError>,
     ) -> Result<T> {
@@ -227,7 +227,7 @@ impl Store {
 }
 
 /// What can go wrong in a transaction: SQLite's errors get their meaning where the path is known.
-enum WriteError {
+pub(crate) enum WriteError {
     Meaning(StoreError),
     Sqlite(rusqlite::Error),
 }
@@ -457,7 +457,7 @@ fn insert_round(
     }
 }
 
-fn seq_of(connection: &Connection, run: &RunId) -> std::result::Result<i64, WriteError> {
+pub(crate) fn seq_of(connection: &Connection, run: &RunId) -> std::result::Result<i64, WriteError> {
     connection
         .query_row("SELECT seq FROM run WHERE id = ?1", [&run.0], |row| row.get(0))
         .optional()?

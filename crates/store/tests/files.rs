@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use common::{golden_run, plan, put, round};
 use dbdyno_model::{
     Arm, ClassTally, ClassTimes, LatencyHistogram, Round, Run, RunId, RunStatus, Stage, Stopping,
+    Verdict,
 };
 use dbdyno_store::{NewRun, Store, StoreError, VERSION};
 use rusqlite::Connection;
@@ -115,14 +116,41 @@ fn version_4_is_read_for_ever() {
     assert_eq!(store.load(&run.id).unwrap(), run);
 }
 
-/// Made `data/v4.db`, and can show that the file would be made so again while version 4 is current.
+/// The run that `data/v5.db` holds; a cell of it was a self-test. Never change it.
+fn golden_run_on_a_known_host() -> Run {
+    let mut run = golden_run_with_terms();
+    run.environment.base.set("host.cpu.model", "Golden 5");
+    run.environment.base.set("host.cpu.logical", "2");
+    run
+}
+
+#[test]
+fn version_5_is_read_for_ever() {
+    let (_folder, path) = copy_of(5);
+    let (mut store, run) = (Store::open(&path).unwrap(), golden_run_on_a_known_host());
+    assert_eq!(store.load(&run.id).unwrap(), run);
+    // Seen from another run on the same host.
+    let new = put(&mut store, &run);
+    assert_eq!(store.self_tests(&new).unwrap(), (1, 1));
+    assert_eq!(store.self_tests(&run.id).unwrap(), (0, 0));
+    let mut elsewhere = run;
+    elsewhere.environment.base.set("host.cpu.logical", "64");
+    let elsewhere = put(&mut store, &elsewhere);
+    assert_eq!(store.self_tests(&elsewhere).unwrap(), (0, 0));
+}
+
+/// Made `data/v5.db`, and can show that the file would be made so again while version 5 is current.
 #[test]
 #[ignore = "writes into the source tree"]
-fn write_version_4() {
-    assert_eq!(VERSION, 4, "a released file is never written again");
+fn write_version_5() {
+    assert_eq!(VERSION, 5, "a released file is never written again");
     let path = golden_path(VERSION);
     let _ = std::fs::remove_file(&path);
-    let id = put(&mut Store::open(&path).unwrap(), &golden_run_with_terms());
+    let mut store = Store::open(&path).unwrap();
+    let run = golden_run_on_a_known_host();
+    let id = put(&mut store, &run);
+    store.note_self_test(&id, &run.rounds[0].key.cell, Verdict::Slower).unwrap();
+    drop(store);
     let raw = Connection::open(&path).unwrap();
     raw.execute("UPDATE run SET id = ?1 WHERE id = ?2", [golden_run().id.0, id.0]).unwrap();
     raw.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM;").unwrap();
@@ -252,7 +280,7 @@ fn no_flipped_bit_of_a_blob_gives_another_number() {
         }
         raw.execute(&update, [&whole]).unwrap();
     }
-    assert_eq!(store.load(&golden_run().id).unwrap(), golden_run_with_terms());
+    assert_eq!(store.load(&golden_run().id).unwrap(), golden_run_on_a_known_host());
 }
 
 #[test]

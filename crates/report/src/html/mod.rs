@@ -97,7 +97,11 @@ fn headline(view: &View) -> String {
     for (arm, label) in [("base", &summary.base.label), ("test", &summary.test.label)] {
         text.push_str(&format!("<dt class=\"{arm}\">{arm}</dt><dd>{}</dd>\n", escape(label)));
     }
-    text + "</dl>\n</header>\n"
+    text.push_str("</dl>\n");
+    if let Some(trust) = words::trust(summary) {
+        text.push_str(&format!("<p class=\"trust\">{}</p>\n", escape(&trust)));
+    }
+    text + "</header>\n"
 }
 
 fn charts(view: &View) -> String {

@@ -20,8 +20,8 @@ pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView, SlotsView
 pub use insert_benchmark::{StepArmView, StepView};
 pub(crate) use summary::Effect;
 pub use summary::{
-    ArmView, CellView, ClassView, LabelView, LatencyView, ResponseRatio, Summary, VerdictView,
-    WarningView,
+    ArmView, CellView, ClassView, LabelView, LatencyView, ResponseRatio, SelfTestsView, Summary,
+    VerdictView, WarningView,
 };
 
 use dbdyno_model::{Comparison, Run};

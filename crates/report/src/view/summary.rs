@@ -49,6 +49,23 @@ pub struct Summary {
     pub warnings: Vec<WarningView>,
     /// Where the arms are unequal.
     pub audit: AuditView,
+    /// What comparisons of an arm with itself concluded on this host; null where not looked up.
+    pub self_tests: Option<SelfTestsView>,
+}
+
+/// What comparisons of an arm with itself concluded.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SelfTestsView {
+    /// Cells of such comparisons.
+    pub cells: u64,
+    /// Those that were called slower or faster.
+    pub wrong: u64,
+    /// Their share.
+    pub wrong_share: f64,
+    /// The lower end of its 95 % interval.
+    pub wrong_share_low: f64,
+    /// The upper end.
+    pub wrong_share_high: f64,
 }
 
 /// What an arm is called.
@@ -259,6 +276,13 @@ impl Summary {
             insert_benchmark: comparison.insert_benchmark.iter().map(step).collect(),
             warnings: distinct(run.warnings.iter().chain(&comparison.warnings)),
             audit: AuditView::new(&comparison.audit),
+            self_tests: comparison.self_tests.map(|tests| SelfTestsView {
+                cells: tests.cells,
+                wrong: tests.wrong,
+                wrong_share: tests.share.estimate,
+                wrong_share_low: tests.share.low,
+                wrong_share_high: tests.share.high,
+            }),
         }
     }
 }

@@ -5,8 +5,8 @@ use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{
     Arm, ArmSummary, Audit, Cell, CellComparison, Change, ClassSummary, ClassTally, ClassTimes,
     Comparison, Cost, Counted, Environment, Inequality, Interval, LatencyHistogram, LatencyUs,
-    Measure, PerArm, Plan, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus, Series,
-    Severity, Since, Stage, Verdict, Warning, Weight,
+    Measure, PerArm, Plan, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus, SelfTests,
+    Series, Severity, Since, Stage, Verdict, Warning, Weight,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -312,6 +312,11 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         curves: Vec::new(),
         costs: Vec::new(),
         audit: audit(),
+        self_tests: Some(SelfTests {
+            cells: 200,
+            wrong: 2,
+            share: Interval { estimate: 0.01, low: 0.0027, high: 0.0357 },
+        }),
         warnings: Vec::new(),
     };
     let run = Run {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use dbdyno_stats::{SHOWN_CONFIDENCE, share_interval};
+
 /// So many of so many.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
@@ -20,16 +22,6 @@ impl Share {
         self.count as f64 / self.of as f64
     }
 
-    /// Its 95 % interval (Wilson, "Probable Inference", JASA 22, 1927).
-    pub fn interval(self) -> [f64; 2] {
-        const Z: f64 = 1.959_963_984_540_054;
-        let (share, of) = (self.value(), self.of as f64);
-        let centre = (share + Z * Z / (2.0 * of)) / (1.0 + Z * Z / of);
-        let spread = (share * (1.0 - share) / of + Z * Z / (4.0 * of * of)).sqrt();
-        let half = Z * spread / (1.0 + Z * Z / of);
-        [(centre - half).max(0.0), (centre + half).min(1.0)]
-    }
-
     /// `1.03 %`.
     pub fn percent(self) -> String {
         let percent = 100.0 * self.value();
@@ -38,8 +30,9 @@ impl Share {
 
     /// `0.8 % (0.2 to 2.9)`.
     pub fn with_interval(self) -> String {
-        let [low, high] = self.interval().map(|bound| 100.0 * bound);
-        format!("{:.1} % ({low:.1} to {high:.1})", 100.0 * self.value())
+        let share = share_interval(self.count, self.of, SHOWN_CONFIDENCE).expect("a confidence");
+        let [share, low, high] = [share.estimate, share.low, share.high].map(|n| 100.0 * n);
+        format!("{share:.1} % ({low:.1} to {high:.1})")
     }
 }
 

@@ -1,0 +1,53 @@
+//! So many of so many.
+
+use dbdyno_model::Interval;
+
+use crate::error::StatsError;
+use crate::student::quantile;
+
+/// The share of cases in which something held, with its two-sided interval (Wilson, "Probable
+/// Inference, the Law of Succession, and Statistical Inference", JASA 22, 1927): it has its bounds
+/// between 0 and 1 and says something where none or all of few cases held. Of no cases nothing is
+/// known: 0 to 1 around ½.
+///
+/// Assumes that the cases are independent.
+///
+/// # Errors
+/// A confidence that does not lie between 0 and 1.
+pub fn share_interval(held: u64, cases: u64, confidence: f64) -> Result<Interval, StatsError> {
+    if !(confidence > 0.0 && confidence < 1.0) {
+        return Err(StatsError::Confidence(confidence));
+    }
+    if cases == 0 {
+        return Ok(Interval { estimate: 0.5, low: 0.0, high: 1.0 });
+    }
+    let z = quantile(0.5 + confidence / 2.0, f64::INFINITY);
+    let (share, cases) = (held as f64 / cases as f64, cases as f64);
+    let centre = (share + z * z / (2.0 * cases)) / (1.0 + z * z / cases);
+    let spread = (share * (1.0 - share) / cases + z * z / (4.0 * cases * cases)).sqrt();
+    let half = z * spread / (1.0 + z * z / cases);
+    Ok(Interval { estimate: share, low: (centre - half).max(0.0), high: (centre + half).min(1.0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The formula in Python: 2 of 200, 0 of 20, 8 of 10.
+    #[test]
+    fn agrees_with_wilson() {
+        for (held, cases, low, high) in [
+            (2, 200, 0.002_746_7, 0.035_721_8),
+            (0, 20, 0.0, 0.161_125_1),
+            (8, 10, 0.490_162_5, 0.943_317_8),
+        ] {
+            let share = share_interval(held, cases, 0.95).unwrap();
+            assert!(
+                (share.low - low).abs() < 1e-6 && (share.high - high).abs() < 1e-6,
+                "{share:?}"
+            );
+        }
+        assert!(share_interval(1, 2, 1.0).is_err());
+        assert_eq!(share_interval(0, 0, 0.95).unwrap().high, 1.0);
+    }
+}
