@@ -9,9 +9,12 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+mod changes;
+mod fits;
 mod hosts;
 mod intervals;
 mod measured;
+mod sequences;
 mod table;
 mod verdicts;
 
@@ -35,6 +38,9 @@ fn main() {
     };
     println!("{HEAD}");
     print!("{}", verdicts::section());
+    print!("{}", sequences::section());
     print!("{}", intervals::section());
+    print!("{}", fits::section());
+    print!("{}", changes::section());
     print!("{}", measured::section(Path::new(&folder)));
 }

@@ -1,0 +1,111 @@
+//! Change points in series in which nothing changes, and in series with a step.
+
+use dbdyno_model::ShiftWeight;
+use dbdyno_stats::{ChangeOptions, change_points, e_divisive};
+
+use crate::hosts::{Host, normal, numbers};
+use crate::table::{Share, Table};
+
+const SERIES: u64 = 2_000;
+/// E-divisive takes as long as it takes.
+const BESIDE: u64 = 300;
+const SD: f64 = 0.02;
+/// Permutations of E-divisive, and its level.
+const DRAWS: u32 = 199;
+const ALPHA: f64 = 0.01;
+
+/// A step of so many standard deviations in the middle.
+fn series(host: Host, length: usize, step: f64, index: u64) -> Vec<f64> {
+    let mut stream = numbers("series", index * 1_000 + length as u64);
+    let speeds = host.speeds(length, SD, &mut stream);
+    let level = |at: usize| if at >= length / 2 { -step * SD } else { 0.0 };
+    speeds.iter().enumerate().map(|(at, log)| 1_000.0 * (log + level(at)).exp()).collect()
+}
+
+/// Two levels that alternate by chance: stationary, but of two kinds.
+fn bimodal(length: usize, index: u64) -> Vec<f64> {
+    let mut stream = numbers("bimodal", index * 1_000 + length as u64);
+    let value = |_| {
+        let level = 5.0 * SD * stream.below(2) as f64;
+        1_000.0 * (level + SD * normal(&mut stream)).exp()
+    };
+    (0..length).map(value).collect()
+}
+
+/// Any change that is significant, whatever its size.
+fn finds(values: &[f64]) -> Vec<usize> {
+    let found = change_points(values, &ChangeOptions::with_budget(0.0)).expect("values");
+    found.shifts.iter().map(|shift| shift.first).collect()
+}
+
+/// A change that would be told as an alarm at a budget of 2 %.
+fn alarms(values: &[f64]) -> bool {
+    let found = change_points(values, &ChangeOptions::with_budget(0.02)).expect("values");
+    found.shifts.iter().any(|shift| shift.weight == ShiftWeight::Alarm)
+}
+
+fn e_divisive_finds(values: &[f64], seed: u64) -> Vec<usize> {
+    let logs: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    e_divisive(&logs, ALPHA, DRAWS, seed).expect("values")
+}
+
+fn alarm_table() -> String {
+    let mut table = Table::new(&[
+        "series",
+        "30 values",
+        "100 values",
+        "200 values",
+        "as alarms at 2 %, 100 values",
+        "*E-divisive, 100 values*",
+    ]);
+    type Make = Box<dyn Fn(usize, u64) -> Vec<f64>>;
+    let of_host = |host: Host| -> (String, Make) {
+        (host.name().to_owned(), Box::new(move |length, index| series(host, length, 0.0, index)))
+    };
+    let hosts = Host::ALL.into_iter().filter(|host| *host != Host::Drift).map(of_host);
+    let all = hosts.chain([("two levels by chance".to_owned(), Box::new(bimodal) as Make)]);
+    for (name, make) in all {
+        let of_length = [30, 100, 200].map(|length| {
+            Share::count(SERIES, |index| !finds(&make(length, index)).is_empty()).percent()
+        });
+        let told = Share::count(SERIES, |index| alarms(&make(100, index)));
+        let beside =
+            Share::count(BESIDE, |index| !e_divisive_finds(&make(100, index), index).is_empty());
+        table.row(&[&[name][..], &of_length, &[told.percent(), beside.percent()]].concat());
+    }
+    table.end()
+}
+
+fn step_table() -> String {
+    const STEPS: u64 = 500;
+    let near = |found: &[usize]| found.iter().any(|first| first.abs_diff(50) <= 5);
+    let mut table = Table::new(&["series", "step", "found within ±5", "*E-divisive*"]);
+    for host in [Host::Independent, Host::Ar3, Host::Ar6, Host::Spikes] {
+        for step in [1.0, 1.5, 2.0] {
+            let found = Share::count(STEPS, |index| near(&finds(&series(host, 100, step, index))));
+            let beside = Share::count(BESIDE, |index| {
+                near(&e_divisive_finds(&series(host, 100, step, index), index))
+            });
+            table.row(&[
+                host.name().to_owned(),
+                format!("{step} sd"),
+                found.percent(),
+                beside.percent(),
+            ]);
+        }
+    }
+    table.end()
+}
+
+/// The tables of change points.
+pub fn section() -> String {
+    format!(
+        "## Change points\n\n\
+         How often anything is found at the level of 1 % in series in which nothing changes; \
+         {SERIES} series each, ±0.4 %.\n\
+         E-divisive (Matteson and James 2014) with {DRAWS} permutations beside, {BESIDE} series.\n\n{}\
+         A step in the middle of 100 values:\n\n{}",
+        alarm_table(),
+        step_table()
+    )
+}

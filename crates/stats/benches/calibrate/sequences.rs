@@ -1,0 +1,99 @@
+//! Looking after every life: false alarms, and what it costs to find something.
+
+use dbdyno_model::Verdict;
+use dbdyno_stats::{BETWEEN_SERVERS_SD, Sequence, detectable, judge, judge_sequence};
+use dbdyno_stats::{DECISION_ALPHA, POWER};
+
+use crate::hosts::{Host, normal, numbers};
+use crate::table::{Share, Table};
+use crate::verdicts::{self, alarms};
+
+const CLAIMED: u64 = 10_000;
+const POWERED: u64 = 4_000;
+/// Too narrow for noise to prove anything equal, so that `equal` hides no alarm.
+const BUDGET: f64 = 1e-4;
+
+/// What looking after each of these lives ends with, and after how many.
+fn look(lives: &[f64], sequence: &Sequence) -> (Verdict, usize) {
+    for seen in 3..=lives.len() {
+        let look = judge_sequence(&lives[..seen], 0.0, BUDGET, sequence).expect("lives");
+        if look.verdict != Verdict::Undecided {
+            return (look.verdict, seen);
+        }
+    }
+    (Verdict::Undecided, lives.len())
+}
+
+fn means(host: Host, lives: u32, pairs: u32, index: u64) -> Vec<f64> {
+    let lives = verdicts::lives(host, lives, pairs, index);
+    lives.iter().map(|life| life.iter().sum::<f64>() / life.len() as f64).collect()
+}
+
+fn alarm_table() -> String {
+    let plans = [(6, 12), (12, 12), (24, 48)];
+    let mut table = Table::new(&[
+        "host",
+        "planned 6 lives, up to 12 looked at",
+        "planned 12, up to 12",
+        "planned 24, up to 48",
+    ]);
+    for host in Host::ALL {
+        let of_plan = plans.map(|(horizon, most)| {
+            let sequence = Sequence::new(horizon);
+            let stops = |index| alarms(look(&means(host, most, 6, index), &sequence).0);
+            Share::count(CLAIMED, stops).percent()
+        });
+        table.row(&[&[host.name().to_owned()][..], &of_plan].concat());
+    }
+    table.end()
+}
+
+/// Effects in units of what one look after the planned number of lives finds with 80 %.
+fn cost_table() -> String {
+    const PLANNED: u32 = 24;
+    let least = detectable(BETWEEN_SERVERS_SD, PLANNED, DECISION_ALPHA, POWER).ln_1p();
+    let sequence = Sequence::new(PLANNED);
+    let mut table = Table::new(&[
+        "true effect",
+        "one look after 24 lives finds",
+        "looking after each of 24 finds",
+        "lives until then, mean",
+    ]);
+    for times in [0.0, 0.5, 1.0, 1.5, 2.0, 3.0] {
+        let lives = |index| -> Vec<f64> {
+            let mut stream = numbers("cost of looking", index);
+            let life = |_| times * least + BETWEEN_SERVERS_SD * normal(&mut stream);
+            (0..PLANNED).map(life).collect()
+        };
+        let at_once = Share::count(POWERED, |index| {
+            alarms(judge(&lives(index), BUDGET).expect("lives").verdict)
+        });
+        let mut used = 0;
+        let in_turn = Share::count(POWERED, |index| {
+            let (verdict, seen) = look(&lives(index), &sequence);
+            used += seen;
+            alarms(verdict)
+        });
+        table.row(&[
+            format!("{:.2} %", 100.0 * (times * least).exp_m1()),
+            at_once.percent(),
+            in_turn.percent(),
+            format!("{:.1}", used as f64 / POWERED as f64),
+        ]);
+    }
+    table.end()
+}
+
+/// The tables of `--until decided`.
+pub fn section() -> String {
+    format!(
+        "## Looking after every life\n\n\
+         Equal arms, with a look after each life of 6 pairs from the third on, until one is called \
+         slower or faster; {CLAIMED} runs each, ±0.2 %.\n\n{}\
+         What looking costs: lives differ by {:.1} % and a life has no noise beside; {POWERED} runs \
+         each.\n\n{}",
+        alarm_table(),
+        100.0 * BETWEEN_SERVERS_SD,
+        cost_table()
+    )
+}
