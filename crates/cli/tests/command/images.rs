@@ -43,7 +43,7 @@ fn made_once(release: &str, rows: u64, versions: &str) {
         let more = [&more[..], &["--image", image, "--format", "json"]].concat();
         let args = [
             &["compare", release, release][..],
-            &["--quick", "--seconds", "0.3", "--warm-up", "0.3"],
+            &["--quick", "--seconds", "1", "--warm-up", "0.3"],
             &more,
         ]
         .concat();
@@ -88,7 +88,7 @@ fn tables_of_an_older_release_are_upgraded_in_place() {
     let _turn = turn();
     let _removing = Removing(&home, 2_347);
     let store = Store::new();
-    let flags = ["--quick", "--seconds", "0.3", "--warm-up", "0.3", "--rows", "2347"];
+    let flags = ["--quick", "--seconds", "1", "--warm-up", "0.3", "--rows", "2347"];
     let more = ["--rounds", "1", "--upgrade-from", "10.11", "--format", "json"];
     let args = [&["compare", "mariadb:11.8", "mariadb:11.8"][..], &flags, &more].concat();
     let done = finish(store.command(&home, &args));
@@ -115,7 +115,7 @@ fn tables_are_restored_between_loads() {
     let _turn = turn();
     let _removing = Removing(&home, 2_348);
     let store = Store::new();
-    let flags = ["--quick", "--seconds", "0.3", "--warm-up", "0.3", "--rows", "2348"];
+    let flags = ["--quick", "--seconds", "1", "--warm-up", "0.3", "--rows", "2348"];
     let more = ["--rounds", "1", "--restarts", "0", "--load", "delete,restore,point-query"];
     let args = [&["compare", "mariadb:10.11", "postgres:15"][..], &flags, &more].concat();
     let done = finish(store.command(&home, &args));

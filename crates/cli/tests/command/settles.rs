@@ -19,7 +19,7 @@ fn settled(home: &Home, release: &Release) {
     let store = Store::new();
     let (name, version) = (release.product.name(), &release.version);
     let target = format!("{name}:{version}@{}", release.source.name());
-    let flags = ["--quick", "--seconds", "0.2", "--warm-up", "0.3", "--rows", "3000"];
+    let flags = ["--quick", "--seconds", "0.5", "--warm-up", "0.3", "--rows", "3000"];
     let more = ["--rounds", "1", "--load", "update-index,settle,point-query", "--format", "json"];
     let args = [&["compare", &target, &target][..], &flags, &more].concat();
     let done = finish(store.command(home, &args));
