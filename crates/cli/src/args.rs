@@ -52,6 +52,8 @@ pub enum Command {
     Show(Show),
     /// Write a stored run as one HTML file that opens offline
     Report(Report),
+    /// Find where figures changed from run to run, in the store or in a CSV file
+    History(Box<crate::history::History>),
     /// List the loads, or show what one of them does
     Loads(Loads),
     /// Get servers, keep some running in the background, see what is here
@@ -400,7 +402,7 @@ fn parse_rule(text: &str) -> Result<String, String> {
     }
 }
 
-fn parse_share(text: &str) -> Result<f64, String> {
+pub fn parse_share(text: &str) -> Result<f64, String> {
     let share = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
         None => text.parse(),

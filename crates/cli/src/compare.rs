@@ -110,12 +110,7 @@ pub fn carry_out(
 
 /// Writes the report and says where it is.
 pub fn write_report(path: &Path, run: &Run, comparison: &Comparison) -> Result<(), Failure> {
-    let page = dbdyno_report::html(&View::new(run, comparison));
-    let shown = path.display().to_string();
-    std::fs::write(path, page).map_err(|error| Failure::Write(shown.clone(), error))?;
-    let shown = std::fs::canonicalize(path).map_or(shown, |path| path.display().to_string());
-    output::say(&format!("report {shown}"));
-    Ok(())
+    output::write_page(path, dbdyno_report::html(&View::new(run, comparison)))
 }
 
 fn say_what_next(run: &Run, report: Option<&Path>) {

@@ -15,6 +15,7 @@ mod diff;
 mod doctor;
 mod exit;
 mod failure;
+mod history;
 mod insert_benchmark;
 mod levels;
 mod loads;
@@ -39,6 +40,7 @@ fn main() -> std::process::ExitCode {
         args::Command::Runs(runs) => stored::runs(&args.place, &runs),
         args::Command::Show(show) => stored::show(&args.place, &show),
         args::Command::Report(report) => stored::report(&args.place, &report),
+        args::Command::History(history) => history::run(&args.place, &history),
         args::Command::Loads(loads) => loads::run(&loads),
         args::Command::Server(server) => server::run(&args.place, &server),
     })

@@ -1,8 +1,9 @@
 //! Data to stdout, talk to stderr.
 
 use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
 
-use dbdyno_model::{Comparison, Run};
+use dbdyno_model::{Comparison, History, Run};
 use dbdyno_report::{Colour, TextStyle, View};
 
 use crate::args::{Color, Format, Shape};
@@ -41,6 +42,25 @@ pub fn comparison(run: &Run, comparison: &Comparison, shape: Shape) -> Result<()
         Format::Csv => dbdyno_report::csv(&view),
         Format::Markdown => dbdyno_report::markdown(&view),
     })
+}
+
+/// Prints a history in the shape that was asked for.
+pub fn history(history: &History, shape: Shape) -> Result<(), Failure> {
+    print(&match shape.format {
+        Format::Text => dbdyno_report::history_text(history, &style(shape.color)),
+        Format::Json => dbdyno_report::history_json(history),
+        Format::Csv => dbdyno_report::history_csv(history),
+        Format::Markdown => dbdyno_report::history_markdown(history),
+    })
+}
+
+/// Writes a page and says where it is.
+pub fn write_page(path: &Path, page: String) -> Result<(), Failure> {
+    let shown = path.display().to_string();
+    std::fs::write(path, page).map_err(|error| Failure::Write(shown.clone(), error))?;
+    let shown = std::fs::canonicalize(path).map_or(shown, |path| path.display().to_string());
+    say(&format!("report {shown}"));
+    Ok(())
 }
 
 /// Columns of the terminal.

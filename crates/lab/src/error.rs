@@ -30,6 +30,8 @@ pub enum LabError {
     Busy(RunId),
     /// Recorded arrivals cannot be read. A whole sentence.
     Arrivals(String),
+    /// A history cannot be told. A whole sentence.
+    History(String),
     /// A run broke off after rounds had been stored.
     BrokeOff(RunId, Box<LabError>),
 }
@@ -57,9 +59,10 @@ impl fmt::Display for LabError {
             }
             LabError::Store(error) => write!(f, "{error}"),
             LabError::Stats(error) => write!(f, "the stored rounds cannot be judged: {error}"),
-            LabError::Unlike(text) | LabError::Arrivals(text) | LabError::Loads(text) => {
-                f.write_str(text)
-            }
+            LabError::Unlike(text)
+            | LabError::Arrivals(text)
+            | LabError::Loads(text)
+            | LabError::History(text) => f.write_str(text),
             LabError::Busy(run) => {
                 write!(f, "another dbdyno is measuring run {run}; wait until it is done")
             }

@@ -27,6 +27,7 @@ pub mod error;
 pub mod experiment;
 mod guest;
 mod hiccup;
+pub mod history;
 mod image;
 mod insert_benchmark;
 pub mod judge;

@@ -180,7 +180,7 @@ fn number(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 
-fn line(fields: Vec<String>) -> String {
+pub(crate) fn line(fields: Vec<String>) -> String {
     let quoted: Vec<String> = fields.into_iter().map(quote).collect();
     quoted.join(",") + "\r\n"
 }

@@ -15,9 +15,11 @@
 //! The page's script and style are built from `web/` and committed under `assets/`, so that
 //! building this crate needs no Node.
 
+mod calendar;
 mod csv;
 mod difference;
 mod doctor;
+mod history;
 mod html;
 mod json;
 mod layout;
@@ -33,6 +35,7 @@ mod words;
 pub use csv::csv;
 pub use difference::{Extent, difference, difference_json, difference_markdown};
 pub use doctor::{doctor_json, doctor_text};
+pub use history::{history_csv, history_html, history_json, history_markdown, history_text};
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Text that means itself, as content and between double or single quotes.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         match c {

@@ -13,7 +13,7 @@
 //! into HTML and lose every `<` on their way into the data block; even text that slipped through
 //! could not run, because no script without the hash does.
 
-mod escape;
+pub(crate) mod escape;
 mod facts;
 mod heat;
 mod sheets;
@@ -30,7 +30,7 @@ use crate::words;
 use escape::{data_block, escape};
 
 const SCRIPT: &str = include_str!("../../assets/page.js");
-const STYLE: &str = include_str!("../../assets/page.css");
+pub(crate) const STYLE: &str = include_str!("../../assets/page.css");
 
 /// The report as one self-contained HTML file.
 pub fn html(view: &View) -> String {

@@ -20,6 +20,9 @@ use statrs::distribution::{ContinuousCDF, Normal};
 /// A level has at least so many values: single spikes make no level.
 pub(crate) const LEVEL_LEAST: usize = 4;
 
+/// Edges of bumps that are tried; of more values, every second or third only. Cuts are moved to
+/// their places afterwards.
+const EDGES_MOST: usize = 64;
 const QUANTILES: usize = 1 << 14;
 
 /// A standard normal number, by inversion of a table whose tails end at 1 in 3·10⁴.
@@ -126,11 +129,10 @@ impl Scan {
             sum += value - mean;
             sum
         }));
-        for from in LEVEL_LEAST..=n - 2 * LEVEL_LEAST {
-            let ends = from + LEVEL_LEAST..=n - LEVEL_LEAST;
-            let weights = &self.weights[LEVEL_LEAST..];
-            for (to, (&end, &weight)) in ends.clone().zip(sums[ends].iter().zip(weights)) {
-                let statistic = (end - sums[from]).abs() * weight;
+        let stride = n.div_ceil(EDGES_MOST);
+        for from in (LEVEL_LEAST..=n - 2 * LEVEL_LEAST).step_by(stride) {
+            for to in (from + LEVEL_LEAST..=n - LEVEL_LEAST).step_by(stride) {
+                let statistic = (sums[to] - sums[from]).abs() * self.weights[to - from];
                 if statistic > best.statistic {
                     best = Best { statistic, from, to };
                 }

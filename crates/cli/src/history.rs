@@ -1,0 +1,155 @@
+//! `dbdyno history`: what the stored runs, or a file of figures, say over time.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use dbdyno_lab::history::{self, Question};
+use dbdyno_model::{Better, History as Told, ShiftWeight};
+
+use crate::args::{Place, Shape, parse_share};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{output, session};
+
+/// A file of figures is not larger than this.
+const FILE_MOST: u64 = 64 << 20;
+
+/// Find where the level of a figure changed over stored runs, or over the rows of a CSV file.
+///
+/// Runs of the same load, clients and tables on the same kind of server are one series, whatever
+/// the version. Where they have their base arm in common the ratio to it is looked at, so that a
+/// change of the host is none of the server. A change is shown with its size, its place, and what
+/// else changed there. In a series in which nothing changes, one is found with a chance of 1 %.
+#[derive(Debug, clap::Args)]
+pub struct History {
+    /// CSV file with a header; columns called time, version or commit, and label are known, any
+    /// other column of numbers is a figure; - for stdin. Without it, the stored runs
+    #[arg(value_name = "FILE.csv")]
+    pub file: Option<PathBuf>,
+    /// Loads to look at, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "LOAD", conflicts_with = "file")]
+    pub load: Vec<String>,
+    /// Numbers of clients to look at, separated by commas
+    #[arg(long, value_delimiter = ',', value_name = "N", conflicts_with = "file")]
+    pub clients: Vec<u32>,
+    /// Figures, separated by commas: rqps, rate, cpu, p99, rcpu, rp99 (r: test ÷ base), or columns
+    /// of the file [default: rqps, without a common base rate; all columns of numbers]
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub metric: Vec<String>,
+    /// Which direction is good, for columns of a file
+    #[arg(long, value_enum, requires = "file")]
+    pub better: Option<Direction>,
+    /// Smallest change that alarms
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_share)]
+    pub budget: f64,
+    /// A change alarms when a value of the new level lies beyond one of the old level in at least
+    /// this share of cases
+    #[arg(long, value_name = "SHARE", default_value = "90%", value_parser = parse_superiority)]
+    pub superiority: f64,
+    /// Look at the latest values only
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub last: Option<u32>,
+    /// Condition for scripts: exit 1 if a change to the worse alarms within the latest N values of
+    /// a series, 3 if a series is too short to tell, else 0
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub gate: Option<u32>,
+    /// Also write a page with charts to this file
+    #[arg(long, short, value_name = "FILE.html")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub shape: Shape,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Direction {
+    Higher,
+    Lower,
+}
+
+/// Shows the history.
+pub fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
+    let question = Question {
+        loads: flags.load.clone(),
+        clients: flags.clients.clone(),
+        figures: flags.metric.clone(),
+        better: flags.better.map(|direction| match direction {
+            Direction::Higher => Better::Higher,
+            Direction::Lower => Better::Lower,
+        }),
+        budget: flags.budget,
+        superiority: flags.superiority,
+        last: flags.last.map(|last| last as usize),
+    };
+    let told = match &flags.file {
+        Some(path) => {
+            let (name, text) = read(path)?;
+            history::csv::of_csv(&name, &text, &question)?
+        }
+        None => {
+            let store = session::open_store(place)?;
+            let mut runs = Vec::new();
+            for run in store.list()?.iter().rev() {
+                runs.push(store.load(&run.id)?);
+            }
+            history::of_runs(&store.path().display().to_string(), &runs, &question)?
+        }
+    };
+    output::history(&told, flags.shape)?;
+    if let Some(path) = &flags.output {
+        output::write_page(path, dbdyno_report::history_html(&told))?;
+    }
+    Ok(flags.gate.map_or(Exit::Holds, |latest| judge(&told, latest as usize)))
+}
+
+/// One change to the worse fails; one series that cannot show any leaves a doubt.
+fn judge(told: &Told, latest: usize) -> Exit {
+    let fails = told.series.iter().any(|series| {
+        let from = series.points.len().saturating_sub(latest);
+        series.changes.shifts.iter().any(|shift| {
+            shift.first >= from && shift.weight == ShiftWeight::Alarm && series.is_worse(shift)
+        })
+    });
+    let is_open = told
+        .series
+        .iter()
+        .any(|series| series.warnings.iter().any(|warning| warning.code == "too-short"));
+    match (fails, is_open) {
+        (true, _) => Exit::Fails,
+        (false, true) => Exit::CannotTell,
+        (false, false) => Exit::Holds,
+    }
+}
+
+/// The name and the text of a file, or of stdin.
+fn read(path: &std::path::Path) -> Result<(String, String), Failure> {
+    let is_stdin = path.as_os_str() == "-";
+    let name = if is_stdin { "stdin".to_owned() } else { path.display().to_string() };
+    let mut bytes = Vec::new();
+    let taken = match is_stdin {
+        true => std::io::stdin().lock().take(FILE_MOST + 1).read_to_end(&mut bytes),
+        false => std::fs::File::open(path)
+            .and_then(|file| file.take(FILE_MOST + 1).read_to_end(&mut bytes)),
+    };
+    taken.map_err(|error| {
+        Failure::Usage(format!("could not read {name}: {error}; name a CSV file, or - for stdin"))
+    })?;
+    if bytes.len() as u64 > FILE_MOST {
+        return Err(Failure::Usage(format!("{name} is larger than 64 MB; cut it into parts")));
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
+        Failure::Usage(format!("{name}:{line}: this is no UTF-8; convert it with iconv -t utf-8"))
+    })?;
+    Ok((name, text))
+}
+
+fn parse_superiority(text: &str) -> Result<f64, String> {
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse(),
+    };
+    let usage = "it lies between 50% and 100%, for example 90% or 0.9";
+    share.ok().filter(|share| (0.5..=1.0).contains(share)).ok_or_else(|| usage.to_owned())
+}

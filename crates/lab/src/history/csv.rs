@@ -1,0 +1,329 @@
+//! Series from a CSV file, whoever wrote it.
+//!
+//! ```text
+//!   time,commit,kernel,qps,latency_ms       the header names the columns
+//!   2024-01-31,a1b2,6.1.0,21840,1.31        time, version and label by their names
+//!   2024-02-01,c3d4,6.1.0,,1.29             a column of numbers is a series; blanks are left out
+//!                └ any other column is a fact: a candidate for a cause
+//! ```
+//!
+//! The separator is a comma, or else what the header has: semicolon or tab. Quotes are those of RFC
+//! 4180. With semicolons a comma may stand for the decimal point. Rows are sorted by their time.
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{Better, History, HistoryPoint, Severity, Warning};
+
+use super::{Question, Raw, judge, when};
+use crate::error::LabError;
+
+/// Columns of this name, whatever the case, tell the time of a row.
+const TIMES: [&str; 7] =
+    ["time", "timestamp", "date", "datetime", "started", "unix_ms", "created_at"];
+/// Columns of this name tell what was measured.
+const VERSIONS: [&str; 7] =
+    ["version", "commit", "revision", "sha", "githash", "git_commit", "release"];
+/// Columns of this name tell what a row is called.
+const LABELS: [&str; 7] = ["label", "run", "run_id", "name", "build", "id", "test"];
+/// What stands where there is no value.
+const BLANKS: [&str; 8] = ["", "nan", "na", "n/a", "null", "none", "-", "inf"];
+/// Parts of names of which less is better.
+const LOWER: [&str; 14] = [
+    "latency", "time", "duration", "elapsed", "p50", "p90", "p95", "p99", "cpu", "bytes", "_ns",
+    "_us", "_ms", "seconds",
+];
+
+/// The history that a file tells. `name` is what the file is called in messages.
+///
+/// # Errors
+/// [`LabError::History`], which names line and column and says what to try.
+pub fn of_csv(name: &str, text: &str, question: &Question) -> Result<History, LabError> {
+    let table = Table::parse(name, text)?;
+    let roles = Roles::of(&table, question)?;
+    let mut warnings = Vec::new();
+    let order = order(&table, &roles, &mut warnings)?;
+    let mut raws = Vec::new();
+    for &column in &roles.values {
+        raws.push(series(&table, &roles, column, &order, question)?);
+    }
+    judge(name, raws, question, warnings)
+}
+
+/// Cells of a file with the lines on which their rows begin.
+struct Table<'a> {
+    name: &'a str,
+    separator: char,
+    header: Vec<String>,
+    rows: Vec<(usize, Vec<String>)>,
+}
+
+impl Table<'_> {
+    fn parse<'a>(name: &'a str, text: &str) -> Result<Table<'a>, LabError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let first = text.lines().next().unwrap_or_default();
+        let separator = [',', ';', '\t'].into_iter().find(|&c| first.contains(c)).unwrap_or(',');
+        let mut rows = records(text, separator).map_err(|line| {
+            failed(name, line, 1, "a quote is opened and never closed; close it")
+        })?;
+        rows.retain(|(_, cells)| cells.len() > 1 || !cells[0].trim().is_empty());
+        if rows.is_empty() {
+            let what = "the file is empty; its first line names the columns, such as time,qps";
+            return Err(failed(name, 1, 1, what));
+        }
+        let (_, header) = rows.remove(0);
+        let table = Table {
+            name,
+            separator,
+            header: header.iter().map(|cell| cell.trim().to_owned()).collect(),
+            rows,
+        };
+        table.check()?;
+        Ok(table)
+    }
+
+    fn check(&self) -> Result<(), LabError> {
+        for (column, head) in self.header.iter().enumerate() {
+            if self.header[..column].contains(head) {
+                let what = format!("two columns are called {head:?}; rename one");
+                return Err(failed(self.name, 1, column + 1, &what));
+            }
+        }
+        let is_number = |cell: &String| self.number(cell).is_some();
+        if self.header.iter().all(is_number) {
+            let what = "the first line has numbers where names of columns are expected; write a \
+                        header such as time,qps above it";
+            return Err(failed(self.name, 1, 1, what));
+        }
+        for (line, cells) in &self.rows {
+            if cells.len() != self.header.len() {
+                let what = format!(
+                    "{} cells where the header has {}; quote cells that contain a separator",
+                    cells.len(),
+                    self.header.len()
+                );
+                return Err(failed(self.name, *line, cells.len().min(self.header.len()), &what));
+            }
+        }
+        match self.rows.is_empty() {
+            true => Err(failed(self.name, 1, 1, "there is a header and no row below it; add some")),
+            false => Ok(()),
+        }
+    }
+
+    fn number(&self, cell: &str) -> Option<f64> {
+        let cell = cell.trim();
+        let number = match self.separator {
+            ';' if !cell.contains('.') => cell.replacen(',', ".", 1).parse(),
+            _ => cell.parse::<f64>(),
+        };
+        number.ok().filter(|number| number.is_finite())
+    }
+
+    fn cells(&self, column: usize) -> impl Iterator<Item = (usize, &str)> {
+        self.rows.iter().map(move |(line, cells)| (*line, cells[column].trim()))
+    }
+
+    /// Whether most of what a column has are numbers.
+    fn is_numeric(&self, column: usize) -> bool {
+        let present = || self.cells(column).filter(|(_, cell)| !is_blank(cell));
+        let numbers = present().filter(|(_, cell)| self.number(cell).is_some()).count();
+        numbers > 0 && 2 * numbers > present().count()
+    }
+
+    /// The column of this name.
+    fn named(&self, name: &str) -> Result<usize, LabError> {
+        let found = self.header.iter().position(|head| head.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| {
+            let what =
+                format!("no column is called {name:?}; there are {}", self.header.join(", "));
+            failed(self.name, 1, 1, &what)
+        })
+    }
+}
+
+fn is_blank(cell: &str) -> bool {
+    let plain = cell.trim().trim_start_matches(['+', '-']).to_ascii_lowercase();
+    BLANKS.contains(&plain.as_str())
+}
+
+fn failed(name: &str, line: usize, column: usize, what: &str) -> LabError {
+    LabError::History(format!("{name}:{line}:{column}: {what}"))
+}
+
+/// The records of RFC 4180 with the lines on which they begin; an error is the line of a quote that
+/// is never closed.
+fn records(text: &str, separator: char) -> Result<Vec<(usize, Vec<String>)>, usize> {
+    let (mut records, mut cells, mut cell) = (Vec::new(), Vec::new(), String::new());
+    let (mut line, mut begun, mut quoted_from) = (1, 1, None);
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        line += usize::from(c == '\n');
+        match c {
+            '"' if quoted_from.is_some() && rest.peek() == Some(&'"') => {
+                rest.next();
+                cell.push('"');
+            }
+            '"' if quoted_from.is_some() => quoted_from = None,
+            '"' if cell.trim().is_empty() => {
+                cell.clear();
+                quoted_from = Some(line);
+            }
+            c if quoted_from.is_some() => cell.push(c),
+            c if c == separator => cells.push(std::mem::take(&mut cell)),
+            '\r' if rest.peek() == Some(&'\n') => {}
+            '\n' => {
+                cells.push(std::mem::take(&mut cell));
+                records.push((begun, std::mem::take(&mut cells)));
+                begun = line;
+            }
+            c => cell.push(c),
+        }
+    }
+    if let Some(line) = quoted_from {
+        return Err(line);
+    }
+    if !cells.is_empty() || !cell.is_empty() {
+        cells.push(cell);
+        records.push((begun, cells));
+    }
+    Ok(records)
+}
+
+/// What the columns are for.
+struct Roles {
+    time: Option<usize>,
+    version: Option<usize>,
+    label: Option<usize>,
+    values: Vec<usize>,
+    facts: Vec<usize>,
+}
+
+impl Roles {
+    fn of(table: &Table<'_>, question: &Question) -> Result<Roles, LabError> {
+        let find = |names: &[&str]| {
+            let is_one =
+                |name: &&str| table.header.iter().any(|head| head.eq_ignore_ascii_case(name));
+            let name = names.iter().find(|name| is_one(name))?;
+            table.header.iter().position(|head| head.eq_ignore_ascii_case(name))
+        };
+        let is_time =
+            |&column: &usize| table.cells(column).any(|(_, cell)| when::parse(cell).is_some());
+        let time = find(&TIMES).filter(is_time);
+        let version = find(&VERSIONS);
+        let label = find(&LABELS).filter(|&column| Some(column) != time);
+        let is_free = |column: &usize| ![time, version, label].contains(&Some(*column));
+        let all = || (0..table.header.len()).filter(is_free);
+        let values: Vec<usize> = match question.figures.is_empty() {
+            true => all().filter(|&column| table.is_numeric(column)).collect(),
+            false => question
+                .figures
+                .iter()
+                .map(|name| table.named(name))
+                .collect::<Result<_, LabError>>()?,
+        };
+        if values.is_empty() {
+            let what = format!(
+                "no column has numbers to look at; there are {}; --metric names one",
+                table.header.join(", ")
+            );
+            return Err(failed(table.name, 1, 1, &what));
+        }
+        let facts = all().filter(|&column| !table.is_numeric(column)).collect();
+        Ok(Roles { time, version, label, values, facts })
+    }
+}
+
+/// A row in its place: its index, and its time.
+type Placed = (usize, Option<i64>);
+
+/// Rows by their time; as they stand, where there is none.
+fn order(
+    table: &Table<'_>,
+    roles: &Roles,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<Placed>, LabError> {
+    let Some(column) = roles.time else {
+        let text = format!(
+            "No column is called {}, so rows are taken in the order of the file.",
+            TIMES[..3].join(", ")
+        );
+        warnings.push(Warning::new(Severity::Note, "no-times", text));
+        return Ok((0..table.rows.len()).map(|row| (row, None)).collect());
+    };
+    let mut placed = Vec::with_capacity(table.rows.len());
+    for (row, (line, cell)) in table.cells(column).enumerate() {
+        let time = when::parse(cell).ok_or_else(|| {
+            let what = format!(
+                "{cell:?} is no time; write 2024-01-31, 2024-01-31 12:00:00 or seconds since 1970"
+            );
+            failed(table.name, line, column + 1, &what)
+        })?;
+        placed.push((row, Some(time)));
+    }
+    if !placed.is_sorted_by_key(|(_, time)| *time) {
+        placed.sort_by_key(|(_, time)| *time);
+        let text = "Rows do not stand in the order of their times; they were sorted.";
+        warnings.push(Warning::new(Severity::Note, "sorted", text));
+    }
+    Ok(placed)
+}
+
+fn series(
+    table: &Table<'_>,
+    roles: &Roles,
+    column: usize,
+    order: &[Placed],
+    question: &Question,
+) -> Result<Raw, LabError> {
+    let metric = &table.header[column];
+    let told = metric.to_ascii_lowercase();
+    let is_lower = LOWER.iter().any(|part| told.contains(part));
+    let by_name = if is_lower { Better::Lower } else { Better::Higher };
+    let mut raw = Raw {
+        name: metric.clone(),
+        about: String::new(),
+        metric: metric.clone(),
+        better: question.better.unwrap_or(by_name),
+        points: Vec::new(),
+        facts: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let mut blank = 0;
+    for &(row, unix_ms) in order {
+        let (line, cells) = &table.rows[row];
+        let cell = cells[column].trim();
+        let Some(value) = table.number(cell) else {
+            if is_blank(cell) {
+                blank += 1;
+                continue;
+            }
+            let what = format!(
+                "{cell:?} is no number; write 21840.5 without units or separators of thousands, \
+                 or leave it blank"
+            );
+            return Err(failed(table.name, *line, column + 1, &what));
+        };
+        let text = |role: Option<usize>| role.map(|column| cells[column].trim().to_owned());
+        let label = text(roles.label).unwrap_or_else(|| format!("line {line}"));
+        let version = text(roles.version).unwrap_or_default();
+        raw.points.push(HistoryPoint { unix_ms, label, version, value });
+        let fact = |&fact: &usize| (table.header[fact].clone(), cells[fact].trim().to_owned());
+        raw.facts.push(roles.facts.iter().map(fact).collect::<BTreeMap<_, _>>());
+    }
+    if raw.points.is_empty() {
+        let what = format!("the column {metric:?} has no value; name another one with --metric");
+        return Err(failed(table.name, 1, column + 1, &what));
+    }
+    if blank > 0 {
+        let text = format!("{blank} of {} rows without a value left out.", order.len());
+        raw.warnings.push(Warning::new(Severity::Note, "blanks", text));
+    }
+    if question.better.is_none() {
+        let text = format!(
+            "That {} is better is taken from the name of the column; --better says otherwise.",
+            by_name.name()
+        );
+        raw.warnings.push(Warning::new(Severity::Note, "direction", text));
+    }
+    Ok(raw)
+}

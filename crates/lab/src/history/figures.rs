@@ -1,0 +1,340 @@
+//! From stored runs to series.
+//!
+//! ```text
+//!   key    load · clients · driving · tables × rows · test without its version · (base)
+//!   value  one figure of one run: geometric mean over its pairs, or sums over its rounds
+//! ```
+//!
+//! The version of the test arm is what changes from night to night, so it is not in the key, and
+//! neither is `slow=`, which stands for a change. The base arm is in the key where the figure is a
+//! ratio: only runs with the same base, to the version, have a control in common.
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{
+    Arm, ArmSpec, Better, Cell, Driving, History, HistoryPoint, LatencyHistogram, PerArm, Round,
+    Run, RunStatus, Severity, Target, Warning,
+};
+
+use super::{Question, Raw, judge};
+use crate::error::LabError;
+use crate::judge::judged_pairs;
+use crate::response::offered_rate;
+use crate::yardstick::Yardstick;
+
+/// A figure of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Figure {
+    /// Rate, test ÷ base.
+    Rqps,
+    /// Rate of the test arm.
+    Rate,
+    /// Processor time of the server per operation, test arm, microseconds.
+    Cpu,
+    /// 99th percentile of latency, test arm, microseconds.
+    P99,
+    /// Processor time of the server per operation, test ÷ base.
+    RelativeCpu,
+    /// 99th percentile of latency, test ÷ base.
+    RelativeP99,
+}
+
+impl Figure {
+    /// All of them.
+    pub const ALL: [Figure; 6] = [
+        Figure::Rqps,
+        Figure::Rate,
+        Figure::Cpu,
+        Figure::P99,
+        Figure::RelativeCpu,
+        Figure::RelativeP99,
+    ];
+
+    /// The name in flags and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Figure::Rqps => "rqps",
+            Figure::Rate => "rate",
+            Figure::Cpu => "cpu",
+            Figure::P99 => "p99",
+            Figure::RelativeCpu => "rcpu",
+            Figure::RelativeP99 => "rp99",
+        }
+    }
+
+    fn better(self) -> Better {
+        match self {
+            Figure::Rqps | Figure::Rate => Better::Higher,
+            Figure::Cpu | Figure::P99 | Figure::RelativeCpu | Figure::RelativeP99 => Better::Lower,
+        }
+    }
+
+    fn is_ratio(self) -> bool {
+        matches!(self, Figure::Rqps | Figure::RelativeCpu | Figure::RelativeP99)
+    }
+
+    fn of(self, driving: &Driving, yardstick: &Yardstick, pairs: &[PerArm<&Round>]) -> Option<f64> {
+        let is_search = matches!(driving, Driving::Search(_));
+        let rate = |round: &Round| match is_search {
+            true => offered_rate(round),
+            false => yardstick.rate(round),
+        };
+        let test = || pairs.iter().map(|pair| pair.test);
+        let p99 = |round: &Round| times(round).quantile_ns(0.99).max(1) as f64 / 1e3;
+        let value = match self {
+            Figure::Rqps => mean(pairs.iter().map(|pair| rate(pair.test) / rate(pair.base))),
+            Figure::Rate => mean(test().map(rate)),
+            Figure::Cpu => cpu(test())?,
+            Figure::RelativeCpu => cpu(test())? / cpu(pairs.iter().map(|pair| pair.base))?,
+            Figure::P99 => {
+                let mut all = LatencyHistogram::new();
+                test().for_each(|round| all.merge(times(round)));
+                all.quantile_ns(0.99) as f64 / 1e3
+            }
+            Figure::RelativeP99 => mean(pairs.iter().map(|pair| p99(pair.test) / p99(pair.base))),
+        };
+        (value.is_finite() && value > 0.0).then_some(value)
+    }
+}
+
+/// In the open loop, response times.
+fn times(round: &Round) -> &LatencyHistogram {
+    round.open.as_ref().map_or(&round.latency, |open| &open.response)
+}
+
+/// Geometric.
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) =
+        values.fold((0.0, 0.0), |(sum, count), value| (sum + value.ln(), count + 1.0));
+    (sum / count).exp()
+}
+
+fn cpu<'a>(rounds: impl Iterator<Item = &'a Round>) -> Option<f64> {
+    let (mut ns, mut statements) = (0, 0);
+    for round in rounds {
+        ns += round.cost.server_cpu_ns?;
+        statements += round.statements;
+    }
+    (statements > 0).then(|| ns as f64 / 1e3 / statements as f64)
+}
+
+/// What makes runs comparable.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    cell: Cell,
+    figure: Figure,
+    driving: String,
+    size: (u32, u64),
+    family: String,
+    base: Option<String>,
+}
+
+/// The history of runs, oldest first.
+///
+/// # Errors
+/// A figure that is not known, runs of which nothing remains, values that cannot be judged.
+pub fn of_runs(source: &str, runs: &[Run], question: &Question) -> Result<History, LabError> {
+    let figures: Vec<Figure> =
+        question.figures.iter().map(|name| named(name)).collect::<Result<_, LabError>>()?;
+    let mut groups: BTreeMap<Key, Raw> = BTreeMap::new();
+    let mut short = 0;
+    for run in runs {
+        for cell in run.plan.cells() {
+            let of_load = question.loads.is_empty() || question.loads.contains(&cell.load);
+            let of_clients =
+                question.clients.is_empty() || question.clients.contains(&cell.clients);
+            if !(of_load && of_clients) {
+                continue;
+            }
+            let (pairs, _, _) = judged_pairs(run, &cell);
+            let is_whole =
+                run.status == RunStatus::Complete || 2 * pairs.len() as u32 >= run.plan.pairs;
+            if pairs.is_empty() || !is_whole {
+                short += 1;
+                continue;
+            }
+            let asked =
+                if figures.is_empty() { &by_itself(&run.plan.driving)[..] } else { &figures };
+            for &figure in asked {
+                add(&mut groups, run, &cell, figure, &pairs);
+            }
+        }
+    }
+    let mut raws: Vec<Raw> = match figures.is_empty() {
+        true => telling(groups),
+        false => groups.into_values().collect(),
+    };
+    raws.sort_by(|a, b| (&a.name, &a.about).cmp(&(&b.name, &b.about)));
+    if raws.is_empty() {
+        return Err(LabError::History(nothing(source, runs, question)));
+    }
+    let notes = (short > 0).then(|| {
+        let text = format!(
+            "{short} times a run has too few pairs of a load and is left out there; `dbdyno resume` \
+             takes such a run up again"
+        );
+        Warning::new(Severity::Note, "short-runs", text)
+    });
+    judge(source, raws, question, notes.into_iter().collect())
+}
+
+fn named(name: &str) -> Result<Figure, LabError> {
+    let found = Figure::ALL.into_iter().find(|figure| figure.name() == name);
+    found.ok_or_else(|| {
+        let all: Vec<&str> = Figure::ALL.iter().map(|figure| figure.name()).collect();
+        LabError::History(format!(
+            "no figure of a run is called {name:?}; there are {}",
+            all.join(", ")
+        ))
+    })
+}
+
+fn nothing(source: &str, runs: &[Run], question: &Question) -> String {
+    if runs.is_empty() {
+        return format!(
+            "there are no runs in {source}; measure some with `dbdyno compare`, or name a CSV file"
+        );
+    }
+    let mut loads: Vec<&str> = runs.iter().flat_map(|run| run.plan.labels()).collect();
+    loads.sort_unstable();
+    loads.dedup();
+    match question.loads.is_empty() && question.clients.is_empty() {
+        true => format!("no run in {source} has values of that; try --metric rate"),
+        false => {
+            format!("no run in {source} measured that; the loads there are {}", loads.join(", "))
+        }
+    }
+}
+
+/// Figures of which the better one is shown where none was asked for.
+fn by_itself(driving: &Driving) -> [Figure; 2] {
+    match driving {
+        Driving::Closed | Driving::Search(_) => [Figure::Rqps, Figure::Rate],
+        // Rates are given there.
+        Driving::Thinking(_) | Driving::Open(_) => [Figure::RelativeP99, Figure::P99],
+    }
+}
+
+/// Ratios where most runs have their base in common, else raw figures.
+fn telling(groups: BTreeMap<Key, Raw>) -> Vec<Raw> {
+    let (ratios, raws): (BTreeMap<Key, Raw>, BTreeMap<Key, Raw>) =
+        groups.into_iter().partition(|(key, _)| key.figure.is_ratio());
+    let mut kept = Vec::new();
+    for (key, mut raw) in raws {
+        let same = |other: &&Key| {
+            (&other.cell, &other.driving, other.size, &other.family)
+                == (&key.cell, &key.driving, key.size, &key.family)
+        };
+        let of_it: Vec<&Key> = ratios.keys().filter(same).collect();
+        let longest = of_it.iter().map(|key| ratios[*key].points.len()).max().unwrap_or(0);
+        if 2 * longest >= raw.points.len() {
+            kept.extend(of_it.into_iter().map(|key| ratios[key].clone()));
+            continue;
+        }
+        let text = "Most runs have no base arm in common, so these are raw figures: a change of \
+                    the host looks like a change of the server. Measure against the same base \
+                    every time.";
+        raw.warnings.push(Warning::new(Severity::Caution, "no-common-base", text));
+        kept.push(raw);
+    }
+    kept
+}
+
+fn add(
+    groups: &mut BTreeMap<Key, Raw>,
+    run: &Run,
+    cell: &Cell,
+    figure: Figure,
+    pairs: &[PerArm<&Round>],
+) {
+    let yardstick = Yardstick::of(&run.plan, cell);
+    let Some(value) = figure.of(&run.plan.driving, &yardstick, pairs) else { return };
+    let family = family(&run.plan.arms.test);
+    let base = figure.is_ratio().then(|| label(run, Arm::Base));
+    let (tables, rows) = (run.plan.tables, run.plan.rows);
+    let key = Key {
+        cell: cell.clone(),
+        figure,
+        driving: run.plan.driving.to_string(),
+        size: (tables, rows),
+        family: family.clone(),
+        base: base.clone(),
+    };
+    let raw = groups.entry(key).or_insert_with(|| {
+        let against = base.map(|base| format!(" against {base}")).unwrap_or_default();
+        let plural = if tables == 1 { "table" } else { "tables" };
+        Raw {
+            name: cell.to_string(),
+            about: format!("{family}{against}, {tables} {plural} of {rows} rows"),
+            metric: figure.name().to_owned(),
+            better: figure.better(),
+            points: Vec::new(),
+            facts: Vec::new(),
+            warnings: Vec::new(),
+        }
+    });
+    raw.points.push(HistoryPoint {
+        unix_ms: Some(run.started_unix_ms as i64),
+        label: run.name.as_ref().map_or_else(|| run.id.to_string(), |name| format!("@{name}")),
+        version: version(run),
+        value,
+    });
+    raw.facts.push(facts(run, figure));
+}
+
+/// The arm without what changes from night to night.
+fn family(spec: &ArmSpec) -> String {
+    let mut spec = ArmSpec { slow: 0.0, ..spec.clone() };
+    if let Target::Release(release) = &mut spec.target {
+        release.version = "*".to_owned();
+    }
+    spec.to_string()
+}
+
+fn label(run: &Run, arm: Arm) -> String {
+    let spec = run.plan.arms[arm].to_string();
+    match run.environment[arm].get("server.version") {
+        "" => spec,
+        version => format!("{spec} ({version})"),
+    }
+}
+
+fn version(run: &Run) -> String {
+    let asked = match &run.plan.arms.test.target {
+        Target::Release(release) => release.version.as_str(),
+        Target::Url(_) | Target::Sqlite(_) | Target::Rocksdb(_) => "",
+    };
+    match run.environment.test.get("server.version") {
+        "" => asked.to_owned(),
+        version => version.to_owned(),
+    }
+}
+
+/// What was true of a run: the host once, the test arm, and of the base what its ratio rests on.
+fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {
+    let plan = &run.plan;
+    let mut facts = BTreeMap::new();
+    facts.insert("dbdyno".to_owned(), run.tool_version.clone());
+    facts.insert("plan.pairs".to_owned(), plan.pairs.to_string());
+    facts.insert("plan.round_ns".to_owned(), plan.round_ns.to_string());
+    facts.insert("plan.restarts".to_owned(), plan.restarts.to_string());
+    facts.insert("plan.pin".to_owned(), plan.pin.to_string());
+    for file in &plan.files {
+        let digest = dbdyno_model::random::key_of(&file.text);
+        facts.insert(format!("plan.file.{}", file.file), format!("{digest:016x}"));
+    }
+    for arm in Arm::BOTH {
+        if arm == Arm::Base && !figure.is_ratio() {
+            continue;
+        }
+        facts.insert(format!("{arm}.slow"), plan.arms[arm].slow.to_string());
+        for (name, value) in &run.environment[arm].facts {
+            let name = match name.starts_with("host.") {
+                true => name.clone(),
+                false => format!("{arm}.{name}"),
+            };
+            facts.insert(name, value.clone());
+        }
+    }
+    facts
+}

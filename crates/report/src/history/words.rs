@@ -1,0 +1,227 @@
+//! Sentences and rows about a history.
+
+use dbdyno_model::{
+    ChangeScale, History, HistoryPoint, HistorySeries, NullKind, Shift, ShiftWeight,
+};
+
+use crate::calendar::utc;
+use crate::layout::printable;
+use crate::number::{self, GLUE};
+use crate::words::plural;
+
+/// The heads of [`rows`].
+pub(super) const HEADS: [&str; 8] =
+    ["from", "run", "before", "after", "change", "place", "p", "answer"];
+
+/// What was found, in a sentence.
+pub(super) fn headline(history: &History) -> String {
+    let alarms = |worse: bool| -> u64 {
+        let of_one = |series: &HistorySeries| {
+            let shifts = series.changes.shifts.iter();
+            let counts = |shift: &&Shift| {
+                shift.weight == ShiftWeight::Alarm && series.is_worse(shift) == worse
+            };
+            shifts.filter(counts).count() as u64
+        };
+        history.series.iter().map(of_one).sum()
+    };
+    let others: usize =
+        history.series.iter().map(|series| series.changes.shifts.len()).sum::<usize>();
+    let (worse, better) = (alarms(true), alarms(false));
+    let others = others as u64 - worse - better;
+    // "series" has no plural of its own.
+    let count = format!("{} series", history.series.len());
+    let budget = number::percent_as_given(history.budget);
+    let told =
+        |count: u64, what: &str| (count > 0).then(|| format!("{} {what}", plural(count, "change")));
+    let parts: Vec<String> = [
+        told(worse, "to the worse"),
+        told(better, "to the better"),
+        told(others, "that raises no alarm"),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    match worse + better + others {
+        0 => format!("No change found in {count}."),
+        _ => format!("{} in {count}; alarms from {budget} on.", parts.join(", ")),
+    }
+}
+
+/// What the series is.
+pub(super) fn title(series: &HistorySeries) -> String {
+    let better = series.better.name();
+    match series.name == series.metric {
+        true => format!("{}, {better} is better", printable(&series.name)),
+        false => {
+            format!(
+                "{}: {}, {better} is better",
+                printable(&series.name),
+                printable(&series.metric)
+            )
+        }
+    }
+}
+
+/// How many values from when to when.
+pub(super) fn span(series: &HistorySeries) -> String {
+    let count = plural(series.points.len() as u64, "value");
+    let day = |point: Option<&HistoryPoint>| Some(date(point?.unix_ms?));
+    match (day(series.points.first()), day(series.points.last())) {
+        (Some(first), Some(last)) => format!("{count}, {first} to {last}"),
+        _ => count,
+    }
+}
+
+fn date(unix_ms: i64) -> String {
+    let text = utc(unix_ms.max(0) as u64);
+    let to_minute = text.rsplit_once(':').map_or(text.as_str(), |(to_minute, _)| to_minute);
+    to_minute.strip_suffix(" 00:00").unwrap_or(to_minute).to_owned()
+}
+
+/// What a run is called: its label, and its version where that says more.
+pub(super) fn run(point: &HistoryPoint) -> String {
+    let (label, version) = (printable(&point.label), printable(&point.version));
+    match version.is_empty() || version == label {
+        true => label,
+        false => format!("{label} ({version})"),
+    }
+}
+
+/// The answer to a shift.
+pub(super) fn answer(series: &HistorySeries, shift: &Shift) -> &'static str {
+    match (shift.weight, series.is_worse(shift)) {
+        (ShiftWeight::Alarm, true) => "worse",
+        (ShiftWeight::Alarm, false) => "better",
+        (ShiftWeight::Overlaps, true) => "worse, overlaps",
+        (ShiftWeight::Overlaps, false) => "better, overlaps",
+        (ShiftWeight::WithinBudget, _) => "within budget",
+    }
+}
+
+/// A size in the scale of a series.
+pub(super) fn size(series: &HistorySeries, value: f64) -> String {
+    match series.scale {
+        ChangeScale::Share => format!("{}{GLUE}%", number::signed(100.0 * value, 1)),
+        ChangeScale::Difference => {
+            let text = number::three_digits(value);
+            if value > 0.0 { format!("+{text}") } else { text }
+        }
+    }
+}
+
+/// A value of a series with the digits that tell a hundredth of its spread.
+pub(super) fn value(series: &HistorySeries, value: f64) -> String {
+    let values = || series.points.iter().map(|point| point.value);
+    let (low, high) =
+        values().fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+    let decimals = number::decimals_for((high - low) / 20.0);
+    decimals.map_or_else(|| number::three_digits(value), |decimals| number::fixed(value, decimals))
+}
+
+/// A row for each shift, in the order of [`HEADS`].
+pub(super) fn rows(series: &HistorySeries) -> Vec<Vec<String>> {
+    let row = |shift: &Shift| {
+        let place = match (shift.earliest + 1, shift.latest + 1) {
+            (earliest, latest) if earliest == latest => format!("{earliest}"),
+            (earliest, latest) => format!("{earliest} to {latest}"),
+        };
+        let bounds = match shift.size.low.is_finite() && shift.size.high.is_finite() {
+            true => {
+                format!("{} to {}", size(series, shift.size.low), size(series, shift.size.high))
+            }
+            false => "no bounds".to_owned(),
+        };
+        vec![
+            format!("{}", shift.first + 1),
+            run(&series.points[shift.first]),
+            value(series, shift.before),
+            value(series, shift.after),
+            format!("{} ({bounds})", size(series, shift.size.estimate)),
+            place,
+            chance(shift.p_value),
+            answer(series, shift).to_owned(),
+        ]
+    };
+    series.changes.shifts.iter().map(row).collect()
+}
+
+fn chance(p_value: f64) -> String {
+    match p_value {
+        p if p < 0.0001 => "<0.0001".to_owned(),
+        p => format!("{p:.4}"),
+    }
+}
+
+/// What else is to be said of a series, a sentence each.
+pub(super) fn remarks(series: &HistorySeries) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for (shift, causes) in series.changes.shifts.iter().zip(&series.causes) {
+        if !causes.is_empty() {
+            let each = causes.iter().map(|cause| {
+                let at = cause.at + 1;
+                let [fact, before, after] =
+                    [&cause.fact, &cause.before, &cause.after].map(|text| short(text));
+                format!("{fact} {before} → {after} (at {at})")
+            });
+            remarks.push(format!(
+                "Where {} begins, this changed too: {}. That is a coincidence until one of them is \
+                 changed alone.",
+                shift.first + 1,
+                each.collect::<Vec<String>>().join("; ")
+            ));
+        }
+    }
+    for (shift, found) in series.changes.shifts.iter().zip(&series.first_found) {
+        if let Some(with) = found {
+            remarks.push(format!(
+                "The change at {} is new: it was first found with {with} values.",
+                shift.first + 1
+            ));
+        }
+    }
+    for lapsed in &series.lapsed {
+        remarks.push(format!(
+            "A change at {} was found with the first {} values and is not any more with {}.",
+            lapsed.first + 1,
+            lapsed.found_with,
+            series.points.len()
+        ));
+    }
+    let correlated = series.changes.shifts.iter().find_map(|shift| match shift.null {
+        NullKind::Correlated(phi) => Some(phi),
+        NullKind::Permutation => None,
+    });
+    if let Some(phi) = correlated {
+        remarks.push(format!(
+            "Neighbouring values resemble each other (correlation {phi:.2}); changes are tested \
+             against such noise."
+        ));
+    }
+    remarks.push(beside(series));
+    remarks
+}
+
+/// What E-divisive says of the same values.
+fn beside(series: &HistorySeries) -> String {
+    let Some(theirs) = &series.e_divisive else {
+        return "E-divisive was not asked: there are too many values.".to_owned();
+    };
+    let places: Vec<String> = theirs.iter().map(|first| (first + 1).to_string()).collect();
+    match places.is_empty() {
+        true => "E-divisive at the same level finds no change.".to_owned(),
+        false => {
+            format!("E-divisive at the same level begins new levels at {}.", places.join(", "))
+        }
+    }
+}
+
+fn short(text: &str) -> String {
+    const MOST: usize = 60;
+    let text = printable(text);
+    match text.chars().count() > MOST {
+        true => text.chars().take(MOST - 1).chain(['…']).collect(),
+        false if text.is_empty() => "(empty)".to_owned(),
+        false => text,
+    }
+}
