@@ -11,6 +11,8 @@ use dbdyno_model::{
 use dbdyno_workload::draw;
 use dbdyno_workload::suggest::did_you_mean;
 
+use crate::until;
+
 /// A dynamometer for transactional databases: which of two servers is slower, by how much, how
 /// sure.
 #[derive(Debug, Parser)]
@@ -114,6 +116,22 @@ pub struct Compare {
     /// Rounds of each arm in each cell, which is also the number of pairs
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub rounds: Option<u32>,
+    /// Plan rounds and restarts so that a change of this size is found, in the least time: 1bp or
+    /// 1%, 0.5% (a basis point is one per cent of rQPS)
+    #[arg(long, value_name = "EFFECT", value_parser = until::parse_effect)]
+    pub detect: Option<f64>,
+    /// The chance with which --detect is to find it
+    #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = until::parse_power,
+          requires = "detect")]
+    pub power: f64,
+    /// Look at a cell after each life of the servers, and end it as soon as it is decided: slower,
+    /// faster, or equal within the budget. The interval is one that allows it
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<Until>,
+    /// The longest that measuring may take in all, servers and tables once made: 10m, 90s, 1h;
+    /// cells share it
+    #[arg(long, value_name = "TIME", value_parser = until::parse_limit)]
+    pub limit: Option<Duration>,
     /// Length of a round
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub seconds: Option<Duration>,
@@ -155,8 +173,8 @@ pub struct Compare {
     #[arg(long, conflicts_with = "reloads")]
     pub reload_between: bool,
     /// How the doubt of a result is worked out: auto chooses t or robust by the tails of the pairs;
-    /// t, means and Student's t; robust, Hodges-Lehmann estimates of each life and Student's t; bca,
-    /// a bootstrap; hodges-lehmann, the exact interval of signed ranks
+    /// t, means and Student's t; robust, Hodges-Lehmann estimates of each life and Student's t;
+    /// bca, a bootstrap; hodges-lehmann, the exact interval of signed ranks
     #[arg(long, value_name = "auto|t|robust|bca|hodges-lehmann",
           default_value_t = IntervalChoice::Auto)]
     pub interval: IntervalChoice,
@@ -198,15 +216,26 @@ pub struct Compare {
     pub shape: Shape,
 }
 
-/// Go on with a run that was interrupted or killed.
+/// Go on with a run that was interrupted or killed, or make one longer that left cells undecided.
 ///
 /// The plan is that of the run; rounds that were measured are kept. Servers and tables are made
-/// anew, and writes that come before what is left are repeated unmeasured.
+/// anew, and writes that come before what is left are repeated unmeasured. With --rounds +N,
+/// --until decided or --limit, cells that are undecided are measured for longer; they are looked at
+/// after each life then, with an interval that allows it.
 #[derive(Debug, clap::Args)]
 pub struct Resume {
     /// @last, @NAME, or the beginning of an id
     #[arg(value_name = "RUN", default_value = "@last")]
     pub run: String,
+    /// Rounds of each arm to be measured in addition, in each undecided cell
+    #[arg(long, value_name = "+N", value_parser = until::parse_more)]
+    pub rounds: Option<u32>,
+    /// End each cell as soon as it is decided
+    #[arg(long, value_name = "WHEN")]
+    pub until: Option<Until>,
+    /// The longest that measuring may take from now on: 10m, 90s, 1h; cells share it
+    #[arg(long, value_name = "TIME", value_parser = until::parse_limit)]
+    pub limit: Option<Duration>,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,
@@ -215,6 +244,13 @@ pub struct Resume {
     pub report: Option<PathBuf>,
     #[command(flatten)]
     pub shape: Shape,
+}
+
+/// What ends the measuring of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Until {
+    /// A verdict
+    Decided,
 }
 
 /// In which shape results are printed.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_lab::{Lab, Order};
-use dbdyno_model::{ArmSpec, Comparison, Gate, PerArm, Plan, Run, RunStatus};
+use dbdyno_model::{ArmSpec, CellComparison, Comparison, Gate, PerArm, Plan, Run, RunStatus};
 use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -13,7 +13,7 @@ use crate::args::{Compare, Format, Place, Resume, Shape, Side, parse_side, witho
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::{output, plan, session};
+use crate::{output, plan, session, until};
 
 /// Compares two servers, or two stored runs.
 pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
@@ -39,6 +39,9 @@ fn servers(place: &Place, flags: &Compare, arms: PerArm<ArmSpec>) -> Result<Exit
     let plan = plan::from_flags(flags, arms)?;
     let home = session::open_home(place)?;
     let mut store = session::open_store(place)?;
+    let known = plan::runs_alike(&plan, &store);
+    let (plan, notes) = until::aim(plan, flags, &known)?;
+    notes.iter().for_each(|note| output::say(&format!("note   {note}")));
     let stop = session::stop_flag();
     let command = plan::command(&plan, flags);
     let run =
@@ -53,10 +56,15 @@ pub fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let stop = session::stop_flag();
     let mut run = store.load(&store.resolve(&flags.run)?)?;
     plan::take_passwords_from_environment(&mut run.plan.arms);
-    output::say(&plan::announcement_of_rest(&run));
+    let longer = until::extension(flags).map(|extension| dbdyno_lab::extended(&run, &extension));
+    let longer = longer.transpose()?;
+    output::say(&plan::announcement_of_rest(&run, longer.as_ref()));
     let mut ticker = Ticker::new();
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker };
-    let id = dbdyno_lab::resume(&mut lab, &run)?;
+    let id = match longer {
+        Some(plan) => dbdyno_lab::extend(&mut lab, &run, plan)?,
+        None => dbdyno_lab::resume(&mut lab, &run)?,
+    };
     drop(ticker);
     present(&store, &store.load(&id)?, flags.report.as_deref(), flags.gate, flags.shape)
 }
@@ -81,7 +89,8 @@ fn present(
         write_report(path, run, &comparison)?;
     }
     if shape.format == Format::Text {
-        say_what_next(run, report);
+        let would_help = |cell: &CellComparison| cell.pairs_missing.is_some();
+        say_what_next(run, comparison.cells.iter().any(would_help), report);
     }
     Ok(match run.status {
         RunStatus::Interrupted => Exit::Interrupted,
@@ -113,9 +122,14 @@ pub fn write_report(path: &Path, run: &Run, comparison: &Comparison) -> Result<(
     output::write_page(path, dbdyno_report::html(&View::new(run, comparison)))
 }
 
-fn say_what_next(run: &Run, report: Option<&Path>) {
+fn say_what_next(run: &Run, is_open: bool, report: Option<&Path>) {
     if run.status != RunStatus::Complete {
         output::say(&format!("go on  dbdyno resume {}", run.id));
+    } else if is_open {
+        output::say(&format!(
+            "decide dbdyno resume {} --until decided     measures undecided cells for longer",
+            run.id
+        ));
     }
     if report.is_none() {
         output::say(&format!("next   dbdyno report {}     one HTML file, opens offline", run.id));

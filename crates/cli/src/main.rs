@@ -26,6 +26,7 @@ mod rand;
 mod server;
 mod session;
 mod stored;
+mod until;
 
 use clap::Parser as _;
 

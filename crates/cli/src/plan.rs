@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use dbdyno_lab::Remaining;
+use dbdyno_lab::{Outlook, Remaining};
 use dbdyno_model::{
-    Arm, ArmSpec, Begin, Cache, Cell, Driving, ImageUse, IntervalChoice, PerArm, Pin, Placement,
-    Plan, Processors, RateShape, Run, Secret, Stage, Stopping, Target, Topology,
+    Arm, ArmSpec, Begin, Cache, Driving, ImageUse, IntervalChoice, PerArm, Pin, Placement, Plan,
+    Processors, RateShape, Run, Secret, Stage, Stopping, Target, Topology,
 };
 use dbdyno_store::Store;
 
@@ -16,6 +16,7 @@ use crate::levels::Levels;
 use crate::loads::{self, Chosen};
 use crate::progress::for_people;
 use crate::rand::Rand;
+use crate::until;
 
 /// Noise of a pair where nothing has been measured yet: what short rounds on a shared machine with
 /// two processors have. Only for the announcement; the interval afterwards rests on the pairs.
@@ -307,22 +308,29 @@ fn placeable(pin: Pin) -> Result<Pin, Failure> {
 pub fn command(plan: &Plan, flags: &Compare) -> String {
     let stages: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
     let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
+    // Where something is wanted, the numbers are what the user gave.
+    let wanted = until::in_words(flags);
+    let (rounds, restarts) = match wanted.is_empty() {
+        true => (Some(plan.pairs), Some(plan.restarts)),
+        false => (flags.rounds, flags.restarts),
+    };
+    let rounds = rounds.map_or(String::new(), |rounds| format!(" --rounds {rounds}"));
+    let restarts = restarts.map_or(String::new(), |restarts| format!(" --restarts {restarts}"));
     let mut command = format!(
-        "dbdyno compare '{}' '{}' --load {} --clients {} --rounds {} --seconds {} --tables {} \
-         --rows {} --seed {} --budget {}% --pin {} --restarts {}",
+        "dbdyno compare '{}' '{}' --load {} --clients {}{rounds} --seconds {} --tables {} \
+         --rows {} --seed {} --budget {}% --pin {}{restarts}",
         plan.arms.base,
         plan.arms.test,
         in_shell(&stages.join(",")),
         clients.join(","),
-        plan.pairs,
         plan.round_ns as f64 / 1e9,
         plan.tables,
         plan.rows,
         plan.seed,
         plan.budget * 100.0,
         plan.pin,
-        plan.restarts,
     );
+    command.push_str(&wanted);
     if plan.reloads > 0 {
         command.push_str(&format!(" --reloads {}", plan.reloads));
     }
@@ -368,19 +376,9 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
     let known = runs_alike(plan, store);
     // What can be found of response times is not known beforehand.
     for cell in cells.iter().filter(|_| plan.driving == Driving::Closed) {
-        let (noise, source) = expected_noise(cell, &known);
-        let effect = dbdyno_lab::detectable_share(plan, noise);
-        let what = format!("{} at {}", cell.load, counted(cell.clients as usize, "client"));
-        text.push_str(&match effect {
-            Some(effect) => format!(
-                "       {what}: finds a change of {:.1} % or more ({source})\n",
-                effect * 100.0
-            ),
-            None => {
-                format!("       {what}: too few rounds for a verdict; give --rounds 3 or more\n")
-            }
-        });
+        text.push_str(&promise(plan, &Outlook::of(plan, cell, &known, NOISE_ASSUMED)));
     }
+    text.push_str(&ends(plan));
     for (between, what) in [
         (Stage::Settle, "the servers are left to settle"),
         (Stage::Restore, "the tables are made again as they were loaded"),
@@ -414,7 +412,7 @@ fn driven(driving: &Driving) -> String {
 }
 
 /// The newest runs that measured such arms with rounds of this length, newest first.
-fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
+pub fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
     let alike = |run: &Run| {
         run.plan.round_ns == plan.round_ns
             && run.plan.driving == plan.driving
@@ -425,19 +423,71 @@ fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
     runs.filter_map(|summary| store.load(&summary.id).ok()).filter(alike).collect()
 }
 
-/// The noise of a pair in the newest run that measured this cell, and where the figure comes from.
-fn expected_noise(cell: &Cell, known: &[Run]) -> (f64, String) {
-    let noise = |run: &Run| Some((dbdyno_lab::noise_of(run, cell)?, run.id.clone()));
-    match known.iter().find_map(noise) {
-        Some((noise, run)) => (noise, format!("noise {:.1} % a pair in run {run}", noise * 100.0)),
-        None => (NOISE_ASSUMED, format!("noise of {:.0} % a pair assumed", NOISE_ASSUMED * 100.0)),
+/// What a cell finds, and what that costs.
+fn promise(plan: &Plan, outlook: &Outlook) -> String {
+    let cell = &outlook.cell;
+    let what = format!("{} at {}", cell.load, counted(cell.clients as usize, "client"));
+    let noise = outlook.pair_sd * 100.0;
+    let source = match &outlook.run {
+        Some(run) => format!("noise {noise:.1} % a pair in run {run}"),
+        None => format!("noise of {noise:.0} % a pair assumed"),
+    };
+    let power = match plan.stopping {
+        Stopping::Detect { power, .. } => power,
+        _ => dbdyno_lab::USUAL_POWER,
+    };
+    let at_most = if plan.stopping.looks().is_some() { "at most" } else { "about" };
+    let takes = for_people(outlook.takes(plan));
+    match outlook.found(plan, power) {
+        Some(effect) => format!(
+            "       {what}: finds a change of {:.1} % or more in {at_most} {takes} ({source})\n",
+            effect * 100.0
+        ),
+        None => format!("       {what}: too few rounds for a verdict; give --rounds 3 or more\n"),
     }
 }
 
+/// What may end the measuring of a cell before all its rounds are measured.
+fn ends(plan: &Plan) -> String {
+    let mut text = String::new();
+    let is_restarted = plan.restarts > 0;
+    if let Some((pairs, _)) = plan.stopping.looks() {
+        let what = if is_restarted { "life" } else { "stretch" };
+        text.push_str(&format!(
+            "       looked at after each {what} of {pairs} pairs: a cell ends as soon as it is \
+             decided"
+        ));
+        if let Stopping::Detect { effect, power, .. } = plan.stopping {
+            text.push_str(&format!(
+                ",\n       or a change of {} % would have been found with {:.0} %",
+                effect * 100.0,
+                power * 100.0
+            ));
+        }
+        text.push('\n');
+    }
+    if let Some(limit) = plan.limit_ns {
+        let limit = for_people(Duration::from_nanos(limit));
+        text.push_str(&format!("       ends after {limit} in any case\n"));
+    }
+    text
+}
+
 /// What is left of a run, in words.
-pub fn announcement_of_rest(run: &Run) -> String {
-    let left = Remaining::of(&run.plan, Some(run));
+pub fn announcement_of_rest(run: &Run, longer: Option<&Plan>) -> String {
+    let plan = longer.unwrap_or(&run.plan);
     let (base, test) = (&run.plan.arms.base, &run.plan.arms.test);
+    if let Some(longer) = longer {
+        let rounds = longer.pairs;
+        let text = format!(
+            "resume {}: base {base}, test {test}\n       undecided cells are measured for up to \
+             {rounds} pairs of rounds\n{}",
+            run.id,
+            ends(longer)
+        );
+        return text.trim_end().to_owned();
+    }
+    let left = Remaining::of(plan, Some(run));
     let mut text = format!(
         "resume {}: base {base}, test {test}\n       {} of {} rounds are measured and kept; about \
          {} of measuring left",

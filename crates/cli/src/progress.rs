@@ -69,11 +69,13 @@ impl Watch for Ticker {
             }
             Progress::Told(arm, text) => self.keep(&format!("told   {arm}: {text}")),
             Progress::Begun(run) => self.keep(&format!("run    {run}")),
-            Progress::RoundBegins { done, total, left, load, clients } => {
+            Progress::RoundBegins { done, total, left, may_end_sooner, load, clients } => {
                 let plural = if clients == 1 { "client" } else { "clients" };
                 let left = for_people(left);
+                let (most, about) =
+                    if may_end_sooner { ("at most ", "at most") } else { ("", "about") };
                 self.show(format!(
-                    "{load}, {clients} {plural}: round {} of {total}, about {left} left",
+                    "{load}, {clients} {plural}: round {} of {most}{total}, {about} {left} left",
                     done + 1
                 ));
             }

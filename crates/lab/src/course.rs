@@ -23,6 +23,7 @@ use dbdyno_workload::insert_benchmark::{Sizes, Step};
 use crate::arrivals;
 use crate::between::{Aviary, BetweenLook, Side};
 use crate::capture::Meter;
+use crate::ending::{self, Ending};
 use crate::error::LabError;
 use crate::experiment::Lab;
 use crate::insert_benchmark::{self, Inserted, Site};
@@ -55,6 +56,8 @@ pub(crate) struct Course<'a, 'b> {
     repeated: Repeated,
     /// How far the steps of the Insert Benchmark have come.
     inserted: Inserted,
+    /// When a cell ends before all its pairs are measured.
+    ending: Ending,
     /// What servers do beside answering, in the cell that is measured.
     meters: PerArm<Meter>,
     aviary: Aviary,
@@ -85,6 +88,7 @@ impl<'a, 'b> Course<'a, 'b> {
         stations: &'a mut PerArm<Station>,
         run: &'a RunId,
         left: &'a Remaining,
+        ending: Ending,
     ) -> Course<'a, 'b> {
         let counter = Counter { done: 0, total: left.rounds_left };
         let aviary = Aviary::new(lab.home.dir().to_owned());
@@ -102,6 +106,7 @@ impl<'a, 'b> Course<'a, 'b> {
             following: Following::default(),
             repeated: Repeated::Nothing,
             inserted: Inserted::default(),
+            ending,
             meters: PerArm::default(),
             aviary,
             last_look: None,
@@ -313,9 +318,15 @@ impl<'a, 'b> Course<'a, 'b> {
     fn measure(&mut self, cell: &Cell) -> Result<(), LabError> {
         let (plan, next_pair) = (self.plan, self.left.next_pair(cell));
         let known = self.left.pace(plan, cell);
-        if known.as_ref().is_some_and(|pace| next_pair >= pace.pairs) {
+        let is_measured = known.as_ref().is_some_and(|pace| next_pair >= pace.pairs);
+        if is_measured || self.left.is_over(cell) {
             return Ok(());
         }
+        if self.ending.is_decided(cell)? {
+            self.leave_out(next_pair..known.map_or(plan.pairs, |pace| pace.pairs));
+            return Ok(());
+        }
+        self.ending.cell_begins(self.left.cells_from(plan, cell));
         self.reset_meters();
         let tracks = self.tracks(cell, Duration::from_nanos(plan.warm_up_ns))?;
         let recording = arrivals::recording_of(plan)?;
@@ -331,19 +342,22 @@ impl<'a, 'b> Course<'a, 'b> {
         self.open_meters();
         let mut begun = None;
         for key in plan.rounds(cell).into_iter().filter(left) {
-            if begun.replace(key.pair) != Some(key.pair)
-                && key.pair > next_pair
-                && plan.restarts_before(key.pair, pace.pairs)
-                && self.restart()?
-            {
-                tracks = self.again(cell, &tracks)?;
-                self.open_meters();
+            if begun.replace(key.pair) != Some(key.pair) && key.pair > next_pair {
+                let may_end = ending::may_end_before(plan, key.pair, pace.pairs);
+                if may_end && self.ending.ends(cell)? {
+                    self.leave_out(key.pair..pace.pairs);
+                    break;
+                }
+                if plan.restarts_before(key.pair, pace.pairs) && self.restart()? {
+                    tracks = self.again(cell, &tracks)?;
+                    self.open_meters();
+                }
             }
             self.lab.watch.progress(Progress::RoundBegins {
                 done: self.counter.done,
                 total: self.counter.total,
-                left: (pace.window + Duration::from_nanos(plan.lead_in_ns) + tracks.base.around)
-                    * (self.counter.total - self.counter.done),
+                left: self.time_left(&pace, tracks.base.around),
+                may_end_sooner: plan.stopping.looks().is_some(),
                 load: &cell.load,
                 clients: cell.clients,
             });
@@ -358,6 +372,19 @@ impl<'a, 'b> Course<'a, 'b> {
             self.counter.done += 1;
         }
         self.note_meters(cell)
+    }
+
+    /// Pairs that will not be measured.
+    fn leave_out(&mut self, pairs: std::ops::Range<u32>) {
+        self.counter.total -= 2 * pairs.len() as u32;
+    }
+
+    /// Measuring time that is left by the number of rounds or by the clock, whichever is less.
+    fn time_left(&self, pace: &Pace, around: Duration) -> Duration {
+        let plan = self.plan;
+        let round = pace.window + Duration::from_nanos(plan.lead_in_ns) + around;
+        let by_rounds = round * (self.counter.total - self.counter.done);
+        self.ending.time_left().map_or(by_rounds, |by_clock| by_clock.min(by_rounds))
     }
 
     /// Adds to the facts of both arms what they did while a cell was measured.
@@ -405,6 +432,7 @@ impl<'a, 'b> Course<'a, 'b> {
         after.note(Side::After, &mut round.readings);
         self.last_look = Some(after);
         self.lab.store.add_round(self.run, &round)?;
+        self.ending.note(&round);
         self.meters[key.arm].add(round.statements);
         self.lab.watch.progress(Progress::RoundDone(&round));
         Ok(round)

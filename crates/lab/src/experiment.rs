@@ -9,9 +9,12 @@ use dbdyno_store::{NewRun, Store};
 
 use crate::capture::{self, STEP};
 use crate::course::Course;
+use crate::ending::Ending;
 use crate::error::LabError;
+use crate::extension;
 use crate::image;
 use crate::loads::{self, datasets_of};
+use crate::looks;
 use crate::placement;
 use crate::provenance;
 use crate::resume::{self, Hold, Remaining};
@@ -62,7 +65,7 @@ pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> 
         }
     }
     let begun = begin(lab, order, &stations);
-    conduct(lab, order.plan, stations, &left, begun)
+    conduct(lab, order.plan, stations, &left, (None, begun))
 }
 
 /// Takes up a run that was interrupted or killed. What was measured is kept; see
@@ -76,8 +79,27 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
         let text = format!("run {} is complete; begin a new one: {}", run.id, run.command);
         return Err(LabError::Unlike(text));
     }
+    take_on(lab, run, &Remaining::of(&run.plan, Some(run)))
+}
+
+/// Makes a run longer: `plan` is that of the run with more pairs, another rule or another limit, as
+/// [`crate::extended`] gives it. Cells that are decided stay as they are.
+///
+/// # Errors
+/// As [`resume`], for complete runs too.
+pub fn extend(lab: &mut Lab<'_>, run: &Run, plan: Plan) -> Result<RunId, LabError> {
+    let over = looks::decided(run)?;
+    lab.store.extend(&run.id, &plan)?;
+    let warning = extension::warning(run, &plan);
+    let run = Run { plan, ..run.clone() };
+    for warning in warning.into_iter().filter(|warning| !run.warnings.contains(warning)) {
+        lab.store.add_warning(&run.id, &warning)?;
+    }
+    take_on(lab, &run, &Remaining::without(&run.plan, Some(&run), over))
+}
+
+fn take_on(lab: &mut Lab<'_>, run: &Run, left: &Remaining) -> Result<RunId, LabError> {
     let hold = Hold::take(&run.id)?;
-    let left = Remaining::of(&run.plan, Some(run));
     if left.rounds_left == 0 {
         lab.store.finish(&run.id, RunStatus::Complete)?;
         return Ok(run.id.clone());
@@ -90,8 +112,8 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
             stations[arm].environment.set(name.clone(), value.clone());
         }
     }
-    let begun = take_up(lab, run, &stations, &left).map(|()| (run.id.clone(), hold));
-    conduct(lab, &run.plan, stations, &left, begun)
+    let begun = take_up(lab, run, &stations, left).map(|()| (run.id.clone(), hold));
+    conduct(lab, &run.plan, stations, left, (Some(run), begun))
 }
 
 /// Sets both arms of a plan up, looks at them and takes them down again: nothing is measured.
@@ -112,11 +134,12 @@ fn conduct(
     plan: &Plan,
     mut stations: PerArm<Station>,
     left: &Remaining,
-    begun: Result<(RunId, Hold), LabError>,
+    (measured, begun): (Option<&Run>, Result<(RunId, Hold), LabError>),
 ) -> Result<RunId, LabError> {
     let measured = begun.and_then(|(run, _hold)| {
+        let ending = Ending::new(plan, measured);
         let outcome = check(lab, plan, &stations)
-            .and_then(|()| Course::new(lab, plan, &mut stations, &run, left).carry_out())
+            .and_then(|()| Course::new(lab, plan, &mut stations, &run, left, ending).carry_out())
             .and_then(|()| check(lab, plan, &stations));
         finish(lab, &run, outcome)
     });

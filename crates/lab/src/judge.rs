@@ -18,6 +18,7 @@ use crate::drift;
 use crate::error::LabError;
 use crate::insert_benchmark::{restrain, step_metrics};
 use crate::laws;
+use crate::looks;
 use crate::response::{self, Judged};
 use crate::row_cost;
 use crate::saturation;
@@ -37,6 +38,7 @@ const CLIENT_SHARE_HIGH: f64 = 0.5;
 pub fn compare(run: &Run) -> Result<Comparison, LabError> {
     let audit = dbdyno_audit::audit(&run.plan.arms, &run.environment.as_ref());
     let findings = dbdyno_audit::findings(&audit);
+    let sequence = looks::sequence_of(&run.plan);
     let mut cells = Vec::new();
     let mut steps = Vec::new();
     for cell in run.plan.cells() {
@@ -46,6 +48,7 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         }
         let yardstick = Yardstick::of(&run.plan, &cell);
         let mut judged = judged(run, &yardstick, &pairs)?;
+        judged.look_again(run, &cell, sequence.as_ref())?;
         judged.warnings.extend(notes);
         let arms: PerArm<Vec<&Round>> =
             PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
@@ -259,7 +262,7 @@ pub fn detectable_share(plan: &Plan, sd_log: f64) -> Option<f64> {
     share.is_finite().then_some(share)
 }
 
-fn mean(values: &[f64]) -> f64 {
+pub(crate) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
@@ -297,8 +300,8 @@ fn cell_comparison(
         detectable: judged.detectable,
         // More pairs would not help.
         pairs_missing: judged.pairs_missing.filter(|_| !blocked),
-        missing_ns: None,
-        looks: None,
+        missing_ns: judged.missing_ns.filter(|_| !blocked),
+        looks: judged.looks,
         arms,
         warnings,
     })
@@ -376,7 +379,7 @@ pub(crate) fn replicates(
 }
 
 /// How much two lives of these arms are taken to differ where they lived too few of them to tell.
-fn between_lives(arms: &PerArm<ArmSpec>) -> f64 {
+pub(crate) fn between_lives(arms: &PerArm<ArmSpec>) -> f64 {
     let embedded = |arm: Arm| arms[arm].is_embedded();
     if Arm::BOTH.into_iter().all(embedded) {
         stats::BETWEEN_EMBEDDED_SD
@@ -385,7 +388,7 @@ fn between_lives(arms: &PerArm<ArmSpec>) -> f64 {
     }
 }
 
-fn log_ratio(yardstick: &Yardstick, pair: &PerArm<&Round>) -> f64 {
+pub(crate) fn log_ratio(yardstick: &Yardstick, pair: &PerArm<&Round>) -> f64 {
     (yardstick.rate(pair.test) / yardstick.rate(pair.base)).ln()
 }
 

@@ -15,6 +15,7 @@ use dbdyno_stats as stats;
 
 use crate::error::LabError;
 use crate::judge::by_life;
+use crate::looks;
 use crate::search;
 
 /// What is judged of a cell, however it was driven.
@@ -24,6 +25,8 @@ pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     pub(crate) detectable: Option<f64>,
     pub(crate) pairs_missing: Option<u32>,
+    pub(crate) missing_ns: Option<u64>,
+    pub(crate) looks: Option<u32>,
     pub(crate) warnings: Vec<Warning>,
 }
 
@@ -36,8 +39,40 @@ impl Judged {
             verdict: judgement.verdict,
             detectable: judgement.detectable,
             pairs_missing: judgement.pairs_missing,
+            missing_ns: None,
+            looks: None,
             warnings: judgement.warnings,
         }
+    }
+
+    /// Puts what the looks say in place of what a single judgement would, where the plan is looked
+    /// at; and says in any case how long it would take to decide the cell.
+    pub(crate) fn look_again(
+        &mut self,
+        run: &Run,
+        cell: &Cell,
+        sequence: Option<&stats::Sequence>,
+    ) -> Result<(), LabError> {
+        let values = looks::values_of(run, cell);
+        if let (Some(sequence), Some(values)) = (sequence, values) {
+            let (logs, known_sd) = (&values.logs, values.known_sd);
+            let look = stats::judge_sequence(logs, known_sd, run.plan.budget, sequence)?;
+            let missing = match look.verdict {
+                Verdict::Undecided => {
+                    stats::lives_missing(logs, known_sd, run.plan.budget, sequence)?
+                }
+                _ => None,
+            };
+            self.warnings.retain(|warning| warning.code != "few-rounds");
+            self.warnings.extend(look.warnings);
+            self.rqps = look.rqps;
+            self.verdict = look.verdict;
+            self.detectable = look.detectable;
+            self.looks = Some(look.looks);
+            self.pairs_missing = missing.map(|lives| lives.saturating_mul(values.pairs));
+        }
+        self.missing_ns = self.pairs_missing.and_then(|pairs| looks::missing_ns(run, cell, pairs));
+        Ok(())
     }
 
     /// By response times, where rates are given or nearly so.
@@ -70,6 +105,8 @@ impl Judged {
             verdict: joint.verdict,
             detectable: stats::judge_lives(shown, between_sd, budget)?.detectable,
             pairs_missing: joint.pairs_missing,
+            missing_ns: None,
+            looks: None,
             warnings: joint.warnings,
         })
     }

@@ -12,7 +12,7 @@
 //! that was written to, the writes that come before them are repeated, unmeasured, for as long as
 //! they were measured. Only one process at a time may work at a run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::time::Duration;
@@ -43,6 +43,8 @@ pub struct Remaining {
     /// The filling of the tables that it begins with.
     pub(crate) filling: u32,
     cells: BTreeMap<Cell, Seen>,
+    /// Cells that ended before all their pairs were measured, and stay so.
+    over: BTreeSet<Cell>,
     last_stage: Option<usize>,
 }
 
@@ -54,9 +56,21 @@ struct Seen {
 }
 
 impl Remaining {
-    /// What is left of a run; everything of one without rounds.
+    /// What is left of a run; everything of one without rounds. Where a cell may end early, those
+    /// before the last one that was begun have ended.
     pub fn of(plan: &Plan, run: Option<&Run>) -> Remaining {
-        let mut left = Remaining::default();
+        let cells = plan.cells();
+        let is_begun = |cell: &Cell| {
+            run.is_some_and(|run| run.rounds.iter().any(|round| round.key.cell == *cell))
+        };
+        let may_end = plan.stopping.looks().is_some() || plan.limit_ns.is_some();
+        let last = cells.iter().rposition(is_begun).filter(|_| may_end).unwrap_or(0);
+        Remaining::without(plan, run, cells[..last.min(cells.len())].iter().cloned().collect())
+    }
+
+    /// What is left of a run of which these cells are over.
+    pub(crate) fn without(plan: &Plan, run: Option<&Run>, over: BTreeSet<Cell>) -> Remaining {
+        let mut left = Remaining { over, ..Remaining::default() };
         for round in run.into_iter().flat_map(|run| &run.rounds) {
             let window = Duration::from_nanos(round.wall_ns);
             let seen = left.cells.entry(round.key.cell.clone());
@@ -76,7 +90,8 @@ impl Remaining {
             let pace = left.pace(plan, &cell);
             let usual = || pace.as_ref().map_or(plan.pairs, |pace| pace.pairs);
             let pairs = insert_benchmark::pairs_of(plan, &cell).unwrap_or_else(usual);
-            let rounds = 2 * (pairs - left.next_pair(&cell).min(pairs));
+            let is_over = left.over.contains(&cell);
+            let rounds = if is_over { 0 } else { 2 * (pairs - left.next_pair(&cell).min(pairs)) };
             let window = pace.map_or(Duration::from_nanos(plan.round_ns), |pace| pace.window);
             left.rounds_left += rounds;
             left.measuring += (window + Duration::from_nanos(plan.lead_in_ns)) * rounds;
@@ -96,6 +111,17 @@ impl Remaining {
     /// The first pair of a cell that is not stored.
     pub(crate) fn next_pair(&self, cell: &Cell) -> u32 {
         self.cells.get(cell).map_or(0, |seen| seen.next_pair)
+    }
+
+    /// Whether a cell ended before all its pairs were measured, and stays so.
+    pub(crate) fn is_over(&self, cell: &Cell) -> bool {
+        self.over.contains(cell)
+    }
+
+    /// Cells that are to be measured, from this one on.
+    pub(crate) fn cells_from(&self, plan: &Plan, cell: &Cell) -> u32 {
+        let from = plan.cells().into_iter().skip_while(|other| other != cell);
+        from.filter(|other| !self.over.contains(other)).count() as u32
     }
 
     /// The pace at which a cell was measured in part, or whole.

@@ -41,6 +41,8 @@ pub enum Progress<'a> {
         total: u32,
         /// Measuring time that is left.
         left: Duration,
+        /// Whether results may end it sooner.
+        may_end_sooner: bool,
         /// Name of the load.
         load: &'a str,
         /// Number of clients.

@@ -151,12 +151,25 @@ impl Plan {
     /// restarts part the pairs into lives of equal length, an even number of pairs each; where
     /// results are looked at, a life is what lies between two looks.
     pub fn restarts_before(&self, pair: u32, pairs: u32) -> bool {
-        if let (Some((between, _)), true) = (self.stopping.looks(), self.restarts > 0) {
+        if let (Some(between), true) = (self.pairs_between_looks(pairs), self.restarts > 0) {
             return pair > 0 && pair.is_multiple_of(between);
         }
         let lives = (self.restarts + 1).min(pairs / 2).max(1);
         let begins = |life: u32| 2 * ((u64::from(life) * u64::from(pairs / 2)) / u64::from(lives));
         (1..lives).any(|life| begins(life) == u64::from(pair))
+    }
+
+    /// Pairs between two looks at a cell that has `pairs` of them; `None` where it is judged once.
+    /// Where a slow load leaves time for fewer pairs than were planned, so it does between looks.
+    pub fn pairs_between_looks(&self, pairs: u32) -> Option<u32> {
+        let (between, _) = self.stopping.looks()?;
+        let fewer = u64::from(between) * u64::from(pairs) / u64::from(self.pairs.max(1));
+        Some((fewer as u32 / 2 * 2).clamp(2, between.max(2)))
+    }
+
+    /// About how long two servers take to start again, until they are warm.
+    pub fn life_ns(&self) -> u64 {
+        RESTART_NS + 2 * self.warm_again_ns()
     }
 
     /// Longest warm-up after a restart: the tables have been read then.

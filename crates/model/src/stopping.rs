@@ -28,6 +28,14 @@ pub enum Stopping {
         /// allowed, and tell little.
         horizon: u32,
     },
+    /// A run that was judged once, after `horizon` lives, and made longer because that did not
+    /// decide it: looked at from then on, which may err a little more.
+    Extended {
+        /// As in [`Stopping::Decided`].
+        pairs: u32,
+        /// Lives up to which it is judged as one that is not looked at.
+        horizon: u32,
+    },
     /// As [`Stopping::Decided`], and it also ends when a change as large as was asked for would
     /// have been found: for effects of which nobody knew beforehand how long they take.
     Detect {
@@ -47,9 +55,9 @@ impl Stopping {
     pub fn looks(self) -> Option<(u32, u32)> {
         match self {
             Stopping::Fixed => None,
-            Stopping::Decided { pairs, horizon } | Stopping::Detect { pairs, horizon, .. } => {
-                Some((pairs, horizon))
-            }
+            Stopping::Decided { pairs, horizon }
+            | Stopping::Extended { pairs, horizon }
+            | Stopping::Detect { pairs, horizon, .. } => Some((pairs, horizon)),
         }
     }
 }
@@ -57,7 +65,8 @@ impl Stopping {
 impl FromStr for Stopping {
     type Err = String;
 
-    /// Reads the text of a store: `fixed`, `decided 18 48` or `detect 18 48 0.01 0.8`.
+    /// Reads the text of a store: `fixed`, `decided 18 48`, `extended 18 8` or `detect 18 48 0.01
+    /// 0.8`.
     fn from_str(text: &str) -> Result<Stopping, String> {
         let wrong = || format!("{text:?} is no rule for stopping");
         let share = |text: &str| {
@@ -73,6 +82,9 @@ impl FromStr for Stopping {
             ["fixed"] => Ok(Stopping::Fixed),
             ["decided", pairs, horizon] => {
                 Ok(Stopping::Decided { pairs: number(pairs)?, horizon: number(horizon)? })
+            }
+            ["extended", pairs, horizon] => {
+                Ok(Stopping::Extended { pairs: number(pairs)?, horizon: number(horizon)? })
             }
             ["detect", pairs, horizon, effect, power] => Ok(Stopping::Detect {
                 pairs: number(pairs)?,
@@ -91,6 +103,7 @@ impl fmt::Display for Stopping {
         match self {
             Stopping::Fixed => f.write_str("fixed"),
             Stopping::Decided { pairs, horizon } => write!(f, "decided {pairs} {horizon}"),
+            Stopping::Extended { pairs, horizon } => write!(f, "extended {pairs} {horizon}"),
             Stopping::Detect { pairs, horizon, effect, power } => {
                 write!(f, "detect {pairs} {horizon} {effect} {power}")
             }
@@ -108,6 +121,7 @@ mod tests {
             Stopping::Fixed,
             Stopping::Detect { pairs: 8, horizon: 9, effect: 0.01, power: 0.95 },
             Stopping::Decided { pairs: 18, horizon: 48 },
+            Stopping::Extended { pairs: 18, horizon: 8 },
         ] {
             assert_eq!(rule.to_string().parse(), Ok(rule));
         }

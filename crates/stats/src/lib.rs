@@ -75,7 +75,7 @@ pub use judge::{
 };
 pub use lives::{BETWEEN_EMBEDDED_SD, BETWEEN_SERVERS_SD, judge_lives};
 pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
-pub use planning::{Amount, Price, Spread, least_time, most_found};
+pub use planning::{Amount, Price, Spread, found_in_one_life, least_pairs, least_time, most_found};
 pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};
 pub use row_cost::{COST_POINTS_LEAST, RowCosts, row_costs};
 pub use sequence::{Look, Sequence, judge_sequence, lives_missing};

@@ -13,6 +13,7 @@
 //! the quantiles of Student's t make few lives dearer than the formula knows.
 
 use crate::power::{PAIRS_CAP, detectable, pairs_needed};
+use crate::student::quantile;
 
 /// What disturbs a log-ratio, by level.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -102,6 +103,52 @@ pub fn most_found(
     PAIRS_TRIED.iter().filter_map(found).min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
+/// The smallest change that `pairs` pairs find where servers live once: what lives are off by stays
+/// in the interval however many there are. A share of rQPS.
+///
+/// Assumes what [`least_time`] assumes.
+pub fn found_in_one_life(spread: &Spread, pairs: u32, alpha: f64, power: f64) -> f64 {
+    let by_pairs = detectable(spread.pair_sd, pairs, alpha, power).ln_1p();
+    by_pairs.hypot(floor(spread, alpha, power)).exp_m1()
+}
+
+/// The least time that finds a change of `effect` where servers live once. `None`: what lives are
+/// off by hides it, or a hundred thousand pairs do not find it.
+///
+/// Assumes what [`least_time`] assumes.
+pub fn least_pairs(
+    spread: &Spread,
+    price: &Price,
+    effect: f64,
+    alpha: f64,
+    power: f64,
+) -> Option<Amount> {
+    let (wanted, floor) = (effect.abs().ln_1p(), floor(spread, alpha, power));
+    if wanted <= floor {
+        return None;
+    }
+    let left = (wanted * wanted - floor * floor).sqrt().exp_m1();
+    // Beyond a thousand pairs Student's t is normal: the number goes with the square.
+    let some = pairs_needed(spread.pair_sd, left, alpha, power);
+    let pairs = if some < PAIRS_CAP {
+        some
+    } else {
+        let found = detectable(spread.pair_sd, PAIRS_CAP, alpha, power).ln_1p();
+        let times = (found / left.ln_1p()).powi(2);
+        (f64::from(PAIRS_CAP) * times).ceil().min(1e9) as u32
+    };
+    (pairs <= PAIRS_MOST).then(|| Amount { lives: 1, pairs, seconds: price.of(1, pairs) })
+}
+
+/// Pairs that no run has.
+const PAIRS_MOST: u32 = 100_000;
+
+/// The logarithm of the change that a single life hides.
+fn floor(spread: &Spread, alpha: f64, power: f64) -> f64 {
+    let normal = |p: f64| quantile(p, f64::INFINITY);
+    (normal(1.0 - alpha / 2.0) + normal(power)) * spread.life_sd
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,6 +177,13 @@ mod tests {
             assert!(found <= effect && found > 0.9 * effect, "{effect}: {found}");
             assert!(again.seconds <= amount.seconds);
         }
+        let once = Spread { pair_sd: 0.04, life_sd: 0.003 };
+        for effect in [0.011, 0.02, 0.05] {
+            let pairs = least_pairs(&once, &PRICE, effect, DECISION_ALPHA, POWER).unwrap().pairs;
+            let found = found_in_one_life(&once, pairs, DECISION_ALPHA, POWER);
+            assert!(found <= effect * 1.001 && found > 0.95 * effect, "{effect}: {found}");
+        }
+        assert_eq!(least_pairs(&once, &PRICE, 0.01, DECISION_ALPHA, POWER), None);
         assert_eq!(most_found(&SPREAD, &PRICE, 10.0, DECISION_ALPHA, POWER), None);
         assert_eq!(least_time(&SPREAD, &PRICE, 1e-4, DECISION_ALPHA, POWER), None);
     }

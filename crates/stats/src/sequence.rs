@@ -77,6 +77,13 @@ impl Sequence {
         self.horizon * HORIZONS
     }
 
+    /// The smallest change of rQPS, as a share, that is found with chance `power` when `lives`
+    /// lives with a standard deviation `sd` (of a log-ratio) have been looked at; see
+    /// [`judge_sequence`] for `known_sd`. Infinite for too few of them.
+    pub fn detectable(&self, sd: f64, known_sd: f64, lives: u32, power: f64) -> f64 {
+        Widths { sequence: self, known_sd, sd }.found(lives, power).exp_m1()
+    }
+
     /// The distance from the mean, in standard errors, that the interval of this look reaches:
     /// for the decision, and as shown. Infinite before the first look and after the last.
     pub fn reach(&self, lives: u32) -> (f64, f64) {
@@ -132,7 +139,7 @@ pub fn judge_sequence(
         verdict,
         rqps: Interval { estimate: estimate.mean.exp(), low, high },
         looks: (count + 1).saturating_sub(MIN_PAIRS),
-        detectable: Some(at.found(count).exp_m1()).filter(|share| share.is_finite()),
+        detectable: Some(at.found(count, POWER).exp_m1()).filter(|share| share.is_finite()),
         warnings: few_rounds(count, "lives, or stretches of pairs,"),
     })
 }
@@ -155,7 +162,8 @@ pub fn lives_missing(
     let moments = Moments::of_logs(lives)?;
     let at = Widths { sequence, known_sd, sd: moments.sd };
     let decides = |&total: &u32| {
-        at.found(total) <= moments.mean.abs() || at.fits(total, moments.mean, budget_log) >= POWER
+        at.found(total, POWER) <= moments.mean.abs()
+            || at.fits(total, moments.mean, budget_log) >= POWER
     };
     let count = u32::try_from(moments.n).unwrap_or(u32::MAX);
     if count < MIN_PAIRS {
@@ -205,13 +213,13 @@ impl Widths<'_> {
         )
     }
 
-    /// The logarithm of a change that is found with a chance of 80 %.
-    fn found(&self, lives: u32) -> f64 {
+    /// The logarithm of a change that is found with this chance.
+    fn found(&self, lives: u32, power: f64) -> f64 {
         if lives < MIN_PAIRS {
             return f64::INFINITY;
         }
         let error = self.sd / f64::from(lives).sqrt();
-        self.half(lives).0 + quantile(POWER, f64::from(lives - 1)) * error.hypot(self.known_sd)
+        self.half(lives).0 + quantile(power, f64::from(lives - 1)) * error.hypot(self.known_sd)
     }
 
     /// The chance that the interval shown lies within ±`budget_log`.

@@ -107,7 +107,8 @@ fn plan() -> impl Strategy<Value = Plan> {
 
 const INTERVALS: [&str; 5] = ["auto", "t", "robust", "bca", "hodges-lehmann"];
 
-const STOPPING: [Stopping; 3] = [
+const STOPPING: [Stopping; 4] = [
+    Stopping::Extended { pairs: 2, horizon: 3 },
     Stopping::Fixed,
     Stopping::Detect { pairs: 8, horizon: 9, effect: 0.01, power: 0.95 },
     Stopping::Decided { pairs: 18, horizon: 48 },

@@ -156,6 +156,7 @@ impl Site<'_, '_> {
             done: self.counter.done,
             total: self.counter.total,
             left: Duration::from_nanos(round_ns) * (self.counter.total - self.counter.done),
+            may_end_sooner: false,
             load: &cell.load,
             clients: cell.clients,
         });

@@ -1,0 +1,127 @@
+//! When the measuring of a cell ends before all its pairs are measured.
+//!
+//! ```text
+//!   rounds  ──┬── life ──┬── life ──┬── life ──┬─
+//!             look       look       look       ├─ decided, or sharp enough: by the rule
+//!             time       time       time       └─ the next one would not end in time: by the clock
+//! ```
+//!
+//! What the clock does is blind to results, so that it needs no rule: a cell that it ends is judged
+//! by what it has. Cells share the time that is left evenly, so that what one cell does not need is
+//! there for those after it.
+
+use std::time::{Duration, Instant};
+
+use dbdyno_model::{
+    Cell, Environment, LatencyHistogram, PerArm, Plan, Round, Run, RunId, RunStatus,
+};
+use dbdyno_stats::Sequence;
+
+use crate::error::LabError;
+use crate::looks;
+
+/// Watches over the cells of a run that is under way.
+pub(crate) struct Ending {
+    sequence: Option<Sequence>,
+    /// What was measured so far, as far as looks need it.
+    seen: Run,
+    limit: Option<Duration>,
+    /// Measured by processes before this one.
+    before: Duration,
+    began: Instant,
+    /// Of the time that was spent when the cell must end.
+    cell_ends: Option<Duration>,
+    /// When this life or stretch began, and how long the longest of the cell took.
+    part_began: Instant,
+    part_longest: Duration,
+}
+
+impl Ending {
+    /// For a run of this plan, of which `measured` is there already.
+    pub(crate) fn new(plan: &Plan, measured: Option<&Run>) -> Ending {
+        let mut seen = Run {
+            id: RunId(String::new()),
+            name: None,
+            started_unix_ms: 0,
+            status: RunStatus::Partial,
+            tool_version: String::new(),
+            command: String::new(),
+            plan: plan.clone(),
+            environment: PerArm::<Environment>::default(),
+            rounds: Vec::new(),
+            warnings: Vec::new(),
+        };
+        seen.rounds = measured.map(|run| run.rounds.clone()).unwrap_or_default();
+        let began = now();
+        Ending {
+            sequence: looks::sequence_of(plan),
+            before: looks::spent(&seen),
+            seen,
+            limit: plan.limit_ns.map(Duration::from_nanos),
+            began,
+            cell_ends: None,
+            part_began: began,
+            part_longest: Duration::ZERO,
+        }
+    }
+
+    /// Takes note of a round.
+    pub(crate) fn note(&mut self, round: &Round) {
+        if self.sequence.is_some() {
+            // Times of single events are not looked at, and are most of a round.
+            let round = Round { latency: LatencyHistogram::new(), ..round.clone() };
+            self.seen.rounds.push(round);
+        }
+    }
+
+    /// Whether a cell is over by what was measured of it.
+    pub(crate) fn is_decided(&self, cell: &Cell) -> Result<bool, LabError> {
+        let Some(sequence) = &self.sequence else { return Ok(false) };
+        looks::is_over(&self.seen, cell, sequence)
+    }
+
+    /// A cell begins, `cells` of them being left with it.
+    pub(crate) fn cell_begins(&mut self, cells: u32) {
+        let spent = self.spent();
+        self.cell_ends = self.limit.map(|limit| {
+            let share = limit.saturating_sub(spent) / cells.max(1);
+            spent + share
+        });
+        self.part_began = now();
+        self.part_longest = Duration::ZERO;
+    }
+
+    /// Whether the cell ends here, between two lives or stretches.
+    pub(crate) fn ends(&mut self, cell: &Cell) -> Result<bool, LabError> {
+        let part = now() - self.part_began;
+        self.part_longest = self.part_longest.max(part);
+        self.part_began = now();
+        let is_late = self.cell_ends.is_some_and(|ends| self.spent() + self.part_longest > ends);
+        Ok(is_late || self.is_decided(cell)?)
+    }
+
+    /// The time that the clock leaves for all cells.
+    pub(crate) fn time_left(&self) -> Option<Duration> {
+        self.limit.map(|limit| limit.saturating_sub(self.spent()))
+    }
+
+    fn spent(&self) -> Duration {
+        self.before + (now() - self.began)
+    }
+}
+
+/// Where a cell may end before this pair: whoever looks does so between lives, and so does the
+/// clock; where servers live once, it is asked every other pair.
+pub(crate) fn may_end_before(plan: &Plan, pair: u32, pairs: u32) -> bool {
+    match plan.pairs_between_looks(pairs) {
+        Some(between) => pair.is_multiple_of(between),
+        None if plan.limit_ns.is_none() => false,
+        None if plan.restarts > 0 => plan.restarts_before(pair, pairs),
+        None => pair.is_multiple_of(2),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a limit on the time of a run is kept here")]
+fn now() -> Instant {
+    Instant::now()
+}

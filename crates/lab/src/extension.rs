@@ -1,0 +1,92 @@
+//! Making a run longer that did not decide everything.
+//!
+//! ```text
+//!   looked at     ├──┼──┼──┼──┼ 12 lives ┼──┼──┼──┼──        goes on by the same rule
+//!   judged once   ├───────────┤ 12 lives ┼──┼──┼──┼──        from here on it is looked at
+//! ```
+//!
+//! Whoever adds pairs to a run because it stayed undecided has looked. A run that was looked at all
+//! along may go on for ever; one that was planned to be judged once has spent its chance to err,
+//! and the looks from then on may spend a fifth of it once more: 1.2 % instead of 1 % in all, which
+//! is counted in the crate `stats` and said in the run.
+
+use std::time::Duration;
+
+use dbdyno_model::{Plan, Run, Severity, Stage, Stopping, Warning};
+
+use crate::error::LabError;
+use crate::insert_benchmark;
+use crate::looks;
+
+/// How a run is made longer.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extension {
+    /// Pairs that are measured in addition; `None`: as many as the rule allows.
+    pub pairs: Option<u32>,
+    /// The longest that measuring may take from now on.
+    pub limit: Option<Duration>,
+}
+
+/// Stretches that a run is taken to have had which was not looked at and whose servers lived once.
+const STRETCHES: u32 = 12;
+/// Where nothing is said, a run may become so many times as long as its horizon.
+const TIMES: u32 = 3;
+
+/// The plan of `run`, made longer.
+///
+/// # Errors
+/// [`LabError::Unlike`] for runs that cannot be: suites, whose order leads from one state of the
+/// servers to the next, and runs that are not judged by rates in the closed loop.
+pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, LabError> {
+    let plan = &run.plan;
+    let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
+    let steps = || plan.cells().iter().any(|cell| insert_benchmark::step_of(cell).is_some());
+    if !plan.stages.iter().all(measures) || steps() {
+        let text = "a suite cannot be made longer, for its order leads from one state of the \
+                    servers to the next; begin a new run with more --rounds";
+        return Err(LabError::Unlike(text.to_owned()));
+    }
+    if plan.driving != dbdyno_model::Driving::Closed {
+        let text = format!(
+            "a run that is driven by {} is judged once and cannot be made longer; begin a new one \
+             with more --rounds",
+            plan.driving
+        );
+        return Err(LabError::Unlike(text));
+    }
+    let (between, horizon) = plan.stopping.looks().unwrap_or_else(|| parts_of(plan));
+    let most = between * horizon * TIMES;
+    let wanted = match extension.pairs {
+        Some(more) => plan.pairs.saturating_add(more),
+        None => most.max(plan.pairs),
+    };
+    let pairs = wanted.div_ceil(between) * between;
+    let restarts =
+        if looks::has_lives(plan) { (pairs / between).saturating_sub(1) } else { plan.restarts };
+    let stopping = match plan.stopping {
+        Stopping::Fixed => Stopping::Extended { pairs: between, horizon },
+        looked_at => looked_at,
+    };
+    let limit = extension.limit.map(|limit| (looks::spent(run) + limit).as_nanos() as u64);
+    Ok(Plan { pairs, restarts, stopping, limit_ns: limit, ..plan.clone() })
+}
+
+/// Pairs in a life, and lives, of a plan that is not looked at.
+fn parts_of(plan: &Plan) -> (u32, u32) {
+    let parts = if looks::has_lives(plan) { plan.restarts + 1 } else { STRETCHES };
+    let between = (plan.pairs / parts.max(1) / 2 * 2).max(2);
+    (between, (plan.pairs / between).max(1))
+}
+
+/// What the reader of a run must know that was made longer after it had been judged once.
+pub(crate) fn warning(run: &Run, longer: &Plan) -> Option<Warning> {
+    (run.plan.stopping == Stopping::Fixed && longer.stopping != Stopping::Fixed).then(|| {
+        let text = format!(
+            "the run was judged once, after {} pairs in a cell, and made longer then; since then it \
+             is looked at, and a cell in which nothing changed is called slower or faster in 1.2 % \
+             of such runs instead of 1 %",
+            run.plan.pairs
+        );
+        Warning::new(Severity::Note, "extended", text)
+    })
+}

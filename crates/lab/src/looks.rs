@@ -1,0 +1,195 @@
+//! Looking at a cell while it is measured, and what measuring costs.
+//!
+//! ```text
+//!   servers are started anew        life 0      life 1      life 2        a value each
+//!   servers live once               stretch 0   stretch 1   stretch 2     a value each, and what
+//!                                                                        they share is assumed
+//! ```
+//!
+//! The same function judges a cell between two lives, when it may end there, and for ever after
+//! from the store: what is shown is what was decided.
+
+use std::collections::BTreeSet;
+
+use dbdyno_model::{
+    Arm, ArmSpec, Cell, Driving, PerArm, Plan, Round, Run, Stopping, Target, Verdict,
+};
+use dbdyno_stats as stats;
+use stats::{Price, Sequence, Spread};
+
+use crate::course::Pace;
+use crate::error::LabError;
+use crate::judge::{between_lives, by_life, log_ratio, mean, pairs_of};
+use crate::sift::sift;
+use crate::yardstick::Yardstick;
+
+/// Whether servers are started anew between two looks.
+pub(crate) fn has_lives(plan: &Plan) -> bool {
+    let ours = |spec: &ArmSpec| matches!(spec.target, Target::Release(..));
+    plan.restarts > 0 && ours(&plan.arms.base) && ours(&plan.arms.test)
+}
+
+/// What is looked at: a log-ratio for each life or stretch, and what they are known to share.
+pub(crate) struct Values {
+    pub(crate) logs: Vec<f64>,
+    pub(crate) known_sd: f64,
+    /// Pairs in each of them, when it is whole.
+    pub(crate) pairs: u32,
+}
+
+impl Values {
+    /// Of these pairs of a cell; `None` where the plan is not looked at, or not yet. What is not
+    /// half as long as it was meant to be is left out: it was interrupted, or has just begun.
+    pub(crate) fn of(
+        plan: &Plan,
+        pairs: &[PerArm<&Round>],
+        log: impl Fn(&PerArm<&Round>) -> f64,
+    ) -> Option<Values> {
+        let window_ns = pairs.first()?.base.wall_ns;
+        let pace = Pace::with_window(plan, std::time::Duration::from_nanos(window_ns));
+        let meant = plan.pairs_between_looks(pace.pairs)?;
+        let parts: Vec<Vec<f64>> = if has_lives(plan) {
+            by_life(pairs, log)
+        } else {
+            let stretch = |pair: &PerArm<&Round>| pair.base.key.pair / meant;
+            let parts = pairs.chunk_by(|a, b| stretch(a) == stretch(b));
+            parts.map(|part| part.iter().map(&log).collect()).collect()
+        };
+        let whole = parts.iter().filter(|part| 2 * part.len() >= meant as usize);
+        let known_sd = if has_lives(plan) { 0.0 } else { between_lives(&plan.arms) };
+        let logs: Vec<f64> = whole.map(|part| mean(part)).collect();
+        let not_yet = match plan.stopping {
+            Stopping::Extended { horizon, .. } => horizon as usize,
+            _ => 0,
+        };
+        (logs.len() > not_yet).then_some(Values { logs, known_sd, pairs: meant })
+    }
+}
+
+impl Values {
+    /// The smallest change that they find with this chance, as a share.
+    fn finds(&self, sequence: &Sequence, power: f64) -> f64 {
+        let sd = stats::paired(&self.logs, stats::SHOWN_CONFIDENCE).map(|of| of.sd_log);
+        let lives = self.logs.len() as u32;
+        sd.map_or(f64::INFINITY, |sd| sequence.detectable(sd, self.known_sd, lives, power))
+    }
+}
+
+/// What is looked at in a cell of a run that is looked at.
+pub(crate) fn values_of(run: &Run, cell: &Cell) -> Option<Values> {
+    if run.plan.driving != Driving::Closed {
+        return None;
+    }
+    let yardstick = Yardstick::of(&run.plan, cell);
+    let pairs = sift(run, cell, pairs_of(run, cell)).pairs;
+    Values::of(&run.plan, &pairs, |pair| log_ratio(&yardstick, pair))
+}
+
+/// Whether a cell is over by what was measured of it.
+pub(crate) fn is_over(run: &Run, cell: &Cell, sequence: &Sequence) -> Result<bool, LabError> {
+    let Some(values) = values_of(run, cell) else { return Ok(false) };
+    let (logs, known_sd) = (&values.logs, values.known_sd);
+    let look = stats::judge_sequence(logs, known_sd, run.plan.budget, sequence)?;
+    let is_sharp = match run.plan.stopping {
+        Stopping::Detect { effect, power, .. } => values.finds(sequence, power) <= effect,
+        _ => false,
+    };
+    Ok(look.verdict != Verdict::Undecided || is_sharp)
+}
+
+/// The sequence of looks of a plan that has them.
+pub(crate) fn sequence_of(plan: &Plan) -> Option<Sequence> {
+    plan.stopping.looks().map(|(_, horizon)| Sequence::new(horizon))
+}
+
+/// The cells of a run that are decided, by the rule of its plan.
+pub(crate) fn decided(run: &Run) -> Result<BTreeSet<Cell>, LabError> {
+    let comparison = crate::judge::compare(run)?;
+    let decided = comparison.cells.into_iter().filter(|cell| cell.verdict != Verdict::Undecided);
+    Ok(decided.map(|cell| cell.cell).collect())
+}
+
+/// What the pairs and lives of a cell took, from when they began; `None` for fewer than two pairs.
+/// Where servers were never started anew, what that takes is the model's guess.
+pub fn price_of(run: &Run, cell: &Cell) -> Option<Price> {
+    let mut rounds: Vec<&Round> =
+        run.rounds.iter().filter(|round| round.key.cell == *cell).collect();
+    rounds.sort_by_key(|round| round.started_unix_ms);
+    let (mut within_ms, mut steps, mut between) = (0, 0_u64, Vec::new());
+    for two in rounds.windows(2) {
+        let apart = two[1].started_unix_ms - two[0].started_unix_ms;
+        if two[0].life == two[1].life {
+            within_ms += apart;
+            steps += 1;
+        } else {
+            between.push(apart);
+        }
+    }
+    if steps == 0 {
+        return None;
+    }
+    let round_s = within_ms as f64 / 1e3 / steps as f64;
+    // In the middle: one of them may be the night in which the run was interrupted.
+    between.sort_unstable();
+    let life_s = match between.get(between.len() / 2) {
+        Some(&apart) => (apart as f64 / 1e3 - round_s).max(0.0),
+        None => run.plan.life_ns() as f64 / 1e9,
+    };
+    Some(Price { pair_s: 2.0 * round_s, life_s })
+}
+
+/// How far the pairs and the lives of a cell are spread; `None` if no life has as many pairs as
+/// that takes. Where there are too few lives to tell, what lives are off by is assumed.
+pub fn spread_of(run: &Run, cell: &Cell) -> Option<Spread> {
+    let pair_sd = crate::judge::noise_of(run, cell)?;
+    let assumed = between_lives(&run.plan.arms);
+    let yardstick = Yardstick::of(&run.plan, cell);
+    let pairs = sift(run, cell, pairs_of(run, cell)).pairs;
+    let lives = by_life(&pairs, |pair| log_ratio(&yardstick, pair));
+    let means: Vec<f64> = lives.iter().map(|life| mean(life)).collect();
+    if means.len() < MANY {
+        return Some(Spread { pair_sd, life_sd: assumed });
+    }
+    let of_means = stats::paired(&means, stats::SHOWN_CONFIDENCE).ok()?.sd_log;
+    let of_pairs = lives.iter().map(|life| 1.0 / life.len() as f64);
+    let of_pairs = pair_sd * pair_sd * of_pairs.sum::<f64>() / lives.len() as f64;
+    // Few lives may seem to have no spread at all, and are not promised to.
+    let life_sd = (of_means * of_means - of_pairs).max(0.0).sqrt().max(assumed / 3.0);
+    Some(Spread { pair_sd, life_sd })
+}
+
+/// Fewer lives than this do not tell how far lives are spread.
+const MANY: usize = 6;
+
+/// About how long so many more pairs of a cell take, with the starts of servers that belong to
+/// them.
+pub(crate) fn missing_ns(run: &Run, cell: &Cell, pairs: u32) -> Option<u64> {
+    let price = price_of(run, cell)?;
+    let (lives, measured) = lives_of(run, cell);
+    let more = match lives {
+        0 | 1 => 0,
+        lives => pairs.div_ceil((measured / lives).max(1)),
+    };
+    let seconds = f64::from(pairs) * price.pair_s + f64::from(more) * price.life_s;
+    Some((seconds * 1e9) as u64)
+}
+
+/// Time that the rounds of a run have taken, without what was between two processes that measured
+/// it.
+pub(crate) fn spent(run: &Run) -> std::time::Duration {
+    let of_cell = |cell: Cell| {
+        let price = price_of(run, &cell)?;
+        let (lives, pairs) = lives_of(run, &cell);
+        Some(f64::from(pairs) * price.pair_s + f64::from(lives.saturating_sub(1)) * price.life_s)
+    };
+    std::time::Duration::from_secs_f64(run.plan.cells().into_iter().filter_map(of_cell).sum())
+}
+
+/// How many lives the base arm has had in a cell, and how many rounds.
+fn lives_of(run: &Run, cell: &Cell) -> (u32, u32) {
+    let is_of = |round: &&Round| round.key.cell == *cell && round.key.arm == Arm::Base;
+    let mut lives: Vec<u32> = run.rounds.iter().filter(is_of).map(|round| round.life).collect();
+    let rounds = lives.len() as u32;
+    lives.dedup();
+    (lives.len() as u32, rounds)
+}

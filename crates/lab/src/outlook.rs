@@ -1,0 +1,341 @@
+//! What a plan can find and what it costs, before it is carried out; and a plan for what is wanted.
+//!
+//! ```text
+//!   stored runs of such arms ──▶ spread of pairs and lives, seconds of a pair and of a start
+//!                                  │
+//!   --detect 1%  ──────────────────┴──▶ lives × pairs in the least time: judged once
+//!                (nothing is known)───▶ looked at, until it would have been found
+//!   --until decided ──────────────────▶ looked at, until it is decided
+//!   --limit 10m  ─────────────────────▶ as many as that leaves time for
+//! ```
+//!
+//! A number of lives that older runs give is fixed before the first of these is measured, so they
+//! are judged once. Where there are no older runs, the first lives of this one are the pilot; they
+//! may count because the looks hold whatever ends the run (`stats` has what an internal pilot under
+//! the interval of a single look does: 1.9 % false alarms at 1 %).
+
+use std::time::Duration;
+
+use dbdyno_model::{Cell, Driving, IntervalChoice, IntervalKind, Plan, Run, RunId, Stopping};
+use dbdyno_stats as stats;
+use stats::{Amount, DECISION_ALPHA, POWER, Price, Sequence, Spread};
+
+use crate::insert_benchmark;
+use crate::judge::{between_lives, detectable_share};
+use crate::looks::{has_lives, price_of, spread_of};
+
+/// What is known of a cell beforehand.
+#[derive(Clone, Debug)]
+pub struct Outlook {
+    /// Which cell.
+    pub cell: Cell,
+    /// The run that says so; `None`: assumed.
+    pub run: Option<RunId>,
+    /// Standard deviation of the log-ratios of pairs within a life.
+    pub pair_sd: f64,
+    spread: Spread,
+    price: Price,
+}
+
+/// Noise of a pair that is planned with where nothing was measured: of quick cells of MariaDB,
+/// eight lives of 18 pairs found 2.0 % in the middle of twenty runs.
+const PAIR_SD_PLANNED: f64 = 0.05;
+/// What is looked at is best by this much longer than what is judged once.
+const LOOKING_COSTS: f64 = 1.3;
+/// Stretches that the pairs of servers that live once are parted into.
+const STRETCHES: u32 = 24;
+/// Where results may end a run, it may last for so many usual lengths.
+const LENGTHS: u32 = 2;
+/// Where the clock ends it, so many times what is expected is allowed.
+const SPARE: u32 = 3;
+/// Most of the lives at which a sequence is at its best.
+const HORIZON_MOST: u32 = 60;
+
+impl Outlook {
+    /// Of a cell of `plan`, by the first of the `known` runs that measured it.
+    pub fn of(plan: &Plan, cell: &Cell, known: &[Run], assumed_pair_sd: f64) -> Outlook {
+        let of_run =
+            |run: &Run| Some((spread_of(run, cell)?, price_of(run, cell)?, run.id.clone()));
+        let (spread, price, run) = match known.iter().find_map(of_run) {
+            Some((spread, price, run)) => (spread, price, Some(run)),
+            None => {
+                let life_sd = between_lives(&plan.arms);
+                let pair_s = 2.0 * (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
+                let life_s = plan.life_ns() as f64 / 1e9;
+                let spread = Spread { pair_sd: assumed_pair_sd, life_sd };
+                (spread, Price { pair_s, life_s }, None)
+            }
+        };
+        Outlook { cell: cell.clone(), run, pair_sd: spread.pair_sd, spread, price }
+    }
+
+    /// The smallest change of rQPS, as a share, that the cell finds with this chance, if it is
+    /// measured to the end. `None`: too few pairs for a verdict.
+    pub fn found(&self, plan: &Plan, power: f64) -> Option<f64> {
+        let found = match plan.stopping.looks() {
+            Some((pairs, horizon)) => {
+                let lives = (plan.pairs / pairs.max(1)).max(1);
+                let sequence = Sequence::new(horizon);
+                let (sd, known_sd) = if has_lives(plan) {
+                    (self.spread.of_life(pairs), 0.0)
+                } else {
+                    (self.pair_sd / f64::from(pairs).sqrt(), between_lives(&plan.arms))
+                };
+                sequence.detectable(sd, known_sd, lives, power)
+            }
+            None if has_lives(plan) && plan.restarts + 1 >= stats::MIN_PAIRS => {
+                let lives = plan.restarts + 1;
+                let sd = self.spread.of_life(plan.pairs / lives);
+                stats::detectable(sd, lives, DECISION_ALPHA, power)
+            }
+            None => return detectable_share(plan, self.pair_sd),
+        };
+        found.is_finite().then_some(found)
+    }
+
+    /// The time that measuring the cell takes, at most where results may end it.
+    pub fn takes(&self, plan: &Plan) -> Duration {
+        let lives = if has_lives(plan) { plan.restarts } else { 0 };
+        let measuring_s = f64::from(plan.pairs) * self.price.pair_s * pairs_cost(plan)
+            + f64::from(lives) * self.price.life_s;
+        Duration::from_secs_f64(measuring_s) + Duration::from_nanos(2 * plan.warm_up_ns)
+    }
+}
+
+/// Pairs of a search are several rounds each.
+fn pairs_cost(plan: &Plan) -> f64 {
+    plan.driving.rounds_in_pair() as f64
+}
+
+/// What is wanted of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish {
+    /// A change that is to be found, as a share, and the chance with which it is to be found.
+    pub detect: Option<(f64, f64)>,
+    /// Whether a cell ends when it is decided.
+    pub end: End,
+    /// The longest that measuring may take.
+    pub limit: Option<Duration>,
+    /// Whose numbers of rounds and restarts are in the plan.
+    pub numbers: Numbers,
+}
+
+/// What ends a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Its number of pairs.
+    Planned,
+    /// A verdict.
+    Decided,
+}
+
+/// Where the number of pairs of a plan is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// The usual ones.
+    Usual,
+    /// The user gave them.
+    Given,
+}
+
+/// The plan for what is wanted, with what is to be said of it. For cells of which nothing is known
+/// `outlooks` are asked for again, with the noise that is planned with.
+///
+/// # Errors
+/// A sentence about what cannot be had.
+pub fn aim(plan: Plan, wish: &Wish, known: &[Run]) -> Result<(Plan, Vec<String>), String> {
+    if wish.detect.is_none() && wish.end == End::Planned && wish.limit.is_none() {
+        return Ok((plan, Vec::new()));
+    }
+    check(&plan, wish)?;
+    let cells = plan.cells();
+    let outlook = |cell: &Cell| Outlook::of(&plan, cell, known, PAIR_SD_PLANNED);
+    let outlooks: Vec<Outlook> = cells.iter().map(outlook).collect();
+    let seconds = wish.limit.map(|limit| {
+        let share = limit.as_secs_f64() / cells.len().max(1) as f64;
+        share - (2.0 * plan.warm_up_ns as f64 / 1e9).min(share / 5.0)
+    });
+    let mut notes = Vec::new();
+    let parts = match wish.detect {
+        Some((effect, power)) => {
+            let (parts, note) = parts_for(&plan, effect, power, &outlooks, wish.limit, seconds)?;
+            notes.extend(note);
+            parts
+        }
+        None => parts_usual(&plan, wish, &outlooks, seconds),
+    };
+    let is_known = outlooks.iter().all(|outlook| outlook.run.is_some());
+    Ok((with(plan, wish, parts, is_known), notes))
+}
+
+/// So many lives or stretches of so many pairs.
+#[derive(Clone, Copy)]
+struct Parts {
+    pairs: u32,
+    count: u32,
+}
+
+fn with(plan: Plan, wish: &Wish, parts: Parts, is_known: bool) -> Plan {
+    let Parts { pairs, count } = parts;
+    let longer = (f64::from(count) * LOOKING_COSTS).ceil() as u32;
+    let (stopping, horizon) = match (wish.detect, wish.end) {
+        (Some(_), End::Decided) => (Stopping::Decided { pairs, horizon: longer }, longer),
+        (Some((effect, power)), End::Planned) if !is_known => {
+            (Stopping::Detect { pairs, horizon: longer, effect, power }, longer)
+        }
+        (None, End::Decided) => (Stopping::Decided { pairs, horizon: count }, count),
+        (_, End::Planned) => (Stopping::Fixed, count),
+    };
+    let spare = match (wish.limit, stopping, wish.numbers) {
+        (_, Stopping::Detect { .. }, _) => SPARE,
+        (Some(_), _, Numbers::Usual) if wish.detect.is_none() => SPARE,
+        _ => 1,
+    };
+    let most = horizon * spare;
+    let restarts = if has_lives(&plan) { most.saturating_sub(1) } else { plan.restarts };
+    let limit_ns = wish.limit.map(|limit| limit.as_nanos() as u64);
+    Plan { pairs: pairs * most, restarts, stopping, limit_ns, ..plan }
+}
+
+fn check(plan: &Plan, wish: &Wish) -> Result<(), String> {
+    if plan.cells().iter().any(|cell| insert_benchmark::step_of(cell).is_some()) {
+        return Err("steps of the Insert Benchmark are as long as their work; leave --detect, \
+                    --until and --limit out"
+            .to_owned());
+    }
+    if wish.detect.is_none() && wish.end == End::Planned {
+        return Ok(());
+    }
+    let of_looks = "which --detect and --until decided do without; leave one of them out";
+    if plan.driving != Driving::Closed {
+        return Err(format!("{} is judged by more than rates, {of_looks}", plan.driving));
+    }
+    if plan.reloads > 0 {
+        return Err(format!("--reloads makes fillings of the tables a level, {of_looks}"));
+    }
+    match plan.interval {
+        IntervalChoice::Auto | IntervalChoice::Given(IntervalKind::T) => Ok(()),
+        other => Err(format!("--interval {other} is for results that are judged once, {of_looks}")),
+    }
+}
+
+/// The parts of a plan that nobody wants to find something certain with.
+fn parts_usual(plan: &Plan, wish: &Wish, outlooks: &[Outlook], seconds: Option<f64>) -> Parts {
+    let usual = if has_lives(plan) { plan.restarts + 1 } else { STRETCHES };
+    let pairs = (plan.pairs / usual / 2 * 2).max(2);
+    let count = match (wish.numbers, seconds) {
+        (Numbers::Given, _) => usual.min(plan.pairs.div_ceil(pairs)),
+        (Numbers::Usual, None) => usual * LENGTHS,
+        (Numbers::Usual, Some(seconds)) => {
+            let dearest = outlooks.iter().map(|outlook| outlook.price_of_part(plan, pairs));
+            let fits = (seconds / dearest.fold(f64::MIN_POSITIVE, f64::max)) as u32;
+            if !has_lives(plan) && fits > HORIZON_MOST {
+                // Longer stretches, rather than more of them.
+                let pairs = (pairs * fits).div_ceil(HORIZON_MOST) / 2 * 2;
+                return Parts { pairs, count: HORIZON_MOST };
+            }
+            fits.max(stats::MIN_PAIRS + 1)
+        }
+    };
+    Parts { pairs, count }
+}
+
+impl Outlook {
+    fn price_of_part(&self, plan: &Plan, pairs: u32) -> f64 {
+        let life_s = if has_lives(plan) { self.price.life_s } else { 0.0 };
+        life_s + f64::from(pairs) * self.price.pair_s * pairs_cost(plan)
+    }
+
+    /// What finds an effect in the least time; and what is found in some seconds.
+    fn least(&self, plan: &Plan, effect: f64, power: f64) -> Option<Amount> {
+        if has_lives(plan) {
+            return stats::least_time(&self.spread, &self.price, effect, DECISION_ALPHA, power);
+        }
+        let spread = self.in_one_life(plan);
+        stats::least_pairs(&spread, &self.price, effect, DECISION_ALPHA, power)
+    }
+
+    fn most(&self, plan: &Plan, seconds: f64, power: f64) -> Option<(f64, Amount)> {
+        if has_lives(plan) {
+            return stats::most_found(&self.spread, &self.price, seconds, DECISION_ALPHA, power);
+        }
+        let spread = self.in_one_life(plan);
+        let pairs = (seconds / self.price.pair_s) as u32;
+        let found = stats::found_in_one_life(&spread, pairs, DECISION_ALPHA, power);
+        found.is_finite().then_some((found, Amount { lives: 1, pairs, seconds }))
+    }
+
+    fn in_one_life(&self, plan: &Plan) -> Spread {
+        Spread { pair_sd: self.pair_sd, life_sd: between_lives(&plan.arms) }
+    }
+}
+
+/// The parts of a plan that is to find `effect` in every cell, and what is to be said of it.
+fn parts_for(
+    plan: &Plan,
+    effect: f64,
+    power: f64,
+    outlooks: &[Outlook],
+    limit: Option<Duration>,
+    seconds: Option<f64>,
+) -> Result<(Parts, Option<String>), String> {
+    let mut wanted: Option<Amount> = None;
+    let mut needed_s = 0.0;
+    let mut worst: Option<(f64, Amount)> = None;
+    for outlook in outlooks {
+        let amount = outlook.least(plan, effect, power).ok_or_else(|| {
+            format!(
+                "{} cannot find {}: two starts of these arms differ by about {:.1} % for as long \
+                 as they live; look for a larger change, or compare servers that dbdyno starts, \
+                 with --restarts",
+                outlook.cell,
+                percent(effect),
+                100.0 * outlook.spread.life_sd
+            )
+        })?;
+        needed_s += amount.seconds;
+        if wanted.is_none_or(|other| amount.seconds > other.seconds) {
+            wanted = Some(amount);
+        }
+        if let Some(found) = seconds.and_then(|seconds| outlook.most(plan, seconds, power)) {
+            worst = Some(worst.filter(|worst| worst.0 >= found.0).unwrap_or(found));
+        }
+    }
+    let mut amount = wanted.ok_or("there is nothing to measure; name a --load")?;
+    let mut note = None;
+    if let (Some(limit), Some(seconds)) = (limit, seconds)
+        && amount.seconds > seconds
+    {
+        let in_time = worst.map_or(String::new(), |(found, _)| {
+            format!("; in {} it finds {}", minutes(limit.as_secs_f64()), percent(found))
+        });
+        note = Some(format!(
+            "cannot find {} in {} on this host: needs about {}{in_time}",
+            percent(effect),
+            minutes(limit.as_secs_f64()),
+            minutes(needed_s),
+        ));
+        amount = worst.map_or(amount, |(_, amount)| amount);
+    }
+    if has_lives(plan) {
+        return Ok((Parts { pairs: amount.pairs, count: amount.lives }, note));
+    }
+    let pairs = (amount.pairs.div_ceil(STRETCHES)).div_ceil(2) * 2;
+    Ok((Parts { pairs, count: amount.pairs.div_ceil(pairs) }, note))
+}
+
+fn percent(share: f64) -> String {
+    let digits = if share < 0.0995 { 1 } else { 0 };
+    format!("{:.digits$} %", 100.0 * share)
+}
+
+fn minutes(seconds: f64) -> String {
+    match seconds {
+        ..90.0 => format!("{seconds:.0} s"),
+        ..5400.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+/// The chance with which an effect is found where nothing else is said.
+pub const USUAL_POWER: f64 = POWER;
