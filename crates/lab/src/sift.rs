@@ -16,7 +16,7 @@
 //! * a canary that was out while a server was at work counts for nothing, nor does one beside a
 //!   server that cannot be watched;
 //! * where an arm changes rows, neither syncs nor other work count: the kernel writes for the arm,
-//!   and later.
+//!   and later. Where an arm does not even read from storage, syncs say nothing about it.
 //!
 //! After the canary workloads of MongoDB's performance tests (D. Daly, "Creating a Virtuous Cycle
 //! in Performance Testing at MongoDB", ICPE 2021); limits: [`dbdyno_stats::ControlLimits`].
@@ -137,8 +137,10 @@ fn limits(run: &Run, clients: u32) -> BTreeMap<(Witness, Arm), ControlLimits> {
 fn says(witness: Witness, round: &Round) -> Vec<f64> {
     let readings = &round.readings;
     let writes = round.rows_changed > 0;
+    let reads = round.cost.server_read_bytes.is_some_and(|bytes| bytes > 0);
     match witness {
-        Witness::Canary("sync_ns") | Witness::Share(FOREIGN) if writes => Vec::new(),
+        Witness::Canary("sync_ns") if writes || !reads => Vec::new(),
+        Witness::Share(FOREIGN) if writes => Vec::new(),
         Witness::Share(what) => readings.get(what).into_iter().collect(),
         Witness::Canary(what) => {
             let one = |side: Side| {
@@ -211,6 +213,7 @@ mod tests {
                 }
             }
             round.readings.set(STEAL, Some(0.01));
+            round.cost.server_read_bytes = Some(4096);
             change(round);
         }
         run
@@ -280,6 +283,13 @@ mod tests {
             }
         });
         assert_eq!(dropped(&writes).0, 0);
+        let in_memory = run(20, |round| {
+            round.cost.server_read_bytes = Some(0);
+            if is(round, 4, Arm::Test) {
+                set_both(round, "sync_ns", 9000.0);
+            }
+        });
+        assert_eq!(dropped(&in_memory).0, 0);
         // Now and then, by purging after the round.
         let purges = run(20, |round| {
             if is(round, 4, Arm::Test) {
