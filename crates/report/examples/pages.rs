@@ -21,6 +21,7 @@ fn main() -> io::Result<()> {
         ("large", common::large()),
         ("insert-benchmark", common::insert_benchmark()),
         ("units", common::three_units()),
+        ("shapes", common::shapes()),
     ] {
         let view = View::new(&sample.run, &sample.comparison);
         std::fs::write(folder.join(name).with_extension("html"), html(&view))?;

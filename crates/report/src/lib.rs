@@ -27,6 +27,7 @@ mod markdown;
 mod notes;
 mod number;
 mod rows;
+mod shapes;
 mod sheets;
 mod text;
 mod view;
@@ -41,7 +42,9 @@ pub use json::json;
 pub use markdown::markdown;
 pub use text::{Colour, TextStyle, text};
 pub use view::{
-    ArmView, AuditView, CellDetail, CellView, ClassView, Curve, Detail, Fact, InequalityView,
-    LabelView, LatencyView, PairView, ResponseRatio, RoundView, SelfTestsView, SlotsView,
-    StepArmView, StepView, Summary, VerdictView, View, WarningView,
+    ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,
+    CostView, Curve, CurveChangeView, CurvePointView, CurveView, Detail, Fact, InequalityView,
+    IntervalView, LabelView, LatencyView, LineView, PairView, ResponseRatio, RoundView,
+    SelfTestsView, SlotsView, StepArmView, StepView, Summary, UslView, VerdictView, View,
+    WarningView,
 };

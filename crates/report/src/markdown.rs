@@ -6,6 +6,7 @@
 use crate::difference::{self, Extent};
 use crate::notes::{self, Notes};
 use crate::rows::{self, PlainRow};
+use crate::shapes;
 use crate::sheets::{self, Sheet};
 use crate::view::{CellView, View};
 use crate::words;
@@ -21,6 +22,7 @@ pub fn markdown(view: &View) -> String {
     text.push_str(&rate_tables(view, &notes));
     text.push_str(&plain_tables(view));
     text.push_str(&sheet_tables(view));
+    text.push_str(&shape_tables(view));
     text.push_str(&footnotes(view, &notes));
     text.push_str(&unequal(view));
     text.push_str(&provenance(view));
@@ -142,6 +144,19 @@ fn sheet_tables(view: &View) -> String {
     text
 }
 
+/// Curves over clients and costs over rows.
+fn shape_tables(view: &View) -> String {
+    let mut text = String::new();
+    for shape in shapes::curves(view).iter().chain(&shapes::costs(view)) {
+        text.push_str(&format!("**{}**\n\n", escape(&shape.sentence)));
+        shape.sheet.iter().for_each(|sheet| text.push_str(&sheet_table(sheet)));
+        for warning in &shape.warnings {
+            text.push_str(&format!("{}\n\n", escape(warning)));
+        }
+    }
+    text
+}
+
 fn sheet_table(sheet: &Sheet) -> String {
     let mut text = format!("| | {} |\n|:--|", sheet.head.join(" | "));
     text.push_str(&"--:|".repeat(sheet.head.len()));
@@ -150,7 +165,7 @@ fn sheet_table(sheet: &Sheet) -> String {
         let cells: Vec<String> = cells.iter().map(|cell| escape(&cell.marked())).collect();
         text.push_str(&format!("| {} | {} |\n", escape(label), cells.join(" | ")));
     }
-    text + &format!("\n<sub>{}</sub>\n\n", escape(sheet.aside))
+    text + &format!("\n<sub>{}</sub>\n\n", escape(&sheet.aside))
 }
 
 fn footnotes(view: &View, notes: &Notes<'_>) -> String {

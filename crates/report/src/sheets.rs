@@ -73,7 +73,7 @@ pub(crate) struct Sheet {
     pub(crate) head: Vec<String>,
     pub(crate) rows: Vec<(String, Vec<SheetCell>)>,
     /// What its signs mean.
-    pub(crate) aside: &'static str,
+    pub(crate) aside: String,
 }
 
 /// All tables; none where the Insert Benchmark was not measured.
@@ -112,7 +112,8 @@ fn throughput(steps: &[StepView]) -> Sheet {
                 and qp. ▼ lowest, ▲ highest quarter between the lowest and the highest; no ▼ where \
                 the lowest is at least 80 % of the highest. ∅: the background fell short, so the \
                 rate is not comparable. Whether a difference is proved stands in the table of \
-                rates.",
+                rates."
+            .to_owned(),
     }
 }
 
@@ -130,7 +131,7 @@ fn relative(steps: &[StepView]) -> Sheet {
         title: "Insert Benchmark: relative to base".to_owned(),
         head: head(steps),
         rows: vec![("test ÷ base".to_owned(), steps.iter().map(cell).collect())],
-        aside: "− less than 0.95, + more than 1.05, ∅ not comparable.",
+        aside: "− less than 0.95, + more than 1.05, ∅ not comparable.".to_owned(),
     }
 }
 
@@ -153,7 +154,7 @@ fn background(steps: &[StepView]) -> Sheet {
             ("base".to_owned(), arm(|step| &step.base)),
             ("test".to_owned(), arm(|step| &step.test)),
         ],
-        aside: "▼ less than 95 % of the rows that were due.",
+        aside: "▼ less than 95 % of the rows that were due.".to_owned(),
     }
 }
 
@@ -179,7 +180,8 @@ fn debts(steps: &[StepView]) -> Sheet {
         rows,
         aside: "getmin: looking for the first living row, which steps over deleted ones. Debt: \
                 history length (MySQL, MariaDB) or dead tuples of the tables (PostgreSQL) at the \
-                ends of the step.",
+                ends of the step."
+            .to_owned(),
     }
 }
 
@@ -198,7 +200,7 @@ fn metrics(steps: &[StepView], name: &str, pick: impl Fn(&StepView) -> &StepArmV
                 observed of a process. cpups: % of all processors; cpupq: µs for each query, in load \
                 steps for each insert; dbgb1 database, dbgb2 data directory, rss: GB at the end; \
                 maxop: seconds; p50, p99: throughput reached or exceeded in 50 %, 99 % of the \
-                seconds.",
+                seconds.".to_owned(),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::layout::{self, Grid, Line};
 use crate::notes::{self, Notes};
 use crate::number::GLUE;
 use crate::rows::{self, PlainRow};
+use crate::shapes::{self, Told};
 use crate::sheets::{self, Sheet, SheetCell};
 use crate::view::{CellView, View};
 use crate::words::{self, Headline};
@@ -63,6 +64,10 @@ pub fn text(view: &View, style: &TextStyle) -> String {
     for sheet in sheets::sheets(view) {
         text.push('\n');
         text.push_str(&sheet_text(&sheet, style.width));
+    }
+    for shape in shapes::curves(view).iter().chain(&shapes::costs(view)) {
+        text.push('\n');
+        text.push_str(&shape_text(shape, style.width));
     }
     text.push('\n');
     text.push_str(&footnotes(view, &notes, style));
@@ -175,6 +180,18 @@ fn plain_line(row: &PlainRow) -> Line {
     columns([&format!("  {}", row.label), &row.base, &row.test, &row.ratio])
 }
 
+/// What is said of a curve, its numbers, and what must be known.
+fn shape_text(shape: &Told, width: usize) -> String {
+    let mut text = layout::paragraph(&shape.sentence, width, "", "  ");
+    if let Some(sheet) = &shape.sheet {
+        text.push_str(sheet_text(sheet, width).split_once('\n').map_or("", |(_, rest)| rest));
+    }
+    for warning in &shape.warnings {
+        text.push_str(&layout::paragraph(warning, width, "  ", "  "));
+    }
+    text
+}
+
 /// A sheet in as many pieces as the terminal needs.
 fn sheet_text(sheet: &Sheet, width: usize) -> String {
     const COLUMNS_LEAST: usize = 3;
@@ -198,7 +215,7 @@ fn sheet_text(sheet: &Sheet, width: usize) -> String {
         text.push_str(&piece(from, to).render(width));
         from = to;
     }
-    text + &layout::paragraph(sheet.aside, width, "  ", "  ")
+    text + &layout::paragraph(&sheet.aside, width, "  ", "  ")
 }
 
 fn columns<const N: usize>(texts: [&str; N]) -> Line {

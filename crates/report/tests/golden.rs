@@ -105,6 +105,24 @@ fn the_insert_benchmark_has_tables_of_its_own() {
 }
 
 #[test]
+fn curves_and_costs_over_rows_are_told() {
+    let view = view(&common::shapes());
+    let from =
+        |text: String, first: &str| text[text.find(first).expect("they are told")..].to_owned();
+    for width in [70, 110] {
+        let shapes = from(text(&view, &plain(width)), "point-query over 1 to 16 clients");
+        let end = shapes.find("\n¹").expect("notes follow");
+        check(&format!("shapes-{width}.txt"), &shapes[..=end]);
+    }
+    let markdown = from(markdown(&view), "**point-query over");
+    let end = markdown.find("\n¹").expect("notes follow");
+    check("shapes.md", &markdown[..=end]);
+    let json: serde_json::Value = serde_json::from_str(&json(&view)).unwrap();
+    let both = serde_json::json!({ "curves": json["curves"], "costs": json["costs"] });
+    check("shapes.json", &serde_json::to_string_pretty(&both).unwrap());
+}
+
+#[test]
 fn json_is_a_contract() {
     check("six.json", &json(&view(&common::six_cells())));
     check("partial.json", &json(&view(&common::partial())));

@@ -23,6 +23,7 @@ fn samples() -> Vec<Sample> {
         common::hostile(),
         common::insert_benchmark(),
         common::three_units(),
+        common::shapes(),
     ]
 }
 
@@ -90,6 +91,27 @@ fn text_from_outside_stays_text() {
     assert!(!page.contains('\u{1b}') && !page.contains('\u{202e}'));
     let label = data(&page)["base"].as_str().unwrap().to_owned();
     assert_eq!(label, sample.comparison.labels.base.replace('\u{1b}', "\u{fffd}"));
+}
+
+/// Charts of curves are drawn without the script: a point and its interval for each arm and client
+/// count, lines where there is a fit, and no place outside of the drawing.
+#[test]
+fn curves_and_costs_are_drawn_without_a_script() {
+    let page = page(&common::shapes());
+    let (essence, _) = page.split_once("<script").expect("there is a script");
+    let charts: Vec<&str> = essence.split("<svg class=\"chart\"").skip(1).collect();
+    assert_eq!(charts.len(), 4, "two curves and two costs");
+    let count = |chart: &str, part: &str| {
+        chart.split("</svg>").next().unwrap_or_default().matches(part).count()
+    };
+    assert_eq!(count(charts[0], "<g class=\"mark "), 10, "five counts, two arms");
+    assert_eq!(count(charts[0], " apart\""), 2, "one of them is left out");
+    for (chart, lines, bands) in [(0, 2, 2), (1, 2, 2), (2, 2, 0), (3, 0, 0)] {
+        assert_eq!(count(charts[chart], "class=\"line "), lines, "{chart}");
+        assert_eq!(count(charts[chart], "class=\"band "), bands, "{chart}");
+    }
+    assert!(!essence.contains("NaN") && !essence.contains(">inf"), "a place that is no number");
+    assert!(essence.contains("contention: slower by 12.9\u{a0}%"));
 }
 
 #[test]

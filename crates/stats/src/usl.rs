@@ -87,6 +87,7 @@ pub fn usl(points: &[PointLogs], between_sd: f64, budget: f64) -> Result<Curves,
     let least = points.iter().map(|point| point.pairs.len()).min().unwrap_or(0);
     let mut warnings = few_rounds(u32::try_from(least).unwrap_or(u32::MAX), "pairs of rounds");
     let against = misfit(points, &both, budget_log)?;
+    warnings.extend(vague(&arms));
     let changes = if against.is_none() {
         let asked = Asked { points, both: &both, arms: &arms, between_sd, limit };
         asked.changes(least >= MIN_PAIRS as usize, budget_log)?
@@ -469,6 +470,20 @@ fn too_few(at: &[f64]) -> Option<Warning> {
          least {USL_SPREAD_LEAST} times that, and {why}; try --clients 1,2,4,8,16"
     );
     Some(Warning::new(Severity::Note, "curve-few-counts", text))
+}
+
+/// Where the points hardly tell the parameters apart.
+fn vague(arms: &PerArm<UslCurve>) -> Option<Warning> {
+    const VAGUE: f64 = 2.0;
+    let is_vague = |arm: &Arm| {
+        let Interval { low, high, .. } = arms[*arm].lambda;
+        high > VAGUE * low
+    };
+    Arm::BOTH.iter().any(is_vague).then(|| {
+        let text = "the points hardly tell λ, σ and κ apart: all of them lie where the rate no \
+                    longer grows, or noise is too large; add client counts below the peak, or pairs";
+        Warning::new(Severity::Note, "curve-vague", text)
+    })
 }
 
 fn superlinear() -> Warning {

@@ -15,7 +15,9 @@
 
 pub(crate) mod escape;
 mod facts;
+mod figure;
 mod heat;
+mod shapes;
 mod sheets;
 mod tables;
 
@@ -41,6 +43,7 @@ pub fn html(view: &View) -> String {
     page.push_str(&headline(view));
     page.push_str(&tables::rates(view, &notes));
     page.push_str(&heat::table(view));
+    page.push_str(&shapes::sections(view));
     page.push_str(&sheets::tables(view));
     page.push_str(&tables::costs(view));
     page.push_str(&charts(view));

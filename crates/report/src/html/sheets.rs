@@ -18,8 +18,12 @@ pub(super) fn tables(view: &View) -> String {
 
 fn table(sheet: &Sheet) -> String {
     let title = sheet.title.strip_prefix("Insert Benchmark: ").unwrap_or(&sheet.title);
-    let mut text =
-        format!("<h3>{}</h3>\n<div class=\"scroll\"><table>\n<thead><tr><td></td>", escape(title));
+    format!("<h3>{}</h3>\n{}", escape(title), bare(sheet))
+}
+
+/// A table without its title.
+pub(super) fn bare(sheet: &Sheet) -> String {
+    let mut text = String::from("<div class=\"scroll\"><table>\n<thead><tr><td></td>");
     for name in &sheet.head {
         text.push_str(&format!("<th scope=\"col\">{}</th>", escape(name)));
     }
@@ -29,7 +33,7 @@ fn table(sheet: &Sheet) -> String {
         cells.iter().for_each(|cell| text.push_str(&field(cell)));
         text.push_str("</tr>\n");
     }
-    text + &format!("</tbody>\n</table></div>\n<p class=\"aside\">{}</p>\n", escape(sheet.aside))
+    text + &format!("</tbody>\n</table></div>\n<p class=\"aside\">{}</p>\n", escape(&sheet.aside))
 }
 
 /// Translucent, so that it is right on light and on dark paper.

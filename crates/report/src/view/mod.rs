@@ -11,11 +11,16 @@
 //! an interval that is not bounded, is `None` and becomes `null`.
 
 mod audit;
+mod curve;
 mod detail;
 mod insert_benchmark;
 mod summary;
 
 pub use audit::{AuditView, InequalityView};
+pub use curve::{
+    BandView, CostChangeView, CostPointView, CostView, CurveChangeView, CurvePointView, CurveView,
+    IntervalView, LineView, UslView,
+};
 pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView, SlotsView};
 pub use insert_benchmark::{StepArmView, StepView};
 pub(crate) use summary::Effect;
@@ -58,6 +63,15 @@ impl View {
             clean(&mut cell.load);
             let classes = cell.base.classes.iter_mut().chain(&mut cell.test.classes);
             classes.for_each(|class| clean(&mut class.class));
+        }
+        for curve in &mut summary.curves {
+            clean(&mut curve.load);
+            curve.warnings.iter_mut().for_each(|warning| clean(&mut warning.text));
+        }
+        for cost in &mut summary.costs {
+            clean(&mut cost.loads);
+            cost.points.iter_mut().for_each(|point| clean(&mut point.load));
+            cost.warnings.iter_mut().for_each(|warning| clean(&mut warning.text));
         }
         for step in &mut summary.insert_benchmark {
             clean(&mut step.base.tag);

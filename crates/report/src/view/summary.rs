@@ -7,6 +7,7 @@ use dbdyno_model::{
 use serde::{Serialize, Serializer};
 
 use super::audit::AuditView;
+use super::curve::{CostView, CurveView};
 use super::finite;
 use super::insert_benchmark::StepView;
 
@@ -45,6 +46,12 @@ pub struct Summary {
     /// The steps of the Insert Benchmark among them, in its own columns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub insert_benchmark: Vec<StepView>,
+    /// The rate over clients, for each load that was measured at several client counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub curves: Vec<CurveView>,
+    /// The cost over rows, for loads that differ in nothing else.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub costs: Vec<CostView>,
     /// What the reader must know of the whole run, each once.
     pub warnings: Vec<WarningView>,
     /// Where the arms are unequal.
@@ -274,6 +281,8 @@ impl Summary {
             test: label(&comparison.labels.test),
             cells: comparison.cells.iter().map(CellView::new).collect(),
             insert_benchmark: comparison.insert_benchmark.iter().map(step).collect(),
+            curves: comparison.curves.iter().map(CurveView::new).collect(),
+            costs: comparison.costs.iter().map(CostView::new).collect(),
             warnings: distinct(run.warnings.iter().chain(&comparison.warnings)),
             audit: AuditView::new(&comparison.audit),
             self_tests: comparison.self_tests.map(|tests| SelfTestsView {
@@ -415,14 +424,20 @@ fn lower_bound(value: f64) -> Option<f64> {
     finite(value).filter(|&low| low > 0.0)
 }
 
-fn distinct<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<WarningView> {
-    let mut views: Vec<WarningView> = Vec::new();
-    for warning in warnings {
-        let view = WarningView {
+impl WarningView {
+    pub(super) fn new(warning: &Warning) -> WarningView {
+        WarningView {
             severity: warning.severity.name(),
             code: warning.code.clone(),
             text: warning.text.clone(),
-        };
+        }
+    }
+}
+
+fn distinct<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<WarningView> {
+    let mut views: Vec<WarningView> = Vec::new();
+    for warning in warnings {
+        let view = WarningView::new(warning);
         if !views.contains(&view) {
             views.push(view);
         }

@@ -3,10 +3,12 @@
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{
-    Arm, ArmSummary, Audit, Cell, CellComparison, Change, ClassSummary, ClassTally, ClassTimes,
-    Comparison, Cost, Counted, Environment, Inequality, Interval, LatencyHistogram, LatencyUs,
-    Measure, PerArm, Plan, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus, SelfTests,
-    Series, Severity, Since, Stage, Verdict, Warning, Weight,
+    Arm, ArmSummary, Audit, BandPoint, Cell, CellComparison, Change, ClassSummary, ClassTally,
+    ClassTimes, Comparison, Cost, CostChange, CostChanges, CostComparison, CostFit, CostLine,
+    CostMeasure, CostPoint, Counted, CurveChange, CurveComparison, CurveFit, CurvePoint,
+    CurveQuestion, Environment, Inequality, Interval, LatencyHistogram, LatencyUs, Measure, PerArm,
+    Plan, PointPlace, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus, SelfTests,
+    Series, Severity, Since, Stage, UslCurve, Verdict, Warning, Weight,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -265,6 +267,134 @@ fn transactions(round: &Round) -> Vec<ClassTally> {
         times: Some(ClassTimes { latency: round.latency.clone(), response: None }),
     };
     TPCC.map(class).into()
+}
+
+/// A curve whose contention grew and one that the law does not describe; a cost whose fixed part
+/// grew, and one with too few sizes.
+pub fn shapes() -> Sample {
+    let mut sample = six_cells();
+    let law = |[lambda, sigma, kappa]: [f64; 3], clients: f64| {
+        lambda * clients / (1.0 + sigma * (clients - 1.0) + kappa * clients * (clients - 1.0))
+    };
+    let about = |estimate: f64, share: f64| Interval {
+        estimate,
+        low: estimate * (1.0 - share),
+        high: estimate * (1.0 + share),
+    };
+    let truth = PerArm { base: [21_840.0, 0.05, 0.003], test: [21_700.0, 0.09, 0.003] };
+    let usl = |truth: [f64; 3]| {
+        let peak = ((1.0 - truth[1]) / truth[2]).sqrt();
+        UslCurve {
+            lambda: about(truth[0], 0.011),
+            sigma: about(truth[1], 0.12),
+            kappa: Interval { low: 0.0, ..about(truth[2], 1.2) },
+            peak_clients: about(peak, 0.08),
+            peak_rate: about(law(truth, peak), 0.012),
+            misfit: 0.006,
+            band: (0..=10)
+                .map(|step| 2f64.powf(f64::from(step) / 2.0))
+                .map(|clients| BandPoint { clients, rate: about(law(truth, clients), 0.02) })
+                .collect(),
+        }
+    };
+    let points = |truth: PerArm<[f64; 3]>, bend: f64| -> Vec<CurvePoint> {
+        let point = |clients: u32| CurvePoint {
+            clients,
+            rates: truth.map(|truth| {
+                let knee = f64::from(clients).powf(-bend);
+                about(law(truth, f64::from(clients)) * knee, 0.015)
+            }),
+            place: if clients == 1 { PointPlace::LeftOut } else { PointPlace::Fitted },
+        };
+        [1, 2, 4, 8, 16].map(point).into()
+    };
+    let effects = [0.994, 0.871, 1.001, 0.926, 0.979];
+    let verdicts =
+        [Verdict::Equal, Verdict::Slower, Verdict::Undecided, Verdict::Slower, Verdict::Undecided];
+    let change = |((question, effect), verdict): ((CurveQuestion, f64), Verdict)| CurveChange {
+        question,
+        effect: about(effect, 0.014),
+        verdict,
+    };
+    let changes = CurveQuestion::ALL.into_iter().zip(effects).zip(verdicts).map(change);
+    let warning = |severity, code: &str, text: &str| Warning::new(severity, code, text);
+    let mut kneed = usl(truth.base);
+    kneed.kappa.low = 0.0;
+    kneed.peak_clients = Interval { estimate: f64::INFINITY, low: 21.0, high: f64::INFINITY };
+    sample.comparison.curves = vec![
+        CurveComparison {
+            load: "point-query".to_owned(),
+            unit: RateUnit::Queries,
+            points: points(truth, 0.0),
+            fit: Some(CurveFit {
+                arms: PerArm { base: usl(truth.base), test: usl(truth.test) },
+                changes: changes.collect(),
+            }),
+            warnings: vec![warning(
+                Severity::Note,
+                "curve-one-processor",
+                "the point at 1 client is left out; try --pin none",
+            )],
+        },
+        CurveComparison {
+            load: "read-write".to_owned(),
+            unit: RateUnit::Queries,
+            points: points(truth, 0.3),
+            fit: Some(CurveFit {
+                arms: PerArm { base: kneed.clone(), test: kneed },
+                changes: Vec::new(),
+            }),
+            warnings: vec![warning(
+                Severity::Caution,
+                "curve-misfit",
+                "the law does not describe these points; try fewer clients",
+            )],
+        },
+    ];
+    let line = |fixed: f64, per_row: f64| CostLine {
+        fixed_us: about(fixed, 0.013),
+        per_row_us: about(per_row, 0.011),
+        misfit: 0.004,
+    };
+    let cost_points = |measure_us: f64| -> Vec<CostPoint> {
+        let point = |(load, rows): (&str, f64)| CostPoint {
+            load: load.to_owned(),
+            rows,
+            cost_us: PerArm {
+                base: about(measure_us + 50.0 + 0.3 * rows, 0.01),
+                test: about(measure_us + 59.0 + 0.3 * rows, 0.01),
+            },
+        };
+        [
+            ("random-points_range=10", 10.0),
+            ("random-points", 100.0),
+            ("random-points_range=1000", 1e3),
+        ]
+        .map(point)
+        .into()
+    };
+    let cost = |measure, fit, points, warnings| CostComparison {
+        loads: "random-points".to_owned(),
+        clients: 1,
+        measure,
+        points,
+        fit,
+        warnings,
+    };
+    let changes = CostChanges {
+        fixed: CostChange { ratio: about(1.18, 0.015), verdict: Verdict::Slower },
+        per_row: CostChange { ratio: about(1.001, 0.009), verdict: Verdict::Equal },
+    };
+    let fit = CostFit {
+        arms: PerArm { base: line(50.0, 0.3), test: line(59.0, 0.3003) },
+        changes: Some(changes),
+    };
+    let few = warning(Severity::Note, "cost-few-sizes", "3 sizes are needed; add one");
+    sample.comparison.costs = vec![
+        cost(CostMeasure::ServerCpu, Some(fit), cost_points(0.0), Vec::new()),
+        cost(CostMeasure::Elapsed, None, cost_points(20.0)[..2].to_vec(), vec![few]),
+    ];
+    sample
 }
 
 /// 30 loads × 5 client counts, long names and long labels.

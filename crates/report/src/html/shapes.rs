@@ -1,0 +1,168 @@
+//! Curves over clients and costs over rows: a sentence, a chart and a table each.
+
+use super::escape::escape;
+use super::figure::{Axis, Figure, Mark, Scale, Trace, decades, round_steps};
+use super::sheets;
+use crate::number;
+use crate::shapes::{self, Told};
+use crate::view::{CostView, CurvePointView, CurveView, IntervalView, LineView, UslView, View};
+use crate::words;
+
+/// Places at which a line over rows is drawn.
+const PLACES: u32 = 48;
+
+/// The sections of both; nothing where a run has neither.
+pub(super) fn sections(view: &View) -> String {
+    let summary = &view.summary;
+    let curves: Vec<(Told, Figure)> =
+        summary.curves.iter().map(|one| (shapes::curve(one), curve_figure(one))).collect();
+    let costs: Vec<(Told, Figure)> =
+        summary.costs.iter().map(|one| (shapes::cost(one), cost_figure(one))).collect();
+    section("curves", "The rate over clients", &curves, CURVES_ASIDE)
+        + &section("row-costs", "The cost over rows", &costs, COSTS_ASIDE)
+}
+
+const CURVES_ASIDE: &str = "Points: measured, with their 95 % intervals; hollow ones have no part \
+    in the curve. Bands: 95 %, by bootstrap over pairs. Dashed: nothing was measured beyond. The \
+    axis of clients is logarithmic.";
+const COSTS_ASIDE: &str = "Points: measured, with their 95 % intervals. Lines: fixed cost + cost \
+    per row × rows, which bend because both axes are logarithmic.";
+
+fn section(id: &str, title: &str, shapes: &[(Told, Figure)], aside: &str) -> String {
+    if shapes.is_empty() {
+        return String::new();
+    }
+    let mut text = format!(
+        "<section aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{}</h2>\n",
+        escape(title)
+    );
+    for (shape, figure) in shapes {
+        text.push_str(&format!("<figure>\n<figcaption>{}</figcaption>\n", escape(&shape.sentence)));
+        text.push_str(&figure.svg());
+        shape.sheet.iter().for_each(|sheet| text.push_str(&sheets::bare(sheet)));
+        for warning in &shape.warnings {
+            text.push_str(&format!("<p class=\"aside\">{}</p>\n", escape(warning)));
+        }
+        text.push_str("</figure>\n");
+    }
+    text + &format!("<p class=\"aside\">{}</p>\n</section>\n", escape(aside))
+}
+
+fn marks<'a>(points: impl Iterator<Item = (f64, IntervalView, &'static str)> + 'a) -> Vec<Mark> {
+    let mark = |(x, interval, class): (f64, IntervalView, &'static str)| {
+        let y = interval.value?;
+        let low = interval.low.unwrap_or(0.0);
+        Some(Mark { x, y, low, high: interval.high.unwrap_or(f64::INFINITY), class })
+    };
+    points.filter_map(mark).collect()
+}
+
+/// The largest of the values that are there.
+fn most(values: impl Iterator<Item = Option<f64>>) -> f64 {
+    values.flatten().fold(0.0, f64::max)
+}
+
+fn curve_figure(curve: &CurveView) -> Figure {
+    let most_clients = f64::from(curve.points.iter().map(|point| point.clients).max().unwrap_or(1));
+    let limit = curve.base.as_ref().map_or(most_clients, |_| 2.0 * f64::from(curve.most_clients()));
+    let least = f64::from(curve.points.iter().map(|point| point.clients).min().unwrap_or(1));
+    let rates = curve.points.iter().flat_map(|point| [point.base.value, point.test.value]);
+    // Intervals that are wider than this are cut, so that they do not flatten the curve.
+    let measured = most(rates);
+    let ends = curve.points.iter().flat_map(|point| [point.base.high, point.test.high]);
+    let fits = [&curve.base, &curve.test].into_iter().flatten();
+    let drawn = most(fits.flat_map(|usl| usl.band.iter().map(|at| at.rate.value)));
+    let high = most(ends).max(1.04 * drawn).min(2.0 * measured).max(1.08 * measured);
+    let trace = |arm, of_point: fn(&CurvePointView) -> IntervalView, usl: &Option<UslView>| {
+        let class = |point: &CurvePointView| if point.fitted { "" } else { " apart" };
+        let points = curve.points.iter();
+        let band = || usl.iter().flat_map(|usl| &usl.band).filter(move |at| at.clients >= least);
+        Trace {
+            arm,
+            marks: marks(points.map(|at| (f64::from(at.clients), of_point(at), class(at)))),
+            line: band().filter_map(|at| Some((at.clients, at.rate.value?))).collect(),
+            band: band().filter_map(|at| Some((at.clients, at.rate.low?, at.rate.high?))).collect(),
+        }
+    };
+    let tick = |clients: f64| (clients, number::fixed(clients, 0));
+    let mut counts: Vec<f64> = curve.points.iter().map(|point| f64::from(point.clients)).collect();
+    counts.extend((limit > most_clients).then_some(limit));
+    Figure {
+        label: format!("The rate over clients. {}", shapes::curve(curve).sentence),
+        x: Axis {
+            title: "clients".to_owned(),
+            scale: Scale::Logarithmic,
+            low: least * 0.93,
+            high: most_clients.max(limit) * 1.07,
+            ticks: counts.into_iter().map(tick).collect(),
+        },
+        y: Axis {
+            title: words::in_full(curve.unit),
+            scale: Scale::Linear,
+            low: 0.0,
+            high,
+            ticks: round_steps(high, 5.0).into_iter().map(|at| (at, rate(at))).collect(),
+        },
+        traces: vec![
+            trace("base", |point| point.base, &curve.base),
+            trace("test", |point| point.test, &curve.test),
+        ],
+        edge: curve.base.as_ref().map(|_| f64::from(curve.most_clients())),
+    }
+}
+
+fn rate(value: f64) -> String {
+    if value >= 10.0 || value == 0.0 {
+        number::fixed(value, 0)
+    } else {
+        number::three_digits(value)
+    }
+}
+
+fn cost_figure(cost: &CostView) -> Figure {
+    let rows = || cost.points.iter().map(|point| point.rows);
+    let (least, largest) = (rows().fold(f64::INFINITY, f64::min), rows().fold(0.0, f64::max));
+    let values = || cost.points.iter().flat_map(|point| [point.base.value, point.test.value]);
+    let low = values().flatten().fold(f64::INFINITY, f64::min) / 1.5;
+    let high = most(values()) * 1.5;
+    let line = |line: &LineView| -> Option<Vec<(f64, f64)>> {
+        let (fixed, per_row) = (line.fixed_us.value?, line.per_row_us.value?);
+        let at =
+            |place: u32| least * (largest / least).powf(f64::from(place) / f64::from(PLACES - 1));
+        Some((0..PLACES).map(|place| (at(place), fixed + per_row * at(place))).collect())
+    };
+    let trace = |arm, of_arm: Option<&LineView>, points: Vec<Mark>| Trace {
+        arm,
+        marks: points,
+        line: of_arm.and_then(line).unwrap_or_default(),
+        band: Vec::new(),
+    };
+    let base = marks(cost.points.iter().map(|point| (point.rows, point.base, "")));
+    let test = marks(cost.points.iter().map(|point| (point.rows, point.test, "")));
+    let tick = |value: f64| (value, number::latency(Some(value), None));
+    Figure {
+        label: format!("Cost over rows. {}", shapes::cost(cost).sentence),
+        x: Axis {
+            title: "rows per event".to_owned(),
+            scale: Scale::Logarithmic,
+            low: least / 1.2,
+            high: largest * 1.2,
+            ticks: rows().map(|rows| (rows, number::fixed(rows, 0))).collect(),
+        },
+        y: Axis {
+            title: match cost.measure {
+                "server_cpu" => "server CPU per event".to_owned(),
+                _ => "time per event".to_owned(),
+            },
+            scale: Scale::Logarithmic,
+            low,
+            high,
+            ticks: decades(low, high).into_iter().map(tick).collect(),
+        },
+        traces: vec![
+            trace("base", cost.base.as_ref(), base),
+            trace("test", cost.test.as_ref(), test),
+        ],
+        edge: None,
+    }
+}

@@ -1,0 +1,294 @@
+//! What is said of curves over clients and of costs over rows: a sentence and a sheet each, which
+//! text, Markdown and HTML lay out.
+//!
+//! ```text
+//!   point-query over 1 to 16 clients: contention is slower (−5.1 % at 16 clients), …
+//!                        base            test            test ÷ base   95 % interval   answer
+//!     one client (λ)     21 840 ± 1 %    21 800 ± 1 %    −0.2 %        −0.9 to 0.5 %   equal
+//! ```
+
+use dbdyno_model::Verdict;
+
+use crate::number::{self, GLUE, UNKNOWN};
+use crate::sheets::{Sheet, SheetCell, Tint};
+use crate::view::{
+    CostChangeView, CostView, CurveChangeView, CurveView, IntervalView, LineView, UslView, View,
+    WarningView,
+};
+use crate::words;
+
+/// A sentence with the numbers behind it.
+pub(crate) struct Told {
+    /// What was found, or why nothing was.
+    pub sentence: String,
+    /// The numbers; `None` where nothing was judged.
+    pub sheet: Option<Sheet>,
+    /// What the reader must know, with its severity.
+    pub warnings: Vec<String>,
+}
+
+/// Of all curves.
+pub(crate) fn curves(view: &View) -> Vec<Told> {
+    view.summary.curves.iter().map(curve).collect()
+}
+
+/// Of all costs over rows.
+pub(crate) fn costs(view: &View) -> Vec<Told> {
+    view.summary.costs.iter().map(cost).collect()
+}
+
+fn sentences(warnings: &[WarningView]) -> Vec<String> {
+    warnings.iter().map(|warning| format!("{}: {}", warning.severity, warning.text)).collect()
+}
+
+const HEAD: [&str; 5] = ["base", "test", "test vs base", "95\u{a0}% interval", "answer"];
+
+fn head() -> Vec<String> {
+    HEAD.iter().map(|title| (*title).to_owned()).collect()
+}
+
+fn plain(texts: [String; 5]) -> Vec<SheetCell> {
+    texts.into_iter().map(|text| SheetCell { text, tint: Tint::None }).collect()
+}
+
+/// One curve.
+pub(crate) fn curve(curve: &CurveView) -> Told {
+    let warnings = sentences(&curve.warnings);
+    let place = curve_place(curve);
+    let (Some(base), Some(test)) = (&curve.base, &curve.test) else {
+        return Told { sentence: format!("{place}: no curve was fitted"), sheet: None, warnings };
+    };
+    if curve.changes.is_empty() {
+        let sentence = format!("{place}: no verdict on the curve");
+        return Told { sentence, sheet: None, warnings };
+    }
+    let most = curve.most_clients();
+    let row = |change: &CurveChangeView| {
+        let (name, pick) = question(change.question);
+        let limit = (change.question == "peak_clients").then_some(2 * most);
+        let value = |arm: &UslView| match change.question {
+            "contention" | "coherency" => parameter(pick(arm)),
+            _ => peak(pick(arm), limit),
+        };
+        let cells = [
+            value(base),
+            value(test),
+            percent(change.effect, change.verdict.0),
+            range(change.effect),
+            words::word(change.verdict.0).to_owned(),
+        ];
+        (name.to_owned(), plain(cells))
+    };
+    let parts = curve.changes.iter().filter_map(|change| {
+        let name = match change.question {
+            "single_client" => "one client alone",
+            "contention" => "contention",
+            "coherency" => "coherency",
+            _ => return None,
+        };
+        Some(format!("{name}: {}", answer(change.effect, change.verdict.0)))
+    });
+    let parts: Vec<String> = parts.collect();
+    Told {
+        sentence: format!("{place}: {}", parts.join(", ")),
+        sheet: Some(Sheet {
+            title: format!("Scaling of {place}"),
+            head: head(),
+            rows: curve.changes.iter().map(row).collect(),
+            aside: format!(
+                "Rates: {}. Gunther's law, λN / (1 + σ(N−1) + κN(N−1)). Contention and coherency: the part of \
+                 the change of the rate at {most} clients that they explain; with that of one \
+                 client they add up to all of it. Nothing is said beyond {} clients. The five \
+                 answers are one family: in 1{GLUE}% of all curves at most is any of them slower \
+                 or faster by chance, and equal is proved for all together with 95{GLUE}% \
+                 confidence.",
+                curve.unit,
+                2 * most
+            ),
+        }),
+        warnings,
+    }
+}
+
+/// `point-query over 1 to 16 clients`.
+pub(crate) fn curve_place(curve: &CurveView) -> String {
+    let counts = || curve.points.iter().map(|point| point.clients);
+    let (least, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    format!("{} over {least} to {}", curve.load, words::clients(most))
+}
+
+type OfCurve = fn(&UslView) -> IntervalView;
+
+fn question(name: &str) -> (&'static str, OfCurve) {
+    match name {
+        "single_client" => ("one client (λ)", |arm| arm.lambda),
+        "contention" => ("contention (σ)", |arm| arm.sigma),
+        "coherency" => ("coherency (κ)", |arm| arm.kappa),
+        "peak_rate" => ("highest rate", |arm| arm.peak_rate),
+        _ => ("its clients (N*)", |arm| arm.peak_clients),
+    }
+}
+
+/// `0.051 ± 12 %`, or how large it may be where it may be 0.
+fn parameter(interval: IntervalView) -> String {
+    let IntervalView { value: Some(value), low: Some(low), high: Some(high) } = interval else {
+        return peak(interval, None);
+    };
+    if low > 0.0 {
+        return number::with_spread(Some(value), Some(low), Some(high));
+    }
+    let decimals = number::decimals_for(high / 2.0).unwrap_or(1);
+    format!("{} (up to {})", number::fixed(value, decimals), number::fixed(high, decimals))
+}
+
+/// A value with its spread, or that it lies beyond what was measured.
+fn peak(interval: IntervalView, limit: Option<u32>) -> String {
+    let IntervalView { value, low, high } = interval;
+    match (value, low, high) {
+        (None, Some(low), _) => match limit {
+            Some(limit) => format!("beyond {limit} (from {})", number::three_digits(low)),
+            None => format!("not reached (from {})", number::three_digits(low)),
+        },
+        (Some(value), Some(low), None) => {
+            format!("{} (from {})", number::three_digits(value), number::three_digits(low))
+        }
+        _ => number::with_spread(value, low, high),
+    }
+}
+
+fn decimals(interval: IntervalView) -> i32 {
+    match (interval.low, interval.high) {
+        (Some(low), Some(high)) => {
+            number::decimals_for((high - low).abs() * 50.0).unwrap_or(1).clamp(0, 3)
+        }
+        _ => 1,
+    }
+}
+
+fn signed(ratio: f64, decimals: i32) -> String {
+    number::signed((ratio - 1.0) * 100.0, decimals)
+}
+
+/// `−4.9 %`, after a `~` where nothing is decided.
+fn percent(ratio: IntervalView, verdict: Verdict) -> String {
+    let Some(value) = ratio.value else { return UNKNOWN.to_owned() };
+    let mark = if verdict == Verdict::Undecided { "~ " } else { "" };
+    format!("{mark}{}{GLUE}%", signed(value, decimals(ratio)))
+}
+
+fn range(ratio: IntervalView) -> String {
+    match (ratio.low, ratio.high) {
+        (Some(low), Some(high)) => {
+            let decimals = decimals(ratio);
+            format!("{} to {}{GLUE}%", signed(low, decimals), signed(high, decimals))
+        }
+        _ => "not bounded".to_owned(),
+    }
+}
+
+/// `slower by 5.1 %`, `equal` or `cannot tell`.
+fn answer(effect: IntervalView, verdict: Verdict) -> String {
+    match (verdict, effect.value) {
+        (Verdict::Slower | Verdict::Faster, Some(value)) => {
+            let size = number::fixed((value - 1.0).abs() * 100.0, decimals(effect));
+            format!("{} by {size}{GLUE}%", words::word(verdict))
+        }
+        _ => words::word(verdict).to_owned(),
+    }
+}
+
+/// One cost over rows.
+pub(crate) fn cost(cost: &CostView) -> Told {
+    let warnings = sentences(&cost.warnings);
+    let place = cost_place(cost);
+    let (Some(base), Some(test)) = (&cost.base, &cost.test) else {
+        return Told { sentence: format!("{place}: no line was fitted"), sheet: None, warnings };
+    };
+    let (Some(fixed), Some(per_row)) = (cost.fixed, cost.per_row) else {
+        let sentence = format!("{place}: no verdict on its parts");
+        return Told { sentence, sheet: None, warnings };
+    };
+    let row = |name: &str, change: CostChangeView, pick: fn(&LineView) -> IntervalView| {
+        let cells = [
+            spread(pick(base)),
+            spread(pick(test)),
+            percent(change.ratio, change.verdict.0),
+            range(change.ratio),
+            cost_word(change.verdict.0).to_owned(),
+        ];
+        (name.to_owned(), plain(cells))
+    };
+    Told {
+        sentence: format!("{place}: {}", inference(fixed, per_row)),
+        sheet: Some(Sheet {
+            title: format!("Cost of {place}"),
+            head: head(),
+            rows: vec![
+                row("fixed, µs per event", fixed, |line| line.fixed_us),
+                row("per row, µs", per_row, |line| line.per_row_us),
+            ],
+            aside: format!(
+                "cost(rows) = fixed + per row × rows, fitted to {} sizes of loads that differ in \
+                 nothing else. The answers of all measures of these loads are one family: in \
+                 1{GLUE}% of all such families at most is any of them by chance.",
+                cost.points.len()
+            ),
+        }),
+        warnings,
+    }
+}
+
+/// `server CPU of random-points over 10 to 1000 rows at 1 client`.
+pub(crate) fn cost_place(cost: &CostView) -> String {
+    let rows = |point: Option<&crate::view::CostPointView>| {
+        point.map_or(UNKNOWN.to_owned(), |point| number::fixed(point.rows, 0))
+    };
+    format!(
+        "{} of {} over {} to {} rows at {}",
+        if cost.measure == "server_cpu" { "server CPU" } else { "elapsed time" },
+        cost.loads,
+        rows(cost.points.first()),
+        rows(cost.points.last()),
+        words::clients(cost.clients)
+    )
+}
+
+fn spread(interval: IntervalView) -> String {
+    number::with_spread(interval.value, interval.low, interval.high)
+}
+
+/// Of costs people say that they are higher, not that they are slower.
+fn cost_word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Slower => "higher",
+        Verdict::Faster => "lower",
+        Verdict::Equal | Verdict::Undecided => words::word(verdict),
+    }
+}
+
+/// Which of the two changed, and what that says.
+fn inference(fixed: CostChangeView, per_row: CostChangeView) -> String {
+    let part = |name: &str, change: CostChangeView| {
+        let percent = match change.ratio.value {
+            Some(ratio) if is_change(change) => {
+                format!(" {}{GLUE}%", signed(ratio, decimals(change.ratio)))
+            }
+            _ => String::new(),
+        };
+        format!("{name}{percent} ({})", cost_word(change.verdict.0))
+    };
+    let parts = format!("{}, {}", part("fixed cost", fixed), part("cost per row", per_row));
+    let is_equal = |change: CostChangeView| change.verdict.0 == Verdict::Equal;
+    let why = if is_change(fixed) && is_equal(per_row) {
+        "; what changed lies above the storage engine: parsing, planning, the protocol"
+    } else if is_equal(fixed) && is_change(per_row) {
+        "; what changed lies in finding, reading or sending rows"
+    } else {
+        ""
+    };
+    parts + why
+}
+
+fn is_change(change: CostChangeView) -> bool {
+    matches!(change.verdict.0, Verdict::Slower | Verdict::Faster)
+}
