@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use dbdyno_model::{Arm, Environment, PerArm, Plan, Run, RunId, RunStatus, Stage, Target};
+use dbdyno_model::{Arm, Environment, PerArm, Plan, Run, RunId, RunStatus, Stage, Target, Warning};
 use dbdyno_sandbox::Home;
 use dbdyno_store::{NewRun, Store};
 
@@ -79,7 +79,7 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
         let text = format!("run {} is complete; begin a new one: {}", run.id, run.command);
         return Err(LabError::Unlike(text));
     }
-    take_on(lab, run, &Remaining::of(&run.plan, Some(run)))
+    take_on(lab, run, &Remaining::of(&run.plan, Some(run)), None)
 }
 
 /// Makes a run longer: `plan` is that of the run with more pairs, another rule or another limit, as
@@ -89,17 +89,24 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
 /// As [`resume`], for complete runs too.
 pub fn extend(lab: &mut Lab<'_>, run: &Run, plan: Plan) -> Result<RunId, LabError> {
     let over = looks::decided(run)?;
-    lab.store.extend(&run.id, &plan)?;
-    let warning = extension::warning(run, &plan);
-    let run = Run { plan, ..run.clone() };
-    for warning in warning.into_iter().filter(|warning| !run.warnings.contains(warning)) {
-        lab.store.add_warning(&run.id, &warning)?;
-    }
-    take_on(lab, &run, &Remaining::without(&run.plan, Some(&run), over))
+    let news = extension::warning(run, &plan).filter(|warning| !run.warnings.contains(warning));
+    let longer = Run { plan, ..run.clone() };
+    let left = Remaining::without(&longer.plan, Some(&longer), over);
+    take_on(lab, &longer, &left, Some(&news))
 }
 
-fn take_on(lab: &mut Lab<'_>, run: &Run, left: &Remaining) -> Result<RunId, LabError> {
+/// Goes on with a run; `longer` where its plan is another one than is stored, with what is to be
+/// said of that.
+fn take_on(
+    lab: &mut Lab<'_>,
+    run: &Run,
+    left: &Remaining,
+    longer: Option<&Option<Warning>>,
+) -> Result<RunId, LabError> {
     let hold = Hold::take(&run.id)?;
+    if left.rounds_left == 0 && longer.is_some() {
+        return Ok(run.id.clone());
+    }
     if left.rounds_left == 0 {
         lab.store.finish(&run.id, RunStatus::Complete)?;
         return Ok(run.id.clone());
@@ -110,6 +117,13 @@ fn take_on(lab: &mut Lab<'_>, run: &Run, left: &Remaining) -> Result<RunId, LabE
         let facts = run.environment[arm].facts.iter();
         for (name, value) in facts.filter(|(name, _)| kept.iter().any(|k| name.starts_with(k))) {
             stations[arm].environment.set(name.clone(), value.clone());
+        }
+    }
+    // Only now, when the servers are there: what was complete stays so if they are not.
+    if let Some(news) = longer {
+        lab.store.extend(&run.id, &run.plan)?;
+        for warning in news.iter() {
+            lab.store.add_warning(&run.id, warning)?;
         }
     }
     let begun = take_up(lab, run, &stations, left).map(|()| (run.id.clone(), hold));

@@ -224,7 +224,7 @@ fn parts_usual(plan: &Plan, wish: &Wish, outlooks: &[Outlook], seconds: Option<f
     let usual = if has_lives(plan) { plan.restarts + 1 } else { STRETCHES };
     let pairs = (plan.pairs / usual / 2 * 2).max(2);
     let count = match (wish.numbers, seconds) {
-        (Numbers::Given, _) => usual.min(plan.pairs.div_ceil(pairs)),
+        (Numbers::Given, _) => plan.pairs.div_ceil(pairs),
         (Numbers::Usual, None) => usual * LENGTHS,
         (Numbers::Usual, Some(seconds)) => {
             let dearest = outlooks.iter().map(|outlook| outlook.price_of_part(plan, pairs));

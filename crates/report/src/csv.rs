@@ -50,7 +50,7 @@ const ARM_COLUMNS: [(&str, OfArm); 32] = [
     ("tpm_total", |arm| arm.tpm_total),
 ];
 
-const CELL_COLUMNS: [&str; 22] = [
+const CELL_COLUMNS: [&str; 24] = [
     "run",
     "status",
     "load",
@@ -70,6 +70,8 @@ const CELL_COLUMNS: [&str; 22] = [
     "pairs_dropped",
     "detectable",
     "pairs_missing",
+    "minutes_missing",
+    "looks",
     "unit",
     "latency_since",
     "class",
@@ -122,6 +124,8 @@ fn row(view: &View, cell: &CellView) -> Vec<String> {
         cell.pairs_dropped.to_string(),
         number(cell.detectable),
         cell.pairs_missing.map_or(String::new(), |pairs| pairs.to_string()),
+        number(cell.minutes_missing),
+        cell.looks.map_or(String::new(), |looks| looks.to_string()),
         cell.unit.to_owned(),
         cell.latency_since.to_owned(),
         String::new(),

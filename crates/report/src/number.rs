@@ -66,6 +66,15 @@ pub(crate) fn three_digits(value: f64) -> String {
     fixed(value, decimals_of(value, 3).max(0))
 }
 
+/// A time that people wait: `40 s`, `12 min`, `3.5 h`.
+pub(crate) fn minutes(minutes: f64) -> String {
+    match minutes {
+        ..1.5 => format!("{:.0}{GLUE}s", 60.0 * minutes),
+        ..90.0 => format!("{minutes:.0}{GLUE}min"),
+        _ => format!("{:.1}{GLUE}h", minutes / 60.0),
+    }
+}
+
 /// A share as per cent, to the one or two digits that an uncertainty deserves.
 pub(crate) fn percent_of_spread(share: f64) -> String {
     let percent = share * 100.0;

@@ -250,16 +250,24 @@ fn doubt(cell: &CellView) -> String {
     text
 }
 
-/// `needs about 14 more pairs`, where that is known and would help.
+/// `needs about 14 more pairs, 3 min`, where that is known and would help.
 pub(crate) fn needs(cell: &CellView) -> Option<String> {
     let would_help = cell.verdict.0 == Verdict::Undecided && !cell.is_blocked();
     let missing = cell.pairs_missing.filter(|_| would_help)?;
-    Some(format!("needs about {}", plural(u64::from(missing), "more pair")))
+    let time = cell.minutes_missing.map(number::minutes);
+    let time = time.map_or(String::new(), |time| format!(", {time}"));
+    Some(format!("needs about {}{time}", plural(u64::from(missing), "more pair")))
 }
 
 /// `(95 % interval 4.1 to 5.6 %), 24 pairs` in the direction of the verdict.
 fn evidence(cell: &CellView) -> String {
-    let pairs = plural(u64::from(cell.pairs), "pair");
+    let pairs = match cell.looks {
+        Some(looks) => {
+            let looks = plural(u64::from(looks), "time");
+            format!("{}, looked at {looks}", plural(u64::from(cell.pairs), "pair"))
+        }
+        None => plural(u64::from(cell.pairs), "pair"),
+    };
     let (direction, signs) = match cell.verdict.0 {
         Verdict::Slower => (slower_direction(cell), Signs::OnlyWhereMixed),
         Verdict::Faster => (-slower_direction(cell), Signs::OnlyWhereMixed),
@@ -406,6 +414,8 @@ mod tests {
             pairs_dropped: 0,
             detectable: Some(0.0123),
             pairs_missing: Some(14),
+            minutes_missing: None,
+            looks: None,
             base: ArmView::default(),
             test: ArmView::default(),
             warnings: vec![],
@@ -438,6 +448,21 @@ mod tests {
             "cannot tell on point-query at 1 client: +2.0 % queries per second \
              (95 % interval −1.0 to +5.0 %), 24 pairs; needs about 14 more pairs; \
              a change of 1.2 % would probably have been found"
+        );
+    }
+
+    #[test]
+    fn looks_and_waiting_are_told() {
+        let looked_at = CellView {
+            looks: Some(6),
+            minutes_missing: Some(2.6),
+            ..cell(Verdict::Undecided, [1.02, 0.99, 1.05])
+        };
+        assert_eq!(
+            verdict_sentence(&looked_at, Some(0.02)).replace(GLUE, " "),
+            "cannot tell on point-query at 1 client: +2.0 % queries per second \
+             (95 % interval −1.0 to +5.0 %), 24 pairs, looked at 6 times; needs about 14 more \
+             pairs, 3 min; a change of 1.2 % would probably have been found"
         );
     }
 

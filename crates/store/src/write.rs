@@ -190,7 +190,8 @@ impl Store {
     }
 
     /// Lets a run go on for longer than was planned, or by another rule: takes the number of pairs
-    /// and restarts, [`Plan::stopping`] and [`Plan::limit_ns`] from `plan`.
+    /// and restarts, [`Plan::stopping`] and [`Plan::limit_ns`] from `plan`. Its status is *partial*
+    /// again until [`Store::finish`].
     ///
     /// # Errors
     /// No such run, or a file that cannot be written.
@@ -198,8 +199,8 @@ impl Store {
         self.write(|transaction| {
             let seq = seq_of(transaction, run)?;
             transaction.execute(
-                "UPDATE run SET pairs = ?2, restarts = ?3 WHERE seq = ?1",
-                params![seq, plan.pairs, plan.restarts],
+                "UPDATE run SET pairs = ?2, restarts = ?3, status = ?4 WHERE seq = ?1",
+                params![seq, plan.pairs, plan.restarts, RunStatus::Partial.name()],
             )?;
             terms::write(transaction, seq, plan)?;
             Ok(())

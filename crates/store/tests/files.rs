@@ -166,6 +166,7 @@ fn a_plan_is_extended_and_nothing_else() {
     run.plan.restarts += 4;
     run.plan.stopping = Stopping::Decided { pairs: 4, horizon: 9 };
     run.plan.limit_ns = Some(1);
+    run.status = RunStatus::Partial;
     store.extend(&run.id, &run.plan).unwrap();
     assert_eq!(store.load(&run.id).unwrap(), run);
     run.plan.stopping = Stopping::Fixed;

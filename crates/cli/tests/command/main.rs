@@ -21,3 +21,4 @@ mod settles;
 mod sqlite;
 mod topology;
 mod tpcc;
+mod until;

@@ -40,7 +40,7 @@ const RUN: [(&str, char); 13] = [
     ("cells", 'a'),
     ("warnings", 'a'),
 ];
-const CELL: [(&str, char); 13] = [
+const CELL: [(&str, char); 15] = [
     ("load", 's'),
     ("clients", 'n'),
     ("rqps", 'n'),
@@ -51,6 +51,8 @@ const CELL: [(&str, char); 13] = [
     ("pairs_dropped", 'n'),
     ("detectable", '?'),
     ("pairs_missing", '?'),
+    ("minutes_missing", '?'),
+    ("looks", '?'),
     ("base", 'o'),
     ("test", 'o'),
     ("warnings", 'a'),

@@ -115,6 +115,11 @@ pub struct CellView {
     pub detectable: Option<f64>,
     /// How many more pairs would probably decide an undecided cell.
     pub pairs_missing: Option<u32>,
+    /// About how long these would take, minutes.
+    pub minutes_missing: Option<f64>,
+    /// How often the cell was looked at; the interval holds for all looks together. `None`: judged
+    /// once.
+    pub looks: Option<u32>,
     /// What the reference arm did.
     pub base: ArmView,
     /// What the arm under test did.
@@ -331,6 +336,8 @@ impl CellView {
             pairs_dropped: cell.pairs_dropped,
             detectable: cell.detectable.and_then(finite),
             pairs_missing: cell.pairs_missing,
+            minutes_missing: cell.missing_ns.map(|ns| ns as f64 / 60e9),
+            looks: cell.looks,
             base: ArmView::new(cell.unit, &cell.arms.base, &known),
             test: ArmView::new(cell.unit, &cell.arms.test, &known),
             warnings: distinct(cell.warnings.iter()),

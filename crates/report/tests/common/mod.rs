@@ -90,6 +90,7 @@ pub fn partial() -> Sample {
     let mut sample = sample(&[truth], 24);
     sample.run.status = RunStatus::Partial;
     sample.comparison.cells[0].pairs_missing = Some(23);
+    sample.comparison.cells[0].missing_ns = Some(200_000_000_000);
     sample.comparison.cells[0].detectable = None;
     sample
 }

@@ -1,0 +1,132 @@
+//! Runs that end when they are decided, when their time is up, or when somebody makes them longer.
+
+use dbdyno_model::{Run, RunStatus, Stopping};
+use dbdyno_store::Store;
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::common::{Home, end, signal, turn};
+
+/// Short rounds of few rows.
+const FLAGS: &str = "--quick --seconds 0.3 --warm-up 0.2 --rows 2000 --format json";
+
+fn compare(test: &'static str, more: &'static str) -> Vec<&'static str> {
+    let words = ["compare", "sqlite:", test].into_iter();
+    words.chain(FLAGS.split(' ')).chain(more.split(' ')).collect()
+}
+
+fn load(home: &Home) -> Run {
+    let store = Store::open(&home.path().join("dbdyno.db")).unwrap();
+    store.load(&store.resolve("@last").unwrap()).unwrap()
+}
+
+fn cell(out: &str) -> Value {
+    let run: Value = serde_json::from_str(out).unwrap_or_else(|error| panic!("{error}: {out}"));
+    assert_eq!(run["status"], "complete");
+    run["cells"][0].clone()
+}
+
+/// A planted slowdown ends a cell long before its last pair, and what is shown later is what was
+/// decided then.
+#[test]
+fn a_cell_ends_when_it_is_decided() {
+    let _turn = turn();
+    let home = Home::new();
+    let done = home.dbdyno(compare("sqlite:?slow=80%", "--until decided --rounds 80 --limit 60s"));
+    let decided = cell(&done.out);
+    assert_eq!(decided["verdict"], "slower", "{done:?}");
+    let run = load(&home);
+    let (Stopping::Decided { pairs, horizon }, Some(_)) = (run.plan.stopping, run.plan.limit_ns)
+    else {
+        panic!("{:?}", run.plan)
+    };
+    assert!(run.rounds.len() < 2 * (pairs * horizon) as usize / 2, "it ended late: {done:?}");
+    assert!(decided["looks"].as_u64().unwrap() >= 1);
+    let shown = home.dbdyno(["show", "--format", "json"]);
+    for name in ["verdict", "rqps_low", "rqps_high", "looks", "pairs"] {
+        assert_eq!(cell(&shown.out)[name], decided[name], "{name}");
+    }
+    let text = home.dbdyno(["show"]);
+    assert!(text.out.contains("looked at"), "{text:?}");
+}
+
+/// An arm against itself: equal within a wide budget, long before the end; and with a budget of
+/// nothing undecided when its time is up, after which more time can be bought.
+#[test]
+fn a_cell_ends_when_its_time_is_up_and_can_be_made_longer() {
+    let _turn = turn();
+    let home = Home::new();
+    let done = home.dbdyno(compare("sqlite:", "--until decided --rounds 60 --budget 50%"));
+    assert_eq!(cell(&done.out)["verdict"], "equal", "{done:?}");
+    let planned = load(&home).plan.pairs;
+    assert!(cell(&done.out)["pairs"].as_u64().unwrap() < u64::from(planned), "{done:?}");
+
+    let done = home.dbdyno(compare("sqlite:", "--until decided --budget 0% --limit 4s"));
+    assert!(done.err.contains("ends after 4 s in any case"), "{done:?}");
+    let before = load(&home);
+    assert!(before.rounds.len() < 2 * before.plan.pairs as usize, "{done:?}");
+    assert_eq!(before.status, RunStatus::Complete);
+    let longer = home.dbdyno(["resume", "--limit", "2s", "--format", "json"]);
+    let after = load(&home);
+    if cell(&done.out)["verdict"] == "undecided" {
+        assert!(after.rounds.len() > before.rounds.len(), "{longer:?}");
+        assert_eq!(after.rounds[..before.rounds.len()], before.rounds);
+        assert_eq!(after.plan.stopping, before.plan.stopping, "the rule is kept");
+    }
+}
+
+/// A run that was judged once says so when it is looked at from then on.
+#[test]
+fn a_run_that_was_judged_once_is_looked_at_when_it_is_made_longer() {
+    let _turn = turn();
+    let home = Home::new();
+    let done = home.dbdyno(compare("sqlite:", "--rounds 6 --budget 0%"));
+    assert_eq!(cell(&done.out)["looks"], Value::Null);
+    let longer = home.dbdyno(["resume", "--rounds", "+6", "--format", "json"]);
+    let run = load(&home);
+    assert_eq!(run.plan.stopping, Stopping::Extended { pairs: 2, horizon: 3 });
+    if cell(&done.out)["verdict"] == "undecided" {
+        assert!(run.rounds.len() > 12, "{longer:?}");
+        assert!(cell(&longer.out)["looks"].is_u64(), "{longer:?}");
+    }
+    assert!(run.warnings.iter().any(|warning| warning.code == "extended"), "{longer:?}");
+}
+
+/// Ctrl-C, and the same rule goes on from the stored rounds.
+#[test]
+fn a_run_that_is_looked_at_goes_on_by_its_rule() {
+    let _turn = turn();
+    let home = Home::new();
+    let args = compare("sqlite:", "--until decided --budget 0% --rounds 16");
+    let store = home.path().join("dbdyno.db");
+    let mut child = home.start(args);
+    home.wait_for_rounds(&mut child, &store, 6);
+    signal(&child, Signal::SIGINT);
+    assert_eq!(end(child).code, 130);
+    let before = load(&home);
+    let resumed = home.dbdyno(["resume", "--format", "json"]);
+    let after = load(&home);
+    assert_eq!(after.plan, before.plan);
+    assert_eq!(after.status, RunStatus::Complete, "{resumed:?}");
+    assert!(cell(&resumed.out)["looks"].is_u64(), "{resumed:?}");
+}
+
+/// What is planned for an effect, and what is said where there is no time for it.
+#[test]
+fn an_effect_that_takes_too_long_is_said_beforehand() {
+    let _turn = turn();
+    let home = Home::new();
+    let refused = home.dbdyno(compare("sqlite:", "--detect 0.5%"));
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.err.contains("cannot find 0.5 %"), "{refused:?}");
+    let done = home.dbdyno(compare("sqlite:", "--detect 2bp --limit 3s"));
+    for part in ["cannot find 2.0 % in 3 s on this host: needs about", "; in 3 s it finds"] {
+        assert!(done.err.contains(part), "{part:?} is missing in {done:?}");
+    }
+    assert!(matches!(load(&home).plan.stopping, Stopping::Detect { .. }), "{done:?}");
+    // What a run has measured is what the next one is planned with, which is judged once.
+    home.dbdyno(compare("sqlite:", "--rounds 8"));
+    let again = home.dbdyno(compare("sqlite:", "--detect 40% --power 95%"));
+    assert_eq!(load(&home).plan.stopping, Stopping::Fixed, "{again:?}");
+    assert!(again.err.contains("a pair in run"), "{again:?}");
+}
