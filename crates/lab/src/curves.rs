@@ -118,3 +118,94 @@ fn left_out(run: &Run, cells: &[&CellComparison]) -> (Vec<u32>, Vec<Warning>) {
     }
     (apart, warnings)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{CurveQuestion, Verdict};
+
+    use crate::sample::{WALL_NS, of_cells, set_events};
+
+    const CLIENTS: [u32; 5] = [1, 2, 4, 8, 16];
+
+    /// A run on these targets whose arms follow the law; contention is three times as much on test.
+    fn run(label: &str, targets: &str) -> Run {
+        of_cells(8, &[label], targets, &CLIENTS, |round: &mut Round| {
+            let clients = f64::from(round.key.cell.clients);
+            let sigma = if round.key.arm == Arm::Test { 0.15 } else { 0.05 };
+            let rate =
+                clients / (1.0 + sigma * (clients - 1.0) + 0.002 * clients * (clients - 1.0));
+            // Both rounds of a pair meet the same host.
+            let noise = f64::from((round.key.pair * 7 + round.key.cell.clients) % 5) - 2.0;
+            let own = f64::from((round.key.pair * 3 + round.key.cell.clients) % 4) - 1.5;
+            let arm = if round.key.arm == Arm::Test { own } else { -own };
+            set_events(round, 4_000.0 * rate * (1.0 + 0.004 * noise + 0.0005 * arm));
+        })
+    }
+
+    fn only_curve(run: &Run) -> CurveComparison {
+        let mut curves = crate::compare(run).unwrap().curves;
+        assert_eq!(curves.len(), 1);
+        curves.remove(0)
+    }
+
+    fn left_out(curve: &CurveComparison) -> Vec<u32> {
+        let apart = curve.points.iter().filter(|point| point.place == PointPlace::LeftOut);
+        apart.map(|point| point.clients).collect()
+    }
+
+    fn codes(curve: &CurveComparison) -> Vec<&str> {
+        curve.warnings.iter().map(|warning| &*warning.code).collect()
+    }
+
+    #[test]
+    fn client_counts_of_a_load_become_a_curve_that_names_what_changed() {
+        let curve = only_curve(&run("point-query", "sqlite:"));
+        assert_eq!((left_out(&curve), codes(&curve)), (vec![], vec![]));
+        let fit = curve.fit.unwrap();
+        for (arm, sigma) in [(Arm::Base, 0.05), (Arm::Test, 0.15)] {
+            let found = fit.arms[arm].sigma;
+            assert!(found.low <= sigma && sigma <= found.high, "{found:?} of {sigma}");
+            assert_eq!(fit.arms[arm].band.len(), 32);
+        }
+        let verdict = |question| {
+            fit.changes.iter().find(|change| change.question == question).unwrap().verdict
+        };
+        assert_eq!(verdict(CurveQuestion::SingleClient), Verdict::Equal);
+        assert_eq!(verdict(CurveQuestion::Contention), Verdict::Slower);
+    }
+
+    #[test]
+    fn one_client_on_one_processor_is_no_part_of_the_others_curve() {
+        let mut on_one = run("point-query", "mariadb:10.11");
+        on_one.plan.pin = dbdyno_model::Pin::Auto;
+        let curve = only_curve(&on_one);
+        assert_eq!((left_out(&curve), codes(&curve)), (vec![1], vec!["curve-one-processor"]));
+        assert!(curve.fit.is_some(), "four are left");
+        assert_eq!(left_out(&only_curve(&run("point-query", "mariadb:10.11"))), []);
+    }
+
+    #[test]
+    fn a_point_without_a_verdict_is_left_out() {
+        let mut saturated = run("point-query", "mysql://u@h/d");
+        for round in saturated.rounds.iter_mut().filter(|round| round.key.cell.clients == 16) {
+            round.cost.client_cpu_ns = Some(4 * WALL_NS);
+        }
+        let curve = only_curve(&saturated);
+        assert_eq!((left_out(&curve), codes(&curve)), (vec![16], vec!["curve-blocked-points"]));
+        for round in saturated.rounds.iter_mut().filter(|round| round.key.cell.clients > 2) {
+            round.cost.client_cpu_ns = Some(4 * WALL_NS);
+        }
+        let curve = only_curve(&saturated);
+        assert!(curve.fit.is_none() && codes(&curve).contains(&"curve-few-counts"), "{curve:?}");
+    }
+
+    #[test]
+    fn rates_over_tables_that_change_are_no_curve() {
+        assert!(crate::compare(&run("insert", "sqlite:")).unwrap().curves.is_empty());
+        assert_eq!(crate::compare(&run("insert?refill=on", "sqlite:")).unwrap().curves.len(), 1);
+        let mut open = run("point-query", "sqlite:");
+        open.plan.driving = "think 10ms".parse().unwrap();
+        assert!(of_run(&open, &crate::compare(&open).unwrap().cells).unwrap().is_empty());
+    }
+}

@@ -130,3 +130,71 @@ fn name_of(label: &str) -> String {
     let plain = label.split(['?']).next().unwrap_or(label);
     plain.split("_range=").next().unwrap_or(plain).to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::Verdict;
+
+    use crate::sample::{of_cells, set_events};
+
+    const LOADS: [&str; 5] = [
+        "random-points_range=1000",
+        "random-points_range=10",
+        "random-points",
+        "points-covered-pk",
+        "point-query",
+    ];
+
+    /// Costs of 50 µs and 0.3 µs a row; on test the first part is so many µs.
+    fn run(loads: &[&str], fixed_us: f64) -> Run {
+        of_cells(8, loads, "sqlite:", &[1], |round: &mut Round| {
+            let rows = match round.key.cell.load.as_str() {
+                "random-points_range=1000" => 1000.0,
+                "random-points_range=10" => 10.0,
+                _ => 100.0,
+            };
+            let fixed = if round.key.arm == Arm::Test { fixed_us } else { 50.0 };
+            let noise = f64::from((round.key.pair * 7 + rows as u32) % 5) - 2.0;
+            let us = (fixed + 0.3 * rows) * (1.0 + 0.004 * noise);
+            set_events(round, 80_000.0 / us);
+            round.cost.server_cpu_ns = Some((us * 1e3 * round.events as f64) as u64);
+        })
+    }
+
+    #[test]
+    fn loads_that_differ_in_rows_alone_become_a_line_that_names_what_changed() {
+        let costs = crate::compare(&run(&LOADS, 59.0)).unwrap().costs;
+        let told: Vec<(&str, CostMeasure)> =
+            costs.iter().map(|cost| (&*cost.loads, cost.measure)).collect();
+        assert_eq!(
+            told,
+            [("random-points", CostMeasure::ServerCpu), ("random-points", CostMeasure::Elapsed)]
+        );
+        let rows: Vec<f64> = costs[0].points.iter().map(|point| point.rows).collect();
+        assert_eq!(rows, [10.0, 100.0, 1000.0]);
+        let changes = costs[0].fit.as_ref().unwrap().changes.unwrap();
+        assert_eq!(changes.fixed.verdict, Verdict::Slower, "{changes:?}");
+        assert!((changes.fixed.ratio.estimate - 1.18).abs() < 0.01, "{changes:?}");
+        assert_eq!(changes.per_row.verdict, Verdict::Equal, "{changes:?}");
+    }
+
+    #[test]
+    fn two_sizes_say_what_is_missing_and_one_says_nothing() {
+        let costs = crate::compare(&run(&LOADS[..2], 59.0)).unwrap().costs;
+        assert_eq!(costs.len(), 2);
+        assert!(costs.iter().all(|cost| cost.warnings[0].code == "cost-few-sizes"));
+        assert!(crate::compare(&run(&LOADS[2..], 59.0)).unwrap().costs.is_empty());
+    }
+
+    #[test]
+    fn names_lose_their_rows() {
+        for (label, name) in [
+            ("random-points_range=10", "random-points"),
+            ("read-only?range=10", "read-only"),
+            ("join", "join"),
+        ] {
+            assert_eq!(name_of(label), name);
+        }
+    }
+}

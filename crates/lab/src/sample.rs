@@ -5,6 +5,15 @@ use dbdyno_model::{
     RunStatus, Series, Stage,
 };
 
+/// Lets a round do so many events of equal length.
+pub(crate) fn set_events(round: &mut Round, events: f64) {
+    let count = events.round() as u64;
+    (round.events, round.statements) = (count, count);
+    round.latency = LatencyHistogram::new();
+    let clients = u64::from(round.key.cell.clients);
+    (0..count).for_each(|_| round.latency.record(clients * WALL_NS / count));
+}
+
 /// Length of a round.
 pub(crate) const WALL_NS: u64 = 100_000_000;
 
@@ -31,10 +40,21 @@ pub(crate) fn of_pairs(
     clients: u32,
     disturb: impl Fn(&mut Round),
 ) -> Run {
+    of_cells(pairs, &[label], targets, &[clients], disturb)
+}
+
+/// The same under several loads at several client counts.
+pub(crate) fn of_cells(
+    pairs: u32,
+    labels: &[&str],
+    targets: &str,
+    clients: &[u32],
+    disturb: impl Fn(&mut Round),
+) -> Run {
     let plan = Plan {
         arms: PerArm::from_fn(|_| targets.parse().unwrap()),
-        stages: vec![Stage::Measure(label.into())],
-        clients: vec![clients],
+        stages: labels.iter().map(|label| Stage::Measure((*label).to_owned())).collect(),
+        clients: clients.to_vec(),
         pairs,
         round_ns: WALL_NS,
         lead_in_ns: 0,
@@ -59,7 +79,8 @@ pub(crate) fn of_pairs(
         let rate = if key.arm == Arm::Test { 2_000 } else { 1_000 } + u64::from(key.pair % 3);
         // As long as Little's law wants them.
         let mut latency = LatencyHistogram::new();
-        (0..rate).for_each(|_| latency.record(u64::from(clients) * WALL_NS / rate));
+        let clients = u64::from(key.cell.clients);
+        (0..rate).for_each(|_| latency.record(clients * WALL_NS / rate));
         let mut round = Round {
             key,
             life: 0,
@@ -82,7 +103,8 @@ pub(crate) fn of_pairs(
         disturb(&mut round);
         round
     };
-    let rounds = plan.rounds(&plan.cells()[0]).into_iter().map(round).collect();
+    let keys = plan.cells().into_iter().flat_map(|cell| plan.rounds(&cell));
+    let rounds = keys.map(round).collect();
     Run {
         id: RunId("0".into()),
         name: None,
