@@ -361,7 +361,8 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
 /// The plan in words: how many rounds, how long, what can be found.
 pub fn announcement(plan: &Plan, store: &Store) -> String {
     let cells = plan.cells();
-    let length = Duration::from_nanos(plan.measuring_ns());
+    let length_ns = plan.measuring_ns().min(plan.limit_ns.unwrap_or(u64::MAX));
+    let length = Duration::from_nanos(length_ns);
     let seconds = plan.round_ns as f64 / 1e9;
     let mut text = format!(
         "plan   base {}, test {}\n       {} × {} pairs of rounds of {seconds} s in random \
