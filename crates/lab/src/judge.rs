@@ -7,18 +7,20 @@
 use dbdyno_audit::Finding;
 use dbdyno_model::{
     Arm, ArmSpec, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes,
-    Comparison, Driving, LatencyHistogram, Measure, PerArm, Plan, Round, Run, RunStatus, Severity,
-    Verdict, Warning,
+    Comparison, Driving, IntervalKind, LatencyHistogram, Measure, PerArm, Plan, Round, Run,
+    RunStatus, Severity, Verdict, Warning,
 };
-use dbdyno_stats as stats;
+use dbdyno_stats::{self as stats, Judgement, Terms};
 
 use crate::beside;
 use crate::curves;
+use crate::discoveries;
 use crate::drift;
 use crate::error::LabError;
 use crate::insert_benchmark::{restrain, step_metrics};
 use crate::laws;
 use crate::looks;
+use crate::nest::{self, by_life, nested};
 use crate::response::{self, Judged};
 use crate::row_cost;
 use crate::saturation;
@@ -68,6 +70,7 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         let compared = cell_comparison(cell, &yardstick, judged, &arms, against)?;
         cells.push(CellComparison { pairs_dropped: dropped, ..compared });
     }
+    let family = discoveries::control(&mut cells);
     let mut warnings = run.warnings.clone();
     warnings.extend(found_beside(findings));
     if run.status != RunStatus::Complete {
@@ -81,6 +84,7 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         costs: row_cost::of_run(run, &cells)?,
         cells,
         insert_benchmark: steps,
+        family,
         audit,
         self_tests: None,
         warnings,
@@ -122,21 +126,32 @@ pub(crate) fn judged_pairs<'a>(
     }
 }
 
+/// By what the cells of a run are judged.
+pub(crate) fn terms(plan: &Plan) -> Terms {
+    Terms {
+        between_sd: between_lives(&plan.arms),
+        budget: plan.budget,
+        interval: plan.interval,
+        seed: plan.seed,
+    }
+}
+
 fn judged(run: &Run, yardstick: &Yardstick, pairs: &[PerArm<&Round>]) -> Result<Judged, LabError> {
-    let budget = run.plan.budget;
-    let between_sd = between_lives(&run.plan.arms);
-    let by_rate = |rate: &dyn Fn(&Round) -> f64| {
-        let lives = by_life(pairs, |pair| (rate(pair.test) / rate(pair.base)).ln());
-        stats::judge_lives(&lives, between_sd, budget)
+    let terms = terms(&run.plan);
+    let by_rate = |rate: &dyn Fn(&Round) -> f64, measure| -> Result<Judged, LabError> {
+        let nest = nested(pairs, |pair| (rate(pair.test) / rate(pair.base)).ln());
+        let judgement = stats::judge_nested(&nest, &terms)?;
+        let levels = nest::levels(&nest, pairs, judgement.basis.interval, terms.between_sd);
+        Ok(Judged { levels, ..Judged::by_rate(judgement, measure) })
     };
-    Ok(match run.plan.driving {
-        Driving::Closed => Judged::by_rate(by_rate(&|round| yardstick.rate(round))?, Measure::Rate),
+    match run.plan.driving {
+        Driving::Closed => by_rate(&|round| yardstick.rate(round), Measure::Rate),
         Driving::Thinking(_) | Driving::Open(_) => {
-            let rqps = by_rate(&|round| yardstick.rate(round))?.rqps;
-            Judged::by_response(pairs, rqps, between_sd, budget)?
+            let rqps = by_rate(&|round| yardstick.rate(round), Measure::Rate)?.rqps;
+            Judged::by_response(pairs, rqps, &terms)
         }
-        Driving::Search(_) => Judged::by_rate(by_rate(&response::offered_rate)?, Measure::MaxRate),
-    })
+        Driving::Search(_) => by_rate(&response::offered_rate, Measure::MaxRate),
+    }
 }
 
 /// Compares what the *test* arms of two stored runs did.
@@ -177,7 +192,11 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         let embedded = [base, test]
             .into_iter()
             .all(|run| between_lives(&run.plan.arms) < stats::BETWEEN_SERVERS_SD);
-        let mut judgement = stats::judge_unpaired(&rates.base, &rates.test, budget)?;
+        let interval = test.plan.interval;
+        let mut judgement = stats::judge_unpaired(&rates.base, &rates.test, budget, interval)?;
+        if !controlled {
+            ratio_of_means(&rates, &mut judgement)?;
+        }
         if !controlled || !(restarted || embedded) {
             judgement.verdict = Verdict::Undecided;
         }
@@ -191,6 +210,7 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         let compared = cell_comparison(cell, &yardstick, judged, &arms, against)?;
         cells.push(CellComparison { pairs_dropped: dropped, ..compared });
     }
+    let family = discoveries::control(&mut cells);
     let mut warnings = vec![not_interleaved(base, test, controlled)];
     if [base, test].into_iter().any(|run| run.plan.restarts + 1 < MANY_LIVES as u32) {
         let text = "where a server was started fewer than three times there is no verdict, unless \
@@ -207,10 +227,24 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         insert_benchmark: Vec::new(),
         curves: Vec::new(),
         costs: Vec::new(),
+        family,
         audit,
         self_tests: None,
         warnings,
     })
+}
+
+/// Without a common base there is a ratio of what was done in all, and Fieller's interval of it.
+fn ratio_of_means(logs: &PerArm<Vec<f64>>, judged: &mut Judgement) -> Result<(), LabError> {
+    if judged.basis.interval != IntervalKind::Welch {
+        return Ok(());
+    }
+    let rates = logs.as_ref().map(|logs| logs.iter().map(|log| log.exp()).collect::<Vec<f64>>());
+    let found = stats::fieller(&rates.base, &rates.test, stats::SHOWN_CONFIDENCE)?;
+    (judged.rqps, judged.p_value) = (found.ratio, found.p_value);
+    judged.basis.interval = IntervalKind::Fieller;
+    "the runs have no base arm in common".clone_into(&mut judged.basis.why);
+    Ok(())
 }
 
 fn not_interleaved(base: &Run, test: &Run, controlled: bool) -> Warning {
@@ -297,6 +331,10 @@ fn cell_comparison(
         rqps: judged.rqps,
         measure: judged.measure,
         verdict: if blocked { Verdict::Undecided } else { judged.verdict },
+        basis: judged.basis,
+        p_value: judged.p_value,
+        q_value: None,
+        levels: judged.levels,
         detectable: judged.detectable,
         // More pairs would not help.
         pairs_missing: judged.pairs_missing.filter(|_| !blocked),
@@ -331,15 +369,6 @@ pub(crate) fn pairs_of<'a>(run: &'a Run, cell: &Cell) -> Vec<PerArm<&'a Round>> 
             Some(PerArm { base: find(pair, Arm::Base)?, test: find(pair, Arm::Test)? })
         })
         .collect()
-}
-
-/// A figure of each pair, by the life of the servers.
-pub(crate) fn by_life(
-    pairs: &[PerArm<&Round>],
-    figure: impl Fn(&PerArm<&Round>) -> f64,
-) -> Vec<Vec<f64>> {
-    let lives = pairs.chunk_by(|a, b| a.base.life == b.base.life && a.test.life == b.test.life);
-    lives.map(|life| life.iter().map(&figure).collect()).collect()
 }
 
 /// What both arms did in several cells, as replicates of curves through them.

@@ -19,7 +19,8 @@ use stats::{Price, Sequence, Spread};
 
 use crate::course::Pace;
 use crate::error::LabError;
-use crate::judge::{between_lives, by_life, log_ratio, mean, pairs_of};
+use crate::judge::{between_lives, log_ratio, mean, pairs_of};
+use crate::nest::by_life;
 use crate::sift::sift;
 use crate::yardstick::Yardstick;
 

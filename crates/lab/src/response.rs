@@ -8,14 +8,14 @@
 //! its queue grows, and its response times prove it.
 
 use dbdyno_model::{
-    Arm, ArmSummary, Cell, Interval, LatencyHistogram, LatencyUs, Measure, OpenSummary, PerArm,
-    Percentile, Round, Run, Severity, Slo, Verdict, Warning,
+    Arm, ArmSummary, Basis, Cell, Interval, IntervalKind, LatencyHistogram, LatencyUs, Level,
+    Levels, Measure, OpenSummary, PerArm, Percentile, Round, Run, Severity, Slo, Verdict, Warning,
 };
-use dbdyno_stats as stats;
+use dbdyno_stats::{self as stats, Terms};
 
 use crate::error::LabError;
-use crate::judge::by_life;
 use crate::looks;
+use crate::nest::{self, nested};
 use crate::search;
 
 /// What is judged of a cell, however it was driven.
@@ -23,6 +23,9 @@ pub(crate) struct Judged {
     pub(crate) rqps: Interval,
     pub(crate) measure: Measure,
     pub(crate) verdict: Verdict,
+    pub(crate) p_value: f64,
+    pub(crate) basis: Basis,
+    pub(crate) levels: Option<Levels>,
     pub(crate) detectable: Option<f64>,
     pub(crate) pairs_missing: Option<u32>,
     pub(crate) missing_ns: Option<u64>,
@@ -37,6 +40,9 @@ impl Judged {
             rqps: judgement.rqps,
             measure,
             verdict: judgement.verdict,
+            p_value: judgement.p_value,
+            basis: judgement.basis,
+            levels: None,
             detectable: judgement.detectable,
             pairs_missing: judgement.pairs_missing,
             missing_ns: None,
@@ -67,6 +73,13 @@ impl Judged {
             self.warnings.extend(look.warnings);
             self.rqps = look.rqps;
             self.verdict = look.verdict;
+            self.p_value = look.p_value;
+            self.basis = Basis {
+                interval: IntervalKind::Sequence,
+                replicates: Level::Life,
+                count: logs.len() as u32,
+                why: "results were looked at on the way".to_owned(),
+            };
             self.detectable = look.detectable;
             self.looks = Some(look.looks);
             self.pairs_missing = missing.map(|lives| lives.saturating_mul(values.pairs));
@@ -79,15 +92,14 @@ impl Judged {
     pub(crate) fn by_response(
         pairs: &[PerArm<&Round>],
         rqps: Interval,
-        between_sd: f64,
-        budget: f64,
+        terms: &Terms,
     ) -> Result<Judged, LabError> {
-        let speeds = |quantile| -> Vec<Vec<f64>> {
+        let speeds = |quantile| {
             let ns = |round: &Round| times(round).quantile_ns(quantile).max(1) as f64;
-            by_life(pairs, |pair| (ns(pair.base) / ns(pair.test)).ln())
+            nested(pairs, |pair| (ns(pair.base) / ns(pair.test)).ln())
         };
-        let measures = [speeds(0.5), speeds(0.99)];
-        let joint = stats::judge_jointly(&measures, between_sd, budget)?;
+        let measures: [Vec<Vec<Vec<f64>>>; 2] = [speeds(0.5), speeds(0.99)];
+        let joint = stats::judge_jointly(&[&measures[0], &measures[1]], terms)?;
         let decides = |index: usize| joint.measures[index].1 == joint.verdict;
         let told = joint.verdict != Verdict::Undecided;
         let telling = match told && decides(0) && !decides(1) {
@@ -103,7 +115,10 @@ impl Judged {
                 telling,
             },
             verdict: joint.verdict,
-            detectable: stats::judge_lives(shown, between_sd, budget)?.detectable,
+            p_value: joint.p_value,
+            levels: nest::levels(shown, pairs, joint.basis.interval, terms.between_sd),
+            basis: joint.basis,
+            detectable: stats::judge_nested(shown, terms)?.detectable,
             pairs_missing: joint.pairs_missing,
             missing_ns: None,
             looks: None,

@@ -7,6 +7,8 @@ use crate::audit::Audit;
 use crate::classes::Counted;
 use crate::curve::CurveComparison;
 use crate::insert_benchmark::StepMetrics;
+use crate::levels::Levels;
+use crate::method::Basis;
 use crate::plan::Cell;
 use crate::rate::{RateUnit, Since};
 use crate::row_cost::CostComparison;
@@ -185,6 +187,15 @@ pub struct CellComparison {
     pub measure: Measure,
     /// The answer.
     pub verdict: Verdict,
+    /// What the interval rests on.
+    pub basis: Basis,
+    /// Two-sided p-value of "the arms are equal", of this cell by itself.
+    pub p_value: f64,
+    /// The same among all cells of the comparison: the share of false ones among those told, if
+    /// this one is told. `None` for a cell that is not judged.
+    pub q_value: Option<f64>,
+    /// Where the doubt comes from; `None` where too little was measured to tell.
+    pub levels: Option<Levels>,
     /// The smallest change of rQPS that this many pairs of this noise would find with 80 % chance,
     /// as a share (0.02 = two basis points in Callaghan's unit).
     pub detectable: Option<f64>,
@@ -199,6 +210,17 @@ pub struct CellComparison {
     pub arms: PerArm<ArmSummary>,
     /// What the reader of this cell must know.
     pub warnings: Vec<Warning>,
+}
+
+/// Cells whose q-values belong together: those of one comparison that are judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Family {
+    /// Their number.
+    pub cells: u32,
+    /// A cell is told slower or faster if its p-value is at most this,
+    pub p_at_most: f64,
+    /// and its q-value at most that.
+    pub q_at_most: f64,
 }
 
 /// The answer to a whole run.
@@ -216,6 +238,8 @@ pub struct Comparison {
     pub curves: Vec<CurveComparison>,
     /// For loads that differ in nothing but their rows: fixed cost and cost per row.
     pub costs: Vec<CostComparison>,
+    /// Which cells are judged together, and by which levels.
+    pub family: Family,
     /// Where the arms are unequal in what is known of them.
     pub audit: Audit,
     /// What arms compared with themselves on this host were called; `None` where that was not

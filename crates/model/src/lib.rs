@@ -23,6 +23,7 @@ mod finding;
 pub mod histogram;
 pub mod history;
 pub mod insert_benchmark;
+pub mod levels;
 pub mod method;
 mod pin;
 pub mod plan;
@@ -48,8 +49,8 @@ pub use audit::{Audit, Change, Inequality, Weight};
 pub use begin::{Begin, Cache, ImageUse};
 pub use classes::{ClassTally, ClassTimes, Counted};
 pub use comparison::{
-    ArmSummary, CellComparison, ClassSummary, Comparison, Gate, GateOutcome, Interval, LatencyUs,
-    Measure, OpenSummary, Percentile, SelfTests, Verdict,
+    ArmSummary, CellComparison, ClassSummary, Comparison, Family, Gate, GateOutcome, Interval,
+    LatencyUs, Measure, OpenSummary, Percentile, SelfTests, Verdict,
 };
 pub use curve::{
     BandPoint, CurveChange, CurveComparison, CurveFit, CurvePoint, CurveQuestion, PointPlace,
@@ -62,7 +63,8 @@ pub use history::{
     Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,
     NullKind, Shift, ShiftWeight, Slide,
 };
-pub use method::{IntervalChoice, IntervalKind};
+pub use levels::{LevelShare, Levels, Spend};
+pub use method::{Basis, IntervalChoice, IntervalKind, Level};
 pub use pin::{Pin, Placement, Processors};
 pub use plan::{Cell, LoadFile, Plan, RoundKey};
 pub use rate::{RateUnit, Since};

@@ -33,24 +33,70 @@ pub enum IntervalKind {
     Robust,
     /// Means, and the bias-corrected and accelerated bootstrap.
     Bca,
-    /// Hodges–Lehmann estimates, and the exact interval of signed ranks.
+    /// Hodges–Lehmann estimates, and the exact interval of signed ranks; of rounds that were not
+    /// paired, Mann and Whitney's.
     HodgesLehmann,
+    /// Where results may end a run: means, and an interval for all looks together.
+    Sequence,
+    /// Of two stored runs: means of logarithms, and Welch's t.
+    Welch,
+    /// Of two stored runs without a common base: means of rates, and Fieller's interval.
+    Fieller,
 }
 
 impl IntervalKind {
-    /// All of them.
+    /// Those that can be asked for.
     pub const ALL: [IntervalKind; 4] =
         [IntervalKind::T, IntervalKind::Robust, IntervalKind::Bca, IntervalKind::HodgesLehmann];
 
-    /// The spelling in flags and JSON: `t|robust|bca|hodges-lehmann`.
+    /// The spelling in flags and JSON: `t|robust|bca|hodges-lehmann|sequence`; of stored runs
+    /// `welch|fieller`.
     pub fn name(self) -> &'static str {
         match self {
             IntervalKind::T => "t",
             IntervalKind::Robust => "robust",
             IntervalKind::Bca => "bca",
             IntervalKind::HodgesLehmann => "hodges-lehmann",
+            IntervalKind::Sequence => "sequence",
+            IntervalKind::Welch => "welch",
+            IntervalKind::Fieller => "fieller",
         }
     }
+}
+
+/// A level of the experiment: what is repeated within what.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Level {
+    /// Two neighbouring rounds, one of each arm.
+    Pair,
+    /// From one start of the servers to the next.
+    Life,
+    /// From one filling of the tables to the next.
+    Filling,
+}
+
+impl Level {
+    /// The spelling in JSON: `pair|life|filling`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Pair => "pair",
+            Level::Life => "life",
+            Level::Filling => "filling",
+        }
+    }
+}
+
+/// What an interval rests on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Basis {
+    /// Which interval it is.
+    pub interval: IntervalKind,
+    /// What was repeated: the replicates.
+    pub replicates: Level,
+    /// How many of them there are; of rounds that were not paired, in the arm with fewer.
+    pub count: u32,
+    /// Why this interval, in half a sentence.
+    pub why: String,
 }
 
 impl fmt::Display for IntervalChoice {

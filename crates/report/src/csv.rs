@@ -50,7 +50,7 @@ const ARM_COLUMNS: [(&str, OfArm); 32] = [
     ("tpm_total", |arm| arm.tpm_total),
 ];
 
-const CELL_COLUMNS: [&str; 24] = [
+const CELL_COLUMNS: [&str; 33] = [
     "run",
     "status",
     "load",
@@ -74,6 +74,15 @@ const CELL_COLUMNS: [&str; 24] = [
     "looks",
     "unit",
     "latency_since",
+    "interval",
+    "interval_why",
+    "replicates",
+    "replicate_count",
+    "p_value",
+    "q_value",
+    "share_pair",
+    "share_life",
+    "share_filling",
     "class",
 ];
 
@@ -104,6 +113,10 @@ fn header() -> Vec<String> {
 fn row(view: &View, cell: &CellView) -> Vec<String> {
     let summary = &view.summary;
     let times = cell.response_ratio.as_ref();
+    let share = |name: &str| {
+        let level = cell.doubt.levels.iter().find(|level| level.level == name);
+        number(level.and_then(|level| level.share))
+    };
     let mut fields = vec![
         summary.run.clone(),
         summary.status.clone(),
@@ -128,6 +141,15 @@ fn row(view: &View, cell: &CellView) -> Vec<String> {
         cell.looks.map_or(String::new(), |looks| looks.to_string()),
         cell.unit.to_owned(),
         cell.latency_since.to_owned(),
+        cell.doubt.interval.to_owned(),
+        cell.doubt.interval_why.clone(),
+        cell.doubt.replicates.to_owned(),
+        cell.doubt.replicate_count.to_string(),
+        number(cell.doubt.p_value),
+        number(cell.doubt.q_value),
+        share("pair"),
+        share("life"),
+        share("filling"),
         String::new(),
     ];
     fields.extend(arm(&summary.base, &cell.base));

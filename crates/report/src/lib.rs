@@ -19,6 +19,7 @@ mod calendar;
 mod csv;
 mod difference;
 mod doctor;
+mod doubt;
 mod history;
 mod html;
 mod json;
@@ -43,8 +44,8 @@ pub use markdown::markdown;
 pub use text::{Colour, TextStyle, text};
 pub use view::{
     ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,
-    CostView, Curve, CurveChangeView, CurvePointView, CurveView, Detail, Fact, InequalityView,
-    IntervalView, LabelView, LatencyView, LineView, PairView, ResponseRatio, RoundView,
-    SelfTestsView, SlotsView, StepArmView, StepView, Summary, UslView, VerdictView, View,
-    WarningView,
+    CostView, Curve, CurveChangeView, CurvePointView, CurveView, Detail, DoubtView, Fact,
+    FamilyView, InequalityView, IntervalView, LabelView, LatencyView, LevelView, LineView,
+    PairView, ResponseRatio, RoundView, SelfTestsView, SlotsView, SpendView, StepArmView, StepView,
+    Summary, UslView, VerdictView, View, WarningView,
 };

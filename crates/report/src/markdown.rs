@@ -4,6 +4,7 @@
 //! markup; footnotes are superscript digits and a list, which every renderer understands.
 
 use crate::difference::{self, Extent};
+use crate::doubt;
 use crate::notes::{self, Notes};
 use crate::rows::{self, PlainRow};
 use crate::shapes;
@@ -20,6 +21,7 @@ pub fn markdown(view: &View) -> String {
     let notes = Notes::new(&view.summary);
     let mut text = headline(view);
     text.push_str(&rate_tables(view, &notes));
+    text.push_str(&doubt_table(view));
     text.push_str(&plain_tables(view));
     text.push_str(&sheet_tables(view));
     text.push_str(&shape_tables(view));
@@ -99,6 +101,28 @@ fn rate_line(cell: &CellView, notes: &Notes<'_>) -> String {
         row.rqps,
         answer.trim_end(),
     )
+}
+
+fn doubt_table(view: &View) -> String {
+    if view.summary.cells.is_empty() {
+        return String::new();
+    }
+    let mut text =
+        format!("| how sure | {} |\n|:--|:--|--:|--:|--:|--:|:--|\n", doubt::HEAD.join(" | "));
+    for cell in &view.summary.cells {
+        let row = doubt::row(view, cell);
+        text.push_str(&format!(
+            "| {} | {} | {} | {} | {} |\n",
+            escape(&words::place(cell)),
+            escape(&row.interval),
+            escape(&row.q),
+            row.shares.join(" | "),
+            row.minute
+        ));
+    }
+    let reasons: Vec<String> =
+        doubt::reasons(view).iter().map(|reason| format!("{}. ", escape(reason))).collect();
+    text + &format!("\n<sub>{}{}</sub>\n\n", reasons.concat(), escape(&doubt::aside(view)))
 }
 
 fn plain_tables(view: &View) -> String {

@@ -13,6 +13,7 @@
 use dbdyno_model::Verdict;
 
 use crate::difference;
+use crate::doubt;
 use crate::layout::{self, Grid, Line};
 use crate::notes::{self, Notes};
 use crate::number::GLUE;
@@ -58,6 +59,8 @@ pub fn text(view: &View, style: &TextStyle) -> String {
     if !view.summary.cells.is_empty() {
         text.push('\n');
         text.push_str(&rate_table(view, &notes, style));
+        text.push('\n');
+        text.push_str(&doubt_table(view, style.width));
         text.push('\n');
         text.push_str(&plain_table(view, style.width));
     }
@@ -156,6 +159,33 @@ fn rate_line(cell: &CellView, notes: &Notes<'_>, shape: Shape) -> Line {
     let interval = format!("({})", row.interval.replace(&format!("{GLUE}%"), ""));
     let answer = format!("{answer} {marks}").trim_end().to_owned();
     columns([&format!("  {}", row.clients), &base, &test, &row.change, &interval, &answer])
+}
+
+fn doubt_table(view: &View, width: usize) -> String {
+    let cells = &view.summary.cells;
+    let rows: Vec<Vec<String>> =
+        cells.iter().map(|cell| doubt::row(view, cell).columns()).collect();
+    let is_filled = |at: &usize| rows.iter().any(|row| !row[*at].is_empty());
+    let mut columns: Vec<usize> = (0..doubt::HEAD.len()).filter(is_filled).collect();
+    let grid = |columns: &[usize]| {
+        let line = |place: String, row: &[String]| {
+            let texts = columns.iter().map(|&at| row[at].clone());
+            Line::Columns(std::iter::once(place).chain(texts).collect())
+        };
+        let mut lines = vec![line("how sure".to_owned(), &doubt::HEAD.map(str::to_owned))];
+        let places = cells.iter().map(|cell| format!("  {}", words::place(cell)));
+        lines.extend(places.zip(&rows).map(|(place, row)| line(place, row)));
+        Grid { lines, ragged: columns.len() }
+    };
+    // On a narrow terminal the last columns are left out: they stand in the other shapes.
+    while columns.len() > 1 && grid(&columns).width() > width {
+        columns.pop();
+    }
+    let mut text = grid(&columns).render(width);
+    for reason in doubt::reasons(view) {
+        text.push_str(&layout::paragraph(&reason, width, "  ", "    "));
+    }
+    text + &layout::paragraph(&doubt::aside(view), width, "  ", "  ")
 }
 
 fn plain_table(view: &View, width: usize) -> String {

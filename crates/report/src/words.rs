@@ -396,7 +396,7 @@ fn member(cell: &CellView) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::{ArmView, ResponseRatio, VerdictView};
+    use crate::view::{ArmView, DoubtView, ResponseRatio, VerdictView};
 
     fn cell(verdict: Verdict, rqps: [f64; 3]) -> CellView {
         CellView {
@@ -410,6 +410,7 @@ mod tests {
             measure: "rate",
             response_ratio: None,
             verdict: VerdictView(verdict),
+            doubt: DoubtView::default(),
             pairs: 24,
             pairs_dropped: 0,
             detectable: Some(0.0123),

@@ -1,12 +1,16 @@
 //! From numbers to a verdict. The rule is drawn in the essay of the crate.
 
-use dbdyno_model::{Interval, Severity, Verdict, Warning};
+use dbdyno_model::{
+    Basis, Interval, IntervalChoice, IntervalKind, Level, Severity, Verdict, Warning,
+};
 
 use crate::error::StatsError;
-use crate::lives;
+use crate::lives::{self, Terms};
 use crate::paired::{ratio, welch_estimate};
 use crate::power::{MIN_PAIRS, POWER, detectable, pairs_missing};
-use crate::student::{Estimate, Moments};
+use crate::rank::{self, Ranked};
+use crate::replicates::{Located, Nest};
+use crate::student::Moments;
 use crate::suspicion;
 
 /// The confidence of every interval that is shown.
@@ -21,6 +25,11 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// Relative rate, test ÷ base, with its interval of 95 %.
     pub rqps: Interval,
+    /// Two-sided p-value of "the ratio is 1"; below [`DECISION_ALPHA`] exactly where the interval
+    /// of that level excludes 1.
+    pub p_value: f64,
+    /// What the interval rests on.
+    pub basis: Basis,
     /// For an undecided cell: how many more pairs would decide it with a chance of 80 %, if the
     /// present estimate is true. `None`: it is decided, or 1 000 pairs would not decide it, or
     /// fewer than two pairs say nothing of the noise.
@@ -44,15 +53,22 @@ pub struct Judgement {
 pub fn judge(log_ratios: &[f64], budget: f64) -> Result<Judgement, StatsError> {
     let budget_log = budget_log(budget)?;
     let moments = Moments::of_logs(log_ratios)?;
-    let estimate = moments.estimate();
+    let located = Located::T(moments.estimate());
     let pairs = u32::try_from(moments.n).unwrap_or(u32::MAX);
-    let verdict = verdict(&estimate, pairs, budget_log, DECISION_ALPHA)?;
+    let verdict = verdict(&located, pairs, budget_log, DECISION_ALPHA)?;
     let missing = || pairs_missing(&moments, budget_log, DECISION_ALPHA, SHOWN_CONFIDENCE);
     let mut warnings = few_rounds(pairs, "pairs of rounds");
     warnings.extend(suspicion::of_pairs(log_ratios, &moments));
     Ok(Judgement {
         verdict,
-        rqps: ratio(&estimate, SHOWN_CONFIDENCE)?,
+        rqps: ratio(&located, SHOWN_CONFIDENCE)?,
+        p_value: located.p_value(),
+        basis: Basis {
+            interval: IntervalKind::T,
+            replicates: Level::Pair,
+            count: pairs,
+            why: "asked for".to_owned(),
+        },
         pairs_missing: match verdict {
             Verdict::Undecided if pairs >= 2 => missing(),
             _ => None,
@@ -64,11 +80,12 @@ pub fn judge(log_ratios: &[f64], budget: f64) -> Result<Judgement, StatsError> {
 }
 
 /// Judges one cell from the logarithms of the rates of rounds that were not paired, as those of two
-/// stored runs. The rule is that of [`judge`], with Welch's interval.
+/// stored runs. The rule is that of [`judge`], with Welch's interval, or that of Mann and Whitney
+/// where `interval` asks for Hodges–Lehmann and there are enough rounds for it.
 ///
-/// Assumes what [`crate::welch`] assumes, which the rounds cannot confirm; a caution says so in
-/// every result. Pairs that are missing are not given: more rounds do not help against a host that
-/// changed between two runs.
+/// Assumes what [`crate::welch`] and [`crate::mann_whitney`] assume, which the rounds cannot
+/// confirm; a caution says so in every result. Pairs that are missing are not given: more rounds do
+/// not help against a host that changed between two runs.
 ///
 /// # Errors
 /// As [`judge`], for either arm.
@@ -76,11 +93,20 @@ pub fn judge_unpaired(
     base_logs: &[f64],
     test_logs: &[f64],
     budget: f64,
+    interval: IntervalChoice,
 ) -> Result<Judgement, StatsError> {
     let budget_log = budget_log(budget)?;
     let (base, test) = (Moments::of_logs(base_logs)?, Moments::of_logs(test_logs)?);
-    let estimate = welch_estimate(&base, &test);
     let rounds = u32::try_from(base.n.min(test.n)).unwrap_or(u32::MAX);
+    let by_ranks = interval == IntervalChoice::Given(IntervalKind::HodgesLehmann)
+        && rank::has_two_samples(base.n, test.n, 1.0 - DECISION_ALPHA);
+    let (located, interval, why) = if by_ranks {
+        let ranked = Ranked::two_samples(base_logs, test_logs);
+        (Located::Ranks(ranked), IntervalKind::HodgesLehmann, "asked for")
+    } else {
+        let welch = welch_estimate(&base, &test);
+        (Located::T(welch), IntervalKind::Welch, "the rounds were not paired")
+    };
     let mut warnings = few_rounds(rounds, "rounds in each arm");
     warnings.push(Warning::new(
         Severity::Caution,
@@ -89,8 +115,10 @@ pub fn judge_unpaired(
          looks like a difference between the arms. Compare both servers in one run to be sure.",
     ));
     Ok(Judgement {
-        verdict: verdict(&estimate, rounds, budget_log, DECISION_ALPHA)?,
-        rqps: ratio(&estimate, SHOWN_CONFIDENCE)?,
+        verdict: verdict(&located, rounds, budget_log, DECISION_ALPHA)?,
+        rqps: ratio(&located, SHOWN_CONFIDENCE)?,
+        p_value: located.p_value(),
+        basis: Basis { interval, replicates: Level::Pair, count: rounds, why: why.to_owned() },
         pairs_missing: None,
         detectable: None,
         warnings,
@@ -102,6 +130,10 @@ pub fn judge_unpaired(
 pub struct JointJudgement {
     /// The answer.
     pub verdict: Verdict,
+    /// Two-sided p-value of "the arms are equal": the smallest one, times the number of measures.
+    pub p_value: f64,
+    /// What the interval of the measure with that p-value rests on.
+    pub basis: Basis,
     /// For each measure its ratio, test ÷ base, with its interval of 95 %, and what this measure
     /// says by itself.
     pub measures: Vec<(Interval, Verdict)>,
@@ -112,8 +144,8 @@ pub struct JointJudgement {
 }
 
 /// Judges one cell by several measures of *how fast*: `measures[m]` are the `ln(test ÷ base)` of
-/// measure `m` by the life of the servers, positive where the test arm is faster; `between_sd` as
-/// for [`crate::judge_lives`].
+/// measure `m` by filling of the tables and life of the servers, positive where the test arm is
+/// faster.
 ///
 /// *Slower* or *faster* is what one measure proves and none refutes. There are several chances to
 /// be wrong, so each measure has only its share of [`DECISION_ALPHA`] (Bonferroni): a cell in which
@@ -123,30 +155,32 @@ pub struct JointJudgement {
 /// Equivalence Confidence Sets", Statistical Science 11, 1996). Measures that contradict each other
 /// leave the cell undecided, with a caution.
 ///
-/// Assumes of each measure what [`crate::judge_lives`] assumes.
+/// Assumes of each measure what [`crate::judge_nested`] assumes.
 ///
 /// # Errors
-/// As [`crate::judge_lives`], for any measure.
-pub fn judge_jointly(
-    measures: &[Vec<Vec<f64>>],
-    between_sd: f64,
-    budget: f64,
-) -> Result<JointJudgement, StatsError> {
+/// [`StatsError::Empty`] without a measure; else as [`crate::judge_nested`], for any of them.
+pub fn judge_jointly(measures: &[&Nest], terms: &Terms) -> Result<JointJudgement, StatsError> {
     let alpha = DECISION_ALPHA / measures.len() as f64;
     let mut judged = Vec::with_capacity(measures.len());
     let (mut missing, mut warnings) = (None::<u32>, Vec::new());
-    for lives in measures {
-        let alone = lives::judge_at(lives, between_sd, budget, alpha)?;
+    let mut surest: Option<(f64, Basis)> = None;
+    for nest in measures {
+        let alone = lives::judge_at(nest, terms, alpha)?;
+        if surest.as_ref().is_none_or(|(p_value, _)| alone.p_value < *p_value) {
+            surest = Some((alone.p_value, alone.basis));
+        }
         judged.push((alone.rqps, alone.verdict));
         missing = alone.pairs_missing.into_iter().chain(missing).min();
         warnings.extend(alone.warnings);
     }
+    let (p_value, basis) = surest.ok_or(StatsError::Empty)?;
+    let p_value = (p_value * measures.len() as f64).min(1.0);
     warnings.dedup();
     let says = |verdict| judged.iter().any(|(_, said)| *said == verdict);
     let verdict = match (says(Verdict::Slower), says(Verdict::Faster)) {
         (true, false) => Verdict::Slower,
         (false, true) => Verdict::Faster,
-        (false, false) if !says(Verdict::Undecided) && !judged.is_empty() => Verdict::Equal,
+        (false, false) if !says(Verdict::Undecided) => Verdict::Equal,
         (contradicted, _) => {
             warnings.extend(contradicted.then(|| {
                 let text = "one measure proves the test arm slower and another one proves it \
@@ -157,11 +191,11 @@ pub fn judge_jointly(
         }
     };
     let pairs_missing = missing.filter(|_| verdict == Verdict::Undecided);
-    Ok(JointJudgement { verdict, measures: judged, pairs_missing, warnings })
+    Ok(JointJudgement { verdict, p_value, basis, measures: judged, pairs_missing, warnings })
 }
 
 pub(crate) fn verdict(
-    estimate: &Estimate,
+    located: &Located,
     rounds: u32,
     budget_log: f64,
     alpha: f64,
@@ -169,11 +203,11 @@ pub(crate) fn verdict(
     if rounds < MIN_PAIRS {
         return Ok(Verdict::Undecided);
     }
-    let (low, high) = estimate.bounds(SHOWN_CONFIDENCE)?;
+    let (low, high) = located.bounds(SHOWN_CONFIDENCE)?;
     if low >= -budget_log && high <= budget_log {
         return Ok(Verdict::Equal);
     }
-    let (low, high) = estimate.bounds(1.0 - alpha)?;
+    let (low, high) = located.bounds(1.0 - alpha)?;
     Ok(if high < 0.0 {
         Verdict::Slower
     } else if low > 0.0 {

@@ -39,46 +39,60 @@
 //! Everything is a pure function of its arguments. Each states what it assumes; what the numbers
 //! themselves speak against ([`Judgement::warnings`]) is a value that travels with the result.
 
+mod bootstrap;
 mod change;
 mod control;
+mod discoveries;
 mod drift;
 mod error;
 mod family;
+mod fieller;
 mod fit;
 mod interval;
 mod judge;
+mod levels;
 mod lives;
 mod paired;
 mod planning;
 mod power;
 mod quotient;
+mod rank;
+mod replicates;
 mod row_cost;
 mod sequence;
 mod share;
 mod slope;
 mod student;
 mod suspicion;
+mod tails;
 mod usl;
 
+pub use bootstrap::{BCA_MIN, BcaEstimate, bca};
 pub use change::{
     CHANGE_VALUES_LEAST, CHANGE_VALUES_MOST, ChangeOptions, E_DIVISIVE_MOST, change_points,
     e_divisive, is_same_shift,
 };
 pub use control::{ControlLimits, MIN_CONTROLLED};
+pub use discoveries::{FALSE_DISCOVERIES, benjamini_hochberg, benjamini_yekutieli};
 pub use drift::{Drift, DriftVerdict, RateAt, drift};
 pub use error::StatsError;
+pub use fieller::{FiellerEstimate, fieller};
 pub use fit::PointLogs;
 pub use interval::{geometric_mean_interval, mean_interval};
 pub use judge::{
     DECISION_ALPHA, JointJudgement, Judgement, SHOWN_CONFIDENCE, judge, judge_jointly,
     judge_unpaired,
 };
-pub use lives::{BETWEEN_EMBEDDED_SD, BETWEEN_SERVERS_SD, judge_lives};
+pub use levels::{Advice, Component, Costs, advise, components, shares};
+pub use lives::{BETWEEN_EMBEDDED_SD, BETWEEN_SERVERS_SD, Terms, judge_lives, judge_nested};
 pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
 pub use planning::{Amount, Price, Spread, found_in_one_life, least_pairs, least_time, most_found};
 pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};
+pub use rank::{RankEstimate, hodges_lehmann, mann_whitney, signed_rank};
+pub use replicates::Nest;
 pub use row_cost::{COST_POINTS_LEAST, RowCosts, row_costs};
 pub use sequence::{Look, Sequence, judge_sequence, lives_missing};
 pub use share::share_interval;
 pub use slope::{STEADY_ALPHA, Slope, is_steady, slope};
+pub use tails::{HEAVY_TAILS, Tails};
 pub use usl::{Curves, USL_POINTS_LEAST, usl, usl_bands};

@@ -11,16 +11,18 @@
 //! to lie stays with them as long as they live, and pairs within one life all carry the same error.
 //! More pairs make the answer surer about *these two processes*, not about the two servers (the
 //! levels of Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013). So where
-//! servers were started several times, the means of their lives are what is judged; where they
-//! lived once, the spread between lives is assumed and added to the interval.
+//! servers were started several times, the values of their lives are what is judged, and where
+//! tables were filled several times, those of the fillings; where servers lived once, the spread
+//! between lives is assumed and added to the interval.
 
-use dbdyno_model::{Severity, Verdict, Warning};
+use dbdyno_model::{IntervalChoice, IntervalKind, Level, Severity, Verdict, Warning};
 
 use crate::error::StatsError;
 use crate::judge::{DECISION_ALPHA, Judgement, SHOWN_CONFIDENCE, budget_log, few_rounds, verdict};
 use crate::paired::ratio;
 use crate::power::{MIN_PAIRS, POWER, detectable, pairs_missing};
-use crate::student::{Estimate, Moments, quantile};
+use crate::replicates::{self, Nest, Replicates};
+use crate::student::{Moments, quantile};
 use crate::suspicion;
 
 /// Standard deviation of the log-ratio of two servers of the same build that is assumed where they
@@ -30,13 +32,25 @@ pub const BETWEEN_SERVERS_SD: f64 = 0.009;
 /// The same for embedded arms, which share a process: ten runs of SQLite.
 pub const BETWEEN_EMBEDDED_SD: f64 = 0.003;
 
+/// By what a cell is judged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// Standard deviation of a life's true log-ratio, assumed where there are fewer than
+    /// [`MIN_PAIRS`] lives.
+    pub between_sd: f64,
+    /// The largest difference that counts as equal (0.02 = 2 %).
+    pub budget: f64,
+    /// Which interval is wanted.
+    pub interval: IntervalChoice,
+    /// Of resamples, where there are any.
+    pub seed: u64,
+}
+
 /// Judges one cell from `lives`, the log-ratios of its pairs by the life of the servers in which
-/// they were measured, in the order of measuring; see [`crate::judge()`] for the rule and for
-/// `budget`. `between_sd` is the standard deviation of a life's true log-ratio that is assumed
-/// where there are fewer than [`MIN_PAIRS`] lives.
+/// they were measured, in the order of measuring: [`judge_nested`] with one filling of the tables
+/// and the automatic interval.
 ///
-/// Assumes that lives are independent with a mean close to normal; with too few lives, that
-/// `between_sd` holds for these servers.
+/// Assumes what [`judge_nested`] assumes.
 ///
 /// # Errors
 /// As [`crate::judge()`].
@@ -45,70 +59,86 @@ pub fn judge_lives(
     between_sd: f64,
     budget: f64,
 ) -> Result<Judgement, StatsError> {
-    judge_at(lives, between_sd, budget, DECISION_ALPHA)
+    let terms = Terms { between_sd, budget, interval: IntervalChoice::Auto, seed: 0 };
+    judge_nested(&[lives.to_vec()], &terms)
 }
 
-/// [`judge_lives`] at another level than [`DECISION_ALPHA`].
-pub(crate) fn judge_at(
-    lives: &[Vec<f64>],
-    between_sd: f64,
-    budget: f64,
-    alpha: f64,
-) -> Result<Judgement, StatsError> {
-    let lives: Vec<&Vec<f64>> = lives.iter().filter(|life| !life.is_empty()).collect();
-    let pairs: Vec<f64> = lives.iter().copied().flatten().copied().collect();
+/// Judges one cell from the log-ratios of its pairs, by filling of the tables and life of the
+/// servers; see [`crate::judge()`] for the rule.
+///
+/// Assumes that the replicates, which are those of the highest level that was repeated
+/// [`MIN_PAIRS`] times, are independent with a mean close to normal (`t`, `robust`), or what
+/// [`crate::bca`] and [`crate::signed_rank`] assume; and that no level above them has a spread of
+/// its own. With too few lives, that `between_sd` holds for these servers.
+///
+/// # Errors
+/// As [`crate::judge()`].
+pub fn judge_nested(nest: &Nest, terms: &Terms) -> Result<Judgement, StatsError> {
+    judge_at(nest, terms, DECISION_ALPHA)
+}
+
+/// [`judge_nested`] at another level than [`DECISION_ALPHA`].
+pub(crate) fn judge_at(nest: &Nest, terms: &Terms, alpha: f64) -> Result<Judgement, StatsError> {
+    let pairs: Vec<f64> = nest.iter().flatten().flatten().copied().collect();
     let all = Moments::of_logs(&pairs)?;
-    let mut judgement = if lives.len() >= MIN_PAIRS as usize {
-        let means: Result<Vec<f64>, StatsError> =
-            lives.iter().map(|life| Ok(Moments::of_logs(life)?.mean)).collect();
-        by_lives(&means?, pairs.len(), budget, alpha)?
-    } else {
-        by_assumption(&all, lives.len(), between_sd, budget, alpha)?
+    let replicates = replicates::of(nest, terms.between_sd, terms.interval, terms.seed, alpha)?;
+    let is_robust =
+        matches!(replicates.basis.interval, IntervalKind::Robust | IntervalKind::HodgesLehmann);
+    let mut judgement = match replicates.basis.replicates {
+        Level::Pair => by_assumption(replicates, terms, alpha)?,
+        Level::Life | Level::Filling => by_replicates(replicates, pairs.len(), terms, alpha)?,
     };
-    judgement.warnings.extend(suspicion::of_pairs(&pairs, &all));
+    let suspicions = suspicion::of_pairs(&pairs, &all).into_iter();
+    // Heavy tails are what such an interval is for.
+    let told = |warning: &Warning| !(is_robust && warning.code == suspicion::OUTLIER);
+    judgement.warnings.extend(suspicions.filter(told));
     Ok(judgement)
 }
 
-/// The means of the lives are the replicates.
-fn by_lives(means: &[f64], pairs: usize, budget: f64, alpha: f64) -> Result<Judgement, StatsError> {
-    let budget_log = budget_log(budget)?;
-    let moments = Moments::of_logs(means)?;
-    let estimate = moments.estimate();
-    let lives = u32::try_from(means.len()).unwrap_or(u32::MAX);
-    let verdict = verdict(&estimate, lives, budget_log, alpha)?;
-    let pairs_a_life = u32::try_from(pairs.div_ceil(means.len())).unwrap_or(u32::MAX);
-    let lives_missing = || pairs_missing(&moments, budget_log, alpha, SHOWN_CONFIDENCE);
+/// Lives or fillings are the replicates.
+fn by_replicates(
+    replicates: Replicates,
+    pairs: usize,
+    terms: &Terms,
+    alpha: f64,
+) -> Result<Judgement, StatsError> {
+    let budget_log = budget_log(terms.budget)?;
+    let Replicates { located, moments, basis, .. } = replicates;
+    let verdict = verdict(&located, basis.count, budget_log, alpha)?;
+    let pairs_in_each = u32::try_from(pairs.div_ceil(moments.n)).unwrap_or(u32::MAX);
+    let missing = || pairs_missing(&moments, budget_log, alpha, SHOWN_CONFIDENCE);
     Ok(Judgement {
         verdict,
-        rqps: ratio(&estimate, SHOWN_CONFIDENCE)?,
+        rqps: ratio(&located, SHOWN_CONFIDENCE)?,
+        p_value: located.p_value(),
         pairs_missing: match verdict {
-            Verdict::Undecided => lives_missing().map(|lives| lives.saturating_mul(pairs_a_life)),
+            Verdict::Undecided => missing().map(|more| more.saturating_mul(pairs_in_each)),
             _ => None,
         },
-        detectable: Some(detectable(moments.sd, lives, alpha, POWER)),
+        detectable: Some(detectable(moments.sd, basis.count, alpha, POWER)),
+        basis,
         warnings: Vec::new(),
     })
 }
 
 /// The spread of the pairs, and that of lives which were not lived.
 fn by_assumption(
-    all: &Moments,
-    lives: usize,
-    between_sd: f64,
-    budget: f64,
+    replicates: Replicates,
+    terms: &Terms,
     alpha: f64,
 ) -> Result<Judgement, StatsError> {
-    let budget_log = budget_log(budget)?;
-    let pairs = u32::try_from(all.n).unwrap_or(u32::MAX);
-    let estimate = widened(all.estimate(), between_sd / (lives as f64).sqrt());
-    let verdict = verdict(&estimate, pairs, budget_log, alpha)?;
+    let budget_log = budget_log(terms.budget)?;
+    let Replicates { located, estimate, basis, .. } = replicates;
+    let pairs = basis.count;
+    let verdict = verdict(&located, pairs, budget_log, alpha)?;
     let mut warnings = few_rounds(pairs, "pairs of rounds");
-    if between_sd > 0.0 && warnings.is_empty() {
-        warnings.push(assumed(between_sd));
+    if terms.between_sd > 0.0 && warnings.is_empty() {
+        warnings.push(assumed(terms.between_sd));
     }
     Ok(Judgement {
         verdict,
-        rqps: ratio(&estimate, SHOWN_CONFIDENCE)?,
+        rqps: ratio(&located, SHOWN_CONFIDENCE)?,
+        p_value: located.p_value(),
         // More pairs of the same two processes hardly help.
         pairs_missing: None,
         detectable: (pairs >= MIN_PAIRS).then(|| {
@@ -116,19 +146,9 @@ fn by_assumption(
                 quantile(1.0 - alpha / 2.0, estimate.degrees) + quantile(POWER, estimate.degrees);
             (t * estimate.standard_error).exp_m1()
         }),
+        basis,
         warnings,
     })
-}
-
-/// The sum of two independent errors, the second of which is known. Degrees of freedom by Welch and
-/// Satterthwaite.
-fn widened(estimate: Estimate, known_error: f64) -> Estimate {
-    let standard_error = estimate.standard_error.hypot(known_error);
-    if estimate.standard_error == 0.0 || estimate.degrees <= 0.0 {
-        return Estimate { standard_error, ..estimate };
-    }
-    let share = (standard_error / estimate.standard_error).powi(4);
-    Estimate { standard_error, degrees: estimate.degrees * share, ..estimate }
 }
 
 fn assumed(between_sd: f64) -> Warning {

@@ -102,6 +102,9 @@ pub struct Look {
     pub verdict: Verdict,
     /// Relative rate, test ÷ base, with an interval that holds for all looks together with 95 %.
     pub rqps: Interval,
+    /// Two-sided p-value of "the ratio is 1", whatever ends the run: at [`DECISION_ALPHA`] where
+    /// the deciding interval of this look ends at 1, elsewhere as far from it as normal noise.
+    pub p_value: f64,
     /// How often was looked.
     pub looks: u32,
     /// The smallest change of rQPS, as a share, that this look finds with a chance of 80 %.
@@ -138,6 +141,14 @@ pub fn judge_sequence(
     Ok(Look {
         verdict,
         rqps: Interval { estimate: estimate.mean.exp(), low, high },
+        p_value: match (estimate.mean.abs(), deciding) {
+            (0.0, _) => 1.0,
+            (_, 0.0) => 0.0,
+            (far, half) => {
+                let z = quantile(1.0 - DECISION_ALPHA / 2.0, f64::INFINITY);
+                2.0 * below(-z * far / half, f64::INFINITY)
+            }
+        },
         looks: (count + 1).saturating_sub(MIN_PAIRS),
         detectable: Some(at.found(count, POWER).exp_m1()).filter(|share| share.is_finite()),
         warnings: few_rounds(count, "lives, or stretches of pairs,"),

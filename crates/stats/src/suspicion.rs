@@ -15,6 +15,9 @@ const PAIRS_MIN: usize = 6;
 /// Noise below this (a ten-thousandth of a per cent) is of the arithmetic, not of the host.
 const NOISE_MIN: f64 = 1e-6;
 
+/// The code of the warning about a pair that lies far out.
+pub(crate) const OUTLIER: &str = "outlier-pair";
+
 /// Warnings about pairs in the order of measuring.
 pub(crate) fn of_pairs(log_ratios: &[f64], moments: &Moments) -> Vec<Warning> {
     if moments.n < PAIRS_MIN || moments.sd < NOISE_MIN {
@@ -33,7 +36,7 @@ fn outlier(log_ratios: &[f64], moments: &Moments) -> Option<Warning> {
     }
     Some(Warning::new(
         Severity::Caution,
-        "outlier-pair",
+        OUTLIER,
         format!(
             "Pair {index} has a ratio of {:.4} where the mean is {:.4}, further out than noise \
              explains; it is kept. Look at what the host did in that pair, or measure more pairs.",

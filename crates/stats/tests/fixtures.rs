@@ -1,8 +1,9 @@
 //! Our numbers against those of SciPy 1.17.
 
-use dbdyno_model::{Interval, Verdict};
+use dbdyno_model::{Interval, IntervalChoice, Verdict};
 use dbdyno_stats::{
-    StatsError, geometric_mean_interval, judge, judge_unpaired, mean_interval, paired, welch,
+    StatsError, geometric_mean_interval, judge, judge_unpaired, mann_whitney, mean_interval,
+    paired, signed_rank, welch,
 };
 
 fn assert_close(ours: f64, truth: f64) {
@@ -254,9 +255,57 @@ fn what_is_no_number_gives_no_verdict() {
 fn unpaired_rounds_carry_their_caution() {
     let base = [9.2, 9.21, 9.19, 9.2, 9.205];
     let slower = base.map(|log| log - 0.1);
-    let judgement = judge_unpaired(&base, &slower, 0.02).unwrap();
+    let judgement = judge_unpaired(&base, &slower, 0.02, IntervalChoice::Auto).unwrap();
     assert_eq!(judgement.verdict, Verdict::Slower);
     assert_eq!(judgement.warnings[0].code, "unpaired-rounds");
-    assert_eq!(judge_unpaired(&base, &base, 0.02).unwrap().verdict, Verdict::Equal);
-    assert_eq!(judge_unpaired(&base, &slower[..2], 0.02).unwrap().verdict, Verdict::Undecided);
+    assert_eq!(
+        judge_unpaired(&base, &base, 0.02, IntervalChoice::Auto).unwrap().verdict,
+        Verdict::Equal
+    );
+    assert_eq!(
+        judge_unpaired(&base, &slower[..2], 0.02, IntervalChoice::Auto).unwrap().verdict,
+        Verdict::Undecided
+    );
+}
+
+/// The Hodges–Lehmann estimate (`numpy.median` of the Walsh averages), the intervals of 95 and 99 %
+/// (the k-th Walsh average from either end, k from the counted null distribution), and
+/// `scipy.stats.wilcoxon(x, mode="exact").pvalue`.
+#[test]
+fn signed_ranks_agree_with_scipy() {
+    let eight = [-0.047892, -0.017492, -0.025585, -0.016001, -0.015494, -0.004803, 0.0021, -0.0111];
+    let cases = [
+        (&eight[..], -0.01562075, [-0.0319465, -0.004803], [-0.047892, 0.0021], 0.015625),
+        (
+            PAIRED[3].log_ratios,
+            0.00384,
+            [-0.0104875, 0.018372],
+            [-0.0177315, 0.0240745],
+            0.6220703125,
+        ),
+    ];
+    for (values, estimate, at_95, at_99, p) in cases {
+        for (confidence, [low, high]) in [(0.95, at_95), (0.99, at_99)] {
+            let found = signed_rank(values, confidence).unwrap();
+            assert_close(found.estimate, estimate);
+            assert_close(found.low, low);
+            assert_close(found.high, high);
+            assert_close(found.p_value, p);
+        }
+    }
+}
+
+/// `numpy.median` of all differences, the k-th from either end, and
+/// `scipy.stats.mannwhitneyu(test, base, method="exact").pvalue`.
+#[test]
+fn mann_whitney_agrees_with_scipy() {
+    let base = [10.31, 10.29, 10.35, 10.27, 10.33, 10.30];
+    let test = [10.22, 10.26, 10.28, 10.24, 10.315, 10.23, 10.19];
+    for (confidence, low, high) in [(0.95, -0.11, -0.01), (0.99, -0.12, 0.01)] {
+        let found = mann_whitney(&base, &test, confidence).unwrap();
+        assert_close(found.estimate, -0.065);
+        assert_close(found.low, low);
+        assert_close(found.high, high);
+        assert_close(found.p_value, 0.022144522144522144);
+    }
 }

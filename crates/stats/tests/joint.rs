@@ -1,8 +1,8 @@
 //! Several measures, one verdict.
 
-use dbdyno_model::Verdict;
 use dbdyno_model::random;
-use dbdyno_stats::{DECISION_ALPHA, JointJudgement, judge_jointly, judge_lives};
+use dbdyno_model::{IntervalChoice, Verdict};
+use dbdyno_stats::{DECISION_ALPHA, JointJudgement, Nest, Terms, judge_jointly, judge_lives};
 
 /// Log-ratios with this mean and alternating noise.
 fn logs(mean: f64, noise: f64) -> Vec<f64> {
@@ -10,8 +10,11 @@ fn logs(mean: f64, noise: f64) -> Vec<f64> {
 }
 
 fn jointly(measures: &[&[f64]]) -> JointJudgement {
-    let measures: Vec<_> = measures.iter().map(|logs| vec![logs.to_vec()]).collect();
-    judge_jointly(&measures, 0.0, 0.02).unwrap()
+    let nests: Vec<_> = measures.iter().map(|logs| vec![vec![logs.to_vec()]]).collect();
+    let nests: Vec<&Nest> = nests.iter().map(Vec::as_slice).collect();
+    let interval = IntervalChoice::Auto;
+    let terms = Terms { between_sd: 0.0, budget: 0.02, interval, seed: 1 };
+    judge_jointly(&nests, &terms).unwrap()
 }
 
 fn verdict(measures: &[&[f64]]) -> Verdict {

@@ -1,6 +1,6 @@
 //! What must hold of any numbers.
 
-use dbdyno_model::Verdict;
+use dbdyno_model::{IntervalChoice, Verdict};
 use dbdyno_stats::{
     DECISION_ALPHA, POWER, SHOWN_CONFIDENCE, detectable, geometric_mean_interval, judge,
     judge_unpaired, mean_interval, paired, pairs_needed, welch,
@@ -42,8 +42,8 @@ proptest! {
     fn swapping_unpaired_arms_mirrors_the_verdict(
         base in vec(8.9..9.1f64, 1..12), test in vec(8.9..9.1f64, 1..12),
     ) {
-        let one = judge_unpaired(&base, &test, 0.02).unwrap();
-        let other = judge_unpaired(&test, &base, 0.02).unwrap();
+        let one = judge_unpaired(&base, &test, 0.02, IntervalChoice::Auto).unwrap();
+        let other = judge_unpaired(&test, &base, 0.02, IntervalChoice::Auto).unwrap();
         prop_assert_eq!(one.verdict, mirrored(other.verdict));
         prop_assert!(close(one.rqps.estimate * other.rqps.estimate, 1.0));
     }

@@ -4,30 +4,16 @@
 //! changes, never by chance. With 20 000 experiments the standard error of a share of 1 % is 0.07
 //! %.
 
-use std::sync::LazyLock;
+#[expect(dead_code, reason = "its hosts are for the tests of estimators")]
+mod hosts;
 
 use dbdyno_model::random::{self, Stream};
-use dbdyno_model::{Arm, ArmSpec, PerArm, Plan, Verdict};
+use dbdyno_model::{Arm, IntervalChoice, Verdict};
 use dbdyno_stats::{
     BETWEEN_SERVERS_SD, DECISION_ALPHA, Judgement, POWER, detectable, judge, judge_lives,
     judge_unpaired, paired, pairs_needed,
 };
-use statrs::distribution::{ContinuousCDF, Normal};
-
-/// Standard normal noise by inversion of a table: the tails end at 1 in 2·10⁵.
-fn normal(stream: &mut Stream) -> f64 {
-    const STEPS: u64 = 100_000;
-    static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
-        let quantile =
-            |step: u64| Normal::standard().inverse_cdf((step as f64 + 0.5) / STEPS as f64);
-        (0..STEPS).map(quantile).collect()
-    });
-    TABLE[stream.below(STEPS) as usize]
-}
-
-fn share(experiments: u64, mut holds: impl FnMut(u64) -> bool) -> f64 {
-    (0..experiments).filter(|&index| holds(index)).count() as f64 / experiments as f64
-}
+use hosts::{normal, plan, share};
 
 /// Pairs of an effect under independent noise.
 fn noisy(pairs: u64, effect_log: f64, sd: f64, key: [u64; 2]) -> Vec<f64> {
@@ -139,30 +125,6 @@ fn sound_pairs_are_rarely_suspected() {
     assert!((0.01..=0.03).contains(&suspected), "two tests at 1 %: {suspected}");
 }
 
-fn plan(pairs: u32, seed: u64) -> Plan {
-    Plan {
-        arms: PerArm::from_fn(|_| "sqlite:".parse::<ArmSpec>().expect("a target")),
-        stages: vec!["point-query".parse().unwrap()],
-        clients: vec![1],
-        pairs,
-        round_ns: 1,
-        lead_in_ns: 0,
-        warm_up_ns: 0,
-        seed,
-        tables: 1,
-        rows: 1,
-        budget: 0.02,
-        pin: dbdyno_model::Pin::Auto,
-        restarts: 0,
-        reloads: 0,
-        interval: dbdyno_model::IntervalChoice::Auto,
-        driving: dbdyno_model::Driving::Closed,
-        files: Vec::new(),
-        stopping: dbdyno_model::Stopping::Fixed,
-        limit_ns: None,
-    }
-}
-
 /// The logarithm of the host's speed in each of `rounds` rounds: an AR(1) process that starts in
 /// its stationary state, with a standard deviation of 3 % and a memory of about twenty rounds.
 fn drifting_host(rounds: usize, stream: &mut Stream) -> Vec<f64> {
@@ -201,7 +163,7 @@ fn order_of_rounds_matters_more_than_the_test() {
     let one_after_the_other = share(2_000, |index| {
         let speeds = host(index);
         let (base, test) = speeds.split_at(PAIRS as usize);
-        alarms(&judge_unpaired(base, test, 0.002).unwrap())
+        alarms(&judge_unpaired(base, test, 0.002, IntervalChoice::Auto).unwrap())
     });
     assert!(interleaved <= 0.02, "interleaved: {interleaved}");
     assert!(one_after_the_other > 0.2, "one after the other: {one_after_the_other}");

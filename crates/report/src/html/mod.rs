@@ -13,6 +13,7 @@
 //! into HTML and lose every `<` on their way into the data block; even text that slipped through
 //! could not run, because no script without the hash does.
 
+mod doubt;
 pub(crate) mod escape;
 mod facts;
 mod figure;
@@ -42,6 +43,7 @@ pub fn html(view: &View) -> String {
     page.push_str("<body>\n<main>\n");
     page.push_str(&headline(view));
     page.push_str(&tables::rates(view, &notes));
+    page.push_str(&doubt::table(view));
     page.push_str(&heat::table(view));
     page.push_str(&shapes::sections(view));
     page.push_str(&sheets::tables(view));

@@ -13,6 +13,7 @@
 mod audit;
 mod curve;
 mod detail;
+mod doubt;
 mod insert_benchmark;
 mod summary;
 
@@ -22,6 +23,7 @@ pub use curve::{
     IntervalView, LineView, UslView,
 };
 pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView, SlotsView};
+pub use doubt::{DoubtView, FamilyView, LevelView, SpendView};
 pub use insert_benchmark::{StepArmView, StepView};
 pub(crate) use summary::Effect;
 pub use summary::{

@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 
 use super::audit::AuditView;
 use super::curve::{CostView, CurveView};
+use super::doubt::{DoubtView, FamilyView};
 use super::finite;
 use super::insert_benchmark::StepView;
 
@@ -54,6 +55,8 @@ pub struct Summary {
     pub costs: Vec<CostView>,
     /// What the reader must know of the whole run, each once.
     pub warnings: Vec<WarningView>,
+    /// Which cells were judged together.
+    pub family: FamilyView,
     /// Where the arms are unequal.
     pub audit: AuditView,
     /// What comparisons of an arm with itself concluded on this host; null where not looked up.
@@ -107,6 +110,9 @@ pub struct CellView {
     pub response_ratio: Option<ResponseRatio>,
     /// The answer.
     pub verdict: VerdictView,
+    /// What the interval rests on; its names stand beside the others.
+    #[serde(flatten)]
+    pub doubt: DoubtView,
     /// Pairs of rounds behind it.
     pub pairs: u32,
     /// Pairs that were left out because the host was not as usual.
@@ -289,6 +295,7 @@ impl Summary {
             curves: comparison.curves.iter().map(CurveView::new).collect(),
             costs: comparison.costs.iter().map(CostView::new).collect(),
             warnings: distinct(run.warnings.iter().chain(&comparison.warnings)),
+            family: FamilyView::new(&comparison.family),
             audit: AuditView::new(&comparison.audit),
             self_tests: comparison.self_tests.map(|tests| SelfTestsView {
                 cells: tests.cells,
@@ -332,6 +339,7 @@ impl CellView {
                 Measure::Rate | Measure::MaxRate => None,
             },
             verdict: VerdictView(cell.verdict),
+            doubt: DoubtView::new(cell),
             pairs: cell.pairs,
             pairs_dropped: cell.pairs_dropped,
             detectable: cell.detectable.and_then(finite),

@@ -3,12 +3,13 @@
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{
-    Arm, ArmSummary, Audit, BandPoint, Cell, CellComparison, Change, ClassSummary, ClassTally,
-    ClassTimes, Comparison, Cost, CostChange, CostChanges, CostComparison, CostFit, CostLine,
-    CostMeasure, CostPoint, Counted, CurveChange, CurveComparison, CurveFit, CurvePoint,
-    CurveQuestion, Environment, Inequality, Interval, LatencyHistogram, LatencyUs, Measure, PerArm,
-    Plan, PointPlace, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus, SelfTests,
-    Series, Severity, Since, Stage, UslCurve, Verdict, Warning, Weight,
+    Arm, ArmSummary, Audit, BandPoint, Basis, Cell, CellComparison, Change, ClassSummary,
+    ClassTally, ClassTimes, Comparison, Cost, CostChange, CostChanges, CostComparison, CostFit,
+    CostLine, CostMeasure, CostPoint, Counted, CurveChange, CurveComparison, CurveFit, CurvePoint,
+    CurveQuestion, Environment, Family, Inequality, Interval, IntervalKind, LatencyHistogram,
+    LatencyUs, Level, LevelShare, Levels, Measure, PerArm, Plan, PointPlace, RateUnit, Readings,
+    Round, RoundKey, Run, RunId, RunStatus, SelfTests, Series, Severity, Since, Spend, Stage,
+    UslCurve, Verdict, Warning, Weight,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -442,6 +443,7 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         insert_benchmark: Vec::new(),
         curves: Vec::new(),
         costs: Vec::new(),
+        family: Family { cells: truths.len() as u32, p_at_most: 0.01, q_at_most: 0.05 },
         audit: audit(),
         self_tests: Some(SelfTests {
             cells: 200,
@@ -576,6 +578,15 @@ fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
         rqps,
         measure: Measure::Rate,
         verdict,
+        basis: Basis {
+            interval: IntervalKind::T,
+            replicates: Level::Pair,
+            count: truth.pairs,
+            why: "the tails of the pairs are light (1.02)".to_owned(),
+        },
+        p_value: if verdict == Verdict::Undecided { 0.2 } else { 0.0004 },
+        q_value: Some(if verdict == Verdict::Undecided { 0.25 } else { 0.0012 }),
+        levels: rqps.low.is_finite().then(|| levels(truth)),
         detectable: half_width.is_finite().then_some(half_width * 1.4),
         pairs_missing: (verdict == Verdict::Undecided).then_some(14),
         missing_ns: None,
@@ -586,6 +597,29 @@ fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
         },
         warnings: Vec::new(),
         cell,
+    }
+}
+
+/// Levels as a run has them whose servers were started seven times.
+fn levels(truth: &Truth) -> Levels {
+    let part = |level, count, sd, share, seconds, best| LevelShare {
+        level,
+        count,
+        sd,
+        share,
+        seconds: Some(seconds),
+        best,
+        is_assumed: level == Level::Life && truth.pairs < 6,
+    };
+    Levels {
+        parts: vec![
+            part(Level::Pair, 18.0, truth.noise, 0.62, 0.26, Some(24)),
+            part(Level::Life, 8.0, 0.009, 0.38, 4.1, None),
+        ],
+        spend: vec![
+            Spend { level: Level::Life, narrows: 0.21 },
+            Spend { level: Level::Pair, narrows: 0.13 },
+        ],
     }
 }
 

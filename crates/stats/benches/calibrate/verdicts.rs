@@ -78,7 +78,7 @@ fn one_after_the_other(host: Host, rounds: u32, index: u64) -> bool {
     let mut stream = numbers(host.name(), index);
     let speeds = host.speeds(2 * rounds as usize, ROUND_SD, &mut stream);
     let (base, test) = speeds.split_at(rounds as usize);
-    alarms(judge_unpaired(base, test, BUDGET).expect("rates").verdict)
+    alarms(judge_unpaired(base, test, BUDGET, IntervalChoice::Auto).expect("rates").verdict)
 }
 
 /// A look after every pair from the third on, until the interval for one look excludes 1.

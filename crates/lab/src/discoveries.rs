@@ -1,0 +1,87 @@
+//! The cells of a comparison as one family: which verdicts a table of this size may tell.
+//!
+//! Each cell has been judged by itself. Here the p-values of all that are judged become q-values
+//! ([`dbdyno_stats::benjamini_hochberg`]), and a cell whose *slower* or *faster* is one of so many
+//! chances loses it, and says so. *Equal* is no discovery: it is proved against the budget, and is
+//! left alone. So is a cell that something blocks, which is in no family.
+
+use dbdyno_model::{CellComparison, Family, Severity, Verdict, Warning};
+use dbdyno_stats as stats;
+
+/// Gives all cells their q-values, and takes back what does not hold among so many.
+pub(crate) fn control(cells: &mut [CellComparison]) -> Family {
+    let is_judged = |cell: &CellComparison| {
+        !cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks)
+    };
+    let judged: Vec<usize> = (0..cells.len()).filter(|&at| is_judged(&cells[at])).collect();
+    let p_values: Vec<f64> = judged.iter().map(|&at| cells[at].p_value).collect();
+    cells.iter_mut().for_each(|cell| cell.q_value = None);
+    for (&at, q_value) in judged.iter().zip(stats::benjamini_hochberg(&p_values)) {
+        let cell = &mut cells[at];
+        cell.q_value = Some(q_value);
+        let is_told = matches!(cell.verdict, Verdict::Slower | Verdict::Faster);
+        if is_told && q_value > stats::FALSE_DISCOVERIES {
+            let text = format!(
+                "{} by itself (p = {:.2} %), but among {} cells one like it is to be expected by \
+                 chance (q = {:.0} %): measure this cell alone, or more pairs",
+                cell.verdict.name(),
+                100.0 * cell.p_value,
+                judged.len(),
+                100.0 * q_value
+            );
+            cell.verdict = Verdict::Undecided;
+            cell.warnings.push(Warning::new(Severity::Note, "many-cells", text));
+        }
+    }
+    Family {
+        cells: judged.len() as u32,
+        p_at_most: stats::DECISION_ALPHA,
+        q_at_most: stats::FALSE_DISCOVERIES,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn cells(p_values: &[f64]) -> Vec<CellComparison> {
+        let run = sample::point_queries("sqlite:", 1, |_| {});
+        let cell = crate::compare(&run).unwrap().cells.remove(0);
+        let cell = |&p_value: &f64| CellComparison {
+            p_value,
+            verdict: if p_value < 0.01 { Verdict::Slower } else { Verdict::Undecided },
+            ..cell.clone()
+        };
+        p_values.iter().map(cell).collect()
+    }
+
+    #[test]
+    fn a_cell_among_many_needs_more_proof() {
+        let mut few = cells(&[0.008, 0.3, 0.6]);
+        control(&mut few);
+        assert_eq!(few[0].verdict, Verdict::Slower);
+        assert_eq!(few[0].q_value.map(|q| (q * 1e6).round() / 1e6), Some(0.024));
+        let mut many = cells(&[0.008, 0.3, 0.6, 0.4, 0.5, 0.9, 0.8, 0.7]);
+        control(&mut many);
+        assert_eq!(many[0].verdict, Verdict::Undecided);
+        let lost = &many[0].warnings.last().unwrap();
+        assert_eq!(lost.code, "many-cells");
+        assert!(lost.text.starts_with("slower by itself (p = 0.80 %), but among 8"), "{lost:?}");
+        // Others that show something vouch for it.
+        let mut strong = cells(&[0.008, 0.0001, 0.0002, 0.0001, 0.5, 0.9, 0.8, 0.7]);
+        control(&mut strong);
+        assert_eq!(strong[0].verdict, Verdict::Slower);
+    }
+
+    #[test]
+    fn a_blocked_cell_is_in_no_family() {
+        let mut cells = cells(&[0.008, 0.3, 0.6, 0.4, 0.5, 0.9]);
+        for cell in &mut cells[1..] {
+            cell.warnings.push(Warning::new(Severity::Blocks, "x", "y"));
+        }
+        control(&mut cells);
+        assert_eq!((cells[0].verdict, cells[0].q_value), (Verdict::Slower, Some(0.008)));
+        assert_eq!(cells[1].q_value, None);
+    }
+}

@@ -1,0 +1,158 @@
+//! Pairs by filling of the tables and life of the servers, and what each level cost in time.
+//!
+//! ```text
+//!   rounds   ▇ ▇▇ ▇▇ ▇ ┆      ▇ ▇▇ ▇ ┆               ▇▇ ▇
+//!   gaps      ·  ·  ·      c₂           c₂ + c₃
+//!            life 0      life 1         life 2, on tables that were filled anew
+//! ```
+//!
+//! Costs are those of this cell: the time from the end of the last round before a start of the
+//! servers to the beginning of the first one after it, less the gap that two rounds always have.
+
+use dbdyno_model::{IntervalKind, Level, LevelShare, Levels, PerArm, Round, Spend};
+use dbdyno_stats::{self as stats, Costs};
+
+/// What the next of is told.
+const MINUTE_S: f64 = 60.0;
+
+/// A figure of each pair, by the life of the servers.
+pub(crate) fn by_life(
+    pairs: &[PerArm<&Round>],
+    figure: impl Fn(&PerArm<&Round>) -> f64,
+) -> Vec<Vec<f64>> {
+    nested(pairs, figure).concat()
+}
+
+/// A figure of each pair, by the filling of the tables and the life of the servers.
+pub(crate) fn nested(
+    pairs: &[PerArm<&Round>],
+    figure: impl Fn(&PerArm<&Round>) -> f64,
+) -> Vec<Vec<Vec<f64>>> {
+    let place = |pair: &PerArm<&Round>| {
+        (pair.base.filling, pair.test.filling, pair.base.life, pair.test.life)
+    };
+    let mut fillings: Vec<Vec<Vec<f64>>> = Vec::new();
+    let mut before = None;
+    for life in pairs.chunk_by(|a, b| place(a) == place(b)) {
+        let (base, test, ..) = place(&life[0]);
+        if before.replace((base, test)) != Some((base, test)) {
+            fillings.push(Vec::new());
+        }
+        let figures = life.iter().map(&figure).collect();
+        fillings.last_mut().expect("one was just begun").push(figures);
+    }
+    fillings
+}
+
+/// The levels of a cell. `None` where there is too little to tell, or rounds have no times.
+pub(crate) fn levels(
+    nest: &stats::Nest,
+    pairs: &[PerArm<&Round>],
+    interval: IntervalKind,
+    between_sd: f64,
+) -> Option<Levels> {
+    let components = stats::components(nest, interval, between_sd);
+    let costs = costs(pairs)?;
+    let advice = stats::advise(&components, &costs, MINUTE_S);
+    let shares = stats::shares(&components);
+    let seconds = |level| match level {
+        Level::Pair => Some(costs.pair),
+        Level::Life => costs.life,
+        Level::Filling => costs.filling,
+    };
+    let share = |(component, share): (&stats::Component, f64)| LevelShare {
+        level: component.level,
+        count: component.count,
+        sd: component.variance.sqrt(),
+        share,
+        seconds: seconds(component.level),
+        best: advice.best.iter().find(|(level, _)| *level == component.level).map(|best| best.1),
+        is_assumed: component.is_assumed,
+    };
+    let parts: Vec<LevelShare> = components.iter().zip(shares).map(share).collect();
+    let spend = advice.spend.iter().map(|&(level, narrows)| Spend { level, narrows }).collect();
+    (!parts.is_empty()).then_some(Levels { parts, spend })
+}
+
+/// Rounds in the order of time, and the gaps between them.
+fn costs(pairs: &[PerArm<&Round>]) -> Option<Costs> {
+    let mut rounds: Vec<&Round> = pairs.iter().flat_map(|pair| [pair.base, pair.test]).collect();
+    rounds.sort_by_key(|round| round.started_unix_ms);
+    let start = |round: &Round| round.started_unix_ms as f64 / 1e3;
+    let (mut within, mut of_lives, mut of_fillings) = (Vec::new(), Vec::new(), Vec::new());
+    let mut between_rounds = Vec::new();
+    for two in rounds.windows(2) {
+        let gap = start(two[1]) - start(two[0]) - two[0].wall_ns as f64 / 1e9;
+        if two[0].filling != two[1].filling {
+            of_fillings.push(gap);
+        } else if two[0].life != two[1].life {
+            of_lives.push(gap);
+        } else {
+            between_rounds.push(start(two[1]) - start(two[0]));
+            within.push(gap);
+        }
+    }
+    let round = median(&mut between_rounds).filter(|seconds| *seconds > 0.0)?;
+    let usual = median(&mut within)?;
+    let life = median(&mut of_lives).map(|gap| (gap - usual).max(0.0));
+    let filling = median(&mut of_fillings).map(|gap| (gap - usual).max(0.0));
+    Some(match (life, filling) {
+        // What is filled anew is started anew.
+        (Some(life), filling) => Costs {
+            pair: 2.0 * round,
+            life: Some(life),
+            filling: filling.map(|filling| (filling - life).max(0.0)),
+        },
+        // Every life had tables of its own: filling them is what a life costs.
+        (None, filling) => Costs { pair: 2.0 * round, life: filling.map(|_| 0.0), filling },
+    })
+}
+
+fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use dbdyno_model::{Arm, Run};
+
+    /// Fifteen pairs of 0.2 s in five lives of three, in three fillings.
+    fn run() -> Run {
+        sample::of_pairs(15, "point-query", "sqlite:", 1, |round| {
+            round.life = round.key.pair / 3;
+            round.filling = [0, 0, 1, 1, 2][round.life as usize];
+            round.wall_ns = 90_000_000;
+            let place = 2 * round.key.pair + u32::from(round.key.arm == Arm::Test);
+            let waits = 2_000 * u64::from(round.life) + 5_000 * u64::from(round.filling);
+            round.started_unix_ms = 1_000 + 100 * u64::from(place) + waits;
+        })
+    }
+
+    fn pairs(run: &Run) -> Vec<PerArm<&Round>> {
+        let of = |arm| run.rounds.iter().filter(move |round| round.key.arm == arm);
+        of(Arm::Base).zip(of(Arm::Test)).map(|(base, test)| PerArm { base, test }).collect()
+    }
+
+    #[test]
+    fn pairs_are_nested_in_lives_and_lives_in_fillings() {
+        let run = run();
+        let nest = nested(&pairs(&run), |pair| f64::from(pair.base.key.pair));
+        let counts: Vec<usize> = nest.iter().map(Vec::len).collect();
+        assert_eq!(counts, [2, 2, 1]);
+        assert_eq!(nest[1][0], [6.0, 7.0, 8.0]);
+        assert_eq!(by_life(&pairs(&run), |_| 0.0).len(), 5);
+    }
+
+    #[test]
+    fn costs_are_the_gaps_that_restarts_leave() {
+        let run = run();
+        let costs = costs(&pairs(&run)).unwrap();
+        let close = |ours: f64, truth: f64| (ours - truth).abs() < 1e-6;
+        assert!(close(costs.pair, 0.2), "{costs:?}");
+        assert!(close(costs.life.unwrap(), 2.0), "{costs:?}");
+        assert!(close(costs.filling.unwrap(), 5.0), "{costs:?}");
+    }
+}

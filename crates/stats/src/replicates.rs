@@ -1,0 +1,222 @@
+//! From pairs within lives within fillings to the values that are judged, and their interval.
+//!
+//! ```text
+//!   filling 0 ─┬─ life 0 ─ · · · · ─► value ─┐
+//!              └─ life 1 ─ · · · · ─► value ─┴─ mean ─► value ─┐
+//!   filling 1 ─┬─ life 2 ─ · · · · ─► value ─┐                 ├─► interval
+//!              └─ life 3 ─ · · · · ─► value ─┴─ mean ─► value ─┘
+//! ```
+//!
+//! The replicates are the values of the highest level that was repeated at least [`MIN_PAIRS`]
+//! times: what is below is averaged away, what is above was not measured. A life's value is the
+//! mean of its pairs or their Hodges–Lehmann estimate; which one, and which interval goes around
+//! the replicates, is what `--interval` asks for, or the tails decide (see `tails`).
+
+use dbdyno_model::{Basis, IntervalChoice, IntervalKind, Level};
+
+use crate::bootstrap::{BCA_MIN, Resampled};
+use crate::error::StatsError;
+use crate::judge::SHOWN_CONFIDENCE;
+use crate::power::MIN_PAIRS;
+use crate::rank::{self, Ranked};
+use crate::student::{Estimate, Moments, quantile};
+use crate::tails::Tails;
+
+/// Fillings, of lives, of pairs: one `ln(test ÷ base)` each, in the order of measuring.
+pub type Nest = [Vec<Vec<f64>>];
+
+/// From so many pairs on their Hodges–Lehmann estimate has an interval that can decide.
+const ROBUST_PAIRS_MIN: usize = 8;
+
+/// An estimate that something surrounds.
+pub(crate) enum Located {
+    /// Student's t.
+    T(Estimate),
+    /// The order of the values.
+    Ranks(Ranked),
+    /// Means of resamples, and the known error beside theirs.
+    Resamples(Resampled, f64),
+}
+
+impl Located {
+    pub(crate) fn center(&self) -> f64 {
+        match self {
+            Located::T(estimate) => estimate.mean,
+            Located::Ranks(ranked) => ranked.middle(),
+            Located::Resamples(resampled, _) => resampled.mean,
+        }
+    }
+
+    pub(crate) fn bounds(&self, confidence: f64) -> Result<(f64, f64), StatsError> {
+        match self {
+            Located::T(estimate) => estimate.bounds(confidence),
+            Located::Ranks(ranked) => ranked.bounds(confidence),
+            Located::Resamples(resampled, known) => resampled.bounds(confidence, *known),
+        }
+    }
+
+    pub(crate) fn p_value(&self) -> f64 {
+        match self {
+            Located::T(estimate) => estimate.p_value(),
+            Located::Ranks(ranked) => ranked.p_value(),
+            Located::Resamples(resampled, known) => resampled.p_value(*known),
+        }
+    }
+}
+
+/// What is judged.
+pub(crate) struct Replicates {
+    /// Their interval.
+    pub(crate) located: Located,
+    /// Their number, mean and spread; of pairs with a known error beside, without that.
+    pub(crate) moments: Moments,
+    /// How sure the mean is, as Student's t would have it: for what further ones would bring.
+    pub(crate) estimate: Estimate,
+    /// What they are, and why so.
+    pub(crate) basis: Basis,
+}
+
+/// The replicates of a cell. `alpha` is the level at which it is decided: an interval that does not
+/// exist there is not chosen.
+pub(crate) fn of(
+    nest: &Nest,
+    between_sd: f64,
+    choice: IntervalChoice,
+    seed: u64,
+    alpha: f64,
+) -> Result<Replicates, StatsError> {
+    let fillings: Vec<Vec<&[f64]>> = nest
+        .iter()
+        .map(|lives| lives.iter().map(Vec::as_slice).filter(|life| !life.is_empty()).collect())
+        .filter(|lives: &Vec<&[f64]>| !lives.is_empty())
+        .collect();
+    let lives = fillings.concat();
+    let enough = |count: usize| count >= MIN_PAIRS as usize;
+    let level = match (enough(fillings.len()), enough(lives.len())) {
+        (true, _) => Level::Filling,
+        (false, true) => Level::Life,
+        (false, false) => Level::Pair,
+    };
+    let count = match level {
+        Level::Filling => fillings.len(),
+        Level::Life => lives.len(),
+        Level::Pair => lives.iter().map(|life| life.len()).sum(),
+    };
+    let (interval, why) = chosen(choice, level, count, &lives, alpha);
+    let values = match level {
+        Level::Filling => fillings.iter().map(|lives| mean_of(lives, interval)).collect(),
+        Level::Life => lives.iter().map(|life| value_of(life, interval)).collect(),
+        Level::Pair => lives.concat(),
+    };
+    let moments = Moments::of_logs(&values)?;
+    let known = match level {
+        Level::Pair => between_sd / (lives.len().max(1) as f64).sqrt(),
+        Level::Life | Level::Filling => 0.0,
+    };
+    let estimate = widened(estimate_of(&values, &moments, level, interval)?, known);
+    let located = match interval {
+        IntervalKind::Bca => Located::Resamples(Resampled::of(&values, seed)?, known),
+        IntervalKind::HodgesLehmann if known == 0.0 => Located::Ranks(Ranked::signed(&values)),
+        _ => Located::T(estimate),
+    };
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    let basis = Basis { interval, replicates: level, count, why };
+    Ok(Replicates { located, moments, estimate, basis })
+}
+
+/// Which interval, and why.
+fn chosen(
+    choice: IntervalChoice,
+    level: Level,
+    count: usize,
+    lives: &[&[f64]],
+    alpha: f64,
+) -> (IntervalKind, String) {
+    match choice {
+        IntervalChoice::Auto => by_tails(lives),
+        IntervalChoice::Given(kind) => {
+            let too_few = match kind {
+                IntervalKind::HodgesLehmann => !rank::has_signed(count, 1.0 - alpha),
+                IntervalKind::Robust => level == Level::Pair && count < ROBUST_PAIRS_MIN,
+                IntervalKind::Bca => count < BCA_MIN,
+                IntervalKind::T
+                | IntervalKind::Sequence
+                | IntervalKind::Welch
+                | IntervalKind::Fieller => false,
+            };
+            match too_few {
+                true => (
+                    IntervalKind::T,
+                    format!(
+                        "{} was asked for, which {count} replicates are too few for",
+                        kind.name()
+                    ),
+                ),
+                false => (kind, "asked for".to_owned()),
+            }
+        }
+    }
+}
+
+fn by_tails(lives: &[&[f64]]) -> (IntervalKind, String) {
+    let Some(tails) = Tails::of(lives) else {
+        return (
+            IntervalKind::T,
+            "too few pairs in a life to tell how heavy their tails are".into(),
+        );
+    };
+    let weight = tails.weight;
+    if !tails.are_heavy() {
+        return (IntervalKind::T, format!("the tails of the pairs are light ({weight:.2})"));
+    }
+    if tails.are_one_sided() {
+        let (below, above) = tails.far;
+        let why = format!(
+            "the tails of the pairs are heavy ({weight:.2}), but on one side ({below} pairs far \
+             below, {above} far above): that may be the server's doing, and counts"
+        );
+        return (IntervalKind::T, why);
+    }
+    (IntervalKind::Robust, format!("the tails of the pairs are heavy on both sides ({weight:.2})"))
+}
+
+/// What stands for a life.
+pub(crate) fn value_of(life: &[f64], interval: IntervalKind) -> f64 {
+    match interval {
+        IntervalKind::Robust | IntervalKind::HodgesLehmann => rank::hodges_lehmann(life),
+        _ => life.iter().sum::<f64>() / life.len() as f64,
+    }
+}
+
+fn mean_of(lives: &[&[f64]], interval: IntervalKind) -> f64 {
+    lives.iter().map(|life| value_of(life, interval)).sum::<f64>() / lives.len() as f64
+}
+
+/// Pairs whose middle is judged have the standard error that their signed ranks give it.
+fn estimate_of(
+    values: &[f64],
+    moments: &Moments,
+    level: Level,
+    interval: IntervalKind,
+) -> Result<Estimate, StatsError> {
+    let mean = moments.estimate();
+    let is_middle = matches!(interval, IntervalKind::Robust | IntervalKind::HodgesLehmann);
+    if level != Level::Pair || !is_middle || values.len() < ROBUST_PAIRS_MIN {
+        return Ok(mean);
+    }
+    let ranked = Ranked::signed(values);
+    let (low, high) = ranked.bounds(SHOWN_CONFIDENCE)?;
+    let t = quantile(0.5 + SHOWN_CONFIDENCE / 2.0, mean.degrees);
+    Ok(Estimate { mean: ranked.middle(), standard_error: (high - low) / (2.0 * t), ..mean })
+}
+
+/// The sum of two independent errors, the second of which is known. Degrees of freedom by Welch and
+/// Satterthwaite.
+fn widened(estimate: Estimate, known_error: f64) -> Estimate {
+    let standard_error = estimate.standard_error.hypot(known_error);
+    if estimate.standard_error == 0.0 || estimate.degrees <= 0.0 {
+        return Estimate { standard_error, ..estimate };
+    }
+    let share = (standard_error / estimate.standard_error).powi(4);
+    Estimate { standard_error, degrees: estimate.degrees * share, ..estimate }
+}

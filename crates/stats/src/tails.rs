@@ -1,0 +1,148 @@
+//! How heavy the tails of pairs are, and on which side: what the automatic interval goes by.
+//!
+//! ```text
+//!   residuals of all pairs, each around the median of its life
+//!
+//!          ▂▅█▅▂              weight = standard deviation ÷ what the middle half promises
+//!    ·  ·▁▂▅█▅▂▁·  ·          1 for normal noise, 1.4 double exponential, 2 to 6 on a shared host
+//!    └ far ┘  └ far ┘         far: beyond 3 promised deviations; as many on either side?
+//! ```
+//!
+//! *Heavy on both sides* is the host: now one arm is hit, now the other. Then the mean of a life
+//! is a bad witness, and its Hodges–Lehmann estimate a good one. *Heavy on one side* may be the
+//! server: an arm that stalls in one round of ten is slower, and an estimate that looks past such
+//! rounds would hide it. So there the mean stays.
+//!
+//! The choice does not spoil the level. The weight does not change when all residuals of a life
+//! change their sign, and between equal arms those signs are a matter of chance; so the choice
+//! tells nothing of where the lives lie. How many are far on each side does change, but only as far
+//! as "equally many" can be refuted, at 1 %. The simulation `the_automatic_choice_keeps_its_level`
+//! counts alarms of the whole procedure.
+
+use crate::judge::DECISION_ALPHA;
+use crate::rank::median;
+
+/// From this weight on tails are heavy: there the Hodges–Lehmann estimate needs a quarter fewer
+/// pairs than the mean for the same width.
+pub const HEAVY_TAILS: f64 = 1.25;
+/// Fewer residuals than this tell nothing of tails.
+const RESIDUALS_MIN: usize = 30;
+/// A life of fewer pairs has no middle that is better than its mean.
+const PAIRS_MIN: usize = 6;
+/// The standard deviation of normal noise is so many times its median distance from the middle.
+const NORMAL_PER_MEDIAN: f64 = 1.482_602_218_505_602;
+/// What is further out than so many standard deviations is far.
+const FAR: f64 = 3.0;
+
+/// What the pairs within lives say of their noise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tails {
+    /// Standard deviation of the residuals, in units of the one that their middle half promises.
+    pub weight: f64,
+    /// Residuals that are far out, below and above.
+    pub far: (u32, u32),
+    /// Two-sided p-value of "far ones are as often below as above" (sign test).
+    pub p_one_sided: f64,
+}
+
+impl Tails {
+    /// The tails of the pairs of these lives; `None` where there are too few pairs, or no spread.
+    ///
+    /// Assumes that all lives have the same noise around their own middle.
+    pub fn of(lives: &[&[f64]]) -> Option<Tails> {
+        let mut residuals = Vec::new();
+        let long = lives.iter().filter(|life| life.len() >= PAIRS_MIN);
+        let mut counted = 0usize;
+        for life in long {
+            let middle = median(&mut life.to_vec());
+            residuals.extend(life.iter().map(|log| log - middle));
+            counted += life.len() - 1;
+        }
+        let of_all: usize = lives.iter().map(|life| life.len()).sum();
+        if residuals.len() < RESIDUALS_MIN || 2 * residuals.len() < of_all {
+            return None;
+        }
+        let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
+        let mut distances: Vec<f64> = residuals.iter().map(|residual| residual.abs()).collect();
+        let promised = NORMAL_PER_MEDIAN * median(&mut distances);
+        // Rounding is no noise.
+        if promised < 1e-9 {
+            return None;
+        }
+        let below = residuals.iter().filter(|&&residual| residual < -FAR * promised).count();
+        let above = residuals.iter().filter(|&&residual| residual > FAR * promised).count();
+        Some(Tails {
+            weight: (squares / counted as f64).sqrt() / promised,
+            far: (below as u32, above as u32),
+            p_one_sided: sign_test(below, above),
+        })
+    }
+
+    /// Whether they are heavy.
+    pub fn are_heavy(&self) -> bool {
+        self.weight >= HEAVY_TAILS
+    }
+
+    /// Whether those far out lie on one side, by more than chance explains.
+    pub fn are_one_sided(&self) -> bool {
+        self.p_one_sided < DECISION_ALPHA
+    }
+}
+
+/// Two-sided, by the binomial distribution with one half.
+fn sign_test(below: usize, above: usize) -> f64 {
+    let all = below + above;
+    let mut chance = 0.5f64.powi(all.min(1_000) as i32);
+    let mut sum = 0.0;
+    for count in 0..=below.min(above) {
+        sum += chance;
+        chance *= (all - count) as f64 / (count + 1) as f64;
+    }
+    f64::min(2.0 * sum, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Quantiles of the normal distribution, evenly: (i − ½)/n.
+    fn normal(n: usize) -> Vec<f64> {
+        let share = |at: usize| (at as f64 + 0.5) / n as f64;
+        (0..n).map(|at| crate::student::quantile(share(at), f64::INFINITY)).collect()
+    }
+
+    #[test]
+    fn normal_noise_has_weight_one_and_spikes_weigh() {
+        let life = normal(200);
+        let tails = Tails::of(&[&life, &life]).unwrap();
+        assert!((0.97..1.03).contains(&tails.weight), "{tails:?}");
+        assert!(!tails.are_heavy() && !tails.are_one_sided());
+        let mut both = life.clone();
+        (both[0], both[1], both[198], both[199]) = (-20.0, -18.0, 19.0, 21.0);
+        let tails = Tails::of(&[&both]).unwrap();
+        assert!(tails.are_heavy() && !tails.are_one_sided(), "{tails:?}");
+        let mut below = life.clone();
+        below[..8].fill(-9.0);
+        let tails = Tails::of(&[&below]).unwrap();
+        assert!(tails.are_heavy() && tails.are_one_sided(), "{tails:?}");
+    }
+
+    #[test]
+    fn few_pairs_and_short_lives_say_nothing() {
+        let life = normal(29);
+        assert_eq!(Tails::of(&[&life]), None);
+        let short = normal(5);
+        assert_eq!(Tails::of(&[&short[..]; 20]), None);
+        assert_eq!(Tails::of(&[&[0.25; 40]]), None);
+    }
+
+    /// `scipy.stats.binomtest(k, n).pvalue`.
+    #[test]
+    fn the_sign_test_agrees_with_scipy() {
+        for (below, above, truth) in
+            [(0, 7, 0.015625), (0, 8, 0.0078125), (2, 12, 0.012939453125), (5, 5, 1.0), (0, 0, 1.0)]
+        {
+            assert!((sign_test(below, above) - truth).abs() < 1e-12, "{below} {above}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Hosts that we make up: what their noise does to rounds in the order of a plan.
+
+use std::sync::LazyLock;
+
+use dbdyno_model::random::Stream;
+use dbdyno_model::{Arm, ArmSpec, IntervalChoice, PerArm, Plan};
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// Standard normal noise by inversion of a table: the tails end at 1 in 2·10⁵.
+pub fn normal(stream: &mut Stream) -> f64 {
+    const STEPS: u64 = 100_000;
+    static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
+        let quantile =
+            |step: u64| Normal::standard().inverse_cdf((step as f64 + 0.5) / STEPS as f64);
+        (0..STEPS).map(quantile).collect()
+    });
+    TABLE[stream.below(STEPS) as usize]
+}
+
+/// The share of experiments of which something holds.
+pub fn share(experiments: u64, mut holds: impl FnMut(u64) -> bool) -> f64 {
+    (0..experiments).filter(|&index| holds(index)).count() as f64 / experiments as f64
+}
+
+/// What a host does to the speed of round after round.
+#[derive(Clone, Copy, Debug)]
+pub enum Host {
+    /// Nothing that lasts.
+    Independent,
+    /// What is slow stays slow for a while, by this much from round to round.
+    Sticky(f64),
+    /// It slows down by a tenth over the run, and wanders.
+    Drifting,
+    /// One round in fifty takes half as long again.
+    Spiky,
+    /// Delays are log-normal: many small ones and a few long ones.
+    LogNormal,
+}
+
+pub const HOSTS: [Host; 6] = [
+    Host::Independent,
+    Host::Sticky(0.3),
+    Host::Sticky(0.6),
+    Host::Drifting,
+    Host::Spiky,
+    Host::LogNormal,
+];
+
+impl Host {
+    /// The logarithm of the speed in each of `rounds` rounds.
+    pub fn speeds(self, rounds: usize, stream: &mut Stream) -> Vec<f64> {
+        let memory = match self {
+            Host::Sticky(memory) => memory,
+            Host::Drifting => 0.95,
+            Host::Independent | Host::Spiky | Host::LogNormal => 0.0,
+        };
+        let mut state = normal(stream);
+        (0..rounds)
+            .map(|round| {
+                let now = state;
+                state = memory * state + (1.0 - memory * memory).sqrt() * normal(stream);
+                match self {
+                    Host::Independent | Host::Sticky(_) => 0.03 * now,
+                    Host::Drifting => {
+                        0.03 * now - 0.1 * round as f64 / rounds as f64 + 0.01 * normal(stream)
+                    }
+                    Host::Spiky if stream.below(50) == 0 => -0.4 + 0.02 * now,
+                    Host::Spiky => 0.02 * now,
+                    Host::LogNormal => -0.02 * (1.2 * now).exp(),
+                }
+            })
+            .collect()
+    }
+}
+
+/// The log-ratios of equal arms by life, in the order of the plan; servers of the same build differ
+/// by `between_sd` in each life.
+pub fn lives(
+    plan: &Plan,
+    host: Host,
+    lives: usize,
+    between_sd: f64,
+    stream: &mut Stream,
+) -> Vec<Vec<f64>> {
+    let pairs = plan.pairs as usize;
+    let speeds = host.speeds(2 * pairs, stream);
+    let mut log_ratios = vec![0.0; pairs];
+    for (round, speed) in plan.rounds(&plan.cells()[0]).iter().zip(&speeds) {
+        let sign = if round.arm == Arm::Test { 1.0 } else { -1.0 };
+        log_ratios[round.pair as usize] += sign * speed;
+    }
+    let one = |life: &[f64]| {
+        let own = between_sd * normal(stream);
+        life.iter().map(|log| log + own).collect()
+    };
+    log_ratios.chunks(pairs / lives).map(one).collect()
+}
+
+pub fn plan(pairs: u32, seed: u64) -> Plan {
+    Plan {
+        arms: PerArm::from_fn(|_| "sqlite:".parse::<ArmSpec>().expect("a target")),
+        stages: vec!["point-query".parse().unwrap()],
+        clients: vec![1],
+        pairs,
+        round_ns: 1,
+        lead_in_ns: 0,
+        warm_up_ns: 0,
+        seed,
+        tables: 1,
+        rows: 1,
+        budget: 0.02,
+        pin: dbdyno_model::Pin::Auto,
+        restarts: 0,
+        reloads: 0,
+        interval: IntervalChoice::Auto,
+        driving: dbdyno_model::Driving::Closed,
+        files: Vec::new(),
+        stopping: dbdyno_model::Stopping::Fixed,
+        limit_ns: None,
+    }
+}
