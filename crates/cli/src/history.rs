@@ -37,6 +37,10 @@ pub struct History {
     /// of the file [default: rqps, without a common base rate; all columns of numbers]
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub metric: Vec<String>,
+    /// Look only at rows of the file in which a column has this value; several must all hold
+    #[arg(long = "where", value_name = "COLUMN=VALUE", requires = "file",
+          value_parser = parse_filter)]
+    pub filter: Vec<(String, String)>,
     /// Which direction is good, for columns of a file
     #[arg(long, value_enum, requires = "file")]
     pub better: Option<Direction>,
@@ -73,6 +77,7 @@ pub fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
         loads: flags.load.clone(),
         clients: flags.clients.clone(),
         figures: flags.metric.clone(),
+        filters: flags.filter.clone(),
         better: flags.better.map(|direction| match direction {
             Direction::Higher => Better::Higher,
             Direction::Lower => Better::Lower,
@@ -143,6 +148,12 @@ fn read(path: &std::path::Path) -> Result<(String, String), Failure> {
         Failure::Usage(format!("{name}:{line}: this is no UTF-8; convert it with iconv -t utf-8"))
     })?;
     Ok((name, text))
+}
+
+fn parse_filter(text: &str) -> Result<(String, String), String> {
+    let parts = text.split_once('=').filter(|(name, _)| !name.trim().is_empty());
+    let parts = parts.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
+    parts.ok_or_else(|| "write COLUMN=VALUE, for example branch=main".to_owned())
 }
 
 fn parse_superiority(text: &str) -> Result<f64, String> {

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! The separator is a comma, or else what the header has: semicolon or tab. Quotes are those of RFC
-//! 4180. With semicolons a comma may stand for the decimal point. Rows are sorted by their time.
+//! 4180. With semicolons a comma may stand for the decimal point. Lines that begin with # above the
+//! header are skipped. Rows are sorted by their time.
 
 use std::collections::BTreeMap;
 
@@ -17,6 +18,21 @@ use dbdyno_model::{Better, History, HistoryPoint, Severity, Warning};
 use super::{Question, Raw, judge, when};
 use crate::error::LabError;
 
+/// Columns of this name tell rows apart that do not belong together.
+const KINDS: [&str; 10] = [
+    "branch",
+    "host",
+    "hostname",
+    "machine",
+    "runner",
+    "arch",
+    "tag",
+    "benchmark",
+    "metric",
+    "load",
+];
+/// So many values of a column are named in a message.
+const VALUES_NAMED_MOST: usize = 12;
 /// Columns of this name, whatever the case, tell the time of a row.
 const TIMES: [&str; 7] =
     ["time", "timestamp", "date", "datetime", "started", "unix_ms", "created_at"];
@@ -38,9 +54,11 @@ const LOWER: [&str; 14] = [
 /// # Errors
 /// [`LabError::History`], which names line and column and says what to try.
 pub fn of_csv(name: &str, text: &str, question: &Question) -> Result<History, LabError> {
-    let table = Table::parse(name, text)?;
+    let mut table = Table::parse(name, text)?;
+    table.keep(&question.filters)?;
     let roles = Roles::of(&table, question)?;
     let mut warnings = Vec::new();
+    warnings.extend(mixed(&table));
     let order = order(&table, &roles, &mut warnings)?;
     let mut raws = Vec::new();
     for &column in &roles.values {
@@ -53,16 +71,21 @@ pub fn of_csv(name: &str, text: &str, question: &Question) -> Result<History, La
 struct Table<'a> {
     name: &'a str,
     separator: char,
+    header_line: usize,
     header: Vec<String>,
     rows: Vec<(usize, Vec<String>)>,
 }
 
 impl Table<'_> {
     fn parse<'a>(name: &'a str, text: &str) -> Result<Table<'a>, LabError> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let mut above = 0;
+        while let Some((_, rest)) = text.starts_with('#').then(|| text.split_once('\n')).flatten() {
+            (text, above) = (rest, above + 1);
+        }
         let first = text.lines().next().unwrap_or_default();
         let separator = [',', ';', '\t'].into_iter().find(|&c| first.contains(c)).unwrap_or(',');
-        let mut rows = records(text, separator).map_err(|line| {
+        let mut rows = records(text, separator, above).map_err(|line| {
             failed(name, line, 1, "a quote is opened and never closed; close it")
         })?;
         rows.retain(|(_, cells)| cells.len() > 1 || !cells[0].trim().is_empty());
@@ -70,10 +93,11 @@ impl Table<'_> {
             let what = "the file is empty; its first line names the columns, such as time,qps";
             return Err(failed(name, 1, 1, what));
         }
-        let (_, header) = rows.remove(0);
+        let (header_line, header) = rows.remove(0);
         let table = Table {
             name,
             separator,
+            header_line,
             header: header.iter().map(|cell| cell.trim().to_owned()).collect(),
             rows,
         };
@@ -85,14 +109,14 @@ impl Table<'_> {
         for (column, head) in self.header.iter().enumerate() {
             if self.header[..column].contains(head) {
                 let what = format!("two columns are called {head:?}; rename one");
-                return Err(failed(self.name, 1, column + 1, &what));
+                return Err(failed(self.name, self.header_line, column + 1, &what));
             }
         }
         let is_number = |cell: &String| self.number(cell).is_some();
         if self.header.iter().all(is_number) {
             let what = "the first line has numbers where names of columns are expected; write a \
                         header such as time,qps above it";
-            return Err(failed(self.name, 1, 1, what));
+            return Err(failed(self.name, self.header_line, 1, what));
         }
         for (line, cells) in &self.rows {
             if cells.len() != self.header.len() {
@@ -105,7 +129,12 @@ impl Table<'_> {
             }
         }
         match self.rows.is_empty() {
-            true => Err(failed(self.name, 1, 1, "there is a header and no row below it; add some")),
+            true => Err(failed(
+                self.name,
+                self.header_line,
+                1,
+                "there is a header and no row below it; add some",
+            )),
             false => Ok(()),
         }
     }
@@ -130,13 +159,32 @@ impl Table<'_> {
         numbers > 0 && 2 * numbers > present().count()
     }
 
+    /// Keeps the rows in which columns have these values.
+    fn keep(&mut self, filters: &[(String, String)]) -> Result<(), LabError> {
+        for (name, value) in filters {
+            let column = self.named(name)?;
+            let mut there: Vec<String> =
+                self.cells(column).map(|(_, cell)| cell.to_owned()).collect();
+            self.rows.retain(|(_, cells)| cells[column].trim() == value);
+            if self.rows.is_empty() {
+                there.sort_unstable();
+                there.dedup();
+                there.truncate(VALUES_NAMED_MOST);
+                let what =
+                    format!("no row has {value:?} in {name:?}; there are {}", there.join(", "));
+                return Err(failed(self.name, self.header_line, column + 1, &what));
+            }
+        }
+        Ok(())
+    }
+
     /// The column of this name.
     fn named(&self, name: &str) -> Result<usize, LabError> {
         let found = self.header.iter().position(|head| head.eq_ignore_ascii_case(name));
         found.ok_or_else(|| {
             let what =
                 format!("no column is called {name:?}; there are {}", self.header.join(", "));
-            failed(self.name, 1, 1, &what)
+            failed(self.name, self.header_line, 1, &what)
         })
     }
 }
@@ -150,11 +198,11 @@ fn failed(name: &str, line: usize, column: usize, what: &str) -> LabError {
     LabError::History(format!("{name}:{line}:{column}: {what}"))
 }
 
-/// The records of RFC 4180 with the lines on which they begin; an error is the line of a quote that
-/// is never closed.
-fn records(text: &str, separator: char) -> Result<Vec<(usize, Vec<String>)>, usize> {
+/// The records of RFC 4180 with the lines on which they begin, `above` lines further down; an error
+/// is the line of a quote that is never closed.
+fn records(text: &str, separator: char, above: usize) -> Result<Vec<(usize, Vec<String>)>, usize> {
     let (mut records, mut cells, mut cell) = (Vec::new(), Vec::new(), String::new());
-    let (mut line, mut begun, mut quoted_from) = (1, 1, None);
+    let (mut line, mut begun, mut quoted_from) = (above + 1, above + 1, None);
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         line += usize::from(c == '\n');
@@ -226,11 +274,32 @@ impl Roles {
                 "no column has numbers to look at; there are {}; --metric names one",
                 table.header.join(", ")
             );
-            return Err(failed(table.name, 1, 1, &what));
+            return Err(failed(table.name, table.header_line, 1, &what));
         }
         let facts = all().filter(|&column| !table.is_numeric(column)).collect();
         Ok(Roles { time, version, label, values, facts })
     }
+}
+
+/// A caution where rows of several kinds would make one series.
+fn mixed(table: &Table<'_>) -> Option<Warning> {
+    for (column, head) in table.header.iter().enumerate() {
+        if !KINDS.iter().any(|kind| head.eq_ignore_ascii_case(kind)) {
+            continue;
+        }
+        let mut values: Vec<&str> = table.cells(column).map(|(_, cell)| cell).collect();
+        values.sort_unstable();
+        values.dedup();
+        if let [first, _, ..] = values[..] {
+            let text = format!(
+                "Rows of {} kinds stand in one series, by {head:?}; keep those of one with --where \
+                 {head}={first}",
+                values.len()
+            );
+            return Some(Warning::new(Severity::Caution, "mixed-rows", text));
+        }
+    }
+    None
 }
 
 /// A row in its place: its index, and its time.
@@ -312,7 +381,7 @@ fn series(
     }
     if raw.points.is_empty() {
         let what = format!("the column {metric:?} has no value; name another one with --metric");
-        return Err(failed(table.name, 1, column + 1, &what));
+        return Err(failed(table.name, table.header_line, column + 1, &what));
     }
     if blank > 0 {
         let text = format!("{blank} of {} rows without a value left out.", order.len());

@@ -44,6 +44,8 @@ pub struct Question {
     pub clients: Vec<u32>,
     /// Figures, or columns of a file; empty for those that say most.
     pub figures: Vec<String>,
+    /// Rows of a file to be looked at: name of a column and its value.
+    pub filters: Vec<(String, String)>,
     /// Which direction is good, where a name does not tell.
     pub better: Option<Better>,
     /// Smallest change that alarms, as a share.

@@ -110,12 +110,13 @@ pub(super) fn size(series: &HistorySeries, value: f64) -> String {
     }
 }
 
-/// A value of a series with the digits that tell a hundredth of its spread.
+/// A value of a series with the digits that tell a tenth of the spread of most values.
 pub(super) fn value(series: &HistorySeries, value: f64) -> String {
-    let values = || series.points.iter().map(|point| point.value);
-    let (low, high) =
-        values().fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)));
-    let decimals = number::decimals_for((high - low) / 20.0);
+    let mut values: Vec<f64> = series.points.iter().map(|point| point.value).collect();
+    values.sort_by(f64::total_cmp);
+    let tenth = values.len() / 10;
+    let spread = values[values.len() - 1 - tenth] - values[tenth];
+    let decimals = number::decimals_for(spread / 10.0);
     decimals.map_or_else(|| number::three_digits(value), |decimals| number::fixed(value, decimals))
 }
 
