@@ -86,7 +86,7 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
 /// [`crate::extended`] gives it. Cells that are decided stay as they are.
 ///
 /// # Errors
-/// As [`resume`], for complete runs too.
+/// As [`resume()`], for complete runs too.
 pub fn extend(lab: &mut Lab<'_>, run: &Run, plan: Plan) -> Result<RunId, LabError> {
     let over = looks::decided(run)?;
     let news = extension::warning(run, &plan).filter(|warning| !run.warnings.contains(warning));
