@@ -9,7 +9,8 @@
 
 use dbdyno_model::{
     Arm, ArmSummary, Basis, Cell, Interval, IntervalKind, LatencyHistogram, LatencyUs, Level,
-    Levels, Measure, OpenSummary, PerArm, Percentile, Round, Run, Severity, Slo, Verdict, Warning,
+    Levels, Measure, OpenSummary, PerArm, Percentile, Round, Run, Severity, Slo, Stopping, Verdict,
+    Warning,
 };
 use dbdyno_stats::{self as stats, Terms};
 
@@ -81,7 +82,11 @@ impl Judged {
                 why: "results were looked at on the way".to_owned(),
             };
             self.detectable = look.detectable;
-            self.looks = Some(look.looks);
+            // What was judged once was looked at for the first time then.
+            self.looks = Some(match run.plan.stopping {
+                Stopping::Extended { horizon, .. } => logs.len() as u32 - horizon + 1,
+                _ => look.looks,
+            });
             self.pairs_missing = missing.map(|lives| lives.saturating_mul(values.pairs));
         }
         self.missing_ns = self.pairs_missing.and_then(|pairs| looks::missing_ns(run, cell, pairs));
