@@ -87,8 +87,8 @@ pub fn usl(points: &[PointLogs], between_sd: f64, budget: f64) -> Result<Curves,
     let least = points.iter().map(|point| point.pairs.len()).min().unwrap_or(0);
     let mut warnings = few_rounds(u32::try_from(least).unwrap_or(u32::MAX), "pairs of rounds");
     let against = misfit(points, &both, budget_log)?;
-    warnings.extend(vague(&arms));
     let changes = if against.is_none() {
+        warnings.extend(vague(&arms));
         let asked = Asked { points, both: &both, arms: &arms, between_sd, limit };
         asked.changes(least >= MIN_PAIRS as usize, budget_log)?
     } else {

@@ -209,11 +209,16 @@ pub(super) fn round_steps(high: f64, about: f64) -> Vec<f64> {
     (0..=(high / step).floor() as u32).map(|count| f64::from(count) * step).collect()
 }
 
-/// Powers of ten within a range, or its ends where it holds fewer than two.
+/// Powers of ten within a range, and 2 and 5 times these where it holds fewer than three.
 pub(super) fn decades(low: f64, high: f64) -> Vec<f64> {
-    let powers = low.log10().ceil() as i32..=high.log10().floor() as i32;
-    let decades: Vec<f64> = powers.map(|power| 10f64.powi(power)).collect();
-    if decades.len() > 1 { decades } else { vec![low, high] }
+    let powers = low.log10().floor() as i32..=high.log10().floor() as i32;
+    let times = |factors: &[f64]| -> Vec<f64> {
+        let all =
+            powers.clone().flat_map(|power| factors.iter().map(move |f| f * 10f64.powi(power)));
+        all.filter(|value| (low..=high).contains(value)).collect()
+    };
+    let decades = times(&[1.0]);
+    if decades.len() > 2 { decades } else { times(&[1.0, 2.0, 5.0]) }
 }
 
 #[cfg(test)]
@@ -225,7 +230,7 @@ mod tests {
         assert_eq!(round_steps(9_300.0, 5.0), [0.0, 2000.0, 4000.0, 6000.0, 8000.0]);
         assert_eq!(round_steps(0.0, 5.0), [0.0]);
         assert_eq!(decades(3.0, 12_000.0), [10.0, 100.0, 1000.0, 10_000.0]);
-        assert_eq!(decades(30.0, 70.0), [30.0, 70.0]);
+        assert_eq!(decades(141.0, 2_600.0), [200.0, 500.0, 1000.0, 2000.0]);
     }
 
     #[test]
