@@ -6,7 +6,7 @@
 //!   pairs      · · · · ┆ · · · ·     · · · · ┆ · · · ·        a life has whole blocks of two
 //! ```
 
-use dbdyno_model::Stage;
+use dbdyno_model::{Arm, ArmSpec, PerArm, Stage, Target};
 
 use crate::args::Compare;
 use crate::failure::Failure;
@@ -26,6 +26,7 @@ impl Levels {
     /// Reloads of tables that later stages want as they are.
     pub fn of(
         flags: &Compare,
+        arms: &PerArm<ArmSpec>,
         stages: &[Stage],
         usual_restarts: u32,
         pairs: u32,
@@ -37,6 +38,16 @@ impl Levels {
             if flags.restart_between { most } else { flags.restarts.unwrap_or(usual_restarts) };
         let reloads = if flags.reload_between { wanted.max(1) } else { flags.reloads };
         let reloads = reloads.min(most);
+        let is_ours = |arm: Arm| {
+            !matches!(arms[arm].target, Target::Url(_)) && arms[arm].begin.upgrade_from.is_none()
+        };
+        if reloads > 0 && !Arm::BOTH.into_iter().all(is_ours) {
+            return Err(Failure::Usage(
+                "--reloads sets up servers of dbdyno anew, and not those by URL nor those that are \
+                 upgraded in place; name a release or an embedded engine, or leave --reloads out"
+                    .to_owned(),
+            ));
+        }
         if reloads > 0 && (is_steps || stages.contains(&Stage::Restore)) {
             return Err(Failure::Usage(
                 "--reloads fills the tables of a cell anew, and steps of the Insert Benchmark and \

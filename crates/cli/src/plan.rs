@@ -134,7 +134,7 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         (None, Some(own)) => own.step_seconds * 1_000_000_000 / u64::from(pairs),
         (None, None) => round_of(&driving, shape.round_ms * 1_000_000)?,
     };
-    let levels = Levels::of(flags, &stages, usual_restarts, pairs, is_steps)?;
+    let levels = Levels::of(flags, &arms, &stages, usual_restarts, pairs, is_steps)?;
     let plan = Plan {
         arms,
         stages,

@@ -25,7 +25,7 @@ use crate::between::{Aviary, BetweenLook, Side};
 use crate::capture::Meter;
 use crate::ending::{self, Ending};
 use crate::error::LabError;
-use crate::experiment::Lab;
+use crate::experiment::{self, Lab};
 use crate::insert_benchmark::{self, Inserted, Site};
 use crate::loads::datasets_of;
 use crate::neighbours::Neighbours;
@@ -263,6 +263,19 @@ impl<'a, 'b> Course<'a, 'b> {
         Ok(())
     }
 
+    /// Begins a new life before this pair of `pairs`, if it is time for one: on tables that are
+    /// filled anew, or on those that there are. `false` where it is not, or cannot be.
+    fn begin_life(&mut self, pair: u32, pairs: u32) -> Result<bool, LabError> {
+        if !self.plan.reloads_before(pair, pairs) {
+            return Ok(self.plan.restarts_before(pair, pairs) && self.restart()?);
+        }
+        self.close_meters();
+        experiment::reload(self.lab, self.plan, self.stations)?;
+        self.life += 1;
+        self.filling += 1;
+        Ok(true)
+    }
+
     /// Starts both servers again, at once, so that neither is the older one; `false` where they are
     /// not ours to restart.
     fn restart(&mut self) -> Result<bool, LabError> {
@@ -348,7 +361,7 @@ impl<'a, 'b> Course<'a, 'b> {
                     self.leave_out(key.pair..pace.pairs);
                     break;
                 }
-                if plan.restarts_before(key.pair, pace.pairs) && self.restart()? {
+                if self.begin_life(key.pair, pace.pairs)? {
                     tracks = self.again(cell, &tracks)?;
                     self.open_meters();
                 }

@@ -3,7 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
-use dbdyno_model::{Arm, Environment, PerArm, Plan, Run, RunId, RunStatus, Stage, Target, Warning};
+use dbdyno_model::{
+    Arm, Environment, ImageUse, PerArm, Plan, Run, RunId, RunStatus, Stage, Target, Warning,
+};
 use dbdyno_sandbox::Home;
 use dbdyno_store::{NewRun, Store};
 
@@ -208,6 +210,41 @@ fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
     let mut stations = PerArm { base, test };
     capture::full(plan, &mut stations)?;
     Ok(stations)
+}
+
+/// Sets both arms up once more in place of what they were, empty, and fills their tables, from no
+/// image. What is known of the arms stays.
+///
+/// # Errors
+/// Whatever was in the way.
+pub(crate) fn reload(
+    lab: &mut Lab<'_>,
+    plan: &Plan,
+    stations: &mut PerArm<Station>,
+) -> Result<(), LabError> {
+    let datasets = datasets_of(plan)?;
+    let memory_mb = memory_mb(&dbdyno_probe::host_facts());
+    let clients = plan.clients.iter().copied().max().unwrap_or(1);
+    for arm in Arm::BOTH {
+        let mut spec = plan.arms[arm].clone();
+        spec.begin.image = ImageUse::None;
+        let (home, stop) = (lab.home, lab.stop);
+        let setup = SetUp {
+            home,
+            arm,
+            spec: &spec,
+            datasets: &datasets,
+            memory_mb,
+            clients,
+            restores: Restores::No,
+            stop,
+        };
+        let mut anew = Station::open(&setup, None, lab.watch)?;
+        std::mem::swap(&mut anew.environment, &mut stations[arm].environment);
+        std::mem::replace(&mut stations[arm], anew).take_down(arm)?;
+        stations[arm].fill(&setup, lab.watch)?;
+    }
+    Ok(())
 }
 
 fn begin(

@@ -147,6 +147,18 @@ impl Plan {
         rounds
     }
 
+    /// Whether the tables of both arms are filled anew before this pair, which begins a life:
+    /// fillings part the lives as evenly as these part the pairs.
+    pub fn reloads_before(&self, pair: u32, pairs: u32) -> bool {
+        let begins: Vec<u32> =
+            (1..pairs).filter(|&pair| self.restarts_before(pair, pairs)).collect();
+        let lives = begins.len() as u64 + 1;
+        let fillings = (u64::from(self.reloads) + 1).min(lives);
+        let filling = |life: u64| life * fillings / lives;
+        let life = begins.iter().position(|&begin| begin == pair).map(|at| at as u64 + 1);
+        life.is_some_and(|life| filling(life) > filling(life - 1))
+    }
+
     /// Whether both servers are started again before this pair, when a cell has `pairs` of them:
     /// restarts part the pairs into lives of equal length, an even number of pairs each; where
     /// results are looked at, a life is what lies between two looks.
@@ -256,6 +268,19 @@ mod tests {
         assert_eq!(cells.len(), 4);
         // Four cells of twice a warm-up and three rounds with their lead-ins, and a warming.
         assert_eq!(plan.measuring_ns(), 4 * 2 * (1 + 3 * 2) + 2 * 9_000_000_000);
+    }
+
+    #[test]
+    fn reloads_begin_lives() {
+        let at = |restarts, reloads| -> Vec<u32> {
+            let plan = Plan { restarts, reloads, ..plan(40) };
+            (0..40).filter(|&pair| plan.reloads_before(pair, 40)).collect()
+        };
+        assert_eq!(at(3, 3), [10, 20, 30]);
+        assert_eq!(at(3, 1), [20]);
+        assert_eq!(at(7, 2), [14, 30]);
+        assert_eq!(at(3, 0), []);
+        assert_eq!(at(1, 9), [20], "a filling has at least one life");
     }
 
     #[test]
