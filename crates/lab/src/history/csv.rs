@@ -396,3 +396,84 @@ fn series(
     }
     Ok(raw)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::random;
+
+    fn question() -> Question {
+        Question {
+            loads: Vec::new(),
+            clients: Vec::new(),
+            figures: Vec::new(),
+            filters: Vec::new(),
+            better: None,
+            budget: 0.02,
+            superiority: 0.9,
+            last: None,
+        }
+    }
+
+    /// Bytes that matter to the parser, in any order: nothing makes it panic, and what it refuses
+    /// has a place.
+    #[test]
+    fn no_text_makes_it_panic() {
+        let words = [
+            "time",
+            "qps",
+            "2026-01-01",
+            "1",
+            "2.5",
+            "-3",
+            "nan",
+            "",
+            ",",
+            ",",
+            ",",
+            ";",
+            "\t",
+            "\n",
+            "\n",
+            "\r\n",
+            "\"",
+            "\"\"",
+            "#",
+            "\u{feff}",
+            "é",
+            "1e400",
+            "time,qps\n",
+        ];
+        for seed in 0..4_000 {
+            let mut stream = random::stream(&[seed]);
+            let count = stream.below(40);
+            let text: String =
+                (0..count).map(|_| words[stream.below(words.len() as u64) as usize]).collect();
+            match of_csv("f.csv", &text, &question()) {
+                Ok(history) => assert!(!history.series.is_empty(), "{text:?}"),
+                Err(LabError::History(what)) => {
+                    let place: Vec<&str> = what.splitn(4, ':').collect();
+                    let number = |at: usize| place[at].parse::<usize>().unwrap_or(0);
+                    assert!(number(1) > 0 && number(2) > 0, "{what} of {text:?}");
+                }
+                Err(other) => assert!(text.contains("-3"), "{other} of {text:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn quotes_blanks_and_order_are_those_of_the_file() {
+        let text = "label,time,\"a \"\"b\"\"\",kind\n\"x,\ny\",2026-01-03,3,k\nz,2026-01-01,,k\n\
+                    w,2026-01-02,1,l\n";
+        let history = of_csv("f.csv", text, &question()).unwrap();
+        let [series] = &history.series[..] else { panic!("{history:?}") };
+        assert_eq!(series.name, "a \"b\"");
+        let points: Vec<(&str, f64)> =
+            series.points.iter().map(|point| (point.label.as_str(), point.value)).collect();
+        assert_eq!(points, [("w", 1.0), ("x,\ny", 3.0)]);
+        let codes: Vec<&str> =
+            series.warnings.iter().map(|warning| warning.code.as_str()).collect();
+        assert_eq!(codes, ["blanks", "direction", "too-short"]);
+        assert_eq!(history.warnings[0].code, "sorted");
+    }
+}

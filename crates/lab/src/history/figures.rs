@@ -338,3 +338,79 @@ fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {
     }
     facts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::point_queries;
+    use dbdyno_model::ShiftWeight;
+
+    fn question(figures: &[&str]) -> Question {
+        Question {
+            loads: Vec::new(),
+            clients: Vec::new(),
+            figures: figures.iter().map(|&name| name.to_owned()).collect(),
+            filters: Vec::new(),
+            better: None,
+            budget: 0.02,
+            superiority: 0.9,
+            last: None,
+        }
+    }
+
+    /// Twenty nights; from the twelfth on there is a new kernel, and both arms do half as much.
+    fn nights(base_changes: bool) -> Vec<Run> {
+        let night = |number: u64| {
+            let late = number >= 12;
+            let mut run = point_queries("sqlite:", 1, |round| {
+                round.statements += (number * 37 + u64::from(round.key.pair)) % 11;
+                if late {
+                    round.statements /= 2;
+                }
+            });
+            let kernel = if late { "6.1.9" } else { "6.1.0" };
+            run.environment.base.set("host.kernel", kernel);
+            run.environment.test.set("host.kernel", kernel);
+            if base_changes {
+                run.environment.base.set("server.version", format!("{number}"));
+            }
+            run.started_unix_ms = number * 86_400_000;
+            run
+        };
+        (0..20).map(night).collect()
+    }
+
+    #[test]
+    fn a_base_in_common_takes_the_host_out() {
+        let runs = nights(false);
+        let history = of_runs("a store", &runs, &question(&[])).unwrap();
+        let [series] = &history.series[..] else { panic!("{history:?}") };
+        assert_eq!((series.metric.as_str(), series.points.len()), ("rqps", 20));
+        assert!(series.changes.shifts.is_empty(), "{:?}", series.changes);
+    }
+
+    #[test]
+    fn without_one_the_reader_is_told_and_the_kernel_is_named() {
+        let history = of_runs("a store", &nights(true), &question(&[])).unwrap();
+        let [series] = &history.series[..] else { panic!("{history:?}") };
+        assert_eq!(series.metric, "rate");
+        assert!(series.warnings.iter().any(|warning| warning.code == "no-common-base"));
+        let [shift] = &series.changes.shifts[..] else { panic!("{:?}", series.changes) };
+        assert_eq!((shift.first, shift.weight), (12, ShiftWeight::Alarm));
+        assert!(series.is_worse(shift) && (shift.size.estimate + 0.5).abs() < 0.01, "{shift:?}");
+        let cause = &series.causes[0][0];
+        assert_eq!((cause.fact.as_str(), cause.at), ("host.kernel", 12));
+        assert_eq!((cause.before.as_str(), cause.after.as_str()), ("6.1.0", "6.1.9"));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_said() {
+        let runs = nights(false);
+        let mut other = question(&[]);
+        other.loads = vec!["scan".into()];
+        let error = of_runs("a store", &runs, &other).unwrap_err().to_string();
+        assert!(error.contains("the loads there are point-query"), "{error}");
+        let error = of_runs("a store", &runs, &question(&["speed"])).unwrap_err().to_string();
+        assert!(error.contains("there are rqps, rate"), "{error}");
+    }
+}
