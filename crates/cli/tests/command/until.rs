@@ -56,7 +56,7 @@ fn a_cell_ends_when_it_is_decided() {
 fn a_cell_ends_when_its_time_is_up_and_can_be_made_longer() {
     let _turn = turn();
     let home = Home::new();
-    let done = home.dbdyno(compare("sqlite:", "--until decided --rounds 60 --budget 50%"));
+    let done = home.dbdyno(compare("sqlite:", "--until decided --rounds 160 --budget 50%"));
     assert_eq!(cell(&done.out)["verdict"], "equal", "{done:?}");
     let planned = load(&home).plan.pairs;
     assert!(cell(&done.out)["pairs"].as_u64().unwrap() < u64::from(planned), "{done:?}");
