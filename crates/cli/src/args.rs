@@ -58,6 +58,9 @@ pub enum Command {
     History(Box<crate::history::History>),
     /// List the loads, or show what one of them does
     Loads(Loads),
+    /// Ask an embedded arm, for being counted
+    #[command(hide = true)]
+    Counted(crate::counted::Counted),
     /// Get servers, keep some running in the background, see what is here
     Server(crate::server::Server),
 }
@@ -203,6 +206,13 @@ pub struct Compare {
     /// 5ms. Short for the option delay= of both arms
     #[arg(long, value_name = "TIME")]
     pub delay: Option<dbdyno_model::Delay>,
+    /// Count instructions per operation, too, in both arms and by function: a second witness, which
+    /// no noise of the host reaches. Gets valgrind from Debian's packages
+    #[arg(long)]
+    pub count: bool,
+    /// As --count, and measure no rates: a minute or less for each load
+    #[arg(long, conflicts_with_all = ["rate", "find_max", "think", "rounds"])]
+    pub count_only: bool,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,

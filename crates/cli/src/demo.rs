@@ -39,6 +39,7 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         files: Vec::new(),
         stopping: dbdyno_model::Stopping::Fixed,
         limit_ns: None,
+        counting: dbdyno_model::Counting::No,
     };
     let run =
         compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo", &[])?;

@@ -147,6 +147,7 @@ fn servers(
         files,
         stopping: dbdyno_model::Stopping::Fixed,
         limit_ns: None,
+        counting: dbdyno_model::Counting::No,
     };
     let home = session::open_home(place)?;
     let mut store = session::open_store(place)?;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use dbdyno_model::{Comparison, Gate, GateOutcome, Verdict};
+use dbdyno_model::{Comparison, CountComparison, CountVerdict, Gate, GateOutcome, Verdict};
 
 use crate::failure::Failure;
 
@@ -43,6 +43,12 @@ impl Exit {
             };
         }
         let undecided = comparison.cells.iter().any(|cell| cell.verdict == Verdict::Undecided);
+        // Where nothing else was measured the counts are the answer.
+        let open = |count: &CountComparison| count.verdict == CountVerdict::Undecided;
+        if comparison.cells.is_empty() && !comparison.counts.is_empty() {
+            let undecided = comparison.counts.iter().any(open);
+            return if undecided { Exit::CannotTell } else { Exit::Holds };
+        }
         if undecided || comparison.cells.is_empty() { Exit::CannotTell } else { Exit::Holds }
     }
 }

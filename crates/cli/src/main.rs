@@ -10,6 +10,7 @@
 
 mod args;
 mod compare;
+mod counted;
 mod demo;
 mod diff;
 mod doctor;
@@ -43,6 +44,7 @@ fn main() -> std::process::ExitCode {
         args::Command::Report(report) => stored::report(&args.place, &report),
         args::Command::History(history) => history::run(&args.place, &history),
         args::Command::Loads(loads) => loads::run(&loads),
+        args::Command::Counted(counted) => counted::run(&args.place, &counted),
         args::Command::Server(server) => server::run(&args.place, &server),
     })
 }

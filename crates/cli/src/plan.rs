@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dbdyno_lab::{Outlook, Remaining};
 use dbdyno_model::{
-    Arm, ArmSpec, Begin, Cache, Driving, ImageUse, IntervalChoice, PerArm, Pin, Placement, Plan,
-    Processors, RateShape, Run, Secret, Stage, Stopping, Target, Topology,
+    Arm, ArmSpec, Begin, Cache, Counting, Driving, ImageUse, IntervalChoice, PerArm, Pin,
+    Placement, Plan, Processors, RateShape, Run, Secret, Stage, Stopping, Target, Topology,
 };
 use dbdyno_store::Store;
 
@@ -128,7 +128,7 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         (None, true) => (shape.restarts, shape.pairs_with_restarts),
         (None, false) => (0, shape.pairs),
     };
-    let pairs = flags.rounds.unwrap_or(pairs);
+    let pairs = if flags.count_only { 0 } else { flags.rounds.unwrap_or(pairs) };
     let round_ns = match (flags.seconds, &own) {
         (Some(length), _) => length.as_nanos() as u64,
         (None, Some(own)) => own.step_seconds * 1_000_000_000 / u64::from(pairs),
@@ -145,7 +145,7 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         warm_up_ns,
         seed: flags.seed,
         tables: flags.tables,
-        rows: flags.rows,
+        rows: rows(flags),
         budget: flags.budget,
         pin: match placeable(flags.pin)? {
             // Each client has three connections, so that the processors stay awake.
@@ -159,10 +159,27 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         files,
         stopping: Stopping::Fixed,
         limit_ns: None,
+        counting: counting(flags),
     };
     insert_benchmark::check(&plan).map_err(Failure::Usage)?;
     dbdyno_lab::check(&plan)?;
     Ok(plan)
+}
+
+fn counting(flags: &Compare) -> Counting {
+    match (flags.count_only, flags.count) {
+        (true, _) => Counting::Only,
+        (false, true) => Counting::Beside,
+        (false, false) => Counting::No,
+    }
+}
+
+/// Where nothing is timed, the tables are those that are counted on.
+fn rows(flags: &Compare) -> u64 {
+    if !flags.count_only {
+        return flags.rows;
+    }
+    flags.rows.min((dbdyno_lab::count::ROWS_MOST / u64::from(flags.tables)).max(1))
 }
 
 /// Says to both arms how they begin, as far as the flags do and the arms themselves do not.
@@ -349,6 +366,11 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
     if flags.quick {
         command.push_str(" --quick");
     }
+    match plan.counting {
+        Counting::No => {}
+        Counting::Beside => command.push_str(" --count"),
+        Counting::Only => command.push_str(" --count-only"),
+    }
     if !flags.varied.is_empty() {
         command.push_str(&format!(" --varied {}", flags.varied.join(",")));
     }
@@ -360,6 +382,14 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
 
 /// The plan in words: how many rounds, how long, what can be found.
 pub fn announcement(plan: &Plan, store: &Store) -> String {
+    if plan.counting == Counting::Only {
+        return format!(
+            "plan   base {}, test {}\n{}",
+            plan.arms.base,
+            plan.arms.test,
+            counting_of(plan).trim_end()
+        );
+    }
     let cells = plan.cells();
     let length_ns = plan.measuring_ns().min(plan.limit_ns.unwrap_or(u64::MAX));
     let length = Duration::from_nanos(length_ns);
@@ -390,8 +420,20 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
             text.push_str(&format!("       in between, {what} {times}\n"));
         }
     }
+    if plan.counting == Counting::Beside {
+        text.push_str(&counting_of(plan));
+    }
     text.truncate(text.trim_end().len());
     text
+}
+
+/// What is counted, in words.
+fn counting_of(plan: &Plan) -> String {
+    format!(
+        "       instructions of {} are counted under callgrind: about a minute each, and half a \
+         minute for each server to start\n",
+        counted(plan.labels().len(), "load"),
+    )
 }
 
 /// How the clients are driven, if not by the server.
@@ -573,6 +615,7 @@ pub(crate) mod tests {
             files: Vec::new(),
             stopping: dbdyno_model::Stopping::Fixed,
             limit_ns: None,
+            counting: dbdyno_model::Counting::No,
         }
     }
 }

@@ -174,6 +174,7 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
         files: Vec::new(),
         stopping: dbdyno_model::Stopping::Fixed,
         limit_ns: None,
+        counting: dbdyno_model::Counting::No,
     };
     let stop = AtomicBool::new(false);
     let mut lab = Lab { home, store, stop: &stop, watch: &mut Silent };

@@ -49,6 +49,7 @@ impl Ending {
             plan: plan.clone(),
             environment: PerArm::<Environment>::default(),
             rounds: Vec::new(),
+            counts: dbdyno_model::Counts::default(),
             warnings: Vec::new(),
         };
         seen.rounds = measured.map(|run| run.rounds.clone()).unwrap_or_default();

@@ -32,6 +32,8 @@ pub enum LabError {
     Arrivals(String),
     /// A history cannot be told. A whole sentence.
     History(String),
+    /// Instructions cannot be counted. A clause.
+    Counting(Arm, String),
     /// A run broke off after rounds had been stored.
     BrokeOff(RunId, Box<LabError>),
 }
@@ -57,6 +59,7 @@ impl fmt::Display for LabError {
             LabError::Load(arm, doing, error) => {
                 write!(f, "{arm}, {doing}: {error}{}", room(error))
             }
+            LabError::Counting(arm, text) => write!(f, "{arm}, counting instructions: {text}"),
             LabError::Store(error) => write!(f, "{error}"),
             LabError::Stats(error) => write!(f, "the stored rounds cannot be judged: {error}"),
             LabError::Unlike(text)

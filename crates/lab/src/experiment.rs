@@ -4,12 +4,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use dbdyno_model::{
-    Arm, Environment, ImageUse, PerArm, Plan, Run, RunId, RunStatus, Stage, Target, Warning,
+    Arm, Counting, Environment, ImageUse, PerArm, Plan, Run, RunId, RunStatus, Stage, Target,
+    Warning,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::{NewRun, Store};
 
 use crate::capture::{self, STEP};
+use crate::count;
 use crate::course::Course;
 use crate::ending::Ending;
 use crate::error::LabError;
@@ -110,8 +112,9 @@ fn take_on(
         return Ok(run.id.clone());
     }
     if left.rounds_left == 0 {
-        lab.store.finish(&run.id, RunStatus::Complete)?;
-        return Ok(run.id.clone());
+        lab.store.reopen(&run.id)?;
+        let counted = count::carry_out(lab, &run.plan, &run.id);
+        return finish(lab, &run.id, counted);
     }
     let mut stations = set_up(lab, &run.plan)?;
     for arm in Arm::BOTH {
@@ -152,19 +155,37 @@ fn conduct(
     left: &Remaining,
     (measured, begun): (Option<&Run>, Result<(RunId, Hold), LabError>),
 ) -> Result<RunId, LabError> {
-    let measured = begun.and_then(|(run, _hold)| {
-        let ending = Ending::new(plan, measured);
-        let outcome = check(lab, plan, &stations)
-            .and_then(|()| Course::new(lab, plan, &mut stations, &run, left, ending).carry_out())
-            .and_then(|()| check(lab, plan, &stations));
-        finish(lab, &run, outcome)
+    let driven = begun.map(|(run, hold)| {
+        let outcome = match plan.counting {
+            Counting::Only => Ok(()),
+            Counting::No | Counting::Beside => {
+                let ending = Ending::new(plan, measured);
+                drive(lab, plan, &mut stations, &run, (left, ending))
+            }
+        };
+        (run, hold, outcome)
     });
     let PerArm { base, test } = stations;
     // Both are taken down before either's complaint is heard.
     let down = [test.take_down(Arm::Test), base.take_down(Arm::Base)];
-    let run = measured?;
+    let (run, _hold, outcome) = driven?;
+    let outcome = outcome.and_then(|()| count::carry_out(lab, plan, &run));
+    let run = finish(lab, &run, outcome)?;
     down.into_iter().collect::<Result<(), _>>()?;
     Ok(run)
+}
+
+/// Goes through the stages.
+fn drive(
+    lab: &mut Lab<'_>,
+    plan: &Plan,
+    stations: &mut PerArm<Station>,
+    run: &RunId,
+    (left, ending): (&Remaining, Ending),
+) -> Result<(), LabError> {
+    check(lab, plan, stations)?;
+    Course::new(lab, plan, stations, run, left, ending).carry_out()?;
+    check(lab, plan, stations)
 }
 
 /// Asks both arms what must hold of their tables before and after, whatever the loads did.

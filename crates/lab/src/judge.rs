@@ -71,6 +71,7 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         cells.push(CellComparison { pairs_dropped: dropped, ..compared });
     }
     let family = discoveries::control(&mut cells);
+    let counts = crate::count::compare(run, &cells)?;
     let mut warnings = run.warnings.clone();
     warnings.extend(found_beside(findings));
     if run.status != RunStatus::Complete {
@@ -85,6 +86,7 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         cells,
         insert_benchmark: steps,
         family,
+        counts,
         audit,
         self_tests: None,
         warnings,
@@ -219,12 +221,12 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         warnings.push(Warning::new(Severity::Caution, "one-life", text));
     }
     warnings.extend(found_beside(findings));
-    let labels = PerArm { base: labels.base.test, test: labels.test.test };
     Ok(Comparison {
-        labels,
+        labels: PerArm { base: labels.base.test, test: labels.test.test },
         budget,
         cells,
         insert_benchmark: Vec::new(),
+        counts: Vec::new(),
         curves: Vec::new(),
         costs: Vec::new(),
         family,

@@ -18,6 +18,7 @@ mod between;
 mod canary;
 mod capture;
 mod cost;
+pub mod count;
 mod course;
 mod curves;
 mod discoveries;

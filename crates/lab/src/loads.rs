@@ -18,6 +18,7 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
     let catalog = catalog_of(plan)?;
     datasets_of(plan)?;
     check_restoring(plan)?;
+    crate::count::check(plan)?;
     for label in plan.stages.iter().filter_map(Stage::load) {
         let load = resolve_in(&catalog, plan, label)?;
         check_driving(plan, label, &load)?;

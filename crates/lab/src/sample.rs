@@ -71,6 +71,7 @@ pub(crate) fn of_cells(
         files: Vec::new(),
         stopping: dbdyno_model::Stopping::Fixed,
         limit_ns: None,
+        counting: dbdyno_model::Counting::No,
     };
     let mut environment: PerArm<Environment> = PerArm::default();
     environment.base.set("host.cpu.logical", "4");
@@ -115,6 +116,7 @@ pub(crate) fn of_cells(
         plan,
         environment,
         rounds,
+        counts: dbdyno_model::Counts::default(),
         warnings: Vec::new(),
     }
 }

@@ -1,6 +1,6 @@
 //! An arm, set up: running, filled, watched, and taken down again.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -14,6 +14,7 @@ use dbdyno_model::{
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{
     Ensemble, Home, Image, ImageKey, Options, Release, SandboxError, Scratch, Server, Translation,
+    Valgrind,
 };
 use dbdyno_wire::{Client, Endpoint};
 use dbdyno_workload::Dataset;
@@ -211,6 +212,26 @@ impl Station {
         };
         restarted.map_err(|error| LabError::Sandbox(arm, error))?;
         self.come_back(arm, datasets)
+    }
+
+    /// Starts a server of ours that is alone again under callgrind; returns where it leaves its
+    /// files.
+    ///
+    /// # Errors
+    /// Those of [`Station::restart`].
+    pub(crate) fn restart_counted(
+        &mut self,
+        arm: Arm,
+        valgrind: &Valgrind,
+        datasets: &[Arc<dyn Dataset>],
+    ) -> Result<PathBuf, LabError> {
+        let Keeper::Server(server) = &mut self.keeper else {
+            return Err(LabError::Counting(arm, "it is no server of ours".to_owned()));
+        };
+        server.restart_counted(valgrind).map_err(|error| LabError::Sandbox(arm, error))?;
+        let files = server.count_files();
+        self.come_back(arm, datasets)?;
+        Ok(files)
     }
 
     /// Starts the server on a fresh copy of the image that it started from.

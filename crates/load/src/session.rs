@@ -148,6 +148,11 @@ impl<'a> Session<'a> {
         &mut *self.wire.client
     }
 
+    /// Takes leave of the server.
+    pub(crate) fn close(self) {
+        self.wire.client.close();
+    }
+
     /// The client's number.
     pub(crate) fn number(&self) -> u32 {
         self.number

@@ -5,6 +5,7 @@ use std::fmt;
 use crate::arm::PerArm;
 use crate::audit::Audit;
 use crate::classes::Counted;
+use crate::count::CountComparison;
 use crate::curve::CurveComparison;
 use crate::insert_benchmark::StepMetrics;
 use crate::levels::Levels;
@@ -234,6 +235,8 @@ pub struct Comparison {
     pub cells: Vec<CellComparison>,
     /// The steps of the Insert Benchmark among them, in its own columns.
     pub insert_benchmark: Vec<StepMetrics>,
+    /// Instructions per operation, an entry for each load that was counted.
+    pub counts: Vec<CountComparison>,
     /// For each load that was measured at several client counts: its curves.
     pub curves: Vec<CurveComparison>,
     /// For loads that differ in nothing but their rows: fixed cost and cost per row.

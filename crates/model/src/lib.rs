@@ -17,6 +17,7 @@ pub mod audit;
 pub mod begin;
 pub mod classes;
 pub mod comparison;
+pub mod count;
 pub mod curve;
 pub mod driving;
 mod finding;
@@ -51,6 +52,9 @@ pub use classes::{ClassTally, ClassTimes, Counted};
 pub use comparison::{
     ArmSummary, CellComparison, ClassSummary, Comparison, Family, Gate, GateOutcome, Interval,
     LatencyUs, Measure, OpenSummary, Percentile, SelfTests, Verdict,
+};
+pub use count::{
+    CountComparison, CountSample, CountVerdict, Counting, Counts, FunctionChange, FunctionCount,
 };
 pub use curve::{
     BandPoint, CurveChange, CurveComparison, CurveFit, CurvePoint, CurveQuestion, PointPlace,

@@ -20,6 +20,7 @@
 use std::fmt;
 
 use crate::arm::{Arm, PerArm};
+use crate::count::Counting;
 use crate::driving::Driving;
 use crate::method::IntervalChoice;
 use crate::pin::Pin;
@@ -101,6 +102,8 @@ pub struct Plan {
     /// The longest that measuring may take in all, restarts and warming included and setting up
     /// not; cells share it. It ends a cell blind to its results.
     pub limit_ns: Option<u64>,
+    /// Whether instructions per operation are counted, too.
+    pub counting: Counting,
 }
 
 /// The text of a custom load, so that a stored plan needs no file.
@@ -239,6 +242,7 @@ mod tests {
             files: Vec::new(),
             stopping: Stopping::Fixed,
             limit_ns: None,
+            counting: Counting::No,
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::arm::PerArm;
+use crate::count::Counts;
 use crate::plan::Plan;
 use crate::round::Round;
 use crate::warning::Warning;
@@ -88,6 +89,8 @@ pub struct Run {
     pub environment: PerArm<Environment>,
     /// What was measured, in the order of measuring.
     pub rounds: Vec<Round>,
+    /// Instructions per operation, where the plan wants them counted.
+    pub counts: Counts,
     /// What the reader must know.
     pub warnings: Vec<Warning>,
 }

@@ -16,6 +16,7 @@
 //! building this crate needs no Node.
 
 mod calendar;
+mod counts;
 mod csv;
 mod difference;
 mod doctor;
@@ -44,8 +45,8 @@ pub use markdown::markdown;
 pub use text::{Colour, TextStyle, text};
 pub use view::{
     ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,
-    CostView, Curve, CurveChangeView, CurvePointView, CurveView, Detail, DoubtView, Fact,
-    FamilyView, InequalityView, IntervalView, LabelView, LatencyView, LevelView, LineView,
-    PairView, ResponseRatio, RoundView, SelfTestsView, SlotsView, SpendView, StepArmView, StepView,
-    Summary, UslView, VerdictView, View, WarningView,
+    CostView, CountArmView, CountView, Curve, CurveChangeView, CurvePointView, CurveView, Detail,
+    DoubtView, Fact, FamilyView, FunctionView, InequalityView, IntervalView, LabelView,
+    LatencyView, LevelView, LineView, PairView, ResponseRatio, RoundView, SelfTestsView, SlotsView,
+    SpendView, StepArmView, StepView, Summary, UslView, VerdictView, View, WarningView,
 };

@@ -14,6 +14,7 @@
 
 use dbdyno_model::insert_benchmark::{COLUMNS, SLA};
 
+use crate::counts;
 use crate::number;
 use crate::view::{StepArmView, StepView, View};
 
@@ -76,8 +77,12 @@ pub(crate) struct Sheet {
     pub(crate) aside: String,
 }
 
-/// All tables; none where the Insert Benchmark was not measured.
+/// All tables: those of the Insert Benchmark, and what was counted.
 pub(crate) fn sheets(view: &View) -> Vec<Sheet> {
+    [of_steps(view), counts::sheets(view)].into_iter().flatten().collect()
+}
+
+fn of_steps(view: &View) -> Vec<Sheet> {
     let steps = &view.summary.insert_benchmark;
     if steps.is_empty() {
         return Vec::new();

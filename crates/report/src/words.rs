@@ -10,6 +10,7 @@
 
 use dbdyno_model::Verdict;
 
+use crate::counts;
 use crate::number::{self, GLUE};
 use crate::view::{CellView, Effect, Summary, View};
 
@@ -32,7 +33,7 @@ const TOLD: [Verdict; 4] = [Verdict::Slower, Verdict::Undecided, Verdict::Faster
 pub(crate) fn headline(view: &View) -> Headline {
     let cells = &view.summary.cells;
     let (sentence, classes) = match cells.as_slice() {
-        [] => ("nothing was compared: no cell was measured".to_owned(), vec![]),
+        [] => (nothing(view), vec![]),
         [only] => (verdict_sentence(only, view.summary.budget), vec![]),
         _ => (count_sentence(cells), class_lines(cells)),
     };
@@ -57,6 +58,12 @@ pub(crate) fn trust(summary: &Summary) -> Option<String> {
         percent(tests.wrong_share_low),
         percent(tests.wrong_share_high),
     ))
+}
+
+/// Where no rate was measured.
+fn nothing(view: &View) -> String {
+    let counted = counts::sentence(&view.summary.counts);
+    counted.unwrap_or_else(|| "nothing was compared: no cell was measured".to_owned())
 }
 
 /// The word that people read.

@@ -17,7 +17,7 @@
 //!   dbdyno-home    the marker: a directory without it is not ours and is not touched
 //!   dbdyno.db      the store (not this crate's)
 //!   apt/SUITE/     indexes and downloads of a suite; the machine's own apt is left alone
-//!   tools/         patchelf, if the machine has none; what the clients of registries keep
+//!   tools/         patchelf, if the machine has none; valgrind; what registries' clients keep
 //!   servers/       one tree for each release; appears whole, by a rename, or not at all
 //!   templates/     one initialised data directory for each release
 //!   images/        data directories with tables in them, loaded once; see `image`
@@ -69,6 +69,7 @@ mod tool;
 mod topology;
 mod translation;
 mod upgrade;
+mod valgrind;
 
 pub use background::{Background, Membership, State, remove};
 pub use catalog::{Offer, available, offers};
@@ -87,3 +88,4 @@ pub use topology::{
 };
 pub use translation::{Told, Translation, Why};
 pub use upgrade::{Undone, upgrade_path};
+pub use valgrind::{CountedProgram, Valgrind};

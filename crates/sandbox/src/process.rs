@@ -80,14 +80,17 @@ fn living_since(stat: &str) -> Option<u64> {
     (!matches!(state, "Z" | "X" | "x")).then_some(start)
 }
 
-/// The servers from `servers` that work inside `sandbox`.
+/// The servers from `servers` that work inside `sandbox`; those that are counted there run in
+/// valgrind's executable, which is among the tools beside `servers`.
 pub(crate) fn servers_in(servers: &Path, sandbox: &Path) -> Vec<Identity> {
+    let tools = servers.with_file_name("tools");
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter(|pid| {
         let link = |name| fs::read_link(format!("/proc/{pid}/{name}"));
         let within = |name, dir| link(name).is_ok_and(|path| path.starts_with(dir));
-        within("exe", servers) && within("cwd", sandbox)
+        let is_server = within("exe", servers) || within("exe", &tools);
+        is_server && within("cwd", sandbox)
     })
     .filter_map(Identity::of)
     .collect()

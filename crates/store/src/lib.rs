@@ -9,6 +9,7 @@
 //!
 //!   run 1─n plan_stage, plan_clients, arm ──▶ environment 1─n environment_fact
 //!    └─ 1─n round 1─n series, histogram, class (named by its SHA-256: equal facts once)
+//!    ├─ 1─n counted, counted_function
 //!    └─ 1─n warning
 //! ```
 //!
@@ -29,6 +30,7 @@
 //! own making on the disk that is being measured.
 
 pub mod codec;
+mod counts;
 mod error;
 mod names;
 mod read;
@@ -107,6 +109,7 @@ mod tests {
             files: Vec::new(),
             stopping: dbdyno_model::Stopping::Fixed,
             limit_ns: None,
+            counting: dbdyno_model::Counting::No,
         };
         let new = NewRun {
             name: None,

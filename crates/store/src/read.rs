@@ -97,6 +97,8 @@ impl Store {
         run.plan.clients = reader.clients(&snapshot, seq)?;
         reader.terms(&snapshot, seq, &mut run.plan)?;
         run.rounds = reader.rounds(&snapshot, seq)?;
+        let counts = crate::counts::read(&snapshot, seq);
+        run.counts = counts.map_err(|error| reader.fail("counts", error))?;
         run.warnings = reader.warnings(&snapshot, seq)?;
         Ok(run)
     }
@@ -221,6 +223,7 @@ impl Reader<'_> {
             files: Vec::new(),
             stopping: dbdyno_model::Stopping::default(),
             limit_ns: None,
+            counting: dbdyno_model::Counting::No,
         };
         let run = Run {
             id: self.id.clone(),
@@ -232,6 +235,7 @@ impl Reader<'_> {
             plan,
             environment: PerArm::default(),
             rounds: Vec::new(),
+            counts: dbdyno_model::Counts::default(),
             warnings: Vec::new(),
         };
         Ok((self.get(row, 0, place)?, run))

@@ -8,13 +8,15 @@
 //! A new field of the plan is a line in [`of_plan`] and one in [`apply`], and needs no new version
 //! of the store as long as its usual value is what older programs did.
 
-use dbdyno_model::{Plan, Stopping};
+use dbdyno_model::{Counting, Plan, Stopping};
 use rusqlite::{Connection, params};
 
 /// The terms of a plan that have not their usual values.
 pub(crate) fn of_plan(plan: &Plan) -> Vec<(&'static str, String)> {
     let stopping = (plan.stopping != Stopping::default()).then(|| plan.stopping.to_string());
-    [("stopping", stopping), ("limit_ns", plan.limit_ns.map(|limit| limit.to_string()))]
+    let counting = (plan.counting != Counting::No).then(|| plan.counting.name().to_owned());
+    let limit = plan.limit_ns.map(|limit| limit.to_string());
+    [("stopping", stopping), ("limit_ns", limit), ("counting", counting)]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
         .collect()
@@ -30,6 +32,10 @@ pub(crate) fn apply(plan: &mut Plan, name: &str, value: &str) -> Result<(), Stri
         "limit_ns" => {
             let limit = value.parse().map_err(|_| format!("{value:?} is no number"))?;
             plan.limit_ns = Some(limit);
+        }
+        "counting" => {
+            let named = Counting::named(value);
+            plan.counting = named.ok_or_else(|| format!("{value:?} is no way of counting"))?;
         }
         _ => return Err(format!("the plan has a term {name:?}, which this dbdyno does not know")),
     }

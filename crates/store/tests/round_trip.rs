@@ -1,6 +1,7 @@
 //! What goes into a store comes out of it, exactly.
 
 mod common;
+mod counted;
 
 use common::{golden_run, put};
 use dbdyno_model::{
@@ -102,6 +103,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             }],
             stopping: STOPPING[second.0 as usize % STOPPING.len()],
             limit_ns: (second.1 % 2 == 0).then_some(second.1),
+            counting: dbdyno_model::Counting::Beside,
         })
 }
 
@@ -241,6 +243,7 @@ fn run() -> impl Strategy<Value = Run> {
                 plan,
                 environment: PerArm { base: environment.0, test: environment.1 },
                 rounds,
+                counts: counted::counts(),
                 warnings,
             }
         })

@@ -125,6 +125,7 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
         files: vec![LoadFile { file: SHOP.to_owned(), text }],
         stopping: dbdyno_model::Stopping::Fixed,
         limit_ns: None,
+        counting: dbdyno_model::Counting::No,
     }
 }
 

@@ -71,6 +71,7 @@ fn plan(url: &str) -> Plan {
         files: Vec::new(),
         stopping: dbdyno_model::Stopping::Fixed,
         limit_ns: None,
+        counting: dbdyno_model::Counting::No,
     }
 }
 

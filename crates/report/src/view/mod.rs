@@ -11,6 +11,7 @@
 //! an interval that is not bounded, is `None` and becomes `null`.
 
 mod audit;
+mod counts;
 mod curve;
 mod detail;
 mod doubt;
@@ -18,6 +19,7 @@ mod insert_benchmark;
 mod summary;
 
 pub use audit::{AuditView, InequalityView};
+pub use counts::{CountArmView, CountView, FunctionView};
 pub use curve::{
     BandView, CostChangeView, CostPointView, CostView, CurveChangeView, CurvePointView, CurveView,
     IntervalView, LineView, UslView,
@@ -74,6 +76,14 @@ impl View {
             clean(&mut cost.loads);
             cost.points.iter_mut().for_each(|point| clean(&mut point.load));
             cost.warnings.iter_mut().for_each(|warning| clean(&mut warning.text));
+        }
+        for count in &mut summary.counts {
+            clean(&mut count.load);
+            count.together.iter_mut().for_each(clean);
+            for one in &mut count.functions {
+                one.function.iter_mut().for_each(clean);
+                clean(&mut one.object);
+            }
         }
         for step in &mut summary.insert_benchmark {
             clean(&mut step.base.tag);

@@ -7,6 +7,7 @@ use dbdyno_model::{
 use serde::{Serialize, Serializer};
 
 use super::audit::AuditView;
+use super::counts::CountView;
 use super::curve::{CostView, CurveView};
 use super::doubt::{DoubtView, FamilyView};
 use super::finite;
@@ -53,6 +54,9 @@ pub struct Summary {
     /// The cost over rows, for loads that differ in nothing else.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub costs: Vec<CostView>,
+    /// Instructions per operation, an entry for each load that was counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<CountView>,
     /// What the reader must know of the whole run, each once.
     pub warnings: Vec<WarningView>,
     /// Which cells were judged together.
@@ -294,6 +298,7 @@ impl Summary {
             insert_benchmark: comparison.insert_benchmark.iter().map(step).collect(),
             curves: comparison.curves.iter().map(CurveView::new).collect(),
             costs: comparison.costs.iter().map(CostView::new).collect(),
+            counts: comparison.counts.iter().map(CountView::new).collect(),
             warnings: distinct(run.warnings.iter().chain(&comparison.warnings)),
             family: FamilyView::new(&comparison.family),
             audit: AuditView::new(&comparison.audit),

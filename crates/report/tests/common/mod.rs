@@ -441,6 +441,7 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         budget: plan.budget,
         cells: truths.iter().map(|truth| compare(truth, &rounds, plan.budget)).collect(),
         insert_benchmark: Vec::new(),
+        counts: Vec::new(),
         curves: Vec::new(),
         costs: Vec::new(),
         family: Family { cells: truths.len() as u32, p_at_most: 0.01, q_at_most: 0.05 },
@@ -463,6 +464,7 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         environment: environment(),
         plan,
         rounds,
+        counts: dbdyno_model::Counts::default(),
         warnings: Vec::new(),
     };
     Sample { run, comparison }
@@ -503,6 +505,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
         files: Vec::new(),
         stopping: dbdyno_model::Stopping::Fixed,
         limit_ns: None,
+        counting: dbdyno_model::Counting::No,
     }
 }
 

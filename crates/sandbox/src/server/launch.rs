@@ -49,10 +49,10 @@ impl Server {
     }
 
     pub(super) fn spawn(&mut self) -> Result<(), SandboxError> {
-        let mut command = match self.release.product.dialect() {
+        let mut command = self.counted(match self.release.product.dialect() {
             Dialect::Postgres => self.postgres(),
             _ => self.mysqld(),
-        };
+        });
         if matches!(self.ground, Ground::Background(_)) {
             child::outlive(&mut command);
         }

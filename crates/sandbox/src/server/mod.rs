@@ -7,8 +7,10 @@
 //!                                   first login that answers with our data directory ──▶ Server
 //! ```
 //!
-//! How it comes up is in `launch`, how it becomes an image and comes out of one in `images`.
+//! How it comes up is in `launch`, how it becomes an image and comes out of one in `images`,
+//! how its instructions are counted in `counted`.
 
+mod counted;
 mod files;
 mod images;
 mod launch;
@@ -40,6 +42,7 @@ use crate::space;
 use crate::template::{self, Template};
 use crate::topology::{self, Node, Seat};
 use crate::upgrade::{Undone, upgrade_path};
+use crate::valgrind::Valgrind;
 
 pub(crate) use files::{copy_data, lay_out, remove_shared_memory};
 use launch::{PORTS, option};
@@ -76,6 +79,8 @@ pub struct Server {
     seat: Option<Seat>,
     /// What holds it to its limits, if it has any; gone after its processes.
     group: Option<ControlGroup>,
+    /// Under which it is started, if its instructions are counted.
+    valgrind: Option<Valgrind>,
     ground: Ground,
 }
 
@@ -207,6 +212,7 @@ impl Server {
             hosts: None,
             seat: None,
             group: ControlGroup::new(claim.dir(), Limits::among(&options.settings))?,
+            valgrind: None,
             ground: Ground::Claim(claim),
         };
         server.copy(template)?;
@@ -236,6 +242,7 @@ impl Server {
             hosts: None,
             seat,
             group: None,
+            valgrind: None,
             ground: Ground::Background(dir),
         };
         let is_new = !server.data_dir().is_dir();

@@ -38,6 +38,7 @@ fn plan(pairs: u32, seed: u64) -> Plan {
         files: Vec::new(),
         stopping: Stopping::Fixed,
         limit_ns: None,
+        counting: dbdyno_model::Counting::No,
     }
 }
 

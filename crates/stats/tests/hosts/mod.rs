@@ -117,5 +117,6 @@ pub fn plan(pairs: u32, seed: u64) -> Plan {
         files: Vec::new(),
         stopping: dbdyno_model::Stopping::Fixed,
         limit_ns: None,
+        counting: dbdyno_model::Counting::No,
     }
 }

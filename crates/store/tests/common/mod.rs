@@ -22,6 +22,7 @@ pub fn put(store: &mut Store, run: &Run) -> RunId {
     for round in &run.rounds {
         store.add_round(&id, round).unwrap();
     }
+    store.add_counts(&id, &run.counts).unwrap();
     for warning in &run.warnings {
         store.add_warning(&id, warning).unwrap();
     }
@@ -62,6 +63,7 @@ pub fn plan() -> Plan {
         }],
         stopping: dbdyno_model::Stopping::Fixed,
         limit_ns: None,
+        counting: dbdyno_model::Counting::No,
     }
 }
 
@@ -134,6 +136,7 @@ pub fn golden_run() -> Run {
         plan: plan(),
         environment,
         rounds: (0..3).map(round).collect(),
+        counts: dbdyno_model::Counts::default(),
         warnings: vec![
             Warning::new(Severity::Caution, "steal", "Another guest took time."),
             Warning::new(Severity::Note, "note", "Second."),

@@ -1,0 +1,44 @@
+//! What `--count` starts for an embedded arm: a dbdyno that asks it, line by line, under callgrind.
+
+use std::io::{BufRead as _, stdin};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use dbdyno_lab::count;
+use dbdyno_model::Arm;
+
+use crate::args::Place;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{output, session};
+
+/// The words after `counted`.
+#[derive(Debug, clap::Args)]
+pub struct Counted {
+    /// Id of the run
+    run: String,
+    /// base or test
+    arm: String,
+    /// Label of the load
+    load: String,
+    /// File with the tables
+    file: PathBuf,
+}
+
+/// Answers lines until there are no more.
+pub fn run(place: &Place, words: &Counted) -> Result<Exit, Failure> {
+    let store = session::open_store(place)?;
+    let run = store.load(&store.resolve(&words.run)?)?;
+    let arm = Arm::BOTH.into_iter().find(|arm| arm.name() == words.arm);
+    let arm = arm.ok_or_else(|| Failure::Usage(format!("{:?} is no arm", words.arm)))?;
+    drop(store);
+    let stop = AtomicBool::new(false);
+    let load = count::ready_embedded(&run.plan, arm, &words.load)?;
+    let mut answerer = count::Answerer::open(&run.plan, arm, &load, &words.file, &stop)?;
+    for line in stdin().lock().lines() {
+        // A pipe that breaks is the end, as one that is closed.
+        let Ok(line) = line else { break };
+        output::print(&format!("{}\n", answerer.answer(&line)))?;
+    }
+    Ok(Exit::Holds)
+}

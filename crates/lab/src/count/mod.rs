@@ -1,0 +1,414 @@
+//! Counting instructions per operation, after the measuring of rates.
+//!
+//! ```text
+//!   both arms: started on small tables ── filled ── started again under callgrind
+//!   for each load   a few operations of base ──▶ how many a session has
+//!                   sessions of both arms until they need what they needed before
+//!                   5 × ( short session, long session ), operations and order the same for both
+//!                        long − short = the operations between them, and nothing else
+//! ```
+//!
+//! What a session costs by itself, connecting and preparing, is in both and falls out. What a
+//! server does in the background is in other threads or processes and never in: see
+//! `sandbox::valgrind`. Every session asks operations that nobody has asked before, so that writes
+//! meet the rows that they expect; the interval is that over the five repetitions.
+//!
+//! The kernel's instructions are not counted, nor is waiting: that is what the rate shows.
+
+mod callgrind;
+mod compare;
+mod embedded;
+mod witness;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use dbdyno_load::Connector;
+use dbdyno_model::{
+    Arm, Begin, CountSample, Counting, Counts, Dialect, FunctionCount, ImageUse, PerArm, Plan,
+    RunId, Severity, Target, Warning,
+};
+use dbdyno_sandbox::{CountedProgram, Scratch, Valgrind};
+use dbdyno_workload::{Dataset, ReadyLoad};
+
+use callgrind::Functions;
+pub(crate) use compare::compare;
+pub use embedded::{Answerer, ready as ready_embedded};
+use witness::{Asked, Session, Witness};
+
+use crate::error::LabError;
+use crate::experiment::Lab;
+use crate::insert_benchmark;
+use crate::loads::datasets_of;
+use crate::station::{Restores, SetUp, Station};
+use crate::watch::Progress;
+
+/// Rows of all tables together, at most. Few, so that what servers learn of their pages by and by,
+/// such as InnoDB's adaptive hash index, is learned before anything is counted.
+pub const ROWS_MOST: u64 = 10_000;
+/// Memory for which servers are set up: buffers of a host of this size hold these tables.
+const MEMORY_MB: u64 = 2_048;
+/// Repetitions. With five of a spread of 0.3 % the 95 % interval is ±0.4 %.
+pub const REPEATS: u32 = 5;
+/// Events by which the base arm tells how large an event is.
+const PILOT: u64 = 8;
+/// Instructions that short and long sessions are meant to have, in millions, and bounds for their
+/// events.
+const SHORT_M: u64 = 10;
+const LONG_M: u64 = 100;
+const SHORT_EVENTS: (u64, u64) = (8, 200);
+const LONG_EVENTS: (u64, u64) = (16, 1_000);
+/// Sessions that warm an arm up, at most, and the share by which two of them may differ.
+const WARM_UPS: u32 = 8;
+const STEADY: f64 = 0.003;
+/// Functions with less than this share of an arm's instructions are not kept.
+const KEPT_SHARE: f64 = 1e-4;
+/// Number of the first operation.
+const FIRST: u64 = 1 << 60;
+
+/// Looks whether what a plan wants counted can be.
+///
+/// # Errors
+/// [`LabError::Loads`] that says what cannot, and what can.
+pub(crate) fn check(plan: &Plan) -> Result<(), LabError> {
+    if plan.counting == Counting::No {
+        return Ok(());
+    }
+    let refuse = |text: String| Err(LabError::Loads(text));
+    for arm in Arm::BOTH {
+        let spec = &plan.arms[arm];
+        let why = match &spec.target {
+            Target::Url(_) => {
+                "runs already, and callgrind must start it; name a release such as \
+                               mariadb:10.11"
+            }
+            Target::Rocksdb(_) => "keeps its directory locked for the process that fills it",
+            Target::Release(_) | Target::Sqlite(_) => continue,
+        };
+        return refuse(format!("--count: {arm} ({spec}) {why}, or leave --count out"));
+    }
+    match plan.labels().into_iter().find(|label| is_step(label)) {
+        Some(label) => refuse(format!(
+            "--count: {label} is a step of the Insert Benchmark, whose clients are not counted; \
+             leave --count out, or choose loads such as point-query"
+        )),
+        None => Ok(()),
+    }
+}
+
+fn is_step(label: &str) -> bool {
+    let cell = dbdyno_model::Cell { load: label.to_owned(), clients: 1 };
+    insert_benchmark::step_of(&cell).is_some()
+}
+
+/// The plan on tables that can be counted on: its arms alone, warm and freshly filled.
+fn small(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    plan.rows = plan.rows.min((ROWS_MOST / u64::from(plan.tables)).max(1));
+    plan.clients = vec![1];
+    for arm in Arm::BOTH {
+        plan.arms[arm].begin = Begin { image: ImageUse::None, ..Begin::default() };
+    }
+    plan
+}
+
+/// A load in the words of a dialect, on small tables.
+fn ready(plan: &Plan, dialect: Dialect, label: &str) -> Result<ReadyLoad, LabError> {
+    let load = crate::loads::resolve(&small(plan), label)?;
+    Ok(ReadyLoad::compile(&load, dialect)
+        .expect("the templates of the catalog parse, and those of a file that has been read"))
+}
+
+/// Counts what the plan wants counted and the run does not have yet.
+///
+/// # Errors
+/// Whatever was in the way; what was counted until then is stored.
+pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(), LabError> {
+    if plan.counting == Counting::No {
+        return Ok(());
+    }
+    let stored = lab.store.load(run)?.counts;
+    let labels = plan.labels().into_iter().map(str::to_owned);
+    let left: Vec<String> = labels.filter(|label| !stored.has(label, Arm::Test)).collect();
+    if left.is_empty() {
+        return Ok(());
+    }
+    let mut say = |text: &str| lab.watch.progress(Progress::Stage(Arm::Base, text));
+    let valgrind = Valgrind::get(lab.home, &mut say);
+    let valgrind = valgrind.map_err(|error| LabError::Sandbox(Arm::Base, error))?;
+    let small = small(plan);
+    note(lab, run, &small, &valgrind)?;
+    let datasets = datasets_of(&small)?;
+    let begun =
+        Arm::BOTH.map(|arm| Counted::begin(lab, &small, (run, arm), &datasets, &valgrind, &left));
+    let [base, test] = begun;
+    let mut counted = PerArm { base: base?, test: test? };
+    let mut turn = Turn::new(left.len() as u32);
+    let mut next = FIRST;
+    for label in &left {
+        let counts = count(lab, plan, &mut counted, label, &mut next, &mut turn)?;
+        lab.store.add_counts(run, &counts)?;
+    }
+    Ok(())
+}
+
+fn note(lab: &mut Lab<'_>, run: &RunId, small: &Plan, valgrind: &Valgrind) -> Result<(), LabError> {
+    let mut text = format!(
+        "instructions were counted on tables of {} rows under callgrind (valgrind {}), in user \
+         space, with one client; valgrind offers programs fewer vector instructions than this \
+         processor has",
+        small.rows, valgrind.version
+    );
+    for arm in Arm::BOTH {
+        if let Target::Sqlite(_) = &small.arms[arm].target {
+            text.push_str("; what the client itself needs to ask SQLite is taken off");
+            break;
+        }
+    }
+    let warning = Warning::new(Severity::Note, "counted", text);
+    if !lab.store.load(run)?.warnings.contains(&warning) {
+        lab.store.add_warning(run, &warning)?;
+    }
+    Ok(())
+}
+
+/// One arm, ready to be counted.
+struct Counted<'a> {
+    // Dropped in this order: who is asked, before what he is asked of.
+    witness: Witness<'a>,
+    _station: Station,
+    _scratch: Scratch,
+    dialect: Dialect,
+}
+
+impl<'a> Counted<'a> {
+    fn begin(
+        lab: &mut Lab<'a>,
+        small: &Plan,
+        (run, arm): (&RunId, Arm),
+        datasets: &[Arc<dyn Dataset>],
+        valgrind: &Valgrind,
+        labels: &[String],
+    ) -> Result<Counted<'a>, LabError> {
+        let setup = SetUp {
+            home: lab.home,
+            arm,
+            spec: &small.arms[arm],
+            datasets,
+            memory_mb: MEMORY_MB,
+            clients: 1,
+            restores: Restores::No,
+            stop: lab.stop,
+        };
+        let sandbox = |error| LabError::Sandbox(arm, error);
+        let mut station = Station::open(&setup, None, lab.watch)?;
+        station.fill(&setup, lab.watch)?;
+        let scratch = lab.home.scratch("counted").map_err(sandbox)?;
+        let stage = "starting again under callgrind, which counts instructions";
+        lab.watch.progress(Progress::Stage(arm, stage));
+        let (files, asked) = match &station.connector {
+            Connector::Sqlite(file) => {
+                let place = Place { store: lab.store.path(), run, arm, table: &file.path };
+                let programs = place.programs(valgrind, scratch.path(), labels)?;
+                (scratch.path().to_owned(), Asked::Programs(programs))
+            }
+            _ => {
+                let files = station.restart_counted(arm, valgrind, datasets)?;
+                (files, Asked::Server(station.connector.clone(), station.dialect))
+            }
+        };
+        let dialect = station.dialect;
+        let witness = Witness { arm, files, asked, stop: lab.stop, seen: BTreeSet::new() };
+        Ok(Counted { witness, _station: station, _scratch: scratch, dialect })
+    }
+}
+
+/// Where a dbdyno that is counted finds what it is to ask.
+struct Place<'a> {
+    store: &'a std::path::Path,
+    run: &'a RunId,
+    arm: Arm,
+    table: &'a std::path::Path,
+}
+
+impl Place<'_> {
+    /// Starts one for each load.
+    fn programs(
+        &self,
+        valgrind: &Valgrind,
+        files: &std::path::Path,
+        labels: &[String],
+    ) -> Result<BTreeMap<String, CountedProgram>, LabError> {
+        let own = std::env::current_exe();
+        let own: PathBuf =
+            own.map_err(|error| LabError::Counting(self.arm, format!("our own file: {error}")))?;
+        let start = |label: &String| {
+            let words: [OsString; 7] = [
+                "--store".into(),
+                self.store.into(),
+                "counted".into(),
+                self.run.0.clone().into(),
+                self.arm.name().into(),
+                label.into(),
+                self.table.into(),
+            ];
+            let marks = (embedded::SECTION, embedded::FILE);
+            let program = CountedProgram::start(valgrind, (&own, &words), files, marks);
+            let program = program.map_err(|error| LabError::Sandbox(self.arm, error))?;
+            Ok((label.clone(), program))
+        };
+        labels.iter().map(start).collect()
+    }
+}
+
+/// How far counting has come, for people.
+struct Turn {
+    began: Instant,
+    done: u32,
+    total: u32,
+}
+
+/// Sessions of a load: two pilots and two warm-ups of each arm, and the repetitions.
+const SESSIONS: u32 = 2 * (4 + 2 * REPEATS);
+
+impl Turn {
+    #[expect(clippy::disallowed_methods, reason = "a wait of this length is announced")]
+    fn new(loads: u32) -> Turn {
+        Turn { began: Instant::now(), done: 0, total: loads * SESSIONS }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a wait of this length is announced")]
+    fn next(&mut self, lab: &mut Lab<'_>, arm: Arm, label: &str) {
+        let spent = Instant::now() - self.began;
+        let left = spent.checked_div(self.done).unwrap_or(Duration::ZERO)
+            * self.total.saturating_sub(self.done);
+        self.done += 1;
+        // A load that takes long to warm up has more sessions than were foreseen.
+        self.total = self.total.max(self.done);
+        let mut text = format!("counting instructions of {label} ({}/{})", self.done, self.total);
+        if left.as_secs() > 0 {
+            text.push_str(&format!(", about {} s left", left.as_secs()));
+        }
+        lab.watch.progress(Progress::Stage(arm, &text));
+    }
+}
+
+/// Counts one load in both arms.
+fn count(
+    lab: &mut Lab<'_>,
+    plan: &Plan,
+    counted: &mut PerArm<Counted<'_>>,
+    label: &str,
+    next: &mut u64,
+    turn: &mut Turn,
+) -> Result<Counts, LabError> {
+    let loads = PerArm::try_from_fn(|arm| ready(plan, counted[arm].dialect, label))?;
+    let mut both = |lab: &mut Lab<'_>, events: u64| {
+        let first = *next;
+        *next += events;
+        PerArm::try_from_fn(|arm| {
+            turn.next(lab, arm, label);
+            counted[arm].witness.session(label, &loads[arm], first, events)
+        })
+    };
+    // A session by itself may need more than many events: its difference to a longer one counts.
+    let (less, more) = (both(lab, PILOT)?, both(lab, 2 * PILOT)?);
+    let grown = more.base.profile.total.saturating_sub(less.base.profile.total);
+    let per_event = (grown / PILOT).max(1);
+    let events = |millions: u64, (least, most): (u64, u64)| {
+        (millions * 1_000_000 / per_event).clamp(least, most)
+    };
+    let (short, long) = (events(SHORT_M, SHORT_EVENTS), events(LONG_M, LONG_EVENTS));
+    warm(|| both(lab, short + long))?;
+    let mut repeats: PerArm<Vec<(Session, Session)>> = PerArm::default();
+    for repeat in 0..REPEATS {
+        let (shorts, longs) = match repeat % 2 {
+            0 => {
+                let shorts = both(lab, short)?;
+                (shorts, both(lab, short + long)?)
+            }
+            _ => {
+                let longs = both(lab, short + long)?;
+                (both(lab, short)?, longs)
+            }
+        };
+        repeats.base.push((shorts.base, longs.base));
+        repeats.test.push((shorts.test, longs.test));
+    }
+    let mut counts = Counts::default();
+    for arm in Arm::BOTH {
+        add(&mut counts, label, arm, &repeats[arm])?;
+    }
+    Ok(counts)
+}
+
+/// Repeats sessions until both arms need what they needed before.
+fn warm(mut session: impl FnMut() -> Result<PerArm<Session>, LabError>) -> Result<(), LabError> {
+    let mut before = session()?;
+    for _ in 1..WARM_UPS {
+        let now = session()?;
+        let is_steady = Arm::BOTH.into_iter().all(|arm| {
+            let (before, now) = (before[arm].profile.total as f64, now[arm].profile.total as f64);
+            (now / before - 1.0).abs() < STEADY
+        });
+        if is_steady {
+            break;
+        }
+        before = now;
+    }
+    Ok(())
+}
+
+/// Adds what the repetitions of an arm say.
+fn add(
+    counts: &mut Counts,
+    label: &str,
+    arm: Arm,
+    repeats: &[(Session, Session)],
+) -> Result<(), LabError> {
+    let mut functions: BTreeMap<(String, String), (i64, i64)> = BTreeMap::new();
+    let (mut statements, mut instructions) = (0, 0);
+    for (repeat, (short, long)) in (0_u32..).zip(repeats) {
+        let operations = long.statements.saturating_sub(short.statements);
+        let more = long.profile.total.saturating_sub(short.profile.total);
+        if operations == 0 || more == 0 {
+            let text = format!("{label}: a long session needed no more than a short one");
+            return Err(LabError::Counting(arm, text));
+        }
+        counts.samples.push(CountSample {
+            load: label.to_owned(),
+            arm,
+            repeat,
+            operations,
+            instructions: more,
+        });
+        statements += operations;
+        instructions += more;
+        tally(&mut functions, &long.profile.functions, 1);
+        tally(&mut functions, &short.profile.functions, -1);
+    }
+    let per_op = |count: i64| count.max(0) as f64 / statements as f64;
+    let least = KEPT_SHARE * instructions as f64;
+    let kept = functions.into_iter().filter(|(_, (own, _))| *own as f64 >= least);
+    counts.functions.extend(kept.map(|((object, name), (own, inclusive))| FunctionCount {
+        load: label.to_owned(),
+        arm,
+        name,
+        object,
+        own_per_op: per_op(own),
+        inclusive_per_op: per_op(inclusive),
+    }));
+    Ok(())
+}
+
+fn tally(sums: &mut BTreeMap<(String, String), (i64, i64)>, functions: &Functions, sign: i64) {
+    for (name, cost) in functions {
+        let sum = sums.entry(name.clone()).or_default();
+        sum.0 = sum.0.saturating_add(sign * i64::try_from(cost.own).unwrap_or(i64::MAX));
+        let inclusive = i64::try_from(cost.inclusive).unwrap_or(i64::MAX);
+        sum.1 = sum.1.saturating_add(sign * inclusive);
+    }
+}

@@ -1,0 +1,149 @@
+//! Instructions per operation: a second witness, which no host disturbs.
+//!
+//! ```text
+//!   rate          what the user gets; wanders with the host       rQPS 0.72 ± 3 %
+//!   instructions  what the code does; repeats to a thousandth     ×1.557 ± 0.2 %
+//!      both say more work ──▶ the code path explains so much of the difference
+//!      the counts are equal ─▶ it is waiting, memory or I/O
+//! ```
+//!
+//! Counted are the instructions in user space, of the thread or process that answers one client,
+//! under callgrind; the kernel's are not.
+
+use crate::arm::{Arm, PerArm};
+use crate::comparison::Interval;
+
+/// Whether instructions are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Counting {
+    /// They are not.
+    #[default]
+    No,
+    /// After the measuring of rates.
+    Beside,
+    /// And nothing else is measured.
+    Only,
+}
+
+impl Counting {
+    /// `no`, `beside` or `only`, as in a store.
+    pub fn name(self) -> &'static str {
+        match self {
+            Counting::No => "no",
+            Counting::Beside => "beside",
+            Counting::Only => "only",
+        }
+    }
+
+    /// What has this name.
+    pub fn named(name: &str) -> Option<Counting> {
+        [Counting::No, Counting::Beside, Counting::Only].into_iter().find(|one| one.name() == name)
+    }
+}
+
+/// What one arm needed in one repetition of a load. Both arms are asked the same in a repetition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CountSample {
+    /// Label of the load.
+    pub load: String,
+    /// Which arm.
+    pub arm: Arm,
+    /// Which repetition, from 0.
+    pub repeat: u32,
+    /// Statements that were executed.
+    pub operations: u64,
+    /// Instructions of the one that answered them.
+    pub instructions: u64,
+}
+
+/// What one function of an arm needed, over all repetitions of a load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionCount {
+    /// Label of the load.
+    pub load: String,
+    /// Which arm.
+    pub arm: Arm,
+    /// Its name without parameters; empty for what has no name in that file.
+    pub name: String,
+    /// The file that it is in: program or library, without its directory.
+    pub object: String,
+    /// Instructions of its own, per statement.
+    pub own_per_op: f64,
+    /// Instructions of its own and of what it called, per statement.
+    pub inclusive_per_op: f64,
+}
+
+/// All that a run has counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Counts {
+    /// Repetitions, in the order of counting.
+    pub samples: Vec<CountSample>,
+    /// Functions that make up all but a hundredth of a percent of an arm each.
+    pub functions: Vec<FunctionCount>,
+}
+
+impl Counts {
+    /// Whether a load has been counted in this arm.
+    pub fn has(&self, load: &str, arm: Arm) -> bool {
+        self.samples.iter().any(|sample| sample.load == load && sample.arm == arm)
+    }
+}
+
+/// What counts of a load say of the test arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CountVerdict {
+    /// It needs more instructions.
+    More,
+    /// Any difference is smaller than the budget.
+    Equal,
+    /// It needs fewer.
+    Fewer,
+    /// The repetitions do not decide it.
+    Undecided,
+}
+
+impl CountVerdict {
+    /// The spelling in JSON and CSV: `more|equal|fewer|undecided`.
+    pub fn name(self) -> &'static str {
+        match self {
+            CountVerdict::More => "more",
+            CountVerdict::Equal => "equal",
+            CountVerdict::Fewer => "fewer",
+            CountVerdict::Undecided => "undecided",
+        }
+    }
+}
+
+/// One function in both arms.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionChange {
+    /// Its name without parameters; empty for what has no name in that file.
+    pub name: String,
+    /// The file that it is in.
+    pub object: String,
+    /// Instructions of its own, per statement.
+    pub own_per_op: PerArm<f64>,
+    /// With what it called.
+    pub inclusive_per_op: PerArm<f64>,
+}
+
+/// What the instructions of one load say, with one client.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CountComparison {
+    /// Label of the load.
+    pub load: String,
+    /// Repetitions that both arms have.
+    pub repeats: u32,
+    /// Instructions per statement, with the 95 % interval over repetitions.
+    pub per_op: PerArm<Interval>,
+    /// Test ÷ base, with the 95 % interval over repetitions: above 1 the test arm needs more.
+    pub ratio: Interval,
+    /// The answer.
+    pub verdict: CountVerdict,
+    /// Functions, those that changed most first.
+    pub functions: Vec<FunctionChange>,
+    /// Share of the instructions that fell into functions with a name.
+    pub named_share: PerArm<f64>,
+    /// What rate and instructions say together, for each client count, a sentence each.
+    pub together: Vec<String>,
+}

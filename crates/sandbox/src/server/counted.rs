@@ -1,0 +1,51 @@
+//! A server whose instructions are counted.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use dbdyno_model::Product;
+
+use super::Server;
+use crate::catalog::at_least;
+use crate::child;
+use crate::error::SandboxError;
+use crate::topology;
+use crate::valgrind::{self, Valgrind};
+
+/// How much slower a server is under callgrind, generously, as far as its start and end go.
+const SLOWER: u64 = 5;
+
+impl Server {
+    /// Shuts it down cleanly and starts it again on the same data under callgrind; from then on
+    /// each connection leaves a file in [`Server::count_files`] when it ends.
+    ///
+    /// # Errors
+    /// As [`Server::restart`]. The end of the log has what valgrind said.
+    pub fn restart_counted(&mut self, valgrind: &Valgrind) -> Result<(), SandboxError> {
+        self.halt()?;
+        let product = self.release.product;
+        let mut told = valgrind::settings(product);
+        // Unknown words end PostgreSQL; this one came with version 18.
+        let knows = product != Product::Postgres || at_least(&self.release.version, "18");
+        told.retain(|(name, _)| knows || name != "io_method");
+        topology::overlay(&mut self.settings, told);
+        let files = self.count_files();
+        child::private_dir(&files).map_err(SandboxError::io("create", &files))?;
+        self.valgrind = Some(valgrind.clone());
+        self.start_within_s *= SLOWER;
+        self.launch()
+    }
+
+    /// Where a counted server leaves its files.
+    pub fn count_files(&self) -> PathBuf {
+        self.work().join("counted")
+    }
+
+    /// The command, under callgrind if it is to be counted.
+    pub(super) fn counted(&self, command: Command) -> Command {
+        let Some(valgrind) = &self.valgrind else { return command };
+        let marks = valgrind::marks(self.release.product);
+        let fresh = valgrind.server_command(&self.work());
+        valgrind.wrap(&command, &self.count_files(), &marks, fresh)
+    }
+}

@@ -1,0 +1,257 @@
+//! Programs under callgrind, which counts what they execute.
+//!
+//! ```text
+//!   Debian's package ─▶ HOME/tools/valgrind-SUITE       one .deb, unpacked, not installed
+//!                              │
+//!        valgrind's own binary ┴─ runs ─▶ mariadbd, postgres, dbdyno ──▶ out.PID, out.PID.1 …
+//! ```
+//!
+//! The tool binary is static and is executed as it is, with the two variables that its launcher
+//! would have set; so the package needs no libraries of its suite, and what runs is a direct child
+//! of ours like any server, with the same parent-death signal.
+//!
+//! Nobody talks to a program that is being counted: valgrind's own way to do so (`vgdb`) stops a
+//! server for good if it is interrupted, and does not reach a server whose threads are all asleep.
+//! Instead callgrind is told *functions*: one inside of which it counts, and one after whose return
+//! it writes what was counted since the last time. For a server with a thread for each connection
+//! these are "carry out a command" and "the connection's state is destroyed"; so each connection
+//! has a file of its own, and threads that work in the background are in none. PostgreSQL has a
+//! process for each connection, which writes its file as it ends.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+
+use dbdyno_model::{Dialect, Product};
+
+use crate::apt::Apt;
+use crate::child::{self, Kept};
+use crate::error::SandboxError;
+use crate::home::Home;
+use crate::relocate;
+use crate::space;
+
+/// The suite whose valgrind is used, whatever the machine runs: counts of two machines are then
+/// those of one tool. It is a stable one, so that they stay so.
+const SUITE: &str = "trixie";
+/// Packages that valgrind's asks for and that counting does without: its launcher, the debugger
+/// and the symbols of a C library that is not the server's.
+const ASSUMED: [&str; 6] = ["libc6", "libc6-dbg", "libgcc-s1", "gdb", "perl", "perl-base"];
+/// Unpacked, in MB, and the package itself.
+const NEEDED_MB: u64 = 120;
+/// Lines of a log that are repeated.
+const LOG_LINES: usize = 12;
+
+/// A valgrind that can be used.
+#[derive(Clone, Debug)]
+pub struct Valgrind {
+    tool: PathBuf,
+    launcher: PathBuf,
+    library: PathBuf,
+    /// Its version: `3.24.0`.
+    pub version: String,
+}
+
+impl Valgrind {
+    /// The valgrind of the home; got from Debian's packages if it is not there yet.
+    ///
+    /// # Errors
+    /// [`SandboxError::NotReachable`], [`SandboxError::NoSpace`], [`SandboxError::MissingTool`],
+    /// [`SandboxError::Damaged`] if it does not run here.
+    pub fn get(home: &Home, progress: &mut dyn FnMut(&str)) -> Result<Valgrind, SandboxError> {
+        let tree = home.dir().join("tools").join(format!("valgrind-{SUITE}"));
+        if !tree.is_dir() {
+            let _lock = home.lock(progress)?;
+            if !tree.is_dir() {
+                unpack(home, &tree, progress)?;
+            }
+        }
+        Valgrind::in_tree(&tree)
+    }
+
+    fn in_tree(tree: &Path) -> Result<Valgrind, SandboxError> {
+        let library = tree.join("usr/libexec/valgrind");
+        let damaged =
+            |detail: &str| SandboxError::Damaged { place: tree.into(), detail: detail.into() };
+        let entries = fs::read_dir(&library).into_iter().flatten().flatten();
+        let tool = entries.map(|entry| entry.path()).find(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("callgrind-") && name.ends_with("-linux")
+        });
+        let tool = tool.ok_or_else(|| damaged("there is no callgrind in it"))?;
+        let launcher = tree.join("usr/bin/valgrind.bin");
+        let mut valgrind = Valgrind { tool, launcher, library, version: String::new() };
+        let mut ask = child::command(&valgrind.tool);
+        valgrind.introduce(&mut ask);
+        let answer = ask.arg("--version").output();
+        let answer = answer.map_err(SandboxError::io("run", &valgrind.tool))?;
+        let text = String::from_utf8_lossy(&answer.stdout);
+        match text.trim().strip_prefix("valgrind-").filter(|_| answer.status.success()) {
+            Some(version) => valgrind.version = version.to_owned(),
+            None => return Err(damaged(&format!("callgrind says {:?}", text.trim()))),
+        }
+        Ok(valgrind)
+    }
+
+    /// What the launcher would tell the tool.
+    fn introduce(&self, command: &mut Command) {
+        command.env("VALGRIND_LIB", &self.library).env("VALGRIND_LAUNCHER", &self.launcher);
+    }
+
+    /// The same program with the same arguments, environment and directory, under callgrind, whose
+    /// files go to `files`. What else was prepared of `program` is lost.
+    pub(crate) fn wrap(
+        &self,
+        program: &Command,
+        files: &Path,
+        marks: &[OsString],
+        mut fresh: Command,
+    ) -> Command {
+        let out = format!("--callgrind-out-file={}/out.%p", files.display());
+        fresh.args(["--tool=callgrind", "--vgdb=no", "--trace-children=yes", &out]);
+        // Threads take turns fairly: a client that waits is not kept from the lock by a spinner.
+        fresh.arg("--fair-sched=try").args(marks);
+        fresh.arg(program.get_program()).args(program.get_args());
+        for (name, value) in program.get_envs() {
+            match value {
+                Some(value) => fresh.env(name, value),
+                None => fresh.env_remove(name),
+            };
+        }
+        self.introduce(&mut fresh);
+        fresh
+    }
+
+    /// A command of valgrind's binary that is otherwise as the servers' are.
+    pub(crate) fn server_command(&self, work: &Path) -> Command {
+        child::server_command(&self.tool, work)
+    }
+
+    /// A command of valgrind's binary that is otherwise as the tools' are.
+    pub(crate) fn command(&self) -> Command {
+        child::command(&self.tool)
+    }
+}
+
+/// A program that answers lines with lines, under callgrind.
+pub struct CountedProgram {
+    // Dropped first: its end must not meet a pipe that nobody reads.
+    _kept: Kept,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    complaints: PathBuf,
+}
+
+impl CountedProgram {
+    /// Starts it with `files` as the place of callgrind's files. It is counted inside of functions
+    /// that match `counted`, and a file is written after each return of one that matches `told`.
+    ///
+    /// # Errors
+    /// [`SandboxError::Io`].
+    pub fn start(
+        valgrind: &Valgrind,
+        (program, arguments): (&Path, &[OsString]),
+        files: &Path,
+        (counted, told): (&str, &str),
+    ) -> Result<CountedProgram, SandboxError> {
+        let mut asked = Command::new(program);
+        asked.args(arguments);
+        let marks = [format!("--toggle-collect={counted}"), format!("--dump-after={told}")];
+        let mut command =
+            valgrind.wrap(&asked, files, &marks.map(OsString::from), valgrind.command());
+        let complaints = files.join("log");
+        let log = fs::File::create(&complaints);
+        let log = log.map_err(SandboxError::io("create", &complaints))?;
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        let mut kept = Kept::spawn(command).map_err(SandboxError::io("run", &valgrind.tool))?;
+        let (input, output) = (kept.child.stdin.take(), kept.child.stdout.take());
+        let (Some(input), Some(output)) = (input, output) else {
+            unreachable!("both were asked for")
+        };
+        Ok(CountedProgram { _kept: kept, input, output: BufReader::new(output), complaints })
+    }
+
+    /// Gives it a line and waits for the one that it answers.
+    ///
+    /// # Errors
+    /// [`SandboxError::StartFailed`] with the end of what it said, if it has ended.
+    pub fn ask(&mut self, line: &str) -> Result<String, SandboxError> {
+        let mut answer = String::new();
+        let asked = writeln!(self.input, "{line}").and_then(|()| self.input.flush());
+        let read = asked.and_then(|()| self.output.read_line(&mut answer));
+        match read {
+            Ok(bytes) if bytes > 0 => Ok(answer.trim_end().to_owned()),
+            _ => Err(SandboxError::StartFailed {
+                what: "dbdyno under callgrind ended".to_owned(),
+                log: child::last_lines(&self.complaints, LOG_LINES),
+            }),
+        }
+    }
+}
+
+fn unpack(home: &Home, tree: &Path, progress: &mut dyn FnMut(&str)) -> Result<(), SandboxError> {
+    space::require("getting valgrind", home.dir(), NEEDED_MB)?;
+    let apt = Apt::open(home, SUITE, progress)?;
+    progress("getting valgrind, which counts instructions");
+    let debs = apt.closure("valgrind", &ASSUMED)?;
+    let fresh = home.dir().join(format!("tools/.tmp-valgrind-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&fresh);
+    relocate::unpack(&apt, "valgrind", &debs, &fresh)?;
+    relocate::flush(&fresh)?;
+    fs::rename(&fresh, tree).map_err(SandboxError::io("rename", &fresh))
+}
+
+/// The functions of a server that callgrind is told: inside of which it counts, and after which it
+/// writes. Parameters differ from release to release and are left open.
+pub(crate) fn marks(product: Product) -> Vec<OsString> {
+    let marks: &[&str] = match product.dialect() {
+        // A process for each connection, which enters this once and ends in it.
+        Dialect::Postgres => &["--toggle-collect=PostgresMain"],
+        _ => &["--toggle-collect=do_command(*", "--dump-after=THD::~THD()"],
+    };
+    marks.iter().map(OsString::from).collect()
+}
+
+/// What a server is told so that it runs under valgrind and each connection has a thread of its
+/// own, which is not kept for the next one; unknown words are passed over.
+pub(crate) fn settings(product: Product) -> Vec<(String, String)> {
+    let told: &[(&str, &str)] = match product.dialect() {
+        // What autovacuum finds out has every connection throw away what it knew of the tables.
+        Dialect::Postgres => &[("autovacuum", "off"), ("io_method", "sync")],
+        _ => &[
+            ("innodb_use_native_aio", "0"),
+            ("thread_cache_size", "0"),
+            // Some releases reserve terabytes of addresses, which valgrind does not have.
+            ("loose_innodb_buffer_pool_size_max", "1G"),
+        ],
+    };
+    told.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_wrapped_with_all_that_it_is_told() {
+        let valgrind = Valgrind {
+            tool: "/v/callgrind".into(),
+            launcher: "/v/valgrind.bin".into(),
+            library: "/v".into(),
+            version: "3.24.0".into(),
+        };
+        let mut program = Command::new("/s/mysqld");
+        program.args(["--a", "b c"]).env("LD_LIBRARY_PATH", "/s/lib");
+        let wrapped =
+            valgrind.wrap(&program, Path::new("/w"), &marks(Product::MySql), valgrind.command());
+        let words: Vec<_> = wrapped.get_args().map(|word| word.to_string_lossy()).collect();
+        assert_eq!(words[words.len() - 3..], ["/s/mysqld", "--a", "b c"]);
+        assert!(words.iter().any(|word| word == "--callgrind-out-file=/w/out.%p"), "{words:?}");
+        assert!(words.iter().any(|word| word == "--dump-after=THD::~THD()"), "{words:?}");
+        let told =
+            |name: &str| wrapped.get_envs().any(|(known, value)| known == name && value.is_some());
+        assert!(told("LD_LIBRARY_PATH") && told("VALGRIND_LIB") && told("VALGRIND_LAUNCHER"));
+    }
+}

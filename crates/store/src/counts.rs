@@ -1,0 +1,78 @@
+//! Instructions per operation, on disk: repetitions and functions of one load in one arm come
+//! together, or not at all.
+
+use dbdyno_model::{Arm, CountSample, Counts, FunctionCount, RunId};
+use rusqlite::{Connection, Row, params};
+
+use crate::Store;
+use crate::error::Result;
+use crate::write::{seq_of, signed};
+
+impl Store {
+    /// Stores what was counted of a load in an arm; every sample and every function is of those.
+    ///
+    /// # Errors
+    /// No such run, counts that are stored already, or a file that cannot be written.
+    pub fn add_counts(&mut self, run: &RunId, counts: &Counts) -> Result<()> {
+        self.write(|transaction| {
+            let seq = seq_of(transaction, run)?;
+            for sample in &counts.samples {
+                let (operations, count) = (signed(sample.operations), signed(sample.instructions));
+                transaction.execute(
+                    "INSERT INTO counted VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    params![seq, sample.load, sample.arm.name(), sample.repeat, operations, count],
+                )?;
+            }
+            for one in &counts.functions {
+                let arm = one.arm.name();
+                let (own, inclusive) = (one.own_per_op, one.inclusive_per_op);
+                transaction.execute(
+                    "INSERT INTO counted_function VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    params![seq, one.load, arm, one.name, one.object, own, inclusive],
+                )?;
+            }
+            Ok(())
+        })
+    }
+}
+
+/// What run number `seq` has counted, in the order of names.
+pub(crate) fn read(connection: &Connection, seq: i64) -> rusqlite::Result<Counts> {
+    let sample = |row: &Row| {
+        Ok(CountSample {
+            load: row.get(0)?,
+            arm: arm(row, 1)?,
+            repeat: row.get(2)?,
+            operations: row.get::<_, i64>(3)? as u64,
+            instructions: row.get::<_, i64>(4)? as u64,
+        })
+    };
+    let function = |row: &Row| {
+        Ok(FunctionCount {
+            load: row.get(0)?,
+            arm: arm(row, 1)?,
+            name: row.get(2)?,
+            object: row.get(3)?,
+            own_per_op: row.get(4)?,
+            inclusive_per_op: row.get(5)?,
+        })
+    };
+    let mut samples = connection.prepare(
+        "SELECT load, arm, repeat, operations, instructions FROM counted WHERE run = ?1 \
+         ORDER BY load, arm, repeat",
+    )?;
+    let mut functions = connection.prepare(
+        "SELECT load, arm, name, object, own_per_op, inclusive_per_op FROM counted_function \
+         WHERE run = ?1 ORDER BY load, arm, own_per_op DESC, name, object",
+    )?;
+    Ok(Counts {
+        samples: samples.query_map([seq], sample)?.collect::<rusqlite::Result<_>>()?,
+        functions: functions.query_map([seq], function)?.collect::<rusqlite::Result<_>>()?,
+    })
+}
+
+/// The table admits no third name.
+fn arm(row: &Row, index: usize) -> rusqlite::Result<Arm> {
+    let name: String = row.get(index)?;
+    Ok(if name == Arm::Base.name() { Arm::Base } else { Arm::Test })
+}
