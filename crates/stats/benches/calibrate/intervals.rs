@@ -1,6 +1,8 @@
 //! Coverage: how often an interval of 95 % has the truth in it.
 
-use dbdyno_stats::{geometric_mean_interval, mean_interval, paired, welch};
+use dbdyno_stats::{
+    bca, fieller, geometric_mean_interval, mann_whitney, mean_interval, paired, signed_rank, welch,
+};
 
 use crate::hosts::{normal, numbers};
 use crate::table::{Share, Table};
@@ -15,6 +17,16 @@ const TRUTH: f64 = -0.07;
 fn noisy(purpose: &str, count: usize, index: u64) -> Vec<f64> {
     let mut stream = numbers(purpose, index);
     (0..count).map(|_| TRUTH + SD * normal(&mut stream)).collect()
+}
+
+/// Noise with tails so heavy that it has no variance.
+fn heavy(purpose: &str, count: usize, index: u64) -> Vec<f64> {
+    let mut stream = numbers(purpose, index);
+    let mut noise = || {
+        let around: f64 = (0..2).map(|_| normal(&mut stream).powi(2)).sum();
+        normal(&mut stream) / (around / 2.0).sqrt()
+    };
+    (0..count).map(|_| TRUTH + SD * noise()).collect()
 }
 
 fn rates(purpose: &str, count: usize, index: u64) -> Vec<f64> {
@@ -53,6 +65,34 @@ pub fn section() -> String {
             let rates = rates("geometric", count, index);
             let mean = geometric_mean_interval(&rates, CONFIDENCE).expect("rates");
             within(mean.low, mean.high, 1000.0 * TRUTH.exp())
+        });
+    }
+    for count in [8, 12, 28] {
+        row("paired log-ratios, signed ranks", count, &|index| {
+            let ranks = signed_rank(&noisy("ranks", count, index), CONFIDENCE).expect("logs");
+            within(ranks.low, ranks.high, TRUTH)
+        });
+        row("the same, noise of Student's t with 2 degrees", count, &|index| {
+            let ranks = signed_rank(&heavy("heavy", count, index), CONFIDENCE).expect("logs");
+            within(ranks.low, ranks.high, TRUTH)
+        });
+    }
+    for count in [10, 28] {
+        row("paired log-ratios, BCa bootstrap", count, &|index| {
+            let drawn = bca(&noisy("bca", count, index), CONFIDENCE, index).expect("logs");
+            within(drawn.low, drawn.high, TRUTH)
+        });
+    }
+    for count in [6, 12, 28] {
+        row("unpaired log-rates, Mann and Whitney", count, &|index| {
+            let arms = [noisy("mw base", count, index), noisy("mw test", count, index)];
+            let ranks = mann_whitney(&arms[0], &arms[1], CONFIDENCE).expect("logs");
+            within(ranks.low, ranks.high, 0.0)
+        });
+        row("ratio of unpaired means, Fieller", count, &|index| {
+            let arms = [rates("fieller base", count, index), rates("fieller test", count, index)];
+            let ratio = fieller(&arms[0], &arms[1], CONFIDENCE).expect("rates").ratio;
+            within(ratio.low, ratio.high, 1.0)
         });
     }
     format!(
