@@ -12,6 +12,7 @@
 
 use crate::arm::{Arm, PerArm};
 use crate::comparison::Interval;
+use crate::warning::Warning;
 
 /// Whether instructions are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -140,6 +141,8 @@ pub struct CountComparison {
     pub ratio: Interval,
     /// The answer.
     pub verdict: CountVerdict,
+    /// What is wrong with it; one that blocks is why there is no verdict.
+    pub warnings: Vec<Warning>,
     /// Functions, those that changed most first.
     pub functions: Vec<FunctionChange>,
     /// Share of the instructions that fell into functions with a name.

@@ -22,6 +22,8 @@ fn main() -> io::Result<()> {
         ("insert-benchmark", common::insert_benchmark()),
         ("units", common::three_units()),
         ("shapes", common::shapes()),
+        ("counts", common::counts::beside()),
+        ("counts-alone", common::counts::alone()),
     ] {
         let view = View::new(&sample.run, &sample.comparison);
         std::fs::write(folder.join(name).with_extension("html"), html(&view))?;

@@ -42,6 +42,9 @@ pub(crate) fn sheets(view: &View) -> Vec<Sheet> {
 /// What stands above everything where nothing but instructions was measured.
 pub(crate) fn sentence(counts: &[CountView]) -> Option<String> {
     let one = |count: &CountView| {
+        if let Some(why) = blocked(count) {
+            return format!("no verdict on {}: {why}", count.load);
+        }
         let times = count.ratio.map_or(number::UNKNOWN.into(), |ratio| number::fixed(ratio, 3));
         let how = match count.verdict {
             CountVerdict::More => "test needs more instructions",
@@ -52,6 +55,12 @@ pub(crate) fn sentence(counts: &[CountView]) -> Option<String> {
         format!("{how} on {}: ×{times} (±{})", count.load, spread(count))
     };
     (!counts.is_empty()).then(|| counts.iter().map(one).collect::<Vec<_>>().join("; "))
+}
+
+/// Why there is no verdict, where something forbids one.
+fn blocked(count: &CountView) -> Option<&str> {
+    let blocking = count.warnings.iter().find(|warning| warning.severity == "blocks");
+    blocking.map(|warning| &*warning.text)
 }
 
 fn spread(count: &CountView) -> String {
@@ -85,14 +94,18 @@ fn row(count: &CountView) -> (String, Vec<SheetCell>) {
     let (base, test) = (count.base.instructions_per_op, count.test.instructions_per_op);
     let ratio = count.ratio.map_or(number::UNKNOWN.to_owned(), |ratio| number::fixed(ratio, 3));
     let verdict = match count.verdict {
+        CountVerdict::Undecided if blocked(count).is_some() => "no verdict",
         CountVerdict::Undecided => "cannot tell",
         decided => decided.name(),
     };
+    // Numbers whose mean is not right are not compared.
+    let is_open = blocked(count).is_some();
+    let compared = |cell: SheetCell| if is_open { plain("~".to_owned()) } else { cell };
     let cells = vec![
         whole(base),
         whole(test),
-        difference(base, test),
-        plain(ratio),
+        compared(difference(base, test)),
+        compared(plain(ratio)),
         plain(spread(count)),
         plain(verdict.to_owned()),
     ];
@@ -103,6 +116,9 @@ fn together(counts: &[CountView]) -> String {
     let mut text = "User space, one client, per statement; ±: half of the 95 % interval over \
                     repetitions."
         .to_owned();
+    for why in counts.iter().filter_map(blocked) {
+        text.push_str(&format!(" No verdict because {why}."));
+    }
     for sentence in counts.iter().flat_map(|count| &count.together) {
         text.push_str(&format!(" {sentence}."));
     }
@@ -123,7 +139,8 @@ fn by_function(count: &CountView) -> Sheet {
         let (base, test) = (one.base_own.unwrap_or(0.0), one.test_own.unwrap_or(0.0));
         let share = 100.0 * (test - base) / change;
         // A share of next to nothing says nothing.
-        let tells = count.verdict != CountVerdict::Equal && share.is_finite();
+        let is_decided = matches!(count.verdict, CountVerdict::More | CountVerdict::Fewer);
+        let tells = is_decided && share.is_finite();
         let share = if tells { format!("{} %", number::fixed(share, 1)) } else { "".to_owned() };
         let name = match &one.function {
             Some(name) => format!("{} ({})", short(name), one.object),

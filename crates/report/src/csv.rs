@@ -7,11 +7,14 @@
 //!   tpcc        4        new-order  138       7400                     what is known by class
 //! ```
 //!
+//! Instructions are counted with one client, whatever the cell has: they stand in the row of each
+//! cell of a load, and in a row of their own where no rate of the load was measured.
+//!
 //! RFC 4180: fields with a comma, a quote or a line break are quoted, quotes doubled, lines end
 //! with CR LF. An empty field is what `null` is in JSON. Numbers have a decimal point and no
 //! grouping.
 
-use crate::view::{ArmView, CellView, ClassView, LabelView, View};
+use crate::view::{ArmView, CellView, ClassView, CountView, LabelView, View};
 
 type OfArm = fn(&ArmView) -> Option<f64>;
 
@@ -50,7 +53,7 @@ const ARM_COLUMNS: [(&str, OfArm); 32] = [
     ("tpm_total", |arm| arm.tpm_total),
 ];
 
-const CELL_COLUMNS: [&str; 33] = [
+const CELL_COLUMNS: [&str; 41] = [
     "run",
     "status",
     "load",
@@ -83,6 +86,14 @@ const CELL_COLUMNS: [&str; 33] = [
     "share_pair",
     "share_life",
     "share_filling",
+    "base_instructions_per_op",
+    "test_instructions_per_op",
+    "instructions_ratio",
+    "instructions_ratio_low",
+    "instructions_ratio_high",
+    "instructions_verdict",
+    "instructions_repeats",
+    "instructions_warnings",
     "class",
 ];
 
@@ -96,6 +107,11 @@ pub fn csv(view: &View) -> String {
         csv.push_str(&line(row(view, cell)));
         let classes = cell.base.classes.iter().map(|class| &*class.class);
         classes.for_each(|class| csv.push_str(&line(class_row(view, cell, class))));
+    }
+    let is_alone =
+        |count: &&CountView| !view.summary.cells.iter().any(|cell| cell.load == count.load);
+    for count in view.summary.counts.iter().filter(is_alone) {
+        csv.push_str(&line(count_row(view, count)));
     }
     csv
 }
@@ -150,8 +166,9 @@ fn row(view: &View, cell: &CellView) -> Vec<String> {
         share("pair"),
         share("life"),
         share("filling"),
-        String::new(),
     ];
+    fields.extend(counted(summary.counts.iter().find(|count| count.load == cell.load)));
+    fields.push(String::new());
     fields.extend(arm(&summary.base, &cell.base));
     fields.extend(arm(&summary.test, &cell.test));
     let warnings = cell.warnings.iter().chain(&summary.warnings);
@@ -160,20 +177,62 @@ fn row(view: &View, cell: &CellView) -> Vec<String> {
     fields
 }
 
+/// What was counted of a load, in the columns of that.
+fn counted(count: Option<&CountView>) -> [String; 8] {
+    let Some(count) = count else { return Default::default() };
+    let codes: Vec<&str> = count.warnings.iter().map(|warning| &*warning.code).collect();
+    [
+        number(count.base.instructions_per_op),
+        number(count.test.instructions_per_op),
+        number(count.ratio),
+        number(count.ratio_low),
+        number(count.ratio_high),
+        count.verdict.name().to_owned(),
+        count.repeats.to_string(),
+        codes.join(" "),
+    ]
+}
+
+/// The row of a load that was counted and not measured.
+fn count_row(view: &View, count: &CountView) -> Vec<String> {
+    let summary = &view.summary;
+    let mut fields = with(&[
+        ("run", &summary.run),
+        ("status", &summary.status),
+        ("load", &count.load),
+        ("clients", "1"),
+    ]);
+    let first = CELL_COLUMNS.iter().position(|column| *column == "base_instructions_per_op");
+    let first = first.expect("the table of columns has it");
+    fields.splice(first..first + 8, counted(Some(count)));
+    let nothing = ArmView::default();
+    fields.extend(arm(&summary.base, &nothing));
+    fields.extend(arm(&summary.test, &nothing));
+    let codes: Vec<&str> = summary.warnings.iter().map(|warning| &*warning.code).collect();
+    fields.push(codes.join(" "));
+    fields
+}
+
+/// The columns of a cell, empty but for these.
+fn with(values: &[(&str, &str)]) -> Vec<String> {
+    let mut fields = vec![String::new(); CELL_COLUMNS.len()];
+    for (name, value) in values {
+        let at = CELL_COLUMNS.iter().position(|column| column == name);
+        fields[at.expect("the table of columns has it")] = (*value).to_owned();
+    }
+    fields
+}
+
 fn class_row(view: &View, cell: &CellView, class: &str) -> Vec<String> {
     let summary = &view.summary;
-    let mut fields = vec![String::new(); CELL_COLUMNS.len()];
-    for (name, value) in [
-        ("run", summary.run.clone()),
-        ("status", summary.status.clone()),
-        ("load", cell.load.clone()),
-        ("clients", cell.clients.to_string()),
-        ("latency_since", cell.latency_since.to_owned()),
-        ("class", class.to_owned()),
-    ] {
-        let at = CELL_COLUMNS.iter().position(|column| *column == name);
-        fields[at.expect("the table of columns has it")] = value;
-    }
+    let mut fields = with(&[
+        ("run", &summary.run),
+        ("status", &summary.status),
+        ("load", &cell.load),
+        ("clients", &cell.clients.to_string()),
+        ("latency_since", cell.latency_since),
+        ("class", class),
+    ]);
     let of = |arm: &ArmView| {
         let found = arm.classes.iter().find(|found| found.class == class);
         found.map(as_arm).unwrap_or_default()

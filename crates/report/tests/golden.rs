@@ -164,3 +164,15 @@ fn cells_are_told_by_unit_and_events_by_class() {
     check("units.csv", &csv(&view));
     check("units.json", &json(&view));
 }
+
+#[test]
+fn instructions_stand_beside_rates_and_alone() {
+    let beside = view(&common::counts::beside());
+    check("counts-100.txt", &text(&beside, &plain(100)));
+    check("counts.md", &markdown(&beside));
+    check("counts.csv", &csv(&beside));
+    check("counts.json", &json(&beside));
+    let alone = view(&common::counts::alone());
+    check("counts-alone-100.txt", &text(&alone, &plain(100)));
+    check("counts-alone.csv", &csv(&alone));
+}

@@ -24,6 +24,8 @@ fn samples() -> Vec<Sample> {
         common::insert_benchmark(),
         common::three_units(),
         common::shapes(),
+        common::counts::beside(),
+        common::counts::alone(),
     ]
 }
 
@@ -208,7 +210,43 @@ fn csv_and_json_have_the_same_names_and_values() {
         let of_run = ["run", "status", "base_label", "test_label", "warnings", "class"];
         let of_tpcc = ["base_tpm_c", "base_tpm_total", "test_tpm_c", "test_tpm_total"];
         let of_levels = ["share_pair", "share_life", "share_filling"];
-        assert_eq!(header.len(), seen + of_run.len() + of_tpcc.len() + of_levels.len());
+        let of_counts = header.iter().filter(|column| column.contains("instructions_")).count();
+        let others = of_run.len() + of_tpcc.len() + of_levels.len() + of_counts;
+        assert_eq!(header.len(), seen + others);
+    }
+}
+
+/// A count stands in all cells of its load, and in a row of its own where there is none.
+#[test]
+fn csv_and_json_have_the_same_counts() {
+    for sample in [common::counts::beside(), common::counts::alone(), common::six_cells()] {
+        let view = View::new(&sample.run, &sample.comparison);
+        let csv = csv(&view);
+        let mut lines = csv.split("\r\n").map(|line| line.split(',').collect::<Vec<_>>());
+        let header = lines.next().unwrap();
+        let at = |name: &str| header.iter().position(|column| *column == name).unwrap();
+        let mut counted = std::collections::BTreeSet::new();
+        for row in lines.filter(|row| row.len() == header.len()) {
+            let load = row[at("load")];
+            let Some(count) = view.summary.counts.iter().find(|count| count.load == load) else {
+                assert_eq!(row[at("instructions_verdict")], "", "{load}");
+                continue;
+            };
+            counted.insert(load.to_owned());
+            for (name, value) in [
+                ("base_instructions_per_op", count.base.instructions_per_op),
+                ("test_instructions_per_op", count.test.instructions_per_op),
+                ("instructions_ratio", count.ratio),
+                ("instructions_ratio_low", count.ratio_low),
+                ("instructions_ratio_high", count.ratio_high),
+            ] {
+                assert_eq!(row[at(name)].parse().ok(), value, "{load}: {name}");
+            }
+            assert_eq!(row[at("instructions_verdict")], count.verdict.name());
+            let is_blocked = row[at("instructions_warnings")] == "count-unsteady";
+            assert_eq!(is_blocked, !count.warnings.is_empty());
+        }
+        assert_eq!(counted.len(), view.summary.counts.len());
     }
 }
 

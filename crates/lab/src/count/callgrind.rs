@@ -13,6 +13,10 @@
 //!   totals: 9180
 //! ```
 //!
+//! A function that is called while it runs is told apart by callgrind, as `name'2`. What it costs
+//! is in what `name` costs with all that it calls; its own instructions are added to those of
+//! `name`.
+//!
 //! The format is that of "Callgrind Format Specification", Valgrind manual, chapter 6 (version 1).
 
 use std::collections::BTreeMap;
@@ -22,7 +26,7 @@ use std::collections::BTreeMap;
 pub(crate) struct FunctionCost {
     /// Instructions of its own.
     pub(crate) own: u64,
-    /// Of its own and of what it called; calls of itself are not added again.
+    /// Of its own and of all that it called, itself too, each once.
     pub(crate) inclusive: u64,
 }
 
@@ -68,8 +72,12 @@ struct Reader {
     names: BTreeMap<u32, String>,
     object: String,
     name: String,
+    /// It runs inside of itself.
+    is_within: bool,
     /// Whom the next call calls.
     callee: (Option<String>, String),
+    /// Which runs inside of itself.
+    is_callee_within: bool,
     /// The next cost line is that of calls.
     calls: bool,
     /// Which column of the costs counts instructions.
@@ -109,15 +117,21 @@ impl Reader {
     fn assignment(&mut self, word: &str, rest: &str) -> Result<(), String> {
         match word {
             "ob" => self.object = base_name(&resolve(&mut self.objects, rest)?),
-            "fn" => self.name = plain_name(&resolve(&mut self.names, rest)?),
+            "fn" => {
+                let name = resolve(&mut self.names, rest)?;
+                (self.name, self.is_within) = (plain_name(&name), is_within(&name));
+            }
             "cob" => {
                 self.callee.0 = Some(base_name(&resolve(&mut self.objects, rest)?));
             }
-            "cfn" => self.callee.1 = plain_name(&resolve(&mut self.names, rest)?),
+            "cfn" => {
+                let name = resolve(&mut self.names, rest)?;
+                (self.callee.1, self.is_callee_within) = (plain_name(&name), is_within(&name));
+            }
             "calls" => self.calls = true,
             // Source files, and jumps, whose costs are none. Lines of a description have a colon
             // before their first equals sign.
-            "fl" | "fi" | "fe" | "cfi" | "cfl" | "jump" | "jcnd" => {}
+            "fl" | "fi" | "fe" | "cfi" | "cfl" | "jump" | "jcnd" | "jfi" | "jfn" => {}
             _ if word.contains(':') => {}
             _ => return Err(format!("{word:?} is not known")),
         }
@@ -138,14 +152,18 @@ impl Reader {
         let add = |sum: u64| sum.checked_add(cost).ok_or("the sum is too large");
         if std::mem::take(&mut self.calls) {
             let object = self.callee.0.take();
-            let itself =
-                self.callee.1 == self.name && object.is_none_or(|object| object == self.object);
-            if !itself {
+            // A piece of it, or another of its name, which has its costs under this name already.
+            let itself = !self.is_callee_within
+                && self.callee.1 == self.name
+                && object.is_none_or(|object| object == self.object);
+            if !itself && !self.is_within {
                 entry.inclusive = add(entry.inclusive)?;
             }
         } else {
             entry.own = add(entry.own)?;
-            entry.inclusive = add(entry.inclusive)?;
+            if !self.is_within {
+                entry.inclusive = add(entry.inclusive)?;
+            }
         }
         Ok(())
     }
@@ -163,6 +181,17 @@ fn resolve(known: &mut BTreeMap<u32, String>, text: &str) -> Result<String, Stri
         }
         None => known.get(&number).cloned().ok_or(format!("name ({number}) was never said")),
     }
+}
+
+/// What callgrind puts behind the name of a function that is called while it runs: `'2`.
+fn recursion(name: &str) -> Option<&str> {
+    let (head, digits) = name.rsplit_once('\'')?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then_some(head)
+}
+
+fn is_within(name: &str) -> bool {
+    recursion(name).is_some()
 }
 
 fn base_name(path: &str) -> String {
@@ -202,12 +231,7 @@ pub(crate) fn plain_name(name: &str) -> String {
     let mut plain = &name[..end];
     // The version of a symbol: memcpy@GLIBC_2.2.5, memcpy@@GLIBC_2.14.
     plain = plain.split('@').next().unwrap_or(plain);
-    if let Some((head, digits)) = plain.rsplit_once('\'')
-        && !digits.is_empty()
-        && digits.bytes().all(|byte| byte.is_ascii_digit())
-    {
-        plain = head;
-    }
+    plain = recursion(plain).unwrap_or(plain);
     for piece in PIECES {
         if let Some(at) = plain.find(piece).filter(|at| *at > 0) {
             plain = &plain[..at];
@@ -225,7 +249,7 @@ mod tests {
         cmd: ./a b=c:d\npart: 1\n\ndesc: I1 cache: \ndesc: Trigger: --dump-after=a=b\n\n\
         positions: line\nevents: Ir\nsummary: 9260\n\n\
         ob=(2) /usr/sbin/mysqld\nfl=(3) ???\nfn=(7) handler::read(int, char*)\n0 180\n\
-        cob=(4) /lib/libc.so.6\ncfi=(5) s.c\ncfn=(8) memcpy'2\ncalls=60 0\n0 9000\n+3 20\n\n\
+        cob=(4) /lib/libc.so.6\ncfi=(5) s.c\ncfn=(8) memcpy@G_2\ncalls=60 0\n0 9000\n+3 20\n\n\
         ob=(4)\nfl=(5)\nfn=(8)\n10 8000\n* 1000\ncfn=(8)\ncalls=3 10\n* 500\n\n\
         ob=(2)\nfn=(9) 0x00000000005a1b20\n-2 60\n\ntotals: 9260\n";
 
@@ -237,6 +261,38 @@ mod tests {
         assert_eq!(of("libc.so.6", "memcpy"), FunctionCost { own: 9000, inclusive: 9000 });
         assert_eq!(of("mysqld", ""), FunctionCost { own: 60, inclusive: 60 });
         assert_eq!(profile.total, 9260);
+    }
+
+    /// Rows of `callgrind_annotate --threshold=100 --auto=no work.out` (Valgrind 3.19) and of the
+    /// same with `--inclusive=yes`: file, function, own, inclusive. It has a row for each source
+    /// file and for recursion; own instructions are their sum, inclusive ones those of the first.
+    const ANNOTATED: [(&str, &str, u64, u64); 14] = [
+        ("work", "main", 259, 189_663),
+        ("work", "copy", 260, 187_496),
+        ("work", "sum", 15_048 + 169_740, 184_788),
+        ("work", "tree", 55 + 1_389, 1_444),
+        ("work", "even", 72 + 160, 428),
+        ("work", "odd", 67 + 165, 428),
+        ("libc.so.6", "__memcpy_avx_unaligned_erms", 682, 682),
+        ("libc.so.6", "__memset_avx2_unaligned_erms", 443, 443),
+        ("libc.so.6", "memset", 23, 23),
+        ("ld-linux-x86-64.so.2", "_dl_fixup", 192 + 2 + 2 + 2, 1_243),
+        ("ld-linux-x86-64.so.2", "_dl_lookup_symbol_x", 184 + 92, 1_001),
+        ("ld-linux-x86-64.so.2", "do_lookup_x", 468 + 10 + 8, 725),
+        ("ld-linux-x86-64.so.2", "check_match", 120, 239),
+        ("ld-linux-x86-64.so.2", "", 0, 189_663),
+    ];
+
+    #[test]
+    fn a_real_file_says_what_callgrinds_own_reader_says() {
+        let text = include_str!("../../tests/callgrind/work.out");
+        assert!(is_whole(text));
+        let profile = parse(text).unwrap();
+        assert_eq!(profile.total, 189_663);
+        for (object, name, own, inclusive) in ANNOTATED {
+            let cost = profile.functions[&(object.into(), name.into())];
+            assert_eq!(cost, FunctionCost { own, inclusive }, "{name} of {object}");
+        }
     }
 
     #[test]

@@ -15,16 +15,26 @@
 //!   rQPS expected = T ÷ (T + user × (ratio − 1))      T: processor time of base per operation,
 //!                                                     client, server and kernel together
 //! ```
+//!
+//! Repetitions of a count differ by tenths of a percent. Where one differs by percents, something
+//! happened in it that is no part of an operation, as when a PostgreSQL writes its file of catalog
+//! entries anew: two and a quarter million instructions at once. No average makes that right, so
+//! that there is no verdict then.
 
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
     Arm, Cell, CellComparison, CountComparison, CountVerdict, FunctionChange, Interval, PerArm,
-    Run, Verdict,
+    Run, Severity, Verdict, Warning,
 };
 use dbdyno_stats as stats;
 
 use crate::error::LabError;
+
+/// Beyond this, as a logarithm, half of the 95 % interval of a ratio is no longer that of a count.
+const HALF_WIDTH_MOST: f64 = 0.02;
+/// And a repetition that is farther from their median has something else in it.
+const STRAY_MOST: f64 = 0.03;
 
 /// Judges all loads that both arms of a run were counted in.
 pub(crate) fn compare(
@@ -41,7 +51,9 @@ pub(crate) fn compare(
         }
         let logs: Vec<f64> = pairs.iter().map(|pair| (pair.test / pair.base).ln()).collect();
         let judged = stats::judge(&logs, run.plan.budget)?;
+        let unsteady = unsteady(label, &logs, judged.rqps);
         let verdict = match judged.verdict {
+            _ if unsteady.is_some() => CountVerdict::Undecided,
             Verdict::Faster => CountVerdict::More,
             Verdict::Slower => CountVerdict::Fewer,
             Verdict::Equal => CountVerdict::Equal,
@@ -58,6 +70,7 @@ pub(crate) fn compare(
             repeats: pairs.len() as u32,
             ratio,
             verdict,
+            warnings: unsteady.into_iter().collect(),
             named_share: PerArm::from_fn(|arm| named_share(run, label, arm)),
             functions: functions(run, label),
             together: of_load.map(|cell| together(run, cell, verdict, ratio)).collect(),
@@ -77,6 +90,27 @@ fn pairs(run: &Run, label: &str) -> Vec<PerArm<f64>> {
     };
     let pair = |repeat| Some(PerArm { base: of(repeat, Arm::Base)?, test: of(repeat, Arm::Test)? });
     (0..).map_while(pair).collect()
+}
+
+/// What forbids a verdict: repetitions, logarithms of test ÷ base, that disagree.
+fn unsteady(label: &str, logs: &[f64], ratio: Interval) -> Option<Warning> {
+    let mut sorted = logs.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted[sorted.len() / 2];
+    let stray = logs.iter().map(|log| (log - median).abs()).fold(0.0, f64::max);
+    let half = (ratio.high / ratio.low).ln() / 2.0;
+    // An interval that is not bounded is no number.
+    let is_narrow = half <= HALF_WIDTH_MOST;
+    if is_narrow && stray <= STRAY_MOST {
+        return None;
+    }
+    let text = format!(
+        "the repetitions of the count of {label} disagree, the worst by {:.0} % from their middle, \
+         and no average of them is right; count once more on a host with less to do, or with \
+         another load",
+        100.0 * stray.exp_m1()
+    );
+    Some(Warning::new(Severity::Blocks, "count-unsteady", text))
 }
 
 fn functions(run: &Run, label: &str) -> Vec<FunctionChange> {
@@ -157,7 +191,10 @@ fn together(run: &Run, cell: &CellComparison, count: CountVerdict, ratio: Interv
             )
         }
         (CountVerdict::Undecided, _) => {
-            format!("{place}: the repetitions of the count differ too much to decide anything")
+            format!(
+                "{place}: the count does not decide it (×{times:.3}, {:.3} to {:.3})",
+                ratio.low, ratio.high
+            )
         }
     }
 }
@@ -210,6 +247,15 @@ mod tests {
 
     /// A run whose test arm has this rate and this many instructions, in shares of base.
     fn compared(rate: f64, instructions: f64) -> CountComparison {
+        disturbed(rate, instructions, |_, _| 0.0)
+    }
+
+    /// The same, with instructions besides in each repetition, in shares of base.
+    fn disturbed(
+        rate: f64,
+        instructions: f64,
+        besides: impl Fn(Arm, u32) -> f64,
+    ) -> CountComparison {
         let slow = |round: &mut dbdyno_model::Round| {
             if round.key.arm == Arm::Test {
                 let count = (1_000 + u64::from(round.key.pair % 3)) as f64 * rate;
@@ -226,7 +272,7 @@ mod tests {
                     arm,
                     repeat,
                     operations: 1000,
-                    instructions: (46_512_000.0 * share * noise) as u64,
+                    instructions: (46_512_000.0 * (share * noise + besides(arm, repeat))) as u64,
                 });
             }
         }
@@ -259,6 +305,31 @@ mod tests {
         let count = compared(1.0, 1.2);
         assert!(count.together[0].contains("does not show it"), "{:?}", count.together);
         assert!(compared(1.0, 1.0).together[0].contains("both arms are equal"));
+    }
+
+    #[test]
+    fn repetitions_that_disagree_give_no_verdict() {
+        // The two strays that PostgreSQL 15 once had: 13 996 and 68 961 among eight of 41 600.
+        let strays = |arm, repeat| match (arm, repeat) {
+            (Arm::Base, 2) => -0.66,
+            (Arm::Test, 4) => 0.66,
+            _ => 0.0,
+        };
+        // As many, more and twice as many: whatever their average seems to say.
+        for (instructions, stray) in [(1.0, 0.66), (1.5, 0.66), (2.0, 0.66), (2.0, 0.15)] {
+            let besides = |arm, repeat| strays(arm, repeat) * stray / 0.66;
+            let count = disturbed(0.8, instructions, besides);
+            assert_eq!(count.verdict, CountVerdict::Undecided, "{count:?}");
+            let [warning] = &count.warnings[..] else { panic!("{:?}", count.warnings) };
+            assert_eq!((warning.severity, &*warning.code), (Severity::Blocks, "count-unsteady"));
+            assert!(count.together[0].contains("does not decide"), "{:?}", count.together);
+        }
+        // A single one whose interval alone would pass, and steady ones however far from 1.
+        let one = |arm, repeat| if arm == Arm::Test && repeat == 1 { 0.034 } else { 0.0 };
+        let count = disturbed(0.8, 1.0, one);
+        assert!((count.ratio.high / count.ratio.low).ln() / 2.0 < HALF_WIDTH_MOST);
+        assert_eq!(count.verdict, CountVerdict::Undecided);
+        assert!(compared(0.8, 2.0).warnings.is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use dbdyno_model::{Arm, CountComparison, CountVerdict, FunctionChange, Interval};
 use serde::{Serialize, Serializer};
 
-use super::finite;
+use super::{WarningView, finite};
 
 /// What the instructions of one load say.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -25,6 +25,8 @@ pub struct CountView {
     /// `more`, `equal`, `fewer` or `undecided`.
     #[serde(serialize_with = "named")]
     pub verdict: CountVerdict,
+    /// What is wrong with it; one that blocks is why there is no verdict.
+    pub warnings: Vec<WarningView>,
     /// What rate and instructions say together, a sentence for each client count.
     pub together: Vec<String>,
     /// By function, those that changed most first.
@@ -85,6 +87,7 @@ impl CountView {
             ratio_low: finite(count.ratio.low),
             ratio_high: finite(count.ratio.high),
             verdict: count.verdict,
+            warnings: count.warnings.iter().map(WarningView::new).collect(),
             together: count.together.clone(),
             functions: count.functions.iter().map(FunctionView::new).collect(),
         }

@@ -80,6 +80,7 @@ impl View {
         for count in &mut summary.counts {
             clean(&mut count.load);
             count.together.iter_mut().for_each(clean);
+            count.warnings.iter_mut().for_each(|warning| clean(&mut warning.text));
             for one in &mut count.functions {
                 one.function.iter_mut().for_each(clean);
                 clean(&mut one.object);

@@ -1,5 +1,7 @@
 //! Made-up runs that look like real ones: seeded, so that goldens stay as they are.
 
+pub mod counts;
+
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{
