@@ -20,6 +20,9 @@ const SHOWN: usize = 15;
 /// And the least change of a function that is shown, as a share of an operation.
 const SHOWN_SHARE: f64 = 5e-4;
 
+/// The title of all that is counted, and of its first table.
+pub(crate) const TITLE: &str = "Instructions per operation";
+
 /// The tables; none where nothing was counted.
 pub(crate) fn sheets(view: &View) -> Vec<Sheet> {
     let counts = &view.summary.counts;
@@ -27,7 +30,7 @@ pub(crate) fn sheets(view: &View) -> Vec<Sheet> {
         return Vec::new();
     }
     let mut sheets = vec![Sheet {
-        title: "Instructions per operation".to_owned(),
+        title: TITLE.to_owned(),
         head: ["base", "test", "difference", "test ÷ base", "±", "verdict"]
             .map(str::to_owned)
             .into(),
@@ -153,7 +156,7 @@ fn by_function(count: &CountView) -> Sheet {
         share.map_or(number::UNKNOWN.to_owned(), |share| number::fixed(100.0 * share, 0))
     };
     Sheet {
-        title: format!("Instructions per operation by function: {}", count.load),
+        title: format!("{TITLE}: by function, {}", count.load),
         head: ["base", "test", "difference", "share"].map(str::to_owned).into(),
         rows: shown.map(cells).collect(),
         aside: format!(

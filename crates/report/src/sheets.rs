@@ -82,7 +82,8 @@ pub(crate) fn sheets(view: &View) -> Vec<Sheet> {
     [of_steps(view), counts::sheets(view)].into_iter().flatten().collect()
 }
 
-fn of_steps(view: &View) -> Vec<Sheet> {
+/// The tables of the Insert Benchmark; none where it was not measured.
+pub(crate) fn of_steps(view: &View) -> Vec<Sheet> {
     let steps = &view.summary.insert_benchmark;
     if steps.is_empty() {
         return Vec::new();

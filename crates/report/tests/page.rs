@@ -173,6 +173,17 @@ fn a_large_run_stays_a_file_that_can_be_mailed() {
     assert_eq!(heat.matches("<th scope=\"row\">").count(), 30);
 }
 
+#[test]
+fn counts_have_a_section_of_their_own() {
+    let page = page(&common::counts::alone());
+    let counts = between(&page, "id=\"counts-title\"", "</section>");
+    for text in ["no verdict", "<h3>by function, point-query</h3>", "ut_delay|&lt;b&gt; (mysqld)"] {
+        assert!(counts.contains(text), "no {text} in {counts}");
+    }
+    assert!(!page.contains("Insert Benchmark"));
+    assert!(!self::page(&common::insert_benchmark()).contains("counts-title"));
+}
+
 /// The names in CSV are those of JSON, flattened; nothing is missing, nothing is made up.
 #[test]
 fn csv_and_json_have_the_same_names_and_values() {

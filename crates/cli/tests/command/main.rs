@@ -3,6 +3,7 @@
 mod audit;
 mod classes;
 mod common;
+mod counted;
 mod curves;
 mod custom;
 mod doctor;

@@ -1,24 +1,33 @@
-//! The tables of the Insert Benchmark.
+//! The tables of the Insert Benchmark, and of what was counted.
 
 use super::escape::escape;
-use crate::sheets::{Sheet, SheetCell, Tint, sheets};
+use crate::counts;
+use crate::sheets::{Sheet, SheetCell, Tint, of_steps};
 use crate::view::View;
 
 pub(super) fn tables(view: &View) -> String {
-    let sheets = sheets(view);
+    let steps = section("steps", "Insert Benchmark", &of_steps(view));
+    steps + &section("counts", counts::TITLE, &counts::sheets(view))
+}
+
+fn section(id: &str, title: &str, sheets: &[Sheet]) -> String {
     if sheets.is_empty() {
         return String::new();
     }
-    let mut text = String::from(
-        "<section aria-labelledby=\"steps-title\">\n<h2 id=\"steps-title\">Insert Benchmark</h2>\n",
+    let mut text = format!(
+        "<section aria-labelledby=\"{id}-title\">\n<h2 id=\"{id}-title\">{}</h2>\n",
+        escape(title)
     );
-    sheets.iter().for_each(|sheet| text.push_str(&table(sheet)));
+    for sheet in sheets {
+        let own = sheet.title.strip_prefix(title).unwrap_or(&sheet.title);
+        let own = own.strip_prefix(": ").unwrap_or(own);
+        // The first table of a section may have no other name than the section.
+        if !own.is_empty() {
+            text.push_str(&format!("<h3>{}</h3>\n", escape(own.trim_start())));
+        }
+        text.push_str(&bare(sheet));
+    }
     text + "</section>\n"
-}
-
-fn table(sheet: &Sheet) -> String {
-    let title = sheet.title.strip_prefix("Insert Benchmark: ").unwrap_or(&sheet.title);
-    format!("<h3>{}</h3>\n{}", escape(title), bare(sheet))
 }
 
 /// A table without its title.

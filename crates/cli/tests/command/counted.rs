@@ -1,0 +1,115 @@
+//! Instructions per operation, as a user meets them: beside a rate that they contradict, alone, and
+//! of a server. valgrind comes from Debian's packages into the home that tests share.
+
+use nix::sys::signal::Signal;
+use serde_json::Value;
+
+use crate::common::{Done, Home, end, eventually, finish, signal, turn};
+use crate::servers::{Store, home, sandboxes_of};
+
+/// Runs the command, which must answer, and reads its JSON.
+fn json(home: &Home, store: &Store, args: &[&str]) -> Value {
+    let args = [args, &["--format", "json"]].concat();
+    let Done { code, out, err } = finish(store.command(home, &args));
+    assert_eq!(code, 0, "{err}");
+    serde_json::from_str(&out).unwrap()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Whether one name of a function that was counted contains this.
+fn has_function(count: &Value, name: &str) -> bool {
+    let functions = count["functions"].as_array().unwrap();
+    functions.iter().any(|one| one["function"].as_str().is_some_and(|full| full.contains(name)))
+}
+
+#[test]
+fn a_rate_that_falls_without_instructions_is_not_the_code_path() {
+    let Some(home) = home() else { return };
+    let (_turn, store) = (turn(), Store::new());
+    // So much slower that any host shows it in a few seconds.
+    let page = home_page(&store);
+    let run = json(
+        &home,
+        &store,
+        &[
+            &["compare", "sqlite:", "sqlite:?slow=50%", "--count", "--load", "point-query"][..],
+            &["--clients", "1", "--rows", "2000", "--rounds", "16", "--seconds", "0.5"],
+            &["--warm-up", "0.2", "--restarts", "0", "--report", &page],
+        ]
+        .concat(),
+    );
+    let (cell, count) = (&run["cells"][0], &run["counts"][0]);
+    assert_eq!((&cell["verdict"], &count["verdict"]), (&"slower".into(), &"equal".into()));
+    // What slow= adds is waiting of the client, which is not counted: not one instruction.
+    assert_eq!(number(&count["ratio"]), 1.0, "{count}");
+    let together = count["together"][0].as_str().unwrap();
+    assert!(together.contains("the difference is not the code path"), "{together}");
+    assert!(has_function(count, "sqlite3VdbeExec"), "{count}");
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.contains("the difference is not the code path"));
+}
+
+fn home_page(store: &Store) -> String {
+    store.path().with_file_name("page.html").to_str().unwrap().to_owned()
+}
+
+#[test]
+fn an_arm_has_exactly_the_instructions_of_itself() {
+    let Some(home) = home() else { return };
+    let (_turn, store) = (turn(), Store::new());
+    let compare = ["compare", "--count-only", "--load", "point-query", "--rows", "2000"];
+    for (target, function) in
+        [("sqlite:", "sqlite3VdbeExec"), ("mariadb:10.11", "dispatch_command")]
+    {
+        let run = json(&home, &store, &[&compare[..], &[target, target]].concat());
+        assert_eq!(run["cells"], Value::Array(Vec::new()));
+        let count = &run["counts"][0];
+        assert_eq!((&count["verdict"], &count["repeats"]), (&"equal".into(), &5.into()), "{run:#}");
+        let (low, high) = (number(&count["ratio_low"]), number(&count["ratio_high"]));
+        let is_exact = low == 1.0 && high == 1.0;
+        let is_close = high / low < 1.02;
+        assert!(if target == "sqlite:" { is_exact } else { is_close }, "{low} to {high}");
+        assert!(number(&count["base"]["instructions_per_op"]) > 1_000.0, "{count}");
+        assert!(has_function(count, function), "{count}");
+    }
+    let csv = finish(store.command(&home, &["show", "--format", "csv"]));
+    let lines: Vec<&str> = csv.out.lines().collect();
+    assert_eq!(lines.len(), 2, "{csv:?}");
+    assert!(lines[0].contains(",instructions_ratio,") && lines[1].contains(",equal,5,"), "{csv:?}");
+}
+
+#[test]
+fn counting_that_is_stopped_leaves_nothing_running() {
+    let Some(home) = home() else { return };
+    let (_turn, store) = (turn(), Store::new());
+    let args = ["compare", "sqlite:", "sqlite:", "--count-only", "--load", "read-write"];
+    let mut command = store.command(&home, &args);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let child = command.spawn().unwrap();
+    let pid = child.id();
+    eventually("a program that is counted", || counted(pid) > 0);
+    signal(&child, Signal::SIGINT);
+    let done = end(child);
+    assert_eq!(done.code, 130, "{done:?}");
+    assert_eq!((counted(pid), sandboxes_of(&home, pid)), (0, vec![]), "{done:?}");
+    let shown = finish(store.command(&home, &["show"]));
+    assert!(shown.out.contains("INTERRUPTED"), "{shown:?}");
+}
+
+/// How many programs this process has under callgrind.
+fn counted(parent: u32) -> usize {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let of_parent = |stat: &str| {
+        stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok())
+            == Some(parent)
+    };
+    let is_counted = |entry: &std::fs::DirEntry| {
+        let exe = std::fs::read_link(entry.path().join("exe")).unwrap_or_default();
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        exe.to_string_lossy().contains("callgrind-") && of_parent(&stat)
+    };
+    entries.filter(is_counted).count()
+}
