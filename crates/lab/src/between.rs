@@ -27,7 +27,7 @@ const SUM_STEPS: u64 = 400_000;
 /// Steps of one walk, and words of the ring: 8 MB, more than a processor has to itself.
 const CHASE_STEPS: u32 = 4_000;
 const CHASE_WORDS: usize = 2 << 20;
-const TURNS_FOR: Duration = Duration::from_millis(2);
+const TURNS_FOR: Duration = Duration::from_millis(1);
 const SYNCS: usize = 3;
 const SYNCS_FOR: Duration = Duration::from_millis(20);
 
