@@ -112,6 +112,10 @@ fn status(view: &View) -> Option<String> {
         _ => "PARTIAL RUN: it did not reach its end",
     };
     let measured: u64 = summary.cells.iter().map(|cell| u64::from(cell.pairs)).sum();
+    if view.detail.pairs_planned == 0 {
+        let counted = plural(summary.counts.len() as u64, "load");
+        return Some(format!("{how}; instructions were counted of {counted}"));
+    }
     let planned = plural(view.detail.pairs_planned, "planned pair");
     let verb = if measured == 1 { "was" } else { "were" };
     let rests = if measured > 0 { ", and what follows rests on these" } else { "" };

@@ -274,8 +274,10 @@ struct Turn {
     total: u32,
 }
 
-/// Sessions of a load: two pilots and two warm-ups of each arm, and the repetitions.
-const SESSIONS: u32 = 2 * (4 + 2 * REPEATS);
+/// Sessions of both arms that tell how large an event is.
+const PILOTS: u32 = 4;
+/// Sessions of a load: pilots, two warm-ups of each arm, and the repetitions.
+const SESSIONS: u32 = PILOTS + 2 * (2 + 2 * REPEATS);
 
 impl Turn {
     #[expect(clippy::disallowed_methods, reason = "a wait of this length is announced")]
@@ -292,7 +294,8 @@ impl Turn {
         // A load that takes long to warm up has more sessions than were foreseen.
         self.total = self.total.max(self.done);
         let mut text = format!("counting instructions of {label} ({}/{})", self.done, self.total);
-        if left.as_secs() > 0 {
+        // The first sessions wait for the start of those who answer.
+        if self.done > PILOTS && left.as_secs() > 0 {
             text.push_str(&format!(", about {} s left", left.as_secs()));
         }
         lab.watch.progress(Progress::Stage(arm, &text));

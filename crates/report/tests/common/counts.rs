@@ -17,6 +17,7 @@ pub fn beside() -> Sample {
 pub fn alone() -> Sample {
     let mut sample = nothing();
     sample.run.rounds.clear();
+    sample.run.plan.pairs = 0;
     sample.comparison.cells.clear();
     sample.comparison.counts = vec![more(), equal(), unsteady()];
     sample
