@@ -18,9 +18,6 @@ use crate::progress::for_people;
 use crate::rand::Rand;
 use crate::until;
 
-/// Noise of a pair where nothing has been measured yet: what short rounds on a shared machine with
-/// two processors have. Only for the announcement; the interval afterwards rests on the pairs.
-const NOISE_ASSUMED: f64 = 0.15;
 /// How many stored runs are looked through for the noise of a load.
 const RUNS_LOOKED_AT: usize = 10;
 
@@ -407,7 +404,7 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
     let known = runs_alike(plan, store);
     // What can be found of response times is not known beforehand.
     for cell in cells.iter().filter(|_| plan.driving == Driving::Closed) {
-        text.push_str(&promise(plan, &Outlook::of(plan, cell, &known, NOISE_ASSUMED)));
+        text.push_str(&promise(plan, &Outlook::of(plan, cell, &known)));
     }
     text.push_str(&ends(plan));
     for (between, what) in [

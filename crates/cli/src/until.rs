@@ -19,9 +19,14 @@ pub fn aim(plan: Plan, flags: &Compare, known: &[Run]) -> Result<(Plan, Vec<Stri
         detect: flags.detect.map(|effect| (effect, flags.power)),
         end: end_of(flags.until),
         limit: flags.limit,
-        numbers: if given { Numbers::Given } else { Numbers::Usual },
+        numbers: numbers(given),
+        warm_up: numbers(flags.warm_up.is_some()),
     };
     dbdyno_lab::aim(plan, &wish, known).map_err(Failure::Usage)
+}
+
+fn numbers(are_given: bool) -> Numbers {
+    if are_given { Numbers::Given } else { Numbers::Usual }
 }
 
 /// How a run is to be made longer; `None`: it is not.

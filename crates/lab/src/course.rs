@@ -28,6 +28,7 @@ use crate::error::LabError;
 use crate::experiment::{self, Lab};
 use crate::insert_benchmark::{self, Inserted, Site};
 use crate::loads::datasets_of;
+use crate::looks;
 use crate::neighbours::Neighbours;
 use crate::placement;
 use crate::resume::Remaining;
@@ -353,6 +354,8 @@ impl<'a, 'b> Course<'a, 'b> {
         let left = |key: &RoundKey| (next_pair..pace.pairs).contains(&key.pair);
         let mut tracks = self.cool(cell, tracks)?;
         self.open_meters();
+        let again = if looks::has_lives(plan) { plan.life_ns() } else { 0 };
+        self.ending.rounds_begin(Duration::from_nanos(again));
         let mut begun = None;
         for key in plan.rounds(cell).into_iter().filter(left) {
             if begun.replace(key.pair) != Some(key.pair) && key.pair > next_pair {

@@ -34,6 +34,8 @@ pub(crate) struct Ending {
     /// When this life or stretch began, and how long the longest of the cell took.
     part_began: Instant,
     part_longest: Duration,
+    /// Lives or stretches of the cell that have ended.
+    parts: u32,
 }
 
 impl Ending {
@@ -63,6 +65,7 @@ impl Ending {
             cell_ends: None,
             part_began: began,
             part_longest: Duration::ZERO,
+            parts: 0,
         }
     }
 
@@ -88,14 +91,24 @@ impl Ending {
             let share = limit.saturating_sub(spent) / cells.max(1);
             spent + share
         });
+    }
+
+    /// The first round of a cell begins, and with it the first life or stretch. What was before it
+    /// is paid once; `again` is what is paid before every other one.
+    pub(crate) fn rounds_begin(&mut self, again: Duration) {
         self.part_began = now();
-        self.part_longest = Duration::ZERO;
+        self.part_longest = again;
+        self.parts = 0;
     }
 
     /// Whether the cell ends here, between two lives or stretches.
     pub(crate) fn ends(&mut self, cell: &Cell) -> Result<bool, LabError> {
         let part = now() - self.part_began;
-        self.part_longest = self.part_longest.max(part);
+        self.part_longest = match self.parts {
+            0 => self.part_longest + part,
+            _ => self.part_longest.max(part),
+        };
+        self.parts += 1;
         self.part_began = now();
         let is_late = self.cell_ends.is_some_and(|ends| self.spent() + self.part_longest > ends);
         Ok(is_late || self.is_decided(cell)?)

@@ -194,3 +194,38 @@ fn lives_of(run: &Run, cell: &Cell) -> (u32, u32) {
     lives.dedup();
     (lives.len() as u32, rounds)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    /// Equal arms, and a test arm that does three quarters of the work, with a little noise.
+    fn run(pairs: u32, percent: u64) -> Run {
+        let mut run = sample::of_pairs(pairs, "point-query", "sqlite:", 1, |round| {
+            let share = if round.key.arm == Arm::Test { percent } else { 100 };
+            let noise = 7 * u64::from(round.key.pair * 13 % 5);
+            sample::set_events(round, (100 * share + noise) as f64);
+        });
+        run.plan.pairs = 40;
+        run.plan.budget = 0.02;
+        run.plan.stopping = Stopping::Decided { pairs: 2, horizon: 20 };
+        run
+    }
+
+    #[test]
+    fn a_cell_is_over_when_a_look_decides_it_and_not_before_the_third() {
+        let sequence = Sequence::new(20);
+        let over = |pairs, percent| {
+            let run = run(pairs, percent);
+            let cell = run.plan.cells().remove(0);
+            (
+                is_over(&run, &cell, &sequence).unwrap(),
+                crate::compare(&run).unwrap().cells[0].verdict,
+            )
+        };
+        assert_eq!(over(4, 75), (false, Verdict::Undecided));
+        assert_eq!(over(20, 75), (true, Verdict::Slower));
+        assert_eq!(over(20, 100), (true, Verdict::Equal));
+    }
+}

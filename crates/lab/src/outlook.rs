@@ -37,9 +37,9 @@ pub struct Outlook {
     price: Price,
 }
 
-/// Noise of a pair that is planned with where nothing was measured: of quick cells of MariaDB,
-/// eight lives of 18 pairs found 2.0 % in the middle of twenty runs.
-const PAIR_SD_PLANNED: f64 = 0.05;
+/// Noise of a pair where nothing was measured: of quick cells of MariaDB, eight lives of 18 pairs
+/// found 2.0 % in the middle of twenty runs, as pairs of about 5 % do.
+const PAIR_SD_ASSUMED: f64 = 0.05;
 /// What is looked at is best by this much longer than what is judged once.
 const LOOKING_COSTS: f64 = 1.3;
 /// Stretches that the pairs of servers that live once are parted into.
@@ -48,12 +48,15 @@ const STRETCHES: u32 = 24;
 const LENGTHS: u32 = 2;
 /// Where the clock ends it, so many times what is expected is allowed.
 const SPARE: u32 = 3;
-/// Most of the lives at which a sequence is at its best.
-const HORIZON_MOST: u32 = 60;
+/// Lives that are to fit into a limit: where each takes half as long again as was thought, eight do.
+const LIVES_IN_TIME: u32 = 12;
+/// So much of the share that a cell has of a limit may be spent on warming an arm up.
+const WARMING: f64 = 0.1;
 
 impl Outlook {
-    /// Of a cell of `plan`, by the first of the `known` runs that measured it.
-    pub fn of(plan: &Plan, cell: &Cell, known: &[Run], assumed_pair_sd: f64) -> Outlook {
+    /// Of a cell of `plan`, by the first of the `known` runs that measured it; without one, with
+    /// [`PAIR_SD_ASSUMED`].
+    pub fn of(plan: &Plan, cell: &Cell, known: &[Run]) -> Outlook {
         let of_run =
             |run: &Run| Some((spread_of(run, cell)?, price_of(run, cell)?, run.id.clone()));
         let (spread, price, run) = match known.iter().find_map(of_run) {
@@ -62,7 +65,7 @@ impl Outlook {
                 let life_sd = between_lives(&plan.arms);
                 let pair_s = 2.0 * (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
                 let life_s = plan.life_ns() as f64 / 1e9;
-                let spread = Spread { pair_sd: assumed_pair_sd, life_sd };
+                let spread = Spread { pair_sd: PAIR_SD_ASSUMED, life_sd };
                 (spread, Price { pair_s, life_s }, None)
             }
         };
@@ -118,6 +121,8 @@ pub struct Wish {
     pub limit: Option<Duration>,
     /// Whose numbers of rounds and restarts are in the plan.
     pub numbers: Numbers,
+    /// Whose warm-up is in the plan.
+    pub warm_up: Numbers,
 }
 
 /// What ends a cell.
@@ -129,17 +134,16 @@ pub enum End {
     Decided,
 }
 
-/// Where the number of pairs of a plan is from.
+/// Where a number of a plan is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Numbers {
-    /// The usual ones.
+    /// The usual one.
     Usual,
-    /// The user gave them.
+    /// The user gave it.
     Given,
 }
 
-/// The plan for what is wanted, with what is to be said of it. For cells of which nothing is known
-/// `outlooks` are asked for again, with the noise that is planned with.
+/// The plan for what is wanted, with what is to be said of it.
 ///
 /// # Errors
 /// A sentence about what cannot be had.
@@ -149,11 +153,12 @@ pub fn aim(plan: Plan, wish: &Wish, known: &[Run]) -> Result<(Plan, Vec<String>)
     }
     check(&plan, wish)?;
     let cells = plan.cells();
-    let outlook = |cell: &Cell| Outlook::of(&plan, cell, known, PAIR_SD_PLANNED);
+    let plan = in_time(plan, wish, cells.len());
+    let outlook = |cell: &Cell| Outlook::of(&plan, cell, known);
     let outlooks: Vec<Outlook> = cells.iter().map(outlook).collect();
     let seconds = wish.limit.map(|limit| {
         let share = limit.as_secs_f64() / cells.len().max(1) as f64;
-        share - (2.0 * plan.warm_up_ns as f64 / 1e9).min(share / 5.0)
+        (share - 2.0 * plan.warm_up_ns as f64 / 1e9).max(share / 5.0)
     });
     let mut notes = Vec::new();
     let parts = match wish.detect {
@@ -219,25 +224,47 @@ fn check(plan: &Plan, wish: &Wish) -> Result<(), String> {
     }
 }
 
+/// The plan with a warm-up that a limit on its time leaves room for, if nobody gave one.
+fn in_time(plan: Plan, wish: &Wish, cells: usize) -> Plan {
+    let Some(limit) = wish.limit else { return plan };
+    let share = limit / cells.max(1) as u32;
+    let warm_up_ns = match wish.warm_up {
+        Numbers::Usual => plan.warm_up_ns.min(share.mul_f64(WARMING).as_nanos() as u64),
+        Numbers::Given => plan.warm_up_ns,
+    };
+    Plan { warm_up_ns, ..plan }
+}
+
 /// The parts of a plan that nobody wants to find something certain with.
 fn parts_usual(plan: &Plan, wish: &Wish, outlooks: &[Outlook], seconds: Option<f64>) -> Parts {
     let usual = if has_lives(plan) { plan.restarts + 1 } else { STRETCHES };
     let pairs = (plan.pairs / usual / 2 * 2).max(2);
-    let count = match (wish.numbers, seconds) {
-        (Numbers::Given, _) => plan.pairs.div_ceil(pairs),
-        (Numbers::Usual, None) => usual * LENGTHS,
+    match (wish.numbers, seconds) {
+        (Numbers::Given, _) => Parts { pairs, count: plan.pairs.div_ceil(pairs) },
+        (Numbers::Usual, None) => Parts { pairs, count: usual * LENGTHS },
         (Numbers::Usual, Some(seconds)) => {
-            let dearest = outlooks.iter().map(|outlook| outlook.price_of_part(plan, pairs));
-            let fits = (seconds / dearest.fold(f64::MIN_POSITIVE, f64::max)) as u32;
-            if !has_lives(plan) && fits > HORIZON_MOST {
-                // Longer stretches, rather than more of them.
-                let pairs = (pairs * fits).div_ceil(HORIZON_MOST) / 2 * 2;
-                return Parts { pairs, count: HORIZON_MOST };
-            }
-            fits.max(stats::MIN_PAIRS + 1)
+            let price = |pairs: u32| {
+                let prices = outlooks.iter().map(|outlook| outlook.price_of_part(plan, pairs));
+                prices.fold(f64::MIN_POSITIVE, f64::max)
+            };
+            parts_in_time(has_lives(plan).then_some(pairs), seconds, price)
         }
+    }
+}
+
+/// Parts that fit into so many seconds, by what a part of some pairs takes: stretches, or lives of
+/// at most `most` pairs. Costs of a busy host are a few times those that were thought, and what ends
+/// before eight looks decides little; so there are many short parts.
+fn parts_in_time(most: Option<u32>, seconds: f64, price: impl Fn(u32) -> f64) -> Parts {
+    let fits = |pairs: u32| (seconds / price(pairs)) as u32;
+    let count = |pairs: u32| fits(pairs).max(stats::MIN_PAIRS + 1);
+    let Some(most) = most else {
+        let pairs = (2 * fits(2) / STRETCHES / 2 * 2).max(2);
+        return Parts { pairs, count: count(pairs) };
     };
-    Parts { pairs, count }
+    let mut tried = (1..=most / 2).rev().map(|half| 2 * half);
+    let pairs = tried.find(|&pairs| fits(pairs) >= LIVES_IN_TIME).unwrap_or(2);
+    Parts { pairs, count: count(pairs) }
 }
 
 impl Outlook {
@@ -339,3 +366,36 @@ fn minutes(seconds: f64) -> String {
 
 /// The chance with which an effect is found where nothing else is said.
 pub const USUAL_POWER: f64 = POWER;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half a second a pair: whatever the limit, eight looks fit on a host that takes three times
+    /// as long, if each may have two pairs.
+    #[test]
+    fn many_looks_fit_into_a_limit() {
+        for seconds in [24.0, 48.0, 100.0, 600.0, 36_000.0] {
+            let Parts { pairs, count } =
+                parts_in_time(None, seconds, |pairs| 0.5 * f64::from(pairs));
+            let slow = seconds / (3.0 * 0.5 * f64::from(pairs));
+            assert!(slow >= 8.0, "{seconds}: {slow} looks at {pairs} pairs");
+            assert!((24..50).contains(&count), "{seconds}: {count}");
+        }
+        let none = parts_in_time(None, 0.1, |pairs| 0.5 * f64::from(pairs));
+        assert_eq!((none.pairs, none.count), (2, stats::MIN_PAIRS + 1));
+    }
+
+    /// Lives are shorter where the limit is, and as usual where there is time for that.
+    #[test]
+    fn lives_are_shortened_before_they_are_too_few() {
+        let price = |pairs: u32| 6.0 + 0.5 * f64::from(pairs);
+        let in_time = |seconds| {
+            let parts = parts_in_time(Some(40), seconds, price);
+            (parts.pairs, parts.count)
+        };
+        assert_eq!(in_time(3_600.0), (40, 138));
+        assert_eq!(in_time(192.0), (20, 12));
+        assert_eq!(in_time(60.0), (2, 8));
+    }
+}

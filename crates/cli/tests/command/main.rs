@@ -13,6 +13,7 @@ mod host;
 mod images;
 mod insert_benchmark;
 mod killed;
+mod levels;
 mod options;
 mod resume;
 mod rocksdb;

@@ -97,6 +97,47 @@ fn step_table() -> String {
     table.end()
 }
 
+/// Twenty of a hundred values lie three standard deviations higher: a change that was taken back.
+fn bumps() -> String {
+    const BUMPS: u64 = 500;
+    let mut table = Table::new(&["series", "both edges found within ±5", "any change"]);
+    for host in [Host::Independent, Host::Ar3, Host::Ar6, Host::Spikes] {
+        let found: Vec<Vec<usize>> = (0..BUMPS)
+            .map(|index| {
+                let mut values = series(host, 100, 0.0, index);
+                values[40..60].iter_mut().for_each(|value| *value *= (3.0 * SD).exp());
+                finds(&values)
+            })
+            .collect();
+        let near = |firsts: &[usize], edge: usize| firsts.iter().any(|at| at.abs_diff(edge) <= 5);
+        let count = |holds: &dyn Fn(&[usize]) -> bool| {
+            Share::count(BUMPS, |index| holds(&found[index as usize])).percent()
+        };
+        table.row(&[
+            host.name().to_owned(),
+            count(&|firsts| near(firsts, 40) && near(firsts, 60)),
+            count(&|firsts| !firsts.is_empty()),
+        ]);
+    }
+    table.end()
+}
+
+/// Series that no constant was chosen by.
+fn fresh() -> String {
+    const FRESH: u64 = 10_000;
+    let mut table = Table::new(&["series", "values", "found"]);
+    for host in [Host::Independent, Host::Ar3, Host::Ar6] {
+        let found = Share::count(FRESH, |index| {
+            let mut stream = numbers("fresh series", index);
+            let speeds = host.speeds(30, SD, &mut stream);
+            let values: Vec<f64> = speeds.iter().map(|log| 1_000.0 * log.exp()).collect();
+            !finds(&values).is_empty()
+        });
+        table.row(&[host.name().to_owned(), "30".to_owned(), found.percent()]);
+    }
+    table.end()
+}
+
 /// The tables of change points.
 pub fn section() -> String {
     format!(
@@ -104,8 +145,13 @@ pub fn section() -> String {
          How often anything is found at the level of 1 % in series in which nothing changes; \
          {SERIES} series each, ±0.4 %.\n\
          E-divisive (Matteson and James 2014) with {DRAWS} permutations beside, {BESIDE} series.\n\n{}\
-         A step in the middle of 100 values:\n\n{}",
+         The constants for correlated noise were chosen by series of such hosts; what follows is the \
+         share among 10000 series of 30 values that no constant was chosen by, ±0.5 %:\n\n{}\
+         A step in the middle of 100 values:\n\n{}\
+         A rise of 3 sd in 20 of 100 values that is taken back:\n\n{}",
         alarm_table(),
-        step_table()
+        fresh(),
+        step_table(),
+        bumps()
     )
 }

@@ -1,7 +1,7 @@
 //! Curves over clients and lines over rows: known parameters, known changes.
 
 use dbdyno_model::{Arm, CurveQuestion, Interval, PerArm, Verdict};
-use dbdyno_stats::{PointLogs, row_costs, usl};
+use dbdyno_stats::{PointLogs, row_costs, usl, usl_bands};
 
 use crate::hosts::{normal, numbers};
 use crate::table::{Share, Table};
@@ -73,6 +73,37 @@ fn curves() -> String {
             percent(covered[2]),
             percent(wrong),
         ]);
+    }
+    table.end()
+}
+
+/// How often the band holds the true rate at one of its places.
+fn bands() -> String {
+    const BANDS: u64 = 500;
+    let mut table = Table::new(&["law: σ, κ", "noise", "1 client", "6 clients", "32 clients"]);
+    for ([sigma, kappa], sd) in
+        [([0.05, 0.002], 0.01), ([0.05, 0.002], 0.03), ([0.2, 0.01], 0.03), ([0.0, 0.0], 0.03)]
+    {
+        let law = [10_000.0, sigma, kappa];
+        let (mut covered, mut runs) = ([0_u64; 3], 0);
+        for index in 0..BANDS {
+            let points = points(&CLIENTS, sd, "bands", index, |_, clients| rate(law, clients));
+            let Some(mut fit) = usl(&points, 0.0, BUDGET).expect("points").fit else { continue };
+            usl_bands(&points, &mut fit, index).expect("points");
+            let band = &fit.arms.base.band;
+            let Some(last) = band.last() else { continue };
+            runs += 1;
+            for (count, clients) in covered.iter_mut().zip([1.0, 6.0, last.clients]) {
+                let far = |clients: f64, at: f64| (clients / at).ln().abs();
+                let nearest = band
+                    .iter()
+                    .min_by(|a, b| far(a.clients, clients).total_cmp(&far(b.clients, clients)));
+                *count +=
+                    u64::from(nearest.is_some_and(|at| holds(at.rate, rate(law, at.clients))));
+            }
+        }
+        let [one, six, last] = covered.map(|count| Share { count, of: runs }.percent());
+        table.row(&[format!("{sigma}, {kappa}"), format!("{:.0} %", 100.0 * sd), one, six, last]);
     }
     table.end()
 }
@@ -157,9 +188,12 @@ pub fn section() -> String {
          Rates at 1, 2, 4, 8 and 16 clients by the universal scalability law:\n\n{}\
          And what is said where one parameter of the test arm is worse, with a noise of 1 %, 2000 \
          runs each:\n\n{}\
+         Bands of 95 % around such curves, 500 runs each, ±2 %; 32 clients are twice \
+         as many as were measured:\n\n{}\
          Costs of 10, 100, 1 000 and 10 000 rows on a line:\n\n{}",
         curves(),
         changed_curves(),
+        bands(),
         lines()
     )
 }

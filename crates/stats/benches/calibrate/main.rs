@@ -10,6 +10,7 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 mod changes;
+mod families;
 mod fits;
 mod hosts;
 mod intervals;
@@ -39,6 +40,7 @@ fn main() {
     println!("{HEAD}");
     print!("{}", verdicts::section());
     print!("{}", sequences::section());
+    print!("{}", families::section());
     print!("{}", intervals::section());
     print!("{}", fits::section());
     print!("{}", changes::section());

@@ -13,10 +13,15 @@ const POWERED: u64 = 4_000;
 /// Too narrow for noise to prove anything equal, so that `equal` hides no alarm.
 const BUDGET: f64 = 1e-4;
 
-/// What looking after each of these lives ends with, and after how many.
-fn look(lives: &[f64], sequence: &Sequence) -> (Verdict, usize) {
-    for seen in 3..=lives.len() {
-        let look = judge_sequence(&lives[..seen], 0.0, BUDGET, sequence).expect("lives");
+/// What looking after each of these lives ends with, and after how many; `known_sd` is what they
+/// have in common.
+fn look(lives: &[f64], known_sd: f64, sequence: &Sequence) -> (Verdict, usize) {
+    look_from(3, lives, known_sd, sequence)
+}
+
+fn look_from(first: usize, lives: &[f64], known_sd: f64, sequence: &Sequence) -> (Verdict, usize) {
+    for seen in first..=lives.len() {
+        let look = judge_sequence(&lives[..seen], known_sd, BUDGET, sequence).expect("lives");
         if look.verdict != Verdict::Undecided {
             return (look.verdict, seen);
         }
@@ -36,16 +41,43 @@ fn alarm_table() -> String {
         "planned 6 lives, up to 12 looked at",
         "planned 12, up to 12",
         "planned 24, up to 48",
+        "24 stretches of one life",
+        "12 judged once, then up to 36",
     ]);
     for host in Host::ALL {
         let of_plan = plans.map(|(horizon, most)| {
             let sequence = Sequence::new(horizon);
-            let stops = |index| alarms(look(&means(host, most, 6, index), &sequence).0);
+            let stops = |index| alarms(look(&means(host, most, 6, index), 0.0, &sequence).0);
             Share::count(CLAIMED, stops).percent()
         });
-        table.row(&[&[host.name().to_owned()][..], &of_plan].concat());
+        let others = [stretches(host), extended(host)].map(Share::percent);
+        table.row(&[&[host.name().to_owned()][..], &of_plan, &others].concat());
     }
     table.end()
+}
+
+/// Servers live once: what their life is off by is in every stretch, and its spread is known.
+fn stretches(host: Host) -> Share {
+    const STRETCHES: usize = 24;
+    let sequence = Sequence::new(STRETCHES as u32);
+    Share::count(CLAIMED, |index| {
+        let off = BETWEEN_SERVERS_SD * normal(&mut numbers("one life", index));
+        let logs = verdicts::log_ratios(host, 6 * STRETCHES as u32, index);
+        let mean = |part: &[f64]| off + part.iter().sum::<f64>() / part.len() as f64;
+        let parts: Vec<f64> = logs.chunks(6).map(mean).collect();
+        alarms(look(&parts, BETWEEN_SERVERS_SD, &sequence).0)
+    })
+}
+
+/// A run that was judged once, and where that was undecided, looked at from then on.
+fn extended(host: Host) -> Share {
+    const ONCE: usize = 12;
+    let sequence = Sequence::new(ONCE as u32);
+    Share::count(CLAIMED, |index| {
+        let lives = means(host, 3 * ONCE as u32, 6, index);
+        alarms(judge(&lives[..ONCE], BUDGET).expect("lives").verdict)
+            || alarms(look_from(ONCE + 1, &lives, 0.0, &sequence).0)
+    })
 }
 
 /// Effects in units of what one look after the planned number of lives finds with 80 %.
@@ -70,7 +102,7 @@ fn cost_table() -> String {
         });
         let mut used = 0;
         let in_turn = Share::count(POWERED, |index| {
-            let (verdict, seen) = look(&lives(index), &sequence);
+            let (verdict, seen) = look(&lives(index), 0.0, &sequence);
             used += seen;
             alarms(verdict)
         });
@@ -89,7 +121,9 @@ pub fn section() -> String {
     format!(
         "## Looking after every life\n\n\
          Equal arms, with a look after each life of 6 pairs from the third on, until one is called \
-         slower or faster; {CLAIMED} runs each, ±0.2 %.\n\n{}\
+         slower or faster; {CLAIMED} runs each, ±0.2 %.\n\
+         Stretches share what their one life is off by. A run that was judged once and is made \
+         longer may err in 1.2 %.\n\n{}\
          What looking costs: lives differ by {:.1} % and a life has no noise beside; {POWERED} runs \
          each.\n\n{}",
         alarm_table(),
