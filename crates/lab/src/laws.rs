@@ -17,7 +17,8 @@
 //! round: an event that was still going on at the close is in no latency, and where a server
 //! stalled then, much of the window is missing; that is told, for no percentile shows it. But a
 //! stall at the close is rare, and where more than half of at least [`ROUNDS_LEAST`] rounds lack
-//! clients, latencies or counts are wrong. Where one event fills the window, the law says nothing, and neither do we.
+//! clients, latencies or counts are wrong. Where one event fills the window, the law says nothing,
+//! and neither do we.
 
 use dbdyno_model::{Arm, Cell, Driving, Round, Run, Severity, Warning};
 

@@ -48,7 +48,8 @@ const STRETCHES: u32 = 24;
 const LENGTHS: u32 = 2;
 /// Where the clock ends it, so many times what is expected is allowed.
 const SPARE: u32 = 3;
-/// Lives that are to fit into a limit: where each takes half as long again as was thought, eight do.
+/// Lives that are to fit into a limit: where each takes half as long again as was thought, there
+/// are eight.
 const LIVES_IN_TIME: u32 = 12;
 /// So much of the share that a cell has of a limit may be spent on warming an arm up.
 const WARMING: f64 = 0.1;
@@ -253,8 +254,8 @@ fn parts_usual(plan: &Plan, wish: &Wish, outlooks: &[Outlook], seconds: Option<f
 }
 
 /// Parts that fit into so many seconds, by what a part of some pairs takes: stretches, or lives of
-/// at most `most` pairs. Costs of a busy host are a few times those that were thought, and what ends
-/// before eight looks decides little; so there are many short parts.
+/// at most `most` pairs. Costs of a busy host are a few times those that were thought, and what
+/// ends before eight looks decides little; so there are many short parts.
 fn parts_in_time(most: Option<u32>, seconds: f64, price: impl Fn(u32) -> f64) -> Parts {
     let fits = |pairs: u32| (seconds / price(pairs)) as u32;
     let count = |pairs: u32| fits(pairs).max(stats::MIN_PAIRS + 1);
