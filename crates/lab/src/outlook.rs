@@ -56,7 +56,7 @@ const WARMING: f64 = 0.1;
 
 impl Outlook {
     /// Of a cell of `plan`, by the first of the `known` runs that measured it; without one, with
-    /// [`PAIR_SD_ASSUMED`].
+    /// the noise that is assumed.
     pub fn of(plan: &Plan, cell: &Cell, known: &[Run]) -> Outlook {
         let of_run =
             |run: &Run| Some((spread_of(run, cell)?, price_of(run, cell)?, run.id.clone()));
@@ -78,7 +78,9 @@ impl Outlook {
     pub fn found(&self, plan: &Plan, power: f64) -> Option<f64> {
         let found = match plan.stopping.looks() {
             Some((pairs, horizon)) => {
-                let lives = (plan.pairs / pairs.max(1)).max(1);
+                let most = (plan.pairs / pairs.max(1)).max(1);
+                // The clock leaves time for about the horizon.
+                let lives = if plan.limit_ns.is_some() { most.min(horizon) } else { most };
                 let sequence = Sequence::new(horizon);
                 let (sd, known_sd) = if has_lives(plan) {
                     (self.spread.of_life(pairs), 0.0)
@@ -102,7 +104,9 @@ impl Outlook {
         let lives = if has_lives(plan) { plan.restarts } else { 0 };
         let measuring_s = f64::from(plan.pairs) * self.price.pair_s * pairs_cost(plan)
             + f64::from(lives) * self.price.life_s;
-        Duration::from_secs_f64(measuring_s) + Duration::from_nanos(2 * plan.warm_up_ns)
+        let takes =
+            Duration::from_secs_f64(measuring_s) + Duration::from_nanos(2 * plan.warm_up_ns);
+        plan.limit_ns.map_or(takes, |limit_ns| takes.min(Duration::from_nanos(limit_ns)))
     }
 }
 
