@@ -1,6 +1,8 @@
 //! Instructions per operation, as a user meets them: beside a rate that they contradict, alone, and
 //! of a server. valgrind comes from Debian's packages into the home that tests share.
 
+use std::process::Stdio;
+
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
@@ -87,10 +89,11 @@ fn counting_that_is_stopped_leaves_nothing_running() {
     let (_turn, store) = (turn(), Store::new());
     let args = ["compare", "sqlite:", "sqlite:", "--count-only", "--load", "read-write"];
     let mut command = store.command(&home, &args);
-    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
     let pid = child.id();
-    eventually("a program that is counted", || counted(pid) > 0);
+    // Both arms are there, and many sessions are ahead.
+    eventually("counting", || counted(pid) == 2);
     signal(&child, Signal::SIGINT);
     let done = end(child);
     assert_eq!(done.code, 130, "{done:?}");

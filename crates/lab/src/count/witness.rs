@@ -12,11 +12,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_load::{Connector, Fixed};
+use dbdyno_load::{Connector, Fixed, LoadError};
 use dbdyno_model::{Arm, Dialect};
 use dbdyno_sandbox::CountedProgram;
 use dbdyno_workload::ReadyLoad;
@@ -66,6 +66,7 @@ impl Witness<'_> {
         first: u64,
         events: u64,
     ) -> Result<Session, LabError> {
+        self.go_on(label)?;
         let question = format!("{first} {events}");
         match &mut self.asked {
             Asked::Server(connector, dialect) => {
@@ -81,22 +82,31 @@ impl Witness<'_> {
                 let (process, statements) =
                     asked.map_err(|error| LabError::Load(self.arm, doing(), error))?;
                 let name = process.map(|pid| format!("out.{pid}"));
-                Ok(Session { statements, profile: self.await_file(name.as_deref())? })
+                Ok(Session { statements, profile: self.await_file(label, name.as_deref())? })
             }
             Asked::Programs(programs) => {
                 let answer = ask(self.arm, programs, label, &format!("arm {question}"))?;
                 let statements = answer.parse();
                 let statements = statements.map_err(|_| LabError::Counting(self.arm, answer))?;
-                let profile = self.await_file(None)?;
+                let profile = self.await_file(label, None)?;
                 let Asked::Programs(programs) = &mut self.asked else { unreachable!("as before") };
                 let answer = ask(self.arm, programs, label, &format!("nothing {question}"))?;
                 let profile = match answer.as_str() {
                     NOBODY => profile,
-                    _ => without(profile, &self.await_file(None)?),
+                    _ => without(profile, &self.await_file(label, None)?),
                 };
                 Ok(Session { statements, profile })
             }
         }
+    }
+
+    /// Refuses to, once somebody wants it to stop. What is asked meanwhile is done in seconds.
+    fn go_on(&self, label: &str) -> Result<(), LabError> {
+        if self.stop.load(Ordering::Relaxed) {
+            let doing = format!("counting {label}");
+            return Err(LabError::Load(self.arm, doing, LoadError::Interrupted));
+        }
+        Ok(())
     }
 
     /// Takes note of all files that are there, once none is added.
@@ -111,8 +121,9 @@ impl Witness<'_> {
     }
 
     /// Waits for a new file that is whole and has instructions in it: the one of this name, or any.
-    fn await_file(&mut self, name: Option<&str>) -> Result<Profile, LabError> {
+    fn await_file(&mut self, label: &str, name: Option<&str>) -> Result<Profile, LabError> {
         for _ in 0..LOOKS_MOST {
+            self.go_on(label)?;
             for path in files_in(&self.files) {
                 let named = path.file_name().unwrap_or_default().to_string_lossy();
                 let is_wanted = name.is_none_or(|name| name == named);
