@@ -102,18 +102,32 @@ pub(crate) fn of(
         Level::Life => lives.len(),
         Level::Pair => lives.iter().map(|life| life.len()).sum(),
     };
-    let (interval, why) = chosen(choice, level, count, &lives, alpha);
-    let values = match level {
-        Level::Filling => fillings.iter().map(|lives| mean_of(lives, interval)).collect(),
-        Level::Life => lives.iter().map(|life| value_of(life, interval)).collect(),
-        Level::Pair => lives.concat(),
-    };
-    let moments = Moments::of_logs(&values)?;
     let known = match level {
         Level::Pair => between_sd / (lives.len().max(1) as f64).sqrt(),
         Level::Life | Level::Filling => 0.0,
     };
-    let estimate = widened(estimate_of(&values, &moments, level, interval)?, known);
+    let figures = |interval| -> Result<(Vec<f64>, Moments, Estimate), StatsError> {
+        let values: Vec<f64> = match level {
+            Level::Filling => fillings.iter().map(|lives| mean_of(lives, interval)).collect(),
+            Level::Life => lives.iter().map(|life| value_of(life, interval)).collect(),
+            Level::Pair => lives.concat(),
+        };
+        let moments = Moments::of_logs(&values)?;
+        let estimate = widened(estimate_of(&values, &moments, level, interval)?, known);
+        Ok((values, moments, estimate))
+    };
+    let (mut interval, mut why) = chosen(choice, level, count, &lives, alpha);
+    if choice == IntervalChoice::Auto && interval == IntervalKind::Robust {
+        let (low, high) = figures(interval)?.2.bounds(SHOWN_CONFIDENCE)?;
+        let done = figures(IntervalKind::T)?.2.mean;
+        if !(low..=high).contains(&done) {
+            interval = IntervalKind::T;
+            why.push_str(
+                ", but what was done in all lies outside of the robust interval: they count",
+            );
+        }
+    }
+    let (values, moments, estimate) = figures(interval)?;
     let located = match interval {
         IntervalKind::Bca => Located::Resamples(Resampled::of(&values, seed)?, known),
         IntervalKind::HodgesLehmann if known == 0.0 => Located::Ranks(Ranked::signed(&values)),

@@ -11,7 +11,9 @@
 //! *Heavy on both sides* is the host: now one arm is hit, now the other. Then the mean of a life
 //! is a bad witness, and its Hodges–Lehmann estimate a good one. *Heavy on one side* may be the
 //! server: an arm that stalls in one round of ten is slower, and an estimate that looks past such
-//! rounds would hide it. So there the mean stays.
+//! rounds would hide it. So there the mean stays. It stays as well where it lies outside of the
+//! robust interval (`crate::replicates`): a few deep stalls are too few to be called one-sided, and
+//! an interval that has not in it what was done in all would be believed to say so.
 //!
 //! The choice does not spoil the level. The weight does not change when all residuals of a life
 //! change their sign, and between equal arms those signs are a matter of chance; so the choice

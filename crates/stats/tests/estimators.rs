@@ -45,9 +45,9 @@ fn the_automatic_choice_keeps_its_level() {
     }
 }
 
-/// What it is for: where one round in fifty is disturbed, the interval is half as wide.
+/// What it is for: where one round in fifty is disturbed, the interval is a third narrower.
 #[test]
-fn heavy_tails_cost_half_the_width_less() {
+fn heavy_tails_widen_the_interval_less() {
     let widths = |interval| {
         let width = |index| {
             let mut stream = random::stream(&[78, index]);
@@ -58,7 +58,29 @@ fn heavy_tails_cost_half_the_width_less() {
         (0..100).map(width).sum::<f64>()
     };
     let saved = widths(IntervalChoice::Auto) / widths(IntervalChoice::Given(IntervalKind::T));
-    assert!(saved < 0.5, "{saved}");
+    assert!(saved < 0.67, "{saved}");
+}
+
+/// Seven rounds of 144 in which the test arm alone all but stands still cost 7 % of what it does,
+/// and are too few to be called one-sided; nor are twelve against four. Neither may be looked past.
+#[test]
+fn few_deep_stalls_are_not_looked_past_either() {
+    for (slower, faster) in [(7, 0), (12, 4), (6, 1)] {
+        for index in 0..50 {
+            let mut stream = random::stream(&[80, index]);
+            let plan = plan(144, index);
+            let mut nest = [lives(&plan, hosts::Host::Independent, 8, 0.002, &mut stream)];
+            let stalls = [-1.5, 1.5].into_iter().zip([slower, faster]);
+            let stalls = stalls.flat_map(|(log, count)| std::iter::repeat_n(log, count));
+            for (at, stall) in stalls.enumerate() {
+                nest[0][at % 8][5 + at / 8] += stall;
+            }
+            let judged = judge_nested(&nest, &terms(IntervalChoice::Auto)).unwrap();
+            let done: f64 = nest[0].iter().flatten().sum::<f64>() / 144.0;
+            let holds = judged.rqps.low <= done.exp() && done.exp() <= judged.rqps.high;
+            assert!(holds, "{slower} against {faster}: {done} is not in {judged:?}");
+        }
+    }
 }
 
 /// An arm that stalls in one round of twelve is slower by a thirtieth. An estimate that looks past
