@@ -19,6 +19,7 @@ pub mod classes;
 pub mod comparison;
 pub mod count;
 pub mod curve;
+pub mod design;
 pub mod driving;
 mod finding;
 pub mod histogram;
@@ -60,6 +61,7 @@ pub use curve::{
     BandPoint, CurveChange, CurveComparison, CurveFit, CurvePoint, CurveQuestion, PointPlace,
     UslCurve,
 };
+pub use design::Design;
 pub use driving::{Driving, Slo};
 pub use finding::{Advice, Finding};
 pub use histogram::{LatencyHistogram, SharedHistogram};

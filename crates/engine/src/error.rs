@@ -1,0 +1,103 @@
+//! Why the engine did not do it, with the numbers by which MySQL's clients know.
+
+use std::{fmt, io};
+
+/// Why something was not done.
+#[derive(Debug)]
+pub enum EngineError {
+    /// The transaction was rolled back whole: others and it waited for each other.
+    Deadlock,
+    /// A lock was not to be had in time. The statement was rolled back, the transaction was not.
+    LockWaitTimeout,
+    /// A key that may be there once is there: table, index.
+    Duplicate(String, String),
+    /// There is no such table.
+    NoTable(String),
+    /// There is such a table or index already.
+    Exists(String),
+    /// There is no savepoint of this name.
+    NoSavepoint(String),
+    /// A NULL where the column takes none: the column.
+    NotNull(String),
+    /// A value that the column does not take: the column, what it takes.
+    BadValue(String, String),
+    /// The disk failed; the engine takes no more writes. What it did.
+    Disk(&'static str, io::Error),
+    /// What stands on disk is not what the engine wrote: the file, what is wrong.
+    Corrupt(String, String),
+}
+
+/// What is done, or why not.
+pub type Result<T> = std::result::Result<T, EngineError>;
+
+impl EngineError {
+    /// MySQL's number of the error.
+    pub fn code(&self) -> u16 {
+        match self {
+            EngineError::Deadlock => 1213,
+            EngineError::LockWaitTimeout => 1205,
+            EngineError::Duplicate(..) => 1062,
+            EngineError::NoTable(_) => 1146,
+            EngineError::Exists(_) => 1050,
+            EngineError::NoSavepoint(_) => 1305,
+            EngineError::NotNull(_) => 1048,
+            EngineError::BadValue(..) => 1366,
+            EngineError::Disk(..) => 1026,
+            EngineError::Corrupt(..) => 1877,
+        }
+    }
+
+    /// The SQLSTATE that MySQL gives with that number.
+    pub fn sqlstate(&self) -> &'static str {
+        match self {
+            EngineError::Deadlock => "40001",
+            EngineError::Duplicate(..) | EngineError::NotNull(_) => "23000",
+            EngineError::NoTable(_) => "42S02",
+            EngineError::Exists(_) => "42S01",
+            EngineError::NoSavepoint(_) => "42000",
+            EngineError::LockWaitTimeout
+            | EngineError::BadValue(..)
+            | EngineError::Disk(..)
+            | EngineError::Corrupt(..) => "HY000",
+        }
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EngineError::Deadlock => {
+                f.write_str("deadlock found when trying to get a lock; begin the transaction again")
+            }
+            EngineError::LockWaitTimeout => {
+                f.write_str("a lock was not to be had in time; try the statement again")
+            }
+            EngineError::Duplicate(table, index) => {
+                write!(f, "there is a row with this key in {index} of {table} already")
+            }
+            EngineError::NoTable(name) => write!(f, "there is no table {name}"),
+            EngineError::Exists(name) => write!(f, "there is a {name} already"),
+            EngineError::NoSavepoint(name) => write!(f, "there is no savepoint {name}"),
+            EngineError::NotNull(column) => write!(f, "{column} takes no NULL"),
+            EngineError::BadValue(column, takes) => write!(f, "{column} takes {takes}"),
+            EngineError::Disk(what, error) => write!(
+                f,
+                "{what}: {error}; nothing more is written until the engine is opened again"
+            ),
+            EngineError::Corrupt(file, what) => write!(
+                f,
+                "{file} is damaged: {what}; what was committed after that place is lost, restore \
+                 the directory or begin with an empty one"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for EngineError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            EngineError::Disk(_, error) => Some(error),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! A transactional engine in which one mechanism can be switched.
+//!
+//! ```text
+//!   Session: begin · get · scan · insert · update · delete · commit
+//!      │
+//!    gate       who may work                        open · tickets · pool
+//!    snapshot   what a read may see                 vector · hybrid · cached · csn
+//!    lock       who may touch a row or a gap        fifo · cats
+//!    index      keys in order, and their versions
+//!    log        what must survive                   latched · linked
+//!    commit     who waits for the disk, who wakes   broadcast · direct · futex · group
+//!      │
+//!    disk       files, an argument
+//! ```
+//!
+//! Each mechanism is one seam: sibling files that do the same in different ways, one value of a
+//! field of a [`dbdyno_model::Design`]. All give the same answers to the same history.
+
+pub mod error;
+pub mod ids;
+pub mod meter;
+pub mod sync;
+
+pub use error::{EngineError, Result};
+pub use ids::{Csn, IndexId, Lsn, TableId, TrxId};
+pub use meter::{Counter, Counts, Meter};

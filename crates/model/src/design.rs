@@ -1,0 +1,393 @@
+//! A design of the reference engine, as text: `engine:?view=hybrid&wake=group`.
+//!
+//! ```text
+//!   field            what it decides                                  words
+//!   view             how a consistent read knows who was active       vector hybrid cached csn
+//!   view_close       whether closing a view takes the latch again     latched unlatched
+//!   wake             how a group of commits is woken                  broadcast direct futex group
+//!   log              how records get into the log buffer              latched linked
+//!   lock_shards      latches of the lock table                        1 … 4096
+//!   trx_shards       latches of the table of transactions             1 … 4096
+//!   schedule         who gets a lock that many wait for               fifo cats
+//!   deadlock_print   what is written of a deadlock, and where         off quiet noisy
+//!   gate             who may work at the same time               open tickets:M blind:M pool:M
+//!   isolation        the level of transactions that name none         read-committed …
+//!   device           what a commit waits for                          disk none 8ms
+//! ```
+//!
+//! A hypothesis is two designs that differ in one field: [`Design::differences`] says in which they
+//! do.
+
+use std::fmt;
+
+/// What the engine's mechanisms are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Design {
+    /// How a consistent read knows who was active.
+    pub view: View,
+    /// Whether closing a view takes the latch again.
+    pub view_close: ViewClose,
+    /// How a group of commits is woken.
+    pub wake: Wake,
+    /// How records get into the log buffer.
+    pub log: LogBuffer,
+    /// Latches of the lock table.
+    pub lock_shards: u32,
+    /// Latches of the table of transactions.
+    pub trx_shards: u32,
+    /// Who gets a lock that many wait for.
+    pub schedule: Schedule,
+    /// What is written of a deadlock.
+    pub deadlock_print: DeadlockPrint,
+    /// Who may work at the same time.
+    pub gate: Gate,
+    /// The level of transactions that name none.
+    pub isolation: Isolation,
+    /// What a commit waits for.
+    pub device: Device,
+}
+
+/// A field whose values are words.
+macro_rules! words {
+    ($(#[$about:meta])* $name:ident { $($(#[$what:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $name { $($(#[$what])* $variant,)+ }
+
+        impl $name {
+            /// All of them, in the order of the documentation.
+            pub const ALL: &[$name] = &[$($name::$variant,)+];
+
+            /// The word by which a user names it.
+            pub const fn word(self) -> &'static str {
+                match self { $($name::$variant => $word,)+ }
+            }
+
+            fn read(text: &str) -> Result<$name, String> {
+                let found = Self::ALL.iter().find(|known| known.word() == text);
+                found.copied().ok_or_else(|| {
+                    let words: Vec<_> = Self::ALL.iter().map(|known| known.word()).collect();
+                    words.join(", ")
+                })
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.word())
+            }
+        }
+    };
+}
+
+words! {
+    /// How a consistent read knows which transactions were active when it began.
+    View {
+        /// A sorted vector of their ids, searched by halves: InnoDB's.
+        Vector = "vector",
+        /// A bitmap of recent ids and a vector of long ones: Wang's.
+        Hybrid = "hybrid",
+        /// The vector, kept until a writer ends: PostgreSQL 14's counter of completions.
+        Cached = "cached",
+        /// One number; what a row's writer ended as is looked up when the row is met.
+        Csn = "csn",
+    }
+}
+
+words! {
+    /// Whether closing a view takes the latch a second time.
+    ViewClose {
+        /// It does: InnoDB's double latch.
+        Latched = "latched",
+        /// The view is marked and taken away by whoever holds the latch next.
+        Unlatched = "unlatched",
+    }
+}
+
+words! {
+    /// How transactions that wait for one write of the log are woken.
+    Wake {
+        /// One condition for all: those of the next group are woken too.
+        Broadcast = "broadcast",
+        /// A condition for each thread, all under one mutex: Wang's.
+        Direct = "direct",
+        /// A wait word for each thread, and no mutex.
+        Futex = "futex",
+        /// A wait word for each group: one call wakes it, and no other.
+        Group = "group",
+    }
+}
+
+words! {
+    /// How records get into the log buffer.
+    LogBuffer {
+        /// One latch over the buffer.
+        Latched = "latched",
+        /// Space is reserved by adding, filled side by side, and linked: MySQL 8.0's.
+        Linked = "linked",
+    }
+}
+
+words! {
+    /// Who gets a lock that many wait for.
+    Schedule {
+        /// Who came first.
+        Fifo = "fifo",
+        /// Whom most others wait for: contention-aware scheduling.
+        Cats = "cats",
+    }
+}
+
+words! {
+    /// What is written of a deadlock.
+    DeadlockPrint {
+        /// Nothing.
+        Off = "off",
+        /// One line, after the latches are given back.
+        Quiet = "quiet",
+        /// All locks of all involved, to a file, under the latch of the whole lock table.
+        Noisy = "noisy",
+    }
+}
+
+words! {
+    /// An isolation level, with InnoDB's meaning.
+    Isolation {
+        /// Each statement has a view of its own; no gaps are locked.
+        ReadCommitted = "read-committed",
+        /// One view for the transaction; writes lock next keys.
+        RepeatableRead = "repeatable-read",
+        /// Reads lock as well.
+        Serializable = "serializable",
+    }
+}
+
+/// Who may work at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Gate {
+    /// All.
+    Open,
+    /// So many statements; whose transaction holds locks passes first.
+    Tickets(u32),
+    /// So many statements, in the order in which they come.
+    Blind(u32),
+    /// So many statements; who waits for a lock gives its place to another.
+    Pool(u32),
+}
+
+/// What a commit waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Device {
+    /// The disk: `fdatasync`.
+    Disk,
+    /// Nothing: the log is written and not synced.
+    None,
+    /// A device that takes so many microseconds to sync, simulated by sleeping.
+    Simulated(u32),
+}
+
+impl fmt::Display for Gate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Gate::Open => f.write_str("open"),
+            Gate::Tickets(most) => write!(f, "tickets:{most}"),
+            Gate::Blind(most) => write!(f, "blind:{most}"),
+            Gate::Pool(most) => write!(f, "pool:{most}"),
+        }
+    }
+}
+
+impl Gate {
+    fn read(text: &str) -> Result<Gate, String> {
+        const TAKES: &str = "open, tickets:M, blind:M or pool:M with M from 1 to 65536";
+        if text == "open" {
+            return Ok(Gate::Open);
+        }
+        let (word, most) = text.split_once(':').ok_or(TAKES)?;
+        let most = most.parse().ok().filter(|most| (1..=65_536).contains(most)).ok_or(TAKES)?;
+        match word {
+            "tickets" => Ok(Gate::Tickets(most)),
+            "blind" => Ok(Gate::Blind(most)),
+            "pool" => Ok(Gate::Pool(most)),
+            _ => Err(TAKES.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Device::Disk => f.write_str("disk"),
+            Device::None => f.write_str("none"),
+            Device::Simulated(us) if us % 1_000 == 0 => write!(f, "{}ms", us / 1_000),
+            Device::Simulated(us) => write!(f, "{us}us"),
+        }
+    }
+}
+
+impl Device {
+    fn read(text: &str) -> Result<Device, String> {
+        const TAKES: &str = "disk, none, or a time from 1us to 10000ms that a sync takes";
+        let number = |digits: &str, unit: u32| {
+            let us = digits.parse::<u32>().ok()?.checked_mul(unit)?;
+            (1..=10_000_000).contains(&us).then_some(Device::Simulated(us))
+        };
+        match text {
+            "disk" => Ok(Device::Disk),
+            "none" => Ok(Device::None),
+            _ => match (text.strip_suffix("us"), text.strip_suffix("ms")) {
+                (Some(digits), _) => number(digits, 1).ok_or_else(|| TAKES.to_owned()),
+                (_, Some(digits)) => number(digits, 1_000).ok_or_else(|| TAKES.to_owned()),
+                _ => Err(TAKES.to_owned()),
+            },
+        }
+    }
+}
+
+/// The most latches that a table may be parted into.
+const SHARDS_MOST: u32 = 4_096;
+
+fn shards(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number| (1..=SHARDS_MOST).contains(number));
+    number.ok_or_else(|| format!("a number from 1 to {SHARDS_MOST}"))
+}
+
+impl Default for Design {
+    fn default() -> Design {
+        Design {
+            view: View::Vector,
+            view_close: ViewClose::Unlatched,
+            wake: Wake::Group,
+            log: LogBuffer::Latched,
+            lock_shards: 64,
+            trx_shards: 64,
+            schedule: Schedule::Fifo,
+            deadlock_print: DeadlockPrint::Off,
+            gate: Gate::Open,
+            isolation: Isolation::RepeatableRead,
+            device: Device::Disk,
+        }
+    }
+}
+
+/// How many fields a design has.
+const FIELDS: usize = 11;
+
+impl Design {
+    /// Reads a design from fields and their values; what is not named is as in the default.
+    ///
+    /// # Errors
+    /// A sentence: a field that there is not or that is named twice, or a value that it cannot
+    /// have.
+    pub fn read(options: &[(String, String)]) -> Result<Design, String> {
+        let mut design = Design::default();
+        for (index, (name, value)) in options.iter().enumerate() {
+            if options[..index].iter().any(|(known, _)| known == name) {
+                return Err(format!("{name} is set twice; leave one of them out"));
+            }
+            design.take(name, value)?;
+        }
+        Ok(design)
+    }
+
+    fn take(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let takes = |what: String| format!("{name}={value}: {name} takes {what}");
+        match name {
+            "view" => self.view = View::read(value).map_err(takes)?,
+            "view_close" => self.view_close = ViewClose::read(value).map_err(takes)?,
+            "wake" => self.wake = Wake::read(value).map_err(takes)?,
+            "log" => self.log = LogBuffer::read(value).map_err(takes)?,
+            "lock_shards" => self.lock_shards = shards(value).map_err(takes)?,
+            "trx_shards" => self.trx_shards = shards(value).map_err(takes)?,
+            "schedule" => self.schedule = Schedule::read(value).map_err(takes)?,
+            "deadlock_print" => self.deadlock_print = DeadlockPrint::read(value).map_err(takes)?,
+            "gate" => self.gate = Gate::read(value).map_err(takes)?,
+            "isolation" => self.isolation = Isolation::read(value).map_err(takes)?,
+            "device" => self.device = Device::read(value).map_err(takes)?,
+            _ => {
+                let known = self.fields().map(|(name, _)| name).join(", ");
+                return Err(format!("there is no field {name:?}; a design has {known}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// All fields and their values, in the order of the documentation.
+    pub fn fields(&self) -> [(&'static str, String); FIELDS] {
+        [
+            ("view", self.view.to_string()),
+            ("view_close", self.view_close.to_string()),
+            ("wake", self.wake.to_string()),
+            ("log", self.log.to_string()),
+            ("lock_shards", self.lock_shards.to_string()),
+            ("trx_shards", self.trx_shards.to_string()),
+            ("schedule", self.schedule.to_string()),
+            ("deadlock_print", self.deadlock_print.to_string()),
+            ("gate", self.gate.to_string()),
+            ("isolation", self.isolation.to_string()),
+            ("device", self.device.to_string()),
+        ]
+    }
+
+    /// The fields in which two designs differ: name, value here, value there.
+    pub fn differences(&self, other: &Design) -> Vec<(&'static str, String, String)> {
+        let pairs = self.fields().into_iter().zip(other.fields());
+        let differ = pairs.filter(|((_, here), (_, there))| here != there);
+        differ.map(|((name, here), (_, there))| (name, here, there)).collect()
+    }
+
+    /// The fields that are not as in the default, as options of a target.
+    pub fn options(&self) -> Vec<(String, String)> {
+        let differences = Design::default().differences(self);
+        differences.into_iter().map(|(name, _, value)| (name.to_owned(), value)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Design, String> {
+        let pairs = text.split('&').filter_map(|option| option.split_once('='));
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        Design::read(&pairs.map(owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn a_design_is_its_text() {
+        let all = "view=csn&view_close=latched&wake=futex&log=linked&lock_shards=1&trx_shards=2&\
+                   schedule=cats&deadlock_print=noisy&gate=pool:4&isolation=serializable&\
+                   device=8ms";
+        let design = read(all).unwrap();
+        assert_eq!(Design::read(&design.options()), Ok(design));
+        assert_eq!(design.options().len(), FIELDS, "none of them is the default");
+        assert_eq!(read("").unwrap(), Design::default());
+        assert_eq!(read("device=250us").unwrap().device, Device::Simulated(250));
+        assert_eq!(read("gate=blind:64").unwrap().gate, Gate::Blind(64));
+    }
+
+    #[test]
+    fn a_hypothesis_is_two_designs_that_differ_in_one_field() {
+        let [base, test] = ["wake=broadcast", "wake=direct"].map(|text| read(text).unwrap());
+        let differences = base.differences(&test);
+        assert_eq!(differences, [("wake", "broadcast".to_owned(), "direct".to_owned())]);
+        assert!(base.differences(&base).is_empty());
+    }
+
+    #[test]
+    fn what_a_design_cannot_be_is_said_with_what_it_can() {
+        for (text, said) in [
+            ("view=vectro", "vector, hybrid, cached, csn"),
+            ("lock_shards=0", "1 to 4096"),
+            ("gate=tickets", "tickets:M"),
+            ("gate=tickets:0", "1 to 65536"),
+            ("device=0ms", "1us to 10000ms"),
+            ("device=ms", "1us"),
+            ("wake=group&wake=group", "twice"),
+            ("wakes=group", "a design has view, view_close, wake"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}
