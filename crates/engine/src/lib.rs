@@ -18,9 +18,17 @@
 
 pub mod error;
 pub mod ids;
+pub mod index;
+pub mod key;
 pub mod meter;
+pub mod row;
 pub mod sync;
+pub mod value;
+pub mod version;
 
 pub use error::{EngineError, Result};
 pub use ids::{Csn, IndexId, Lsn, TableId, TrxId};
+pub use key::Key;
 pub use meter::{Counter, Counts, Meter};
+pub use row::{Column, Row};
+pub use value::{Datum, Kind, Value};

@@ -1,0 +1,232 @@
+//! Rows: the bytes of one version, and how a column is found in them.
+//!
+//! ```text
+//!   ┌────────────┬──────────┬──────────┬────────┬────────┬─────────────┬─────────────┐
+//!   │ NULL bits  │ number 8 │ number 8 │ end 4  │ end 4  │ bytes of    │ bytes of    │
+//!   │ ⌈n/8⌉      │          │          │        │        │ first text  │ second text │
+//!   └────────────┴──────────┴──────────┴────────┴────────┴─────────────┴─────────────┘
+//!                  slots, in the order of columns          ends count from here
+//! ```
+//!
+//! Numbers stand with the little end first, texts after all slots. Where a slot is follows from
+//! the table alone, so that a column is read without looking at the others. A text begins where
+//! the one before it ends.
+
+use crate::error::{EngineError, Result};
+use crate::value::{Datum, Kind, Value};
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What it takes.
+    pub kind: Kind,
+    /// Whether it takes NULL.
+    pub nullable: bool,
+    /// What it is where an insert does not name it.
+    pub default: Value,
+}
+
+/// Where the columns of a table's rows are.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    columns: Box<[Place]>,
+    /// Where texts begin.
+    texts: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    kind: Kind,
+    slot: u32,
+    /// The slot of the text before this one; 0, which is no slot, where there is none.
+    before: u32,
+}
+
+/// One version of a row.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    layout: &'a Layout,
+    bytes: &'a [u8],
+}
+
+impl Layout {
+    /// The layout of rows with these columns.
+    pub fn new(columns: &[Column]) -> Layout {
+        let mut slot = columns.len().div_ceil(8) as u32;
+        let mut before = 0;
+        let place = |column: &Column| {
+            let place = Place { kind: column.kind, slot, before };
+            if matches!(column.kind, Kind::Text { .. }) {
+                before = slot;
+                slot += 4;
+            } else {
+                slot += 8;
+            }
+            place
+        };
+        let columns = columns.iter().map(place).collect();
+        Layout { columns, texts: slot as usize }
+    }
+
+    /// How many columns there are.
+    pub fn columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Writes a row: one value for each column, each of its column's kind or NULL.
+    ///
+    /// # Panics
+    /// If there are not as many values as columns, or one is of another kind: those who call it
+    /// have checked them.
+    pub fn write(&self, values: &[Datum<'_>], into: &mut Vec<u8>) {
+        assert_eq!(values.len(), self.columns.len(), "a row has a value for each column");
+        into.clear();
+        into.resize(self.texts, 0);
+        for (index, (place, value)) in self.columns.iter().zip(values).enumerate() {
+            let slot = place.slot as usize;
+            match (*value, place.kind) {
+                (Datum::Null, _) => into[index / 8] |= 1 << (index % 8),
+                (Datum::Text(bytes), Kind::Text { .. }) => into.extend_from_slice(bytes),
+                (Datum::Int(number), Kind::Int)
+                | (Datum::Decimal(number), Kind::Decimal { .. })
+                | (Datum::Timestamp(number), Kind::Timestamp) => {
+                    into[slot..slot + 8].copy_from_slice(&number.to_le_bytes());
+                }
+                (value, kind) => unreachable!("{value:?} in a column of {kind}"),
+            }
+            if matches!(place.kind, Kind::Text { .. }) {
+                let end = (into.len() - self.texts) as u32;
+                into[slot..slot + 4].copy_from_slice(&end.to_le_bytes());
+            }
+        }
+    }
+
+    /// The row that these bytes are.
+    #[inline]
+    pub fn row<'a>(&'a self, bytes: &'a [u8]) -> Row<'a> {
+        Row { layout: self, bytes }
+    }
+
+    /// Whether bytes, which come from a file, are a row of this layout.
+    pub fn is_row(&self, bytes: &[u8]) -> bool {
+        let mut end_before = 0;
+        bytes.len() >= self.texts
+            && self.columns.iter().filter(|place| matches!(place.kind, Kind::Text { .. })).all(
+                |place| {
+                    let end = end_at(bytes, place.slot);
+                    let grows = end >= end_before && self.texts + end <= bytes.len();
+                    end_before = end;
+                    grows
+                },
+            )
+    }
+}
+
+#[inline]
+fn end_at(bytes: &[u8], slot: u32) -> usize {
+    let slot = slot as usize;
+    let end: [u8; 4] = bytes[slot..slot + 4].try_into().expect("four bytes");
+    u32::from_le_bytes(end) as usize
+}
+
+impl<'a> Row<'a> {
+    /// The value of a column.
+    ///
+    /// # Panics
+    /// If there is no such column.
+    #[inline]
+    pub fn get(&self, column: usize) -> Datum<'a> {
+        let place = &self.layout.columns[column];
+        if self.bytes[column / 8] & (1 << (column % 8)) != 0 {
+            return Datum::Null;
+        }
+        if let Kind::Text { .. } = place.kind {
+            let begin = if place.before == 0 { 0 } else { end_at(self.bytes, place.before) };
+            let end = end_at(self.bytes, place.slot);
+            return Datum::Text(&self.bytes[self.layout.texts + begin..self.layout.texts + end]);
+        }
+        let slot = place.slot as usize;
+        let number: [u8; 8] = self.bytes[slot..slot + 8].try_into().expect("eight bytes");
+        place.kind.of_number(i64::from_le_bytes(number))
+    }
+
+    /// All values, in the order of columns.
+    pub fn values(&self) -> impl Iterator<Item = Datum<'a>> + use<'a> {
+        let row = *self;
+        (0..self.layout.columns()).map(move |column| row.get(column))
+    }
+
+    /// Its bytes.
+    #[inline]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+/// Says why a column does not take a value, if it does not.
+#[inline]
+pub fn check(column: &Column, value: Datum<'_>) -> Result<()> {
+    if matches!(value, Datum::Null) && !column.nullable {
+        return Err(EngineError::NotNull(column.name.clone()));
+    }
+    if !column.kind.takes(value) {
+        return Err(EngineError::BadValue(column.name.clone(), column.kind.to_string()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn column(kind: Kind) -> Column {
+        Column { name: "c".to_owned(), kind, nullable: true, default: Value::Null }
+    }
+
+    fn cell() -> impl Strategy<Value = (Kind, Value)> {
+        let text = Kind::Text { most: 300 };
+        prop_oneof![
+            any::<i64>().prop_map(|number| (Kind::Int, Value::Int(number))),
+            any::<i64>().prop_map(|units| (Kind::Decimal { scale: 2 }, Value::Decimal(units))),
+            any::<i64>().prop_map(|us| (Kind::Timestamp, Value::Timestamp(us))),
+            vec(any::<u8>(), 0..300).prop_map(move |bytes| (text, Value::Text(bytes))),
+            Just((text, Value::Null)),
+            Just((Kind::Int, Value::Null)),
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+        #[test]
+        fn a_row_gives_its_values_back(cells in vec(cell(), 1..20)) {
+            let columns: Vec<_> = cells.iter().map(|(kind, _)| column(*kind)).collect();
+            let layout = Layout::new(&columns);
+            let values: Vec<_> = cells.iter().map(|(_, value)| value.datum()).collect();
+            let mut bytes = vec![7; 3];
+            layout.write(&values, &mut bytes);
+            prop_assert!(layout.is_row(&bytes));
+            let row = layout.row(&bytes);
+            for (index, value) in values.iter().enumerate() {
+                prop_assert_eq!(row.get(index), *value);
+            }
+            prop_assert_eq!(row.values().collect::<Vec<_>>(), values);
+            prop_assert!(!layout.is_row(&bytes[..layout.texts - 1]));
+        }
+    }
+
+    #[test]
+    fn a_column_says_what_it_does_not_take() {
+        let mut narrow = column(Kind::Text { most: 2 });
+        assert!(check(&narrow, Datum::Text(b"ab")).is_ok());
+        assert_eq!(check(&narrow, Datum::Text(b"abc")).unwrap_err().code(), 1366);
+        assert_eq!(check(&narrow, Datum::Int(1)).unwrap_err().code(), 1366);
+        narrow.nullable = false;
+        assert_eq!(check(&narrow, Datum::Null).unwrap_err().code(), 1048);
+    }
+}

@@ -1,0 +1,128 @@
+//! What a column holds.
+//!
+//! ```text
+//!   Kind        Value            Datum<'a>, borrowed from a row
+//!   Int         Int(i64)         Int(i64)
+//!   Decimal     Decimal(i64)     Decimal(i64)      in units of 10^-scale of the column
+//!   Text        Text(Vec<u8>)    Text(&[u8])       bytes; they compare as bytes
+//!   Timestamp   Timestamp(i64)   Timestamp(i64)    µs since 1970, UTC
+//!               Null             Null              below everything else
+//! ```
+//!
+//! Text compares byte by byte, as with MySQL's binary collations: neither case nor accents are
+//! folded, and trailing blanks count. The order of values of one column is the order of
+//! [`Datum`]; what keys are made of keeps it.
+
+use std::fmt;
+
+/// What values a column takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers of 64 bits.
+    Int,
+    /// Numbers with so many digits after the point.
+    Decimal {
+        /// Digits after the point.
+        scale: u8,
+    },
+    /// Bytes, at most so many.
+    Text {
+        /// The most bytes.
+        most: u32,
+    },
+    /// Microseconds since 1970, UTC.
+    Timestamp,
+}
+
+/// One value, owned.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Value {
+    /// None.
+    Null,
+    /// A whole number.
+    Int(i64),
+    /// A number in units of its column's scale.
+    Decimal(i64),
+    /// Bytes.
+    Text(Vec<u8>),
+    /// Microseconds since 1970, UTC.
+    Timestamp(i64),
+}
+
+/// One value, borrowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Datum<'a> {
+    /// None.
+    Null,
+    /// A whole number.
+    Int(i64),
+    /// A number in units of its column's scale.
+    Decimal(i64),
+    /// Bytes.
+    Text(&'a [u8]),
+    /// Microseconds since 1970, UTC.
+    Timestamp(i64),
+}
+
+impl Value {
+    /// The value, borrowed.
+    #[inline]
+    pub fn datum(&self) -> Datum<'_> {
+        match self {
+            Value::Null => Datum::Null,
+            Value::Int(number) => Datum::Int(*number),
+            Value::Decimal(units) => Datum::Decimal(*units),
+            Value::Text(bytes) => Datum::Text(bytes),
+            Value::Timestamp(us) => Datum::Timestamp(*us),
+        }
+    }
+}
+
+impl Datum<'_> {
+    /// The value, owned.
+    pub fn to_value(self) -> Value {
+        match self {
+            Datum::Null => Value::Null,
+            Datum::Int(number) => Value::Int(number),
+            Datum::Decimal(units) => Value::Decimal(units),
+            Datum::Text(bytes) => Value::Text(bytes.to_vec()),
+            Datum::Timestamp(us) => Value::Timestamp(us),
+        }
+    }
+}
+
+impl Kind {
+    /// Whether a column of this kind may hold the value. NULL is a matter of the column.
+    #[inline]
+    pub fn takes(self, value: Datum<'_>) -> bool {
+        match (self, value) {
+            (_, Datum::Null)
+            | (Kind::Int, Datum::Int(_))
+            | (Kind::Decimal { .. }, Datum::Decimal(_))
+            | (Kind::Timestamp, Datum::Timestamp(_)) => true,
+            (Kind::Text { most }, Datum::Text(bytes)) => bytes.len() <= most as usize,
+            _ => false,
+        }
+    }
+
+    /// The value of this kind that a number stands for.
+    #[inline]
+    pub(crate) fn of_number(self, number: i64) -> Datum<'static> {
+        match self {
+            Kind::Decimal { .. } => Datum::Decimal(number),
+            Kind::Timestamp => Datum::Timestamp(number),
+            Kind::Int | Kind::Text { .. } => Datum::Int(number),
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Int => f.write_str("whole numbers"),
+            Kind::Decimal { scale } => write!(f, "numbers with {scale} digits after the point"),
+            Kind::Text { most } => write!(f, "up to {most} bytes of text"),
+            Kind::Timestamp => f.write_str("timestamps"),
+        }
+    }
+}
