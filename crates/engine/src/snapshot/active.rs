@@ -1,0 +1,143 @@
+//! Views that copy the set of active transactions, under one latch.
+//!
+//! ```text
+//!              latch ┌────────────────────────────┐
+//!   begin  ────────► │ next id, put into the set  │
+//!   end    ────────► │ taken out; last end + 1    │ ──► last, low: read without the latch
+//!   open   ────────► │ the set is copied          │ ──► view
+//!                    └────────────────────────────┘
+//! ```
+//!
+//! This is what the variants that copy have in common; what they differ in is an [`ActiveSet`].
+//! An end is seen by a view when it came before the view to the latch. So all views agree on one
+//! order of ends, and the answer of a view never changes.
+
+use std::sync::Arc;
+
+use crate::ids::{Csn, TrxId};
+use crate::meter::{Counter, Meter};
+use crate::sync::atomic::{AtomicU64, Ordering};
+
+use super::latch::{Clock, Held, Latch};
+use super::view::View;
+
+/// Which transactions are active. Changed and copied under the latch alone.
+pub(super) trait ActiveSet {
+    /// Takes in an id above all that it ever had.
+    fn begin(&mut self, id: u64);
+    /// Takes one out.
+    ///
+    /// # Panics
+    /// If it is not there.
+    fn end(&mut self, id: u64);
+    /// The lowest one.
+    fn lowest(&self) -> Option<u64>;
+    /// Copies the set into a view whose `high` is set. Gives the number of bytes.
+    fn copy(&self, view: &mut View) -> usize;
+    /// Ids that were moved from one part of the set to another since this was asked last.
+    fn moved(&mut self) -> u64;
+    /// Whether a view sees a writer from its `low` up to, but without, its `high`.
+    fn sees(view: &View, writer: u64) -> bool;
+}
+
+/// A set under its latch.
+#[derive(Debug)]
+pub(super) struct Copied<S> {
+    inside: Latch<Inside<S>>,
+    ends: Ends,
+}
+
+#[derive(Debug)]
+pub(super) struct Inside<S> {
+    set: S,
+    next: u64,
+}
+
+/// What is read without the latch and written under it.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Ends {
+    /// The number of the last end.
+    last: AtomicU64,
+    /// The lowest active id, or the next one if there is none.
+    low: AtomicU64,
+}
+
+impl<S: ActiveSet> Copied<S> {
+    pub(super) fn new(set: S, meter: Arc<Meter>, clock: Option<Clock>) -> Copied<S> {
+        let next = TrxId::NOBODY.0 + 1;
+        Copied {
+            inside: Latch::new(Inside { set, next }, meter, clock),
+            ends: Ends { last: AtomicU64::new(0), low: AtomicU64::new(next) },
+        }
+    }
+
+    pub(super) fn begin(&self, meter: &Meter) -> TrxId {
+        let mut inside = self.inside.take();
+        let id = inside.next;
+        inside.next += 1;
+        inside.set.begin(id);
+        let moved = inside.set.moved();
+        drop(inside);
+        if moved > 0 {
+            meter.add(Counter::Demotions, moved);
+        }
+        TrxId(id)
+    }
+
+    pub(super) fn end(&self, trx: TrxId) -> Csn {
+        let mut inside = self.inside.take();
+        inside.set.end(trx.0);
+        let low = inside.set.lowest().unwrap_or(inside.next);
+        let csn = self.last() + 1;
+        self.ends.low.store(low, Ordering::Release);
+        self.ends.last.store(csn, Ordering::Release);
+        Csn(csn)
+    }
+
+    #[inline]
+    pub(super) fn open(&self, view: &mut View, meter: &Meter) {
+        let inside = self.inside.take();
+        view.low = self.ends.low.load(Ordering::Relaxed);
+        view.high = inside.next;
+        view.csn = self.ends.last.load(Ordering::Relaxed);
+        view.slot.announce(view.csn, view.low);
+        let bytes = inside.set.copy(view);
+        drop(inside);
+        meter.add(Counter::ViewBytes, bytes as u64);
+    }
+
+    #[inline]
+    pub(super) fn sees(view: &View, writer: u64) -> bool {
+        if writer < view.low || writer == view.own {
+            true
+        } else if writer >= view.high {
+            false
+        } else {
+            S::sees(view, writer)
+        }
+    }
+
+    /// The number of the last end.
+    pub(super) fn last(&self) -> u64 {
+        self.ends.last.load(Ordering::Acquire)
+    }
+
+    /// A view that is opened from now on sees all writers below.
+    pub(super) fn low(&self) -> u64 {
+        self.ends.low.load(Ordering::Acquire)
+    }
+
+    pub(super) fn latch(&self) -> Held<'_, Inside<S>> {
+        self.inside.take()
+    }
+
+    /// Gives no id below `next`, so that ids lie far apart.
+    #[cfg(test)]
+    pub(super) fn skip_to(&self, next: u64) {
+        let mut inside = self.inside.take();
+        inside.next = inside.next.max(next);
+        let low = inside.set.lowest().unwrap_or(inside.next);
+        self.ends.low.store(low, Ordering::Release);
+    }
+}

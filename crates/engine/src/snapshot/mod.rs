@@ -1,0 +1,254 @@
+//! What a consistent read may see: four ways to know who was active when it began.
+//!
+//! ```text
+//!   begin_write ──► id ─────────────── writes versions ───────────────► end ──► csn
+//!                    active: hidden from every view that is opened       │ seen by every view
+//!                    until ···········································► ┘ that is opened after
+//!
+//!   open_view    what is copied            latch         a look at a writer
+//!     vector     all active ids            yes           binary search
+//!     hybrid     bits of recent ids        yes           one bit
+//!     cached     nothing, if nobody ended  only if not   binary search
+//!     csn        one number                no            look-up of its end
+//! ```
+//!
+//! A row version is stamped with the id of its writer; a reader takes the newest one whose writer
+//! its view sees. All four ways give the same answers to the same history: a view sees whoever
+//! ended before it was opened, and what was written by its own transaction.
+//!
+//! A rolled-back transaction ends like any other, after its versions are gone.
+//!
+//! What no view needs any more can be told in two ways. [`TrxSys::horizon`] is an id: all writers
+//! below are seen by everybody. One idle writer holds it back for ever.
+//! [`TrxSys::settled`] is a number of an end, as InnoDB's purge uses: who ended up to it is seen by
+//! everybody, whatever their ids are.
+
+mod active;
+mod cached;
+mod csn;
+mod hybrid;
+mod latch;
+mod registry;
+mod vector;
+mod view;
+
+use std::sync::Arc;
+
+use dbdyno_model::Design;
+use dbdyno_model::design;
+
+use crate::ids::{Csn, TrxId};
+use crate::meter::{Counter, Meter};
+use crate::sync::atomic::{AtomicU64, Ordering};
+
+use self::active::Copied;
+use self::cached::Cached;
+use self::csn::Numbers;
+use self::hybrid::Hybrid;
+pub use self::latch::Clock;
+use self::registry::Registry;
+use self::vector::Vector;
+use self::view::OpenViews;
+pub use self::view::View;
+
+/// Who writes, who ended, and who may see what.
+#[derive(Debug)]
+pub struct TrxSys {
+    way: Way,
+    close: design::ViewClose,
+    registry: Registry,
+    views: OpenViews,
+    known: Known,
+    meter: Arc<Meter>,
+}
+
+/// The variants of [`design::View`].
+#[derive(Debug)]
+enum Way {
+    Vector(Copied<Vector>),
+    Hybrid(Copied<Hybrid>),
+    Cached(Cached),
+    Csn(Numbers),
+}
+
+/// The farthest that was ever told. It stays true, since views that come see no less.
+#[derive(Debug)]
+#[repr(align(128))]
+struct Known {
+    horizon: AtomicU64,
+    settled: AtomicU64,
+}
+
+/// Evaluates one expression for the variants that copy and one for that which does not.
+macro_rules! dispatch {
+    ($way:expr, $copied:ident => $for_copied:expr, $numbers:ident => $for_numbers:expr) => {
+        match $way {
+            Way::Vector($copied) => $for_copied,
+            Way::Hybrid($copied) => $for_copied,
+            Way::Cached(Cached { copied: $copied }) => $for_copied,
+            Way::Csn($numbers) => $for_numbers,
+        }
+    };
+}
+
+impl TrxSys {
+    /// Nobody has written yet.
+    pub fn new(design: &Design, meter: Arc<Meter>) -> TrxSys {
+        TrxSys::build(design, meter, None, Sizes::default())
+    }
+
+    /// The same, and the time for which the latch is held is counted by this clock.
+    pub fn timed(design: &Design, meter: Arc<Meter>, clock: Clock) -> TrxSys {
+        TrxSys::build(design, meter, Some(clock), Sizes::default())
+    }
+
+    fn build(design: &Design, meter: Arc<Meter>, clock: Option<Clock>, sizes: Sizes) -> TrxSys {
+        let for_way = Arc::clone(&meter);
+        let way = match design.view {
+            design::View::Vector => Way::Vector(Copied::new(Vector::default(), for_way, clock)),
+            design::View::Hybrid => {
+                Way::Hybrid(Copied::new(Hybrid::new(sizes.window), for_way, clock))
+            }
+            design::View::Cached => Way::Cached(Cached::new(for_way, clock)),
+            design::View::Csn => Way::Csn(Numbers::new(sizes.ring, for_way, clock)),
+        };
+        TrxSys {
+            way,
+            close: design.view_close,
+            registry: Registry::new(design.trx_shards),
+            views: OpenViews::default(),
+            known: Known { horizon: AtomicU64::new(0), settled: AtomicU64::new(0) },
+            meter,
+        }
+    }
+
+    /// A transaction is about to write for the first time. Nobody but itself sees what it writes
+    /// until it has ended.
+    pub fn begin_write(&self) -> TrxId {
+        let oldest = |now| self.settled_by(now);
+        let trx = dispatch!(&self.way,
+            copied => copied.begin(&self.meter),
+            numbers => numbers.begin(oldest, &self.meter));
+        self.registry.begin(trx);
+        trx
+    }
+
+    /// It has committed and will not be lost, or has rolled back and left nothing behind. Views
+    /// that are opened from now on see it.
+    ///
+    /// # Panics
+    /// If it is not active.
+    pub fn end(&self, trx: TrxId) -> Csn {
+        let csn = dispatch!(&self.way, copied => copied.end(trx), numbers => numbers.end(trx));
+        self.registry.end(trx);
+        csn
+    }
+
+    /// Whether it began and has not ended. Once this is false, views that are opened see it.
+    pub fn is_active(&self, trx: TrxId) -> bool {
+        self.registry.contains(trx)
+    }
+
+    /// A view that is closed. It belongs to this system of transactions and to no other.
+    pub fn view(&self) -> View {
+        self.views.view()
+    }
+
+    /// Lets the view see whoever ended until now, and `own`. A view that began without one may
+    /// [`View::adopt`] it later.
+    ///
+    /// # Panics
+    /// If the view is open.
+    #[inline]
+    pub fn open_view(&self, own: Option<TrxId>, view: &mut View) {
+        assert!(!view.open, "a view is closed before it is opened again");
+        view.own = own.unwrap_or(TrxId::NOBODY).0;
+        view.open = true;
+        self.meter.count(Counter::Views);
+        match &self.way {
+            Way::Vector(vector) => vector.open(view, &self.meter),
+            Way::Hybrid(hybrid) => hybrid.open(view, &self.meter),
+            Way::Cached(cached) => cached.open(view, &self.meter),
+            Way::Csn(numbers) => numbers.open(view),
+        }
+    }
+
+    /// The view needs nothing any more. Nothing happens to one that is closed.
+    #[inline]
+    pub fn close_view(&self, view: &mut View) {
+        if !view.open {
+            return;
+        }
+        match self.close {
+            design::ViewClose::Unlatched => view.mark_closed(),
+            design::ViewClose::Latched => dispatch!(&self.way,
+            copied => {
+                let _held = copied.latch();
+                view.mark_closed();
+            },
+            numbers => {
+                let _held = numbers.latch();
+                view.mark_closed();
+            }),
+        }
+    }
+
+    /// Whether an open view sees what `writer` wrote.
+    #[inline]
+    pub fn sees(&self, view: &View, writer: TrxId) -> bool {
+        debug_assert!(view.open, "a closed view sees nothing");
+        match &self.way {
+            Way::Hybrid(_) => Copied::<Hybrid>::sees(view, writer.0),
+            Way::Csn(numbers) => numbers.sees(view, writer.0),
+            Way::Vector(_) | Way::Cached(_) => Copied::<Vector>::sees(view, writer.0),
+        }
+    }
+
+    /// Every view, open or to come, sees all writers below. Never less than before. Costs a look
+    /// at each view that there is.
+    pub fn horizon(&self) -> TrxId {
+        let horizon = dispatch!(&self.way,
+            copied => self.views.lowest_id(copied.low()),
+            numbers => numbers.settle(self.settled_by(numbers.last())));
+        TrxId(horizon.max(self.known.horizon.fetch_max(horizon, Ordering::AcqRel)))
+    }
+
+    /// Every view, open or to come, sees whoever ended up to this one. Never less than before.
+    /// Costs a look at each view that there is.
+    pub fn settled(&self) -> Csn {
+        let now = dispatch!(&self.way, copied => copied.last(), numbers => numbers.last());
+        Csn(self.settled_by(now))
+    }
+
+    fn settled_by(&self, now: u64) -> u64 {
+        let settled = self.views.lowest_csn(now);
+        settled.max(self.known.settled.fetch_max(settled, Ordering::AcqRel))
+    }
+
+    /// Gives no id below `next`, so that ids lie far apart.
+    #[cfg(test)]
+    fn skip_to(&self, next: u64) {
+        let oldest = |now| self.settled_by(now);
+        dispatch!(&self.way,
+            copied => copied.skip_to(next),
+            numbers => numbers.skip_to(next, oldest, &self.meter));
+    }
+}
+
+/// How many ids the variants keep at hand.
+#[derive(Clone, Copy, Debug)]
+struct Sizes {
+    /// Of the bitmap in `hybrid`.
+    window: usize,
+    /// Of the ring in `csn`.
+    ring: usize,
+}
+
+impl Default for Sizes {
+    fn default() -> Sizes {
+        Sizes { window: hybrid::WINDOW_IDS, ring: csn::RING_IDS }
+    }
+}
+
+#[cfg(test)]
+mod tests;
