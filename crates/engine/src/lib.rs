@@ -20,6 +20,7 @@ pub mod error;
 pub mod ids;
 pub mod index;
 pub mod key;
+pub mod lock;
 pub mod meter;
 pub mod row;
 pub mod snapshot;

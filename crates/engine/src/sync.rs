@@ -10,6 +10,8 @@
 //! and atomics from here, and nothing else of the engine uses `std::sync` for more than `Arc`.
 //! A poisoned mutex means that a thread panicked over a broken invariant; everyone else follows.
 
+use std::time::Duration;
+
 #[cfg(loom)]
 pub use loom::sync::atomic;
 #[cfg(loom)]
@@ -32,3 +34,31 @@ pub use std::sync::atomic;
 pub use std::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 #[cfg(not(any(loom, shuttle)))]
 pub use std::thread;
+
+/// Sleeps on a condition while `waiting` holds, or as long as `patience`. Loom and shuttle have no
+/// time: there nobody's patience ends.
+#[cfg(not(loom))]
+pub fn wait_while<'a, T>(
+    condition: &Condvar,
+    guard: MutexGuard<'a, T>,
+    patience: Duration,
+    waiting: impl FnMut(&mut T) -> bool,
+) -> MutexGuard<'a, T> {
+    condition.wait_timeout_while(guard, patience, waiting).expect(POISONED).0
+}
+
+/// The same for loom.
+#[cfg(loom)]
+pub fn wait_while<'a, T>(
+    condition: &Condvar,
+    mut guard: MutexGuard<'a, T>,
+    _patience: Duration,
+    mut waiting: impl FnMut(&mut T) -> bool,
+) -> MutexGuard<'a, T> {
+    while waiting(&mut guard) {
+        guard = condition.wait(guard).expect(POISONED);
+    }
+    guard
+}
+
+const POISONED: &str = "nobody panics who holds what is waited for";

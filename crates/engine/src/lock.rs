@@ -1,0 +1,404 @@
+//! Locks: who may touch a row, or put one into a gap.
+//!
+//! ```text
+//!        gap before b    gap before d      gap after the last key
+//!   ──────────────────┬─────────────────┬────────────────────────
+//!                     b                 d                 supremum
+//!                     └── next-key lock ┘
+//!
+//!   (index, key) ──hash──► one of n shards, each with a latch ──► queue: granted │ waiting
+//! ```
+//!
+//! Locks are on keys of an index, whether there is a row or not, and on what lies after the last
+//! key; a lock of a key may mean the record, the gap before it, or both. Which locks exclude each
+//! other is the table in `claim`; in which order waiters get them is the `schedule`; what happens
+//! when transactions wait for each other is `deadlock`. A request takes one latch. Only a gap that
+//! is parted or joined, and the printing of a deadlock that is noisy, take more, in the order of
+//! shards.
+//!
+//! Who holds a latch of an index never waits for a lock: it tries, and on a conflict gives the
+//! latch back, waits, and looks again, since the rows may be others by then.
+
+mod claim;
+mod deadlock;
+mod queue;
+mod schedule;
+mod shard;
+mod trx;
+mod witness;
+
+#[cfg(test)]
+mod tests;
+
+use std::io;
+use std::time::Duration;
+
+use dbdyno_model::Design;
+use dbdyno_model::design::DeadlockPrint;
+
+pub use trx::LockTrx;
+
+use crate::error::{EngineError, Result};
+use crate::ids::{IndexId, TableId};
+use crate::meter::{Counter, Meter};
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{Arc, Mutex, MutexGuard};
+use claim::Claim;
+use queue::Met;
+use schedule::Policy;
+use shard::{Address, Shard, Spot};
+use trx::State;
+use witness::Witness;
+
+/// What of a key is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// The record, and not the gap before it.
+    Record,
+    /// The gap before it: nothing may be put there. Never waits, whatever its mode.
+    Gap,
+    /// Both.
+    NextKey,
+    /// The wish to put a key into the gap before it. Waits for gap locks and is not kept.
+    InsertIntention,
+}
+
+/// Whether others may hold the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// They may.
+    Shared,
+    /// They may not.
+    Exclusive,
+}
+
+/// How a table is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableMode {
+    /// Rows will be locked in shared mode.
+    IntentShared,
+    /// Rows will be locked in exclusive mode.
+    IntentExclusive,
+    /// All of it, shared.
+    Shared,
+    /// All of it.
+    Exclusive,
+}
+
+/// A place in an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// A key, whether there is a row or not.
+    Key(&'a [u8]),
+    /// After the last key: a gap and no record.
+    Supremum,
+}
+
+/// How a lock came to be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Held {
+    /// It was asked for and granted. Of an insert intention nothing is held.
+    Fresh,
+    /// The transaction held this or more before.
+    Before,
+}
+
+/// Somebody else has, or waits for, what excludes this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conflict;
+
+/// The lock table.
+#[derive(Debug)]
+pub struct LockSys {
+    shards: Box<[Latched]>,
+    policy: Policy,
+    print: DeadlockPrint,
+    patience: Duration,
+    next: AtomicU64,
+    witness: Mutex<Witness>,
+    meter: Arc<Meter>,
+}
+
+/// Two cache lines: processors fetch lines in pairs.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Latched(Mutex<Shard>);
+
+impl LockSys {
+    /// A lock table of that design. Deadlocks are written to `witness`, if at all; whoever waits
+    /// longer than `patience` gives up.
+    pub fn new(
+        design: &Design,
+        meter: Arc<Meter>,
+        witness: Box<dyn io::Write + Send>,
+        patience: Duration,
+    ) -> LockSys {
+        LockSys {
+            shards: (0..design.lock_shards).map(|_| Latched::default()).collect(),
+            policy: Policy::new(design.schedule),
+            print: design.deadlock_print,
+            patience,
+            next: AtomicU64::new(1),
+            witness: Mutex::new(Witness::new(witness)),
+            meter,
+        }
+    }
+
+    /// A transaction that holds nothing yet. One thread at a time asks for its locks.
+    pub fn begin(&self) -> Arc<LockTrx> {
+        Arc::new(LockTrx::new(self.next.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Locks a table, and waits for it.
+    ///
+    /// # Errors
+    /// [`EngineError::Deadlock`] and [`EngineError::LockWaitTimeout`], as [`LockSys::lock`].
+    pub fn lock_table(&self, trx: &Arc<LockTrx>, table: TableId, mode: TableMode) -> Result<()> {
+        self.acquire(trx, Spot::table(table), Claim::of_table(mode)).map(|_| ())
+    }
+
+    /// Locks a place without waiting. A conflict is not counted as a request: who meets one comes
+    /// again with [`LockSys::lock`].
+    ///
+    /// # Errors
+    /// [`Conflict`] when it would have to wait.
+    ///
+    /// # Panics
+    /// When [`Kind::Record`] is asked for at the supremum.
+    pub fn try_lock(
+        &self,
+        trx: &Arc<LockTrx>,
+        index: IndexId,
+        place: Place<'_>,
+        kind: Kind,
+        mode: Mode,
+    ) -> std::result::Result<Held, Conflict> {
+        let claim = Claim::of_row(place, kind, mode);
+        let spot = Spot::row(index, place);
+        let (hash, number) = self.part(spot);
+        let met = self.latch(number).request(trx, spot, hash, claim, number).0;
+        if met != Met::Conflict {
+            self.meter.count(Counter::LockRequests);
+        }
+        held(met)
+    }
+
+    /// Locks a place, and waits for it. Latches of indexes must not be held.
+    ///
+    /// # Errors
+    /// [`EngineError::Deadlock`] when this transaction was chosen to be rolled back; it still holds
+    /// its locks, and others wait for them. [`EngineError::LockWaitTimeout`] when it took too long.
+    ///
+    /// # Panics
+    /// When [`Kind::Record`] is asked for at the supremum.
+    pub fn lock(
+        &self,
+        trx: &Arc<LockTrx>,
+        index: IndexId,
+        place: Place<'_>,
+        kind: Kind,
+        mode: Mode,
+    ) -> Result<Held> {
+        let claim = Claim::of_row(place, kind, mode);
+        self.acquire(trx, Spot::row(index, place), claim)
+    }
+
+    /// Gives one lock back before the transaction ends; what is not held is not missed.
+    pub fn unlock(
+        &self,
+        trx: &Arc<LockTrx>,
+        index: IndexId,
+        place: Place<'_>,
+        kind: Kind,
+        mode: Mode,
+    ) {
+        let claim = Claim::of_row(place, kind, mode);
+        let spot = Spot::row(index, place);
+        let (hash, number) = self.part(spot);
+        let mut wake = Vec::new();
+        {
+            let mut shard = self.latch(number);
+            let Some(slot) = shard.find(spot, hash) else {
+                return;
+            };
+            let at = Address { shard: number, slot };
+            if shard.queue(slot).give_back(trx, claim) {
+                let mut held = trx.held();
+                let place = held.iter().rposition(|held| *held == at);
+                held.swap_remove(place.expect("what is granted is held"));
+            }
+            shard.queue(slot).settle(self.policy, at, &mut wake);
+            shard.tidy(slot);
+        }
+        self.wake(&wake);
+    }
+
+    /// Locks the gap before `to` for all that lock the gap before `from`. To be called under the
+    /// latch of the index when a key was put into a gap (from the next key to the new one), or is
+    /// taken out of the index (from that key to the next). Records stay locked by their keys.
+    pub fn inherit_gap(&self, index: IndexId, from: Place<'_>, to: Place<'_>) {
+        let (from, to) = (Spot::row(index, from), Spot::row(index, to));
+        let [(from_hash, from_number), (to_hash, to_number)] =
+            [from, to].map(|spot| self.part(spot));
+        let locks_gap = |shard: &mut Shard| {
+            let slot = shard.find(from, from_hash)?;
+            shard.queue(slot).gap_holders().next().map(|_| slot)
+        };
+        if locks_gap(&mut self.latch(from_number)).is_none() {
+            return;
+        }
+        let mut exposed = Vec::new();
+        {
+            let mut pair = self.latch_two(from_number, to_number);
+            let Some(slot) = locks_gap(pair.first()) else {
+                return;
+            };
+            let heirs: Vec<_> = pair.first().queue(slot).gap_holders().cloned().collect();
+            let shard = pair.second();
+            let slot = shard.find_or_make(to, to_hash);
+            let queue = shard.queue(slot);
+            for heir in &heirs {
+                queue.grant(heir, Claim::GAP, Address { shard: to_number, slot });
+            }
+            exposed.extend(queue.inserters().cloned());
+        }
+        for inserter in &exposed {
+            self.resolve(inserter);
+        }
+    }
+
+    /// Gives all locks back, and forgets what was written.
+    pub fn release_all(&self, trx: &Arc<LockTrx>) {
+        trx.forget_changes();
+        let mut wake = Vec::new();
+        loop {
+            // What is inherited meanwhile comes into the list that is looked at next.
+            let held = std::mem::take(&mut *trx.held());
+            if held.is_empty() {
+                return;
+            }
+            for run in held.chunk_by(|one, other| one.shard == other.shard) {
+                let mut shard = self.latch(run[0].shard);
+                for &at in run {
+                    let queue = shard.queue(at.slot);
+                    queue.give_all_back(trx);
+                    queue.settle(self.policy, at, &mut wake);
+                    shard.tidy(at.slot);
+                }
+                drop(shard);
+                self.wake(&wake);
+                wake.clear();
+            }
+        }
+    }
+
+    fn acquire(&self, trx: &Arc<LockTrx>, spot: Spot<'_>, claim: Claim) -> Result<Held> {
+        self.meter.count(Counter::LockRequests);
+        let (hash, number) = self.part(spot);
+        let mut shard = self.latch(number);
+        let (met, at) = shard.request(trx, spot, hash, claim, number);
+        if let Ok(held) = held(met) {
+            return Ok(held);
+        }
+        let queue = shard.queue(at.slot);
+        let place = queue.enqueue(trx, claim, at);
+        self.meter.count(Counter::LockWaits);
+        self.meter.add(Counter::LockWaitDepth, queue.depth() as u64);
+        let may_be_deadlock = queue.is_blocked_by_one_that_waits(place);
+        drop(shard);
+        if may_be_deadlock {
+            self.resolve(trx);
+        }
+        self.sleep(trx, at)
+    }
+
+    /// Sleeps until a lock is granted or will not be.
+    fn sleep(&self, trx: &Arc<LockTrx>, at: Address) -> Result<Held> {
+        if trx.sleep(self.patience) == State::Waiting(at) {
+            let mut wake = Vec::new();
+            self.dismiss(trx, at, State::Running, &mut wake);
+            self.wake(&wake);
+        }
+        match trx.resume() {
+            State::Granted => Ok(Held::Fresh),
+            State::Victim => Err(EngineError::Deadlock),
+            State::Running => {
+                self.meter.count(Counter::LockTimeouts);
+                Err(EngineError::LockWaitTimeout)
+            }
+            State::Waiting(_) => unreachable!("whoever is not in the queue does not wait"),
+        }
+    }
+
+    /// Takes one that waits out of its queue, if it still waits there.
+    fn dismiss(
+        &self,
+        trx: &Arc<LockTrx>,
+        at: Address,
+        ended: State,
+        wake: &mut Vec<Arc<LockTrx>>,
+    ) -> bool {
+        let mut shard = self.latch(at.shard);
+        let queue = shard.queue(at.slot);
+        let dismissed = queue.dismiss(trx, ended);
+        if dismissed {
+            queue.settle(self.policy, at, wake);
+            shard.tidy(at.slot);
+        }
+        dismissed
+    }
+
+    fn wake(&self, granted: &[Arc<LockTrx>]) {
+        granted.iter().for_each(|trx| trx.wake());
+    }
+
+    /// Hash and shard of a place.
+    fn part(&self, spot: Spot<'_>) -> (u64, u32) {
+        let hash = spot.hash();
+        (hash, (((hash >> 32) * self.shards.len() as u64) >> 32) as u32)
+    }
+
+    fn latch(&self, shard: u32) -> MutexGuard<'_, Shard> {
+        self.meter.count(Counter::LockLatches);
+        self.shards[shard as usize].0.lock().expect("nobody panics who holds a latch")
+    }
+
+    /// Latches two shards, in their order.
+    fn latch_two(&self, one: u32, other: u32) -> Pair<'_> {
+        if one == other {
+            return Pair { first: self.latch(one), second: None };
+        }
+        let low = self.latch(one.min(other));
+        let high = self.latch(one.max(other));
+        let (first, second) = if one < other { (low, high) } else { (high, low) };
+        Pair { first, second: Some(second) }
+    }
+
+    fn latch_all(&self) -> Vec<MutexGuard<'_, Shard>> {
+        (0..self.shards.len() as u32).map(|shard| self.latch(shard)).collect()
+    }
+}
+
+/// Two latched shards, which may be one.
+struct Pair<'a> {
+    first: MutexGuard<'a, Shard>,
+    second: Option<MutexGuard<'a, Shard>>,
+}
+
+impl Pair<'_> {
+    fn first(&mut self) -> &mut Shard {
+        &mut self.first
+    }
+
+    fn second(&mut self) -> &mut Shard {
+        self.second.as_mut().unwrap_or(&mut self.first)
+    }
+}
+
+fn held(met: Met) -> std::result::Result<Held, Conflict> {
+    match met {
+        Met::Before => Ok(Held::Before),
+        Met::Granted => Ok(Held::Fresh),
+        Met::Conflict => Err(Conflict),
+    }
+}

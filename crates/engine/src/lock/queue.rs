@@ -1,0 +1,283 @@
+//! One place: who holds what there, and who waits in which order.
+//!
+//! ```text
+//!   granted   T3: S   T7: S + gap          no two of them exclude each other
+//!   waiting   T7: X │ T9: X   T4: S   T8: insert intention
+//!             ──────┴────────────────      in the order of their coming; who holds something
+//!              first  later                here and wants more stands before the others
+//! ```
+//!
+//! A newcomer waits for claims that were granted and, so that nobody is passed over for ever,
+//! behind claims that wait. Whoever holds something here and wants more does not wait behind
+//! others: they wait for it already. What waits is granted in the order of the schedule.
+//! Nothing here knows latches or threads.
+
+use super::claim::Claim;
+use super::schedule::{Policy, Stood};
+use super::shard::Address;
+use super::trx::{LockTrx, State};
+use crate::sync::Arc;
+use crate::sync::atomic::Ordering;
+
+/// Holders and waiters of one place.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    granted: Vec<Grant>,
+    waiting: Vec<Waiter>,
+}
+
+/// What one transaction holds here.
+#[derive(Debug)]
+pub(super) struct Grant {
+    pub(super) trx: Arc<LockTrx>,
+    pub(super) claim: Claim,
+}
+
+/// What one transaction waits for here.
+#[derive(Debug)]
+pub(super) struct Waiter {
+    pub(super) trx: Arc<LockTrx>,
+    pub(super) claim: Claim,
+    /// Which wait of its transaction this is.
+    pub(super) round: u64,
+    /// It holds something here.
+    pub(super) wants_more: bool,
+}
+
+/// What a request meets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Met {
+    /// It was held before.
+    Before,
+    /// It is granted now.
+    Granted,
+    /// It has to wait.
+    Conflict,
+}
+
+impl Queue {
+    /// Grants a claim if it need not wait.
+    pub(super) fn request(&mut self, trx: &Arc<LockTrx>, claim: Claim, at: Address) -> Met {
+        let mut own = None;
+        let mut waits = false;
+        for (index, grant) in self.granted.iter().enumerate() {
+            if grant.trx.is(trx) {
+                if claim.is_covered_by(grant.claim) {
+                    return Met::Before;
+                }
+                own = Some(index);
+            } else {
+                waits |= claim.waits_for(grant.claim);
+            }
+        }
+        let wants_more = own.is_some_and(|own| self.granted[own].claim.goes_first());
+        if !wants_more {
+            waits |= self.waiting.iter().any(|waiter| claim.waits_behind(waiter.claim));
+        }
+        if waits {
+            return Met::Conflict;
+        }
+        match own {
+            Some(own) => self.granted[own].claim = self.granted[own].claim.and(claim.kept()),
+            None => self.add(trx, claim.kept(), at),
+        }
+        Met::Granted
+    }
+
+    /// Puts a claim that has to wait where it belongs; the place among those that wait. The
+    /// transaction begins to wait.
+    pub(super) fn enqueue(&mut self, trx: &Arc<LockTrx>, claim: Claim, at: Address) -> usize {
+        let held = self.granted.iter().find(|grant| grant.trx.is(trx));
+        let wants_more = held.is_some_and(|held| held.claim.goes_first());
+        let round = trx.begin_wait(at);
+        let waiter = Waiter { trx: Arc::clone(trx), claim, round, wants_more };
+        let index = match wants_more {
+            true => self.waiting.iter().take_while(|before| before.wants_more).count(),
+            false => self.waiting.len(),
+        };
+        self.waiting.insert(index, waiter);
+        self.point_at_blocker(index);
+        index
+    }
+
+    /// How many wait.
+    pub(super) fn depth(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Where a transaction stands among those that wait.
+    pub(super) fn place_of(&self, trx: &Arc<LockTrx>) -> Option<usize> {
+        self.waiting.iter().position(|waiter| waiter.trx.is(trx))
+    }
+
+    /// Takes one that waits out of the queue and ends its wait.
+    pub(super) fn dismiss(&mut self, trx: &Arc<LockTrx>, ended: State) -> bool {
+        let Some(place) = self.place_of(trx) else {
+            return false;
+        };
+        self.waiting.remove(place);
+        trx.end_wait(ended);
+        true
+    }
+
+    /// Takes away what a transaction holds of that; whether it holds nothing here any more.
+    pub(super) fn give_back(&mut self, trx: &Arc<LockTrx>, claim: Claim) -> bool {
+        let Some(own) = self.granted.iter().position(|grant| grant.trx.is(trx)) else {
+            return false;
+        };
+        self.granted[own].claim = self.granted[own].claim.without(claim);
+        let nothing = self.granted[own].claim.is_none();
+        if nothing {
+            self.granted.swap_remove(own);
+        }
+        nothing
+    }
+
+    /// Takes away all that a transaction holds here.
+    pub(super) fn give_all_back(&mut self, trx: &Arc<LockTrx>) {
+        let own = self.granted.iter().position(|grant| grant.trx.is(trx));
+        self.granted.swap_remove(own.expect("what is held is granted"));
+    }
+
+    /// Grants what need not wait any more, in the order of the schedule; adds whom to wake.
+    pub(super) fn settle(&mut self, policy: Policy, at: Address, wake: &mut Vec<Arc<LockTrx>>) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let weight = |waiter: &Waiter| waiter.trx.weight.load(Ordering::Relaxed);
+        let order = policy.order(self.waiting.iter().map(weight));
+        let mut stood = Stood::default();
+        let woken = wake.len();
+        for place in order {
+            let waiter = &self.waiting[place];
+            let behind = !waiter.wants_more && stood.stop(place, waiter.claim);
+            if behind || self.is_excluded(waiter) {
+                stood.stay(place, waiter.claim);
+                continue;
+            }
+            let (trx, claim) = (Arc::clone(&waiter.trx), waiter.claim);
+            self.grant(&trx, claim, at);
+            trx.end_wait(State::Granted);
+            wake.push(trx);
+        }
+        let granted = &wake[woken..];
+        if granted.is_empty() {
+            return;
+        }
+        self.waiting.retain(|waiter| !granted.iter().any(|trx| trx.is(&waiter.trx)));
+        if policy.weighs() {
+            (0..self.waiting.len()).for_each(|place| self.point_at_blocker(place));
+        }
+    }
+
+    /// Everyone for whom the waiter at `place` waits, also by way of others that wait here: who
+    /// waits, and for whom. Nearer ones first; somebody may be named twice.
+    pub(super) fn blockers(&self, place: usize) -> Vec<(&Waiter, Blocker<'_>)> {
+        let mut edges = Vec::new();
+        let mut reached = vec![&self.waiting[place]];
+        for ahead in self.waiting[..place].iter().rev() {
+            let behind =
+                |waiter: &&&Waiter| !waiter.wants_more && waiter.claim.waits_behind(ahead.claim);
+            if let Some(waiter) = reached.iter().find(behind) {
+                edges.push((*waiter, Blocker::Waiter(ahead)));
+                reached.push(ahead);
+            }
+        }
+        for grant in &self.granted {
+            let excluded = |waiter: &&&Waiter| {
+                !waiter.trx.is(&grant.trx) && waiter.claim.waits_for(grant.claim)
+            };
+            if let Some(waiter) = reached.iter().find(excluded) {
+                edges.push((*waiter, Blocker::Holder(grant)));
+            }
+        }
+        edges
+    }
+
+    /// Whether any cycle of waiting could go through the waiter at `place`: all that wait here
+    /// wait for holders in the end.
+    pub(super) fn is_blocked_by_one_that_waits(&self, place: usize) -> bool {
+        let mut blockers = self.blockers(place).into_iter();
+        blockers.any(|(_, by)| matches!(by, Blocker::Holder(grant) if grant.trx.waits()))
+    }
+
+    /// Holders of gaps here.
+    pub(super) fn gap_holders(&self) -> impl Iterator<Item = &Arc<LockTrx>> {
+        self.granted.iter().filter(|grant| grant.claim.has_gap()).map(|grant| &grant.trx)
+    }
+
+    /// Those that wait for a gap.
+    pub(super) fn inserters(&self) -> impl Iterator<Item = &Arc<LockTrx>> {
+        let inserters = self.waiting.iter().filter(|waiter| waiter.claim.asks_to_insert());
+        inserters.map(|waiter| &waiter.trx)
+    }
+
+    /// Gives a claim that excludes nothing that is granted.
+    pub(super) fn grant(&mut self, trx: &Arc<LockTrx>, claim: Claim, at: Address) {
+        match self.granted.iter_mut().find(|grant| grant.trx.is(trx)) {
+            Some(own) => own.claim = own.claim.and(claim.kept()),
+            None => self.add(trx, claim.kept(), at),
+        }
+    }
+
+    pub(super) fn granted(&self) -> &[Grant] {
+        &self.granted
+    }
+
+    pub(super) fn waiting(&self) -> &[Waiter] {
+        &self.waiting
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.granted.is_empty() && self.waiting.is_empty()
+    }
+
+    fn add(&mut self, trx: &Arc<LockTrx>, claim: Claim, at: Address) {
+        if !claim.is_none() {
+            self.granted.push(Grant { trx: Arc::clone(trx), claim });
+            trx.held().push(at);
+        }
+    }
+
+    fn is_excluded(&self, waiter: &Waiter) -> bool {
+        let excludes =
+            |grant: &Grant| !grant.trx.is(&waiter.trx) && waiter.claim.waits_for(grant.claim);
+        self.granted.iter().any(excludes)
+    }
+
+    /// Notes one of those for whom a waiter waits: the first holder, else the nearest waiter.
+    fn point_at_blocker(&mut self, place: usize) {
+        let waiter = &self.waiting[place];
+        let excludes =
+            |grant: &&Grant| !grant.trx.is(&waiter.trx) && waiter.claim.waits_for(grant.claim);
+        let holder = self.granted.iter().find(excludes).map(|grant| &grant.trx);
+        let ahead = || {
+            let ahead = self.waiting[..place].iter().rev();
+            ahead
+                .filter(|ahead| waiter.claim.waits_behind(ahead.claim))
+                .map(|ahead| &ahead.trx)
+                .next()
+        };
+        if let Some(blocker) = holder.or_else(ahead) {
+            waiter.trx.blocked_by.store(blocker.number(), Ordering::Relaxed);
+        }
+    }
+}
+
+/// For whom somebody waits.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Blocker<'a> {
+    /// It holds what is wanted.
+    Holder(&'a Grant),
+    /// It waits for it, and came earlier.
+    Waiter(&'a Waiter),
+}
+
+impl<'a> Blocker<'a> {
+    pub(super) fn trx(self) -> &'a Arc<LockTrx> {
+        match self {
+            Blocker::Holder(grant) => &grant.trx,
+            Blocker::Waiter(waiter) => &waiter.trx,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Who gets a lock that many wait for.
+//!
+//! ```text
+//!   came     T1 X   T2 S   T3 X   T4 S
+//!   weight     1      1      5      1
+//!
+//!   fifo     T1, then T2, then T3, then T4
+//!   cats     T3, then T1, then T2, then T4
+//! ```
+//!
+//! A schedule is an order in which those that wait are looked at. Whoever is excluded by what is
+//! granted stays, and so does whoever is excluded by what somebody wants who was looked at before,
+//! stayed and came earlier (`Stood`). With equal weights both schedules do the same.
+
+pub(super) mod fifo;
+
+use dbdyno_model::design::Schedule;
+
+use super::claim::Claim;
+
+/// The schedule of a lock table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Policy {
+    Fifo,
+}
+
+impl Policy {
+    pub(super) fn new(schedule: Schedule) -> Policy {
+        match schedule {
+            Schedule::Fifo | Schedule::Cats => Policy::Fifo,
+        }
+    }
+
+    /// Whether it is of interest who waits for whom.
+    pub(super) fn weighs(self) -> bool {
+        match self {
+            Policy::Fifo => false,
+        }
+    }
+
+    /// The order in which those that wait are looked at, as places; they stand in the order of
+    /// their coming.
+    pub(super) fn order(self, weights: impl ExactSizeIterator<Item = u64>) -> Order {
+        match self {
+            Policy::Fifo => fifo::order(weights.len()),
+        }
+    }
+}
+
+pub(super) type Order = std::ops::Range<usize>;
+
+/// Those that were looked at and stay: for each single claim, the first place that waits for it.
+#[derive(Debug)]
+pub(super) struct Stood([usize; Claim::SINGLES]);
+
+impl Default for Stood {
+    fn default() -> Stood {
+        Stood([usize::MAX; Claim::SINGLES])
+    }
+}
+
+impl Stood {
+    /// Somebody stays where it is.
+    pub(super) fn stay(&mut self, place: usize, claim: Claim) {
+        for single in claim.singles() {
+            self.0[single] = self.0[single].min(place);
+        }
+    }
+
+    /// Whether somebody who was looked at before and came earlier stops this one.
+    pub(super) fn stop(&self, place: usize, claim: Claim) -> bool {
+        claim.stands_behind().any(|single| self.0[single] < place)
+    }
+}

@@ -1,0 +1,8 @@
+//! Who came first.
+
+use std::ops::Range;
+
+/// The order in which so many that wait are looked at.
+pub(in crate::lock) fn order(waiting: usize) -> Range<usize> {
+    0..waiting
+}

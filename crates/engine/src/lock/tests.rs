@@ -1,0 +1,248 @@
+//! The lock table as a whole: threads that wait, time that runs out, deadlocks.
+
+use super::*;
+use crate::sync::thread;
+
+const INDEX: IndexId = IndexId(7);
+const LONG: Duration = Duration::from_secs(60);
+
+/// What a witness wrote.
+#[derive(Clone, Default)]
+pub(super) struct Paper(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl Paper {
+    pub(super) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl io::Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn table(options: &str, patience: Duration) -> (Arc<LockSys>, Paper) {
+    let pairs = options.split('&').filter_map(|option| option.split_once('='));
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    let design = Design::read(&pairs.map(owned).collect::<Vec<_>>()).unwrap();
+    let paper = Paper::default();
+    let meter = Arc::new(Meter::default());
+    (Arc::new(LockSys::new(&design, meter, Box::new(paper.clone()), patience)), paper)
+}
+
+fn key(name: &str) -> Place<'_> {
+    Place::Key(name.as_bytes())
+}
+
+fn record(locks: &LockSys, trx: &Arc<LockTrx>, name: &str, mode: Mode) -> Result<Held> {
+    locks.lock(trx, INDEX, key(name), Kind::Record, mode)
+}
+
+fn tries(locks: &LockSys, trx: &Arc<LockTrx>, place: Place<'_>, kind: Kind, mode: Mode) -> bool {
+    locks.try_lock(trx, INDEX, place, kind, mode).is_ok()
+}
+
+fn until_it_waits(trx: &LockTrx) {
+    while !trx.waits() {
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn what_is_free_is_granted_and_what_is_held_is_not_asked_for_twice() {
+    let (locks, _) = table("", LONG);
+    let [one, other] = [locks.begin(), locks.begin()];
+    assert_eq!(record(&locks, &one, "a", Mode::Exclusive).unwrap(), Held::Fresh);
+    assert_eq!(record(&locks, &one, "a", Mode::Shared).unwrap(), Held::Before);
+    assert!(!tries(&locks, &other, key("a"), Kind::Record, Mode::Shared));
+    assert!(tries(&locks, &other, key("b"), Kind::Record, Mode::Shared));
+    assert!(one.holds_locks());
+    locks.release_all(&one);
+    assert!(!one.holds_locks());
+    assert!(tries(&locks, &other, key("a"), Kind::Record, Mode::Shared));
+    locks.release_all(&other);
+    let left: usize = locks.latch_all().iter().map(|shard| shard.places()).sum();
+    assert_eq!(left, 0, "nothing is left of what was given back");
+}
+
+#[test]
+fn gaps_keep_keys_out_and_do_not_exclude_each_other() {
+    let (locks, _) = table("lock_shards=1", LONG);
+    let [one, other] = [locks.begin(), locks.begin()];
+    for place in [key("d"), Place::Supremum] {
+        assert!(tries(&locks, &one, place, Kind::NextKey, Mode::Exclusive));
+        assert!(tries(&locks, &other, place, Kind::Gap, Mode::Exclusive));
+        for trx in [&one, &other] {
+            let inserts = tries(&locks, trx, place, Kind::InsertIntention, Mode::Exclusive);
+            assert!(!inserts, "the other one's gap is in the way");
+        }
+    }
+    assert!(!tries(&locks, &other, key("d"), Kind::Record, Mode::Shared));
+    locks.release_all(&one);
+    assert!(tries(&locks, &other, key("d"), Kind::InsertIntention, Mode::Exclusive));
+}
+
+#[test]
+fn a_gap_that_is_parted_or_joined_stays_locked() {
+    let (locks, _) = table("lock_shards=16", LONG);
+    let [owner, other] = [locks.begin(), locks.begin()];
+    assert!(tries(&locks, &owner, Place::Supremum, Kind::Gap, Mode::Shared));
+    locks.inherit_gap(INDEX, Place::Supremum, key("m"));
+    assert!(!tries(&locks, &other, key("m"), Kind::InsertIntention, Mode::Exclusive));
+    assert!(tries(&locks, &other, key("m"), Kind::Record, Mode::Exclusive));
+    locks.unlock(&owner, INDEX, Place::Supremum, Kind::Gap, Mode::Shared);
+    assert!(tries(&locks, &other, Place::Supremum, Kind::InsertIntention, Mode::Exclusive));
+    locks.inherit_gap(INDEX, key("m"), Place::Supremum);
+    assert!(!tries(&locks, &other, Place::Supremum, Kind::InsertIntention, Mode::Exclusive));
+    locks.release_all(&owner);
+    assert!(tries(&locks, &other, Place::Supremum, Kind::InsertIntention, Mode::Exclusive));
+}
+
+#[test]
+fn a_lock_of_a_table_excludes_intentions() {
+    let (locks, _) = table("", Duration::ZERO);
+    let [one, other] = [locks.begin(), locks.begin()];
+    let table = TableId(3);
+    let lock = |trx, mode| locks.lock_table(trx, table, mode);
+    lock(&one, TableMode::IntentExclusive).unwrap();
+    lock(&other, TableMode::IntentExclusive).unwrap();
+    let error = lock(&other, TableMode::Shared).unwrap_err();
+    assert!(matches!(error, EngineError::LockWaitTimeout));
+    locks.release_all(&one);
+    lock(&other, TableMode::Exclusive).unwrap();
+    assert!(lock(&one, TableMode::IntentShared).is_err());
+    assert_eq!(locks.meter.counts().of(Counter::LockTimeouts), 2);
+}
+
+#[test]
+fn who_came_first_is_served_first_and_readers_together() {
+    let (locks, _) = table("", LONG);
+    let owner = locks.begin();
+    record(&locks, &owner, "a", Mode::Exclusive).unwrap();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let modes = [Mode::Exclusive, Mode::Shared, Mode::Shared, Mode::Exclusive];
+    let waiters = modes.map(|mode| {
+        let (locks, order, trx) = (Arc::clone(&locks), Arc::clone(&order), locks.begin());
+        let waiter = Arc::clone(&trx);
+        let thread = thread::spawn(move || {
+            assert_eq!(record(&locks, &waiter, "a", mode).unwrap(), Held::Fresh);
+            order.lock().unwrap().push(mode);
+            locks.release_all(&waiter);
+        });
+        until_it_waits(&trx);
+        thread
+    });
+    assert_eq!(locks.meter.counts().of(Counter::LockWaitDepth), 1 + 2 + 3 + 4);
+    locks.release_all(&owner);
+    waiters.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!(*order.lock().unwrap(), modes);
+}
+
+#[test]
+fn time_runs_out_and_those_behind_go_on() {
+    let (locks, _) = table("", Duration::from_millis(30));
+    let [reader, writer, late] = [locks.begin(), locks.begin(), locks.begin()];
+    record(&locks, &reader, "a", Mode::Shared).unwrap();
+    let error = record(&locks, &writer, "a", Mode::Exclusive).unwrap_err();
+    assert_eq!(error.code(), 1205);
+    assert!(!writer.holds_locks());
+    assert_eq!(record(&locks, &late, "a", Mode::Shared).unwrap(), Held::Fresh);
+    assert_eq!(locks.meter.counts().of(Counter::LockTimeouts), 1);
+}
+
+/// Two that wait for each other; what each of them got.
+fn embrace(locks: &Arc<LockSys>, wrote: [u64; 2]) -> [Result<Held>; 2] {
+    let trxs = [locks.begin(), locks.begin()];
+    for (trx, (name, rows)) in trxs.iter().zip([("a", wrote[0]), ("b", wrote[1])]) {
+        record(locks, trx, name, Mode::Exclusive).unwrap();
+        trx.wrote(rows);
+    }
+    let threads = [(0, "b"), (1, "a")].map(|(number, name)| {
+        let (locks, trx) = (Arc::clone(locks), Arc::clone(&trxs[number]));
+        let waiter = Arc::clone(&trx);
+        let thread = thread::spawn(move || {
+            let got = record(&locks, &waiter, name, Mode::Shared);
+            locks.release_all(&waiter);
+            got
+        });
+        if number == 0 {
+            until_it_waits(&trx);
+        }
+        thread
+    });
+    threads.map(|thread| thread.join().unwrap())
+}
+
+#[test]
+fn of_two_that_wait_for_each_other_the_one_that_did_less_gives_way() {
+    let (locks, paper) = table("deadlock_print=quiet", LONG);
+    let [first, second] = embrace(&locks, [2, 1]);
+    assert!(first.is_ok() && matches!(second, Err(EngineError::Deadlock)));
+    let [first, second] = embrace(&locks, [1, 2]);
+    assert!(second.is_ok() && matches!(first, Err(EngineError::Deadlock)));
+    let [first, second] = embrace(&locks, [1, 1]);
+    assert!(first.is_ok() && second.is_err(), "of equals, who began last");
+    let counts = locks.meter.counts();
+    assert_eq!(counts.of(Counter::Deadlocks), 3);
+    assert_eq!(counts.of(Counter::DeadlockBytes), paper.text().len() as u64);
+    let lines = "deadlock of 2: 2 -> 1 -> 2; 2 gives way\n\
+                 deadlock of 2: 4 -> 3 -> 4; 3 gives way\n\
+                 deadlock of 2: 6 -> 5 -> 6; 6 gives way\n";
+    assert_eq!(paper.text(), lines);
+}
+
+#[test]
+fn two_readers_that_want_to_write_are_a_deadlock() {
+    let (locks, _) = table("", LONG);
+    let [one, other] = [locks.begin(), locks.begin()];
+    record(&locks, &one, "a", Mode::Shared).unwrap();
+    record(&locks, &other, "a", Mode::Shared).unwrap();
+    thread::scope(|scope| {
+        let first = scope.spawn(|| record(&locks, &one, "a", Mode::Exclusive));
+        until_it_waits(&one);
+        assert!(matches!(record(&locks, &other, "a", Mode::Exclusive), Err(EngineError::Deadlock)));
+        locks.release_all(&other);
+        assert_eq!(first.join().unwrap().unwrap(), Held::Fresh);
+    });
+}
+
+#[test]
+fn a_gap_that_is_inherited_may_close_a_cycle() {
+    let (locks, _) = table("", LONG);
+    let [owner, inserter, other] = [locks.begin(), locks.begin(), locks.begin()];
+    locks.lock(&owner, INDEX, key("k"), Kind::Gap, Mode::Shared).unwrap();
+    locks.lock(&other, INDEX, key("n"), Kind::Gap, Mode::Shared).unwrap();
+    record(&locks, &inserter, "x", Mode::Exclusive).unwrap();
+    thread::scope(|scope| {
+        let insert = || locks.lock(&inserter, INDEX, key("n"), Kind::InsertIntention, Mode::Shared);
+        let inserts = scope.spawn(insert);
+        until_it_waits(&inserter);
+        owner.wrote(1);
+        let waits = scope.spawn(|| record(&locks, &owner, "x", Mode::Exclusive));
+        until_it_waits(&owner);
+        locks.inherit_gap(INDEX, key("k"), key("n"));
+        assert!(matches!(inserts.join().unwrap(), Err(EngineError::Deadlock)));
+        locks.release_all(&inserter);
+        waits.join().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_noisy_deadlock_tells_all_locks_of_all_involved() {
+    let (locks, paper) = table("deadlock_print=noisy&lock_shards=8", LONG);
+    assert!(embrace(&locks, [2, 1])[1].is_err());
+    let story = "deadlock of 2: 2 -> 1 -> 2; 2 gives way\n\
+                 transaction 2, worth 2\n\
+                 \x20 waits for record S of index 7 key 61\n\
+                 \x20 holds record X of index 7 key 62\n\
+                 transaction 1, worth 3\n\
+                 \x20 waits for record S of index 7 key 62\n\
+                 \x20 holds record X of index 7 key 61\n";
+    assert_eq!(paper.text(), story);
+}

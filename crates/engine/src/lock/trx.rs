@@ -1,0 +1,138 @@
+//! A transaction as the lock table knows it: what it holds, and the one thing that it waits for.
+//!
+//! ```text
+//!            ┌────────── release ─────────┐
+//!   Running ─┤                            ├─► Running
+//!            └─► Waiting ─► Granted ──────┘
+//!                       └─► Victim ───────► rolled back
+//! ```
+//!
+//! It stops waiting only under the latch of the shard in which it waits, and is taken out of the
+//! queue there by whoever ends its wait; so a wait ends once. The thread sleeps on a mutex and a
+//! condition of its own.
+
+use super::shard::Address;
+use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Arc, Condvar, Mutex, MutexGuard};
+
+/// A transaction that may hold locks. It may be used again when all are released.
+#[derive(Debug)]
+pub struct LockTrx {
+    number: u64,
+    changes: AtomicU64,
+    held: Mutex<Vec<Address>>,
+    wait: Mutex<Wait>,
+    woken: Condvar,
+    waits: AtomicBool,
+    /// How many wait for it, itself included, as far as is known.
+    pub(super) weight: AtomicU64,
+    /// The number of whom it waits for: one of them.
+    pub(super) blocked_by: AtomicU64,
+}
+
+/// What a transaction waits for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wait {
+    /// How often it has waited.
+    pub(super) round: u64,
+    pub(super) state: State,
+}
+
+/// Where it stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Running,
+    Waiting(Address),
+    Granted,
+    Victim,
+}
+
+impl LockTrx {
+    pub(super) fn new(number: u64) -> LockTrx {
+        LockTrx {
+            number,
+            changes: AtomicU64::new(0),
+            held: Mutex::new(Vec::new()),
+            wait: Mutex::new(Wait { round: 0, state: State::Running }),
+            woken: Condvar::new(),
+            waits: AtomicBool::new(false),
+            weight: AtomicU64::new(1),
+            blocked_by: AtomicU64::new(0),
+        }
+    }
+
+    /// Its number among all that ever asked for locks: of two, the larger began later.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Whether it holds any lock: then it is let through the gate.
+    pub fn holds_locks(&self) -> bool {
+        !self.held().is_empty()
+    }
+
+    /// Notes that rows were written, which makes it a dearer victim of a deadlock.
+    pub fn wrote(&self, rows: u64) {
+        self.changes.fetch_add(rows, Ordering::Relaxed);
+    }
+
+    /// Rows written and places locked: what is lost when it is rolled back.
+    pub(super) fn worth(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed) + self.held().len() as u64
+    }
+
+    /// Places at which it holds something.
+    pub(super) fn held(&self) -> MutexGuard<'_, Vec<Address>> {
+        self.held.lock().expect("nobody panics who looks at what is held")
+    }
+
+    pub(super) fn forget_changes(&self) {
+        self.changes.store(0, Ordering::Relaxed);
+    }
+
+    pub(super) fn wait(&self) -> MutexGuard<'_, Wait> {
+        self.wait.lock().expect("nobody panics who looks at a wait")
+    }
+
+    /// Whether it waits, or did a moment ago.
+    pub(super) fn waits(&self) -> bool {
+        self.waits.load(Ordering::SeqCst)
+    }
+
+    /// Begins to wait; the round. The latch of the shard is held.
+    pub(super) fn begin_wait(&self, at: Address) -> u64 {
+        self.waits.store(true, Ordering::SeqCst);
+        let mut wait = self.wait();
+        assert!(wait.state == State::Running, "a transaction waits for one thing at a time");
+        wait.round += 1;
+        wait.state = State::Waiting(at);
+        wait.round
+    }
+
+    /// Says how the wait ended; the latch of the shard is held. The thread is woken later.
+    pub(super) fn end_wait(&self, ended: State) {
+        self.waits.store(false, Ordering::SeqCst);
+        self.wait().state = ended;
+    }
+
+    /// Wakes the thread.
+    pub(super) fn wake(&self) {
+        self.woken.notify_one();
+    }
+
+    /// Sleeps until the wait has ended, or as long as that; says where it stands.
+    pub(super) fn sleep(&self, patience: std::time::Duration) -> State {
+        let waiting = |wait: &mut Wait| matches!(wait.state, State::Waiting(_));
+        let wait = crate::sync::wait_while(&self.woken, self.wait(), patience, waiting);
+        wait.state
+    }
+
+    /// Goes on after a wait; says how it ended.
+    pub(super) fn resume(&self) -> State {
+        std::mem::replace(&mut self.wait().state, State::Running)
+    }
+
+    pub(super) fn is(self: &Arc<LockTrx>, other: &Arc<LockTrx>) -> bool {
+        Arc::ptr_eq(self, other)
+    }
+}
