@@ -12,13 +12,13 @@
 
 use std::path::PathBuf;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dbdyno_load::pin_to;
 use dbdyno_model::{Placement, Processors, Readings};
 use dbdyno_probe::{ServerProbe, ServerSample};
 
-use crate::canary::{self, Ends, Ring};
+use crate::canary::{self, Ends, Ring, now};
 
 /// Repetitions of a canary, of which the median counts.
 const TIMES: usize = 5;
@@ -143,11 +143,6 @@ fn processor_canaries(clients: Processors, ring: &mut Ring) -> [Option<f64>; CAN
 fn used_ns(before: &[Vec<ServerSample>], after: &[Vec<ServerSample>]) -> Option<u64> {
     let servers = before.iter().flatten().zip(after.iter().flatten());
     servers.map(|(before, after)| after.cost_since(before).server_cpu_ns).sum()
-}
-
-#[expect(clippy::disallowed_methods, reason = "a canary is measured where the experiment is")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ fn nanos(duration: Duration) -> u64 {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a canary is measured where the experiment is")]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }
 

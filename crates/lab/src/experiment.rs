@@ -114,7 +114,7 @@ fn take_on(
     if left.rounds_left == 0 {
         lab.store.reopen(&run.id)?;
         let counted = count::carry_out(lab, &run.plan, &run.id);
-        return finish(lab, &run.id, counted);
+        return finish(lab, (&run.plan, &run.id), counted);
     }
     let mut stations = set_up(lab, &run.plan)?;
     for arm in Arm::BOTH {
@@ -170,7 +170,7 @@ fn conduct(
     let down = [test.take_down(Arm::Test), base.take_down(Arm::Base)];
     let (run, _hold, outcome) = driven?;
     let outcome = outcome.and_then(|()| count::carry_out(lab, plan, &run));
-    let run = finish(lab, &run, outcome)?;
+    let run = finish(lab, (plan, &run), outcome)?;
     down.into_iter().collect::<Result<(), _>>()?;
     Ok(run)
 }
@@ -332,13 +332,13 @@ fn take_up(
 
 fn finish(
     lab: &mut Lab<'_>,
-    run: &RunId,
+    (plan, run): (&Plan, &RunId),
     outcome: Result<(), LabError>,
 ) -> Result<RunId, LabError> {
     match outcome {
         Ok(()) => {
             lab.store.finish(run, RunStatus::Complete)?;
-            self_test::note(lab.store, run)?;
+            self_test::note(lab.store, plan, run)?;
             Ok(run.clone())
         }
         Err(error) if error.is_interruption() => {

@@ -4,7 +4,7 @@
 //! *cannot tell* is false. What such runs conclude is noted when they end, and told with every
 //! later run on the same host.
 
-use dbdyno_model::{PerArm, Run, RunId, SelfTests};
+use dbdyno_model::{PerArm, Plan, RunId, SelfTests};
 use dbdyno_stats::{SHOWN_CONFIDENCE, share_interval};
 use dbdyno_store::Store;
 
@@ -12,8 +12,8 @@ use crate::error::LabError;
 use crate::judge::compare;
 
 /// Whether nothing at all differs between the arms, on purpose.
-fn is_self_test(run: &Run) -> bool {
-    let PerArm { base, test } = &run.plan.arms;
+fn is_self_test(plan: &Plan) -> bool {
+    let PerArm { base, test } = &plan.arms;
     base == test && base.slow == 0.0
 }
 
@@ -21,12 +21,11 @@ fn is_self_test(run: &Run) -> bool {
 ///
 /// # Errors
 /// A store that cannot be read or written.
-pub(crate) fn note(store: &mut Store, id: &RunId) -> Result<(), LabError> {
-    let run = store.load(id)?;
-    if !is_self_test(&run) {
+pub(crate) fn note(store: &mut Store, plan: &Plan, id: &RunId) -> Result<(), LabError> {
+    if !is_self_test(plan) {
         return Ok(());
     }
-    for cell in compare(&run)?.cells {
+    for cell in compare(&store.load(id)?)?.cells {
         store.note_self_test(id, &cell.cell, cell.verdict)?;
     }
     Ok(())

@@ -1,9 +1,10 @@
 //! Which pairs are left out because the host was not as usual, decided blind to their results.
 //!
 //! ```text
-//!   readings of all rounds ──▶ what is usual: median ± reach, for each witness, arm and number of
-//!   (canaries, steal, other        clients by itself
-//!    work; never rates)      ──▶ a pair is left out if a witness of one of its rounds is outside
+//!   readings of the rounds  ──▶ what is usual: median ± reach, for each witness, arm and number
+//!   up to the cell's last one       of clients by itself
+//!   (canaries, steal, other ──▶ a pair is left out if a witness of one of its rounds is outside
+//!    work; never rates)
 //! ```
 //!
 //! Leaving out what looks odd in the results is the way to any result one likes. Here no rate is
@@ -76,10 +77,11 @@ pub(crate) struct Sifted<'a> {
     pub(crate) warning: Option<Warning>,
 }
 
-/// Leaves out the pairs of a cell in which the host was not as usual; what is usual, all rounds of
-/// the run say. Where that would be all of them, all are kept and none is believed.
+/// Leaves out the pairs of a cell in which the host was not as usual. What is usual, the rounds of
+/// the run say up to the last one of the cell: what is measured later changes no cell that was
+/// decided. Where all pairs would go, all are kept and none is believed.
 pub(crate) fn sift<'a>(run: &Run, cell: &Cell, pairs: Vec<PerArm<&'a Round>>) -> Sifted<'a> {
-    let limits: BTreeMap<(Witness, Arm), ControlLimits> = limits(run, cell.clients);
+    let limits: BTreeMap<(Witness, Arm), ControlLimits> = limits(run, cell);
     let all = pairs;
     let mut causes: BTreeMap<Witness, (u32, f64)> = BTreeMap::new();
     let is_usual = |pair: &PerArm<&Round>| {
@@ -115,10 +117,13 @@ fn off(limits: &ControlLimits, says: &[f64]) -> Option<f64> {
     offs.iter().all(|off| off.signum() == nearest.signum()).then_some(nearest)
 }
 
-fn limits(run: &Run, clients: u32) -> BTreeMap<(Witness, Arm), ControlLimits> {
+fn limits(run: &Run, cell: &Cell) -> BTreeMap<(Witness, Arm), ControlLimits> {
+    let last = run.rounds.iter().rposition(|round| round.key.cell == *cell);
+    let known = &run.rounds[..last.map_or(0, |last| last + 1)];
     let rounds = |arm: Arm| {
-        let of_arm = move |round: &&Round| round.key.arm == arm;
-        run.rounds.iter().filter(of_arm).filter(move |round| round.key.cell.clients == clients)
+        let alike =
+            move |round: &&Round| round.key.arm == arm && round.key.cell.clients == cell.clients;
+        known.iter().filter(alike)
     };
     let each = Arm::BOTH.into_iter().flat_map(|arm| WITNESSES.map(|witness| (witness, arm)));
     each.filter_map(|(witness, arm)| {
@@ -298,6 +303,23 @@ mod tests {
             }
         });
         assert_eq!(dropped(&purges).0, 0);
+    }
+
+    #[test]
+    fn what_is_measured_later_changes_no_cell() {
+        let mut one = run(20, |round| {
+            if is(round, 7, Arm::Base) {
+                set_both(round, "sum_ns", 2000.0);
+            }
+        });
+        let before = dropped(&one);
+        assert_eq!(before.0, 1);
+        let later = run(60, |round| {
+            round.key.cell.load = "scan".to_owned();
+            set_both(round, "sum_ns", 2000.0);
+        });
+        one.rounds.extend(later.rounds);
+        assert_eq!(dropped(&one), before);
     }
 
     #[test]

@@ -38,6 +38,20 @@ pub struct Cell {
     pub clients: u32,
 }
 
+impl Cell {
+    /// The rounds of so many pairs, in the order in which they are measured. Every pair is turned
+    /// by itself, so that no pattern of the host can take sides.
+    pub fn rounds(&self, seed: u64, pairs: u32) -> Vec<RoundKey> {
+        let load = random::key_of(&self.load);
+        let both = |pair: u32| {
+            let key = [seed, load, u64::from(self.clients), u64::from(pair)];
+            let first = Arm::BOTH[random::stream(&key).below(2) as usize];
+            [first, first.other()].map(|arm| RoundKey { cell: self.clone(), pair, arm })
+        };
+        (0..pairs).flat_map(both).collect()
+    }
+}
+
 /// `point-query at 4 clients`.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -138,16 +152,7 @@ impl Plan {
     /// The rounds of one cell in the order of measuring. A pure function of plan and cell, so that
     /// a run can be taken up where it stopped.
     pub fn rounds(&self, cell: &Cell) -> Vec<RoundKey> {
-        let mut rounds = Vec::with_capacity(2 * self.pairs as usize);
-        let load_key = random::key_of(&cell.load);
-        for pair in 0..self.pairs {
-            let key = [self.seed, load_key, u64::from(cell.clients), u64::from(pair)];
-            let first = Arm::BOTH[random::stream(&key).below(2) as usize];
-            for arm in [first, first.other()] {
-                rounds.push(RoundKey { cell: cell.clone(), pair, arm });
-            }
-        }
-        rounds
+        cell.rounds(self.seed, self.pairs)
     }
 
     /// Whether the tables of both arms are filled anew before this pair, which begins a life:

@@ -10,7 +10,7 @@ use dbdyno_stats::{
     BCA_MIN, BETWEEN_SERVERS_SD, FALSE_DISCOVERIES, Judgement, Terms, bca, benjamini_hochberg,
     fieller, judge_nested, mann_whitney, signed_rank,
 };
-use hosts::{HOSTS, lives, normal, plan, share};
+use hosts::{HOSTS, lives, normal, share};
 
 fn terms(interval: IntervalChoice) -> Terms {
     // A budget that noise never proves, so that `equal` hides no alarm.
@@ -30,8 +30,7 @@ fn the_automatic_choice_keeps_its_level() {
             let mut robust = 0;
             let rate = share(runs, |index| {
                 let mut stream = random::stream(&[77, count as u64, index]);
-                let plan = plan(pairs, index);
-                let nest = [lives(&plan, host, count, BETWEEN_SERVERS_SD, &mut stream)];
+                let nest = [lives((pairs, index), host, count, BETWEEN_SERVERS_SD, &mut stream)];
                 let judged = judge_nested(&nest, &terms(IntervalChoice::Auto)).unwrap();
                 robust += u64::from(judged.basis.interval == IntervalKind::Robust);
                 alarms(&judged)
@@ -51,7 +50,7 @@ fn heavy_tails_widen_the_interval_less() {
     let widths = |interval| {
         let width = |index| {
             let mut stream = random::stream(&[78, index]);
-            let nest = [lives(&plan(144, index), hosts::Host::Spiky, 8, 0.002, &mut stream)];
+            let nest = [lives((144, index), hosts::Host::Spiky, 8, 0.002, &mut stream)];
             let rqps = judge_nested(&nest, &terms(interval)).unwrap().rqps;
             (rqps.high / rqps.low).ln()
         };
@@ -68,8 +67,7 @@ fn few_deep_stalls_are_not_looked_past_either() {
     for (slower, faster) in [(7, 0), (12, 4), (6, 1)] {
         for index in 0..50 {
             let mut stream = random::stream(&[80, index]);
-            let plan = plan(144, index);
-            let mut nest = [lives(&plan, hosts::Host::Independent, 8, 0.002, &mut stream)];
+            let mut nest = [lives((144, index), hosts::Host::Independent, 8, 0.002, &mut stream)];
             let stalls = [-1.5, 1.5].into_iter().zip([slower, faster]);
             let stalls = stalls.flat_map(|(log, count)| std::iter::repeat_n(log, count));
             for (at, stall) in stalls.enumerate() {
@@ -88,7 +86,7 @@ fn few_deep_stalls_are_not_looked_past_either() {
 #[test]
 fn stalls_of_one_arm_are_not_looked_past() {
     let mut stream = random::stream(&[79]);
-    let mut nest = [lives(&plan(144, 5), hosts::Host::Independent, 8, 0.002, &mut stream)];
+    let mut nest = [lives((144, 5), hosts::Host::Independent, 8, 0.002, &mut stream)];
     for life in &mut nest[0] {
         life.iter_mut().step_by(12).for_each(|log| *log -= 0.4);
     }

@@ -4,25 +4,15 @@
 //! (each pair turned by chance), and lives carry an error of their own. Seeded: these tests fail
 //! when the arithmetic changes, never by chance.
 
-use std::sync::LazyLock;
+#[expect(dead_code, reason = "its hosts are for the tests of estimators")]
+mod hosts;
 
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{Arm, Verdict};
 use dbdyno_stats::{
     DECISION_ALPHA, POWER, Sequence, detectable, judge, judge_sequence, lives_missing,
 };
-use statrs::distribution::{ContinuousCDF, Normal};
-
-/// Standard normal noise by inversion of a table: the tails end at 1 in 2·10⁵.
-fn normal(stream: &mut Stream) -> f64 {
-    const STEPS: u64 = 100_000;
-    static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
-        let quantile =
-            |step: u64| Normal::standard().inverse_cdf((step as f64 + 0.5) / STEPS as f64);
-        (0..STEPS).map(quantile).collect()
-    });
-    TABLE[stream.below(STEPS) as usize]
-}
+use hosts::{normal, share};
 
 /// How the rounds of a host are disturbed.
 #[derive(Clone, Copy, Debug)]
@@ -116,10 +106,6 @@ fn looked_at(
 
 fn is_alarm(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Slower | Verdict::Faster)
-}
-
-fn share(experiments: u64, mut holds: impl FnMut(u64) -> bool) -> f64 {
-    (0..experiments).filter(|&index| holds(index)).count() as f64 / experiments as f64
 }
 
 /// A budget that this noise never proves, so that `equal` hides no alarm.

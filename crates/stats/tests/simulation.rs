@@ -13,7 +13,7 @@ use dbdyno_stats::{
     BETWEEN_SERVERS_SD, DECISION_ALPHA, Judgement, POWER, detectable, judge, judge_lives,
     judge_unpaired, paired, pairs_needed,
 };
-use hosts::{normal, plan, share};
+use hosts::{normal, order, share};
 
 /// Pairs of an effect under independent noise.
 fn noisy(pairs: u64, effect_log: f64, sd: f64, key: [u64; 2]) -> Vec<f64> {
@@ -152,9 +152,8 @@ fn order_of_rounds_matters_more_than_the_test() {
     };
     let interleaved = share(6_000, |index| {
         let speeds = host(index);
-        let plan = plan(PAIRS, index);
         let mut log_ratios = vec![0.0; PAIRS as usize];
-        for (round, speed) in plan.rounds(&plan.cells()[0]).iter().zip(&speeds) {
+        for (round, speed) in order(PAIRS, index).iter().zip(&speeds) {
             let sign = if round.arm == Arm::Test { 1.0 } else { -1.0 };
             log_ratios[round.pair as usize] += sign * speed;
         }

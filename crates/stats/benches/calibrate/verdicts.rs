@@ -1,9 +1,6 @@
 //! False alarms: two arms that are equal, on hosts that are not even.
 
-use dbdyno_model::{
-    Arm, ArmSpec, Cell, Driving, IntervalChoice, IntervalKind, PerArm, Pin, Plan, RoundKey,
-    Stopping, Verdict,
-};
+use dbdyno_model::{Arm, Cell, IntervalChoice, IntervalKind, PerArm, RoundKey, Verdict};
 use dbdyno_stats::{
     BETWEEN_SERVERS_SD, DECISION_ALPHA, Terms, judge_lives, judge_nested, judge_unpaired, paired,
     welch,
@@ -20,35 +17,9 @@ const ROUND_SD: f64 = 0.02;
 /// Too narrow for noise to prove anything equal, so that `equal` hides no alarm.
 const BUDGET: f64 = 1e-4;
 
-fn plan(pairs: u32, seed: u64) -> Plan {
-    Plan {
-        arms: PerArm::from_fn(|_| "sqlite:".parse::<ArmSpec>().expect("a target")),
-        stages: vec!["point-query".parse().expect("a stage")],
-        clients: vec![1],
-        pairs,
-        round_ns: 1,
-        lead_in_ns: 0,
-        warm_up_ns: 0,
-        seed,
-        tables: 1,
-        rows: 1,
-        budget: BUDGET,
-        pin: Pin::Auto,
-        restarts: 0,
-        reloads: 0,
-        interval: IntervalChoice::Auto,
-        driving: Driving::Closed,
-        files: Vec::new(),
-        stopping: Stopping::Fixed,
-        limit_ns: None,
-        counting: dbdyno_model::Counting::No,
-    }
-}
-
-/// The rounds of a plan, as dbdyno orders them.
+/// The rounds of a run, as dbdyno orders them.
 pub fn order(pairs: u32, seed: u64) -> Vec<RoundKey> {
-    let plan = plan(pairs, seed);
-    plan.rounds(&Cell { load: "point-query".to_owned(), clients: 1 })
+    Cell { load: "point-query".to_owned(), clients: 1 }.rounds(seed, pairs)
 }
 
 /// Log-ratios of the pairs of one run of equal arms, on a host.

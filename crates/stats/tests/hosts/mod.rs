@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use dbdyno_model::random::Stream;
-use dbdyno_model::{Arm, ArmSpec, IntervalChoice, PerArm, Plan};
+use dbdyno_model::{Arm, Cell, RoundKey};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Standard normal noise by inversion of a table: the tails end at 1 in 2·10⁵.
@@ -73,19 +73,23 @@ impl Host {
     }
 }
 
-/// The log-ratios of equal arms by life, in the order of the plan; servers of the same build differ
+/// The rounds of a run, as dbdyno orders them.
+pub fn order(pairs: u32, seed: u64) -> Vec<RoundKey> {
+    Cell { load: "point-query".to_owned(), clients: 1 }.rounds(seed, pairs)
+}
+
+/// The log-ratios of equal arms by life, in the order of a run; servers of the same build differ
 /// by `between_sd` in each life.
 pub fn lives(
-    plan: &Plan,
+    (pairs, seed): (u32, u64),
     host: Host,
     lives: usize,
     between_sd: f64,
     stream: &mut Stream,
 ) -> Vec<Vec<f64>> {
-    let pairs = plan.pairs as usize;
-    let speeds = host.speeds(2 * pairs, stream);
-    let mut log_ratios = vec![0.0; pairs];
-    for (round, speed) in plan.rounds(&plan.cells()[0]).iter().zip(&speeds) {
+    let speeds = host.speeds(2 * pairs as usize, stream);
+    let mut log_ratios = vec![0.0; pairs as usize];
+    for (round, speed) in order(pairs, seed).iter().zip(&speeds) {
         let sign = if round.arm == Arm::Test { 1.0 } else { -1.0 };
         log_ratios[round.pair as usize] += sign * speed;
     }
@@ -93,30 +97,5 @@ pub fn lives(
         let own = between_sd * normal(stream);
         life.iter().map(|log| log + own).collect()
     };
-    log_ratios.chunks(pairs / lives).map(one).collect()
-}
-
-pub fn plan(pairs: u32, seed: u64) -> Plan {
-    Plan {
-        arms: PerArm::from_fn(|_| "sqlite:".parse::<ArmSpec>().expect("a target")),
-        stages: vec!["point-query".parse().unwrap()],
-        clients: vec![1],
-        pairs,
-        round_ns: 1,
-        lead_in_ns: 0,
-        warm_up_ns: 0,
-        seed,
-        tables: 1,
-        rows: 1,
-        budget: 0.02,
-        pin: dbdyno_model::Pin::Auto,
-        restarts: 0,
-        reloads: 0,
-        interval: IntervalChoice::Auto,
-        driving: dbdyno_model::Driving::Closed,
-        files: Vec::new(),
-        stopping: dbdyno_model::Stopping::Fixed,
-        limit_ns: None,
-        counting: dbdyno_model::Counting::No,
-    }
+    log_ratios.chunks(pairs as usize / lives).map(one).collect()
 }
