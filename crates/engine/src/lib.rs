@@ -16,11 +16,14 @@
 //! Each mechanism is one seam: sibling files that do the same in different ways, one value of a
 //! field of a [`dbdyno_model::Design`]. All give the same answers to the same history.
 
+pub mod commit;
+pub mod disk;
 pub mod error;
 pub mod ids;
 pub mod index;
 pub mod key;
 pub mod lock;
+pub mod log;
 pub mod meter;
 pub mod row;
 pub mod snapshot;

@@ -10,7 +10,11 @@
 //! and atomics from here, and nothing else of the engine uses `std::sync` for more than `Arc`.
 //! A poisoned mutex means that a thread panicked over a broken invariant; everyone else follows.
 
+mod word;
+
 use std::time::Duration;
+
+pub use word::Word;
 
 #[cfg(loom)]
 pub use loom::sync::atomic;

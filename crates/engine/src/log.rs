@@ -1,0 +1,188 @@
+//! The log: what must survive, in one order.
+//!
+//! ```text
+//!   append(record) ──► buffer ──► file ──► durable        latched   one latch; who flushes
+//!        │ its place             write     sync                     writes and syncs
+//!        └──────────── flush() returns ─────┘             linked    reserved by adding, filled
+//!                                                                   side by side; two threads
+//!   checkpoint ─► records from its place on ─► recover              write and sync
+//! ```
+//!
+//! A place, an [`Lsn`], counts bytes of records since the log was begun. A record goes in whole
+//! (`frame`) and files follow each other (`segment`); [`recover()`] finds what a crash left.
+//!
+//! When writing or syncing fails once, the log is poisoned: nothing that was not durable before is
+//! acknowledged, and every later append fails.
+
+use std::sync::{Arc, OnceLock};
+
+use dbdyno_model::Design;
+use dbdyno_model::design::{Device, LogBuffer};
+
+use crate::disk::{Disk, attach};
+use crate::error::{EngineError, Result};
+use crate::ids::Lsn;
+use crate::meter::{Counter, Meter};
+use crate::sync::atomic::{AtomicU64, Ordering};
+
+mod checkpoint;
+mod frame;
+mod latched;
+mod recover;
+mod segment;
+
+pub use checkpoint::{CheckpointReader, CheckpointWriter};
+pub use recover::{Recovery, recover};
+pub use segment::{SEGMENT_BYTES, Tail};
+
+use frame::Checked;
+use latched::Latched;
+use segment::Segments;
+
+/// The log of an engine.
+pub struct Log {
+    buffer: Buffer,
+    shared: Arc<Shared>,
+}
+
+enum Buffer {
+    Latched(Latched),
+}
+
+/// Where a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Its first byte.
+    pub start: Lsn,
+    /// The byte behind it.
+    pub end: Lsn,
+}
+
+/// What all parts of a log know.
+struct Shared {
+    durable: AtomicU64,
+    /// Whether what is durable is so when the machine stops: whether the device is the disk.
+    stamps: bool,
+    failure: OnceLock<Failure>,
+    meter: Arc<Meter>,
+}
+
+struct Failure {
+    what: &'static str,
+    kind: std::io::ErrorKind,
+    said: String,
+}
+
+impl Log {
+    /// Goes on where recovery found the end, in files of about `segment_bytes`.
+    ///
+    /// # Errors
+    /// The disk.
+    pub fn open(
+        design: &Design,
+        disk: Arc<dyn Disk>,
+        tail: Tail,
+        segment_bytes: u64,
+        meter: Arc<Meter>,
+    ) -> Result<Log> {
+        let disk = attach(disk, design.device);
+        let end = tail.end().0;
+        let segments = Segments::open(disk, tail, segment_bytes)?;
+        let shared = Arc::new(Shared {
+            durable: AtomicU64::new(end),
+            stamps: design.device == Device::Disk,
+            failure: OnceLock::new(),
+            meter,
+        });
+        let buffer = match design.log {
+            LogBuffer::Latched | LogBuffer::Linked => {
+                Buffer::Latched(Latched::new(segments, shared.clone()))
+            }
+        };
+        Ok(Log { buffer, shared })
+    }
+
+    /// Puts a record into the buffer; it is durable after the next [`Log::flush`]. It must not be
+    /// empty.
+    ///
+    /// # Errors
+    /// The log is poisoned.
+    pub fn append(&self, record: &[u8]) -> Result<Placed> {
+        self.shared.check()?;
+        self.shared.meter.add(Counter::Logged, record.len() as u64);
+        let record = Checked::of(record);
+        match &self.buffer {
+            Buffer::Latched(latched) => latched.append(record),
+        }
+    }
+
+    /// Returns when all that was appended before is durable.
+    ///
+    /// # Errors
+    /// The disk, or the log was poisoned before.
+    pub fn flush(&self) -> Result<()> {
+        match &self.buffer {
+            Buffer::Latched(latched) => latched.flush(),
+        }
+    }
+
+    /// The place of the next record.
+    pub fn end(&self) -> Lsn {
+        match &self.buffer {
+            Buffer::Latched(latched) => latched.end(),
+        }
+    }
+
+    /// All before this place is durable.
+    pub fn durable(&self) -> Lsn {
+        Lsn(self.shared.durable())
+    }
+
+    /// Whether the log still takes records.
+    ///
+    /// # Errors
+    /// It is poisoned.
+    pub fn check(&self) -> Result<()> {
+        self.shared.check()
+    }
+
+    /// Gives files back all of whose records are before this place.
+    ///
+    /// # Errors
+    /// The disk. The log goes on.
+    pub fn truncate_before(&self, lsn: Lsn) -> Result<()> {
+        match &self.buffer {
+            Buffer::Latched(latched) => latched.truncate_before(lsn),
+        }
+    }
+}
+
+impl Shared {
+    fn durable(&self) -> u64 {
+        self.durable.load(Ordering::Acquire)
+    }
+
+    /// What a record that is made now says of how far the log is durable.
+    fn stamp(&self) -> u64 {
+        if self.stamps { self.durable.load(Ordering::Relaxed) } else { 0 }
+    }
+
+    fn check(&self) -> Result<()> {
+        self.failure.get().map_or(Ok(()), |failure| Err(failure.error()))
+    }
+
+    /// Poisons the log with the first failure.
+    fn poison(&self, error: EngineError) -> EngineError {
+        if let EngineError::Disk(what, error) = &error {
+            let (kind, said) = (error.kind(), error.to_string());
+            self.failure.get_or_init(|| Failure { what, kind, said });
+        }
+        error
+    }
+}
+
+impl Failure {
+    fn error(&self) -> EngineError {
+        EngineError::Disk(self.what, std::io::Error::new(self.kind, self.said.clone()))
+    }
+}

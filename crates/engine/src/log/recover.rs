@@ -1,0 +1,187 @@
+//! What a crash left, read again.
+//!
+//! ```text
+//!   checkpoint.000000000000a000          log.…8000   log.…c000   log.…f000
+//!     the tables, at least as of a000 ──►  [··▒▒▒▒▒]   [▒▒▒▒▒▒▒]   [▒▒▒▒✗    ]
+//!                                             └── records from a000 on ──┘ └ the torn tail is cut
+//! ```
+//!
+//! The newest checkpoint that was finished is taken, then every complete record from its place on,
+//! in their order. Reading changes nothing but the tail: what is not complete there was never
+//! acknowledged, and is cut before anything is written behind it. What was read is made durable
+//! first, for it may have been written by a process that was killed and never synced it.
+//!
+//! Something that is wrong elsewhere is damage, and said: an incomplete record in a file that was
+//! followed by another, or before a record that was written when it was durable.
+
+use std::sync::Arc;
+
+use super::checkpoint::{self, CheckpointReader};
+use super::frame;
+use super::segment::{self, HEADER_BYTES, Tail, failed};
+use crate::disk::Disk;
+use crate::error::{EngineError, Result};
+use crate::ids::Lsn;
+
+/// What there is to be read. First the checkpoint, then the records, then [`Recovery::finish`].
+pub struct Recovery {
+    disk: Arc<dyn Disk>,
+    checkpoint: Option<CheckpointReader>,
+    from: u64,
+    /// Where files begin, oldest first.
+    starts: Vec<u64>,
+    /// The file that is read: which one, its records, how far.
+    current: usize,
+    bytes: Vec<u8>,
+    at: usize,
+    /// Whether the last file lacks its header: it was begun and never written to.
+    unborn: bool,
+    ended: bool,
+}
+
+/// Begins to read what a disk holds. An empty one is an empty engine.
+///
+/// # Errors
+/// The disk, or `Corrupt`: what is there does not reach back to the checkpoint.
+pub fn recover(disk: Arc<dyn Disk>) -> Result<Recovery> {
+    let names = disk.list().map_err(failed("the directory cannot be read"))?;
+    let checkpoint = checkpoint::newest(disk.as_ref(), &names)?;
+    let from = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.start().0);
+    let mut starts: Vec<u64> = names.iter().filter_map(|name| segment::start_of(name)).collect();
+    starts.sort_unstable();
+    let current = starts.partition_point(|&start| start <= from).checked_sub(1);
+    if current.is_none() && (from > 0 || !starts.is_empty()) {
+        let what = format!("the log does not reach back to {from}, where the checkpoint begins");
+        return Err(EngineError::Corrupt(segment::name(from), what));
+    }
+    let mut recovery = Recovery {
+        disk,
+        checkpoint,
+        from,
+        starts,
+        current: current.unwrap_or(0),
+        bytes: Vec::new(),
+        at: 0,
+        unborn: false,
+        ended: false,
+    };
+    recovery.load()?;
+    Ok(recovery)
+}
+
+impl Recovery {
+    /// Where records begin.
+    pub fn start(&self) -> Lsn {
+        Lsn(self.from)
+    }
+
+    /// The newest checkpoint, if there is one, from its first item on.
+    pub fn checkpoint(&mut self) -> Option<&mut CheckpointReader> {
+        self.checkpoint.as_mut()
+    }
+
+    /// The next complete record and its place; `None` at the end of the log.
+    ///
+    /// # Errors
+    /// The disk, or `Corrupt`.
+    pub fn next_record(&mut self) -> Result<Option<(Lsn, &[u8])>> {
+        while !self.ended {
+            let start = self.starts[self.current];
+            let place = start + self.at as u64;
+            match frame::read(&self.bytes, self.at, start) {
+                Some(found) => {
+                    self.at = found.next;
+                    if place >= self.from {
+                        return Ok(Some((Lsn(place), &self.bytes[found.payload])));
+                    }
+                }
+                None => self.next_file(place)?,
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads to the end, cuts the torn tail, and makes what was read durable. Where it goes on.
+    ///
+    /// # Errors
+    /// The disk, or `Corrupt`.
+    pub fn finish(mut self) -> Result<Tail> {
+        while self.next_record()?.is_some() {}
+        let Some(&start) = self.starts.last() else {
+            return Ok(Tail { starts: Vec::new(), end: self.from });
+        };
+        let end = start + self.at as u64;
+        if end < self.from {
+            let what = format!("it ends at {end}, before {}, where the checkpoint is", self.from);
+            return Err(EngineError::Corrupt(segment::name(start), what));
+        }
+        if self.unborn {
+            segment::begin(self.disk.as_ref(), start)?;
+        } else {
+            self.cut(start).map_err(failed("the tail of the log cannot be cut"))?;
+        }
+        checkpoint::sweep(self.disk.as_ref(), self.checkpoint.as_ref())?;
+        Ok(Tail { starts: self.starts, end })
+    }
+
+    fn cut(&self, start: u64) -> std::io::Result<()> {
+        let file = self.disk.open(&segment::name(start))?;
+        let size = (HEADER_BYTES + self.at) as u64;
+        if file.size()? > size {
+            file.truncate(size)?;
+        }
+        file.sync()?;
+        self.disk.sync_directory()
+    }
+
+    /// No record is at this place: the file, or the log, ends here, or is damaged.
+    fn next_file(&mut self, place: u64) -> Result<()> {
+        let start = self.starts[self.current];
+        let damage = |what: String| Err(EngineError::Corrupt(segment::name(start), what));
+        if let Some(&next) = self.starts.get(self.current + 1) {
+            if next != place {
+                return damage(format!(
+                    "no record is at {place}, and the next file begins at {next}"
+                ));
+            }
+            self.current += 1;
+            return self.load();
+        }
+        if frame::is_damage(&self.bytes, self.at, start) {
+            return damage(format!("no record is at {place}, which was durable"));
+        }
+        self.ended = true;
+        Ok(())
+    }
+
+    /// Reads the current file whole.
+    fn load(&mut self) -> Result<()> {
+        let Some(&start) = self.starts.get(self.current) else {
+            self.ended = true;
+            return Ok(());
+        };
+        let name = segment::name(start);
+        let read = || {
+            let file = self.disk.open(&name)?;
+            let mut bytes = vec![0; file.size()? as usize];
+            let read = file.read_at(0, &mut bytes)?;
+            bytes.truncate(read);
+            Ok(bytes)
+        };
+        let mut bytes = read().map_err(failed("the log cannot be read"))?;
+        self.at = 0;
+        if bytes.get(..HEADER_BYTES) == Some(&segment::header(start)[..]) {
+            bytes.drain(..HEADER_BYTES);
+            self.bytes = bytes;
+            return Ok(());
+        }
+        if bytes.len() > HEADER_BYTES || self.current + 1 < self.starts.len() {
+            let what = "it does not begin as a file of the log does".to_owned();
+            return Err(EngineError::Corrupt(name, what));
+        }
+        self.bytes = Vec::new();
+        self.unborn = true;
+        self.ended = true;
+        Ok(())
+    }
+}

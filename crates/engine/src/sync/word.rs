@@ -1,0 +1,103 @@
+//! A word that threads wait at: a futex, and no mutex beside it.
+//!
+//! ```text
+//!   waiter    value = word.load()   is it what I wait for?   word.wait(value) ── sleeps only if
+//!                                                                  ▲             it is still so
+//!   waker     word.store(new) ──────────────── word.wake_all() ────┘
+//! ```
+//!
+//! The kernel compares and sleeps in one step, so no wake is missed between the two. A wait may
+//! also return for no reason; callers look again. Loom and shuttle have no futex: there a mutex and
+//! a condition stand in for it, the ordering of memory is that of the word's own operations.
+
+use super::atomic::{AtomicU32, Ordering};
+
+/// The word.
+#[derive(Debug)]
+pub struct Word {
+    value: AtomicU32,
+    #[cfg(any(loom, shuttle))]
+    latch: super::Mutex<()>,
+    #[cfg(any(loom, shuttle))]
+    changed: super::Condvar,
+}
+
+impl Word {
+    /// A word with a value.
+    pub fn new(value: u32) -> Word {
+        Word {
+            value: AtomicU32::new(value),
+            #[cfg(any(loom, shuttle))]
+            latch: super::Mutex::new(()),
+            #[cfg(any(loom, shuttle))]
+            changed: super::Condvar::new(),
+        }
+    }
+
+    /// Its value; what was written before that was stored can be read.
+    pub fn load(&self) -> u32 {
+        self.value.load(Ordering::Acquire)
+    }
+
+    /// Gives it a value. Whoever waits still sleeps.
+    pub fn store(&self, value: u32) {
+        self.value.store(value, Ordering::Release);
+    }
+
+    /// Adds to it, around the end; what it was.
+    pub fn add(&self, value: u32) -> u32 {
+        self.value.fetch_add(value, Ordering::AcqRel)
+    }
+}
+
+#[cfg(not(any(loom, shuttle)))]
+impl Word {
+    /// Sleeps if it has this value, until it is woken or for no reason.
+    pub fn wait(&self, value: u32) {
+        use rustix::io::Errno;
+        use rustix::thread::futex;
+        match futex::wait(&self.value, futex::Flags::PRIVATE, value, None) {
+            // Changed meanwhile, or a signal: the caller looks again.
+            Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
+            Err(error) => panic!("a futex cannot be waited at: {error}"),
+        }
+    }
+
+    /// Wakes one of those that wait.
+    pub fn wake_one(&self) {
+        self.wake(1);
+    }
+
+    /// Wakes all that wait, in one call.
+    pub fn wake_all(&self) {
+        self.wake(i32::MAX as u32);
+    }
+
+    fn wake(&self, many: u32) {
+        use rustix::thread::futex;
+        futex::wake(&self.value, futex::Flags::PRIVATE, many).expect("the address is a word");
+    }
+}
+
+#[cfg(any(loom, shuttle))]
+impl Word {
+    /// Sleeps if it has this value, until it is woken or for no reason.
+    pub fn wait(&self, value: u32) {
+        let latch = self.latch.lock().expect("no thread panics with it");
+        if self.value.load(Ordering::Acquire) == value {
+            drop(self.changed.wait(latch).expect("no thread panics with it"));
+        }
+    }
+
+    /// Wakes one of those that wait.
+    pub fn wake_one(&self) {
+        let _latch = self.latch.lock().expect("no thread panics with it");
+        self.changed.notify_one();
+    }
+
+    /// Wakes all that wait, in one call.
+    pub fn wake_all(&self) {
+        let _latch = self.latch.lock().expect("no thread panics with it");
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,189 @@
+//! The machine stops at every operation of the disk, and what was acknowledged is there again.
+//!
+//! The engine here is a set of numbers: committing one is a record, a checkpoint is the whole set.
+//! After each crash: what was acknowledged was recovered; what was recovered was appended; of what
+//! was appended, exactly what lies before the recovered end; and the same again when the machine
+//! stops in the midst of recovery, and when the next life goes on and stops too.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use dbdyno_engine::commit::Pipeline;
+use dbdyno_engine::disk::SimDisk;
+use dbdyno_engine::log::{CheckpointWriter, Tail, recover};
+use dbdyno_engine::{EngineError, Lsn, Meter, Result};
+use dbdyno_model::Design;
+use dbdyno_model::design::{LogBuffer, Wake};
+use dbdyno_model::random::stream;
+
+const SEGMENT_BYTES: u64 = 3_000;
+
+fn designs() -> Vec<Design> {
+    let each = |&log| Wake::ALL.iter().map(move |&wake| Design { log, wake, ..Design::default() });
+    LogBuffer::ALL.iter().flat_map(each).collect()
+}
+
+/// What one life knows.
+#[derive(Default)]
+struct Life {
+    /// Numbers that were tried, with the place of their record if it got one.
+    appended: BTreeMap<u64, Option<Lsn>>,
+    acknowledged: BTreeSet<u64>,
+}
+
+/// A number's record: itself, and something that can be checked, of any length.
+fn record(number: u64) -> Vec<u8> {
+    let mut random = stream(&[number, 7]);
+    let length = match random.below(8) {
+        0 => 1 + random.below(4_000),
+        _ => 1 + random.below(200),
+    };
+    let rest = (0..length).map(|_| random.next_u64() as u8);
+    number.to_le_bytes().into_iter().chain(rest).collect()
+}
+
+fn number_of(bytes: &[u8]) -> u64 {
+    let number = u64::from_le_bytes(bytes[..8].try_into().unwrap());
+    assert_eq!(bytes, record(number), "a record is what was written, or it is none");
+    number
+}
+
+/// The recovered numbers, and where the log goes on.
+fn recovered(disk: &SimDisk) -> Result<(BTreeSet<u64>, Tail)> {
+    let mut recovery = recover(Arc::new(disk.clone()))?;
+    let mut numbers = BTreeSet::new();
+    if let Some(checkpoint) = recovery.checkpoint() {
+        while let Some(item) = checkpoint.next_item()? {
+            numbers.insert(number_of(item));
+        }
+    }
+    let mut last = None;
+    while let Some((lsn, bytes)) = recovery.next_record()? {
+        assert!(last < Some(lsn), "places grow");
+        last = Some(lsn);
+        numbers.insert(number_of(bytes));
+    }
+    Ok((numbers, recovery.finish()?))
+}
+
+fn checkpoint(pipeline: &Pipeline, disk: &SimDisk, visible: &Mutex<BTreeSet<u64>>) -> Result<()> {
+    let start = pipeline.low_water();
+    let numbers = visible.lock().unwrap().clone();
+    let mut writer = CheckpointWriter::begin(Arc::new(disk.clone()), start)?;
+    for number in numbers {
+        writer.write(&record(number))?;
+    }
+    pipeline.check()?;
+    writer.finish()?;
+    pipeline.truncate_before(start)
+}
+
+/// Numbers from `first` on are committed by threads, until the disk fails or each has done `many`.
+fn live(
+    design: &Design,
+    disk: &SimDisk,
+    life: &Mutex<Life>,
+    first: u64,
+    threads: u64,
+    many: u64,
+) -> Result<()> {
+    let (numbers, tail) = recovered(disk)?;
+    let visible = Mutex::new(numbers);
+    let files = Arc::new(disk.clone());
+    let pipeline =
+        Pipeline::open_with(design, files, tail, SEGMENT_BYTES, Arc::new(Meter::default()))?;
+    let work = |thread: u64| -> Result<()> {
+        for turn in 0..many {
+            let number = first + thread * many + turn;
+            life.lock().unwrap().appended.insert(number, None);
+            let commit = pipeline.append(&record(number))?;
+            life.lock().unwrap().appended.insert(number, Some(commit.lsn()));
+            commit.wait()?;
+            visible.lock().unwrap().insert(number);
+            life.lock().unwrap().acknowledged.insert(number);
+            drop(commit);
+            if number % 5 == 4 && thread == 0 {
+                checkpoint(&pipeline, disk, &visible)?;
+            }
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let work = &work;
+        let workers: Vec<_> =
+            (0..threads).map(|thread| scope.spawn(move || work(thread))).collect();
+        let ends = workers.into_iter().map(|worker| worker.join().expect("no thread panics"));
+        ends.collect::<Vec<_>>().into_iter().collect()
+    })
+}
+
+fn check(life: &Life, numbers: &BTreeSet<u64>, tail: &Tail) {
+    assert!(life.acknowledged.is_subset(numbers), "nothing that was acknowledged is lost");
+    let known: BTreeSet<u64> = life.appended.keys().copied().collect();
+    assert!(numbers.is_subset(&known), "nothing is invented");
+    for (number, lsn) in &life.appended {
+        if let Some(lsn) = lsn {
+            assert_eq!(numbers.contains(number), *lsn < tail.end(), "{number} at {lsn}: a prefix");
+        }
+    }
+}
+
+/// Recovers, also when the machine stops at each operation of recovery; all say the same.
+fn recover_each_way(disk: &SimDisk, seed: u64) -> (BTreeSet<u64>, Tail) {
+    let copy = disk.after_crash(0);
+    let answer = recovered(&copy).unwrap();
+    for operation in 0..copy.operations() {
+        let crashing = disk.after_crash(0);
+        crashing.crash_at(operation);
+        assert!(matches!(recovered(&crashing), Err(EngineError::Disk(..))));
+        assert_eq!(recovered(&crashing.after_crash(seed ^ operation)).unwrap(), answer);
+    }
+    answer
+}
+
+/// Two lives that end at an operation each, and a third that finds everything. Whether the first
+/// came to that operation.
+fn crash(design: &Design, threads: u64, first: u64, second: u64, seed: u64) -> bool {
+    let disk = SimDisk::default();
+    disk.crash_at(first);
+    let life = Mutex::new(Life::default());
+    let ended = live(design, &disk, &life, 0, threads, 24 / threads);
+    assert_eq!(ended.is_err(), disk.has_crashed(), "{ended:?}");
+    let came = ended.is_err();
+    // From here on the disk holds what is durable and nothing else: copies of it are the same.
+    let disk = disk.after_crash(seed);
+    let (numbers, tail) = recover_each_way(&disk, seed);
+    check(&life.lock().unwrap(), &numbers, &tail);
+    // What was not recovered is gone for ever: its place is given to others.
+    life.lock().unwrap().appended.retain(|number, _| numbers.contains(number));
+    disk.crash_at(second);
+    let ended = live(design, &disk, &life, 1_000, threads, 6 / threads);
+    assert_eq!(ended.is_err(), disk.has_crashed(), "{ended:?}");
+    let disk = disk.after_crash(seed + 1);
+    let (numbers, tail) = recover_each_way(&disk, seed);
+    check(&life.lock().unwrap(), &numbers, &tail);
+    came
+}
+
+#[test]
+fn what_was_acknowledged_survives_a_crash_at_every_operation() {
+    for (index, design) in designs().iter().enumerate() {
+        for seed in 0..4 {
+            let mut operation = 0;
+            while crash(design, 1, operation, 10 + seed * 7, seed + index as u64 * 100) {
+                operation += 1;
+            }
+            assert!(operation > 40, "{operation}");
+        }
+    }
+}
+
+#[test]
+fn what_many_threads_were_told_survives_as_well() {
+    for (index, design) in designs().iter().enumerate() {
+        for seed in 0..100 {
+            let mut random = stream(&[seed, index as u64]);
+            crash(design, 3, random.below(60), random.below(40), seed);
+        }
+    }
+}
