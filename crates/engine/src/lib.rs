@@ -19,6 +19,7 @@
 pub mod commit;
 pub mod disk;
 pub mod error;
+pub mod gate;
 pub mod ids;
 pub mod index;
 pub mod key;

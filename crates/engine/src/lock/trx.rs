@@ -94,8 +94,8 @@ impl LockTrx {
         self.wait.lock().expect("nobody panics who looks at a wait")
     }
 
-    /// Whether it waits, or did a moment ago.
-    pub(super) fn waits(&self) -> bool {
+    /// Whether it waits for a lock, or did a moment ago.
+    pub fn waits(&self) -> bool {
         self.waits.load(Ordering::SeqCst)
     }
 
