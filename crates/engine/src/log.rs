@@ -28,7 +28,9 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 mod checkpoint;
 mod frame;
 mod latched;
+mod linked;
 mod recover;
+mod ring;
 mod segment;
 
 pub use checkpoint::{CheckpointReader, CheckpointWriter};
@@ -37,6 +39,7 @@ pub use segment::{SEGMENT_BYTES, Tail};
 
 use frame::Checked;
 use latched::Latched;
+use linked::Linked;
 use segment::Segments;
 
 /// The log of an engine.
@@ -47,6 +50,7 @@ pub struct Log {
 
 enum Buffer {
     Latched(Latched),
+    Linked(Linked),
 }
 
 /// Where a record is.
@@ -95,9 +99,8 @@ impl Log {
             meter,
         });
         let buffer = match design.log {
-            LogBuffer::Latched | LogBuffer::Linked => {
-                Buffer::Latched(Latched::new(segments, shared.clone()))
-            }
+            LogBuffer::Latched => Buffer::Latched(Latched::new(segments, shared.clone())),
+            LogBuffer::Linked => Buffer::Linked(Linked::new(segments, shared.clone())),
         };
         Ok(Log { buffer, shared })
     }
@@ -113,6 +116,7 @@ impl Log {
         let record = Checked::of(record);
         match &self.buffer {
             Buffer::Latched(latched) => latched.append(record),
+            Buffer::Linked(linked) => linked.append(record),
         }
     }
 
@@ -123,6 +127,7 @@ impl Log {
     pub fn flush(&self) -> Result<()> {
         match &self.buffer {
             Buffer::Latched(latched) => latched.flush(),
+            Buffer::Linked(linked) => linked.flush(),
         }
     }
 
@@ -130,6 +135,7 @@ impl Log {
     pub fn end(&self) -> Lsn {
         match &self.buffer {
             Buffer::Latched(latched) => latched.end(),
+            Buffer::Linked(linked) => linked.end(),
         }
     }
 
@@ -153,6 +159,7 @@ impl Log {
     pub fn truncate_before(&self, lsn: Lsn) -> Result<()> {
         match &self.buffer {
             Buffer::Latched(latched) => latched.truncate_before(lsn),
+            Buffer::Linked(linked) => linked.truncate_before(lsn),
         }
     }
 }

@@ -10,10 +10,12 @@
 //! and atomics from here, and nothing else of the engine uses `std::sync` for more than `Arc`.
 //! A poisoned mutex means that a thread panicked over a broken invariant; everyone else follows.
 
+mod event;
 mod word;
 
 use std::time::Duration;
 
+pub use event::Event;
 pub use word::Word;
 
 #[cfg(loom)]

@@ -6,10 +6,11 @@
 //! stops in the midst of recovery, and when the next life goes on and stops too.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use dbdyno_engine::commit::Pipeline;
-use dbdyno_engine::disk::SimDisk;
+use dbdyno_engine::disk::{Disk, SimDisk};
 use dbdyno_engine::log::{CheckpointWriter, Tail, recover};
 use dbdyno_engine::{EngineError, Lsn, Meter, Result};
 use dbdyno_model::Design;
@@ -22,6 +23,9 @@ fn designs() -> Vec<Design> {
     let each = |&log| Wake::ALL.iter().map(move |&wake| Design { log, wake, ..Design::default() });
     LogBuffer::ALL.iter().flat_map(each).collect()
 }
+
+/// Crashes so far.
+static CRASHES: AtomicU64 = AtomicU64::new(0);
 
 /// What one life knows.
 #[derive(Default)]
@@ -117,6 +121,12 @@ fn live(
     })
 }
 
+/// What the next life finds.
+fn survivors(disk: &SimDisk, seed: u64) -> SimDisk {
+    CRASHES.fetch_add(1, Ordering::Relaxed);
+    disk.after_crash(seed)
+}
+
 fn check(life: &Life, numbers: &BTreeSet<u64>, tail: &Tail) {
     assert!(life.acknowledged.is_subset(numbers), "nothing that was acknowledged is lost");
     let known: BTreeSet<u64> = life.appended.keys().copied().collect();
@@ -136,6 +146,7 @@ fn recover_each_way(disk: &SimDisk, seed: u64) -> (BTreeSet<u64>, Tail) {
         let crashing = disk.after_crash(0);
         crashing.crash_at(operation);
         assert!(matches!(recovered(&crashing), Err(EngineError::Disk(..))));
+        CRASHES.fetch_add(1, Ordering::Relaxed);
         assert_eq!(recovered(&crashing.after_crash(seed ^ operation)).unwrap(), answer);
     }
     answer
@@ -151,7 +162,7 @@ fn crash(design: &Design, threads: u64, first: u64, second: u64, seed: u64) -> b
     assert_eq!(ended.is_err(), disk.has_crashed(), "{ended:?}");
     let came = ended.is_err();
     // From here on the disk holds what is durable and nothing else: copies of it are the same.
-    let disk = disk.after_crash(seed);
+    let disk = survivors(&disk, seed);
     let (numbers, tail) = recover_each_way(&disk, seed);
     check(&life.lock().unwrap(), &numbers, &tail);
     // What was not recovered is gone for ever: its place is given to others.
@@ -159,7 +170,7 @@ fn crash(design: &Design, threads: u64, first: u64, second: u64, seed: u64) -> b
     disk.crash_at(second);
     let ended = live(design, &disk, &life, 1_000, threads, 6 / threads);
     assert_eq!(ended.is_err(), disk.has_crashed(), "{ended:?}");
-    let disk = disk.after_crash(seed + 1);
+    let disk = survivors(&disk, seed + 1);
     let (numbers, tail) = recover_each_way(&disk, seed);
     check(&life.lock().unwrap(), &numbers, &tail);
     came
@@ -168,7 +179,7 @@ fn crash(design: &Design, threads: u64, first: u64, second: u64, seed: u64) -> b
 #[test]
 fn what_was_acknowledged_survives_a_crash_at_every_operation() {
     for (index, design) in designs().iter().enumerate() {
-        for seed in 0..4 {
+        for seed in 0..3 {
             let mut operation = 0;
             while crash(design, 1, operation, 10 + seed * 7, seed + index as u64 * 100) {
                 operation += 1;
@@ -176,14 +187,109 @@ fn what_was_acknowledged_survives_a_crash_at_every_operation() {
             assert!(operation > 40, "{operation}");
         }
     }
+    let crashes = CRASHES.load(Ordering::Relaxed);
+    println!("{crashes} crashes");
+    assert!(crashes >= 10_000, "{crashes}");
 }
 
 #[test]
 fn what_many_threads_were_told_survives_as_well() {
     for (index, design) in designs().iter().enumerate() {
-        for seed in 0..100 {
+        for seed in 0..60 {
             let mut random = stream(&[seed, index as u64]);
             crash(design, 3, random.below(60), random.below(40), seed);
+        }
+    }
+}
+
+/// Commits one after another; what was read again, and the log it was read from.
+fn history(design: &Design, numbers: std::ops::Range<u64>) -> (BTreeSet<u64>, Tail, SimDisk) {
+    let disk = SimDisk::default();
+    let life = Mutex::new(Life::default());
+    live(design, &disk, &life, numbers.start, 1, numbers.end - numbers.start).unwrap();
+    let (numbers, tail) = recovered(&disk).unwrap();
+    (numbers, tail, disk)
+}
+
+#[test]
+fn all_designs_leave_the_same_log_of_the_same_history() {
+    let answers: Vec<_> = designs().iter().map(|design| history(design, 0..40)).collect();
+    assert_eq!(answers[0].0, (0..40).collect());
+    for (numbers, tail, _) in &answers {
+        assert_eq!((numbers, tail.end()), (&answers[0].0, answers[0].1.end()));
+    }
+}
+
+#[test]
+fn records_larger_than_any_buffer_go_through() {
+    for log in LogBuffer::ALL {
+        let design = Design { log: *log, ..Design::default() };
+        let disk = SimDisk::default();
+        let files = Arc::new(disk.clone());
+        let tail = recover(files.clone()).unwrap().finish().unwrap();
+        let pipeline = Pipeline::open(&design, files.clone(), tail, Arc::default()).unwrap();
+        let large = |thread: u8| vec![thread + 1; (5 << 20) + usize::from(thread)];
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let pipeline = &pipeline;
+                scope.spawn(move || drop(pipeline.commit(&large(thread)).unwrap()));
+            }
+        });
+        drop(pipeline);
+        let mut recovery = recover(files).unwrap();
+        let mut found = BTreeSet::new();
+        while let Some((_, bytes)) = recovery.next_record().unwrap() {
+            assert_eq!(bytes, large(bytes[0] - 1));
+            found.insert(bytes[0]);
+        }
+        assert_eq!(found, (1..5).collect());
+    }
+}
+
+#[test]
+fn damage_is_told_from_a_torn_tail() {
+    let (_, tail, disk) = history(&Design::default(), 0..4);
+    let name = format!("log.{:016x}", 0);
+    let file = disk.open(&name).unwrap();
+    let size = file.size().unwrap();
+    assert_eq!(size, 64 + tail.end().0, "all in one file");
+    // In the first record, with others behind it that were written when it was durable.
+    file.write_at(64 + 20, &[0xff]).unwrap();
+    let error = recovered(&disk).unwrap_err();
+    assert!(matches!(&error, EngineError::Corrupt(file, _) if *file == name), "{error}");
+    // In the last one: it may never have been acknowledged.
+    let (_, tail, disk) = history(&Design::default(), 0..4);
+    let file = disk.open(&name).unwrap();
+    file.write_at(size - 16, &[0xff; 16]).unwrap();
+    let (numbers, cut) = recovered(&disk).unwrap();
+    assert_eq!(numbers, (0..3).collect());
+    assert!(cut.end() < tail.end());
+    assert_eq!(file.size().unwrap(), 64 + cut.end().0);
+    // A file that was followed by another was durable whole.
+    let (_, _, disk) = history(&Design::default(), 0..4);
+    disk.create(&format!("log.{:016x}", tail.end().0)).unwrap();
+    disk.open(&name).unwrap().truncate(size - 8).unwrap();
+    assert!(matches!(recovered(&disk), Err(EngineError::Corrupt(..))));
+}
+
+#[test]
+fn nothing_is_acknowledged_after_a_sync_that_failed() {
+    for design in designs() {
+        for operation in 4..40 {
+            let disk = SimDisk::default();
+            disk.fail_sync_at(operation);
+            let life = Mutex::new(Life::default());
+            let ended = live(&design, &disk, &life, 0, 3, 8);
+            let ended_well = ended.is_ok();
+            if let Err(error) = ended {
+                assert!(matches!(error, EngineError::Disk(..)), "{error}");
+            }
+            // Also without a crash: what is read again was not lost by the sync.
+            let after = disk.after_crash(operation);
+            let (numbers, _) = recovered(&after).unwrap();
+            let life = life.lock().unwrap();
+            assert!(life.acknowledged.is_subset(&numbers));
+            assert_eq!(ended_well, life.acknowledged.len() == 24);
         }
     }
 }
