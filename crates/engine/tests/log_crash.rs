@@ -293,3 +293,34 @@ fn nothing_is_acknowledged_after_a_sync_that_failed() {
         }
     }
 }
+
+/// More than the ring takes is appended before anybody waits: files are written, and followed by
+/// others, that nobody asked to be durable.
+#[test]
+fn files_that_nobody_waited_for_are_durable_before_the_next() {
+    let design = Design { log: LogBuffer::Linked, ..Design::default() };
+    let large = |number: u8| vec![number; 300_000 + usize::from(number)];
+    for seed in 0..60 {
+        let disk = SimDisk::default();
+        let files = Arc::new(disk.clone());
+        let tail = recover(files.clone()).unwrap().finish().unwrap();
+        let pipeline =
+            Pipeline::open_with(&design, files, tail, SEGMENT_BYTES, Arc::default()).unwrap();
+        disk.crash_at(disk.operations() + seed / 3);
+        let mut places = Vec::new();
+        for number in 1..8 {
+            let Ok(commit) = pipeline.append(&large(number)) else { break };
+            places.push(commit.lsn());
+        }
+        let _ = pipeline.flush();
+        drop(pipeline);
+        let mut recovery = recover(Arc::new(disk.after_crash(seed))).unwrap();
+        let mut found = Vec::new();
+        while let Some((lsn, bytes)) = recovery.next_record().unwrap() {
+            assert_eq!(bytes, large(bytes[0]));
+            found.push(lsn);
+        }
+        recovery.finish().unwrap();
+        assert!(places.starts_with(&found) || found.starts_with(&places), "{found:?}");
+    }
+}

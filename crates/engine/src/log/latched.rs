@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use super::frame::Checked;
-use super::segment::{self, Segments};
+use super::segment::{self, Ends, Segments};
 use super::{Placed, Shared};
 use crate::error::Result;
 use crate::ids::Lsn;
@@ -108,7 +108,7 @@ impl Latched {
         if writer.taken.is_empty() {
             return Ok(());
         }
-        let written = writer.segments.write(&writer.taken);
+        let written = writer.segments.write(&writer.taken, Ends::Record);
         writer.taken.clear();
         let rolled = written.map_err(|error| self.shared.poison(error))?;
         if rolled {

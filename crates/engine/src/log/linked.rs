@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use super::frame::Checked;
 use super::ring::Ring;
-use super::segment::{self, Segments};
+use super::segment::{self, Ends, Segments};
 use super::{Placed, Shared};
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
@@ -101,7 +101,8 @@ impl Linked {
             if !core.ring.has_room(to) {
                 core.wait_for_room(to)?;
             }
-            core.ring.fill(start, from..to, &head, payload);
+            let ends = if to == end { Ends::Record } else { Ends::Within };
+            core.ring.fill(start, from..to, ends, &head, payload);
             core.linked(from, to);
             from = to;
         }
@@ -188,10 +189,10 @@ impl Core {
     /// The writer's life.
     fn write(&self) -> Result<()> {
         let mut bytes = Vec::new();
-        while let Some(end) = self.work.wait_until(|| self.next_write()).1 {
+        while let Some((end, ends)) = self.work.wait_until(|| self.next_write()).1 {
             bytes.clear();
             self.ring.copy(end, &mut bytes);
-            let rolled = self.segments.lock().expect(UNBROKEN).write(&bytes)?;
+            let rolled = self.segments.lock().expect(UNBROKEN).write(&bytes, ends)?;
             if rolled {
                 self.shared.meter.count(Counter::Syncs);
             }
@@ -203,7 +204,7 @@ impl Core {
     }
 
     /// How far the writer can write, if it should. `Some(None)`: the log is over.
-    fn next_write(&self) -> Option<Option<u64>> {
+    fn next_write(&self) -> Option<Option<(u64, Ends)>> {
         if self.is_over() {
             return Some(None);
         }
@@ -214,12 +215,12 @@ impl Core {
         // Before looking at links: who links after this look sees it.
         self.hole.store(written, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        let ready = self.ring.ready();
+        let (ready, ends) = self.ring.ready();
         if ready == written {
             return None;
         }
         self.hole.store(NOWHERE, Ordering::SeqCst);
-        Some(Some(ready))
+        Some(Some((ready, ends)))
     }
 
     /// The flusher's life.

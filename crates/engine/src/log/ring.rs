@@ -11,17 +11,21 @@
 //!
 //! Who reserves owns the bytes between the two sums, as soon as they are at most a ring ahead of
 //! what is written. When a piece is filled, its link, at the slot of its first byte, is set to its
-//! end. A slot that was used a lap ago holds an end that is not behind its first byte any more, so
-//! nothing has to be cleared. This is the protocol of MySQL 8.0's `recent_written` (WL#10310); the
-//! ring and the table of links are one window here, and words are atomic, so that a broken protocol
-//! could lose records but not the language's guarantees.
+//! end; the lowest bit says that the record goes on. A slot that was used a lap ago holds an end
+//! that is not behind its first byte any more, so nothing has to be cleared. This is the protocol
+//! of MySQL 8.0's `recent_written` (WL#10310); the ring and the table of links are one window here,
+//! and words are atomic, so that a broken protocol could lose records but not the language's
+//! guarantees.
 //!
 //! The hole is the price: all behind it waits for one thread that may not be running.
 
 use super::frame::{ALIGNMENT, HEAD_BYTES};
+use super::segment::Ends;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 const WORD: u64 = ALIGNMENT as u64;
+/// In a link: the record goes on.
+const WITHIN: u64 = 1;
 
 pub struct Ring {
     words: Box<[AtomicU64]>,
@@ -78,6 +82,7 @@ impl Ring {
         &self,
         record: u64,
         piece: std::ops::Range<u64>,
+        ends: Ends,
         head: &[u8; HEAD_BYTES],
         payload: &[u8],
     ) {
@@ -85,18 +90,22 @@ impl Ring {
             let word = word_of(head, payload, (place - record) as usize);
             self.words[self.slot(place)].store(word, Ordering::Relaxed);
         }
-        self.links[self.slot(piece.start)].store(piece.end, Ordering::Release);
+        let link = if ends == Ends::Within { piece.end | WITHIN } else { piece.end };
+        self.links[self.slot(piece.start)].store(link, Ordering::Release);
     }
 
-    /// The end of what can be taken out from `written` on.
-    pub fn ready(&self) -> u64 {
+    /// The end of what can be taken out from `written` on, and what it ends with if it is any.
+    pub fn ready(&self) -> (u64, Ends) {
         let mut place = self.written.load(Ordering::Relaxed);
+        let mut ends = Ends::Record;
         loop {
-            let end = self.links[self.slot(place)].load(Ordering::Acquire);
+            let link = self.links[self.slot(place)].load(Ordering::Acquire);
+            let end = link & !WITHIN;
             if end <= place {
-                return place;
+                return (place, ends);
             }
             place = end;
+            ends = if link == end { Ends::Record } else { Ends::Within };
         }
     }
 
@@ -158,7 +167,7 @@ mod tests {
             let mut out = Vec::new();
             // Three records of two threads: more than the ring holds.
             while out.len() < 6 * ALIGNMENT {
-                let ready = ring.ready();
+                let (ready, _) = ring.ready();
                 if ready > ring.written() {
                     ring.copy(ready, &mut out);
                     ring.release(ready);
@@ -185,11 +194,11 @@ mod tests {
             let mut head = [0; HEAD_BYTES];
             head[..8].copy_from_slice(&thread.to_le_bytes());
             head[8..].copy_from_slice(&thread.to_le_bytes());
-            for piece in [start, start + WORD] {
+            for (piece, ends) in [(start, Ends::Within), (start + WORD, Ends::Record)] {
                 while !ring.has_room(piece + WORD) {
                     thread::yield_now();
                 }
-                ring.fill(start, piece..piece + WORD, &head, &[]);
+                ring.fill(start, piece..piece + WORD, ends, &head, &[]);
             }
         }
     }

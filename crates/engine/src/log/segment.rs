@@ -7,7 +7,8 @@
 //! ```
 //!
 //! A file is begun when the one before it is long enough, and only after that is durable whole: so
-//! a torn tail can be in the last file alone. Files that nothing needs are removed, oldest first.
+//! a torn tail can be in the last file alone. No record begins in one file and ends in another.
+//! Files that nothing needs are removed, oldest first.
 
 use std::io;
 use std::sync::Arc;
@@ -31,7 +32,17 @@ pub struct Segments {
     /// Where files begin, oldest first; the last is written to.
     starts: Vec<u64>,
     end: u64,
+    ends: Ends,
     limit: u64,
+}
+
+/// What bytes end with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// A record's last byte.
+    Record,
+    /// A byte of a record that goes on.
+    Within,
 }
 
 /// Where recovery found the end of the log.
@@ -88,7 +99,7 @@ impl Segments {
                 begin(disk.as_ref(), end)?
             }
         };
-        Ok(Segments { disk, file, starts, end, limit })
+        Ok(Segments { disk, file, starts, end, ends: Ends::Record, limit })
     }
 
     /// The place behind what was written.
@@ -105,9 +116,9 @@ impl Segments {
     ///
     /// # Errors
     /// The disk.
-    pub fn write(&mut self, bytes: &[u8]) -> Result<bool> {
+    pub fn write(&mut self, bytes: &[u8], ends: Ends) -> Result<bool> {
         let mut start = *self.starts.last().expect("there is always one");
-        let rolls = self.end - start >= self.limit;
+        let rolls = self.ends == Ends::Record && self.end - start >= self.limit;
         if rolls {
             sync(self.file.as_ref())?;
             self.file = begin(self.disk.as_ref(), self.end)?;
@@ -117,6 +128,7 @@ impl Segments {
         let offset = HEADER_BYTES as u64 + self.end - start;
         self.file.write_at(offset, bytes).map_err(failed("the log cannot be written"))?;
         self.end += bytes.len() as u64;
+        self.ends = ends;
         Ok(rolls)
     }
 
