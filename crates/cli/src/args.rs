@@ -40,6 +40,8 @@ pub struct Place {
 pub enum Command {
     /// Compare two servers, or two stored runs
     Compare(Box<Compare>),
+    /// Carry out an experiment that is written in a file
+    Run(RunFile),
     /// Show in what two servers are unequal, without measuring
     Diff(crate::diff::Diff),
     /// Go on with a run that was interrupted or killed
@@ -225,6 +227,22 @@ pub struct Compare {
     pub report: Option<PathBuf>,
     #[command(flatten)]
     pub shape: Shape,
+}
+
+/// Carry out an experiment that is written in a file, and hold what is found against what the file
+/// expects.
+///
+/// The file names two arms and flags of `dbdyno compare`; flags that are given here come before
+/// those of the file. Ends with 0 where everything is as expected, with 1 where something is
+/// proved to be otherwise, with 3 where that is open.
+#[derive(Debug, clap::Args)]
+pub struct RunFile {
+    /// The experiment
+    #[arg(value_name = "FILE.toml")]
+    pub file: PathBuf,
+    /// Flags of `dbdyno compare`, such as --quick
+    #[arg(value_name = "FLAGS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub flags: Vec<String>,
 }
 
 /// Go on with a run that was interrupted or killed, or make one longer that left cells undecided.

@@ -36,6 +36,18 @@ pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
 }
 
 fn servers(place: &Place, flags: &Compare, arms: PerArm<ArmSpec>) -> Result<Exit, Failure> {
+    let command = |plan: &Plan| plan::command(plan, flags);
+    let (store, run) = measured(place, flags, arms, command)?;
+    present(&store, &run, flags.report.as_deref(), flags.gate, flags.shape)
+}
+
+/// Measures two servers as the flags say; `command` is what makes such a run again.
+pub fn measured(
+    place: &Place,
+    flags: &Compare,
+    arms: PerArm<ArmSpec>,
+    command: impl Fn(&Plan) -> String,
+) -> Result<(Store, Run), Failure> {
     let plan = plan::from_flags(flags, arms)?;
     let home = session::open_home(place)?;
     let mut store = session::open_store(place)?;
@@ -43,10 +55,10 @@ fn servers(place: &Place, flags: &Compare, arms: PerArm<ArmSpec>) -> Result<Exit
     let (plan, notes) = until::aim(plan, flags, &known)?;
     notes.iter().for_each(|note| output::say(&format!("note   {note}")));
     let stop = session::stop_flag();
-    let command = plan::command(&plan, flags);
+    let command = command(&plan);
     let run =
         carry_out(&home, &mut store, &stop, &plan, flags.name.as_deref(), &command, &flags.varied)?;
-    present(&store, &run, flags.report.as_deref(), flags.gate, flags.shape)
+    Ok((store, run))
 }
 
 /// Goes on with a run that stopped.
@@ -76,7 +88,7 @@ pub fn judged(store: &Store, run: &Run) -> Result<Comparison, Failure> {
 }
 
 /// Prints what a run has found, and says what may be done with it.
-fn present(
+pub fn present(
     store: &Store,
     run: &Run,
     report: Option<&Path>,

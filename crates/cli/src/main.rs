@@ -15,6 +15,7 @@ mod demo;
 mod diff;
 mod doctor;
 mod exit;
+mod experiment;
 mod failure;
 mod history;
 mod insert_benchmark;
@@ -37,6 +38,7 @@ fn main() -> std::process::ExitCode {
         args::Command::Compare(compare) => compare::run(&args.place, &compare),
         args::Command::Diff(diff) => diff::run(&args.place, &diff),
         args::Command::Resume(resume) => compare::resume(&args.place, &resume),
+        args::Command::Run(run) => experiment::run(&args.place, &run),
         args::Command::Demo(demo) => demo::run(&args.place, &demo),
         args::Command::Doctor(doctor) => doctor::run(&args.place, &doctor),
         args::Command::Runs(runs) => stored::runs(&args.place, &runs),

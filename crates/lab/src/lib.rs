@@ -27,6 +27,7 @@ mod drift;
 pub mod ending;
 mod entrance;
 mod error;
+mod expectation;
 pub mod experiment;
 mod extension;
 mod guest;
@@ -66,6 +67,7 @@ mod yardstick;
 
 pub use arrivals::read_recording;
 pub use error::LabError;
+pub use expectation::outcomes;
 pub use experiment::{Lab, Order, extend, measure, resume, survey};
 pub use extension::{Extension, extended};
 pub use judge::{compare, compare_stored, detectable_share, noise_of};

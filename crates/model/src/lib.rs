@@ -21,6 +21,7 @@ pub mod count;
 pub mod curve;
 pub mod design;
 pub mod driving;
+pub mod experiment;
 mod finding;
 pub mod histogram;
 pub mod history;

@@ -22,6 +22,7 @@ pub mod dataset;
 pub mod dialogue;
 pub mod draw;
 pub mod explain;
+pub mod file;
 pub mod filing;
 mod generate;
 pub mod insert_benchmark;
@@ -38,9 +39,10 @@ pub mod text;
 pub mod tpcc;
 
 pub use catalog::{Catalog, resolve};
-pub use custom::{Custom, FileError};
+pub use custom::Custom;
 pub use dataset::{Dataset, TableScript};
 pub use dialogue::{Answer, Arg, Counts, Dialogue, Fault, Link, Partner};
+pub use file::FileError;
 pub use filing::Filing;
 pub use load::{
     Ask, Background, Channel, Choice, Content, Expect, Group, Load, Mix, Step, Transaction, Trend,

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use dbdyno_model::Product;
 use serde_json::Value;
 
-use crate::common::{finish, skipped, turn};
+use crate::common::{Home, finish, skipped, turn};
 use crate::servers::{Running, Store, home};
 
 /// So many want the processor all the time that a client gets less of it than it asks for. With
@@ -52,31 +52,46 @@ fn a_client_without_a_processor_of_its_own_is_told() {
     }
     let running = Running::start(&home, Product::MariaDb, "10.11");
     let url = running.socket(&format!("dbdyno:{}", running.password()), "squeezed");
-    let last = *dbdyno_sandbox::processors().last().unwrap();
+    let neighbours = Neighbours::on(*dbdyno_sandbox::processors().last().unwrap());
+    // Where the host is busy with other things the server starves as well, and the client has
+    // nothing to be late with: such a time passes.
+    let mut cells = Vec::new();
+    let is_told = |cells: &[Value], arm| cells.iter().any(|cell| is_late(cell, arm));
+    let arms = ["base: ", "test: "];
+    while cells.len() < 3 && !arms.iter().all(|arm| is_told(&cells, arm)) {
+        cells.push(squeezed(&home, &url));
+    }
+    drop(neighbours);
+    for arm in arms {
+        assert!(is_told(&cells, arm), "{arm} {cells:?}");
+    }
+    running.stop();
+}
+
+/// The cell of a comparison whose client has to share its processor.
+fn squeezed(home: &Home, url: &str) -> Value {
     let flags = "--quick --rounds 3 --seconds 0.4 --warm-up 0.1 --rows 2000 --clients 4 \
                  --pin none --format json";
+    let last = *dbdyno_sandbox::processors().last().unwrap();
     let store = Store::new();
-    let plain = store.command(&home, &[]);
+    let plain = store.command(home, &[]);
     let mut command = kept_on(last, plain.get_program().to_str().unwrap());
-    command.args(["compare", &url, &url]).args(flags.split_whitespace());
+    command.args(["compare", url, url]).args(flags.split_whitespace());
     for (name, value) in plain.get_envs() {
         match value {
             Some(value) => command.env(name, value),
             None => command.env_remove(name),
         };
     }
-    let neighbours = Neighbours::on(last);
     let done = finish(command);
-    drop(neighbours);
     assert!([0, 3].contains(&done.code), "{done:?}");
     let run: Value = serde_json::from_str(&done.out).unwrap();
-    let cell = &run["cells"][0];
-    let warnings = cell["warnings"].as_array().unwrap();
-    for arm in ["base: ", "test: "] {
-        let late = warnings.iter().any(|warning| {
-            warning["code"] == "client-lag" && warning["text"].as_str().unwrap().starts_with(arm)
-        });
-        assert!(late, "{arm} {cell}");
-    }
-    running.stop();
+    run["cells"][0].clone()
+}
+
+/// Whether the client of an arm was told to be late.
+fn is_late(cell: &Value, arm: &str) -> bool {
+    cell["warnings"].as_array().unwrap().iter().any(|warning| {
+        warning["code"] == "client-lag" && warning["text"].as_str().unwrap().starts_with(arm)
+    })
 }

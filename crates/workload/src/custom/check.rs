@@ -1,7 +1,7 @@
 //! What generators may stand where.
 
-use crate::custom::read::{Entry, FileError};
 use crate::custom::tables::Place;
+use crate::file::{Entry, FileError};
 use crate::generate::{KEPT_MOST, SEQUENCE_MOST};
 use crate::suggest::did_you_mean;
 use crate::template::{Generator, Part, Template};

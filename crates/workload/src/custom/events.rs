@@ -11,9 +11,9 @@
 use dbdyno_model::Dialect;
 
 use crate::custom::check::Checker;
-use crate::custom::read::{Entry, FileError, Section};
 use crate::custom::tables::Place;
 use crate::draw::Draw;
+use crate::file::{Entry, FileError, Section};
 use crate::load::{Ask, Channel, Expect, Mix, Sql, Step, TableDraw, Transaction};
 
 const DIALECTS: [(&str, Dialect); 3] =

@@ -27,24 +27,21 @@
 
 mod check;
 mod events;
-mod read;
 mod tables;
 
 use std::fmt;
 use std::sync::Arc;
 
 use dbdyno_model::random;
-use toml::de::DeTable;
 
 use crate::catalog;
 use crate::dataset::Dataset;
 use crate::draw::{self, Draw};
+use crate::file::{FileError, Section, Source};
 use crate::load::{Choice, Content, Group, Load, Mix, Transaction, Trend, Unit};
 use crate::spec::{Options, SpecError};
 use crate::table::Tables;
 
-pub use read::FileError;
-use read::{Section, Source};
 use tables::Place;
 
 /// A load as a file describes it.
@@ -86,10 +83,7 @@ impl Custom {
         if text.len() > BYTES_MOST {
             return Err(source.error(0, "the file is larger than 1 MiB; a load is shorter"));
         }
-        let document = DeTable::parse(text).map_err(|error| {
-            let at = error.span().map_or(0, |span| span.start);
-            source.error(at, format!("this is not TOML: {}", error.message()))
-        })?;
+        let document = source.parse()?;
         let top = Section::of_file(source, "a load", &document);
         let name = name(&top)?;
         let about = match top.value("about") {

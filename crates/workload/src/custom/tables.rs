@@ -15,9 +15,9 @@ use dbdyno_model::{Dialect, random};
 
 use crate::custom::check::Checker;
 use crate::custom::events::by_dialect;
-use crate::custom::read::{Entry, FileError, Section};
 use crate::dataset::{Dataset, TableScript};
 use crate::draw::Draw;
+use crate::file::{Entry, FileError, Section};
 use crate::generate::{Memory, Scope};
 use crate::load::Sql;
 use crate::program::Value;

@@ -46,14 +46,27 @@ const EXCERPT_MOST: usize = 200;
 
 /// A file.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+pub struct Source<'a> {
+    /// Its name, as it was named.
     pub file: &'a str,
+    /// What is in it.
     pub text: &'a str,
 }
 
-impl Source<'_> {
+impl<'a> Source<'a> {
+    /// The file as TOML.
+    ///
+    /// # Errors
+    /// It is none; where.
+    pub fn parse(self) -> Result<Spanned<DeTable<'a>>, FileError> {
+        DeTable::parse(self.text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start);
+            self.error(at, format!("this is not TOML: {}", error.message()))
+        })
+    }
+
     /// An error at a byte of the text.
-    pub(super) fn error(&self, at: usize, message: impl Into<String>) -> FileError {
+    pub fn error(&self, at: usize, message: impl Into<String>) -> FileError {
         let mut at = at.min(self.text.len());
         while !self.text.is_char_boundary(at) {
             at -= 1;
@@ -74,7 +87,7 @@ impl Source<'_> {
 }
 
 /// A table of the file.
-pub(super) struct Section<'a, 'i> {
+pub struct Section<'a, 'i> {
     source: Source<'a>,
     what: &'static str,
     table: &'a DeTable<'i>,
@@ -83,7 +96,7 @@ pub(super) struct Section<'a, 'i> {
 }
 
 /// A value of a table or list.
-pub(super) struct Entry<'a, 'i> {
+pub struct Entry<'a, 'i> {
     source: Source<'a>,
     key: &'static str,
     value: &'a Spanned<DeValue<'i>>,
@@ -91,7 +104,7 @@ pub(super) struct Entry<'a, 'i> {
 
 impl<'a, 'i> Section<'a, 'i> {
     /// The whole file; `what` is what people call it.
-    pub(super) fn of_file(
+    pub fn of_file(
         source: Source<'a>,
         what: &'static str,
         table: &'a Spanned<DeTable<'i>>,
@@ -101,28 +114,24 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     /// An error at the beginning of the section.
-    pub(super) fn error(&self, message: impl Into<String>) -> FileError {
+    pub fn error(&self, message: impl Into<String>) -> FileError {
         self.source.error(self.at, message)
     }
 
     /// The value of a key, if it is there.
-    pub(super) fn value(&self, key: &'static str) -> Option<Entry<'a, 'i>> {
+    pub fn value(&self, key: &'static str) -> Option<Entry<'a, 'i>> {
         self.known.borrow_mut().push(key);
         self.table.get(key).map(|value| Entry { source: self.source, key, value })
     }
 
     /// The value of a key.
-    pub(super) fn required(
-        &self,
-        key: &'static str,
-        example: &str,
-    ) -> Result<Entry<'a, 'i>, FileError> {
+    pub fn required(&self, key: &'static str, example: &str) -> Result<Entry<'a, 'i>, FileError> {
         self.value(key)
             .ok_or_else(|| self.error(format!("{} has no {key}; write {example}", self.what)))
     }
 
     /// All keys and values in the order of the file; for tables whose keys are names.
-    pub(super) fn all(&self) -> Vec<(&'a str, usize, Entry<'a, 'i>)> {
+    pub fn all(&self) -> Vec<(&'a str, usize, Entry<'a, 'i>)> {
         let mut all: Vec<_> = self.table.iter().collect();
         all.sort_by_key(|(key, _)| key.span().start);
         let entry = |value| Entry { source: self.source, key: self.what, value };
@@ -132,7 +141,7 @@ impl<'a, 'i> Section<'a, 'i> {
     }
 
     /// Nothing is there that nobody asked for.
-    pub(super) fn finish(&self) -> Result<(), FileError> {
+    pub fn finish(&self) -> Result<(), FileError> {
         let known = self.known.borrow();
         let unknown = self.table.keys().filter(|key| !known.contains(&&**key.get_ref()));
         let Some(first) = unknown.min_by_key(|key| key.span().start) else { return Ok(()) };
@@ -146,7 +155,7 @@ impl<'a, 'i> Section<'a, 'i> {
 
 impl<'a, 'i> Entry<'a, 'i> {
     /// The same value once more.
-    pub(super) fn again(&self) -> Entry<'a, 'i> {
+    pub fn again(&self) -> Entry<'a, 'i> {
         Entry { source: self.source, key: self.key, value: self.value }
     }
 
@@ -155,7 +164,7 @@ impl<'a, 'i> Entry<'a, 'i> {
     }
 
     /// An error at the value.
-    pub(super) fn error(&self, message: impl Into<String>) -> FileError {
+    pub fn error(&self, message: impl Into<String>) -> FileError {
         self.source.error(self.at(), message)
     }
 
@@ -166,7 +175,7 @@ impl<'a, 'i> Entry<'a, 'i> {
 
     /// An error at a byte of the text that this value is. A text with escapes is not as long as
     /// what stands for it; there the error is at its beginning.
-    pub(super) fn error_within(&self, offset: usize, message: impl Into<String>) -> FileError {
+    pub fn error_within(&self, offset: usize, message: impl Into<String>) -> FileError {
         let span: Range<usize> = self.value.span();
         let raw = self.source.text.get(span.clone()).unwrap_or_default();
         let text = self.value.get_ref().as_str().unwrap_or_default();
@@ -174,21 +183,23 @@ impl<'a, 'i> Entry<'a, 'i> {
         self.source.error(span.start + found.unwrap_or(0), message)
     }
 
-    pub(super) fn is_table(&self) -> bool {
+    /// Whether it is a table.
+    pub fn is_table(&self) -> bool {
         self.value.get_ref().is_table()
     }
 
-    pub(super) fn is_text(&self) -> bool {
+    /// Whether it is a text.
+    pub fn is_text(&self) -> bool {
         self.value.get_ref().is_str()
     }
 
     /// A text.
-    pub(super) fn text(&self) -> Result<&'a str, FileError> {
+    pub fn text(&self) -> Result<&'a str, FileError> {
         self.value.get_ref().as_str().ok_or_else(|| self.takes("a text in quotes"))
     }
 
     /// A whole number within bounds.
-    pub(super) fn number(&self, low: u64, high: u64) -> Result<u64, FileError> {
+    pub fn number(&self, low: u64, high: u64) -> Result<u64, FileError> {
         let takes = format!("a whole number from {low} to {high}");
         let number = self.value.get_ref().as_integer().ok_or_else(|| self.takes(&takes))?;
         let number = u64::from_str_radix(number.as_str(), number.radix()).ok();
@@ -197,8 +208,25 @@ impl<'a, 'i> Entry<'a, 'i> {
             .ok_or_else(|| self.error(format!("{} takes {takes}", self.key)))
     }
 
+    /// A text, a number or `true`, as it stands there; of a list, all of them with commas between.
+    ///
+    /// # Errors
+    /// It is something else.
+    pub fn plain(&self) -> Result<String, FileError> {
+        let value = self.value.get_ref();
+        if value.is_array() {
+            let all: Result<Vec<String>, FileError> =
+                self.list()?.iter().map(Entry::plain).collect();
+            return Ok(all?.join(","));
+        }
+        let number = value.as_integer().map(|number| number.as_str());
+        let number = number.or_else(|| value.as_float().map(|number| number.as_str()));
+        let text = value.as_str().or(number).or(value.as_bool().filter(|on| *on).map(|_| "true"));
+        text.map(str::to_owned).ok_or_else(|| self.takes("a text, a number, true, or a list"))
+    }
+
     /// Any number.
-    pub(super) fn fraction(&self) -> Result<f64, FileError> {
+    pub fn fraction(&self) -> Result<f64, FileError> {
         let value = self.value.get_ref();
         let text = value.as_float().map(|number| number.as_str().to_owned());
         let text = text.or_else(|| value.as_integer().map(|number| number.as_str().to_owned()));
@@ -207,12 +235,12 @@ impl<'a, 'i> Entry<'a, 'i> {
     }
 
     /// True or false.
-    pub(super) fn boolean(&self) -> Result<bool, FileError> {
+    pub fn boolean(&self) -> Result<bool, FileError> {
         self.value.get_ref().as_bool().ok_or_else(|| self.takes("true or false"))
     }
 
     /// One of these words.
-    pub(super) fn word(&self, words: &[&'static str]) -> Result<&'static str, FileError> {
+    pub fn word(&self, words: &[&'static str]) -> Result<&'static str, FileError> {
         let text = self.text()?;
         words.iter().find(|&&word| word == text).copied().ok_or_else(|| {
             let near = did_you_mean(text, words.iter().copied());
@@ -222,14 +250,14 @@ impl<'a, 'i> Entry<'a, 'i> {
     }
 
     /// A table, called `what` in messages.
-    pub(super) fn section(&self, what: &'static str) -> Result<Section<'a, 'i>, FileError> {
+    pub fn section(&self, what: &'static str) -> Result<Section<'a, 'i>, FileError> {
         let table = self.value.get_ref().as_table().ok_or_else(|| self.takes("a table"))?;
         let known = RefCell::new(Vec::new());
         Ok(Section { source: self.source, what, table, at: self.at(), known })
     }
 
     /// A list.
-    pub(super) fn list(&self) -> Result<Vec<Entry<'a, 'i>>, FileError> {
+    pub fn list(&self) -> Result<Vec<Entry<'a, 'i>>, FileError> {
         let list = self.value.get_ref().as_array().ok_or_else(|| self.takes("a list"))?;
         let entry = |value| Entry { source: self.source, key: self.key, value };
         Ok(list.iter().map(entry).collect())

@@ -1,0 +1,230 @@
+//! `dbdyno run`: an experiment from a file.
+//!
+//! ```text
+//!   question = "…"            in words
+//!   source = "…"              who says so, and where
+//!   base = "engine:?…"        the arms
+//!   test = "engine:?…"
+//!   flags = { load = "…", clients = [1, 8], quick = true }      those of `dbdyno compare`
+//!   found = "…"               what was found when it was run last, in words
+//!
+//!   [[expect]]                written before it was run
+//!   what = "activations / commits"
+//!   sign = "less"
+//!   why = "…"
+//! ```
+//!
+//! What the flags may be is said once, where `compare` has them: the file is turned into its
+//! command line. A null result is a result; what it would need to see more stands in `found`.
+
+use std::path::Path;
+
+use clap::Parser as _;
+use dbdyno_model::experiment::{Expectation, Figure, Outcome, Sign};
+use dbdyno_model::{PerArm, Run, RunStatus};
+use dbdyno_workload::FileError;
+use dbdyno_workload::file::{Section, Source};
+
+use crate::args::{Args, Command, Compare, Place, RunFile, Side, parse_side};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::{compare, output};
+
+/// An experiment, read.
+#[derive(Debug)]
+struct Experiment {
+    question: String,
+    source: String,
+    arms: PerArm<String>,
+    flags: Vec<(String, String)>,
+    expectations: Vec<Expectation>,
+}
+
+/// Carries the experiment out.
+pub fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
+    let experiment = read(&flags.file)?;
+    let compare = command_line(&flags.file, &experiment, &flags.flags)?;
+    let arm = |text: &str| match parse_side(text) {
+        Ok(Side::Server(spec)) => Ok(spec),
+        Ok(Side::Stored(_)) => Err(wrong(&flags.file, format!("{text} is a stored run, no arm"))),
+        Err(error) => Err(wrong(&flags.file, format!("{text}: {error}"))),
+    };
+    let arms = PerArm { base: arm(&compare.base)?, test: arm(&compare.test)? };
+    output::say(&format!("asks   {}", experiment.question));
+    output::say(&format!("after  {}", experiment.source));
+    let again = std::iter::once(format!("dbdyno run {}", flags.file.display()));
+    let again: Vec<String> = again.chain(flags.flags.iter().cloned()).collect();
+    let (store, run) = compare::measured(place, &compare, arms, |_| again.join(" "))?;
+    compare::present(&store, &run, compare.report.as_deref(), compare.gate, compare.shape)?;
+    if run.status == RunStatus::Interrupted {
+        return Ok(Exit::Interrupted);
+    }
+    hold_against(&run, &experiment.expectations)
+}
+
+/// Says of each expectation what was found.
+fn hold_against(run: &Run, expectations: &[Expectation]) -> Result<Exit, Failure> {
+    let (mut refuted, mut open) = (false, false);
+    for expectation in expectations {
+        let Expectation { figure, sign, why } = expectation;
+        output::say(&format!("expect {figure} {}: {why}", sign.word()));
+        for outcome in dbdyno_lab::outcomes(run, figure)? {
+            let verdict = match outcome.sign {
+                Some(found) if found == *sign => "as expected",
+                Some(_) => {
+                    refuted = true;
+                    "OTHERWISE"
+                }
+                None => {
+                    open = true;
+                    "cannot tell"
+                }
+            };
+            output::say(&format!("       {}: {}, {verdict}", outcome.cell, words(&outcome)));
+        }
+    }
+    Ok(match (refuted, open) {
+        (true, _) => Exit::Fails,
+        (_, true) => Exit::CannotTell,
+        _ => Exit::Holds,
+    })
+}
+
+/// `1.94 → 1.00, 0.516 (0.513 to 0.519) of base, less`.
+fn words(outcome: &Outcome) -> String {
+    let (Some(base), Some(test)) = (outcome.base, outcome.test) else {
+        return "was not observed".to_owned();
+    };
+    let ratio = outcome.ratio.map_or(String::new(), |ratio| {
+        format!(", {:.3} ({:.3} to {:.3}) of base", ratio.estimate, ratio.low, ratio.high)
+    });
+    let sign = outcome.sign.map_or(String::new(), |sign| format!(", {}", sign.word()));
+    format!("{base:.4} → {test:.4}{ratio}{sign}")
+}
+
+/// The file as flags of `compare`; those that are given by hand come before its own.
+fn command_line(file: &Path, read: &Experiment, by_hand: &[String]) -> Result<Compare, Failure> {
+    let is_by_hand = |name: &str| {
+        by_hand.iter().any(|flag| flag.split('=').next() == Some(&format!("--{name}")))
+    };
+    let mut line: Vec<String> =
+        ["dbdyno", "compare", &read.arms.base, &read.arms.test].map(String::from).into();
+    for (name, value) in read.flags.iter().filter(|(name, _)| !is_by_hand(name)) {
+        line.push(format!("--{name}"));
+        if value != "true" {
+            line.push(value.clone());
+        }
+    }
+    line.extend(by_hand.iter().cloned());
+    match Args::try_parse_from(&line) {
+        Ok(Args { command: Command::Compare(compare), .. }) => Ok(*compare),
+        Ok(_) => unreachable!("the line begins with compare"),
+        Err(error) => {
+            let said = error.to_string();
+            let said = said.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            Err(wrong(file, format!("{said}; flags are those of `dbdyno compare`")))
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<Experiment, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        wrong(file, format!("{error}; experiments are files that end in .toml"))
+    })?;
+    parse(&file.display().to_string(), &text).map_err(|error| Failure::Usage(error.to_string()))
+}
+
+fn wrong(file: &Path, what: impl std::fmt::Display) -> Failure {
+    Failure::Usage(format!("{}: {what}", file.display()))
+}
+
+fn parse(file: &str, text: &str) -> Result<Experiment, FileError> {
+    let source = Source { file, text };
+    let document = source.parse()?;
+    let top = Section::of_file(source, "an experiment", &document);
+    let text = |key, example| top.required(key, example)?.text().map(str::to_owned);
+    let experiment = Experiment {
+        question: text("question", "question = \"Does …?\"")?,
+        source: text("source", "source = \"who says so, and where\"")?,
+        arms: PerArm {
+            base: text("base", "base = \"engine:\"")?,
+            test: text("test", "test = \"engine:?wake=group\"")?,
+        },
+        flags: flags(&top)?,
+        expectations: expectations(&top)?,
+    };
+    text("found", "found = \"what was found, in words\"")?;
+    top.finish()?;
+    Ok(experiment)
+}
+
+fn flags(top: &Section<'_, '_>) -> Result<Vec<(String, String)>, FileError> {
+    let Some(flags) = top.value("flags") else { return Ok(Vec::new()) };
+    let flags = flags.section("flags")?.all();
+    flags.into_iter().map(|(name, _, value)| Ok((name.to_owned(), value.plain()?))).collect()
+}
+
+fn expectations(top: &Section<'_, '_>) -> Result<Vec<Expectation>, FileError> {
+    let all = top.required("expect", "[[expect]] with what, sign and why")?.list()?;
+    let one = |entry: dbdyno_workload::file::Entry<'_, '_>| {
+        let section = entry.section("an expectation")?;
+        let what = section.required("what", "what = \"rate\"")?.text()?;
+        let word = section.required("sign", "sign = \"less\"")?.word(&Sign::ALL.map(Sign::word))?;
+        let why = section.required("why", "why = \"because …\"")?.text()?.to_owned();
+        section.finish()?;
+        let sign = Sign::from_word(word).expect("one of their words");
+        Ok(Expectation { figure: Figure::read(what), sign, why })
+    };
+    all.into_iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"
+question = "Does waking fewer cost less?"
+source = "an essay"
+base = "sqlite:"
+test = "sqlite:?synchronous=off"
+flags = { load = "point-query", clients = [1, 2], quick = true, seconds = 0.5 }
+found = "nothing yet"
+
+[[expect]]
+what = "rate"
+sign = "equal"
+why = "reads do not sync"
+"#;
+
+    fn read_with(flags: &[&str]) -> Result<Compare, Failure> {
+        let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+        command_line(Path::new("a.toml"), &parse("a.toml", FILE).unwrap(), &flags)
+    }
+
+    #[test]
+    fn a_file_is_a_command_line_and_flags_by_hand_come_first() {
+        let compare = read_with(&[]).unwrap();
+        assert_eq!((compare.clients, compare.quick), (vec![1, 2], true));
+        assert_eq!(compare.seconds.unwrap().as_millis(), 500);
+        let compare = read_with(&["--clients", "8", "--seconds=0.2"]).unwrap();
+        assert_eq!(compare.clients, [8]);
+        assert_eq!(compare.seconds.unwrap().as_millis(), 200);
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_file_is_said() {
+        for (from, to, said) in [
+            ("question =", "questoin =", "a.toml:1:1: an experiment has no question"),
+            ("found =", "extra = 1\nfound =", "a.toml:7:1: unknown key \"extra\""),
+            ("sign = \"equal\"", "sign = \"better\"", "more, less, equal"),
+            ("why =", "because =", "an expectation has no why"),
+            ("[[expect]]", "[expect]", "expect takes a list"),
+            ("quick = true", "quick = false", "a.toml:6:59: "),
+        ] {
+            let error = parse("a.toml", &FILE.replace(from, to)).unwrap_err().to_string();
+            assert!(error.contains(said), "{to}: {error}");
+        }
+        let error = read_with(&["--quik"]).unwrap_err().to_string();
+        assert!(error.starts_with("a.toml: ") && error.contains("--quik"), "{error}");
+    }
+}

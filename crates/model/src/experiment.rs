@@ -1,0 +1,143 @@
+//! An experiment that was written down before it was run: a question, and what is expected.
+//!
+//! ```text
+//!   [[expect]]
+//!   what = "activations / commits"     a figure of each round
+//!   sign = "less"                      test against base: more, less, or equal
+//! ```
+//!
+//! Who looks at results first can explain any of them. A sign that was expected, and why, stands
+//! in the file from before; what was found is held against it.
+
+use std::fmt;
+
+use crate::comparison::Interval;
+use crate::plan::Cell;
+
+/// A figure of a round.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// What the load counts, per second.
+    Rate,
+    /// Processor time of the server for each statement.
+    ServerCpu,
+    /// Context switches of the server for each statement.
+    Switches,
+    /// The 99th percentile of latency.
+    P99,
+    /// How often events were asked again, for each event.
+    Retries,
+    /// One reading for each of another one, or for each statement.
+    Counter(String, Option<String>),
+}
+
+impl Figure {
+    /// Reads a figure: `rate`, `cpu/o`, `cs/o`, `p99`, `retries`, `NAME` or `NAME / NAME`.
+    pub fn read(text: &str) -> Figure {
+        let name = |text: &str| text.trim().to_owned();
+        match text.trim() {
+            "rate" => Figure::Rate,
+            "cpu/o" => Figure::ServerCpu,
+            "cs/o" => Figure::Switches,
+            "p99" => Figure::P99,
+            "retries" => Figure::Retries,
+            other => match other.split_once(" / ") {
+                Some((one, each)) => Figure::Counter(name(one), Some(name(each))),
+                None => Figure::Counter(name(other), None),
+            },
+        }
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Figure::Rate => f.write_str("rate"),
+            Figure::ServerCpu => f.write_str("cpu/o"),
+            Figure::Switches => f.write_str("cs/o"),
+            Figure::P99 => f.write_str("p99"),
+            Figure::Retries => f.write_str("retries"),
+            Figure::Counter(one, Some(each)) => write!(f, "{one} / {each}"),
+            Figure::Counter(one, None) => f.write_str(one),
+        }
+    }
+}
+
+/// How the test arm's figure stands to the base arm's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// It is larger.
+    More,
+    /// It is smaller.
+    Less,
+    /// It is the same, within the budget.
+    Equal,
+}
+
+impl Sign {
+    /// All of them.
+    pub const ALL: [Sign; 3] = [Sign::More, Sign::Less, Sign::Equal];
+
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Sign::More => "more",
+            Sign::Less => "less",
+            Sign::Equal => "equal",
+        }
+    }
+
+    /// The sign of this word.
+    pub fn from_word(word: &str) -> Option<Sign> {
+        Sign::ALL.into_iter().find(|sign| sign.word() == word)
+    }
+}
+
+/// What is expected of a figure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expectation {
+    /// Which figure.
+    pub figure: Figure,
+    /// How it is expected to differ.
+    pub sign: Sign,
+    /// Why.
+    pub why: String,
+}
+
+/// What was found of a figure in a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Where.
+    pub cell: Cell,
+    /// The figure's mean over the rounds of base and test; `None` where it was not observed.
+    pub base: Option<f64>,
+    /// The same of the test arm.
+    pub test: Option<f64>,
+    /// Test ÷ base with its 95 % interval; `None` where one of them is zero, or there are too few
+    /// pairs.
+    pub ratio: Option<Interval>,
+    /// The sign that was proved, if any was.
+    pub sign: Option<Sign>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_their_text() {
+        for text in ["rate", "cpu/o", "cs/o", "p99", "retries", "syncs", "activations / commits"] {
+            assert_eq!(Figure::read(text).to_string(), text);
+        }
+        let counter = Figure::Counter("a".to_owned(), Some("b".to_owned()));
+        assert_eq!(Figure::read(" a / b "), counter);
+    }
+
+    #[test]
+    fn signs_are_their_words() {
+        for sign in Sign::ALL {
+            assert_eq!(Sign::from_word(sign.word()), Some(sign));
+        }
+        assert_eq!(Sign::from_word("better"), None);
+    }
+}
