@@ -16,26 +16,40 @@
 //! Each mechanism is one seam: sibling files that do the same in different ways, one value of a
 //! field of a [`dbdyno_model::Design`]. All give the same answers to the same history.
 
+mod catalog;
+mod checkpoint;
 pub mod commit;
 pub mod disk;
+pub mod engine;
 pub mod error;
 pub mod gate;
 pub mod ids;
 pub mod index;
+mod keeper;
 pub mod key;
 pub mod lock;
 pub mod log;
 pub mod meter;
+mod purge;
+mod recovery;
+pub mod redo;
 pub mod row;
+pub mod session;
 pub mod snapshot;
 pub mod sync;
+pub mod table;
 pub mod value;
 pub mod version;
 
+pub use engine::{Engine, Options, Upkeep};
 pub use error::{EngineError, Result};
 pub use ids::{Csn, IndexId, Lsn, TableId, TrxId};
 pub use key::Key;
 pub use meter::{Counter, Counts, Meter};
 pub use row::{Column, Row};
+pub use session::{
+    Direction, Fields, Intent, Path, Range, RowWriter, Scan, Session, Statement, Updated, Visit,
+};
 pub use snapshot::{TrxSys, View};
+pub use table::{IndexSpec, Secondary, Table, TableSpec, Uniqueness};
 pub use value::{Datum, Kind, Value};

@@ -62,11 +62,11 @@ impl Version {
         std::iter::successors(Some(self), |version| version.older.as_deref())
     }
 
-    /// Cuts off what lies behind the first version that everybody sees, that is, whose writer is
-    /// below the horizon. Gives the versions cut off.
-    pub fn cut(&mut self, horizon: TrxId) -> Option<Box<Version>> {
+    /// Cuts off what lies behind the newest version of a writer whom everybody sees. Gives the
+    /// versions cut off.
+    pub fn cut_behind(&mut self, writer: TrxId) -> Option<Box<Version>> {
         let mut at = self;
-        while at.writer >= horizon {
+        while at.writer != writer {
             at = at.older.as_deref_mut()?;
         }
         at.older.take()
@@ -110,8 +110,9 @@ mod tests {
     #[test]
     fn what_nobody_needs_is_cut_off_and_what_was_pushed_comes_off_again() {
         let mut chain = chain(&[1, 3, 5, 9]);
-        assert!(chain.cut(TrxId(1)).is_none(), "nobody is known to see any");
-        let cut: Vec<_> = chain.cut(TrxId(6)).unwrap().all().map(|v| v.writer.0).collect();
+        assert!(chain.cut_behind(TrxId(1)).is_none(), "nothing is behind it");
+        assert!(chain.cut_behind(TrxId(2)).is_none(), "it is not there any more");
+        let cut: Vec<_> = chain.cut_behind(TrxId(5)).unwrap().all().map(|v| v.writer.0).collect();
         assert_eq!(cut, [3, 1]);
         assert_eq!(chain.pop().unwrap().writer, TrxId(9));
         assert!(chain.pop().is_none());

@@ -35,6 +35,9 @@ struct Room {
     freed: Vec<u32>,
 }
 
+/// A key, its value, and the greatest of the writers that touched their leaf.
+pub type Seen<'a, V> = (&'a [u8], &'a V, TrxId);
+
 type Reading<'a, V> = RwLockReadGuard<'a, Node<V>>;
 type Writing<'a, V> = RwLockWriteGuard<'a, Node<V>>;
 
@@ -62,33 +65,31 @@ impl<V> Tree<V> {
 
     /// Looks at the first key that is not below `from`, with the gap between the two latched: no
     /// key comes into it while `look` is at work. `None` is shown where there is no such key.
-    pub fn seek<R>(&self, from: &[u8], look: impl FnOnce(Option<(&[u8], &V)>) -> R) -> R {
+    /// Beside key and value it is shown the stamp of the leaf.
+    pub fn seek<R>(&self, from: &[u8], look: impl FnOnce(Option<Seen<'_, V>>) -> R) -> R {
         let first = self.leaf(from);
         let place = first.place(from);
         if place < first.len() {
-            return look(Some((first.key(place).bytes(), first.value(place))));
+            return look(Some((first.key(place).bytes(), first.value(place), first.stamp)));
         }
         let right = self.first_to_the_right(first.right);
-        look(
-            right
-                .last()
-                .filter(|leaf| leaf.len() > 0)
-                .map(|leaf| (leaf.key(0).bytes(), leaf.value(0))),
-        )
+        let last = right.last().filter(|leaf| leaf.len() > 0);
+        look(last.map(|leaf| (leaf.key(0).bytes(), leaf.value(0), leaf.stamp)))
     }
 
     /// Looks at the last key below `bound`, or at the last of all, under the latch of its leaf.
     pub fn seek_back<R>(
         &self,
         bound: Option<&[u8]>,
-        look: impl FnOnce(Option<(&[u8], &V)>) -> R,
+        look: impl FnOnce(Option<Seen<'_, V>>) -> R,
     ) -> R {
         let mut bound: Option<Key> = bound.map(Key::new);
         loop {
-            let leaf = self.leaf_below(bound.as_ref());
+            let leaf = self.leaf_below(bound.as_ref().map(Key::bytes));
             let place = bound.as_ref().map_or(leaf.len(), |bound| leaf.place(bound.bytes()));
             if place > 0 {
-                return look(Some((leaf.key(place - 1).bytes(), leaf.value(place - 1))));
+                let (key, value) = (leaf.key(place - 1).bytes(), leaf.value(place - 1));
+                return look(Some((key, value, leaf.stamp)));
             }
             if leaf.low.bytes().is_empty() {
                 return look(None);
@@ -122,11 +123,11 @@ impl<V> Tree<V> {
     pub fn read_back(
         &self,
         begin: &[u8],
-        bound: Option<&Key>,
+        bound: Option<&[u8]>,
         mut look: impl FnMut(&[u8], &V, TrxId) -> ControlFlow<()>,
     ) -> Option<Key> {
         let leaf = self.leaf_below(bound);
-        let last = bound.map_or(leaf.len(), |bound| leaf.place(bound.bytes()));
+        let last = bound.map_or(leaf.len(), |bound| leaf.place(bound));
         for place in (0..last).rev() {
             let key = leaf.key(place).bytes();
             if key < begin || look(key, leaf.value(place), leaf.stamp).is_break() {
@@ -161,6 +162,7 @@ impl<V> Tree<V> {
         edit: impl FnOnce(Option<&mut V>, Option<&[u8]>) -> (Edit<V>, R),
     ) -> R {
         let mut leaf = self.leaf_to_write(key);
+        leaf.stamp = leaf.stamp.max(writer);
         let (place, there) = leaf.find(key);
         let above = place + usize::from(there);
         let right =
@@ -177,7 +179,6 @@ impl<V> Tree<V> {
             Edit::Keep => {}
             Edit::Put(value) => {
                 assert!(!there, "a key is put in once");
-                leaf.stamp = leaf.stamp.max(writer);
                 leaf.put(place, Key::new(key), value);
                 if leaf.is_over_full() {
                     self.split(leaf, place);
@@ -185,7 +186,6 @@ impl<V> Tree<V> {
             }
             Edit::Take => {
                 assert!(there, "only what is there is taken out");
-                leaf.stamp = leaf.stamp.max(writer);
                 drop(leaf.take(place));
                 if leaf.len() == 0 {
                     drop(leaf);
@@ -234,12 +234,12 @@ impl<V> Tree<V> {
     }
 
     /// The leaf in which the last key below `bound` would be, to read.
-    fn leaf_below(&self, bound: Option<&Key>) -> Reading<'_, V> {
+    fn leaf_below(&self, bound: Option<&[u8]>) -> Reading<'_, V> {
         'again: loop {
             let mut at = self.root.load(Ordering::Acquire);
             loop {
                 let node = self.read(at);
-                let below = |key: &Key| bound.is_none_or(|bound| key < bound);
+                let below = |key: &Key| bound.is_none_or(|bound| key.bytes() < bound);
                 if node.dead || !(node.low.bytes().is_empty() || below(&node.low)) {
                     continue 'again;
                 }
@@ -248,7 +248,7 @@ impl<V> Tree<V> {
                 } else if node.level == 0 {
                     return node;
                 } else {
-                    let place = bound.map_or(node.len(), |bound| node.place(bound.bytes()));
+                    let place = bound.map_or(node.len(), |bound| node.place(bound));
                     at = node.child(place.saturating_sub(1));
                 }
             }
@@ -427,7 +427,7 @@ mod tests {
         let mut found = Vec::new();
         let mut at = Some(end.map(Key::new));
         while let Some(bound) = at {
-            let next = tree.read_back(begin, bound.as_ref(), |key, value, _| {
+            let next = tree.read_back(begin, bound.as_ref().map(Key::bytes), |key, value, _| {
                 found.push((key.to_vec(), *value));
                 ControlFlow::Continue(())
             });
@@ -478,10 +478,10 @@ mod tests {
                 prop_assert_eq!(upwards(&tree, &a, Some(&b)), range.clone());
                 prop_assert_eq!(downwards(&tree, &a, Some(&b)), range);
                 let next = map.range(a.clone()..).next().map(|(key, _)| key.clone());
-                let found = tree.seek(&a, |found| found.map(|(key, _)| key.to_vec()));
+                let found = tree.seek(&a, |found| found.map(|(key, ..)| key.to_vec()));
                 prop_assert_eq!(found, next);
                 let last = map.range(..a.clone()).next_back().map(|(key, _)| key.clone());
-                let found = tree.seek_back(Some(&a), |found| found.map(|(key, _)| key.to_vec()));
+                let found = tree.seek_back(Some(&a), |found| found.map(|(key, ..)| key.to_vec()));
                 prop_assert_eq!(found, last);
                 let above = map.range(a.clone()..).map(|(key, _)| key).find(|key| **key != a);
                 let next = tree.edit(&a, W, |_, next| (Edit::Keep, next.map(<[u8]>::to_vec)));

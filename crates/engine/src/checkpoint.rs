@@ -1,0 +1,81 @@
+//! Checkpoints: all tables as one view sees them, written beside those who work.
+//!
+//! ```text
+//!   low water L ──► list of tables ──► view ──► rows, leaf by leaf ──► file ──► log before L goes
+//!      everything before L has ended: the view sees it; the rest is in the log from L on
+//! ```
+//!
+//! The order matters: the place in the log first, then what the tables are, then the view.
+
+use std::ops::ControlFlow;
+
+use crate::engine::Shared;
+use crate::error::Result;
+use crate::ids::{IndexId, TableId};
+use crate::key::Key;
+use crate::log::CheckpointWriter;
+use crate::redo::{Change, Record, begin_changes, is_without_changes, push_change};
+use crate::snapshot::View;
+use crate::table::Table;
+
+impl Shared {
+    pub fn take_checkpoint(&self) -> Result<()> {
+        let mut last = self.checkpoint.lock().expect("no panic before");
+        let start = self.pipeline.low_water();
+        let mut file = CheckpointWriter::begin(self.disk.clone(), start)?;
+        let tables = {
+            let next = self.catalog.next();
+            let numbers = Record::Numbers(TableId(next.table), IndexId(next.index));
+            file.write(&numbers.write())?;
+            let tables = self.catalog.tables();
+            for table in &tables {
+                file.write(&described(table).write())?;
+            }
+            tables
+        };
+        let mut view = self.trx.view();
+        self.trx.open_view(None, &mut view);
+        let written = tables.iter().try_for_each(|table| self.write_rows(table, &view, &mut file));
+        self.trx.close_view(&mut view);
+        written?;
+        file.finish()?;
+        *last = start.0;
+        self.pipeline.truncate_before(start)
+    }
+
+    /// Takes a checkpoint if the log has grown enough since the last.
+    pub fn checkpoint_if_due(&self) -> Result<()> {
+        let last = *self.checkpoint.lock().expect("no panic before");
+        if self.pipeline.end().0.saturating_sub(last) < self.checkpoint_bytes {
+            return Ok(());
+        }
+        self.take_checkpoint()
+    }
+
+    fn write_rows(&self, table: &Table, view: &View, file: &mut CheckpointWriter) -> Result<()> {
+        let mut item = Vec::new();
+        let mut from = Some(Key::default());
+        while let Some(at) = from {
+            begin_changes(&mut item);
+            from = table.rows.read_on(at.bytes(), None, |key, chain, _| {
+                let (version, _) = chain.visible(|writer| self.trx.sees(view, writer));
+                if let Some(row) = version.and_then(|version| version.row.as_deref()) {
+                    push_change(&mut item, Change { table: table.id, key, row: Some(row) });
+                }
+                ControlFlow::Continue(())
+            });
+            if !is_without_changes(&item) {
+                file.write(&item)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A table with all its indexes, without rows.
+fn described(table: &Table) -> Record<'static> {
+    let spec = table.spec();
+    let secondary = table.indexes().take(spec.indexes.len()).map(|index| index.id);
+    let indexes = std::iter::once(table.clustered_id).chain(secondary).collect();
+    Record::Table { id: table.id, next_number: table.next_number(), spec, indexes }
+}

@@ -1,0 +1,235 @@
+//! The engine: what all sessions share, from its opening to its end.
+//!
+//! ```text
+//!   open ─► recover: checkpoint, then the log behind it ─► tables, indexes ─► keeper thread
+//!              │                                                               purge, checkpoints
+//!   session ─┐ │
+//!   session ─┼─┴─ Shared: tables · views · locks · gate · pipeline ─► log ─► disk
+//!   session ─┘
+//! ```
+//!
+//! All rows are in memory; the disk has the log of what was committed and now and then all tables
+//! as a checkpoint. A transaction that has not committed leaves nothing on disk, so recovery never
+//! takes anything back.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dbdyno_model::Design;
+
+use crate::catalog::Catalog;
+use crate::commit::Pipeline;
+use crate::disk::Disk;
+use crate::error::Result;
+use crate::gate::Gate;
+use crate::ids::TrxId;
+use crate::keeper::Keeper;
+use crate::lock::LockSys;
+use crate::log::{SEGMENT_BYTES, recover};
+use crate::meter::{Counts, Meter};
+use crate::purge::Purge;
+use crate::recovery;
+use crate::session::Session;
+use crate::snapshot::TrxSys;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::table::{IndexSpec, Table, TableSpec};
+
+/// What an engine is opened with, beside its design.
+pub struct Options {
+    /// How long a lock is waited for. MySQL waits 50 s.
+    pub lock_wait: Duration,
+    /// Where deadlocks are written, if the design wants that.
+    pub witness: Box<dyn io::Write + Send>,
+    /// Who purges and takes checkpoints.
+    pub upkeep: Upkeep,
+    /// A checkpoint is taken when the log has grown by so many bytes since the last.
+    pub checkpoint_bytes: u64,
+    /// Bytes of a file of the log.
+    pub segment_bytes: u64,
+}
+
+/// Who purges and takes checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Upkeep {
+    /// A thread of the engine, when there is something to do.
+    Background,
+    /// Whoever calls [`Engine::purge`] and [`Engine::checkpoint`].
+    OnDemand,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            lock_wait: Duration::from_secs(50),
+            witness: Box::new(io::sink()),
+            upkeep: Upkeep::Background,
+            checkpoint_bytes: 256 << 20,
+            segment_bytes: SEGMENT_BYTES,
+        }
+    }
+}
+
+/// An engine that is open. It closes when it is dropped.
+pub struct Engine {
+    shared: Arc<Shared>,
+    keeper: Keeper,
+}
+
+/// What its sessions share.
+pub(crate) struct Shared {
+    pub design: Design,
+    pub meter: Arc<Meter>,
+    pub trx: TrxSys,
+    pub locks: LockSys,
+    pub gate: Gate,
+    pub pipeline: Pipeline,
+    pub disk: Arc<dyn Disk>,
+    pub catalog: Catalog,
+    pub purge: Purge,
+    /// Where the last checkpoint begins; locked while one is taken.
+    pub checkpoint: Mutex<u64>,
+    pub checkpoint_bytes: u64,
+    /// Every view sees all writers below, as was known when purge was last at work.
+    horizon: AtomicU64,
+}
+
+impl Engine {
+    /// Opens what a disk holds; an empty one is an engine without tables.
+    ///
+    /// # Errors
+    /// `Disk`, or `Corrupt` if what is there is not what an engine leaves.
+    pub fn open(disk: Arc<dyn Disk>, design: &Design, options: Options) -> Result<Engine> {
+        let meter = Arc::new(Meter::default());
+        let mut recovery = recover(disk.clone())?;
+        let start = recovery.start();
+        let catalog = recovery::read(&mut recovery)?;
+        let tail = recovery.finish()?;
+        let pipeline =
+            Pipeline::open_with(design, disk.clone(), tail, options.segment_bytes, meter.clone())?;
+        let locks = LockSys::new(design, meter.clone(), options.witness, options.lock_wait);
+        let shared = Arc::new(Shared {
+            design: *design,
+            trx: TrxSys::new(design, meter.clone()),
+            locks,
+            gate: Gate::new(design.gate, meter.clone()),
+            pipeline,
+            disk,
+            catalog,
+            purge: Purge::default(),
+            checkpoint: Mutex::new(start.0),
+            checkpoint_bytes: options.checkpoint_bytes,
+            horizon: AtomicU64::new(0),
+            meter,
+        });
+        let keeper = Keeper::start(&shared, options.upkeep);
+        Ok(Engine { shared, keeper })
+    }
+
+    /// A session, for one client.
+    pub fn session(&self) -> Session {
+        Session::new(self.shared.clone())
+    }
+
+    /// Its design.
+    pub fn design(&self) -> &Design {
+        &self.shared.design
+    }
+
+    /// What its mechanisms did since it was opened.
+    pub fn counts(&self) -> Counts {
+        self.shared.meter.counts()
+    }
+
+    /// A table.
+    ///
+    /// # Errors
+    /// `NoTable`.
+    pub fn table(&self, name: &str) -> Result<Arc<Table>> {
+        self.shared.catalog.table(name)
+    }
+
+    /// All tables, by name.
+    pub fn tables(&self) -> Vec<Arc<Table>> {
+        self.shared.catalog.tables()
+    }
+
+    /// Makes a table.
+    ///
+    /// # Errors
+    /// `Exists`, `BadValue` for what cannot be, `Disk`.
+    pub fn create_table(&self, spec: TableSpec) -> Result<Arc<Table>> {
+        self.shared.create_table(spec)
+    }
+
+    /// Adds an index to a table, which is locked whole meanwhile: to be called without an open
+    /// transaction that has touched it.
+    ///
+    /// # Errors
+    /// `NoTable`, `Exists`, `BadValue`, `Duplicate` where rows are not as different as it wants,
+    /// `LockWaitTimeout`, `Deadlock`, `Disk`.
+    pub fn create_index(&self, table: &str, spec: IndexSpec) -> Result<()> {
+        self.shared.create_index(table, spec)
+    }
+
+    /// Takes a table away, when nobody writes to it.
+    ///
+    /// # Errors
+    /// `NoTable`, `LockWaitTimeout`, `Deadlock`, `Disk`.
+    pub fn drop_table(&self, name: &str) -> Result<()> {
+        self.shared.drop_table(name)
+    }
+
+    /// Writes all tables as they are now to disk and gives back the log before. Others go on.
+    ///
+    /// # Errors
+    /// `Disk`.
+    pub fn checkpoint(&self) -> Result<()> {
+        self.shared.take_checkpoint()
+    }
+
+    /// Takes away all versions that nobody needs any more; how many.
+    pub fn purge(&self) -> u64 {
+        self.shared.purge_all()
+    }
+
+    /// Transactions whose old versions are still there.
+    pub fn unpurged(&self) -> usize {
+        self.shared.purge.len()
+    }
+
+    /// Bytes that rows, versions and indexes take in memory.
+    pub fn heap_bytes(&self) -> usize {
+        self.tables().iter().map(|table| table.heap_bytes()).sum()
+    }
+
+    /// Makes durable what was committed and ends its threads. Sessions that are open may not go on
+    /// to write.
+    ///
+    /// # Errors
+    /// `Disk`.
+    pub fn close(mut self) -> Result<()> {
+        self.keeper.stop();
+        self.shared.pipeline.flush()
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.keeper.stop();
+    }
+}
+
+impl Shared {
+    /// Every view, open or to come, sees all writers below; what was known a moment ago.
+    #[inline]
+    pub fn horizon(&self) -> TrxId {
+        TrxId(self.horizon.load(Ordering::Acquire))
+    }
+
+    /// Looks again.
+    pub fn move_horizon(&self) {
+        self.horizon.fetch_max(self.trx.horizon().0, Ordering::AcqRel);
+    }
+}

@@ -1,0 +1,134 @@
+//! Taking away what nobody needs any more.
+//!
+//! ```text
+//!   commit 17 ─► commit 18 ─► commit 21 ─► …           what each wrote over older versions
+//!   └── every view sees it: what is behind its versions goes ──┘
+//! ```
+//!
+//! What a transaction wrote over is needed until every view, open or to come, sees the transaction.
+//! Then whatever lies behind its version of a row is taken away, with the entries that only those
+//! had in secondary indexes; and the row itself, if that version says that it was deleted. Its gap
+//! joins the next one, with the locks on it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::engine::Shared;
+use crate::ids::{Csn, TrxId};
+use crate::index::Edit;
+use crate::key::Key;
+use crate::lock::{LockSys, Place};
+use crate::meter::Counter;
+use crate::sync::{Mutex, MutexGuard};
+use crate::table::{Secondary, Table};
+use crate::version::Version;
+
+/// What is to be purged, in the order of commits.
+#[derive(Default)]
+pub struct Purge {
+    queue: Mutex<VecDeque<Ended>>,
+    /// Held while somebody purges.
+    working: Mutex<()>,
+}
+
+/// A transaction that ended, and what it wrote over.
+pub struct Ended {
+    /// When.
+    pub csn: Csn,
+    /// Table, key, and the writer behind whose version nothing is needed.
+    pub wrote: Vec<(Arc<Table>, Key, TrxId)>,
+}
+
+impl Purge {
+    /// Notes what a transaction wrote over.
+    pub fn push(&self, ended: Ended) {
+        self.queue.lock().expect("no panic before").push_back(ended);
+    }
+
+    /// Transactions that wait to be purged.
+    pub fn len(&self) -> usize {
+        self.queue.lock().expect("no panic before").len()
+    }
+
+    /// Nobody purges while this is held.
+    pub fn stop(&self) -> MutexGuard<'_, ()> {
+        self.working.lock().expect("no panic before")
+    }
+
+    /// The next transaction that everybody sees.
+    fn next(&self, settled: Csn) -> Option<Ended> {
+        let mut queue = self.queue.lock().expect("no panic before");
+        queue.front().is_some_and(|ended| ended.csn <= settled).then(|| queue.pop_front())?
+    }
+}
+
+impl Shared {
+    /// Purges all that may be; how many versions.
+    pub fn purge_all(&self) -> u64 {
+        let _working = self.purge.stop();
+        self.move_horizon();
+        let settled = self.trx.settled();
+        let mut purged = 0;
+        while let Some(ended) = self.purge.next(settled) {
+            for (table, key, writer) in &ended.wrote {
+                purged += purge_row(&self.locks, table, key.bytes(), *writer);
+            }
+        }
+        self.meter.add(Counter::VersionsPurged, purged);
+        purged
+    }
+}
+
+/// Takes away what is behind the version of a writer whom everybody sees; how many versions.
+fn purge_row(locks: &LockSys, table: &Table, key: &[u8], writer: TrxId) -> u64 {
+    table.rows.edit(key, TrxId::NOBODY, |chain, next| {
+        let Some(chain) = chain else { return (Edit::Keep, 0) };
+        let mut purged = 0;
+        if let Some(behind) = chain.cut_behind(writer) {
+            for version in behind.all() {
+                purged += 1;
+                forget_entries(locks, table, key, version, chain);
+            }
+        }
+        if chain.writer == writer && chain.row.is_none() {
+            locks.inherit_gap(table.clustered_id, Place::Key(key), place(next));
+            return (Edit::Take, purged + 1);
+        }
+        (Edit::Keep, purged)
+    })
+}
+
+/// Takes those entries of a version that is gone out of the secondary indexes that no version of
+/// the row has any more. The row is latched. Marks are left as they are: who put a version in front
+/// may be about to set them.
+pub fn forget_entries(locks: &LockSys, table: &Table, key: &[u8], gone: &Version, left: &Version) {
+    let Some(row) = &gone.row else { return };
+    for index in table.indexes() {
+        let entry = entry_of(table, index, key, row);
+        let has = |version: &Version| {
+            version.row.as_ref().is_some_and(|row| entry_of(table, index, key, row) == entry)
+        };
+        if left.all().any(has) {
+            continue;
+        }
+        index.entries.edit(&entry, TrxId::NOBODY, |known, next| {
+            if known.is_none() {
+                return (Edit::Keep, ());
+            }
+            locks.inherit_gap(index.id, Place::Key(&entry), place(next));
+            (Edit::Take, ())
+        });
+    }
+}
+
+/// The entry that a version of a row has in an index.
+pub fn entry_of(table: &Table, index: &Secondary, key: &[u8], row: &[u8]) -> Vec<u8> {
+    let mut entry = Vec::with_capacity(64);
+    index.push_entry(table.layout().row(row), key, &mut entry);
+    entry
+}
+
+/// The place of the next key.
+pub fn place(next: Option<&[u8]>) -> Place<'_> {
+    next.map_or(Place::Supremum, Place::Key)
+}

@@ -1,0 +1,389 @@
+//! Reading what is newest, under locks.
+//!
+//! ```text
+//!   one key, there            record
+//!   one key, not there        gap before the next one
+//!   a range, upwards          each key and the gap before it, up to the first beyond
+//!   a range, downwards        the gap before the first beyond, then each key and the gap before it
+//!   at read committed         records only; of those that were not meant the lock is given back
+//! ```
+//!
+//! The next key is found and its lock tried under the latches of its leaf, so that nothing comes
+//! into the gap between. On a conflict the latches are given back; who has waited looks again, for
+//! there may be another key in between by then. By way of a secondary index the entry is locked,
+//! then the row. Who has put in an entry and not yet ended has no lock on it but on the row: so,
+//! where the leaf was touched lately, the row is waited for before the entry is locked, as InnoDB
+//! turns the implicit lock into one first.
+
+use super::range::{Cursor, Direction, Path, Scan};
+use super::statement::{Statement, Visit};
+use crate::error::Result;
+use crate::ids::IndexId;
+use crate::index::{Seen, Tree};
+use crate::lock::{Conflict, Held, Kind, Mode, Place, TableMode};
+use crate::row::Row;
+use crate::table::{Mark, Secondary, Table};
+use crate::version::Version;
+
+/// What was met under the latch.
+enum Met {
+    /// The lock is held: how it came, of which kind it is, and whether there is a row.
+    Locked(Held, Kind, bool),
+    /// There is no such key.
+    Missing,
+    /// Somebody else has what excludes this kind.
+    Conflict(Kind),
+    /// The row of this entry is to be looked at first.
+    Unsure,
+}
+
+/// A row or an entry that was locked.
+#[derive(Clone, Copy, Debug)]
+struct Locked {
+    kind: Kind,
+    /// Whether this statement got the lock.
+    fresh: bool,
+    /// Whether there is a row.
+    alive: bool,
+}
+
+/// How a range is locked.
+struct Way<'a> {
+    index: IndexId,
+    mode: Mode,
+    /// What is locked of keys in the range.
+    kind: Kind,
+    /// What is locked of the first key beyond, if anything.
+    beyond: Option<Kind>,
+    direction: Direction,
+    secondary: Option<&'a Secondary>,
+    /// Whether only one row can be in the range.
+    single: bool,
+    /// Whether the whole table is locked.
+    all: bool,
+}
+
+impl Statement<'_> {
+    /// Locks the row with a primary key, or the gap where it would be; copies the newest version
+    /// and says whether there is one.
+    pub(super) fn lock_point(&mut self, table: &Table, key: &[u8], mode: Mode) -> Result<bool> {
+        self.intend(table, intention(mode))?;
+        let gaps = self.locks_gaps();
+        let locked = self.lock_row(table, key, mode, gaps)?;
+        if let Some(locked) = locked
+            && !gaps
+            && !locked.alive
+            && locked.fresh
+        {
+            self.give_back(table.clustered_id, key, locked.kind, mode);
+        }
+        Ok(locked.is_some_and(|locked| locked.alive))
+    }
+
+    /// Locks a row and copies its newest version. Where there is no such key, `gaps` says whether
+    /// the gap is locked. The table is locked before.
+    fn lock_row(
+        &mut self,
+        table: &Table,
+        key: &[u8],
+        mode: Mode,
+        gaps: bool,
+    ) -> Result<Option<Locked>> {
+        let all = self.has_all(table, mode);
+        let mut waited = false;
+        self.work.trx.locked = true;
+        loop {
+            let (locks, trx) = (&self.shared.locks, &self.work.locks);
+            let row = &mut self.work.scratch.row;
+            let lock = |place: Place<'_>, kind: Kind| {
+                if all {
+                    return Ok(Held::Before);
+                }
+                locks.try_lock(trx, table.clustered_id, place, kind, mode)
+            };
+            let met = table.rows.seek(key, |found: Option<Seen<'_, Version>>| match found {
+                Some((there, chain, _)) if there == key => {
+                    let dead = chain.row.is_none();
+                    let kind = if gaps && dead { Kind::NextKey } else { Kind::Record };
+                    match lock(Place::Key(key), kind) {
+                        Ok(held) => {
+                            copy(chain, row);
+                            Met::Locked(held, kind, !dead)
+                        }
+                        Err(Conflict) => Met::Conflict(kind),
+                    }
+                }
+                found => {
+                    if gaps {
+                        let place = found.map_or(Place::Supremum, |(next, ..)| Place::Key(next));
+                        lock(place, Kind::Gap).expect("a gap lock waits for nobody");
+                    }
+                    Met::Missing
+                }
+            });
+            match met {
+                Met::Locked(held, kind, alive) => {
+                    let fresh = waited || held == Held::Fresh;
+                    return Ok(Some(Locked { kind, fresh, alive }));
+                }
+                Met::Missing => return Ok(None),
+                Met::Conflict(kind) => {
+                    let held = self.wait(table.clustered_id, Place::Key(key), kind, mode)?;
+                    waited |= held == Held::Fresh;
+                }
+                Met::Unsure => unreachable!("a row is itself"),
+            }
+        }
+    }
+
+    pub(super) fn lock_range(
+        &mut self,
+        table: &Table,
+        scan: &Scan<'_>,
+        mode: Mode,
+        mut visit: impl FnMut(&[u8], Row<'_>) -> Visit,
+    ) -> Result<()> {
+        self.intend(table, intention(mode))?;
+        self.work.trx.locked = true;
+        let way = self.way(table, scan, mode);
+        let mut cursor = Cursor::new(&scan.range, scan.direction);
+        if scan.direction == Direction::Down && !cursor.ended {
+            self.lock_behind(table, &way, cursor.end.as_deref());
+        }
+        let mut entry = Vec::new();
+        while !cursor.ended {
+            let found = match way.secondary {
+                None => self.lock_next(table, &table.rows, &way, &mut cursor, &mut entry)?,
+                Some(index) => {
+                    self.lock_next(table, &index.entries, &way, &mut cursor, &mut entry)?
+                }
+            };
+            let Some(locked) = found else { break };
+            let (key, row_locked) = match way.secondary {
+                None => {
+                    let row = &mut self.work.scratch.row;
+                    let alive = table.rows.get(&entry, |chain| copy(chain, row));
+                    (&entry[..], alive == Some(true))
+                }
+                Some(index) => {
+                    let key = index.primary_of(&entry);
+                    let row = self.lock_row(table, key, mode, false)?;
+                    let alive = row.is_some_and(|row| row.alive)
+                        && self.row_has_entry(table, index, &entry);
+                    self.give_row_back(table, &way, key, row, alive);
+                    (key, alive)
+                }
+            };
+            if way.single && !row_locked && self.locks_gaps() && locked.kind == Kind::Record {
+                // It was taken away while its row was waited for: look again, for the gap as well.
+                continue;
+            }
+            cursor.pass(&entry);
+            let said = if row_locked {
+                visit(key, table.layout().row(&self.work.scratch.row))
+            } else {
+                Visit::Pass
+            };
+            if said == Visit::Pass && locked.fresh && way.beyond.is_none() && !way.single {
+                self.give_back(way.index, &entry, locked.kind, mode);
+                if row_locked && way.secondary.is_some() {
+                    self.give_back(table.clustered_id, key, Kind::Record, mode);
+                }
+            }
+            if said == Visit::Stop || (way.single && row_locked) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn way<'a>(&self, table: &'a Table, scan: &Scan<'_>, mode: Mode) -> Way<'a> {
+        let gaps = self.locks_gaps();
+        let secondary = match scan.path {
+            Path::Primary => None,
+            Path::Secondary(place) => {
+                Some(table.index(place).expect("the index is one of the table"))
+            }
+        };
+        let columns = secondary.map_or(table.primary().len(), |index| index.spec.columns.len());
+        let unique = secondary.is_none_or(Secondary::is_unique) && columns > 0;
+        let equal = scan.range.equal_values();
+        let beyond = if equal.is_some() { Kind::Gap } else { Kind::NextKey };
+        Way {
+            index: secondary.map_or(table.clustered_id, |index| index.id),
+            mode,
+            kind: if gaps { Kind::NextKey } else { Kind::Record },
+            beyond: gaps.then_some(beyond),
+            direction: scan.direction,
+            secondary,
+            single: unique && equal == Some(columns),
+            all: self.has_all(table, mode),
+        }
+    }
+
+    /// Finds the next key and locks it; gives it in `entry`. `None` at the end of the range.
+    fn lock_next<V: Newest>(
+        &mut self,
+        table: &Table,
+        tree: &Tree<V>,
+        way: &Way<'_>,
+        cursor: &mut Cursor,
+        entry: &mut Vec<u8>,
+    ) -> Result<Option<Locked>> {
+        let (mut waited, mut sure) = (false, Vec::new());
+        loop {
+            let met = self.try_next(tree, way, cursor, &sure, entry);
+            match met {
+                Met::Locked(held, kind, alive) => {
+                    let fresh = waited || held == Held::Fresh;
+                    return Ok(Some(Locked { kind, fresh, alive }));
+                }
+                Met::Missing => return Ok(None),
+                Met::Conflict(kind) => {
+                    let held = self.wait(way.index, Place::Key(entry), kind, way.mode)?;
+                    waited |= held == Held::Fresh;
+                }
+                Met::Unsure => {
+                    let index = way.secondary.expect("only entries are unsure");
+                    let key = index.primary_of(entry).to_vec();
+                    let writer = table.rows.get(&key, |chain| chain.writer);
+                    let own = self.work.trx.id;
+                    if writer.is_some_and(|it| Some(it) != own && self.shared.trx.is_active(it)) {
+                        self.lock_row(table, &key, way.mode, false)?;
+                    }
+                    sure.clone_from(entry);
+                }
+            }
+        }
+    }
+
+    fn try_next<V: Newest>(
+        &self,
+        tree: &Tree<V>,
+        way: &Way<'_>,
+        cursor: &Cursor,
+        sure: &[u8],
+        entry: &mut Vec<u8>,
+    ) -> Met {
+        let (locks, trx, horizon) = (&self.shared.locks, &self.work.locks, self.shared.horizon());
+        let lock = |key: &[u8], kind| {
+            if way.all {
+                return Ok(Held::Before);
+            }
+            locks.try_lock(trx, way.index, Place::Key(key), kind, way.mode)
+        };
+        let look = |found: Option<Seen<'_, V>>| {
+            let up = way.direction == Direction::Up;
+            let inside = |key: &[u8]| match way.direction {
+                Direction::Up => cursor.end.as_deref().is_none_or(|end| key < end),
+                Direction::Down => key >= &cursor.begin[..],
+            };
+            let Some((key, value, stamp)) = found.filter(|(key, ..)| up || inside(key)) else {
+                if let (true, Some(_), false) = (up, way.beyond, way.all) {
+                    let end = locks.try_lock(trx, way.index, Place::Supremum, Kind::Gap, way.mode);
+                    end.expect("a gap lock waits for nobody");
+                }
+                return Met::Missing;
+            };
+            entry.clear();
+            entry.extend_from_slice(key);
+            if !inside(key) {
+                return match way.beyond.map(|kind| (kind, lock(key, kind))) {
+                    Some((kind, Err(Conflict))) => Met::Conflict(kind),
+                    _ => Met::Missing,
+                };
+            }
+            if V::IS_ENTRY && stamp >= horizon && sure != key && !way.all {
+                return Met::Unsure;
+            }
+            let kind = if way.single && value.is_alive() { Kind::Record } else { way.kind };
+            match lock(key, kind) {
+                Ok(held) => Met::Locked(held, kind, value.is_alive()),
+                Err(Conflict) => Met::Conflict(kind),
+            }
+        };
+        match way.direction {
+            Direction::Up => tree.seek(&cursor.begin, look),
+            Direction::Down => tree.seek_back(cursor.end.as_deref(), look),
+        }
+    }
+
+    /// Locks the gap before the first key that is not below `end`.
+    fn lock_behind(&mut self, table: &Table, way: &Way<'_>, end: Option<&[u8]>) {
+        if way.beyond.is_none() || way.all {
+            return;
+        }
+        let lock = |next: Option<&[u8]>| {
+            let place = next.map_or(Place::Supremum, Place::Key);
+            let (locks, trx) = (&self.shared.locks, &self.work.locks);
+            let held = locks.try_lock(trx, way.index, place, Kind::Gap, way.mode);
+            held.expect("a gap lock waits for nobody");
+        };
+        let Some(end) = end else { return lock(None) };
+        match way.secondary {
+            None => table.rows.seek(end, |found| lock(found.map(|(key, ..)| key))),
+            Some(index) => index.entries.seek(end, |found| lock(found.map(|(key, ..)| key))),
+        }
+    }
+
+    /// At read committed, gives the lock of a row back that turned out not to be meant.
+    fn give_row_back(
+        &self,
+        table: &Table,
+        way: &Way<'_>,
+        key: &[u8],
+        row: Option<Locked>,
+        meant: bool,
+    ) {
+        if let Some(row) = row
+            && !meant
+            && row.fresh
+            && !self.locks_gaps()
+        {
+            self.give_back(table.clustered_id, key, row.kind, way.mode);
+        }
+    }
+
+    fn give_back(&self, index: IndexId, key: &[u8], kind: Kind, mode: Mode) {
+        self.shared.locks.unlock(&self.work.locks, index, Place::Key(key), kind, mode);
+    }
+}
+
+/// What a tree holds, as far as locking asks.
+trait Newest {
+    /// Whether it is the way to a row, and not the row.
+    const IS_ENTRY: bool;
+
+    /// Whether the newest version is there.
+    fn is_alive(&self) -> bool;
+}
+
+impl Newest for Version {
+    const IS_ENTRY: bool = false;
+
+    fn is_alive(&self) -> bool {
+        self.row.is_some()
+    }
+}
+
+impl Newest for Mark {
+    const IS_ENTRY: bool = true;
+
+    fn is_alive(&self) -> bool {
+        *self == Mark::Alive
+    }
+}
+
+/// Copies the newest version; whether there is one.
+fn copy(chain: &Version, into: &mut Vec<u8>) -> bool {
+    into.clear();
+    into.extend_from_slice(chain.row.as_deref().unwrap_or_default());
+    chain.row.is_some()
+}
+
+fn intention(mode: Mode) -> TableMode {
+    match mode {
+        Mode::Shared => TableMode::IntentShared,
+        Mode::Exclusive => TableMode::IntentExclusive,
+    }
+}

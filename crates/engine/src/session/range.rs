@@ -1,0 +1,159 @@
+//! Which part of an index is read, and how far it was.
+//!
+//! ```text
+//!   from  Included (5)     ≥ all keys that begin with 5      Excluded (5)   > all of them
+//!   to    Included (5, 7)  ≤ all keys that begin with 5, 7   Excluded       < all of them
+//! ```
+//!
+//! Bounds are values of the first columns of an index, as many as are known. In bytes each is a
+//! place between two keys, so that a range is `[begin, end)`.
+
+use std::ops::{Bound, ControlFlow};
+
+use crate::ids::TrxId;
+use crate::index::Tree;
+use crate::key;
+use crate::session::statement::{Fields, Intent};
+use crate::value::Datum;
+
+/// A part of an index, by values of its first columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Range<'a> {
+    /// Where it begins.
+    pub from: Bound<&'a [Datum<'a>]>,
+    /// Where it ends.
+    pub to: Bound<&'a [Datum<'a>]>,
+}
+
+/// In which order keys are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// The least first.
+    Up,
+    /// The greatest first.
+    Down,
+}
+
+/// By which index rows are reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// The primary key.
+    Primary,
+    /// A secondary index, by its place in the table.
+    Secondary(usize),
+}
+
+/// What is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Scan<'a> {
+    /// By which index.
+    pub path: Path,
+    /// Which part of it.
+    pub range: Range<'a>,
+    /// In which order.
+    pub direction: Direction,
+    /// What is to be done with the rows.
+    pub intent: Intent,
+    /// Which columns are wanted.
+    pub fields: Fields,
+}
+
+impl<'a> Range<'a> {
+    /// Everything.
+    pub const ALL: Range<'static> = Range { from: Bound::Unbounded, to: Bound::Unbounded };
+
+    /// All keys that begin with these values.
+    pub fn of(values: &'a [Datum<'a>]) -> Range<'a> {
+        Range { from: Bound::Included(values), to: Bound::Included(values) }
+    }
+
+    /// Whether it is all keys that begin with certain values: how many values.
+    pub(super) fn equal_values(&self) -> Option<usize> {
+        match (self.from, self.to) {
+            (Bound::Included(from), Bound::Included(to)) if from == to => Some(from.len()),
+            _ => None,
+        }
+    }
+}
+
+/// What of a range is still to be read.
+pub(super) struct Cursor {
+    /// The least key that is still to be read.
+    pub begin: Vec<u8>,
+    /// The least key that is not.
+    pub end: Option<Vec<u8>>,
+    direction: Direction,
+    pub ended: bool,
+}
+
+impl Cursor {
+    pub fn new(range: &Range<'_>, direction: Direction) -> Cursor {
+        let bytes = |values: &[Datum<'_>]| {
+            let mut bytes = Vec::with_capacity(24);
+            values.iter().for_each(|&value| key::push(&mut bytes, value));
+            bytes
+        };
+        let behind = |values: &[Datum<'_>]| {
+            let mut bytes = bytes(values);
+            key::after_all(&mut bytes);
+            bytes
+        };
+        let some = |bytes: Vec<u8>| (!bytes.is_empty()).then_some(bytes);
+        let begin = match range.from {
+            Bound::Unbounded => Vec::new(),
+            Bound::Included(values) => bytes(values),
+            Bound::Excluded(values) => behind(values),
+        };
+        let end = match range.to {
+            Bound::Unbounded => None,
+            Bound::Included(values) => some(behind(values)),
+            Bound::Excluded(values) => Some(bytes(values)),
+        };
+        let ended = end.as_ref().is_some_and(|end| *end <= begin);
+        Cursor { begin, end, direction, ended }
+    }
+
+    /// Shows what comes next, at most one leaf of it. The key at which `look` breaks off counts as
+    /// read.
+    pub fn read<V>(
+        &mut self,
+        tree: &Tree<V>,
+        mut look: impl FnMut(&[u8], &V, TrxId) -> ControlFlow<()>,
+    ) {
+        let mut broke: Option<Vec<u8>> = None;
+        let look = |key: &[u8], value: &V, stamp: TrxId| {
+            let flow = look(key, value, stamp);
+            if flow.is_break() {
+                broke = Some(key.to_vec());
+            }
+            flow
+        };
+        let end = self.end.as_deref();
+        let next = match self.direction {
+            Direction::Up => tree.read_on(&self.begin, end, look),
+            Direction::Down => tree.read_back(&self.begin, end, look),
+        };
+        match (broke, next) {
+            (Some(key), _) => self.pass(&key),
+            (None, Some(next)) => self.go_on_at(next.bytes()),
+            (None, None) => self.ended = true,
+        }
+    }
+
+    /// A key was read.
+    pub fn pass(&mut self, key: &[u8]) {
+        self.go_on_at(key);
+        if self.direction == Direction::Up {
+            self.begin.push(0);
+        }
+    }
+
+    fn go_on_at(&mut self, place: &[u8]) {
+        let edge = match self.direction {
+            Direction::Up => &mut self.begin,
+            Direction::Down => self.end.get_or_insert_default(),
+        };
+        edge.clear();
+        edge.extend_from_slice(place);
+    }
+}

@@ -1,0 +1,252 @@
+//! A statement: the operations of which one is made.
+//!
+//! ```text
+//!   get     one row by its primary key       Read    as the view sees it, without a lock
+//!   scan    part of an index                 Share   the newest version, nobody changes it
+//!   insert  update  delete                   Update  the newest version, nobody locks it
+//! ```
+//!
+//! A view is opened at the first row that is read without a lock: for the statement at read
+//! committed, else for the transaction. Locks are on what is read and, above read committed, on the
+//! gaps between, and are held to the end of the transaction. At serializable, reads of a
+//! transaction that was begun lock as for sharing.
+
+use dbdyno_model::design::Isolation;
+
+use super::consistent::Batch;
+use super::range::Scan;
+use super::{RowWriter, Work};
+use crate::engine::Shared;
+use crate::error::{EngineError, Result};
+use crate::gate::Pass;
+use crate::ids::IndexId;
+use crate::key;
+use crate::lock::{Held, Kind, Mode, Place, TableMode};
+use crate::row::Row;
+use crate::table::Table;
+use crate::value::Datum;
+
+/// What is to be done with rows that are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// Nothing: as the view sees them.
+    Read,
+    /// They are not to be changed by others: `FOR SHARE`.
+    Share,
+    /// They are to be changed: `FOR UPDATE`.
+    Update,
+}
+
+/// Which columns of rows are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fields {
+    /// Any.
+    All,
+    /// Those of the index and of the primary key; others may be NULL instead.
+    OfIndex,
+}
+
+/// What a visitor of rows says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// Go on.
+    On,
+    /// Go on; this row was not meant. At read committed its lock is given back.
+    Pass,
+    /// That was the last.
+    Stop,
+}
+
+/// What an update did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Updated {
+    /// There is no such row.
+    Missing,
+    /// The row is as it was.
+    Same,
+    /// It changed.
+    Changed,
+}
+
+/// A statement under way.
+pub struct Statement<'s> {
+    pub(super) shared: &'s Shared,
+    pub(super) work: &'s mut Work,
+    pub(super) pass: &'s Pass<'s>,
+    pub(super) batch: Batch,
+}
+
+impl<'s> Statement<'s> {
+    pub(super) fn new(shared: &'s Shared, work: &'s mut Work, pass: &'s Pass<'s>) -> Statement<'s> {
+        Statement { shared, work, pass, batch: Batch::default() }
+    }
+
+    /// The row with a primary key.
+    ///
+    /// # Errors
+    /// `NoTable`, `BadValue` for a key of the wrong length; `Deadlock` and `LockWaitTimeout` where
+    /// the intent locks.
+    pub fn get<'a>(
+        &'a mut self,
+        table: &'a Table,
+        key: &[Datum<'_>],
+        intent: Intent,
+    ) -> Result<Option<Row<'a>>> {
+        table.check_there()?;
+        let mut bytes = self.key_of(table, key)?;
+        let found = match self.locks_for(intent) {
+            None => Ok(self.read_row(table, &bytes)),
+            Some(mode) => self.lock_point(table, &bytes, mode),
+        };
+        bytes.clear();
+        self.work.scratch.key = bytes;
+        Ok(found?.then(|| table.layout().row(&self.work.scratch.row)))
+    }
+
+    /// Visits rows in the order of an index: primary key, in bytes, and row.
+    ///
+    /// # Errors
+    /// `NoTable`; `Deadlock` and `LockWaitTimeout` where the intent locks.
+    ///
+    /// # Panics
+    /// If the table has no such index.
+    pub fn scan(
+        &mut self,
+        table: &Table,
+        scan: &Scan<'_>,
+        visit: impl FnMut(&[u8], Row<'_>) -> Visit,
+    ) -> Result<()> {
+        table.check_there()?;
+        match self.locks_for(scan.intent) {
+            None => self.read_range(table, scan, visit),
+            Some(mode) => self.lock_range(table, scan, mode, visit),
+        }
+    }
+
+    /// Locks a table whole, shared or for oneself; rows are not locked beside it.
+    ///
+    /// # Errors
+    /// `NoTable`, `Deadlock`, `LockWaitTimeout`.
+    pub fn lock_table(&mut self, table: &Table, intent: Intent) -> Result<()> {
+        match intent {
+            Intent::Read => table.check_there(),
+            Intent::Share => self.intend(table, TableMode::Shared),
+            Intent::Update => self.intend(table, TableMode::Exclusive),
+        }
+    }
+
+    /// Changes a row by its primary key: `change` sees its newest version and sets columns.
+    ///
+    /// # Errors
+    /// As [`Statement::get`]; what `change` gives; `NotNull`, `BadValue`, `Duplicate`.
+    pub fn update(
+        &mut self,
+        table: &std::sync::Arc<Table>,
+        key: &[Datum<'_>],
+        change: impl FnOnce(Row<'_>, &mut RowWriter) -> Result<()>,
+    ) -> Result<Updated> {
+        let bytes = self.key_of(table, key)?;
+        let updated = self.update_at(table, &bytes, change);
+        self.work.scratch.key = bytes;
+        updated
+    }
+
+    /// Takes a row away by its primary key; whether there was one.
+    ///
+    /// # Errors
+    /// As [`Statement::get`].
+    pub fn delete(&mut self, table: &std::sync::Arc<Table>, key: &[Datum<'_>]) -> Result<bool> {
+        let bytes = self.key_of(table, key)?;
+        let deleted = self.delete_at(table, &bytes);
+        self.work.scratch.key = bytes;
+        deleted
+    }
+
+    /// The bytes of a primary key, in the buffer for it.
+    fn key_of(&mut self, table: &Table, values: &[Datum<'_>]) -> Result<Vec<u8>> {
+        if values.len() != table.primary().len() {
+            let takes = format!("{} values as its primary key", table.primary().len());
+            return Err(EngineError::BadValue(table.name().to_owned(), takes));
+        }
+        let mut bytes = std::mem::take(&mut self.work.scratch.key);
+        bytes.clear();
+        values.iter().for_each(|&value| key::push(&mut bytes, value));
+        Ok(bytes)
+    }
+
+    /// The mode in which rows are locked for an intent, if they are.
+    fn locks_for(&self, intent: Intent) -> Option<Mode> {
+        let trx = &self.work.trx;
+        match intent {
+            Intent::Update => Some(Mode::Exclusive),
+            Intent::Share => Some(Mode::Shared),
+            Intent::Read => {
+                let locks = trx.open && trx.isolation == Isolation::Serializable;
+                locks.then_some(Mode::Shared)
+            }
+        }
+    }
+
+    /// Whether gaps are locked.
+    pub(super) fn locks_gaps(&self) -> bool {
+        self.work.trx.isolation != Isolation::ReadCommitted
+    }
+
+    /// Locks a table, unless that was done before.
+    pub(super) fn intend(&mut self, table: &Table, mode: TableMode) -> Result<()> {
+        let trx = &mut self.work.trx;
+        let covers = |(id, held): &(_, TableMode)| *id == table.id && covers(*held, mode);
+        if !trx.tables.iter().any(covers) {
+            trx.locked = true;
+            let Statement { shared, work, pass, .. } = self;
+            let wait = || shared.locks.lock_table(&work.locks, table.id, mode);
+            let locked = pass.while_waiting(wait);
+            self.note_deadlock(locked)?;
+            self.work.trx.tables.push((table.id, mode));
+        }
+        table.check_there()
+    }
+
+    /// Whether rows need no locks of their own, since the table is locked.
+    pub(super) fn has_all(&self, table: &Table, mode: Mode) -> bool {
+        self.work.trx.tables.iter().any(|(id, held)| {
+            *id == table.id
+                && match held {
+                    TableMode::Exclusive => true,
+                    TableMode::Shared => mode == Mode::Shared,
+                    TableMode::IntentShared | TableMode::IntentExclusive => false,
+                }
+        })
+    }
+
+    /// Waits for a lock of a row or gap. No latch may be held.
+    pub(super) fn wait(
+        &mut self,
+        index: IndexId,
+        place: Place<'_>,
+        kind: Kind,
+        mode: Mode,
+    ) -> Result<Held> {
+        let Statement { shared, work, pass, .. } = self;
+        work.trx.locked = true;
+        let wait = || shared.locks.lock(&work.locks, index, place, kind, mode);
+        let held = pass.while_waiting(wait);
+        self.note_deadlock(held)
+    }
+
+    fn note_deadlock<T>(&mut self, done: Result<T>) -> Result<T> {
+        self.work.trx.doomed |= matches!(done, Err(EngineError::Deadlock));
+        done
+    }
+}
+
+/// Whether who holds one lock of a table need not ask for the other.
+fn covers(held: TableMode, wanted: TableMode) -> bool {
+    use TableMode::{Exclusive, IntentExclusive, IntentShared, Shared};
+    match held {
+        Exclusive => true,
+        Shared => matches!(wanted, Shared | IntentShared),
+        IntentExclusive => matches!(wanted, IntentExclusive | IntentShared),
+        IntentShared => wanted == IntentShared,
+    }
+}

@@ -1,0 +1,378 @@
+//! Writing: a version in front of a row, and its entries in secondary indexes.
+//!
+//! ```text
+//!   lock the row ─► version in front ─► undo, redo ─► for each index whose columns changed:
+//!                                                       unique? ─► entry in, the old one dead
+//! ```
+//!
+//! The version is there before its entries: whoever purges or rolls back takes an entry away when
+//! no version has it, and looks under the latch of the row. A key goes into a gap when nobody else
+//! has locked the gap; those who have locked it from both sides of the new key afterwards.
+//!
+//! Two who put the same values into a unique index at the same time meet at a lock on these values
+//! alone, without the primary key, which no entry is. Whoever finds another row with them waits for
+//! its lock before he says that there is one.
+
+use std::mem;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::range::{Cursor, Direction, Range};
+use super::statement::{Statement, Updated};
+use super::{RowWriter, Written};
+use crate::error::{EngineError, Result};
+use crate::ids::TrxId;
+use crate::index::Edit;
+use crate::key::{self, Key};
+use crate::lock::{Kind, Mode, Place, TableMode};
+use crate::purge::place;
+use crate::redo::{Change, push_change};
+use crate::row::Row;
+use crate::table::{Mark, Secondary, Table};
+use crate::value::Datum;
+use crate::version::Version;
+
+/// What became of a key that was to be put in.
+enum Put {
+    /// It is there; whether there was a version before.
+    Done(bool),
+    /// It was there.
+    There,
+    /// A lock has to be waited for: of the key itself, or of the gap before the next one.
+    Wait(Option<Key>, Kind, Mode),
+}
+
+impl Statement<'_> {
+    /// Puts a row in: a value for each column. NULL or 0 in a numbered column is numbered: gives
+    /// the number.
+    ///
+    /// # Errors
+    /// `NoTable`, `NotNull`, `BadValue`, `Duplicate`, `Deadlock`, `LockWaitTimeout`.
+    pub fn insert(&mut self, table: &Arc<Table>, values: &[Datum<'_>]) -> Result<Option<i64>> {
+        self.intend(table, TableMode::IntentExclusive)?;
+        let mut number = None;
+        let mut numbered;
+        let mut values = values;
+        if let Some(column) = table.auto_increment() {
+            match values.get(column) {
+                Some(Datum::Null | Datum::Int(0)) => {
+                    number = Some(table.number());
+                    numbered = values.to_vec();
+                    numbered[column] = Datum::Int(number.expect("it was just given"));
+                    values = &numbered;
+                }
+                Some(Datum::Int(given)) => table.skip_number(*given),
+                _ => {}
+            }
+        }
+        table.check_row(values)?;
+        let mut row = Vec::with_capacity(256);
+        table.layout().write(values, &mut row);
+        let mut key = Vec::with_capacity(32);
+        if table.primary().is_empty() {
+            key::push(&mut key, Datum::Int(table.number()));
+        } else {
+            table.push_primary(table.layout().row(&row), &mut key);
+        }
+        self.put_row(table, &key, row)?;
+        Ok(number)
+    }
+
+    /// [`Statement::update`], by a primary key in bytes, as [`Statement::scan`] gives it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn update_at(
+        &mut self,
+        table: &Arc<Table>,
+        key: &[u8],
+        change: impl FnOnce(Row<'_>, &mut RowWriter) -> Result<()>,
+    ) -> Result<Updated> {
+        if !self.lock_point(table, key, Mode::Exclusive)? {
+            return Ok(Updated::Missing);
+        }
+        let old = mem::take(&mut self.work.scratch.row);
+        let mut writer = mem::take(&mut self.work.scratch.writer);
+        let mut new = Vec::with_capacity(old.len() + 16);
+        writer.begin(table.columns().len());
+        let row = table.layout().row(&old);
+        let written = change(row, &mut writer).and_then(|()| writer.write(table, row, &mut new));
+        self.work.scratch.writer = writer;
+        let updated = written.and_then(|()| {
+            if new == old {
+                return Ok(Updated::Same);
+            }
+            self.move_or_write(table, key, &old, new).map(|()| Updated::Changed)
+        });
+        self.work.scratch.row = old;
+        updated
+    }
+
+    /// [`Statement::delete`], by a primary key in bytes.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn delete_at(&mut self, table: &Arc<Table>, key: &[u8]) -> Result<bool> {
+        if !self.lock_point(table, key, Mode::Exclusive)? {
+            return Ok(false);
+        }
+        let old = mem::take(&mut self.work.scratch.row);
+        let deleted = self.write_over(table, key, &old, None);
+        self.work.scratch.row = old;
+        deleted.map(|()| true)
+    }
+
+    /// Writes a row over itself, or where its primary key has changed, takes it from one place to
+    /// the other.
+    fn move_or_write(
+        &mut self,
+        table: &Arc<Table>,
+        key: &[u8],
+        old: &[u8],
+        new: Vec<u8>,
+    ) -> Result<()> {
+        let mut new_key = mem::take(&mut self.work.scratch.new_entry);
+        new_key.clear();
+        table.push_primary(table.layout().row(&new), &mut new_key);
+        let done = if table.primary().is_empty() || new_key == key {
+            self.write_over(table, key, old, Some(new))
+        } else {
+            self.write_over(table, key, old, None).and_then(|()| self.put_row(table, &new_key, new))
+        };
+        self.work.scratch.new_entry = new_key;
+        done
+    }
+
+    /// Puts a version in front of a row whose lock is held.
+    fn write_over(
+        &mut self,
+        table: &Arc<Table>,
+        key: &[u8],
+        old: &[u8],
+        new: Option<Vec<u8>>,
+    ) -> Result<()> {
+        let id = self.work.writer(self.shared);
+        self.note(table, key, new.as_deref(), true);
+        let bytes = new.as_deref().map(Box::from);
+        let pushed = table.rows.change(key, TrxId::NOBODY, |chain| chain.push(id, bytes));
+        pushed.expect("a row whose lock is held stays");
+        self.write_entries(table, key, Some(old), new.as_deref(), id)
+    }
+
+    /// Puts a row in where there is none.
+    fn put_row(&mut self, table: &Arc<Table>, key: &[u8], row: Vec<u8>) -> Result<()> {
+        let id = self.work.writer(self.shared);
+        loop {
+            match self.try_put_row(table, key, &row, id) {
+                Put::Done(over) => {
+                    self.note(table, key, Some(&row), over);
+                    return self.write_entries(table, key, None, Some(&row), id);
+                }
+                Put::There => {
+                    let (table, key) = (table.name().to_owned(), "PRIMARY".to_owned());
+                    return Err(EngineError::Duplicate(table, key));
+                }
+                Put::Wait(next, kind, mode) => {
+                    let at = wait_place(kind, key, next.as_ref());
+                    self.wait(table.clustered_id, at, kind, mode)?;
+                }
+            }
+        }
+    }
+
+    fn try_put_row(&mut self, table: &Table, key: &[u8], row: &[u8], id: TrxId) -> Put {
+        let all = self.has_all(table, Mode::Exclusive);
+        let (locks, trx) = (&self.shared.locks, &self.work.locks);
+        let index = table.clustered_id;
+        let lock = |place: Place<'_>, kind: Kind, mode: Mode| {
+            all || locks.try_lock(trx, index, place, kind, mode).is_ok()
+        };
+        table.rows.edit(key, TrxId::NOBODY, |chain, next| {
+            let wait = |kind, mode| (Edit::Keep, Put::Wait(next.map(Key::new), kind, mode));
+            let Some(chain) = chain else {
+                if !lock(place(next), Kind::InsertIntention, Mode::Exclusive) {
+                    return wait(Kind::InsertIntention, Mode::Exclusive);
+                }
+                if !lock(Place::Key(key), Kind::Record, Mode::Exclusive) {
+                    return wait(Kind::Record, Mode::Exclusive);
+                }
+                locks.inherit_gap(index, place(next), Place::Key(key));
+                return (Edit::Put(Version::new(id, Some(row.into()))), Put::Done(false));
+            };
+            if chain.row.is_some() {
+                return match lock(Place::Key(key), Kind::Record, Mode::Shared) {
+                    true => (Edit::Keep, Put::There),
+                    false => wait(Kind::Record, Mode::Shared),
+                };
+            }
+            if !lock(Place::Key(key), Kind::Record, Mode::Exclusive) {
+                return wait(Kind::Record, Mode::Exclusive);
+            }
+            chain.push(id, Some(row.into()));
+            (Edit::Keep, Put::Done(true))
+        })
+    }
+
+    /// Notes what was written, for the log and for taking it back.
+    fn note(&mut self, table: &Arc<Table>, key: &[u8], row: Option<&[u8]>, over: bool) {
+        let trx = &mut self.work.trx;
+        push_change(&mut trx.redo, Change { table: table.id, key, row });
+        trx.undo.push(Written { table: table.clone(), key: Key::new(key), over });
+        self.work.locks.wrote(1);
+    }
+
+    /// Brings the secondary indexes up to what was written.
+    fn write_entries(
+        &mut self,
+        table: &Table,
+        key: &[u8],
+        old: Option<&[u8]>,
+        new: Option<&[u8]>,
+        id: TrxId,
+    ) -> Result<()> {
+        for index in table.indexes() {
+            let mut before = mem::take(&mut self.work.scratch.entry);
+            let mut after = mem::take(&mut self.work.scratch.new_entry);
+            let columns = |row: Option<&[u8]>, into: &mut Vec<u8>| {
+                into.clear();
+                row.is_none_or(|row| index.push_columns(table.layout().row(row), into))
+            };
+            columns(old, &mut before);
+            let null = columns(new, &mut after);
+            let mut done = Ok(());
+            if old.is_none() || new.is_none() || before != after {
+                if new.is_some() {
+                    if index.is_unique() && !null {
+                        done = self.check_unique(table, index, &after, key);
+                    }
+                    after.extend_from_slice(key);
+                    done = done.and_then(|()| self.put_entry(table, index, &after, id));
+                }
+                if old.is_some() && done.is_ok() {
+                    before.extend_from_slice(key);
+                    index.entries.change(&before, id, |mark| *mark = Mark::Dead);
+                }
+            }
+            self.work.scratch.entry = before;
+            self.work.scratch.new_entry = after;
+            done?;
+        }
+        Ok(())
+    }
+
+    fn put_entry(
+        &mut self,
+        table: &Table,
+        index: &Secondary,
+        entry: &[u8],
+        id: TrxId,
+    ) -> Result<()> {
+        let all = self.has_all(table, Mode::Exclusive);
+        loop {
+            let (locks, trx) = (&self.shared.locks, &self.work.locks);
+            let lock = |place: Place<'_>, kind: Kind| {
+                all || locks.try_lock(trx, index.id, place, kind, Mode::Exclusive).is_ok()
+            };
+            let put = index.entries.edit(entry, id, |mark, next| {
+                let wait = |kind| Put::Wait(next.map(Key::new), kind, Mode::Exclusive);
+                if let Some(mark) = mark {
+                    // Who passed by it while it was dead has locked it with its gap.
+                    if !lock(Place::Key(entry), Kind::Record) {
+                        return (Edit::Keep, wait(Kind::Record));
+                    }
+                    *mark = Mark::Alive;
+                    return (Edit::Keep, Put::Done(true));
+                }
+                if !lock(place(next), Kind::InsertIntention) {
+                    return (Edit::Keep, wait(Kind::InsertIntention));
+                }
+                locks.inherit_gap(index.id, place(next), Place::Key(entry));
+                (Edit::Put(Mark::Alive), Put::Done(false))
+            });
+            let Put::Wait(next, kind, mode) = put else { return Ok(()) };
+            let at = wait_place(kind, entry, next.as_ref());
+            self.wait(index.id, at, kind, mode)?;
+        }
+    }
+
+    /// Sees to it that no other row has these values in a unique index, and that nobody else puts
+    /// one in until this transaction has ended.
+    fn check_unique(
+        &mut self,
+        table: &Table,
+        index: &Secondary,
+        values: &[u8],
+        own: &[u8],
+    ) -> Result<()> {
+        if !self.has_all(table, Mode::Exclusive) {
+            self.wait(index.id, Place::Key(values), Kind::Record, Mode::Exclusive)?;
+        }
+        let mut end = values.to_vec();
+        key::after_all(&mut end);
+        let mut cursor = Cursor::new(&Range::ALL, Direction::Up);
+        cursor.begin.extend_from_slice(values);
+        cursor.end = Some(end);
+        let mut others: Vec<Key> = Vec::new();
+        while !cursor.ended {
+            cursor.read(&index.entries, |entry, _, _| {
+                let primary = &entry[values.len()..];
+                if primary != own {
+                    others.push(Key::new(primary));
+                }
+                ControlFlow::Continue(())
+            });
+        }
+        for other in others {
+            if self.has_values(table, index, values, other.bytes())? {
+                let (table, index) = (table.name().to_owned(), index.spec.name.clone());
+                return Err(EngineError::Duplicate(table, index));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a row has these values, now and as long as this transaction lasts; who is about to
+    /// change it is waited for.
+    fn has_values(
+        &mut self,
+        table: &Table,
+        index: &Secondary,
+        values: &[u8],
+        key: &[u8],
+    ) -> Result<bool> {
+        let all = self.has_all(table, Mode::Shared);
+        let own = self.work.trx.id;
+        let mut locked = all;
+        loop {
+            let shared = self.shared;
+            let columns = &mut self.work.scratch.key;
+            let found = table.rows.get(key, |chain| {
+                columns.clear();
+                let row = chain.row.as_ref().map(|row| table.layout().row(row));
+                let has = row.is_some_and(|row| {
+                    index.push_columns(row, columns);
+                    *columns == values
+                });
+                let writer = chain.writer;
+                (has, Some(writer) != own && shared.trx.is_active(writer))
+            });
+            match found {
+                None => return Ok(false),
+                Some((has, false)) if locked || !has => return Ok(has),
+                Some((has, true)) if locked => return Ok(has),
+                Some(_) => {
+                    self.wait(table.clustered_id, Place::Key(key), Kind::Record, Mode::Shared)?;
+                    locked = true;
+                }
+            }
+        }
+    }
+}
+
+/// Where the lock is that has to be waited for.
+fn wait_place<'a>(kind: Kind, key: &'a [u8], next: Option<&'a Key>) -> Place<'a> {
+    match kind {
+        Kind::InsertIntention => place(next.map(Key::bytes)),
+        _ => Place::Key(key),
+    }
+}

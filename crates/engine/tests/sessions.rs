@@ -1,0 +1,232 @@
+//! Sessions of one engine: what each statement does, what others see of it, and what is there when
+//! the engine is opened again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dbdyno_engine::disk::{Disk, RealDisk, SimDisk};
+use dbdyno_engine::{
+    Column, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind, Options, Path,
+    Range, Result, Scan, Session, Table, TableSpec, Uniqueness, Updated, Upkeep, Value, Visit,
+};
+use dbdyno_model::Design;
+
+fn column(name: &str, kind: Kind) -> Column {
+    Column { name: name.to_owned(), kind, nullable: true, default: Value::Null }
+}
+
+/// id, k with an index, u with a unique one, c.
+fn spec() -> TableSpec {
+    let index = |name: &str, column, uniqueness| IndexSpec {
+        name: name.to_owned(),
+        columns: vec![column],
+        uniqueness,
+    };
+    TableSpec {
+        name: "t".to_owned(),
+        columns: vec![
+            column("id", Kind::Int),
+            column("k", Kind::Int),
+            column("u", Kind::Int),
+            column("c", Kind::Text { most: 120 }),
+        ],
+        primary: vec![0],
+        auto_increment: Some(0),
+        indexes: vec![index("k", 1, Uniqueness::Repeated), index("u", 2, Uniqueness::Unique)],
+    }
+}
+
+fn open(disk: &Arc<dyn Disk>) -> Engine {
+    let options = Options {
+        lock_wait: Duration::from_millis(50),
+        upkeep: Upkeep::OnDemand,
+        ..Options::default()
+    };
+    Engine::open(disk.clone(), &Design::default(), options).unwrap()
+}
+
+fn put(session: &mut Session, table: &Arc<Table>, id: i64, k: i64, u: Datum<'_>) -> Result<()> {
+    let row = [Datum::Int(id), Datum::Int(k), u, Datum::Text(b"text")];
+    session.statement(|it| it.insert(table, &row)).map(|_| ())
+}
+
+fn set_k(session: &mut Session, table: &Arc<Table>, id: i64, k: i64) -> Result<Updated> {
+    session.statement(|it| {
+        it.update(table, &[Datum::Int(id)], |_, row| {
+            row.set(1, Datum::Int(k));
+            Ok(())
+        })
+    })
+}
+
+fn k_of(session: &mut Session, table: &Arc<Table>, id: i64) -> Option<i64> {
+    session
+        .statement(|it| {
+            let row = it.get(table, &[Datum::Int(id)], Intent::Read)?;
+            Ok(row.map(|row| match row.get(1) {
+                Datum::Int(k) => k,
+                other => panic!("{other:?}"),
+            }))
+        })
+        .unwrap()
+}
+
+/// Ids by an index, in its order.
+fn ids(session: &mut Session, table: &Table, path: Path, range: Range<'_>) -> Vec<i64> {
+    let mut both = [Direction::Up, Direction::Down].map(|direction| {
+        [Fields::All, Fields::OfIndex].map(|fields| {
+            let scan = Scan { path, range, direction, intent: Intent::Read, fields };
+            let mut ids = Vec::new();
+            let visit = |_: &[u8], row: dbdyno_engine::Row<'_>| {
+                let Datum::Int(id) = row.get(0) else { panic!() };
+                ids.push(id);
+                Visit::On
+            };
+            session.statement(|it| it.scan(table, &scan, visit)).unwrap();
+            ids
+        })
+    });
+    both[1].iter_mut().for_each(|ids| ids.reverse());
+    let [[ids, b], [c, d]] = both;
+    assert!(ids == b && ids == c && ids == d, "{ids:?} {b:?} {c:?} {d:?}");
+    ids
+}
+
+#[test]
+fn what_was_committed_is_there_when_the_engine_is_opened_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::open(directory.path()).unwrap());
+    {
+        let engine = open(&disk);
+        let table = engine.create_table(spec()).unwrap();
+        let mut session = engine.session();
+        for id in 1..=300 {
+            put(&mut session, &table, id, id % 7, Datum::Int(-id)).unwrap();
+        }
+        engine.checkpoint().unwrap();
+        session.begin(None).unwrap();
+        set_k(&mut session, &table, 5, 100).unwrap();
+        assert!(session.statement(|it| it.delete(&table, &[Datum::Int(6)])).unwrap());
+        session.commit().unwrap();
+        session.begin(None).unwrap();
+        set_k(&mut session, &table, 7, 100).unwrap();
+        put(&mut session, &table, 1000, 1, Datum::Null).unwrap();
+        session.rollback();
+        set_k(&mut session, &table, 8, 101).unwrap();
+        engine.close().unwrap();
+    }
+    let engine = open(&disk);
+    let table = engine.table("t").unwrap();
+    let mut session = engine.session();
+    let read = [4, 5, 6, 7, 8, 1000].map(|id| k_of(&mut session, &table, id));
+    assert_eq!(read, [Some(4), Some(100), None, Some(0), Some(101), None]);
+    assert_eq!(ids(&mut session, &table, Path::Primary, Range::ALL).len(), 299);
+    let hundreds = [Datum::Int(100)];
+    let range = Range { from: std::ops::Bound::Included(&hundreds[..]), ..Range::ALL };
+    assert_eq!(ids(&mut session, &table, Path::Secondary(0), range), [5, 8]);
+    let next = session
+        .statement(|it| it.insert(&table, &[Datum::Null, Datum::Int(1), Datum::Null, Datum::Null]));
+    assert_eq!(next.unwrap(), Some(301), "numbers go on; a rolled back one is given again");
+}
+
+#[test]
+fn a_statement_is_done_whole_or_not_at_all() {
+    let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
+    let engine = open(&disk);
+    let table = engine.create_table(spec()).unwrap();
+    let mut session = engine.session();
+    put(&mut session, &table, 1, 1, Datum::Int(10)).unwrap();
+    for begun in [false, true] {
+        if begun {
+            session.begin(None).unwrap();
+        }
+        let row = |id, u| [Datum::Int(id), Datum::Int(1), Datum::Int(u), Datum::Null];
+        let twice = session.statement(|it| {
+            it.insert(&table, &row(2, 20))?;
+            it.insert(&table, &row(3, 10))
+        });
+        assert_eq!(twice.unwrap_err().code(), 1062, "the unique index");
+        let same = put(&mut session, &table, 1, 1, Datum::Null);
+        assert_eq!(same.unwrap_err().code(), 1062, "the primary key");
+        assert_eq!(ids(&mut session, &table, Path::Primary, Range::ALL), [1]);
+        assert_eq!(ids(&mut session, &table, Path::Secondary(1), Range::ALL), [1]);
+    }
+    session.commit().unwrap();
+    assert_eq!(engine.purge(), 0);
+}
+
+#[test]
+fn savepoints_take_back_what_came_after_them() {
+    let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
+    let engine = open(&disk);
+    let table = engine.create_table(spec()).unwrap();
+    let mut session = engine.session();
+    put(&mut session, &table, 1, 1, Datum::Null).unwrap();
+    session.begin(None).unwrap();
+    set_k(&mut session, &table, 1, 2).unwrap();
+    session.savepoint("a");
+    set_k(&mut session, &table, 1, 3).unwrap();
+    session.savepoint("b");
+    assert!(session.statement(|it| it.delete(&table, &[Datum::Int(1)])).unwrap());
+    put(&mut session, &table, 1, 4, Datum::Null).unwrap();
+    put(&mut session, &table, 2, 4, Datum::Null).unwrap();
+    session.rollback_to("b").unwrap();
+    assert_eq!(k_of(&mut session, &table, 1), Some(3));
+    session.rollback_to("a").unwrap();
+    assert_eq!(k_of(&mut session, &table, 1), Some(2));
+    assert!(matches!(session.rollback_to("b"), Err(EngineError::NoSavepoint(_))));
+    session.release_savepoint("a").unwrap();
+    session.commit().unwrap();
+    assert_eq!(k_of(&mut session, &table, 1), Some(2));
+    let two = [Datum::Int(2)];
+    assert_eq!(ids(&mut session, &table, Path::Secondary(0), Range::of(&two)), [1]);
+    assert!(engine.purge() > 0);
+    assert_eq!(ids(&mut session, &table, Path::Secondary(0), Range::ALL), [1]);
+}
+
+#[test]
+fn tables_and_indexes_come_and_go_and_are_found_again() {
+    let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
+    {
+        let engine = open(&disk);
+        let bare = TableSpec { indexes: Vec::new(), ..spec() };
+        let table = engine.create_table(bare).unwrap();
+        assert!(matches!(engine.create_table(spec()), Err(EngineError::Exists(_))));
+        let hidden = TableSpec {
+            name: "h".to_owned(),
+            primary: Vec::new(),
+            auto_increment: None,
+            indexes: Vec::new(),
+            ..spec()
+        };
+        let hidden = engine.create_table(hidden).unwrap();
+        let mut session = engine.session();
+        for id in 1..=9 {
+            put(&mut session, &table, id, 10 - id, Datum::Int(id / 2)).unwrap();
+            put(&mut session, &hidden, 7, id, Datum::Null).unwrap();
+        }
+        let [k, u] = spec().indexes.try_into().unwrap();
+        engine.create_index("t", k).unwrap();
+        assert_eq!(engine.create_index("t", u).unwrap_err().code(), 1062);
+        session.begin(None).unwrap();
+        set_k(&mut session, &table, 1, 0).unwrap();
+        assert_eq!(engine.drop_table("t").unwrap_err().code(), 1205, "somebody writes to it");
+        session.commit().unwrap();
+        engine.create_table(TableSpec { name: "gone".to_owned(), ..spec() }).unwrap();
+        engine.checkpoint().unwrap();
+        let gone = engine.table("gone").unwrap();
+        engine.drop_table("gone").unwrap();
+        assert_eq!(put(&mut session, &gone, 1, 1, Datum::Null).unwrap_err().code(), 1146);
+    }
+    let engine = open(&disk);
+    let names: Vec<_> = engine.tables().iter().map(|table| table.name().to_owned()).collect();
+    assert_eq!(names, ["h", "t"]);
+    let mut session = engine.session();
+    let table = engine.table("t").unwrap();
+    let by_k = ids(&mut session, &table, Path::Secondary(0), Range::ALL);
+    assert_eq!(by_k, [1, 9, 8, 7, 6, 5, 4, 3, 2]);
+    let hidden = engine.table("h").unwrap();
+    put(&mut session, &hidden, 8, 0, Datum::Null).unwrap();
+    let all = ids(&mut session, &hidden, Path::Primary, Range::ALL);
+    assert_eq!(all, [7, 7, 7, 7, 7, 7, 7, 7, 7, 8]);
+}
