@@ -45,7 +45,7 @@ use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex, MutexGuard};
 use claim::Claim;
 use queue::Met;
-use schedule::Policy;
+use schedule::{Policy, cats};
 use shard::{Address, Shard, Spot};
 use trx::State;
 use witness::Witness;
@@ -112,6 +112,7 @@ pub struct Conflict;
 pub struct LockSys {
     shards: Box<[Latched]>,
     policy: Policy,
+    board: cats::Board,
     print: DeadlockPrint,
     patience: Duration,
     next: AtomicU64,
@@ -136,6 +137,7 @@ impl LockSys {
         LockSys {
             shards: (0..design.lock_shards).map(|_| Latched::default()).collect(),
             policy: Policy::new(design.schedule),
+            board: cats::Board::default(),
             print: design.deadlock_print,
             patience,
             next: AtomicU64::new(1),
@@ -306,6 +308,9 @@ impl LockSys {
         self.meter.add(Counter::LockWaitDepth, queue.depth() as u64);
         let may_be_deadlock = queue.is_blocked_by_one_that_waits(place);
         drop(shard);
+        if self.policy.weighs() {
+            self.board.suspend(trx);
+        }
         if may_be_deadlock {
             self.resolve(trx);
         }
@@ -318,6 +323,9 @@ impl LockSys {
             let mut wake = Vec::new();
             self.dismiss(trx, at, State::Running, &mut wake);
             self.wake(&wake);
+        }
+        if self.policy.weighs() {
+            self.board.resume(trx);
         }
         match trx.resume() {
             State::Granted => Ok(Held::Fresh),

@@ -12,7 +12,10 @@
 //! granted stays, and so does whoever is excluded by what somebody wants who was looked at before,
 //! stayed and came earlier (`Stood`). With equal weights both schedules do the same.
 
-pub(super) mod fifo;
+pub(super) mod cats;
+mod fifo;
+
+use std::ops::Range;
 
 use dbdyno_model::design::Schedule;
 
@@ -22,12 +25,14 @@ use super::claim::Claim;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Policy {
     Fifo,
+    Cats,
 }
 
 impl Policy {
     pub(super) fn new(schedule: Schedule) -> Policy {
         match schedule {
-            Schedule::Fifo | Schedule::Cats => Policy::Fifo,
+            Schedule::Fifo => Policy::Fifo,
+            Schedule::Cats => Policy::Cats,
         }
     }
 
@@ -35,6 +40,7 @@ impl Policy {
     pub(super) fn weighs(self) -> bool {
         match self {
             Policy::Fifo => false,
+            Policy::Cats => true,
         }
     }
 
@@ -42,12 +48,29 @@ impl Policy {
     /// their coming.
     pub(super) fn order(self, weights: impl ExactSizeIterator<Item = u64>) -> Order {
         match self {
-            Policy::Fifo => fifo::order(weights.len()),
+            Policy::Fifo => Order::Coming(fifo::order(weights.len())),
+            Policy::Cats => Order::Weight(cats::order(&weights.collect::<Vec<_>>()).into_iter()),
         }
     }
 }
 
-pub(super) type Order = std::ops::Range<usize>;
+/// Places, in an order.
+#[derive(Debug)]
+pub(super) enum Order {
+    Coming(Range<usize>),
+    Weight(std::vec::IntoIter<usize>),
+}
+
+impl Iterator for Order {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        match self {
+            Order::Coming(places) => places.next(),
+            Order::Weight(places) => places.next(),
+        }
+    }
+}
 
 /// Those that were looked at and stay: for each single claim, the first place that waits for it.
 #[derive(Debug)]

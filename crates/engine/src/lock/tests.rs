@@ -1,5 +1,7 @@
 //! The lock table as a whole: threads that wait, time that runs out, deadlocks.
 
+mod oracle;
+
 use super::*;
 use crate::sync::thread;
 

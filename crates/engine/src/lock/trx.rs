@@ -102,6 +102,7 @@ impl LockTrx {
     /// Begins to wait; the round. The latch of the shard is held.
     pub(super) fn begin_wait(&self, at: Address) -> u64 {
         self.waits.store(true, Ordering::SeqCst);
+        self.weight.store(1, Ordering::Relaxed);
         let mut wait = self.wait();
         assert!(wait.state == State::Running, "a transaction waits for one thing at a time");
         wait.round += 1;

@@ -1,0 +1,420 @@
+//! Random histories of locks against a list of all that was asked for.
+//!
+//! No thread sleeps here: whoever has to wait is put into the queue and left there. The oracle
+//! knows no bits, no shards and no shortcuts; it looks at everything each time.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+use super::*;
+
+const TRXS: usize = 6;
+const PLACES: [Place<'static>; 4] =
+    [Place::Key(b"a"), Place::Key(b"b"), Place::Key(b""), Place::Supremum];
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Ask(usize, usize, Kind, Mode),
+    Unlock(usize, usize, Kind, Mode),
+    Inherit(usize, usize),
+    GiveUp(usize),
+    Release(usize),
+    Weigh(usize, u64),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let kind = || {
+        let kinds = [Kind::Record, Kind::Gap, Kind::NextKey, Kind::InsertIntention];
+        prop::sample::select(kinds.to_vec())
+    };
+    let mode = || prop::sample::select(vec![Mode::Shared, Mode::Exclusive]);
+    let row = move || (0..TRXS, 0..PLACES.len(), kind(), mode());
+    let step = prop_oneof![
+        12 => row().prop_map(|(trx, place, kind, mode)| Step::Ask(trx, place, kind, mode)),
+        1 => row().prop_map(|(trx, place, kind, mode)| Step::Unlock(trx, place, kind, mode)),
+        1 => (0..PLACES.len(), 0..PLACES.len()).prop_map(|(from, to)| Step::Inherit(from, to)),
+        1 => (0..TRXS).prop_map(Step::GiveUp),
+        2 => (0..TRXS).prop_map(Step::Release),
+        2 => (0..TRXS, 0_u64..4).prop_map(|(trx, weight)| Step::Weigh(trx, weight)),
+    ];
+    prop::collection::vec(step, 1..120)
+}
+
+/// What one holds of one place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Parts {
+    shared: bool,
+    exclusive: bool,
+    gap: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Wish {
+    trx: usize,
+    place: usize,
+    kind: Kind,
+    mode: Mode,
+    first: bool,
+}
+
+#[derive(Debug)]
+struct Oracle {
+    cats: bool,
+    held: BTreeMap<(usize, usize), Parts>,
+    /// Of all places, in the order in which they stand.
+    wishes: Vec<Wish>,
+    weights: [u64; TRXS],
+}
+
+fn asks_record(kind: Kind, place: usize) -> bool {
+    matches!(kind, Kind::Record | Kind::NextKey) && PLACES[place] != Place::Supremum
+}
+
+impl Oracle {
+    fn parts(&self, trx: usize, place: usize) -> Parts {
+        self.held.get(&(trx, place)).copied().unwrap_or_default()
+    }
+
+    fn excluded_by(&self, wish: &Wish) -> Vec<usize> {
+        let excludes = |other: &usize| {
+            let parts = self.parts(*other, wish.place);
+            let record = match wish.mode {
+                Mode::Shared => parts.exclusive,
+                Mode::Exclusive => parts.shared || parts.exclusive,
+            };
+            let into_gap = wish.kind == Kind::InsertIntention && parts.gap;
+            *other != wish.trx && (into_gap || (asks_record(wish.kind, wish.place) && record))
+        };
+        (0..TRXS).filter(excludes).collect()
+    }
+
+    /// Those that stand before a wish and want what excludes it.
+    fn stands_behind(&self, wish: &Wish, before: &[Wish]) -> Vec<usize> {
+        let records = |wish: &Wish| asks_record(wish.kind, wish.place);
+        let excludes = |ahead: &&Wish| {
+            let both = records(wish) && records(ahead) && ahead.place == wish.place;
+            both && (wish.mode, ahead.mode) != (Mode::Shared, Mode::Shared)
+        };
+        match wish.first {
+            true => Vec::new(),
+            false => before.iter().filter(excludes).map(|ahead| ahead.trx).collect(),
+        }
+    }
+
+    fn ask(&mut self, trx: usize, place: usize, kind: Kind, mode: Mode) -> Met {
+        let parts = self.parts(trx, place);
+        let gap = matches!(kind, Kind::Gap | Kind::NextKey);
+        let record = asks_record(kind, place);
+        let has_record = parts.exclusive || (parts.shared && mode == Mode::Shared);
+        if kind != Kind::InsertIntention && (!gap || parts.gap) && (!record || has_record) {
+            return Met::Before;
+        }
+        let first = parts.shared || parts.exclusive;
+        let wish = Wish { trx, place, kind, mode, first };
+        let waits = !self.excluded_by(&wish).is_empty()
+            || !self.stands_behind(&wish, &self.wishes).is_empty();
+        if !waits {
+            self.give(&wish);
+            return Met::Granted;
+        }
+        let firsts = self.wishes.iter().filter(|other| other.first).count();
+        let index = if first { firsts } else { self.wishes.len() };
+        self.wishes.insert(index, wish);
+        self.weights[trx] = 1;
+        Met::Conflict
+    }
+
+    fn give(&mut self, wish: &Wish) {
+        if wish.kind == Kind::InsertIntention {
+            return;
+        }
+        let parts = self.held.entry((wish.trx, wish.place)).or_default();
+        parts.gap |= wish.kind != Kind::Record;
+        if asks_record(wish.kind, wish.place) {
+            parts.shared |= wish.mode == Mode::Shared;
+            parts.exclusive |= wish.mode == Mode::Exclusive;
+        }
+    }
+
+    /// Grants what can be granted, one after another.
+    fn settle(&mut self, place: usize) {
+        let (cats, weights) = (self.cats, self.weights);
+        let weight = |wish: &Wish| if cats { weights[wish.trx].max(1) } else { 1 };
+        let at_place = (0..self.wishes.len()).filter(|index| self.wishes[*index].place == place);
+        let mut order: Vec<usize> = at_place.collect();
+        order.sort_by_key(|index| std::cmp::Reverse(weight(&self.wishes[*index])));
+        let wishes = self.wishes.clone();
+        for index in order {
+            let wish = wishes[index];
+            let stays =
+                |ahead: &&Wish| self.wishes.contains(ahead) && weight(ahead) >= weight(&wish);
+            let before: Vec<Wish> = wishes[..index].iter().filter(stays).copied().collect();
+            if self.excluded_by(&wish).is_empty() && self.stands_behind(&wish, &before).is_empty() {
+                self.give(&wish);
+                self.wishes.retain(|other| *other != wish);
+            }
+        }
+    }
+
+    fn waits(&self, trx: usize) -> Option<Wish> {
+        self.wishes.iter().find(|wish| wish.trx == trx).copied()
+    }
+
+    fn stop_waiting(&mut self, trx: usize) {
+        let place = self.waits(trx).map(|wish| wish.place);
+        self.wishes.retain(|wish| wish.trx != trx);
+        place.into_iter().for_each(|place| self.settle(place));
+    }
+
+    fn edges(&self, trx: usize) -> Vec<usize> {
+        let Some(place) = self.wishes.iter().position(|wish| wish.trx == trx) else {
+            return Vec::new();
+        };
+        let wish = self.wishes[place];
+        let mut edges = self.excluded_by(&wish);
+        edges.extend(self.stands_behind(&wish, &self.wishes[..place]));
+        edges
+    }
+
+    /// Whether one waits for itself.
+    fn is_deadlocked(&self, trx: usize) -> bool {
+        let mut reached = [false; TRXS];
+        let mut next = self.edges(trx);
+        while let Some(other) = next.pop() {
+            if !std::mem::replace(&mut reached[other], true) {
+                next.extend(self.edges(other));
+            }
+        }
+        reached[trx]
+    }
+}
+
+struct Pair {
+    locks: Arc<LockSys>,
+    trxs: Vec<Arc<LockTrx>>,
+    oracle: Oracle,
+}
+
+impl Pair {
+    fn new(options: &str, cats: bool) -> Pair {
+        let (locks, _) = table(options, LONG);
+        let trxs = (0..TRXS).map(|_| locks.begin()).collect();
+        let oracle = Oracle { cats, held: BTreeMap::new(), wishes: Vec::new(), weights: [1; TRXS] };
+        Pair { locks, trxs, oracle }
+    }
+
+    fn step(&mut self, step: Step) {
+        let running = |pair: &Pair, trx: usize| pair.oracle.waits(trx).is_none();
+        match step {
+            Step::Ask(trx, place, kind, mode) if running(self, trx) => {
+                self.ask(trx, place, kind, mode);
+            }
+            Step::Unlock(trx, place, kind, mode) if running(self, trx) => {
+                self.unlock(trx, place, kind, mode);
+            }
+            Step::Inherit(from, to) => self.inherit(from, to),
+            Step::GiveUp(trx) => self.give_up(trx),
+            Step::Release(trx) if running(self, trx) => {
+                self.locks.release_all(&self.trxs[trx]);
+                for place in 0..PLACES.len() {
+                    if self.oracle.held.remove(&(trx, place)).is_some() {
+                        self.oracle.settle(place);
+                    }
+                }
+            }
+            Step::Weigh(trx, weight) => {
+                self.trxs[trx].weight.store(weight, Ordering::Relaxed);
+                self.oracle.weights[trx] = weight;
+            }
+            Step::Ask(..) | Step::Unlock(..) | Step::Release(..) => {}
+        }
+    }
+
+    fn ask(&mut self, trx: usize, place: usize, kind: Kind, mode: Mode) {
+        let kind = match kind {
+            Kind::Record if PLACES[place] == Place::Supremum => Kind::NextKey,
+            kind => kind,
+        };
+        let spot = Spot::row(INDEX, PLACES[place]);
+        let claim = Claim::of_row(PLACES[place], kind, mode);
+        let (hash, number) = self.locks.part(spot);
+        let mut shard = self.locks.latch(number);
+        let (met, at) = shard.request(&self.trxs[trx], spot, hash, claim, number);
+        assert_eq!(met, self.oracle.ask(trx, place, kind, mode));
+        if met != Met::Conflict {
+            return;
+        }
+        let queue = shard.queue(at.slot);
+        let stands = queue.enqueue(&self.trxs[trx], claim, at);
+        let suspect = queue.is_blocked_by_one_that_waits(stands);
+        drop(shard);
+        assert!(suspect || !self.oracle.is_deadlocked(trx), "a deadlock is not sought");
+        self.resolve(&[trx]);
+    }
+
+    fn unlock(&mut self, trx: usize, place: usize, kind: Kind, mode: Mode) {
+        if kind == Kind::Record && PLACES[place] == Place::Supremum {
+            return;
+        }
+        self.locks.unlock(&self.trxs[trx], INDEX, PLACES[place], kind, mode);
+        let mut parts = self.oracle.parts(trx, place);
+        match mode {
+            _ if !asks_record(kind, place) => {}
+            Mode::Shared => parts.shared = false,
+            Mode::Exclusive => parts.exclusive = false,
+        }
+        parts.gap &= !matches!(kind, Kind::Gap | Kind::NextKey);
+        self.oracle.held.insert((trx, place), parts);
+        self.oracle.held.retain(|_, parts| *parts != Parts::default());
+        self.oracle.settle(place);
+    }
+
+    fn inherit(&mut self, from: usize, to: usize) {
+        self.locks.inherit_gap(INDEX, PLACES[from], PLACES[to]);
+        for trx in 0..TRXS {
+            if self.oracle.parts(trx, from).gap {
+                self.oracle.held.entry((trx, to)).or_default().gap = true;
+            }
+        }
+        self.forget_victims();
+    }
+
+    fn give_up(&mut self, trx: usize) {
+        let State::Waiting(at) = self.trxs[trx].wait().state else {
+            return;
+        };
+        assert!(self.locks.dismiss(&self.trxs[trx], at, State::Running, &mut Vec::new()));
+        self.oracle.stop_waiting(trx);
+    }
+
+    fn resolve(&mut self, roots: &[usize]) {
+        for &root in roots {
+            let deadlocked = self.oracle.is_deadlocked(root);
+            let before = self.locks.meter.counts().of(Counter::Deadlocks);
+            self.locks.resolve(&self.trxs[root]);
+            let found = self.locks.meter.counts().of(Counter::Deadlocks) - before;
+            assert_eq!(found > 0, deadlocked, "{:?}", self.oracle);
+        }
+        self.forget_victims();
+    }
+
+    /// What was found to be a deadlock was one, and is none any more.
+    fn forget_victims(&mut self) {
+        let victim = |trx: &usize| self.trxs[*trx].wait().state == State::Victim;
+        let victims: Vec<usize> = (0..TRXS).filter(victim).collect();
+        for &victim in &victims {
+            assert!(self.oracle.is_deadlocked(victim), "{victim}: {:?}", self.oracle);
+        }
+        for victim in victims {
+            self.oracle.stop_waiting(victim);
+            self.trxs[victim].resume();
+        }
+        assert!((0..TRXS).all(|trx| !self.oracle.is_deadlocked(trx)), "{:?}", self.oracle);
+    }
+
+    fn compare(&self) {
+        let mut held = BTreeMap::new();
+        let shards = self.locks.latch_all();
+        for (trx, locker) in self.trxs.iter().enumerate() {
+            let state = locker.wait().state;
+            assert_eq!(matches!(state, State::Waiting(_)), self.oracle.waits(trx).is_some());
+            if state == State::Granted {
+                locker.resume();
+            }
+            for at in locker.held().iter() {
+                let (spot, queue) = shards[at.shard as usize].named(at.slot);
+                let named = |place: &Place<'_>| Spot::row(INDEX, *place) == spot;
+                let place = PLACES.iter().position(named).unwrap();
+                let mut grants = queue.granted().iter().filter(|grant| grant.trx.is(locker));
+                let words = grants.next().unwrap().claim.words();
+                assert!(grants.next().is_none(), "one grant for each transaction and place");
+                let parts = Parts {
+                    shared: words.contains("record S"),
+                    exclusive: words.contains("record X"),
+                    gap: words.contains("gap"),
+                };
+                assert!(held.insert((trx, place), parts).is_none(), "held twice");
+            }
+        }
+        assert_eq!(held, self.oracle.held);
+        let places: usize = shards.iter().map(|shard| shard.places()).sum();
+        let mut named: Vec<usize> = held.keys().map(|(_, place)| *place).collect();
+        named.extend(self.oracle.wishes.iter().map(|wish| wish.place));
+        named.sort_unstable();
+        named.dedup();
+        assert_eq!(places, named.len(), "no queue is kept of which nobody is");
+    }
+
+    /// No two hold what excludes each other.
+    fn is_exclusive(&self) {
+        for (&(trx, place), parts) in &self.oracle.held {
+            let others = self
+                .oracle
+                .held
+                .iter()
+                .filter(|((other, at), _)| (*at, *other != trx) == (place, true));
+            for (_, other) in others {
+                assert!(!parts.exclusive || !(other.exclusive || other.shared));
+            }
+        }
+    }
+}
+
+fn follow(steps: &[Step], options: &str, cats: bool) {
+    let mut pair = Pair::new(options, cats);
+    for step in steps {
+        pair.step(*step);
+        pair.compare();
+        pair.is_exclusive();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 800,
+        rng_seed: RngSeed::Fixed(62),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn queues_do_what_a_list_of_all_requests_would(steps in steps()) {
+        follow(&steps, "schedule=fifo&lock_shards=1", false);
+        follow(&steps, "schedule=fifo&lock_shards=3", false);
+        follow(&steps, "schedule=cats&lock_shards=3", true);
+    }
+
+    #[test]
+    fn with_equal_weights_cats_is_fifo(steps in steps(), equal in 0_u64..4) {
+        let mut steps = steps;
+        steps.retain(|step| !matches!(step, Step::Weigh(..)));
+        let mut pair = Pair::new("schedule=cats&lock_shards=3", false);
+        for step in steps {
+            pair.trxs.iter().for_each(|trx| trx.weight.store(equal, Ordering::Relaxed));
+            pair.step(step);
+            pair.compare();
+        }
+    }
+}
+
+#[test]
+fn tables_exclude_each_other_as_in_the_manual() {
+    use TableMode::{Exclusive as X, IntentExclusive as Ix, IntentShared as Is, Shared as S};
+    // MySQL 8.0 reference manual, § 17.7.1: X, IX, S, IS against the same.
+    let manual = [
+        (X, [false, false, false, false]),
+        (Ix, [false, true, false, true]),
+        (S, [false, false, true, true]),
+        (Is, [false, true, true, true]),
+    ];
+    for (asked, goes) in manual {
+        for (held, goes) in [X, Ix, S, Is].into_iter().zip(goes) {
+            let (locks, _) = table("", Duration::ZERO);
+            locks.lock_table(&locks.begin(), TableId(1), held).unwrap();
+            let got = locks.lock_table(&locks.begin(), TableId(1), asked);
+            assert_eq!(got.is_ok(), goes, "{asked:?} while {held:?} is held");
+        }
+    }
+}
