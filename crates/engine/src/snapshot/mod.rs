@@ -226,7 +226,7 @@ impl TrxSys {
     }
 
     /// Gives no id below `next`, so that ids lie far apart.
-    #[cfg(test)]
+    #[cfg(all(test, not(any(loom, shuttle))))]
     fn skip_to(&self, next: u64) {
         let oldest = |now| self.settled_by(now);
         dispatch!(&self.way,

@@ -1,0 +1,136 @@
+//! Writers, readers and a purger at once.
+//!
+//! A ledger beside the system says of each id what surely was before and after a view was opened:
+//!
+//! ```text
+//!   unknown, active ──► ending ──► ended as csn
+//!   hidden              either     seen if it stood there before the view was opened
+//! ```
+//!
+//! With `--cfg shuttle` the orders of threads are random and can be repeated.
+
+use std::sync::atomic::AtomicU64 as Cell;
+
+use super::*;
+use crate::sync::thread;
+
+const BEGUN: u64 = 1;
+const ENDING: u64 = 2;
+const ENDED: u64 = 3;
+
+const WRITERS: u64 = 2;
+const READERS: u64 = 2;
+const TRANSACTIONS: u64 = if cfg!(shuttle) { 8 } else { 4_000 };
+const READS: u64 = if cfg!(shuttle) { 3 } else { 400 };
+/// Each so many transactions one stays active until the end of its writer.
+const IDLE_EACH: u64 = if cfg!(shuttle) { 3 } else { 500 };
+/// A reader asks for so many of the newest ids.
+const ASKED: usize = 300;
+
+struct Ledger(Vec<Cell>);
+
+impl Ledger {
+    fn set(&self, trx: TrxId, state: u64) {
+        self.0[trx.0 as usize].store(state, Ordering::SeqCst);
+    }
+
+    fn states(&self, ids: &[usize]) -> Vec<u64> {
+        ids.iter().map(|id| self.0[*id].load(Ordering::SeqCst)).collect()
+    }
+
+    fn newest(&self) -> usize {
+        let unknown = |cell: &Cell| cell.load(Ordering::SeqCst) == 0;
+        self.0.iter().skip(1).position(unknown).map_or(self.0.len(), |place| place + 1)
+    }
+}
+
+fn write(sys: &TrxSys, ledger: &Ledger) {
+    let mut idle = Vec::new();
+    let end = |trx| {
+        ledger.set(trx, ENDING);
+        let csn = sys.end(trx);
+        ledger.set(trx, ENDED + csn.0);
+        assert!(!sys.is_active(trx));
+    };
+    for turn in 0..TRANSACTIONS {
+        let trx = sys.begin_write();
+        ledger.set(trx, BEGUN);
+        assert!(sys.is_active(trx));
+        if turn % IDLE_EACH == 0 {
+            idle.push(trx);
+        } else {
+            end(trx);
+        }
+    }
+    idle.into_iter().for_each(end);
+}
+
+fn read(sys: &TrxSys, ledger: &Ledger) {
+    let mut view = sys.view();
+    for _ in 0..READS {
+        let newest = ledger.newest();
+        let ids: Vec<usize> =
+            (1..20).chain(newest.saturating_sub(ASKED).max(1)..newest + 3).collect();
+        let ids: Vec<usize> = ids.into_iter().filter(|id| *id < ledger.0.len()).collect();
+        let before = ledger.states(&ids);
+        sys.open_view(None, &mut view);
+        let after = ledger.states(&ids);
+        let sees = |id: &usize| sys.sees(&view, TrxId(*id as u64));
+        let answers: Vec<bool> = ids.iter().map(sees).collect();
+        for place in 0..ids.len() {
+            let (id, sees) = (ids[place], answers[place]);
+            assert!(sees || before[place] < ENDED, "{id} had ended and is hidden");
+            assert!(!sees || after[place] >= ENDING, "{id} had not ended and is seen");
+        }
+        thread::yield_now();
+        let horizon = sys.horizon().0 as usize;
+        let settled = sys.settled();
+        assert!(settled <= view.csn(), "{settled} is settled, and a view has {}", view.csn());
+        let now = ledger.states(&ids);
+        for place in 0..ids.len() {
+            let (id, sees) = (ids[place], answers[place]);
+            assert_eq!(sys.sees(&view, TrxId(id as u64)), sees, "{id}: the answer changed");
+            assert!(sees || id >= horizon, "{id} is hidden, and the horizon is {horizon}");
+            if let Some(csn) = now[place].checked_sub(ENDED) {
+                assert_eq!(sees, csn <= view.csn().0, "{id} ended as {csn}: {}", view.csn());
+            }
+        }
+        sys.close_view(&mut view);
+    }
+}
+
+fn purge(sys: &TrxSys) {
+    let (mut horizon, mut settled) = (TrxId(0), Csn(0));
+    for _ in 0..READS {
+        let now = (sys.horizon(), sys.settled());
+        assert!(now.0 >= horizon && now.1 >= settled, "{now:?} after {horizon}, {settled}");
+        (horizon, settled) = now;
+        thread::yield_now();
+    }
+}
+
+fn at_once(design: &Design) {
+    let sys = Arc::new(small(design));
+    let ids = WRITERS * TRANSACTIONS + 1;
+    let ledger = Arc::new(Ledger((0..ids).map(|_| Cell::new(0)).collect()));
+    let start = |work: fn(&TrxSys, &Ledger)| {
+        let (sys, ledger) = (Arc::clone(&sys), Arc::clone(&ledger));
+        thread::spawn(move || work(&sys, &ledger))
+    };
+    let writers = (0..WRITERS).map(|_| start(write));
+    let readers = (0..READERS).map(|_| start(read));
+    let threads: Vec<_> = writers.chain(readers).chain([start(|sys, _| purge(sys))]).collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("no thread panics"));
+    assert_eq!(sys.horizon(), TrxId(ids), "{design:?}");
+    assert_eq!(sys.settled(), Csn(ids - 1), "{design:?}");
+}
+
+#[test]
+fn a_view_sees_what_ended_before_it_and_nothing_else() {
+    for design in designs() {
+        #[cfg(not(shuttle))]
+        at_once(&design);
+        #[cfg(shuttle)]
+        shuttle::check_random(move || at_once(&design), 200);
+    }
+}
