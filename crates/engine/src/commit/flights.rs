@@ -3,7 +3,6 @@
 //! An entry is made before the record has a place, with a bound that is not above it, and taken
 //! away at the end. Each thread has a list of its own, as long as there are lists.
 
-use std::array;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::ids::Lsn;
@@ -13,7 +12,7 @@ const STRIPES: usize = 64;
 const UNBROKEN: &str = "no thread panics with it";
 
 pub struct Flights {
-    stripes: [Stripe; STRIPES],
+    stripes: Box<[Stripe]>,
 }
 
 /// Two cache lines: processors fetch lines in pairs.
@@ -35,7 +34,7 @@ thread_local! {
 
 impl Default for Flights {
     fn default() -> Flights {
-        Flights { stripes: array::from_fn(|_| Stripe(Mutex::new(Vec::new()))) }
+        Flights { stripes: (0..STRIPES).map(|_| Stripe(Mutex::new(Vec::new()))).collect() }
     }
 }
 

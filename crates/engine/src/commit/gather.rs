@@ -66,3 +66,49 @@ impl Gather {
 
 /// Number of the first group. Words of groups hold the last one that was woken, 0 before.
 const FIRST: u32 = 1;
+
+#[cfg(all(loom, test))]
+mod tests {
+    use loom::thread;
+
+    use super::*;
+
+    /// Three threads in every way to wake: whoever returns finds its own entry worked on by one
+    /// who began after it was made, and nobody sleeps for ever.
+    fn all_find_their_work_done(wake: Wake) {
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(move || {
+            let gather = Arc::new(Gather::new(wake, Arc::default()));
+            let made = Arc::new(AtomicU64::new(0));
+            let done = Arc::new(AtomicU64::new(0));
+            let pass = move || {
+                let mine = made.fetch_add(1, Ordering::Relaxed) + 1;
+                // As a flush does: it takes what is there, and says so.
+                gather.pass(|| {
+                    let seen = made.load(Ordering::Relaxed);
+                    done.store(seen, Ordering::Relaxed);
+                });
+                assert!(done.load(Ordering::Relaxed) >= mine);
+            };
+            let others: Vec<_> = (0..2).map(|_| thread::spawn(pass.clone())).collect();
+            pass();
+            others.into_iter().for_each(|other| other.join().unwrap());
+        });
+    }
+
+    #[test]
+    fn broadcast() {
+        all_find_their_work_done(Wake::Broadcast);
+    }
+
+    #[test]
+    fn futex() {
+        all_find_their_work_done(Wake::Futex);
+    }
+
+    #[test]
+    fn group() {
+        all_find_their_work_done(Wake::Group);
+    }
+}
