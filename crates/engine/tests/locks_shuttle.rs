@@ -1,0 +1,197 @@
+//! Locks and the gate in many random orders of their threads.
+//!
+//! ```text
+//!   RUSTFLAGS='--cfg shuttle' cargo test -p dbdyno-engine --release --test locks_shuttle
+//! ```
+//!
+//! Nobody's patience ends here, so that a deadlock that is not found, a waiter that is not woken and
+//! a gate that keeps an owner outside are all the same: nothing moves any more, and shuttle says so.
+
+#![cfg(shuttle)]
+
+use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use dbdyno_engine::gate::{Gate, Owner};
+use dbdyno_engine::lock::{Held, Kind, LockSys, LockTrx, Mode, Place};
+use dbdyno_engine::sync::{Arc, thread};
+use dbdyno_engine::{Counter, EngineError, IndexId, Meter};
+use dbdyno_model::Design;
+use shuttle::Runner;
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+
+const INDEX: IndexId = IndexId(1);
+const KEYS: [&[u8]; 3] = [b"a", b"b", b"c"];
+const ORDERS: usize = 4_000;
+const SEED: u64 = 6;
+
+fn design(options: &str) -> Design {
+    let pairs = options.split('&').filter_map(|option| option.split_once('='));
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    Design::read(&pairs.map(owned).collect::<Vec<_>>()).unwrap()
+}
+
+/// An engine of locks and a gate, and who holds what as its users see it.
+struct World {
+    gate: Gate,
+    locks: LockSys,
+    meter: Arc<Meter>,
+    writers: [AtomicUsize; KEYS.len()],
+    readers: [AtomicUsize; KEYS.len()],
+}
+
+impl World {
+    fn new(design: &Design) -> Arc<World> {
+        let meter = Arc::new(Meter::default());
+        let sink = Box::new(io::sink());
+        Arc::new(World {
+            gate: Gate::new(design.gate, Arc::clone(&meter)),
+            locks: LockSys::new(design, Arc::clone(&meter), sink, Duration::MAX),
+            meter,
+            writers: Default::default(),
+            readers: Default::default(),
+        })
+    }
+
+    /// How many hold a row in that mode.
+    fn holders(&self, key: usize, mode: Mode) -> &AtomicUsize {
+        match mode {
+            Mode::Shared => &self.readers[key],
+            Mode::Exclusive => &self.writers[key],
+        }
+    }
+
+    /// A statement that locks one row.
+    fn lock(&self, trx: &Arc<LockTrx>, key: usize, mode: Mode) -> Result<Held, EngineError> {
+        let owner = if trx.holds_locks() { Owner::OfLocks } else { Owner::OfNothing };
+        let pass = self.gate.enter(owner);
+        let (place, kind) = (Place::Key(KEYS[key]), Kind::NextKey);
+        let free = self.locks.try_lock(trx, INDEX, place, kind, mode);
+        free.or_else(|_| pass.while_waiting(|| self.locks.lock(trx, INDEX, place, kind, mode)))
+    }
+
+    /// A transaction that locks rows in this order, again and again until it is no victim.
+    fn run(&self, rows: &[(usize, Mode)]) {
+        loop {
+            let trx = self.locks.begin();
+            let mut locked: Vec<(usize, Mode)> = Vec::new();
+            let done = rows.iter().try_for_each(|&(key, mode)| {
+                if self.lock(&trx, key, mode)? == Held::Fresh {
+                    let read = usize::from(locked.contains(&(key, Mode::Shared)));
+                    self.holders(key, mode).fetch_add(1, Ordering::SeqCst);
+                    locked.push((key, mode));
+                    let [readers, writers] = [Mode::Shared, Mode::Exclusive]
+                        .map(|mode| self.holders(key, mode).load(Ordering::SeqCst));
+                    let alone =
+                        writers == 0 || (mode, writers, readers) == (Mode::Exclusive, 1, read);
+                    assert!(alone, "two hold what excludes the other");
+                }
+                Ok(())
+            });
+            for (key, mode) in locked {
+                self.holders(key, mode).fetch_sub(1, Ordering::SeqCst);
+            }
+            self.locks.release_all(&trx);
+            match done {
+                Ok(()) => return,
+                Err(EngineError::Deadlock) => thread::yield_now(),
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
+
+/// Runs it in random orders, and in orders that change rarely.
+fn in_many_orders(test: impl Fn() + Send + Sync + Clone + 'static) {
+    Runner::new(RandomScheduler::new_from_seed(SEED, ORDERS), Default::default()).run(test.clone());
+    Runner::new(PctScheduler::new_from_seed(SEED, 3, ORDERS), Default::default()).run(test);
+}
+
+/// Three transactions that lock the same rows in different orders.
+fn quarrel(options: &'static str) {
+    in_many_orders(move || {
+        let world = World::new(&design(options));
+        let (s, x) = (Mode::Shared, Mode::Exclusive);
+        let stories =
+            [[(0, x), (1, x), (2, s)], [(2, x), (1, s), (0, s)], [(1, s), (0, s), (1, x)]];
+        let threads = stories.map(|story| {
+            let world = Arc::clone(&world);
+            thread::spawn(move || world.run(&story))
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        assert_eq!(world.meter.counts().of(Counter::LockTimeouts), 0);
+    });
+}
+
+#[test]
+fn all_come_through_one_latch() {
+    quarrel("lock_shards=1");
+}
+
+#[test]
+fn all_come_through_many_latches() {
+    quarrel("lock_shards=64&deadlock_print=noisy");
+}
+
+#[test]
+fn all_come_through_by_weight() {
+    quarrel("lock_shards=2&schedule=cats&deadlock_print=quiet");
+}
+
+#[test]
+fn all_come_through_tickets() {
+    quarrel("gate=tickets:1");
+}
+
+#[test]
+fn all_come_through_a_pool() {
+    quarrel("gate=pool:1");
+}
+
+#[test]
+#[should_panic(expected = "deadlock")]
+fn a_blind_gate_stalls() {
+    quarrel("gate=blind:1");
+}
+
+#[test]
+fn gaps_are_inherited_while_others_insert() {
+    in_many_orders(|| {
+        let world = World::new(&design("lock_shards=4"));
+        let end = Place::Supremum;
+        let threads = KEYS.map(|key| {
+            let world = Arc::clone(&world);
+            thread::spawn(move || {
+                loop {
+                    let locks = &world.locks;
+                    let trx = locks.begin();
+                    locks.lock(&trx, INDEX, end, Kind::Gap, Mode::Shared).unwrap();
+                    let insert =
+                        locks.lock(&trx, INDEX, end, Kind::InsertIntention, Mode::Exclusive);
+                    if insert.is_ok() {
+                        locks.inherit_gap(INDEX, end, Place::Key(key));
+                        locks.inherit_gap(INDEX, Place::Key(key), end);
+                    }
+                    locks.release_all(&trx);
+                    assert!(!trx.holds_locks());
+                    if insert.is_ok() {
+                        break;
+                    }
+                    thread::yield_now();
+                }
+            })
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        let trx = world.locks.begin();
+        for place in KEYS.map(Place::Key).into_iter().chain([end]) {
+            let free =
+                world.locks.try_lock(&trx, INDEX, place, Kind::InsertIntention, Mode::Shared);
+            assert!(free.is_ok(), "nobody is left at {place:?}");
+        }
+    });
+}
