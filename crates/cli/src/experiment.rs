@@ -111,8 +111,10 @@ fn command_line(file: &Path, read: &Experiment, by_hand: &[String]) -> Result<Co
         ["dbdyno", "compare", &read.arms.base, &read.arms.test].map(String::from).into();
     for (name, value) in read.flags.iter().filter(|(name, _)| !is_by_hand(name)) {
         line.push(format!("--{name}"));
-        if value != "true" {
-            line.push(value.clone());
+        match (name.as_str(), value.as_str()) {
+            (_, "true") => {}
+            ("load" | "load-file", value) => line.push(beside(file, value)),
+            (_, value) => line.push(value.to_owned()),
         }
     }
     line.extend(by_hand.iter().cloned());
@@ -125,6 +127,17 @@ fn command_line(file: &Path, read: &Experiment, by_hand: &[String]) -> Result<Co
             Err(wrong(file, format!("{said}; flags are those of `dbdyno compare`")))
         }
     }
+}
+
+/// Files of loads stand beside the file that names them.
+fn beside(file: &Path, loads: &str) -> String {
+    let folder = file.parent().unwrap_or(Path::new(""));
+    let is_file = |load: &str| load.split('?').next().is_some_and(|name| name.ends_with(".toml"));
+    let place = |load: &str| match is_file(load) {
+        true => folder.join(load).display().to_string(),
+        false => load.to_owned(),
+    };
+    loads.split(',').map(place).collect::<Vec<_>>().join(",")
 }
 
 fn read(file: &Path) -> Result<Experiment, Failure> {
@@ -209,6 +222,13 @@ why = "reads do not sync"
         let compare = read_with(&["--clients", "8", "--seconds=0.2"]).unwrap();
         assert_eq!(compare.clients, [8]);
         assert_eq!(compare.seconds.unwrap().as_millis(), 200);
+    }
+
+    #[test]
+    fn loads_stand_beside_the_file() {
+        assert_eq!(beside(Path::new("a/b.toml"), "scan,hot.toml"), "scan,a/hot.toml");
+        assert_eq!(beside(Path::new("b.toml"), "hot.toml"), "hot.toml");
+        assert_eq!(beside(Path::new("a/b.toml"), "/c/hot.toml"), "/c/hot.toml");
     }
 
     #[test]

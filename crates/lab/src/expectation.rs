@@ -21,19 +21,20 @@ pub fn outcomes(run: &Run, figure: &Figure) -> Result<Vec<Outcome>, LabError> {
     for cell in run.plan.cells() {
         let (pairs, ..) = judged_pairs(run, &cell);
         if !pairs.is_empty() {
-            outcomes.push(outcome(run, cell, &pairs, figure)?);
+            outcomes.push(of_pairs(run, &cell, &pairs, figure)?);
         }
     }
     Ok(outcomes)
 }
 
-fn outcome(
+/// What these pairs of a cell say of a figure.
+pub(crate) fn of_pairs(
     run: &Run,
-    cell: Cell,
+    cell: &Cell,
     pairs: &[PerArm<&Round>],
     figure: &Figure,
 ) -> Result<Outcome, LabError> {
-    let yardstick = Yardstick::of(&run.plan, &cell);
+    let yardstick = Yardstick::of(&run.plan, cell);
     let of = |arm: Arm| -> Option<Vec<f64>> {
         pairs.iter().map(|pair| of_round(pair[arm], figure, &yardstick)).collect()
     };
@@ -42,7 +43,8 @@ fn outcome(
         figures.as_ref().map(|all| all.iter().sum::<f64>() / all.len() as f64)
     };
     let [base, test] = [mean(&figures.base), mean(&figures.test)];
-    let mut outcome = Outcome { cell, base, test, ratio: None, sign: None };
+    let (figure, cell) = (figure.clone(), cell.clone());
+    let mut outcome = Outcome { figure, cell, base, test, ratio: None, sign: None };
     let (Some(base), Some(test)) = (figures.base, figures.test) else { return Ok(outcome) };
     let logs: Vec<f64> = base.iter().zip(&test).map(|(base, test)| (test / base).ln()).collect();
     if logs.iter().all(|log| log.is_finite()) {

@@ -20,6 +20,7 @@ use crate::error::LabError;
 use crate::insert_benchmark::{restrain, step_metrics};
 use crate::laws;
 use crate::looks;
+use crate::mechanism;
 use crate::nest::{self, by_life, nested};
 use crate::response::{self, Judged};
 use crate::row_cost;
@@ -42,7 +43,7 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
     let findings = dbdyno_audit::findings(&audit);
     let sequence = looks::sequence_of(&run.plan);
     let mut cells = Vec::new();
-    let mut steps = Vec::new();
+    let (mut steps, mut mechanisms) = (Vec::new(), Vec::new());
     for cell in run.plan.cells() {
         let (pairs, dropped, notes) = judged_pairs(run, &cell);
         if pairs.is_empty() {
@@ -52,6 +53,7 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         let mut judged = judged(run, &yardstick, &pairs)?;
         judged.look_again(run, &cell, sequence.as_ref())?;
         judged.warnings.extend(notes);
+        mechanisms.extend(mechanism::of_cell(run, &cell, &pairs)?);
         let arms: PerArm<Vec<&Round>> =
             PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
         if let Some(step) = step_metrics(run, &cell, &arms) {
@@ -88,6 +90,7 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         family,
         counts,
         audit,
+        mechanisms,
         self_tests: None,
         warnings,
     })
@@ -231,6 +234,7 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         costs: Vec::new(),
         family,
         audit,
+        mechanisms: Vec::new(),
         self_tests: None,
         warnings,
     })

@@ -39,6 +39,7 @@ pub mod judge;
 mod laws;
 mod loads;
 pub mod looks;
+mod mechanism;
 mod neighbours;
 mod nest;
 pub mod outlook;

@@ -7,6 +7,7 @@ use crate::audit::Audit;
 use crate::classes::Counted;
 use crate::count::CountComparison;
 use crate::curve::CurveComparison;
+use crate::experiment::Outcome;
 use crate::insert_benchmark::StepMetrics;
 use crate::levels::Levels;
 use crate::method::Basis;
@@ -245,6 +246,9 @@ pub struct Comparison {
     pub family: Family,
     /// Where the arms are unequal in what is known of them.
     pub audit: Audit,
+    /// What the mechanisms of reference engines did, figure by figure in each cell; empty where no
+    /// arm is one.
+    pub mechanisms: Vec<Outcome>,
     /// What arms compared with themselves on this host were called; `None` where that was not
     /// looked up.
     pub self_tests: Option<SelfTests>,

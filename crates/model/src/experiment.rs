@@ -107,6 +107,8 @@ pub struct Expectation {
 /// What was found of a figure in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
+    /// Of what.
+    pub figure: Figure,
     /// Where.
     pub cell: Cell,
     /// The figure's mean over the rounds of base and test; `None` where it was not observed.

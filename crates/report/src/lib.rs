@@ -26,6 +26,7 @@ mod html;
 mod json;
 mod layout;
 mod markdown;
+mod mechanisms;
 mod notes;
 mod number;
 mod rows;

@@ -15,6 +15,7 @@
 use dbdyno_model::insert_benchmark::{COLUMNS, SLA};
 
 use crate::counts;
+use crate::mechanisms;
 use crate::number;
 use crate::view::{StepArmView, StepView, View};
 
@@ -77,9 +78,9 @@ pub(crate) struct Sheet {
     pub(crate) aside: String,
 }
 
-/// All tables: those of the Insert Benchmark, and what was counted.
+/// All tables: those of the Insert Benchmark, what engines did, and what was counted.
 pub(crate) fn sheets(view: &View) -> Vec<Sheet> {
-    [of_steps(view), counts::sheets(view)].into_iter().flatten().collect()
+    [of_steps(view), mechanisms::sheets(view), counts::sheets(view)].into_iter().flatten().collect()
 }
 
 /// The tables of the Insert Benchmark; none where it was not measured.

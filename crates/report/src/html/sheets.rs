@@ -1,13 +1,15 @@
-//! The tables of the Insert Benchmark, and of what was counted.
+//! The tables of the Insert Benchmark, of what engines did, and of what was counted.
 
 use super::escape::escape;
 use crate::counts;
+use crate::mechanisms;
 use crate::sheets::{Sheet, SheetCell, Tint, of_steps};
 use crate::view::View;
 
 pub(super) fn tables(view: &View) -> String {
     let steps = section("steps", "Insert Benchmark", &of_steps(view));
-    steps + &section("counts", counts::TITLE, &counts::sheets(view))
+    let engines = section("mechanisms", mechanisms::TITLE, &mechanisms::sheets(view));
+    steps + &engines + &section("counts", counts::TITLE, &counts::sheets(view))
 }
 
 fn section(id: &str, title: &str, sheets: &[Sheet]) -> String {

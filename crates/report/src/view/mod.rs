@@ -16,6 +16,7 @@ mod curve;
 mod detail;
 mod doubt;
 mod insert_benchmark;
+mod mechanism;
 mod summary;
 
 pub use audit::{AuditView, InequalityView};
@@ -27,6 +28,7 @@ pub use curve::{
 pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView, SlotsView};
 pub use doubt::{DoubtView, FamilyView, LevelView, SpendView};
 pub use insert_benchmark::{StepArmView, StepView};
+pub use mechanism::MechanismView;
 pub(crate) use summary::Effect;
 pub use summary::{
     ArmView, CellView, ClassView, LabelView, LatencyView, ResponseRatio, SelfTestsView, Summary,
@@ -86,6 +88,7 @@ impl View {
                 clean(&mut one.object);
             }
         }
+        summary.mechanisms.iter_mut().for_each(|figure| clean(&mut figure.load));
         for step in &mut summary.insert_benchmark {
             clean(&mut step.base.tag);
             clean(&mut step.test.tag);

@@ -12,6 +12,7 @@ use super::curve::{CostView, CurveView};
 use super::doubt::{DoubtView, FamilyView};
 use super::finite;
 use super::insert_benchmark::StepView;
+use super::mechanism::MechanismView;
 
 /// Version of the JSON contract; grows when a name is removed or changes its meaning.
 const SCHEMA: u32 = 1;
@@ -57,6 +58,9 @@ pub struct Summary {
     /// Instructions per operation, an entry for each load that was counted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<CountView>,
+    /// What the mechanisms of reference engines did.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mechanisms: Vec<MechanismView>,
     /// What the reader must know of the whole run, each once.
     pub warnings: Vec<WarningView>,
     /// Which cells were judged together.
@@ -302,6 +306,7 @@ impl Summary {
             warnings: distinct(run.warnings.iter().chain(&comparison.warnings)),
             family: FamilyView::new(&comparison.family),
             audit: AuditView::new(&comparison.audit),
+            mechanisms: comparison.mechanisms.iter().map(MechanismView::from).collect(),
             self_tests: comparison.self_tests.map(|tests| SelfTestsView {
                 cells: tests.cells,
                 wrong: tests.wrong,

@@ -436,6 +436,7 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         }
     }
     let comparison = Comparison {
+        mechanisms: Vec::new(),
         labels: PerArm {
             base: "mariadb:10.11 (10.11.19-MariaDB)".to_owned(),
             test: "mariadb:11.8 (11.8.2-MariaDB)".to_owned(),

@@ -1,0 +1,89 @@
+//! What the mechanisms of a reference engine did in a cell, beside how fast it was.
+//!
+//! The engine counts (`engine::meter`); counters of a round stand among its readings under
+//! [`PREFIX`]. Counts repeat where times do not, so that they often tell what a rate cannot. What
+//! is shown are figures that mean something by themselves: activations for each commit, commits in
+//! each group, bytes copied into each view.
+
+use dbdyno_model::experiment::{Figure, Outcome};
+use dbdyno_model::{Cell, PerArm, Round, Run};
+
+use crate::error::LabError;
+use crate::expectation::of_pairs;
+
+/// What the names of the engine's counters begin with among the readings.
+pub(crate) const PREFIX: &str = "engine.";
+
+/// Counters, and for each of what they are told; nothing: for each statement.
+const FIGURES: [(&str, Option<&str>); 20] = [
+    ("activations", Some("commits")),
+    ("useful_activations", Some("activations")),
+    ("grouped_commits", Some("groups")),
+    ("syncs", Some("commits")),
+    ("logged_bytes", Some("commits")),
+    ("log_full_waits", Some("commits")),
+    ("views", None),
+    ("views_reused", Some("views")),
+    ("view_copied_bytes", Some("views")),
+    ("trx_latches", None),
+    ("demotions", None),
+    ("versions_walked", None),
+    ("lock_requests", None),
+    ("lock_waits", Some("lock_requests")),
+    ("lock_wait_depth_sum", Some("lock_waits")),
+    ("lock_timeouts", Some("commits")),
+    ("deadlocks", Some("commits")),
+    ("deadlock_printed_bytes", Some("deadlocks")),
+    ("rollbacks", Some("commits")),
+    ("gate_waits", None),
+];
+
+/// The figures of a cell that are not zero in both arms.
+pub(crate) fn of_cell(
+    run: &Run,
+    cell: &Cell,
+    pairs: &[PerArm<&Round>],
+) -> Result<Vec<Outcome>, LabError> {
+    let counts = |round: &Round| round.readings.iter().any(|(name, _)| name.starts_with(PREFIX));
+    if !pairs.iter().any(|pair| counts(pair.base) || counts(pair.test)) {
+        return Ok(Vec::new());
+    }
+    let name = |counter: &str| format!("{PREFIX}{counter}");
+    let figures = FIGURES.iter().map(|(one, each)| Figure::Counter(name(one), each.map(name)));
+    let mut outcomes = Vec::new();
+    for figure in figures {
+        let outcome = of_pairs(run, cell, pairs, &figure)?;
+        if [outcome.base, outcome.test].into_iter().flatten().any(|mean| mean > 0.0) {
+            outcomes.push(outcome);
+        }
+    }
+    Ok(outcomes)
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_model::Arm;
+
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn what_both_arms_never_did_is_not_told() {
+        let run = sample::of_pairs(10, "point-query", "sqlite:", 1, |round| {
+            let woken = if round.key.arm == Arm::Base { 190.0 } else { 100.0 };
+            for (name, value) in [("commits", 100.0), ("activations", woken), ("syncs", 0.0)] {
+                round.readings.set(&format!("{PREFIX}{name}"), Some(value));
+            }
+        });
+        let compared = crate::compare(&run).unwrap().mechanisms;
+        let told: Vec<String> = compared.iter().map(|one| one.figure.to_string()).collect();
+        assert_eq!(told, ["engine.activations / engine.commits"]);
+        assert_eq!((compared[0].base, compared[0].test), (Some(1.9), Some(1.0)));
+    }
+
+    #[test]
+    fn other_arms_have_no_mechanisms() {
+        let run = sample::of_pairs(10, "point-query", "sqlite:", 1, |_| {});
+        assert!(crate::compare(&run).unwrap().mechanisms.is_empty());
+    }
+}
