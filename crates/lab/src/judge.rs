@@ -217,12 +217,7 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
     }
     let family = discoveries::control(&mut cells);
     let mut warnings = vec![not_interleaved(base, test, controlled)];
-    if [base, test].into_iter().any(|run| run.plan.restarts + 1 < MANY_LIVES as u32) {
-        let text = "where a server was started fewer than three times there is no verdict, unless \
-                    it is embedded: two starts of one server differ by about 1 %; measure with \
-                    --restarts 2 or more";
-        warnings.push(Warning::new(Severity::Caution, "one-life", text));
-    }
+    warnings.extend(one_life(base, test));
     warnings.extend(found_beside(findings));
     Ok(Comparison {
         labels: PerArm { base: labels.base.test, test: labels.test.test },
@@ -238,6 +233,15 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         self_tests: None,
         warnings,
     })
+}
+
+/// What is missing where servers were hardly ever started.
+fn one_life(base: &Run, test: &Run) -> Option<Warning> {
+    let few = [base, test].into_iter().any(|run| run.plan.restarts + 1 < MANY_LIVES as u32);
+    let text = "where a server was started fewer than three times there is no verdict, unless it \
+                is embedded: two starts of one server differ by about 1 %; measure with \
+                --restarts 2 or more";
+    few.then(|| Warning::new(Severity::Caution, "one-life", text))
 }
 
 /// Without a common base there is a ratio of what was done in all, and Fieller's interval of it.

@@ -36,9 +36,8 @@ fn of_cell(figures: &[MechanismView]) -> Sheet {
 
 fn row(figure: &MechanismView) -> (String, Vec<SheetCell>) {
     let plain = |text: String| SheetCell { text, tint: Tint::None };
-    let mean = |value: Option<f64>| {
-        plain(value.map_or(number::UNKNOWN.to_owned(), number::three_digits))
-    };
+    let mean =
+        |value: Option<f64>| plain(value.map_or(number::UNKNOWN.to_owned(), number::three_digits));
     let ratio = match (figure.ratio, figure.ratio_low, figure.ratio_high) {
         (Some(ratio), Some(low), Some(high)) => {
             let [ratio, low, high] = [ratio, low, high].map(number::three_digits);
