@@ -27,7 +27,7 @@ mod shard;
 mod trx;
 mod witness;
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests;
 
 use std::io;

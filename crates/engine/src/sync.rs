@@ -16,28 +16,28 @@ mod word;
 use std::time::Duration;
 
 pub use event::Event;
+/// The same in all worlds: who shares it is no protocol, and loom's takes no unsized value.
+pub use std::sync::Arc;
 pub use word::Word;
 
 #[cfg(loom)]
 pub use loom::sync::atomic;
 #[cfg(loom)]
-pub use loom::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use loom::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 #[cfg(loom)]
 pub use loom::thread;
 
 #[cfg(shuttle)]
 pub use shuttle::sync::atomic;
 #[cfg(shuttle)]
-pub use shuttle::sync::{
-    Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard,
-};
+pub use shuttle::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 #[cfg(shuttle)]
 pub use shuttle::thread;
 
 #[cfg(not(any(loom, shuttle)))]
 pub use std::sync::atomic;
 #[cfg(not(any(loom, shuttle)))]
-pub use std::sync::{Arc, Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use std::sync::{Condvar, Mutex, MutexGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
 #[cfg(not(any(loom, shuttle)))]
 pub use std::thread;
 

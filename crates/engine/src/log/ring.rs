@@ -147,33 +147,40 @@ fn word_of(head: &[u8; HEAD_BYTES], payload: &[u8], offset: usize) -> u64 {
 
 #[cfg(all(loom, test))]
 mod tests {
-    use loom::sync::Arc;
     use loom::thread;
 
     use super::*;
+    use crate::sync::{Arc, Event};
 
-    /// Two threads fill, one takes out, and the ring goes around: what comes out is what went in.
+    struct Shared {
+        ring: Ring,
+        work: Event,
+        room: Event,
+    }
+
+    /// Two threads fill, one takes out, and the ring goes around: what comes out is what went in,
+    /// and nobody sleeps for ever.
     #[test]
     fn what_is_taken_out_is_what_was_filled_in() {
-        loom::model(|| {
-            let ring = Arc::new(Ring::new(4 * WORD, 0));
-            let fillers: Vec<_> = [1u64, 2]
-                .into_iter()
-                .map(|thread| {
-                    let ring = ring.clone();
-                    thread::spawn(move || fill(&ring, thread))
-                })
-                .collect();
+        let mut model = loom::model::Builder::new();
+        model.preemption_bound = Some(2);
+        model.check(|| {
+            let (work, room) = (Event::default(), Event::default());
+            let shared = Arc::new(Shared { ring: Ring::new(4 * WORD, 0), work, room });
+            let start = |thread: u64| {
+                let shared = shared.clone();
+                thread::spawn(move || fill(&shared, thread))
+            };
+            let fillers = [1, 2].map(start);
             let mut out = Vec::new();
             // Three records of two threads: more than the ring holds.
             while out.len() < 6 * ALIGNMENT {
-                let (ready, _) = ring.ready();
-                if ready > ring.written() {
-                    ring.copy(ready, &mut out);
-                    ring.release(ready);
-                } else {
-                    thread::yield_now();
-                }
+                let Shared { ring, work, room } = &*shared;
+                let ready = || Some(ring.ready().0).filter(|&ready| ready > ring.written());
+                let (_, ready) = work.wait_until(ready);
+                ring.copy(ready, &mut out);
+                ring.release(ready);
+                room.tell();
             }
             fillers.into_iter().for_each(|filler| filler.join().unwrap());
             let word = |at: usize| u64::from_le_bytes(out[at..at + 8].try_into().unwrap());
@@ -188,17 +195,17 @@ mod tests {
 
     /// Thread 1 fills two records, thread 2 one; both words of each say whose it is. A record of
     /// two words is filled in two pieces, as this ring allows no more.
-    fn fill(ring: &Ring, thread: u64) {
+    fn fill(shared: &Shared, thread: u64) {
+        let Shared { ring, work, room } = shared;
         for _ in 0..3 - thread {
             let start = ring.reserve(2 * WORD);
             let mut head = [0; HEAD_BYTES];
             head[..8].copy_from_slice(&thread.to_le_bytes());
             head[8..].copy_from_slice(&thread.to_le_bytes());
             for (piece, ends) in [(start, Ends::Within), (start + WORD, Ends::Record)] {
-                while !ring.has_room(piece + WORD) {
-                    thread::yield_now();
-                }
+                room.wait_until(|| ring.has_room(piece + WORD).then_some(()));
                 ring.fill(start, piece..piece + WORD, ends, &head, &[]);
+                work.tell();
             }
         }
     }
