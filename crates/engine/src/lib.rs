@@ -49,6 +49,7 @@ pub use meter::{Counter, Counts, Meter};
 pub use row::{Column, Row};
 pub use session::{
     Direction, Fields, Intent, Path, Range, RowWriter, Scan, Session, Statement, Updated, Visit,
+    Watch,
 };
 pub use snapshot::{TrxSys, View};
 pub use table::{IndexSpec, Secondary, Table, TableSpec, Uniqueness};

@@ -24,6 +24,8 @@ pub struct LockTrx {
     wait: Mutex<Wait>,
     woken: Condvar,
     waits: AtomicBool,
+    /// Whether its thread has come as far as to sleep.
+    asleep: AtomicBool,
     /// How many wait for it, itself included, as far as is known.
     pub(super) weight: AtomicU64,
     /// The number of whom it waits for: one of them.
@@ -56,6 +58,7 @@ impl LockTrx {
             wait: Mutex::new(Wait { round: 0, state: State::Running }),
             woken: Condvar::new(),
             waits: AtomicBool::new(false),
+            asleep: AtomicBool::new(false),
             weight: AtomicU64::new(1),
             blocked_by: AtomicU64::new(0),
         }
@@ -101,6 +104,7 @@ impl LockTrx {
 
     /// Begins to wait; the round. The latch of the shard is held.
     pub(super) fn begin_wait(&self, at: Address) -> u64 {
+        self.asleep.store(false, Ordering::SeqCst);
         self.waits.store(true, Ordering::SeqCst);
         self.weight.store(1, Ordering::Relaxed);
         let mut wait = self.wait();
@@ -123,9 +127,15 @@ impl LockTrx {
 
     /// Sleeps until the wait has ended, or as long as that; says where it stands.
     pub(super) fn sleep(&self, patience: std::time::Duration) -> State {
+        self.asleep.store(true, Ordering::SeqCst);
         let waiting = |wait: &mut Wait| matches!(wait.state, State::Waiting(_));
         let wait = crate::sync::wait_while(&self.woken, self.wait(), patience, waiting);
         wait.state
+    }
+
+    /// Whether it waits and will go on waiting until somebody else does something.
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.asleep.load(Ordering::SeqCst) && self.waits()
     }
 
     /// Goes on after a wait; says how it ended.

@@ -51,6 +51,12 @@ pub struct Session {
     work: Work,
 }
 
+/// Shows whether a session waits, while its own thread is at work.
+#[derive(Clone)]
+pub struct Watch {
+    locks: Arc<LockTrx>,
+}
+
 /// What a session works with; statements borrow it.
 struct Work {
     trx: Trx,
@@ -147,6 +153,11 @@ impl Session {
     /// Whether a transaction was begun and has not ended.
     pub fn is_open(&self) -> bool {
         self.work.trx.open
+    }
+
+    /// A look at this session from elsewhere.
+    pub fn watch(&self) -> Watch {
+        Watch { locks: self.work.locks.clone() }
     }
 
     /// Opens the view of a transaction at repeatable read now and not at its first read.
@@ -264,6 +275,13 @@ impl Session {
     fn find_savepoint(&self, name: &str) -> Result<usize> {
         let place = self.work.trx.savepoints.iter().position(|(known, _)| known == name);
         place.ok_or_else(|| EngineError::NoSavepoint(name.to_owned()))
+    }
+}
+
+impl Watch {
+    /// Whether the session waits for a lock, and goes on waiting until another does something.
+    pub fn is_waiting(&self) -> bool {
+        self.locks.is_asleep()
     }
 }
 

@@ -109,7 +109,9 @@ impl Cursor {
             Bound::Included(values) => some(behind(values)),
             Bound::Excluded(values) => Some(bytes(values)),
         };
-        let ended = end.as_ref().is_some_and(|end| *end <= begin);
+        // Behind all keys there is none.
+        let behind_all = matches!(range.from, Bound::Excluded(_)) && begin.is_empty();
+        let ended = behind_all || end.as_ref().is_some_and(|end| *end <= begin);
         Cursor { begin, end, direction, ended }
     }
 
