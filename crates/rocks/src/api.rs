@@ -1,12 +1,13 @@
 //! The functions of `rocksdb/c.h` that are used, by name.
 //!
 //! ```text
-//!   functions! { rocksdb_open: fn(…) -> …; … }   ──▶  struct Api { rocksdb_open: …, … }
-//!                                                     Api::find(symbol by name)
+//!   functions! { Api: rocksdb_open: fn(…) -> …; … }   ──▶  struct Api { rocksdb_open: …, … }
+//!                                                         Api::find(symbol by name)
 //! ```
 //!
 //! Types are those of the header of RocksDB 7.8: its structures are opaque, `unsigned char` is a
-//! truth value, sizes are `size_t`. An `errptr` is set to a text that is to be freed, or left.
+//! truth value, sizes are `size_t`. An `errptr` is set to a text that is to be freed, or left. What
+//! transactions need is apart: releases before 7 have not all of it and can do without.
 
 use std::ffi::{CStr, c_char, c_int, c_uchar, c_void};
 
@@ -22,18 +23,21 @@ macro_rules! opaque {
     };
 }
 
-opaque! { Db Options ReadOptions WriteOptions FlushOptions Batch Iter Slice }
+opaque! {
+    Db Options ReadOptions WriteOptions FlushOptions Batch Iter Slice
+    TransactionDb TransactionDbOptions TransactionOptions Transaction Snapshot IndexedBatch
+}
 
 macro_rules! functions {
-    ($($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
-        /// The functions, found.
-        #[expect(non_snake_case, reason = "disable_WAL is RocksDB's spelling")]
-        pub(crate) struct Api {
+    ($(#[$about:meta])* $api:ident:
+     $($name:ident: fn($($argument:ty),*) $(-> $result:ty)?;)*) => {
+        $(#[$about])*
+        pub(crate) struct $api {
             $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)*
         }
 
-        #[expect(non_snake_case, reason = "disable_WAL is RocksDB's spelling")]
-        impl Api {
+        $(#[$about])*
+        impl $api {
             /// Finds all functions, or says which one is not there.
             ///
             /// # Safety
@@ -41,7 +45,7 @@ macro_rules! functions {
             /// API, and stays where it is.
             pub(crate) unsafe fn find(
                 mut find: impl FnMut(&CStr) -> *mut c_void,
-            ) -> Result<Api, &'static str> {
+            ) -> Result<$api, &'static str> {
                 $(
                     let text = concat!(stringify!($name), "\0");
                     let name = CStr::from_bytes_with_nul(text.as_bytes());
@@ -58,7 +62,7 @@ macro_rules! functions {
                         >(found)
                     };
                 )*
-                Ok(Api { $($name),* })
+                Ok($api { $($name),* })
             }
         }
     };
@@ -68,6 +72,8 @@ type Text = *const c_char;
 type Error = *mut *mut c_char;
 
 functions! {
+    #[expect(non_snake_case, reason = "disable_WAL is RocksDB's spelling")]
+    Api:
     rocksdb_options_create: fn() -> *mut Options;
     rocksdb_options_destroy: fn(*mut Options);
     rocksdb_get_options_from_string: fn(*const Options, Text, *mut Options, Error);
@@ -102,6 +108,43 @@ functions! {
     rocksdb_flushoptions_destroy: fn(*mut FlushOptions);
     rocksdb_flushoptions_set_wait: fn(*mut FlushOptions, c_uchar);
     rocksdb_flush: fn(*mut Db, *const FlushOptions, Error);
+    rocksdb_compact_range: fn(*mut Db, Text, usize, Text, usize);
     rocksdb_property_value: fn(*mut Db, Text) -> *mut c_char;
     rocksdb_free: fn(*mut c_void);
+}
+
+functions! {
+    TransactionApi:
+    rocksdb_readoptions_set_snapshot: fn(*mut ReadOptions, *const Snapshot);
+    rocksdb_transactiondb_options_create: fn() -> *mut TransactionDbOptions;
+    rocksdb_transactiondb_options_destroy: fn(*mut TransactionDbOptions);
+    rocksdb_transactiondb_options_set_transaction_lock_timeout:
+        fn(*mut TransactionDbOptions, i64);
+    rocksdb_transactiondb_open:
+        fn(*const Options, *const TransactionDbOptions, Text, Error) -> *mut TransactionDb;
+    rocksdb_transactiondb_close: fn(*mut TransactionDb);
+    rocksdb_transactiondb_get_pinned:
+        fn(*mut TransactionDb, *const ReadOptions, Text, usize, Error) -> *mut Slice;
+    rocksdb_transactiondb_property_value: fn(*mut TransactionDb, Text) -> *mut c_char;
+    rocksdb_transactiondb_create_snapshot: fn(*mut TransactionDb) -> *const Snapshot;
+    rocksdb_transactiondb_release_snapshot: fn(*mut TransactionDb, *const Snapshot);
+    rocksdb_transaction_options_create: fn() -> *mut TransactionOptions;
+    rocksdb_transaction_options_destroy: fn(*mut TransactionOptions);
+    rocksdb_transaction_options_set_deadlock_detect: fn(*mut TransactionOptions, c_uchar);
+    rocksdb_transaction_begin:
+        fn(*mut TransactionDb, *const WriteOptions, *const TransactionOptions, *mut Transaction)
+        -> *mut Transaction;
+    rocksdb_transaction_commit: fn(*mut Transaction, Error);
+    rocksdb_transaction_rollback: fn(*mut Transaction, Error);
+    rocksdb_transaction_destroy: fn(*mut Transaction);
+    rocksdb_transaction_get_pinned:
+        fn(*mut Transaction, *const ReadOptions, Text, usize, Error) -> *mut Slice;
+    rocksdb_transaction_get_pinned_for_update:
+        fn(*mut Transaction, *const ReadOptions, Text, usize, c_uchar, Error) -> *mut Slice;
+    rocksdb_transaction_put: fn(*mut Transaction, Text, usize, Text, usize, Error);
+    rocksdb_transaction_delete: fn(*mut Transaction, Text, usize, Error);
+    rocksdb_transaction_create_iterator: fn(*mut Transaction, *const ReadOptions) -> *mut Iter;
+    rocksdb_transaction_get_writebatch_wi: fn(*mut Transaction) -> *mut IndexedBatch;
+    rocksdb_writebatch_wi_put: fn(*mut IndexedBatch, Text, usize, Text, usize);
+    rocksdb_writebatch_wi_delete: fn(*mut IndexedBatch, Text, usize);
 }

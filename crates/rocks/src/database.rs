@@ -4,12 +4,14 @@
 //! than a call: each walk makes one and ends it, as `db_bench` does for each seek, so that none
 //! outlives the database or holds back what has been overwritten.
 
-use std::ffi::{CStr, CString, c_char};
-use std::fmt;
+use std::ffi::CString;
 use std::path::Path;
 use std::ptr;
 
-use crate::api::{Batch, Db, FlushOptions, Iter, Options, ReadOptions, Slice, WriteOptions};
+use crate::api::{Batch, Db, FlushOptions, ReadOptions, WriteOptions};
+use crate::held::{
+    Cursor, Direction, OpenOptions, Pinned, RocksError, chars, checked, owned, text,
+};
 use crate::library::Library;
 
 /// A database of RocksDB; dropping it closes it.
@@ -26,18 +28,6 @@ unsafe impl Send for Database {}
 // SAFETY: RocksDB synchronises calls of several threads on one database by itself.
 unsafe impl Sync for Database {}
 
-/// What RocksDB answers instead of doing what it was asked, in its words.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RocksError(pub String);
-
-impl fmt::Display for RocksError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for RocksError {}
-
 /// What becomes of a write before it is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Log {
@@ -49,13 +39,18 @@ pub enum Log {
     Synced,
 }
 
-/// Which way keys are walked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From the first key that is not below to greater ones.
-    Forwards,
-    /// From the last key that is not above to smaller ones.
-    Backwards,
+impl Log {
+    /// Options of writes, which are the caller's to destroy.
+    pub(crate) fn write_options(self, library: &'static Library) -> *mut WriteOptions {
+        let api = &library.api;
+        // SAFETY: made here, and ours alone while they are set.
+        unsafe {
+            let writes = (api.rocksdb_writeoptions_create)();
+            (api.rocksdb_writeoptions_disable_WAL)(writes, i32::from(self == Log::Off));
+            (api.rocksdb_writeoptions_set_sync)(writes, u8::from(self == Log::Synced));
+            writes
+        }
+    }
 }
 
 impl Database {
@@ -77,14 +72,9 @@ impl Database {
         let db = checked(library, |error| unsafe {
             (api.rocksdb_open)(options.made, name.as_ptr(), error)
         })?;
-        // SAFETY: these make what they return; the options are ours alone while they are set.
-        let (reads, writes) = unsafe {
-            let writes = (api.rocksdb_writeoptions_create)();
-            (api.rocksdb_writeoptions_disable_WAL)(writes, i32::from(log == Log::Off));
-            (api.rocksdb_writeoptions_set_sync)(writes, u8::from(log == Log::Synced));
-            ((api.rocksdb_readoptions_create)(), writes)
-        };
-        Ok(Database { library, db, reads, writes })
+        // SAFETY: makes what it returns.
+        let reads = unsafe { (api.rocksdb_readoptions_create)() };
+        Ok(Database { library, db, reads, writes: log.write_options(library) })
     }
 
     /// Writes a value under a key, whatever was there.
@@ -154,14 +144,8 @@ impl Database {
         let slice = checked(self.library, |error| unsafe {
             (api.rocksdb_get_pinned)(self.db, self.reads, chars(key), key.len(), error)
         })?;
-        if slice.is_null() {
-            return Ok(None);
-        }
-        let pinned = Pinned { library: self.library, slice };
-        let mut length = 0;
-        // SAFETY: the slice stays until `pinned` is dropped.
-        let value = unsafe { (api.rocksdb_pinnableslice_value)(pinned.slice, &raw mut length) };
-        Ok(Some(take(bytes(&pinned, value, length))))
+        // SAFETY: RocksDB has just handed it out.
+        Ok(unsafe { Pinned::of(self.library, slice) }.map(|pinned| take(pinned.value())))
     }
 
     /// Shows keys and values from a key on, at most `most` of them, or as long as `visit` returns
@@ -174,32 +158,13 @@ impl Database {
         from: &[u8],
         direction: Direction,
         most: usize,
-        mut visit: impl FnMut(&[u8], &[u8]) -> bool,
+        visit: impl FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<(), RocksError> {
-        let api = &self.library.api;
         // SAFETY: database and options are open; the cursor ends before this call does.
-        let iterator = unsafe { (api.rocksdb_create_iterator)(self.db, self.reads) };
-        let cursor = Cursor { library: self.library, iterator };
-        let (seek, step) = match direction {
-            Direction::Forwards => (api.rocksdb_iter_seek, api.rocksdb_iter_next),
-            Direction::Backwards => (api.rocksdb_iter_seek_for_prev, api.rocksdb_iter_prev),
-        };
-        // SAFETY: the iterator is open; the key is only read.
-        unsafe { seek(cursor.iterator, chars(from), from.len()) };
-        for number in 0..most {
-            let Some((key, value)) = cursor.entry() else { break };
-            // The last one needs no step behind it.
-            if !visit(key, value) || number + 1 == most {
-                return Ok(());
-            }
-            // SAFETY: the iterator is valid, else there would be no entry; what was handed out of
-            // it has gone out of use.
-            unsafe { step(cursor.iterator) };
-        }
-        // SAFETY: the iterator is open.
-        checked(self.library, |error| unsafe {
-            (api.rocksdb_iter_get_error)(cursor.iterator, error);
-        })
+        let iterator = unsafe { (self.library.api.rocksdb_create_iterator)(self.db, self.reads) };
+        // SAFETY: it was just made.
+        let mut cursor = unsafe { Cursor::of(self.library, iterator) };
+        cursor.walk(from, direction, most, visit)
     }
 
     /// Writes what is in memory into files, and waits until they are there.
@@ -217,6 +182,14 @@ impl Database {
             });
             (api.rocksdb_flushoptions_destroy)(options);
             flushed
+        }
+    }
+
+    /// Writes all files anew, into the last level, and waits until they are there.
+    pub fn compact(&self) {
+        // SAFETY: the database is open; null is the beginning, and the end.
+        unsafe {
+            (self.library.api.rocksdb_compact_range)(self.db, ptr::null(), 0, ptr::null(), 0);
         }
     }
 
@@ -245,35 +218,6 @@ impl Drop for Database {
     }
 }
 
-struct OpenOptions {
-    library: &'static Library,
-    made: *mut Options,
-}
-
-impl OpenOptions {
-    fn parse(library: &'static Library, options: &str) -> Result<OpenOptions, RocksError> {
-        let api = &library.api;
-        let options = text(options.as_bytes())?;
-        // SAFETY: makes what it returns.
-        let base = OpenOptions { library, made: unsafe { (api.rocksdb_options_create)() } };
-        // SAFETY: as above.
-        let parsed = OpenOptions { library, made: unsafe { (api.rocksdb_options_create)() } };
-        // SAFETY: all three live until the call returns.
-        checked(library, |error| unsafe {
-            let parse = api.rocksdb_get_options_from_string;
-            parse(base.made, options.as_ptr(), parsed.made, error);
-        })?;
-        Ok(parsed)
-    }
-}
-
-impl Drop for OpenOptions {
-    fn drop(&mut self) {
-        // SAFETY: made by this type, and a database keeps a copy.
-        unsafe { (self.library.api.rocksdb_options_destroy)(self.made) };
-    }
-}
-
 struct WriteBatch {
     library: &'static Library,
     made: *mut Batch,
@@ -291,88 +235,4 @@ impl Drop for WriteBatch {
         // SAFETY: made by this type and written or given up.
         unsafe { (self.library.api.rocksdb_writebatch_destroy)(self.made) };
     }
-}
-
-struct Pinned {
-    library: &'static Library,
-    slice: *mut Slice,
-}
-
-impl Drop for Pinned {
-    fn drop(&mut self) {
-        // SAFETY: returned by `rocksdb_get_pinned`, not null, and its bytes have gone out of use.
-        unsafe { (self.library.api.rocksdb_pinnableslice_destroy)(self.slice) };
-    }
-}
-
-struct Cursor {
-    library: &'static Library,
-    iterator: *mut Iter,
-}
-
-impl Cursor {
-    /// The key and the value where it stands; `None` beside the ends.
-    fn entry(&self) -> Option<(&[u8], &[u8])> {
-        let api = &self.library.api;
-        // SAFETY: the iterator is open; key and value are asked for only where it is valid, and
-        // stay until it is moved, which takes it out of this borrow's reach.
-        unsafe {
-            if (api.rocksdb_iter_valid)(self.iterator) == 0 {
-                return None;
-            }
-            let (mut keys, mut values) = (0, 0);
-            let key = (api.rocksdb_iter_key)(self.iterator, &raw mut keys);
-            let value = (api.rocksdb_iter_value)(self.iterator, &raw mut values);
-            Some((bytes(self, key, keys), bytes(self, value, values)))
-        }
-    }
-}
-
-impl Drop for Cursor {
-    fn drop(&mut self) {
-        // SAFETY: made by `walk`, and destroyed before the database is closed.
-        unsafe { (self.library.api.rocksdb_iter_destroy)(self.iterator) };
-    }
-}
-
-/// Calls with a place for an error, and returns what came of it.
-fn checked<T>(
-    library: &'static Library,
-    call: impl FnOnce(*mut *mut c_char) -> T,
-) -> Result<T, RocksError> {
-    let mut error = ptr::null_mut();
-    let result = call(&raw mut error);
-    if error.is_null() {
-        return Ok(result);
-    }
-    // SAFETY: RocksDB has put a text there, which is ours to free.
-    Err(RocksError(unsafe { owned(library, error) }))
-}
-
-/// # Safety
-/// `text` came from RocksDB, ends with a zero, and is freed by nobody else.
-unsafe fn owned(library: &'static Library, text: *mut c_char) -> String {
-    // SAFETY: by the caller's word.
-    unsafe {
-        let copy = CStr::from_ptr(text).to_string_lossy().into_owned();
-        (library.api.rocksdb_free)(text.cast());
-        copy
-    }
-}
-
-/// Bytes that `_owner` keeps.
-fn bytes<O>(_owner: &O, start: *const c_char, length: usize) -> &[u8] {
-    if length == 0 {
-        return &[];
-    }
-    // SAFETY: RocksDB hands out this many bytes, and they stay as long as their owner is borrowed.
-    unsafe { std::slice::from_raw_parts(start.cast(), length) }
-}
-
-fn chars(bytes: &[u8]) -> *const c_char {
-    bytes.as_ptr().cast()
-}
-
-fn text(bytes: &[u8]) -> Result<CString, RocksError> {
-    CString::new(bytes).map_err(|_| RocksError("a text with a zero in it".to_owned()))
 }

@@ -1,17 +1,19 @@
 //! RocksDB as a library of the system: the few functions that an arm needs, made safe.
 //!
 //! ```text
-//!   Library ── dlopen("librocksdb.so…") ── 36 functions of rocksdb/c.h, by name
+//!   Library ── dlopen("librocksdb.so…") ── 62 functions of rocksdb/c.h, by name
 //!      │
 //!   Database ── open(directory, options as text) ── put · put_all · get · walk · flush · property
-//!                                                                        │
-//!                                                    forwards or backwards from a key
+//!      │                                                                 │
+//!      │                                             forwards or backwards from a key
+//!   TransactionDatabase ── Transaction ── begin · get · get_for_update · put · walk · commit
 //! ```
 //!
 //! The library is looked up when it is first asked for, not when dbdyno is linked: no C++ is
 //! compiled, no header is read, and a dbdyno that was built on a machine with RocksDB runs on one
 //! without. Only the C API is used, whose functions keep their names and their arguments from
-//! release to release; those used here have been there since 5.x. Options are given as the text
+//! release to release; those used here have been there since 5.x, but for some of transactions.
+//! Options are given as the text
 //! that RocksDB itself writes into its OPTIONS files, so that no option needs a function of its
 //! own, and RocksDB says which it does not know.
 //!
@@ -19,7 +21,11 @@
 
 mod api;
 mod database;
+mod held;
 mod library;
+mod transactions;
 
-pub use database::{Database, Direction, Log, RocksError};
+pub use database::{Database, Log};
+pub use held::{Direction, RocksError};
 pub use library::{Library, NoLibrary};
+pub use transactions::{Transaction, TransactionDatabase};

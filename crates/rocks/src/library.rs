@@ -14,11 +14,13 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::api::Api;
+use crate::api::{Api, TransactionApi};
 
 /// RocksDB, loaded.
 pub struct Library {
     pub(crate) api: Api,
+    /// Or why not.
+    pub(crate) transactions: Result<TransactionApi, String>,
     version: String,
     path: PathBuf,
 }
@@ -129,7 +131,7 @@ fn open(name: &Path) -> Result<Library, String> {
         return Err(last_error());
     }
     let mut first: *mut c_void = std::ptr::null_mut();
-    let find = |symbol: &CStr| {
+    let mut find = |symbol: &CStr| {
         // SAFETY: the library is loaded and stays so, and the name ends with a zero.
         let found = unsafe { dlsym(library, symbol.as_ptr()) };
         if first.is_null() {
@@ -138,14 +140,15 @@ fn open(name: &Path) -> Result<Library, String> {
         found
     };
     // SAFETY: the symbols are those of a library called RocksDB, whose C API has them.
-    let api = unsafe { Api::find(find) };
-    let api = api.map_err(|name| format!("{} has no {name}", text.to_string_lossy()))?;
+    let (api, transactions) = unsafe { (Api::find(&mut find), TransactionApi::find(&mut find)) };
+    let missing = |name| format!("{} has no {name}", text.to_string_lossy());
+    let (api, transactions) = (api.map_err(missing)?, transactions.map_err(missing));
     let path = file_of(first).unwrap_or_else(|| name.to_owned());
     let path = path.canonicalize().unwrap_or(path);
     let numbers = release_of(&path).unwrap_or_default();
     let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
     let version = if numbers.is_empty() { "unknown".to_owned() } else { numbers.join(".") };
-    Ok(Library { api, version, path })
+    Ok(Library { api, transactions, version, path })
 }
 
 /// What the last call of the loader has to complain of.
