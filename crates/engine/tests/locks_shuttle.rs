@@ -4,8 +4,9 @@
 //!   RUSTFLAGS='--cfg shuttle' cargo test -p dbdyno-engine --release --test locks_shuttle
 //! ```
 //!
-//! Nobody's patience ends here, so that a deadlock that is not found, a waiter that is not woken and
-//! a gate that keeps an owner outside are all the same: nothing moves any more, and shuttle says so.
+//! Nobody's patience ends here, so that a deadlock that is not found, a waiter that is not woken
+//! and a gate that keeps an owner outside are all the same: nothing moves any more, and shuttle
+//! says so.
 
 #![cfg(shuttle)]
 

@@ -1,0 +1,144 @@
+//! What a lock costs that nobody wants, and one that all want.
+//!
+//! ```text
+//!   cargo bench -p dbdyno-engine --bench locks [-- SECONDS [ROUNDS [THREADS…]]]
+//! ```
+//!
+//! First each thread locks rows that are its own, [`ROWS`] in a transaction, and gives them back:
+//! with one latch and with many. Then all lock one table with an intention, then one row. Ways take
+//! turns, there and back. Figures are medians over rounds with minimum and maximum, of the whole
+//! process; a turn is one lock and its release.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+use std::cell::Cell;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use dbdyno_engine::lock::{Kind, LockSys, Mode, Place, TableMode};
+use dbdyno_engine::{Counter, Counts, IndexId, Meter, TableId};
+use dbdyno_model::Design;
+
+mod crew;
+
+use crew::{Cost, run, spread};
+
+/// Rows that a transaction locks: about those of a read-write transaction of sysbench.
+const ROWS: u64 = 20;
+const THREADS: [usize; 4] = [1, 2, 8, 64];
+const INDEX: IndexId = IndexId(1);
+const PATIENCE: Duration = Duration::from_secs(50);
+
+/// What is locked, the design, and how many locks a turn of the crew is.
+const WAYS: [(&str, &str, Turn, u64); 7] = [
+    ("own rows", "lock_shards=1", own_rows, ROWS),
+    ("own rows", "lock_shards=64", own_rows, ROWS),
+    ("own rows", "lock_shards=512", own_rows, ROWS),
+    ("one table IX", "lock_shards=64", one_table, 1),
+    ("one row S", "lock_shards=64", one_row_shared, 1),
+    ("one row X", "schedule=fifo", one_row, 1),
+    ("one row X", "schedule=cats", one_row, 1),
+];
+
+type Turn = fn(&LockSys);
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
+    let numbers: Vec<u64> = arguments.iter().filter_map(|text| text.parse().ok()).collect();
+    let window = Duration::from_secs(numbers.first().copied().unwrap_or(1));
+    let rounds = numbers.get(1).copied().unwrap_or(5);
+    let threads = match numbers.get(2..) {
+        Some(counts @ [_, ..]) => counts.iter().map(|&count| count as usize).collect(),
+        _ => THREADS.to_vec(),
+    };
+    println!("{rounds} rounds of {window:?} each, in turn: median (minimum–maximum)");
+    println!(
+        "{:13} {:15} {:>7}  {:22}  {:24}  {:24}  locks/ms",
+        "what", "design", "threads", "CPU ns per lock", "switches per lock", "waits per lock"
+    );
+    for threads in threads {
+        compare(threads, window, rounds);
+    }
+}
+
+fn compare(threads: usize, window: Duration, rounds: u64) {
+    let mut figures: Vec<Vec<(Cost, Counts)>> = WAYS.iter().map(|_| Vec::new()).collect();
+    for round in 0..rounds {
+        let mut order: Vec<usize> = (0..WAYS.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for way in order {
+            let (_, options, turn, _) = WAYS[way];
+            let meter = Arc::new(Meter::default());
+            let sink = Box::new(io::sink());
+            let locks = LockSys::new(&design(options), Arc::clone(&meter), sink, PATIENCE);
+            let cost = run(threads, window, || turn(&locks));
+            figures[way].push((cost, meter.counts()));
+        }
+    }
+    for ((what, options, _, many), figures) in WAYS.iter().zip(figures) {
+        let per_lock = |figure: fn(&Cost, &Counts) -> f64| -> Vec<f64> {
+            let locks = |cost: &Cost| cost.turns as f64 * *many as f64;
+            figures.iter().map(|(cost, counts)| figure(cost, counts) / locks(cost)).collect()
+        };
+        println!(
+            "{what:13} {options:15} {threads:7}  {:22}  {:24}  {:24}  {}",
+            spread(per_lock(|cost, _| cost.cpu_ns), 0),
+            spread(per_lock(|cost, _| (cost.voluntary + cost.involuntary) as f64), 4),
+            spread(per_lock(|_, counts| counts.of(Counter::LockWaits) as f64), 4),
+            spread(per_ms(&figures, *many), 0),
+        );
+    }
+}
+
+fn per_ms(figures: &[(Cost, Counts)], many: u64) -> Vec<f64> {
+    let rate = |(cost, _): &(Cost, Counts)| (cost.turns * many) as f64 / cost.seconds / 1e3;
+    figures.iter().map(rate).collect()
+}
+
+fn design(options: &str) -> Design {
+    let pairs = options.split('&').filter_map(|option| option.split_once('='));
+    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+    Design::read(&pairs.map(owned).collect::<Vec<_>>()).expect("it is a design")
+}
+
+static NEXT_KEY: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    static KEY: Cell<u64> = Cell::new(NEXT_KEY.fetch_add(1 << 40, Ordering::Relaxed));
+}
+
+fn own_rows(locks: &LockSys) {
+    let trx = locks.begin();
+    for _ in 0..ROWS {
+        let key = KEY.replace(KEY.get() + 1).to_be_bytes();
+        let free = locks.try_lock(&trx, INDEX, Place::Key(&key), Kind::Record, Mode::Exclusive);
+        free.expect("nobody else wants it");
+    }
+    locks.release_all(&trx);
+}
+
+fn one_table(locks: &LockSys) {
+    let trx = locks.begin();
+    locks.lock_table(&trx, TableId(1), TableMode::IntentExclusive).expect("all may intend");
+    locks.release_all(&trx);
+}
+
+fn one_row_shared(locks: &LockSys) {
+    lock_one_row(locks, Mode::Shared);
+}
+
+fn one_row(locks: &LockSys) {
+    lock_one_row(locks, Mode::Exclusive);
+}
+
+fn lock_one_row(locks: &LockSys, mode: Mode) {
+    let trx = locks.begin();
+    let got = locks.lock(&trx, INDEX, Place::Key(b"hot"), Kind::Record, mode);
+    got.expect("everybody's turn comes");
+    locks.release_all(&trx);
+}
