@@ -36,7 +36,7 @@ pub(super) trait ActiveSet {
     fn copy(&self, view: &mut View) -> usize;
     /// Ids that were moved from one part of the set to another since this was asked last.
     fn moved(&mut self) -> u64;
-    /// Whether a view sees a writer from its `low` up to, but without, its `high`.
+    /// Whether a view sees a writer.
     fn sees(view: &View, writer: u64) -> bool;
 }
 
@@ -105,17 +105,6 @@ impl<S: ActiveSet> Copied<S> {
         let bytes = inside.set.copy(view);
         drop(inside);
         meter.add(Counter::ViewBytes, bytes as u64);
-    }
-
-    #[inline]
-    pub(super) fn sees(view: &View, writer: u64) -> bool {
-        if writer < view.low || writer == view.own {
-            true
-        } else if writer >= view.high {
-            false
-        } else {
-            S::sees(view, writer)
-        }
     }
 
     /// The number of the last end.

@@ -22,7 +22,8 @@
 //! **No reader takes a new id for an old one.** A place of the ring is used again only after its
 //! old id was put among the long ones if need be, and then the floor was raised, in this order.
 //! A reader loads the place first and the floor second: if the place had been cleared for a new id,
-//! the reader knows the new floor too, and goes to the long ones.
+//! the reader knows the new floor too, and goes to the long ones. The highest of those is told
+//! beside the floor, so that only who is older than some idle writer has to be searched for.
 //!
 //! **The map does not grow with time.** What ended before all views is forgotten, as everybody sees
 //! it: 64 places of the ring at a time when they are needed again. What is left beside the ring are
@@ -63,6 +64,8 @@ pub(super) struct Numbers {
     floor: AtomicU64,
     /// Ids below are seen by everybody.
     low: AtomicU64,
+    /// So are those above which are below the floor: the highest of the long ones.
+    long_top: AtomicU64,
     long: RwLock<Long>,
     head: Latch<Head>,
 }
@@ -102,6 +105,7 @@ impl Numbers {
             ring,
             floor: AtomicU64::new(0),
             low: AtomicU64::new(next),
+            long_top: AtomicU64::new(0),
             long: RwLock::default(),
             head: Latch::new(Head { next, seen: next, settled: 0 }, meter, clock),
         }
@@ -158,7 +162,7 @@ impl Numbers {
         if writer >= self.floor.load(Ordering::Acquire) {
             end <= view.csn
         } else {
-            self.sees_long(view, writer)
+            writer > self.long_top.load(Ordering::Acquire) || self.sees_long(view, writer)
         }
     }
 
@@ -202,6 +206,7 @@ impl Numbers {
         let keep = ends.filter(|(_, end)| *end > head.settled);
         let mut moved = 0;
         for (id, end) in keep {
+            self.long_top.store(id, Ordering::Release);
             let mut long = self.long.write().expect("nobody panics over long ids");
             long.ends.insert(id, end);
             if end != ACTIVE {
@@ -222,6 +227,8 @@ impl Numbers {
         let first_long = {
             let mut long = self.long.write().expect("nobody panics over long ids");
             long.forget(head.settled);
+            let top = long.ends.last_key_value().map_or(0, |(id, _)| *id);
+            self.long_top.store(top, Ordering::Release);
             long.ends.first_key_value().map(|(id, _)| *id)
         };
         head.seen = head.seen.max(self.floor.load(Ordering::Relaxed));

@@ -137,6 +137,12 @@ impl ActiveSet for Hybrid {
         view.copy.clear();
         view.copy.extend_from_slice(&self.ring[from..from + until_wrap]);
         view.copy.extend_from_slice(&self.ring[..many - until_wrap]);
+        // Who begins later has no bit yet, and is as little seen as those that have.
+        if let Some(last) = view.copy.last_mut()
+            && view.high / WORD + 1 == self.after
+        {
+            *last |= u64::MAX << (view.high % WORD);
+        }
         if !Arc::ptr_eq(&view.long, &self.long) {
             view.long = Arc::clone(&self.long);
         }
@@ -149,12 +155,23 @@ impl ActiveSet for Hybrid {
 
     #[inline]
     fn sees(view: &View, writer: u64) -> bool {
-        match writer.checked_sub(view.base) {
-            Some(at) => match view.copy.get((at / WORD) as usize) {
-                Some(word) => word >> (at % WORD) & 1 == 0,
-                None => true,
-            },
-            None => view.long.binary_search(&writer).is_err(),
+        let at = writer.wrapping_sub(view.base);
+        match view.copy.get((at / WORD) as usize) {
+            Some(word) => (word >> (at % WORD) & 1 == 0) | (writer == view.own),
+            None => sees_outside(view, writer),
         }
+    }
+}
+
+/// The answer for a writer that has no bit.
+fn sees_outside(view: &View, writer: u64) -> bool {
+    if writer < view.low || writer == view.own {
+        true
+    } else if writer >= view.high {
+        false
+    } else {
+        // Idle writers are mostly older than what others wrote since.
+        let beyond = view.long.last().is_none_or(|last| *last < writer);
+        beyond || view.long.binary_search(&writer).is_err()
     }
 }

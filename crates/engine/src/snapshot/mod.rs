@@ -41,7 +41,7 @@ use crate::ids::{Csn, TrxId};
 use crate::meter::{Counter, Meter};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-use self::active::Copied;
+use self::active::{ActiveSet, Copied};
 use self::cached::Cached;
 use self::csn::Numbers;
 use self::hybrid::Hybrid;
@@ -193,14 +193,14 @@ impl TrxSys {
         }
     }
 
-    /// Whether an open view sees what `writer` wrote.
+    /// Whether an open view sees what `writer` wrote, which has begun, at any time.
     #[inline]
     pub fn sees(&self, view: &View, writer: TrxId) -> bool {
         debug_assert!(view.open, "a closed view sees nothing");
         match &self.way {
-            Way::Hybrid(_) => Copied::<Hybrid>::sees(view, writer.0),
+            Way::Hybrid(_) => Hybrid::sees(view, writer.0),
             Way::Csn(numbers) => numbers.sees(view, writer.0),
-            Way::Vector(_) | Way::Cached(_) => Copied::<Vector>::sees(view, writer.0),
+            Way::Vector(_) | Way::Cached(_) => Vector::sees(view, writer.0),
         }
     }
 

@@ -45,6 +45,12 @@ impl ActiveSet for Vector {
 
     #[inline]
     fn sees(view: &View, writer: u64) -> bool {
-        view.copy.binary_search(&writer).is_err()
+        if writer < view.low || writer == view.own {
+            true
+        } else if writer >= view.high {
+            false
+        } else {
+            view.copy.binary_search(&writer).is_err()
+        }
     }
 }

@@ -64,9 +64,14 @@ impl View {
         Csn(self.csn)
     }
 
-    /// Bytes of its buffers beside itself and its slot; what views share is counted in each.
+    /// Bytes of its buffers beside itself and its slot.
     pub fn buffer_bytes(&self) -> usize {
-        (self.copy.capacity() + self.long.capacity()) * size_of::<u64>()
+        self.copy.capacity() * size_of::<u64>()
+    }
+
+    /// Bytes of what it shares with other views.
+    pub fn shared_bytes(&self) -> usize {
+        self.long.capacity() * size_of::<u64>()
     }
 
     /// Says that the view needs nothing any more.
