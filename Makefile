@@ -2,6 +2,7 @@
 #
 #   make demo    build, measure the embedded arm for a minute, write a report
 #   make test    every check and every test, real servers included
+#   make orders  of these, the searches of orders of threads
 #   make bench   what asking costs and how fast tables fill, beside sysbench: minutes
 #   make aa      how often verdicts are right, without and with a planted 5 %: hours
 #   make web     rebuild the script of the report page (needs Node)
@@ -13,7 +14,7 @@ SHELL := bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test setup bench aa web
+.PHONY: demo test orders setup bench aa web
 
 demo:
 	tools/setup demo
@@ -25,8 +26,16 @@ test: setup
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	cargo clippy --locked -p dbdyno --no-default-features -- -D warnings
 	DBDYNO_REQUIRE_SERVERS=1 cargo test --locked --workspace
+	$(MAKE) --no-print-directory orders
 	RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --no-deps --document-private-items --quiet
 	tools/page
+
+# The protocols between the threads of the engine: small ones in every order, large ones in many.
+orders:
+	RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$(TARGET)/loom cargo test --release --locked \
+	  -p dbdyno-engine --lib -- orders gather ring
+	RUSTFLAGS='--cfg shuttle' CARGO_TARGET_DIR=$(TARGET)/shuttle cargo test --release --locked \
+	  -p dbdyno-engine --test commit_shuttle --test locks_shuttle
 
 setup:
 	tools/setup test
