@@ -137,20 +137,21 @@ fn transaction(
         if random.below(4) == 0 {
             let there = session.statement(|it| it.delete(&table, &key))?;
             assert_eq!(there, rows.remove(&id).is_some());
-        } else if rows.contains_key(&id) {
-            session.statement(|it| {
-                it.update(&table, &key, |_, row| {
-                    row.set(1, Datum::Int(value));
-                    row.set(2, Datum::Text(&text));
-                    Ok(())
-                })
-            })?;
-            rows.insert(id, (value, text));
-        } else {
-            let row = [Datum::Int(id), Datum::Int(value), Datum::Text(&text)];
-            session.statement(|it| it.insert(&table, &row))?;
-            rows.insert(id, (value, text));
+            continue;
         }
+        let there = rows.insert(id, (value, text.clone())).is_some();
+        session.statement(|it| {
+            if !there {
+                let row = [Datum::Int(id), Datum::Int(value), Datum::Text(&text)];
+                return it.insert(&table, &row).map(|_| ());
+            }
+            let change = it.update(&table, &key, |_, row| {
+                row.set(1, Datum::Int(value));
+                row.set(2, Datum::Text(&text));
+                Ok(())
+            });
+            change.map(|_| ())
+        })?;
     }
     if random.below(6) == 0 {
         session.rollback();

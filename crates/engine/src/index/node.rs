@@ -7,52 +7,84 @@ use crate::key::{Key, head};
 pub const LEAF: usize = 128;
 /// Most children of a node above the leaves.
 pub const INNER: usize = 1024;
+/// Heads of a cache line, and one more than keys that are compared one after the other.
+const LINE: usize = 8;
+const FEW: usize = 4;
 /// No node.
 pub const NONE: u32 = u32::MAX;
 
-/// What a latch protects.
+/// A key that is looked for, with its first bytes.
+#[derive(Clone, Copy)]
+pub struct Probe<'a> {
+    pub key: &'a [u8],
+    head: u64,
+}
+
+impl<'a> Probe<'a> {
+    #[inline]
+    pub fn new(key: &'a [u8]) -> Probe<'a> {
+        Probe { key, head: head(key) }
+    }
+}
+
+/// What a latch protects. What every search needs stands together at the front.
+#[repr(C)]
 pub struct Node<V> {
+    heads: Vec<u64>,
+    /// The heads of `low` and `high`; the greatest there is without `high`.
+    low_head: u64,
+    high_head: u64,
+    slots: Slots<V>,
+    /// The node to the right.
+    pub right: u32,
     /// 0 for leaves.
     pub level: u8,
     /// It was taken over by its left neighbour and is for no keys.
     pub dead: bool,
-    /// The least key that it is for.
-    pub low: Key,
-    /// The least key that it is not for any more; `None` on the right edge.
-    pub high: Option<Key>,
-    /// The node to the right.
-    pub right: u32,
     /// The greatest of the writers that touched the leaf.
     pub stamp: TrxId,
-    heads: Vec<u64>,
-    keys: Vec<Key>,
-    /// Of a leaf: what belongs to each key.
-    values: Vec<V>,
-    /// Of others: the node for keys from this one on. The first key is `low`.
-    children: Vec<u32>,
+    low: Key,
+    high: Option<Key>,
+}
+
+/// Keys, and what belongs to them.
+enum Slots<V> {
+    Leaf(Vec<(Key, V)>),
+    /// The node for keys from this one on. The first key is `low`.
+    Inner(Vec<(Key, u32)>),
 }
 
 impl<V> Default for Node<V> {
     fn default() -> Node<V> {
         Node {
+            heads: Vec::new(),
+            low_head: 0,
+            high_head: u64::MAX,
+            slots: Slots::Leaf(Vec::new()),
+            right: NONE,
             level: 0,
             dead: true,
+            stamp: TrxId::NOBODY,
             low: Key::default(),
             high: None,
-            right: NONE,
-            stamp: TrxId::NOBODY,
-            heads: Vec::new(),
-            keys: Vec::new(),
-            values: Vec::new(),
-            children: Vec::new(),
         }
     }
 }
 
 impl<V> Node<V> {
+    /// Becomes a root over the old one and its new neighbour.
+    pub fn become_root(&mut self, level: u8, old: u32, low: &Key, right: u32) {
+        self.level = level;
+        self.dead = false;
+        self.slots = Slots::Inner(Vec::new());
+        self.put_child(0, Key::default(), old);
+        self.put_child(1, low.clone(), right);
+    }
+
     /// The number of keys.
+    #[inline]
     pub fn len(&self) -> usize {
-        self.keys.len()
+        self.heads.len()
     }
 
     /// Whether there are more keys than a node should have.
@@ -60,86 +92,188 @@ impl<V> Node<V> {
         self.len() > if self.level == 0 { LEAF } else { INNER }
     }
 
+    /// The least key that it is for.
+    pub fn low(&self) -> &Key {
+        &self.low
+    }
+
+    /// The least key that it is not for any more; `None` on the right edge.
+    pub fn high(&self) -> Option<&Key> {
+        self.high.as_ref()
+    }
+
     /// Whether a key lies to the left of what it is for: the way here is out of date.
     #[inline]
-    pub fn is_past(&self, key: &[u8]) -> bool {
-        self.dead || key < self.low.bytes()
+    pub fn is_past(&self, probe: Probe<'_>) -> bool {
+        self.dead
+            || probe.head < self.low_head
+            || (probe.head == self.low_head && probe.key < self.low.bytes())
     }
 
     /// Whether a key lies to the right.
     #[inline]
-    pub fn is_before(&self, key: &[u8]) -> bool {
-        self.high.as_ref().is_some_and(|high| high.bytes() <= key)
+    pub fn is_before(&self, probe: Probe<'_>) -> bool {
+        probe.head >= self.high_head
+            && self.high.as_ref().is_some_and(|high| high.bytes() <= probe.key)
     }
 
     /// The place of the first key that is not below this one.
     #[inline]
-    pub fn place(&self, key: &[u8]) -> usize {
-        let first = head(key);
-        let begin = self.heads.partition_point(|&head| head < first);
-        if self.heads.get(begin) != Some(&first) {
+    pub fn place(&self, probe: Probe<'_>) -> usize {
+        let begin = self.place_of_head(probe.head);
+        if self.heads.get(begin) != Some(&probe.head) {
             return begin;
         }
-        let alike = self.heads[begin..].partition_point(|&head| head == first);
-        begin + self.keys[begin..begin + alike].partition_point(|known| known.bytes() < key)
+        let mut place = begin;
+        while self.heads.get(place) == Some(&probe.head) && self.key(place).bytes() < probe.key {
+            place += 1;
+            if place - begin == FEW {
+                let alike = self.heads[place..].partition_point(|&head| head == probe.head);
+                return place + self.part(place, alike, probe.key);
+            }
+        }
+        place
+    }
+
+    /// Of so many keys from a place on, those below a key.
+    fn part(&self, place: usize, many: usize, key: &[u8]) -> usize {
+        let (mut least, mut most) = (0, many);
+        while least < most {
+            let middle = (least + most) / 2;
+            if self.key(place + middle).bytes() < key {
+                least = middle + 1;
+            } else {
+                most = middle;
+            }
+        }
+        least
+    }
+
+    /// The place of the first head that is not below this one. Nodes lie far from the processor,
+    /// and keys often lie evenly: so it is guessed, and searched for from the guess on in steps
+    /// that double.
+    #[inline]
+    fn place_of_head(&self, wanted: u64) -> usize {
+        let heads = &self.heads[..];
+        if heads.len() < 2 * LINE {
+            return heads.partition_point(|&head| head < wanted);
+        }
+        // On the edges of the tree the range says nothing of where keys are.
+        let low = if self.low_head == 0 { heads[1] } else { self.low_head };
+        let high = if self.high_head == u64::MAX { heads[heads.len() - 1] } else { self.high_head };
+        if wanted <= low || wanted >= high {
+            return heads.partition_point(|&head| head < wanted);
+        }
+        let share = (wanted - low) as f64 / (high - low) as f64;
+        let guess = ((share * heads.len() as f64) as usize).min(heads.len() - 1);
+        let mut step = LINE;
+        if heads[guess] < wanted {
+            let mut least = guess + 1;
+            while least + step < heads.len() && heads[least + step] < wanted {
+                least += step + 1;
+                step *= 2;
+            }
+            let most = (least + step).min(heads.len());
+            least + heads[least..most].partition_point(|&head| head < wanted)
+        } else {
+            let mut most = guess;
+            while most > step && heads[most - step] >= wanted {
+                most -= step;
+                step *= 2;
+            }
+            let least = most.saturating_sub(step);
+            least + heads[least..most].partition_point(|&head| head < wanted)
+        }
     }
 
     /// The place of a key, and whether it is there.
     #[inline]
-    pub fn find(&self, key: &[u8]) -> (usize, bool) {
-        let place = self.place(key);
-        (place, self.keys.get(place).is_some_and(|known| known.bytes() == key))
+    pub fn find(&self, probe: Probe<'_>) -> (usize, bool) {
+        let place = self.place(probe);
+        let there =
+            self.heads.get(place) == Some(&probe.head) && self.key(place).bytes() == probe.key;
+        (place, there)
     }
 
     /// The place of the child for a key.
     #[inline]
-    pub fn child_place(&self, key: &[u8]) -> usize {
-        let (place, there) = self.find(key);
+    pub fn child_place(&self, probe: Probe<'_>) -> usize {
+        let (place, there) = self.find(probe);
         if there { place } else { place.saturating_sub(1) }
     }
 
     #[inline]
+    fn leaf(&self) -> &Vec<(Key, V)> {
+        match &self.slots {
+            Slots::Leaf(leaf) => leaf,
+            Slots::Inner(_) => unreachable!("it is no leaf"),
+        }
+    }
+
+    #[inline]
+    fn leaf_mut(&mut self) -> &mut Vec<(Key, V)> {
+        match &mut self.slots {
+            Slots::Leaf(leaf) => leaf,
+            Slots::Inner(_) => unreachable!("it is no leaf"),
+        }
+    }
+
+    fn inner_mut(&mut self) -> &mut Vec<(Key, u32)> {
+        match &mut self.slots {
+            Slots::Inner(inner) => inner,
+            Slots::Leaf(_) => unreachable!("it is a leaf"),
+        }
+    }
+
+    #[inline]
     pub fn child(&self, place: usize) -> u32 {
-        self.children[place]
+        match &self.slots {
+            Slots::Inner(inner) => inner[place].1,
+            Slots::Leaf(_) => unreachable!("it is a leaf"),
+        }
     }
 
     #[inline]
     pub fn key(&self, place: usize) -> &Key {
-        &self.keys[place]
+        match &self.slots {
+            Slots::Leaf(leaf) => &leaf[place].0,
+            Slots::Inner(inner) => &inner[place].0,
+        }
     }
 
     #[inline]
     pub fn value(&self, place: usize) -> &V {
-        &self.values[place]
+        &self.leaf()[place].1
     }
 
     #[inline]
     pub fn value_mut(&mut self, place: usize) -> &mut V {
-        &mut self.values[place]
+        &mut self.leaf_mut()[place].1
     }
 
     pub fn put(&mut self, place: usize, key: Key, value: V) {
         self.heads.insert(place, head(key.bytes()));
-        self.keys.insert(place, key);
-        self.values.insert(place, value);
+        self.leaf_mut().insert(place, (key, value));
     }
 
     pub fn put_child(&mut self, place: usize, key: Key, child: u32) {
         self.heads.insert(place, head(key.bytes()));
-        self.keys.insert(place, key);
-        self.children.insert(place, child);
+        self.inner_mut().insert(place, (key, child));
     }
 
     pub fn take(&mut self, place: usize) -> V {
         self.heads.remove(place);
-        self.keys.remove(place);
-        self.values.remove(place)
+        self.leaf_mut().remove(place).1
     }
 
     pub fn take_child(&mut self, place: usize) {
         self.heads.remove(place);
-        self.keys.remove(place);
-        self.children.remove(place);
+        self.inner_mut().remove(place);
+    }
+
+    fn set_high(&mut self, high: Option<Key>) -> Option<Key> {
+        self.high_head = high.as_ref().map_or(u64::MAX, |high| head(high.bytes()));
+        std::mem::replace(&mut self.high, high)
     }
 
     /// Gives the right part of its keys to a fresh node with this number. Where the last key is
@@ -152,20 +286,23 @@ impl<V> Node<V> {
         fresh.stamp = self.stamp;
         fresh.right = self.right;
         fresh.heads = self.heads.split_off(at);
-        fresh.keys = self.keys.split_off(at);
-        fresh.values = self.values.split_off(at.min(self.values.len()));
-        fresh.children = self.children.split_off(at.min(self.children.len()));
-        fresh.low = fresh.keys[0].clone();
-        fresh.high = self.high.replace(fresh.low.clone());
+        fresh.slots = match &mut self.slots {
+            Slots::Leaf(leaf) => Slots::Leaf(leaf.split_off(at)),
+            Slots::Inner(inner) => Slots::Inner(inner.split_off(at)),
+        };
+        fresh.low = fresh.key(0).clone();
+        fresh.low_head = fresh.heads[0];
+        let high = self.set_high(Some(fresh.low.clone()));
+        fresh.set_high(high);
         self.right = number;
     }
 
-    /// Takes over all of its right neighbour, which is dead then.
+    /// Takes over all of its right neighbour, a leaf as itself, which is dead then.
     pub fn take_over(&mut self, neighbour: &mut Node<V>) {
         self.heads.append(&mut neighbour.heads);
-        self.keys.append(&mut neighbour.keys);
-        self.values.append(&mut neighbour.values);
-        self.high = neighbour.high.take();
+        self.leaf_mut().append(neighbour.leaf_mut());
+        let high = neighbour.high.take();
+        self.set_high(high);
         self.right = neighbour.right;
         self.stamp = self.stamp.max(neighbour.stamp);
         *neighbour = Node::default();
@@ -173,10 +310,11 @@ impl<V> Node<V> {
 
     /// Bytes that it holds on the heap, without those of its values.
     pub fn heap_bytes(&self) -> usize {
-        self.heads.capacity() * 8
-            + self.keys.capacity() * size_of::<Key>()
-            + self.values.capacity() * size_of::<V>()
-            + self.children.capacity() * 4
-            + self.keys.iter().map(Key::heap_bytes).sum::<usize>()
+        let slots = match &self.slots {
+            Slots::Leaf(leaf) => leaf.capacity() * size_of::<(Key, V)>(),
+            Slots::Inner(inner) => inner.capacity() * size_of::<(Key, u32)>(),
+        };
+        let keys = (0..self.len()).map(|place| self.key(place).heap_bytes());
+        self.heads.capacity() * 8 + slots + keys.sum::<usize>()
     }
 }

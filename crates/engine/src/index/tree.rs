@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::ids::TrxId;
 use crate::index::arena::Arena;
-use crate::index::node::{LEAF, NONE, Node};
+use crate::index::node::{LEAF, NONE, Node, Probe};
 use crate::key::Key;
 use crate::sync::atomic::{AtomicU32, Ordering};
 use crate::sync::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -59,7 +59,7 @@ impl<V> Tree<V> {
     #[inline]
     pub fn get<R>(&self, key: &[u8], look: impl FnOnce(&V) -> R) -> Option<R> {
         let leaf = self.leaf(key);
-        let (place, there) = leaf.find(key);
+        let (place, there) = leaf.find(Probe::new(key));
         there.then(|| look(leaf.value(place)))
     }
 
@@ -68,7 +68,7 @@ impl<V> Tree<V> {
     /// Beside key and value it is shown the stamp of the leaf.
     pub fn seek<R>(&self, from: &[u8], look: impl FnOnce(Option<Seen<'_, V>>) -> R) -> R {
         let first = self.leaf(from);
-        let place = first.place(from);
+        let place = first.place(Probe::new(from));
         if place < first.len() {
             return look(Some((first.key(place).bytes(), first.value(place), first.stamp)));
         }
@@ -86,15 +86,16 @@ impl<V> Tree<V> {
         let mut bound: Option<Key> = bound.map(Key::new);
         loop {
             let leaf = self.leaf_below(bound.as_ref().map(Key::bytes));
-            let place = bound.as_ref().map_or(leaf.len(), |bound| leaf.place(bound.bytes()));
+            let place =
+                bound.as_ref().map_or(leaf.len(), |bound| leaf.place(Probe::new(bound.bytes())));
             if place > 0 {
                 let (key, value) = (leaf.key(place - 1).bytes(), leaf.value(place - 1));
                 return look(Some((key, value, leaf.stamp)));
             }
-            if leaf.low.bytes().is_empty() {
+            if leaf.low().bytes().is_empty() {
                 return look(None);
             }
-            bound = Some(leaf.low.clone());
+            bound = Some(leaf.low().clone());
         }
     }
 
@@ -107,7 +108,7 @@ impl<V> Tree<V> {
         mut look: impl FnMut(&[u8], &V, TrxId) -> ControlFlow<()>,
     ) -> Option<Key> {
         let leaf = self.leaf(from);
-        for place in leaf.place(from)..leaf.len() {
+        for place in leaf.place(Probe::new(from))..leaf.len() {
             let key = leaf.key(place).bytes();
             if end.is_some_and(|end| key >= end) {
                 return None;
@@ -116,7 +117,7 @@ impl<V> Tree<V> {
                 return None;
             }
         }
-        leaf.high.clone().filter(|high| end.is_none_or(|end| high.bytes() < end))
+        leaf.high().cloned().filter(|high| end.is_none_or(|end| high.bytes() < end))
     }
 
     /// Shows the keys of one leaf that lie in `[begin, bound)`, downwards. As [`Tree::read_on`].
@@ -127,14 +128,14 @@ impl<V> Tree<V> {
         mut look: impl FnMut(&[u8], &V, TrxId) -> ControlFlow<()>,
     ) -> Option<Key> {
         let leaf = self.leaf_below(bound);
-        let last = bound.map_or(leaf.len(), |bound| leaf.place(bound));
+        let last = bound.map_or(leaf.len(), |bound| leaf.place(Probe::new(bound)));
         for place in (0..last).rev() {
             let key = leaf.key(place).bytes();
             if key < begin || look(key, leaf.value(place), leaf.stamp).is_break() {
                 return None;
             }
         }
-        Some(leaf.low.clone()).filter(|low| !low.bytes().is_empty() && low.bytes() > begin)
+        Some(leaf.low().clone()).filter(|low| !low.bytes().is_empty() && low.bytes() > begin)
     }
 
     /// Changes the value of a key that is there, under the latch of its leaf.
@@ -146,7 +147,7 @@ impl<V> Tree<V> {
         change: impl FnOnce(&mut V) -> R,
     ) -> Option<R> {
         let mut leaf = self.leaf_to_write(key);
-        let (place, there) = leaf.find(key);
+        let (place, there) = leaf.find(Probe::new(key));
         there.then(|| {
             leaf.stamp = leaf.stamp.max(writer);
             change(leaf.value_mut(place))
@@ -163,7 +164,7 @@ impl<V> Tree<V> {
     ) -> R {
         let mut leaf = self.leaf_to_write(key);
         leaf.stamp = leaf.stamp.max(writer);
-        let (place, there) = leaf.find(key);
+        let (place, there) = leaf.find(Probe::new(key));
         let above = place + usize::from(there);
         let right =
             if above < leaf.len() { Vec::new() } else { self.first_to_the_right(leaf.right) };
@@ -215,19 +216,20 @@ impl<V> Tree<V> {
     /// The leaf for a key, to read.
     #[inline]
     fn leaf(&self, key: &[u8]) -> Reading<'_, V> {
+        let probe = Probe::new(key);
         'again: loop {
             let mut at = self.root.load(Ordering::Acquire);
             loop {
                 let node = self.read(at);
-                if node.is_past(key) {
+                if node.is_past(probe) {
                     continue 'again;
                 }
-                if node.is_before(key) {
+                if node.is_before(probe) {
                     at = node.right;
                 } else if node.level == 0 {
                     return node;
                 } else {
-                    at = node.child(node.child_place(key));
+                    at = node.child(node.child_place(probe));
                 }
             }
         }
@@ -240,15 +242,15 @@ impl<V> Tree<V> {
             loop {
                 let node = self.read(at);
                 let below = |key: &Key| bound.is_none_or(|bound| key.bytes() < bound);
-                if node.dead || !(node.low.bytes().is_empty() || below(&node.low)) {
+                if node.dead || !(node.low().bytes().is_empty() || below(node.low())) {
                     continue 'again;
                 }
-                if node.high.as_ref().is_some_and(below) {
+                if node.high().is_some_and(below) {
                     at = node.right;
                 } else if node.level == 0 {
                     return node;
                 } else {
-                    let place = bound.map_or(node.len(), |bound| node.place(bound));
+                    let place = bound.map_or(node.len(), |bound| node.place(Probe::new(bound)));
                     at = node.child(place.saturating_sub(1));
                 }
             }
@@ -262,27 +264,28 @@ impl<V> Tree<V> {
 
     /// The node of a level for a key, to write; `None` if the tree is not so high.
     fn to_write(&self, key: &[u8], level: u8) -> Option<Writing<'_, V>> {
+        let probe = Probe::new(key);
         'again: loop {
             let mut at = self.root.load(Ordering::Acquire);
             let mut below = self.read(at).level.checked_sub(level)?;
             while below > 0 {
                 let node = self.read(at);
-                if node.is_past(key) {
+                if node.is_past(probe) {
                     continue 'again;
                 }
-                if node.is_before(key) {
+                if node.is_before(probe) {
                     at = node.right;
                 } else {
-                    at = node.child(node.child_place(key));
+                    at = node.child(node.child_place(probe));
                     below -= 1;
                 }
             }
             loop {
                 let node = self.write(at);
-                if node.is_past(key) || node.level != level {
+                if node.is_past(probe) || node.level != level {
                     continue 'again;
                 }
-                if !node.is_before(key) {
+                if !node.is_before(probe) {
                     return Some(node);
                 }
                 at = node.right;
@@ -307,7 +310,7 @@ impl<V> Tree<V> {
         let number = self.fresh();
         let mut fresh = self.write(number);
         node.split(newest, &mut fresh, number);
-        let (low, level) = (fresh.low.clone(), node.level);
+        let (low, level) = (fresh.low().clone(), node.level);
         drop((fresh, node));
         self.tell_above(low, number, level + 1);
     }
@@ -316,7 +319,7 @@ impl<V> Tree<V> {
     fn tell_above(&self, low: Key, number: u32, level: u8) {
         loop {
             if let Some(mut above) = self.to_write(low.bytes(), level) {
-                let (place, there) = above.find(low.bytes());
+                let (place, there) = above.find(Probe::new(low.bytes()));
                 assert!(!there, "two nodes are not for the same keys");
                 above.put_child(place, low, number);
                 if above.is_over_full() {
@@ -339,10 +342,7 @@ impl<V> Tree<V> {
         }
         let fresh = self.fresh();
         let mut root = self.write(fresh);
-        root.level = level;
-        root.dead = false;
-        root.put_child(0, Key::default(), old);
-        root.put_child(1, low.clone(), number);
+        root.become_root(level, old, low, number);
         drop(root);
         self.root.store(fresh, Ordering::Release);
         true
@@ -351,7 +351,7 @@ impl<V> Tree<V> {
     /// Puts the empty leaf for a key together with a neighbour under the same node.
     fn shrink(&self, key: &[u8]) {
         let Some(mut above) = self.to_write(key, 1) else { return };
-        let place = above.child_place(key);
+        let place = above.child_place(Probe::new(key));
         let left = if place + 1 < above.len() { place } else { place.wrapping_sub(1) };
         if left >= above.len() {
             return;
