@@ -260,6 +260,7 @@ impl Session {
             self.rollback();
             return Err(EngineError::Deadlock);
         }
+        let done = done.and_then(|done| trx.check_size().map(|()| done));
         match &done {
             Err(_) if trx.open => self.work.undo_to(&self.shared, mark),
             Err(_) => self.rollback(),
@@ -293,6 +294,15 @@ impl Drop for Session {
 }
 
 impl Trx {
+    /// Whether what it wrote is still one record.
+    fn check_size(&self) -> Result<()> {
+        if self.redo.len() > REDO_MOST_BYTES {
+            let takes = "at most 1 GiB of changes: commit more often".to_owned();
+            return Err(EngineError::BadValue("a transaction".to_owned(), takes));
+        }
+        Ok(())
+    }
+
     fn mark(&self) -> Mark {
         Mark { redo: self.redo.len(), undo: self.undo.len() }
     }
@@ -361,5 +371,7 @@ impl Work {
     }
 }
 
+/// What a transaction may write in all. A record of the log is shorter than 4 GiB.
+const REDO_MOST_BYTES: usize = 1 << 30;
 /// What a session keeps of the buffer of a large transaction.
 const REDO_KEPT_BYTES: usize = 1 << 16;

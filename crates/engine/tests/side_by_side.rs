@@ -1,0 +1,217 @@
+//! Threads at work on the same rows: money moves, accounts come and go, and the sum stays.
+//!
+//! ```text
+//!   movers    lock two accounts ─► take from one, put to the other ─► empty ones are taken away
+//!   readers   sum by the primary key = sum by the index = sum by the index alone = all there is
+//!   keeper    purges behind them
+//! ```
+//!
+//! At the end every index says the same as the table, and nothing that was deleted is left.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use dbdyno_engine::disk::SimDisk;
+use dbdyno_engine::{
+    Column, Counter, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind,
+    Options, Path, Range, Result, Row, Scan, Session, Table, TableSpec, Uniqueness, Value, Visit,
+};
+use dbdyno_model::Design;
+use dbdyno_model::design::Isolation;
+use dbdyno_model::random::stream;
+
+const ACCOUNTS: i64 = 24;
+const EACH: i64 = 10;
+const MOVES: u64 = 800;
+
+fn spec() -> TableSpec {
+    let column = |name: &str| Column {
+        name: name.to_owned(),
+        kind: Kind::Int,
+        nullable: true,
+        default: Value::Null,
+    };
+    let index = |name: &str, column, uniqueness| IndexSpec {
+        name: name.to_owned(),
+        columns: vec![column],
+        uniqueness,
+    };
+    TableSpec {
+        name: "accounts".to_owned(),
+        columns: vec![column("id"), column("balance"), column("ticket")],
+        primary: vec![0],
+        auto_increment: None,
+        indexes: vec![
+            index("balance", 1, Uniqueness::Repeated),
+            index("ticket", 2, Uniqueness::Unique),
+        ],
+    }
+}
+
+fn number(value: Datum<'_>) -> i64 {
+    match value {
+        Datum::Int(number) => number,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The sum of balances by an index, in one order.
+fn sum(session: &mut Session, table: &Table, path: Path, direction: Direction) -> Result<i64> {
+    let mut sums = [0; 2];
+    for (sum, fields) in sums.iter_mut().zip([Fields::All, Fields::OfIndex]) {
+        let scan = Scan { path, range: Range::ALL, direction, intent: Intent::Read, fields };
+        let add = |_: &[u8], row: Row<'_>| {
+            *sum += number(row.get(1));
+            Visit::On
+        };
+        session.statement(|it| it.scan(table, &scan, add))?;
+    }
+    assert_eq!(sums[0], sums[1], "an index alone says something else");
+    Ok(sums[0])
+}
+
+fn balance(session: &mut Session, table: &Arc<Table>, id: i64) -> Result<Option<i64>> {
+    session.statement(|it| {
+        let row = it.get(table, &[Datum::Int(id)], Intent::Update)?;
+        Ok(row.map(|row| number(row.get(1))))
+    })
+}
+
+/// Gives an account a balance; one of nothing goes, one that is not there comes.
+fn give(
+    session: &mut Session,
+    table: &Arc<Table>,
+    id: i64,
+    old: Option<i64>,
+    new: i64,
+) -> Result<()> {
+    let key = [Datum::Int(id)];
+    let ticket = Datum::Int((id * 31 + new) % 200);
+    session.statement(|it| match (old, new) {
+        (None, 0) => Ok(()),
+        (None, _) => it.insert(table, &[key[0], Datum::Int(new), ticket]).map(|_| ()),
+        (Some(_), 0) => {
+            assert!(it.delete(table, &key)?);
+            Ok(())
+        }
+        (Some(_), _) => it
+            .update(table, &key, |_, row| {
+                row.set(1, Datum::Int(new));
+                row.set(2, ticket);
+                Ok(())
+            })
+            .map(|_| ()),
+    })
+}
+
+fn transfer(session: &mut Session, table: &Arc<Table>, seed: [u64; 2]) -> Result<()> {
+    let mut random = stream(&seed);
+    let [from, to] = [0, 1].map(|_| random.below(ACCOUNTS as u64) as i64);
+    let level = [Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable];
+    session.begin(Some(level[random.below(3) as usize]))?;
+    if from != to
+        && let Some(old) = balance(session, table, from)?
+    {
+        let other = balance(session, table, to)?;
+        let amount = 1 + random.below(old as u64) as i64;
+        give(session, table, from, Some(old), old - amount)?;
+        give(session, table, to, other, other.unwrap_or(0) + amount)?;
+    }
+    if random.below(8) == 0 {
+        session.rollback();
+        return Ok(());
+    }
+    session.commit()
+}
+
+fn design(text: &str) -> Design {
+    let fields = text.split('&').filter_map(|field| field.split_once('='));
+    let fields = fields.chain([("device", "none")]);
+    Design::read(&fields.map(|(a, b)| (a.to_owned(), b.to_owned())).collect::<Vec<_>>()).unwrap()
+}
+
+fn play(text: &str) {
+    let options = Options { lock_wait: Duration::from_millis(300), ..Options::default() };
+    let disk = Arc::new(SimDisk::default());
+    let engine = Engine::open(disk, &design(text), options).unwrap();
+    let table = engine.create_table(spec()).unwrap();
+    let mut session = engine.session();
+    for id in 0..ACCOUNTS {
+        let row = [Datum::Int(id), Datum::Int(EACH), Datum::Int(1_000 + id)];
+        session.statement(|it| it.insert(&table, &row)).unwrap();
+    }
+    let (all, refused) = (ACCOUNTS * EACH, AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (engine, table, refused) = (&engine, &table, &refused);
+            scope.spawn(move || {
+                let mut session = engine.session();
+                for turn in 0..MOVES {
+                    match transfer(&mut session, table, [thread, turn]) {
+                        Ok(()) => {}
+                        Err(
+                            EngineError::Deadlock
+                            | EngineError::LockWaitTimeout
+                            | EngineError::Duplicate(..),
+                        ) => {
+                            refused.fetch_add(1, Ordering::Relaxed);
+                            session.rollback();
+                        }
+                        Err(error) => panic!("{error}"),
+                    }
+                }
+            });
+        }
+        for reader in 0..2_u64 {
+            let (engine, table) = (&engine, &table);
+            scope.spawn(move || {
+                let mut session = engine.session();
+                for turn in 0..MOVES {
+                    let down = (turn + reader) % 2 == 0;
+                    let direction = if down { Direction::Down } else { Direction::Up };
+                    session.begin(Some(Isolation::RepeatableRead)).unwrap();
+                    for path in [Path::Primary, Path::Secondary(0)] {
+                        assert_eq!(sum(&mut session, table, path, direction).unwrap(), all);
+                    }
+                    session.commit().unwrap();
+                }
+            });
+        }
+    });
+    engine.purge();
+    assert_eq!(engine.unpurged(), 0);
+    assert_eq!(sum(&mut session, &table, Path::Primary, Direction::Up).unwrap(), all);
+    for path in [Path::Primary, Path::Secondary(0), Path::Secondary(1)] {
+        let scan = Scan {
+            path,
+            range: Range::ALL,
+            direction: Direction::Up,
+            intent: Intent::Read,
+            fields: Fields::All,
+        };
+        let mut sum = 0;
+        let add = |_: &[u8], row: Row<'_>| {
+            sum += number(row.get(1));
+            Visit::On
+        };
+        session.statement(|it| it.scan(&table, &scan, add)).unwrap();
+        assert_eq!(sum, all, "{text}: {path:?}");
+    }
+    assert!(refused.into_inner() < 4 * MOVES * 9 / 10, "{text}: nearly nothing was done");
+    assert!(engine.counts().of(Counter::VersionsPurged) > 0);
+}
+
+#[test]
+fn money_moves_and_the_sum_stays() {
+    for text in [
+        "",
+        "view=hybrid&wake=direct&lock_shards=1",
+        "view=cached&schedule=cats&gate=tickets:2",
+        "view=csn&view_close=latched&log=linked",
+        "view=csn&wake=futex&gate=pool:2&trx_shards=1",
+        "view=hybrid&wake=broadcast&deadlock_print=noisy",
+    ] {
+        play(text);
+    }
+}
