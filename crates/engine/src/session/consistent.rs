@@ -88,7 +88,7 @@ impl Statement<'_> {
         visit: impl FnMut(&[u8], Row<'_>) -> Visit,
     ) -> Result<()> {
         self.work.open_view(self.shared);
-        let mut batch = std::mem::take(&mut self.batch);
+        let mut batch = std::mem::take(&mut self.work.scratch.batch);
         match scan.path {
             Path::Primary => self.read_primary(table, scan, &mut batch, visit),
             Path::Secondary(place) => {
@@ -96,7 +96,7 @@ impl Statement<'_> {
                 self.read_secondary(table, index, scan, &mut batch, visit);
             }
         }
-        self.batch = batch;
+        self.work.scratch.batch = batch;
         Ok(())
     }
 

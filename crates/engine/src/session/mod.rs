@@ -28,6 +28,7 @@ use std::sync::Arc;
 
 use dbdyno_model::design::Isolation;
 
+use self::consistent::Batch;
 use crate::engine::Shared;
 use crate::error::{EngineError, Result};
 use crate::gate::Owner;
@@ -110,6 +111,7 @@ struct Scratch {
     entry: Vec<u8>,
     new_entry: Vec<u8>,
     writer: RowWriter,
+    batch: Batch,
 }
 
 impl Session {

@@ -13,7 +13,6 @@
 
 use dbdyno_model::design::Isolation;
 
-use super::consistent::Batch;
 use super::range::Scan;
 use super::{RowWriter, Work};
 use crate::engine::Shared;
@@ -73,12 +72,11 @@ pub struct Statement<'s> {
     pub(super) shared: &'s Shared,
     pub(super) work: &'s mut Work,
     pub(super) pass: &'s Pass<'s>,
-    pub(super) batch: Batch,
 }
 
 impl<'s> Statement<'s> {
     pub(super) fn new(shared: &'s Shared, work: &'s mut Work, pass: &'s Pass<'s>) -> Statement<'s> {
-        Statement { shared, work, pass, batch: Batch::default() }
+        Statement { shared, work, pass }
     }
 
     /// The row with a primary key.
