@@ -33,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("report", &["model"]),
+    ("rivals", &["model", "rocks", "engine"]),
     ("cli", &["model", "audit", "workload", "sandbox", "store", "report", "lab"]),
 ];
 
