@@ -1,0 +1,83 @@
+//! Why a statement was not executed, with the numbers by which MySQL's clients know.
+
+use std::fmt;
+
+use dbdyno_engine::EngineError;
+
+/// Why a statement was not executed.
+#[derive(Debug)]
+pub enum SqlError {
+    /// It cannot be read: what is wrong with it.
+    Syntax(String),
+    /// It can be read by others: the construct that is not among those of the loads.
+    Unknown(String),
+    /// There is no such column, table or index, or the name means two of them: a sentence.
+    Name(String),
+    /// A value that is not of the kind that is wanted: a sentence.
+    Value(String),
+    /// A number of parameters that is not that of the marks: given, wanted.
+    Parameters(usize, usize),
+    /// The engine's refusal.
+    Engine(EngineError),
+}
+
+/// What is done, or why not.
+pub type Result<T> = std::result::Result<T, SqlError>;
+
+impl SqlError {
+    /// MySQL's number of the error.
+    pub fn code(&self) -> u16 {
+        match self {
+            SqlError::Syntax(_) => 1064,
+            SqlError::Unknown(_) => 1235,
+            SqlError::Name(_) => 1054,
+            SqlError::Value(_) => 1366,
+            SqlError::Parameters(..) => 1210,
+            SqlError::Engine(error) => error.code(),
+        }
+    }
+
+    /// The SQLSTATE that MySQL gives with that number.
+    pub fn sqlstate(&self) -> &'static str {
+        match self {
+            SqlError::Syntax(_) | SqlError::Unknown(_) => "42000",
+            SqlError::Name(_) => "42S22",
+            SqlError::Value(_) | SqlError::Parameters(..) => "HY000",
+            SqlError::Engine(error) => error.sqlstate(),
+        }
+    }
+}
+
+impl fmt::Display for SqlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SqlError::Syntax(text) | SqlError::Name(text) | SqlError::Value(text) => {
+                f.write_str(text)
+            }
+            SqlError::Unknown(construct) => write!(
+                f,
+                "the reference engine does not know {construct}; docs/ENGINE.md has the SQL that \
+                 it knows"
+            ),
+            SqlError::Parameters(given, wanted) => {
+                write!(f, "the statement takes {wanted} parameters and was given {given}")
+            }
+            SqlError::Engine(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SqlError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            SqlError::Engine(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<EngineError> for SqlError {
+    fn from(error: EngineError) -> SqlError {
+        SqlError::Engine(error)
+    }
+}

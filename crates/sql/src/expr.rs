@@ -1,0 +1,405 @@
+//! Expressions whose names are resolved, and their values.
+//!
+//! ```text
+//!   ol_o_id >= d_next_o_id - 20      Binary(GreaterEqual, Column(1, 2), Binary(Subtract, …))
+//!
+//!   Frame ── row of level 1 ─► row of level 0      what an expression is evaluated in
+//!     └── parameters · values from outside · answers of sub-queries · groups
+//! ```
+//!
+//! A value borrows from the row or the parameter that it comes from: nothing is copied, and only
+//! what makes a new text allocates.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
+use dbdyno_engine::row::Row;
+use dbdyno_engine::value::{Datum, Kind};
+
+use crate::error::{Result, SqlError};
+use crate::operand::{self, Operand, Owned};
+use crate::parse::{Function, Operator};
+
+/// The parameters of one execution.
+pub trait Params {
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// The parameter of this number, from 0.
+    fn get(&self, index: usize) -> Operand<'_>;
+}
+
+/// An expression whose names are resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Expr {
+    Constant(Owned),
+    Param(usize),
+    /// Level, column, and what the column holds.
+    Column(usize, usize, Kind),
+    /// A value that a query in a place of derived rows made: level, column.
+    Made(usize, usize),
+    /// A value from the query around this one.
+    Outer(usize),
+    /// A value by which rows are grouped.
+    Group(usize),
+    Aggregate(usize),
+    /// The answer of a sub-query.
+    Query(usize),
+    Negative(Box<Expr>),
+    Not(Box<Expr>),
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    IsNull(Box<Expr>),
+    In(Box<Expr>, Vec<Expr>),
+    InQuery(Box<Expr>, usize),
+    Like(Box<Expr>, Box<Expr>),
+    Call(Function, Vec<Expr>),
+    Now,
+}
+
+/// What an expression is evaluated in.
+#[derive(Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    pub params: &'a dyn Params,
+    /// Microseconds since 1970: the same for all of a statement.
+    pub now: i64,
+    pub outer: &'a [Owned],
+    pub answers: &'a [Answer],
+    pub rows: Option<&'a Bound<'a>>,
+    pub group: &'a [Owned],
+    pub aggregates: &'a [Owned],
+}
+
+/// The row that a level stands at, and those of the levels before it.
+#[derive(Clone, Copy)]
+pub(crate) struct Bound<'a> {
+    pub level: usize,
+    pub row: LevelRow<'a>,
+    pub before: Option<&'a Bound<'a>>,
+}
+
+/// A row of a level.
+#[derive(Clone, Copy)]
+pub(crate) enum LevelRow<'a> {
+    /// No row of the right side of a LEFT JOIN: all NULL.
+    Missing,
+    Stored(Row<'a>),
+    Made(&'a [Owned]),
+}
+
+/// What a sub-query answered.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    /// Its one value.
+    Value(Owned),
+    /// Its values in order, without repetition.
+    Set(Vec<Owned>),
+}
+
+impl Expr {
+    /// Calls `look` with this expression and all within it.
+    pub(crate) fn walk(&self, look: &mut dyn FnMut(&Expr)) {
+        look(self);
+        match self {
+            Expr::Constant(_)
+            | Expr::Param(_)
+            | Expr::Column(..)
+            | Expr::Made(..)
+            | Expr::Outer(_)
+            | Expr::Group(_)
+            | Expr::Aggregate(_)
+            | Expr::Query(_)
+            | Expr::Now => {}
+            Expr::Negative(of) | Expr::Not(of) | Expr::IsNull(of) | Expr::InQuery(of, _) => {
+                of.walk(look);
+            }
+            Expr::Binary(_, left, right) | Expr::Like(left, right) => {
+                left.walk(look);
+                right.walk(look);
+            }
+            Expr::In(of, list) => {
+                of.walk(look);
+                list.iter().for_each(|one| one.walk(look));
+            }
+            Expr::Call(_, arguments) => arguments.iter().for_each(|one| one.walk(look)),
+        }
+    }
+
+    /// Its value.
+    pub(crate) fn value<'a>(&'a self, frame: &Frame<'a>) -> Result<Operand<'a>> {
+        Ok(match self {
+            Expr::Constant(value) => value.as_ref(),
+            Expr::Param(index) => frame.params.get(*index),
+            Expr::Column(level, column, kind) => match frame.row(*level) {
+                LevelRow::Stored(row) => of_datum(row.get(*column), *kind),
+                LevelRow::Missing => Operand::Null,
+                LevelRow::Made(_) => unreachable!("a column of a table in a row that was made"),
+            },
+            Expr::Made(level, column) => match frame.row(*level) {
+                LevelRow::Made(row) => row[*column].as_ref(),
+                LevelRow::Missing => Operand::Null,
+                LevelRow::Stored(_) => unreachable!("a column that was made in a row of a table"),
+            },
+            Expr::Outer(index) => frame.outer[*index].as_ref(),
+            Expr::Group(index) => frame.group[*index].as_ref(),
+            Expr::Aggregate(index) => frame.aggregates[*index].as_ref(),
+            Expr::Query(index) => match &frame.answers[*index] {
+                Answer::Value(value) => value.as_ref(),
+                Answer::Set(_) => unreachable!("a set where a value is asked for"),
+            },
+            Expr::Negative(of) => operand::negative(&of.value(frame)?)?,
+            Expr::Not(of) => Operand::of_bool(of.value(frame)?.truth()?.map(|truth| !truth)),
+            Expr::Binary(operator, left, right) => binary(*operator, left, right, frame)?,
+            Expr::IsNull(of) => Operand::of_bool(Some(of.value(frame)?.is_null())),
+            Expr::In(of, list) => is_in(of, list, frame)?,
+            Expr::InQuery(of, index) => is_answer(of, &frame.answers[*index], frame)?,
+            Expr::Like(of, pattern) => is_like(of, pattern, frame)?,
+            Expr::Call(function, arguments) => call(*function, arguments, frame)?,
+            Expr::Now => Operand::Timestamp(frame.now),
+        })
+    }
+
+    /// Whether it holds: unknown does not.
+    pub(crate) fn holds(&self, frame: &Frame<'_>) -> Result<bool> {
+        Ok(self.value(frame)?.truth()? == Some(true))
+    }
+}
+
+/// Whether all of these hold.
+pub(crate) fn all_hold(conditions: &[Expr], frame: &Frame<'_>) -> Result<bool> {
+    for condition in conditions {
+        if !condition.holds(frame)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+impl<'a> Frame<'a> {
+    /// The same with one row more.
+    pub(crate) fn with<'b>(&self, rows: &'b Bound<'b>) -> Frame<'b>
+    where
+        'a: 'b,
+    {
+        Frame { rows: Some(rows), ..*self }
+    }
+
+    fn row(&self, level: usize) -> LevelRow<'a> {
+        let mut at = self.rows;
+        while let Some(bound) = at {
+            if bound.level == level {
+                return bound.row;
+            }
+            at = bound.before;
+        }
+        unreachable!("an expression is evaluated where all that it refers to is bound")
+    }
+}
+
+/// What the engine holds, with the scale that it belongs to.
+pub(crate) fn of_datum(datum: Datum<'_>, kind: Kind) -> Operand<'_> {
+    match (datum, kind) {
+        (Datum::Null, _) => Operand::Null,
+        (Datum::Int(number), _) => Operand::Int(number),
+        (Datum::Decimal(units), Kind::Decimal { scale }) => {
+            Operand::Decimal(i128::from(units), scale)
+        }
+        (Datum::Decimal(units), _) => Operand::Decimal(i128::from(units), 0),
+        (Datum::Text(bytes), _) => Operand::text(bytes),
+        (Datum::Timestamp(us), _) => Operand::Timestamp(us),
+    }
+}
+
+fn binary<'a>(
+    operator: Operator,
+    left: &'a Expr,
+    right: &'a Expr,
+    frame: &Frame<'a>,
+) -> Result<Operand<'a>> {
+    if let Operator::And | Operator::Or = operator {
+        // What decides: false for AND, true for OR.
+        let decides = Some(operator == Operator::Or);
+        let left = left.value(frame)?.truth()?;
+        if left == decides {
+            return Ok(Operand::of_bool(decides));
+        }
+        let right = right.value(frame)?.truth()?;
+        let is_unknown = right != decides && (left.is_none() || right.is_none());
+        return Ok(Operand::of_bool(if is_unknown { None } else { right }));
+    }
+    let (left, right) = (left.value(frame)?, right.value(frame)?);
+    let compared =
+        |is: fn(Ordering) -> bool| Ok(Operand::of_bool(operand::compare(&left, &right)?.map(is)));
+    match operator {
+        Operator::Equal => compared(Ordering::is_eq),
+        Operator::Unequal => compared(Ordering::is_ne),
+        Operator::Less => compared(Ordering::is_lt),
+        Operator::LessEqual => compared(Ordering::is_le),
+        Operator::Greater => compared(Ordering::is_gt),
+        Operator::GreaterEqual => compared(Ordering::is_ge),
+        Operator::Add => operand::add(&left, &right),
+        Operator::Subtract => operand::subtract(&left, &right),
+        Operator::Multiply => operand::multiply(&left, &right),
+        Operator::Divide => operand::divide(&left, &right),
+        Operator::Remainder => operand::remainder(&left, &right),
+        Operator::And | Operator::Or => unreachable!("above"),
+    }
+}
+
+fn is_in<'a>(of: &'a Expr, list: &'a [Expr], frame: &Frame<'a>) -> Result<Operand<'a>> {
+    let of = of.value(frame)?;
+    let mut is_unknown = of.is_null();
+    for one in list {
+        match operand::compare(&of, &one.value(frame)?)? {
+            Some(Ordering::Equal) => return Ok(Operand::of_bool(Some(true))),
+            Some(_) => {}
+            None => is_unknown = true,
+        }
+    }
+    Ok(Operand::of_bool(if is_unknown { None } else { Some(false) }))
+}
+
+fn is_answer<'a>(of: &'a Expr, answer: &'a Answer, frame: &Frame<'a>) -> Result<Operand<'a>> {
+    let Answer::Set(set) = answer else { unreachable!("a value where a set is asked for") };
+    let of = of.value(frame)?;
+    if set.is_empty() {
+        return Ok(Operand::of_bool(Some(false)));
+    }
+    if of.is_null() {
+        return Ok(Operand::Null);
+    }
+    let found = set.binary_search_by(|one| operand::order(one, &of)).is_ok();
+    // NULL comes first.
+    let is_unknown = !found && set[0].is_null();
+    Ok(Operand::of_bool(if is_unknown { None } else { Some(found) }))
+}
+
+fn is_like<'a>(of: &'a Expr, pattern: &'a Expr, frame: &Frame<'a>) -> Result<Operand<'a>> {
+    let (of, pattern) = (characters(of.value(frame)?), characters(pattern.value(frame)?));
+    Ok(Operand::of_bool(match (of, pattern) {
+        (Some(of), Some(pattern)) => Some(matches(&of, &pattern)),
+        _ => None,
+    }))
+}
+
+/// Whether a text is of a form: `%` stands for anything, `_` for one byte, a backslash takes what
+/// follows as it is. Goes back to the last `%` only, so the time is bounded by the product.
+fn matches(text: &[u8], pattern: &[u8]) -> bool {
+    let (mut at, mut in_pattern) = (0, 0);
+    let mut back: Option<(usize, usize)> = None;
+    while at < text.len() {
+        let step = match pattern.get(in_pattern) {
+            Some(b'%') => {
+                back = Some((at, in_pattern + 1));
+                in_pattern += 1;
+                continue;
+            }
+            Some(b'_') => Some(1),
+            Some(b'\\') if in_pattern + 1 < pattern.len() => {
+                (pattern[in_pattern + 1] == text[at]).then_some(2)
+            }
+            Some(byte) => (*byte == text[at]).then_some(1),
+            None => None,
+        };
+        match (step, back) {
+            (Some(step), _) => {
+                at += 1;
+                in_pattern += step;
+            }
+            (None, Some((from, after))) => {
+                at = from + 1;
+                in_pattern = after;
+                back = Some((at, after));
+            }
+            (None, None) => return false,
+        }
+    }
+    pattern[in_pattern..].iter().all(|byte| *byte == b'%')
+}
+
+/// A value as the characters that it is shown as; `None` for NULL.
+fn characters(value: Operand<'_>) -> Option<Cow<'_, [u8]>> {
+    match value {
+        Operand::Null => None,
+        Operand::Text(text) => Some(text),
+        other => Some(Cow::Owned(other.to_string().into_bytes())),
+    }
+}
+
+fn call<'a>(function: Function, of: &'a [Expr], frame: &Frame<'a>) -> Result<Operand<'a>> {
+    match function {
+        Function::Coalesce => {
+            for argument in of {
+                let value = argument.value(frame)?;
+                if !value.is_null() {
+                    return Ok(value);
+                }
+            }
+            Ok(Operand::Null)
+        }
+        Function::Concat => {
+            let mut all = Vec::new();
+            for argument in of {
+                let Some(text) = characters(argument.value(frame)?) else {
+                    return Ok(Operand::Null);
+                };
+                all.extend_from_slice(&text);
+            }
+            Ok(Operand::Text(Cow::Owned(all)))
+        }
+        Function::Abs => match of[0].value(frame)? {
+            Operand::Null => Ok(Operand::Null),
+            value if value.number()?.0 < 0 => operand::negative(&value),
+            value => Ok(value),
+        },
+        Function::Length | Function::Lower | Function::Upper => {
+            let Some(mut text) = characters(of[0].value(frame)?) else {
+                return Ok(Operand::Null);
+            };
+            match function {
+                Function::Length => {
+                    let length = i64::try_from(text.len());
+                    return length
+                        .map(Operand::Int)
+                        .map_err(|_| SqlError::Value("a text that is too long".to_owned()));
+                }
+                Function::Lower => text.to_mut().make_ascii_lowercase(),
+                _ => text.to_mut().make_ascii_uppercase(),
+            }
+            Ok(Operand::Text(text))
+        }
+    }
+}
+
+/// No parameters.
+impl Params for [Operand<'_>; 0] {
+    fn count(&self) -> usize {
+        0
+    }
+    fn get(&self, _index: usize) -> Operand<'_> {
+        unreachable!("there are none")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forms_match_as_sql_has_them() {
+        for (text, pattern, is) in [
+            ("abc", "abc", true),
+            ("abc", "a%", true),
+            ("abc", "%c", true),
+            ("abc", "%b%", true),
+            ("abc", "_b_", true),
+            ("abc", "_b", false),
+            ("abc", "", false),
+            ("", "%", true),
+            ("aXbXc", "a%X%c", true),
+            ("aab", "%ab", true),
+            ("50%", r"50\%", true),
+            ("501", r"50\%", false),
+        ] {
+            assert_eq!(matches(text.as_bytes(), pattern.as_bytes()), is, "{text} LIKE {pattern}");
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Values while a statement is executed.
+//!
+//! ```text
+//!   Null                       is neither equal nor unequal to anything
+//!   Int                        64 bits
+//!   Decimal   units · scale    12.50 is 1250 units at scale 2; sums have 128 bits
+//!   Text                       bytes, compared as bytes
+//!   Timestamp µs               since 1970 UTC
+//! ```
+//!
+//! Numbers of two kinds meet as decimals. A text that meets a number or a time is read as one, and
+//! refused where it is none: MySQL would take it for zero and warn, and nobody reads warnings of a
+//! load. Nothing is rounded but on its way into a column, half away from zero as MySQL does it.
+
+use std::borrow::Cow;
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::error::{Result, SqlError};
+use crate::time;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Operand<'a> {
+    /// None.
+    Null,
+    /// A whole number.
+    Int(i64),
+    /// Units, and digits behind the point.
+    Decimal(i128, u8),
+    /// Characters.
+    Text(Cow<'a, [u8]>),
+    /// Microseconds since 1970 UTC.
+    Timestamp(i64),
+}
+
+/// A value that borrows nothing.
+pub(crate) type Owned = Operand<'static>;
+
+/// A number that is read has at most so many digits behind the point.
+const SCALE_READ: u8 = 30;
+/// What is made of numbers has at most so many: a power of ten that 128 bits have room for.
+const SCALE_MOST: u8 = 38;
+/// Digits that a division adds (MySQL's `div_precision_increment`).
+const DIVISION_DIGITS: u8 = 4;
+
+impl<'a> Operand<'a> {
+    /// Characters that are borrowed.
+    pub fn text(bytes: &'a [u8]) -> Operand<'a> {
+        Operand::Text(Cow::Borrowed(bytes))
+    }
+
+    pub(crate) fn of_bool(truth: Option<bool>) -> Operand<'a> {
+        truth.map_or(Operand::Null, |truth| Operand::Int(truth.into()))
+    }
+
+    pub(crate) fn into_owned(self) -> Owned {
+        match self {
+            Operand::Null => Operand::Null,
+            Operand::Int(number) => Operand::Int(number),
+            Operand::Decimal(units, scale) => Operand::Decimal(units, scale),
+            Operand::Text(text) => Operand::Text(Cow::Owned(text.into_owned())),
+            Operand::Timestamp(us) => Operand::Timestamp(us),
+        }
+    }
+
+    /// The same value, borrowed.
+    pub(crate) fn as_ref(&self) -> Operand<'_> {
+        match self {
+            Operand::Text(text) => Operand::Text(Cow::Borrowed(text)),
+            Operand::Null => Operand::Null,
+            Operand::Int(number) => Operand::Int(*number),
+            Operand::Decimal(units, scale) => Operand::Decimal(*units, *scale),
+            Operand::Timestamp(us) => Operand::Timestamp(*us),
+        }
+    }
+
+    pub(crate) fn is_null(&self) -> bool {
+        matches!(self, Operand::Null)
+    }
+
+    /// Whether a condition holds; `None` is SQL's unknown.
+    pub(crate) fn truth(&self) -> Result<Option<bool>> {
+        Ok(match self {
+            Operand::Null => None,
+            Operand::Int(number) => Some(*number != 0),
+            other => Some(other.number()?.0 != 0),
+        })
+    }
+
+    /// As units and scale; not for NULL.
+    pub(crate) fn number(&self) -> Result<(i128, u8)> {
+        match self {
+            Operand::Int(number) => Ok((i128::from(*number), 0)),
+            Operand::Decimal(units, scale) => Ok((*units, *scale)),
+            Operand::Text(text) => read_decimal(text).ok_or_else(|| no("a number", text)),
+            Operand::Null | Operand::Timestamp(_) => {
+                Err(SqlError::Value("a time where a number is wanted".to_owned()))
+            }
+        }
+    }
+
+    /// As microseconds since 1970; not for NULL.
+    pub(crate) fn timestamp(&self) -> Result<i64> {
+        match self {
+            Operand::Timestamp(us) => Ok(*us),
+            Operand::Text(text) => {
+                time::read(text).ok_or_else(|| no("a time, as in 2026-11-22 10:30:00", text))
+            }
+            other => Err(SqlError::Value(format!("{other} where a time is wanted"))),
+        }
+    }
+}
+
+fn no(what: &str, text: &[u8]) -> SqlError {
+    SqlError::Value(format!("'{}' where {what} is wanted", String::from_utf8_lossy(text)))
+}
+
+/// How two values compare; `None` if one of them is NULL.
+pub(crate) fn compare(left: &Operand<'_>, right: &Operand<'_>) -> Result<Option<Ordering>> {
+    Ok(Some(match (left, right) {
+        (Operand::Null, _) | (_, Operand::Null) => return Ok(None),
+        (Operand::Int(left), Operand::Int(right)) => left.cmp(right),
+        (Operand::Text(left), Operand::Text(right)) => left.cmp(right),
+        (Operand::Timestamp(_), _) | (_, Operand::Timestamp(_)) => {
+            left.timestamp()?.cmp(&right.timestamp()?)
+        }
+        _ => {
+            let (left, right, _) = aligned(left.number()?, right.number()?)?;
+            left.cmp(&right)
+        }
+    }))
+}
+
+/// How two values are ordered in a result: NULL comes first. Values of one column are of one kind.
+pub(crate) fn order(left: &Operand<'_>, right: &Operand<'_>) -> Ordering {
+    match (left.is_null(), right.is_null()) {
+        (false, false) => compare(left, right).ok().flatten().unwrap_or(Ordering::Equal),
+        (is_left_null, is_right_null) => is_right_null.cmp(&is_left_null),
+    }
+}
+
+/// Two numbers at one scale.
+fn aligned(left: (i128, u8), right: (i128, u8)) -> Result<(i128, i128, u8)> {
+    let scale = left.1.max(right.1);
+    Ok((at_scale(left, scale)?, at_scale(right, scale)?, scale))
+}
+
+/// Units at a scale that is not smaller.
+fn at_scale((units, from): (i128, u8), scale: u8) -> Result<i128> {
+    if from == scale {
+        return Ok(units);
+    }
+    let factor = 10_i128.checked_pow(u32::from(scale - from)).ok_or_else(too_large)?;
+    units.checked_mul(factor).ok_or_else(too_large)
+}
+
+/// Units at any scale; what is cut is rounded half away from zero.
+pub(crate) fn rounded((units, from): (i128, u8), scale: u8) -> Result<i128> {
+    if from <= scale {
+        return at_scale((units, from), scale);
+    }
+    let factor = 10_i128.checked_pow(u32::from(from - scale)).ok_or_else(too_large)?;
+    Ok(divided(units, factor))
+}
+
+fn divided(units: i128, by: i128) -> i128 {
+    let (quotient, rest) = (units / by, units % by);
+    let is_up = rest.unsigned_abs() >= by.unsigned_abs() - rest.unsigned_abs();
+    let away = if (units < 0) == (by < 0) { 1 } else { -1 };
+    quotient + if rest != 0 && is_up { away } else { 0 }
+}
+
+/// The sum of two scales, if there is room for it.
+fn scale_of(left: u8, right: u8) -> Result<u8> {
+    let scale = left.saturating_add(right);
+    if scale > SCALE_MOST { Err(too_large()) } else { Ok(scale) }
+}
+
+fn too_large() -> SqlError {
+    SqlError::Value("a number that is too large".to_owned())
+}
+
+/// A number as small as it can be written: whole numbers that fit are [`Operand::Int`].
+fn number(units: i128, scale: u8) -> Operand<'static> {
+    match i64::try_from(units) {
+        Ok(number) if scale == 0 => Operand::Int(number),
+        _ => Operand::Decimal(units, scale),
+    }
+}
+
+/// The sum of two values; NULL if one of them is.
+pub(crate) fn add(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
+    arithmetic(left, right, |left, right| {
+        let (left, right, scale) = aligned(left, right)?;
+        Ok(number(left.checked_add(right).ok_or_else(too_large)?, scale))
+    })
+}
+
+pub(crate) fn subtract(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
+    arithmetic(left, right, |left, right| {
+        let (left, right, scale) = aligned(left, right)?;
+        Ok(number(left.checked_sub(right).ok_or_else(too_large)?, scale))
+    })
+}
+
+pub(crate) fn multiply(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
+    arithmetic(left, right, |left, right| {
+        let units = left.0.checked_mul(right.0).ok_or_else(too_large)?;
+        Ok(number(units, scale_of(left.1, right.1)?))
+    })
+}
+
+/// The quotient with four digits more than the dividend has; NULL where the divisor is 0.
+pub(crate) fn divide(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
+    arithmetic(left, right, |left, right| {
+        if right.0 == 0 {
+            return Ok(Operand::Null);
+        }
+        let scale = scale_of(left.1, DIVISION_DIGITS)?;
+        let units = at_scale(left, scale_of(scale, right.1)?)?;
+        Ok(Operand::Decimal(divided(units, right.0), scale))
+    })
+}
+
+/// What is left of a division, with the sign of the dividend; NULL where the divisor is 0.
+pub(crate) fn remainder(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
+    arithmetic(left, right, |left, right| {
+        let (left, right, scale) = aligned(left, right)?;
+        Ok(if right == 0 { Operand::Null } else { number(left % right, scale) })
+    })
+}
+
+pub(crate) fn negative(of: &Operand<'_>) -> Result<Owned> {
+    subtract(&Operand::Int(0), of)
+}
+
+fn arithmetic(
+    left: &Operand<'_>,
+    right: &Operand<'_>,
+    done: impl FnOnce((i128, u8), (i128, u8)) -> Result<Owned>,
+) -> Result<Owned> {
+    if left.is_null() || right.is_null() {
+        return Ok(Operand::Null);
+    }
+    done(left.number()?, right.number()?)
+}
+
+/// Reads a decimal number: sign, digits, point. `None` where it is none or too long.
+pub(crate) fn read_decimal(text: &[u8]) -> Option<(i128, u8)> {
+    let text = text.trim_ascii();
+    let (is_negative, digits) = match text.split_first()? {
+        (b'-', digits) => (true, digits),
+        (b'+', digits) => (false, digits),
+        _ => (false, text),
+    };
+    let mut units = 0_i128;
+    let mut scale = None;
+    let mut any = false;
+    for byte in digits {
+        match byte {
+            b'0'..=b'9' => {
+                units = units.checked_mul(10)?.checked_add(i128::from(byte - b'0'))?;
+                any = true;
+                if let Some(scale) = &mut scale {
+                    *scale += 1;
+                    if *scale > SCALE_READ {
+                        return None;
+                    }
+                }
+            }
+            b'.' if scale.is_none() => scale = Some(0),
+            _ => return None,
+        }
+    }
+    any.then_some((if is_negative { -units } else { units }, scale.unwrap_or(0)))
+}
+
+/// As MySQL writes it in its text protocol; nothing for NULL.
+impl fmt::Display for Operand<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Operand::Null => Ok(()),
+            Operand::Int(number) => number.fmt(f),
+            Operand::Decimal(units, 0) => units.fmt(f),
+            Operand::Decimal(units, scale) => {
+                let (one, width) = (10_u128.pow(u32::from(*scale)), usize::from(*scale));
+                let sign = if *units < 0 { "-" } else { "" };
+                let units = units.unsigned_abs();
+                write!(f, "{sign}{}.{:0width$}", units / one, units % one)
+            }
+            Operand::Text(text) => f.write_str(&String::from_utf8_lossy(text)),
+            Operand::Timestamp(us) => time::write(*us, f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decimal(text: &str) -> Operand<'static> {
+        let (units, scale) = read_decimal(text.as_bytes()).unwrap();
+        Operand::Decimal(units, scale)
+    }
+
+    #[test]
+    fn numbers_are_exact() {
+        let shown = |made: Result<Owned>| made.unwrap().to_string();
+        assert_eq!(shown(add(&decimal("0.10"), &Operand::text(b"4937.98"))), "4938.08");
+        assert_eq!(shown(subtract(&Operand::Int(1), &decimal("1.005"))), "-0.005");
+        assert_eq!(shown(multiply(&Operand::Int(3), &decimal("-2.50"))), "-7.50");
+        assert_eq!(shown(divide(&Operand::Int(1), &Operand::Int(3))), "0.3333");
+        assert_eq!(shown(divide(&decimal("-10.00"), &decimal("0.6"))), "-16.666667");
+        assert_eq!(shown(remainder(&Operand::Int(-7), &Operand::Int(3))), "-1");
+        assert_eq!(shown(negative(&decimal("0.05"))), "-0.05");
+        assert!(divide(&Operand::Int(1), &Operand::Int(0)).unwrap().is_null());
+        assert!(add(&Operand::Int(1), &Operand::Null).unwrap().is_null());
+        assert!(multiply(&Operand::Decimal(i128::MAX, 0), &Operand::Int(2)).is_err());
+        assert_eq!(shown(add(&Operand::Int(i64::MAX), &Operand::Int(1))), "9223372036854775808");
+    }
+
+    #[test]
+    fn rounding_is_half_away_from_zero() {
+        for (text, scale, units) in
+            [("347.00", 0, 347), ("0.5", 0, 1), ("-0.5", 0, -1), ("0.49", 0, 0), ("1.255", 2, 126)]
+        {
+            assert_eq!(rounded(read_decimal(text.as_bytes()).unwrap(), scale).unwrap(), units);
+        }
+    }
+
+    #[test]
+    fn kinds_meet() {
+        let equal = |left: Operand<'_>, right: Operand<'_>| {
+            compare(&left, &right).unwrap() == Some(Ordering::Equal)
+        };
+        assert!(equal(Operand::Int(12), decimal("12.00")));
+        assert!(equal(Operand::text(b" 12.5 "), decimal("12.50")));
+        assert!(equal(Operand::Timestamp(0), Operand::text(b"1970-01-01")));
+        assert!(!equal(Operand::text(b"12"), Operand::text(b"12.0")));
+        assert_eq!(compare(&Operand::Null, &Operand::Null).unwrap(), None);
+        assert!(compare(&Operand::Int(0), &Operand::text(b"abc")).is_err());
+        assert!(compare(&Operand::Timestamp(0), &Operand::text(b"today")).is_err());
+        assert!(compare(&Operand::Timestamp(0), &Operand::Int(1)).is_err());
+        assert_eq!(order(&Operand::Null, &Operand::Int(-1)), Ordering::Less);
+        for wrong in ["", "-", ".", "1.2.3", "1e5", "0x1"] {
+            assert_eq!(read_decimal(wrong.as_bytes()), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! What a statement says, before anything is known of the tables it names.
+
+use dbdyno_engine::value::Kind;
+use dbdyno_model::design::Isolation;
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Statement {
+    Select(Select),
+    Explain(Select),
+    Insert(Insert),
+    Update(Update),
+    Delete(Delete),
+    CreateTable(CreateTable),
+    /// Secondary indexes for a table that is there.
+    AddIndexes(String, Vec<IndexDefinition>),
+    DropTable {
+        name: String,
+        if_there: bool,
+    },
+    /// All rows away.
+    Truncate(String),
+    /// Nothing to do: there are no statistics.
+    Analyze(Vec<String>),
+    Begin,
+    Commit,
+    Rollback,
+    Savepoint(String),
+    RollbackTo(String),
+    Release(String),
+    /// For the transactions that follow on this connection.
+    SetIsolation(Isolation),
+    /// All that is in memory to a file, and the log up to there away.
+    Checkpoint,
+    /// The fields of the design.
+    ShowVariables,
+    /// The counters.
+    ShowStatus,
+}
+
+/// A question.
+#[derive(Clone, Debug, PartialEq, Default)]
+pub(crate) struct Select {
+    pub distinct: Distinct,
+    pub items: Vec<Item>,
+    pub from: Vec<From>,
+    pub filter: Option<Expr>,
+    pub group: Vec<Expr>,
+    pub having: Option<Expr>,
+    pub order: Vec<Order>,
+    pub limit: Option<Expr>,
+    pub offset: Option<Expr>,
+    pub lock: Lock,
+}
+
+/// Whether a row is told once only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Distinct {
+    #[default]
+    No,
+    Yes,
+}
+
+/// What rows are locked for as they are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Lock {
+    #[default]
+    None,
+    Share,
+    Update,
+}
+
+/// What is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Item {
+    /// `*`, or `t.*`.
+    All(Option<String>),
+    /// A value and its name.
+    One(Expr, Option<String>),
+}
+
+/// A table, and how it is joined to those before it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct From {
+    pub source: Source,
+    /// By which its columns are called.
+    pub alias: String,
+    pub join: Join,
+    pub on: Option<Expr>,
+}
+
+/// Where rows come from.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Source {
+    /// A table, and the index that is to be used where one is named.
+    Table(String, Option<String>),
+    Query(Box<Select>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Join {
+    Inner,
+    Left,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Order {
+    pub by: Expr,
+    pub direction: Direction,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Up,
+    Down,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Insert {
+    pub table: String,
+    /// None are named: all, in the order of the table.
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<Expr>>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Update {
+    pub table: From,
+    pub set: Vec<(String, Expr)>,
+    pub filter: Option<Expr>,
+    pub order: Vec<Order>,
+    pub limit: Option<Expr>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Delete {
+    pub table: From,
+    pub filter: Option<Expr>,
+    pub order: Vec<Order>,
+    pub limit: Option<Expr>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CreateTable {
+    pub name: String,
+    pub columns: Vec<ColumnDefinition>,
+    pub primary: Vec<String>,
+    pub indexes: Vec<IndexDefinition>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ColumnDefinition {
+    pub name: String,
+    pub kind: Kind,
+    pub nullable: bool,
+    pub default: Option<Expr>,
+    pub counts_up: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct IndexDefinition {
+    pub name: String,
+    pub columns: Vec<String>,
+    pub unique: bool,
+}
+
+/// A value, as it is written.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Expr {
+    Null,
+    Int(i64),
+    /// Units, and digits behind the point.
+    Decimal(i128, u8),
+    Text(Vec<u8>),
+    /// The parameter of this number, from 0.
+    Param(usize),
+    /// Table if one is named, column.
+    Column(Option<String>, String),
+    Negative(Box<Expr>),
+    Not(Box<Expr>),
+    Binary(Operator, Box<Expr>, Box<Expr>),
+    IsNull(Box<Expr>),
+    In(Box<Expr>, Vec<Expr>),
+    InQuery(Box<Expr>, Box<Select>),
+    Like(Box<Expr>, Box<Expr>),
+    Query(Box<Select>),
+    Call(Function, Vec<Expr>),
+    Aggregate(Aggregate, Distinct, Box<Expr>),
+    CountAll,
+    Now,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operator {
+    Or,
+    And,
+    Equal,
+    Unequal,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Remainder,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Function {
+    Abs,
+    Coalesce,
+    Concat,
+    Length,
+    Lower,
+    Upper,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Aggregate {
+    Average,
+    Count,
+    Max,
+    Min,
+    Sum,
+}

@@ -1,0 +1,177 @@
+//! Tables and indexes: made, and taken away.
+
+use dbdyno_engine::value::Kind;
+
+use super::{ColumnDefinition, CreateTable, IndexDefinition, Parser, Statement};
+use crate::error::{Result, SqlError};
+
+/// The longest of UTF-8: lengths are written in characters and kept in bytes.
+const BYTES_OF_CHARACTER: u64 = 4;
+/// Digits behind the point that 64 bits have room for.
+const SCALE_MOST: u8 = 18;
+
+impl Parser<'_> {
+    pub(super) fn create(&mut self) -> Result<Statement> {
+        if self.eat("TABLE")? {
+            return self.create_table();
+        }
+        let unique = self.eat("UNIQUE")?;
+        self.want("INDEX")?;
+        let name = self.name()?;
+        self.want("ON")?;
+        let table = self.name()?;
+        let columns = self.key()?;
+        Ok(Statement::AddIndexes(table, vec![IndexDefinition { name, columns, unique }]))
+    }
+
+    fn create_table(&mut self) -> Result<Statement> {
+        let mut made = CreateTable {
+            name: self.name()?,
+            columns: Vec::new(),
+            primary: Vec::new(),
+            indexes: Vec::new(),
+        };
+        self.want_symbol("(")?;
+        loop {
+            self.part_of_table(&mut made)?;
+            if !self.eat_symbol(",")? {
+                break;
+            }
+        }
+        self.want_symbol(")")?;
+        if self.eat("ENGINE")? {
+            // Whatever it says: there is one engine.
+            self.eat_symbol("=")?;
+            self.name()?;
+        }
+        Ok(Statement::CreateTable(made))
+    }
+
+    fn part_of_table(&mut self, made: &mut CreateTable) -> Result<()> {
+        if self.eat("PRIMARY")? {
+            self.want("KEY")?;
+            if !made.primary.is_empty() {
+                return Err(SqlError::Syntax(format!("{} has two primary keys", made.name)));
+            }
+            made.primary = self.key()?;
+            return Ok(());
+        }
+        let unique = self.eat("UNIQUE")?;
+        if unique || self.is("INDEX") || self.is("KEY") {
+            let _ = self.eat("INDEX")? || self.eat("KEY")?;
+            let name = self.name()?;
+            let columns = self.key()?;
+            made.indexes.push(IndexDefinition { name, columns, unique });
+            return Ok(());
+        }
+        let name = self.name()?;
+        let kind = self.kind()?;
+        let mut column =
+            ColumnDefinition { name, kind, nullable: true, default: None, counts_up: false };
+        loop {
+            if self.eat("NOT")? {
+                self.want("NULL")?;
+                column.nullable = false;
+            } else if self.eat("NULL")? {
+                column.nullable = true;
+            } else if self.eat("DEFAULT")? {
+                column.default = Some(self.operand()?);
+            } else if self.eat("AUTO_INCREMENT")? {
+                column.counts_up = true;
+            } else if self.eat("PRIMARY")? {
+                self.want("KEY")?;
+                made.primary = vec![column.name.clone()];
+            } else if self.eat("UNIQUE")? {
+                self.eat("KEY")?;
+                let columns = vec![column.name.clone()];
+                let name = column.name.clone();
+                made.indexes.push(IndexDefinition { name, columns, unique: true });
+            } else {
+                break;
+            }
+        }
+        made.columns.push(column);
+        Ok(())
+    }
+
+    /// A type. A day is kept as the text that it is written as, which sorts as days do.
+    fn kind(&mut self) -> Result<Kind> {
+        let word = self.name()?.to_ascii_uppercase();
+        let lengths = self.lengths()?;
+        let length = lengths.first().copied();
+        let text = |characters: u64| {
+            let most = u32::try_from(characters * BYTES_OF_CHARACTER);
+            let most = most.map_err(|_| SqlError::Unknown(format!("{word}({characters})")))?;
+            Ok(Kind::Text { most })
+        };
+        match word.as_str() {
+            "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "INTEGER" | "BIGINT" => {
+                self.eat("UNSIGNED")?;
+                Ok(Kind::Int)
+            }
+            "DECIMAL" | "NUMERIC" => {
+                let scale = lengths.get(1).copied().unwrap_or(0);
+                let known = u8::try_from(scale).ok().filter(|scale| *scale <= SCALE_MOST);
+                let unknown = || format!("a DECIMAL with {scale} digits behind the point");
+                Ok(Kind::Decimal { scale: known.ok_or_else(|| SqlError::Unknown(unknown()))? })
+            }
+            "CHAR" => text(length.unwrap_or(1)),
+            "VARCHAR" => text(length.ok_or_else(|| self.unexpected("a length"))?),
+            "TEXT" => text(1 << 14),
+            "MEDIUMTEXT" | "LONGTEXT" => text(1 << 22),
+            "DATE" => text(10),
+            "DATETIME" | "TIMESTAMP" => Ok(Kind::Timestamp),
+            _ => Err(SqlError::Unknown(format!("the type {word}"))),
+        }
+    }
+
+    /// `(10)`, `(10,2)` or nothing.
+    fn lengths(&mut self) -> Result<Vec<u64>> {
+        let mut lengths = Vec::new();
+        if self.eat_symbol("(")? {
+            lengths.push(self.number()?);
+            while self.eat_symbol(",")? {
+                lengths.push(self.number()?);
+            }
+            self.want_symbol(")")?;
+        }
+        Ok(lengths)
+    }
+
+    /// Columns of a key, in brackets.
+    fn key(&mut self) -> Result<Vec<String>> {
+        self.want_symbol("(")?;
+        let names = self.names()?;
+        self.want_symbol(")")?;
+        Ok(names)
+    }
+
+    pub(super) fn alter(&mut self) -> Result<Statement> {
+        self.want("TABLE")?;
+        let table = self.name()?;
+        let mut indexes = Vec::new();
+        loop {
+            self.want("ADD")?;
+            let unique = self.eat("UNIQUE")?;
+            if !self.eat("KEY")? {
+                self.want("INDEX")?;
+            }
+            let name = self.name()?;
+            let columns = self.key()?;
+            indexes.push(IndexDefinition { name, columns, unique });
+            if !self.eat_symbol(",")? {
+                break;
+            }
+        }
+        Ok(Statement::AddIndexes(table, indexes))
+    }
+
+    pub(super) fn drop(&mut self) -> Result<Statement> {
+        self.want("TABLE")?;
+        let if_there = self.eat("IF")?;
+        if if_there {
+            self.want("EXISTS")?;
+        }
+        Ok(Statement::DropTable { name: self.name()?, if_there })
+    }
+}

@@ -1,0 +1,289 @@
+//! Expressions, by climbing precedences.
+
+use super::lex::Token;
+use super::{Aggregate, Distinct, Expr, Function, Operator, Parser, Time};
+use crate::error::{Result, SqlError};
+use crate::operand;
+
+use super::DEPTH_MOST;
+
+/// How strongly `NOT` binds: less than a comparison, more than `AND`.
+const NOT: u8 = 3;
+const COMPARISON: u8 = 4;
+
+impl Parser<'_> {
+    pub(super) fn expr(&mut self) -> Result<Expr> {
+        self.above(0)
+    }
+
+    /// What a comparison compares: an expression that no NOT NULL can follow.
+    pub(super) fn operand(&mut self) -> Result<Expr> {
+        self.above(COMPARISON)
+    }
+
+    /// Runs `inner` one level deeper.
+    pub(super) fn deeper<T>(&mut self, inner: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        if self.depth == DEPTH_MOST {
+            return Err(SqlError::Unknown(format!("expressions deeper than {DEPTH_MOST} levels")));
+        }
+        self.depth += 1;
+        let done = inner(self);
+        self.depth -= 1;
+        done
+    }
+
+    /// An expression of operators that bind more strongly than this.
+    fn above(&mut self, least: u8) -> Result<Expr> {
+        self.deeper(|parser| {
+            let mut left = parser.prefix()?;
+            while let Some((operator, strength)) = parser.operator() {
+                if strength <= least {
+                    break;
+                }
+                parser.advance()?;
+                let right = parser.above(strength)?;
+                left = Expr::Binary(operator, Box::new(left), Box::new(right));
+            }
+            if least < COMPARISON {
+                left = parser.predicates(left, least)?;
+            }
+            Ok(left)
+        })
+    }
+
+    /// `x IS NULL`, `x BETWEEN a AND b`, `x IN (…)`, `x LIKE y`, and what follows them.
+    fn predicates(&mut self, mut left: Expr, least: u8) -> Result<Expr> {
+        while let Some(made) = self.predicate(&left)? {
+            left = made;
+            while let Some((operator, strength)) = self.operator() {
+                if strength <= least {
+                    break;
+                }
+                self.advance()?;
+                let right = self.above(strength)?;
+                left = Expr::Binary(operator, Box::new(left), Box::new(right));
+            }
+        }
+        Ok(left)
+    }
+
+    fn predicate(&mut self, left: &Expr) -> Result<Option<Expr>> {
+        let left = || Box::new(left.clone());
+        if self.eat("IS")? {
+            let is_not = self.eat("NOT")?;
+            self.want("NULL")?;
+            return Ok(Some(negated(is_not, Expr::IsNull(left()))));
+        }
+        let is_not = self.eat("NOT")?;
+        let made = if self.eat("BETWEEN")? {
+            let low = self.above(COMPARISON)?;
+            self.want("AND")?;
+            let high = self.above(COMPARISON)?;
+            let compare =
+                |operator, bound| Box::new(Expr::Binary(operator, left(), Box::new(bound)));
+            let low = compare(Operator::GreaterEqual, low);
+            let high = compare(Operator::LessEqual, high);
+            Expr::Binary(Operator::And, low, high)
+        } else if self.eat("LIKE")? {
+            Expr::Like(left(), Box::new(self.above(COMPARISON)?))
+        } else if self.eat("IN")? {
+            self.want_symbol("(")?;
+            let made = if self.is("SELECT") {
+                Expr::InQuery(left(), Box::new(self.select()?))
+            } else {
+                Expr::In(left(), self.list()?)
+            };
+            self.want_symbol(")")?;
+            made
+        } else if is_not {
+            return Err(self.unexpected("BETWEEN, IN or LIKE"));
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(negated(is_not, made)))
+    }
+
+    fn list(&mut self) -> Result<Vec<Expr>> {
+        let mut list = vec![self.expr()?];
+        while self.eat_symbol(",")? {
+            list.push(self.expr()?);
+        }
+        Ok(list)
+    }
+
+    fn operator(&self) -> Option<(Operator, u8)> {
+        Some(match &self.next {
+            Token::Word(word) if word.eq_ignore_ascii_case("OR") => (Operator::Or, 1),
+            Token::Word(word) if word.eq_ignore_ascii_case("AND") => (Operator::And, 2),
+            Token::Symbol(symbol) => match *symbol {
+                "=" => (Operator::Equal, COMPARISON),
+                "<>" | "!=" => (Operator::Unequal, COMPARISON),
+                "<" => (Operator::Less, COMPARISON),
+                "<=" => (Operator::LessEqual, COMPARISON),
+                ">" => (Operator::Greater, COMPARISON),
+                ">=" => (Operator::GreaterEqual, COMPARISON),
+                "+" => (Operator::Add, 5),
+                "-" => (Operator::Subtract, 5),
+                "*" => (Operator::Multiply, 6),
+                "/" => (Operator::Divide, 6),
+                "%" => (Operator::Remainder, 6),
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    fn prefix(&mut self) -> Result<Expr> {
+        if self.eat("NOT")? {
+            return Ok(Expr::Not(Box::new(self.above(NOT)?)));
+        }
+        if self.eat_symbol("-")? {
+            return Ok(match self.deeper(Self::prefix)? {
+                Expr::Int(number) => Expr::Int(-number),
+                Expr::Decimal(units, scale) => Expr::Decimal(-units, scale),
+                other => Expr::Negative(Box::new(other)),
+            });
+        }
+        if self.eat_symbol("(")? {
+            let inner = if self.is("SELECT") {
+                Expr::Query(Box::new(self.select()?))
+            } else {
+                self.expr()?
+            };
+            self.want_symbol(")")?;
+            return Ok(inner);
+        }
+        match self.next.clone() {
+            Token::Number(digits) => {
+                let number = operand::read_decimal(digits.as_bytes());
+                let (units, scale) = number.ok_or_else(|| self.unexpected("a number"))?;
+                self.advance()?;
+                Ok(match i64::try_from(units) {
+                    Ok(number) if scale == 0 => Expr::Int(number),
+                    _ => Expr::Decimal(units, scale),
+                })
+            }
+            Token::Text(text) => {
+                self.advance()?;
+                Ok(Expr::Text(text.into_owned()))
+            }
+            Token::Mark => {
+                self.advance()?;
+                self.marks += 1;
+                Ok(Expr::Param(self.marks - 1))
+            }
+            _ => self.named(),
+        }
+    }
+
+    /// What begins with a name: NULL, a call, or a column.
+    fn named(&mut self) -> Result<Expr> {
+        let is_quoted = matches!(self.next, Token::Quoted(_));
+        let name = self.name()?;
+        if !is_quoted && name.eq_ignore_ascii_case("NULL") {
+            return Ok(Expr::Null);
+        }
+        if !is_quoted && name.eq_ignore_ascii_case("CURRENT_TIMESTAMP") {
+            if self.eat_symbol("(")? {
+                self.want_symbol(")")?;
+            }
+            self.time = Time::Asked;
+            return Ok(Expr::Now);
+        }
+        if self.eat_symbol("(")? {
+            let call = self.call(&name)?;
+            self.want_symbol(")")?;
+            return Ok(call);
+        }
+        if !self.eat_symbol(".")? {
+            return Ok(Expr::Column(None, name));
+        }
+        if self.eat_symbol("*")? {
+            return Ok(Expr::Column(Some(name), "*".to_owned()));
+        }
+        Ok(Expr::Column(Some(name), self.name()?))
+    }
+
+    fn call(&mut self, name: &str) -> Result<Expr> {
+        let name = name.to_ascii_lowercase();
+        let aggregate = match name.as_str() {
+            "avg" => Some(Aggregate::Average),
+            "count" => Some(Aggregate::Count),
+            "max" => Some(Aggregate::Max),
+            "min" => Some(Aggregate::Min),
+            "sum" => Some(Aggregate::Sum),
+            _ => None,
+        };
+        if let Some(aggregate) = aggregate {
+            if aggregate == Aggregate::Count && self.eat_symbol("*")? {
+                return Ok(Expr::CountAll);
+            }
+            let distinct = if self.eat("DISTINCT")? { Distinct::Yes } else { Distinct::No };
+            return Ok(Expr::Aggregate(aggregate, distinct, Box::new(self.expr()?)));
+        }
+        let (function, wanted) = match name.as_str() {
+            "now" => {
+                self.time = Time::Asked;
+                return Ok(Expr::Now);
+            }
+            "abs" => (Function::Abs, Some(1)),
+            "coalesce" => (Function::Coalesce, None),
+            "ifnull" => (Function::Coalesce, Some(2)),
+            "concat" => (Function::Concat, None),
+            "length" => (Function::Length, Some(1)),
+            "lower" => (Function::Lower, Some(1)),
+            "upper" => (Function::Upper, Some(1)),
+            _ => return Err(SqlError::Unknown(format!("the function {name}"))),
+        };
+        let arguments = self.list()?;
+        if wanted.is_some_and(|wanted: usize| wanted != arguments.len()) {
+            return Err(SqlError::Syntax(format!(
+                "{name} does not take {} arguments",
+                arguments.len()
+            )));
+        }
+        Ok(Expr::Call(function, arguments))
+    }
+}
+
+fn negated(is_not: bool, expr: Expr) -> Expr {
+    if is_not { Expr::Not(Box::new(expr)) } else { expr }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::{Expr, Item, Operator, Statement, parse};
+
+    fn expr(text: &str) -> Expr {
+        let Statement::Select(select) = parse(&format!("SELECT {text}")).unwrap().statement else {
+            panic!()
+        };
+        match select.items.into_iter().next() {
+            Some(Item::One(expr, _)) => expr,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn operators_bind_as_strongly_as_in_mysql() {
+        for (flat, bracketed) in [
+            ("a + b * c - d", "(a + (b * c)) - d"),
+            ("a = 1 AND b = 2 OR c = 3", "((a = 1) AND (b = 2)) OR (c = 3)"),
+            ("NOT a = 1 AND b", "(NOT (a = 1)) AND b"),
+            ("a BETWEEN 1 AND 2 AND b = 3", "(a BETWEEN 1 AND 2) AND (b = 3)"),
+            ("a >= b - 20 AND a < b", "(a >= (b - 20)) AND (a < b)"),
+            ("b = 1 AND a IN (1, 2) OR c", "((b = 1) AND (a IN (1, 2))) OR c"),
+            ("b = 1 OR a IS NOT NULL AND c", "(b = 1) OR ((a IS NOT NULL) AND c)"),
+            ("-a * b", "(-a) * b"),
+            ("a + 1 IN (2) AND b", "((a + 1) IN (2)) AND b"),
+            ("a - b - c", "(a - b) - c"),
+            ("NOT a IN (1)", "NOT (a IN (1))"),
+            ("NOT a NOT LIKE 'x' OR b", "(NOT (NOT (a LIKE 'x'))) OR b"),
+        ] {
+            assert_eq!(expr(flat), expr(bracketed), "{flat}");
+        }
+        let Expr::Binary(Operator::Greater, _, bound) = expr("a > 0.005") else { panic!() };
+        assert_eq!(*bound, Expr::Decimal(5, 3));
+        assert_eq!(expr("-1.50"), Expr::Decimal(-150, 2));
+    }
+}

@@ -1,0 +1,197 @@
+//! Rows put in, changed, taken away.
+//!
+//! ```text
+//!   UPDATE   which rows ─► locked, their keys kept ─► each changed by what its newest version is
+//! ```
+//!
+//! Which rows are meant is known before the first one is changed: a row that moves ahead in the
+//! index that is read would else be met again. As MySQL counts it, a row that becomes what it was
+//! has not been changed.
+
+use std::sync::Arc;
+
+use dbdyno_engine::EngineError;
+use dbdyno_engine::row::Row;
+use dbdyno_engine::session::{Intent, RowWriter, Statement, Updated};
+use dbdyno_engine::table;
+use dbdyno_engine::value::{Datum, Kind, Value};
+
+use super::keys::{self, Held};
+use super::output::Limits;
+use super::read::{self, Look};
+use super::{Flow, Given, Walk};
+use crate::error::{Result, SqlError};
+use crate::expr::{Bound, Frame, LevelRow, all_hold};
+use crate::operand::Operand;
+use crate::parse;
+use crate::plan::{self, Access, Change, Insert, Query, Source, Table};
+
+/// Puts rows in; returns how many.
+pub(crate) fn insert(
+    statement: &mut Statement<'_>,
+    insert: &Insert,
+    given: Given<'_>,
+) -> Result<u64> {
+    let table = &insert.table;
+    let frame = given.frame();
+    for row in &insert.rows {
+        let values = row.iter().map(|value| value.value(&frame));
+        let values: Vec<_> = values.collect::<Result<_>>()?;
+        put(statement, table, &insert.from, &values)?;
+    }
+    Ok(insert.rows.len() as u64)
+}
+
+/// Puts in rows that are lines of text, with the table locked whole; returns how many.
+pub(crate) fn bulk(
+    statement: &mut Statement<'_>,
+    table: &Table,
+    from: &[Option<usize>],
+    lines: &[u8],
+) -> Result<u64> {
+    statement.lock_table(&table.handle, Intent::Update)?;
+    let mut rows = 0;
+    let lines = lines.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+    for line in lines {
+        let field = |field| if field == b"\\N" { Operand::Null } else { Operand::text(field) };
+        let fields: Vec<_> = line.split(|&byte| byte == b'\t').map(field).collect();
+        put(statement, table, from, &fields)?;
+        rows += 1;
+    }
+    Ok(rows)
+}
+
+/// Puts in one row; `from` says where the value of each column is.
+fn put(
+    statement: &mut Statement<'_>,
+    table: &Table,
+    from: &[Option<usize>],
+    values: &[Operand<'_>],
+) -> Result<()> {
+    let held = table.columns.iter().zip(from).map(|(column, from)| match from {
+        Some(place) => match values.get(*place) {
+            Some(value) => keys::stored(value, column.kind, &column.name),
+            None => Err(SqlError::Value(format!("{} lacks a value", column.name))),
+        },
+        None => Ok(Held::Plain(column.default.datum())),
+    });
+    let held: Vec<Held<'_>> = held.collect::<Result<_>>()?;
+    let data: Vec<Datum<'_>> = held.iter().map(Held::datum).collect();
+    statement.insert(&table.handle, &data)?;
+    Ok(())
+}
+
+/// Changes rows; returns how many have changed.
+pub(crate) fn update(
+    statement: &mut Statement<'_>,
+    change: &Change,
+    given: Given<'_>,
+) -> Result<u64> {
+    let mut changed = 0;
+    each_row(statement, change, given, |statement, table, key, frame| {
+        // The engine knows its own errors only.
+        let mut failed = None;
+        let set = |row: Row<'_>, writer: &mut RowWriter| {
+            set_columns(change, row, frame, writer).map_err(|error| match error {
+                SqlError::Engine(error) => error,
+                other => {
+                    let refused = EngineError::BadValue(table.name().to_owned(), other.to_string());
+                    failed = Some(other);
+                    refused
+                }
+            })
+        };
+        let updated = statement.update_at(table, key, set);
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        changed += u64::from(updated? == Updated::Changed);
+        Ok(())
+    })?;
+    Ok(changed)
+}
+
+/// Takes rows away; returns how many.
+pub(crate) fn delete(
+    statement: &mut Statement<'_>,
+    change: &Change,
+    given: Given<'_>,
+) -> Result<u64> {
+    let mut gone = 0;
+    each_row(statement, change, given, |statement, table, key, _| {
+        gone += u64::from(statement.delete_at(table, key)?);
+        Ok(())
+    })?;
+    Ok(gone)
+}
+
+/// The value of a constant as a column holds it.
+pub(crate) fn constant(written: &parse::Expr, kind: Kind, column: &str) -> Result<Value> {
+    let expr = plan::plan_constant(written)?;
+    let given = Given { params: &[], now: 0 };
+    let value = expr.value(&given.frame())?;
+    Ok(keys::stored(&value, kind, column)?.datum().to_value())
+}
+
+fn set_columns(
+    change: &Change,
+    row: Row<'_>,
+    frame: &Frame<'_>,
+    writer: &mut RowWriter,
+) -> Result<()> {
+    let bound = Bound { level: 0, row: LevelRow::Stored(row), before: None };
+    let frame = frame.with(&bound);
+    let columns = &table_of(&change.which).table.columns;
+    for (column, value) in &change.set {
+        let (value, about) = (value.value(&frame)?, &columns[*column]);
+        writer.set(*column, keys::stored(&value, about.kind, &about.name)?.datum());
+    }
+    Ok(())
+}
+
+/// Locks the rows that are meant, then calls `work` with the key of each.
+fn each_row<'e>(
+    statement: &mut Statement<'e>,
+    change: &Change,
+    given: Given<'_>,
+    mut work: impl FnMut(&mut Statement<'e>, &Arc<table::Table>, &[u8], &Frame<'_>) -> Result<()>,
+) -> Result<()> {
+    let (query, access) = (&change.which, table_of(&change.which));
+    let mut walk = Walk::new(statement, query, given, &[]);
+    walk.ask_once()?;
+    let Walk { statement, answers, .. } = walk;
+    let frame = Frame { answers: &answers, ..given.frame() };
+    if !all_hold(&query.filter, &frame)? {
+        return Ok(());
+    }
+    let mut left = Limits::of(query, &frame)?.left;
+    if left == 0 {
+        return Ok(());
+    }
+    let filter = &query.levels[0].filter;
+    let (mut keys, mut ends) = (Vec::new(), Vec::new());
+    read::read(statement, access, Intent::Update, &frame, &mut |key, row| {
+        let bound = Bound { level: 0, row: LevelRow::Stored(row), before: None };
+        if !all_hold(filter, &frame.with(&bound))? {
+            return Ok(Look::PassedOver);
+        }
+        keys.extend_from_slice(key);
+        ends.push(keys.len());
+        left -= 1;
+        Ok(if left == 0 { Look::TakenLast } else { Look::Taken })
+    })
+    .map(|_: Flow| ())?;
+    let mut start = 0;
+    for end in ends {
+        work(statement, &access.table.handle, &keys[start..end], &frame)?;
+        start = end;
+    }
+    Ok(())
+}
+
+fn table_of(query: &Query) -> &Access {
+    match &query.levels[0].source {
+        Source::Table(access) => access,
+        Source::Query(_) => unreachable!("refused when it was planned"),
+    }
+}

@@ -1,0 +1,132 @@
+//! Rows into groups.
+//!
+//! ```text
+//!   row ─► values by which it is grouped ─► group ─► each aggregate takes its value
+//! ```
+//!
+//! Sums and averages are exact decimals, as wide as 128 bits. Groups come out in no order that
+//! means anything, but always in the same one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::tape;
+use crate::error::Result;
+use crate::expr::Frame;
+use crate::operand::{self, Operand, Owned};
+use crate::parse::{Aggregate, Distinct};
+use crate::plan::{Call, Grouping};
+
+/// The groups of one query.
+pub(super) struct Groups<'q> {
+    grouping: &'q Grouping,
+    all: BTreeMap<Vec<u8>, Vec<Sum>>,
+    key: Vec<u8>,
+}
+
+/// What an aggregate has come to.
+struct Sum {
+    /// Values that are not NULL.
+    count: i64,
+    /// Their sum, or the least or greatest of them.
+    value: Owned,
+    /// Which there were, where each counts once.
+    seen: BTreeSet<Vec<u8>>,
+}
+
+impl<'q> Groups<'q> {
+    pub(super) fn new(grouping: &'q Grouping) -> Groups<'q> {
+        let mut groups = Groups { grouping, all: BTreeMap::new(), key: Vec::new() };
+        if grouping.by.is_empty() {
+            // What is not grouped is one group, even of no rows.
+            groups.all.insert(Vec::new(), groups.sums());
+        }
+        groups
+    }
+
+    fn sums(&self) -> Vec<Sum> {
+        let sum = |_: &Call| Sum { count: 0, value: Operand::Null, seen: BTreeSet::new() };
+        self.grouping.aggregates.iter().map(sum).collect()
+    }
+
+    /// Takes a row.
+    pub(super) fn take(&mut self, frame: &Frame<'_>) -> Result<()> {
+        self.key.clear();
+        for by in &self.grouping.by {
+            tape::push(&by.value(frame)?, &mut self.key);
+        }
+        if !self.all.contains_key(&self.key) {
+            let sums = self.sums();
+            self.all.insert(self.key.clone(), sums);
+        }
+        let sums = self.all.get_mut(&self.key).expect("it was put there if it was not");
+        for (sum, call) in sums.iter_mut().zip(&self.grouping.aggregates) {
+            sum.take(call, call.of.value(frame)?)?;
+        }
+        Ok(())
+    }
+
+    /// Whether an aggregate has had any value.
+    pub(super) fn has_any(&self) -> bool {
+        self.all.values().flatten().any(|sum| sum.count > 0)
+    }
+
+    /// Calls `tell` with each group: the values by which it is grouped, and the aggregates.
+    pub(super) fn tell(
+        self,
+        mut tell: impl FnMut(&[Owned], &[Owned]) -> Result<bool>,
+    ) -> Result<()> {
+        for (key, sums) in self.all {
+            let by = tape::owned(&key);
+            let aggregates = sums.into_iter().zip(&self.grouping.aggregates);
+            let aggregates: Vec<Owned> =
+                aggregates.map(|(sum, call)| sum.end(call)).collect::<Result<_>>()?;
+            if !tell(&by, &aggregates)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Sum {
+    fn take(&mut self, call: &Call, value: Operand<'_>) -> Result<()> {
+        if value.is_null() {
+            return Ok(());
+        }
+        if call.distinct == Distinct::Yes {
+            let mut bytes = Vec::new();
+            tape::push(&value, &mut bytes);
+            if !self.seen.insert(bytes) {
+                return Ok(());
+            }
+        }
+        self.count += 1;
+        let is_first = self.count == 1;
+        match call.aggregate {
+            Aggregate::Count => {}
+            Aggregate::Sum | Aggregate::Average if is_first => {
+                self.value = operand::add(&Operand::Int(0), &value)?;
+            }
+            Aggregate::Sum | Aggregate::Average => {
+                self.value = operand::add(&self.value, &value)?;
+            }
+            Aggregate::Min | Aggregate::Max => {
+                let order = operand::order(&value, &self.value);
+                let is_better =
+                    if call.aggregate == Aggregate::Min { order.is_lt() } else { order.is_gt() };
+                if is_first || is_better {
+                    self.value = value.into_owned();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end(self, call: &Call) -> Result<Owned> {
+        match call.aggregate {
+            Aggregate::Count => Ok(Operand::Int(self.count)),
+            Aggregate::Average => operand::divide(&self.value, &Operand::Int(self.count)),
+            Aggregate::Sum | Aggregate::Min | Aggregate::Max => Ok(self.value),
+        }
+    }
+}

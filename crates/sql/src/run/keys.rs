@@ -1,0 +1,141 @@
+//! Conditions into the keys that they mean.
+//!
+//! ```text
+//!   id = ?                  Int column      12  → 12      '12.0' → 12      12.5 → no row
+//!   id > 12.5               →  id > 12
+//!   c = 12                  text column: refused, a number is not compared with text
+//! ```
+//!
+//! A value that a column cannot have is equal to nothing in it. A bound between two values of a
+//! column becomes the lower one of them, outside of what lies above and inside of what lies below.
+
+use dbdyno_engine::value::{Datum, Kind};
+
+use crate::error::{Result, SqlError};
+use crate::operand::{self, Operand};
+
+/// What a value is among those of a column.
+pub(super) enum Place<'a> {
+    /// One of them.
+    At(Datum<'a>),
+    /// Between this one and the next.
+    Above(Datum<'a>),
+    /// NULL: no comparison holds.
+    Nowhere,
+    /// Below or above all of them.
+    Beyond(std::cmp::Ordering),
+}
+
+/// Where a value stands among those of a kind.
+pub(super) fn place<'a>(value: &'a Operand<'a>, kind: Kind) -> Result<Place<'a>> {
+    if value.is_null() {
+        return Ok(Place::Nowhere);
+    }
+    Ok(match kind {
+        Kind::Int => number(value, 0, Datum::Int)?,
+        Kind::Decimal { scale } => number(value, scale, Datum::Decimal)?,
+        Kind::Timestamp => Place::At(Datum::Timestamp(value.timestamp()?)),
+        Kind::Text { .. } => match value {
+            Operand::Text(text) => Place::At(Datum::Text(text)),
+            other => {
+                return Err(SqlError::Value(format!("{other} where a text is compared")));
+            }
+        },
+    })
+}
+
+fn number<'a>(value: &Operand<'_>, scale: u8, made: fn(i64) -> Datum<'a>) -> Result<Place<'a>> {
+    let (units, from) = value.number()?;
+    let (units, is_exact) = if from <= scale {
+        (operand::rounded((units, from), scale).unwrap_or(units.signum() * i128::MAX), true)
+    } else {
+        let factor = 10_i128.pow(u32::from(from - scale));
+        (units.div_euclid(factor), units.rem_euclid(factor) == 0)
+    };
+    Ok(match i64::try_from(units) {
+        Ok(units) if is_exact => Place::At(made(units)),
+        Ok(units) => Place::Above(made(units)),
+        Err(_) => Place::Beyond(units.cmp(&0)),
+    })
+}
+
+/// The value as a column holds it: rounded, and written as its kind has it. For what is put in.
+pub(super) fn stored<'a>(value: &'a Operand<'a>, kind: Kind, column: &str) -> Result<Held<'a>> {
+    let too_large = || SqlError::Value(format!("{value} is too large for {column}"));
+    let units = |scale: u8| {
+        let units = operand::rounded(value.number()?, scale)?;
+        i64::try_from(units).map_err(|_| too_large())
+    };
+    Ok(match (kind, value) {
+        (_, Operand::Null) => Held::Plain(Datum::Null),
+        (Kind::Int, Operand::Int(number)) => Held::Plain(Datum::Int(*number)),
+        (Kind::Int, _) => Held::Plain(Datum::Int(units(0)?)),
+        (Kind::Decimal { scale }, _) => Held::Plain(Datum::Decimal(units(scale)?)),
+        (Kind::Timestamp, _) => Held::Plain(Datum::Timestamp(value.timestamp()?)),
+        (Kind::Text { .. }, Operand::Text(text)) => Held::Plain(Datum::Text(text)),
+        (Kind::Text { .. }, other) => Held::Text(other.to_string().into_bytes()),
+    })
+}
+
+/// A value on its way into a column.
+pub(super) enum Held<'a> {
+    Plain(Datum<'a>),
+    /// A number or a time that is written as text.
+    Text(Vec<u8>),
+}
+
+impl Held<'_> {
+    pub(super) fn datum(&self) -> Datum<'_> {
+        match self {
+            Held::Plain(datum) => *datum,
+            Held::Text(text) => Datum::Text(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_has_its_place_among_those_of_a_column() {
+        let shown = |value: Operand<'_>, kind| match place(&value, kind) {
+            Ok(Place::At(datum)) => format!("at {datum:?}"),
+            Ok(Place::Above(datum)) => format!("above {datum:?}"),
+            Ok(Place::Nowhere) => "nowhere".to_owned(),
+            Ok(Place::Beyond(order)) => format!("beyond {order:?}"),
+            Err(error) => error.to_string(),
+        };
+        let money = Kind::Decimal { scale: 2 };
+        let text = Kind::Text { most: 9 };
+        for (value, kind, at) in [
+            (Operand::Int(12), Kind::Int, "at Int(12)"),
+            (Operand::text(b"12.0"), Kind::Int, "at Int(12)"),
+            (Operand::Decimal(125, 1), Kind::Int, "above Int(12)"),
+            (Operand::Decimal(-125, 1), Kind::Int, "above Int(-13)"),
+            (Operand::Int(12), money, "at Decimal(1200)"),
+            (Operand::Decimal(12_345, 3), money, "above Decimal(1234)"),
+            (Operand::Decimal(i128::from(i64::MAX) + 1, 0), Kind::Int, "beyond Greater"),
+            (Operand::Decimal(i128::MIN / 2, 0), money, "beyond Less"),
+            (Operand::Null, text, "nowhere"),
+            (Operand::text(b"1970-01-01"), Kind::Timestamp, "at Timestamp(0)"),
+            (Operand::Int(5), text, "5 where a text is compared"),
+            (Operand::text(b"x"), Kind::Int, "'x' where a number is wanted"),
+        ] {
+            assert_eq!(shown(value.clone(), kind), at, "{value:?} in {kind:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_put_in_is_rounded_or_refused() {
+        let shown = |value: &Operand<'_>, kind| {
+            stored(value, kind, "c").map(|held| format!("{:?}", held.datum()))
+        };
+        assert_eq!(shown(&Operand::Decimal(34_750, 2), Kind::Int).unwrap(), "Int(348)");
+        let money = Kind::Decimal { scale: 2 };
+        assert_eq!(shown(&Operand::text(b"86.385"), money).unwrap(), "Decimal(8639)");
+        assert_eq!(shown(&Operand::Int(7), Kind::Text { most: 1 }).unwrap(), "Text([55])");
+        assert!(shown(&Operand::Decimal(1 << 70, 0), Kind::Int).is_err());
+        assert!(shown(&Operand::text(b"abc"), Kind::Int).is_err());
+    }
+}
