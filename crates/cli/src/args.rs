@@ -73,8 +73,10 @@ pub enum Command {
 /// names all; postgres:17@maven takes it from there and from nowhere else; 'mysql:8.0?binlog=on'
 /// sets it up otherwise, see `dbdyno server options --help`),
 /// mysql://USER@HOST/DB, postgres://USER@HOST/DB (running already; passwords also from MYSQL_PWD
-/// and PGPASSWORD), sqlite:?PRAGMA=VALUE or rocksdb:?preset=cached|buffered|direct. A stored run is
-/// @last, @NAME or the beginning of its id.
+/// and PGPASSWORD), sqlite:?PRAGMA=VALUE, rocksdb:?preset=cached|buffered|direct or
+/// engine:?FIELD=VALUE, the reference engine with a mechanism changed (fields: view, wake, log,
+/// gate and others; a wrong one names all). A stored run is @last, @NAME or the beginning of its
+/// id.
 #[derive(Debug, clap::Args)]
 pub struct Compare {
     /// What the other one is measured against
@@ -418,8 +420,8 @@ pub fn parse_side(text: &str) -> Result<Side, String> {
     text.parse().map(Side::Server).map_err(|error| match error {
         TargetError::UnknownKind(ref kind) => format!(
             "{error}{}; a server is mysql:VERSION, mariadb:VERSION, postgres:VERSION, \
-             mysql://USER@HOST/DB, postgres://USER@HOST/DB, sqlite:?PRAGMA=VALUE or \
-             rocksdb:?OPTION=VALUE, a stored run is @last or @NAME",
+             mysql://USER@HOST/DB, postgres://USER@HOST/DB, sqlite:?PRAGMA=VALUE, \
+             rocksdb:?OPTION=VALUE or engine:?FIELD=VALUE, a stored run is @last or @NAME",
             did_you_mean(kind, target::KINDS)
         ),
         TargetError::Malformed(_) => error.to_string(),

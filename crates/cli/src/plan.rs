@@ -557,7 +557,9 @@ fn take_password_from_environment(target: &mut Target) {
     let variable = match url.dialect {
         dbdyno_model::Dialect::Mysql => "MYSQL_PWD",
         dbdyno_model::Dialect::Postgres => "PGPASSWORD",
-        dbdyno_model::Dialect::Sqlite | dbdyno_model::Dialect::Rocksdb => return,
+        dbdyno_model::Dialect::Sqlite
+        | dbdyno_model::Dialect::Rocksdb
+        | dbdyno_model::Dialect::Engine => return,
     };
     if url.password.is_none() {
         url.password = std::env::var(variable).ok().map(Secret::new);

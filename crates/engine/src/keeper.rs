@@ -32,7 +32,9 @@ impl Keeper {
         let bell = Arc::new(Bell::default());
         let thread = (upkeep == Upkeep::Background).then(|| {
             let (shared, bell) = (shared.clone(), bell.clone());
-            thread::spawn(move || keep(&shared, &bell))
+            let keeper = thread::Builder::new().name("engine:keeper".to_owned());
+            let keeper = keeper.spawn(move || keep(&shared, &bell));
+            keeper.expect("a process can have one thread more")
         });
         Keeper { bell, thread }
     }

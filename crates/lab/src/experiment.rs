@@ -16,6 +16,7 @@ use crate::course::Course;
 use crate::ending::Ending;
 use crate::error::LabError;
 use crate::extension;
+use crate::hypothesis;
 use crate::image;
 use crate::loads::{self, datasets_of};
 use crate::looks;
@@ -294,7 +295,8 @@ fn begin(
     for warning in placement::warnings(order.plan, stations) {
         lab.store.add_warning(&run, &warning)?;
     }
-    if let Some(warning) = provenance::warning(&order.plan.arms, stations) {
+    let built = provenance::warning(&order.plan.arms, stations);
+    for warning in built.into_iter().chain(hypothesis::warning(&order.plan.arms)) {
         lab.watch.progress(Progress::Warning(&warning.text));
         lab.store.add_warning(&run, &warning)?;
     }
@@ -320,8 +322,9 @@ fn take_up(
     let of_arms = Arm::BOTH.into_iter().flat_map(|arm| stations[arm].warnings.clone());
     let placed = placement::warnings(&run.plan, stations);
     let built = provenance::warning(&run.plan.arms, stations);
-    let news =
-        changed.into_iter().chain([left.warning()]).chain(of_arms).chain(placed).chain(built);
+    let asked = hypothesis::warning(&run.plan.arms);
+    let news = changed.into_iter().chain([left.warning()]).chain(of_arms).chain(placed);
+    let news = news.chain(built).chain(asked);
     for warning in news.filter(|warning| !run.warnings.contains(warning)) {
         lab.watch.progress(Progress::Warning(&warning.text));
         lab.store.add_warning(&run.id, &warning)?;

@@ -212,7 +212,7 @@ fn take_lock(connector: &Connector, dialect: Dialect) -> Result<Lock, LoadError>
         Dialect::Postgres => {
             ("SET idle_session_timeout=0", format!("SELECT pg_try_advisory_lock({LOCK})::int"))
         }
-        Dialect::Sqlite | Dialect::Rocksdb => unreachable!("it is no server"),
+        Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => unreachable!("it is no server"),
     };
     if let Err(error) = client.run(patience)
         && error.is_fatal()

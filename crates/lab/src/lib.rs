@@ -33,6 +33,7 @@ mod extension;
 mod guest;
 mod hiccup;
 pub mod history;
+mod hypothesis;
 mod image;
 mod insert_benchmark;
 pub mod judge;

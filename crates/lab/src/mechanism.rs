@@ -6,10 +6,11 @@
 //! each group, bytes copied into each view.
 
 use dbdyno_model::experiment::{Figure, Outcome};
-use dbdyno_model::{Cell, PerArm, Round, Run};
+use dbdyno_model::{Cell, PerArm, Readings, Round, Run};
 
 use crate::error::LabError;
 use crate::expectation::of_pairs;
+use crate::neighbours::Look;
 
 /// What the names of the engine's counters begin with among the readings.
 pub(crate) const PREFIX: &str = "engine.";
@@ -38,6 +39,16 @@ const FIGURES: [(&str, Option<&str>); 20] = [
     ("gate_waits", None),
 ];
 
+/// Notes what the engine counted between two looks, from the opening to the close of a window.
+pub(crate) fn note(looks: &[Look], readings: &mut Readings) {
+    let [Look { counts: Some(opened), .. }, Look { counts: Some(closed), .. }] = looks else {
+        return;
+    };
+    for (name, count) in closed.since(opened).all() {
+        readings.set(&format!("{PREFIX}{name}"), Some(count as f64));
+    }
+}
+
 /// The figures of a cell that are not zero in both arms.
 pub(crate) fn of_cell(
     run: &Run,
@@ -62,7 +73,9 @@ pub(crate) fn of_cell(
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_model::Arm;
+    use dbdyno_load::{Connector, EngineArm};
+    use dbdyno_model::design::Device;
+    use dbdyno_model::{Arm, Design};
 
     use super::*;
     use crate::sample;
@@ -79,6 +92,30 @@ mod tests {
         let told: Vec<String> = compared.iter().map(|one| one.figure.to_string()).collect();
         assert_eq!(told, ["engine.activations / engine.commits"]);
         assert_eq!((compared[0].base, compared[0].test), (Some(1.9), Some(1.0)));
+    }
+
+    #[test]
+    fn what_the_engine_counts_in_a_window_is_among_its_readings() {
+        let directory = tempfile::tempdir().unwrap();
+        let design = Design { device: Device::None, ..Design::default() };
+        let connector = Connector::Engine(EngineArm::open(directory.path(), &design).unwrap());
+        let mut client = connector.connect().unwrap();
+        client.run("CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
+        let opened = Look::take(None, None).with_threads_of(&connector);
+        for id in 0..10 {
+            client.run(&format!("INSERT INTO t VALUES ({id})")).unwrap();
+        }
+        let looks = [opened, Look::take(None, None).with_threads_of(&connector)];
+        let mut readings = Readings::default();
+        note(&looks, &mut readings);
+        assert_eq!(readings.get("engine.commits"), Some(10.0));
+        let counters = FIGURES.iter().flat_map(|(one, each)| [Some(*one), *each]).flatten();
+        for name in counters {
+            assert!(readings.get(&format!("{PREFIX}{name}")).is_some(), "{name} is not counted");
+        }
+        let mut none = Readings::default();
+        note(&[Look::take(None, None), Look::take(None, None)], &mut none);
+        assert!(none.is_empty());
     }
 
     #[test]

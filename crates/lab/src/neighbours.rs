@@ -1,6 +1,6 @@
 //! Who else was working while a round was measured.
 
-use dbdyno_load::Connector;
+use dbdyno_load::{Connector, EngineArm, EngineCounts};
 use dbdyno_model::{Severity, Warning};
 use dbdyno_probe::{HostSample, HostShares, ServerProbe, ServerSample, ThreadsSample};
 
@@ -17,6 +17,8 @@ pub struct Look {
     host: Option<HostSample>,
     /// Threads of our own process that work for the arm, where it has any.
     pub threads: Option<ThreadsSample>,
+    /// What the mechanisms of the engine have counted.
+    pub counts: Option<EngineCounts>,
 }
 
 impl Look {
@@ -30,13 +32,18 @@ impl Look {
             waiting_members: Vec::new(),
             host: HostSample::read().ok(),
             threads: None,
+            counts: None,
         }
     }
 
-    /// And at the threads in which an embedded arm works for itself.
+    /// And at the threads in which an embedded arm works for itself, and at what it counts.
     pub fn with_threads_of(mut self, measured: &Connector) -> Look {
         if let Connector::Rocks(_) = measured {
             self.threads = Some(ThreadsSample::named("rocksdb:"));
+        }
+        if let Connector::Engine(arm) = measured {
+            self.threads = Some(ThreadsSample::named(EngineArm::THREADS));
+            self.counts = Some(arm.counts());
         }
         self
     }

@@ -11,6 +11,7 @@
 //!   PostgreSQL    VACUUM (ANALYZE), CHECKPOINT     no autovacuum on our tables
 //!   SQLite                                         write-ahead log written back and emptied
 //!   RocksDB       memory flushed into files        no flush or compaction is running or pending
+//!   engine        a checkpoint                     no transaction has versions to purge
 //! ```
 //!
 //! Settings are lowered on servers of our own only, and put back however settling ends. A server
@@ -147,7 +148,7 @@ impl Settler {
             let (doing, sql) = match settler.dialect {
                 Dialect::Mysql => ("statistics", format!("ANALYZE TABLE {table}")),
                 Dialect::Postgres => ("vacuum", format!("VACUUM (ANALYZE) {table}")),
-                Dialect::Sqlite | Dialect::Rocksdb => break,
+                Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => break,
             };
             if all.stop.load(Ordering::Relaxed) {
                 return Err(LoadError::Interrupted);
@@ -159,7 +160,7 @@ impl Settler {
             watch.progress(Progress::Stage(arm, "settling: flush"));
             settler.client.run("FLUSH")?;
         }
-        if settler.dialect == Dialect::Postgres {
+        if matches!(settler.dialect, Dialect::Postgres | Dialect::Engine) {
             watch.progress(Progress::Stage(arm, "settling: checkpoint"));
             settler.checkpoint()?;
         }
@@ -227,6 +228,7 @@ impl Settler {
             Dialect::Postgres => workers(&mut *self.client, &self.workers),
             Dialect::Sqlite => write_ahead_log(&mut *self.client),
             Dialect::Rocksdb => compactions(&mut *self.client),
+            Dialect::Engine => unpurged(&mut *self.client),
         };
         gauges.map_err(LoadError::from)
     }
@@ -472,6 +474,15 @@ fn compactions(client: &mut dyn Client) -> Result<Vec<Gauge>, WireError> {
         }
     }
     Ok(gauges)
+}
+
+/// Transactions of the engine whose old versions are still there.
+fn unpurged(client: &mut dyn Client) -> Result<Vec<Gauge>, WireError> {
+    let rows = client.query("SHOW STATUS")?.rows;
+    let row = rows.iter().find(|row| row[0].as_deref() == Some("unpurged_transactions"));
+    let value = row.and_then(|row| row[1].as_deref()?.parse().ok());
+    let gauge = |value| Gauge { name: "transactions to purge", value, most: 0 };
+    Ok(value.map(gauge).into_iter().collect())
 }
 
 /// A single number; `None` where we may not ask.

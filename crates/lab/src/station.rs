@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_load::{
-    Connector, FillProgress, LoadError, RocksArm, SqliteFile, check_invariants, fill,
+    Connector, EngineArm, FillProgress, LoadError, RocksArm, SqliteFile, check_invariants, fill,
 };
 use dbdyno_model::{
-    Arm, ArmSpec, Cache, Dialect, Environment, ReleaseSpec, RocksOptions, ServerUrl, Severity,
-    Target, Warning,
+    Arm, ArmSpec, Cache, Design, Dialect, Environment, ReleaseSpec, RocksOptions, ServerUrl,
+    Severity, Target, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{
@@ -105,6 +105,7 @@ impl Station {
             Target::Url(url) => Self::visit(setup, url, other, watch)?,
             Target::Sqlite(pragmas) => Self::embed(setup, pragmas)?,
             Target::Rocksdb(options) => Self::embed_rocksdb(setup, options)?,
+            Target::Engine(design) => Self::embed_engine(setup, design)?,
         };
         station.warnings.extend(slowed(setup));
         Ok(station)
@@ -178,7 +179,8 @@ impl Station {
         members.map(|(_, member)| ServerProbe::of_process(member.pid())).collect()
     }
 
-    /// How it is watched between rounds. RocksDB works in threads of our own process.
+    /// How it is watched between rounds. RocksDB and the engine work in threads of
+    /// our own process.
     pub(crate) fn watched(&self) -> Watched {
         match (&self.probe, &self.connector) {
             (Some(probe), _) => Watched::Servers([vec![probe.clone()], self.followers()].concat()),
@@ -428,13 +430,19 @@ impl Station {
         let opened = opened.map_err(|error| LabError::Server(arm, label.clone(), error))?;
         let connector = Connector::Rocks(opened);
         let mut environment = ask(arm, &label, &connector, Dialect::Rocksdb, &[])?;
-        // All that it says of itself is what it was told.
-        for (name, value) in environment.facts.clone() {
-            if let Some(name) = name.strip_prefix("variable.") {
-                environment.set(format!("setting.{name}"), value);
-            }
-        }
+        told_to_be(&mut environment);
         Ok(Self::embedded(connector, Dialect::Rocksdb, environment, scratch))
+    }
+
+    fn embed_engine(setup: &SetUp<'_>, design: &Design) -> Result<Station, LabError> {
+        let (arm, label) = (setup.arm, setup.spec.to_string());
+        let scratch = setup.home.scratch(arm.name()).map_err(|e| LabError::Sandbox(arm, e))?;
+        let opened = EngineArm::open(scratch.path(), design);
+        let opened = opened.map_err(|error| LabError::Server(arm, label.clone(), error))?;
+        let connector = Connector::Engine(opened);
+        let mut environment = ask(arm, &label, &connector, Dialect::Engine, &[])?;
+        told_to_be(&mut environment);
+        Ok(Self::embedded(connector, Dialect::Engine, environment, scratch))
     }
 
     fn embedded(
@@ -709,7 +717,18 @@ pub(crate) fn connector(dialect: Dialect, endpoint: Endpoint) -> Connector {
     match dialect {
         Dialect::Mysql => Connector::Mysql(endpoint),
         Dialect::Postgres => Connector::Postgres(endpoint),
-        Dialect::Sqlite | Dialect::Rocksdb => unreachable!("it has no endpoint"),
+        Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => {
+            unreachable!("it has no endpoint")
+        }
+    }
+}
+
+/// Notes that all that an arm says of itself is what it was told.
+fn told_to_be(environment: &mut Environment) {
+    for (name, value) in environment.facts.clone() {
+        if let Some(name) = name.strip_prefix("variable.") {
+            environment.set(format!("setting.{name}"), value);
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use dbdyno_load::closed::Measured;
 use dbdyno_load::{
     Connector, LoadError, Moment, OpenSpec, RoundSpec, Thinking, run_open, run_round,
 };
-use dbdyno_model::{Arm, Cell, Cost, Dialect, Placement, Plan, Round, RoundKey, Warning};
+use dbdyno_model::{Arm, Cell, Cost, Dialect, Placement, Plan, Readings, Round, RoundKey, Warning};
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Load, ReadyLoad};
@@ -18,6 +18,7 @@ use crate::cost::Seen;
 use crate::entrance::Entrance;
 use crate::error::LabError;
 use crate::hiccup::HiccupMeter;
+use crate::mechanism;
 use crate::neighbours::{Look, Neighbours};
 use crate::refill;
 use crate::sift;
@@ -257,8 +258,8 @@ impl<'a> Track<'a> {
                 Moment::Opened => {}
                 Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop),
             }
-            let look = Look::take(self.probe.as_ref(), waiting.probe.as_ref());
-            let look = look.with_threads_of(&self.connector);
+            let look = Look::take(self.probe.as_ref(), waiting.probe.as_ref())
+                .with_threads_of(&self.connector);
             looks.push(look.with_members(&self.members, &idle));
         };
         let outcome = match schedule {
@@ -272,10 +273,7 @@ impl<'a> Track<'a> {
         let (measured, open) =
             outcome.map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
         let cost = self.cost(&measured, &looks);
-        let mut readings = topology::readings(&looks);
-        if let Some(shares) = neighbours.add(&looks) {
-            sift::note_shares(&shares, &mut readings);
-        }
+        let readings = readings(&looks, neighbours);
         self.restore()?;
         Ok(Round {
             key: key.clone(),
@@ -306,6 +304,16 @@ impl<'a> Track<'a> {
 }
 
 /// While nothing is measured only connecting is told.
+/// What further instruments showed in a round.
+fn readings(looks: &[Look], neighbours: &mut Neighbours) -> Readings {
+    let mut readings = topology::readings(looks);
+    mechanism::note(looks, &mut readings);
+    if let Some(shares) = neighbours.add(looks) {
+        sift::note_shares(&shares, &mut readings);
+    }
+    readings
+}
+
 fn tell(entrance: &Entrance, moment: Moment, watch: &mut dyn Watch) {
     if let Moment::Connecting(inside) = moment {
         entrance.tell(inside, watch);

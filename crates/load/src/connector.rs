@@ -2,6 +2,7 @@
 
 use dbdyno_wire::{Client, Endpoint, Pollable, WireError, mysql, postgres};
 
+use crate::engine::EngineArm;
 use crate::null::NullClient;
 use crate::rocks::RocksArm;
 use crate::sqlite::SqliteFile;
@@ -17,6 +18,8 @@ pub enum Connector {
     Sqlite(SqliteFile),
     /// The RocksDB of the system, open.
     Rocks(RocksArm),
+    /// The reference engine, open.
+    Engine(EngineArm),
     /// Nothing: see [`NullClient`].
     Null,
 }
@@ -32,6 +35,7 @@ impl Connector {
             Connector::Postgres(endpoint) => Box::new(postgres::Connection::connect(endpoint)?),
             Connector::Sqlite(file) => Box::new(file.open()?),
             Connector::Rocks(arm) => arm.client(),
+            Connector::Engine(arm) => arm.client(),
             Connector::Null => Box::new(NullClient::default()),
         })
     }
@@ -47,7 +51,7 @@ impl Connector {
         Ok(match self {
             Connector::Mysql(endpoint) => Box::new(mysql::Connection::connect(endpoint)?),
             Connector::Postgres(endpoint) => Box::new(postgres::Connection::connect(endpoint)?),
-            Connector::Sqlite(_) | Connector::Rocks(_) | Connector::Null => {
+            Connector::Sqlite(_) | Connector::Rocks(_) | Connector::Engine(_) | Connector::Null => {
                 panic!("an embedded arm has no socket")
             }
         })
@@ -63,6 +67,9 @@ impl Connector {
 
     /// Whether the arm lives in the client's own threads.
     pub fn is_embedded(&self) -> bool {
-        matches!(self, Connector::Sqlite(_) | Connector::Rocks(_) | Connector::Null)
+        matches!(
+            self,
+            Connector::Sqlite(_) | Connector::Rocks(_) | Connector::Engine(_) | Connector::Null
+        )
     }
 }

@@ -164,7 +164,7 @@ impl<'a> Filling<'a> {
         work: impl Fn(&mut dyn Client) -> Result<(), LoadError> + Sync,
     ) -> Result<(), LoadError> {
         let count = match self.dialect {
-            Dialect::Sqlite | Dialect::Rocksdb => 1,
+            Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => 1,
             Dialect::Mysql | Dialect::Postgres => workers().min(pieces),
         };
         let running = AtomicUsize::new(count);
@@ -252,12 +252,13 @@ impl<'a> Filling<'a> {
     }
 }
 
-/// The parts of all tables. SQLite has one writer, RocksDB is filled in order; elsewhere a table is
-/// divided where there are fewer tables than workers, for pages that two connections write by
-/// turns come to lie by turns.
+/// The parts of all tables. SQLite has one writer, RocksDB is filled in order, and so is the
+/// reference engine, a part at a time, since a part is one record of its log; elsewhere a table is
+/// divided where there are fewer tables than workers, for pages that two connections write by turns
+/// come to lie by turns.
 fn parts(dialect: Dialect, dataset: &dyn Dataset, tables: usize) -> Vec<Part> {
     let has_one_worker = matches!(dialect, Dialect::Sqlite | Dialect::Rocksdb);
-    let is_divided = !has_one_worker && tables < workers();
+    let is_divided = dialect == Dialect::Engine || (!has_one_worker && tables < workers());
     let of_table = |table: usize| {
         let units = dataset.units(table);
         let step = if is_divided { UNITS_PER_PART } else { units.max(1) };

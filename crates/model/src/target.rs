@@ -10,6 +10,7 @@
 //!   postgres://user@/db?host=/run/postgresql
 //!   sqlite:?synchronous=off            the bundled SQLite with pragmas
 //!   rocksdb:?direct=on                 the RocksDB of the system with options, see `rocksdb`
+//!   engine:?view=csn&wake=group        the reference engine in this design, see `design`
 //!   mysql:8.0?cache=cold               how a release begins, see `begin`
 //!   …?slow=5%                          any of them, slowed on purpose by a known share
 //! ```
@@ -18,6 +19,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::begin::Begin;
+use crate::design::Design;
 use crate::rocksdb::RocksOptions;
 use crate::secret::Secret;
 use crate::setting::Setting;
@@ -33,6 +35,8 @@ pub enum Dialect {
     Sqlite,
     /// RocksDB, which has no SQL: a handful of words, see `load::rocks`.
     Rocksdb,
+    /// The reference engine: a closed subset of MySQL's SQL, see `sql`.
+    Engine,
 }
 
 /// A server that dbdyno can get and start.
@@ -174,6 +178,8 @@ pub enum Target {
     /// The RocksDB of the system in a directory of its own, with options that
     /// [`RocksOptions::read`] takes.
     Rocksdb(Vec<(String, String)>),
+    /// The reference engine in a directory of its own, in this design.
+    Engine(Design),
 }
 
 /// A release, and what the user wants of the server. Two that differ in settings only are the same
@@ -222,7 +228,11 @@ impl fmt::Display for TargetError {
 impl std::error::Error for TargetError {}
 
 /// The words with which a target can begin.
-pub const KINDS: [&str; 6] = ["mariadb", "postgres", "mysql", "postgresql", "sqlite", "rocksdb"];
+pub const KINDS: [&str; 7] =
+    ["mariadb", "postgres", "mysql", "postgresql", "sqlite", "rocksdb", "engine"];
+
+/// Those of them that live in the client's own threads.
+const EMBEDDED: [&str; 3] = ["sqlite", "rocksdb", "engine"];
 
 const MYSQL_PORT: u16 = 3306;
 const POSTGRES_PORT: u16 = 5432;
@@ -230,7 +240,7 @@ const POSTGRES_PORT: u16 = 5432;
 impl ArmSpec {
     /// Whether it lives in the client's own threads.
     pub fn is_embedded(&self) -> bool {
-        matches!(self.target, Target::Sqlite(_) | Target::Rocksdb(_))
+        matches!(self.target, Target::Sqlite(_) | Target::Rocksdb(_) | Target::Engine(_))
     }
 
     /// The dialect that the arm speaks.
@@ -240,6 +250,7 @@ impl ArmSpec {
             Target::Url(url) => url.dialect,
             Target::Sqlite(_) => Dialect::Sqlite,
             Target::Rocksdb(_) => Dialect::Rocksdb,
+            Target::Engine(_) => Dialect::Engine,
         }
     }
 }
@@ -251,7 +262,7 @@ impl FromStr for ArmSpec {
         let (body, query) = text.split_once('?').unwrap_or((text, ""));
         let mut options = parse_query(query)?;
         let slow = take_slow(&mut options)?;
-        let is_embedded = ["sqlite", "rocksdb"].iter().any(|kind| body.starts_with(kind));
+        let is_embedded = EMBEDDED.iter().any(|kind| body.starts_with(kind));
         let begin = match body.contains("://") || is_embedded {
             true => Begin::default(),
             false => take_begin(&mut options)?,
@@ -297,6 +308,13 @@ impl fmt::Display for ArmSpec {
                     separator = '&';
                 }
             }
+            Target::Engine(design) => {
+                f.write_str("engine:")?;
+                for (name, value) in design.options() {
+                    write!(f, "{separator}{name}={}", encode_value(&value))?;
+                    separator = '&';
+                }
+            }
         }
         for (name, value) in self.begin.options() {
             write!(f, "{separator}{name}={}", encode_value(&value))?;
@@ -330,6 +348,16 @@ fn parse_release(body: &str, options: Vec<(String, String)>) -> Result<Target, T
             return Err(malformed(format!(
                 "{body:?}: rocksdb is that of the system and takes options, not a version or a \
                  path; write rocksdb:?preset=direct"
+            )));
+        }
+        "engine" if version.is_empty() => {
+            let design = Design::read(&options);
+            return design.map(Target::Engine).map_err(|text| malformed(format!("engine: {text}")));
+        }
+        "engine" => {
+            return Err(malformed(format!(
+                "{body:?}: engine takes fields of a design, not a version or a path; write \
+                 engine:?view=csn"
             )));
         }
         _ => return Err(TargetError::UnknownKind(kind.to_owned())),
@@ -557,6 +585,8 @@ mod tests {
             "postgres://ann@/d?host=/run/postgresql",
             "sqlite:?synchronous=off&cache_size=-2000&slow=5%",
             "rocksdb:?preset=direct&cache=64M&max_background_jobs=4&slow=5%",
+            "engine:",
+            "engine:?view=csn&wake=broadcast&gate=tickets:64&device=8ms&slow=5%",
         ] {
             let mut spec = parse(text).unwrap();
             let shown = spec.to_string();
@@ -602,6 +632,9 @@ mod tests {
             "rocksdb:7.8",
             "rocksdb:?direct=maybe",
             "rocksdb:?cache=cold",
+            "engine:1",
+            "engine:?view=vectro",
+            "engine:?cache=cold",
             "mariadb:10.11?pool=1",
             "postgres://[::1/d",
         ] {

@@ -19,7 +19,7 @@ use crate::program::{Call, Event, Program, Statement, StatementKind, Value};
 use crate::ready::{Part, ReadyLoad};
 use crate::template::TemplateError;
 
-/// All dialects with their names.
+/// Dialects with words of their own, and their names. The reference engine is asked in MySQL's.
 pub const DIALECTS: [(Dialect, &str); 4] = [
     (Dialect::Mysql, "mysql"),
     (Dialect::Postgres, "postgres"),

@@ -102,10 +102,11 @@ impl Sql {
         Sql { rocksdb: rocksdb.to_owned(), ..self }
     }
 
-    /// The text for one dialect.
+    /// The text for one dialect. The reference engine is asked in MySQL's words: it is compared
+    /// with InnoDB first of all, and a plan that MySQL is told by a hint is the same plan there.
     pub fn of(&self, dialect: Dialect) -> &str {
         match dialect {
-            Dialect::Mysql => &self.mysql,
+            Dialect::Mysql | Dialect::Engine => &self.mysql,
             Dialect::Postgres => &self.postgres,
             Dialect::Sqlite => &self.sqlite,
             Dialect::Rocksdb => &self.rocksdb,

@@ -486,6 +486,10 @@ fn statement(template: &Template, channel: Channel, dialect: Dialect, table: &st
 fn begin_statement(dialect: Dialect, mix: &Mix) -> &'static str {
     match dialect {
         Dialect::Sqlite if mix.writes() => "BEGIN IMMEDIATE",
-        Dialect::Mysql | Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => "BEGIN",
+        Dialect::Mysql
+        | Dialect::Engine
+        | Dialect::Postgres
+        | Dialect::Sqlite
+        | Dialect::Rocksdb => "BEGIN",
     }
 }

@@ -35,7 +35,7 @@ impl Tables {
                       pad CHAR(60) DEFAULT '' NOT NULL";
         let index = format!("CREATE INDEX k_{number} ON {name} (k)");
         let (create, finish) = match dialect {
-            Dialect::Mysql => (
+            Dialect::Mysql | Dialect::Engine => (
                 format!(
                     "CREATE TABLE {name} (id INTEGER NOT NULL AUTO_INCREMENT, {others}, \
                      PRIMARY KEY (id)) ENGINE=InnoDB"

@@ -226,7 +226,9 @@ impl Template {
         for (index, piece) in pieces.iter().enumerate().skip(1) {
             match dialect {
                 Dialect::Postgres => sql.push_str(&format!("${index}")),
-                Dialect::Mysql | Dialect::Sqlite | Dialect::Rocksdb => sql.push('?'),
+                Dialect::Mysql | Dialect::Engine | Dialect::Sqlite | Dialect::Rocksdb => {
+                    sql.push('?')
+                }
             }
             sql.push_str(piece);
         }

@@ -45,6 +45,18 @@ fn event(program: &Program, client: u32, operation: u64) -> Event {
 /// One event of every load as the server sees it, next to the statement that it executes.
 /// `UPDATE_GOLDEN=1` writes the files anew.
 #[test]
+fn the_reference_engine_is_asked_in_mysqls_words() {
+    for entry in catalog::entries() {
+        let (name, load) = (entry.name, load(entry.name));
+        let [mysql, engine] = [Dialect::Mysql, Dialect::Engine].map(|dialect| {
+            assert!(load.speaks(dialect), "{name}");
+            load.dataset.tables(dialect)
+        });
+        assert_eq!(mysql, engine, "{name}");
+    }
+}
+
+#[test]
 fn statements_are_those_of_the_golden_files() {
     for (dialect, name) in DIALECTS {
         let mut story = String::new();

@@ -601,6 +601,13 @@ pub const RULES: &[Rule] = &[
         "Callaghan 2026: furious flushing in MariaDB 10.2 to 10.4",
     ),
     warnings(
+        "several-mechanisms",
+        (Annotates, &["several-mechanisms"]),
+        "two designs of the reference engine differ in several fields, and the ratio belongs to none \
+         of them alone: vary one at a time",
+        "reference engine §F1: a hypothesis is two designs that differ in one field",
+    ),
+    warnings(
         "client-saturated",
         (Blocks, &["client-saturated", "client-paused"]),
         "the client was measured, not the server: more clients, fewer, or a heavier load",

@@ -8,6 +8,7 @@ mod curves;
 mod custom;
 mod doctor;
 mod driving;
+mod engine;
 mod guest;
 mod host;
 mod images;

@@ -74,16 +74,18 @@ impl Linked {
             durable: Event::default(),
             shared,
         });
-        let spawn = |work: fn(&Core) -> Result<()>| {
+        let spawn = |name: &str, work: fn(&Core) -> Result<()>| {
             let core = core.clone();
-            thread::spawn(move || {
+            let thread = thread::Builder::new().name(name.to_owned());
+            let thread = thread.spawn(move || {
                 let Farewell(core) = &Farewell(core);
                 if let Err(error) = work(core) {
                     core.shared.poison(error);
                 }
-            })
+            });
+            thread.expect("a process can have one thread more")
         };
-        let threads = vec![spawn(Core::write), spawn(Core::sync)];
+        let threads = vec![spawn("engine:writer", Core::write), spawn("engine:syncer", Core::sync)];
         Linked { core, threads }
     }
 

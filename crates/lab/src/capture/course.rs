@@ -78,6 +78,7 @@ impl Counts {
                 counts.fsyncs = first_of(client, &POSTGRES_FSYNCS);
                 counts.pages = first_of(client, &POSTGRES_PAGES);
             }
+            Dialect::Engine => counts.fsyncs = engine_status(client, "syncs"),
             Dialect::Sqlite | Dialect::Rocksdb => {}
         }
         counts
@@ -112,9 +113,10 @@ impl Meter {
             self.debt = match station.dialect {
                 Dialect::Mysql => first_of(client, &HISTORY),
                 Dialect::Postgres => first_of(client, &DEAD_TUPLES),
+                Dialect::Engine => engine_status(client, "unpurged_transactions"),
                 Dialect::Sqlite | Dialect::Rocksdb => None,
             };
-            let may_shrink = station.dialect == Dialect::Mysql;
+            let may_shrink = matches!(station.dialect, Dialect::Mysql | Dialect::Engine);
             if !may_shrink || self.debt.is_none_or(|debt| debt < DEBT_LEAST) {
                 break;
             }
@@ -164,6 +166,13 @@ fn rounded(value: f64) -> f64 {
 fn status(client: &mut dyn Client, name: &str) -> Option<f64> {
     let rows = client.query(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).ok()?;
     rows.rows.first()?.get(1)?.as_deref()?.parse().ok()
+}
+
+/// A counter of the reference engine.
+pub(crate) fn engine_status(client: &mut dyn Client, name: &str) -> Option<f64> {
+    let rows = client.query("SHOW STATUS").ok()?.rows;
+    let row = rows.iter().find(|row| row[0].as_deref() == Some(name))?;
+    row[1].as_deref()?.parse().ok()
 }
 
 /// The answer to the first of these questions that the server understands.

@@ -24,7 +24,7 @@ use crate::error::LabError;
 use crate::loads::{self, datasets_of};
 use crate::station::Station;
 
-pub(crate) use course::Meter;
+pub(crate) use course::{Meter, engine_status};
 pub(crate) use settings::{general, settings};
 
 /// Facts that begin so are about a cell that was measured.

@@ -193,6 +193,7 @@ fn plan(client: &mut dyn Client, dialect: Dialect, sql: &str) -> Option<Planned>
             .find_map(|explain| mysql(&client.query(&format!("{explain} {sql}")).ok()?)),
         Dialect::Postgres => postgres(&client.query(&format!("EXPLAIN {sql}")).ok()?),
         Dialect::Rocksdb => None,
+        Dialect::Engine => engine(&client.query(&format!("EXPLAIN {sql}")).ok()?),
         Dialect::Sqlite => sqlite(&client.query(&format!("EXPLAIN QUERY PLAN {sql}")).ok()?),
     }
 }
@@ -244,6 +245,12 @@ fn postgres(rows: &Rows) -> Option<Planned> {
         most = most.max(expected.and_then(|rows| rows.parse().ok()).unwrap_or(0));
     }
     (!nodes.is_empty()).then(|| Planned { shape: nodes.join(" > "), rows: most })
+}
+
+/// A line for each level, as the engine tells it.
+fn engine(rows: &Rows) -> Option<Planned> {
+    let steps: Vec<&str> = rows.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
+    (!steps.is_empty()).then(|| Planned { shape: steps.join(", "), rows: 0 })
 }
 
 fn sqlite(rows: &Rows) -> Option<Planned> {

@@ -33,7 +33,7 @@ pub(crate) fn settings(
     let mut environment = Environment::default();
     environment.set("server.version", client.server_version());
     let settings = match dialect {
-        Dialect::Mysql => client.query("SHOW GLOBAL VARIABLES")?.rows,
+        Dialect::Mysql | Dialect::Engine => client.query("SHOW GLOBAL VARIABLES")?.rows,
         Dialect::Postgres => {
             client.query("SELECT name, setting || coalesce(' ' || unit, '') FROM pg_settings")?.rows
         }
@@ -73,6 +73,10 @@ fn neutral(dialect: Dialect, environment: &mut Environment) {
             let synced = variable("log") == "synced";
             let cache = variable("block_cache").parse::<u64>().ok();
             (commit_of(synced, synced), cache.map(|bytes| bytes >> 20))
+        }
+        Dialect::Engine => {
+            let synced = variable("device") != "none";
+            (commit_of(synced, synced), None)
         }
         Dialect::Sqlite => return,
     };
@@ -119,7 +123,7 @@ fn build(client: &mut dyn Client, dialect: Dialect, environment: &mut Environmen
                 environment.set("build.flags", without_paths(&flags));
             }
         }
-        Dialect::Sqlite | Dialect::Rocksdb => {}
+        Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => {}
     }
 }
 

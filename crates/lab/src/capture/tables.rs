@@ -88,7 +88,7 @@ fn content(dialect: Dialect, table: &TableScript, step: u64) -> Vec<Question> {
             let sha = format!("encode(sha256(convert_to({row}, 'UTF8')), 'hex')");
             vec![(postgres(sha), SUM), (postgres(format!("md5({row})")), MD5)]
         }
-        Dialect::Sqlite => Vec::new(),
+        Dialect::Sqlite | Dialect::Engine => Vec::new(),
         Dialect::Rocksdb => return Vec::new(),
     };
     questions.push((format!("SELECT count(*) FROM {name}"), &["data.rows"]));
@@ -125,7 +125,7 @@ fn kept(dialect: Dialect, table: &str) -> Vec<Question> {
             ),
             (postgres_indexes(table), &["table.indexes"]),
         ],
-        Dialect::Sqlite => Vec::new(),
+        Dialect::Sqlite | Dialect::Engine => Vec::new(),
         // They are those of the whole database, whose tables are parts of one space of keys.
         Dialect::Rocksdb => {
             let property = |name: &str| format!("PROPERTY rocksdb.{name}");

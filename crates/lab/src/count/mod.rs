@@ -89,6 +89,7 @@ pub(crate) fn check(plan: &Plan) -> Result<(), LabError> {
                                mariadb:10.11"
             }
             Target::Rocksdb(_) => "keeps its directory locked for the process that fills it",
+            Target::Engine(_) => "keeps its tables in the memory of the process that fills them",
             Target::Release(_) | Target::Sqlite(_) => continue,
         };
         return refuse(format!("--count: {arm} ({spec}) {why}, or leave --count out"));

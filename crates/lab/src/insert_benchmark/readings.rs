@@ -9,6 +9,7 @@ use dbdyno_load::Connector;
 use dbdyno_model::{Dialect, Readings, readings};
 use dbdyno_wire::Client;
 
+use crate::capture::engine_status;
 use crate::station::Station;
 
 /// History length: MySQL's and MariaDB's table of metrics, and MariaDB's status where that may not
@@ -51,6 +52,7 @@ impl Control {
         match self.dialect {
             Dialect::Mysql => self.first_of(&HISTORY),
             Dialect::Postgres => self.first_of(&DEAD_TUPLES),
+            Dialect::Engine => self.engine_status("unpurged_transactions"),
             Dialect::Sqlite | Dialect::Rocksdb => None,
         }
     }
@@ -61,6 +63,10 @@ impl Control {
             Dialect::Mysql => self.first_of(&MYSQL_SIZE),
             Dialect::Postgres => self.first_of(&POSTGRES_SIZE),
             Dialect::Sqlite => self.first_of(&SQLITE_SIZE),
+            Dialect::Engine => match &station.connector {
+                Connector::Engine(arm) => Some(arm.heap_bytes() as f64),
+                _ => None,
+            },
             Dialect::Rocksdb => None,
         };
         into.set(readings::DATABASE_BYTES, database);
@@ -76,15 +82,22 @@ impl Control {
         if let Connector::Sqlite(file) = &station.connector {
             return file.path.parent().map(PathBuf::from);
         }
+        if let Connector::Engine(arm) = &station.connector {
+            return Some(arm.directory().to_owned());
+        }
         // A server that is observed runs here, and so its directory is here.
         station.probe.as_ref()?;
         let sql = match self.dialect {
             Dialect::Postgres => "SHOW data_directory",
             Dialect::Mysql | Dialect::Sqlite => "SELECT @@datadir",
-            Dialect::Rocksdb => return None,
+            Dialect::Rocksdb | Dialect::Engine => return None,
         };
         let rows = self.client.as_mut()?.query(sql).ok()?;
         rows.single().map(PathBuf::from)
+    }
+
+    fn engine_status(&mut self, name: &str) -> Option<f64> {
+        engine_status(self.client.as_deref_mut()?, name)
     }
 
     /// The first of these questions that the server answers.

@@ -174,7 +174,7 @@ impl Dataset for Bulk {
 
     fn tables(&self, dialect: Dialect) -> Vec<TableScript> {
         let id = match dialect {
-            Dialect::Mysql => "id INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY",
+            Dialect::Mysql | Dialect::Engine => "id INTEGER NOT NULL AUTO_INCREMENT PRIMARY KEY",
             Dialect::Postgres => "id SERIAL PRIMARY KEY",
             Dialect::Sqlite => "id INTEGER PRIMARY KEY",
             Dialect::Rocksdb => unreachable!("it has no statements for RocksDB"),
@@ -215,7 +215,7 @@ fn script(
     columns: Vec<&'static str>,
 ) -> TableScript {
     let (engine, statistics) = match dialect {
-        Dialect::Mysql => (" ENGINE=InnoDB", format!("ANALYZE TABLE {name}")),
+        Dialect::Mysql | Dialect::Engine => (" ENGINE=InnoDB", format!("ANALYZE TABLE {name}")),
         Dialect::Postgres => ("", format!("VACUUM ANALYZE {name}")),
         Dialect::Sqlite => ("", format!("ANALYZE {name}")),
         Dialect::Rocksdb => unreachable!("it has no statements for RocksDB"),

@@ -188,7 +188,7 @@ impl Dataset for KeyValues {
         let name = self.name;
         let columns = format!("k BIGINT NOT NULL PRIMARY KEY, v VARCHAR({}) NOT NULL", self.width);
         let (create, finish) = match dialect {
-            Dialect::Mysql => (
+            Dialect::Mysql | Dialect::Engine => (
                 format!("CREATE TABLE {name} ({columns}) ENGINE=InnoDB"),
                 format!("ANALYZE TABLE {name}"),
             ),

@@ -325,7 +325,7 @@ impl Dataset for Own {
         let script = |table: &SizedTable| {
             let OwnTable { name, create, after, columns, .. } = &table.described;
             let statistics = match dialect {
-                Dialect::Mysql => format!("ANALYZE TABLE {name}"),
+                Dialect::Mysql | Dialect::Engine => format!("ANALYZE TABLE {name}"),
                 Dialect::Postgres => format!("VACUUM ANALYZE {name}"),
                 Dialect::Sqlite => format!("ANALYZE {name}"),
                 Dialect::Rocksdb => String::new(),

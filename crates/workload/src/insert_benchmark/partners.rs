@@ -128,7 +128,7 @@ impl Crew {
 
     fn asking(&self, questions: &[Question], values: Vec<i64>) -> Asking {
         let table = sql::table(self.rows.client);
-        let as_text = self.dialect == Dialect::Mysql;
+        let as_text = matches!(self.dialect, Dialect::Mysql | Dialect::Engine);
         let pieces = |question: &Question| sql::pieces(*question, self.dialect, &table);
         Asking {
             rows: self.rows,

@@ -44,7 +44,9 @@ pub fn table(client: u32) -> String {
 pub fn create(dialect: Dialect, client: u32) -> String {
     let table = table(client);
     let (id, time, end) = match dialect {
-        Dialect::Mysql => ("BIGINT NOT NULL AUTO_INCREMENT", "DATETIME", ") ENGINE=InnoDB"),
+        Dialect::Mysql | Dialect::Engine => {
+            ("BIGINT NOT NULL AUTO_INCREMENT", "DATETIME", ") ENGINE=InnoDB")
+        }
         Dialect::Postgres => ("BIGSERIAL", "TIMESTAMP WITHOUT TIME ZONE", ")"),
         Dialect::Sqlite => ("INTEGER", "DATETIME", ")"),
         Dialect::Rocksdb => unreachable!("it has no statements for RocksDB"),
@@ -62,7 +64,7 @@ pub fn finish(dialect: Dialect, client: u32) -> Vec<String> {
         Dialect::Postgres => {
             vec![format!("ALTER SEQUENCE {}_transactionid_seq CACHE 1000", table(client))]
         }
-        Dialect::Mysql | Dialect::Sqlite | Dialect::Rocksdb => Vec::new(),
+        Dialect::Mysql | Dialect::Engine | Dialect::Sqlite | Dialect::Rocksdb => Vec::new(),
     }
 }
 
@@ -70,7 +72,7 @@ pub fn finish(dialect: Dialect, client: u32) -> Vec<String> {
 pub fn indexes(dialect: Dialect, client: u32) -> Vec<String> {
     let table = table(client);
     match dialect {
-        Dialect::Mysql => {
+        Dialect::Mysql | Dialect::Engine => {
             let add = |(name, columns)| format!("ADD INDEX {table}_{name} ({columns})");
             vec![format!("ALTER TABLE {table} {}", INDEXES.map(add).join(", "))]
         }
@@ -104,7 +106,7 @@ pub fn write_delete(sql: &mut String, dialect: Dialect, table: &str, from: i64, 
     sql.clear();
     let tail = format_args!("transactionid >= {from} ORDER BY transactionid ASC LIMIT {count}");
     let written = match dialect {
-        Dialect::Mysql => write!(sql, "DELETE FROM {table} WHERE {tail}"),
+        Dialect::Mysql | Dialect::Engine => write!(sql, "DELETE FROM {table} WHERE {tail}"),
         Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => write!(
             sql,
             "DELETE FROM {table} WHERE transactionid IN (SELECT transactionid FROM {table} WHERE \
@@ -120,7 +122,7 @@ pub fn statements(dialect: Dialect, client: u32) -> Vec<Statement> {
     let table = table(client);
     let mark = |number: usize| match dialect {
         Dialect::Postgres => format!("${number}"),
-        Dialect::Mysql | Dialect::Sqlite | Dialect::Rocksdb => "?".to_owned(),
+        Dialect::Mysql | Dialect::Engine | Dialect::Sqlite | Dialect::Rocksdb => "?".to_owned(),
     };
     let marks: Vec<String> = (1..=IDS_PER_QUERY).map(mark).collect();
     let mut statements = vec![
@@ -151,7 +153,7 @@ pub fn pieces(question: Question, dialect: Dialect, table: &str) -> [String; 2] 
         }
     };
     let force = match dialect {
-        Dialect::Mysql => format!(" FORCE INDEX ({table}_{index})"),
+        Dialect::Mysql | Dialect::Engine => format!(" FORCE INDEX ({table}_{index})"),
         Dialect::Postgres | Dialect::Sqlite | Dialect::Rocksdb => String::new(),
     };
     let first = columns.split(',').next().unwrap_or_default();

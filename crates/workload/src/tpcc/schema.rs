@@ -76,7 +76,7 @@ impl Table {
         let name = shape.name;
         let (time, end) = match dialect {
             // MySQL's TIMESTAMP would change by itself on update where old defaults rule.
-            Dialect::Mysql => ("DATETIME", " ENGINE=InnoDB"),
+            Dialect::Mysql | Dialect::Engine => ("DATETIME", " ENGINE=InnoDB"),
             Dialect::Postgres | Dialect::Sqlite => ("TIMESTAMP", ""),
             Dialect::Rocksdb => unreachable!("it has no statements for RocksDB"),
         };
@@ -87,7 +87,7 @@ impl Table {
         }
         let create = format!("CREATE TABLE {name} ({}){end}", parts.join(", "));
         let statistics = match dialect {
-            Dialect::Mysql => format!("ANALYZE TABLE {name}"),
+            Dialect::Mysql | Dialect::Engine => format!("ANALYZE TABLE {name}"),
             Dialect::Postgres => format!("VACUUM ANALYZE {name}"),
             Dialect::Sqlite => format!("ANALYZE {name}"),
             Dialect::Rocksdb => unreachable!("it has no statements for RocksDB"),

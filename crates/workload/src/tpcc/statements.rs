@@ -65,7 +65,7 @@ fn spell(ask: Ask, template: &str, dialect: Dialect) -> String {
         // PostgreSQL would wait for another delivery and then find nothing at all, not the next
         // order: the row that LIMIT chose is gone. There the DELETE tells who was first.
         (Dialect::Sqlite | Dialect::Rocksdb, _) | (Dialect::Postgres, Ask::Oldest) => "",
-        (Dialect::Mysql | Dialect::Postgres, _) => " FOR UPDATE",
+        (Dialect::Mysql | Dialect::Engine | Dialect::Postgres, _) => " FOR UPDATE",
     };
     // A transaction that reads first and writes later would be refused by SQLite when another one
     // wrote in between.

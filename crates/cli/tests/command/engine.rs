@@ -1,0 +1,62 @@
+//! The reference engine as an arm, measured for real.
+
+use serde_json::Value;
+
+use crate::common::{Home, SHORT, turn};
+
+#[test]
+fn two_designs_are_compared_and_what_differs_is_varied() {
+    let _turn = turn();
+    let home = Home::new();
+    let base = "engine:?device=none";
+    let test = "engine:?view=csn&device=none&slow=60%";
+    let load = ["--rounds", "3", "--pin", "none", "--format", "json"];
+    let load = [&load[..], &["--load", "point-query,settle,update-index"]].concat();
+    let run = home.dbdyno([&["compare", base, test][..], &SHORT, &load].concat());
+    assert!([0, 1, 3].contains(&run.code), "{run:?}");
+    let run: Value = serde_json::from_str(&run.out).unwrap();
+    let cells = run["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 2, "{cells:?}");
+    for cell in cells {
+        for arm in ["base", "test"] {
+            assert!(cell[arm]["qps"].as_f64().unwrap() > 0.0, "{cell}");
+            assert!(cell[arm]["server_cpu_us_per_op"].as_f64().unwrap() > 0.0, "{cell}");
+        }
+    }
+    let unequal = run["audit"]["unequal"].as_array().unwrap();
+    let varied: Vec<&Value> = unequal.iter().filter(|one| one["weight"] == "varied").collect();
+    assert!(varied.iter().any(|one| one["name"] == "variable.view"), "{unequal:?}");
+    let codes: Vec<&str> =
+        run["warnings"].as_array().unwrap().iter().filter_map(|one| one["code"].as_str()).collect();
+    assert!(codes.contains(&"settled") && !codes.contains(&"several-mechanisms"), "{codes:?}");
+}
+
+#[test]
+fn a_comparison_of_several_mechanisms_says_so() {
+    let _turn = turn();
+    let home = Home::new();
+    let args = ["compare", "engine:?device=none", "engine:?device=none&view=csn&wake=futex"];
+    let load = ["--rounds", "3", "--pin", "none", "--format", "json"];
+    let load = [&load[..], &["--load", "tpcc?items=200&customers=30"]].concat();
+    let run = home.dbdyno([&args[..], &SHORT, &load].concat());
+    assert!([0, 1, 3].contains(&run.code), "{run:?}");
+    let run: Value = serde_json::from_str(&run.out).unwrap();
+    let warnings = run["warnings"].as_array().unwrap();
+    let told = warnings.iter().find(|one| one["code"] == "several-mechanisms").unwrap();
+    assert!(told["text"].as_str().unwrap().contains("view: vector, csn"), "{told}");
+}
+
+#[test]
+fn what_is_no_design_is_refused_with_what_is_one() {
+    let home = Home::new();
+    for (target, said) in [
+        ("engine:?view=vectro", "vector, hybrid, cached, csn"),
+        ("engine:?views=csn", "a design has view, view_close"),
+        ("engine:1", "fields of a design"),
+        ("engin:", "did you mean \"engine\""),
+    ] {
+        let done = home.dbdyno(["compare", "engine:", target, "--load", "point-query"]);
+        assert_eq!(done.code, 2, "{done:?}");
+        assert!(done.err.contains(said), "{target}: {done:?}");
+    }
+}

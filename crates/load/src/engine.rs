@@ -1,0 +1,260 @@
+//! The reference engine as an arm: a server without a wire, in the client's own threads.
+//!
+//! ```text
+//!   EngineArm ── one engine in a directory, shared
+//!      ├── client ── Connection: SQL of MySQL's, planned once ── session
+//!      └── client ── …
+//! ```
+//!
+//! Threads of its own purge old versions and write checkpoints; like RocksDB's they are not part of
+//! a client's cost, see `lab::cost`.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use dbdyno_engine::disk::RealDisk;
+use dbdyno_engine::engine::{Engine, Options};
+use dbdyno_model::Design;
+use dbdyno_model::design::DeadlockPrint;
+use dbdyno_sql::{Connection, Done, Operand, Params, Sink, SqlError};
+use dbdyno_wire::{
+    Args, BulkTarget, Client, Outcome, Param, RowBuffer, Rows, ServerError, StatementId, WireError,
+};
+
+/// What the mechanisms of an engine have done.
+pub use dbdyno_engine::meter::Counts as EngineCounts;
+
+/// An engine that is open.
+#[derive(Clone)]
+pub struct EngineArm {
+    engine: Arc<Engine>,
+    directory: PathBuf,
+}
+
+/// The file into which deadlocks are written where the design wants that.
+const WITNESS: &str = "deadlocks.txt";
+
+impl EngineArm {
+    /// Opens the engine in a directory, which is empty or that of an engine of any design.
+    ///
+    /// # Errors
+    /// The disk's refusal, or what is there is not what an engine left.
+    pub fn open(directory: &Path, design: &Design) -> Result<EngineArm, WireError> {
+        let disk = RealDisk::open(directory).map_err(|error| unopened(&error))?;
+        let witness: Box<dyn io::Write + Send> = match design.deadlock_print {
+            DeadlockPrint::Off => Box::new(io::sink()),
+            DeadlockPrint::Quiet | DeadlockPrint::Noisy => {
+                let mut file = OpenOptions::new();
+                let file = file.create(true).append(true).open(directory.join(WITNESS));
+                Box::new(file.map_err(|error| unopened(&error))?)
+            }
+        };
+        let options = Options { witness, ..Options::default() };
+        let engine = Engine::open(Arc::new(disk), design, options);
+        let engine = engine.map_err(|error| refused(SqlError::Engine(error)))?;
+        Ok(EngineArm { engine: Arc::new(engine), directory: directory.to_owned() })
+    }
+
+    /// How the names of its own threads begin.
+    pub const THREADS: &str = "engine:";
+
+    /// Where its log and its checkpoints are.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    /// What its mechanisms did since it was opened.
+    pub fn counts(&self) -> EngineCounts {
+        self.engine.counts()
+    }
+
+    /// Bytes that rows, versions and indexes take in memory; all of them are looked at.
+    pub fn heap_bytes(&self) -> usize {
+        self.engine.heap_bytes()
+    }
+
+    /// Its design.
+    pub fn design(&self) -> &Design {
+        self.engine.design()
+    }
+
+    pub(crate) fn client(&self) -> Box<dyn Client> {
+        let connection = Connection::new(self.engine.clone(), now_us);
+        Box::new(EngineClient { connection })
+    }
+}
+
+impl std::fmt::Debug for EngineArm {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EngineArm").field("design", self.design()).finish()
+    }
+}
+
+/// Microseconds since 1970, for CURRENT_TIMESTAMP.
+#[expect(clippy::disallowed_methods, reason = "a row may carry the time of day")]
+fn now_us() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_micros() as i64)
+}
+
+/// A connection.
+struct EngineClient {
+    connection: Connection,
+}
+
+impl Client for EngineClient {
+    fn prepare(&mut self, sql: &str) -> Result<StatementId, WireError> {
+        let number = self.connection.prepare(sql).map_err(refused)?;
+        Ok(StatementId(number as u32))
+    }
+
+    fn execute(&mut self, statement: StatementId, args: &dyn Args) -> Result<Outcome, WireError> {
+        self.execute_into(statement, args, &mut Counted)
+    }
+
+    fn fetch(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+        into: &mut RowBuffer,
+    ) -> Result<Outcome, WireError> {
+        into.begin(0);
+        self.execute_into(statement, args, &mut Kept(into))
+    }
+
+    fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
+        self.connection.run(sql, &mut Counted).map(outcome).map_err(refused)
+    }
+
+    fn query(&mut self, sql: &str) -> Result<Rows, WireError> {
+        let mut shown = Shown::default();
+        self.connection.run(sql, &mut shown).map_err(refused)?;
+        Ok(shown.rows)
+    }
+
+    /// One transaction.
+    fn bulk(
+        &mut self,
+        target: &BulkTarget<'_>,
+        more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<u64, WireError> {
+        self.connection.bulk(target.table, target.columns, more).map_err(refused)
+    }
+
+    fn server_version(&self) -> &str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    fn connection_id(&self) -> u64 {
+        0
+    }
+
+    fn close(self: Box<Self>) {}
+}
+
+impl EngineClient {
+    fn execute_into(
+        &mut self,
+        statement: StatementId,
+        args: &dyn Args,
+        sink: &mut dyn Sink,
+    ) -> Result<Outcome, WireError> {
+        let done = self.connection.execute(statement.0 as usize, &Given(args), sink);
+        done.map(outcome).map_err(refused)
+    }
+}
+
+/// Parameters as the engine takes them.
+struct Given<'a>(&'a dyn Args);
+
+impl Params for Given<'_> {
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn get(&self, index: usize) -> Operand<'_> {
+        match self.0.get(index) {
+            Param::Null => Operand::Null,
+            Param::Int(number) => Operand::Int(number),
+            Param::Text(text) => Operand::text(text),
+        }
+    }
+}
+
+/// Rows are looked at and counted.
+struct Counted;
+
+impl Sink for Counted {
+    fn begin(&mut self, _columns: &[String]) {}
+
+    fn value(&mut self, value: &Operand<'_>) {
+        std::hint::black_box(value);
+    }
+
+    fn end_row(&mut self) {}
+}
+
+/// Rows are kept for a dialogue.
+struct Kept<'a>(&'a mut RowBuffer);
+
+impl Sink for Kept<'_> {
+    fn begin(&mut self, columns: &[String]) {
+        self.0.begin(columns.len());
+    }
+
+    fn value(&mut self, value: &Operand<'_>) {
+        match value {
+            Operand::Null => self.0.push_null(),
+            Operand::Text(text) => self.0.push_text(text),
+            shown => self.0.push_shown(shown),
+        }
+    }
+
+    fn end_row(&mut self) {}
+}
+
+/// Rows are kept as text.
+#[derive(Default)]
+struct Shown {
+    rows: Rows,
+    row: Vec<Option<String>>,
+}
+
+impl Sink for Shown {
+    fn begin(&mut self, columns: &[String]) {
+        self.rows.columns = columns.to_vec();
+    }
+
+    fn value(&mut self, value: &Operand<'_>) {
+        let is_null = matches!(value, Operand::Null);
+        self.row.push((!is_null).then(|| value.to_string()));
+    }
+
+    fn end_row(&mut self) {
+        self.rows.rows.push(std::mem::take(&mut self.row));
+    }
+}
+
+fn outcome(done: Done) -> Outcome {
+    Outcome { rows: done.rows, affected: done.affected }
+}
+
+/// The engine's errors in the terms of a server: MySQL's.
+fn refused(error: SqlError) -> WireError {
+    WireError::Server(ServerError {
+        code: error.code(),
+        sqlstate: error.sqlstate().to_owned(),
+        message: error.to_string(),
+    })
+}
+
+fn unopened(error: &io::Error) -> WireError {
+    WireError::Server(ServerError {
+        code: 0,
+        sqlstate: "HY000".to_owned(),
+        message: format!("the engine's directory: {error}"),
+    })
+}
