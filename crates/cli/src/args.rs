@@ -46,7 +46,7 @@ pub enum Command {
     Diff(crate::diff::Diff),
     /// Go on with a run that was interrupted or killed
     Resume(Resume),
-    /// Compare two settings of the embedded SQLite: one minute, nothing to install
+    /// Compare two designs of the embedded engine: one minute, nothing to install
     Demo(Demo),
     /// Check whether this host is fit to measure on: what to change, what it costs to ignore it
     Doctor(Doctor),

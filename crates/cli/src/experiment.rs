@@ -247,4 +247,28 @@ why = "reads do not sync"
         let error = read_with(&["--quik"]).unwrap_err().to_string();
         assert!(error.starts_with("a.toml: ") && error.contains("--quik"), "{error}");
     }
+
+    /// Each file of the repository can be carried out, and varies one thing.
+    #[test]
+    fn the_experiments_of_the_repository_are_experiments() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/essays");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut count = 0;
+        for file in files.filter(|file| !file.ends_with("hot.toml")) {
+            let told = file.display();
+            let experiment = read(&file).unwrap_or_else(|error| panic!("{error}"));
+            let compare = command_line(&file, &experiment, &[]).unwrap();
+            let arm = |text: &str| text.parse::<dbdyno_model::ArmSpec>().unwrap();
+            let arms = PerArm { base: arm(&compare.base), test: arm(&compare.test) };
+            let design = |arm: &dbdyno_model::ArmSpec| match &arm.target {
+                dbdyno_model::Target::Engine(design) => *design,
+                other => panic!("{told}: {other:?}"),
+            };
+            let varied = design(&arms.base).differences(&design(&arms.test));
+            assert_eq!(varied.len(), 1, "{told}: {varied:?}");
+            crate::plan::from_flags(&compare, arms).unwrap_or_else(|e| panic!("{told}: {e}"));
+            count += 1;
+        }
+        assert!(count >= 15, "{count}");
+    }
 }

@@ -12,6 +12,8 @@
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::thread;
+use std::time::Duration;
 
 use dbdyno_engine::row::Row;
 use dbdyno_engine::value::{Datum, Kind};
@@ -350,6 +352,10 @@ fn call<'a>(function: Function, of: &'a [Expr], frame: &Frame<'a>) -> Result<Ope
             value if value.number()?.0 < 0 => operand::negative(&value),
             value => Ok(value),
         },
+        Function::Sleep => {
+            thread::sleep(seconds(&of[0].value(frame)?)?);
+            Ok(Operand::Int(0))
+        }
         Function::Length | Function::Lower | Function::Upper => {
             let Some(mut text) = characters(of[0].value(frame)?) else {
                 return Ok(Operand::Null);
@@ -369,6 +375,19 @@ fn call<'a>(function: Function, of: &'a [Expr], frame: &Frame<'a>) -> Result<Ope
     }
 }
 
+/// What SLEEP takes: seconds, not below zero, up to an hour.
+fn seconds(value: &Operand<'_>) -> Result<Duration> {
+    const MOST: f64 = 3_600.0;
+    let wrong = || SqlError::Value(format!("a time to sleep that is not 0 to {MOST} seconds"));
+    if value.is_null() {
+        return Err(wrong());
+    }
+    let (units, scale) = value.number()?;
+    let seconds = units as f64 / 10_f64.powi(i32::from(scale));
+    let seconds = Some(seconds).filter(|seconds| (0.0..=MOST).contains(seconds));
+    seconds.map(Duration::from_secs_f64).ok_or_else(wrong)
+}
+
 /// No parameters.
 impl Params for [Operand<'_>; 0] {
     fn count(&self) -> usize {
@@ -382,6 +401,16 @@ impl Params for [Operand<'_>; 0] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_to_sleep_is_a_time() {
+        let asked = |units, scale| seconds(&Operand::Decimal(units, scale));
+        assert_eq!(asked(1, 3).unwrap(), Duration::from_millis(1));
+        assert_eq!(asked(0, 0).unwrap(), Duration::ZERO);
+        for wrong in [asked(-1, 3), asked(3_601, 0), seconds(&Operand::Null)] {
+            assert!(matches!(wrong, Err(SqlError::Value(_))), "{wrong:?}");
+        }
+    }
 
     #[test]
     fn forms_match_as_sql_has_them() {

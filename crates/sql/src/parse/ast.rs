@@ -214,6 +214,7 @@ pub(crate) enum Function {
     Concat,
     Length,
     Lower,
+    Sleep,
     Upper,
 }
 

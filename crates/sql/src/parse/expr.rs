@@ -232,6 +232,7 @@ impl Parser<'_> {
             "concat" => (Function::Concat, None),
             "length" => (Function::Length, Some(1)),
             "lower" => (Function::Lower, Some(1)),
+            "sleep" => (Function::Sleep, Some(1)),
             "upper" => (Function::Upper, Some(1)),
             _ => return Err(SqlError::Unknown(format!("the function {name}"))),
         };
