@@ -11,15 +11,15 @@ const SCALE: Scale = Scale { rows: 600, warehouses: 2, items: 120, customers: 40
 
 /// With `DBDYNO_REQUIRE_SERVERS=1` a machine without RocksDB fails, else it has nothing to test.
 fn sides(directory: &tempfile::TempDir) -> Option<[Box<dyn Side>; 2]> {
-    match Library::of_system() {
-        Ok(_) => {}
+    let library = match Library::of_system() {
+        Ok(library) => library,
         Err(error) if std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_some() => panic!("{error}"),
         Err(_) => return None,
-    }
+    };
     let [one, other] = ["engine", "rocks"].map(|name| directory.path().join(name));
     let written = Durability::Written;
     let engine = EngineSide::open(&one, &Design::default(), written, &SCALE);
-    let rocks = RocksSide::open(&other, OPTIONS, written, &SCALE);
+    let rocks = RocksSide::open(library, &other, OPTIONS, written, &SCALE);
     let engine = engine.unwrap_or_else(|error| panic!("{error}"));
     let rocks = rocks.unwrap_or_else(|error| panic!("{error}"));
     Some([Box::new(engine), Box::new(rocks)])

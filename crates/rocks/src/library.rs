@@ -23,6 +23,7 @@ pub struct Library {
     pub(crate) transactions: Result<TransactionApi, String>,
     version: String,
     path: PathBuf,
+    has_test_points: bool,
 }
 
 /// Why there is no RocksDB here; a sentence that ends with what to try.
@@ -56,6 +57,23 @@ impl Library {
     pub fn of_system() -> Result<&'static Library, NoLibrary> {
         static LIBRARY: OnceLock<Result<Library, NoLibrary>> = OnceLock::new();
         LIBRARY.get_or_init(Library::load).as_ref().map_err(NoLibrary::clone)
+    }
+
+    /// Another one, by its file, beside or instead of the machine's; it stays loaded. Debian's and
+    /// Ubuntu's are built with assertions and test points on, which a measurement may not want.
+    ///
+    /// # Errors
+    /// It cannot be loaded, or it lacks a function.
+    pub fn at(file: &Path) -> Result<&'static Library, NoLibrary> {
+        let refused =
+            |reason| NoLibrary(format!("RocksDB's library could not be loaded: {reason}"));
+        Ok(Box::leak(Box::new(open(file).map_err(refused)?)))
+    }
+
+    /// Whether it was built with test points on, as only builds for debugging are: its assertions
+    /// and locks of test points cost time in every call.
+    pub fn is_for_debugging(&self) -> bool {
+        self.has_test_points
     }
 
     /// Its release, such as `7.8.3`, as its file is named; `unknown` where that says nothing.
@@ -122,6 +140,10 @@ unsafe extern "C" {
 /// `RTLD_NOW`; without `RTLD_GLOBAL` nothing else is resolved from it.
 const NOW: c_int = 2;
 
+/// `rocksdb::SyncPoint::GetInstance()`, which is compiled where `NDEBUG` is not defined
+/// (`test_util/sync_point.h`).
+const TEST_POINTS: &CStr = c"_ZN7rocksdb9SyncPoint11GetInstanceEv";
+
 fn open(name: &Path) -> Result<Library, String> {
     let text = CString::new(name.as_os_str().as_encoded_bytes()).map_err(|e| e.to_string())?;
     // SAFETY: the name ends with a zero. The initialisers of the library run here; it is RocksDB
@@ -143,12 +165,15 @@ fn open(name: &Path) -> Result<Library, String> {
     let (api, transactions) = unsafe { (Api::find(&mut find), TransactionApi::find(&mut find)) };
     let missing = |name| format!("{} has no {name}", text.to_string_lossy());
     let (api, transactions) = (api.map_err(missing)?, transactions.map_err(missing));
+    // SAFETY: as in `find`; the name ends with a zero.
+    let test_points = unsafe { dlsym(library, TEST_POINTS.as_ptr()) };
     let path = file_of(first).unwrap_or_else(|| name.to_owned());
     let path = path.canonicalize().unwrap_or(path);
     let numbers = release_of(&path).unwrap_or_default();
     let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
     let version = if numbers.is_empty() { "unknown".to_owned() } else { numbers.join(".") };
-    Ok(Library { api, transactions, version, path })
+    let has_test_points = !test_points.is_null();
+    Ok(Library { api, transactions, version, path, has_test_points })
 }
 
 /// What the last call of the loader has to complain of.
@@ -195,5 +220,7 @@ mod tests {
         let error = |name: &str| open(Path::new(name)).map(|_| ()).unwrap_err();
         assert!(error("libno-such-thing.so.1").contains("libno-such-thing"));
         assert!(error("libc.so.6").contains("libc.so.6 has no rocksdb_options_create"));
+        let Err(NoLibrary(said)) = Library::at(Path::new("/no/such.so")) else { unreachable!() };
+        assert!(said.contains("/no/such.so"), "{said}");
     }
 }

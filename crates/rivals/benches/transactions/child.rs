@@ -15,6 +15,7 @@ use std::time::Instant;
 use dbdyno_model::Design;
 use dbdyno_rivals::work::{NewOrder, Payment, Questions, ReadWrite, Scale};
 use dbdyno_rivals::{Answers, Client, Contents, EngineSide, Failure, RocksSide, Side};
+use dbdyno_rocks::Library;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::{Load, Wanted, durability};
@@ -61,7 +62,12 @@ fn open(wanted: &Wanted, scale: &Scale) -> Box<dyn Side> {
             Box::new(side.unwrap_or_else(|error| panic!("{error}")))
         }
         "rocks" => {
-            let side = RocksSide::open(directory, wanted.rocks(), durability, scale);
+            let library = match wanted.text("library", "") {
+                "" => Library::of_system(),
+                file => Library::at(Path::new(file)),
+            };
+            let library = library.unwrap_or_else(|error| panic!("{error}"));
+            let side = RocksSide::open(library, directory, wanted.rocks(), durability, scale);
             Box::new(side.unwrap_or_else(|error| panic!("{error}")))
         }
         _ => Box::new(Nothing),

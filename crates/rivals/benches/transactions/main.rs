@@ -5,6 +5,7 @@
 //!
 //!   load=point-query,read-write,tpcc   log=written,synced   clients=1,8,64   pairs=8   seconds=1
 //!   rows=100000   warehouses=8   items=10000   customers=300   seed=1   engine=view=csn&log=linked
+//!   library=FILE, another RocksDB than that of the system
 //!   rocks=OPTIONS, in the form of GetOptionsFromString, instead of those that are printed
 //! ```
 //!
