@@ -33,6 +33,8 @@ macro_rules! counters {
 }
 
 counters! {
+    /// Statements, whatever became of them.
+    Statements = "statements",
     /// Transactions that wrote and are durable.
     Commits = "commits",
     /// Transactions that were rolled back, for whatever reason.

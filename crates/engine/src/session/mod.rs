@@ -249,6 +249,7 @@ impl Session {
             trx.isolation = self.isolation;
         }
         let mark = trx.mark();
+        self.shared.meter.count(Counter::Statements);
         let owner = if trx.locked { Owner::OfLocks } else { Owner::OfNothing };
         let pass = self.shared.gate.enter(owner);
         let done = run(&mut Statement::new(&self.shared, &mut self.work, &pass));
