@@ -120,6 +120,7 @@ functions! {
     rocksdb_transactiondb_options_destroy: fn(*mut TransactionDbOptions);
     rocksdb_transactiondb_options_set_transaction_lock_timeout:
         fn(*mut TransactionDbOptions, i64);
+    rocksdb_transactiondb_options_set_num_stripes: fn(*mut TransactionDbOptions, usize);
     rocksdb_transactiondb_open:
         fn(*const Options, *const TransactionDbOptions, Text, Error) -> *mut TransactionDb;
     rocksdb_transactiondb_close: fn(*mut TransactionDb);

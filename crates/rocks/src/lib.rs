@@ -1,7 +1,7 @@
 //! RocksDB as a library of the system: the few functions that an arm needs, made safe.
 //!
 //! ```text
-//!   Library ── dlopen("librocksdb.so…") ── 62 functions of rocksdb/c.h, by name
+//!   Library ── dlopen("librocksdb.so…") ── 63 functions of rocksdb/c.h, by name
 //!      │
 //!   Database ── open(directory, options as text) ── put · put_all · get · walk · flush · property
 //!      │                                                                 │

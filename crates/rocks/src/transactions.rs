@@ -46,6 +46,10 @@ unsafe impl Send for TransactionDatabase {}
 // SAFETY: RocksDB synchronises calls of several threads on one database by itself.
 unsafe impl Sync for TransactionDatabase {}
 
+/// Parts of the table of locks, each with a latch and a condition of its own, on which all who wait
+/// in it are woken; RocksDB's default is 16.
+const LOCK_STRIPES: usize = 1_024;
+
 /// Transactions of one client, one after the other. What is open when it is dropped is rolled back.
 pub struct Transaction<'d> {
     database: &'d TransactionDatabase,
@@ -89,6 +93,7 @@ impl TransactionDatabase {
         let (db, transactions) = unsafe {
             let own = (api.rocksdb_transactiondb_options_create)();
             (api.rocksdb_transactiondb_options_set_transaction_lock_timeout)(own, wait_ms);
+            (api.rocksdb_transactiondb_options_set_num_stripes)(own, LOCK_STRIPES);
             let opened = checked(library, |error| {
                 (api.rocksdb_transactiondb_open)(options.made, own, name.as_ptr(), error)
             });
