@@ -9,8 +9,12 @@
 //! Then whatever lies behind its version of a row is taken away, with the entries that only those
 //! had in secondary indexes; and the row itself, if that version says that it was deleted. Its gap
 //! joins the next one, with the locks on it.
+//!
+//! Of those who wrote the same row only the last matters: what is behind its version is all that is
+//! behind those of the others. A row that everybody writes is looked at once for many of them, and
+//! not once for each, past all that is newer.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use crate::engine::Shared;
@@ -22,6 +26,9 @@ use crate::meter::Counter;
 use crate::sync::{Mutex, MutexGuard};
 use crate::table::{Secondary, Table};
 use crate::version::Version;
+
+/// Transactions that are purged together.
+const BATCH: usize = 1_024;
 
 /// What is to be purged, in the order of commits.
 #[derive(Default)]
@@ -55,10 +62,11 @@ impl Purge {
         self.working.lock().expect("no panic before")
     }
 
-    /// The next transaction that everybody sees.
-    fn next(&self, settled: Csn) -> Option<Ended> {
+    /// The next transactions that everybody sees, in the order of their ends.
+    fn next(&self, settled: Csn) -> Vec<Ended> {
         let mut queue = self.queue.lock().expect("no panic before");
-        queue.front().is_some_and(|ended| ended.csn <= settled).then(|| queue.pop_front())?
+        let many = queue.iter().take(BATCH).take_while(|ended| ended.csn <= settled).count();
+        queue.drain(..many).collect()
     }
 }
 
@@ -69,9 +77,16 @@ impl Shared {
         self.move_horizon();
         let settled = self.trx.settled();
         let mut purged = 0;
-        while let Some(ended) = self.purge.next(settled) {
-            for (table, key, writer) in &ended.wrote {
-                purged += purge_row(&self.locks, table, key.bytes(), *writer);
+        loop {
+            let batch = self.purge.next(settled);
+            if batch.is_empty() {
+                break;
+            }
+            let mut looked_at = HashSet::new();
+            for (table, key, writer) in batch.iter().rev().flat_map(|ended| &ended.wrote) {
+                if looked_at.insert((table.clustered_id, key.bytes())) {
+                    purged += purge_row(&self.locks, table, key.bytes(), *writer);
+                }
             }
         }
         self.meter.add(Counter::VersionsPurged, purged);

@@ -127,6 +127,35 @@ fn quarrel(options: &'static str) {
     });
 }
 
+/// Sessions that go on with a new transaction when the last is done, all in one order of rows:
+/// nobody ever waits for himself, however late a searcher looks at what was so a moment ago.
+#[test]
+fn nobody_gives_way_where_all_lock_in_one_order() {
+    in_many_orders(|| {
+        let world = World::new(&design("lock_shards=4"));
+        let stories: [&'static [&'static [usize]]; 4] =
+            [&[&[0, 1], &[0, 1]], &[&[0, 1]], &[&[0, 1]], &[&[1], &[1]]];
+        let threads = stories.map(|story| {
+            let world = Arc::clone(&world);
+            thread::spawn(move || {
+                let trx = world.locks.begin();
+                for rows in story {
+                    for &row in *rows {
+                        let place = Place::Key(KEYS[row]);
+                        let locked =
+                            world.locks.lock(&trx, INDEX, place, Kind::Record, Mode::Exclusive);
+                        assert!(locked.is_ok(), "{locked:?}");
+                    }
+                    world.locks.release_all(&trx);
+                }
+            })
+        });
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
 #[test]
 fn all_come_through_one_latch() {
     quarrel("lock_shards=1");

@@ -9,9 +9,11 @@
 //! waits to another that waits appears only when somebody begins to wait, or when a gap is
 //! inherited; so it is enough that these look. Queues are looked at one after another, not all at
 //! one time, and so what looks like a cycle may be none. But whoever waits gives nothing back: if
-//! each on the cycle is still in the wait in which it was met, all its edges were there at the same
-//! time. Searches follow one another, so that a deadlock is found, counted and printed once. Whom
-//! nobody blocks that waits itself need not search.
+//! each on the cycle is still in the wait in which it was met as a blocker, all its edges were
+//! there at the same time. A session that has gone on to its next transaction since then may wait
+//! again, for those it kept waiting before; it is another wait, and the old edge is gone. Searches
+//! follow one another, so that a deadlock is found, counted and printed once. Whom nobody blocks
+//! that waits itself need not search.
 //!
 //! The victim is the one that loses least: the fewest rows written and places locked. InnoDB's rule
 //! is the same with its own counts (`trx_weight_ge`). Of equals the one that began last gives way.
@@ -23,12 +25,14 @@ use std::collections::hash_map::Entry;
 use dbdyno_model::design::DeadlockPrint;
 
 use super::LockSys;
+use super::queue::{Blocker, Waiter};
 use super::trx::{LockTrx, State};
 use super::witness;
 use crate::meter::Counter;
 use crate::sync::Arc;
 
 /// Somebody on a cycle, in the wait in which it was met.
+#[derive(Clone)]
 pub(super) struct Member {
     pub(super) trx: Arc<LockTrx>,
     round: u64,
@@ -80,31 +84,42 @@ impl LockSys {
 
     /// A cycle through one that waits: it, whom it waits for, and so on.
     fn find_cycle(&self, root: &Arc<LockTrx>) -> Option<Vec<Member>> {
+        let root = Member::that_waits(root)?;
         // For each that was reached, who waits for it.
         let mut waits_for: HashMap<u64, Member> = HashMap::new();
-        let mut next = vec![Arc::clone(root)];
-        while let Some(trx) = next.pop() {
-            let State::Waiting(at) = trx.wait().state else {
-                continue;
-            };
-            let mut shard = self.latch(at.shard);
-            let queue = shard.queue(at.slot);
-            let Some(place) = queue.place_of(&trx) else {
-                continue;
-            };
-            for (waiter, blocker) in queue.blockers(place) {
-                let member = || Member { trx: Arc::clone(&waiter.trx), round: waiter.round };
-                let blocker = blocker.trx();
-                if blocker.is(root) {
-                    return Some(path(root, member(), waits_for));
+        let mut next = vec![root.clone()];
+        while let Some(member) = next.pop() {
+            for (waiter, blocker) in self.edges(&member) {
+                if blocker.is(&root) {
+                    return Some(path(&root.trx, waiter, waits_for));
                 }
-                if let Entry::Vacant(reached) = waits_for.entry(blocker.number()) {
-                    reached.insert(member());
-                    next.push(Arc::clone(blocker));
+                if let Entry::Vacant(reached) = waits_for.entry(blocker.trx.number()) {
+                    reached.insert(waiter);
+                    next.push(blocker);
                 }
             }
         }
         None
+    }
+
+    /// Who waits where this one does, itself first, and for whom that waits as well; nobody, if its
+    /// wait is over. The blockers' waits are met under the latch: what they hold here they hold as
+    /// long as these waits last.
+    fn edges(&self, member: &Member) -> Vec<(Member, Member)> {
+        let Some(at) = member.waits_at() else {
+            return Vec::new();
+        };
+        let mut shard = self.latch(at.shard);
+        let queue = shard.queue(at.slot);
+        let Some(place) = queue.place_of(&member.trx).filter(|_| member.still_waits()) else {
+            return Vec::new();
+        };
+        let edges = queue.blockers(place).into_iter();
+        let both_wait = |(waiter, blocker): (&Waiter, Blocker<'_>)| {
+            let waiter = Member { trx: Arc::clone(&waiter.trx), round: waiter.round };
+            Some((waiter, Member::that_waits(blocker.trx())?))
+        };
+        edges.filter_map(both_wait).collect()
     }
 }
 
@@ -123,6 +138,17 @@ fn path(root: &Arc<LockTrx>, last: Member, mut waits_for: HashMap<u64, Member>) 
 }
 
 impl Member {
+    /// A transaction in its wait, if it waits.
+    fn that_waits(trx: &Arc<LockTrx>) -> Option<Member> {
+        let wait = *trx.wait();
+        let waits = matches!(wait.state, State::Waiting(_));
+        waits.then(|| Member { trx: Arc::clone(trx), round: wait.round })
+    }
+
+    fn is(&self, other: &Member) -> bool {
+        self.trx.is(&other.trx) && self.round == other.round
+    }
+
     fn still_waits(&self) -> bool {
         self.waits_at().is_some()
     }
@@ -132,6 +158,65 @@ impl Member {
         match wait.state {
             State::Waiting(at) if wait.round == self.round => Some(at),
             _ => None,
+        }
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use std::time::Duration;
+
+    use dbdyno_model::Design;
+
+    use super::*;
+    use crate::ids::IndexId;
+    use crate::lock::{Kind, Mode, Place};
+    use crate::meter::Meter;
+
+    /// B was met as one that waits and keeps A waiting. It got what it wanted, ended, and now waits
+    /// behind A for what it had: A waits for it no more.
+    #[test]
+    fn who_waits_anew_is_not_who_waited_before() {
+        let sink = Box::new(std::io::sink());
+        let locks =
+            LockSys::new(&Design::default(), Arc::new(Meter::default()), sink, Duration::MAX);
+        let lock = |trx: &Arc<LockTrx>, key: &'static [u8]| {
+            locks.lock(trx, IndexId(1), Place::Key(key), Kind::Record, Mode::Exclusive).unwrap()
+        };
+        let [a, b, n, d] = [(); 4].map(|()| locks.begin());
+        lock(&b, b"x");
+        lock(&d, b"y");
+        let until_asleep = |trx: &Arc<LockTrx>| {
+            while !trx.is_asleep() {
+                std::thread::yield_now();
+            }
+        };
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| lock(&b, b"y"));
+            until_asleep(&b);
+            scope.spawn(|| lock(&n, b"x"));
+            until_asleep(&n);
+            scope.spawn(|| lock(&a, b"x"));
+            until_asleep(&a);
+            let met = Member::that_waits(&b).unwrap();
+            locks.release_all(&d);
+            waits.join().unwrap();
+            locks.release_all(&b);
+            scope.spawn(|| lock(&b, b"x"));
+            until_asleep(&b);
+            assert!(locks.edges(&met).is_empty(), "the wait in which it was met is over");
+            let now = Member::that_waits(&b).unwrap();
+            assert!(locks.edges(&now).iter().any(|(_, blocker)| blocker.trx.is(&a)));
+            locks.release_all(&n);
+            until_granted(&a);
+            locks.release_all(&a);
+        });
+        locks.release_all(&b);
+    }
+
+    fn until_granted(trx: &Arc<LockTrx>) {
+        while trx.waits() {
+            std::thread::yield_now();
         }
     }
 }
