@@ -21,7 +21,7 @@ use std::path::Path;
 
 use clap::Parser as _;
 use dbdyno_model::experiment::{Expectation, Figure, Outcome, Sign};
-use dbdyno_model::{PerArm, Run, RunStatus};
+use dbdyno_model::{Comparison, PerArm, Run, RunStatus};
 use dbdyno_workload::FileError;
 use dbdyno_workload::file::{Section, Source};
 
@@ -55,20 +55,27 @@ pub fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     let again = std::iter::once(format!("dbdyno run {}", flags.file.display()));
     let again: Vec<String> = again.chain(flags.flags.iter().cloned()).collect();
     let (store, run) = compare::measured(place, &compare, arms, |_| again.join(" "))?;
-    compare::present(&store, &run, compare.report.as_deref(), compare.gate, compare.shape)?;
-    if run.status == RunStatus::Interrupted {
-        return Ok(Exit::Interrupted);
+    let shown =
+        compare::present(&store, &run, compare.report.as_deref(), compare.gate, compare.shape)?;
+    // A gate that was asked for has to hold as well.
+    let is_shut = compare.gate.is_some() && shown != Exit::Holds;
+    if run.status == RunStatus::Interrupted || is_shut {
+        return Ok(shown);
     }
-    hold_against(&run, &experiment.expectations)
+    hold_against(&run, &compare::judged(&store, &run)?, &experiment.expectations)
 }
 
 /// Says of each expectation what was found.
-fn hold_against(run: &Run, expectations: &[Expectation]) -> Result<Exit, Failure> {
-    let (mut refuted, mut open) = (false, false);
+fn hold_against(
+    run: &Run,
+    comparison: &Comparison,
+    expectations: &[Expectation],
+) -> Result<Exit, Failure> {
+    let (mut refuted, mut open) = (false, comparison.cells.is_empty());
     for expectation in expectations {
         let Expectation { figure, sign, why } = expectation;
         output::say(&format!("expect {figure} {}: {why}", sign.word()));
-        for outcome in dbdyno_lab::outcomes(run, figure)? {
+        for outcome in dbdyno_lab::outcomes(run, comparison, figure)? {
             let verdict = match outcome.sign {
                 Some(found) if found == *sign => "as expected",
                 Some(_) => {
@@ -178,7 +185,11 @@ fn flags(top: &Section<'_, '_>) -> Result<Vec<(String, String)>, FileError> {
 }
 
 fn expectations(top: &Section<'_, '_>) -> Result<Vec<Expectation>, FileError> {
-    let all = top.required("expect", "[[expect]] with what, sign and why")?.list()?;
+    let expect = top.required("expect", "[[expect]] with what, sign and why")?;
+    let all = expect.list()?;
+    if all.is_empty() {
+        return Err(expect.error("nothing is expected; write [[expect]] with what, sign and why"));
+    }
     let one = |entry: dbdyno_workload::file::Entry<'_, '_>| {
         let section = entry.section("an expectation")?;
         let what = section.required("what", "what = \"rate\"")?.text()?;

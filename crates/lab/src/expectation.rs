@@ -1,30 +1,50 @@
 //! Whether what was expected of an experiment is what was found.
 //!
 //! A figure is worked out for each round; the two of a pair give a log-ratio, and pairs are judged
-//! as rates are: by what servers of the same build differ in anyway, at the same level. Where a
-//! figure is zero in an arm there is no ratio, and the means have to speak for themselves.
+//! as rates are: in their lives, by what servers of the same build differ in anyway, at the same
+//! level. Of the rate itself the verdict of the cell is taken, and where something withholds that,
+//! no other figure is believed either. Where a figure is zero in an arm there is no ratio, and all
+//! pairs have to say the same.
 
 use dbdyno_model::experiment::{Figure, Outcome, Sign};
-use dbdyno_model::{Arm, Cell, PerArm, Round, Run, Verdict};
+use dbdyno_model::{Arm, Cell, CellComparison, Comparison, PerArm, Round, Run, Severity, Verdict};
 use dbdyno_stats as stats;
 
 use crate::error::LabError;
-use crate::judge::judged_pairs;
+use crate::judge::{judged_pairs, terms};
+use crate::nest::nested;
 use crate::yardstick::Yardstick;
 
-/// What was found of a figure, in each cell that was measured.
+/// What was found of a figure, in each cell of what a run has found.
 ///
 /// # Errors
 /// Figures that cannot be judged, which only a damaged store can hold.
-pub fn outcomes(run: &Run, figure: &Figure) -> Result<Vec<Outcome>, LabError> {
-    let mut outcomes = Vec::new();
-    for cell in run.plan.cells() {
-        let (pairs, ..) = judged_pairs(run, &cell);
-        if !pairs.is_empty() {
-            outcomes.push(of_pairs(run, &cell, &pairs, figure)?);
+pub fn outcomes(
+    run: &Run,
+    comparison: &Comparison,
+    figure: &Figure,
+) -> Result<Vec<Outcome>, LabError> {
+    let of_cell = |cell: &CellComparison| {
+        let (pairs, ..) = judged_pairs(run, &cell.cell);
+        let mut outcome = of_pairs(run, &cell.cell, &pairs, figure)?;
+        if *figure == Figure::Rate {
+            (outcome.ratio, outcome.sign) = (Some(cell.rqps), sign_of(cell.verdict));
         }
+        if cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks) {
+            outcome.sign = None;
+        }
+        Ok(outcome)
+    };
+    comparison.cells.iter().map(of_cell).collect()
+}
+
+fn sign_of(verdict: Verdict) -> Option<Sign> {
+    match verdict {
+        Verdict::Faster => Some(Sign::More),
+        Verdict::Slower => Some(Sign::Less),
+        Verdict::Equal => Some(Sign::Equal),
+        Verdict::Undecided => None,
     }
-    Ok(outcomes)
 }
 
 /// What these pairs of a cell say of a figure.
@@ -43,19 +63,14 @@ pub(crate) fn of_pairs(
         figures.as_ref().map(|all| all.iter().sum::<f64>() / all.len() as f64)
     };
     let [base, test] = [mean(&figures.base), mean(&figures.test)];
-    let (figure, cell) = (figure.clone(), cell.clone());
-    let mut outcome = Outcome { figure, cell, base, test, ratio: None, sign: None };
+    let mut outcome =
+        Outcome { figure: figure.clone(), cell: cell.clone(), base, test, ratio: None, sign: None };
     let (Some(base), Some(test)) = (figures.base, figures.test) else { return Ok(outcome) };
-    let logs: Vec<f64> = base.iter().zip(&test).map(|(base, test)| (test / base).ln()).collect();
-    if logs.iter().all(|log| log.is_finite()) {
-        let judged = stats::judge(&logs, run.plan.budget)?;
-        outcome.ratio = Some(judged.rqps);
-        outcome.sign = match judged.verdict {
-            Verdict::Faster => Some(Sign::More),
-            Verdict::Slower => Some(Sign::Less),
-            Verdict::Equal => Some(Sign::Equal),
-            Verdict::Undecided => None,
-        };
+    let said = |round: &Round| of_round(round, figure, &yardstick).unwrap_or(f64::NAN);
+    let nest = nested(pairs, |pair| (said(pair.test) / said(pair.base)).ln());
+    if nest.iter().flatten().flatten().all(|log| log.is_finite()) {
+        let judged = stats::judge_nested(&nest, &terms(&run.plan))?;
+        (outcome.ratio, outcome.sign) = (Some(judged.rqps), sign_of(judged.verdict));
     } else {
         outcome.sign = where_some_are_zero(&base, &test);
     }
@@ -105,7 +120,39 @@ mod tests {
 
     fn found(figure: &str, change: impl Fn(&mut Round)) -> Outcome {
         let run = sample::of_pairs(20, "point-query", "sqlite:", 1, |round| change(round));
-        outcomes(&run, &Figure::read(figure)).unwrap().remove(0)
+        of_run(&run, figure)
+    }
+
+    fn of_run(run: &Run, figure: &str) -> Outcome {
+        let comparison = crate::compare(run).unwrap();
+        outcomes(run, &comparison, &Figure::read(figure)).unwrap().remove(0)
+    }
+
+    /// What the table does not say, no expectation is held to have said.
+    #[test]
+    fn a_cell_without_a_verdict_proves_no_sign() {
+        let mut run = sample::of_pairs(20, "point-query", "sqlite:", 1, |round| {
+            let faster = u64::from(round.key.arm == Arm::Test) + 1;
+            round.statements *= faster;
+            round.events *= faster;
+        });
+        let mut comparison = crate::compare(&run).unwrap();
+        let sign = |run: &Run, comparison: &Comparison, figure: &str| {
+            outcomes(run, comparison, &Figure::read(figure)).unwrap()[0].sign
+        };
+        comparison.cells[0].warnings.clear();
+        comparison.cells[0].verdict = Verdict::Faster;
+        assert_eq!(sign(&run, &comparison, "rate"), Some(Sign::More));
+        comparison.cells[0].verdict = Verdict::Undecided;
+        assert_eq!(sign(&run, &comparison, "rate"), None, "as the table has it");
+        for round in &mut run.rounds {
+            let woken = if round.key.arm == Arm::Base { 1.0 } else { 2.0 };
+            round.readings.set("one", Some(1.0));
+            round.readings.set("woken", Some(woken));
+        }
+        assert_eq!(sign(&run, &comparison, "woken / one"), Some(Sign::More));
+        comparison.cells[0].warnings.push(dbdyno_model::Warning::new(Severity::Blocks, "x", "y"));
+        assert_eq!(sign(&run, &comparison, "woken / one"), None, "the rounds are not believed");
     }
 
     #[test]
