@@ -142,6 +142,11 @@ pub struct Compare {
     /// Length of a round
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub seconds: Option<Duration>,
+    /// Where rows are only read, both rounds of a pair are cut into slices of this length that take
+    /// turns, so that both arms meet the same host: 10ms, or none for one round after the other.
+    /// Slices are longer where events are slow
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_slice)]
+    pub slice: Duration,
     /// Longest warm-up of a cell; it ends as soon as the rate is steady
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub warm_up: Option<Duration>,
@@ -445,6 +450,15 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     match seconds.filter(|seconds| (0.1..=86_400.0).contains(seconds)) {
         Some(seconds) => Ok(Duration::from_secs_f64(seconds)),
         None => Err("give 0.1 to 86400 seconds, for example 2.5".to_owned()),
+    }
+}
+
+fn parse_slice(text: &str) -> Result<Duration, String> {
+    let milliseconds = text.strip_suffix("ms").and_then(|number| number.parse::<f64>().ok());
+    match milliseconds.filter(|milliseconds| (1.0..=10_000.0).contains(milliseconds)) {
+        _ if text == "none" => Ok(Duration::ZERO),
+        Some(milliseconds) => Ok(Duration::from_secs_f64(milliseconds / 1e3)),
+        None => Err("give 1ms to 10000ms, or none".to_owned()),
     }
 }
 

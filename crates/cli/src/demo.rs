@@ -39,6 +39,7 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         pin: Pin::Auto,
         restarts: 0,
         reloads: 0,
+        slice_ns: 0,
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),

@@ -142,6 +142,7 @@ fn servers(
         pin: Pin::None,
         restarts: 0,
         reloads: 0,
+        slice_ns: 0,
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files,

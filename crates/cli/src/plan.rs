@@ -21,6 +21,9 @@ use crate::until;
 /// How many stored runs are looked through for the noise of a load.
 const RUNS_LOOKED_AT: usize = 10;
 
+/// What `--slice` is where nothing is said.
+const SLICE_USUAL_NS: u64 = 10_000_000;
+
 /// Rounds as `--quick` wants them: about a minute a cell.
 ///
 /// On a shared host the rate wanders by a tenth within half a second, so that many short pairs tell
@@ -151,6 +154,7 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         },
         restarts: levels.restarts,
         reloads: levels.reloads,
+        slice_ns: flags.slice.as_nanos() as u64,
         interval: flags.interval,
         driving,
         files,
@@ -347,6 +351,13 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
     command.push_str(&wanted);
     if plan.reloads > 0 {
         command.push_str(&format!(" --reloads {}", plan.reloads));
+    }
+    if plan.slice_ns != SLICE_USUAL_NS {
+        let slice = match plan.slice_ns {
+            0 => "none".to_owned(),
+            ns => format!("{}ms", ns as f64 / 1e6),
+        };
+        command.push_str(&format!(" --slice {slice}"));
     }
     if plan.interval != IntervalChoice::Auto {
         command.push_str(&format!(" --interval {}", plan.interval));
@@ -609,6 +620,7 @@ pub(crate) mod tests {
             pin: Pin::Auto,
             restarts: 0,
             reloads: 0,
+            slice_ns: SLICE_USUAL_NS,
             interval: dbdyno_model::IntervalChoice::Auto,
             driving: Driving::Closed,
             files: Vec::new(),

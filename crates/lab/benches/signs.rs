@@ -169,6 +169,7 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
         pin: Pin::None,
         restarts: 0,
         reloads: 0,
+        slice_ns: 0,
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files: Vec::new(),

@@ -34,9 +34,10 @@ use crate::placement;
 use crate::resume::Remaining;
 use crate::search;
 use crate::settle::{self, Settling};
+use crate::slices::Cut;
 use crate::station::Station;
 use crate::topology::Following;
-use crate::track::{Terms, Track};
+use crate::track::{self, Terms, Track};
 use crate::watch::Progress;
 
 /// A run under way.
@@ -64,6 +65,8 @@ pub(crate) struct Course<'a, 'b> {
     aviary: Aviary,
     /// The host since the last round, if nothing has been done since.
     last_look: Option<BetweenLook>,
+    /// Whether the reader knows that rounds are cut into slices.
+    has_told_slices: bool,
 }
 
 /// Whether writes were repeated, for which the servers owe work.
@@ -111,6 +114,7 @@ impl<'a, 'b> Course<'a, 'b> {
             meters: PerArm::default(),
             aviary,
             last_look: None,
+            has_told_slices: false,
         }
     }
 
@@ -351,43 +355,91 @@ impl<'a, 'b> Course<'a, 'b> {
             }
             None => self.pace(cell, &tracks)?,
         };
-        let left = |key: &RoundKey| (next_pair..pace.pairs).contains(&key.pair);
+        let left = |pair: &&[RoundKey]| (next_pair..pace.pairs).contains(&pair[0].pair);
         let mut tracks = self.cool(cell, tracks)?;
         self.open_meters();
         let again = if looks::has_lives(plan) { plan.life_ns() } else { 0 };
         self.ending.rounds_begin(Duration::from_nanos(again));
-        let mut begun = None;
-        for key in plan.rounds(cell).into_iter().filter(left) {
-            if begun.replace(key.pair) != Some(key.pair) && key.pair > next_pair {
-                let may_end = ending::may_end_before(plan, key.pair, pace.pairs);
-                if may_end && self.ending.ends(cell)? {
-                    self.leave_out(key.pair..pace.pairs);
+        for keys in plan.rounds(cell).chunks(2).filter(left) {
+            let pair = keys[0].pair;
+            if pair > next_pair {
+                if ending::may_end_before(plan, pair, pace.pairs) && self.ending.ends(cell)? {
+                    self.leave_out(pair..pace.pairs);
                     break;
                 }
-                if self.begin_life(key.pair, pace.pairs)? {
+                if self.begin_life(pair, pace.pairs)? {
                     tracks = self.again(cell, &tracks)?;
                     self.open_meters();
                 }
             }
-            self.lab.watch.progress(Progress::RoundBegins {
-                done: self.counter.done,
-                total: self.counter.total,
-                left: self.time_left(&pace, tracks.base.around),
-                may_end_sooner: plan.stopping.looks().is_some(),
-                load: &cell.load,
-                clients: cell.clients,
-            });
+            match Cut::of(plan, &tracks, pace.window) {
+                Some(cut) => self.interleaved(&tracks, &keys[0], cut, &pace)?,
+                None => self.alternating(&tracks, keys, &pace, &recording)?,
+            }
+        }
+        self.note_meters(cell)
+    }
+
+    /// Measures the rounds of a pair one after the other.
+    fn alternating(
+        &mut self,
+        tracks: &PerArm<Track<'_>>,
+        keys: &[RoundKey],
+        pace: &Pace,
+        recording: &[u64],
+    ) -> Result<(), LabError> {
+        for key in keys {
+            self.tell_round(key, pace, tracks.base.around);
             let track = &tracks[key.arm];
-            match plan.driving {
-                Driving::Search(slo) => self.search(track, &key, slo)?,
+            match self.plan.driving {
+                Driving::Search(slo) => self.search(track, key, slo)?,
                 Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
-                    let schedule = arrivals::schedule(plan, &key, &recording);
-                    self.round(track, &key, schedule, pace.window)?;
+                    let schedule = arrivals::schedule(self.plan, key, recording);
+                    self.round(track, key, schedule, pace.window)?;
                 }
             }
             self.counter.done += 1;
         }
-        self.note_meters(cell)
+        Ok(())
+    }
+
+    /// Measures both rounds of a pair in slices.
+    fn interleaved(
+        &mut self,
+        tracks: &PerArm<Track<'_>>,
+        first: &RoundKey,
+        cut: Cut,
+        pace: &Pace,
+    ) -> Result<(), LabError> {
+        if !std::mem::replace(&mut self.has_told_slices, true) {
+            self.warn(&Cut::note(self.plan))?;
+        }
+        self.tell_round(first, pace, tracks.base.around);
+        let before = self.last_look.take().unwrap_or_else(|| self.look(&tracks.base));
+        let terms =
+            Terms { life: self.life, filling: self.filling, schedule: None, window: pace.window };
+        let (neighbours, watch) = (&mut self.neighbours, &mut *self.lab.watch);
+        let mut rounds =
+            track::interleaved(tracks, self.plan, first, (&terms, cut), neighbours, watch)?;
+        let after = self.look(&tracks.base);
+        for arm in [first.arm, first.arm.other()] {
+            self.keep(&mut rounds[arm], &before, &after)?;
+            self.counter.done += 1;
+        }
+        self.last_look = Some(after);
+        Ok(())
+    }
+
+    /// Tells that a round, or a pair of them, begins.
+    fn tell_round(&mut self, key: &RoundKey, pace: &Pace, around: Duration) {
+        self.lab.watch.progress(Progress::RoundBegins {
+            done: self.counter.done,
+            total: self.counter.total,
+            left: self.time_left(pace, around),
+            may_end_sooner: self.plan.stopping.looks().is_some(),
+            load: &key.cell.load,
+            clients: key.cell.clients,
+        });
     }
 
     /// Pairs that will not be measured.
@@ -440,18 +492,30 @@ impl<'a, 'b> Course<'a, 'b> {
         let neighbours = &mut self.neighbours;
         let terms = Terms { life: self.life, filling: self.filling, schedule, window };
         let mut round = track.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)?;
-        if let Some(ensemble) = self.stations[key.arm].ensemble() {
-            self.following.look(key.arm, ensemble, &mut round);
-        }
         let after = self.look(track);
+        self.keep(&mut round, &before, &after)?;
+        self.last_look = Some(after);
+        Ok(round)
+    }
+
+    /// Stores a round with what was seen of the host before and after it.
+    fn keep(
+        &mut self,
+        round: &mut Round,
+        before: &BetweenLook,
+        after: &BetweenLook,
+    ) -> Result<(), LabError> {
+        let arm = round.key.arm;
+        if let Some(ensemble) = self.stations[arm].ensemble() {
+            self.following.look(arm, ensemble, round);
+        }
         before.note(Side::Before, &mut round.readings);
         after.note(Side::After, &mut round.readings);
-        self.last_look = Some(after);
-        self.lab.store.add_round(self.run, &round)?;
-        self.ending.note(&round);
-        self.meters[key.arm].add(round.statements);
-        self.lab.watch.progress(Progress::RoundDone(&round));
-        Ok(round)
+        self.lab.store.add_round(self.run, round)?;
+        self.ending.note(round);
+        self.meters[arm].add(round.statements);
+        self.lab.watch.progress(Progress::RoundDone(round));
+        Ok(())
     }
 
     /// Looks at the host between two rounds.

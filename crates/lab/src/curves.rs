@@ -9,7 +9,7 @@
 
 use dbdyno_model::{
     Arm, CellComparison, CurveComparison, CurvePoint, Driving, Measure, PerArm, Plan, PointPlace,
-    Round, Run, Severity, Warning, random,
+    Round, Run, Severity, Warning,
 };
 use dbdyno_stats as stats;
 use dbdyno_workload::Trend;
@@ -72,15 +72,11 @@ fn of_load(
         replicates(&run.plan.arms, &rounds, |round| Some(yardstick.rate(round)));
     let curves = stats::usl(&logs, between_sd, run.plan.budget)?;
     warnings.extend(curves.warnings);
-    let mut fit = curves.fit;
-    if let Some(fit) = &mut fit {
-        stats::usl_bands(&logs, fit, random::key_of(label) ^ run.plan.seed)?;
-    }
     Ok(CurveComparison {
         load: label.to_owned(),
         unit: yardstick.unit,
         points: points.collect(),
-        fit,
+        fit: curves.fit,
         warnings,
     })
 }

@@ -58,6 +58,7 @@ mod search;
 mod self_test;
 mod settle;
 mod sift;
+mod slices;
 pub mod station;
 mod stationary;
 mod topology;

@@ -72,6 +72,15 @@ fn used(opened: &[Option<ServerSample>], closed: &[Option<ServerSample>]) -> Vec
         .collect()
 }
 
+/// What the arm that a look is not about does meanwhile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OtherArm {
+    /// Nothing, it is hoped.
+    Waits,
+    /// Its own slices.
+    TakesTurns,
+}
+
 /// Sums over the rounds of a run.
 #[derive(Default)]
 pub struct Neighbours {
@@ -88,14 +97,14 @@ const SHARE_HIGH: f64 = 0.05;
 
 impl Neighbours {
     /// Adds what two looks at a round saw; returns what the host did meanwhile.
-    pub fn add(&mut self, looks: &[Look]) -> Option<HostShares> {
+    pub fn add(&mut self, looks: &[Look], other: OtherArm) -> Option<HostShares> {
         let [opened, closed] = looks else { return None };
         let cpu_ns = |opened: &Option<ServerSample>, closed: &Option<ServerSample>| {
             closed.as_ref()?.cost_since(opened.as_ref()?).server_cpu_ns
         };
         let measured_ns = cpu_ns(&opened.server, &closed.server).unwrap_or(0);
         let waiting_ns = cpu_ns(&opened.waiting, &closed.waiting);
-        if let Some(waiting_ns) = waiting_ns {
+        if let (Some(waiting_ns), OtherArm::Waits) = (waiting_ns, other) {
             self.waiting_rounds += 1;
             self.waiting += waiting_ns as f64 / (measured_ns + waiting_ns).max(1) as f64;
         }

@@ -66,6 +66,7 @@ pub(crate) fn of_cells(
         pin: Pin::None,
         restarts: 0,
         reloads: 0,
+        slice_ns: 0,
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),

@@ -6,9 +6,12 @@ use std::time::Duration;
 use dbdyno_load::arrival::Schedule;
 use dbdyno_load::closed::Measured;
 use dbdyno_load::{
-    Connector, LoadError, Moment, OpenSpec, RoundSpec, Thinking, run_open, run_round,
+    Connector, LoadError, Moment, OpenSpec, RoundSpec, Slices, Thinking, run_interleaved, run_open,
+    run_round,
 };
-use dbdyno_model::{Arm, Cell, Cost, Dialect, Placement, Plan, Readings, Round, RoundKey, Warning};
+use dbdyno_model::{
+    Arm, Cell, Cost, Dialect, PerArm, Placement, Plan, Readings, Round, RoundKey, Warning,
+};
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Load, ReadyLoad};
@@ -19,9 +22,10 @@ use crate::entrance::Entrance;
 use crate::error::LabError;
 use crate::hiccup::HiccupMeter;
 use crate::mechanism;
-use crate::neighbours::{Look, Neighbours};
+use crate::neighbours::{Look, Neighbours, OtherArm};
 use crate::refill;
 use crate::sift;
+use crate::slices::Cut;
 use crate::station::Station;
 use crate::topology;
 use crate::warmth::Warmth;
@@ -48,7 +52,7 @@ const NULL_TRIES: u32 = 6;
 const DRAIN_LEAST: Duration = Duration::from_secs(1);
 const DRAIN_MOST: Duration = Duration::from_secs(10);
 
-/// The terms of one round.
+/// The terms of a round, or of both rounds of a pair.
 pub struct Terms {
     /// Which life of the servers it falls in.
     pub life: u32,
@@ -272,10 +276,21 @@ impl<'a> Track<'a> {
         };
         let (measured, open) =
             outcome.map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
-        let cost = self.cost(&measured, &looks);
-        let readings = readings(&looks, neighbours);
+        let readings = readings(&looks, OtherArm::Waits, neighbours);
         self.restore()?;
-        Ok(Round {
+        let round = self.told(key, (life, filling), measured, &looks);
+        Ok(Round { pauses, open, readings, ..round })
+    }
+
+    /// What clients and observer saw of a round, without what further instruments say.
+    fn told(
+        &self,
+        key: &RoundKey,
+        (life, filling): (u32, u32),
+        measured: Measured,
+        looks: &[Look],
+    ) -> Round {
+        Round {
             key: key.clone(),
             life,
             filling,
@@ -286,14 +301,26 @@ impl<'a> Track<'a> {
             rows_read: measured.answer.rows_read,
             rows_changed: measured.answer.rows_changed,
             retries: measured.answer.retries,
+            cost: self.cost(&measured, looks),
             latency: measured.latency,
             series: measured.series,
             classes: measured.classes,
-            cost,
-            pauses,
-            open,
-            readings,
-        })
+            pauses: None,
+            open: None,
+            readings: Readings::default(),
+        }
+    }
+
+    /// Number of its clients.
+    pub fn clients(&self) -> u32 {
+        self.cell.clients
+    }
+
+    /// Whether its rounds can be cut into slices.
+    pub fn may_take_turns(&self) -> bool {
+        let has_threads = matches!(self.connector, Connector::Rocks(_) | Connector::Engine(_));
+        let is_program = matches!(self.load.part(), Part::Program(_));
+        is_program && !has_threads && !self.source.writes()
     }
 
     fn cost(&self, measured: &Measured, looks: &[Look]) -> Cost {
@@ -303,17 +330,66 @@ impl<'a> Track<'a> {
     }
 }
 
-/// While nothing is measured only connecting is told.
+/// Measures both rounds of a pair in slices; `first` begins.
+///
+/// # Errors
+/// Whatever the load of an arm met; nothing of the pair counts then.
+pub(crate) fn interleaved(
+    tracks: &PerArm<Track<'_>>,
+    plan: &Plan,
+    first: &RoundKey,
+    (terms, cut): (&Terms, Cut),
+    neighbours: &mut Neighbours,
+    watch: &mut dyn Watch,
+) -> Result<PerArm<Round>, LabError> {
+    let key = |arm| RoundKey { arm, ..first.clone() };
+    let specs = PerArm::from_fn(|arm| {
+        let track = &tracks[arm];
+        let operation = u64::from(first.pair) * OPERATIONS_PER_PAIR + track.offset;
+        let lead_in = Duration::from_nanos(plan.lead_in_ns);
+        RoundSpec { lead_in, ..track.spec(&track.connector, track.cell.clients, operation) }
+    });
+    let slices =
+        Slices { count: cut.count, window: cut.window, lead_in: cut.lead_in(), first: first.arm };
+    let entrance = PerArm::from_fn(|arm| Entrance::begin(arm, tracks[arm].cell.clients));
+    let mut looks = PerArm::from_fn(|_| Vec::with_capacity(2));
+    let (mut meter, mut pauses) = (None, None);
+    let mut look = |arm: Arm, moment: Moment| {
+        match moment {
+            Moment::Connecting(inside) => return entrance[arm].tell(inside, watch),
+            Moment::Opened if meter.is_none() && !tracks[arm].placement.is_one_processor() => {
+                meter = HiccupMeter::start();
+            }
+            Moment::Opened => {}
+            Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop).or(pauses),
+        }
+        let (own, other) = (&tracks[arm], &tracks[arm.other()]);
+        let look = Look::take(own.probe.as_ref(), other.probe.as_ref());
+        looks[arm].push(look.with_members(&own.members, &other.members));
+    };
+    let measured = run_interleaved(&specs, &slices, &mut look)
+        .map_err(|(arm, error)| LabError::Load(arm, first.cell.to_string(), error))?;
+    let PerArm { base, test } = measured;
+    let mut measured = PerArm { base: Some(base), test: Some(test) };
+    PerArm::try_from_fn(|arm| {
+        let measured = measured[arm].take().expect("each arm has been measured");
+        let round = tracks[arm].told(&key(arm), (terms.life, terms.filling), measured, &looks[arm]);
+        let readings = readings(&looks[arm], OtherArm::TakesTurns, neighbours);
+        Ok(Round { pauses, readings, ..round })
+    })
+}
+
 /// What further instruments showed in a round.
-fn readings(looks: &[Look], neighbours: &mut Neighbours) -> Readings {
+fn readings(looks: &[Look], other: OtherArm, neighbours: &mut Neighbours) -> Readings {
     let mut readings = topology::readings(looks);
     mechanism::note(looks, &mut readings);
-    if let Some(shares) = neighbours.add(looks) {
+    if let Some(shares) = neighbours.add(looks, other) {
         sift::note_shares(&shares, &mut readings);
     }
     readings
 }
 
+/// While nothing is measured only connecting is told.
 fn tell(entrance: &Entrance, moment: Moment, watch: &mut dyn Watch) {
     if let Moment::Connecting(inside) = moment {
         entrance.tell(inside, watch);

@@ -285,22 +285,22 @@ fn drive(
 
 /// A thread's clock: nanoseconds since it was made, because subtracting moments from each other for
 /// every event would cost a tenth of what the client does for it.
-struct Clock {
+pub(crate) struct Clock {
     origin: Instant,
 }
 
 impl Clock {
-    fn now() -> Clock {
+    pub(crate) fn now() -> Clock {
         Clock { origin: now() }
     }
 
     #[inline]
-    fn ns(&self) -> u64 {
+    pub(crate) fn ns(&self) -> u64 {
         nanos(now() - self.origin)
     }
 
     /// A moment on this clock; what was before it is 0.
-    fn at_ns(&self, moment: Instant) -> u64 {
+    pub(crate) fn at_ns(&self, moment: Instant) -> u64 {
         nanos(moment.saturating_duration_since(self.origin))
     }
 

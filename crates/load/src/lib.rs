@@ -7,6 +7,7 @@
 //!                             ▼
 //!   closed::run_round     lead-in │◀──────── window ────────▶│
 //!                                 open: counters start       close: counters stop
+//!   interleave            both arms of a pair, in slices of the closed loop that take turns
 //!   open::run_open        the same, but each event is sent at its own time: see arrival
 //! ```
 //!
@@ -32,6 +33,7 @@ pub mod error;
 mod files;
 pub mod fill;
 mod fixed;
+pub mod interleave;
 pub mod null;
 pub mod open;
 pub mod rocks;
@@ -52,6 +54,7 @@ pub use error::LoadError;
 pub use files::allowed as files_allowed;
 pub use fill::{FILL_VERSION, FillProgress, drop_tables, fill};
 pub use fixed::Fixed;
+pub use interleave::{Slices, run_interleaved};
 pub use open::{OpenSpec, run_open};
 pub use rocks::RocksArm;
 pub use session::{Answer, Session};

@@ -76,7 +76,7 @@ pub struct UslCurve {
     pub peak_rate: Interval,
     /// The largest distance of a point from the curve, as a share of the rate.
     pub misfit: f64,
-    /// The curve with its bootstrap band, from 1 client to twice the largest number measured.
+    /// The curve with its band, from 1 client to twice the largest number measured.
     pub band: Vec<BandPoint>,
 }
 

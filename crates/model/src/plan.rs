@@ -85,6 +85,9 @@ pub struct Plan {
     pub pairs: u32,
     /// Length of the measured window of a round.
     pub round_ns: u64,
+    /// Slices that both rounds of a pair are cut into where rows are only read, so that they take
+    /// turns and meet the same host; 0: one round after the other.
+    pub slice_ns: u64,
     /// Load that runs before the window opens in each round, not measured.
     pub lead_in_ns: u64,
     /// Load that runs on each arm before the first round of a cell, not measured.
@@ -233,6 +236,7 @@ mod tests {
             clients: vec![1, 4],
             pairs,
             round_ns: 1,
+            slice_ns: 0,
             lead_in_ns: 1,
             warm_up_ns: 1,
             seed: 42,

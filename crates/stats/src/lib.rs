@@ -95,4 +95,4 @@ pub use sequence::{Look, Sequence, judge_sequence, lives_missing};
 pub use share::share_interval;
 pub use slope::{STEADY_ALPHA, Slope, is_steady, slope};
 pub use tails::{HEAVY_TAILS, Tails};
-pub use usl::{Curves, USL_POINTS_LEAST, usl, usl_bands};
+pub use usl::{Curves, USL_POINTS_LEAST, usl};

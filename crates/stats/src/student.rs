@@ -31,11 +31,6 @@ pub(crate) fn below(t: f64, degrees: f64) -> f64 {
     student(degrees).cdf(t)
 }
 
-/// The share of the standard normal distribution that lies below `z`.
-pub(crate) fn normal_below(z: f64) -> f64 {
-    Normal::standard().cdf(z)
-}
-
 fn student(degrees: f64) -> StudentsT {
     StudentsT::new(0.0, 1.0, degrees).expect("degrees of freedom are positive here")
 }

@@ -22,7 +22,7 @@
 
 use dbdyno_model::{
     Arm, BandPoint, CurveChange, CurveFit, CurveQuestion, Interval, PerArm, Severity, UslCurve,
-    Verdict, Warning, random,
+    Verdict, Warning,
 };
 
 use crate::error::StatsError;
@@ -34,7 +34,7 @@ use crate::fit::{
 use crate::judge::{DECISION_ALPHA, SHOWN_CONFIDENCE, budget_log, few_rounds};
 use crate::power::MIN_PAIRS;
 use crate::quotient::ratio_bounds;
-use crate::student::{Estimate, normal_below, quantile};
+use crate::student::Estimate;
 
 /// Fewer points do not tell three parameters from a law that does not hold.
 pub const USL_POINTS_LEAST: usize = 4;
@@ -49,7 +49,7 @@ const USL_REACH: f64 = 2.0;
 /// What the rates at several client counts say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curves {
-    /// The fitted curves, without their bands; `None` where there are too few points.
+    /// The fitted curves; `None` where there are too few points.
     pub fit: Option<CurveFit>,
     /// Why there is no fit or no verdict, and what speaks against the assumptions.
     pub warnings: Vec<Warning>,
@@ -98,93 +98,6 @@ pub fn usl(points: &[PointLogs], between_sd: f64, budget: f64) -> Result<Curves,
     Ok(Curves { fit: Some(CurveFit { arms, changes }), warnings })
 }
 
-/// Fills in the bands of curves that were fitted to `points`: bootstrap over pairs. Pairs of each
-/// point are drawn with replacement, both arms together; percentiles are those of the expanded
-/// interval (Hesterberg, "What Teachers Should Know About the Bootstrap", The American Statistician
-/// 69, 2015), without which few pairs give bands that are too narrow. Drawn for `seed`.
-///
-/// Assumes what [`usl`] assumes. Each place of the band holds by itself with 95 %.
-///
-/// # Errors
-/// As [`usl`].
-pub fn usl_bands(points: &[PointLogs], fit: &mut CurveFit, seed: u64) -> Result<(), StatsError> {
-    const DRAWS: u64 = 400;
-    const PLACES: usize = 32;
-    let means = Means::of(points)?;
-    let limit = USL_REACH * means.at.iter().copied().fold(0.0, f64::max);
-    let place = |index: usize| limit.powf(index as f64 / (PLACES - 1) as f64);
-    let mut drawn: PerArm<Vec<Vec<f64>>> = PerArm::from_fn(|_| vec![Vec::new(); PLACES]);
-    for draw in 0..DRAWS {
-        let logs = resampled(points, &means, random::stream(&[seed, BANDS, draw]));
-        for arm in Arm::BOTH {
-            let Some(held) = held(&means.at, &logs[arm]) else { continue };
-            for (index, rates) in drawn[arm].iter_mut().enumerate() {
-                rates.extend(law(&held.theta, place(index)).map(|(log, _)| log));
-            }
-        }
-    }
-    for arm in Arm::BOTH {
-        let Some(fitted) = Fitted::of(&means.at, &means.logs[arm]) else { continue };
-        let band = drawn[arm].iter_mut().enumerate().filter_map(|(index, logs)| {
-            let (log, _) = law(&fitted.held.theta, place(index))?;
-            let (_, slopes) = law(&fitted.free.theta, place(index))?;
-            let degrees = contrast(points, log, &of_arm(&fitted.free, arm, slopes), 0.0).degrees;
-            let (low, high) = expanded(logs, degrees)?;
-            let rate = Interval {
-                estimate: log.exp(),
-                low: low.min(log).exp(),
-                high: high.max(log).exp(),
-            };
-            Some(BandPoint { clients: place(index), rate })
-        });
-        fit.arms[arm].band = band.collect();
-    }
-    Ok(())
-}
-
-/// The key of the draws of bands.
-const BANDS: u64 = 0x7573_6c5f_6261_6e64;
-
-/// Means of pairs drawn anew, as far from the means as their number lets expect of new pairs.
-fn resampled(points: &[PointLogs], means: &Means, mut random: random::Stream) -> PerArm<Vec<f64>> {
-    let mut logs = means.logs.clone();
-    for (index, point) in points.iter().enumerate() {
-        let n = point.pairs.len();
-        let mut sum = PerArm { base: 0.0, test: 0.0 };
-        for _ in 0..n {
-            let pair = &point.pairs[random.below(n as u64) as usize];
-            Arm::BOTH.into_iter().for_each(|arm| sum[arm] += pair[arm]);
-        }
-        let wider = if n > 1 { (n as f64 / (n - 1) as f64).sqrt() } else { 1.0 };
-        for arm in Arm::BOTH {
-            let mean = means.logs[arm][index];
-            logs[arm][index] = mean + wider * (sum[arm] / n as f64 - mean);
-        }
-    }
-    logs
-}
-
-/// The percentiles between which a value lies with 95 %, as far out as Student's t is against the
-/// normal distribution.
-fn expanded(values: &mut [f64], degrees: f64) -> Option<(f64, f64)> {
-    values.sort_by(f64::total_cmp);
-    let (Some(first), Some(last)) = (values.first(), values.last()) else { return None };
-    if degrees <= 0.0 {
-        return Some((f64::NEG_INFINITY, f64::INFINITY));
-    }
-    let tail = normal_below(-quantile(0.5 + SHOWN_CONFIDENCE / 2.0, degrees));
-    let rank = tail * (values.len() + 1) as f64;
-    if rank < 1.0 {
-        return Some((*first, *last));
-    }
-    let at = |rank: f64| {
-        let (whole, part) = (rank.floor() as usize, rank.fract());
-        let next = values[whole.min(values.len() - 1)];
-        values[whole - 1] + part * (next - values[whole - 1])
-    };
-    Some((at(rank), at((values.len() + 1) as f64 - rank)))
-}
-
 /// `ln X(N)` with its derivatives by ln λ, σ and κ.
 fn law(theta: &[f64; 3], clients: f64) -> Option<(f64, [f64; 3])> {
     let (waits, talks) = (clients - 1.0, clients * (clients - 1.0));
@@ -193,6 +106,15 @@ fn law(theta: &[f64; 3], clients: f64) -> Option<(f64, [f64; 3])> {
         let log = theta[0] + clients.ln() - divisor.ln();
         (log, [1.0, -waits / divisor, -talks / divisor])
     })
+}
+
+/// What a client waits for an answer, `N/X`, with its derivatives by ln λ, σ and κ: linear in all
+/// but the first, and defined where the law has no logarithm.
+fn response(theta: &[f64; 3], clients: f64) -> (f64, [f64; 3]) {
+    let (waits, talks) = (clients - 1.0, clients * (clients - 1.0));
+    let alone = (-theta[0]).exp();
+    let response = alone * (1.0 + theta[1] * waits + theta[2] * talks);
+    (response, [-response, alone * waits, alone * talks])
 }
 
 /// Linear least squares of `N/X = (1 + σ(N−1) + κN(N−1)) / λ` with relative weights.
@@ -261,8 +183,37 @@ impl Fitted {
             peak_rate: self.peak_rate(points, arm, limit, peak_clients)?,
             peak_clients,
             misfit,
-            band: Vec::new(),
+            band: self.band(points, arm, limit)?,
         })
+    }
+
+    /// The curve as it is shown, in the band in which the fit without bounds says that it lies. The
+    /// interval is that of the response time, in which the fit is nearly linear far beyond the
+    /// points, too, where rates are skewed. No rate is above that of clients who never wait for
+    /// each other; what that is, is known with errors that are rare beside those of the band.
+    fn band(
+        &self,
+        points: &[PointLogs],
+        arm: Arm,
+        limit: f64,
+    ) -> Result<Vec<BandPoint>, StatsError> {
+        const PLACES: usize = 32;
+        const RARE: f64 = 0.99;
+        let (_, alone) = self.parameter(points, arm, 0).bounds(RARE)?;
+        let mut band = Vec::with_capacity(PLACES);
+        for index in 0..PLACES {
+            let clients = limit.powf(index as f64 / (PLACES - 1) as f64);
+            let Some((log, _)) = law(&self.held.theta, clients) else { continue };
+            let (response, slopes) = response(&self.free.theta, clients);
+            let response = contrast(points, response, &of_arm(&self.free, arm, slopes), 0.0);
+            let (quick, slow) = response.bounds(SHOWN_CONFIDENCE)?;
+            let most = clients * alone.exp();
+            let rate = |response: f64| {
+                if response > 0.0 { (clients / response).min(most) } else { most }
+            };
+            band.push(BandPoint { clients, rate: around(log.exp(), rate(slow), rate(quick)) });
+        }
+        Ok(band)
     }
 
     /// N*² is the ratio of 1 − σ and κ, whose interval is Fieller's: it has no upper end where κ

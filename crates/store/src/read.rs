@@ -46,7 +46,7 @@ pub struct RunSummary {
 
 const SELECT_RUN: &str = "SELECT seq, name, started_unix_ms, status, tool_version, command, pairs, \
      round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin, restarts, driving, \
-     reloads, interval \
+     reloads, interval, slice_ns \
      FROM run WHERE id = ?1";
 
 const SELECT_ROUNDS: &str = "SELECT load, clients, pair, arm, started_unix_ms, wall_ns, events, \
@@ -212,6 +212,7 @@ impl Reader<'_> {
             pin: self.pin(&self.get::<String>(row, 14, place)?)?,
             restarts: self.get(row, 15, place)?,
             reloads: self.get(row, 17, place)?,
+            slice_ns: self.get_u64(row, 19, place)?,
             interval: self
                 .get::<String>(row, 18, place)?
                 .parse()

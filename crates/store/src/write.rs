@@ -45,8 +45,9 @@ const ID_TRIES: usize = 16;
 
 const INSERT_RUN: &str = "INSERT INTO run (id, name, started_unix_ms, status, tool_version, \
      command, pairs, round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, \
-     pin, restarts, driving, reloads, interval) \
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19)";
+     pin, restarts, driving, reloads, interval, slice_ns) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, \
+     ?19, ?20)";
 
 const INSERT_ROUND: &str = "INSERT INTO round (run, load, clients, pair, arm, started_unix_ms, \
      wall_ns, events, statements, rows_read, rows_changed, retries, server_cpu_ns, \
@@ -376,6 +377,7 @@ fn insert_run(
             plan.driving.to_string(),
             plan.reloads,
             plan.interval.to_string(),
+            signed(plan.slice_ns),
         ],
     )?;
     let seq = connection.last_insert_rowid();

@@ -155,15 +155,29 @@ fn version_6_is_read_for_ever() {
     assert_eq!(store.load(&run.id).unwrap(), run);
 }
 
-/// Made `data/v6.db`, and can show that the file would be made so again while version 6 is current.
+/// The run that `data/v7.db` holds. Never change it.
+fn golden_run_in_slices() -> Run {
+    let mut run = golden_run_with_counts();
+    run.plan.slice_ns = 10_000_000;
+    run
+}
+
+#[test]
+fn version_7_is_read_for_ever() {
+    let (_folder, path) = copy_of(7);
+    let (store, run) = (Store::open(&path).unwrap(), golden_run_in_slices());
+    assert_eq!(store.load(&run.id).unwrap(), run);
+}
+
+/// Made `data/v7.db`, and can show that the file would be made so again while version 7 is current.
 #[test]
 #[ignore = "writes into the source tree"]
-fn write_version_6() {
-    assert_eq!(VERSION, 6, "a released file is never written again");
+fn write_version_7() {
+    assert_eq!(VERSION, 7, "a released file is never written again");
     let path = golden_path(VERSION);
     let _ = std::fs::remove_file(&path);
     let mut store = Store::open(&path).unwrap();
-    let run = golden_run_with_counts();
+    let run = golden_run_in_slices();
     let id = put(&mut store, &run);
     store.note_self_test(&id, &run.rounds[0].key.cell, Verdict::Slower).unwrap();
     drop(store);

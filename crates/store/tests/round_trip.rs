@@ -95,6 +95,7 @@ fn plan() -> impl Strategy<Value = Plan> {
             pin: third.3,
             restarts: third.4,
             reloads: third.4 / 2,
+            slice_ns: second.1 / 2,
             interval: INTERVALS[third.4 as usize % INTERVALS.len()].parse().unwrap(),
             driving: WAYS_OF_DRIVING[second.0 as usize % WAYS_OF_DRIVING.len()].parse().unwrap(),
             files: vec![dbdyno_model::LoadFile {

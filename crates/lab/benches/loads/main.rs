@@ -120,6 +120,7 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
         pin: Pin::Auto,
         restarts: 0,
         reloads: 0,
+        slice_ns: 0,
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files: vec![LoadFile { file: SHOP.to_owned(), text }],

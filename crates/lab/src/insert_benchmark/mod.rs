@@ -32,7 +32,7 @@ use crate::cost::Seen;
 use crate::course::Counter;
 use crate::error::LabError;
 use crate::experiment::Lab;
-use crate::neighbours::{Look, Neighbours};
+use crate::neighbours::{Look, Neighbours, OtherArm};
 use crate::station::Station;
 use crate::watch::Progress;
 pub(crate) use metrics::{restrain, step_metrics};
@@ -289,7 +289,7 @@ impl<'a> StepTrack<'a> {
         };
         let failed = |error| LabError::Load(key.arm, key.cell.to_string(), self.explained(error));
         let measured = measured.map_err(failed)?;
-        neighbours.add(&looks);
+        neighbours.add(&looks, OtherArm::Waits);
         let mut taken = self.readings(&measured, clients);
         taken.set(names::DEBT_BEGIN, debt);
         taken.set(names::DEBT_END, self.control.debt());

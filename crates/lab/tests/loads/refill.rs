@@ -66,6 +66,7 @@ fn plan(url: &str) -> Plan {
         pin: Pin::None,
         restarts: 0,
         reloads: 0,
+        slice_ns: 0,
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: Driving::Closed,
         files: Vec::new(),

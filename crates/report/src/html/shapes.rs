@@ -23,8 +23,8 @@ pub(super) fn sections(view: &View) -> String {
 }
 
 const CURVES_ASIDE: &str = "Points: measured, with their 95 % intervals; hollow ones have no part \
-    in the curve. Bands: 95 %, by bootstrap over pairs. Dashed: nothing was measured beyond. The \
-    axis of clients is logarithmic.";
+    in the curve. Bands: 95 %, each place by itself. Dashed: nothing was measured beyond. The axis \
+    of clients is logarithmic.";
 const COSTS_ASIDE: &str = "Points: measured, with their 95 % intervals. Lines: fixed cost + cost \
     per row × rows, which bend because both axes are logarithmic.";
 

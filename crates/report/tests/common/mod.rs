@@ -503,6 +503,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
         pin: dbdyno_model::Pin::Auto,
         restarts: 0,
         reloads: 0,
+        slice_ns: 0,
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: dbdyno_model::Driving::Closed,
         files: Vec::new(),

@@ -55,6 +55,7 @@ pub fn plan() -> Plan {
         pin: dbdyno_model::Pin::Same,
         restarts: 3,
         reloads: 0,
+        slice_ns: 0,
         interval: dbdyno_model::IntervalChoice::Auto,
         driving: "rate poisson:sine:1000+-500@30s".parse().unwrap(),
         files: vec![dbdyno_model::LoadFile {

@@ -1,0 +1,88 @@
+//! Which cells are interleaved, and how finely.
+//!
+//! ```text
+//!   rows are only read, closed loop, threads for all clients      both rounds of a pair in slices
+//!   anything else                                                 one round after the other
+//! ```
+//!
+//! A slice is as long as the plan says, and longer where that is too short for a client to get
+//! [`EVENTS`] events done: what is lost at the ends of a slice then stays small. Embedded arms with
+//! threads of their own are left out, because those threads cannot be told apart by arm.
+
+use std::time::Duration;
+
+use dbdyno_load::THREADS_MAX;
+use dbdyno_model::{Driving, PerArm, Plan, Severity, Warning};
+
+use crate::track::Track;
+
+/// Events of each client in a slice.
+const EVENTS: f64 = 50.0;
+/// Fewer slices than this in a round are not worth the handing over.
+const SLICES_LEAST: u32 = 4;
+/// So much of a slice is its lead-in.
+const LEAD_IN: u32 = 10;
+
+/// The slices of each round of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// In each round.
+    pub(crate) count: u32,
+    /// Counted time of one.
+    pub(crate) window: Duration,
+}
+
+impl Cut {
+    /// How the rounds of a cell are cut, which are so long; `None` where they are not.
+    pub(crate) fn of(plan: &Plan, tracks: &PerArm<Track<'_>>, round: Duration) -> Option<Cut> {
+        let may = [&tracks.base, &tracks.test].iter().all(|track| track.may_take_turns());
+        if plan.slice_ns == 0 || plan.driving != Driving::Closed || !may {
+            return None;
+        }
+        let tps = tracks.base.warm_tps.min(tracks.test.warm_tps);
+        let clients = tracks.base.clients();
+        (clients <= THREADS_MAX)
+            .then(|| Cut::with(plan.slice_ns, round, tps / f64::from(clients)))?
+    }
+
+    /// Slices of at least this length of a round in which a client does so many events in a second.
+    fn with(slice_ns: u64, round: Duration, client_tps: f64) -> Option<Cut> {
+        let slice_s = (slice_ns as f64 / 1e9).max(EVENTS / client_tps);
+        let count = (round.as_secs_f64() / slice_s) as u32;
+        (count >= SLICES_LEAST).then(|| Cut { count, window: round / count })
+    }
+
+    /// Load before each slice that is not counted.
+    pub(crate) fn lead_in(self) -> Duration {
+        self.window / LEAD_IN
+    }
+
+    /// What the reader of the run must know.
+    pub(crate) fn note(plan: &Plan) -> Warning {
+        let text = format!(
+            "where rows are only read, both rounds of a pair take turns in slices of {} ms or more, \
+             so that both arms meet the same host (--slice)",
+            plan.slice_ns as f64 / 1e6
+        );
+        Warning::new(Severity::Note, "interleaved", text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_hold_enough_events_or_there_are_none() {
+        let cut = |round_ms: u64, client_tps: f64| {
+            Cut::with(10_000_000, Duration::from_millis(round_ms), client_tps)
+                .map(|cut| (cut.count, cut.window.as_millis()))
+        };
+        assert_eq!(cut(200, 25_000.0), Some((20, 10)));
+        assert_eq!(cut(200, 1_250.0), Some((5, 40)));
+        assert_eq!(cut(200, 1_000.0), Some((4, 50)));
+        assert_eq!(cut(200, 900.0), None, "three slices would be");
+        assert_eq!(cut(200, 0.0), None);
+        assert_eq!(cut(2000, 900.0), Some((36, 55)));
+    }
+}
