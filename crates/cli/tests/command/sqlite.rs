@@ -175,6 +175,30 @@ fn a_run_is_printed_stored_found_again_and_compared() {
 }
 
 /// One row a cell, the contract's names flattened.
+#[test]
+fn reads_take_turns_in_slices_and_writes_do_not() {
+    let _turn = turn();
+    let home = Home::new();
+    for (load, more, is_cut) in [
+        ("point-query", &[][..], true),
+        ("point-query", &["--slice", "none"][..], false),
+        ("update-nonindex", &[][..], false),
+    ] {
+        let mut args = compare("sqlite:", "sqlite:", &["--load", load, "--rounds", "3"]);
+        args.extend(["--format", "json"]);
+        args.extend(more);
+        let Done { out, err, .. } = home.dbdyno(&args);
+        let run: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{err}"));
+        let warnings = run["warnings"].as_array().unwrap();
+        assert_eq!(
+            warnings.iter().any(|warning| warning["code"] == "interleaved"),
+            is_cut,
+            "{run}"
+        );
+        assert_eq!(run["cells"][0]["pairs"], 3);
+    }
+}
+
 fn check_csv(csv: &str) {
     let mut lines = csv.lines();
     let header: Vec<&str> = lines.next().unwrap().split(',').collect();
