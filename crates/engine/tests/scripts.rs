@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::ops::Bound;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::time::Duration;
 use std::{fs, thread};
 
@@ -144,9 +144,13 @@ impl Stage {
         let mut reports = Vec::new();
         loop {
             for actor in self.actors.iter_mut().filter(|actor| actor.busy) {
-                if let Ok(outcome) = actor.reports.try_recv() {
-                    actor.busy = false;
-                    reports.push((actor.name.clone(), outcome));
+                match actor.reports.try_recv() {
+                    Ok(outcome) => {
+                        actor.busy = false;
+                        reports.push((actor.name.clone(), outcome));
+                    }
+                    Err(TryRecvError::Empty) => {}
+                    Err(TryRecvError::Disconnected) => panic!("{} fell over", actor.name),
                 }
             }
             if self.actors.iter().all(|actor| !actor.busy || actor.watch.is_waiting()) {
@@ -236,6 +240,8 @@ enum Which {
     Divided(i64),
     /// Rows with values from this one up to that one, by the index.
     By(i64, i64),
+    /// Those of them that this number divides.
+    DividedBy(i64, i64, i64),
 }
 
 /// Does what an order says; what came of it.
@@ -283,6 +289,9 @@ fn whom(words: &[&str]) -> Which {
         ["value", value] => Which::Value(number(value)),
         ["divided", "by", by] => Which::Divided(number(by)),
         ["by", "value", from, to] => Which::By(number(from), number(to)),
+        ["by", "value", from, to, "divided", "by", by] => {
+            Which::DividedBy(number(from), number(to), number(by))
+        }
         [id] => Which::Id(number(id)),
         _ => panic!("nobody knows who {words:?} are"),
     }
@@ -310,7 +319,7 @@ fn find(
         } else {
             let (from, to);
             let (path, range) = match which {
-                Which::By(low, high) => {
+                Which::By(low, high) | Which::DividedBy(low, high, _) => {
                     (from, to) = ([Datum::Int(*low)], [Datum::Int(*high)]);
                     let range = Range { from: Bound::Included(&from), to: Bound::Included(&to) };
                     (Path::Secondary(0), range)
@@ -322,7 +331,7 @@ fn find(
                 let (id, value) = cells(row);
                 let meant = match which {
                     Which::Value(wanted) => value == *wanted,
-                    Which::Divided(by) => value % by == 0,
+                    Which::Divided(by) | Which::DividedBy(_, _, by) => value % by == 0,
                     _ => true,
                 };
                 if meant {

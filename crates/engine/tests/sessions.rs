@@ -230,3 +230,41 @@ fn tables_and_indexes_come_and_go_and_are_found_again() {
     let all = ids(&mut session, &hidden, Path::Primary, Range::ALL);
     assert_eq!(all, [7, 7, 7, 7, 7, 7, 7, 7, 7, 8]);
 }
+
+/// A unique index takes NULL more than once: who locks the rows that have it locks all of them.
+#[test]
+fn all_rows_with_null_in_a_unique_index_are_locked() {
+    let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
+    let engine = open(&disk);
+    let table = engine.create_table(spec()).unwrap();
+    let [mut one, mut other] = [engine.session(), engine.session()];
+    for (id, u) in [(1, Datum::Null), (2, Datum::Int(5)), (3, Datum::Null)] {
+        put(&mut one, &table, id, 1, u).unwrap();
+    }
+    let (null, five) = ([Datum::Null], [Datum::Int(5)]);
+    for (values, want) in [(&null, &[1, 3][..]), (&five, &[2])] {
+        for intent in [Intent::Read, Intent::Share, Intent::Update] {
+            for direction in [Direction::Up, Direction::Down] {
+                let range = Range::of(values);
+                let (path, fields) = (Path::Secondary(1), Fields::All);
+                let scan = Scan { path, range, direction, intent, fields };
+                let mut found = Vec::new();
+                let visit = |_: &[u8], row: dbdyno_engine::Row<'_>| {
+                    found.push(row.get(0).to_value());
+                    Visit::On
+                };
+                one.begin(None).unwrap();
+                one.statement(|it| it.scan(&table, &scan, visit)).unwrap();
+                found.sort();
+                let want: Vec<_> = want.iter().map(|id| Value::Int(*id)).collect();
+                assert_eq!(found, want, "{intent:?} {direction:?}");
+                if intent != Intent::Read {
+                    for id in &want {
+                        let Value::Int(id) = *id else { unreachable!() };
+                        assert_eq!(set_k(&mut other, &table, id, 7).unwrap_err().code(), 1205);
+                    }
+                }
+            }
+        }
+    }
+}

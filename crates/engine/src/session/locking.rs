@@ -15,6 +15,8 @@
 //! where the leaf was touched lately, the row is waited for before the entry is locked, as InnoDB
 //! turns the implicit lock into one first.
 
+use std::ops::Bound;
+
 use super::range::{Cursor, Direction, Path, Scan};
 use super::statement::{Statement, Visit};
 use crate::error::Result;
@@ -23,6 +25,7 @@ use crate::index::{Seen, Tree};
 use crate::lock::{Conflict, Held, Kind, Mode, Place, TableMode};
 use crate::row::Row;
 use crate::table::{Mark, Secondary, Table};
+use crate::value::Datum;
 use crate::version::Version;
 
 /// What was met under the latch.
@@ -43,6 +46,8 @@ struct Locked {
     kind: Kind,
     /// Whether this statement got the lock.
     fresh: bool,
+    /// Of an entry: whether this statement got the lock of its row on the way.
+    row_fresh: bool,
     /// Whether there is a row.
     alive: bool,
 }
@@ -124,7 +129,7 @@ impl Statement<'_> {
             match met {
                 Met::Locked(held, kind, alive) => {
                     let fresh = waited || held == Held::Fresh;
-                    return Ok(Some(Locked { kind, fresh, alive }));
+                    return Ok(Some(Locked { kind, fresh, row_fresh: false, alive }));
                 }
                 Met::Missing => return Ok(None),
                 Met::Conflict(kind) => {
@@ -159,6 +164,7 @@ impl Statement<'_> {
                 }
             };
             let Some(locked) = found else { break };
+            let mut row_fresh = locked.row_fresh;
             let (key, row_locked) = match way.secondary {
                 None => {
                     let row = &mut self.work.scratch.row;
@@ -168,9 +174,9 @@ impl Statement<'_> {
                 Some(index) => {
                     let key = index.primary_of(&entry);
                     let row = self.lock_row(table, key, mode, false)?;
+                    row_fresh |= row.is_some_and(|row| row.fresh);
                     let alive = row.is_some_and(|row| row.alive)
                         && self.row_has_entry(table, index, &entry);
-                    self.give_row_back(table, &way, key, row, alive);
                     (key, alive)
                 }
             };
@@ -184,9 +190,12 @@ impl Statement<'_> {
             } else {
                 Visit::Pass
             };
-            if said == Visit::Pass && locked.fresh && way.beyond.is_none() && !way.single {
-                self.give_back(way.index, &entry, locked.kind, mode);
-                if row_locked && way.secondary.is_some() {
+            // What the transaction held before this statement it keeps: it may have written there.
+            if said == Visit::Pass && !self.locks_gaps() {
+                if locked.fresh && !way.single {
+                    self.give_back(way.index, &entry, locked.kind, mode);
+                }
+                if row_fresh && !(way.single && row_locked) {
                     self.give_back(table.clustered_id, key, Kind::Record, mode);
                 }
             }
@@ -208,6 +217,8 @@ impl Statement<'_> {
         let columns = secondary.map_or(table.primary().len(), |index| index.spec.columns.len());
         let unique = secondary.is_none_or(Secondary::is_unique) && columns > 0;
         let equal = scan.range.equal_values();
+        // A unique index may hold the same values twice where one of them is NULL.
+        let null = matches!(scan.range.from, Bound::Included(from) if from.contains(&Datum::Null));
         let beyond = if equal.is_some() { Kind::Gap } else { Kind::NextKey };
         Way {
             index: secondary.map_or(table.clustered_id, |index| index.id),
@@ -216,7 +227,7 @@ impl Statement<'_> {
             beyond: gaps.then_some(beyond),
             direction: scan.direction,
             secondary,
-            single: unique && equal == Some(columns),
+            single: unique && equal == Some(columns) && !null,
             all: self.has_all(table, mode),
         }
     }
@@ -230,26 +241,33 @@ impl Statement<'_> {
         cursor: &mut Cursor,
         entry: &mut Vec<u8>,
     ) -> Result<Option<Locked>> {
-        let (mut waited, mut sure) = (false, Vec::new());
+        // Keys that were waited for, or whose row was looked at: another may have come before.
+        let (mut waited, mut sure) = (Vec::new(), Vec::new());
+        let mut sure_fresh = false;
         loop {
             let met = self.try_next(tree, way, cursor, &sure, entry);
             match met {
                 Met::Locked(held, kind, alive) => {
-                    let fresh = waited || held == Held::Fresh;
-                    return Ok(Some(Locked { kind, fresh, alive }));
+                    let fresh = held == Held::Fresh || waited == *entry;
+                    let row_fresh = sure_fresh && sure == *entry;
+                    return Ok(Some(Locked { kind, fresh, row_fresh, alive }));
                 }
                 Met::Missing => return Ok(None),
                 Met::Conflict(kind) => {
                     let held = self.wait(way.index, Place::Key(entry), kind, way.mode)?;
-                    waited |= held == Held::Fresh;
+                    if held == Held::Fresh {
+                        waited.clone_from(entry);
+                    }
                 }
                 Met::Unsure => {
                     let index = way.secondary.expect("only entries are unsure");
                     let key = index.primary_of(entry).to_vec();
                     let writer = table.rows.get(&key, |chain| chain.writer);
                     let own = self.work.trx.id;
+                    sure_fresh = false;
                     if writer.is_some_and(|it| Some(it) != own && self.shared.trx.is_active(it)) {
-                        self.lock_row(table, &key, way.mode, false)?;
+                        let row = self.lock_row(table, &key, way.mode, false)?;
+                        sure_fresh = row.is_some_and(|row| row.fresh);
                     }
                     sure.clone_from(entry);
                 }
@@ -323,24 +341,6 @@ impl Statement<'_> {
         match way.secondary {
             None => table.rows.seek(end, |found| lock(found.map(|(key, ..)| key))),
             Some(index) => index.entries.seek(end, |found| lock(found.map(|(key, ..)| key))),
-        }
-    }
-
-    /// At read committed, gives the lock of a row back that turned out not to be meant.
-    fn give_row_back(
-        &self,
-        table: &Table,
-        way: &Way<'_>,
-        key: &[u8],
-        row: Option<Locked>,
-        meant: bool,
-    ) {
-        if let Some(row) = row
-            && !meant
-            && row.fresh
-            && !self.locks_gaps()
-        {
-            self.give_back(table.clustered_id, key, row.kind, way.mode);
         }
     }
 
