@@ -5,7 +5,8 @@
 //!      everything before L has ended: the view sees it; the rest is in the log from L on
 //! ```
 //!
-//! The order matters: the place in the log first, then what the tables are, then the view.
+//! The order matters: the place in the log first, then what the tables are, then the view. A log
+//! that has failed gets no checkpoint any more: what stands on disk is what was acknowledged.
 
 use std::ops::ControlFlow;
 
@@ -22,6 +23,9 @@ impl Shared {
     pub fn take_checkpoint(&self) -> Result<()> {
         let mut last = self.checkpoint.lock().expect("no panic before");
         let start = self.pipeline.low_water();
+        // A commit that failed has ended, too, and its record may not have come to the disk: then
+        // the log ends before the place from which it would be read.
+        self.pipeline.check()?;
         let mut file = CheckpointWriter::begin(self.disk.clone(), start)?;
         let tables = {
             let next = self.catalog.next();

@@ -111,7 +111,8 @@ impl Pipeline {
     }
 
     /// Every transaction whose record is before this place has ended: a checkpoint of what is
-    /// visible from now on, together with the records from here on, is everything.
+    /// visible from now on, together with the records from here on, is everything. Only if
+    /// [`Pipeline::check`] says afterwards that nothing has failed.
     pub fn low_water(&self) -> Lsn {
         let end = self.log.end();
         self.flights.lowest().map_or(end, |lowest| lowest.min(end))
