@@ -116,6 +116,8 @@ pub struct LockSys {
     print: DeadlockPrint,
     patience: Duration,
     next: AtomicU64,
+    /// The number of the next wait.
+    waits: AtomicU64,
     witness: Mutex<Witness>,
     meter: Arc<Meter>,
 }
@@ -141,6 +143,7 @@ impl LockSys {
             print: design.deadlock_print,
             patience,
             next: AtomicU64::new(1),
+            waits: AtomicU64::new(1),
             witness: Mutex::new(Witness::new(witness)),
             meter,
         }
@@ -149,6 +152,19 @@ impl LockSys {
     /// A transaction that holds nothing yet. One thread at a time asks for its locks.
     pub fn begin(&self) -> Arc<LockTrx> {
         Arc::new(LockTrx::new(self.next.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// Locks a table without waiting, as [`LockSys::try_lock`] does a place.
+    ///
+    /// # Errors
+    /// [`Conflict`] when it would have to wait.
+    pub fn try_lock_table(
+        &self,
+        trx: &Arc<LockTrx>,
+        table: TableId,
+        mode: TableMode,
+    ) -> std::result::Result<Held, Conflict> {
+        self.attempt(trx, Spot::table(table), Claim::of_table(mode))
     }
 
     /// Locks a table, and waits for it.
@@ -175,14 +191,7 @@ impl LockSys {
         kind: Kind,
         mode: Mode,
     ) -> std::result::Result<Held, Conflict> {
-        let claim = Claim::of_row(place, kind, mode);
-        let spot = Spot::row(index, place);
-        let (hash, number) = self.part(spot);
-        let met = self.latch(number).request(trx, spot, hash, claim, number).0;
-        if met != Met::Conflict {
-            self.meter.count(Counter::LockRequests);
-        }
-        held(met)
+        self.attempt(trx, Spot::row(index, place), Claim::of_row(place, kind, mode))
     }
 
     /// Locks a place, and waits for it. Latches of indexes must not be held.
@@ -294,18 +303,35 @@ impl LockSys {
         }
     }
 
+    fn attempt(
+        &self,
+        trx: &Arc<LockTrx>,
+        spot: Spot<'_>,
+        claim: Claim,
+    ) -> std::result::Result<Held, Conflict> {
+        let (hash, number) = self.part(spot);
+        let met = self.latch(number).request(trx, spot, hash, claim, number).0;
+        if met == Met::Granted {
+            self.meter.count(Counter::LockRequests);
+        }
+        held(met)
+    }
+
     fn acquire(&self, trx: &Arc<LockTrx>, spot: Spot<'_>, claim: Claim) -> Result<Held> {
-        self.meter.count(Counter::LockRequests);
         let (hash, number) = self.part(spot);
         let mut shard = self.latch(number);
         let (met, at) = shard.request(trx, spot, hash, claim, number);
+        if met != Met::Before {
+            self.meter.count(Counter::LockRequests);
+        }
         if let Ok(held) = held(met) {
             return Ok(held);
         }
         let queue = shard.queue(at.slot);
-        let place = queue.enqueue(trx, claim, at);
+        let round = self.waits.fetch_add(1, Ordering::Relaxed);
+        let place = queue.enqueue(trx, claim, at, round);
         self.meter.count(Counter::LockWaits);
-        self.meter.add(Counter::LockWaitDepth, queue.depth() as u64);
+        self.meter.add(Counter::LockWaitDepth, place as u64 + 1);
         let may_be_deadlock = queue.is_blocked_by_one_that_waits(place);
         drop(shard);
         if self.policy.weighs() {

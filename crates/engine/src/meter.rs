@@ -37,9 +37,9 @@ counters! {
     Statements = "statements",
     /// Transactions that wrote and are durable.
     Commits = "commits",
-    /// Transactions that were rolled back, for whatever reason.
+    /// Transactions that wrote and were rolled back, for whatever reason.
     Rollbacks = "rollbacks",
-    /// Times that a thread which waited for its commit was woken.
+    /// Times that a thread which slept until its commit was done was woken.
     Activations = "activations",
     /// Times that it was woken and its commit was done.
     UsefulActivations = "useful_activations",
@@ -71,7 +71,7 @@ counters! {
     VersionsWalked = "versions_walked",
     /// Versions that were taken away since no view needs them.
     VersionsPurged = "versions_purged",
-    /// Locks that were asked for.
+    /// Locks that were asked for and not held before.
     LockRequests = "lock_requests",
     /// Those that had to wait.
     LockWaits = "lock_waits",

@@ -101,7 +101,7 @@ fn is_done(last: u32, group: u32) -> bool {
     last.wrapping_sub(group) as i32 >= 0
 }
 
-/// Counts that a thread woke, and whether it was of use.
+/// Counts that a thread which slept was woken, and whether it was of use.
 fn count(meter: &Meter, done: bool) {
     meter.count(Counter::Activations);
     if done {

@@ -16,7 +16,8 @@
 //! that waits itself need not search.
 //!
 //! The victim is the one that loses least: the fewest rows written and places locked. InnoDB's rule
-//! is the same with its own counts (`trx_weight_ge`). Of equals the one that began last gives way.
+//! is the same with its own counts (`trx_weight_ge`). Of equals the one that began to wait last
+//! gives way, and not always the same session.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -48,8 +49,8 @@ impl LockSys {
                 continue;
             }
             let worth = |place: &usize| {
-                let trx = &cycle[*place].trx;
-                (trx.worth(), Reverse(trx.number()))
+                let member = &cycle[*place];
+                (member.trx.worth(), Reverse(member.round))
             };
             let victim = (0..cycle.len()).min_by_key(worth).expect("a cycle has members");
             if self.print == DeadlockPrint::Noisy {

@@ -38,7 +38,7 @@ pub(super) struct Grant {
 pub(super) struct Waiter {
     pub(super) trx: Arc<LockTrx>,
     pub(super) claim: Claim,
-    /// Which wait of its transaction this is.
+    /// The number of this wait among all of the lock table.
     pub(super) round: u64,
     /// It holds something here.
     pub(super) wants_more: bool,
@@ -85,11 +85,17 @@ impl Queue {
     }
 
     /// Puts a claim that has to wait where it belongs; the place among those that wait. The
-    /// transaction begins to wait.
-    pub(super) fn enqueue(&mut self, trx: &Arc<LockTrx>, claim: Claim, at: Address) -> usize {
+    /// transaction begins to wait; the wait has this number.
+    pub(super) fn enqueue(
+        &mut self,
+        trx: &Arc<LockTrx>,
+        claim: Claim,
+        at: Address,
+        round: u64,
+    ) -> usize {
         let held = self.granted.iter().find(|grant| grant.trx.is(trx));
         let wants_more = held.is_some_and(|held| held.claim.goes_first());
-        let round = trx.begin_wait(at);
+        trx.begin_wait(at, round);
         let waiter = Waiter { trx: Arc::clone(trx), claim, round, wants_more };
         let index = match wants_more {
             true => self.waiting.iter().take_while(|before| before.wants_more).count(),
@@ -98,11 +104,6 @@ impl Queue {
         self.waiting.insert(index, waiter);
         self.point_at_blocker(index);
         index
-    }
-
-    /// How many wait.
-    pub(super) fn depth(&self) -> usize {
-        self.waiting.len()
     }
 
     /// Where a transaction stands among those that wait.

@@ -122,6 +122,35 @@ fn a_lock_of_a_table_excludes_intentions() {
     assert_eq!(locks.meter.counts().of(Counter::LockTimeouts), 2);
 }
 
+/// Who waited looks again and finds that he has it: that is no second request.
+#[test]
+fn a_lock_is_counted_once_however_often_it_is_asked_for() {
+    let (locks, _) = table("", LONG);
+    let [one, other, third] = [locks.begin(), locks.begin(), locks.begin()];
+    let [requests, waits, depth] =
+        [Counter::LockRequests, Counter::LockWaits, Counter::LockWaitDepth];
+    let counted = |counter| locks.meter.counts().of(counter);
+    for _ in 0..3 {
+        assert!(tries(&locks, &one, key("a"), Kind::Record, Mode::Shared));
+        record(&locks, &other, "a", Mode::Shared).unwrap();
+    }
+    assert_eq!(counted(requests), 2);
+    thread::scope(|scope| {
+        let waits_for_both = scope.spawn(|| record(&locks, &third, "a", Mode::Exclusive));
+        until_it_waits(&third);
+        // Who has something here already stands before who has nothing.
+        let wants_more = scope.spawn(|| record(&locks, &one, "a", Mode::Exclusive));
+        until_it_waits(&one);
+        locks.release_all(&other);
+        wants_more.join().unwrap().unwrap();
+        assert!(tries(&locks, &one, key("a"), Kind::Record, Mode::Exclusive));
+        locks.release_all(&one);
+        waits_for_both.join().unwrap().unwrap();
+        assert!(tries(&locks, &third, key("a"), Kind::Record, Mode::Exclusive));
+    });
+    assert_eq!((counted(requests), counted(waits), counted(depth)), (4, 2, 1 + 1));
+}
+
 #[test]
 fn who_came_first_is_served_first_and_readers_together() {
     let (locks, _) = table("", LONG);
@@ -189,7 +218,7 @@ fn of_two_that_wait_for_each_other_the_one_that_did_less_gives_way() {
     let [first, second] = embrace(&locks, [1, 2]);
     assert!(second.is_ok() && matches!(first, Err(EngineError::Deadlock)));
     let [first, second] = embrace(&locks, [1, 1]);
-    assert!(first.is_ok() && second.is_err(), "of equals, who began last");
+    assert!(first.is_ok() && second.is_err(), "of equals, who began to wait last");
     let counts = locks.meter.counts();
     assert_eq!(counts.of(Counter::Deadlocks), 3);
     assert_eq!(counts.of(Counter::DeadlockBytes), paper.text().len() as u64);
@@ -197,6 +226,26 @@ fn of_two_that_wait_for_each_other_the_one_that_did_less_gives_way() {
                  deadlock of 2: 4 -> 3 -> 4; 3 gives way\n\
                  deadlock of 2: 6 -> 5 -> 6; 6 gives way\n";
     assert_eq!(paper.text(), lines);
+}
+
+/// A session keeps its number from one transaction to the next: who gives way does not hang on it.
+#[test]
+fn of_equals_it_is_not_always_the_younger_session_that_gives_way() {
+    let (locks, _) = table("", LONG);
+    let [older, younger] = [locks.begin(), locks.begin()];
+    record(&locks, &older, "a", Mode::Exclusive).unwrap();
+    record(&locks, &younger, "b", Mode::Exclusive).unwrap();
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| {
+            let got = record(&locks, &younger, "a", Mode::Shared);
+            locks.release_all(&younger);
+            got
+        });
+        until_it_waits(&younger);
+        assert!(matches!(record(&locks, &older, "b", Mode::Shared), Err(EngineError::Deadlock)));
+        locks.release_all(&older);
+        assert_eq!(waits.join().unwrap().unwrap(), Held::Fresh);
+    });
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub struct LockTrx {
 /// What a transaction waits for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wait {
-    /// How often it has waited.
+    /// The number of the wait among all of the lock table; of the last one, if it does not wait.
     pub(super) round: u64,
     pub(super) state: State,
 }
@@ -64,7 +64,7 @@ impl LockTrx {
         }
     }
 
-    /// Its number among all that ever asked for locks: of two, the larger began later.
+    /// Its number among all that there are; it keeps it when it is used again.
     pub fn number(&self) -> u64 {
         self.number
     }
@@ -102,16 +102,14 @@ impl LockTrx {
         self.waits.load(Ordering::SeqCst)
     }
 
-    /// Begins to wait; the round. The latch of the shard is held.
-    pub(super) fn begin_wait(&self, at: Address) -> u64 {
+    /// Begins to wait; the wait has this number. The latch of the shard is held.
+    pub(super) fn begin_wait(&self, at: Address, round: u64) {
         self.asleep.store(false, Ordering::SeqCst);
         self.waits.store(true, Ordering::SeqCst);
         self.weight.store(1, Ordering::Relaxed);
         let mut wait = self.wait();
         assert!(wait.state == State::Running, "a transaction waits for one thing at a time");
-        wait.round += 1;
-        wait.state = State::Waiting(at);
-        wait.round
+        *wait = Wait { round, state: State::Waiting(at) };
     }
 
     /// Says how the wait ended; the latch of the shard is held. The thread is woken later.

@@ -40,8 +40,7 @@ impl Event {
             fence(Ordering::SeqCst);
             let seen = look();
             if seen.is_none() {
-                slept += 1;
-                self.told.wait(told);
+                slept += u64::from(self.told.wait(told));
             }
             self.sleepers.fetch_sub(1, Ordering::SeqCst);
             if let Some(seen) = seen {

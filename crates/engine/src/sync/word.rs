@@ -52,13 +52,15 @@ impl Word {
 
 #[cfg(not(any(loom, shuttle)))]
 impl Word {
-    /// Sleeps if it has this value, until it is woken or for no reason.
-    pub fn wait(&self, value: u32) {
+    /// Sleeps if it has this value, until it is woken or for no reason; whether it slept.
+    pub fn wait(&self, value: u32) -> bool {
         use rustix::io::Errno;
         use rustix::thread::futex;
         match futex::wait(&self.value, futex::Flags::PRIVATE, value, None) {
-            // Changed meanwhile, or a signal: the caller looks again.
-            Ok(()) | Err(Errno::AGAIN | Errno::INTR) => {}
+            // Woken, or a signal: the caller looks again.
+            Ok(()) | Err(Errno::INTR) => true,
+            // Changed meanwhile.
+            Err(Errno::AGAIN) => false,
             Err(error) => panic!("a futex cannot be waited at: {error}"),
         }
     }
@@ -81,12 +83,14 @@ impl Word {
 
 #[cfg(any(loom, shuttle))]
 impl Word {
-    /// Sleeps if it has this value, until it is woken or for no reason.
-    pub fn wait(&self, value: u32) {
+    /// Sleeps if it has this value, until it is woken or for no reason; whether it slept.
+    pub fn wait(&self, value: u32) -> bool {
         let latch = self.latch.lock().expect("no thread panics with it");
-        if self.value.load(Ordering::Acquire) == value {
+        let sleeps = self.value.load(Ordering::Acquire) == value;
+        if sleeps {
             drop(self.changed.wait(latch).expect("no thread panics with it"));
         }
+        sleeps
     }
 
     /// Wakes one of those that wait.
@@ -99,5 +103,26 @@ impl Word {
     pub fn wake_all(&self) {
         let _latch = self.latch.lock().expect("no thread panics with it");
         self.changed.notify_all();
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use crate::sync::thread;
+
+    #[test]
+    fn who_comes_too_late_to_sleep_was_not_woken() {
+        let word = Word::new(1);
+        assert!(!word.wait(0), "it has another value");
+        thread::scope(|scope| {
+            let sleeper = scope.spawn(|| word.wait(1));
+            // As often as it takes: nobody knows when it sleeps.
+            while !sleeper.is_finished() {
+                word.wake_all();
+                thread::yield_now();
+            }
+            assert!(sleeper.join().unwrap(), "the value never changed");
+        });
     }
 }

@@ -24,9 +24,11 @@ impl Futex {
         let Line(word) = &self.done[seat.place()];
         let mut done = word.load();
         while !is_done(done, seat.group) {
-            word.wait(done);
+            let slept = word.wait(done);
             done = word.load();
-            count(meter, is_done(done, seat.group));
+            if slept {
+                count(meter, is_done(done, seat.group));
+            }
         }
     }
 

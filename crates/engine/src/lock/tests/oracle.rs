@@ -247,7 +247,8 @@ impl Pair {
             return;
         }
         let queue = shard.queue(at.slot);
-        let stands = queue.enqueue(&self.trxs[trx], claim, at);
+        let round = self.locks.waits.fetch_add(1, Ordering::Relaxed);
+        let stands = queue.enqueue(&self.trxs[trx], claim, at, round);
         let suspect = queue.is_blocked_by_one_that_waits(stands);
         drop(shard);
         assert!(suspect || !self.oracle.is_deadlocked(trx), "a deadlock is not sought");
