@@ -2,12 +2,15 @@
 //! the engine is opened again.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
 use dbdyno_engine::disk::{Disk, RealDisk, SimDisk};
 use dbdyno_engine::{
-    Column, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind, Options, Path,
-    Range, Result, Scan, Session, Table, TableSpec, Uniqueness, Updated, Upkeep, Value, Visit,
+    Column, Counter, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind,
+    Options, Path, Range, Result, Scan, Session, Table, TableSpec, Uniqueness, Updated, Upkeep,
+    Value, Visit,
 };
 use dbdyno_model::Design;
 
@@ -267,4 +270,33 @@ fn all_rows_with_null_in_a_unique_index_are_locked() {
             }
         }
     }
+}
+
+/// A place in the pool is given to another while a lock is waited for, and not for a lock that is
+/// to be had at once.
+#[test]
+fn who_waits_for_no_lock_keeps_the_place_in_the_pool() {
+    let fields = [("gate".to_owned(), "pool:1".to_owned())];
+    let design = Design::read(&fields).unwrap();
+    let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
+    let engine = Engine::open(disk, &design, Options::default()).unwrap();
+    let table = engine.create_table(spec()).unwrap();
+    let inside = AtomicBool::new(true);
+    thread::scope(|scope| {
+        let mut session = engine.session();
+        let met = session.statement(|it| {
+            let other = scope.spawn(|| {
+                let mut other = engine.session();
+                other.statement(|_| Ok(inside.load(Ordering::SeqCst))).unwrap()
+            });
+            while engine.counts().of(Counter::GateWaits) == 0 {
+                thread::yield_now();
+            }
+            let row = [Datum::Int(1), Datum::Int(1), Datum::Int(1), Datum::Null];
+            it.insert(&table, &row)?;
+            inside.store(false, Ordering::SeqCst);
+            Ok(other)
+        });
+        assert!(!met.unwrap().join().unwrap(), "two were inside, and the pool has one place");
+    });
 }

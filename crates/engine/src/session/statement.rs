@@ -20,7 +20,7 @@ use crate::error::{EngineError, Result};
 use crate::gate::Pass;
 use crate::ids::IndexId;
 use crate::key;
-use crate::lock::{Held, Kind, Mode, Place, TableMode};
+use crate::lock::{Conflict, Held, Kind, Mode, Place, TableMode};
 use crate::row::Row;
 use crate::table::Table;
 use crate::value::Datum;
@@ -197,9 +197,11 @@ impl<'s> Statement<'s> {
         if !trx.tables.iter().any(covers) {
             trx.locked = true;
             let Statement { shared, work, pass, .. } = self;
-            let wait = || shared.locks.lock_table(&work.locks, table.id, mode);
-            let locked = pass.while_waiting(wait);
-            self.note_deadlock(locked)?;
+            let (locks, trx) = (&shared.locks, &work.locks);
+            if locks.try_lock_table(trx, table.id, mode).is_err() {
+                let locked = pass.while_waiting(|| locks.lock_table(trx, table.id, mode));
+                self.note_deadlock(locked)?;
+            }
             self.work.trx.tables.push((table.id, mode));
         }
         table.check_there()
@@ -217,7 +219,23 @@ impl<'s> Statement<'s> {
         })
     }
 
-    /// Waits for a lock of a row or gap. No latch may be held.
+    /// Locks a row or gap, and waits for it only if it is not free. No latch may be held.
+    pub(super) fn lock(
+        &mut self,
+        index: IndexId,
+        place: Place<'_>,
+        kind: Kind,
+        mode: Mode,
+    ) -> Result<Held> {
+        self.work.trx.locked = true;
+        match self.shared.locks.try_lock(&self.work.locks, index, place, kind, mode) {
+            Ok(held) => Ok(held),
+            Err(Conflict) => self.wait(index, place, kind, mode),
+        }
+    }
+
+    /// Waits for a lock of a row or gap that is not free; another may work meanwhile, if the gate
+    /// has it so. No latch may be held.
     pub(super) fn wait(
         &mut self,
         index: IndexId,

@@ -305,7 +305,7 @@ impl Statement<'_> {
         own: &[u8],
     ) -> Result<()> {
         if !self.has_all(table, Mode::Exclusive) {
-            self.wait(index.id, Place::Key(values), Kind::Record, Mode::Exclusive)?;
+            self.lock(index.id, Place::Key(values), Kind::Record, Mode::Exclusive)?;
         }
         let mut end = values.to_vec();
         key::after_all(&mut end);
@@ -361,7 +361,7 @@ impl Statement<'_> {
                 Some((has, false)) if locked || !has => return Ok(has),
                 Some((has, true)) if locked => return Ok(has),
                 Some(_) => {
-                    self.wait(table.clustered_id, Place::Key(key), Kind::Record, Mode::Shared)?;
+                    self.lock(table.clustered_id, Place::Key(key), Kind::Record, Mode::Shared)?;
                     locked = true;
                 }
             }
