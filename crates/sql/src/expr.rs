@@ -268,7 +268,18 @@ fn is_answer<'a>(of: &'a Expr, answer: &'a Answer, frame: &Frame<'a>) -> Result<
     if of.is_null() {
         return Ok(Operand::Null);
     }
-    let found = set.binary_search_by(|one| operand::order(one, &of)).is_ok();
+    // They are in order, so that all are of the kind of the first and the last.
+    let values = if set[0].is_null() { &set[1..] } else { set };
+    let ends = [values.first(), values.last()].into_iter().flatten();
+    let found = if ends.into_iter().all(|end| end.kind() == of.kind()) {
+        values.binary_search_by(|one| operand::order(one, &of)).is_ok()
+    } else {
+        let mut found = false;
+        for one in values {
+            found |= operand::compare(one, &of)? == Some(Ordering::Equal);
+        }
+        found
+    };
     // NULL comes first.
     let is_unknown = !found && set[0].is_null();
     Ok(Operand::of_bool(if is_unknown { None } else { Some(found) }))

@@ -79,6 +79,16 @@ impl<'a> Operand<'a> {
         matches!(self, Operand::Null)
     }
 
+    /// Which values are alike, so that none of them is read as another kind to be compared.
+    pub(crate) fn kind(&self) -> u8 {
+        match self {
+            Operand::Null => 0,
+            Operand::Int(_) | Operand::Decimal(..) => 1,
+            Operand::Text(_) => 2,
+            Operand::Timestamp(_) => 3,
+        }
+    }
+
     /// Whether a condition holds; `None` is SQL's unknown.
     pub(crate) fn truth(&self) -> Result<Option<bool>> {
         Ok(match self {
@@ -132,11 +142,29 @@ pub(crate) fn compare(left: &Operand<'_>, right: &Operand<'_>) -> Result<Option<
     }))
 }
 
-/// How two values are ordered in a result: NULL comes first. Values of one column are of one kind.
+/// How two values are ordered in a result: NULL comes first. Values of one column are of one kind;
+/// where an expression has several, numbers come before texts, and texts before times.
 pub(crate) fn order(left: &Operand<'_>, right: &Operand<'_>) -> Ordering {
-    match (left.is_null(), right.is_null()) {
-        (false, false) => compare(left, right).ok().flatten().unwrap_or(Ordering::Equal),
-        (is_left_null, is_right_null) => is_right_null.cmp(&is_left_null),
+    use Operand::{Decimal, Int, Text, Timestamp};
+    match (left, right) {
+        (Int(left), Int(right)) | (Timestamp(left), Timestamp(right)) => left.cmp(right),
+        (Text(left), Text(right)) => left.cmp(right),
+        (Int(left), Decimal(units, scale)) => by_size((i128::from(*left), 0), (*units, *scale)),
+        (Decimal(units, scale), Int(right)) => by_size((*units, *scale), (i128::from(*right), 0)),
+        (Decimal(left, of_left), Decimal(right, of_right)) => {
+            by_size((*left, *of_left), (*right, *of_right))
+        }
+        _ => left.kind().cmp(&right.kind()),
+    }
+}
+
+/// How two numbers are ordered. One without room at the scale of the other is farther from zero.
+fn by_size(left: (i128, u8), right: (i128, u8)) -> Ordering {
+    let scale = left.1.max(right.1);
+    match (at_scale(left, scale), at_scale(right, scale)) {
+        (Ok(left), Ok(right)) => left.cmp(&right),
+        (Err(_), _) => left.0.cmp(&0),
+        (Ok(_), Err(_)) => 0.cmp(&right.0),
     }
 }
 
@@ -343,6 +371,12 @@ mod tests {
         assert!(compare(&Operand::Timestamp(0), &Operand::text(b"today")).is_err());
         assert!(compare(&Operand::Timestamp(0), &Operand::Int(1)).is_err());
         assert_eq!(order(&Operand::Null, &Operand::Int(-1)), Ordering::Less);
+        assert_eq!(order(&Operand::text(b"9"), &Operand::Int(10)), Ordering::Greater);
+        let (large, small) = (Operand::Decimal(i128::MAX, 0), Operand::Decimal(1, 30));
+        assert!(compare(&large, &small).is_err(), "they have no scale in common");
+        assert_eq!(order(&large, &small), Ordering::Greater);
+        assert_eq!(order(&small, &large), Ordering::Less);
+        assert_eq!(order(&Operand::Decimal(i128::MIN, 0), &small), Ordering::Less);
         for wrong in ["", "-", ".", "1.2.3", "1e5", "0x1"] {
             assert_eq!(read_decimal(wrong.as_bytes()), None, "{wrong}");
         }

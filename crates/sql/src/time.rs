@@ -8,6 +8,8 @@ use std::fmt;
 const US_PER_DAY: i64 = 86_400 * US_PER_SECOND;
 const US_PER_SECOND: i64 = 1_000_000;
 const DAYS_PER_ERA: i64 = 146_097;
+/// MySQL's last year.
+const YEAR_MOST: i64 = 9_999;
 /// Days from the first of March of the year 0 to 1970.
 const DAYS_TO_1970: i64 = 719_468;
 
@@ -21,7 +23,8 @@ pub(crate) fn read(text: &[u8]) -> Option<i64> {
     let [year, month, day] = fields(day, '-')?;
     let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
     let [hour, minute, second] = fields(time, ':')?;
-    let is_day = (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
+    let is_day =
+        year <= YEAR_MOST && (1..=12).contains(&month) && (1..=days_of(year, month)).contains(&day);
     if !is_day || hour > 23 || minute > 59 || second > 59 || fraction.len() > 6 {
         return None;
     }
@@ -104,8 +107,12 @@ mod tests {
             assert_eq!(Operand::Timestamp(us).to_string(), text);
         }
         assert_eq!(read(b"1970-01-02"), Some(US_PER_DAY));
+        assert_eq!(read(b"9999-12-31 23:59:59.999999"), Some(253_402_300_799_999_999));
+        assert_eq!(read(b"999999-12-31"), None, "more microseconds than 64 bits have room for");
         assert_eq!(read(b"1970-01-01T00:00:00.5"), Some(500_000));
-        for wrong in ["", "2025-02-29", "2025-13-01", "2025-01-01 24:00:00", "1-2", "x-01-01"] {
+        for wrong in
+            ["", "2025-02-29", "2025-13-01", "2025-01-01 24:00:00", "1-2", "x-01-01", "10000-01-01"]
+        {
             assert_eq!(read(wrong.as_bytes()), None, "{wrong}");
         }
     }

@@ -100,9 +100,10 @@ impl Parser<'_> {
         let lengths = self.lengths()?;
         let length = lengths.first().copied();
         let text = |characters: u64| {
-            let most = u32::try_from(characters * BYTES_OF_CHARACTER);
-            let most = most.map_err(|_| SqlError::Unknown(format!("{word}({characters})")))?;
-            Ok(Kind::Text { most })
+            let bytes = characters.checked_mul(BYTES_OF_CHARACTER);
+            let most = bytes.and_then(|bytes| u32::try_from(bytes).ok());
+            let unknown = || SqlError::Unknown(format!("{word}({characters})"));
+            Ok(Kind::Text { most: most.ok_or_else(unknown)? })
         };
         match word.as_str() {
             "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "INTEGER" | "BIGINT" => {
@@ -173,5 +174,19 @@ impl Parser<'_> {
             self.want("EXISTS")?;
         }
         Ok(Statement::DropTable { name: self.name()?, if_there })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::parse;
+
+    #[test]
+    fn a_text_may_be_long_and_not_without_end() {
+        assert!(parse("CREATE TABLE t (a VARCHAR(1073741823))").is_ok());
+        for length in ["1073741824", "4611686018427387904", "18446744073709551615"] {
+            let error = parse(&format!("CREATE TABLE t (a CHAR({length}))")).unwrap_err();
+            assert!(error.to_string().contains(length), "{error}");
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::{Aggregate, Distinct, Expr, Function, Operator, Parser, Time};
 use crate::error::{Result, SqlError};
 use crate::operand;
 
-use super::DEPTH_MOST;
+use super::{DEPTH_MOST, OPERATORS_MOST};
 
 /// How strongly `NOT` binds: less than a comparison, more than `AND`.
 const NOT: u8 = 3;
@@ -13,6 +13,9 @@ const COMPARISON: u8 = 4;
 
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Result<Expr> {
+        if self.depth == 0 {
+            self.operators = 0;
+        }
         self.above(0)
     }
 
@@ -32,6 +35,15 @@ impl Parser<'_> {
         done
     }
 
+    /// Counts an operator: what it is applied to lies within it.
+    fn longer(&mut self) -> Result<()> {
+        self.operators += 1;
+        if self.operators > OPERATORS_MOST {
+            return Err(SqlError::Unknown(format!("more than {OPERATORS_MOST} operators")));
+        }
+        Ok(())
+    }
+
     /// An expression of operators that bind more strongly than this.
     fn above(&mut self, least: u8) -> Result<Expr> {
         self.deeper(|parser| {
@@ -40,6 +52,7 @@ impl Parser<'_> {
                 if strength <= least {
                     break;
                 }
+                parser.longer()?;
                 parser.advance()?;
                 let right = parser.above(strength)?;
                 left = Expr::Binary(operator, Box::new(left), Box::new(right));
@@ -54,11 +67,13 @@ impl Parser<'_> {
     /// `x IS NULL`, `x BETWEEN a AND b`, `x IN (…)`, `x LIKE y`, and what follows them.
     fn predicates(&mut self, mut left: Expr, least: u8) -> Result<Expr> {
         while let Some(made) = self.predicate(&left)? {
+            self.longer()?;
             left = made;
             while let Some((operator, strength)) = self.operator() {
                 if strength <= least {
                     break;
                 }
+                self.longer()?;
                 self.advance()?;
                 let right = self.above(strength)?;
                 left = Expr::Binary(operator, Box::new(left), Box::new(right));

@@ -58,10 +58,14 @@ struct Parser<'s> {
     marks: usize,
     time: Time,
     depth: usize,
+    operators: usize,
 }
 
 /// Expressions and queries within each other; more would be a stack that overflows.
 const DEPTH_MOST: usize = 64;
+/// Operators of one expression or query, for the same reason: of `a + b + c` the first sum lies
+/// within the second.
+const OPERATORS_MOST: usize = 200;
 
 /// Words that are no names: they end an expression, or stand for what is not known here.
 const RESERVED: [&str; 51] = [
@@ -122,7 +126,7 @@ impl<'s> Parser<'s> {
     fn new(sql: &'s str) -> Result<Parser<'s>> {
         let mut lexer = Lexer::new(sql);
         let next = lexer.take()?;
-        Ok(Parser { lexer, next, marks: 0, time: Time::NotAsked, depth: 0 })
+        Ok(Parser { lexer, next, marks: 0, time: Time::NotAsked, depth: 0, operators: 0 })
     }
 
     fn statement(&mut self) -> Result<Statement> {

@@ -129,8 +129,10 @@ impl Reader<'_, '_, '_> {
                 Edge::At(datum, end) => Some((datum, end)),
             };
         }
-        // NULL lies below all values, and no comparison with it holds.
-        if high.is_some() && low.is_none() {
+        // NULL lies below all values, and no comparison with it holds, not even with what is below
+        // or above all that the column can have.
+        let is_compared = self.access.low.is_some() || self.access.high.is_some();
+        if is_compared && low.is_none() {
             low = Some((Datum::Null, End::Outside));
         }
         let mut from = *key;
@@ -244,5 +246,100 @@ fn edge<'k, 'd>(
     match end {
         End::Inside => ops::Bound::Included(key),
         End::Outside => ops::Bound::Excluded(key),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use dbdyno_engine::disk::SimDisk;
+    use dbdyno_engine::{Engine, Options};
+    use dbdyno_model::Design;
+
+    use crate::{Connection, Operand, Sink};
+
+    #[derive(Default)]
+    struct Seen(Vec<String>);
+
+    impl Sink for Seen {
+        fn begin(&mut self, _columns: &[String]) {}
+
+        fn value(&mut self, value: &Operand<'_>) {
+            self.0.push(value.to_string());
+        }
+
+        fn end_row(&mut self) {}
+    }
+
+    fn client() -> Connection {
+        let disk = Arc::new(SimDisk::default());
+        let engine = Engine::open(disk, &Design::default(), Options::default()).unwrap();
+        Connection::new(Arc::new(engine), || 0)
+    }
+
+    fn said(client: &mut Connection, sql: &str) -> String {
+        let mut seen = Seen::default();
+        client.run(sql, &mut seen).unwrap_or_else(|error| panic!("{sql}: {error}"));
+        seen.0.join(" ")
+    }
+
+    #[test]
+    fn null_is_neither_above_nor_below_what_a_column_cannot_have() {
+        let mut client = client();
+        said(&mut client, "CREATE TABLE t (id INT PRIMARY KEY, k INT, KEY k (k))");
+        said(&mut client, "INSERT INTO t VALUES (1, NULL), (2, -5), (3, 5)");
+        let all = "99999999999999999999";
+        for (filter, ids) in [
+            (format!("k > -{all}"), "2 3"),
+            (format!("k >= -{all} AND k < {all}"), "2 3"),
+            (format!("k < {all}"), "2 3"),
+            (format!("k > {all}"), ""),
+            (format!("k < -{all}"), ""),
+            ("k < 5".to_owned(), "2"),
+            ("k > -5".to_owned(), "3"),
+            ("k > NULL".to_owned(), ""),
+        ] {
+            for lock in ["", " FOR UPDATE"] {
+                let by_index = format!("SELECT id FROM t FORCE INDEX (k) WHERE {filter}{lock}");
+                assert_eq!(said(&mut client, &by_index), ids, "{by_index}");
+                let by_row = format!("SELECT id FROM t FORCE INDEX (PRIMARY) WHERE {filter}{lock}");
+                assert_eq!(said(&mut client, &by_row), ids, "{by_row}");
+            }
+        }
+    }
+
+    #[test]
+    fn values_of_several_kinds_have_an_order() {
+        let mut client = client();
+        said(&mut client, "CREATE TABLE t (id INT PRIMARY KEY, k INT, c CHAR(9))");
+        for id in 0..60 {
+            let k = if id % 3 == 0 { "NULL".to_owned() } else { (id * 37 % 50).to_string() };
+            let c = ["x", "9", "10", "-"][id % 4];
+            said(&mut client, &format!("INSERT INTO t VALUES ({id}, {k}, '{c}')"));
+        }
+        let in_order = said(&mut client, "SELECT coalesce(k, c) FROM t ORDER BY 1");
+        let (numbers, texts): (Vec<_>, Vec<_>) = (0..60).partition(|id| id % 3 != 0);
+        let mut numbers: Vec<_> = numbers.into_iter().map(|id: usize| id * 37 % 50).collect();
+        numbers.sort_unstable();
+        let mut texts: Vec<_> = texts.into_iter().map(|id| ["x", "9", "10", "-"][id % 4]).collect();
+        texts.sort_unstable();
+        let numbers: Vec<_> = numbers.iter().map(usize::to_string).collect();
+        assert_eq!(in_order, format!("{} {}", numbers.join(" "), texts.join(" ")));
+        // A text that is a number is equal to it, wherever it stands among texts.
+        let is_in = "SELECT 9 IN (SELECT c FROM t WHERE c IN ('9', '10')), \
+                     10 IN (SELECT c FROM t WHERE c IN ('9', '10')), \
+                     8 IN (SELECT c FROM t WHERE c IN ('9', '10'))";
+        assert_eq!(said(&mut client, is_in), "1 1 0");
+    }
+
+    #[test]
+    fn a_sum_may_be_long_and_not_without_end() {
+        let mut client = client();
+        let sum = |many: usize| format!("SELECT 1{}", " + 1".repeat(many));
+        assert_eq!(said(&mut client, &sum(200)), "201");
+        for long in [sum(50_000), format!("SELECT 1{}", " IS NULL".repeat(50_000))] {
+            assert_eq!(client.run(&long, &mut Seen::default()).unwrap_err().code(), 1235);
+        }
     }
 }
