@@ -360,6 +360,8 @@ impl<'a, 'b> Course<'a, 'b> {
         self.open_meters();
         let again = if looks::has_lives(plan) { plan.life_ns() } else { 0 };
         self.ending.rounds_begin(Duration::from_nanos(again));
+        let tps = tracks.base.warm_tps.min(tracks.test.warm_tps);
+        let cut = Cut::of(plan, cell, pace.window, tps);
         for keys in plan.rounds(cell).chunks(2).filter(left) {
             let pair = keys[0].pair;
             if pair > next_pair {
@@ -372,7 +374,7 @@ impl<'a, 'b> Course<'a, 'b> {
                     self.open_meters();
                 }
             }
-            match Cut::of(plan, &tracks, pace.window) {
+            match cut {
                 Some(cut) => self.interleaved(&tracks, &keys[0], cut, &pace)?,
                 None => self.alternating(&tracks, keys, &pace, &recording)?,
             }

@@ -7,14 +7,16 @@
 //!
 //! A slice is as long as the plan says, and longer where that is too short for a client to get
 //! [`EVENTS`] events done: what is lost at the ends of a slice then stays small. Embedded arms with
-//! threads of their own are left out, because those threads cannot be told apart by arm.
+//! threads of their own are left out, because those threads cannot be told apart by arm; so are
+//! dialogues, which are no functions of a number.
 
 use std::time::Duration;
 
 use dbdyno_load::THREADS_MAX;
-use dbdyno_model::{Driving, PerArm, Plan, Severity, Warning};
+use dbdyno_model::{Arm, Cell, Driving, Plan, Severity, Target, Warning};
+use dbdyno_workload::Content;
 
-use crate::track::Track;
+use crate::loads;
 
 /// Events of each client in a slice.
 const EVENTS: f64 = 50.0;
@@ -22,6 +24,21 @@ const EVENTS: f64 = 50.0;
 const SLICES_LEAST: u32 = 4;
 /// So much of a slice is its lead-in.
 const LEAD_IN: u32 = 10;
+
+/// Whether the rounds of a cell are cut where they are long enough for it.
+pub(crate) fn are_for(plan: &Plan, cell: &Cell) -> bool {
+    let has_threads =
+        |arm: Arm| matches!(plan.arms[arm].target, Target::Rocksdb(..) | Target::Engine(..));
+    let only_reads = || {
+        let load = loads::resolve(plan, &cell.load);
+        load.is_ok_and(|load| !load.writes() && !matches!(load.content, Content::Dialogue(_)))
+    };
+    plan.slice_ns > 0
+        && plan.driving == Driving::Closed
+        && cell.clients <= THREADS_MAX
+        && !Arm::BOTH.into_iter().any(has_threads)
+        && only_reads()
+}
 
 /// The slices of each round of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,16 +50,11 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// How the rounds of a cell are cut, which are so long; `None` where they are not.
-    pub(crate) fn of(plan: &Plan, tracks: &PerArm<Track<'_>>, round: Duration) -> Option<Cut> {
-        let may = [&tracks.base, &tracks.test].iter().all(|track| track.may_take_turns());
-        if plan.slice_ns == 0 || plan.driving != Driving::Closed || !may {
-            return None;
-        }
-        let tps = tracks.base.warm_tps.min(tracks.test.warm_tps);
-        let clients = tracks.base.clients();
-        (clients <= THREADS_MAX)
-            .then(|| Cut::with(plan.slice_ns, round, tps / f64::from(clients)))?
+    /// How the rounds of a cell are cut, which are so long and in which the slower arm gets so many
+    /// events done in a second; `None` where they are not.
+    pub(crate) fn of(plan: &Plan, cell: &Cell, round: Duration, tps: f64) -> Option<Cut> {
+        let client_tps = tps / f64::from(cell.clients);
+        are_for(plan, cell).then(|| Cut::with(plan.slice_ns, round, client_tps))?
     }
 
     /// Slices of at least this length of a round in which a client does so many events in a second.

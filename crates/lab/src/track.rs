@@ -311,18 +311,6 @@ impl<'a> Track<'a> {
         }
     }
 
-    /// Number of its clients.
-    pub fn clients(&self) -> u32 {
-        self.cell.clients
-    }
-
-    /// Whether its rounds can be cut into slices.
-    pub fn may_take_turns(&self) -> bool {
-        let has_threads = matches!(self.connector, Connector::Rocks(_) | Connector::Engine(_));
-        let is_program = matches!(self.load.part(), Part::Program(_));
-        is_program && !has_threads && !self.source.writes()
-    }
-
     fn cost(&self, measured: &Measured, looks: &[Look]) -> Cost {
         let asking_ns = self.asking_ns_per_event.map(|ns| (ns * measured.events as f64) as u64);
         let Measured { usage, wall_ns, observed_ns, .. } = *measured;
