@@ -122,6 +122,9 @@ pub struct LockSys {
     meter: Arc<Meter>,
 }
 
+/// For so many locks a transaction keeps room when it has given them back.
+const HELD_KEPT: usize = 1_024;
+
 /// Two cache lines: processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -281,10 +284,11 @@ impl LockSys {
     /// Gives all locks back, and forgets what was written.
     pub fn release_all(&self, trx: &Arc<LockTrx>) {
         trx.forget_changes();
-        let mut wake = Vec::new();
+        let (mut held, mut wake) = (Vec::new(), Vec::new());
         loop {
-            // What is inherited meanwhile comes into the list that is looked at next.
-            let held = std::mem::take(&mut *trx.held());
+            // What is inherited meanwhile comes into the list that is looked at next; the other one
+            // goes back at the end, for the locks of the next transaction.
+            std::mem::swap(&mut held, &mut *trx.held());
             if held.is_empty() {
                 return;
             }
@@ -300,6 +304,8 @@ impl LockSys {
                 self.wake(&wake);
                 wake.clear();
             }
+            held.clear();
+            held.shrink_to(HELD_KEPT);
         }
     }
 

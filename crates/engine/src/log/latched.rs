@@ -110,6 +110,8 @@ impl Latched {
         }
         let written = writer.segments.write(&writer.taken, Ends::Record);
         writer.taken.clear();
+        // One record of a large transaction may have made it longer than it ever is else.
+        writer.taken.shrink_to(CAPACITY);
         let rolled = written.map_err(|error| self.shared.poison(error))?;
         if rolled {
             self.shared.meter.count(Counter::Syncs);

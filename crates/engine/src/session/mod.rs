@@ -367,6 +367,7 @@ impl Work {
         begin_changes(&mut trx.redo);
         trx.redo.shrink_to(REDO_KEPT_BYTES);
         trx.undo.clear();
+        trx.undo.shrink_to(UNDO_KEPT);
         trx.savepoints.clear();
         trx.tables.clear();
         trx.locked = false;
@@ -378,3 +379,5 @@ impl Work {
 const REDO_MOST_BYTES: usize = 1 << 30;
 /// What a session keeps of the buffer of a large transaction.
 const REDO_KEPT_BYTES: usize = 1 << 16;
+/// For so many rows that were written a session keeps room.
+const UNDO_KEPT: usize = 1 << 10;
