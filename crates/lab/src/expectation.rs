@@ -4,7 +4,7 @@
 //! as rates are: in their lives, by what servers of the same build differ in anyway, at the same
 //! level. Of the rate itself the verdict of the cell is taken, and where something withholds that,
 //! no other figure is believed either. Where a figure is zero in an arm there is no ratio, and all
-//! pairs have to say the same.
+//! pairs have to say the same: eight of them at least, as a sign test of 1 % wants.
 
 use dbdyno_model::experiment::{Figure, Outcome, Sign};
 use dbdyno_model::{Arm, Cell, CellComparison, Comparison, PerArm, Round, Run, Severity, Verdict};
@@ -77,11 +77,13 @@ pub(crate) fn of_pairs(
     Ok(outcome)
 }
 
-/// Proved where at least [`stats::MIN_PAIRS`] pairs all say the same: by chance that is seldom.
+/// Proved where all pairs say the same, and are so many that coins would do so less often than
+/// verdicts may be wrong: the sign test, of both sides.
 fn where_some_are_zero(base: &[f64], test: &[f64]) -> Option<Sign> {
     let all =
         |holds: fn(f64, f64) -> bool| base.iter().zip(test).all(|(base, test)| holds(*base, *test));
-    if base.len() < stats::MIN_PAIRS as usize {
+    let by_chance = 2.0 * 0.5_f64.powi(base.len() as i32);
+    if by_chance > stats::DECISION_ALPHA {
         return None;
     }
     if all(|base, test| base == test) {
@@ -190,5 +192,18 @@ mod tests {
             round.readings.set("deadlocks", Some(if is_one { 1.0 } else { 0.0 }));
         });
         assert_eq!(now_and_then.sign, None, "one in twenty pairs is no proof");
+    }
+
+    /// Three coins fall alike once in four throws.
+    #[test]
+    fn few_pairs_that_agree_are_no_proof() {
+        let of = |pairs: u32| {
+            let run = sample::of_pairs(pairs, "point-query", "sqlite:", 1, |round| {
+                let many = if round.key.arm == Arm::Base { 0.0 } else { 7.0 };
+                round.readings.set("deadlocks", Some(many));
+            });
+            of_run(&run, "deadlocks").sign
+        };
+        assert_eq!([3, 7, 8].map(of), [None, None, Some(Sign::More)]);
     }
 }
