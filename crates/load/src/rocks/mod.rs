@@ -37,7 +37,7 @@ use dbdyno_wire::{ServerError, WireError};
 /// Options in RocksDB's own form for a host with so much memory, MB, and so many processors. What
 /// is not the user's is Callaghan's (`tools/benchmark.sh`), sizes of files excepted: his databases
 /// have 40 million keys and more, and with ours all keys would fit into one file.
-#[cfg_attr(not(feature = "rocksdb"), expect(dead_code, reason = "for the library only"))]
+#[cfg_attr(not(any(feature = "rocksdb", test)), expect(dead_code, reason = "for the library only"))]
 fn settings(options: &RocksOptions, memory_mb: u64, processors: usize) -> String {
     const MB: u64 = 1 << 20;
     let is_direct = options.is_direct();
