@@ -1,11 +1,11 @@
-//! The ten steps of the Insert Benchmark on both servers: the same rows after each of those that
+//! The ten steps of the Insert Benchmark in two places: the same rows after each of those that
 //! write so many, and queries that find some in the others.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, Timed};
-use dbdyno_model::{Processors, Product};
+use dbdyno_model::Processors;
 use dbdyno_workload::insert_benchmark::{
     Class, LOAD_STEPS, Part, Role, Sizes, Step, Work, expand, sql,
 };
@@ -23,15 +23,15 @@ fn scripts(step: Step, sizes: &Sizes, place: &Place) -> Vec<(Role, ReadyLoad)> {
     let ready = |role| {
         let content = Content::Dialogue(Arc::new(Part { role, ..part.clone() }));
         let load = Load { content, ..step.load(sizes, CLIENTS, SEED) };
-        (role, ReadyLoad::compile(&load, place.dialect()).unwrap())
+        (role, ReadyLoad::compile(&load, place.dialect).unwrap())
     };
-    Part::roles(step, sizes, place.dialect()).into_iter().map(ready).collect()
+    Part::roles(step, sizes, place.dialect).into_iter().map(ready).collect()
 }
 
 /// Carries out a step; query steps go on from insert to insert.
 fn step(step: Step, sizes: &Sizes, place: &Place, next: &mut Vec<u64>) -> CrewMeasured {
     let scripts = scripts(step, sizes, place);
-    let named = |error| -> CrewMeasured { panic!("{} on {}: {error}", step.name(), place.name()) };
+    let named = |error| -> CrewMeasured { panic!("{} on {}: {error}", step.name(), place.name) };
     let work = step.work(sizes);
     let first = match work {
         Work::QueriesAtRate(_) => next.clone(),
@@ -42,7 +42,7 @@ fn step(step: Step, sizes: &Sizes, place: &Place, next: &mut Vec<u64>) -> CrewMe
     let measured = match work {
         Work::Commits(commits) => crew.commits(commits, &FREE, quiet),
         Work::Indexes => {
-            let scripts = (0..CLIENTS).map(|client| sql::indexes(place.dialect(), client));
+            let scripts = (0..CLIENTS).map(|client| sql::indexes(place.dialect, client));
             crew.scripts(&scripts.collect::<Vec<_>>(), &FREE, quiet)
         }
         Work::QueriesAtRate(rate) => {
@@ -62,7 +62,7 @@ fn step(step: Step, sizes: &Sizes, place: &Place, next: &mut Vec<u64>) -> CrewMe
 /// away.
 fn content(sizes: &Sizes, place: &Place) -> Vec<String> {
     let dataset = LOAD_STEPS[0].load(sizes, CLIENTS, SEED).dataset;
-    let tables = dataset.tables(place.dialect()).into_iter();
+    let tables = dataset.tables(place.dialect).into_iter();
     let of_table = |table: dbdyno_workload::TableScript| {
         let mut columns = table.columns;
         columns.retain(|column| column != "transactionid");
@@ -71,14 +71,8 @@ fn content(sizes: &Sizes, place: &Place) -> Vec<String> {
     tables.flat_map(of_table).collect()
 }
 
-#[test]
-fn the_ten_steps_leave_the_same_rows_on_both_servers() {
-    let Some(home) = home() else { return };
-    let _turn = turn();
-    let places = [
-        Place::start(&home, Product::MariaDb, "10.11"),
-        Place::start(&home, Product::Postgres, "15"),
-    ];
+/// Carries out all steps in both places and compares what they leave.
+fn ten_steps(places: [Place; 2]) {
     let (stages, sizes) = expand(SIZE).unwrap().unwrap();
     let steps = Step::all(&sizes);
     assert_eq!(stages.iter().filter_map(dbdyno_model::Stage::measured).count(), steps.len());
@@ -88,23 +82,31 @@ fn the_ten_steps_leave_the_same_rows_on_both_servers() {
     let mut next = [vec![0; CLIENTS as usize], vec![0; CLIENTS as usize]];
     for &one in &steps {
         let measured = [0, 1].map(|index| step(one, &sizes, &places[index], &mut next[index]));
-        let counts = measured.each_ref().map(|m| [Class::Insert, Class::Delete].map(|c| m.of(c)));
         if LOAD_STEPS.contains(&one) {
-            let rows = content(&sizes, &places[0]);
-            let differs = difference(&rows, &content(&sizes, &places[1]));
-            assert_eq!(differs, None, "after {}", one.name());
-            let [mariadb, postgres] = counts.map(|classes| classes.map(|turns| turns.count));
-            assert_eq!(mariadb, postgres, "{}", one.name());
+            let [rows, others] = places.each_ref().map(|place| content(&sizes, place));
+            assert_eq!(difference(&rows, &others), None, "after {}", one.name());
+            let counts = |m: &CrewMeasured| [Class::Insert, Class::Delete].map(|c| m.of(c).count);
+            let [count, other] = measured.each_ref().map(counts);
+            assert_eq!(count, other, "{}", one.name());
             continue;
         }
         for (measured, place) in measured.iter().zip(&places) {
-            let (queries, name) = (measured.of(Class::Query).count, place.name());
-            assert!(
-                queries > 0 && measured.rows_read > 0,
-                "{} on {name}: {measured:?}",
-                one.name()
-            );
+            let found = measured.of(Class::Query).count > 0 && measured.rows_read > 0;
+            assert!(found, "{} on {}: {measured:?}", one.name(), place.name);
         }
     }
     places.into_iter().for_each(Place::stop);
+}
+
+#[test]
+fn the_ten_steps_leave_the_same_rows_on_mariadb_and_on_postgres() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    ten_steps(Place::servers(&home));
+}
+
+#[test]
+fn the_ten_steps_leave_the_same_rows_on_the_engine_and_on_sqlite() {
+    let _turn = turn();
+    ten_steps(Place::embedded());
 }

@@ -1,4 +1,10 @@
-//! The loads on real servers, MariaDB 10.11 and PostgreSQL 15: what they do, load by load.
+//! The loads, walked through in two places that are each other's oracle: what they do, load by
+//! load.
+//!
+//! ```text
+//!   MariaDB 10.11 ── PostgreSQL 15      servers of our own; left out where none can be had
+//!   the engine ───── SQLite             in directories; always
+//! ```
 
 mod insert_benchmark;
 mod place;

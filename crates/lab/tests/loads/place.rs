@@ -1,27 +1,44 @@
-//! A server of our own for a test, and what is in its tables.
+//! A place where loads are asked, and what is in its tables.
+//!
+//! ```text
+//!   Place ── connector, dialect ─┬─ a server of our own, stopped in the end
+//!                                └─ an engine or an SQLite file in a directory
+//! ```
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use dbdyno_load::{Connector, fill};
-use dbdyno_model::{Dialect, Product, Transport};
+use dbdyno_load::{Connector, EngineArm, SqliteFile, fill};
+use dbdyno_model::design::Device;
+use dbdyno_model::{Design, Dialect, Product, Transport};
 use dbdyno_sandbox::{Home, Options, Server, get};
 use dbdyno_wire::Rows;
 use dbdyno_workload::Dataset;
+use tempfile::TempDir;
 
 /// What is never set: nobody stops a test.
 pub static GO_ON: AtomicBool = AtomicBool::new(false);
 
-/// A running server.
+/// Something that can be asked.
 pub struct Place {
-    pub product: Product,
+    pub name: &'static str,
     pub connector: Connector,
-    server: Server,
+    pub dialect: Dialect,
+    keeper: Keeper,
 }
 
-/// Held by every test that starts servers: two cores are enough for one of them.
+/// What has to be there as long as the place is asked.
+enum Keeper {
+    Server(Box<Server>),
+    /// Held for its `Drop`.
+    Directory {
+        _held: TempDir,
+    },
+}
+
+/// Held by every test that asks: two cores are enough for one of them.
 pub fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
@@ -43,65 +60,93 @@ pub fn home() -> Option<Home> {
     Some(Home::open(Some(&dir)).unwrap())
 }
 
+/// A design whose commits wait for no device.
+pub fn in_memory() -> Design {
+    Design { device: Device::None, ..Design::default() }
+}
+
 impl Place {
+    /// MariaDB and PostgreSQL.
+    pub fn servers(home: &Home) -> [Place; 2] {
+        [(Product::MariaDb, "10.11"), (Product::Postgres, "15")]
+            .map(|(product, version)| Place::start(home, product, version))
+    }
+
+    /// The reference engine and SQLite.
+    pub fn embedded() -> [Place; 2] {
+        [Place::engine(&in_memory()), Place::sqlite()]
+    }
+
     pub fn start(home: &Home, product: Product, version: &str) -> Place {
         let release = get(home, product, version, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
         let options =
             Options { buffer_mb: 128, redo_mb: 64, tables_mb: 128, ..Options::for_host(2_048) };
         let server = Server::start(home, &release, &options, "walk", &mut |_| {});
         let server = server.unwrap_or_else(|e| panic!("{e}"));
-        let connector = match product {
-            Product::MySql | Product::MariaDb => Connector::Mysql(server.endpoint()),
-            Product::Postgres => Connector::Postgres(server.endpoint()),
+        let (name, connector) = match product {
+            Product::MySql => ("MySQL", Connector::Mysql(server.endpoint())),
+            Product::MariaDb => ("MariaDB", Connector::Mysql(server.endpoint())),
+            Product::Postgres => ("PostgreSQL", Connector::Postgres(server.endpoint())),
         };
-        Place { product, connector, server }
+        let keeper = Keeper::Server(Box::new(server));
+        Place { name, connector, dialect: product.dialect(), keeper }
     }
 
-    pub fn stop(self) {
-        self.server.stop().unwrap_or_else(|e| panic!("{e}"));
+    pub fn engine(design: &Design) -> Place {
+        let held = tempfile::tempdir().unwrap();
+        let connector = Connector::Engine(EngineArm::open(held.path(), design).unwrap());
+        let keeper = Keeper::Directory { _held: held };
+        Place { name: "the engine", connector, dialect: Dialect::Engine, keeper }
     }
 
-    pub fn name(&self) -> &'static str {
-        match self.product {
-            Product::MySql => "MySQL",
-            Product::MariaDb => "MariaDB",
-            Product::Postgres => "PostgreSQL",
+    pub fn sqlite() -> Place {
+        let held = tempfile::tempdir().unwrap();
+        let pragmas = [("journal_mode", "WAL"), ("synchronous", "off")];
+        let pragmas = pragmas.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let file = SqliteFile { path: held.path().join("arm.sqlite"), pragmas };
+        let keeper = Keeper::Directory { _held: held };
+        Place {
+            name: "SQLite",
+            connector: Connector::Sqlite(file),
+            dialect: Dialect::Sqlite,
+            keeper,
         }
     }
 
-    pub fn dialect(&self) -> Dialect {
-        self.product.dialect()
+    pub fn stop(self) {
+        if let Keeper::Server(server) = self.keeper {
+            server.stop().unwrap_or_else(|e| panic!("{e}"));
+        }
     }
 
     /// The server as one names it that is running already, with the database of [`Place::query`].
     pub fn url(&self) -> String {
-        let endpoint = self.server.endpoint();
-        let Transport::Tcp(host, port) = &endpoint.transport else { panic!("a TCP endpoint") };
-        let scheme = match self.product {
-            Product::MySql | Product::MariaDb => "mysql",
-            Product::Postgres => "postgres",
+        let (scheme, endpoint) = match &self.connector {
+            Connector::Mysql(endpoint) => ("mysql", endpoint),
+            Connector::Postgres(endpoint) => ("postgres", endpoint),
+            _ => panic!("{} is no server", self.name),
         };
+        let Transport::Tcp(host, port) = &endpoint.transport else { panic!("a TCP endpoint") };
         let (user, password) = (&endpoint.user, endpoint.password.expose());
         format!("{scheme}://{user}:{password}@{host}:{port}/{}", endpoint.database)
     }
 
     pub fn fill(&self, dataset: &dyn Dataset) {
-        let filled = fill(&self.connector, self.dialect(), dataset, &GO_ON, &mut |_| {});
-        filled.unwrap_or_else(|error| panic!("{}, {}: {error}", self.name(), dataset.key()));
+        let filled = fill(&self.connector, self.dialect, dataset, &GO_ON, &mut |_| {});
+        filled.unwrap_or_else(|error| panic!("{}, {}: {error}", self.name, dataset.key()));
     }
 
     pub fn query(&self, sql: &str) -> Rows {
         let mut client = self.connector.connect().unwrap();
         let rows = client.query(sql);
-        rows.unwrap_or_else(|error| panic!("{}: {error}: {sql}", self.name()))
+        rows.unwrap_or_else(|error| panic!("{}: {error}: {sql}", self.name))
     }
 
-    /// The rows of a table as text, in an order that is the same everywhere. PostgreSQL fills CHAR
-    /// columns up with blanks.
+    /// The rows of a table as text, in an order that is the same everywhere.
     pub fn content(&self, table: &str, columns: &[String]) -> Vec<String> {
         let rows = self.query(&format!("SELECT {} FROM {table}", columns.join(", "))).rows;
         let shown = |value: Option<String>| match value {
-            Some(text) => text.trim_end().to_owned(),
+            Some(text) => self.plain(&text),
             None => "NULL".to_owned(),
         };
         let line = |row: Vec<Option<String>>| -> String {
@@ -110,6 +155,19 @@ impl Place {
         let mut lines: Vec<String> = rows.into_iter().map(line).collect();
         lines.sort_unstable();
         lines
+    }
+
+    /// A value as both of a pair show it: PostgreSQL fills CHAR columns up with blanks; SQLite has
+    /// no decimals, and adds money as doubles.
+    fn plain(&self, text: &str) -> String {
+        match (&self.keeper, text.parse::<f64>()) {
+            (Keeper::Server(_), _) => text.trim_end().to_owned(),
+            (Keeper::Directory { .. }, Ok(number)) if text.contains('.') => {
+                let rounded = format!("{number:.4}");
+                rounded.trim_end_matches('0').trim_end_matches('.').to_owned()
+            }
+            (Keeper::Directory { .. }, _) => text.to_owned(),
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! `delete?refill=on` and `insert?refill=on` on real servers: after every round, and after the
-//! warm-up, each table has the rows that it was filled with, and no others.
+//! warm-up, each table has the rows that it was filled with, and no others. While an embedded arm
+//! is measured nobody else can look at its tables: of the engine and SQLite, `lab::refill` itself
+//! is tested.
 
 use dbdyno_lab::{Lab, Order, Progress, Watch, measure};
 use dbdyno_model::{Driving, PerArm, Pin, Plan, Product, Round, RunStatus, Stage};
@@ -32,7 +34,7 @@ struct Looking<'a> {
 
 impl Looking<'_> {
     fn look(&mut self, round: &Round) {
-        let tables = TABLES.tables(self.place.dialect()).into_iter().enumerate();
+        let tables = TABLES.tables(self.place.dialect).into_iter().enumerate();
         let differs = |(index, table): (usize, dbdyno_workload::TableScript)| {
             difference(&filled(index), &self.place.content(&table.name, &table.columns))
         };

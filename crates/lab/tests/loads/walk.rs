@@ -1,13 +1,13 @@
-//! Every load there is, at small size, on both servers.
+//! Every load there is, at small size, in two places.
 //!
 //! ```text
-//!   one by one     operations 0 … of one client, on MariaDB and on PostgreSQL: the same rows read
-//!                  and changed by each of them, and in the end the same rows in all tables
-//!   together       two clients for a moment, as a round does it: something is finished, rows come,
-//!                  every answer is checked
+//!   one by one     operations 0 … of one client in both: the same rows read and changed by each
+//!                  of them, and in the end the same rows in all tables
+//!   together       several clients for a moment, as a round does it: something is finished, rows
+//!                  come, every answer is checked, and the tables are consistent
 //! ```
 //!
-//! What is asked is a pure function of the seed, and both servers hold the same rows, so that each
+//! What is asked is a pure function of the seed, and both places hold the same rows, so that each
 //! of them is an oracle for the SQL of the other. The list of loads is not kept by hand.
 
 use std::path::Path;
@@ -16,10 +16,11 @@ use std::time::Duration;
 use dbdyno_load::{
     Answer, LoadError, Measured, RoundSpec, Session, check_invariants, drop_tables, run_round,
 };
-use dbdyno_model::{Processors, Product, Stage};
+use dbdyno_model::design::{Device, Gate, View, Wake};
+use dbdyno_model::{Design, Processors, Stage};
 use dbdyno_workload::{Catalog, Content, Custom, Expect, Load, ReadyLoad, Tables, Trend, suite};
 
-use crate::place::{GO_ON, Place, difference, home, turn};
+use crate::place::{GO_ON, Place, difference, home, in_memory, turn};
 
 const TABLES: Tables = Tables { count: 2, rows: 1_500, seed: 11 };
 /// Operations of one client, one by one. TPC-C deals all five transactions in so many.
@@ -67,46 +68,39 @@ fn loads() -> Vec<Load> {
     loads
 }
 
-/// Whether every row that is asked for is there, and changed: MariaDB counts a row as unchanged
+/// Whether all that is asked for is counted alike: MariaDB and the engine count a row as unchanged
 /// that has the new values already, as orders of the shop may.
 fn changes_alike(load: &Load) -> bool {
     load.name != "shop"
 }
 
-fn one_by_one(load: &Load, place: &Place) -> Result<Vec<Answer>, LoadError> {
-    let ready = ReadyLoad::compile(load, place.dialect()).unwrap();
-    let mut session = Session::open(&place.connector, &ready, 0)?;
+fn one_by_one(load: &Load, place: &Place) -> Result<Vec<Answer>, String> {
+    let failed = |error: LoadError| format!("{} on {}: {error}", load.name, place.name);
+    let ready = ReadyLoad::compile(load, place.dialect).unwrap();
+    let mut session = Session::open(&place.connector, &ready, 0).map_err(failed)?;
     let answers = (0..OPERATIONS).map(|operation| {
         session.make(operation);
         session.ask(operation)
     });
-    answers.collect()
+    answers.collect::<Result<_, _>>().map_err(failed)
 }
 
 /// What is wrong with a load when it is asked one by one.
 fn compared(load: &Load, places: &[Place; 2]) -> Vec<String> {
-    let [mariadb, postgres] = places.each_ref().map(|place| {
-        one_by_one(load, place)
-            .map_err(|error| format!("{} on {}: {error}", load.name, place.name()))
-    });
-    let (mariadb, postgres) = match (mariadb, postgres) {
-        (Ok(mariadb), Ok(postgres)) => (mariadb, postgres),
-        (mariadb, postgres) => {
-            return [mariadb.err(), postgres.err()].into_iter().flatten().collect();
-        }
+    let (one, other) = match places.each_ref().map(|place| one_by_one(load, place)) {
+        [Ok(one), Ok(other)] => (one, other),
+        failed => return failed.into_iter().filter_map(Result::err).collect(),
     };
     let told = |answer: &Answer| {
         let changed = if changes_alike(load) { answer.rows_changed } else { 0 };
         (answer.statements, answer.rows_read, changed, answer.kind)
     };
-    let pairs = mariadb.iter().zip(&postgres).enumerate();
-    let differ = pairs.filter(|(_, (one, other))| told(one) != told(other));
-    differ
-        .take(1)
-        .map(|(operation, (one, other))| {
-            format!("{}, operation {operation}: {one:?} against {other:?}", load.name)
-        })
-        .collect()
+    let mut pairs = one.iter().zip(&other).enumerate();
+    let differ = pairs.find(|(_, (one, other))| told(one) != told(other));
+    let text = differ.map(|(operation, (one, other))| {
+        format!("{}, operation {operation}: {one:?} against {other:?}", load.name)
+    });
+    text.into_iter().collect()
 }
 
 /// The tables of all loads, each once.
@@ -121,21 +115,29 @@ fn fill(loads: &[Load], places: &[Place; 2]) -> Vec<Load> {
     filled
 }
 
+/// Each of these with each place.
+fn both<'a>(
+    loads: &'a [Load],
+    places: &'a [Place; 2],
+) -> impl Iterator<Item = (&'a Load, &'a Place)> {
+    loads.iter().flat_map(move |load| places.iter().map(move |place| (load, place)))
+}
+
 /// Makes all tables anew.
 fn fill_again(loads: &[Load], places: &[Place; 2]) {
-    for (load, place) in loads.iter().flat_map(|load| places.iter().map(move |p| (load, p))) {
-        let tables = load.dataset.tables(place.dialect());
+    for (load, place) in both(loads, places) {
+        let tables = load.dataset.tables(place.dialect);
         let names: Vec<String> = tables.into_iter().map(|table| table.name).collect();
         drop_tables(&place.connector, &names).unwrap();
         place.fill(&*load.dataset);
     }
 }
 
-/// Tables whose rows are not the same on both servers, in all columns but these.
+/// Tables whose rows are not the same in both places, in all columns but these.
 fn unlike(loads: &[Load], places: &[Place; 2], but: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for load in loads {
-        for table in load.dataset.tables(places[0].dialect()) {
+        for table in load.dataset.tables(places[0].dialect) {
             let mut columns = table.columns;
             columns.retain(|column| !but.contains(&column.as_str()));
             let [one, other] = places.each_ref().map(|place| place.content(&table.name, &columns));
@@ -146,14 +148,14 @@ fn unlike(loads: &[Load], places: &[Place; 2], but: &[&str]) -> Vec<String> {
     found
 }
 
-fn round(load: &Load, place: &Place) -> Result<Measured, LoadError> {
-    let ready = ReadyLoad::compile(load, place.dialect()).unwrap();
+fn round(load: &Load, place: &Place, clients: u32) -> Result<Measured, LoadError> {
+    let ready = ReadyLoad::compile(load, place.dialect).unwrap();
     let mut outcome = Err(LoadError::NothingFinished);
     for (attempt, window_ms) in WINDOWS_MS.into_iter().enumerate() {
         let spec = RoundSpec {
             load: &ready,
             connector: &place.connector,
-            clients: 2,
+            clients,
             first_operation: TOGETHER + ((attempt as u64) << 32),
             lead_in: Duration::from_millis(5),
             window: Duration::from_millis(window_ms),
@@ -177,10 +179,10 @@ fn finds_nothing(load: &Load) -> bool {
     asks.all(|ask| ask.expect == Expect::Rows(0, 0))
 }
 
-/// What is wrong with a load when two clients ask at once.
-fn together(load: &Load, place: &Place) -> Option<String> {
-    let wrong = |text: String| Some(format!("{} on {}: {text}", load.name, place.name()));
-    let measured = match round(load, place) {
+/// What is wrong with a load when several clients ask at once.
+fn together(load: &Load, place: &Place, clients: u32) -> Option<String> {
+    let wrong = |text: String| Some(format!("{} on {}: {text}", load.name, place.name));
+    let measured = match round(load, place, clients) {
         Ok(measured) => measured,
         Err(error) => return wrong(error.to_string()),
     };
@@ -195,14 +197,13 @@ fn together(load: &Load, place: &Place) -> Option<String> {
     None
 }
 
-#[test]
-fn every_load_does_the_same_on_mariadb_and_on_postgres() {
-    let Some(home) = home() else { return };
-    let _turn = turn();
-    let places = [
-        Place::start(&home, Product::MariaDb, "10.11"),
-        Place::start(&home, Product::Postgres, "15"),
-    ];
+fn inconsistent(load: &Load, place: &Place) -> Option<String> {
+    let checked = check_invariants(&place.connector, place.dialect, &*load.dataset);
+    checked.err().map(|error| format!("{} on {}: {error}", load.name, place.name))
+}
+
+/// Asks all loads in both places, one by one and then with so many clients together.
+fn walk(places: [Place; 2], clients: u32) {
     let loads = loads();
     let datasets = fill(&loads, &places);
     let mut wrong = unlike(&datasets, &places, &[]);
@@ -211,13 +212,41 @@ fn every_load_does_the_same_on_mariadb_and_on_postgres() {
     }
     wrong.extend(unlike(&datasets, &places, &TIMES_OF_DAY));
     fill_again(&datasets, &places);
-    for load in &loads {
-        wrong.extend(places.iter().filter_map(|place| together(load, place)));
-    }
-    for (load, place) in datasets.iter().flat_map(|load| places.iter().map(move |p| (load, p))) {
-        let checked = check_invariants(&place.connector, place.dialect(), &*load.dataset);
-        wrong.extend(checked.err().map(|error| format!("{}: {error}", place.name())));
-    }
+    wrong.extend(both(&loads, &places).filter_map(|(load, place)| together(load, place, clients)));
+    wrong.extend(both(&datasets, &places).filter_map(|(load, place)| inconsistent(load, place)));
     places.into_iter().for_each(Place::stop);
     assert!(wrong.is_empty(), "{} of {} loads:\n{}", wrong.len(), loads.len(), wrong.join("\n"));
+}
+
+#[test]
+fn every_load_does_the_same_on_mariadb_and_on_postgres() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    walk(Place::servers(&home), 2);
+}
+
+#[test]
+fn every_load_does_the_same_on_the_engine_and_on_sqlite() {
+    let _turn = turn();
+    walk(Place::embedded(), 4);
+}
+
+#[test]
+fn a_design_of_the_engine_changes_no_answer() {
+    let _turn = turn();
+    let designs = [
+        Design { view: View::Csn, wake: Wake::Broadcast, ..in_memory() },
+        Design { view: View::Hybrid, gate: Gate::Pool(2), lock_shards: 1, ..in_memory() },
+        Design { device: Device::Simulated(200), ..Design::default() },
+    ];
+    let catalog = Catalog::default();
+    let loads = ["read-write", SMALL_TPCC].map(|label| catalog.resolve(label, TABLES).unwrap());
+    for design in designs {
+        let place = Place::engine(&design);
+        for load in &loads {
+            place.fill(&*load.dataset);
+            assert_eq!(together(load, &place, 8), None, "{design:?}");
+            assert_eq!(inconsistent(load, &place), None, "{design:?}");
+        }
+    }
 }
