@@ -159,8 +159,8 @@ fn each_row<'e>(
     let (query, access) = (&change.which, table_of(&change.which));
     let mut walk = Walk::new(statement, query, given, &[]);
     walk.ask_once()?;
-    let Walk { statement, answers, .. } = walk;
-    let frame = Frame { answers: &answers, ..given.frame() };
+    let Walk { statement, ground, .. } = walk;
+    let frame = ground.frame(None);
     if !all_hold(&query.filter, &frame)? {
         return Ok(());
     }

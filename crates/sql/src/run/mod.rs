@@ -87,21 +87,13 @@ fn answer(
 ) -> Result<u64> {
     let mut walk = Walk::new(statement, query, given, outer);
     walk.ask_once()?;
-    let frame = walk.frame(None);
-    if !all_hold(&query.filter, &frame)? {
-        return no_rows(&walk, sink);
-    }
+    let frame = walk.ground.frame(None);
+    let has_rows = all_hold(&query.filter, &frame)?;
     let mut output = Output::new(query, &frame, sink)?;
-    if output.flow() == Flow::More {
+    if has_rows && output.flow() == Flow::More {
         walk.level(0, None, &mut |frame| output.take(frame))?;
     }
-    output.finish(&walk.frame(None))
-}
-
-/// What a question without rows tells: aggregates of nothing.
-fn no_rows(walk: &Walk<'_, '_, '_>, sink: &mut dyn Sink) -> Result<u64> {
-    let frame = walk.frame(None);
-    Output::new(walk.query, &frame, sink)?.finish(&frame)
+    output.finish(&walk.ground.frame(None))
 }
 
 /// Takes a row that all levels agree on.
@@ -110,12 +102,38 @@ type Take<'t> = &'t mut dyn FnMut(&Frame<'_>) -> Result<Flow>;
 /// The levels of one query, while they are walked through.
 struct Walk<'w, 's, 'e> {
     statement: &'s mut Statement<'e>,
+    ground: Ground<'w>,
+    /// Rows of levels that are queries, once they were asked for.
+    made: Vec<Option<Vec<Vec<Owned>>>>,
+}
+
+/// What a query has beside the rows of its levels.
+struct Ground<'w> {
     query: &'w Query,
     given: Given<'w>,
     outer: &'w [Owned],
     answers: Vec<Answer>,
-    /// Rows of levels that are queries, once they were asked for.
-    made: Vec<Option<Vec<Vec<Owned>>>>,
+}
+
+/// A level, and the rows of those before it.
+#[derive(Clone, Copy)]
+struct Here<'a> {
+    number: usize,
+    level: &'a Level,
+    before: Option<&'a Bound<'a>>,
+}
+
+impl Ground<'_> {
+    fn frame<'a>(&'a self, rows: Option<&'a Bound<'a>>) -> Frame<'a> {
+        Frame { outer: self.outer, answers: &self.answers, rows, ..self.given.frame() }
+    }
+}
+
+impl<'a> Here<'a> {
+    /// The level at one of its rows.
+    fn at(self, row: LevelRow<'a>) -> Bound<'a> {
+        Bound { level: self.number, row, before: self.before }
+    }
 }
 
 impl<'w, 's, 'e> Walk<'w, 's, 'e> {
@@ -125,18 +143,16 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         given: Given<'w>,
         outer: &'w [Owned],
     ) -> Walk<'w, 's, 'e> {
-        Walk { statement, query, given, outer, answers: Vec::new(), made: Vec::new() }
-    }
-
-    fn frame<'a>(&'a self, rows: Option<&'a Bound<'a>>) -> Frame<'a> {
-        Frame { outer: self.outer, answers: &self.answers, rows, ..self.given.frame() }
+        let ground = Ground { query, given, outer, answers: Vec::new() };
+        Walk { statement, ground, made: Vec::new() }
     }
 
     /// Asks the sub-queries that are the same for all rows.
     fn ask_once(&mut self) -> Result<()> {
-        for (index, sub) in self.query.queries.iter().enumerate() {
-            self.answers.push(Answer::Value(Operand::Null));
-            if !self.query.levels.iter().any(|level| level.asks.contains(&index)) {
+        let query = self.ground.query;
+        for (index, sub) in query.queries.iter().enumerate() {
+            self.ground.answers.push(Answer::Value(Operand::Null));
+            if !query.levels.iter().any(|level| level.asks.contains(&index)) {
                 self.ask(index, sub, None)?;
             }
         }
@@ -144,13 +160,13 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
     }
 
     fn ask(&mut self, index: usize, sub: &SubQuery, rows: Option<&Bound<'_>>) -> Result<()> {
-        let frame = self.frame(rows);
+        let frame = self.ground.frame(rows);
         let outer = sub.outer.iter().map(|expr| Ok(expr.value(&frame)?.into_owned()));
         let outer: Vec<Owned> = outer.collect::<Result<_>>()?;
         let mut kept = Kept::default();
-        answer(self.statement, &sub.query, self.given, &outer, &mut kept)?;
+        answer(self.statement, &sub.query, self.ground.given, &outer, &mut kept)?;
         let mut values: Vec<Owned> = kept.rows.into_iter().flatten().collect();
-        self.answers[index] = match sub.answers {
+        self.ground.answers[index] = match sub.answers {
             Answers::OneValue if values.len() > 1 => {
                 return Err(SqlError::Value(
                     "a query in an expression has several rows".to_owned(),
@@ -166,33 +182,27 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         Ok(())
     }
 
-    fn level(&mut self, level: usize, rows: Option<&Bound<'_>>, take: Take<'_>) -> Result<Flow> {
-        let query = self.query;
-        let Some(at) = query.levels.get(level) else { return take(&self.frame(rows)) };
-        match &at.source {
-            Source::Table(access) if is_simple(at) && level + 1 == query.levels.len() => {
-                self.last(level, at, access, rows, take)
+    fn level(&mut self, number: usize, before: Option<&Bound<'_>>, take: Take<'_>) -> Result<Flow> {
+        let levels = &self.ground.query.levels;
+        let Some(level) = levels.get(number) else { return take(&self.ground.frame(before)) };
+        let here = Here { number, level, before };
+        match &level.source {
+            Source::Table(access) if is_simple(level) && number + 1 == levels.len() => {
+                self.last(here, access, take)
             }
-            Source::Table(access) => self.copied(level, at, access, rows, take),
-            Source::Query(inner) => self.made(level, at, inner, rows, take),
+            Source::Table(access) => self.copied(here, access, take),
+            Source::Query(inner) => self.made(here, inner, take),
         }
     }
 
     /// The last level: rows are looked at where they lie.
-    fn last(
-        &mut self,
-        level: usize,
-        at: &Level,
-        access: &Access,
-        rows: Option<&Bound<'_>>,
-        take: Take<'_>,
-    ) -> Result<Flow> {
-        let (outer, answers) = (self.outer, &self.answers[..]);
-        let frame = Frame { outer, answers, rows, ..self.given.frame() };
-        read::read(self.statement, access, intent(self.query), &frame, &mut |_, row| {
-            let bound = Bound { level, row: LevelRow::Stored(row), before: rows };
+    fn last(&mut self, here: Here<'_>, access: &Access, take: Take<'_>) -> Result<Flow> {
+        let Walk { statement, ground, .. } = self;
+        let frame = ground.frame(here.before);
+        read::read(statement, access, intent(ground.query), &frame, &mut |_, row| {
+            let bound = here.at(LevelRow::Stored(row));
             let frame = frame.with(&bound);
-            if !all_hold(&at.filter, &frame)? {
+            if !all_hold(&here.level.filter, &frame)? {
                 return Ok(Look::PassedOver);
             }
             Ok(match take(&frame)? {
@@ -203,20 +213,13 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
     }
 
     /// Another level: rows are copied, then the next level is read for each.
-    fn copied(
-        &mut self,
-        level: usize,
-        at: &Level,
-        access: &Access,
-        rows: Option<&Bound<'_>>,
-        take: Take<'_>,
-    ) -> Result<Flow> {
+    fn copied(&mut self, here: Here<'_>, access: &Access, take: Take<'_>) -> Result<Flow> {
         let (mut bytes, mut ends) = (Vec::new(), Vec::new());
-        let (outer, answers) = (self.outer, &self.answers[..]);
-        let frame = Frame { outer, answers, rows, ..self.given.frame() };
-        read::read(self.statement, access, intent(self.query), &frame, &mut |_, row| {
-            let bound = Bound { level, row: LevelRow::Stored(row), before: rows };
-            if !all_hold(&at.filter, &frame.with(&bound))? {
+        let Walk { statement, ground, .. } = self;
+        let frame = ground.frame(here.before);
+        read::read(statement, access, intent(ground.query), &frame, &mut |_, row| {
+            let bound = here.at(LevelRow::Stored(row));
+            if !all_hold(&here.level.filter, &frame.with(&bound))? {
                 return Ok(Look::PassedOver);
             }
             bytes.extend_from_slice(row.bytes());
@@ -227,74 +230,60 @@ impl<'w, 's, 'e> Walk<'w, 's, 'e> {
         for end in &ends {
             let row = access.table.handle.layout().row(&bytes[start..*end]);
             start = *end;
-            let bound = Bound { level, row: LevelRow::Stored(row), before: rows };
-            if self.on(level, at, &bound, take)? == Flow::Enough {
+            if self.on(here, LevelRow::Stored(row), take)? == Flow::Enough {
                 return Ok(Flow::Enough);
             }
         }
-        self.missing(level, at, ends.is_empty(), rows, take)
+        self.missing(here, ends.is_empty(), take)
     }
 
     /// A level of a query in the place of a table, which is asked once.
-    fn made(
-        &mut self,
-        level: usize,
-        at: &Level,
-        inner: &Query,
-        rows: Option<&Bound<'_>>,
-        take: Take<'_>,
-    ) -> Result<Flow> {
-        self.made.resize(self.query.levels.len(), None);
-        let made = match self.made[level].take() {
+    fn made(&mut self, here: Here<'_>, inner: &Query, take: Take<'_>) -> Result<Flow> {
+        self.made.resize(self.ground.query.levels.len(), None);
+        let made = match self.made[here.number].take() {
             Some(made) => made,
             None => {
                 let mut kept = Kept::default();
-                answer(self.statement, inner, self.given, &[], &mut kept)?;
+                answer(self.statement, inner, self.ground.given, &[], &mut kept)?;
                 kept.rows
             }
         };
         let mut is_alone = true;
         let mut flow = Flow::More;
         for row in &made {
-            let bound = Bound { level, row: LevelRow::Made(row), before: rows };
-            if !all_hold(&at.filter, &self.frame(Some(&bound)))? {
+            let row = LevelRow::Made(row);
+            if !all_hold(&here.level.filter, &self.ground.frame(Some(&here.at(row))))? {
                 continue;
             }
             is_alone = false;
-            flow = self.on(level, at, &bound, take)?;
+            flow = self.on(here, row, take)?;
             if flow == Flow::Enough {
                 break;
             }
         }
-        self.made[level] = Some(made);
+        self.made[here.number] = Some(made);
         match flow {
             Flow::Enough => Ok(flow),
-            Flow::More => self.missing(level, at, is_alone, rows, take),
+            Flow::More => self.missing(here, is_alone, take),
         }
     }
 
     /// The left side of a LEFT JOIN that found no right side.
-    fn missing(
-        &mut self,
-        level: usize,
-        at: &Level,
-        is_alone: bool,
-        rows: Option<&Bound<'_>>,
-        take: Take<'_>,
-    ) -> Result<Flow> {
-        if at.join != Join::Left || !is_alone {
+    fn missing(&mut self, here: Here<'_>, is_alone: bool, take: Take<'_>) -> Result<Flow> {
+        if here.level.join != Join::Left || !is_alone {
             return Ok(Flow::More);
         }
-        self.on(level, at, &Bound { level, row: LevelRow::Missing, before: rows }, take)
+        self.on(here, LevelRow::Missing, take)
     }
 
     /// Goes on behind a row of this level, if it is one that counts.
-    fn on(&mut self, level: usize, at: &Level, bound: &Bound<'_>, take: Take<'_>) -> Result<Flow> {
-        for &ask in &at.asks {
-            self.ask(ask, &self.query.queries[ask], Some(bound))?;
+    fn on(&mut self, here: Here<'_>, row: LevelRow<'_>, take: Take<'_>) -> Result<Flow> {
+        let bound = here.at(row);
+        for &ask in &here.level.asks {
+            self.ask(ask, &self.ground.query.queries[ask], Some(&bound))?;
         }
-        match all_hold(&at.after, &self.frame(Some(bound)))? {
-            true => self.level(level + 1, Some(bound), take),
+        match all_hold(&here.level.after, &self.ground.frame(Some(&bound)))? {
+            true => self.level(here.number + 1, Some(&bound), take),
             false => Ok(Flow::More),
         }
     }
