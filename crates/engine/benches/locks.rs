@@ -20,11 +20,12 @@ use std::time::Duration;
 
 use dbdyno_engine::lock::{Kind, LockSys, Mode, Place, TableMode};
 use dbdyno_engine::{Counter, Counts, IndexId, Meter, TableId};
-use dbdyno_model::Design;
 
 mod crew;
+mod turns;
 
 use crew::{Cost, run, spread};
+use turns::{arguments, in_turn, number};
 
 /// Rows that a transaction locks: about those of a read-write transaction of sysbench.
 const ROWS: u64 = 20;
@@ -46,14 +47,12 @@ const WAYS: [(&str, &str, Turn, u64); 7] = [
 type Turn = fn(&LockSys);
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
-    let numbers: Vec<u64> = arguments.iter().filter_map(|text| text.parse().ok()).collect();
-    let window = Duration::from_secs(numbers.first().copied().unwrap_or(1));
-    let rounds = numbers.get(1).copied().unwrap_or(5);
-    let threads = match numbers.get(2..) {
-        Some(counts @ [_, ..]) => counts.iter().map(|&count| count as usize).collect(),
-        _ => THREADS.to_vec(),
-    };
+    let arguments = arguments();
+    let window = Duration::from_secs(number(&arguments, 0, 1));
+    let rounds = number(&arguments, 1, 5);
+    let threads: Vec<usize> =
+        arguments.iter().skip(2).map(|text| text.parse().expect("a number")).collect();
+    let threads = if threads.is_empty() { THREADS.to_vec() } else { threads };
     println!("{rounds} rounds of {window:?} each, in turn: median (minimum–maximum)");
     println!(
         "{:13} {:15} {:>7}  {:22}  {:24}  {:24}  locks/ms",
@@ -65,21 +64,15 @@ fn main() {
 }
 
 fn compare(threads: usize, window: Duration, rounds: u64) {
-    let mut figures: Vec<Vec<(Cost, Counts)>> = WAYS.iter().map(|_| Vec::new()).collect();
-    for round in 0..rounds {
-        let mut order: Vec<usize> = (0..WAYS.len()).collect();
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        for way in order {
-            let (_, options, turn, _) = WAYS[way];
-            let meter = Arc::new(Meter::default());
-            let sink = Box::new(io::sink());
-            let locks = LockSys::new(&design(options), Arc::clone(&meter), sink, PATIENCE);
-            let cost = run(threads, window, || turn(&locks));
-            figures[way].push((cost, meter.counts()));
-        }
-    }
+    let figures = in_turn(WAYS.len(), rounds, |way| {
+        let (_, options, turn, _) = WAYS[way];
+        let meter = Arc::new(Meter::default());
+        let sink = Box::new(io::sink());
+        let design = options.parse().expect("it is a design");
+        let locks = LockSys::new(&design, Arc::clone(&meter), sink, PATIENCE);
+        let cost = run(threads, window, || turn(&locks));
+        (cost, meter.counts())
+    });
     for ((what, options, _, many), figures) in WAYS.iter().zip(figures) {
         let per_lock = |figure: fn(&Cost, &Counts) -> f64| -> Vec<f64> {
             let locks = |cost: &Cost| cost.turns as f64 * *many as f64;
@@ -98,12 +91,6 @@ fn compare(threads: usize, window: Duration, rounds: u64) {
 fn per_ms(figures: &[(Cost, Counts)], many: u64) -> Vec<f64> {
     let rate = |(cost, _): &(Cost, Counts)| (cost.turns * many) as f64 / cost.seconds / 1e3;
     figures.iter().map(rate).collect()
-}
-
-fn design(options: &str) -> Design {
-    let pairs = options.split('&').filter_map(|option| option.split_once('='));
-    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-    Design::read(&pairs.map(owned).collect::<Vec<_>>()).expect("it is a design")
 }
 
 static NEXT_KEY: AtomicU64 = AtomicU64::new(0);

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Bytes that were asked of the allocator and not given back, counted around each step, for the
-//! rows of a sysbench table (a key, an indexed number, texts of 120 and 60 bytes: 205 bytes a row).
-//! What the allocator adds, some sixteen bytes for each piece, is not among them.
+//! rows of a table as sysbench's (see `sbtest`). What the allocator adds, some sixteen bytes for
+//! each piece, is not among them.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -15,11 +15,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use dbdyno_engine::disk::RealDisk;
-use dbdyno_engine::{
-    Column, Datum, Engine, IndexSpec, Intent, Kind, Options, Session, Table, TableSpec, Uniqueness,
-    Upkeep, Value,
-};
+use dbdyno_engine::{Datum, Engine, Intent, Options, Session, Table, Upkeep};
 use dbdyno_model::Design;
+use dbdyno_model::design::Device;
+
+mod sbtest;
 
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
@@ -52,67 +52,23 @@ fn each<T>(name: &str, many: usize, step: impl FnOnce() -> T) -> T {
     made
 }
 
-fn spec() -> TableSpec {
-    let column = |name: &str, kind| Column {
-        name: name.to_owned(),
-        kind,
-        nullable: false,
-        default: Value::Null,
-    };
-    TableSpec {
-        name: "sbtest1".to_owned(),
-        columns: vec![
-            column("id", Kind::Int),
-            column("k", Kind::Int),
-            column("c", Kind::Text { most: 120 }),
-            column("pad", Kind::Text { most: 60 }),
-        ],
-        primary: vec![0],
-        auto_increment: None,
-        indexes: vec![IndexSpec {
-            name: "k".to_owned(),
-            columns: vec![1],
-            uniqueness: Uniqueness::Repeated,
-        }],
-    }
-}
-
-fn update(session: &mut Session, table: &Arc<Table>, id: i64, column: usize, to: i64) {
-    let set = |row: &mut dbdyno_engine::RowWriter| match column {
-        1 => row.set(1, Datum::Int(to)),
-        _ => row.set(2, Datum::Text(&[to as u8; 120])),
-    };
-    let done = session.statement(|it| {
-        it.update(table, &[Datum::Int(id)], |_, row| {
-            set(row);
-            Ok(())
-        })
-    });
+/// Gives a row another text, in a transaction that may be open.
+fn update(session: &mut Session, table: &Arc<Table>, id: i64, byte: u8) {
+    let text = Datum::Text(&[byte; 120]);
+    let done = session.statement(|it| sbtest::set(it, table, id, sbtest::C, text));
     done.expect("nobody else is there");
 }
 
 fn main() {
     let rows = std::env::args().skip(1).find_map(|word| word.parse().ok()).unwrap_or(200_000_usize);
-    let fields = [("device".to_owned(), "none".to_owned())];
-    let design = Design::read(&fields).expect("a design");
+    let design = Design { device: Device::None, ..Design::default() };
     let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
     let directory = tempfile::tempdir().expect("a directory");
     let disk = RealDisk::open(directory.path()).expect("it is empty");
     let engine = Engine::open(Arc::new(disk), &design, options).expect("an empty engine");
-    let table = engine.create_table(spec()).expect("there is none");
-    let mut session = engine.session();
     let before = engine.heap_bytes();
-    session
-        .statement(|it| {
-            it.lock_table(&table, Intent::Update)?;
-            (1..=rows as i64).try_for_each(|id| {
-                let k = (id * 7_919) % rows as i64;
-                let text = Datum::Text(&[b'c'; 120]);
-                let row = [Datum::Int(id), Datum::Int(k), text, Datum::Text(&[b'p'; 60])];
-                it.insert(&table, &row).map(|_| ())
-            })
-        })
-        .expect("an empty table takes rows");
+    let table = sbtest::filled(&engine, rows as i64);
+    let mut session = engine.session();
     let each_row = (engine.heap_bytes() - before) as f64 / rows as f64;
     println!("{:<44} {each_row:>8.0} bytes", "a row with its entry in one index");
 
@@ -130,7 +86,7 @@ fn main() {
     });
     each("and has changed one: version, locks, record", 1_000, || {
         for (id, session) in sessions.iter_mut().enumerate() {
-            update(session, &table, 1 + id as i64, 2, 7);
+            update(session, &table, 1 + id as i64, 7);
         }
     });
     each("what the end of those adds, until purge", 1_000, || {
@@ -141,7 +97,7 @@ fn main() {
     let versions = 50_000;
     let before = engine.heap_bytes();
     for id in 1..=versions {
-        update(&mut session, &table, id, 2, 9);
+        update(&mut session, &table, id, 9);
     }
     let each_version = (engine.heap_bytes() - before) as f64 / versions as f64;
     println!("{:<44} {each_version:>8.0} bytes", "an older version of a row");

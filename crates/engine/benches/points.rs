@@ -5,10 +5,10 @@
 //!   cargo bench -p dbdyno-engine --bench points -- 2 1000000 view=csn
 //! ```
 //!
-//! A table as sysbench's: a key, an indexed number, texts of 120 and 60 bytes. Nothing is synced
-//! (`device=none`), but records are written to a file. Each statement is a transaction. Processor
-//! time is that of the process, with the thread that purges: medians of three windows, with the
-//! least and the most. It is what to compare where the host has other things to do as well.
+//! A table as sysbench's (see `sbtest`). Nothing is synced (`device=none`), but records are written
+//! to a file. Each statement is a transaction. Processor time is that of the process, with the
+//! thread that purges: medians of three windows, with the least and the most. It is what to compare
+//! where the host has other things to do as well.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -19,14 +19,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use dbdyno_engine::disk::RealDisk;
-use dbdyno_engine::{
-    Column, Datum, Engine, IndexSpec, Intent, Kind, Options, Result, Session, Statement, Table,
-    TableSpec, Uniqueness, Upkeep, Value,
-};
-use dbdyno_model::Design;
+use dbdyno_engine::{Datum, Engine, Intent, Options, Result, Session, Statement, Table, Upkeep};
 use dbdyno_model::random::{Stream, stream};
 
 mod crew;
+mod sbtest;
+
+use sbtest::{C, K, row, set};
 
 /// Operations of a turn: a look at the clock's flag is not part of one.
 const BATCH: u64 = 32;
@@ -38,65 +37,12 @@ thread_local! {
     static PLACE: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-fn spec() -> TableSpec {
-    let column = |name: &str, kind| Column {
-        name: name.to_owned(),
-        kind,
-        nullable: false,
-        default: Value::Null,
-    };
-    TableSpec {
-        name: "sbtest1".to_owned(),
-        columns: vec![
-            column("id", Kind::Int),
-            column("k", Kind::Int),
-            column("c", Kind::Text { most: 120 }),
-            column("pad", Kind::Text { most: 60 }),
-        ],
-        primary: vec![0],
-        auto_increment: Some(0),
-        indexes: vec![IndexSpec {
-            name: "k".to_owned(),
-            columns: vec![1],
-            uniqueness: Uniqueness::Repeated,
-        }],
-    }
-}
-
-fn row(id: i64, k: i64) -> [Datum<'static>; 4] {
-    [Datum::Int(id), Datum::Int(k), Datum::Text(&[b'c'; 120]), Datum::Text(&[b'p'; 60])]
-}
-
-fn fill(engine: &Engine, table: &Arc<Table>, rows: i64) {
-    let mut session = engine.session();
-    for begin in (1..=rows).step_by(10_000) {
-        session
-            .statement(|it| {
-                it.lock_table(table, Intent::Update)?;
-                (begin..(begin + 10_000).min(rows + 1))
-                    .try_for_each(|id| it.insert(table, &row(id, (id * 7_919) % rows)).map(|_| ()))
-            })
-            .expect("an empty table takes rows");
-    }
-}
-
 type Operation = fn(&mut Statement<'_>, &Arc<Table>, &mut Stream, i64) -> Result<()>;
 
 /// One client, and its questions.
 struct Client {
     session: Session,
     random: Stream,
-}
-
-fn set(it: &mut Statement<'_>, table: &Arc<Table>, id: i64, column: usize, to: i64) -> Result<()> {
-    it.update(table, &[Datum::Int(id)], |_, row| {
-        match column {
-            1 => row.set(1, Datum::Int(to)),
-            _ => row.set(2, Datum::Text(&[to as u8; 120])),
-        }
-        Ok(())
-    })
-    .map(|_| ())
 }
 
 const OPERATIONS: [(&str, Operation); 6] = [
@@ -109,11 +55,12 @@ const OPERATIONS: [(&str, Operation); 6] = [
         it.get(table, &[Datum::Int(id)], Intent::Share).map(|row| assert!(row.is_some()))
     }),
     ("update a text", |it, table, random, rows| {
-        set(it, table, 1 + random.below(rows as u64) as i64, 2, random.below(200) as i64)
+        let id = 1 + random.below(rows as u64) as i64;
+        set(it, table, id, C, Datum::Text(&[random.below(200) as u8; 120]))
     }),
     ("update an indexed number", |it, table, random, rows| {
         let to = random.below(rows as u64) as i64;
-        set(it, table, 1 + random.below(rows as u64) as i64, 1, to)
+        set(it, table, 1 + random.below(rows as u64) as i64, K, Datum::Int(to))
     }),
     ("put a row in", |it, table, random, rows| {
         it.insert(table, &row(0, random.below(rows as u64) as i64)).map(|_| ())
@@ -164,18 +111,14 @@ fn main() {
         arguments.get(place).map_or(default, |text| text.parse().expect("a number"))
     };
     let (seconds, rows) = (number(0, 1.0), number(1, 1_000_000.0) as i64);
-    let mut fields = vec![("device".to_owned(), "none".to_owned())];
-    for field in arguments.get(2).map_or("", String::as_str).split('&') {
-        fields.extend(field.split_once('=').map(|(name, value)| (name.into(), value.into())));
-    }
-    let design = Design::read(&fields).expect("a design");
+    let fields = arguments.get(2).map_or("", String::as_str);
+    let design = format!("device=none&{fields}").parse().expect("a design");
     let directory = tempfile::tempdir().expect("a directory");
     let disk = Arc::new(RealDisk::open(directory.path()).expect("it is empty"));
     let options = Options { upkeep: Upkeep::Background, ..Options::default() };
     let engine = Engine::open(disk, &design, options).expect("an empty engine");
-    let table = engine.create_table(spec()).expect("there is none");
     let begun = Instant::now();
-    fill(&engine, &table, rows);
+    let table = sbtest::filled(&engine, rows);
     let each = begun.elapsed().as_nanos() as f64 / rows as f64;
     let bytes = engine.heap_bytes() as f64 / rows as f64;
     println!("{rows} rows in {each:.0} ns each, {bytes:.0} bytes of memory each");

@@ -23,8 +23,10 @@ use dbdyno_model::Design;
 use dbdyno_model::design::{Device, LogBuffer};
 
 mod crew;
+mod turns;
 
 use crew::{Cost, run, spread};
+use turns::{arguments, in_turn, number};
 
 const RECORD_BYTES: usize = 120;
 const THREADS: [usize; 4] = [1, 8, 64, 256];
@@ -83,23 +85,15 @@ impl File for Void {
 }
 
 fn main() {
-    let arguments: Vec<String> =
-        std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let number = |index: usize, default: u64| {
-        arguments.get(index).map_or(default, |text| text.parse().expect("a number"))
-    };
-    let (seconds, rounds) = (number(0, 2), number(1, 6));
+    let arguments = arguments();
+    let (seconds, rounds) = (number(&arguments, 0, 2), number(&arguments, 1, 6));
     let threads: Vec<usize> =
         arguments.iter().skip(2).map(|text| text.parse().expect("a number")).collect();
     let threads = if threads.is_empty() { THREADS.to_vec() } else { threads };
     for threads in threads {
-        let mut seen: [Vec<(Cost, Counts)>; 2] = [Vec::new(), Vec::new()];
-        for round in 0..rounds {
-            for way in if round % 2 == 0 { [0, 1] } else { [1, 0] } {
-                let log = LogBuffer::ALL[way];
-                seen[way].push(measure(log, threads, Duration::from_secs(seconds)));
-            }
-        }
+        let seen = in_turn(LogBuffer::ALL.len(), rounds, |way| {
+            measure(LogBuffer::ALL[way], threads, Duration::from_secs(seconds))
+        });
         println!("{threads} threads, {rounds} rounds of {seconds} s");
         for (log, seen) in LogBuffer::ALL.iter().zip(&seen) {
             let of = |decimals, figure: &dyn Fn(&Cost, &Counts) -> f64| {

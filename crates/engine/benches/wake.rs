@@ -24,8 +24,10 @@ use dbdyno_model::design::{Device, Wake};
 use dbdyno_model::random::mix;
 
 mod crew;
+mod turns;
 
 use crew::{Cost, run, spread};
+use turns::{arguments, in_turn, number};
 
 const WORK_NS: f64 = 20_000.0;
 const RECORD_BYTES: usize = 120;
@@ -37,12 +39,8 @@ struct Seen {
 }
 
 fn main() {
-    let arguments: Vec<String> =
-        std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let number = |index: usize, default: u64| {
-        arguments.get(index).map_or(default, |text| text.parse().expect("a number"))
-    };
-    let (seconds, rounds) = (number(0, 3), number(1, 6));
+    let arguments = arguments();
+    let (seconds, rounds) = (number(&arguments, 0, 3), number(&arguments, 1, 6));
     let cases: Vec<&str> = arguments.iter().skip(2).map(String::as_str).collect();
     let cases = if cases.is_empty() { CASES.to_vec() } else { cases };
     let steps = calibrated();
@@ -50,17 +48,10 @@ fn main() {
         let (threads, sync_us) = case.split_once(':').expect("THREADS:SYNC_US");
         let (threads, sync_us) = (threads.parse().expect("a number"), sync_us.parse());
         let device = Device::Simulated(sync_us.expect("a number"));
-        let mut seen: Vec<Vec<Seen>> = Wake::ALL.iter().map(|_| Vec::new()).collect();
-        for round in 0..rounds {
-            let mut order: Vec<usize> = (0..Wake::ALL.len()).collect();
-            if round % 2 == 1 {
-                order.reverse();
-            }
-            for way in order {
-                let design = Design { wake: Wake::ALL[way], device, ..Design::default() };
-                seen[way].push(measure(&design, threads, Duration::from_secs(seconds), steps));
-            }
-        }
+        let seen = in_turn(Wake::ALL.len(), rounds, |way| {
+            let design = Design { wake: Wake::ALL[way], device, ..Design::default() };
+            measure(&design, threads, Duration::from_secs(seconds), steps)
+        });
         println!("{threads} threads, sync of {device}, {rounds} rounds of {seconds} s");
         for (wake, seen) in Wake::ALL.iter().zip(&seen) {
             show(*wake, seen);

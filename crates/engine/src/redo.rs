@@ -362,28 +362,18 @@ mod tests {
     use super::*;
 
     fn spec() -> TableSpec {
-        let column = |name: &str, kind, default| Column {
-            name: name.to_owned(),
-            kind,
-            nullable: name == "b",
-            default,
-        };
-        TableSpec {
-            name: "t".to_owned(),
-            columns: vec![
-                column("a", Kind::Int, Value::Int(-7)),
-                column("b", Kind::Text { most: 300 }, Value::Text(b"x".to_vec())),
-                column("c", Kind::Decimal { scale: 4 }, Value::Decimal(1 << 40)),
-                column("d", Kind::Timestamp, Value::Null),
-            ],
-            primary: vec![2, 0],
-            auto_increment: Some(0),
-            indexes: vec![IndexSpec {
-                name: "i".to_owned(),
-                columns: vec![1],
-                uniqueness: Uniqueness::Unique,
-            }],
+        let mut columns = vec![
+            Column::required("a", Kind::Int),
+            Column::optional("b", Kind::Text { most: 300 }),
+            Column::required("c", Kind::Decimal { scale: 4 }),
+            Column::required("d", Kind::Timestamp),
+        ];
+        let defaults = [Value::Int(-7), Value::Text(b"x".to_vec()), Value::Decimal(1 << 40)];
+        for (column, default) in columns.iter_mut().zip(defaults) {
+            column.default = default;
         }
+        let indexes = vec![IndexSpec::unique("i", &[1])];
+        TableSpec { auto_increment: Some(0), indexes, ..TableSpec::new("t", columns, &[2, 0]) }
     }
 
     #[test]

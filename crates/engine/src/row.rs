@@ -28,6 +28,18 @@ pub struct Column {
     pub default: Value,
 }
 
+impl Column {
+    /// A column that has to have a value, and no default.
+    pub fn required(name: &str, kind: Kind) -> Column {
+        Column { nullable: false, ..Column::optional(name, kind) }
+    }
+
+    /// A column that takes NULL, and is NULL where an insert does not name it.
+    pub fn optional(name: &str, kind: Kind) -> Column {
+        Column { name: name.to_owned(), kind, nullable: true, default: Value::Null }
+    }
+}
+
 /// Where the columns of a table's rows are.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -184,10 +196,6 @@ mod tests {
 
     use super::*;
 
-    fn column(kind: Kind) -> Column {
-        Column { name: "c".to_owned(), kind, nullable: true, default: Value::Null }
-    }
-
     fn cell() -> impl Strategy<Value = (Kind, Value)> {
         let text = Kind::Text { most: 300 };
         prop_oneof![
@@ -205,7 +213,8 @@ mod tests {
 
         #[test]
         fn a_row_gives_its_values_back(cells in vec(cell(), 1..20)) {
-            let columns: Vec<_> = cells.iter().map(|(kind, _)| column(*kind)).collect();
+            let column = |(kind, _): &(Kind, Value)| Column::optional("c", *kind);
+            let columns: Vec<_> = cells.iter().map(column).collect();
             let layout = Layout::new(&columns);
             let values: Vec<_> = cells.iter().map(|(_, value)| value.datum()).collect();
             let mut bytes = vec![7; 3];
@@ -222,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_column_says_what_it_does_not_take() {
-        let mut narrow = column(Kind::Text { most: 2 });
+        let mut narrow = Column::optional("c", Kind::Text { most: 2 });
         assert!(check(&narrow, Datum::Text(b"ab")).is_ok());
         assert_eq!(check(&narrow, Datum::Text(b"abc")).unwrap_err().code(), 1366);
         assert_eq!(check(&narrow, Datum::Int(1)).unwrap_err().code(), 1366);

@@ -98,6 +98,17 @@ pub(crate) enum Mark {
 }
 
 impl TableSpec {
+    /// A table without secondary indexes, in which nothing is numbered.
+    pub fn new(name: &str, columns: Vec<Column>, primary: &[usize]) -> TableSpec {
+        TableSpec {
+            name: name.to_owned(),
+            columns,
+            primary: primary.to_vec(),
+            auto_increment: None,
+            indexes: Vec::new(),
+        }
+    }
+
     /// Whether there can be such a table.
     ///
     /// # Errors
@@ -125,6 +136,17 @@ impl TableSpec {
 }
 
 impl IndexSpec {
+    /// An index that takes the same values twice.
+    pub fn repeated(name: &str, columns: &[usize]) -> IndexSpec {
+        let (name, columns) = (name.to_owned(), columns.to_vec());
+        IndexSpec { name, columns, uniqueness: Uniqueness::Repeated }
+    }
+
+    /// An index that does not, unless one of them is NULL.
+    pub fn unique(name: &str, columns: &[usize]) -> IndexSpec {
+        IndexSpec { uniqueness: Uniqueness::Unique, ..IndexSpec::repeated(name, columns) }
+    }
+
     fn is_within(&self, known: &impl Fn(&[usize]) -> bool) -> bool {
         !self.columns.is_empty() && known(&self.columns)
     }
@@ -218,7 +240,7 @@ impl Table {
     }
 
     /// The specification with all indexes that there are now.
-    pub(crate) fn spec(&self) -> TableSpec {
+    pub fn spec(&self) -> TableSpec {
         let indexes = self.indexes().map(|index| index.spec.clone()).collect();
         TableSpec { indexes, ..self.spec.clone() }
     }

@@ -16,8 +16,8 @@ use std::time::Duration;
 
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
-    Column, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind, Options, Path,
-    Range, Result, Scan, Session, Table, TableSpec, Uniqueness, Upkeep, Value, Visit,
+    Column, Datum, Engine, EngineError, IndexSpec, Kind, Options, Path, Result, Scan, Session,
+    Table, TableSpec, Upkeep, Visit,
 };
 use dbdyno_model::Design;
 use dbdyno_model::random::{Stream, stream};
@@ -29,26 +29,13 @@ type Tables = BTreeMap<String, Rows>;
 const STEPS: u64 = 70;
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-fn column(name: &str, kind: Kind) -> Column {
-    Column { name: name.to_owned(), kind, nullable: true, default: Value::Null }
-}
-
-fn by_value() -> IndexSpec {
-    IndexSpec { name: "v".to_owned(), columns: vec![1], uniqueness: Uniqueness::Repeated }
-}
-
 fn spec(name: &str) -> TableSpec {
-    TableSpec {
-        name: name.to_owned(),
-        columns: vec![
-            column("id", Kind::Int),
-            column("v", Kind::Int),
-            column("t", Kind::Text { most: 2_000 }),
-        ],
-        primary: vec![0],
-        auto_increment: None,
-        indexes: Vec::new(),
-    }
+    let columns = vec![
+        Column::optional("id", Kind::Int),
+        Column::optional("v", Kind::Int),
+        Column::optional("t", Kind::Text { most: 2_000 }),
+    ];
+    TableSpec::new(name, columns, &[0])
 }
 
 fn open(disk: &SimDisk, design: &Design) -> Result<Engine> {
@@ -112,7 +99,9 @@ fn one(
             tables.remove(name);
             engine.drop_table(name)
         }
-        1 | 2 if table.indexes().len() == 0 => engine.create_index(name, by_value()),
+        1 | 2 if table.indexes().len() == 0 => {
+            engine.create_index(name, IndexSpec::repeated("v", &[1]))
+        }
         3 | 4 => engine.checkpoint(),
         5 | 6 => {
             engine.purge();
@@ -167,16 +156,9 @@ fn transaction(
 
 fn rows(session: &mut Session, table: &Arc<Table>, path: Path) -> Rows {
     let mut rows = Rows::new();
-    let scan = Scan {
-        path,
-        range: Range::ALL,
-        direction: Direction::Up,
-        intent: Intent::Read,
-        fields: Fields::All,
-    };
     session
         .statement(|it| {
-            it.scan(table, &scan, |_, row| {
+            it.scan(table, &Scan::all(path), |_, row| {
                 let (Datum::Int(id), Datum::Int(value), Datum::Text(text)) =
                     (row.get(0), row.get(1), row.get(2))
                 else {
@@ -242,10 +224,7 @@ fn crash_everywhere(design: &Design, seed: u64) -> u64 {
 #[test]
 fn nothing_acknowledged_is_lost_and_nothing_is_done_by_halves() {
     const POINTS: u64 = 10_000;
-    let designs = ["latched", "linked"].map(|log| {
-        let field = ("log".to_owned(), log.to_owned());
-        Design::read(&[field]).unwrap()
-    });
+    let designs = ["log=latched", "log=linked"].map(|text| text.parse::<Design>().unwrap());
     let points: u64 = std::thread::scope(|scope| {
         let crash = |thread: u64| {
             let designs = &designs;
@@ -273,8 +252,8 @@ fn nothing_acknowledged_is_lost_and_nothing_is_done_by_halves() {
 #[test]
 fn a_sync_that_fails_loses_nothing_that_was_acknowledged() {
     let mut failed = 0;
-    for (seed, log) in [(0, "latched"), (1, "latched"), (2, "linked")] {
-        let design = Design::read(&[("log".to_owned(), log.to_owned())]).unwrap();
+    for (seed, text) in [(0, "log=latched"), (1, "log=latched"), (2, "log=linked")] {
+        let design = text.parse().unwrap();
         let whole = SimDisk::default();
         assert!(!run(&whole, &design, seed).failed);
         for at in 0..whole.operations() {
@@ -299,9 +278,7 @@ fn a_sync_that_fails_loses_nothing_that_was_acknowledged() {
 fn what_sessions_committed_side_by_side_beside_checkpoints_is_found() {
     let designs = ["", "log=linked&wake=futex", "view=csn&wake=direct", "wake=broadcast"];
     for run in 0..200_u64 {
-        let fields = designs[run as usize % 4].split('&').filter_map(|field| field.split_once('='));
-        let fields: Vec<_> = fields.map(|(a, b)| (a.to_owned(), b.to_owned())).collect();
-        let design = Design::read(&fields).unwrap();
+        let design = designs[run as usize % 4].parse().unwrap();
         let disk = SimDisk::default();
         let engine = open(&disk, &design).unwrap();
         let tables = ["a", "b"].map(|name| engine.create_table(spec(name)).unwrap());

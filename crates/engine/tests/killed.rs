@@ -16,8 +16,7 @@ use std::thread;
 
 use dbdyno_engine::disk::RealDisk;
 use dbdyno_engine::{
-    Column, Datum, Direction, Engine, Fields, IndexSpec, Intent, Kind, Options, Path, Range, Scan,
-    Session, Table, TableSpec, Uniqueness, Value, Visit,
+    Column, Datum, Engine, IndexSpec, Kind, Options, Path, Scan, Session, Table, TableSpec, Visit,
 };
 use dbdyno_model::Design;
 use dbdyno_model::design::{LogBuffer, Wake};
@@ -44,36 +43,15 @@ fn open(directory: &FilePath) -> Engine {
 
 /// Two rows are written by each transaction: `writer, number` once with each sign.
 fn spec() -> TableSpec {
-    let column = |name: &str| Column {
-        name: name.to_owned(),
-        kind: Kind::Int,
-        nullable: false,
-        default: Value::Null,
-    };
-    TableSpec {
-        name: "t".to_owned(),
-        columns: ["writer", "number", "twin"].map(column).into(),
-        primary: vec![0, 1],
-        auto_increment: None,
-        indexes: vec![IndexSpec {
-            name: "twin".to_owned(),
-            columns: vec![2],
-            uniqueness: Uniqueness::Repeated,
-        }],
-    }
+    let columns = ["writer", "number", "twin"].map(|name| Column::required(name, Kind::Int));
+    let indexes = vec![IndexSpec::repeated("twin", &[2])];
+    TableSpec { indexes, ..TableSpec::new("t", columns.into(), &[0, 1]) }
 }
 
 /// The highest number of each writer, by either index; what is there is checked to be whole.
 fn highest(session: &mut Session, table: &Arc<Table>) -> BTreeMap<i64, i64> {
     let rows = [Path::Primary, Path::Secondary(0)].map(|path| {
         let mut rows = Vec::new();
-        let scan = Scan {
-            path,
-            range: Range::ALL,
-            direction: Direction::Up,
-            intent: Intent::Read,
-            fields: Fields::All,
-        };
         let visit = |_: &[u8], row: dbdyno_engine::Row<'_>| {
             let [Datum::Int(writer), Datum::Int(number)] = [row.get(0), row.get(1)] else {
                 panic!("numbers");
@@ -81,7 +59,7 @@ fn highest(session: &mut Session, table: &Arc<Table>) -> BTreeMap<i64, i64> {
             rows.push((writer, number));
             Visit::On
         };
-        session.statement(|it| it.scan(table, &scan, visit)).unwrap();
+        session.statement(|it| it.scan(table, &Scan::all(path), visit)).unwrap();
         rows.sort_unstable();
         rows
     });

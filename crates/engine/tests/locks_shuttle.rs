@@ -27,12 +27,6 @@ const KEYS: [&[u8]; 3] = [b"a", b"b", b"c"];
 const ORDERS: usize = 4_000;
 const SEED: u64 = 6;
 
-fn design(options: &str) -> Design {
-    let pairs = options.split('&').filter_map(|option| option.split_once('='));
-    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-    Design::read(&pairs.map(owned).collect::<Vec<_>>()).unwrap()
-}
-
 /// An engine of locks and a gate, and who holds what as its users see it.
 struct World {
     gate: Gate,
@@ -112,7 +106,7 @@ fn in_many_orders(test: impl Fn() + Send + Sync + Clone + 'static) {
 /// Three transactions that lock the same rows in different orders.
 fn quarrel(options: &'static str) {
     in_many_orders(move || {
-        let world = World::new(&design(options));
+        let world = World::new(&options.parse().unwrap());
         let (s, x) = (Mode::Shared, Mode::Exclusive);
         let stories =
             [[(0, x), (1, x), (2, s)], [(2, x), (1, s), (0, s)], [(1, s), (0, s), (1, x)]];
@@ -132,7 +126,7 @@ fn quarrel(options: &'static str) {
 #[test]
 fn nobody_gives_way_where_all_lock_in_one_order() {
     in_many_orders(|| {
-        let world = World::new(&design("lock_shards=4"));
+        let world = World::new(&"lock_shards=4".parse().unwrap());
         let stories: [&'static [&'static [usize]]; 4] =
             [&[&[0, 1], &[0, 1]], &[&[0, 1]], &[&[0, 1]], &[&[1], &[1]]];
         let threads = stories.map(|story| {
@@ -190,7 +184,7 @@ fn a_blind_gate_stalls() {
 #[test]
 fn gaps_are_inherited_while_others_insert() {
     in_many_orders(|| {
-        let world = World::new(&design("lock_shards=4"));
+        let world = World::new(&"lock_shards=4".parse().unwrap());
         let end = Place::Supremum;
         let threads = KEYS.map(|key| {
             let world = Arc::clone(&world);

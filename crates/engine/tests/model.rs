@@ -19,7 +19,7 @@ use std::time::Duration;
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
     Column, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind, Options, Path,
-    Range, Result, Row, Scan, Session, Table, TableSpec, Uniqueness, Updated, Upkeep, Value, Visit,
+    Range, Result, Row, Scan, Session, Table, TableSpec, Updated, Upkeep, Value, Visit,
 };
 use dbdyno_model::Design;
 use dbdyno_model::design::Isolation;
@@ -36,33 +36,15 @@ struct Cells {
 type Map = BTreeMap<Key, Cells>;
 
 fn spec() -> TableSpec {
-    let column = |name: &str, kind| Column {
-        name: name.to_owned(),
-        kind,
-        nullable: true,
-        default: Value::Null,
-    };
-    let index = |name: &str, columns: &[usize], uniqueness| IndexSpec {
-        name: name.to_owned(),
-        columns: columns.to_vec(),
-        uniqueness,
-    };
-    TableSpec {
-        name: "t".to_owned(),
-        columns: vec![
-            column("a", Kind::Int),
-            column("b", Kind::Timestamp),
-            column("k", Kind::Decimal { scale: 2 }),
-            column("u", Kind::Int),
-            column("c", Kind::Text { most: 40 }),
-        ],
-        primary: vec![0, 1],
-        auto_increment: None,
-        indexes: vec![
-            index("k", &[2, 4], Uniqueness::Repeated),
-            index("u", &[3], Uniqueness::Unique),
-        ],
-    }
+    let columns = vec![
+        Column::optional("a", Kind::Int),
+        Column::optional("b", Kind::Timestamp),
+        Column::optional("k", Kind::Decimal { scale: 2 }),
+        Column::optional("u", Kind::Int),
+        Column::optional("c", Kind::Text { most: 40 }),
+    ];
+    let indexes = vec![IndexSpec::repeated("k", &[2, 4]), IndexSpec::unique("u", &[3])];
+    TableSpec { indexes, ..TableSpec::new("t", columns, &[0, 1]) }
 }
 
 fn decimal(value: Option<i64>) -> Datum<'static> {
@@ -487,13 +469,7 @@ fn expected(map: &Map, scan: &Scan<'_>, most: usize) -> Vec<(Key, Cells)> {
 }
 
 fn design(text: &str) -> Design {
-    let pair = |field: &str| {
-        let (name, value) = field.split_once('=').unwrap();
-        (name.to_owned(), value.to_owned())
-    };
-    let device = ("device".to_owned(), "none".to_owned());
-    let fields = text.split('&').filter(|field| !field.is_empty()).map(pair);
-    Design::read(&fields.chain([device]).collect::<Vec<_>>()).unwrap()
+    format!("device=none&{text}").parse().unwrap()
 }
 
 /// Every value of every field, one at a time, and some together.

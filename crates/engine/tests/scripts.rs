@@ -23,10 +23,9 @@ use std::{fs, thread};
 
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
-    Column, Datum, Direction, Engine, Fields, IndexSpec, Intent, Kind, Options, Path, Range,
-    Result, Row, Scan, Session, Table, TableSpec, Uniqueness, Updated, Upkeep, Value, Visit, Watch,
+    Column, Datum, Engine, IndexSpec, Intent, Kind, Options, Path, Range, Result, Row, Scan,
+    Session, Table, TableSpec, Updated, Upkeep, Visit, Watch,
 };
-use dbdyno_model::Design;
 
 /// The designs that have to tell the same stories: each field's every value at least once.
 const DESIGNS: &[&str] = &[
@@ -103,14 +102,7 @@ struct Actor {
 
 impl Stage {
     fn new(design: &str, level: &str) -> Stage {
-        let mut options: Vec<(String, String)> = design
-            .split('&')
-            .filter_map(|field| field.split_once('='))
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect();
-        options.push(("isolation".to_owned(), level.to_owned()));
-        options.push(("device".to_owned(), "none".to_owned()));
-        let design = Design::read(&options).unwrap();
+        let design = format!("isolation={level}&device=none&{design}").parse().unwrap();
         let options = Options {
             lock_wait: Duration::from_secs(600),
             upkeep: Upkeep::OnDemand,
@@ -211,23 +203,9 @@ impl Drop for Stage {
 }
 
 fn spec() -> TableSpec {
-    let column = |name: &str| Column {
-        name: name.to_owned(),
-        kind: Kind::Int,
-        nullable: true,
-        default: Value::Null,
-    };
-    TableSpec {
-        name: "test".to_owned(),
-        columns: vec![column("id"), column("value")],
-        primary: vec![0],
-        auto_increment: None,
-        indexes: vec![IndexSpec {
-            name: "value".to_owned(),
-            columns: vec![1],
-            uniqueness: Uniqueness::Repeated,
-        }],
-    }
+    let columns = ["id", "value"].map(|name| Column::optional(name, Kind::Int));
+    let indexes = vec![IndexSpec::repeated("value", &[1])];
+    TableSpec { indexes, ..TableSpec::new("test", columns.into(), &[0]) }
 }
 
 /// Which rows an order is about.
@@ -326,8 +304,7 @@ fn find(
                 }
                 _ => (Path::Primary, Range::ALL),
             };
-            let scan = Scan { path, range, direction: Direction::Up, intent, fields: Fields::All };
-            it.scan(table, &scan, |_, row| {
+            it.scan(table, &Scan { range, intent, ..Scan::all(path) }, |_, row| {
                 let (id, value) = cells(row);
                 let meant = match which {
                     Which::Value(wanted) => value == *wanted,

@@ -9,34 +9,20 @@ use std::time::Duration;
 use dbdyno_engine::disk::{Disk, RealDisk, SimDisk};
 use dbdyno_engine::{
     Column, Counter, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind,
-    Options, Path, Range, Result, Scan, Session, Table, TableSpec, Uniqueness, Updated, Upkeep,
-    Value, Visit,
+    Options, Path, Range, Result, Scan, Session, Table, TableSpec, Updated, Upkeep, Value, Visit,
 };
 use dbdyno_model::Design;
 
-fn column(name: &str, kind: Kind) -> Column {
-    Column { name: name.to_owned(), kind, nullable: true, default: Value::Null }
-}
-
 /// id, k with an index, u with a unique one, c.
 fn spec() -> TableSpec {
-    let index = |name: &str, column, uniqueness| IndexSpec {
-        name: name.to_owned(),
-        columns: vec![column],
-        uniqueness,
-    };
-    TableSpec {
-        name: "t".to_owned(),
-        columns: vec![
-            column("id", Kind::Int),
-            column("k", Kind::Int),
-            column("u", Kind::Int),
-            column("c", Kind::Text { most: 120 }),
-        ],
-        primary: vec![0],
-        auto_increment: Some(0),
-        indexes: vec![index("k", 1, Uniqueness::Repeated), index("u", 2, Uniqueness::Unique)],
-    }
+    let columns = vec![
+        Column::optional("id", Kind::Int),
+        Column::optional("k", Kind::Int),
+        Column::optional("u", Kind::Int),
+        Column::optional("c", Kind::Text { most: 120 }),
+    ];
+    let indexes = vec![IndexSpec::repeated("k", &[1]), IndexSpec::unique("u", &[2])];
+    TableSpec { auto_increment: Some(0), indexes, ..TableSpec::new("t", columns, &[0]) }
 }
 
 fn open(disk: &Arc<dyn Disk>) -> Engine {
@@ -78,7 +64,7 @@ fn k_of(session: &mut Session, table: &Arc<Table>, id: i64) -> Option<i64> {
 fn ids(session: &mut Session, table: &Table, path: Path, range: Range<'_>) -> Vec<i64> {
     let mut both = [Direction::Up, Direction::Down].map(|direction| {
         [Fields::All, Fields::OfIndex].map(|fields| {
-            let scan = Scan { path, range, direction, intent: Intent::Read, fields };
+            let scan = Scan { range, direction, fields, ..Scan::all(path) };
             let mut ids = Vec::new();
             let visit = |_: &[u8], row: dbdyno_engine::Row<'_>| {
                 let Datum::Int(id) = row.get(0) else { panic!() };
@@ -195,13 +181,7 @@ fn tables_and_indexes_come_and_go_and_are_found_again() {
         let bare = TableSpec { indexes: Vec::new(), ..spec() };
         let table = engine.create_table(bare).unwrap();
         assert!(matches!(engine.create_table(spec()), Err(EngineError::Exists(_))));
-        let hidden = TableSpec {
-            name: "h".to_owned(),
-            primary: Vec::new(),
-            auto_increment: None,
-            indexes: Vec::new(),
-            ..spec()
-        };
+        let hidden = TableSpec::new("h", spec().columns, &[]);
         let hidden = engine.create_table(hidden).unwrap();
         let mut session = engine.session();
         for id in 1..=9 {
@@ -249,8 +229,7 @@ fn all_rows_with_null_in_a_unique_index_are_locked() {
         for intent in [Intent::Read, Intent::Share, Intent::Update] {
             for direction in [Direction::Up, Direction::Down] {
                 let range = Range::of(values);
-                let (path, fields) = (Path::Secondary(1), Fields::All);
-                let scan = Scan { path, range, direction, intent, fields };
+                let scan = Scan { range, direction, intent, ..Scan::all(Path::Secondary(1)) };
                 let mut found = Vec::new();
                 let visit = |_: &[u8], row: dbdyno_engine::Row<'_>| {
                     found.push(row.get(0).to_value());
@@ -276,8 +255,7 @@ fn all_rows_with_null_in_a_unique_index_are_locked() {
 /// to be had at once.
 #[test]
 fn who_waits_for_no_lock_keeps_the_place_in_the_pool() {
-    let fields = [("gate".to_owned(), "pool:1".to_owned())];
-    let design = Design::read(&fields).unwrap();
+    let design = "gate=pool:1".parse().unwrap();
     let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
     let engine = Engine::open(disk, &design, Options::default()).unwrap();
     let table = engine.create_table(spec()).unwrap();

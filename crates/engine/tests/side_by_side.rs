@@ -15,9 +15,8 @@ use std::time::Duration;
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
     Column, Counter, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind,
-    Options, Path, Range, Result, Row, Scan, Session, Table, TableSpec, Uniqueness, Value, Visit,
+    Options, Path, Result, Row, Scan, Session, Table, TableSpec, Visit,
 };
-use dbdyno_model::Design;
 use dbdyno_model::design::Isolation;
 use dbdyno_model::random::stream;
 
@@ -26,27 +25,9 @@ const EACH: i64 = 10;
 const MOVES: u64 = 800;
 
 fn spec() -> TableSpec {
-    let column = |name: &str| Column {
-        name: name.to_owned(),
-        kind: Kind::Int,
-        nullable: true,
-        default: Value::Null,
-    };
-    let index = |name: &str, column, uniqueness| IndexSpec {
-        name: name.to_owned(),
-        columns: vec![column],
-        uniqueness,
-    };
-    TableSpec {
-        name: "accounts".to_owned(),
-        columns: vec![column("id"), column("balance"), column("ticket")],
-        primary: vec![0],
-        auto_increment: None,
-        indexes: vec![
-            index("balance", 1, Uniqueness::Repeated),
-            index("ticket", 2, Uniqueness::Unique),
-        ],
-    }
+    let columns = ["id", "balance", "ticket"].map(|name| Column::optional(name, Kind::Int));
+    let indexes = vec![IndexSpec::repeated("balance", &[1]), IndexSpec::unique("ticket", &[2])];
+    TableSpec { indexes, ..TableSpec::new("accounts", columns.into(), &[0]) }
 }
 
 fn number(value: Datum<'_>) -> i64 {
@@ -60,7 +41,7 @@ fn number(value: Datum<'_>) -> i64 {
 fn sum(session: &mut Session, table: &Table, path: Path, direction: Direction) -> Result<i64> {
     let mut sums = [0; 2];
     for (sum, fields) in sums.iter_mut().zip([Fields::All, Fields::OfIndex]) {
-        let scan = Scan { path, range: Range::ALL, direction, intent: Intent::Read, fields };
+        let scan = Scan { direction, fields, ..Scan::all(path) };
         let add = |_: &[u8], row: Row<'_>| {
             *sum += number(row.get(1));
             Visit::On
@@ -125,16 +106,11 @@ fn transfer(session: &mut Session, table: &Arc<Table>, seed: [u64; 2]) -> Result
     session.commit()
 }
 
-fn design(text: &str) -> Design {
-    let fields = text.split('&').filter_map(|field| field.split_once('='));
-    let fields = fields.chain([("device", "none")]);
-    Design::read(&fields.map(|(a, b)| (a.to_owned(), b.to_owned())).collect::<Vec<_>>()).unwrap()
-}
-
 fn play(text: &str) {
     let options = Options { lock_wait: Duration::from_millis(300), ..Options::default() };
     let disk = Arc::new(SimDisk::default());
-    let engine = Engine::open(disk, &design(text), options).unwrap();
+    let design = format!("device=none&{text}").parse().unwrap();
+    let engine = Engine::open(disk, &design, options).unwrap();
     let table = engine.create_table(spec()).unwrap();
     let mut session = engine.session();
     for id in 0..ACCOUNTS {
@@ -183,19 +159,12 @@ fn play(text: &str) {
     assert_eq!(engine.unpurged(), 0);
     assert_eq!(sum(&mut session, &table, Path::Primary, Direction::Up).unwrap(), all);
     for path in [Path::Primary, Path::Secondary(0), Path::Secondary(1)] {
-        let scan = Scan {
-            path,
-            range: Range::ALL,
-            direction: Direction::Up,
-            intent: Intent::Read,
-            fields: Fields::All,
-        };
         let mut sum = 0;
         let add = |_: &[u8], row: Row<'_>| {
             sum += number(row.get(1));
             Visit::On
         };
-        session.statement(|it| it.scan(&table, &scan, add)).unwrap();
+        session.statement(|it| it.scan(&table, &Scan::all(path), add)).unwrap();
         assert_eq!(sum, all, "{text}: {path:?}");
     }
     assert!(refused.into_inner() < 4 * MOVES * 9 / 10, "{text}: nearly nothing was done");

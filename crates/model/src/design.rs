@@ -19,6 +19,7 @@
 //! do.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// What the engine's mechanisms are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -343,32 +344,43 @@ impl Design {
     }
 }
 
+/// Fields and their values as behind the `?` of a target: `view=csn&wake=group`. No text is the
+/// default.
+impl FromStr for Design {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Design, String> {
+        let field = |field: &str| match field.split_once('=') {
+            Some((name, value)) => Ok((name.to_owned(), value.to_owned())),
+            None => Err(format!("{field:?} has no value; write FIELD=VALUE")),
+        };
+        let fields = text.split('&').filter(|field| !field.is_empty()).map(field);
+        Design::read(&fields.collect::<Result<Vec<_>, _>>()?)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn read(text: &str) -> Result<Design, String> {
-        let pairs = text.split('&').filter_map(|option| option.split_once('='));
-        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-        Design::read(&pairs.map(owned).collect::<Vec<_>>())
-    }
 
     #[test]
     fn a_design_is_its_text() {
         let all = "view=csn&view_close=latched&wake=futex&log=linked&lock_shards=1&trx_shards=2&\
                    schedule=cats&deadlock_print=noisy&gate=pool:4&isolation=serializable&\
                    device=8ms";
-        let design = read(all).unwrap();
+        let design: Design = all.parse().unwrap();
         assert_eq!(Design::read(&design.options()), Ok(design));
         assert_eq!(design.options().len(), FIELDS, "none of them is the default");
-        assert_eq!(read("").unwrap(), Design::default());
-        assert_eq!(read("device=250us").unwrap().device, Device::Simulated(250));
-        assert_eq!(read("gate=blind:64").unwrap().gate, Gate::Blind(64));
+        let read = |text: &str| text.parse::<Design>().unwrap();
+        assert_eq!(read(""), Design::default());
+        assert_eq!(read("device=250us").device, Device::Simulated(250));
+        assert_eq!(read("gate=blind:64").gate, Gate::Blind(64));
     }
 
     #[test]
     fn a_hypothesis_is_two_designs_that_differ_in_one_field() {
-        let [base, test] = ["wake=broadcast", "wake=direct"].map(|text| read(text).unwrap());
+        let read = |text: &str| text.parse::<Design>().unwrap();
+        let [base, test] = ["wake=broadcast", "wake=direct"].map(read);
         let differences = base.differences(&test);
         assert_eq!(differences, [("wake", "broadcast".to_owned(), "direct".to_owned())]);
         assert!(base.differences(&base).is_empty());
@@ -385,8 +397,9 @@ mod tests {
             ("device=ms", "1us"),
             ("wake=group&wake=group", "twice"),
             ("wakes=group", "a design has view, view_close, wake"),
+            ("wake", "FIELD=VALUE"),
         ] {
-            let error = read(text).unwrap_err();
+            let error = text.parse::<Design>().unwrap_err();
             assert!(error.contains(said), "{text}: {error}");
         }
     }

@@ -309,14 +309,7 @@ fn define(engine: &Engine, statement: &Statement) -> Result<()> {
             done => done?,
         },
         Statement::Truncate(name) => {
-            let table = engine.table(name)?;
-            let spec = TableSpec {
-                name: name.clone(),
-                columns: table.columns().to_vec(),
-                primary: table.primary().to_vec(),
-                auto_increment: table.auto_increment(),
-                indexes: table.indexes().map(|index| index.spec.clone()).collect(),
-            };
+            let spec = engine.table(name)?.spec();
             engine.drop_table(name)?;
             engine.create_table(spec)?;
         }

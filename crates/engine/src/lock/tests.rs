@@ -30,9 +30,7 @@ impl io::Write for Paper {
 }
 
 fn table(options: &str, patience: Duration) -> (Arc<LockSys>, Paper) {
-    let pairs = options.split('&').filter_map(|option| option.split_once('='));
-    let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
-    let design = Design::read(&pairs.map(owned).collect::<Vec<_>>()).unwrap();
+    let design: Design = options.parse().unwrap();
     let paper = Paper::default();
     let meter = Arc::new(Meter::default());
     (Arc::new(LockSys::new(&design, meter, Box::new(paper.clone()), patience)), paper)

@@ -76,6 +76,14 @@ impl<'a> Range<'a> {
     }
 }
 
+impl Scan<'_> {
+    /// Whole rows of an index, all of them and in its order, by a consistent read.
+    pub fn all(path: Path) -> Scan<'static> {
+        let (direction, intent, fields) = (Direction::Up, Intent::Read, Fields::All);
+        Scan { path, range: Range::ALL, direction, intent, fields }
+    }
+}
+
 /// What of a range is still to be read.
 pub(super) struct Cursor {
     /// The least key that is still to be read.

@@ -54,10 +54,8 @@ fn open(wanted: &Wanted, scale: &Scale) -> Box<dyn Side> {
     let durability = durability(wanted.text("log", "written"));
     match wanted.text("side", "none") {
         "engine" => {
-            let options = wanted.text("engine", "").split('&').filter_map(|it| it.split_once('='));
-            let options: Vec<_> =
-                options.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-            let design = Design::read(&options).unwrap_or_else(|error| panic!("{error}"));
+            let design: Result<Design, _> = wanted.text("engine", "").parse();
+            let design = design.unwrap_or_else(|error| panic!("{error}"));
             let side = EngineSide::open(directory, &design, durability, scale);
             Box::new(side.unwrap_or_else(|error| panic!("{error}")))
         }
