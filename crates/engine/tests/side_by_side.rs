@@ -2,12 +2,14 @@
 //!
 //! ```text
 //!   movers    lock two accounts ─► take from one, put to the other ─► empty ones are taken away
+//!             by their keys, or two of those that a range of the index has; the others are passed
 //!   readers   sum by the primary key = sum by the index = sum by the index alone = all there is
 //!   keeper    purges behind them
 //! ```
 //!
 //! At the end every index says the same as the table, and nothing that was deleted is left.
 
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -18,7 +20,7 @@ use dbdyno_engine::{
     Options, Path, Result, Row, Scan, Session, Table, TableSpec, Visit,
 };
 use dbdyno_model::design::Isolation;
-use dbdyno_model::random::stream;
+use dbdyno_model::random::{Stream, stream};
 
 const ACCOUNTS: i64 = 24;
 const EACH: i64 = 10;
@@ -86,6 +88,35 @@ fn give(
     })
 }
 
+/// Accounts with balances of a range, every other one of them, and what they have.
+fn some_of_range(
+    session: &mut Session,
+    table: &Table,
+    random: &mut Stream,
+) -> Result<Vec<(i64, i64)>> {
+    let low = random.below(2 * EACH as u64) as i64;
+    let (from, to) = ([Datum::Int(low)], [Datum::Int(low + 4)]);
+    let parity = random.below(2) as i64;
+    let scan = Scan {
+        path: Path::Secondary(0),
+        range: Range { from: Bound::Included(&from), to: Bound::Included(&to) },
+        direction: [Direction::Up, Direction::Down][random.below(2) as usize],
+        intent: Intent::Update,
+        fields: Fields::All,
+    };
+    let mut found = Vec::new();
+    let visit = |_: &[u8], row: Row<'_>| {
+        let id = number(row.get(0));
+        if id % 2 != parity {
+            return Visit::Pass;
+        }
+        found.push((id, number(row.get(1))));
+        Visit::On
+    };
+    session.statement(|it| it.scan(table, &scan, visit))?;
+    Ok(found)
+}
+
 fn transfer(session: &mut Session, table: &Arc<Table>, seed: [u64; 2]) -> Result<()> {
     let mut random = stream(&seed);
     let [from, to] = [0, 1].map(|_| random.below(ACCOUNTS as u64) as i64);
@@ -98,6 +129,12 @@ fn transfer(session: &mut Session, table: &Arc<Table>, seed: [u64; 2]) -> Result
         let amount = 1 + random.below(old as u64) as i64;
         give(session, table, from, Some(old), old - amount)?;
         give(session, table, to, other, other.unwrap_or(0) + amount)?;
+    }
+    if random.below(4) == 0
+        && let [(from, old), (to, other), ..] = some_of_range(session, table, &mut random)?[..]
+    {
+        give(session, table, from, Some(old), old - 1)?;
+        give(session, table, to, Some(other), other + 1)?;
     }
     if random.below(8) == 0 {
         session.rollback();
