@@ -17,7 +17,7 @@ use std::time::Duration;
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
     Column, Counter, Datum, Direction, Engine, EngineError, Fields, IndexSpec, Intent, Kind,
-    Options, Path, Result, Row, Scan, Session, Table, TableSpec, Visit,
+    Options, Path, Range, Result, Row, Scan, Session, Table, TableSpec, Visit,
 };
 use dbdyno_model::design::Isolation;
 use dbdyno_model::random::{Stream, stream};
