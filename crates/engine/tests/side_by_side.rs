@@ -143,7 +143,8 @@ fn transfer(session: &mut Session, table: &Arc<Table>, seed: [u64; 2]) -> Result
     session.commit()
 }
 
-fn play(text: &str) {
+/// An engine with accounts of [`EACH`].
+fn bank(text: &str) -> (Engine, Arc<Table>) {
     let options = Options { lock_wait: Duration::from_millis(300), ..Options::default() };
     let disk = Arc::new(SimDisk::default());
     let design = format!("device=none&{text}").parse().unwrap();
@@ -154,26 +155,37 @@ fn play(text: &str) {
         let row = [Datum::Int(id), Datum::Int(EACH), Datum::Int(1_000 + id)];
         session.statement(|it| it.insert(&table, &row)).unwrap();
     }
+    (engine, table)
+}
+
+/// What one thread moves; how much of it was refused.
+fn moves(engine: &Engine, table: &Arc<Table>, thread: u64) -> u64 {
+    let mut session = engine.session();
+    let mut refused = 0;
+    for turn in 0..MOVES {
+        match transfer(&mut session, table, [thread, turn]) {
+            Ok(()) => {}
+            Err(
+                EngineError::Deadlock | EngineError::LockWaitTimeout | EngineError::Duplicate(..),
+            ) => {
+                refused += 1;
+                session.rollback();
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+    refused
+}
+
+fn play(text: &str) {
+    let (engine, table) = bank(text);
+    let mut session = engine.session();
     let (all, refused) = (ACCOUNTS * EACH, AtomicU64::new(0));
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let (engine, table, refused) = (&engine, &table, &refused);
             scope.spawn(move || {
-                let mut session = engine.session();
-                for turn in 0..MOVES {
-                    match transfer(&mut session, table, [thread, turn]) {
-                        Ok(()) => {}
-                        Err(
-                            EngineError::Deadlock
-                            | EngineError::LockWaitTimeout
-                            | EngineError::Duplicate(..),
-                        ) => {
-                            refused.fetch_add(1, Ordering::Relaxed);
-                            session.rollback();
-                        }
-                        Err(error) => panic!("{error}"),
-                    }
-                }
+                refused.fetch_add(moves(engine, table, thread), Ordering::Relaxed);
             });
         }
         for reader in 0..2_u64 {
@@ -219,5 +231,49 @@ fn money_moves_and_the_sum_stays() {
         "view=hybrid&wake=broadcast&deadlock_print=noisy",
     ] {
         play(text);
+    }
+}
+
+/// Indexes are made while money moves: who reads by one that has just come, by a view that is older
+/// as well, sees what the table has.
+#[test]
+fn indexes_that_come_while_money_moves_say_what_the_table_says() {
+    for text in ["", "view=csn&log=linked", "view=hybrid&gate=tickets:2", "view=cached"] {
+        let (engine, table) = bank(text);
+        std::thread::scope(|scope| {
+            for thread in 0..3 {
+                let (engine, table) = (&engine, &table);
+                scope.spawn(move || moves(engine, table, thread));
+            }
+            let mut session = engine.session();
+            for number in 0..8 {
+                session.begin(Some(Isolation::RepeatableRead)).unwrap();
+                session.open_view();
+                let index = IndexSpec::repeated(&format!("balance{number}"), &[1, 2]);
+                while let Err(error) = engine.create_index("accounts", index.clone()) {
+                    let waits = [EngineError::Deadlock.code(), EngineError::LockWaitTimeout.code()];
+                    assert!(waits.contains(&error.code()), "{error}");
+                }
+                let path = Path::Secondary(table.indexes().len() - 1);
+                for direction in [Direction::Up, Direction::Down] {
+                    let [old, new] = [0, 1].map(|turn| {
+                        if turn == 1 {
+                            session.commit().unwrap();
+                        }
+                        sum(&mut session, &table, path, direction).unwrap()
+                    });
+                    assert_eq!((old, new), (ACCOUNTS * EACH, ACCOUNTS * EACH), "{text} {number}");
+                    session.begin(Some(Isolation::RepeatableRead)).unwrap();
+                }
+                session.commit().unwrap();
+            }
+        });
+        engine.purge();
+        let mut session = engine.session();
+        // The second one has no balances.
+        for place in (0..table.indexes().len()).filter(|place| *place != 1) {
+            let sum = sum(&mut session, &table, Path::Secondary(place), Direction::Up);
+            assert_eq!(sum.unwrap(), ACCOUNTS * EACH, "{text} {place}");
+        }
     }
 }
