@@ -55,6 +55,11 @@ impl Contents {
     pub fn rows(&self, name: &str) -> u64 {
         self.0.get(name).map_or(0, |entry| entry.0)
     }
+
+    /// The sum over its rows; 0 where there are none.
+    pub fn sum(&self, name: &str) -> u64 {
+        self.0.get(name).map_or(0, |entry| entry.1)
+    }
 }
 
 impl fmt::Display for Contents {

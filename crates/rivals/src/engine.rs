@@ -1,12 +1,15 @@
 //! The side of the reference engine: one statement of a session for each statement.
 
+use std::array;
+use std::ops::Bound;
 use std::path::Path as Directory;
 use std::sync::Arc;
 
+use dbdyno_engine::Datum::{Int, Text};
 use dbdyno_engine::disk::RealDisk;
 use dbdyno_engine::{
-    Column, Datum, Direction, Engine, Fields, IndexSpec, Intent, Kind, Options, Path, Range, Row,
-    Scan, Session, Table, TableSpec, Uniqueness, Value, Visit,
+    Column, Datum, Engine, Fields, IndexSpec, Intent, Kind, Options, Path, Range, Scan, Session,
+    TableSpec, Visit,
 };
 use dbdyno_model::Design;
 use dbdyno_model::design::Device;
@@ -14,9 +17,9 @@ use dbdyno_model::design::Device;
 use crate::answers::Answers;
 use crate::contents::{Contents, RowSum};
 use crate::side::{Client, Durability, Failure, Side};
+use crate::statements::{Asking, Statements};
 use crate::work::{
-    DISTRICTS, NAMES, NewOrder, Payer, Payment, RANGE, ReadWrite, Scale, filler, name, sbtest_rows,
-    stock_left,
+    C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Row, Sbtest, Scale, TABLES, Table, fill,
 };
 
 /// An engine that is open, and its tables.
@@ -25,19 +28,20 @@ pub struct EngineSide {
     tables: Tables,
 }
 
+type Handle = Arc<dbdyno_engine::Table>;
+/// A row as it is found.
+type Found<'a> = dbdyno_engine::Row<'a>;
+
 #[derive(Clone)]
 struct Tables {
-    sbtest: Arc<Table>,
-    warehouse: Arc<Table>,
-    district: Arc<Table>,
-    customer: Arc<Table>,
-    history: Arc<Table>,
-    item: Arc<Table>,
-    stock: Arc<Table>,
-    orders: Arc<Table>,
-    new_order: Arc<Table>,
-    order_line: Arc<Table>,
+    sbtest: Handle,
+    /// In the order of [`TABLES`].
+    tpcc: Vec<Handle>,
 }
+
+/// Columns of sysbench's table.
+const K: usize = 1;
+const C: usize = 2;
 
 impl EngineSide {
     /// Opens an engine in an empty directory and fills tables of this size. What its commits wait
@@ -58,145 +62,63 @@ impl EngineSide {
         let disk = RealDisk::open(directory).map_err(|error| Failure::Broken(error.to_string()))?;
         let design = Design { device, ..*design };
         let engine = Engine::open(Arc::new(disk), &design, Options::default())?;
-        let tables = Tables::make(&engine)?;
-        let side = EngineSide { engine, tables };
-        side.fill(scale)?;
-        Ok(side)
-    }
-
-    fn fill(&self, scale: &Scale) -> Result<(), Failure> {
-        use Datum::{Int, Text};
-        let mut to = Filler { session: self.engine.session(), pending: 0 };
-        let tables = &self.tables;
-        for (id, row) in sbtest_rows(*scale) {
-            to.put(&tables.sbtest, &[Int(id), Int(row.k), Text(&row.c), Text(&row.pad)])?;
-        }
-        for i in 1..=scale.items {
-            let price = 100 + i * 7 % 9_900;
-            to.put(&tables.item, &[Int(i), Int(price), Text(&filler::<24>(&[0, i]))])?;
-        }
-        for w in 1..=scale.warehouses {
-            let text = filler::<80>(&[1, w]);
-            to.put(&tables.warehouse, &[Int(w), Int(w % 20), Int(0), Text(&text)])?;
-            for i in 1..=scale.items {
-                let (quantity, text) = (10 + (w + i) % 91, filler::<250>(&[2, w, i]));
-                let row = [Int(w), Int(i), Int(quantity), Int(0), Int(0), Text(&text)];
-                to.put(&tables.stock, &row)?;
-            }
-            for d in 1..=DISTRICTS {
-                let text = filler::<80>(&[3, w, d]);
-                let row = [Int(w), Int(d), Int(d % 20), Int(1), Int(0), Text(&text)];
-                to.put(&tables.district, &row)?;
-                for c in 1..=scale.customers {
-                    let (last, data) = (name(c % NAMES), filler::<300>(&[4, w, d, c]));
-                    let key = [Int(w), Int(d), Int(c), Text(&last), Int(c % 50)];
-                    let rest = [Int(-1_000), Int(0), Text(&data)];
-                    to.put(&tables.customer, &[&key[..], &rest].concat())?;
-                }
-            }
-        }
+        let tpcc = TABLES.into_iter().map(|table| engine.create_table(spec(table)));
+        let tpcc = tpcc.collect::<Result<_, _>>()?;
+        let tables = Tables { sbtest: engine.create_table(sbtest_spec())?, tpcc };
+        let mut to = Filler { session: engine.session(), tables: &tables, pending: 0 };
+        fill(scale, &mut to)?;
         to.end()?;
-        Ok(self.engine.checkpoint()?)
+        engine.checkpoint()?;
+        Ok(EngineSide { engine, tables })
     }
 }
 
-impl Tables {
-    fn make(engine: &Engine) -> Result<Tables, Failure> {
-        let make = |name: &str, columns: &[(&str, Kind)], primary: usize, index: &[usize]| {
-            engine.create_table(spec(name, columns, primary, index))
-        };
-        let text = |most| Kind::Text { most };
-        let int = Kind::Int;
-        let sbtest = [("id", int), ("k", int), ("c", text(120)), ("pad", text(60))];
-        let warehouse = [("w", int), ("tax", int), ("ytd", int), ("filler", text(80))];
-        let district =
-            [("w", int), ("d", int), ("tax", int), ("next", int), ("ytd", int), ("f", text(80))];
-        let customer = [
-            ("w", int),
-            ("d", int),
-            ("c", int),
-            ("last", text(16)),
-            ("discount", int),
-            ("balance", int),
-            ("payments", int),
-            ("data", text(300)),
-        ];
-        let history = [("w", int), ("d", int), ("c", int), ("amount", int)];
-        let stock = [
-            ("w", int),
-            ("i", int),
-            ("quantity", int),
-            ("ytd", int),
-            ("many", int),
-            ("f", text(250)),
-        ];
-        let orders =
-            [("w", int), ("d", int), ("o", int), ("c", int), ("entry", int), ("lines", int)];
-        let order_line = [
-            ("w", int),
-            ("d", int),
-            ("o", int),
-            ("n", int),
-            ("i", int),
-            ("supply", int),
-            ("quantity", int),
-            ("amount", int),
-            ("info", text(24)),
-        ];
-        Ok(Tables {
-            sbtest: make("sbtest", &sbtest, 1, &[1])?,
-            warehouse: make("warehouse", &warehouse, 1, &[])?,
-            district: make("district", &district, 2, &[])?,
-            customer: make("customer", &customer, 3, &[0, 1, 3])?,
-            history: make("history", &history, 0, &[])?,
-            item: make("item", &[("i", int), ("price", int), ("name", text(24))], 1, &[])?,
-            stock: make("stock", &stock, 2, &[])?,
-            orders: make("orders", &orders, 3, &[])?,
-            new_order: make("new_order", &orders[..3], 3, &[])?,
-            order_line: make("order_line", &order_line, 4, &[])?,
-        })
-    }
+fn sbtest_spec() -> TableSpec {
+    let columns = vec![
+        Column::required("id", Kind::Int),
+        Column::required("k", Kind::Int),
+        Column::required("c", Kind::Text { most: C_BYTES as u32 }),
+        Column::required("pad", Kind::Text { most: 60 }),
+    ];
+    let indexes = vec![IndexSpec::repeated("second", &[K])];
+    TableSpec { indexes, ..TableSpec::new("sbtest", columns, &[0]) }
 }
 
-/// A table whose primary key is its first columns, none for a hidden one.
-fn spec(name: &str, columns: &[(&str, Kind)], primary: usize, index: &[usize]) -> TableSpec {
-    let column = |&(name, kind): &(&str, Kind)| Column {
-        name: name.to_owned(),
-        kind,
-        nullable: false,
-        default: Value::Null,
+/// The numbers of the key, the other numbers, the texts.
+fn spec(table: Table) -> TableSpec {
+    let numbers = table.key + table.numbers;
+    let number = |place| Column::required(&format!("number{place}"), Kind::Int);
+    let text = |(place, &most): (usize, &usize)| {
+        Column::required(&format!("text{place}"), Kind::Text { most: most as u32 })
     };
-    let index = (!index.is_empty()).then(|| IndexSpec {
-        name: "second".to_owned(),
-        columns: index.to_vec(),
-        uniqueness: Uniqueness::Repeated,
-    });
-    TableSpec {
-        name: name.to_owned(),
-        columns: columns.iter().map(column).collect(),
-        primary: (0..primary).collect(),
-        auto_increment: None,
-        indexes: index.into_iter().collect(),
-    }
+    let texts = table.texts.iter().enumerate().map(text);
+    let columns = (0..numbers).map(number).chain(texts).collect();
+    let index = (table == CUSTOMER).then(|| IndexSpec::repeated("second", &[0, 1, numbers]));
+    let indexes = index.into_iter().collect();
+    let primary: Vec<usize> = (0..table.key).collect();
+    TableSpec { indexes, ..TableSpec::new(table.name, columns, &primary) }
 }
 
 /// Rows of one transaction while tables are filled.
 const BATCH: usize = 1_000;
 
 /// Puts rows in, many in a transaction.
-struct Filler {
+struct Filler<'t> {
     session: Session,
+    tables: &'t Tables,
     pending: usize,
 }
 
-impl Filler {
-    fn put(&mut self, table: &Arc<Table>, row: &[Datum<'_>]) -> Result<(), Failure> {
+impl Filler<'_> {
+    fn next(&mut self) -> Result<(), Failure> {
+        if self.pending == BATCH {
+            self.end()?;
+        }
         if self.pending == 0 {
             self.session.begin(None)?;
         }
-        self.session.statement(|it| it.insert(table, row))?;
         self.pending += 1;
-        if self.pending == BATCH { self.end() } else { Ok(()) }
+        Ok(())
     }
 
     fn end(&mut self) -> Result<(), Failure> {
@@ -205,44 +127,77 @@ impl Filler {
     }
 }
 
+impl Filling for Filler<'_> {
+    fn sbtest(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure> {
+        self.next()?;
+        self.tables.put_sbtest(&mut self.session, id, row)
+    }
+
+    fn row(&mut self, row: Row<'_>) -> Result<(), Failure> {
+        self.next()?;
+        self.tables.put(&mut self.session, row)
+    }
+}
+
+impl Tables {
+    fn of(&self, table: Table) -> &Handle {
+        &self.tpcc[table.place]
+    }
+
+    fn put_sbtest(&self, session: &mut Session, id: i64, row: &Sbtest) -> Result<(), Failure> {
+        let row = [Int(id), Int(row.k), Text(&row.c), Text(&row.pad)];
+        session.statement(|it| it.insert(&self.sbtest, &row))?;
+        Ok(())
+    }
+
+    fn put(&self, session: &mut Session, row: Row<'_>) -> Result<(), Failure> {
+        let Row { table, key, numbers, mut text } = row;
+        let mut cells = [Datum::Null; COLUMNS_MOST];
+        for (cell, &number) in cells.iter_mut().zip(key.iter().chain(numbers)) {
+            *cell = Int(number);
+        }
+        let many = key.len() + numbers.len();
+        for (cell, &length) in cells[many..].iter_mut().zip(table.texts) {
+            let (own, rest) = text.split_at(length);
+            (*cell, text) = (Text(own), rest);
+        }
+        let cells = &cells[..many + table.texts.len()];
+        session.statement(|it| it.insert(self.of(table), cells))?;
+        Ok(())
+    }
+}
+
+/// The most columns of a table.
+const COLUMNS_MOST: usize = 9;
+
 impl Side for EngineSide {
     fn client(&self) -> Box<dyn Client + '_> {
-        Box::new(EngineClient { session: self.engine.session(), tables: self.tables.clone() })
+        Box::new(Asking(EngineClient { session: self.engine.session(), tables: &self.tables }))
     }
 
     fn contents(&self) -> Result<Contents, Failure> {
         let mut session = self.engine.session();
         let mut contents = Contents::default();
-        let mut add = |table: &Arc<Table>, path: Path, columns: &[usize]| {
-            let name = match path {
-                Path::Primary => table.name().to_owned(),
-                Path::Secondary(_) => format!("{}.second", table.name()),
-            };
-            let fields = match path {
-                Path::Primary => Fields::All,
-                Path::Secondary(_) => Fields::OfIndex,
+        let mut add = |table: &Handle, path: Path, columns: &[usize]| {
+            let (name, fields) = match path {
+                Path::Primary => (table.name().to_owned(), Fields::All),
+                Path::Secondary(_) => (format!("{}.second", table.name()), Fields::OfIndex),
             };
             session.statement(|it| {
-                it.scan(table, &scan(Range::ALL, path, fields), |_, row| {
+                it.scan(table, &Scan { fields, ..Scan::all(path) }, |_, row| {
                     contents.add(&name, sum(row, columns));
                     Visit::On
                 })
             })
         };
-        let tables = &self.tables;
-        add(&tables.sbtest, Path::Primary, &[0, 1, 2, 3])?;
-        add(&tables.sbtest, Path::Secondary(0), &[1, 0])?;
-        add(&tables.warehouse, Path::Primary, &[0, 1, 2, 3])?;
-        add(&tables.district, Path::Primary, &[0, 1, 2, 3, 4, 5])?;
-        add(&tables.customer, Path::Primary, &[0, 1, 2, 3, 4, 5, 6, 7])?;
-        add(&tables.customer, Path::Secondary(0), &[0, 1, 3, 2])?;
-        add(&tables.history, Path::Primary, &[0, 1, 2, 3])?;
-        add(&tables.item, Path::Primary, &[0, 1, 2])?;
-        add(&tables.stock, Path::Primary, &[0, 1, 2, 3, 4, 5])?;
-        // Which number an order has hangs on who came first.
-        add(&tables.orders, Path::Primary, &[0, 1, 3, 4, 5])?;
-        add(&tables.new_order, Path::Primary, &[0, 1])?;
-        add(&tables.order_line, Path::Primary, &[0, 1, 3, 4, 5, 6, 7, 8])?;
+        add(&self.tables.sbtest, Path::Primary, &[0, K, C, 3])?;
+        add(&self.tables.sbtest, Path::Secondary(0), &[K, 0])?;
+        for (table, handle) in TABLES.into_iter().zip(&self.tables.tpcc) {
+            let rest = table.key..handle.columns().len();
+            let columns: Vec<usize> = table.settled_keys().chain(rest).collect();
+            add(handle, Path::Primary, &columns)?;
+        }
+        add(self.tables.of(CUSTOMER), Path::Secondary(0), &[0, 1, 6, 2])?;
         Ok(contents)
     }
 
@@ -253,7 +208,7 @@ impl Side for EngineSide {
     }
 }
 
-fn sum(row: Row<'_>, columns: &[usize]) -> RowSum {
+fn sum(row: Found<'_>, columns: &[usize]) -> RowSum {
     columns.iter().fold(RowSum::new(), |sum, &column| match row.get(column) {
         Datum::Text(text) => sum.text(text),
         Datum::Int(number) | Datum::Decimal(number) | Datum::Timestamp(number) => {
@@ -263,231 +218,188 @@ fn sum(row: Row<'_>, columns: &[usize]) -> RowSum {
     })
 }
 
-struct EngineClient {
+struct EngineClient<'s> {
     session: Session,
-    tables: Tables,
+    tables: &'s Tables,
 }
 
-impl Client for EngineClient {
-    fn point(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
-        self.select_c(id, answers)
+impl Statements for EngineClient<'_> {
+    fn begin(&mut self) -> Result<(), Failure> {
+        Ok(self.session.begin(None)?)
     }
 
-    fn read_write(&mut self, what: &ReadWrite, answers: &mut Answers) -> Result<(), Failure> {
-        let done = self.try_read_write(what, answers);
-        self.ended(done)
+    /// The first read does.
+    fn open_view(&mut self) {}
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        Ok(self.session.commit()?)
     }
 
-    fn new_order(&mut self, what: &NewOrder, answers: &mut Answers) -> Result<(), Failure> {
-        let done = self.try_new_order(what, answers);
-        self.ended(done)
+    fn rollback(&mut self) -> Result<(), Failure> {
+        self.session.rollback();
+        Ok(())
     }
 
-    fn payment(&mut self, what: &Payment, answers: &mut Answers) -> Result<(), Failure> {
-        let done = self.try_payment(what, answers);
-        self.ended(done)
-    }
-}
-
-impl EngineClient {
-    fn ended(&mut self, done: Result<(), Failure>) -> Result<(), Failure> {
-        if done.is_err() {
-            self.session.rollback();
-        }
-        done
+    fn lone_row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
+        self.row(id, answers)
     }
 
-    fn select_c(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
-        let table = &self.tables.sbtest;
+    fn row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
         self.session.statement(|it| {
-            answers.begin();
-            if let Some(row) = it.get(table, &[Datum::Int(id)], Intent::Read)? {
-                answers.text(text(row, 2));
-            }
-            answers.end();
+            let row = it.get(&self.tables.sbtest, &[Int(id)], Intent::Read)?;
+            answers.text(text(row.expect(THERE), C));
             Ok(())
         })?;
         Ok(())
     }
 
-    /// Shows the rows of a range of sysbench's table.
-    fn range(&mut self, from: i64, mut show: impl FnMut(Row<'_>)) -> Result<(), Failure> {
-        let (from, to) = ([Datum::Int(from)], [Datum::Int(from + RANGE - 1)]);
-        let range =
-            Range { from: std::ops::Bound::Included(&from), to: std::ops::Bound::Included(&to) };
-        let table = &self.tables.sbtest;
+    fn range(&mut self, from: i64, answers: &mut Answers) -> Result<(), Failure> {
+        self.each_in_range(from, |row| answers.text(text(row, C)))
+    }
+
+    fn sum(&mut self, from: i64) -> Result<i64, Failure> {
+        let mut sum = 0;
+        self.each_in_range(from, |row| sum += int(row, K))?;
+        Ok(sum)
+    }
+
+    fn add_to_k(&mut self, id: i64) -> Result<(), Failure> {
         self.session.statement(|it| {
-            it.scan(table, &scan(range, Path::Primary, Fields::All), |_, row| {
+            it.update(&self.tables.sbtest, &[Int(id)], |row, to| {
+                to.set(K, Int(int(row, K) + 1));
+                Ok(())
+            })
+        })?;
+        Ok(())
+    }
+
+    fn set_c(&mut self, id: i64, c: &[u8; C_BYTES]) -> Result<(), Failure> {
+        self.session.statement(|it| {
+            it.update(&self.tables.sbtest, &[Int(id)], |_, to| {
+                to.set(C, Text(c));
+                Ok(())
+            })
+        })?;
+        Ok(())
+    }
+
+    fn replace(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure> {
+        self.session.statement(|it| it.delete(&self.tables.sbtest, &[Int(id)]))?;
+        self.tables.put_sbtest(&mut self.session, id, row)
+    }
+
+    fn read<const N: usize, const T: usize>(
+        &mut self,
+        table: Table,
+        key: &[i64],
+    ) -> Result<([i64; N], [u8; T]), Failure> {
+        Ok(self.session.statement(|it| {
+            let row = it.get(self.tables.of(table), Key::of(key).data(), Intent::Read)?;
+            Ok(cells(row.expect(THERE), table))
+        })?)
+    }
+
+    fn change<const N: usize, const T: usize>(
+        &mut self,
+        table: Table,
+        key: &[i64],
+        set: impl FnOnce(&mut [i64; N]),
+    ) -> Result<[u8; T], Failure> {
+        let mut text = [0; T];
+        self.session.statement(|it| {
+            it.update(self.tables.of(table), Key::of(key).data(), |row, to| {
+                let (old, its_text) = cells::<N, T>(row, table);
+                let mut new = old;
+                set(&mut new);
+                for (place, number) in new.into_iter().enumerate() {
+                    if number != old[place] {
+                        to.set(key.len() + place, Int(number));
+                    }
+                }
+                text = its_text;
+                Ok(())
+            })
+        })?;
+        Ok(text)
+    }
+
+    fn insert(&mut self, row: Row<'_>) -> Result<(), Failure> {
+        self.tables.put(&mut self.session, row)
+    }
+
+    fn named(&mut self, district: [i64; 2], last: &[u8; LAST_BYTES]) -> Result<Vec<i64>, Failure> {
+        let mut found = Vec::with_capacity(8);
+        let [w, d] = district.map(Int);
+        let (key, fields) = ([w, d, Text(last)], Fields::OfIndex);
+        let scan = Scan { range: Range::of(&key), fields, ..Scan::all(Path::Secondary(0)) };
+        self.session.statement(|it| {
+            it.scan(self.tables.of(CUSTOMER), &scan, |_, row| {
+                found.push(int(row, 2));
+                Visit::On
+            })
+        })?;
+        Ok(found)
+    }
+}
+
+impl EngineClient<'_> {
+    /// Shows the rows of a range of sysbench's table.
+    fn each_in_range(&mut self, from: i64, mut show: impl FnMut(Found<'_>)) -> Result<(), Failure> {
+        let (from, to) = ([Int(from)], [Int(from + RANGE - 1)]);
+        let range = Range { from: Bound::Included(&from), to: Bound::Included(&to) };
+        self.session.statement(|it| {
+            it.scan(&self.tables.sbtest, &Scan { range, ..Scan::all(Path::Primary) }, |_, row| {
                 show(row);
                 Visit::On
             })
         })?;
         Ok(())
     }
+}
 
-    fn try_read_write(&mut self, what: &ReadWrite, answers: &mut Answers) -> Result<(), Failure> {
-        use Datum::{Int, Text};
-        self.session.begin(None)?;
-        for &id in &what.points {
-            self.select_c(id, answers)?;
-        }
-        answers.begin();
-        self.range(what.ranges[0], |row| answers.text(text(row, 2)))?;
-        answers.end();
-        let mut sum = 0;
-        self.range(what.ranges[1], |row| sum += int(row, 1))?;
-        answers.begin();
-        answers.number(sum);
-        answers.end();
-        answers.begin();
-        self.range(what.ranges[2], |row| answers.text(text(row, 2)))?;
-        answers.sort_all(120);
-        answers.end();
-        answers.begin();
-        self.range(what.ranges[3], |row| answers.text(text(row, 2)))?;
-        answers.sort_distinct(120);
-        answers.end();
-        let table = &self.tables.sbtest;
-        let session = &mut self.session;
-        session.statement(|it| {
-            it.update(table, &[Int(what.index_update)], |row, to| {
-                to.set(1, Int(int(row, 1) + 1));
-                Ok(())
-            })
-        })?;
-        session.statement(|it| {
-            it.update(table, &[Int(what.update.0)], |_, to| {
-                to.set(2, Text(&what.update.1));
-                Ok(())
-            })
-        })?;
-        let (id, row) = &what.replace;
-        session.statement(|it| it.delete(table, &[Int(*id)]))?;
-        let row = [Int(*id), Int(row.k), Text(&row.c), Text(&row.pad)];
-        session.statement(|it| it.insert(table, &row))?;
-        Ok(session.commit()?)
+/// A key of numbers, as the engine takes it.
+struct Key {
+    data: [Datum<'static>; 4],
+    length: usize,
+}
+
+impl Key {
+    #[inline]
+    fn of(numbers: &[i64]) -> Key {
+        let data = array::from_fn(|place| numbers.get(place).map_or(Datum::Null, |&it| Int(it)));
+        Key { data, length: numbers.len() }
     }
 
-    fn try_new_order(&mut self, what: &NewOrder, answers: &mut Answers) -> Result<(), Failure> {
-        use Datum::{Int, Text};
-        let NewOrder { warehouse: w, district: d, customer: c, entry, ref lines } = *what;
-        let (tables, session) = (&self.tables, &mut self.session);
-        session.begin(None)?;
-        answers.begin();
-        let tax = session.statement(|it| {
-            let row = it.get(&tables.warehouse, &[Int(w)], Intent::Read)?;
-            Ok(int(row.expect("every warehouse is there"), 1))
-        })?;
-        let discount = session.statement(|it| {
-            let row = it.get(&tables.customer, &[Int(w), Int(d), Int(c)], Intent::Read)?;
-            let row = row.expect("every customer is there");
-            answers.text(text(row, 3));
-            Ok(int(row, 4))
-        })?;
-        let (mut order, mut district_tax) = (0, 0);
-        session.statement(|it| {
-            it.update(&tables.district, &[Int(w), Int(d)], |row, to| {
-                (district_tax, order) = (int(row, 2), int(row, 3));
-                to.set(3, Int(order + 1));
-                Ok(())
-            })
-        })?;
-        let many = Int(lines.len() as i64);
-        let row = [Int(w), Int(d), Int(order), Int(c), Int(entry), many];
-        session.statement(|it| it.insert(&tables.orders, &row))?;
-        session.statement(|it| it.insert(&tables.new_order, &row[..3]))?;
-        for (number, &(item, supply, quantity)) in (1..).zip(lines) {
-            let price = session.statement(|it| {
-                let row = it.get(&tables.item, &[Int(item)], Intent::Read)?;
-                Ok(int(row.expect("every item is there"), 1))
-            })?;
-            let mut info = [0; 24];
-            session.statement(|it| {
-                it.update(&tables.stock, &[Int(supply), Int(item)], |row, to| {
-                    info.copy_from_slice(&text(row, 5)[..24]);
-                    to.set(2, Int(stock_left(int(row, 2), quantity)));
-                    to.set(3, Int(int(row, 3) + quantity));
-                    to.set(4, Int(int(row, 4) + 1));
-                    Ok(())
-                })
-            })?;
-            let amount = price * quantity * (100 - discount) * (100 + tax + district_tax) / 10_000;
-            let key = [Int(w), Int(d), Int(order), Int(number)];
-            let rest = [Int(item), Int(supply), Int(quantity), Int(amount), Text(&info)];
-            let row = [key[0], key[1], key[2], key[3], rest[0], rest[1], rest[2], rest[3], rest[4]];
-            session.statement(|it| it.insert(&tables.order_line, &row))?;
-            answers.number(amount);
-        }
-        answers.end();
-        Ok(session.commit()?)
-    }
-
-    fn try_payment(&mut self, what: &Payment, answers: &mut Answers) -> Result<(), Failure> {
-        use Datum::{Int, Text};
-        let Payment { warehouse: w, district: d, payer, amount } = *what;
-        let (tables, session) = (&self.tables, &mut self.session);
-        session.begin(None)?;
-        answers.begin();
-        session.statement(|it| {
-            it.update(&tables.warehouse, &[Int(w)], |row, to| {
-                to.set(2, Int(int(row, 2) + amount));
-                Ok(())
-            })
-        })?;
-        session.statement(|it| {
-            it.update(&tables.district, &[Int(w), Int(d)], |row, to| {
-                to.set(4, Int(int(row, 4) + amount));
-                Ok(())
-            })
-        })?;
-        let customer = match payer {
-            Payer::Number(number) => number,
-            Payer::Name(number) => {
-                let mut found = Vec::with_capacity(8);
-                let last = name(number);
-                let key = [Int(w), Int(d), Text(&last)];
-                session.statement(|it| {
-                    let scan = scan(Range::of(&key), Path::Secondary(0), Fields::OfIndex);
-                    it.scan(&tables.customer, &scan, |_, row| {
-                        found.push(int(row, 2));
-                        Visit::On
-                    })
-                })?;
-                found[found.len() / 2]
-            }
-        };
-        session.statement(|it| {
-            it.update(&tables.customer, &[Int(w), Int(d), Int(customer)], |row, to| {
-                answers.text(text(row, 3));
-                to.set(5, Int(int(row, 5) - amount));
-                to.set(6, Int(int(row, 6) + 1));
-                Ok(())
-            })
-        })?;
-        let row = [Int(w), Int(d), Int(customer), Int(amount)];
-        session.statement(|it| it.insert(&tables.history, &row))?;
-        answers.number(customer);
-        answers.end();
-        Ok(session.commit()?)
+    fn data(&self) -> &[Datum<'static>] {
+        &self.data[..self.length]
     }
 }
 
-fn scan(range: Range<'_>, path: Path, fields: Fields) -> Scan<'_> {
-    Scan { path, range, direction: Direction::Up, intent: Intent::Read, fields }
+/// What is said of a row that is named by its key.
+const THERE: &str = "every row is there";
+
+/// The first numbers of a row behind its key, and the beginning of its text.
+#[inline]
+fn cells<const N: usize, const T: usize>(row: Found<'_>, table: Table) -> ([i64; N], [u8; T]) {
+    let mut beginning = [0; T];
+    if T > 0 {
+        beginning.copy_from_slice(&text(row, table.key + table.numbers)[..T]);
+    }
+    (array::from_fn(|place| int(row, table.key + place)), beginning)
 }
 
 #[inline]
-fn int(row: Row<'_>, column: usize) -> i64 {
+fn int(row: Found<'_>, column: usize) -> i64 {
     match row.get(column) {
-        Datum::Int(number) => number,
+        Int(number) => number,
         other => unreachable!("{other:?} in a column of numbers"),
     }
 }
 
 #[inline]
-fn text(row: Row<'_>, column: usize) -> &[u8] {
+fn text(row: Found<'_>, column: usize) -> &[u8] {
     match row.get(column) {
-        Datum::Text(text) => text,
+        Text(text) => text,
         other => unreachable!("{other:?} in a column of texts"),
     }
 }

@@ -5,6 +5,8 @@
 //!   work ── transaction k of client i, a pure function of the seed
 //!     │
 //!   Client ── point · read-write · new-order · payment
+//!     │
+//!   statements ── of which statements a transaction consists
 //!     ├── engine   Session: tables, indexes, next-key locks
 //!     └── rocks    Transaction: keys made here, entries of indexes written here
 //!     │
@@ -21,6 +23,7 @@ mod contents;
 mod engine;
 mod rocks;
 mod side;
+mod statements;
 mod text;
 pub mod work;
 

@@ -9,20 +9,19 @@
 //! As MyRocks does, entries of indexes that are not unique are written without a lock of their own:
 //! who writes one has locked its row. Rows are packed as tight as their values allow.
 
+use std::array;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dbdyno_rocks::{
-    Database, Direction, Library, Log, RocksError, Transaction, TransactionDatabase,
-};
+use dbdyno_rocks::{Database, Direction, Library, Log, Transaction, TransactionDatabase};
 
 use crate::answers::Answers;
 use crate::contents::{Contents, RowSum};
 use crate::side::{Client, Durability, Failure, Side};
+use crate::statements::{Asking, Statements};
 use crate::work::{
-    DISTRICTS, NAMES, NewOrder, Payer, Payment, RANGE, ReadWrite, Scale, filler, name, sbtest_rows,
-    stock_left,
+    C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Row, Sbtest, Scale, TABLES, Table, fill,
 };
 
 /// Options for tables that are in memory all the time: a cache that holds everything, nothing
@@ -39,32 +38,9 @@ pub const OPTIONS: &str = "compression=kNoCompression;allow_concurrent_memtable_
 
 const SBTEST: u32 = 1;
 const SBTEST_K: u32 = 2;
-const WAREHOUSE: u32 = 3;
-const DISTRICT: u32 = 4;
-const CUSTOMER: u32 = 5;
-const CUSTOMER_LAST: u32 = 6;
-const HISTORY: u32 = 7;
-const ITEM: u32 = 8;
-const STOCK: u32 = 9;
-const ORDERS: u32 = 10;
-const NEW_ORDER: u32 = 11;
-const ORDER_LINE: u32 = 12;
-
-/// Names of tables and indexes, for [`Contents`].
-const NAMES_OF: [(u32, &str); 12] = [
-    (SBTEST, "sbtest"),
-    (SBTEST_K, "sbtest.second"),
-    (WAREHOUSE, "warehouse"),
-    (DISTRICT, "district"),
-    (CUSTOMER, "customer"),
-    (CUSTOMER_LAST, "customer.second"),
-    (HISTORY, "history"),
-    (ITEM, "item"),
-    (STOCK, "stock"),
-    (ORDERS, "orders"),
-    (NEW_ORDER, "new_order"),
-    (ORDER_LINE, "order_line"),
-];
+const CUSTOMER_LAST: u32 = 3;
+/// The number of the first of [`TABLES`].
+const TPCC: u32 = 4;
 
 /// A database of RocksDB that is open.
 pub struct RocksSide {
@@ -88,7 +64,9 @@ impl RocksSide {
         scale: &Scale,
     ) -> Result<RocksSide, Failure> {
         let plain = Database::open(library, directory, options, Log::Off)?;
-        fill(&plain, scale)?;
+        let mut to = Filler { database: &plain, batch: Vec::new() };
+        fill(scale, &mut to)?;
+        to.end()?;
         plain.flush()?;
         plain.compact();
         drop(plain);
@@ -120,6 +98,11 @@ impl Key {
     }
 
     #[inline]
+    fn of(table: Table, parts: &[i64]) -> Key {
+        Key::new(TPCC + table.place as u32, parts)
+    }
+
+    #[inline]
     fn push(&mut self, bytes: &[u8]) {
         self.bytes[self.length..self.length + bytes.len()].copy_from_slice(bytes);
         self.length += bytes.len();
@@ -130,8 +113,8 @@ impl Key {
         &self.bytes[..self.length]
     }
 
-    fn of_name(warehouse: i64, district: i64, last: &[u8; 16]) -> Key {
-        let mut key = Key::new(CUSTOMER_LAST, &[warehouse, district]);
+    fn of_name(district: &[i64], last: &[u8]) -> Key {
+        let mut key = Key::new(CUSTOMER_LAST, district);
         // Names have no more bytes than this, and blanks behind them.
         key.push(last);
         key
@@ -145,6 +128,12 @@ fn part(key: &[u8], place: usize) -> i64 {
     i64::from(u32::from_be_bytes(bytes))
 }
 
+/// The customer at the end of an entry of the index on names.
+#[inline]
+fn named(entry: &[u8]) -> i64 {
+    i64::from(u32::from_be_bytes(entry[28..].try_into().expect("four bytes")))
+}
+
 /// The number at a place of a row.
 #[inline]
 fn field(row: &[u8], place: usize) -> i64 {
@@ -156,28 +145,37 @@ fn set_field(row: &mut [u8], place: usize, number: i64) {
     row[8 * place..][..8].copy_from_slice(&number.to_le_bytes());
 }
 
-/// A row of numbers and a text.
-fn row(numbers: &[i64], text: &[u8]) -> Vec<u8> {
-    let mut row = Vec::with_capacity(8 * numbers.len() + text.len());
-    numbers.iter().for_each(|number| row.extend_from_slice(&number.to_le_bytes()));
-    row.extend_from_slice(text);
-    row
+/// Overwrites the bytes of a row.
+fn write(row: Row<'_>, into: &mut Vec<u8>) {
+    into.clear();
+    row.numbers.iter().for_each(|number| into.extend_from_slice(&number.to_le_bytes()));
+    into.extend_from_slice(row.text);
 }
 
 /// A row of sysbench's table.
-fn sbtest(k: i64, c: &[u8; 120], pad: &[u8; 60]) -> [u8; 184] {
-    let mut row = [0; 184];
-    row[..4].copy_from_slice(&(k as u32).to_le_bytes());
-    row[C].copy_from_slice(c);
-    row[124..].copy_from_slice(pad);
+fn sbtest(it: &Sbtest) -> [u8; C.end + 60] {
+    let mut row = [0; C.end + 60];
+    row[..4].copy_from_slice(&(it.k as u32).to_le_bytes());
+    row[C].copy_from_slice(&it.c);
+    row[C.end..].copy_from_slice(&it.pad);
     row
 }
 
-const C: std::ops::Range<usize> = 4..124;
+const C: std::ops::Range<usize> = 4..4 + C_BYTES;
 
 fn k_of(row: &[u8]) -> i64 {
     i64::from(u32::from_le_bytes(row[..4].try_into().expect("four bytes")))
 }
+
+/// The first numbers of a row, and the beginning of its text.
+#[inline]
+fn cells<const N: usize, const T: usize>(row: &[u8], table: Table) -> ([i64; N], [u8; T]) {
+    let text = row[8 * table.numbers..][..T].try_into().expect("as many bytes");
+    (array::from_fn(|place| field(row, place)), text)
+}
+
+/// What is said of a row that is named by its key.
+const THERE: &str = "every row is there";
 
 /// Rows of one batch while tables are filled.
 const BATCH: usize = 1_000;
@@ -189,63 +187,49 @@ struct Filler<'d> {
 }
 
 impl Filler<'_> {
-    fn put(&mut self, key: Key, row: &[u8]) -> Result<(), RocksError> {
-        self.batch.push((key, row.to_vec()));
+    fn put(&mut self, key: Key, row: Vec<u8>) -> Result<(), Failure> {
+        self.batch.push((key, row));
         if self.batch.len() < BATCH { Ok(()) } else { self.end() }
     }
 
-    fn end(&mut self) -> Result<(), RocksError> {
+    fn end(&mut self) -> Result<(), Failure> {
         let full = std::mem::take(&mut self.batch);
-        self.database.put_all(full.iter().map(|(key, row)| (key.bytes(), &row[..])))
+        Ok(self.database.put_all(full.iter().map(|(key, row)| (key.bytes(), &row[..])))?)
     }
 }
 
-fn fill(database: &Database, scale: &Scale) -> Result<(), RocksError> {
-    let mut to = Filler { database, batch: Vec::new() };
-    for (id, it) in sbtest_rows(*scale) {
-        to.put(Key::new(SBTEST, &[id]), &sbtest(it.k, &it.c, &it.pad))?;
-        to.put(Key::new(SBTEST_K, &[it.k, id]), &[])?;
+impl Filling for Filler<'_> {
+    fn sbtest(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure> {
+        self.put(Key::new(SBTEST, &[id]), sbtest(row).to_vec())?;
+        self.put(Key::new(SBTEST_K, &[row.k, id]), Vec::new())
     }
-    for i in 1..=scale.items {
-        to.put(Key::new(ITEM, &[i]), &row(&[100 + i * 7 % 9_900], &filler::<24>(&[0, i])))?;
-    }
-    for w in 1..=scale.warehouses {
-        to.put(Key::new(WAREHOUSE, &[w]), &row(&[w % 20, 0], &filler::<80>(&[1, w])))?;
-        for i in 1..=scale.items {
-            let stock = row(&[10 + (w + i) % 91, 0, 0], &filler::<250>(&[2, w, i]));
-            to.put(Key::new(STOCK, &[w, i]), &stock)?;
+
+    fn row(&mut self, row: Row<'_>) -> Result<(), Failure> {
+        let mut bytes = Vec::new();
+        write(row, &mut bytes);
+        self.put(Key::of(row.table, row.key), bytes)?;
+        if row.table == CUSTOMER {
+            let mut entry = Key::of_name(&row.key[..2], &row.text[..LAST_BYTES]);
+            entry.push(&(row.key[2] as u32).to_be_bytes());
+            self.put(entry, Vec::new())?;
         }
-        for d in 1..=DISTRICTS {
-            let district = row(&[d % 20, 1, 0], &filler::<80>(&[3, w, d]));
-            to.put(Key::new(DISTRICT, &[w, d]), &district)?;
-            for c in 1..=scale.customers {
-                let last = name(c % NAMES);
-                let text = [&last[..], &filler::<300>(&[4, w, d, c])].concat();
-                to.put(Key::new(CUSTOMER, &[w, d, c]), &row(&[c % 50, -1_000, 0], &text))?;
-                let mut entry = Key::of_name(w, d, &last);
-                entry.push(&(c as u32).to_be_bytes());
-                to.put(entry, &[])?;
-            }
-        }
+        Ok(())
     }
-    to.end()
 }
 
 impl Side for RocksSide {
     fn client(&self) -> Box<dyn Client + '_> {
         let mut transaction = self.database.transaction();
         transaction.rollback().expect("a transaction without a write is rolled back");
-        Box::new(RocksClient { side: self, transaction, row: Vec::new() })
+        Box::new(Asking(RocksClient { side: self, transaction, row: Vec::new() }))
     }
 
     fn contents(&self) -> Result<Contents, Failure> {
         let mut contents = Contents::default();
         let mut transaction = self.database.transaction();
         let count = |key: &[u8], row: &[u8]| {
-            let table = u32::from_be_bytes(key[..4].try_into().expect("four bytes"));
-            if let Some((_, name)) = NAMES_OF.iter().find(|(known, _)| *known == table) {
-                contents.add(name, sum(table, key, row));
-            }
+            let (name, sum) = summed(key, row);
+            contents.add(name, sum);
             true
         };
         transaction.walk(&[], Direction::Forwards, usize::MAX, count)?;
@@ -257,33 +241,31 @@ impl Side for RocksSide {
     }
 }
 
-/// The sum of a row, with its values in the order of the engine's columns.
-fn sum(table: u32, key: &[u8], row: &[u8]) -> RowSum {
-    let keys = |places: &[usize]| {
-        places.iter().fold(RowSum::new(), |sum, &place| sum.number(part(key, place)))
-    };
-    let fields =
-        |sum: RowSum, many: usize| (0..many).fold(sum, |sum, place| sum.number(field(row, place)));
-    let all = |sum: RowSum, many: usize| fields(sum, many).text(&row[8 * many..]);
-    match table {
-        SBTEST => keys(&[0]).number(k_of(row)).text(&row[C]).text(&row[124..]),
-        WAREHOUSE => all(keys(&[0]), 2),
-        DISTRICT => all(keys(&[0, 1]), 3),
-        CUSTOMER => {
-            let (last, data) = row[24..].split_at(16);
-            fields(keys(&[0, 1, 2]).text(last), 3).text(data)
+/// The name of a row's table or index, and the sum of its values in the order of the engine's
+/// columns.
+fn summed(key: &[u8], row: &[u8]) -> (&'static str, RowSum) {
+    let number = |sum: RowSum, place| sum.number(part(key, place));
+    match u32::from_be_bytes(key[..4].try_into().expect("four bytes")) {
+        SBTEST => {
+            let sum = number(RowSum::new(), 0).number(k_of(row));
+            ("sbtest", sum.text(&row[C]).text(&row[C.end..]))
         }
+        SBTEST_K => ("sbtest.second", [0, 1].into_iter().fold(RowSum::new(), number)),
         CUSTOMER_LAST => {
-            let last = keys(&[0, 1]).text(&key[12..28]);
-            last.number(i64::from(u32::from_be_bytes(key[28..].try_into().expect("four bytes"))))
+            let sum = [0, 1].into_iter().fold(RowSum::new(), number).text(&key[12..28]);
+            ("customer.second", sum.number(named(key)))
         }
-        HISTORY => fields(RowSum::new(), 4),
-        ITEM => all(keys(&[0]), 1),
-        STOCK => all(keys(&[0, 1]), 3),
-        ORDERS => fields(keys(&[0, 1]), 3),
-        ORDER_LINE => all(keys(&[0, 1, 3]), 4),
-        // The index on k, and orders that are new: of those the first two parts.
-        _ => keys(&[0, 1]),
+        other => {
+            let table = TABLES[(other - TPCC) as usize];
+            let sum = table.settled_keys().fold(RowSum::new(), number);
+            let mut sum = (0..table.numbers).fold(sum, |sum, place| sum.number(field(row, place)));
+            let mut texts = &row[8 * table.numbers..];
+            for &length in table.texts {
+                let (text, rest) = texts.split_at(length);
+                (sum, texts) = (sum.text(text), rest);
+            }
+            (table.name, sum)
+        }
     }
 }
 
@@ -293,41 +275,139 @@ struct RocksClient<'s> {
     row: Vec<u8>,
 }
 
-impl Client for RocksClient<'_> {
-    fn point(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
-        answers.begin();
+impl Statements for RocksClient<'_> {
+    fn begin(&mut self) -> Result<(), Failure> {
+        Ok(self.transaction.begin()?)
+    }
+
+    fn open_view(&mut self) {
+        self.transaction.take_snapshot();
+    }
+
+    fn commit(&mut self) -> Result<(), Failure> {
+        Ok(self.transaction.commit()?)
+    }
+
+    fn rollback(&mut self) -> Result<(), Failure> {
+        Ok(self.transaction.rollback()?)
+    }
+
+    fn lone_row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
         let key = Key::new(SBTEST, &[id]);
-        self.side.database.get(key.bytes(), |row| answers.text(&row[C]))?;
-        answers.end();
+        let found = self.side.database.get(key.bytes(), |row| answers.text(&row[C]))?;
+        found.expect(THERE);
         Ok(())
     }
 
-    fn read_write(&mut self, what: &ReadWrite, answers: &mut Answers) -> Result<(), Failure> {
-        let done = self.try_read_write(what, answers);
-        self.ended(done)
+    fn row(&mut self, id: i64, answers: &mut Answers) -> Result<(), Failure> {
+        let key = Key::new(SBTEST, &[id]);
+        let found = self.transaction.get(key.bytes(), |row| answers.text(&row[C]))?;
+        found.expect(THERE);
+        Ok(())
     }
 
-    fn new_order(&mut self, what: &NewOrder, answers: &mut Answers) -> Result<(), Failure> {
-        let done = self.try_new_order(what, answers);
-        self.ended(done)
+    fn range(&mut self, from: i64, answers: &mut Answers) -> Result<(), Failure> {
+        self.each_in_range(from, |row| answers.text(&row[C]))
     }
 
-    fn payment(&mut self, what: &Payment, answers: &mut Answers) -> Result<(), Failure> {
-        let done = self.try_payment(what, answers);
-        self.ended(done)
+    fn sum(&mut self, from: i64) -> Result<i64, Failure> {
+        let mut sum = 0;
+        self.each_in_range(from, |row| sum += k_of(row))?;
+        Ok(sum)
+    }
+
+    fn add_to_k(&mut self, id: i64) -> Result<(), Failure> {
+        let key = Key::new(SBTEST, &[id]);
+        self.lock(&key)?;
+        let k = k_of(&self.row);
+        self.row[..4].copy_from_slice(&(k as u32 + 1).to_le_bytes());
+        self.put(&key)?;
+        self.transaction.delete_unlocked(Key::new(SBTEST_K, &[k, id]).bytes());
+        self.transaction.put_unlocked(Key::new(SBTEST_K, &[k + 1, id]).bytes(), &[]);
+        Ok(())
+    }
+
+    fn set_c(&mut self, id: i64, c: &[u8; C_BYTES]) -> Result<(), Failure> {
+        let key = Key::new(SBTEST, &[id]);
+        self.lock(&key)?;
+        self.row[C].copy_from_slice(c);
+        self.put(&key)
+    }
+
+    fn replace(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure> {
+        let key = Key::new(SBTEST, &[id]);
+        self.lock(&key)?;
+        self.transaction.delete(key.bytes())?;
+        self.transaction.delete_unlocked(Key::new(SBTEST_K, &[k_of(&self.row), id]).bytes());
+        // Whether it is there would be asked before an insert, and answered from the batch.
+        let there = self.transaction.get_for_update(key.bytes(), |_| ())?;
+        assert!(there.is_none(), "it was just deleted");
+        self.transaction.put(key.bytes(), &sbtest(row))?;
+        self.transaction.put_unlocked(Key::new(SBTEST_K, &[row.k, id]).bytes(), &[]);
+        Ok(())
+    }
+
+    fn read<const N: usize, const T: usize>(
+        &mut self,
+        table: Table,
+        key: &[i64],
+    ) -> Result<([i64; N], [u8; T]), Failure> {
+        let read = self.transaction.get(Key::of(table, key).bytes(), |row| cells(row, table))?;
+        Ok(read.expect(THERE))
+    }
+
+    fn change<const N: usize, const T: usize>(
+        &mut self,
+        table: Table,
+        key: &[i64],
+        set: impl FnOnce(&mut [i64; N]),
+    ) -> Result<[u8; T], Failure> {
+        let key = Key::of(table, key);
+        self.lock(&key)?;
+        let (mut numbers, text) = cells(&self.row, table);
+        set(&mut numbers);
+        for (place, number) in numbers.into_iter().enumerate() {
+            set_field(&mut self.row, place, number);
+        }
+        self.put(&key)?;
+        Ok(text)
+    }
+
+    fn insert(&mut self, row: Row<'_>) -> Result<(), Failure> {
+        write(row, &mut self.row);
+        if row.key.is_empty() {
+            let last = self.side.last_history.fetch_add(1, Ordering::Relaxed) as i64;
+            // Nobody else has this key.
+            let key = Key::of(row.table, &[last >> 32, last]);
+            self.transaction.put_unlocked(key.bytes(), &self.row);
+            return Ok(());
+        }
+        let key = Key::of(row.table, row.key);
+        if self.transaction.get_for_update(key.bytes(), |_| ())?.is_some() {
+            return Err(Failure::Broken("there is such a row already".to_owned()));
+        }
+        self.put(&key)
+    }
+
+    fn named(&mut self, district: [i64; 2], last: &[u8; LAST_BYTES]) -> Result<Vec<i64>, Failure> {
+        let mut found = Vec::with_capacity(8);
+        let from = Key::of_name(&district, last);
+        self.transaction.take_snapshot();
+        let visit = |key: &[u8], _: &[u8]| {
+            let is_of_it = key.starts_with(from.bytes());
+            if is_of_it {
+                found.push(named(key));
+            }
+            is_of_it
+        };
+        self.transaction.walk(from.bytes(), Direction::Forwards, usize::MAX, visit)?;
+        Ok(found)
     }
 }
 
 impl RocksClient<'_> {
-    fn ended(&mut self, done: Result<(), Failure>) -> Result<(), Failure> {
-        if done.is_err() {
-            self.transaction.rollback()?;
-        }
-        done
-    }
-
     /// Shows the rows of a range of sysbench's table.
-    fn range(&mut self, from: i64, mut show: impl FnMut(&[u8])) -> Result<(), Failure> {
+    fn each_in_range(&mut self, from: i64, mut show: impl FnMut(&[u8])) -> Result<(), Failure> {
         let (from, last) = (Key::new(SBTEST, &[from]), Key::new(SBTEST, &[from + RANGE - 1]));
         let visit = |key: &[u8], row: &[u8]| {
             if key > last.bytes() {
@@ -348,165 +428,12 @@ impl RocksClient<'_> {
             row.clear();
             row.extend_from_slice(found);
         };
-        self.transaction.get_for_update(key.bytes(), copy)?.expect("every row is there");
+        self.transaction.get_for_update(key.bytes(), copy)?.expect(THERE);
         Ok(())
     }
 
-    /// Writes the copy back.
+    /// Writes the copy.
     fn put(&mut self, key: &Key) -> Result<(), Failure> {
         Ok(self.transaction.put(key.bytes(), &self.row)?)
-    }
-
-    fn try_read_write(&mut self, what: &ReadWrite, answers: &mut Answers) -> Result<(), Failure> {
-        self.transaction.begin()?;
-        self.transaction.take_snapshot();
-        for &id in &what.points {
-            answers.begin();
-            let key = Key::new(SBTEST, &[id]);
-            self.transaction.get(key.bytes(), |row| answers.text(&row[C]))?;
-            answers.end();
-        }
-        answers.begin();
-        self.range(what.ranges[0], |row| answers.text(&row[C]))?;
-        answers.end();
-        let mut sum = 0;
-        self.range(what.ranges[1], |row| sum += k_of(row))?;
-        answers.begin();
-        answers.number(sum);
-        answers.end();
-        answers.begin();
-        self.range(what.ranges[2], |row| answers.text(&row[C]))?;
-        answers.sort_all(C.len());
-        answers.end();
-        answers.begin();
-        self.range(what.ranges[3], |row| answers.text(&row[C]))?;
-        answers.sort_distinct(C.len());
-        answers.end();
-
-        let id = what.index_update;
-        let key = Key::new(SBTEST, &[id]);
-        self.lock(&key)?;
-        let k = k_of(&self.row);
-        self.row[..4].copy_from_slice(&(k as u32 + 1).to_le_bytes());
-        self.put(&key)?;
-        self.transaction.delete_unlocked(Key::new(SBTEST_K, &[k, id]).bytes());
-        self.transaction.put_unlocked(Key::new(SBTEST_K, &[k + 1, id]).bytes(), &[]);
-
-        let key = Key::new(SBTEST, &[what.update.0]);
-        self.lock(&key)?;
-        self.row[C].copy_from_slice(&what.update.1);
-        self.put(&key)?;
-
-        let (id, new) = &what.replace;
-        let key = Key::new(SBTEST, &[*id]);
-        self.lock(&key)?;
-        self.transaction.delete(key.bytes())?;
-        self.transaction.delete_unlocked(Key::new(SBTEST_K, &[k_of(&self.row), *id]).bytes());
-        // Whether it is there would be asked before an insert, and answered from the batch.
-        let there = self.transaction.get_for_update(key.bytes(), |_| ())?;
-        assert!(there.is_none(), "it was just deleted");
-        self.transaction.put(key.bytes(), &sbtest(new.k, &new.c, &new.pad))?;
-        self.transaction.put_unlocked(Key::new(SBTEST_K, &[new.k, *id]).bytes(), &[]);
-        Ok(self.transaction.commit()?)
-    }
-
-    fn try_new_order(&mut self, what: &NewOrder, answers: &mut Answers) -> Result<(), Failure> {
-        let NewOrder { warehouse: w, district: d, customer: c, entry, ref lines } = *what;
-        self.transaction.begin()?;
-        self.transaction.take_snapshot();
-        answers.begin();
-        let there = "every row is there";
-        let key = Key::new(WAREHOUSE, &[w]);
-        let tax = self.transaction.get(key.bytes(), |row| field(row, 0))?.expect(there);
-        let key = Key::new(CUSTOMER, &[w, d, c]);
-        let discount = self.transaction.get(key.bytes(), |row| {
-            answers.text(&row[24..40]);
-            field(row, 0)
-        })?;
-        let discount = discount.expect(there);
-        let key = Key::new(DISTRICT, &[w, d]);
-        self.lock(&key)?;
-        let (district_tax, order) = (field(&self.row, 0), field(&self.row, 1));
-        set_field(&mut self.row, 1, order + 1);
-        self.put(&key)?;
-        self.insert(&Key::new(ORDERS, &[w, d, order]), &[c, entry, lines.len() as i64], &[])?;
-        self.insert(&Key::new(NEW_ORDER, &[w, d, order]), &[], &[])?;
-        for (number, &(item, supply, quantity)) in (1..).zip(lines) {
-            let key = Key::new(ITEM, &[item]);
-            let price = self.transaction.get(key.bytes(), |row| field(row, 0))?.expect(there);
-            let key = Key::new(STOCK, &[supply, item]);
-            self.lock(&key)?;
-            let [left, ytd, many] = [0, 1, 2].map(|place| field(&self.row, place));
-            let info: [u8; 24] = self.row[24..48].try_into().expect("24 bytes");
-            set_field(&mut self.row, 0, stock_left(left, quantity));
-            set_field(&mut self.row, 1, ytd + quantity);
-            set_field(&mut self.row, 2, many + 1);
-            self.put(&key)?;
-            let amount = price * quantity * (100 - discount) * (100 + tax + district_tax) / 10_000;
-            let key = Key::new(ORDER_LINE, &[w, d, order, number]);
-            self.insert(&key, &[item, supply, quantity, amount], &info)?;
-            answers.number(amount);
-        }
-        answers.end();
-        Ok(self.transaction.commit()?)
-    }
-
-    /// Puts a row in where there is none, which is looked at.
-    fn insert(&mut self, key: &Key, numbers: &[i64], text: &[u8]) -> Result<(), Failure> {
-        if self.transaction.get_for_update(key.bytes(), |_| ())?.is_some() {
-            return Err(Failure::Broken("there is such a row already".to_owned()));
-        }
-        self.row.clear();
-        numbers.iter().for_each(|number| self.row.extend_from_slice(&number.to_le_bytes()));
-        self.row.extend_from_slice(text);
-        self.put(key)
-    }
-
-    fn try_payment(&mut self, what: &Payment, answers: &mut Answers) -> Result<(), Failure> {
-        let Payment { warehouse: w, district: d, payer, amount } = *what;
-        self.transaction.begin()?;
-        answers.begin();
-        let key = Key::new(WAREHOUSE, &[w]);
-        self.lock(&key)?;
-        let ytd = field(&self.row, 1);
-        set_field(&mut self.row, 1, ytd + amount);
-        self.put(&key)?;
-        let key = Key::new(DISTRICT, &[w, d]);
-        self.lock(&key)?;
-        let ytd = field(&self.row, 2);
-        set_field(&mut self.row, 2, ytd + amount);
-        self.put(&key)?;
-        let customer = match payer {
-            Payer::Number(number) => number,
-            Payer::Name(number) => {
-                let mut found = Vec::with_capacity(8);
-                let from = Key::of_name(w, d, &name(number));
-                self.transaction.take_snapshot();
-                let visit = |key: &[u8], _: &[u8]| {
-                    let is_of_it = key.starts_with(from.bytes());
-                    if is_of_it {
-                        let number = key[28..].try_into().expect("four bytes");
-                        found.push(i64::from(u32::from_be_bytes(number)));
-                    }
-                    is_of_it
-                };
-                self.transaction.walk(from.bytes(), Direction::Forwards, usize::MAX, visit)?;
-                found[found.len() / 2]
-            }
-        };
-        let key = Key::new(CUSTOMER, &[w, d, customer]);
-        self.lock(&key)?;
-        answers.text(&self.row[24..40]);
-        let (balance, payments) = (field(&self.row, 1), field(&self.row, 2));
-        set_field(&mut self.row, 1, balance - amount);
-        set_field(&mut self.row, 2, payments + 1);
-        self.put(&key)?;
-        let last = self.side.last_history.fetch_add(1, Ordering::Relaxed) as i64;
-        let key = Key::new(HISTORY, &[last >> 32, last]);
-        // Nobody else has this key.
-        self.transaction.put_unlocked(key.bytes(), &row(&[w, d, customer, amount], &[]));
-        answers.number(customer);
-        answers.end();
-        Ok(self.transaction.commit()?)
     }
 }

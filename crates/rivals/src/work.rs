@@ -15,6 +15,7 @@
 
 use dbdyno_model::random::{Prefix, Stream};
 
+use crate::side::Failure;
 use crate::text::digits;
 
 /// How large tables are.
@@ -31,9 +32,88 @@ pub struct Scale {
 }
 
 /// Districts of each warehouse.
-pub const DISTRICTS: i64 = 10;
+const DISTRICTS: i64 = 10;
 /// Last names: customer c of a district has name c modulo this.
-pub const NAMES: i64 = 100;
+const NAMES: i64 = 100;
+
+/// Bytes of the text that is read.
+pub const C_BYTES: usize = 120;
+/// Bytes of a last name, with which the text of a customer begins.
+pub const LAST_BYTES: usize = 16;
+
+/// A table of TPC-C. A row is the numbers of its key, more numbers, and texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its place among [`TABLES`].
+    pub place: usize,
+    /// Its name.
+    pub name: &'static str,
+    /// How many numbers are its key; none where a row has none.
+    pub key: usize,
+    /// How many numbers more there are.
+    pub numbers: usize,
+    /// How long its texts are.
+    pub texts: &'static [usize],
+}
+
+/// Tax, paid.
+pub const WAREHOUSE: Table = Table::new(0, "warehouse", 1, 2, &[80]);
+/// By warehouse: tax, next order, paid.
+pub const DISTRICT: Table = Table::new(1, "district", 2, 3, &[80]);
+/// By district: discount, balance, payments; last name and more. An index has the last names.
+pub const CUSTOMER: Table = Table::new(2, "customer", 3, 3, &[LAST_BYTES, 300]);
+/// Warehouse, district, customer, amount.
+pub const HISTORY: Table = Table::new(3, "history", 0, 4, &[]);
+/// Price.
+pub const ITEM: Table = Table::new(4, "item", 1, 1, &[24]);
+/// By warehouse and item: what is left, sold, orders.
+pub const STOCK: Table = Table::new(5, "stock", 2, 3, &[250]);
+/// By district: customer, entry, lines.
+pub const ORDERS: Table = Table::new(6, "orders", 3, 3, &[]);
+/// By district.
+pub const NEW_ORDER: Table = Table::new(7, "new_order", 3, 0, &[]);
+/// By order: item, warehouse that has it, quantity, amount.
+pub const ORDER_LINE: Table = Table::new(8, "order_line", 4, 4, &[24]);
+
+/// All of them.
+pub const TABLES: [Table; 9] =
+    [WAREHOUSE, DISTRICT, CUSTOMER, HISTORY, ITEM, STOCK, ORDERS, NEW_ORDER, ORDER_LINE];
+
+/// A row of one of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Row<'a> {
+    /// Where it belongs.
+    pub table: Table,
+    /// Its key.
+    pub key: &'a [i64],
+    /// The other numbers.
+    pub numbers: &'a [i64],
+    /// Its texts, one behind the other.
+    pub text: &'a [u8],
+}
+
+impl Table {
+    const fn new(
+        place: usize,
+        name: &'static str,
+        key: usize,
+        numbers: usize,
+        texts: &'static [usize],
+    ) -> Table {
+        Table { place, name, key, numbers, texts }
+    }
+
+    /// A row of it.
+    pub fn row<'a>(self, key: &'a [i64], numbers: &'a [i64], text: &'a [u8]) -> Row<'a> {
+        Row { table: self, key, numbers, text }
+    }
+
+    /// The numbers of its key that do not hang on who came first, as that of an order does.
+    pub fn settled_keys(self) -> impl Iterator<Item = usize> {
+        let is_counted = [ORDERS, NEW_ORDER, ORDER_LINE].contains(&self);
+        (0..self.key).filter(move |&place| place != 2 || !is_counted)
+    }
+}
 
 /// A row of sysbench's table, its number aside.
 #[derive(Clone, Debug)]
@@ -41,7 +121,7 @@ pub struct Sbtest {
     /// The indexed number.
     pub k: i64,
     /// The text that is read.
-    pub c: [u8; 120],
+    pub c: [u8; C_BYTES],
     /// The rest.
     pub pad: [u8; 60],
 }
@@ -56,7 +136,7 @@ pub struct ReadWrite {
     /// The row whose k becomes one more.
     pub index_update: i64,
     /// The row that gets this c.
-    pub update: (i64, [u8; 120]),
+    pub update: (i64, [u8; C_BYTES]),
     /// The row that is deleted and put in anew.
     pub replace: (i64, Sbtest),
 }
@@ -191,27 +271,59 @@ impl Questions {
     }
 }
 
-/// The rows that sysbench's table begins with, numbered from 1.
-pub fn sbtest_rows(scale: Scale) -> impl Iterator<Item = (i64, Sbtest)> {
+/// Puts the rows in that tables begin with, those of each table in the order of its key.
+///
+/// # Errors
+/// Those of `to`.
+pub(crate) fn fill(scale: &Scale, to: &mut impl Filling) -> Result<(), Failure> {
     let prefix = Prefix::of(&[0x5b7e_5701]);
-    (1..=scale.rows).map(move |id| (id, sbtest(&mut prefix.stream(&[id as u64]), scale.rows)))
+    for id in 1..=scale.rows {
+        to.sbtest(id, &sbtest(&mut prefix.stream(&[id as u64]), scale.rows))?;
+    }
+    for i in 1..=scale.items {
+        to.row(ITEM.row(&[i], &[100 + i * 7 % 9_900], &filler::<24>(&[0, i])))?;
+    }
+    for w in 1..=scale.warehouses {
+        to.row(WAREHOUSE.row(&[w], &[w % 20, 0], &filler::<80>(&[1, w])))?;
+        for i in 1..=scale.items {
+            let text = filler::<250>(&[2, w, i]);
+            to.row(STOCK.row(&[w, i], &[10 + (w + i) % 91, 0, 0], &text))?;
+        }
+        for d in 1..=DISTRICTS {
+            to.row(DISTRICT.row(&[w, d], &[d % 20, 1, 0], &filler::<80>(&[3, w, d])))?;
+            for c in 1..=scale.customers {
+                let text = [&name(c % NAMES)[..], &filler::<300>(&[4, w, d, c])].concat();
+                to.row(CUSTOMER.row(&[w, d, c], &[c % 50, -1_000, 0], &text))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Who puts them in.
+pub(crate) trait Filling {
+    /// A row of sysbench's table.
+    fn sbtest(&mut self, id: i64, row: &Sbtest) -> Result<(), Failure>;
+
+    /// A row of another one.
+    fn row(&mut self, row: Row<'_>) -> Result<(), Failure>;
 }
 
 /// A text that fills a row up, by what it is for.
-pub fn filler<const LENGTH: usize>(key: &[i64]) -> [u8; LENGTH] {
+fn filler<const LENGTH: usize>(key: &[i64]) -> [u8; LENGTH] {
     let start = Prefix::of(&[0xf111]);
     let key: Vec<u64> = key.iter().map(|&part| part as u64).collect();
     digits(&mut start.stream(&key))
 }
 
 /// The last name of a customer, by its number.
-pub fn name(number: i64) -> [u8; 16] {
+pub fn name(number: i64) -> [u8; LAST_BYTES] {
     const SYLLABLES: [&str; 10] =
         ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
-    let mut name = [b' '; 16];
+    let mut name = [b' '; LAST_BYTES];
     let parts = [number / 100 % 10, number / 10 % 10, number % 10];
     let text: String = parts.iter().map(|&part| SYLLABLES[part as usize]).collect();
-    let text = &text.as_bytes()[..text.len().min(16)];
+    let text = &text.as_bytes()[..text.len().min(LAST_BYTES)];
     name[..text.len()].copy_from_slice(text);
     name
 }

@@ -50,6 +50,7 @@ fn one_client_is_answered_the_same() {
     assert_eq!(contents(&*engine), contents(&*rocks), "what they begin with");
     assert_eq!(contents(&*engine).rows("sbtest.second"), 600);
     assert_eq!(contents(&*engine).rows("stock"), 240);
+    let before = contents(&*engine);
     let questions = Questions::new(SCALE, 7, 1, 0);
     let mut clients = [engine.client(), rocks.client()];
     for number in 0..400 {
@@ -62,7 +63,30 @@ fn one_client_is_answered_the_same() {
     }
     drop(clients);
     assert_eq!(contents(&*engine), contents(&*rocks));
-    assert_eq!(contents(&*engine).rows("history"), 100);
+    everything_was_done(&before, &contents(&*engine), &questions);
+}
+
+/// Both sides are given the same statements: one that is missing is missing on both.
+fn everything_was_done(before: &Contents, after: &Contents, questions: &Questions) {
+    let lines = (0..400).filter(|number| number % 4 == 2);
+    let lines: usize = lines.map(|number| questions.new_order(number).lines.len()).sum();
+    for (name, rows) in [
+        ("sbtest", 600),
+        ("sbtest.second", 600),
+        ("history", 100),
+        ("orders", 100),
+        ("new_order", 100),
+        ("order_line", lines as u64),
+    ] {
+        assert_eq!(after.rows(name), rows, "{name}");
+        assert_ne!(after.sum(name), before.sum(name), "{name}");
+    }
+    for name in ["warehouse", "district", "customer", "stock"] {
+        assert_ne!(after.sum(name), before.sum(name), "{name}");
+    }
+    for name in ["item", "customer.second"] {
+        assert_eq!(after.sum(name), before.sum(name), "{name}");
+    }
 }
 
 #[test]
