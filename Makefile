@@ -35,7 +35,7 @@ orders:
 	RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$(TARGET)/loom cargo test --release --locked \
 	  -p dbdyno-engine --lib -- orders gather ring
 	RUSTFLAGS='--cfg shuttle' CARGO_TARGET_DIR=$(TARGET)/shuttle cargo test --release --locked \
-	  -p dbdyno-engine --test commit_shuttle --test locks_shuttle
+	  -p dbdyno-engine --test commit_shuttle --test locks_shuttle --test sessions_shuttle
 
 setup:
 	tools/setup test

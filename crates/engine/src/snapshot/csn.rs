@@ -43,7 +43,8 @@ use super::latch::{Clock, Held, Latch};
 use super::view::{View, full_barrier};
 
 /// Ids of the ring: 2 MiB, and at 100,000 transactions per second two and a half seconds of them.
-pub(super) const RING_IDS: usize = 1 << 18;
+/// Few where many engines are opened, one for each order of threads.
+pub(super) const RING_IDS: usize = if cfg!(any(loom, shuttle)) { 1 << 8 } else { 1 << 18 };
 
 /// Places of the ring that are used again together. Few where all orders are tried.
 const BLOCK: u64 = if cfg!(loom) { 2 } else { 64 };
