@@ -13,8 +13,9 @@
 //! are durable in the order in which they were changed, as in a file system with a journal, up to
 //! some change that was not yet synced.
 //!
-//! A sync can also fail without a crash. The bytes then can still be read, and never become
-//! durable: what Linux does with a page whose writing failed.
+//! An operation can also fail without a crash: a write half done, as on a full disk, a change of
+//! names not at all. When a sync fails, its bytes can still be read, and never become durable: what
+//! Linux does with a page whose writing failed.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -43,6 +44,7 @@ struct State {
     durable_names: BTreeMap<String, usize>,
     operations: u64,
     crash_at: Option<u64>,
+    fail_at: Option<u64>,
     fail_sync_at: Option<u64>,
     crashed: bool,
 }
@@ -75,6 +77,11 @@ impl SimDisk {
     /// Crashes in the midst of the operation that has so many before it.
     pub fn crash_at(&self, operation: u64) {
         self.with(|state| state.crash_at = Some(operation));
+    }
+
+    /// Lets the operation that has so many before it fail.
+    pub fn fail_at(&self, operation: u64) {
+        self.with(|state| state.fail_at = Some(operation));
     }
 
     /// Lets the operation that has so many before it fail and lose its bytes, if it is a sync.
@@ -119,6 +126,10 @@ fn lost() -> io::Error {
     io::Error::other("the simulated disk has lost its power")
 }
 
+fn failed() -> io::Error {
+    io::Error::other("the simulated device has failed")
+}
+
 impl State {
     /// Counts an operation. `Ok(false)`: the crash comes in the midst of it.
     fn operation(&mut self) -> io::Result<bool> {
@@ -126,6 +137,11 @@ impl State {
         self.crashed = self.crash_at == Some(self.operations);
         self.operations += 1;
         Ok(!self.crashed)
+    }
+
+    /// Whether the operation that comes next fails.
+    fn fails(&self) -> bool {
+        self.fail_at == Some(self.operations)
     }
 
     fn readable(&self) -> io::Result<()> {
@@ -139,29 +155,41 @@ impl State {
 
     /// Changes names; durable when the directory is synced.
     fn rename(&mut self, change: impl FnOnce(&mut BTreeMap<String, usize>)) -> io::Result<()> {
+        let fails = self.fails();
         let whole = self.operation()?;
+        if fails {
+            return Err(failed());
+        }
         change(&mut self.names);
         self.renamed.push(self.names.clone());
         if whole { Ok(()) } else { Err(lost()) }
     }
 
-    fn change(&mut self, index: usize, change: Change) -> io::Result<()> {
+    fn change(&mut self, index: usize, mut change: Change) -> io::Result<()> {
+        let fails = self.fails();
         let whole = self.operation()?;
+        if let (Change::Write(_, bytes), true) = (&mut change, fails) {
+            bytes.truncate(bytes.len() / 2);
+        }
         let content = &mut self.files[index];
         change.apply(&mut content.bytes);
         content.unsynced.push(change);
-        if whole { Ok(()) } else { Err(lost()) }
+        match (fails, whole) {
+            (true, _) => Err(failed()),
+            (false, true) => Ok(()),
+            (false, false) => Err(lost()),
+        }
     }
 
     fn sync(&mut self, index: usize) -> io::Result<()> {
-        let fails = self.fail_sync_at == Some(self.operations);
+        let fails = self.fails() || self.fail_sync_at == Some(self.operations);
         if !self.operation()? {
             return Err(lost());
         }
         let content = &mut self.files[index];
         if fails {
             content.unsynced.clear();
-            return Err(io::Error::other("the simulated device has failed"));
+            return Err(failed());
         }
         for change in content.unsynced.drain(..) {
             change.apply(&mut content.durable);
@@ -259,8 +287,12 @@ impl Disk for SimDisk {
 
     fn sync_directory(&self) -> io::Result<()> {
         self.with(|state| {
+            let fails = state.fails();
             if !state.operation()? {
                 return Err(lost());
+            }
+            if fails {
+                return Err(failed());
             }
             state.durable_names = state.names.clone();
             state.renamed.clear();
