@@ -50,6 +50,8 @@ pub(crate) enum Expr {
     Not(Box<Expr>),
     Binary(Operator, Box<Expr>, Box<Expr>),
     IsNull(Box<Expr>),
+    /// Whether the first is not below the second and not above the third.
+    Between(Box<Expr>, Box<Expr>, Box<Expr>),
     In(Box<Expr>, Vec<Expr>),
     InQuery(Box<Expr>, usize),
     Like(Box<Expr>, Box<Expr>),
@@ -117,6 +119,9 @@ impl Expr {
                 left.walk(look);
                 right.walk(look);
             }
+            Expr::Between(of, low, high) => {
+                [of, low, high].into_iter().for_each(|one| one.walk(look));
+            }
             Expr::In(of, list) => {
                 of.walk(look);
                 list.iter().for_each(|one| one.walk(look));
@@ -151,6 +156,7 @@ impl Expr {
             Expr::Not(of) => Operand::of_bool(of.value(frame)?.truth()?.map(|truth| !truth)),
             Expr::Binary(operator, left, right) => binary(*operator, left, right, frame)?,
             Expr::IsNull(of) => Operand::of_bool(Some(of.value(frame)?.is_null())),
+            Expr::Between(of, low, high) => is_between(of, [low, high], frame)?,
             Expr::In(of, list) => is_in(of, list, frame)?,
             Expr::InQuery(of, index) => is_answer(of, &frame.answers[*index], frame)?,
             Expr::Like(of, pattern) => is_like(of, pattern, frame)?,
@@ -244,6 +250,21 @@ fn binary<'a>(
         Operator::Remainder => operand::remainder(&left, &right),
         Operator::And | Operator::Or => unreachable!("above"),
     }
+}
+
+fn is_between<'a>(
+    of: &'a Expr,
+    [low, high]: [&'a Expr; 2],
+    frame: &Frame<'a>,
+) -> Result<Operand<'a>> {
+    let of = of.value(frame)?;
+    let is_above = operand::compare(&of, &low.value(frame)?)?.map(Ordering::is_ge);
+    let is_below = operand::compare(&of, &high.value(frame)?)?.map(Ordering::is_le);
+    Ok(Operand::of_bool(match (is_above, is_below) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    }))
 }
 
 fn is_in<'a>(of: &'a Expr, list: &'a [Expr], frame: &Frame<'a>) -> Result<Operand<'a>> {

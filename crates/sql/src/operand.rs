@@ -104,7 +104,8 @@ impl<'a> Operand<'a> {
             Operand::Int(number) => Ok((i128::from(*number), 0)),
             Operand::Decimal(units, scale) => Ok((*units, *scale)),
             Operand::Text(text) => read_decimal(text).ok_or_else(|| no("a number", text)),
-            Operand::Null | Operand::Timestamp(_) => {
+            Operand::Null => Err(SqlError::Value("NULL where a number is wanted".to_owned())),
+            Operand::Timestamp(_) => {
                 Err(SqlError::Value("a time where a number is wanted".to_owned()))
             }
         }
@@ -217,6 +218,16 @@ fn number(units: i128, scale: u8) -> Operand<'static> {
     }
 }
 
+/// A value in the one way in which all that are equal to it can be written.
+pub(crate) fn shortest<'a>(value: &'a Operand<'_>) -> Operand<'a> {
+    let Operand::Decimal(mut units, mut scale) = *value else { return value.as_ref() };
+    while scale > 0 && units % 10 == 0 {
+        units /= 10;
+        scale -= 1;
+    }
+    number(units, scale)
+}
+
 /// The sum of two values; NULL if one of them is.
 pub(crate) fn add(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
     arithmetic(left, right, |left, right| {
@@ -255,7 +266,10 @@ pub(crate) fn divide(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
 pub(crate) fn remainder(left: &Operand<'_>, right: &Operand<'_>) -> Result<Owned> {
     arithmetic(left, right, |left, right| {
         let (left, right, scale) = aligned(left, right)?;
-        Ok(if right == 0 { Operand::Null } else { number(left % right, scale) })
+        if right == 0 {
+            return Ok(Operand::Null);
+        }
+        Ok(number(left.checked_rem(right).ok_or_else(too_large)?, scale))
     })
 }
 

@@ -180,6 +180,8 @@ pub(crate) enum Expr {
     Not(Box<Expr>),
     Binary(Operator, Box<Expr>, Box<Expr>),
     IsNull(Box<Expr>),
+    /// Whether the first is not below the second and not above the third.
+    Between(Box<Expr>, Box<Expr>, Box<Expr>),
     In(Box<Expr>, Vec<Expr>),
     InQuery(Box<Expr>, Box<Select>),
     Like(Box<Expr>, Box<Expr>),

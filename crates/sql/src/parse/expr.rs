@@ -13,15 +13,23 @@ const COMPARISON: u8 = 4;
 
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Result<Expr> {
-        if self.depth == 0 {
-            self.operators = 0;
-        }
-        self.above(0)
+        self.whole(0)
     }
 
     /// What a comparison compares: an expression that no NOT NULL can follow.
     pub(super) fn operand(&mut self) -> Result<Expr> {
-        self.above(COMPARISON)
+        self.whole(COMPARISON)
+    }
+
+    /// An expression that is part of none, or of another by way of brackets.
+    fn whole(&mut self, least: u8) -> Result<Expr> {
+        if self.open == 0 {
+            self.operators = 0;
+        }
+        self.open += 1;
+        let read = self.above(least);
+        self.open -= 1;
+        read
     }
 
     /// Runs `inner` one level deeper.
@@ -39,7 +47,8 @@ impl Parser<'_> {
     fn longer(&mut self) -> Result<()> {
         self.operators += 1;
         if self.operators > OPERATORS_MOST {
-            return Err(SqlError::Unknown(format!("more than {OPERATORS_MOST} operators")));
+            let many = format!("expressions of more than {OPERATORS_MOST} operators");
+            return Err(SqlError::Unknown(many));
         }
         Ok(())
     }
@@ -47,16 +56,8 @@ impl Parser<'_> {
     /// An expression of operators that bind more strongly than this.
     fn above(&mut self, least: u8) -> Result<Expr> {
         self.deeper(|parser| {
-            let mut left = parser.prefix()?;
-            while let Some((operator, strength)) = parser.operator() {
-                if strength <= least {
-                    break;
-                }
-                parser.longer()?;
-                parser.advance()?;
-                let right = parser.above(strength)?;
-                left = Expr::Binary(operator, Box::new(left), Box::new(right));
-            }
+            let first = parser.prefix()?;
+            let mut left = parser.chain(first, least)?;
             if least < COMPARISON {
                 left = parser.predicates(left, least)?;
             }
@@ -64,58 +65,57 @@ impl Parser<'_> {
         })
     }
 
-    /// `x IS NULL`, `x BETWEEN a AND b`, `x IN (…)`, `x LIKE y`, and what follows them.
-    fn predicates(&mut self, mut left: Expr, least: u8) -> Result<Expr> {
-        while let Some(made) = self.predicate(&left)? {
-            self.longer()?;
-            left = made;
-            while let Some((operator, strength)) = self.operator() {
-                if strength <= least {
-                    break;
-                }
-                self.longer()?;
-                self.advance()?;
-                let right = self.above(strength)?;
-                left = Expr::Binary(operator, Box::new(left), Box::new(right));
+    /// What operators that bind more strongly than this make of it.
+    fn chain(&mut self, mut left: Expr, least: u8) -> Result<Expr> {
+        while let Some((operator, strength)) = self.operator() {
+            if strength <= least {
+                break;
             }
+            self.longer()?;
+            self.advance()?;
+            let right = self.above(strength)?;
+            left = Expr::Binary(operator, Box::new(left), Box::new(right));
         }
         Ok(left)
     }
 
-    fn predicate(&mut self, left: &Expr) -> Result<Option<Expr>> {
-        let left = || Box::new(left.clone());
+    /// `x IS NULL`, `x BETWEEN a AND b`, `x IN (…)`, `x LIKE y`, and what follows them.
+    fn predicates(&mut self, mut left: Expr, least: u8) -> Result<Expr> {
+        while ["IS", "NOT", "BETWEEN", "LIKE", "IN"].into_iter().any(|word| self.is(word)) {
+            self.longer()?;
+            let made = self.predicate(Box::new(left))?;
+            left = self.chain(made, least)?;
+        }
+        Ok(left)
+    }
+
+    fn predicate(&mut self, left: Box<Expr>) -> Result<Expr> {
         if self.eat("IS")? {
             let is_not = self.eat("NOT")?;
             self.want("NULL")?;
-            return Ok(Some(negated(is_not, Expr::IsNull(left()))));
+            return Ok(negated(is_not, Expr::IsNull(left)));
         }
         let is_not = self.eat("NOT")?;
         let made = if self.eat("BETWEEN")? {
             let low = self.above(COMPARISON)?;
             self.want("AND")?;
             let high = self.above(COMPARISON)?;
-            let compare =
-                |operator, bound| Box::new(Expr::Binary(operator, left(), Box::new(bound)));
-            let low = compare(Operator::GreaterEqual, low);
-            let high = compare(Operator::LessEqual, high);
-            Expr::Binary(Operator::And, low, high)
+            Expr::Between(left, Box::new(low), Box::new(high))
         } else if self.eat("LIKE")? {
-            Expr::Like(left(), Box::new(self.above(COMPARISON)?))
+            Expr::Like(left, Box::new(self.above(COMPARISON)?))
         } else if self.eat("IN")? {
             self.want_symbol("(")?;
             let made = if self.is("SELECT") {
-                Expr::InQuery(left(), Box::new(self.select()?))
+                Expr::InQuery(left, Box::new(self.select()?))
             } else {
-                Expr::In(left(), self.list()?)
+                Expr::In(left, self.list()?)
             };
             self.want_symbol(")")?;
             made
-        } else if is_not {
-            return Err(self.unexpected("BETWEEN, IN or LIKE"));
         } else {
-            return Ok(None);
+            return Err(self.unexpected("BETWEEN, IN or LIKE"));
         };
-        Ok(Some(negated(is_not, made)))
+        Ok(negated(is_not, made))
     }
 
     fn list(&mut self) -> Result<Vec<Expr>> {

@@ -115,6 +115,10 @@ impl<'s> Lexer<'s> {
             };
             let copied = copied.get_or_insert_default();
             copied.extend_from_slice(&bytes[from..at]);
+            if byte == b'\\' && matches!(literal, b'%' | b'_') {
+                // They are for LIKE, which has an escape of its own.
+                copied.push(b'\\');
+            }
             copied.push(literal);
             at += 2;
             from = at;
@@ -184,6 +188,7 @@ mod tests {
         assert_eq!(text("''"), "");
         assert_eq!(text("'it''s'"), "it's");
         assert_eq!(text(r"'a\n\'b\\'"), "a\n'b\\");
+        assert_eq!(text(r"'5\% \_'"), r"5\% \_");
         assert_eq!(text("\"say \"\"x\"\"\""), "say \"x\"");
         assert!(Lexer::new("'open").take().is_err());
         assert!(Lexer::new("'open\\").take().is_err());

@@ -58,13 +58,16 @@ struct Parser<'s> {
     marks: usize,
     time: Time,
     depth: usize,
+    /// Expressions that are being read, within each other.
+    open: usize,
+    /// Operators of the outermost one so far.
     operators: usize,
 }
 
 /// Expressions and queries within each other; more would be a stack that overflows.
 const DEPTH_MOST: usize = 64;
-/// Operators of one expression or query, for the same reason: of `a + b + c` the first sum lies
-/// within the second.
+/// Operators of one expression with all that is within it: a chain of them is as deep as it is
+/// long.
 const OPERATORS_MOST: usize = 200;
 
 /// Words that are no names: they end an expression, or stand for what is not known here.
@@ -126,7 +129,8 @@ impl<'s> Parser<'s> {
     fn new(sql: &'s str) -> Result<Parser<'s>> {
         let mut lexer = Lexer::new(sql);
         let next = lexer.take()?;
-        Ok(Parser { lexer, next, marks: 0, time: Time::NotAsked, depth: 0, operators: 0 })
+        let time = Time::NotAsked;
+        Ok(Parser { lexer, next, marks: 0, time, depth: 0, open: 0, operators: 0 })
     }
 
     fn statement(&mut self) -> Result<Statement> {
@@ -340,6 +344,21 @@ mod tests {
         assert!(parse(&deep).is_err());
         let deep = format!("SELECT {}1", "- ".repeat(50_000));
         assert!(parse(&deep).is_err());
+    }
+
+    #[test]
+    fn a_chain_of_operators_is_not_endless() {
+        for link in ["+1", " OR 1", " IS NULL", " BETWEEN 0 AND 2", " = (SELECT 1)", " IN (1)"] {
+            let chain = |links: usize| format!("SELECT 1{} FROM t", link.repeat(links));
+            assert!(parse(&chain(OPERATORS_MOST / 2)).is_ok(), "{link}");
+            let error = parse(&chain(50_000)).unwrap_err();
+            assert!(error.to_string().contains("200 operators"), "{link}: {error}");
+        }
+        // Each expression has its own.
+        let items = vec!["1+1+1"; 1_000].join(", ");
+        assert!(parse(&format!("SELECT {items}")).is_ok());
+        let nested = format!("SELECT {}1{}", "(".repeat(20), " BETWEEN 0 AND 2)".repeat(20));
+        assert!(parse(&nested).is_ok());
     }
 
     #[test]

@@ -50,6 +50,9 @@ pub(crate) fn plan_insert(insert: &parse::Insert, catalog: &dyn Catalog) -> Resu
         row.iter().map(|value| planner.plain(value)).collect()
     };
     let rows = insert.rows.iter().map(row).collect::<Result<_>>()?;
+    if !planner.queries.borrow().is_empty() {
+        return Err(SqlError::Unknown("a sub-query among the values of an INSERT".to_owned()));
+    }
     Ok(Insert { table, from, rows })
 }
 
@@ -70,11 +73,34 @@ pub(crate) fn plan_update(update: &parse::Update, catalog: &dyn Catalog) -> Resu
     let from = [update.table.clone()];
     let planner = Planner::new(&from, catalog, None)?;
     let table = planner.table(0)?;
-    let set =
-        update.set.iter().map(|(name, value)| Ok((column(&table, name)?, planner.plain(value)?)));
-    let set = set.collect::<Result<_>>()?;
+    let mut set = Vec::with_capacity(update.set.len());
+    for (name, value) in &update.set {
+        let (column, value) = (column(&table, name)?, planner.plain(value)?);
+        check_unset(&table, &set, &value)?;
+        set.push((column, value));
+    }
     let tail = (&update.filter, &update.order[..], &update.limit);
     Ok(Change { which: planner.which(tail)?, set })
+}
+
+/// Refuses a value that is made of a column which was set before it: MySQL takes what was set,
+/// other servers what the row had.
+fn check_unset(table: &Table, set: &[(usize, Expr)], value: &Expr) -> Result<()> {
+    let mut read = None;
+    value.walk(&mut |part| {
+        if let Expr::Column(_, column, _) = part
+            && set.iter().any(|(known, _)| known == column)
+        {
+            read = Some(*column);
+        }
+    });
+    match read {
+        Some(column) => {
+            let name = &table.columns[column].name;
+            Err(SqlError::Unknown(format!("an UPDATE that reads {name} after it has set it")))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Which rows are taken away.
@@ -203,9 +229,7 @@ impl<'p> Planner<'p> {
             (Some(_), None) => return Err(SqlError::Unknown("HAVING without groups".to_owned())),
             (None, _) => Vec::new(),
         };
-        let constant =
-            |expr: &Option<Written>| expr.as_ref().map(|expr| self.plain(expr)).transpose();
-        let (limit, offset) = (constant(&select.limit)?, constant(&select.offset)?);
+        let (limit, offset) = (self.limit(&select.limit)?, self.limit(&select.offset)?);
         let grouping = groups.map(|groups| Grouping {
             by: groups.by,
             aggregates: groups.calls.into_inner(),
@@ -227,6 +251,13 @@ impl<'p> Planner<'p> {
             lock: select.lock,
         };
         let query = self.with_levels(query, conditions)?;
+        if let Some(grouping) = &query.grouping {
+            let mut of_groups = query.items.iter().chain(&grouping.having);
+            if of_groups.any(|expr| asks_rows(expr, &query.queries)) {
+                let what = "a sub-query that is asked for each group";
+                return Err(SqlError::Unknown(what.to_owned()));
+            }
+        }
         Ok((query, self.from_outside.into_inner()))
     }
 
@@ -235,7 +266,7 @@ impl<'p> Planner<'p> {
         let conditions = self.conditions(filter)?;
         let mut items = Vec::new();
         let order = self.order(order, None, &[], &mut items, 0)?;
-        let limit = limit.as_ref().map(|limit| self.plain(limit)).transpose()?;
+        let limit = self.limit(limit)?;
         let query = Query {
             levels: Vec::new(),
             filter: Vec::new(),
@@ -255,7 +286,20 @@ impl<'p> Planner<'p> {
             let what = "an ORDER BY that no index has, in a statement that writes";
             return Err(SqlError::Unknown(what.to_owned()));
         }
+        if query.levels.iter().any(|level| !level.asks.is_empty()) {
+            let what = "a sub-query that is asked for each row, in a statement that writes";
+            return Err(SqlError::Unknown(what.to_owned()));
+        }
         Ok(query)
+    }
+
+    /// How many rows are told, or passed over: known before there is one.
+    fn limit(&self, written: &Option<Written>) -> Result<Option<Expr>> {
+        let Some(written) = written else { return Ok(None) };
+        match self.plain(written)? {
+            limit @ (Expr::Constant(_) | Expr::Param(_)) => Ok(Some(limit)),
+            _ => Err(SqlError::Unknown("a LIMIT that is neither a number nor a mark".to_owned())),
+        }
     }
 
     fn table(&self, level: usize) -> Result<Arc<Table>> {
@@ -413,6 +457,7 @@ impl<'p> Planner<'p> {
                 Expr::Binary(*operator, boxed(left)?, boxed(right)?)
             }
             Written::IsNull(of) => Expr::IsNull(boxed(of)?),
+            Written::Between(of, low, high) => between(boxed(of)?, boxed(low)?, boxed(high)?),
             Written::In(of, list) => Expr::In(boxed(of)?, all(list)?),
             Written::InQuery(of, select) => {
                 Expr::InQuery(boxed(of)?, self.query(select, Answers::Set)?)
@@ -483,7 +528,12 @@ impl<'p> Planner<'p> {
             }
         }
         for Condition { expr, of_join } in conditions {
-            let Some(level) = of_join.max(last_level(&expr, &query.queries)) else {
+            let last = last_level(&expr, &query.queries);
+            if of_join.is_some() && (last > of_join || asks_rows(&expr, &query.queries)) {
+                let what = "a LEFT JOIN whose condition asks more than the tables so far";
+                return Err(SqlError::Unknown(what.to_owned()));
+            }
+            let Some(level) = of_join.max(last) else {
                 query.filter.push(expr);
                 continue;
             };
@@ -562,6 +612,20 @@ fn aggregate(
     })))
 }
 
+/// What has no parts is compared with each end by itself, so that an index can take the ends.
+fn between(of: Box<Expr>, low: Box<Expr>, high: Box<Expr>) -> Expr {
+    let is_small = matches!(
+        *of,
+        Expr::Constant(_) | Expr::Param(_) | Expr::Column(..) | Expr::Made(..) | Expr::Outer(_)
+    );
+    if !is_small {
+        return Expr::Between(of, low, high);
+    }
+    let low = Expr::Binary(Operator::GreaterEqual, of.clone(), low);
+    let high = Expr::Binary(Operator::LessEqual, of, high);
+    Expr::Binary(Operator::And, Box::new(low), Box::new(high))
+}
+
 /// What AND ties together, part by part.
 fn conjunction(expr: Expr) -> Vec<Expr> {
     match expr {
@@ -584,6 +648,7 @@ fn has_aggregate(written: &Written) -> bool {
         Written::Binary(_, left, right) | Written::Like(left, right) => {
             has_aggregate(left) || has_aggregate(right)
         }
+        Written::Between(of, low, high) => [of, low, high].into_iter().any(|it| has_aggregate(it)),
         Written::In(of, list) => has_aggregate(of) || list.iter().any(has_aggregate),
         Written::Call(_, arguments) => arguments.iter().any(has_aggregate),
         Written::Null

@@ -19,8 +19,15 @@ use crate::plan::{Call, Grouping};
 /// The groups of one query.
 pub(super) struct Groups<'q> {
     grouping: &'q Grouping,
-    all: BTreeMap<Vec<u8>, Vec<Sum>>,
+    /// By what makes them equal, whatever the scale of their numbers.
+    all: BTreeMap<Vec<u8>, Group>,
     key: Vec<u8>,
+}
+
+/// The values of its first row by which it is grouped, and what the aggregates have come to.
+struct Group {
+    by: Vec<Owned>,
+    sums: Vec<Sum>,
 }
 
 /// What an aggregate has come to.
@@ -38,7 +45,8 @@ impl<'q> Groups<'q> {
         let mut groups = Groups { grouping, all: BTreeMap::new(), key: Vec::new() };
         if grouping.by.is_empty() {
             // What is not grouped is one group, even of no rows.
-            groups.all.insert(Vec::new(), groups.sums());
+            let group = Group { by: Vec::new(), sums: groups.sums() };
+            groups.all.insert(Vec::new(), group);
         }
         groups
     }
@@ -52,14 +60,15 @@ impl<'q> Groups<'q> {
     pub(super) fn take(&mut self, frame: &Frame<'_>) -> Result<()> {
         self.key.clear();
         for by in &self.grouping.by {
-            tape::push(&by.value(frame)?, &mut self.key);
+            tape::push(&operand::shortest(&by.value(frame)?), &mut self.key);
         }
         if !self.all.contains_key(&self.key) {
-            let sums = self.sums();
-            self.all.insert(self.key.clone(), sums);
+            let by = self.grouping.by.iter().map(|by| Ok(by.value(frame)?.into_owned()));
+            let group = Group { by: by.collect::<Result<_>>()?, sums: self.sums() };
+            self.all.insert(self.key.clone(), group);
         }
-        let sums = self.all.get_mut(&self.key).expect("it was put there if it was not");
-        for (sum, call) in sums.iter_mut().zip(&self.grouping.aggregates) {
+        let group = self.all.get_mut(&self.key).expect("it was put there if it was not");
+        for (sum, call) in group.sums.iter_mut().zip(&self.grouping.aggregates) {
             sum.take(call, call.of.value(frame)?)?;
         }
         Ok(())
@@ -67,7 +76,7 @@ impl<'q> Groups<'q> {
 
     /// Whether an aggregate has had any value.
     pub(super) fn has_any(&self) -> bool {
-        self.all.values().flatten().any(|sum| sum.count > 0)
+        self.all.values().flat_map(|group| &group.sums).any(|sum| sum.count > 0)
     }
 
     /// Calls `tell` with each group: the values by which it is grouped, and the aggregates.
@@ -75,8 +84,7 @@ impl<'q> Groups<'q> {
         self,
         mut tell: impl FnMut(&[Owned], &[Owned]) -> Result<bool>,
     ) -> Result<()> {
-        for (key, sums) in self.all {
-            let by = tape::owned(&key);
+        for Group { by, sums } in self.all.into_values() {
             let aggregates = sums.into_iter().zip(&self.grouping.aggregates);
             let aggregates: Vec<Owned> =
                 aggregates.map(|(sum, call)| sum.end(call)).collect::<Result<_>>()?;
@@ -95,7 +103,7 @@ impl Sum {
         }
         if call.distinct == Distinct::Yes {
             let mut bytes = Vec::new();
-            tape::push(&value, &mut bytes);
+            tape::push(&operand::shortest(&value), &mut bytes);
             if !self.seen.insert(bytes) {
                 return Ok(());
             }

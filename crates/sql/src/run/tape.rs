@@ -11,7 +11,7 @@
 
 use std::cmp::Ordering;
 
-use crate::operand::{self, Operand, Owned};
+use crate::operand::{self, Operand};
 use crate::parse::Direction;
 
 /// Rows of values.
@@ -136,11 +136,6 @@ pub(super) fn push(value: &Operand<'_>, into: &mut Vec<u8>) {
             into.extend_from_slice(&us.to_le_bytes());
         }
     }
-}
-
-/// All values of a row, owned.
-pub(super) fn owned(row: &[u8]) -> Vec<Owned> {
-    Values(row).map(Operand::into_owned).collect()
 }
 
 fn compare(left: Values<'_>, right: Values<'_>, by: &[(usize, Direction)]) -> Ordering {

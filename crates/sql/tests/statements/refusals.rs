@@ -1,0 +1,165 @@
+//! What is not answered: with which number, in which words, and with nothing done.
+
+use dbdyno_sql::Operand;
+
+use super::Client;
+
+const TABLES: [&str; 3] = [
+    "CREATE TABLE t (id INT PRIMARY KEY, k INT, c VARCHAR(2) NOT NULL, u INT, UNIQUE u_1 (u))",
+    "CREATE TABLE s (a INT PRIMARY KEY, t_id INT)",
+    "INSERT INTO t VALUES (1, 1, 'a', 1), (2, NULL, 'b', 2)",
+];
+
+fn are_refused(code: u16, cases: &[(&str, &str)]) {
+    let mut client = Client::after(&TABLES);
+    let before = client.told("SELECT * FROM t ORDER BY id");
+    for (sql, words) in cases {
+        let error = client.ask(sql).expect_err(sql);
+        assert_eq!(error.code(), code, "{sql}: {error}");
+        let said = error.to_string();
+        assert!(said.contains(words), "{sql}: {said}");
+        if code == 1235 {
+            assert!(said.contains("docs/ENGINE.md"), "{sql}: {said}");
+        }
+    }
+    assert_eq!(client.told("SELECT * FROM t ORDER BY id"), before);
+}
+
+#[test]
+fn what_is_no_statement_is_said_to_end_or_to_stay_open() {
+    are_refused(
+        1064,
+        &[
+            ("", "the statement ends before a statement"),
+            ("SELECT", "ends before"),
+            ("SELECT id FROM t WHERE", "ends before"),
+            ("SELECT id FROM t WHERE id IN (1", "ends before )"),
+            ("SELECT 'a", "opened and not closed"),
+            ("SELECT `a", "opened and not closed"),
+            ("INSERT INTO t (id) VALUES (1, 2)", "2 values for 1 columns"),
+            ("SELECT abs(1, 2)", "abs does not take 2 arguments"),
+            ("SELECT id FROM t WHERE k IN (SELECT 1, 2)", "one value"),
+        ],
+    );
+}
+
+#[test]
+fn what_is_beyond_the_subset_is_named() {
+    are_refused(
+        1235,
+        &[
+            ("SELECT 1 UNION SELECT 2", "UNION SELECT 2"),
+            ("SELECT id FROM t RIGHT JOIN s ON a = id", "RIGHT JOIN"),
+            ("SELECT /*+ NO_INDEX(t) */ id FROM t", "*+ NO_INDEX"),
+            ("SELECT id FROM t # all", "'#'"),
+            ("SELECT EXISTS (SELECT 1)", "the function exists"),
+            ("SELECT CASE WHEN 1 THEN 2 END", "THEN 2 END"),
+            ("SELECT id FROM t LIMIT id", "a LIMIT that is neither a number nor a mark"),
+            ("DELETE FROM t LIMIT 1 + 1", "a LIMIT that is neither a number nor a mark"),
+            ("SELECT k, id FROM t GROUP BY k", "id beside groups"),
+            ("SELECT k FROM t HAVING k > 1", "HAVING without groups"),
+            ("SELECT k FROM t WHERE sum(k) > 1", "aggregate"),
+            ("SELECT k FROM t GROUP BY k FOR UPDATE", "FOR UPDATE of groups"),
+            ("SELECT k, (SELECT max(a) FROM s WHERE t_id = k) FROM t GROUP BY k", "for each group"),
+            ("DELETE FROM t WHERE k > (SELECT max(a) FROM s WHERE t_id = t.id)", "for each row"),
+            ("UPDATE t SET k = (SELECT max(a) FROM s WHERE t_id = t.id)", "for each row"),
+            ("INSERT INTO t VALUES (9, (SELECT 1), 'c', 9)", "a sub-query among the values"),
+            ("UPDATE t SET k = 5 ORDER BY c", "ORDER BY that no index has"),
+            ("UPDATE t SET k = k + 1, u = k", "an UPDATE that reads k after it has set it"),
+            (
+                "SELECT id FROM t LEFT JOIN s ON a = (SELECT max(z.k) FROM t z WHERE z.k = t_id)",
+                "LEFT",
+            ),
+            ("SELECT t.id FROM t LEFT JOIN s ON s.a = z.id JOIN t z ON z.id = t.k", "LEFT JOIN"),
+            ("CREATE TABLE x (a DOUBLE)", "the type DOUBLE"),
+            ("CREATE TABLE x (a VARCHAR(4611686018427387905))", "VARCHAR(4611686018427387905)"),
+            ("CREATE TABLE x (a DECIMAL(30,19))", "19 digits"),
+            ("CREATE TABLE x (a INT DEFAULT CURRENT_TIMESTAMP)", "default that is no constant"),
+            ("SET autocommit = 0", "autocommit"),
+            ("GRANT ALL ON t TO me", "GRANT"),
+        ],
+    );
+}
+
+#[test]
+fn names_that_mean_nothing_or_two_things_are_told() {
+    are_refused(
+        1054,
+        &[
+            ("SELECT x FROM t", "no column x"),
+            ("SELECT t.id FROM t a", "no column t.id"),
+            ("SELECT id FROM t a JOIN t b ON a.id = b.id", "id is a column of two tables"),
+            ("SELECT id FROM t FORCE INDEX (i)", "t has no index i"),
+            ("SELECT id FROM t ORDER BY 2", "ORDER BY a column that is not told"),
+            ("SELECT z.* FROM t", "not asked"),
+            ("INSERT INTO t (id, x) VALUES (1, 2)", "t has no column x"),
+            ("INSERT INTO t (id, id) VALUES (1, 2)", "id is named twice"),
+            ("UPDATE t SET x = 1", "t has no column x"),
+            ("CREATE TABLE x (a INT, PRIMARY KEY (b))", "x has no column b"),
+        ],
+    );
+    are_refused(1146, &[("SELECT 1 FROM nowhere", "nowhere"), ("DROP TABLE nowhere", "nowhere")]);
+    are_refused(1050, &[("CREATE TABLE t (a INT)", "t")]);
+}
+
+#[test]
+fn values_of_the_wrong_kind_are_shown() {
+    are_refused(
+        1366,
+        &[
+            ("SELECT 1 + 'abc'", "'abc' where a number is wanted"),
+            ("SELECT id FROM t WHERE id = 'abc'", "'abc' where a number is wanted"),
+            ("SELECT id FROM t WHERE c + 0 = 1", "'a' where a number is wanted"),
+            ("SELECT 5 IN (SELECT c FROM t)", "where a number is wanted"),
+            ("SELECT now() + 1", "a time where a number is wanted"),
+            ("SELECT now() < 'today'", "'today' where a time"),
+            ("SELECT id FROM t LIMIT -1", "not negative"),
+            ("SELECT id FROM t LIMIT 1.5", "a whole number"),
+            ("SELECT id FROM t LIMIT NULL", "NULL where a number is wanted"),
+            ("SELECT (SELECT id FROM t)", "several rows"),
+            ("SELECT 99999999999999999999 * 99999999999999999999", "too large"),
+            ("SELECT (-170141183460469231731687303715884105727 - 1) % -1", "too large"),
+            ("INSERT INTO t (id, k, c) VALUES (9, 'x', 'x')", "'x' where a number is wanted"),
+            ("INSERT INTO t (id, k, c) VALUES (9, 9223372036854775808, 'x')", "too large for k"),
+            ("UPDATE t SET k = c", "'a' where a number is wanted"),
+            ("CREATE TABLE x (a INT DEFAULT 'none')", "'none' where a number is wanted"),
+        ],
+    );
+}
+
+#[test]
+fn the_engine_refuses_with_mysqls_numbers_and_nothing_is_done() {
+    are_refused(
+        1062,
+        &[
+            ("INSERT INTO t VALUES (8, 8, 'h', 8), (2, 2, 'b', 9)", "PRIMARY"),
+            ("INSERT INTO t VALUES (8, 8, 'h', 8), (9, 2, 'b', 2)", "u_1"),
+            ("UPDATE t SET u = 7", "u_1"),
+        ],
+    );
+    are_refused(
+        1048,
+        &[
+            ("INSERT INTO t VALUES (8, 8, NULL, 8)", "c"),
+            ("UPDATE t SET c = NULL WHERE id = 1", "c"),
+            ("INSERT INTO t (k, c) VALUES (1, 'x')", "id"),
+        ],
+    );
+}
+
+#[test]
+fn a_text_that_is_too_long_is_not_cut() {
+    let mut client = Client::after(&TABLES);
+    assert!(client.ask("UPDATE t SET c = 'nine bytes' WHERE id = 1").is_err());
+    assert_eq!(client.told("SELECT c FROM t WHERE id = 1"), "a");
+}
+
+#[test]
+fn marks_want_as_many_parameters() {
+    let mut client = Client::after(&TABLES);
+    let error = client.told_with("SELECT ? + ?", vec![Operand::Int(1)]).unwrap_err();
+    assert_eq!((error.code(), error.sqlstate()), (1210, "HY000"));
+    assert!(error.to_string().contains("takes 2 parameters and was given 1"), "{error}");
+    let both = vec![Operand::Int(1), Operand::Decimal(25, 1)];
+    assert_eq!(client.told_with("SELECT ? + ?", both).unwrap(), "3.5");
+}
