@@ -8,6 +8,9 @@
 //!
 //! Whoever wrote a row is past: all rows become [`TrxId::NOBODY`]'s. A record of a table that is
 //! not there is one of a table that was dropped later; it is passed over.
+//!
+//! A checksum says that a record is what was written, not that an engine wrote it. So what a record
+//! says is looked at before it is believed: what cannot be is damage, and never a panic.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,7 +45,12 @@ pub fn read(recovery: &mut Recovery) -> Result<Catalog> {
 struct Tables {
     known: HashMap<TableId, Known>,
     next: Next,
+    /// The key of the row that is looked at.
+    key: Vec<u8>,
 }
+
+/// Tables and indexes are numbered one after the other: no engine gets so far.
+const NUMBERS_MOST: u32 = 1 << 31;
 
 struct Known {
     table: Table,
@@ -62,15 +70,16 @@ impl Tables {
                 }
             }
             Record::Table { id, next_number, spec, indexes } => {
-                self.next.table = self.next.table.max(id.0 + 1);
+                let last = indexes.iter().map(|id| id.0).max().unwrap_or_default();
+                self.give_numbers_after(id.0, last);
                 self.table(id, next_number, spec, &indexes);
             }
             Record::Index { table, id, spec } => {
-                self.next.index = self.next.index.max(id.0 + 1);
+                self.give_numbers_after(0, id.0);
                 if let Some(known) = self.known.get_mut(&table)
-                    && known.indexes.iter().all(|(known, _)| *known != id)
+                    && !known.take_index(id, spec)
                 {
-                    known.indexes.push((id, spec));
+                    return damage("an index is not one of its table");
                 }
             }
             Record::Drop(table) => drop(self.known.remove(&table)),
@@ -79,28 +88,34 @@ impl Tables {
                 self.next.index = self.next.index.max(index.0);
             }
         }
+        if self.next.table.max(self.next.index) > NUMBERS_MOST {
+            return damage("it has a number that no engine gives");
+        }
         Ok(())
+    }
+
+    /// Numbers up to these are given.
+    fn give_numbers_after(&mut self, table: u32, index: u32) {
+        self.next.table = self.next.table.max(table.saturating_add(1));
+        self.next.index = self.next.index.max(index.saturating_add(1));
     }
 
     /// A table that is known already was in the checkpoint, which is no older.
     fn table(&mut self, id: TableId, next_number: i64, mut spec: TableSpec, indexes: &[IndexId]) {
-        for index in indexes {
-            self.next.index = self.next.index.max(index.0 + 1);
-        }
         let secondary = std::mem::take(&mut spec.indexes);
         self.known.entry(id).or_insert_with(|| {
             let table = Table::new(spec, id, &indexes[..1]);
-            table.skip_number(next_number - 1);
+            table.skip_number(next_number.saturating_sub(1));
             Known { table, indexes: indexes[1..].iter().copied().zip(secondary).collect() }
         });
     }
 
     /// False if the row cannot be one of the table.
-    fn change(&self, change: Change<'_>) -> bool {
+    fn change(&mut self, change: Change<'_>) -> bool {
         let Some(Known { table, .. }) = self.known.get(&change.table) else {
             return true;
         };
-        if change.row.is_some_and(|row| !table.layout().is_row(row)) {
+        if change.row.is_some_and(|row| !is_row_of(table, change.key, row, &mut self.key)) {
             return false;
         }
         table.rows.edit(change.key, TrxId::NOBODY, |chain, _| {
@@ -115,7 +130,10 @@ impl Tables {
             };
             (what, ())
         });
-        if change.row.is_some() { skip_number(table, change) } else { true }
+        if let Some(row) = change.row {
+            skip_number(table, change.key, row);
+        }
+        true
     }
 
     fn finish(self) -> Result<Catalog> {
@@ -132,18 +150,42 @@ impl Tables {
     }
 }
 
+impl Known {
+    /// Takes another index, unless it knows it. False if the table cannot have it.
+    fn take_index(&mut self, id: IndexId, spec: IndexSpec) -> bool {
+        if self.indexes.iter().any(|(known, _)| *known == id) {
+            return true;
+        }
+        let mut indexes: Vec<_> = self.indexes.iter().map(|(_, spec)| spec.clone()).collect();
+        indexes.push(spec.clone());
+        self.indexes.push((id, spec));
+        TableSpec { indexes, ..self.table.spec() }.check().is_ok()
+    }
+}
+
+/// Whether a table can have this row under this key. `made` is for the key that the row makes.
+fn is_row_of(table: &Table, key: &[u8], row: &[u8], made: &mut Vec<u8>) -> bool {
+    if !table.layout().is_row(row) {
+        return false;
+    }
+    if table.primary().is_empty() {
+        return key::pop(Kind::Int, key).is_some_and(|(_, length)| length == key.len());
+    }
+    made.clear();
+    table.push_primary(table.layout().row(row), made);
+    key == made.as_slice()
+}
+
 /// The numbers that rows have are not given again.
-fn skip_number(table: &Table, change: Change<'_>) -> bool {
-    let number = match (table.auto_increment(), change.row) {
-        (Some(column), Some(row)) => table.layout().row(row).get(column).to_value(),
-        _ if table.primary().is_empty() => match key::pop(Kind::Int, change.key) {
-            Some((hidden, _)) => hidden,
-            None => return false,
-        },
-        _ => return true,
+fn skip_number(table: &Table, key: &[u8], row: &[u8]) {
+    let number = match table.auto_increment() {
+        Some(column) => table.layout().row(row).get(column).to_value(),
+        None if table.primary().is_empty() => {
+            key::pop(Kind::Int, key).map_or(Value::Null, |(hidden, _)| hidden)
+        }
+        None => return,
     };
     if let Value::Int(number) = number {
         table.skip_number(number);
     }
-    true
 }

@@ -60,6 +60,9 @@ pub enum Uniqueness {
     Repeated,
 }
 
+/// The most digits after the point of a decimal: 64 bits have room for so many.
+const SCALE_MOST: u8 = 18;
+
 /// The most secondary indexes of a table.
 pub const INDEXES_MOST: usize = 64;
 
@@ -121,6 +124,11 @@ impl TableSpec {
         }
         if !known(&self.primary) || !self.indexes.iter().all(|index| index.is_within(&known)) {
             return bad("keys of its own columns only");
+        }
+        let is_too_fine =
+            |kind: Kind| matches!(kind, Kind::Decimal { scale } if scale > SCALE_MOST);
+        if self.columns.iter().any(|column| is_too_fine(column.kind)) {
+            return bad(&format!("decimals of at most {SCALE_MOST} digits after the point"));
         }
         if self.indexes.len() > INDEXES_MOST {
             return bad(&format!("at most {INDEXES_MOST} indexes"));

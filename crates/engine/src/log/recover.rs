@@ -39,6 +39,9 @@ pub struct Recovery {
     ended: bool,
 }
 
+/// Places beyond are none: what is added to one that is not beyond is not too large either.
+const PLACES_MOST: u64 = 1 << 62;
+
 /// Begins to read what a disk holds. An empty one is an empty engine.
 ///
 /// # Errors
@@ -49,6 +52,10 @@ pub fn recover(disk: Arc<dyn Disk>) -> Result<Recovery> {
     let from = checkpoint.as_ref().map_or(0, |checkpoint| checkpoint.start().0);
     let mut starts: Vec<u64> = names.iter().filter_map(|name| segment::start_of(name)).collect();
     starts.sort_unstable();
+    if let Some(&far) = starts.last().filter(|start| **start > PLACES_MOST) {
+        let what = "no log gets so far".to_owned();
+        return Err(EngineError::Corrupt(segment::name(far), what));
+    }
     let current = starts.partition_point(|&start| start <= from).checked_sub(1);
     if current.is_none() && (from > 0 || !starts.is_empty()) {
         let what = format!("the log does not reach back to {from}, where the checkpoint begins");
