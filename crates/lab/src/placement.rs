@@ -34,7 +34,7 @@ fn wanted(plan: &Plan, clients: u32, all: &[usize]) -> Option<Placement> {
 
 /// Both arms or none: a server that is not ours stays where it is, and so must the other one.
 fn can_be_placed(stations: &PerArm<Station>) -> bool {
-    Arm::BOTH.into_iter().all(|arm| stations[arm].can_be_placed())
+    Arm::BOTH.into_iter().all(|arm| stations[arm].is_ours())
 }
 
 /// What the reader of a run must know of its placement.

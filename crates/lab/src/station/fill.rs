@@ -1,0 +1,140 @@
+//! The tables of an arm: filled, taken from an image or kept as one, and checked.
+//!
+//! ```text
+//!   Filling ─────────────── fill
+//!   Making an image ─────── fill ─ keep        the other arm may have made it since: restore
+//!   Upgrading to an image ─ keep
+//!   Image ───────────────── nothing to do
+//! ```
+
+use std::sync::Arc;
+
+use dbdyno_load::{Connector, FillProgress, LoadError, check_invariants, fill};
+use dbdyno_model::{Arm, Dialect};
+use dbdyno_sandbox::Image;
+use dbdyno_workload::Dataset;
+
+use super::{Keeper, SetUp, Station};
+use crate::error::LabError;
+use crate::image::Origin;
+use crate::watch::{Progress, Watch};
+
+impl Station {
+    /// Makes and fills the tables, unless they are those of the other arm or come from an image.
+    ///
+    /// # Errors
+    /// The server's refusal, or a request to stop.
+    pub fn fill(&mut self, setup: &SetUp<'_>, watch: &mut dyn Watch) -> Result<(), LabError> {
+        let sandbox = |error| LabError::Sandbox(setup.arm, error);
+        let made = match std::mem::replace(&mut self.origin, Origin::Filling) {
+            Origin::Filling => return self.fill_tables(setup, watch),
+            Origin::Image(image) => (image, "made earlier"),
+            Origin::Upgrading(_, key) => {
+                let Keeper::Server(server) = &mut self.keeper else { return Ok(()) };
+                let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
+                match server.keep_as_image(setup.home, &key, &mut say).map_err(sandbox)? {
+                    Some(image) => (image, "made by this run"),
+                    None => return self.come_back(setup.arm, setup.datasets),
+                }
+            }
+            Origin::Making(key) => {
+                // The other arm may have made it since we looked.
+                let found = Image::find(setup.home, &key);
+                if found.is_none() {
+                    self.fill_tables(setup, watch)?;
+                }
+                let Keeper::Server(server) = &mut self.keeper else { return Ok(()) };
+                let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
+                match found {
+                    Some(image) => {
+                        server.restore(&image).map_err(sandbox)?;
+                        (image, "made by this run")
+                    }
+                    None => match server.keep_as_image(setup.home, &key, &mut say) {
+                        Ok(Some(image)) => (image, "made by this run"),
+                        Ok(None) => return self.come_back(setup.arm, setup.datasets),
+                        Err(error) => return Err(sandbox(error)),
+                    },
+                }
+            }
+        };
+        let (image, when) = made;
+        self.environment.set("image.key", &*image.name);
+        self.environment.set("image.content", format!("{:016x}", image.content_hash()));
+        self.environment.set("image.origin", when);
+        self.origin = Origin::Image(image);
+        self.come_back(setup.arm, setup.datasets)
+    }
+
+    fn fill_tables(&self, setup: &SetUp<'_>, watch: &mut dyn Watch) -> Result<(), LabError> {
+        if matches!(self.keeper, Keeper::Shared) {
+            return Ok(());
+        }
+        fill_all(&self.connector, self.dialect, setup, watch)?;
+        self.write_back().map_err(|error| {
+            LabError::Load(setup.arm, "writing back the filled tables".to_owned(), error)
+        })
+    }
+
+    /// Lets PostgreSQL write what filling has changed, so that the first cell does not pay for it.
+    fn write_back(&self) -> Result<(), LoadError> {
+        if self.dialect != Dialect::Postgres {
+            return Ok(());
+        }
+        let mut client = self.connector.connect()?;
+        match client.run("CHECKPOINT") {
+            Err(error) if error.is_fatal() => return Err(error.into()),
+            // Only a superuser may; elsewhere the checkpoint comes when it comes.
+            Err(_) | Ok(_) => client.close(),
+        }
+        Ok(())
+    }
+
+    /// Asks what must hold of the tables, where anything must.
+    ///
+    /// # Errors
+    /// [`LoadError::WrongAnswer`] if it does not hold, or the server's refusal.
+    pub fn check(
+        &self,
+        arm: Arm,
+        datasets: &[Arc<dyn Dataset>],
+        watch: &mut dyn Watch,
+    ) -> Result<(), LabError> {
+        for dataset in datasets {
+            if dataset.invariants(self.dialect).is_empty() {
+                continue;
+            }
+            watch.progress(Progress::Stage(arm, "checking the consistency of the tables"));
+            let checked = check_invariants(&self.connector, self.dialect, &**dataset);
+            checked
+                .map_err(|error| LabError::Load(arm, "checking the tables".to_owned(), error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Makes and fills the tables there.
+///
+/// # Errors
+/// The server's refusal, or a request to stop.
+pub(crate) fn fill_all(
+    connector: &Connector,
+    dialect: Dialect,
+    setup: &SetUp<'_>,
+    watch: &mut dyn Watch,
+) -> Result<(), LabError> {
+    let arm = setup.arm;
+    let mut tell = |progress| match progress {
+        FillProgress::Rows { done, total } => {
+            watch.progress(Progress::Filling { arm, done, total });
+        }
+        FillProgress::Finishing(table) => {
+            let text = format!("making the index of table {}", table + 1);
+            watch.progress(Progress::Stage(arm, &text));
+        }
+    };
+    let mut fill_one =
+        |dataset: &Arc<dyn Dataset>| fill(connector, dialect, &**dataset, setup.stop, &mut tell);
+    let filled = setup.datasets.iter().try_for_each(&mut fill_one);
+    filled.map_err(|error| LabError::Load(arm, "filling the tables".to_owned(), error))
+}

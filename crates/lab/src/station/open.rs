@@ -1,0 +1,320 @@
+//! How an arm comes to be: a server of ours, somebody else's, or one in our own threads.
+//!
+//! ```text
+//!   release   got ─ tables: image, upgrade or filling ─ started, alone or with others ─┐
+//!   URL       found, and our tables marked ────────────────────────────────────────────┼─ asked
+//!   sqlite, rocksdb, engine   a directory ─────────────────────────────────────────────┘
+//! ```
+
+use std::path::Path;
+
+use dbdyno_load::{Connector, LoadError, RocksArm, SqliteFile};
+use dbdyno_model::{
+    Arm, Cache, Dialect, Environment, ReleaseSpec, RocksOptions, ServerUrl, Severity, Transport,
+    Warning,
+};
+use dbdyno_probe::ServerProbe;
+use dbdyno_sandbox::{
+    Ensemble, Image, ImageKey, Options, Release, SandboxError, Server, Translation,
+};
+use dbdyno_wire::{Endpoint, WireError};
+
+use super::{Keeper, SetUp, Station, connector};
+use crate::capture;
+use crate::error::LabError;
+use crate::guest::{Found, Guest};
+use crate::image::{self, Origin, Policy};
+use crate::pragma;
+use crate::provenance;
+use crate::topology;
+use crate::upgrade::Older;
+use crate::watch::{Progress, Watch};
+
+/// Gets, sets up and starts a server that is ours.
+pub(super) fn start(
+    setup: &SetUp<'_>,
+    wanted: &ReleaseSpec,
+    watch: &mut dyn Watch,
+) -> Result<Station, LabError> {
+    let (arm, product) = (setup.arm, wanted.product);
+    let sandbox = |error| LabError::Sandbox(arm, error);
+    let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
+    let release =
+        dbdyno_sandbox::get(setup.home, product, &wanted.version, &mut say).map_err(sandbox)?;
+    let options = options(setup, wanted);
+    let translation = options.translate(product, &release.version).map_err(sandbox)?;
+    for told in translation.of_the_user() {
+        let text = format!("{} ({})", told.assignment(), told.reason());
+        watch.progress(Progress::Told(arm, &text));
+    }
+    let (origin, warnings) = begin(setup, wanted, &release, &options, watch)?;
+    let mut say = |text: &str| watch.progress(Progress::Stage(arm, text));
+    let keeper = launch(setup, &release, &options, &origin, &mut say).map_err(sandbox)?;
+    let Some(server) = keeper.server() else { unreachable!("it was started just now") };
+    let endpoint = server.endpoint();
+    let connector = connector(product.dialect(), endpoint.clone());
+    let port = match &endpoint.transport {
+        Transport::Tcp(_, port) => port.to_string(),
+        Transport::Unix(path) => path.clone(),
+    };
+    let directory = server.data_dir().parent().map(Path::to_owned).unwrap_or_default();
+    let directory = directory.display().to_string();
+    let tree = release.dir.display().to_string();
+    let words = ensemble_words(&keeper);
+    let mut instance = vec![(directory, "<sandbox>"), (tree, "<release>"), (port, "<port>")];
+    instance.extend(words.iter().map(|(own, word)| (own.clone(), word.as_str())));
+    let label = setup.spec.to_string();
+    let mut environment = ask(arm, &label, &connector, product.dialect(), &instance)?;
+    environment.set("server.origin", &*release.origin);
+    environment.set(provenance::SOURCE, release.source.name());
+    environment.set("server.cache", setup.spec.begin.cache.name());
+    for (package, version) in &release.packages {
+        environment.set(format!("package.{package}"), version);
+    }
+    for (name, value) in server.settings() {
+        environment.set(format!("setting.{name}"), capture::general(value, &instance));
+    }
+    explain(&translation, &mut environment);
+    let probe = ServerProbe::of_process(server.pid());
+    capture::process(&probe, &instance, &mut environment);
+    if let Keeper::Ensemble(ensemble) = &keeper {
+        topology::describe(&mut environment, ensemble);
+    }
+    Ok(Station {
+        connector,
+        dialect: product.dialect(),
+        probe: Some(probe),
+        environment,
+        warnings,
+        keeper,
+        origin,
+        cache: setup.spec.begin.cache,
+    })
+}
+
+/// Looks at a server that is there already.
+pub(super) fn visit(
+    setup: &SetUp<'_>,
+    url: &ServerUrl,
+    other: Option<&Station>,
+    watch: &mut dyn Watch,
+) -> Result<Station, LabError> {
+    let (arm, label) = (setup.arm, setup.spec.to_string());
+    let server = |error| LabError::Server(arm, label.clone(), error);
+    let stage = format!("connecting to {}", url.transport);
+    watch.progress(Progress::Stage(arm, &stage));
+    let endpoint = Endpoint {
+        transport: url.transport.clone(),
+        user: url.user.clone(),
+        password: url.password.clone().unwrap_or_default(),
+        database: url.database.clone(),
+    };
+    let mut tell = |text: &str| watch.progress(Progress::Stage(arm, text));
+    let token = other.and_then(|other| match &other.keeper {
+        Keeper::Guest(guest) => Some(guest.token()),
+        _ => None,
+    });
+    let tables = setup.datasets.iter().flat_map(|dataset| dataset.tables(url.dialect));
+    let names = tables.map(|table| table.name).collect();
+    let found = Guest::arrive(&endpoint, url.dialect, names, token, &mut tell);
+    let keeper = match found {
+        Ok(Found::Free(guest)) => Keeper::Guest(guest),
+        Ok(Found::Shared) => Keeper::Shared,
+        Err(LoadError::Wire(error, None)) => return Err(server(error)),
+        Err(error) => {
+            return Err(LabError::Load(arm, "preparing the database".to_owned(), error));
+        }
+    };
+    let connector = connector(url.dialect, endpoint);
+    let mut environment = ask(arm, &label, &connector, url.dialect, &[])?;
+    let mut warnings = Vec::new();
+    let probe = match ServerProbe::locate(&url.transport) {
+        Ok(probe) => {
+            capture::process(&probe, &[], &mut environment);
+            Some(probe)
+        }
+        Err(reason) => {
+            let text = format!("{arm}: the server's own cost is left blank: {reason}");
+            warnings.push(Warning::new(Severity::Note, "server-not-observable", text));
+            None
+        }
+    };
+    let dialect = url.dialect;
+    let (origin, cache) = (Origin::Filling, Cache::Warm);
+    Ok(Station { connector, dialect, probe, environment, warnings, keeper, origin, cache })
+}
+
+/// Opens an arm in a directory of its own, which lives in our threads.
+pub(super) fn embed(
+    setup: &SetUp<'_>,
+    open: impl FnOnce(&Path) -> Result<Connector, WireError>,
+) -> Result<Station, LabError> {
+    let (arm, label, dialect) = (setup.arm, setup.spec.to_string(), setup.spec.dialect());
+    let directory = setup.home.scratch(arm.name()).map_err(|e| LabError::Sandbox(arm, e))?;
+    let opened = open(directory.path());
+    let connector = opened.map_err(|error| LabError::Server(arm, label.clone(), error))?;
+    let mut environment = ask(arm, &label, &connector, dialect, &[])?;
+    if dialect != Dialect::Sqlite {
+        told_to_be(&mut environment);
+    }
+    Ok(Station {
+        connector,
+        dialect,
+        probe: None,
+        environment,
+        warnings: Vec::new(),
+        keeper: Keeper::Scratch { _directory: directory },
+        origin: Origin::Filling,
+        cache: Cache::Warm,
+    })
+}
+
+pub(super) fn sqlite(
+    directory: &Path,
+    pragmas: &[(String, String)],
+) -> Result<Connector, WireError> {
+    let file = SqliteFile { path: directory.join("arm.sqlite"), pragmas: pragmas.to_vec() };
+    let connector = Connector::Sqlite(file);
+    pragma::check(&connector, pragmas)?;
+    Ok(connector)
+}
+
+pub(super) fn rocksdb(
+    directory: &Path,
+    options: &[(String, String)],
+    memory_mb: u64,
+) -> Result<Connector, WireError> {
+    let options = RocksOptions::read(options).expect("a target is read when it is parsed");
+    RocksArm::open(directory, &options, memory_mb).map(Connector::Rocks)
+}
+
+/// Starts a server that is ours, or several that belong together.
+fn launch(
+    setup: &SetUp<'_>,
+    release: &Release,
+    options: &Options,
+    origin: &Origin,
+    say: &mut dyn FnMut(&str),
+) -> Result<Keeper, SandboxError> {
+    let (home, name) = (setup.home, setup.arm.name());
+    let image = match origin {
+        Origin::Image(image) | Origin::Upgrading(image, _) => Some(image),
+        Origin::Filling | Origin::Making(_) => None,
+    };
+    if let Some(topology) = setup.spec.begin.topology {
+        let ensemble = Ensemble::start(home, release, options, topology, image, name, say)?;
+        return Ok(Keeper::Ensemble(Box::new(ensemble)));
+    }
+    let server = match image {
+        Some(image) => Server::start_from(home, release, options, name, image, say),
+        None => Server::start(home, release, options, name, say),
+    };
+    Ok(Keeper::Server(Box::new(server?)))
+}
+
+/// Words of servers that belong together which differ from instance to instance.
+fn ensemble_words(keeper: &Keeper) -> Vec<(String, String)> {
+    match keeper {
+        Keeper::Ensemble(ensemble) => ensemble.own_words(),
+        _ => Vec::new(),
+    }
+}
+
+/// How a server of this arm is set up, whatever release it is.
+pub(crate) fn options(setup: &SetUp<'_>, wanted: &ReleaseSpec) -> Options {
+    let options = Options::for_host(setup.memory_mb).for_clients(setup.clients);
+    let options = options.with(&wanted.settings);
+    let bytes: u64 = setup.datasets.iter().map(|dataset| dataset.bytes()).sum();
+    // Their rows as text, twice, for what indexes and pages take.
+    Options { tables_mb: options.tables_mb.max(2 * bytes / (1 << 20)), ..options }
+}
+
+/// Where the tables of a release come from, and what the reader must know of that.
+fn begin(
+    setup: &SetUp<'_>,
+    wanted: &ReleaseSpec,
+    release: &Release,
+    options: &Options,
+    watch: &mut dyn Watch,
+) -> Result<(Origin, Vec<Warning>), LabError> {
+    let found = |older: Option<&Older>| {
+        let found = origin(setup, release, options, older);
+        found.map_err(|error| LabError::Sandbox(setup.arm, error))
+    };
+    let Some(from) = &setup.spec.begin.upgrade_from else { return Ok((found(None)?, Vec::new())) };
+    let older = Older::find(setup, wanted, from, watch)?;
+    let warning = older.warning(setup.arm, release)?;
+    let origin = match found(Some(&older))? {
+        Origin::Making(key) => Origin::Upgrading(older.image(setup, wanted, watch)?, key),
+        other => other,
+    };
+    Ok((origin, vec![warning]))
+}
+
+fn origin(
+    setup: &SetUp<'_>,
+    release: &Release,
+    options: &Options,
+    older: Option<&Older>,
+) -> Result<Origin, SandboxError> {
+    let begin = &setup.spec.begin;
+    let policy = match (image::policy(begin.image, setup.restores, setup.datasets), begin.topology)
+    {
+        // An image is made of a server that is alone; members can start as copies of it.
+        (Policy::UseOrMake, Some(_)) => Policy::Use,
+        (Policy::Make, Some(_)) => Policy::Fill,
+        (Policy::Use, None) if older.is_some() => Policy::UseOrMake,
+        (policy, _) => policy,
+    };
+    if policy == Policy::Fill {
+        return Ok(Origin::Filling);
+    }
+    let mut content = image::content(setup.datasets, release.product.dialect());
+    content.extend(older.map(|older| format!("upgraded from {}", older.key.name())));
+    let key = ImageKey::new(release, options, &content)?;
+    let found = Image::find(setup.home, &key);
+    Ok(match (policy, found) {
+        (Policy::Make, found) => {
+            found.map(|image| image.remove(setup.home)).transpose()?;
+            Origin::Making(key)
+        }
+        (_, Some(image)) => Origin::Image(image),
+        (Policy::UseOrMake, None) => Origin::Making(key),
+        (Policy::Fill | Policy::Use, None) => Origin::Filling,
+    })
+}
+
+/// What the data directory was made with, and for each setting that is due to the user, why it is
+/// told and what it replaced.
+fn explain(translation: &Translation, environment: &mut Environment) {
+    for told in &translation.made_with {
+        environment.set(format!("setting.{}", told.name), &*told.value);
+    }
+    for told in translation.of_the_user() {
+        environment.set(format!("reason.{}", told.name), told.reason());
+    }
+}
+
+/// Notes that all that an arm says of itself is what it was told.
+fn told_to_be(environment: &mut Environment) {
+    for (name, value) in environment.facts.clone() {
+        if let Some(name) = name.strip_prefix("variable.") {
+            environment.set(format!("setting.{name}"), value);
+        }
+    }
+}
+
+fn ask(
+    arm: Arm,
+    label: &str,
+    connector: &Connector,
+    dialect: Dialect,
+    instance: &[(String, &str)],
+) -> Result<Environment, LabError> {
+    let asked = connector.connect().and_then(|mut client| {
+        let environment = capture::settings(&mut *client, dialect, instance)?;
+        client.close();
+        Ok(environment)
+    });
+    asked.map_err(|error| LabError::Server(arm, label.to_owned(), error))
+}
