@@ -31,7 +31,6 @@ use turns::{arguments, in_turn, number};
 const ROWS: u64 = 20;
 const THREADS: [usize; 4] = [1, 2, 8, 64];
 const INDEX: IndexId = IndexId(1);
-const PATIENCE: Duration = Duration::from_secs(50);
 
 /// What is locked, the design, and how many locks a turn of the crew is.
 const WAYS: [(&str, &str, Turn, u64); 7] = [
@@ -69,7 +68,7 @@ fn compare(threads: usize, window: Duration, rounds: u64) {
         let meter = Arc::new(Meter::default());
         let sink = Box::new(io::sink());
         let design = options.parse().expect("it is a design");
-        let locks = LockSys::new(&design, Arc::clone(&meter), sink, PATIENCE);
+        let locks = LockSys::new(&design, Arc::clone(&meter), sink);
         let cost = run(threads, window, || turn(&locks));
         (cost, meter.counts())
     });

@@ -14,7 +14,6 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use dbdyno_model::Design;
 
@@ -25,7 +24,7 @@ use crate::error::Result;
 use crate::gate::Gate;
 use crate::ids::TrxId;
 use crate::keeper::Keeper;
-use crate::lock::LockSys;
+use crate::lock::{Interruption, LockSys};
 use crate::log::{SEGMENT_BYTES, recover};
 use crate::meter::{Counts, Meter};
 use crate::purge::Purge;
@@ -38,8 +37,6 @@ use crate::table::{IndexSpec, Table, TableSpec};
 
 /// What an engine is opened with, beside its design.
 pub struct Options {
-    /// How long a lock is waited for. MySQL waits 50 s.
-    pub lock_wait: Duration,
     /// Where deadlocks are written, if the design wants that.
     pub witness: Box<dyn io::Write + Send>,
     /// Who purges and takes checkpoints.
@@ -62,7 +59,6 @@ pub enum Upkeep {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            lock_wait: Duration::from_secs(50),
             witness: Box::new(io::sink()),
             upkeep: Upkeep::Background,
             checkpoint_bytes: 256 << 20,
@@ -108,7 +104,7 @@ impl Engine {
         let tail = recovery.finish()?;
         let pipeline =
             Pipeline::open_with(design, disk.clone(), tail, options.segment_bytes, meter.clone())?;
-        let locks = LockSys::new(design, meter.clone(), options.witness, options.lock_wait);
+        let locks = LockSys::new(design, meter.clone(), options.witness);
         let shared = Arc::new(Shared {
             design: *design,
             trx: TrxSys::new(design, meter.clone()),
@@ -135,6 +131,12 @@ impl Engine {
     /// Its design.
     pub fn design(&self) -> &Design {
         &self.shared.design
+    }
+
+    /// Ends all waits for locks, and lets nobody wait for one as long as this is held: their
+    /// statements give up with `Interrupted`.
+    pub fn interrupt_waits(&self) -> Interruption<'_> {
+        self.shared.locks.interrupt()
     }
 
     /// What its mechanisms did since it was opened.

@@ -9,6 +9,9 @@ pub enum EngineError {
     Deadlock,
     /// A lock was not to be had in time. The statement was rolled back, the transaction was not.
     LockWaitTimeout,
+    /// The wait for a lock was ended from outside. The statement was rolled back, the transaction
+    /// was not.
+    Interrupted,
     /// A key that may be there once is there: table, index.
     Duplicate(String, String),
     /// There is no such table.
@@ -36,6 +39,7 @@ impl EngineError {
         match self {
             EngineError::Deadlock => 1213,
             EngineError::LockWaitTimeout => 1205,
+            EngineError::Interrupted => 1317,
             EngineError::Duplicate(..) => 1062,
             EngineError::NoTable(_) => 1146,
             EngineError::Exists(_) => 1050,
@@ -55,6 +59,7 @@ impl EngineError {
             EngineError::NoTable(_) => "42S02",
             EngineError::Exists(_) => "42S01",
             EngineError::NoSavepoint(_) => "42000",
+            EngineError::Interrupted => "70100",
             EngineError::LockWaitTimeout
             | EngineError::BadValue(..)
             | EngineError::Disk(..)
@@ -72,6 +77,7 @@ impl fmt::Display for EngineError {
             EngineError::LockWaitTimeout => {
                 f.write_str("a lock was not to be had in time; try the statement again")
             }
+            EngineError::Interrupted => f.write_str("the wait for a lock was ended on request"),
             EngineError::Duplicate(table, index) => {
                 write!(f, "there is a row with this key in {index} of {table} already")
             }

@@ -45,6 +45,7 @@ pub use engine::{Engine, Options, Upkeep};
 pub use error::{EngineError, Result};
 pub use ids::{Csn, IndexId, Lsn, TableId, TrxId};
 pub use key::Key;
+pub use lock::Interruption;
 pub use meter::{Counter, Counts, Meter};
 pub use row::{Column, Row};
 pub use session::{

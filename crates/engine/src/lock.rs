@@ -18,6 +18,10 @@
 //!
 //! Who holds a latch of an index never waits for a lock: it tries, and on a conflict gives the
 //! latch back, waits, and looks again, since the rows may be others by then.
+//!
+//! Whoever has to end soon does not wait for those who wait: an [`Interruption`] ends all waits and
+//! allows no new ones. Its mark is set before the latches are taken one by one, and who is about to
+//! wait looks at it under a latch: it sees the mark, or it is found in the queue.
 
 mod claim;
 mod deadlock;
@@ -115,6 +119,8 @@ pub struct LockSys {
     board: cats::Board,
     print: DeadlockPrint,
     patience: Duration,
+    /// How many want nobody to wait.
+    interruptions: AtomicU64,
     next: AtomicU64,
     /// The number of the next wait.
     waits: AtomicU64,
@@ -131,20 +137,19 @@ const HELD_KEPT: usize = 1_024;
 struct Latched(Mutex<Shard>);
 
 impl LockSys {
-    /// A lock table of that design. Deadlocks are written to `witness`, if at all; whoever waits
-    /// longer than `patience` gives up.
+    /// A lock table of that design. Deadlocks are written to `witness`, if at all.
     pub fn new(
         design: &Design,
         meter: Arc<Meter>,
         witness: Box<dyn io::Write + Send>,
-        patience: Duration,
     ) -> LockSys {
         LockSys {
             shards: (0..design.lock_shards).map(|_| Latched::default()).collect(),
             policy: Policy::new(design.schedule),
             board: cats::Board::default(),
             print: design.deadlock_print,
-            patience,
+            patience: design.lock_wait,
+            interruptions: AtomicU64::new(0),
             next: AtomicU64::new(1),
             waits: AtomicU64::new(1),
             witness: Mutex::new(Witness::new(witness)),
@@ -173,7 +178,7 @@ impl LockSys {
     /// Locks a table, and waits for it.
     ///
     /// # Errors
-    /// [`EngineError::Deadlock`] and [`EngineError::LockWaitTimeout`], as [`LockSys::lock`].
+    /// Those of [`LockSys::lock`].
     pub fn lock_table(&self, trx: &Arc<LockTrx>, table: TableId, mode: TableMode) -> Result<()> {
         self.acquire(trx, Spot::table(table), Claim::of_table(mode)).map(|_| ())
     }
@@ -201,7 +206,8 @@ impl LockSys {
     ///
     /// # Errors
     /// [`EngineError::Deadlock`] when this transaction was chosen to be rolled back; it still holds
-    /// its locks, and others wait for them. [`EngineError::LockWaitTimeout`] when it took too long.
+    /// its locks, and others wait for them. [`EngineError::LockWaitTimeout`] when it took longer
+    /// than the design says. [`EngineError::Interrupted`] during an [`Interruption`].
     ///
     /// # Panics
     /// When [`Kind::Record`] is asked for at the supremum.
@@ -323,6 +329,18 @@ impl LockSys {
         held(met)
     }
 
+    /// Ends all waits, and allows no new ones as long as this is held.
+    pub fn interrupt(&self) -> Interruption<'_> {
+        self.interruptions.fetch_add(1, Ordering::SeqCst);
+        let mut ended = Vec::new();
+        for shard in 0..self.shards.len() as u32 {
+            self.latch(shard).interrupt(&mut ended);
+            self.wake(&ended);
+            ended.clear();
+        }
+        Interruption { locks: self }
+    }
+
     fn acquire(&self, trx: &Arc<LockTrx>, spot: Spot<'_>, claim: Claim) -> Result<Held> {
         let (hash, number) = self.part(spot);
         let mut shard = self.latch(number);
@@ -332,6 +350,9 @@ impl LockSys {
         }
         if let Ok(held) = held(met) {
             return Ok(held);
+        }
+        if self.interruptions.load(Ordering::SeqCst) > 0 {
+            return Err(EngineError::Interrupted);
         }
         let queue = shard.queue(at.slot);
         let round = self.waits.fetch_add(1, Ordering::Relaxed);
@@ -362,6 +383,7 @@ impl LockSys {
         match trx.resume() {
             State::Granted => Ok(Held::Fresh),
             State::Victim => Err(EngineError::Deadlock),
+            State::Interrupted => Err(EngineError::Interrupted),
             State::Running => {
                 self.meter.count(Counter::LockTimeouts);
                 Err(EngineError::LockWaitTimeout)
@@ -416,6 +438,19 @@ impl LockSys {
 
     fn latch_all(&self) -> Vec<MutexGuard<'_, Shard>> {
         (0..self.shards.len() as u32).map(|shard| self.latch(shard)).collect()
+    }
+}
+
+/// As long as it is held, nobody waits for a lock.
+#[derive(Debug)]
+#[must_use = "when it is dropped, locks are waited for again"]
+pub struct Interruption<'a> {
+    locks: &'a LockSys,
+}
+
+impl Drop for Interruption<'_> {
+    fn drop(&mut self) {
+        self.locks.interruptions.fetch_sub(1, Ordering::SeqCst);
     }
 }
 

@@ -39,13 +39,10 @@ fn spec(name: &str) -> TableSpec {
 }
 
 fn open(disk: &SimDisk, design: &Design) -> Result<Engine> {
-    let options = Options {
-        lock_wait: Duration::from_millis(1),
-        upkeep: Upkeep::OnDemand,
-        segment_bytes: 4 << 10,
-        ..Options::default()
-    };
-    Engine::open(Arc::new(disk.clone()), design, options)
+    let options =
+        Options { upkeep: Upkeep::OnDemand, segment_bytes: 4 << 10, ..Options::default() };
+    let design = Design { lock_wait: Duration::from_millis(1), ..*design };
+    Engine::open(Arc::new(disk.clone()), &design, options)
 }
 
 /// What happened before the disk failed.

@@ -12,7 +12,6 @@
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use dbdyno_engine::gate::{Gate, Owner};
 use dbdyno_engine::lock::{Held, Kind, LockSys, LockTrx, Mode, Place};
@@ -42,7 +41,7 @@ impl World {
         let sink = Box::new(io::sink());
         Arc::new(World {
             gate: Gate::new(design.gate, Arc::clone(&meter)),
-            locks: LockSys::new(design, Arc::clone(&meter), sink, Duration::MAX),
+            locks: LockSys::new(design, Arc::clone(&meter), sink),
             meter,
             writers: Default::default(),
             readers: Default::default(),
@@ -147,6 +146,32 @@ fn nobody_gives_way_where_all_lock_in_one_order() {
         for thread in threads {
             thread.join().unwrap();
         }
+    });
+}
+
+/// Who holds the row gives it back when both others have ended, and these end only if they are
+/// told to: one who is about to wait, too.
+#[test]
+fn whoever_waits_is_interrupted_and_whoever_comes() {
+    in_many_orders(|| {
+        let world = World::new(&design("lock_shards=2"));
+        let owner = world.locks.begin();
+        world.lock(&owner, 0, Mode::Exclusive).unwrap();
+        let waiters = [(); 2].map(|()| {
+            let world = Arc::clone(&world);
+            thread::spawn(move || {
+                let trx = world.locks.begin();
+                let told = world.lock(&trx, 0, Mode::Shared);
+                assert!(matches!(told, Err(EngineError::Interrupted)), "{told:?}");
+                world.locks.release_all(&trx);
+            })
+        });
+        let interruption = world.locks.interrupt();
+        for waiter in waiters {
+            waiter.join().unwrap();
+        }
+        drop(interruption);
+        world.locks.release_all(&owner);
     });
 }
 

@@ -141,12 +141,9 @@ fn small(random: &mut Stream) -> Option<i64> {
 
 impl World {
     fn new(design: &Design, clients: usize) -> World {
-        let options = Options {
-            lock_wait: Duration::from_millis(1),
-            upkeep: Upkeep::OnDemand,
-            ..Options::default()
-        };
-        let engine = Engine::open(Arc::new(SimDisk::default()), design, options).unwrap();
+        let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+        let design = Design { lock_wait: Duration::from_millis(1), ..*design };
+        let engine = Engine::open(Arc::new(SimDisk::default()), &design, options).unwrap();
         let table = engine.create_table(spec()).unwrap();
         let client = |_| Client {
             session: engine.session(),

@@ -102,12 +102,9 @@ struct Actor {
 
 impl Stage {
     fn new(design: &str, level: &str) -> Stage {
-        let design = format!("isolation={level}&device=none&{design}").parse().unwrap();
-        let options = Options {
-            lock_wait: Duration::from_secs(600),
-            upkeep: Upkeep::OnDemand,
-            ..Options::default()
-        };
+        let design = format!("isolation={level}&device=none&lock_wait=600s&{design}");
+        let design = design.parse().unwrap();
+        let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
         let engine = Engine::open(Arc::new(SimDisk::default()), &design, options).unwrap();
         let table = engine.create_table(spec()).unwrap();
         let mut session = engine.session();

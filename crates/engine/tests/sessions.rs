@@ -26,12 +26,9 @@ fn spec() -> TableSpec {
 }
 
 fn open(disk: &Arc<dyn Disk>) -> Engine {
-    let options = Options {
-        lock_wait: Duration::from_millis(50),
-        upkeep: Upkeep::OnDemand,
-        ..Options::default()
-    };
-    Engine::open(disk.clone(), &Design::default(), options).unwrap()
+    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    let design = Design { lock_wait: Duration::from_millis(50), ..Design::default() };
+    Engine::open(disk.clone(), &design, options).unwrap()
 }
 
 fn put(session: &mut Session, table: &Arc<Table>, id: i64, k: i64, u: Datum<'_>) -> Result<()> {

@@ -30,7 +30,6 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::sync::{Arc, thread};
@@ -129,12 +128,7 @@ fn spec() -> TableSpec {
 }
 
 fn open(disk: &SimDisk, design: &Design) -> Engine {
-    let options = Options {
-        lock_wait: Duration::MAX,
-        upkeep: Upkeep::OnDemand,
-        segment_bytes: 512,
-        ..Options::default()
-    };
+    let options = Options { upkeep: Upkeep::OnDemand, segment_bytes: 512, ..Options::default() };
     Engine::open(Arc::new(disk.clone()), design, options).unwrap()
 }
 

@@ -12,7 +12,6 @@
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{
@@ -145,10 +144,9 @@ fn transfer(session: &mut Session, table: &Arc<Table>, seed: [u64; 2]) -> Result
 
 /// An engine with accounts of [`EACH`].
 fn bank(text: &str) -> (Engine, Arc<Table>) {
-    let options = Options { lock_wait: Duration::from_millis(300), ..Options::default() };
     let disk = Arc::new(SimDisk::default());
-    let design = format!("device=none&{text}").parse().unwrap();
-    let engine = Engine::open(disk, &design, options).unwrap();
+    let design = format!("device=none&lock_wait=300ms&{text}").parse().unwrap();
+    let engine = Engine::open(disk, &design, Options::default()).unwrap();
     let table = engine.create_table(spec()).unwrap();
     let mut session = engine.session();
     for id in 0..ACCOUNTS {

@@ -102,7 +102,10 @@ fn hint(error: &WireError) -> &'static str {
             "\n  give user, password and database as mysql://USER:PASSWORD@HOST/DATABASE, or the \
              password in MYSQL_PWD or PGPASSWORD"
         }
-        WireError::Server(_) | WireError::Broken(_) | WireError::Protocol(_) => "",
+        WireError::Server(_)
+        | WireError::Broken(_)
+        | WireError::Protocol(_)
+        | WireError::Interrupted => "",
     }
 }
 

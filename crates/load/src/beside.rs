@@ -23,6 +23,7 @@ use nix::sys::prctl;
 
 use crate::closed::{Measured, Moment, RoundSpec, SLOT, nanos, now, pin_to, wait_until};
 use crate::error::LoadError;
+use crate::patience;
 use crate::session::Session;
 use crate::usage::ThreadUsage;
 
@@ -60,6 +61,7 @@ pub(crate) fn with_background<T>(
     let (window, stop, done) = (Window::default(), AtomicBool::new(false), AtomicBool::new(false));
     let within = RoundSpec { stop: &stop, ..*spec };
     let (ran, beside) = thread::scope(|scope| {
+        let _watch = patience::watch(scope, spec.connector, || spec.stop.load(Ordering::Relaxed));
         let background = scope.spawn(|| {
             let done = drive(&mut session, spec, beside, &window, &done);
             done.inspect_err(|_| stop.store(true, Ordering::Relaxed))
@@ -115,7 +117,11 @@ fn drive(
         }
         session.make(operation);
         let begin = now();
-        session.ask(operation)?;
+        match session.ask(operation) {
+            // The window has closed, and what it waited for does not come.
+            Err(LoadError::Interrupted) if !spec.stop.load(Ordering::Relaxed) => break,
+            answer => answer?,
+        };
         operation += 1;
         let end = now();
         if window.closed.get().is_some() {

@@ -26,6 +26,7 @@ use crate::connector::Connector;
 use crate::crowd;
 use crate::error::LoadError;
 use crate::files;
+use crate::patience;
 use crate::session::{Answer, Session};
 use crate::shards;
 use crate::tally::{Tally, add_up};
@@ -187,7 +188,9 @@ pub(crate) fn conduct<P: Send>(
     let open = now() + spec.lead_in;
     let window = Window { open, close: open + spec.window };
     let failed = AtomicBool::new(false);
+    let (stops, late) = (|| is_to_stop(spec, &failed), window.close + patience::AFTER_CLOSE);
     thread::scope(|scope| {
+        let _watch = patience::watch(scope, spec.connector, || stops() || now() >= late);
         let mut handles = Vec::with_capacity(parts.len());
         for part in parts {
             let (drive, window, failed) = (&drive, &window, &failed);
@@ -210,6 +213,10 @@ pub(crate) fn conduct<P: Send>(
         }
         add_up(tallies, (spec.load.filing(), books), started_unix_ms, observed_ns, spec.window)
     })
+}
+
+fn is_to_stop(spec: &RoundSpec<'_>, failed: &AtomicBool) -> bool {
+    spec.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed)
 }
 
 /// When events count.
@@ -246,14 +253,18 @@ fn drive(
     let mut start_ns = nanos(rest.unwrap_or_else(|| first_rest(spec, session.number())));
     clock.wait_until(start_ns.min(close_ns), spec.stop, failed);
     loop {
-        if spec.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
+        if is_to_stop(spec, failed) {
             return Err(LoadError::Interrupted);
         }
         if start_ns >= close_ns {
             break;
         }
         session.make(operation);
-        let answer = session.ask(operation)?;
+        let answer = match session.ask(operation) {
+            // The window has closed, and what it waited for does not come.
+            Err(LoadError::Interrupted) if !is_to_stop(spec, failed) => break,
+            answer => answer?,
+        };
         let answered_ns = clock.ns();
         let end_ns = answered_ns + brake.spin(answered_ns - start_ns, || clock.ns() - answered_ns);
         if end_ns >= close_ns {

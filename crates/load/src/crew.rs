@@ -18,7 +18,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::thread;
+use std::thread::{self, Scope};
 use std::time::{Duration, Instant};
 
 use dbdyno_model::{ClassTally, ClassTimes, LatencyHistogram, Processors, Series};
@@ -30,6 +30,7 @@ use crate::brake::Brake;
 use crate::closed::{Moment, SLOT, nanos, now, pin_to, unix_ms, wait_until};
 use crate::connector::Connector;
 use crate::error::LoadError;
+use crate::patience::{self, Watch};
 use crate::schedule::Schedule;
 use crate::session::{Answer, Session};
 use crate::tally::first_cause_first;
@@ -191,7 +192,9 @@ impl<'a> Crew<'a> {
         let opened = now();
         let window = Window { begin: opened, open: opened, close: None };
         let shift = Shift { conditions, window: &window, failed: &failed };
+        let connector = self.connector;
         let tallies = thread::scope(|scope| {
+            let _watch = shift.watch(scope, connector);
             let mut handles = Vec::new();
             for lanes in &mut self.lanes {
                 let first = lanes.next_commit;
@@ -234,8 +237,10 @@ impl<'a> Crew<'a> {
         let close = open + timed.window;
         let window = Window { begin, open, close: Some(close) };
         let shift = Shift { conditions, window: &window, failed: &failed };
+        let connector = self.connector;
         let mut rows_due = 0;
         let (tallies, started_unix_ms, observed_ns) = thread::scope(|scope| {
+            let _watch = shift.watch(scope, connector);
             let mut handles = Vec::new();
             for (client, lanes) in self.lanes.iter_mut().enumerate() {
                 let Timed { rate, rows_per_commit, .. } = *timed;
@@ -295,7 +300,9 @@ impl<'a> Crew<'a> {
         let opened = now();
         let window = Window { begin: opened, open: opened, close: None };
         let shift = Shift { conditions, window: &window, failed: &failed };
+        let connector = self.connector;
         let tallies = thread::scope(|scope| {
+            let _watch = shift.watch(scope, connector);
             let mut handles = Vec::new();
             for ((lanes, script), client) in self.lanes.iter_mut().zip(scripts).zip(clients) {
                 let commit = lanes.next_commit;
@@ -339,6 +346,19 @@ struct Shift<'a> {
 impl Shift<'_> {
     fn stops(&self) -> bool {
         self.conditions.stop.load(Ordering::Relaxed) || self.failed.load(Ordering::Relaxed)
+    }
+
+    /// Sees to it that nobody waits for locks when all are to stop. A round that ends as it should
+    /// leaves its clients the time for it: their connections stay, and their tables.
+    fn watch<'scope>(
+        self,
+        scope: &'scope Scope<'scope, '_>,
+        connector: &'scope Connector,
+    ) -> Option<Watch>
+    where
+        Self: 'scope,
+    {
+        patience::watch(scope, connector, move || self.stops())
     }
 
     /// Does a thread's part; where it fails, all others end, too.
@@ -578,7 +598,7 @@ fn execute(
         if shift.stops() {
             return Err(LoadError::Interrupted);
         }
-        client.query(sql).map_err(|error| LoadError::Wire(error, Some(sql.clone())))?;
+        client.query(sql).map_err(|error| LoadError::of_statement(error, || sql.clone()))?;
     }
     client.close();
     let slow = shift.conditions.slow;

@@ -17,6 +17,7 @@ use std::time::SystemTime;
 
 use dbdyno_engine::disk::RealDisk;
 use dbdyno_engine::engine::{Engine, Options};
+use dbdyno_engine::{EngineError, Interruption};
 use dbdyno_model::Design;
 use dbdyno_model::design::DeadlockPrint;
 use dbdyno_sql::{Connection, Done, Operand, Params, Sink, SqlError};
@@ -69,6 +70,11 @@ impl EngineArm {
     /// What its mechanisms did since it was opened.
     pub fn counts(&self) -> EngineCounts {
         self.engine.counts()
+    }
+
+    /// Ends all waits of clients for locks, and lets nobody wait for one as long as this is held.
+    pub(crate) fn interrupt_waits(&self) -> Interruption<'_> {
+        self.engine.interrupt_waits()
     }
 
     /// Bytes that rows, versions and indexes take in memory; all of them are looked at.
@@ -244,6 +250,9 @@ fn outcome(done: Done) -> Outcome {
 
 /// The engine's errors in the terms of a server: MySQL's.
 fn refused(error: SqlError) -> WireError {
+    if matches!(error, SqlError::Engine(EngineError::Interrupted)) {
+        return WireError::Interrupted;
+    }
     WireError::Server(ServerError {
         code: error.code(),
         sqlstate: error.sqlstate().to_owned(),

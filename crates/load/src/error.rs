@@ -63,6 +63,14 @@ pub enum LoadError {
 }
 
 impl LoadError {
+    /// What an error of a statement means.
+    pub(crate) fn of_statement(error: WireError, sql: impl FnOnce() -> String) -> LoadError {
+        match error {
+            WireError::Interrupted => LoadError::Interrupted,
+            error => LoadError::Wire(error, Some(sql())),
+        }
+    }
+
     pub(crate) fn polling(error: Errno) -> LoadError {
         LoadError::Polling(error.into())
     }

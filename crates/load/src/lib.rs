@@ -36,6 +36,7 @@ mod fixed;
 pub mod interleave;
 pub mod null;
 pub mod open;
+mod patience;
 pub mod rocks;
 pub mod schedule;
 pub mod session;

@@ -42,6 +42,7 @@ use crate::closed::{
 };
 use crate::error::LoadError;
 use crate::files;
+use crate::patience;
 use crate::session::{Answer, Session};
 use crate::tally::first_cause_first;
 
@@ -111,7 +112,10 @@ fn run_alone(
     let open = now() + before;
     let open_ns = pace::monotonic_ns() + nanos(before) as i64;
     let failed = AtomicBool::new(false);
+    let stops = || round.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
+    let give_up = open + round.window + spec.drain;
     thread::scope(|scope| {
+        let _watch = patience::watch(scope, round.connector, || stops() || now() >= give_up);
         let mut handles = Vec::with_capacity(sessions.len());
         for (session, account) in &mut sessions {
             let (feed, failed) = (&feed, &failed);
@@ -226,7 +230,15 @@ fn serve(
         if stopped() {
             return Err(LoadError::Interrupted);
         }
-        let answer = asks.ask(number)?;
+        let answer = match asks.ask(number) {
+            // Draining has ended, and what it waited for does not come.
+            Err(LoadError::Interrupted) if !stopped() => {
+                account.unanswered(asks.kind(number), intended_ns, limits.give_up_ns);
+                free_ns = limits.give_up_ns;
+                continue;
+            }
+            answer => answer?,
+        };
         let answered_ns = clock.now_ns();
         let took_ns = (answered_ns - sent_ns) as u64;
         let spun_ns = brake.spin(took_ns, || (clock.now_ns() - answered_ns) as u64);

@@ -197,7 +197,8 @@ impl<'a> Session<'a> {
     /// it back for the sake of others it is asked again, as sysbench does.
     ///
     /// # Errors
-    /// A broken connection, a refusal that is not for the sake of others, or a wrong result.
+    /// A broken connection, a refusal that is not for the sake of others, or a wrong result;
+    /// [`LoadError::Interrupted`] where the round is over and it still waited for others.
     pub fn ask(&mut self, operation: u64) -> Result<Answer, LoadError> {
         let mut retries = 0;
         loop {
@@ -309,7 +310,7 @@ pub(crate) fn setback(
     if error.is_retryable() || (statements > 1 && is_duplicate(&error) && deletes(load)) {
         return Setback::AskAgain;
     }
-    Setback::Failed(LoadError::Wire(error, Some(sql_of(load, statement))))
+    Setback::Failed(LoadError::of_statement(error, || sql_of(load, statement)))
 }
 
 fn deletes(load: &ReadyLoad) -> bool {

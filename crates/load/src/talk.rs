@@ -125,7 +125,7 @@ impl Link for Talk<'_, '_> {
             }
             Err(error) if error.is_retryable() => Err(self.keep(Setback::AskAgain)),
             Err(error) => {
-                let error = LoadError::Wire(error, Some(sql.to_owned()));
+                let error = LoadError::of_statement(error, || sql.to_owned());
                 Err(self.keep(Setback::Failed(error)))
             }
         }

@@ -13,6 +13,7 @@
 //!   gate             who may work at the same time               open tickets:M blind:M pool:M
 //!   isolation        the level of transactions that name none         read-committed …
 //!   device           what a commit waits for                          disk none 8ms
+//!   lock_wait        how long a lock is waited for                    50s 200ms
 //! ```
 //!
 //! A hypothesis is two designs that differ in one field: [`Design::differences`] says in which they
@@ -20,6 +21,9 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
+
+use crate::arrivals::{Time, time_ns};
 
 /// What the engine's mechanisms are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -46,6 +50,9 @@ pub struct Design {
     pub isolation: Isolation,
     /// What a commit waits for.
     pub device: Device,
+    /// How long a lock is waited for before the statement gives up: MySQL's
+    /// `innodb_lock_wait_timeout`. As text from 1 ms to a day.
+    pub lock_wait: Duration,
 }
 
 /// A field whose values are words.
@@ -253,6 +260,15 @@ fn shards(text: &str) -> Result<u32, String> {
     number.ok_or_else(|| format!("a number from 1 to {SHARDS_MOST}"))
 }
 
+fn wait(text: &str) -> Result<Duration, String> {
+    let takes = |_| "a time from 1ms to a day, such as 50s or 200ms".to_owned();
+    time_ns(text).map(Duration::from_nanos).map_err(takes)
+}
+
+fn wait_text(wait: Duration) -> String {
+    Time(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX)).to_string()
+}
+
 impl Default for Design {
     fn default() -> Design {
         Design {
@@ -267,12 +283,16 @@ impl Default for Design {
             gate: Gate::Open,
             isolation: Isolation::RepeatableRead,
             device: Device::Disk,
+            lock_wait: LOCK_WAIT,
         }
     }
 }
 
+/// How long InnoDB waits for a lock (`innodb_lock_wait_timeout`).
+const LOCK_WAIT: Duration = Duration::from_secs(50);
+
 /// How many fields a design has.
-const FIELDS: usize = 11;
+const FIELDS: usize = 12;
 
 impl Design {
     /// Reads a design from fields and their values; what is not named is as in the default.
@@ -305,6 +325,7 @@ impl Design {
             "gate" => self.gate = Gate::read(value).map_err(takes)?,
             "isolation" => self.isolation = Isolation::read(value).map_err(takes)?,
             "device" => self.device = Device::read(value).map_err(takes)?,
+            "lock_wait" => self.lock_wait = wait(value).map_err(takes)?,
             _ => {
                 let known = self.fields().map(|(name, _)| name).join(", ");
                 return Err(format!("there is no field {name:?}; a design has {known}"));
@@ -327,6 +348,7 @@ impl Design {
             ("gate", self.gate.to_string()),
             ("isolation", self.isolation.to_string()),
             ("device", self.device.to_string()),
+            ("lock_wait", wait_text(self.lock_wait)),
         ]
     }
 
@@ -367,7 +389,7 @@ mod tests {
     fn a_design_is_its_text() {
         let all = "view=csn&view_close=latched&wake=futex&log=linked&lock_shards=1&trx_shards=2&\
                    schedule=cats&deadlock_print=noisy&gate=pool:4&isolation=serializable&\
-                   device=8ms";
+                   device=8ms&lock_wait=200ms";
         let design: Design = all.parse().unwrap();
         assert_eq!(Design::read(&design.options()), Ok(design));
         assert_eq!(design.options().len(), FIELDS, "none of them is the default");
@@ -375,6 +397,9 @@ mod tests {
         assert_eq!(read(""), Design::default());
         assert_eq!(read("device=250us").device, Device::Simulated(250));
         assert_eq!(read("gate=blind:64").gate, Gate::Blind(64));
+        let patient = read("lock_wait=2m");
+        assert_eq!(patient.lock_wait, Duration::from_secs(120));
+        assert_eq!(patient.options(), [("lock_wait".to_owned(), "120s".to_owned())]);
     }
 
     #[test]
@@ -395,6 +420,8 @@ mod tests {
             ("gate=tickets:0", "1 to 65536"),
             ("device=0ms", "1us to 10000ms"),
             ("device=ms", "1us"),
+            ("lock_wait=50", "from 1ms to a day"),
+            ("lock_wait=0s", "from 1ms to a day"),
             ("wake=group&wake=group", "twice"),
             ("wakes=group", "a design has view, view_close, wake"),
             ("wake", "FIELD=VALUE"),

@@ -37,12 +37,15 @@ pub enum WireError {
     Server(ServerError),
     /// The other side sent what the protocol does not allow, or what we do not support.
     Protocol(String),
+    /// What was asked waited for others, and this process ended the wait; the connection is usable.
+    /// Arms that live in our own threads have it.
+    Interrupted,
 }
 
 impl WireError {
     /// Whether the connection is of no further use.
     pub fn is_fatal(&self) -> bool {
-        !matches!(self, WireError::Server(_))
+        !matches!(self, WireError::Server(_) | WireError::Interrupted)
     }
 
     /// Whether a reader that does not wait found nothing more, and may look again later.
@@ -72,6 +75,7 @@ impl fmt::Display for WireError {
             WireError::Broken(error) => write!(f, "the connection broke: {error}"),
             WireError::Server(error) => write!(f, "the server refused: {error}"),
             WireError::Protocol(text) => write!(f, "protocol violated: {text}"),
+            WireError::Interrupted => f.write_str("the wait for others was ended on request"),
         }
     }
 }

@@ -86,10 +86,11 @@ struct Hotel {
     meter: Arc<Meter>,
 }
 
-fn behind(rule: Rule, patience: Duration) -> Hotel {
+fn behind(rule: Rule, lock_wait: Duration) -> Hotel {
     let meter = Arc::new(Meter::default());
     let sink = Box::new(std::io::sink());
-    let locks = LockSys::new(&Design::default(), Arc::clone(&meter), sink, patience);
+    let design = Design { lock_wait, ..Design::default() };
+    let locks = LockSys::new(&design, Arc::clone(&meter), sink);
     Hotel { gate: Gate::new(rule, Arc::clone(&meter)), locks, meter }
 }
 

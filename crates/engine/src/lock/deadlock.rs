@@ -178,9 +178,9 @@ mod tests {
     /// behind A for what it had: A waits for it no more.
     #[test]
     fn who_waits_anew_is_not_who_waited_before() {
+        let design = Design { lock_wait: Duration::MAX, ..Design::default() };
         let sink = Box::new(std::io::sink());
-        let locks =
-            LockSys::new(&Design::default(), Arc::new(Meter::default()), sink, Duration::MAX);
+        let locks = LockSys::new(&design, Arc::new(Meter::default()), sink);
         let lock = |trx: &Arc<LockTrx>, key: &'static [u8]| {
             locks.lock(trx, IndexId(1), Place::Key(key), Kind::Record, Mode::Exclusive).unwrap()
         };

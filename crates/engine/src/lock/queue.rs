@@ -121,6 +121,15 @@ impl Queue {
         true
     }
 
+    /// Ends the waits of all; adds whom to wake. Somebody holds what they waited for, so that the
+    /// place stays in use.
+    pub(super) fn interrupt(&mut self, wake: &mut Vec<Arc<LockTrx>>) {
+        for waiter in self.waiting.drain(..) {
+            waiter.trx.end_wait(State::Interrupted);
+            wake.push(waiter.trx);
+        }
+    }
+
     /// Takes away what a transaction holds of that; whether it holds nothing here any more.
     pub(super) fn give_back(&mut self, trx: &Arc<LockTrx>, claim: Claim) -> bool {
         let Some(own) = self.granted.iter().position(|grant| grant.trx.is(trx)) else {

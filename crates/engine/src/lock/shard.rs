@@ -185,6 +185,11 @@ impl Shard {
         self.free.push(slot);
     }
 
+    /// Ends all waits here; adds whom to wake.
+    pub(super) fn interrupt(&mut self, wake: &mut Vec<Arc<LockTrx>>) {
+        self.slots.iter_mut().for_each(|slot| slot.queue.interrupt(wake));
+    }
+
     #[cfg(test)]
     pub(super) fn places(&self) -> usize {
         self.slots.len() - self.free.len()

@@ -29,11 +29,11 @@ impl io::Write for Paper {
     }
 }
 
-fn table(options: &str, patience: Duration) -> (Arc<LockSys>, Paper) {
-    let design: Design = options.parse().unwrap();
+fn table(options: &str, lock_wait: Duration) -> (Arc<LockSys>, Paper) {
+    let design = Design { lock_wait, ..options.parse().unwrap() };
     let paper = Paper::default();
     let meter = Arc::new(Meter::default());
-    (Arc::new(LockSys::new(&design, meter, Box::new(paper.clone()), patience)), paper)
+    (Arc::new(LockSys::new(&design, meter, Box::new(paper.clone()))), paper)
 }
 
 fn key(name: &str) -> Place<'_> {
@@ -183,6 +183,59 @@ fn time_runs_out_and_those_behind_go_on() {
     assert!(!writer.holds_locks());
     assert_eq!(record(&locks, &late, "a", Mode::Shared).unwrap(), Held::Fresh);
     assert_eq!(locks.meter.counts().of(Counter::LockTimeouts), 1);
+}
+
+/// Something for which a transaction waits.
+type Waits = fn(&LockSys, &Arc<LockTrx>) -> Result<()>;
+
+/// Its owner gives nothing back before all have given up: whoever is forgotten waits for a minute
+/// and is told something else.
+#[test]
+fn an_interruption_ends_all_waits_and_allows_no_new_ones() {
+    for options in ["lock_shards=8", "schedule=cats"] {
+        let (locks, _) = table(options, LONG);
+        let owner = locks.begin();
+        record(&locks, &owner, "a", Mode::Exclusive).unwrap();
+        locks.lock(&owner, INDEX, key("b"), Kind::Gap, Mode::Shared).unwrap();
+        locks.lock_table(&owner, TableId(1), TableMode::Exclusive).unwrap();
+        let waits: [Waits; 4] = [
+            |locks, trx| record(locks, trx, "a", Mode::Exclusive).map(|_| ()),
+            |locks, trx| record(locks, trx, "a", Mode::Shared).map(|_| ()),
+            |locks, trx| {
+                let kind = Kind::InsertIntention;
+                locks.lock(trx, INDEX, key("b"), kind, Mode::Exclusive).map(|_| ())
+            },
+            |locks, trx| locks.lock_table(trx, TableId(1), TableMode::IntentShared),
+        ];
+        let waiters = waits.map(|wait| {
+            let (locks, trx) = (Arc::clone(&locks), locks.begin());
+            let waiter = Arc::clone(&trx);
+            let thread = thread::spawn(move || wait(&locks, &waiter));
+            until_it_waits(&trx);
+            thread
+        });
+        let late = locks.begin();
+        {
+            let (_one, _other) = (locks.interrupt(), locks.interrupt());
+            for waiter in waiters {
+                let told = waiter.join().unwrap();
+                assert!(matches!(told, Err(EngineError::Interrupted)), "{told:?}");
+            }
+            let told = record(&locks, &late, "a", Mode::Shared);
+            assert!(matches!(told, Err(EngineError::Interrupted)), "{told:?}");
+            assert!(record(&locks, &late, "c", Mode::Shared).is_ok(), "it is free");
+        }
+        assert_eq!(locks.meter.counts().of(Counter::LockTimeouts), 0);
+        thread::scope(|scope| {
+            let again = scope.spawn(|| record(&locks, &late, "a", Mode::Shared));
+            until_it_waits(&late);
+            locks.release_all(&owner);
+            assert_eq!(again.join().unwrap().unwrap(), Held::Fresh);
+        });
+        locks.release_all(&late);
+        let left: usize = locks.latch_all().iter().map(|shard| shard.places()).sum();
+        assert_eq!(left, 0, "who was sent away left nothing behind");
+    }
 }
 
 /// Two that wait for each other; what each of them got.

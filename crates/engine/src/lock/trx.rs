@@ -3,7 +3,8 @@
 //! ```text
 //!            ┌────────── release ─────────┐
 //!   Running ─┤                            ├─► Running
-//!            └─► Waiting ─► Granted ──────┘
+//!            └─► Waiting ─► Granted ──────┤
+//!                       ├─► Interrupted ──┘
 //!                       └─► Victim ───────► rolled back
 //! ```
 //!
@@ -47,6 +48,7 @@ pub(super) enum State {
     Waiting(Address),
     Granted,
     Victim,
+    Interrupted,
 }
 
 impl LockTrx {

@@ -1,0 +1,49 @@
+//! How long a round waits for clients that wait for locks.
+//!
+//! ```text
+//!   window ─▶ close ── events end ──▶ joined                              as a rule
+//!   window ─▶ close ── … ── AFTER_CLOSE │ waits are ended ──▶ joined      where one does not end
+//!   window ── stop, or a client fails   │ waits are ended ──▶ joined      at once
+//! ```
+//!
+//! Clients of the reference engine wait for locks in threads of ours, as long as its design says;
+//! and whom they wait for may have ended with its transaction open, or stand outside a gate. Waits
+//! of servers are the servers' own. What a client waited for in vain does not count, as the event
+//! that crosses the close does not; but an event that is no transaction stays half done. So after a
+//! close waits get time to end by themselves. A thread looks after that, since the one that
+//! conducts the round is the one that waits for the clients.
+
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::Scope;
+use std::time::Duration;
+
+use crate::closed::STOP_CHECK;
+use crate::connector::Connector;
+
+/// How long after the close clients may wait for locks.
+pub(crate) const AFTER_CLOSE: Duration = Duration::from_secs(1);
+
+/// Looks after the clients of a round until it is dropped.
+pub(crate) struct Watch {
+    _until: Sender<()>,
+}
+
+/// Ends all waits of an arm for locks when `is_over` says so; none where waits are not ours.
+pub(crate) fn watch<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    connector: &'scope Connector,
+    is_over: impl Fn() -> bool + Send + 'scope,
+) -> Option<Watch> {
+    let Connector::Engine(arm) = connector else { return None };
+    let (until, end) = mpsc::channel::<()>();
+    scope.spawn(move || {
+        let mut interruption = None;
+        // Nothing is ever sent: the channel ends when the watch is dropped.
+        while end.recv_timeout(STOP_CHECK) == Err(RecvTimeoutError::Timeout) {
+            if interruption.is_none() && is_over() {
+                interruption = Some(arm.interrupt_waits());
+            }
+        }
+    });
+    Some(Watch { _until: until })
+}
