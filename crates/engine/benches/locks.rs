@@ -5,9 +5,9 @@
 //! ```
 //!
 //! First each thread locks rows that are its own, [`ROWS`] in a transaction, and gives them back:
-//! with one latch and with many. Then all lock one table with an intention, then one row. Ways take
-//! turns, there and back. Figures are medians over rounds with minimum and maximum, of the whole
-//! process; a turn is one lock and its release.
+//! with one latch and with many, and with latches that are timed. Then all lock one table with an
+//! intention, then one row. Ways take turns, there and back. Figures are medians over rounds with
+//! minimum and maximum, of the whole process; a turn is one lock and its release.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -19,7 +19,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use dbdyno_engine::lock::{Kind, LockSys, Mode, Place, TableMode};
-use dbdyno_engine::{Counter, Counts, IndexId, Meter, TableId};
+use dbdyno_engine::{Clock, Counter, Counts, IndexId, Meter, TableId};
+use dbdyno_model::Design;
+use dbdyno_model::design::Metered;
+use rustix::time::{ClockId, clock_gettime};
 
 mod crew;
 mod turns;
@@ -33,10 +36,11 @@ const THREADS: [usize; 4] = [1, 2, 8, 64];
 const INDEX: IndexId = IndexId(1);
 
 /// What is locked, the design, and how many locks a turn of the crew is.
-const WAYS: [(&str, &str, Turn, u64); 7] = [
+const WAYS: [(&str, &str, Turn, u64); 8] = [
     ("own rows", "lock_shards=1", own_rows, ROWS),
     ("own rows", "lock_shards=64", own_rows, ROWS),
     ("own rows", "lock_shards=512", own_rows, ROWS),
+    ("own rows", "lock_shards=64&meter=times", own_rows, ROWS),
     ("one table IX", "lock_shards=64", one_table, 1),
     ("one row S", "lock_shards=64", one_row_shared, 1),
     ("one row X", "schedule=fifo", one_row, 1),
@@ -54,7 +58,7 @@ fn main() {
     let threads = if threads.is_empty() { THREADS.to_vec() } else { threads };
     println!("{rounds} rounds of {window:?} each, in turn: median (minimum–maximum)");
     println!(
-        "{:13} {:15} {:>7}  {:22}  {:24}  {:24}  locks/ms",
+        "{:13} {:26} {:>7}  {:22}  {:24}  {:24}  locks/ms",
         "what", "design", "threads", "CPU ns per lock", "switches per lock", "waits per lock"
     );
     for threads in threads {
@@ -67,8 +71,9 @@ fn compare(threads: usize, window: Duration, rounds: u64) {
         let (_, options, turn, _) = WAYS[way];
         let meter = Arc::new(Meter::default());
         let sink = Box::new(io::sink());
-        let design = options.parse().expect("it is a design");
-        let locks = LockSys::new(&design, Arc::clone(&meter), sink);
+        let design: Design = options.parse().expect("it is a design");
+        let clock = (design.meter == Metered::Times).then_some(monotonic_ns as Clock);
+        let locks = LockSys::new(&design, Arc::clone(&meter), sink, clock);
         let cost = run(threads, window, || turn(&locks));
         (cost, meter.counts())
     });
@@ -78,7 +83,7 @@ fn compare(threads: usize, window: Duration, rounds: u64) {
             figures.iter().map(|(cost, counts)| figure(cost, counts) / locks(cost)).collect()
         };
         println!(
-            "{what:13} {options:15} {threads:7}  {:22}  {:24}  {:24}  {}",
+            "{what:13} {options:26} {threads:7}  {:22}  {:24}  {:24}  {}",
             spread(per_lock(|cost, _| cost.cpu_ns), 0),
             spread(per_lock(|cost, _| (cost.voluntary + cost.involuntary) as f64), 4),
             spread(per_lock(|_, counts| counts.of(Counter::LockWaits) as f64), 4),
@@ -90,6 +95,11 @@ fn compare(threads: usize, window: Duration, rounds: u64) {
 fn per_ms(figures: &[(Cost, Counts)], many: u64) -> Vec<f64> {
     let rate = |(cost, _): &(Cost, Counts)| (cost.turns * many) as f64 / cost.seconds / 1e3;
     figures.iter().map(rate).collect()
+}
+
+fn monotonic_ns() -> u64 {
+    let now = clock_gettime(ClockId::Monotonic);
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 
 static NEXT_KEY: AtomicU64 = AtomicU64::new(0);

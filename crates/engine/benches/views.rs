@@ -128,7 +128,7 @@ struct Arm {
 impl Arm {
     fn new(view: design::View, active: u64, spread: u64) -> Arm {
         let meter = Arc::new(Meter::default());
-        let sys = TrxSys::new(&Design { view, ..Design::default() }, Arc::clone(&meter));
+        let sys = TrxSys::new(&Design { view, ..Design::default() }, Arc::clone(&meter), None);
         for _ in 0..active {
             sys.begin_write();
             for _ in 1..spread {
@@ -232,7 +232,7 @@ fn spikes() {
 fn single_calls(view: design::View) -> [Vec<u64>; 3] {
     let mut times = [const { Vec::new() }; 3];
     for _ in 0..SPIKE_RUNS {
-        let sys = TrxSys::new(&Design { view, ..Design::default() }, Arc::default());
+        let sys = TrxSys::new(&Design { view, ..Design::default() }, Arc::default(), None);
         let mut view = sys.view();
         for _ in 0..IDLE {
             sys.begin_write();

@@ -16,6 +16,7 @@ use std::io;
 use std::sync::Arc;
 
 use dbdyno_model::Design;
+use dbdyno_model::design::Metered;
 
 use crate::catalog::Catalog;
 use crate::commit::Pipeline;
@@ -24,6 +25,7 @@ use crate::error::Result;
 use crate::gate::Gate;
 use crate::ids::TrxId;
 use crate::keeper::Keeper;
+use crate::latch::Clock;
 use crate::lock::{Interruption, LockSys};
 use crate::log::{SEGMENT_BYTES, recover};
 use crate::meter::{Counts, Meter};
@@ -39,6 +41,8 @@ use crate::table::{IndexSpec, Table, TableSpec};
 pub struct Options {
     /// Where deadlocks are written, if the design wants that.
     pub witness: Box<dyn io::Write + Send>,
+    /// Tells the time, if the design wants times to be metered.
+    pub clock: Option<Clock>,
     /// Who purges and takes checkpoints.
     pub upkeep: Upkeep,
     /// A checkpoint is taken when the log has grown by so many bytes since the last.
@@ -60,6 +64,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             witness: Box::new(io::sink()),
+            clock: None,
             upkeep: Upkeep::Background,
             checkpoint_bytes: 256 << 20,
             segment_bytes: SEGMENT_BYTES,
@@ -104,10 +109,11 @@ impl Engine {
         let tail = recovery.finish()?;
         let pipeline =
             Pipeline::open_with(design, disk.clone(), tail, options.segment_bytes, meter.clone())?;
-        let locks = LockSys::new(design, meter.clone(), options.witness);
+        let clock = options.clock.filter(|_| design.meter == Metered::Times);
+        let locks = LockSys::new(design, meter.clone(), options.witness, clock);
         let shared = Arc::new(Shared {
             design: *design,
-            trx: TrxSys::new(design, meter.clone()),
+            trx: TrxSys::new(design, meter.clone(), clock),
             locks,
             gate: Gate::new(design.gate, meter.clone()),
             pipeline,

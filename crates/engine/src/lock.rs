@@ -44,9 +44,10 @@ pub use trx::LockTrx;
 
 use crate::error::{EngineError, Result};
 use crate::ids::{IndexId, TableId};
+use crate::latch::{Clock, Gauge, Hold};
 use crate::meter::{Counter, Meter};
 use crate::sync::atomic::{AtomicU64, Ordering};
-use crate::sync::{Arc, Mutex, MutexGuard};
+use crate::sync::{Arc, Mutex};
 use claim::Claim;
 use queue::Met;
 use schedule::{Policy, cats};
@@ -125,6 +126,7 @@ pub struct LockSys {
     /// The number of the next wait.
     waits: AtomicU64,
     witness: Mutex<Witness>,
+    gauge: Gauge,
     meter: Arc<Meter>,
 }
 
@@ -137,11 +139,13 @@ const HELD_KEPT: usize = 1_024;
 struct Latched(Mutex<Shard>);
 
 impl LockSys {
-    /// A lock table of that design. Deadlocks are written to `witness`, if at all.
+    /// A lock table of that design. Deadlocks are written to `witness`, if at all. With a clock,
+    /// the time for which latches are held is counted.
     pub fn new(
         design: &Design,
         meter: Arc<Meter>,
         witness: Box<dyn io::Write + Send>,
+        clock: Option<Clock>,
     ) -> LockSys {
         LockSys {
             shards: (0..design.lock_shards).map(|_| Latched::default()).collect(),
@@ -153,6 +157,7 @@ impl LockSys {
             next: AtomicU64::new(1),
             waits: AtomicU64::new(1),
             witness: Mutex::new(Witness::new(witness)),
+            gauge: Gauge::of_locks(meter.clone(), clock),
             meter,
         }
     }
@@ -420,9 +425,8 @@ impl LockSys {
         (hash, (((hash >> 32) * self.shards.len() as u64) >> 32) as u32)
     }
 
-    fn latch(&self, shard: u32) -> MutexGuard<'_, Shard> {
-        self.meter.count(Counter::LockLatches);
-        self.shards[shard as usize].0.lock().expect("nobody panics who holds a latch")
+    fn latch(&self, shard: u32) -> Hold<'_, Shard> {
+        self.gauge.take(&self.shards[shard as usize].0)
     }
 
     /// Latches two shards, in their order.
@@ -436,7 +440,7 @@ impl LockSys {
         Pair { first, second: Some(second) }
     }
 
-    fn latch_all(&self) -> Vec<MutexGuard<'_, Shard>> {
+    fn latch_all(&self) -> Vec<Hold<'_, Shard>> {
         (0..self.shards.len() as u32).map(|shard| self.latch(shard)).collect()
     }
 }
@@ -456,8 +460,8 @@ impl Drop for Interruption<'_> {
 
 /// Two latched shards, which may be one.
 struct Pair<'a> {
-    first: MutexGuard<'a, Shard>,
-    second: Option<MutexGuard<'a, Shard>>,
+    first: Hold<'a, Shard>,
+    second: Option<Hold<'a, Shard>>,
 }
 
 impl Pair<'_> {

@@ -63,7 +63,7 @@ counters! {
     ViewBytes = "view_copied_bytes",
     /// Times that the latch of the transaction system was taken.
     TrxLatches = "trx_latches",
-    /// Time for which it was held, ns; only where a clock is given.
+    /// Time for which it was held, ns; only where times are metered.
     TrxLatchHeld = "trx_latch_held_ns",
     /// Ids that were moved from the bitmap to the vector of long ones.
     Demotions = "demotions",
@@ -79,6 +79,8 @@ counters! {
     LockWaitDepth = "lock_wait_depth_sum",
     /// Times that a latch of the lock table was taken.
     LockLatches = "lock_latches",
+    /// Time for which they were held, ns, one beside the other; only where times are metered.
+    LockLatchHeld = "lock_latch_held_ns",
     /// Locks that were not to be had in time.
     LockTimeouts = "lock_timeouts",
     /// Deadlocks.

@@ -41,7 +41,7 @@ impl World {
         let sink = Box::new(io::sink());
         Arc::new(World {
             gate: Gate::new(design.gate, Arc::clone(&meter)),
-            locks: LockSys::new(design, Arc::clone(&meter), sink),
+            locks: LockSys::new(design, Arc::clone(&meter), sink, None),
             meter,
             writers: Default::default(),
             readers: Default::default(),

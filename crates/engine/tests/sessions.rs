@@ -2,7 +2,7 @@
 //! the engine is opened again.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -12,6 +12,7 @@ use dbdyno_engine::{
     Options, Path, Range, Result, Scan, Session, Table, TableSpec, Updated, Upkeep, Value, Visit,
 };
 use dbdyno_model::Design;
+use dbdyno_model::design::Metered;
 
 /// id, k with an index, u with a unique one, c.
 fn spec() -> TableSpec {
@@ -274,4 +275,22 @@ fn who_waits_for_no_lock_keeps_the_place_in_the_pool() {
         });
         assert!(!met.unwrap().join().unwrap(), "two were inside, and the pool has one place");
     });
+}
+
+#[test]
+fn times_are_metered_where_the_design_says_so() {
+    fn ticks() -> u64 {
+        static NOW: AtomicU64 = AtomicU64::new(0);
+        NOW.fetch_add(7, Ordering::Relaxed)
+    }
+    for (meter, is_metered) in [(Metered::Counts, false), (Metered::Times, true)] {
+        let design = Design { meter, ..Design::default() };
+        let options = Options { clock: Some(ticks), ..Options::default() };
+        let engine = Engine::open(Arc::new(SimDisk::default()), &design, options).unwrap();
+        let table = engine.create_table(spec()).unwrap();
+        put(&mut engine.session(), &table, 1, 1, Datum::Null).unwrap();
+        for held in [Counter::TrxLatchHeld, Counter::LockLatchHeld] {
+            assert_eq!(engine.counts().of(held) > 0, is_metered, "{held:?}, {meter}");
+        }
+    }
 }

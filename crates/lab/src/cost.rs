@@ -44,7 +44,9 @@ impl Seen<'_> {
             server_kernel_ns: Some(usage.kernel_ns),
             client_cpu_ns: client_ns,
             client_kernel_ns: client_ns.map(|_| 0),
-            server_context_switches: Some(usage.context_switches),
+            server_context_switches: Some(
+                usage.context_switches() + own.voluntary_switches + own.involuntary_switches,
+            ),
             server_read_bytes: Some(usage.read_bytes + own.read_bytes),
             server_written_bytes: Some(usage.written_bytes + own.written_bytes),
             ..Cost::default()
@@ -53,7 +55,7 @@ impl Seen<'_> {
 
     /// What threads used that are the arm's and no client's. RocksDB's work for all databases of a
     /// process: what the other arm still had to compact is in it, too, unless it was settled.
-    fn own_threads(&self) -> ThreadsCost {
+    pub(crate) fn own_threads(&self) -> ThreadsCost {
         match self.looks {
             [Look { threads: Some(opened), .. }, Look { threads: Some(closed), .. }] => {
                 closed.cost_since(opened)
@@ -72,7 +74,7 @@ impl Seen<'_> {
         Cost {
             client_cpu_ns: Some(self.usage.cpu_ns),
             client_kernel_ns: Some(self.usage.kernel_ns),
-            client_context_switches: Some(self.usage.context_switches),
+            client_context_switches: Some(self.usage.context_switches()),
             client_run_delay_ns: Some(self.usage.run_delay_ns),
             ..server
         }

@@ -10,7 +10,7 @@ use dbdyno_load::{
     run_round,
 };
 use dbdyno_model::{
-    Arm, Cell, Cost, Dialect, PerArm, Placement, Plan, Readings, Round, RoundKey, Warning,
+    Arm, Cell, Dialect, PerArm, Placement, Plan, Readings, Round, RoundKey, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
@@ -276,7 +276,8 @@ impl<'a> Track<'a> {
         };
         let (measured, open) =
             outcome.map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
-        let readings = readings(&looks, OtherArm::Waits, neighbours);
+        let seen = self.seen(&measured, &looks);
+        let readings = readings(&seen, OtherArm::Waits, neighbours);
         self.restore()?;
         let round = self.told(key, (life, filling), measured, &looks);
         Ok(Round { pauses, open, readings, ..round })
@@ -301,7 +302,7 @@ impl<'a> Track<'a> {
             rows_read: measured.answer.rows_read,
             rows_changed: measured.answer.rows_changed,
             retries: measured.answer.retries,
-            cost: self.cost(&measured, looks),
+            cost: self.seen(&measured, looks).cost(&self.connector),
             latency: measured.latency,
             series: measured.series,
             classes: measured.classes,
@@ -311,10 +312,10 @@ impl<'a> Track<'a> {
         }
     }
 
-    fn cost(&self, measured: &Measured, looks: &[Look]) -> Cost {
+    fn seen<'l>(&self, measured: &Measured, looks: &'l [Look]) -> Seen<'l> {
         let asking_ns = self.asking_ns_per_event.map(|ns| (ns * measured.events as f64) as u64);
         let Measured { usage, wall_ns, observed_ns, .. } = *measured;
-        Seen { usage, wall_ns, observed_ns, looks, asking_ns }.cost(&self.connector)
+        Seen { usage, wall_ns, observed_ns, looks, asking_ns }
     }
 }
 
@@ -361,17 +362,18 @@ pub(crate) fn interleaved(
     let mut measured = PerArm { base: Some(base), test: Some(test) };
     PerArm::try_from_fn(|arm| {
         let measured = measured[arm].take().expect("each arm has been measured");
+        let seen = tracks[arm].seen(&measured, &looks[arm]);
+        let readings = readings(&seen, OtherArm::TakesTurns, neighbours);
         let round = tracks[arm].told(&key(arm), (terms.life, terms.filling), measured, &looks[arm]);
-        let readings = readings(&looks[arm], OtherArm::TakesTurns, neighbours);
         Ok(Round { pauses, readings, ..round })
     })
 }
 
 /// What further instruments showed in a round.
-fn readings(looks: &[Look], other: OtherArm, neighbours: &mut Neighbours) -> Readings {
-    let mut readings = topology::readings(looks);
-    mechanism::note(looks, &mut readings);
-    if let Some(shares) = neighbours.add(looks, other) {
+fn readings(seen: &Seen<'_>, other: OtherArm, neighbours: &mut Neighbours) -> Readings {
+    let mut readings = topology::readings(seen.looks);
+    mechanism::note(seen, &mut readings);
+    if let Some(shares) = neighbours.add(seen.looks, other) {
         sift::note_shares(&shares, &mut readings);
     }
     readings

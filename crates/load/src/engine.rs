@@ -24,6 +24,8 @@ use dbdyno_sql::{Connection, Done, Operand, Params, Sink, SqlError};
 use dbdyno_wire::{
     Args, BulkTarget, Client, Outcome, Param, RowBuffer, Rows, ServerError, StatementId, WireError,
 };
+use nix::sys::time::TimeValLike as _;
+use nix::time::{ClockId, clock_gettime};
 
 /// What the mechanisms of an engine have done.
 pub use dbdyno_engine::meter::Counts as EngineCounts;
@@ -53,7 +55,7 @@ impl EngineArm {
                 Box::new(file.map_err(|error| unopened(&error))?)
             }
         };
-        let options = Options { witness, ..Options::default() };
+        let options = Options { witness, clock: Some(monotonic_ns), ..Options::default() };
         let engine = Engine::open(Arc::new(disk), design, options);
         let engine = engine.map_err(|error| refused(SqlError::Engine(error)))?;
         Ok(EngineArm { engine: Arc::new(engine), directory: directory.to_owned() })
@@ -97,6 +99,12 @@ impl std::fmt::Debug for EngineArm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EngineArm").field("design", self.design()).finish()
     }
+}
+
+/// The monotonic clock of the system, nanoseconds.
+fn monotonic_ns() -> u64 {
+    // Linux always has this clock; it can fail for a wrong address only.
+    clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |time| time.num_nanoseconds() as u64)
 }
 
 /// Microseconds since 1970, for CURRENT_TIMESTAMP.

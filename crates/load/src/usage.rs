@@ -13,8 +13,10 @@ pub struct ThreadUsage {
     pub cpu_ns: u64,
     /// The part of it spent in the kernel.
     pub kernel_ns: u64,
-    /// Context switches, voluntary and not.
-    pub context_switches: u64,
+    /// Times that it gave its processor away, because it had to wait.
+    pub voluntary_switches: u64,
+    /// Times that its processor was taken from it.
+    pub involuntary_switches: u64,
     /// Time in which the thread could have run and waited for a processor; 0 where the kernel does
     /// not tell.
     pub run_delay_ns: u64,
@@ -36,11 +38,11 @@ impl ThreadUsage {
         };
         let kernel_ns = usage.system_time().num_nanoseconds().max(0) as u64;
         let user_ns = usage.user_time().num_nanoseconds().max(0) as u64;
-        let switches = usage.voluntary_context_switches() + usage.involuntary_context_switches();
         ThreadUsage {
             cpu_ns: kernel_ns + user_ns,
             kernel_ns,
-            context_switches: switches.max(0) as u64,
+            voluntary_switches: usage.voluntary_context_switches().max(0) as u64,
+            involuntary_switches: usage.involuntary_context_switches().max(0) as u64,
             run_delay_ns: run_delay_ns().unwrap_or(0),
             read_bytes: usage.block_reads().max(0) as u64 * BLOCK_BYTES,
             written_bytes: usage.block_writes().max(0) as u64 * BLOCK_BYTES,
@@ -49,14 +51,21 @@ impl ThreadUsage {
 
     /// What was used since `earlier`.
     pub fn since(self, earlier: ThreadUsage) -> ThreadUsage {
+        let of = |count: fn(&ThreadUsage) -> u64| count(&self).saturating_sub(count(&earlier));
         ThreadUsage {
-            cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
-            kernel_ns: self.kernel_ns.saturating_sub(earlier.kernel_ns),
-            context_switches: self.context_switches.saturating_sub(earlier.context_switches),
-            run_delay_ns: self.run_delay_ns.saturating_sub(earlier.run_delay_ns),
-            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
-            written_bytes: self.written_bytes.saturating_sub(earlier.written_bytes),
+            cpu_ns: of(|usage| usage.cpu_ns),
+            kernel_ns: of(|usage| usage.kernel_ns),
+            voluntary_switches: of(|usage| usage.voluntary_switches),
+            involuntary_switches: of(|usage| usage.involuntary_switches),
+            run_delay_ns: of(|usage| usage.run_delay_ns),
+            read_bytes: of(|usage| usage.read_bytes),
+            written_bytes: of(|usage| usage.written_bytes),
         }
+    }
+
+    /// Context switches, voluntary and not.
+    pub fn context_switches(&self) -> u64 {
+        self.voluntary_switches + self.involuntary_switches
     }
 
     /// The sum of two usages.
@@ -64,7 +73,8 @@ impl ThreadUsage {
         ThreadUsage {
             cpu_ns: self.cpu_ns + other.cpu_ns,
             kernel_ns: self.kernel_ns + other.kernel_ns,
-            context_switches: self.context_switches + other.context_switches,
+            voluntary_switches: self.voluntary_switches + other.voluntary_switches,
+            involuntary_switches: self.involuntary_switches + other.involuntary_switches,
             run_delay_ns: self.run_delay_ns + other.run_delay_ns,
             read_bytes: self.read_bytes + other.read_bytes,
             written_bytes: self.written_bytes + other.written_bytes,
@@ -93,5 +103,9 @@ mod tests {
         let after = ThreadUsage::now();
         assert!(after.cpu_ns > before.cpu_ns && after.run_delay_ns >= before.run_delay_ns);
         assert!(run_delay_ns().is_some(), "this kernel tells how long threads wait");
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        let slept = ThreadUsage::now().since(after);
+        assert!(slept.voluntary_switches > 0, "who sleeps gives its processor away");
+        assert_eq!(slept.plus(slept).context_switches(), 2 * slept.context_switches());
     }
 }

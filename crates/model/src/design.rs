@@ -14,6 +14,7 @@
 //!   isolation        the level of transactions that name none         read-committed …
 //!   device           what a commit waits for                          disk none 8ms
 //!   lock_wait        how long a lock is waited for                    50s 200ms
+//!   meter            what is counted of mechanisms                    counts times
 //! ```
 //!
 //! A hypothesis is two designs that differ in one field: [`Design::differences`] says in which they
@@ -53,6 +54,8 @@ pub struct Design {
     /// How long a lock is waited for before the statement gives up: MySQL's
     /// `innodb_lock_wait_timeout`. As text from 1 ms to a day.
     pub lock_wait: Duration,
+    /// What is counted of mechanisms.
+    pub meter: Metered,
 }
 
 /// A field whose values are words.
@@ -170,6 +173,16 @@ words! {
     }
 }
 
+words! {
+    /// What is counted of mechanisms.
+    Metered {
+        /// How often each did what.
+        Counts = "counts",
+        /// And for how long latches are held, at two looks at the clock for each.
+        Times = "times",
+    }
+}
+
 /// Who may work at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Gate {
@@ -284,6 +297,7 @@ impl Default for Design {
             isolation: Isolation::RepeatableRead,
             device: Device::Disk,
             lock_wait: LOCK_WAIT,
+            meter: Metered::Counts,
         }
     }
 }
@@ -292,7 +306,7 @@ impl Default for Design {
 const LOCK_WAIT: Duration = Duration::from_secs(50);
 
 /// How many fields a design has.
-const FIELDS: usize = 12;
+const FIELDS: usize = 13;
 
 impl Design {
     /// Reads a design from fields and their values; what is not named is as in the default.
@@ -326,6 +340,7 @@ impl Design {
             "isolation" => self.isolation = Isolation::read(value).map_err(takes)?,
             "device" => self.device = Device::read(value).map_err(takes)?,
             "lock_wait" => self.lock_wait = wait(value).map_err(takes)?,
+            "meter" => self.meter = Metered::read(value).map_err(takes)?,
             _ => {
                 let known = self.fields().map(|(name, _)| name).join(", ");
                 return Err(format!("there is no field {name:?}; a design has {known}"));
@@ -349,6 +364,7 @@ impl Design {
             ("isolation", self.isolation.to_string()),
             ("device", self.device.to_string()),
             ("lock_wait", wait_text(self.lock_wait)),
+            ("meter", self.meter.to_string()),
         ]
     }
 
@@ -389,7 +405,7 @@ mod tests {
     fn a_design_is_its_text() {
         let all = "view=csn&view_close=latched&wake=futex&log=linked&lock_shards=1&trx_shards=2&\
                    schedule=cats&deadlock_print=noisy&gate=pool:4&isolation=serializable&\
-                   device=8ms&lock_wait=200ms";
+                   device=8ms&lock_wait=200ms&meter=times";
         let design: Design = all.parse().unwrap();
         assert_eq!(Design::read(&design.options()), Ok(design));
         assert_eq!(design.options().len(), FIELDS, "none of them is the default");

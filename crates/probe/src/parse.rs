@@ -50,10 +50,26 @@ pub fn stat(text: &[u8]) -> Option<Stat> {
     })
 }
 
-/// Context switches, voluntary and not together, from `/proc/PID/task/TID/status`.
+/// Context switches of a thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Switches {
+    /// Times that it gave its processor away, because it had to wait.
+    pub voluntary: u64,
+    /// Times that its processor was taken from it.
+    pub involuntary: u64,
+}
+
+/// Parses `/proc/PID/task/TID/status`.
+pub fn switches(status: &[u8]) -> Option<Switches> {
+    let voluntary = number(keyed(status, b"voluntary_ctxt_switches:")?)?;
+    let involuntary = number(keyed(status, b"nonvoluntary_ctxt_switches:")?)?;
+    Some(Switches { voluntary, involuntary })
+}
+
+/// Those of both kinds together, from the same file.
 pub fn context_switches(status: &[u8]) -> Option<u64> {
-    let voluntary: u64 = number(keyed(status, b"voluntary_ctxt_switches:")?)?;
-    voluntary.checked_add(number(keyed(status, b"nonvoluntary_ctxt_switches:")?)?)
+    let Switches { voluntary, involuntary } = switches(status)?;
+    voluntary.checked_add(involuntary)
 }
 
 /// Storage traffic of a process, in bytes.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use crate::parse::{self, Io};
+use crate::parse::{self, Io, Switches};
 
 /// What such threads had used at one moment, by thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +16,7 @@ pub struct ThreadsSample(BTreeMap<u32, Used>);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Used {
     cpu_ns: u64,
+    switches: Switches,
     io: Io,
 }
 
@@ -24,6 +25,10 @@ struct Used {
 pub struct ThreadsCost {
     /// Processor time.
     pub cpu_ns: u64,
+    /// Times that they gave their processor away, because they had to wait.
+    pub voluntary_switches: u64,
+    /// Times that their processor was taken from them.
+    pub involuntary_switches: u64,
     /// Bytes that they caused to be fetched from storage.
     pub read_bytes: u64,
     /// Bytes that they caused to be sent to storage.
@@ -43,8 +48,10 @@ impl ThreadsSample {
             }
             let schedule = fs::read_to_string(path.join("schedstat")).ok()?;
             let cpu_ns = schedule.split_ascii_whitespace().next()?.parse().ok()?;
+            let status = fs::read(path.join("status")).ok()?;
+            let switches = parse::switches(&status)?;
             let io = fs::read(path.join("io")).ok().and_then(|text| parse::io(&text));
-            Some((id, Used { cpu_ns, io: io.unwrap_or_default() }))
+            Some((id, Used { cpu_ns, switches, io: io.unwrap_or_default() }))
         };
         ThreadsSample(entries.filter_map(used).collect())
     }
@@ -56,6 +63,11 @@ impl ThreadsSample {
         for (id, now) in &self.0 {
             let then = earlier.0.get(id).copied().unwrap_or_default();
             cost.cpu_ns += now.cpu_ns.saturating_sub(then.cpu_ns);
+            let grown = |count: fn(&Switches) -> u64| {
+                count(&now.switches).saturating_sub(count(&then.switches))
+            };
+            cost.voluntary_switches += grown(|switches| switches.voluntary);
+            cost.involuntary_switches += grown(|switches| switches.involuntary);
             cost.read_bytes += now.io.read_bytes.saturating_sub(then.io.read_bytes);
             cost.written_bytes += now.io.written_bytes.saturating_sub(then.io.written_bytes);
         }
@@ -68,6 +80,7 @@ mod tests {
     use super::*;
     use std::sync::mpsc;
     use std::thread;
+    use std::time::Duration;
 
     #[test]
     fn only_threads_of_the_name_are_counted() {
@@ -77,6 +90,7 @@ mod tests {
             for () in wait {
                 let sum = (0..5_000_000u64).fold(0, |sum: u64, value| sum.wrapping_mul(31) ^ value);
                 std::hint::black_box(sum);
+                thread::sleep(Duration::from_millis(1));
                 told.send(()).unwrap();
             }
         };
@@ -90,6 +104,7 @@ mod tests {
         turn();
         let cost = ThreadsSample::named("probed:").cost_since(&before);
         assert!(cost.cpu_ns > 0, "{cost:?}");
+        assert!(cost.voluntary_switches > 0, "it slept: {cost:?}");
         assert_eq!(ThreadsSample::named("nobody:").cost_since(&nobody), ThreadsCost::default());
         drop(go);
         worker.join().unwrap();

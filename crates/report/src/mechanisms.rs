@@ -28,9 +28,9 @@ fn of_cell(figures: &[MechanismView]) -> Sheet {
         title: format!("{TITLE}: {load} at {clients} {plural}"),
         head: ["base", "test", "test ÷ base"].map(str::to_owned).into(),
         rows: figures.iter().map(row).collect(),
-        aside:
-            "Counts of the engine: A / B is A for each B. Intervals of 95 % from pairs of rounds."
-                .to_owned(),
+        aside: "Counts of the engine, and of the kernel for its threads: A / B is A for each B, \
+                anything else is for each statement. Intervals of 95 % from pairs of rounds."
+            .to_owned(),
     }
 }
 

@@ -8,7 +8,7 @@ mod common;
 use std::path::Path;
 
 use common::Sample;
-use dbdyno_report::{Colour, TextStyle, View, csv, json, markdown, text};
+use dbdyno_report::{Colour, TextStyle, View, csv, html, json, markdown, text};
 
 fn check(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -102,6 +102,23 @@ fn the_insert_benchmark_has_tables_of_its_own() {
     let json: serde_json::Value = serde_json::from_str(&json(&view)).unwrap();
     let steps = serde_json::to_string_pretty(&json["insert_benchmark"]).unwrap();
     check("steps.json", &steps);
+}
+
+#[test]
+fn what_engines_did_is_told_in_every_shape() {
+    let view = view(&common::engines());
+    let table = |text: String| {
+        let from = text.find("What the engines did").expect("the table is there");
+        text[from..].to_owned()
+    };
+    check("engines-100.txt", &table(text(&view, &plain(100))));
+    check("engines.md", &table(markdown(&view)));
+    let json: serde_json::Value = serde_json::from_str(&json(&view)).unwrap();
+    check("engines.json", &serde_json::to_string_pretty(&json["mechanisms"]).unwrap());
+    let page = table(html(&view));
+    for told in ["lock_latch_held_ns / lock_latches", "voluntary_switches", "0.545 (0.541 to"] {
+        assert!(page.contains(told), "{told} is not on the page");
+    }
 }
 
 #[test]

@@ -21,6 +21,7 @@ fn samples() -> Vec<Sample> {
         common::nothing(),
         common::no_cells(),
         common::hostile(),
+        common::engines(),
         common::insert_benchmark(),
         common::three_units(),
         common::shapes(),

@@ -90,7 +90,7 @@ fn behind(rule: Rule, lock_wait: Duration) -> Hotel {
     let meter = Arc::new(Meter::default());
     let sink = Box::new(std::io::sink());
     let design = Design { lock_wait, ..Design::default() };
-    let locks = LockSys::new(&design, Arc::clone(&meter), sink);
+    let locks = LockSys::new(&design, Arc::clone(&meter), sink, None);
     Hotel { gate: Gate::new(rule, Arc::clone(&meter)), locks, meter }
 }
 

@@ -180,7 +180,7 @@ mod tests {
     fn who_waits_anew_is_not_who_waited_before() {
         let design = Design { lock_wait: Duration::MAX, ..Design::default() };
         let sink = Box::new(std::io::sink());
-        let locks = LockSys::new(&design, Arc::new(Meter::default()), sink);
+        let locks = LockSys::new(&design, Arc::new(Meter::default()), sink, None);
         let lock = |trx: &Arc<LockTrx>, key: &'static [u8]| {
             locks.lock(trx, IndexId(1), Place::Key(key), Kind::Record, Mode::Exclusive).unwrap()
         };

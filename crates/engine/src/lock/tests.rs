@@ -33,7 +33,7 @@ fn table(options: &str, lock_wait: Duration) -> (Arc<LockSys>, Paper) {
     let design = Design { lock_wait, ..options.parse().unwrap() };
     let paper = Paper::default();
     let meter = Arc::new(Meter::default());
-    (Arc::new(LockSys::new(&design, meter, Box::new(paper.clone()))), paper)
+    (Arc::new(LockSys::new(&design, meter, Box::new(paper.clone()), None)), paper)
 }
 
 fn key(name: &str) -> Place<'_> {
@@ -171,6 +171,24 @@ fn who_came_first_is_served_first_and_readers_together() {
     locks.release_all(&owner);
     waiters.into_iter().for_each(|thread| thread.join().unwrap());
     assert_eq!(*order.lock().unwrap(), modes);
+}
+
+#[test]
+fn time_under_latches_is_counted_where_there_is_a_clock() {
+    fn ticks() -> u64 {
+        static NOW: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+        NOW.fetch_add(7, std::sync::atomic::Ordering::Relaxed)
+    }
+    let held = |clock: Option<Clock>| {
+        let (meter, sink) = (Arc::new(Meter::default()), Box::new(io::sink()));
+        let locks = LockSys::new(&Design::default(), Arc::clone(&meter), sink, clock);
+        let trx = locks.begin();
+        record(&locks, &trx, "a", Mode::Exclusive).unwrap();
+        locks.release_all(&trx);
+        [Counter::LockLatches, Counter::LockLatchHeld].map(|counter| meter.counts().of(counter))
+    };
+    assert_eq!(held(Some(ticks)), [2, 14]);
+    assert_eq!(held(None), [2, 0]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::io;
 use super::deadlock::Member;
 use super::shard::Shard;
 use super::trx::State;
-use crate::sync::MutexGuard;
+use crate::latch::Hold;
 
 /// Where deadlocks are written.
 pub(super) struct Witness(Box<dyn io::Write + Send>);
@@ -50,7 +50,7 @@ pub(super) fn line(cycle: &[Member], victim: usize) -> String {
 }
 
 /// The line, and all locks of all involved.
-pub(super) fn story(cycle: &[Member], victim: usize, shards: &[MutexGuard<'_, Shard>]) -> String {
+pub(super) fn story(cycle: &[Member], victim: usize, shards: &[Hold<'_, Shard>]) -> String {
     let mut story = line(cycle, victim);
     for member in cycle {
         let trx = &member.trx;

@@ -15,10 +15,10 @@
 use std::sync::Arc;
 
 use crate::ids::{Csn, TrxId};
+use crate::latch::{Clock, Gauge, Hold, Latch};
 use crate::meter::{Counter, Meter};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-use super::latch::{Clock, Held, Latch};
 use super::view::View;
 
 /// Which transactions are active. Changed and copied under the latch alone.
@@ -67,7 +67,7 @@ impl<S: ActiveSet> Copied<S> {
     pub(super) fn new(set: S, meter: Arc<Meter>, clock: Option<Clock>) -> Copied<S> {
         let next = TrxId::NOBODY.0 + 1;
         Copied {
-            inside: Latch::new(Inside { set, next }, meter, clock),
+            inside: Latch::new(Inside { set, next }, Gauge::of_transactions(meter, clock)),
             ends: Ends { last: AtomicU64::new(0), low: AtomicU64::new(next) },
         }
     }
@@ -117,7 +117,7 @@ impl<S: ActiveSet> Copied<S> {
         self.ends.low.load(Ordering::Acquire)
     }
 
-    pub(super) fn latch(&self) -> Held<'_, Inside<S>> {
+    pub(super) fn latch(&self) -> Hold<'_, Inside<S>> {
         self.inside.take()
     }
 

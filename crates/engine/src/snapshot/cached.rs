@@ -13,10 +13,10 @@
 
 use std::sync::Arc;
 
+use crate::latch::Clock;
 use crate::meter::{Counter, Meter};
 
 use super::active::Copied;
-use super::latch::Clock;
 use super::vector::Vector;
 use super::view::{View, full_barrier};
 

@@ -35,11 +35,11 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use crate::ids::{Csn, TrxId};
+use crate::latch::{Clock, Gauge, Hold, Latch};
 use crate::meter::{Counter, Meter};
 use crate::sync::RwLock;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
-use super::latch::{Clock, Held, Latch};
 use super::view::{View, full_barrier};
 
 /// Ids of the ring: 2 MiB, and at 100,000 transactions per second two and a half seconds of them.
@@ -101,6 +101,7 @@ impl Numbers {
         let ring: Box<[_]> = (0..ring).map(|_| AtomicU64::new(ACTIVE)).collect();
         ring[TrxId::NOBODY.0 as usize].store(0, Ordering::Relaxed);
         let next = TrxId::NOBODY.0 + 1;
+        let gauge = Gauge::of_transactions(meter, clock);
         Numbers {
             last: Last(AtomicU64::new(0)),
             ring,
@@ -108,7 +109,7 @@ impl Numbers {
             low: AtomicU64::new(next),
             long_top: AtomicU64::new(0),
             long: RwLock::default(),
-            head: Latch::new(Head { next, seen: next, settled: 0 }, meter, clock),
+            head: Latch::new(Head { next, seen: next, settled: 0 }, gauge),
         }
     }
 
@@ -180,7 +181,7 @@ impl Numbers {
         self.low.load(Ordering::Relaxed)
     }
 
-    pub(super) fn latch(&self) -> Held<'_, Head> {
+    pub(super) fn latch(&self) -> Hold<'_, Head> {
         self.head.take()
     }
 

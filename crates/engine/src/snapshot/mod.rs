@@ -27,7 +27,6 @@ mod active;
 mod cached;
 mod csn;
 mod hybrid;
-mod latch;
 mod registry;
 mod vector;
 mod view;
@@ -38,6 +37,7 @@ use dbdyno_model::Design;
 use dbdyno_model::design;
 
 use crate::ids::{Csn, TrxId};
+use crate::latch::Clock;
 use crate::meter::{Counter, Meter};
 use crate::sync::atomic::{AtomicU64, Ordering};
 
@@ -45,7 +45,6 @@ use self::active::{ActiveSet, Copied};
 use self::cached::Cached;
 use self::csn::Numbers;
 use self::hybrid::Hybrid;
-pub use self::latch::Clock;
 use self::registry::Registry;
 use self::vector::Vector;
 use self::view::OpenViews;
@@ -92,14 +91,9 @@ macro_rules! dispatch {
 }
 
 impl TrxSys {
-    /// Nobody has written yet.
-    pub fn new(design: &Design, meter: Arc<Meter>) -> TrxSys {
-        TrxSys::build(design, meter, None, Sizes::default())
-    }
-
-    /// The same, and the time for which the latch is held is counted by this clock.
-    pub fn timed(design: &Design, meter: Arc<Meter>, clock: Clock) -> TrxSys {
-        TrxSys::build(design, meter, Some(clock), Sizes::default())
+    /// Nobody has written yet. With a clock, the time for which the latch is held is counted.
+    pub fn new(design: &Design, meter: Arc<Meter>, clock: Option<Clock>) -> TrxSys {
+        TrxSys::build(design, meter, clock, Sizes::default())
     }
 
     fn build(design: &Design, meter: Arc<Meter>, clock: Option<Clock>, sizes: Sizes) -> TrxSys {

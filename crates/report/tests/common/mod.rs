@@ -2,6 +2,7 @@
 
 pub mod counts;
 
+use dbdyno_model::experiment::{Figure, Outcome};
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{
@@ -48,6 +49,33 @@ pub fn one_cell() -> Sample {
         pairs: 24,
     };
     sample(&[truth], 24)
+}
+
+/// One cell of two designs of the reference engine, with what their mechanisms did.
+pub fn engines() -> Sample {
+    let mut sample = one_cell();
+    let cell = sample.comparison.cells[0].cell.clone();
+    let figure = |name: &str, base: f64, test: f64, ratio: Option<[f64; 3]>| Outcome {
+        figure: Figure::read(name),
+        cell: cell.clone(),
+        base: Some(base),
+        test: Some(test),
+        ratio: ratio.map(|[low, estimate, high]| Interval { estimate, low, high }),
+        sign: None,
+    };
+    sample.comparison.mechanisms = vec![
+        figure("engine.activations / engine.commits", 1.94, 1.0, Some([0.513, 0.516, 0.519])),
+        figure(
+            "engine.lock_latch_held_ns / engine.lock_latches",
+            81.25,
+            93.5,
+            Some([1.09, 1.151, 1.22]),
+        ),
+        figure("engine.deadlocks / engine.commits", 0.0, 0.021, None),
+        figure("engine.voluntary_switches", 1.87, 1.02, Some([0.541, 0.545, 0.549])),
+        figure("engine.involuntary_switches", 0.034, 0.031, Some([0.81, 0.91, 1.02])),
+    ];
+    sample
 }
 
 /// Six cells with all four verdicts, and warnings that share footnotes.

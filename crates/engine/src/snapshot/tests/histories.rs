@@ -274,7 +274,7 @@ fn time_under_the_latch_is_counted_where_there_is_a_clock() {
         NOW.fetch_add(7, std::sync::atomic::Ordering::Relaxed)
     }
     let meter = Arc::new(Meter::default());
-    let sys = TrxSys::timed(&Design::default(), Arc::clone(&meter), ticks);
+    let sys = TrxSys::new(&Design::default(), Arc::clone(&meter), Some(ticks));
     let trx = sys.begin_write();
     sys.end(trx);
     let counts = meter.counts();
