@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use dbdyno_engine::lock::{Kind, LockSys, Mode, Place, TableMode};
+use dbdyno_engine::lock::{Kind, LockSys, Mode, Place, TableMode, Witness};
 use dbdyno_engine::{Clock, Counter, Counts, IndexId, Meter, TableId};
 use dbdyno_model::Design;
 use dbdyno_model::design::Metered;
@@ -70,10 +70,10 @@ fn compare(threads: usize, window: Duration, rounds: u64) {
     let figures = in_turn(WAYS.len(), rounds, |way| {
         let (_, options, turn, _) = WAYS[way];
         let meter = Arc::new(Meter::default());
-        let sink = Box::new(io::sink());
+        let nowhere = Witness::new(Box::new(io::sink()));
         let design: Design = options.parse().expect("it is a design");
         let clock = (design.meter == Metered::Times).then_some(monotonic_ns as Clock);
-        let locks = LockSys::new(&design, Arc::clone(&meter), sink, clock);
+        let locks = LockSys::new(&design, Arc::clone(&meter), nowhere, clock);
         let cost = run(threads, window, || turn(&locks));
         (cost, meter.counts())
     });

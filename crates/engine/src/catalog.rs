@@ -9,6 +9,8 @@
 //! Tables have numbers that are never given again, so that what the log says of a table that is
 //! gone can be passed over.
 
+mod shown;
+
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;

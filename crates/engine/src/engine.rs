@@ -26,7 +26,7 @@ use crate::gate::Gate;
 use crate::ids::TrxId;
 use crate::keeper::Keeper;
 use crate::latch::Clock;
-use crate::lock::{Interruption, LockSys};
+use crate::lock::{Interruption, LockSys, Witness};
 use crate::log::{SEGMENT_BYTES, recover};
 use crate::meter::{Counts, Meter};
 use crate::purge::Purge;
@@ -87,7 +87,7 @@ pub(crate) struct Shared {
     pub gate: Gate,
     pub pipeline: Pipeline,
     pub disk: Arc<dyn Disk>,
-    pub catalog: Catalog,
+    pub catalog: Arc<Catalog>,
     pub purge: Purge,
     /// Where the last checkpoint begins; locked while one is taken.
     pub checkpoint: Mutex<u64>,
@@ -105,12 +105,13 @@ impl Engine {
         let meter = Arc::new(Meter::default());
         let mut recovery = recover(disk.clone())?;
         let start = recovery.start();
-        let catalog = recovery::read(&mut recovery)?;
+        let catalog = Arc::new(recovery::read(&mut recovery)?);
         let tail = recovery.finish()?;
         let pipeline =
             Pipeline::open_with(design, disk.clone(), tail, options.segment_bytes, meter.clone())?;
         let clock = options.clock.filter(|_| design.meter == Metered::Times);
-        let locks = LockSys::new(design, meter.clone(), options.witness, clock);
+        let witness = Witness::with_records(options.witness, catalog.clone());
+        let locks = LockSys::new(design, meter.clone(), witness, clock);
         let shared = Arc::new(Shared {
             design: *design,
             trx: TrxSys::new(design, meter.clone(), clock),

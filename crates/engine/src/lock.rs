@@ -34,13 +34,13 @@ mod witness;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use std::io;
 use std::time::Duration;
 
 use dbdyno_model::Design;
 use dbdyno_model::design::DeadlockPrint;
 
 pub use trx::LockTrx;
+pub use witness::{Records, Witness};
 
 use crate::error::{EngineError, Result};
 use crate::ids::{IndexId, TableId};
@@ -53,7 +53,6 @@ use queue::Met;
 use schedule::{Policy, cats};
 use shard::{Address, Shard, Spot};
 use trx::State;
-use witness::Witness;
 
 /// What of a key is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,7 +143,7 @@ impl LockSys {
     pub fn new(
         design: &Design,
         meter: Arc<Meter>,
-        witness: Box<dyn io::Write + Send>,
+        witness: Witness,
         clock: Option<Clock>,
     ) -> LockSys {
         LockSys {
@@ -156,7 +155,7 @@ impl LockSys {
             interruptions: AtomicU64::new(0),
             next: AtomicU64::new(1),
             waits: AtomicU64::new(1),
-            witness: Mutex::new(Witness::new(witness)),
+            witness: Mutex::new(witness),
             gauge: Gauge::of_locks(meter.clone(), clock),
             meter,
         }
@@ -320,6 +319,18 @@ impl LockSys {
         }
     }
 
+    /// Ends all waits, and allows no new ones as long as this is held.
+    pub fn interrupt(&self) -> Interruption<'_> {
+        self.interruptions.fetch_add(1, Ordering::SeqCst);
+        let mut ended = Vec::new();
+        for shard in 0..self.shards.len() as u32 {
+            self.latch(shard).interrupt(&mut ended);
+            self.wake(&ended);
+            ended.clear();
+        }
+        Interruption { locks: self }
+    }
+
     fn attempt(
         &self,
         trx: &Arc<LockTrx>,
@@ -332,18 +343,6 @@ impl LockSys {
             self.meter.count(Counter::LockRequests);
         }
         held(met)
-    }
-
-    /// Ends all waits, and allows no new ones as long as this is held.
-    pub fn interrupt(&self) -> Interruption<'_> {
-        self.interruptions.fetch_add(1, Ordering::SeqCst);
-        let mut ended = Vec::new();
-        for shard in 0..self.shards.len() as u32 {
-            self.latch(shard).interrupt(&mut ended);
-            self.wake(&ended);
-            ended.clear();
-        }
-        Interruption { locks: self }
     }
 
     fn acquire(&self, trx: &Arc<LockTrx>, spot: Spot<'_>, claim: Claim) -> Result<Held> {

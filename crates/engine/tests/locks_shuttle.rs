@@ -14,7 +14,7 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dbdyno_engine::gate::{Gate, Owner};
-use dbdyno_engine::lock::{Held, Kind, LockSys, LockTrx, Mode, Place};
+use dbdyno_engine::lock::{Held, Kind, LockSys, LockTrx, Mode, Place, Witness};
 use dbdyno_engine::sync::{Arc, thread};
 use dbdyno_engine::{Counter, EngineError, IndexId, Meter};
 use dbdyno_model::Design;
@@ -38,10 +38,10 @@ struct World {
 impl World {
     fn new(design: &Design) -> Arc<World> {
         let meter = Arc::new(Meter::default());
-        let sink = Box::new(io::sink());
+        let nowhere = Witness::new(Box::new(io::sink()));
         Arc::new(World {
             gate: Gate::new(design.gate, Arc::clone(&meter)),
-            locks: LockSys::new(design, Arc::clone(&meter), sink, None),
+            locks: LockSys::new(design, Arc::clone(&meter), nowhere, None),
             meter,
             writers: Default::default(),
             readers: Default::default(),

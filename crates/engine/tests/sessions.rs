@@ -1,8 +1,9 @@
 //! Sessions of one engine: what each statement does, what others see of it, and what is there when
 //! the engine is opened again.
 
-use std::sync::Arc;
+use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -293,4 +294,70 @@ fn times_are_metered_where_the_design_says_so() {
             assert_eq!(engine.counts().of(held) > 0, is_metered, "{held:?}, {meter}");
         }
     }
+}
+
+/// What a witness wrote.
+#[derive(Clone, Default)]
+struct Paper(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Paper {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Two that change the same rows, each in its own order; the second one gives way. The rows are as
+/// they became: the first one's change is not committed.
+#[test]
+fn a_noisy_deadlock_shows_the_rows_of_all_involved() {
+    let design = [("deadlock_print".to_owned(), "noisy".to_owned())];
+    let design = Design { lock_wait: Duration::MAX, ..Design::read(&design).unwrap() };
+    let paper = Paper::default();
+    let witness = Box::new(paper.clone());
+    let options = Options { witness, upkeep: Upkeep::OnDemand, ..Options::default() };
+    let engine = Engine::open(Arc::new(SimDisk::default()), &design, options).unwrap();
+    let table = engine.create_table(spec()).unwrap();
+    let text = [&b"forty \x01bytes of text that go on and on"[..], b"!!"].concat();
+    for id in [1, 2] {
+        let row = [Datum::Int(id), Datum::Int(10 * id), Datum::Null, Datum::Text(&text)];
+        engine.session().statement(|it| it.insert(&table, &row)).unwrap();
+    }
+    let [mut first, mut second] = [(); 2].map(|()| engine.session());
+    first.begin(None).unwrap();
+    second.begin(None).unwrap();
+    set_k(&mut first, &table, 1, 11).unwrap();
+    set_k(&mut second, &table, 2, 22).unwrap();
+    let watch = first.watch();
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| set_k(&mut first, &table, 2, 12));
+        while !watch.is_waiting() {
+            thread::yield_now();
+        }
+        let refused = set_k(&mut second, &table, 1, 21);
+        assert!(matches!(refused, Err(EngineError::Deadlock)), "{refused:?}");
+        assert_eq!(waits.join().unwrap().unwrap(), Updated::Changed);
+    });
+    let written = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
+    assert_eq!(engine.counts().of(Counter::DeadlockBytes), written.len() as u64);
+    let records = |k: &str| {
+        let lines: Vec<&str> = written.lines().collect();
+        let is_row = |lines: &&[&str]| {
+            lines[0].starts_with("    record of PRIMARY of t, 4 columns, written by ")
+                && lines[2] == format!("     1: k; len 8; hex 00000000000000{k}; asc ........;")
+                && lines[3] == "     2: u; NULL"
+                && lines[4].starts_with("     3: c; len 40; hex 666f72747920016279746573")
+                && lines[4].ends_with("; asc forty .bytes of text that go o; the first 30 bytes")
+        };
+        lines.windows(5).filter(is_row).count()
+    };
+    assert_eq!(
+        (records("0b"), records("16")),
+        (2, 2),
+        "held by one, wanted by the other: {written}"
+    );
 }

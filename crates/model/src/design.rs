@@ -156,7 +156,8 @@ words! {
         Off = "off",
         /// One line, after the latches are given back.
         Quiet = "quiet",
-        /// All locks of all involved, to a file, under the latch of the whole lock table.
+        /// All locks of all involved with the records there, to a file, under the latch of the
+        /// whole lock table.
         Noisy = "noisy",
     }
 }

@@ -9,7 +9,7 @@ use proptest::test_runner::RngSeed;
 use super::*;
 use crate::error::{EngineError, Result};
 use crate::ids::IndexId;
-use crate::lock::{Held, Kind, LockSys, LockTrx, Mode, Place};
+use crate::lock::{Held, Kind, LockSys, LockTrx, Mode, Place, Witness};
 use crate::sync::thread;
 
 /// What a room does, told by lists: who is inside, and who waits with which right.
@@ -90,7 +90,7 @@ fn behind(rule: Rule, lock_wait: Duration) -> Hotel {
     let meter = Arc::new(Meter::default());
     let sink = Box::new(std::io::sink());
     let design = Design { lock_wait, ..Design::default() };
-    let locks = LockSys::new(&design, Arc::clone(&meter), sink, None);
+    let locks = LockSys::new(&design, Arc::clone(&meter), Witness::new(sink), None);
     Hotel { gate: Gate::new(rule, Arc::clone(&meter)), locks, meter }
 }
 

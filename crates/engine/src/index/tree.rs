@@ -63,6 +63,27 @@ impl<V> Tree<V> {
         there.then(|| look(leaf.value(place)))
     }
 
+    /// Looks at the value of a key, if it is there, unless a latch would have to be waited for:
+    /// then `None`. For those who hold what holders of latches may wait for.
+    pub fn try_get<R>(&self, key: &[u8], look: impl FnOnce(Option<&V>) -> R) -> Option<R> {
+        let probe = Probe::new(key);
+        let mut at = self.root.load(Ordering::Acquire);
+        loop {
+            let node = self.nodes.get(at).try_read().ok()?;
+            if node.is_past(probe) {
+                return None;
+            }
+            if node.is_before(probe) {
+                at = node.right;
+            } else if node.level == 0 {
+                let (place, there) = node.find(probe);
+                return Some(look(there.then(|| node.value(place))));
+            } else {
+                at = node.child(node.child_place(probe));
+            }
+        }
+    }
+
     /// Looks at the first key that is not below `from`, with the gap between the two latched: no
     /// key comes into it while `look` is at work. `None` is shown where there is no such key.
     /// Beside key and value it is shown the stamp of the leaf.
@@ -488,6 +509,18 @@ mod tests {
                 prop_assert_eq!(next.as_ref(), above);
             }
         }
+    }
+
+    #[test]
+    fn who_does_not_wait_sees_what_is_not_latched() {
+        let tree: Tree<u64> = Tree::default();
+        for number in 0..1_000_u64 {
+            put(&tree, &number.to_be_bytes(), number);
+        }
+        let look = |number: u64| tree.try_get(&number.to_be_bytes(), |value| value.copied());
+        assert_eq!((look(7), look(999), look(1_000)), (Some(Some(7)), Some(Some(999)), Some(None)));
+        let seen = tree.change(&7_u64.to_be_bytes(), W, |_| (look(7), look(999)));
+        assert_eq!(seen, Some((None, Some(Some(999)))), "the leaf of 7 is latched");
     }
 
     /// Four threads put, look up and take out keys of their own among those of the others; at last

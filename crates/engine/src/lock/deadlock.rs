@@ -55,7 +55,8 @@ impl LockSys {
             let victim = (0..cycle.len()).min_by_key(worth).expect("a cycle has members");
             if self.print == DeadlockPrint::Noisy {
                 let shards = self.latch_all();
-                let printed = witness.write(&witness::story(&cycle, victim, &shards));
+                let story = witness.story(&cycle, victim, &shards);
+                let printed = witness.write(&story);
                 self.meter.add(Counter::DeadlockBytes, printed);
             }
             if !self.give_way(&cycle[victim]) {
@@ -171,7 +172,7 @@ mod tests {
 
     use super::*;
     use crate::ids::IndexId;
-    use crate::lock::{Kind, Mode, Place};
+    use crate::lock::{Kind, Mode, Place, Witness};
     use crate::meter::Meter;
 
     /// B was met as one that waits and keeps A waiting. It got what it wanted, ended, and now waits
@@ -180,7 +181,7 @@ mod tests {
     fn who_waits_anew_is_not_who_waited_before() {
         let design = Design { lock_wait: Duration::MAX, ..Design::default() };
         let sink = Box::new(std::io::sink());
-        let locks = LockSys::new(&design, Arc::new(Meter::default()), sink, None);
+        let locks = LockSys::new(&design, Arc::new(Meter::default()), Witness::new(sink), None);
         let lock = |trx: &Arc<LockTrx>, key: &'static [u8]| {
             locks.lock(trx, IndexId(1), Place::Key(key), Kind::Record, Mode::Exclusive).unwrap()
         };

@@ -82,6 +82,13 @@ impl<'a> Spot<'a> {
         mix(hash ^ rest)
     }
 
+    /// The index, and the key if it is not the gap after the last one; `None` for a table.
+    pub(super) fn of_index(&self) -> Option<(IndexId, Option<&'a [u8]>)> {
+        let index = IndexId((self.room >> 2) as u32);
+        let key = (self.room & SUPREMUM == 0).then_some(self.key);
+        (self.room & TABLE == 0).then_some((index, key))
+    }
+
     /// In words, as deadlocks are printed.
     pub(super) fn words(&self) -> String {
         let number = self.room >> 2;

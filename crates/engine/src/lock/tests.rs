@@ -2,6 +2,8 @@
 
 mod oracle;
 
+use std::io;
+
 use super::*;
 use crate::sync::thread;
 
@@ -33,7 +35,7 @@ fn table(options: &str, lock_wait: Duration) -> (Arc<LockSys>, Paper) {
     let design = Design { lock_wait, ..options.parse().unwrap() };
     let paper = Paper::default();
     let meter = Arc::new(Meter::default());
-    (Arc::new(LockSys::new(&design, meter, Box::new(paper.clone()), None)), paper)
+    (Arc::new(LockSys::new(&design, meter, Witness::new(Box::new(paper.clone())), None)), paper)
 }
 
 fn key(name: &str) -> Place<'_> {
@@ -180,8 +182,8 @@ fn time_under_latches_is_counted_where_there_is_a_clock() {
         NOW.fetch_add(7, std::sync::atomic::Ordering::Relaxed)
     }
     let held = |clock: Option<Clock>| {
-        let (meter, sink) = (Arc::new(Meter::default()), Box::new(io::sink()));
-        let locks = LockSys::new(&Design::default(), Arc::clone(&meter), sink, clock);
+        let (meter, nowhere) = (Arc::new(Meter::default()), Witness::new(Box::new(io::sink())));
+        let locks = LockSys::new(&Design::default(), Arc::clone(&meter), nowhere, clock);
         let trx = locks.begin();
         record(&locks, &trx, "a", Mode::Exclusive).unwrap();
         locks.release_all(&trx);
@@ -358,11 +360,34 @@ fn a_noisy_deadlock_tells_all_locks_of_all_involved() {
     let (locks, paper) = table("deadlock_print=noisy&lock_shards=8", LONG);
     assert!(embrace(&locks, [2, 1])[1].is_err());
     let story = "deadlock of 2: 2 -> 1 -> 2; 2 gives way\n\
-                 transaction 2, worth 2\n\
+                 transaction 2: rows written 1, places locked 1\n\
                  \x20 waits for record S of index 7 key 61\n\
                  \x20 holds record X of index 7 key 62\n\
-                 transaction 1, worth 3\n\
+                 transaction 1: rows written 2, places locked 1\n\
                  \x20 waits for record S of index 7 key 62\n\
                  \x20 holds record X of index 7 key 61\n";
     assert_eq!(paper.text(), story);
+}
+
+/// Says which places it was asked for.
+struct Places;
+
+impl Records for Places {
+    fn show(&self, index: IndexId, key: Option<&[u8]>, into: &mut String) {
+        into.push_str(&format!("    at {} {key:?}\n", index.0));
+    }
+}
+
+#[test]
+fn a_noisy_deadlock_shows_the_records() {
+    let design = [("deadlock_print".to_owned(), "noisy".to_owned())];
+    let design = Design { lock_wait: LONG, ..Design::read(&design).unwrap() };
+    let paper = Paper::default();
+    let witness = Witness::with_records(Box::new(paper.clone()), Arc::new(Places));
+    let locks = Arc::new(LockSys::new(&design, Arc::new(Meter::default()), witness, None));
+    assert!(embrace(&locks, [2, 1])[1].is_err());
+    let text = paper.text();
+    let shown: Vec<&str> = text.lines().filter(|line| line.starts_with("    at")).collect();
+    let [a, b] = ["    at 7 Some([97])", "    at 7 Some([98])"];
+    assert_eq!(shown, [a, b, b, a], "what each waits for and holds: {text}");
 }

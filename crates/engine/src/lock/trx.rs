@@ -81,9 +81,14 @@ impl LockTrx {
         self.changes.fetch_add(rows, Ordering::Relaxed);
     }
 
+    /// Rows written.
+    pub(super) fn changes(&self) -> u64 {
+        self.changes.load(Ordering::Relaxed)
+    }
+
     /// Rows written and places locked: what is lost when it is rolled back.
     pub(super) fn worth(&self) -> u64 {
-        self.changes.load(Ordering::Relaxed) + self.held().len() as u64
+        self.changes() + self.held().len() as u64
     }
 
     /// Places at which it holds something.

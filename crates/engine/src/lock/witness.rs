@@ -3,35 +3,98 @@
 //! ```text
 //!   off      nothing
 //!   quiet    deadlock of 2: 7 -> 9 -> 7; 9 gives way
-//!   noisy    the same, and for each of them what it waits for and all that it holds
+//!   noisy    the same, and for each of them what it waits for and all that it holds, each with the
+//!            record that stands there, in hex and ASCII
 //! ```
 //!
-//! MySQL prints all locks of all involved while it holds the latch of the whole lock table
-//! (`Deadlock_notifier::notify`), so that nobody gets or gives back a lock meanwhile. That is what
-//! noisy does too: it is the confounder of the published comparison of schedules.
+//! MySQL prints the transactions and the locked records of all involved while it holds the latch of
+//! the whole lock table (`Deadlock_notifier::notify`, `lock_rec_print`), so that nobody gets or
+//! gives back a lock meanwhile: some kilobytes for each deadlock. That is what noisy does too: it
+//! is the confounder of the published comparison of schedules. What is said is the same, in other
+//! words, but for the text of the statements, which the engine does not know.
 
 use std::fmt::{self, Write as _};
 use std::io;
 
 use super::deadlock::Member;
-use super::shard::Shard;
+use super::shard::{Shard, Spot};
 use super::trx::State;
+use crate::ids::IndexId;
 use crate::latch::Hold;
+use crate::sync::Arc;
 
-/// Where deadlocks are written.
-pub(super) struct Witness(Box<dyn io::Write + Send>);
+/// Where deadlocks are written, and where records are looked up for it.
+pub struct Witness {
+    sink: Box<dyn io::Write + Send>,
+    records: Option<Arc<dyn Records>>,
+}
+
+/// What stands at the places that are locked.
+pub trait Records: Send + Sync {
+    /// Appends what there is to be said of a key of an index, or of the gap after its last key, in
+    /// whole lines. All latches of the lock table are held, for which holders of other latches may
+    /// wait: so whatever has to be waited for is left out.
+    fn show(&self, index: IndexId, key: Option<&[u8]>, into: &mut String);
+}
 
 impl Witness {
-    pub(super) fn new(sink: Box<dyn io::Write + Send>) -> Witness {
-        Witness(sink)
+    /// Deadlocks are written there; of places no more is known than their keys.
+    pub fn new(sink: Box<dyn io::Write + Send>) -> Witness {
+        Witness { sink, records: None }
+    }
+
+    /// Deadlocks are written there, with the records.
+    pub fn with_records(sink: Box<dyn io::Write + Send>, records: Arc<dyn Records>) -> Witness {
+        Witness { sink, records: Some(records) }
     }
 
     /// Writes; how many bytes were written. What cannot be written is not: a full disk does not end
     /// transactions.
     pub(super) fn write(&mut self, text: &str) -> u64 {
-        match self.0.write_all(text.as_bytes()).and_then(|()| self.0.flush()) {
+        match self.sink.write_all(text.as_bytes()).and_then(|()| self.sink.flush()) {
             Ok(()) => text.len() as u64,
             Err(_) => 0,
+        }
+    }
+
+    /// The line, and all locks of all involved.
+    pub(super) fn story(
+        &self,
+        cycle: &[Member],
+        victim: usize,
+        shards: &[Hold<'_, Shard>],
+    ) -> String {
+        let mut story = line(cycle, victim);
+        for member in cycle {
+            let trx = &member.trx;
+            let _ = writeln!(
+                story,
+                "transaction {}: rows written {}, places locked {}",
+                trx.number(),
+                trx.changes(),
+                trx.held().len()
+            );
+            if let State::Waiting(at) = trx.wait().state {
+                let (spot, queue) = shards[at.shard as usize].named(at.slot);
+                let waiting = queue.waiting().iter().find(|waiter| waiter.trx.is(trx));
+                let claim = waiting.map_or_else(String::new, |waiter| waiter.claim.words());
+                let _ = writeln!(story, "  waits for {claim} of {}", spot.words());
+                self.show(spot, &mut story);
+            }
+            for at in trx.held().iter() {
+                let (spot, queue) = shards[at.shard as usize].named(at.slot);
+                for grant in queue.granted().iter().filter(|grant| grant.trx.is(trx)) {
+                    let _ = writeln!(story, "  holds {} of {}", grant.claim.words(), spot.words());
+                    self.show(spot, &mut story);
+                }
+            }
+        }
+        story
+    }
+
+    fn show(&self, spot: Spot<'_>, story: &mut String) {
+        if let (Some(records), Some((index, key))) = (&self.records, spot.of_index()) {
+            records.show(index, key, story);
         }
     }
 }
@@ -47,26 +110,4 @@ pub(super) fn line(cycle: &[Member], victim: usize) -> String {
     let numbers: Vec<_> = cycle.iter().map(|member| member.trx.number().to_string()).collect();
     let [around, first] = [numbers.join(" -> "), numbers[0].clone()];
     format!("deadlock of {}: {around} -> {first}; {} gives way\n", cycle.len(), numbers[victim])
-}
-
-/// The line, and all locks of all involved.
-pub(super) fn story(cycle: &[Member], victim: usize, shards: &[Hold<'_, Shard>]) -> String {
-    let mut story = line(cycle, victim);
-    for member in cycle {
-        let trx = &member.trx;
-        let _ = writeln!(story, "transaction {}, worth {}", trx.number(), trx.worth());
-        if let State::Waiting(at) = trx.wait().state {
-            let (spot, queue) = shards[at.shard as usize].named(at.slot);
-            let waiting = queue.waiting().iter().find(|waiter| waiter.trx.is(trx));
-            let claim = waiting.map_or_else(String::new, |waiter| waiter.claim.words());
-            let _ = writeln!(story, "  waits for {claim} of {}", spot.words());
-        }
-        for at in trx.held().iter() {
-            let (spot, queue) = shards[at.shard as usize].named(at.slot);
-            for grant in queue.granted().iter().filter(|grant| grant.trx.is(trx)) {
-                let _ = writeln!(story, "  holds {} of {}", grant.claim.words(), spot.words());
-            }
-        }
-    }
-    story
 }
