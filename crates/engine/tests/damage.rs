@@ -49,13 +49,10 @@ fn spec(name: &str) -> TableSpec {
 }
 
 fn open(disk: &SimDisk) -> Result<Engine> {
-    let options = Options {
-        lock_wait: Duration::from_millis(1),
-        upkeep: Upkeep::OnDemand,
-        segment_bytes: 2 << 10,
-        ..Options::default()
-    };
-    Engine::open(Arc::new(disk.clone()), &Design::default(), options)
+    let options =
+        Options { upkeep: Upkeep::OnDemand, segment_bytes: 2 << 10, ..Options::default() };
+    let design = Design { lock_wait: Duration::from_millis(1), ..Design::default() };
+    Engine::open(Arc::new(disk.clone()), &design, options)
 }
 
 fn rows(session: &mut Session, table: &Table, path: Path, fields: Fields) -> Vec<Vec<Value>> {
