@@ -17,8 +17,8 @@ use std::time::Duration;
 use dbdyno_engine::disk::{Disk, SimDisk};
 use dbdyno_engine::log::{CheckpointWriter, Log, recover};
 use dbdyno_engine::{
-    Column, Datum, Engine, EngineError, Fields, IndexSpec, Intent, Kind, Options, Path, Result,
-    Scan, Session, Table, TableSpec, Upkeep, Value, Visit,
+    Column, Datum, Engine, EngineError, Fields, IndexSpec, Intent, Kind, Lsn, Options, Path,
+    Result, Scan, Session, Table, TableSpec, Upkeep, Value, Visit,
 };
 use dbdyno_model::Design;
 use dbdyno_model::random::{Stream, stream};
@@ -229,6 +229,15 @@ fn damaged_files_are_refused_or_hold_what_was_committed_up_to_a_place() {
         }
     }
     assert!(refused > 100 && shorter > 100 && whole > 100, "{refused} {shorter} {whole}");
+}
+
+#[test]
+fn a_log_does_not_begin_where_numbers_end() {
+    for start in [u64::MAX - 7, 1 << 63] {
+        let disk = disk_of(&Files::from([(format!("log.{start:016x}"), Vec::new())]));
+        CheckpointWriter::begin(Arc::new(disk.clone()), Lsn(start)).unwrap().finish().unwrap();
+        assert!(matches!(open(&disk), Err(EngineError::Corrupt(..))), "{start}");
+    }
 }
 
 /// What the log and the checkpoint say, as records.
