@@ -9,7 +9,8 @@
 //! Statements are given one at a time, so that whoever would have to wait gives up at once; the
 //! model does not know locks, so it takes over from the engine whether a statement was refused, and
 //! only that. With one session nothing is ever refused, and every design must give the very same
-//! answers.
+//! answers. Now and then the engine ends in the midst of it all and is opened again, by whichever
+//! design is next: what was committed is there, and nothing else.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -34,6 +35,9 @@ struct Cells {
     c: Vec<u8>,
 }
 type Map = BTreeMap<Key, Cells>;
+
+/// The engine is opened again after so many steps.
+const RESTART: u64 = 130;
 
 fn spec() -> TableSpec {
     let columns = vec![
@@ -88,13 +92,15 @@ struct Client {
     view: Option<Map>,
     /// What it wrote: `None` for rows taken away. Beside its view this is what it reads.
     own: BTreeMap<Key, Option<Cells>>,
-    savepoint: Option<BTreeMap<Key, Option<Cells>>>,
+    /// What it had written at each of its savepoints, the oldest first.
+    savepoints: Vec<(&'static str, BTreeMap<Key, Option<Cells>>)>,
 }
 
 impl Client {
     fn end(&mut self) {
-        (self.open, self.view, self.savepoint) = (false, None, None);
+        (self.open, self.view) = (false, None);
         self.own.clear();
+        self.savepoints.clear();
     }
 
     /// What a consistent read sees.
@@ -124,12 +130,36 @@ fn overlay(mut map: Map, own: &BTreeMap<Key, Option<Cells>>) -> Map {
 }
 
 struct World {
-    engine: Engine,
+    disk: SimDisk,
+    /// None for a moment, while it is opened again.
+    engine: Option<Engine>,
     table: Arc<Table>,
     committed: Map,
     clients: Vec<Client>,
     /// All that was answered.
     answers: Vec<String>,
+}
+
+fn open(disk: &SimDisk, design: &Design) -> Engine {
+    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    let design = Design { lock_wait: Duration::from_millis(1), ..*design };
+    Engine::open(Arc::new(disk.clone()), &design, options).unwrap()
+}
+
+fn many_clients(engine: &Engine, many: usize) -> Vec<Client> {
+    let client = |_| Client {
+        session: engine.session(),
+        open: false,
+        isolation: engine.design().isolation,
+        view: None,
+        own: BTreeMap::new(),
+        savepoints: Vec::new(),
+    };
+    (0..many).map(client).collect()
+}
+
+fn any_name(random: &mut Stream) -> &'static str {
+    ["s", "z"][random.below(2) as usize]
 }
 
 fn small(random: &mut Stream) -> Option<i64> {
@@ -141,35 +171,47 @@ fn small(random: &mut Stream) -> Option<i64> {
 
 impl World {
     fn new(design: &Design, clients: usize) -> World {
-        let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
-        let design = Design { lock_wait: Duration::from_millis(1), ..*design };
-        let engine = Engine::open(Arc::new(SimDisk::default()), &design, options).unwrap();
+        let disk = SimDisk::default();
+        let engine = open(&disk, design);
         let table = engine.create_table(spec()).unwrap();
-        let client = |_| Client {
-            session: engine.session(),
-            open: false,
-            isolation: design.isolation,
-            view: None,
-            own: BTreeMap::new(),
-            savepoint: None,
-        };
-        let clients = (0..clients).map(client).collect();
-        World { engine, table, committed: Map::new(), clients, answers: Vec::new() }
+        let clients = many_clients(&engine, clients);
+        let (committed, answers) = (Map::new(), Vec::new());
+        World { disk, engine: Some(engine), table, committed, clients, answers }
     }
 
-    fn run(&mut self, seed: u64, steps: u64) {
+    fn engine(&self) -> &Engine {
+        self.engine.as_ref().expect("it is open")
+    }
+
+    /// Ends the engine, whatever is open in it, and opens it again.
+    fn restart(&mut self, design: &Design) {
+        let clients = self.clients.len();
+        self.clients.clear();
+        self.engine = None;
+        let engine = open(&self.disk, design);
+        self.table = engine.table("t").unwrap();
+        self.clients = many_clients(&engine, clients);
+        self.engine = Some(engine);
+    }
+
+    /// Runs a history; `next` is the design with which the engine is opened again.
+    fn run(&mut self, seed: u64, steps: u64, mut next: impl FnMut() -> Design) {
         for step in 0..steps {
+            if step % RESTART == RESTART - 1 {
+                self.restart(&next());
+            }
             let mut random = stream(&[seed, step]);
             let client = random.below(self.clients.len() as u64) as usize;
-            match random.below(40) {
+            match random.below(46) {
                 0..=2 => self.begin(client, &mut random),
                 3 | 4 => self.commit(client),
                 5 => self.rollback(client),
-                6 => self.savepoint(client),
-                7 => self.back(client),
-                8 => drop(self.engine.purge()),
-                9 if step % 4 == 0 => self.engine.checkpoint().unwrap(),
-                10..=17 => self.insert(client, &mut random),
+                6 | 40..=42 => self.savepoint(client, &mut random),
+                7 | 43..=45 => self.back(client, &mut random),
+                8 => drop(self.engine().purge()),
+                9 if step % 4 == 0 => self.engine().checkpoint().unwrap(),
+                9..=11 => self.insert_many(client, &mut random),
+                12..=17 => self.insert(client, &mut random),
                 18..=24 => self.update(client, &mut random),
                 25..=29 => self.delete(client, &mut random),
                 30..=33 => self.get(client, &mut random),
@@ -177,8 +219,8 @@ impl World {
             }
         }
         (0..self.clients.len()).for_each(|client| self.commit(client));
-        self.engine.purge();
-        assert_eq!(self.engine.unpurged(), 0);
+        self.engine().purge();
+        assert_eq!(self.engine().unpurged(), 0);
         let mut random = stream(&[seed]);
         (0..30).for_each(|_| self.scan(0, &mut random));
     }
@@ -208,23 +250,32 @@ impl World {
         it.end();
     }
 
-    fn savepoint(&mut self, client: usize) {
-        let it = &mut self.clients[client];
-        it.session.savepoint("s");
+    fn savepoint(&mut self, client: usize, random: &mut Stream) {
+        let (it, name) = (&mut self.clients[client], any_name(random));
+        it.session.savepoint(name);
         if it.open {
-            it.savepoint = Some(it.own.clone());
+            it.savepoints.retain(|(known, _)| *known != name);
+            it.savepoints.push((name, it.own.clone()));
         }
     }
 
-    fn back(&mut self, client: usize) {
-        let it = &mut self.clients[client];
-        let done = it.session.rollback_to("s");
-        match &it.savepoint {
-            Some(own) => {
-                done.unwrap();
-                it.own = own.clone();
-            }
-            None => assert!(matches!(done, Err(EngineError::NoSavepoint(_)))),
+    /// Back to a savepoint, or on without it.
+    fn back(&mut self, client: usize, random: &mut Stream) {
+        let (it, name) = (&mut self.clients[client], any_name(random));
+        let is_forgotten = random.below(3) == 0;
+        let done = match is_forgotten {
+            true => it.session.release_savepoint(name),
+            false => it.session.rollback_to(name),
+        };
+        let Some(place) = it.savepoints.iter().position(|(known, _)| *known == name) else {
+            return assert!(matches!(done, Err(EngineError::NoSavepoint(_))));
+        };
+        done.unwrap();
+        if is_forgotten {
+            it.savepoints.truncate(place);
+        } else {
+            it.savepoints.truncate(place + 1);
+            it.own = it.savepoints[place].1.clone();
         }
     }
 
@@ -277,6 +328,32 @@ impl World {
         let got = it.session.statement(|it| it.insert(&self.table, &row));
         let written = if taken { Vec::new() } else { vec![(key, Some(cells.clone()))] };
         self.wrote(client, got.map(|_| "in".to_owned()), (want, written));
+    }
+
+    /// Several rows in one statement: all of them, or none.
+    fn insert_many(&mut self, client: usize, random: &mut Stream) {
+        let many = 2 + random.below(3);
+        let rows: Vec<_> =
+            (0..many).map(|_| (Self::any_key(random), Self::any_cells(random))).collect();
+        let it = &mut self.clients[client];
+        let mut newest = it.newest(&self.committed);
+        let mut want = ("in", Vec::new());
+        for (key, cells) in &rows {
+            if newest.contains_key(key) || takes(&newest, *key, cells.u) {
+                want = ("1062", Vec::new());
+                break;
+            }
+            newest.insert(*key, cells.clone());
+            want.1.push((*key, Some(cells.clone())));
+        }
+        let got = it.session.statement(|it| {
+            rows.iter().try_for_each(|(key, cells)| {
+                let [a, b] = key_of(*key);
+                let row = [a, b, decimal(cells.k), int(cells.u), Datum::Text(&cells.c)];
+                it.insert(&self.table, &row).map(|_| ())
+            })
+        });
+        self.wrote(client, got.map(|()| "in".to_owned()), want);
     }
 
     fn update(&mut self, client: usize, random: &mut Stream) {
@@ -508,7 +585,7 @@ fn every_design_gives_the_same_answers_to_the_same_history() {
         let mut first: Option<Vec<String>> = None;
         for text in DESIGNS {
             let mut world = World::new(&design(text), 1);
-            world.run(seed, 400);
+            world.run(seed, 400, || design(text));
             let answers = std::mem::take(&mut world.answers);
             assert!(answers.len() > 200);
             // What is read without a transaction does not depend on the level.
@@ -522,7 +599,8 @@ fn sessions_see_what_their_levels_promise() {
     for seed in 0..60 {
         let text = DESIGNS[seed as usize % DESIGNS.len()];
         let mut world = World::new(&design(text), 4);
-        world.run(1_000 + seed, 600);
+        let mut others = DESIGNS.iter().cycle().skip(seed as usize);
+        world.run(1_000 + seed, 600, || design(others.next().expect("they go round")));
         assert!(world.answers.len() > 200, "{text}: nearly all was refused");
     }
 }
