@@ -1,4 +1,5 @@
-//! What statements mean: what they mean to MySQL, but that texts compare as bytes.
+//! What statements mean. MariaDB 10.11 gave the same answers to all questions and expressions here,
+//! but to those of which it is said that it did not.
 
 use dbdyno_sql::Operand;
 use proptest::prelude::*;
@@ -110,7 +111,6 @@ fn numbers_are_exact_and_have_mysqls_digits() {
         ("1 - 1.005", "-0.005"),
         ("-(-0.05)", "0.05"),
         ("abs(-2.50)", "2.50"),
-        ("9223372036854775807 + 1", "9223372036854775808"),
         ("-9223372036854775808", "-9223372036854775808"),
         ("1.0 = 1", "1"),
         ("'2' > '10'", "1"),
@@ -126,13 +126,24 @@ fn numbers_are_exact_and_have_mysqls_digits() {
     ]);
 }
 
+/// Where MariaDB says 1690, 1, AÉ, and 0.00 for the group of 0.
+#[test]
+fn what_mysql_answers_otherwise() {
+    expressions(&[
+        ("9223372036854775807 + 1", "9223372036854775808"),
+        ("'a' = 'a '", "0"),
+        ("upper('aé')", "Aé"),
+    ]);
+    questions(&[(
+        "SELECT coalesce(p, 0) AS q, count(*) FROM t GROUP BY coalesce(p, 0) ORDER BY q",
+        "-0.05|1; 0|2; 1.50|1; 20.00|1",
+    )]);
+}
+
 #[test]
 fn equal_numbers_are_one_group_however_they_are_written() {
     questions(&[
-        (
-            "SELECT coalesce(p, 0) AS q, count(*) FROM t GROUP BY coalesce(p, 0) ORDER BY q",
-            "-0.05|1; 0|2; 1.50|1; 20.00|1",
-        ),
+        ("SELECT count(*) FROM t GROUP BY coalesce(p, 0) ORDER BY coalesce(p, 0)", "1; 2; 1; 1"),
         ("SELECT count(DISTINCT coalesce(p, 0)) FROM t", "4"),
         ("SELECT count(*) FROM t WHERE 20 IN (SELECT p FROM t)", "5"),
     ]);
@@ -153,11 +164,10 @@ fn what_is_put_in_is_rounded_half_away_from_zero() {
 fn texts_compare_as_bytes() {
     expressions(&[
         ("'a' = 'A'", "0"),
-        ("'a' = 'a '", "0"),
         ("'B' < 'a'", "1"),
         ("'a' < 'ab'", "1"),
         ("length('é')", "2"),
-        ("upper('aé')", "Aé"),
+        ("upper('ab')", "AB"),
         ("lower('AB')", "ab"),
         ("concat('a', 1, 2.50)", "a12.50"),
         ("'it''s'", "it's"),
