@@ -154,7 +154,7 @@ fn nobody_gives_way_where_all_lock_in_one_order() {
 #[test]
 fn whoever_waits_is_interrupted_and_whoever_comes() {
     in_many_orders(|| {
-        let world = World::new(&design("lock_shards=2"));
+        let world = World::new(&"lock_shards=2".parse().unwrap());
         let owner = world.locks.begin();
         world.lock(&owner, 0, Mode::Exclusive).unwrap();
         let waiters = [(); 2].map(|()| {
