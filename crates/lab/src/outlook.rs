@@ -206,6 +206,8 @@ fn with(plan: Plan, wish: &Wish, parts: Parts, is_known: bool) -> Plan {
     };
     let spare = match (wish.limit, stopping, wish.numbers) {
         (_, Stopping::Detect { .. }, _) => SPARE,
+        // What decides by looking may have all of the time.
+        (Some(_), Stopping::Decided { .. }, Numbers::Usual) => SPARE,
         (Some(_), _, Numbers::Usual) if wish.detect.is_none() => SPARE,
         _ => 1,
     };

@@ -52,14 +52,15 @@ impl Look {
         }
     }
 
-    /// By so many standard errors the correlation is taken as larger than it looks: among 30 values
-    /// it is known to ±0.2, and one that is taken as too small costs more than one that is taken as
-    /// too large.
-    fn caution(self) -> f64 {
-        match self {
-            Look::Step => 0.15,
-            Look::Bump => 0.4,
-        }
+    /// By so many standard errors the correlation of `n` values is taken as larger than it looks:
+    /// among 30 values it is known to ±0.2, and one that is taken as too small costs more than one
+    /// that is taken as too large.
+    fn caution(self, n: f64) -> f64 {
+        let of_many = match self {
+            Look::Step => 0.07,
+            Look::Bump => 0.32,
+        };
+        of_many + 8.0 / n
     }
 
     /// What fitting it takes from the correlation of neighbours: `(a, b)` of `(a + b·φ)/n`.
@@ -104,7 +105,7 @@ fn without(values: &[f64], best: &Best) -> Vec<f64> {
 pub(crate) fn choose(look: Look, values: &[f64], best: &Best) -> NullKind {
     let (phi, error) = correlation(look, values, best);
     match phi > OBJECTS_FROM * error {
-        true => NullKind::Correlated((phi + look.caution() * error).min(CORRELATION_MOST)),
+        true => NullKind::Correlated((phi + look.caution(values.len() as f64) * error).min(CORRELATION_MOST)),
         false => NullKind::Permutation,
     }
 }
