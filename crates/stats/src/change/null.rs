@@ -105,7 +105,9 @@ fn without(values: &[f64], best: &Best) -> Vec<f64> {
 pub(crate) fn choose(look: Look, values: &[f64], best: &Best) -> NullKind {
     let (phi, error) = correlation(look, values, best);
     match phi > OBJECTS_FROM * error {
-        true => NullKind::Correlated((phi + look.caution(values.len() as f64) * error).min(CORRELATION_MOST)),
+        true => NullKind::Correlated(
+            (phi + look.caution(values.len() as f64) * error).min(CORRELATION_MOST),
+        ),
         false => NullKind::Permutation,
     }
 }
