@@ -142,9 +142,9 @@ pub struct Compare {
     /// Length of a round
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub seconds: Option<Duration>,
-    /// Where rows are only read, both rounds of a pair are cut into slices of this length that take
-    /// turns, so that both arms meet the same host: 10ms, or none for one round after the other.
-    /// Slices are longer where events are slow
+    /// Where rows are only read, and servers are dbdyno's own without cpus=, both rounds of a pair
+    /// are cut into slices of this length that take turns, so that both arms meet the same host:
+    /// 10ms, or none for one round after the other. Slices are longer where events are slow
     #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_slice)]
     pub slice: Duration,
     /// Longest warm-up of a cell; it ends as soon as the rate is steady

@@ -8,12 +8,13 @@
 //! A slice is as long as the plan says, and longer where that is too short for a client to get
 //! [`EVENTS`] events done: what is lost at the ends of a slice then stays small. Embedded arms with
 //! threads of their own are left out, because those threads cannot be told apart by arm; so are
-//! dialogues, which are no functions of a number.
+//! dialogues, which are no functions of a number, and arms that may have a budget of processor
+//! time.
 
 use std::time::Duration;
 
 use dbdyno_load::THREADS_MAX;
-use dbdyno_model::{Arm, Cell, Driving, Plan, Severity, Target, Warning};
+use dbdyno_model::{Arm, Cell, Driving, Plan, Setting, Severity, Target, Warning};
 use dbdyno_workload::Content;
 
 use crate::loads;
@@ -27,8 +28,6 @@ const LEAD_IN: u32 = 10;
 
 /// Whether the rounds of a cell are cut where they are long enough for it.
 pub(crate) fn are_for(plan: &Plan, cell: &Cell) -> bool {
-    let has_threads =
-        |arm: Arm| matches!(plan.arms[arm].target, Target::Rocksdb(..) | Target::Engine(..));
     let only_reads = || {
         let load = loads::resolve(plan, &cell.load);
         load.is_ok_and(|load| !load.writes() && !matches!(load.content, Content::Dialogue(_)))
@@ -36,8 +35,21 @@ pub(crate) fn are_for(plan: &Plan, cell: &Cell) -> bool {
     plan.slice_ns > 0
         && plan.driving == Driving::Closed
         && cell.clients <= THREADS_MAX
-        && !Arm::BOTH.into_iter().any(has_threads)
+        && Arm::BOTH.into_iter().all(|arm| can_take_turns(&plan.arms[arm].target))
         && only_reads()
+}
+
+/// Whether the speed of an arm is the same in slices as without a pause. Who has a budget of
+/// processor time saves it up in the other's slices, and of a server that is not ours nobody knows
+/// whether it has one.
+fn can_take_turns(target: &Target) -> bool {
+    match target {
+        Target::Sqlite(_) => true,
+        Target::Release(release) => {
+            !release.settings.iter().any(|setting| matches!(setting, Setting::Cpus(_)))
+        }
+        Target::Url(_) | Target::Rocksdb(_) | Target::Engine(_) => false,
+    }
 }
 
 /// The slices of each round of a cell.
@@ -82,7 +94,17 @@ impl Cut {
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_model::ArmSpec;
+
     use super::*;
+
+    #[test]
+    fn who_may_have_a_budget_of_processor_time_is_not_cut() {
+        let can = |target: &str| can_take_turns(&target.parse::<ArmSpec>().unwrap().target);
+        assert!(can("mariadb:10.11") && can("postgres:17?memory=2G") && can("sqlite:"));
+        assert!(!can("mariadb:10.11?cpus=0.5") && !can("mysql://root@127.0.0.1:3306/test"));
+        assert!(!can("engine:") && !can("rocksdb:"));
+    }
 
     #[test]
     fn slices_hold_enough_events_or_there_are_none() {

@@ -255,6 +255,17 @@ impl Relay<'_> {
     }
 }
 
+/// Held by a client while it has turns: where it falls over, nobody waits for it.
+struct Presence<'a>(&'a Relay<'a>);
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.end();
+        }
+    }
+}
+
 /// Woken in any case after a while, to see whether the round is to stop.
 fn wait<'a>(condition: &Condvar, state: MutexGuard<'a, State>) -> MutexGuard<'a, State> {
     condition.wait_timeout(state, STOP_CHECK).unwrap_or_else(PoisonError::into_inner).0
@@ -293,6 +304,7 @@ impl Asker<'_, '_> {
 impl Runner<'_> {
     /// Takes all turns of a client. Where it fails, nobody has another one.
     fn run(&self, session: &mut Session<'_>, book: Option<Arc<Book>>) -> Result<Done, LoadError> {
+        let _presence = Presence(self.relay);
         let total = self.slices.window * self.slices.count;
         let mut done = Done { tally: Tally::new(total, book), counted_ns: 0, at_work_ns: 0 };
         let brake = Brake::new(self.spec.slow);
@@ -351,5 +363,34 @@ impl Runner<'_> {
             return Err(LoadError::Interrupted);
         }
         asker.event(start_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_waits_for_a_client_that_fell_over() {
+        let slices = Slices {
+            count: 1,
+            window: Duration::from_millis(1),
+            lead_in: Duration::ZERO,
+            first: Arm::Base,
+        };
+        let relay = Relay::new(&slices, PerArm { base: 1, test: 1 });
+        let stop = AtomicBool::new(false);
+        let fallen = thread::scope(|scope| {
+            let base = scope.spawn(|| {
+                let _presence = Presence(&relay);
+                relay.take(Arm::Base, 0).expect("the first turn is its");
+                panic!("a broken invariant");
+            });
+            let test = scope.spawn(|| relay.take(Arm::Test, 0).is_none());
+            relay.run_until(slices.turns(), &stop);
+            assert!(test.join().unwrap(), "there is no turn after it");
+            base.join().is_err()
+        });
+        assert!(fallen);
     }
 }
