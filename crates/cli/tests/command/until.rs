@@ -82,7 +82,7 @@ fn a_limit_is_parted_into_many_looks() {
     assert_eq!(pairs, 2, "{done:?}");
     assert!(horizon >= 8, "{done:?}");
     assert!(10 * plan.warm_up_ns <= plan.limit_ns.unwrap(), "{done:?}");
-    assert!(done.err.contains("noise of 5 % a pair assumed"), "{done:?}");
+    assert!(done.err.contains("noise of 3 % a pair assumed"), "{done:?}");
 }
 
 /// A run that was judged once says so when it is looked at from then on. Two pairs decide nothing,
