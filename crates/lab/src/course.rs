@@ -418,11 +418,10 @@ impl<'a, 'b> Course<'a, 'b> {
         }
         self.tell_round(first, pace, tracks.base.around);
         let before = self.last_look.take().unwrap_or_else(|| self.look(&tracks.base));
-        let terms =
-            Terms { life: self.life, filling: self.filling, schedule: None, window: pace.window };
+        let place = (self.life, self.filling);
         let (neighbours, watch) = (&mut self.neighbours, &mut *self.lab.watch);
         let mut rounds =
-            track::interleaved(tracks, self.plan, first, (&terms, cut), neighbours, watch)?;
+            track::interleaved(tracks, self.plan, first, (place, cut), neighbours, watch)?;
         let after = self.look(&tracks.base);
         for arm in [first.arm, first.arm.other()] {
             self.keep(&mut rounds[arm], &before, &after)?;

@@ -52,7 +52,7 @@ const NULL_TRIES: u32 = 6;
 const DRAIN_LEAST: Duration = Duration::from_secs(1);
 const DRAIN_MOST: Duration = Duration::from_secs(10);
 
-/// The terms of a round, or of both rounds of a pair.
+/// The terms of one round.
 pub struct Terms {
     /// Which life of the servers it falls in.
     pub life: u32,
@@ -319,7 +319,8 @@ impl<'a> Track<'a> {
     }
 }
 
-/// Measures both rounds of a pair in slices; `first` begins.
+/// Measures both rounds of a pair in slices; `first` begins. `place` is the life of the servers and
+/// the filling of the tables.
 ///
 /// # Errors
 /// Whatever the load of an arm met; nothing of the pair counts then.
@@ -327,7 +328,7 @@ pub(crate) fn interleaved(
     tracks: &PerArm<Track<'_>>,
     plan: &Plan,
     first: &RoundKey,
-    (terms, cut): (&Terms, Cut),
+    (place, cut): ((u32, u32), Cut),
     neighbours: &mut Neighbours,
     watch: &mut dyn Watch,
 ) -> Result<PerArm<Round>, LabError> {
@@ -364,7 +365,7 @@ pub(crate) fn interleaved(
         let measured = measured[arm].take().expect("each arm has been measured");
         let seen = tracks[arm].seen(&measured, &looks[arm]);
         let readings = readings(&seen, OtherArm::TakesTurns, neighbours);
-        let round = tracks[arm].told(&key(arm), (terms.life, terms.filling), measured, &looks[arm]);
+        let round = tracks[arm].told(&key(arm), place, measured, &looks[arm]);
         Ok(Round { pauses, readings, ..round })
     })
 }

@@ -66,8 +66,9 @@ impl Slices {
     }
 }
 
-/// Runs the rounds of both arms in slices. Of a [`RoundSpec`] the length of the window means
-/// nothing. `observe` is called on this thread, for one arm after the other.
+/// Runs the rounds of both arms in slices. Of a [`RoundSpec`] the length of the window, what
+/// clients rest and a load's background mean nothing here. `observe` is called on this thread, for
+/// one arm after the other.
 ///
 /// # Errors
 /// Whatever stopped the load of an arm, [`LoadError::Interrupted`] among it. Nothing of either

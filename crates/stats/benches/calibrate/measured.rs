@@ -37,7 +37,8 @@ impl Question {
 /// Reads the file of a folder; an empty section if there is none.
 pub fn section(folder: &Path) -> String {
     let path = folder.join("measured.csv");
-    let Ok(text) = std::fs::read_to_string(&path) else { return String::new() };
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{} cannot be read: {error}", path.display()));
     let mut lines = text.lines();
     let columns: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
     let mut questions: BTreeMap<Question, Vec<Answer>> = BTreeMap::new();
