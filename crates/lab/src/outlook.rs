@@ -183,7 +183,26 @@ pub fn aim(plan: Plan, wish: &Wish, known: &[Run]) -> Result<(Plan, Vec<String>)
         None => parts_usual(&plan, wish, &outlooks, seconds),
     };
     let is_known = outlooks.iter().all(|outlook| outlook.run.is_some());
+    let (plan, note) = within_effect(plan, wish);
+    notes.extend(note);
     Ok((with(plan, wish, parts, is_known), notes))
+}
+
+/// Who looks for an effect until it is decided does not want to stop at *equal* within more than
+/// that effect: half of it is the budget then.
+fn within_effect(plan: Plan, wish: &Wish) -> (Plan, Option<String>) {
+    match (wish.detect, wish.end) {
+        (Some((effect, _)), End::Decided) if plan.budget > effect / 2.0 => {
+            let budget = effect / 2.0;
+            let note = format!(
+                "equal means within {}, half of what is to be found, and not within {}",
+                percent(budget),
+                percent(plan.budget)
+            );
+            (Plan { budget, ..plan }, Some(note))
+        }
+        _ => (plan, None),
+    }
 }
 
 /// So many lives or stretches of so many pairs.
@@ -385,6 +404,29 @@ pub const USUAL_POWER: f64 = POWER;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
+
+    /// A run that looked for 1 % used to end as *equal within 2 %*.
+    #[test]
+    fn who_looks_for_an_effect_does_not_stop_at_equal_within_more() {
+        let plan = Plan { budget: 0.02, ..sample::point_queries("sqlite:", 1, |_| {}).plan };
+        let wish = |detect, end| Wish {
+            detect,
+            end,
+            limit: None,
+            numbers: Numbers::Usual,
+            warm_up: Numbers::Usual,
+        };
+        let budget = |detect: Option<f64>, end| {
+            let wish = wish(detect.map(|effect| (effect, 0.8)), end);
+            let (plan, notes) = aim(plan.clone(), &wish, &[]).unwrap();
+            (plan.budget, notes.iter().any(|note| note.contains("equal means within")))
+        };
+        assert_eq!(budget(Some(0.03), End::Decided), (0.015, true));
+        assert_eq!(budget(Some(0.1), End::Decided), (0.02, false));
+        assert_eq!(budget(Some(0.1), End::Planned), (0.02, false));
+        assert_eq!(budget(None, End::Decided), (0.02, false));
+    }
 
     /// Half a second a pair: whatever the limit, eight looks fit on a host that takes three times
     /// as long, if each may have two pairs.
