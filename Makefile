@@ -1,8 +1,10 @@
-# What a newcomer needs. Each target first installs what the machine lacks (tools/setup).
+# What a newcomer needs. Each target but orders and web first installs what the machine lacks
+# (tools/setup).
 #
-#   make demo    build, measure the embedded arm for a minute, write a report
+#   make demo    build, compare two designs of the engine for a minute, write a report
 #   make test    every check and every test, real servers included
 #   make orders  of these, the searches of orders of threads
+#   make fuzz    look for input that breaks a parser: a minute for each of five
 #   make bench   what asking costs and how fast tables fill, beside sysbench: minutes
 #   make aa      how often verdicts are right, without and with a planted 5 %: hours
 #   make web     rebuild the script of the report page (needs Node)
@@ -14,7 +16,7 @@ SHELL := bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test orders setup bench aa web
+.PHONY: demo test orders setup fuzz bench aa web
 
 demo:
 	tools/setup demo
@@ -39,6 +41,19 @@ orders:
 
 setup:
 	tools/setup test
+
+# What is found is kept in fuzz/artifacts, and said; what was learnt is kept in fuzz/corpus.
+FUZZ := sql records loads mysql postgres
+FUZZ_SECONDS := 60
+
+fuzz:
+	tools/setup fuzz
+	for target in $(FUZZ); do \
+	  mkdir -p fuzz/corpus/$$target fuzz/seeds/$$target; \
+	  dict=; if [ -e fuzz/$$target.dict ]; then dict=-dict=fuzz/$$target.dict; fi; \
+	  cargo +nightly fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
+	    -max_total_time=$(FUZZ_SECONDS) -timeout=10 -verbosity=0 -print_final_stats=1 $$dict; \
+	done
 
 bench:
 	tools/setup bench

@@ -132,7 +132,8 @@ pub struct Compare {
           requires = "detect")]
     pub power: f64,
     /// Look at a cell after each life of the servers, and end it as soon as it is decided: slower,
-    /// faster, or equal within the budget. The interval is one that allows it
+    /// faster, or equal within the budget, which is half of --detect if that is less. The interval
+    /// is one that allows it
     #[arg(long, value_name = "WHEN")]
     pub until: Option<Until>,
     /// The longest that measuring may take in all, servers and tables once made: 10m, 90s, 1h;
@@ -142,9 +143,10 @@ pub struct Compare {
     /// Length of a round
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
     pub seconds: Option<Duration>,
-    /// Where rows are only read, and servers are dbdyno's own without cpus=, both rounds of a pair
-    /// are cut into slices of this length that take turns, so that both arms meet the same host:
-    /// 10ms, or none for one round after the other. Slices are longer where events are slow
+    /// Where rows are only read, by at most 256 clients that always ask, and arms are SQLite or
+    /// servers that dbdyno starts without cpus= and cache=cold, both rounds of a pair are cut into
+    /// slices of this length that take turns, so that both arms meet the same host: 10ms, or none
+    /// for one round after the other. Slices are longer where events are slow
     #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_slice)]
     pub slice: Duration,
     /// Longest warm-up of a cell; it ends as soon as the rate is steady
@@ -170,7 +172,8 @@ pub struct Compare {
     #[arg(long, value_name = "PLACES", default_value_t = Pin::Auto)]
     pub pin: Pin,
     /// How often both servers are started again within a cell; two starts of one server differ by
-    /// about 1 % [default: 7 with --quick, else 11, for servers that dbdyno starts; 0 in suites]
+    /// about 1 % [default: 11, with --rate or --think 5, with --find-max 3; with --quick 7, 3 and
+    /// 2; for servers that dbdyno starts; 0 in suites]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub restarts: Option<u32>,
     /// Start both servers again before every block of two pairs: as many lives as there can be
@@ -217,14 +220,16 @@ pub struct Compare {
     #[arg(long, value_name = "TIME")]
     pub delay: Option<dbdyno_model::Delay>,
     /// Count instructions per operation, too, in both arms and by function: a second witness, which
-    /// no noise of the host reaches. Gets valgrind from Debian's packages
+    /// no noise of the host reaches; on small tables, with one client. Gets valgrind from Debian's
+    /// packages. Not for servers by URL, rocksdb: and engine:
     #[arg(long)]
     pub count: bool,
     /// As --count, and measure no rates: a minute or less for each load
     #[arg(long, conflicts_with_all = ["rate", "find_max", "think", "rounds"])]
     pub count_only: bool,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
-    #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
+    #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse,
+          conflicts_with_all = ["rate", "think", "count_only"])]
     pub gate: Option<Gate>,
     /// Name of the run, to find it again as @NAME
     #[arg(long, value_name = "NAME")]

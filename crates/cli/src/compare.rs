@@ -10,7 +10,7 @@ use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 
 use crate::args::{Compare, Format, Place, Resume, Shape, Side, parse_side, without_password};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::failure::Failure;
 use crate::progress::Ticker;
 use crate::{output, plan, session, until};
@@ -106,7 +106,7 @@ pub fn present(
     }
     Ok(match run.status {
         RunStatus::Interrupted => Exit::Interrupted,
-        RunStatus::Complete | RunStatus::Partial => Exit::of(&comparison, gate),
+        RunStatus::Complete | RunStatus::Partial => exit::answer(&comparison, gate),
     })
 }
 
@@ -155,5 +155,5 @@ fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit
     let test = store.load(&store.resolve(test)?)?;
     let comparison = dbdyno_lab::compare_stored(&base, &test, flags.budget)?;
     output::comparison(&test, &comparison, flags.shape)?;
-    Ok(Exit::of(&comparison, flags.gate))
+    Ok(exit::answer(&comparison, flags.gate))
 }

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
-use dbdyno_model::{Comparison, CountComparison, CountVerdict, Gate, GateOutcome, Verdict};
+use dbdyno_model::{
+    CellComparison, Comparison, CountComparison, CountVerdict, Gate, GateOutcome, Interval, Verdict,
+};
 
 use crate::failure::Failure;
 
@@ -34,7 +36,7 @@ impl Exit {
     }
 
     /// The answer to a comparison. Without a gate, any decided verdict is an answer.
-    pub fn of(comparison: &Comparison, gate: Option<Gate>) -> Exit {
+    fn of(comparison: &Comparison, gate: Option<Gate>) -> Exit {
         if let Some(gate) = gate {
             return match gate.judge_all(&comparison.cells) {
                 GateOutcome::Holds => Exit::Holds,
@@ -50,6 +52,38 @@ impl Exit {
             return if undecided { Exit::CannotTell } else { Exit::Holds };
         }
         if undecided || comparison.cells.is_empty() { Exit::CannotTell } else { Exit::Holds }
+    }
+}
+
+/// The answer to a comparison; what a gate says is told to whoever watches.
+pub fn answer(comparison: &Comparison, gate: Option<Gate>) -> Exit {
+    if let Some(gate) = gate {
+        crate::output::say(&told(gate, comparison));
+    }
+    Exit::of(comparison, gate)
+}
+
+/// What a gate says, with the cells that are the reason.
+fn told(gate: Gate, comparison: &Comparison) -> String {
+    let outcome = gate.judge_all(&comparison.cells);
+    let is_reason = |cell: &&CellComparison| gate.judge_cell(cell) == outcome;
+    let shown = |cell: &CellComparison| {
+        let Interval { low, high, .. } = cell.rqps;
+        let open = matches!(gate.judge(cell.rqps), GateOutcome::CannotTell);
+        let why = match outcome {
+            GateOutcome::CannotTell if !open => ", but nothing rests on it",
+            _ => "",
+        };
+        format!("{} at {low:.3} to {high:.3}{why}", cell.cell)
+    };
+    let reasons: Vec<String> = comparison.cells.iter().filter(is_reason).map(shown).collect();
+    match outcome {
+        GateOutcome::Holds => format!("gate   {gate} holds"),
+        GateOutcome::Fails => format!("gate   {gate} fails: {}", reasons.join("; ")),
+        GateOutcome::CannotTell if reasons.is_empty() => {
+            format!("gate   {gate} is open: no rates were measured")
+        }
+        GateOutcome::CannotTell => format!("gate   {gate} is open: {}", reasons.join("; ")),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::args::{Place, Report, Runs, Show};
-use crate::exit::Exit;
+use crate::exit::{self, Exit};
 use crate::failure::Failure;
 use crate::{compare, output, session};
 
@@ -39,7 +39,7 @@ pub fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let run = store.load(&store.resolve(&flags.run)?)?;
     let comparison = compare::judged(&store, &run)?;
     output::comparison(&run, &comparison, flags.shape)?;
-    Ok(Exit::of(&comparison, flags.gate))
+    Ok(exit::answer(&comparison, flags.gate))
 }
 
 /// Writes a stored run as an HTML file.

@@ -63,6 +63,12 @@ pub(crate) struct BetweenLook {
 }
 
 impl BetweenLook {
+    /// Share of one processor that the servers used while nobody asked them; `None` where that
+    /// cannot be seen.
+    pub(crate) fn servers_share(&self) -> Option<f64> {
+        self.servers_share
+    }
+
     /// Puts the look among the readings of a round.
     pub(crate) fn note(&self, side: Side, readings: &mut Readings) {
         for (what, value) in CANARIES.into_iter().zip(self.canaries) {

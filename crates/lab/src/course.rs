@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use dbdyno_load::THREADS_MAX;
 use dbdyno_load::arrival::Schedule;
+use dbdyno_model::readings::WINDOW_NS;
 use dbdyno_model::{
     Arm, Cell, Dialect, Driving, PerArm, Plan, Round, RoundKey, RunId, Severity, Slo, Stage,
     Warning,
@@ -418,12 +419,15 @@ impl<'a, 'b> Course<'a, 'b> {
         }
         self.tell_round(first, pace, tracks.base.around);
         let before = self.last_look.take().unwrap_or_else(|| self.look(&tracks.base));
+        self.neighbours.add_unasked(before.servers_share());
         let place = (self.life, self.filling);
         let (neighbours, watch) = (&mut self.neighbours, &mut *self.lab.watch);
         let mut rounds =
             track::interleaved(tracks, self.plan, first, (place, cut), neighbours, watch)?;
         let after = self.look(&tracks.base);
         for arm in [first.arm, first.arm.other()] {
+            let window_ns = pace.window.as_nanos() as f64;
+            rounds[arm].readings.set(WINDOW_NS, Some(window_ns));
             self.keep(&mut rounds[arm], &before, &after)?;
             self.counter.done += 1;
         }
@@ -575,6 +579,12 @@ impl Pace {
             plan,
             Duration::from_nanos(plan.round_ns).mul_f64(stretch.clamp(1.0, most)),
         )
+    }
+
+    /// The pace at which this round was measured.
+    pub(crate) fn of_round(plan: &Plan, round: &Round) -> Pace {
+        let window_ns = round.readings.get(WINDOW_NS).map_or(round.wall_ns, |ns| ns as u64);
+        Pace::with_window(plan, Duration::from_nanos(window_ns))
     }
 
     /// The pace of rounds of this length.

@@ -12,7 +12,7 @@
 
 use std::time::Duration;
 
-use dbdyno_model::{Plan, Run, Severity, Stage, Stopping, Warning};
+use dbdyno_model::{Cell, Plan, Run, Severity, Stage, Stopping, Warning};
 
 use crate::error::LabError;
 use crate::insert_benchmark;
@@ -54,7 +54,7 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, LabError> {
         );
         return Err(LabError::Unlike(text));
     }
-    let (between, horizon) = plan.stopping.looks().unwrap_or_else(|| parts_of(plan));
+    let (between, horizon) = plan.stopping.looks().unwrap_or_else(|| parts_of(run));
     let most = between * horizon * TIMES;
     let wanted = match extension.pairs {
         Some(more) => plan.pairs.saturating_add(more),
@@ -71,22 +71,54 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, LabError> {
     Ok(Plan { pairs, restarts, stopping, limit_ns: limit, ..plan.clone() })
 }
 
-/// Pairs in a life, and lives, of a plan that is not looked at.
-fn parts_of(plan: &Plan) -> (u32, u32) {
+/// Pairs in a life, and lives, of a run that was judged once: when it ended, which a limit on time
+/// may have done before all pairs of the plan were measured. Where its cells ended after different
+/// numbers of lives, the least of them counts, for it has been looked at.
+fn parts_of(run: &Run) -> (u32, u32) {
+    let plan = &run.plan;
     let parts = if looks::has_lives(plan) { plan.restarts + 1 } else { STRETCHES };
     let between = (plan.pairs / parts.max(1) / 2 * 2).max(2);
-    (between, (plan.pairs / between).max(1))
+    (between, (judged_pairs(run) / between).max(1))
+}
+
+/// Pairs of the cell that has the fewest, when the run was judged.
+fn judged_pairs(run: &Run) -> u32 {
+    let pairs_of = |cell: &Cell| {
+        let of_cell = run.rounds.iter().filter(|round| round.key.cell == *cell);
+        of_cell.map(|round| round.key.pair + 1).max()
+    };
+    let fewest = run.plan.cells().iter().filter_map(pairs_of).min();
+    fewest.map_or(run.plan.pairs, |pairs| pairs.min(run.plan.pairs))
 }
 
 /// What the reader of a run must know that was made longer after it had been judged once.
 pub(crate) fn warning(run: &Run, longer: &Plan) -> Option<Warning> {
     (run.plan.stopping == Stopping::Fixed && longer.stopping != Stopping::Fixed).then(|| {
         let text = format!(
-            "the run was judged once, after {} pairs in a cell, and made longer then; since then it \
+            "the run was judged once, after {} pairs of a cell, and made longer then; since then it \
              is looked at, and a cell in which nothing changed is called slower or faster in 1.2 % \
              of such runs instead of 1 %",
-            run.plan.pairs
+            judged_pairs(run)
         );
         Warning::new(Severity::Note, "extended", text)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn looks_begin_where_the_run_was_judged_and_not_where_it_was_meant_to_end() {
+        let mut run = sample::of_pairs(6, "point-query", "sqlite:", 1, |_| {});
+        run.plan.pairs = 48;
+        run.plan.limit_ns = Some(1_000_000_000);
+        let plan = extended(&run, &Extension::default()).unwrap();
+        assert_eq!(plan.stopping, Stopping::Extended { pairs: 4, horizon: 1 });
+        let told = warning(&run, &plan).unwrap().text;
+        assert!(told.contains("after 6 pairs"), "{told}");
+        let again = extended(&Run { plan: plan.clone(), ..run }, &Extension::default()).unwrap();
+        assert_eq!(again.stopping, plan.stopping, "the rule is kept");
+    }
 }

@@ -133,7 +133,9 @@ fn too_few(balances: &[Balance], arm: Arm) -> Option<Warning> {
     if balances.len() >= ROUNDS_LEAST && 2 * short > balances.len() {
         let (told, all) = (worst.told(), balances.len());
         let text = format!(
-            "{arm}: {short} of {all} rounds contradict themselves by Little's law: {told}; {AGAIN}"
+            "{arm}: {short} of {all} rounds contradict themselves by Little's law: {told}; clients \
+             did something else than wait for answers, as where they lack processors, or latencies \
+             are wrong: measure again while the host is quiet, and tell us if it stays so"
         );
         return Some(Warning::new(Severity::Blocks, "little-broken", text));
     }
@@ -209,7 +211,7 @@ fn utilisation(run: &Run, cell: &Cell, arm: Arm, round: &Round) -> Vec<Overdrawn
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::{LatencyHistogram, OpenLoop, Verdict};
+    use dbdyno_model::{Gate, GateOutcome, LatencyHistogram, OpenLoop, Verdict};
 
     use crate::sample::{WALL_NS, of_load, of_pairs, point_queries};
 
@@ -247,6 +249,20 @@ mod tests {
         assert_eq!(damaged(90, 0..4).0, Verdict::Faster, "half of eight");
         assert_eq!(damaged(90, 0..5), broken, "more than half");
         assert_eq!(damaged(98, 3..4), (Verdict::Faster, vec![]), "too little to tell");
+    }
+
+    /// Nothing passes a gate by a rate that nothing rests on.
+    #[test]
+    fn a_gate_is_open_where_a_law_is_broken() {
+        let gated = |percent: u64| {
+            let run = point_queries("mysql://u@h/d", 2, |round: &mut Round| {
+                let ns = 2 * WALL_NS / round.events * percent / 100;
+                round.latency = latencies(round.events, ns);
+            });
+            Gate { rqps_above: 0.1 }.judge_all(&crate::compare(&run).unwrap().cells)
+        };
+        assert_eq!(gated(100), GateOutcome::Holds);
+        assert_eq!(gated(110), GateOutcome::CannotTell);
     }
 
     /// Of few rounds, all may have met a stall.

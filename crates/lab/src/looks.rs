@@ -20,7 +20,7 @@ use stats::{Price, Sequence, Spread};
 use crate::course::Pace;
 use crate::error::LabError;
 use crate::judge::{between_lives, log_ratio, mean, pairs_of};
-use crate::nest::by_life;
+use crate::nest::{by_life, starts};
 use crate::sift::sift;
 use crate::yardstick::Yardstick;
 
@@ -46,8 +46,7 @@ impl Values {
         pairs: &[PerArm<&Round>],
         log: impl Fn(&PerArm<&Round>) -> f64,
     ) -> Option<Values> {
-        let window_ns = pairs.first()?.base.wall_ns;
-        let pace = Pace::with_window(plan, std::time::Duration::from_nanos(window_ns));
+        let pace = Pace::of_round(plan, pairs.first()?.base);
         let meant = plan.pairs_between_looks(pace.pairs)?;
         let parts: Vec<Vec<f64>> = if has_lives(plan) {
             by_life(pairs, log)
@@ -113,27 +112,25 @@ pub(crate) fn decided(run: &Run) -> Result<BTreeSet<Cell>, LabError> {
 /// What the pairs and lives of a cell took, from when they began; `None` for fewer than two pairs.
 /// Where servers were never started anew, what that takes is the model's guess.
 pub fn price_of(run: &Run, cell: &Cell) -> Option<Price> {
-    let mut rounds: Vec<&Round> =
-        run.rounds.iter().filter(|round| round.key.cell == *cell).collect();
-    rounds.sort_by_key(|round| round.started_unix_ms);
-    let (mut within_ms, mut steps, mut between) = (0, 0_u64, Vec::new());
-    for two in rounds.windows(2) {
-        let apart = two[1].started_unix_ms - two[0].started_unix_ms;
+    let starts = starts(run.rounds.iter().filter(|round| round.key.cell == *cell));
+    let (mut within_s, mut rounds, mut between) = (0.0, 0, Vec::new());
+    for two in starts.windows(2) {
+        let apart_s = two[1].at_s - two[0].at_s;
         if two[0].life == two[1].life {
-            within_ms += apart;
-            steps += 1;
+            within_s += apart_s;
+            rounds += two[0].rounds;
         } else {
-            between.push(apart);
+            between.push((apart_s, two[0].rounds));
         }
     }
-    if steps == 0 {
+    if rounds == 0 {
         return None;
     }
-    let round_s = within_ms as f64 / 1e3 / steps as f64;
+    let round_s = within_s / f64::from(rounds);
     // In the middle: one of them may be the night in which the run was interrupted.
-    between.sort_unstable();
+    between.sort_by(|a, b| a.0.total_cmp(&b.0));
     let life_s = match between.get(between.len() / 2) {
-        Some(&apart) => (apart as f64 / 1e3 - round_s).max(0.0),
+        Some((apart_s, rounds)) => (apart_s - f64::from(*rounds) * round_s).max(0.0),
         None => run.plan.life_ns() as f64 / 1e9,
     };
     Some(Price { pair_s: 2.0 * round_s, life_s })

@@ -89,6 +89,9 @@ pub struct Neighbours {
     steal: f64,
     waiting: f64,
     waiting_rounds: u32,
+    /// Shares of one processor that the servers used before pairs in slices, while nobody asked.
+    unasked: f64,
+    unasked_looks: u32,
     warnings: Vec<Warning>,
 }
 
@@ -133,6 +136,15 @@ impl Neighbours {
         shares
     }
 
+    /// Adds the share of one processor that the servers used while nobody asked them, before a pair
+    /// whose arms take turns: what they do then, they do in each other's slices.
+    pub fn add_unasked(&mut self, share: Option<f64>) {
+        if let Some(share) = share {
+            self.unasked += share;
+            self.unasked_looks += 1;
+        }
+    }
+
     /// What the reader of the run must know.
     pub fn warnings(mut self) -> Vec<Warning> {
         let mean = |sum: f64, rounds: u32| sum / f64::from(rounds.max(1));
@@ -153,6 +165,13 @@ impl Neighbours {
                 "waiting-arm-busy",
                 "the arm that had to wait used {} of the servers' processor time: it was still \
                  purging, flushing or vacuuming",
+            ),
+            (
+                mean(self.unasked, self.unasked_looks),
+                "waiting-arm-busy",
+                "between rounds the servers used {} of a processor although nobody asked them: one \
+                 was still purging, flushing or vacuuming, which slows both where they take turns, \
+                 and makes its own operations look dear",
             ),
         ];
         for (share, code, text) in findings {

@@ -74,21 +74,45 @@ pub(crate) fn levels(
     (!parts.is_empty()).then_some(Levels { parts, spend })
 }
 
+/// A moment at which a round began; both of a pair, where they took turns in slices.
+pub(crate) struct Start {
+    pub(crate) at_s: f64,
+    pub(crate) rounds: u32,
+    pub(crate) life: u32,
+    filling: u32,
+    /// Time in which their events count.
+    counted_s: f64,
+}
+
+/// When rounds began, in the order of time.
+pub(crate) fn starts<'r>(rounds: impl Iterator<Item = &'r Round>) -> Vec<Start> {
+    let mut rounds: Vec<&Round> = rounds.collect();
+    rounds.sort_by_key(|round| round.started_unix_ms);
+    let at_once = rounds.chunk_by(|a, b| a.started_unix_ms == b.started_unix_ms);
+    let start = |rounds: &[&Round]| Start {
+        at_s: rounds[0].started_unix_ms as f64 / 1e3,
+        rounds: rounds.len() as u32,
+        life: rounds[0].life,
+        filling: rounds[0].filling,
+        counted_s: rounds.iter().map(|round| round.wall_ns as f64 / 1e9).sum(),
+    };
+    at_once.map(start).collect()
+}
+
 /// Rounds in the order of time, and the gaps between them.
 fn costs(pairs: &[PerArm<&Round>]) -> Option<Costs> {
-    let mut rounds: Vec<&Round> = pairs.iter().flat_map(|pair| [pair.base, pair.test]).collect();
-    rounds.sort_by_key(|round| round.started_unix_ms);
-    let start = |round: &Round| round.started_unix_ms as f64 / 1e3;
+    let starts = starts(pairs.iter().flat_map(|pair| [pair.base, pair.test]));
     let (mut within, mut of_lives, mut of_fillings) = (Vec::new(), Vec::new(), Vec::new());
     let mut between_rounds = Vec::new();
-    for two in rounds.windows(2) {
-        let gap = start(two[1]) - start(two[0]) - two[0].wall_ns as f64 / 1e9;
+    for two in starts.windows(2) {
+        let apart = two[1].at_s - two[0].at_s;
+        let gap = apart - two[0].counted_s;
         if two[0].filling != two[1].filling {
             of_fillings.push(gap);
         } else if two[0].life != two[1].life {
             of_lives.push(gap);
         } else {
-            between_rounds.push(start(two[1]) - start(two[0]));
+            between_rounds.push(apart / f64::from(two[0].rounds));
             within.push(gap);
         }
     }
@@ -144,6 +168,20 @@ mod tests {
         assert_eq!(counts, [2, 2, 1]);
         assert_eq!(nest[1][0], [6.0, 7.0, 8.0]);
         assert_eq!(by_life(&pairs(&run), |_| 0.0).len(), 5);
+    }
+
+    #[test]
+    fn rounds_that_take_turns_begin_at_once_and_cost_the_same() {
+        let mut run = run();
+        for pair in run.rounds.chunks_mut(2) {
+            let at_ms = pair[0].started_unix_ms.min(pair[1].started_unix_ms);
+            pair.iter_mut().for_each(|round| round.started_unix_ms = at_ms);
+        }
+        let costs = costs(&pairs(&run)).unwrap();
+        let close = |ours: f64, truth: f64| (ours - truth).abs() < 1e-6;
+        assert!(close(costs.pair, 0.2) && close(costs.life.unwrap(), 2.0), "{costs:?}");
+        let price = crate::price_of(&run, &run.plan.cells()[0]).unwrap();
+        assert!(close(price.pair_s, 0.2), "{price:?}");
     }
 
     #[test]

@@ -188,11 +188,11 @@ pub fn aim(plan: Plan, wish: &Wish, known: &[Run]) -> Result<(Plan, Vec<String>)
     Ok((with(plan, wish, parts, is_known), notes))
 }
 
-/// Who looks for an effect until it is decided does not want to stop at *equal* within more than
-/// that effect: half of it is the budget then.
+/// Who looks for an effect does not want to hear *equal* of more than that effect: half of it is
+/// the budget then.
 fn within_effect(plan: Plan, wish: &Wish) -> (Plan, Option<String>) {
-    match (wish.detect, wish.end) {
-        (Some((effect, _)), End::Decided) if plan.budget > effect / 2.0 => {
+    match wish.detect {
+        Some((effect, _)) if plan.budget > effect / 2.0 => {
             let budget = effect / 2.0;
             let note = format!(
                 "equal means within {}, half of what is to be found, and not within {}",
@@ -424,6 +424,7 @@ mod tests {
         };
         assert_eq!(budget(Some(0.03), End::Decided), (0.015, true));
         assert_eq!(budget(Some(0.1), End::Decided), (0.02, false));
+        assert_eq!(budget(Some(0.03), End::Planned), (0.015, true));
         assert_eq!(budget(Some(0.1), End::Planned), (0.02, false));
         assert_eq!(budget(None, End::Decided), (0.02, false));
     }

@@ -72,7 +72,7 @@ impl Remaining {
     pub(crate) fn without(plan: &Plan, run: Option<&Run>, over: BTreeSet<Cell>) -> Remaining {
         let mut left = Remaining { over, ..Remaining::default() };
         for round in run.into_iter().flat_map(|run| &run.rounds) {
-            let window = Duration::from_nanos(round.wall_ns);
+            let window = Pace::of_round(plan, round).window;
             let seen = left.cells.entry(round.key.cell.clone());
             let seen = seen.or_insert(Seen { next_pair: 0, window });
             seen.next_pair = seen.next_pair.max(plan.driving.pair_of(round.key.pair) + 1);

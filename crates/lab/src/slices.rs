@@ -8,13 +8,14 @@
 //! A slice is as long as the plan says, and longer where that is too short for a client to get
 //! [`EVENTS`] events done: what is lost at the ends of a slice then stays small. Embedded arms with
 //! threads of their own are left out, because those threads cannot be told apart by arm; so are
-//! dialogues, which are no functions of a number, and arms that may have a budget of processor
-//! time.
+//! dialogues, which are no functions of a number, arms that may have a budget of processor time,
+//! and arms that begin with nothing in memory: what one has read ahead comes in while the other
+//! has its turn.
 
 use std::time::Duration;
 
 use dbdyno_load::THREADS_MAX;
-use dbdyno_model::{Arm, Cell, Driving, Plan, Setting, Severity, Target, Warning};
+use dbdyno_model::{Arm, ArmSpec, Cache, Cell, Driving, Plan, Setting, Severity, Target, Warning};
 use dbdyno_workload::Content;
 
 use crate::loads;
@@ -35,18 +36,19 @@ pub(crate) fn are_for(plan: &Plan, cell: &Cell) -> bool {
     plan.slice_ns > 0
         && plan.driving == Driving::Closed
         && cell.clients <= THREADS_MAX
-        && Arm::BOTH.into_iter().all(|arm| can_take_turns(&plan.arms[arm].target))
+        && Arm::BOTH.into_iter().all(|arm| can_take_turns(&plan.arms[arm]))
         && only_reads()
 }
 
 /// Whether the speed of an arm is the same in slices as without a pause. Who has a budget of
 /// processor time saves it up in the other's slices, and of a server that is not ours nobody knows
-/// whether it has one.
-fn can_take_turns(target: &Target) -> bool {
-    match target {
+/// whether it has one; what a server that began cold reads ahead comes in then.
+fn can_take_turns(arm: &ArmSpec) -> bool {
+    match &arm.target {
         Target::Sqlite(_) => true,
         Target::Release(release) => {
-            !release.settings.iter().any(|setting| matches!(setting, Setting::Cpus(_)))
+            let has_budget = |setting: &Setting| matches!(setting, Setting::Cpus(_));
+            arm.begin.cache == Cache::Warm && !release.settings.iter().any(has_budget)
         }
         Target::Url(_) | Target::Rocksdb(_) | Target::Engine(_) => false,
     }
@@ -94,14 +96,13 @@ impl Cut {
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_model::ArmSpec;
-
     use super::*;
 
     #[test]
     fn who_may_have_a_budget_of_processor_time_is_not_cut() {
-        let can = |target: &str| can_take_turns(&target.parse::<ArmSpec>().unwrap().target);
+        let can = |target: &str| can_take_turns(&target.parse().unwrap());
         assert!(can("mariadb:10.11") && can("postgres:17?memory=2G") && can("sqlite:"));
+        assert!(!can("mariadb:10.11?cache=cold") && can("mariadb:10.11?cache=warm"));
         assert!(!can("mariadb:10.11?cpus=0.5") && !can("mysql://root@127.0.0.1:3306/test"));
         assert!(!can("engine:") && !can("rocksdb:"));
     }

@@ -10,7 +10,7 @@ use dbdyno_load::{
     run_round,
 };
 use dbdyno_model::{
-    Arm, Cell, Dialect, PerArm, Placement, Plan, Readings, Round, RoundKey, Warning,
+    Arm, Cell, Dialect, Pauses, PerArm, Placement, Plan, Readings, Round, RoundKey, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
@@ -359,6 +359,7 @@ pub(crate) fn interleaved(
     };
     let measured = run_interleaved(&specs, &slices, &mut look)
         .map_err(|(arm, error)| LabError::Load(arm, first.cell.to_string(), error))?;
+    let both_ns = measured.base.observed_ns + measured.test.observed_ns;
     let PerArm { base, test } = measured;
     let mut measured = PerArm { base: Some(base), test: Some(test) };
     PerArm::try_from_fn(|arm| {
@@ -366,7 +367,12 @@ pub(crate) fn interleaved(
         let seen = tracks[arm].seen(&measured, &looks[arm]);
         let readings = readings(&seen, OtherArm::TakesTurns, neighbours);
         let round = tracks[arm].told(&key(arm), place, measured, &looks[arm]);
-        Ok(Round { pauses, readings, ..round })
+        // Those of both arms were seen as one.
+        let share = |pauses: Pauses| Pauses {
+            sum_ns: (pauses.sum_ns as f64 * round.wall_ns as f64 / both_ns as f64) as u64,
+            ..pauses
+        };
+        Ok(Round { pauses: pauses.map(share), readings, ..round })
     })
 }
 

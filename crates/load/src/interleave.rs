@@ -17,12 +17,14 @@
 //! works in the other's time. A client counts from the end of one event to the end of another: the
 //! event under way when the slice has been long enough is waited for and counted with all the time
 //! that it takes, so that no stall is cut off; and as the number of events is decided by nothing
-//! that comes after, events over time is the rate (Wald's identity).
+//! that comes after, events over time is the rate (Wald's identity). A client that has counted its
+//! last event goes on asking until all have: who still waits for a slow answer waits for it beside
+//! as many others as before.
 //!
 //! What an arm does when nobody asks, it does in the other's slices. Loads that change rows are
 //! not interleaved: who puts off work would have it paid by the other.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -79,11 +81,9 @@ pub fn run_interleaved(
     observe: &mut dyn FnMut(Arm, Moment),
 ) -> Result<PerArm<Measured>, (Arm, LoadError)> {
     let total = slices.window * slices.count;
+    files::allow(specs.base.clients + specs.test.clients).map_err(|error| (slices.first, error))?;
     let mut sessions = PerArm::try_from_fn(|arm| {
-        let spec = &specs[arm];
-        let opened = files::allow(spec.clients)
-            .and_then(|()| open_sessions(spec, &mut |moment| observe(arm, moment)));
-        opened.map_err(|error| (arm, error))
+        open_sessions(&specs[arm], &mut |moment| observe(arm, moment)).map_err(|error| (arm, error))
     })?;
     let of_round = |arm: Arm| {
         Books::new(specs[arm].load.filing(), Times::Service, total, specs[arm].clients as usize)
@@ -91,6 +91,8 @@ pub fn run_interleaved(
     let books = PerArm::from_fn(of_round);
     let relay = Relay::new(slices, PerArm::from_fn(|arm| specs[arm].clients));
     thread::scope(|scope| {
+        // A thread that cannot be had is no reason for the others to wait for it.
+        let _presence = Presence(&relay);
         let mut handles = PerArm::from_fn(|_| Vec::new());
         let PerArm { base, test } = &mut sessions;
         for (arm, sessions) in [(Arm::Base, base), (Arm::Test, test)] {
@@ -164,6 +166,9 @@ struct Relay<'a> {
     /// Waited on by the clients of each arm, and by who conducts.
     turn_of: PerArm<Condvar>,
     pause: Condvar,
+    /// Clients whose counted time of this turn is not over; less than 0 where nobody has another
+    /// turn.
+    counting: AtomicI64,
 }
 
 struct State {
@@ -192,6 +197,7 @@ impl Relay<'_> {
             state: Mutex::new(state),
             turn_of: PerArm::from_fn(|_| Condvar::new()),
             pause: Condvar::new(),
+            counting: AtomicI64::new(i64::from(at_work)),
         }
     }
 
@@ -217,6 +223,7 @@ impl Relay<'_> {
     /// Nobody has another turn.
     fn end(&self) {
         self.state().has_ended = true;
+        self.counting.store(i64::MIN / 2, Ordering::Relaxed);
         Arm::BOTH.into_iter().for_each(|arm| self.turn_of[arm].notify_all());
         self.pause.notify_all();
     }
@@ -237,6 +244,16 @@ impl Relay<'_> {
         }
     }
 
+    /// A client has counted its last event of this turn.
+    fn stop_counting(&self) {
+        self.counting.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Whether another client of this turn still counts.
+    fn is_counting(&self) -> bool {
+        self.counting.load(Ordering::Relaxed) > 0
+    }
+
     /// A client has finished its turn; the last one hands over.
     fn finish(&self) {
         let mut state = self.state();
@@ -247,6 +264,9 @@ impl Relay<'_> {
         state.turn += 1;
         let next = self.slices.arm_of(state.turn);
         state.at_work = self.clients[next];
+        if !state.has_ended {
+            self.counting.store(i64::from(state.at_work), Ordering::Relaxed);
+        }
         state.begun = now();
         if state.turn < state.until {
             self.turn_of[next].notify_all();
@@ -256,7 +276,8 @@ impl Relay<'_> {
     }
 }
 
-/// Held by a client while it has turns: where it falls over, nobody waits for it.
+/// Held by a client while it has turns, and by who conducts: where one falls over, nobody waits
+/// for it.
 struct Presence<'a>(&'a Relay<'a>);
 
 impl Drop for Presence<'_> {
@@ -354,6 +375,10 @@ impl Runner<'_> {
         }
         done.counted_ns += start_ns - opened_ns;
         done.tally.usage = done.tally.usage.plus(ThreadUsage::now().since(before));
+        self.relay.stop_counting();
+        while self.relay.is_counting() {
+            start_ns = self.event(asker, start_ns)?.1;
+        }
         done.at_work_ns += start_ns - begun_ns;
         Ok(())
     }

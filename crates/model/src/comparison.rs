@@ -14,7 +14,7 @@ use crate::method::Basis;
 use crate::plan::Cell;
 use crate::rate::{RateUnit, Since};
 use crate::row_cost::CostComparison;
-use crate::warning::Warning;
+use crate::warning::{Severity, Warning};
 
 /// An estimate with a confidence interval. `low` and `high` may be infinite where too little was
 /// measured to bound the estimate.
@@ -282,7 +282,7 @@ pub enum GateOutcome {
     Holds,
     /// The whole interval violates it.
     Fails,
-    /// The interval straddles the threshold.
+    /// The interval straddles the threshold, or nothing rests on it.
     CannotTell,
 }
 
@@ -314,9 +314,20 @@ impl Gate {
         }
     }
 
+    /// Judges a cell. Nothing rests on a rate where a warning blocks the verdict, nor where rates
+    /// are given and response times are what is measured.
+    pub fn judge_cell(self, cell: &CellComparison) -> GateOutcome {
+        let blocks = |warning: &Warning| warning.severity == Severity::Blocks;
+        let is_given = matches!(cell.measure, Measure::Response { .. });
+        if is_given || cell.warnings.iter().any(blocks) {
+            return GateOutcome::CannotTell;
+        }
+        self.judge(cell.rqps)
+    }
+
     /// Judges all cells: one failure fails, one doubt leaves a doubt.
     pub fn judge_all(self, cells: &[CellComparison]) -> GateOutcome {
-        let outcomes: Vec<_> = cells.iter().map(|cell| self.judge(cell.rqps)).collect();
+        let outcomes: Vec<_> = cells.iter().map(|cell| self.judge_cell(cell)).collect();
         if outcomes.contains(&GateOutcome::Fails) {
             GateOutcome::Fails
         } else if outcomes.is_empty() || outcomes.contains(&GateOutcome::CannotTell) {

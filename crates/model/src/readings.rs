@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+/// How long a round in slices was meant to be; it is longer by the events that were waited for.
+pub const WINDOW_NS: &str = "window_ns";
 /// Rows inserted beside or as the load itself.
 pub const ROWS_INSERTED: &str = "rows_inserted";
 /// Rows deleted.

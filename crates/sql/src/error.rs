@@ -37,6 +37,15 @@ impl SqlError {
         }
     }
 
+    /// The same, with the place in the text where reading ended.
+    pub(crate) fn at(self, place: Place) -> SqlError {
+        match self {
+            SqlError::Syntax(text) => SqlError::Syntax(format!("{text}, at {place}")),
+            SqlError::Unknown(construct) => SqlError::Unknown(format!("{construct}, at {place}")),
+            other => other,
+        }
+    }
+
     /// The SQLSTATE that MySQL gives with that number.
     pub fn sqlstate(&self) -> &'static str {
         match self {
@@ -45,6 +54,29 @@ impl SqlError {
             SqlError::Value(_) | SqlError::Parameters(..) => "HY000",
             SqlError::Engine(error) => error.sqlstate(),
         }
+    }
+}
+
+/// Where in a text something begins: lines and columns from 1, in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    line: usize,
+    column: usize,
+}
+
+impl Place {
+    /// The place of this byte of the text.
+    pub(crate) fn of(text: &str, at: usize) -> Place {
+        let before = &text[..at];
+        let begin = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        Place { line, column: before[begin..].chars().count() + 1 }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
     }
 }
 

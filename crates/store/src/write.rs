@@ -136,14 +136,17 @@ impl Store {
         })
     }
 
-    /// Stores a warning, after those that the run has.
+    /// Stores a warning, after those that the run has. One that it has is not stored again: a run
+    /// that is taken up says most of them twice.
     ///
     /// # Errors
     /// No such run, or a file that cannot be written.
     pub fn add_warning(&mut self, run: &RunId, warning: &Warning) -> Result<()> {
         self.write(|transaction| {
             transaction.execute(
-                "INSERT INTO warning (run, severity, code, text) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO warning (run, severity, code, text) SELECT ?1, ?2, ?3, ?4 \
+                 WHERE NOT EXISTS (SELECT 1 FROM warning WHERE run = ?1 AND severity = ?2 \
+                 AND code = ?3 AND text = ?4)",
                 params![
                     seq_of(transaction, run)?,
                     warning.severity.name(),

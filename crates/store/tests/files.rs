@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use common::{golden_run, plan, put, round};
 use dbdyno_model::{
-    Arm, ClassTally, ClassTimes, LatencyHistogram, Round, Run, RunId, RunStatus, Stage, Stopping,
-    Verdict,
+    Arm, ClassTally, ClassTimes, LatencyHistogram, Round, Run, RunId, RunStatus, Severity, Stage,
+    Stopping, Verdict, Warning,
 };
 use dbdyno_store::{NewRun, Store, StoreError, VERSION};
 use rusqlite::Connection;
@@ -324,6 +324,20 @@ fn a_round_counts_once() {
     let error = store.add_round(&RunId("0".into()), &round(2)).unwrap_err();
     assert!(matches!(error, StoreError::UnknownRun(..)), "{error}");
     assert_eq!(store.load(&id).unwrap().rounds.len(), 3);
+}
+
+#[test]
+fn a_warning_that_is_said_again_is_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut store = Store::open(&folder.path().join("store.db")).unwrap();
+    let id = put(&mut store, &golden_run());
+    let before = store.load(&id).unwrap().warnings;
+    let said = Warning::new(Severity::Note, "interleaved", "in slices of 10 ms");
+    let other = Warning::new(Severity::Note, "interleaved", "in slices of 20 ms");
+    for warning in [&said, &other, &said] {
+        store.add_warning(&id, warning).unwrap();
+    }
+    assert_eq!(store.load(&id).unwrap().warnings, [before, vec![said, other]].concat());
 }
 
 #[test]

@@ -1,18 +1,19 @@
 //! Whatever a server sends, the MySQL client returns: no panic, no endless wait, and no memory for
 //! what was only announced.
 
+#[path = "mysql/blast.rs"]
+mod blast;
 #[path = "mysql/stage.rs"]
 mod stage;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::io::Write;
-use std::net::Shutdown;
 
 use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{BulkTarget, Client, Param, RowBuffer};
 use proptest::prelude::*;
 
+use blast::blast;
 use stage::*;
 
 /// Notes what no answer of a few kilobytes can justify.
@@ -139,14 +140,6 @@ fn answer(number: u8) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![1 => proptest::collection::vec(any::<u8>(), 0..60), 9 => damaged]
 }
 
-/// Sends everything and nothing more, and takes whatever comes.
-fn blast(peer: &mut Peer, bytes: &[u8]) {
-    // The client may have left already.
-    let _ = peer.0.write_all(bytes);
-    let _ = peer.0.shutdown(Shutdown::Write);
-    let _ = std::io::copy(&mut peer.0, &mut std::io::sink());
-}
-
 fn check_memory() -> Result<(), TestCaseError> {
     let largest = LARGEST_SEEN.get();
     prop_assert!(largest <= LARGEST, "{} bytes at once", largest);
@@ -167,7 +160,7 @@ proptest! {
             if greeted {
                 peer.send(0, &greeting(DEPRECATE_EOF, "caching_sha2_password"));
             }
-            blast(peer, &bytes);
+            blast(&mut peer.0, &bytes);
         });
         // Whether this is a login or an error is the answer's business.
         let _ = Connection::connect(&endpoint).map(drop);
@@ -189,7 +182,7 @@ proptest! {
                 let prepared = [0, 9, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
                 peer.write(&packets(1, &[&[&prepared[..], COLUMN], end].concat()));
             }
-            blast(peer, &bytes);
+            blast(&mut peer.0, &bytes);
         });
         let mut connection = Connection::connect(&endpoint).unwrap();
         let failed = match which {
@@ -226,7 +219,7 @@ fn memory_grows_with_what_arrives_and_not_with_what_is_announced() {
             peer.let_in(DEPRECATE_EOF);
             peer.read();
             let row = [&length[..], &[3, 0xFD], &[0xFF; 3], &[b'x'; 100_000]].concat();
-            blast(peer, &[packets(1, &[b"\x01", COLUMN]), row].concat());
+            blast(&mut peer.0, &[packets(1, &[b"\x01", COLUMN]), row].concat());
         });
         let mut connection = Connection::connect(&endpoint).unwrap();
         let error = connection.query("SELECT 1").unwrap_err();

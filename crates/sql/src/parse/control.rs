@@ -6,8 +6,8 @@ use super::{Parser, Statement};
 use crate::error::{Result, SqlError};
 
 impl Parser<'_> {
-    /// What begins with this word, which is read already.
-    pub(super) fn control(&mut self, word: &str) -> Result<Statement> {
+    /// What begins with this word, which is read already and stands at `here`.
+    pub(super) fn control(&mut self, word: &str, here: usize) -> Result<Statement> {
         Ok(match word {
             "BEGIN" => {
                 self.eat("WORK")?;
@@ -45,7 +45,10 @@ impl Parser<'_> {
                 self.want("STATUS")?;
                 Statement::ShowStatus
             }
-            _ => return Err(SqlError::Unknown(format!("the statement {word}"))),
+            _ => {
+                let error = SqlError::Unknown(format!("the statement {word}"));
+                return Err(self.blame(here, error));
+            }
         })
     }
 

@@ -48,10 +48,12 @@ impl Parser<'_> {
     }
 
     fn part_of_table(&mut self, made: &mut CreateTable) -> Result<()> {
+        let here = self.here();
         if self.eat("PRIMARY")? {
             self.want("KEY")?;
             if !made.primary.is_empty() {
-                return Err(SqlError::Syntax(format!("{} has two primary keys", made.name)));
+                let error = SqlError::Syntax(format!("{} has two primary keys", made.name));
+                return Err(self.blame(here, error));
             }
             made.primary = self.key()?;
             return Ok(());
@@ -94,36 +96,15 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// A type. A day is kept as the text that it is written as, which sorts as days do.
     fn kind(&mut self) -> Result<Kind> {
+        let here = self.here();
         let word = self.name()?.to_ascii_uppercase();
         let lengths = self.lengths()?;
-        let length = lengths.first().copied();
-        let text = |characters: u64| {
-            let bytes = characters.checked_mul(BYTES_OF_CHARACTER);
-            let most = bytes.and_then(|bytes| u32::try_from(bytes).ok());
-            let unknown = || SqlError::Unknown(format!("{word}({characters})"));
-            Ok(Kind::Text { most: most.ok_or_else(unknown)? })
-        };
-        match word.as_str() {
-            "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "INTEGER" | "BIGINT" => {
-                self.eat("UNSIGNED")?;
-                Ok(Kind::Int)
-            }
-            "DECIMAL" | "NUMERIC" => {
-                let scale = lengths.get(1).copied().unwrap_or(0);
-                let known = u8::try_from(scale).ok().filter(|scale| *scale <= SCALE_MOST);
-                let unknown = || format!("a DECIMAL with {scale} digits behind the point");
-                Ok(Kind::Decimal { scale: known.ok_or_else(|| SqlError::Unknown(unknown()))? })
-            }
-            "CHAR" => text(length.unwrap_or(1)),
-            "VARCHAR" => text(length.ok_or_else(|| self.unexpected("a length"))?),
-            "TEXT" => text(1 << 14),
-            "MEDIUMTEXT" | "LONGTEXT" => text(1 << 22),
-            "DATE" => text(10),
-            "DATETIME" | "TIMESTAMP" => Ok(Kind::Timestamp),
-            _ => Err(SqlError::Unknown(format!("the type {word}"))),
+        let kind = kind_of(&word, &lengths).map_err(|error| self.blame(here, error))?;
+        if kind == Kind::Int {
+            self.eat("UNSIGNED")?;
         }
+        Ok(kind)
     }
 
     /// `(10)`, `(10,2)` or nothing.
@@ -174,6 +155,35 @@ impl Parser<'_> {
             self.want("EXISTS")?;
         }
         Ok(Statement::DropTable { name: self.name()?, if_there })
+    }
+}
+
+/// A type. A day is kept as the text that it is written as, which sorts as days do.
+fn kind_of(word: &str, lengths: &[u64]) -> Result<Kind> {
+    let length = lengths.first().copied();
+    let text = |characters: u64| {
+        let bytes = characters.checked_mul(BYTES_OF_CHARACTER);
+        let most = bytes.and_then(|bytes| u32::try_from(bytes).ok());
+        let unknown = || SqlError::Unknown(format!("{word}({characters})"));
+        Ok(Kind::Text { most: most.ok_or_else(unknown)? })
+    };
+    match word {
+        "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "INTEGER" | "BIGINT" => Ok(Kind::Int),
+        "DECIMAL" | "NUMERIC" => {
+            let scale = lengths.get(1).copied().unwrap_or(0);
+            let known = u8::try_from(scale).ok().filter(|scale| *scale <= SCALE_MOST);
+            let unknown = || format!("a DECIMAL with {scale} digits behind the point");
+            Ok(Kind::Decimal { scale: known.ok_or_else(|| SqlError::Unknown(unknown()))? })
+        }
+        "CHAR" => text(length.unwrap_or(1)),
+        "VARCHAR" => {
+            text(length.ok_or_else(|| SqlError::Syntax("VARCHAR has no length".to_owned()))?)
+        }
+        "TEXT" => text(1 << 14),
+        "MEDIUMTEXT" | "LONGTEXT" => text(1 << 22),
+        "DATE" => text(10),
+        "DATETIME" | "TIMESTAMP" => Ok(Kind::Timestamp),
+        _ => Err(SqlError::Unknown(format!("the type {word}"))),
     }
 }
 

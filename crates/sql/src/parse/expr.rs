@@ -193,6 +193,7 @@ impl Parser<'_> {
 
     /// What begins with a name: NULL, a call, or a column.
     fn named(&mut self) -> Result<Expr> {
+        let here = self.here();
         let is_quoted = matches!(self.next, Token::Quoted(_));
         let name = self.name()?;
         if !is_quoted && name.eq_ignore_ascii_case("NULL") {
@@ -206,7 +207,7 @@ impl Parser<'_> {
             return Ok(Expr::Now);
         }
         if self.eat_symbol("(")? {
-            let call = self.call(&name)?;
+            let call = self.call(&name, here)?;
             self.want_symbol(")")?;
             return Ok(call);
         }
@@ -219,7 +220,7 @@ impl Parser<'_> {
         Ok(Expr::Column(Some(name), self.name()?))
     }
 
-    fn call(&mut self, name: &str) -> Result<Expr> {
+    fn call(&mut self, name: &str, here: usize) -> Result<Expr> {
         let name = name.to_ascii_lowercase();
         let aggregate = match name.as_str() {
             "avg" => Some(Aggregate::Average),
@@ -249,14 +250,16 @@ impl Parser<'_> {
             "lower" => (Function::Lower, Some(1)),
             "sleep" => (Function::Sleep, Some(1)),
             "upper" => (Function::Upper, Some(1)),
-            _ => return Err(SqlError::Unknown(format!("the function {name}"))),
+            _ => {
+                let error = SqlError::Unknown(format!("the function {name}"));
+                return Err(self.blame(here, error));
+            }
         };
         let arguments = self.list()?;
         if wanted.is_some_and(|wanted: usize| wanted != arguments.len()) {
-            return Err(SqlError::Syntax(format!(
-                "{name} does not take {} arguments",
-                arguments.len()
-            )));
+            let given = arguments.len();
+            let error = SqlError::Syntax(format!("{name} does not take {given} arguments"));
+            return Err(self.blame(here, error));
         }
         Ok(Expr::Call(function, arguments))
     }

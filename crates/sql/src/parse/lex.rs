@@ -39,17 +39,25 @@ const SYMBOLS: [&str; 17] =
 pub(super) struct Lexer<'s> {
     text: &'s str,
     at: usize,
+    /// Where the last token begins, or what was to be one.
+    began: usize,
 }
 
 impl<'s> Lexer<'s> {
     pub(super) fn new(text: &'s str) -> Lexer<'s> {
-        Lexer { text, at: 0 }
+        Lexer { text, at: 0, began: 0 }
+    }
+
+    /// Where the last token begins, or what was to be one.
+    pub(super) fn began(&self) -> usize {
+        self.began
     }
 
     /// The next token.
     pub(super) fn take(&mut self) -> Result<Token<'s>> {
         let rest = self.text[self.at..].trim_ascii_start();
         self.at = self.text.len() - rest.len();
+        self.began = self.at;
         let Some(&first) = rest.as_bytes().first() else { return Ok(Token::End) };
         if first.is_ascii_alphabetic() || matches!(first, b'_' | b'@') {
             let is_inside = |byte: u8| byte.is_ascii_alphanumeric() || b"_$@".contains(&byte);

@@ -21,7 +21,7 @@ mod select;
 
 pub(crate) use ast::*;
 
-use crate::error::{Result, SqlError};
+use crate::error::{Place, Result, SqlError};
 use lex::{Lexer, Token};
 
 /// A statement that was read.
@@ -42,12 +42,10 @@ pub(crate) enum Time {
 
 /// Reads one statement.
 pub(crate) fn parse(sql: &str) -> Result<Parsed> {
-    let mut parser = Parser::new(sql)?;
-    let statement = parser.statement()?;
-    parser.eat_symbol(";")?;
-    match parser.next {
-        Token::End => Ok(Parsed { statement, marks: parser.marks, time: parser.time }),
-        _ => Err(parser.unexpected("the end of the statement")),
+    let mut parser = Parser::new(sql);
+    match parser.only_statement() {
+        Ok(statement) => Ok(Parsed { statement, marks: parser.marks, time: parser.time }),
+        Err(error) => Err(error.at(Place::of(sql, parser.blamed.unwrap_or(parser.here())))),
     }
 }
 
@@ -62,6 +60,8 @@ struct Parser<'s> {
     open: usize,
     /// Operators of the outermost one so far.
     operators: usize,
+    /// Where that begins which was refused after it was read.
+    blamed: Option<usize>,
 }
 
 /// Expressions and queries within each other; more would be a stack that overflows.
@@ -126,16 +126,25 @@ const RESERVED: [&str; 51] = [
 ];
 
 impl<'s> Parser<'s> {
-    fn new(sql: &'s str) -> Result<Parser<'s>> {
-        let mut lexer = Lexer::new(sql);
-        let next = lexer.take()?;
-        let time = Time::NotAsked;
-        Ok(Parser { lexer, next, marks: 0, time, depth: 0, open: 0, operators: 0 })
+    /// A parser that has taken nothing yet.
+    fn new(sql: &'s str) -> Parser<'s> {
+        let (lexer, next, time) = (Lexer::new(sql), Token::End, Time::NotAsked);
+        Parser { lexer, next, marks: 0, time, depth: 0, open: 0, operators: 0, blamed: None }
+    }
+
+    fn only_statement(&mut self) -> Result<Statement> {
+        self.advance()?;
+        let statement = self.statement()?;
+        self.eat_symbol(";")?;
+        match self.next {
+            Token::End => Ok(statement),
+            _ => Err(self.unexpected("the end of the statement")),
+        }
     }
 
     fn statement(&mut self) -> Result<Statement> {
         let Token::Word(word) = self.next else { return Err(self.unexpected("a statement")) };
-        let word = word.to_ascii_uppercase();
+        let (here, word) = (self.here(), word.to_ascii_uppercase());
         if word == "SELECT" {
             return Ok(Statement::Select(self.select()?));
         }
@@ -156,7 +165,7 @@ impl<'s> Parser<'s> {
                 self.eat("TABLE")?;
                 Ok(Statement::Analyze(self.names()?))
             }
-            _ => self.control(&word),
+            _ => self.control(&word, here),
         }
     }
 
@@ -216,6 +225,17 @@ impl<'s> Parser<'s> {
         let order = self.order()?;
         let limit = if self.eat("LIMIT")? { Some(self.expr()?) } else { None };
         Ok((filter, order, limit))
+    }
+
+    /// Where the next token begins.
+    fn here(&self) -> usize {
+        self.lexer.began()
+    }
+
+    /// Says of an error that what stands at this place is its cause.
+    fn blame(&mut self, here: usize, error: SqlError) -> SqlError {
+        self.blamed = Some(here);
+        error
     }
 
     fn advance(&mut self) -> Result<Token<'s>> {
@@ -344,6 +364,24 @@ mod tests {
         assert!(parse(&deep).is_err());
         let deep = format!("SELECT {}1", "- ".repeat(50_000));
         assert!(parse(&deep).is_err());
+    }
+
+    #[test]
+    fn an_error_says_where_it_is() {
+        for (sql, place) in [
+            ("SELEC 1", "line 1, column 1"),
+            ("SELECT c\n  FROM t\n WHERE a ! 1", "line 3, column 10"),
+            ("SELECT 'ä', `b FROM t", "line 1, column 13"),
+            ("SELECT c FROM t WHERE a IN (1, ", "line 1, column 32"),
+            ("INSERT INTO t VALUES (1)\nON DUPLICATE KEY UPDATE a=1", "line 2, column 1"),
+            ("CREATE TABLE t (\r\n\ta DOUBLE (8))", "line 2, column 4"),
+            ("GRANT ALL", "line 1, column 1"),
+            ("SELECT a + sqrt(4) FROM t", "line 1, column 12"),
+            ("SELECT abs(1, b.c) FROM t", "line 1, column 8"),
+        ] {
+            let error = parse(sql).unwrap_err().to_string();
+            assert!(error.contains(&format!("at {place}")), "{sql}: {error}");
+        }
     }
 
     #[test]

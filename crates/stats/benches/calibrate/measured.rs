@@ -109,6 +109,7 @@ fn of_planted(questions: &BTreeMap<Question, Vec<Answer>>) -> String {
         "comparisons",
         "found (95 % interval)",
         "said faster",
+        "found within 1, 2, 5, 10 minutes",
         "rQPS",
         "minutes each",
     ]);
@@ -122,15 +123,23 @@ fn of_planted(questions: &BTreeMap<Question, Vec<Answer>>) -> String {
             answers.len().to_string(),
             count(answers, |answer| answer.verdict == "slower").with_interval(),
             count(answers, |answer| answer.verdict == "faster").count.to_string(),
+            [1.0, 2.0, 5.0, 10.0].map(|minutes| found_within(answers, minutes)).join(", "),
             format!("{middle:.4} ({low:.4} to {high:.4})"),
             minutes(answers),
         ]);
     }
     format!(
         "## Real servers with a planted loss\n\n\
-         The test arm answers so much later on purpose (`slow=`).\n\n{}",
+         The test arm answers so much later on purpose (`slow=`). Minutes are those of the whole \
+         command, servers and tables included.\n\n{}",
         table.end()
     )
+}
+
+/// How many had found the loss when so much time was gone.
+fn found_within(answers: &[Answer], minutes: f64) -> String {
+    let found = |answer: &&Answer| answer.verdict == "slower" && answer.seconds <= 60.0 * minutes;
+    answers.iter().filter(found).count().to_string()
 }
 
 fn count(answers: &[Answer], holds: impl Fn(&Answer) -> bool) -> Share {

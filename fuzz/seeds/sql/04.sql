@@ -1,0 +1,3 @@
+SELECT id FROM t WHERE d >= '2026-11-22 00:00:00' FOR UPDATE
+SELECT id FROM t WHERE k = 3 LOCK IN SHARE MODE
+INSERT INTO t ( k , p , c ) VALUES ( 7 , 1.005 , 'q' ) , ( 8 , - 2 , NULL )

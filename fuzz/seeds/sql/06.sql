@@ -1,0 +1,3 @@
+UPDATE t SET p = ( SELECT max ( a ) FROM s ) WHERE k IN ( SELECT b FROM s )
+DELETE FROM t WHERE id >= 7 ORDER BY id LIMIT 5
+DELETE FROM s WHERE a = 1 AND b > 1

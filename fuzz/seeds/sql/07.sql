@@ -1,0 +1,3 @@
+CREATE TABLE x ( a INT PRIMARY KEY , b CHAR ( 3 ) NOT NULL DEFAULT 'y' , INDEX b_1 ( b ) )
+CREATE UNIQUE INDEX i ON s ( t_id , n )
+ALTER TABLE t ADD INDEX d_1 ( d )
