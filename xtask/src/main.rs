@@ -10,7 +10,7 @@
 
 mod tidy;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 const USAGE: &str = "\
@@ -25,10 +25,10 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => report(tidy::check(repository())),
         ["servers", ..] => servers(&arguments[1..]),
-        ["calibrate"] => calibrate(),
+        ["calibrate"] => told(&calibrated(&[])),
         ["calibrate", "measure", _, _, _, ..] => {
             match bench("dbdyno", "verdicts", &measured(&arguments[2..])).status() {
-                Ok(status) if status.success() => calibrate(),
+                Ok(status) if status.success() => told(&calibration_of_servers()),
                 _ => ExitCode::FAILURE,
             }
         }
@@ -57,18 +57,46 @@ fn measured(comparison: &[String]) -> Vec<String> {
     [&[file.to_string_lossy().into_owned()], comparison].concat()
 }
 
-fn calibrate() -> ExitCode {
+/// The page that says how often verdicts are right.
+fn page() -> PathBuf {
+    repository().join("docs/CALIBRATION.md")
+}
+
+/// Counts how often verdicts are right; all of the page, or the part of this name.
+fn calibrated(part: &[String]) -> Result<String, String> {
     let folder = repository().join(CALIBRATION).to_string_lossy().into_owned();
-    let page = repository().join("docs/CALIBRATION.md");
-    let output = bench("dbdyno-stats", "calibrate", &[folder]).stderr(Stdio::inherit()).output();
-    let text = output.ok().filter(|output| output.status.success()).map(|output| output.stdout);
-    match text.map(|text| std::fs::write(&page, text)) {
-        Some(Ok(())) => ExitCode::SUCCESS,
-        Some(Err(error)) => {
-            eprintln!("calibrate: {} cannot be written: {error}", page.display());
+    let arguments = [&[folder], part].concat();
+    let output = bench("dbdyno-stats", "calibrate", &arguments).stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| error.to_string())?;
+    match output.status.success() {
+        true => String::from_utf8(output.stdout).map_err(|error| error.to_string()),
+        false => Err("the program that counts has failed".to_owned()),
+    }
+}
+
+/// The page with its last sections, about real servers, made anew: what is simulated takes minutes,
+/// and does not change when something is measured.
+fn calibration_of_servers() -> Result<String, String> {
+    let sections = calibrated(&["measured".to_owned()])?;
+    let heading = sections.lines().next().unwrap_or_default();
+    let page = std::fs::read_to_string(page()).map_err(|error| error.to_string())?;
+    let (simulated, _) = page.split_once(heading).ok_or_else(|| {
+        format!("docs/CALIBRATION.md has no {heading:?}: run cargo xtask calibrate")
+    })?;
+    Ok(simulated.to_owned() + &sections)
+}
+
+/// Writes the page.
+fn told(text: &Result<String, String>) -> ExitCode {
+    let written = text.as_ref().map_err(String::clone).and_then(|text| {
+        std::fs::write(page(), text).map_err(|error| format!("{}: {error}", page().display()))
+    });
+    match written {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("calibrate: {error}");
             ExitCode::FAILURE
         }
-        None => ExitCode::FAILURE,
     }
 }
 

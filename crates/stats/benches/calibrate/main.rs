@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   cargo xtask calibrate             counts anew what is simulated, and writes the page
-//!   cargo xtask calibrate measure …   measures on real servers, keeps it in docs/calibration
+//!   cargo xtask calibrate measure …   measures on real servers, keeps it in docs/calibration, and
+//!                                     writes the sections about that
 //! ```
 //!
 //! What is simulated is seeded: it changes when the arithmetic does, and never by chance.
@@ -31,12 +32,15 @@ to `docs/calibration/measured.csv`, from which the last sections are made.
 ";
 
 fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let Some(folder) = arguments.find(|argument| argument != "--bench") else {
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let Some(folder) = arguments.next() else {
         // `cargo bench` of the whole workspace comes by without arguments.
         println!("calibrate: give the folder docs/calibration; see the top of this file");
         return;
     };
+    if arguments.next().as_deref() == Some("measured") {
+        return print!("{}", measured::section(Path::new(&folder)));
+    }
     println!("{HEAD}");
     print!("{}", verdicts::section());
     print!("{}", sequences::section());
