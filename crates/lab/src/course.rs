@@ -361,8 +361,7 @@ impl<'a, 'b> Course<'a, 'b> {
         self.open_meters();
         let again = if looks::has_lives(plan) { plan.life_ns() } else { 0 };
         self.ending.rounds_begin(Duration::from_nanos(again));
-        let tps = tracks.base.warm_tps.min(tracks.test.warm_tps);
-        let cut = Cut::of(plan, cell, pace.window, tps);
+        let cut = self.cut(cell, &tracks, pace.window);
         for keys in plan.rounds(cell).chunks(2).filter(left) {
             let pair = keys[0].pair;
             if pair > next_pair {
@@ -381,6 +380,16 @@ impl<'a, 'b> Course<'a, 'b> {
             }
         }
         self.note_meters(cell)
+    }
+
+    /// How the rounds of a cell are cut into slices, if they are.
+    fn cut(&self, cell: &Cell, tracks: &PerArm<Track<'_>>, window: Duration) -> Option<Cut> {
+        let tps = tracks.base.warm_tps.min(tracks.test.warm_tps);
+        let cut = Cut::of(self.plan, cell, window, tps);
+        match self.left.was_cut(cell) {
+            Some(was_cut) => Cut::again(was_cut, cut, window),
+            None => cut,
+        }
     }
 
     /// Measures the rounds of a pair one after the other.

@@ -17,6 +17,7 @@ use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::time::Duration;
 
+use dbdyno_model::readings::WINDOW_NS;
 use dbdyno_model::{Arm, Cell, Environment, PerArm, Plan, Run, RunId, Severity, Warning};
 
 use crate::capture::OF_THE_MOMENT;
@@ -53,6 +54,8 @@ pub struct Remaining {
 struct Seen {
     next_pair: u32,
     window: Duration,
+    /// Whether its rounds were cut into slices.
+    was_cut: bool,
 }
 
 impl Remaining {
@@ -74,7 +77,8 @@ impl Remaining {
         for round in run.into_iter().flat_map(|run| &run.rounds) {
             let window = Pace::of_round(plan, round).window;
             let seen = left.cells.entry(round.key.cell.clone());
-            let seen = seen.or_insert(Seen { next_pair: 0, window });
+            let was_cut = round.readings.get(WINDOW_NS).is_some();
+            let seen = seen.or_insert(Seen { next_pair: 0, window, was_cut });
             seen.next_pair = seen.next_pair.max(plan.driving.pair_of(round.key.pair) + 1);
             left.rounds_kept += 1;
             left.life = left.life.max(round.life + 1);
@@ -127,6 +131,11 @@ impl Remaining {
     /// The pace at which a cell was measured in part, or whole.
     pub(crate) fn pace(&self, plan: &Plan, cell: &Cell) -> Option<Pace> {
         self.cells.get(cell).map(|seen| Pace::with_window(plan, seen.window))
+    }
+
+    /// Whether the rounds of a cell were cut into slices; `None` for one without rounds.
+    pub(crate) fn was_cut(&self, cell: &Cell) -> Option<bool> {
+        self.cells.get(cell).map(|seen| seen.was_cut)
     }
 
     /// How long the writes of a cell are repeated; `None` where there is nothing to repeat.

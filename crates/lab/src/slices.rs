@@ -71,6 +71,13 @@ impl Cut {
         are_for(plan, cell).then(|| Cut::with(plan.slice_ns, round, client_tps))?
     }
 
+    /// The same for a cell of which some rounds are measured already, in slices or not: what is cut
+    /// stays so.
+    pub(crate) fn again(was_cut: bool, cut: Option<Cut>, round: Duration) -> Option<Cut> {
+        let least = Cut { count: SLICES_LEAST, window: round / SLICES_LEAST };
+        was_cut.then(|| cut.unwrap_or(least))
+    }
+
     /// Slices of at least this length of a round in which a client does so many events in a second.
     fn with(slice_ns: u64, round: Duration, client_tps: f64) -> Option<Cut> {
         let slice_s = (slice_ns as f64 / 1e9).max(EVENTS / client_tps);
@@ -105,6 +112,16 @@ mod tests {
         assert!(!can("mariadb:10.11?cache=cold") && can("mariadb:10.11?cache=warm"));
         assert!(!can("mariadb:10.11?cpus=0.5") && !can("mysql://root@127.0.0.1:3306/test"));
         assert!(!can("engine:") && !can("rocksdb:"));
+    }
+
+    #[test]
+    fn a_cell_that_is_taken_up_again_is_cut_as_it_was() {
+        let round = Duration::from_millis(200);
+        let cut = Cut::with(10_000_000, round, 25_000.0);
+        assert_eq!(Cut::again(true, cut, round), cut);
+        let slow = Cut::again(true, None, round).unwrap();
+        assert_eq!((slow.count, slow.window.as_millis()), (4, 50));
+        assert_eq!(Cut::again(false, cut, round), None);
     }
 
     #[test]

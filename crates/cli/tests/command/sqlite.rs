@@ -252,6 +252,8 @@ fn a_planted_slowdown_is_found_and_fails_the_gate() {
     assert!(cell["rqps_high"].as_f64().unwrap() < 0.8, "{cell}");
     assert!(run["warnings"].as_array().unwrap().iter().any(|w| w["code"] == "slowed"), "{run}");
 
+    let told = home.dbdyno(["show", "--gate", "rqps > 0.9"]).err;
+    assert!(told.contains("gate   rqps > 0.9 fails: point-query"), "{told}");
     let gate = |gate: &str| home.dbdyno(["show", "--gate", gate]).code;
     assert_eq!(gate("rqps > 0.9"), 1);
     assert_eq!(gate("rqps > 0.1"), 0);
