@@ -2,17 +2,19 @@
 
 #![no_main]
 
+mod asked;
 #[path = "../../crates/wire/tests/mysql/blast.rs"]
 mod blast;
 #[expect(dead_code, reason = "shared with tests that play more")]
 #[path = "../../crates/wire/tests/mysql/stage.rs"]
 mod stage;
 
+use dbdyno_wire::Client;
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::{BulkTarget, Client, Param, RowBuffer};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 
+use asked::Asked;
 use stage::*;
 
 #[derive(Arbitrary, Debug)]
@@ -25,41 +27,10 @@ struct Case {
     bytes: Vec<u8>,
 }
 
-#[derive(Arbitrary, Debug)]
-enum Asked {
-    Login,
-    Run,
-    Query,
-    Prepare,
-    Bulk,
-    /// Of a statement that was prepared before.
-    Fetch,
-}
-
-fn ask(connection: &mut Connection, asked: &Asked) {
-    // Whether this is an answer or an error is the answer's business.
-    match asked {
-        Asked::Login => {}
-        Asked::Run => drop(connection.run("SELECT 1")),
-        Asked::Query => drop(connection.query("SELECT 1")),
-        Asked::Prepare => drop(connection.prepare("SELECT ?")),
-        Asked::Bulk => {
-            let target = BulkTarget { table: "t", columns: &["id".to_owned()] };
-            drop(connection.bulk(&target, &mut |_| false));
-        }
-        Asked::Fetch => {
-            if let Ok(statement) = connection.prepare("SELECT ?") {
-                let mut rows = RowBuffer::new();
-                drop(connection.fetch(statement, &vec![Param::Int(1)], &mut rows));
-            }
-        }
-    }
-}
-
 fuzz_target!(|case: Case| {
     let Case { is_modern, asked, payloads, bytes } = case;
     let is_login = matches!(asked, Asked::Login);
-    let is_fetch = matches!(asked, Asked::Fetch);
+    let is_prepared = matches!(asked, Asked::Execute | Asked::Fetch);
     let (endpoint, player) = stage(move |peer| {
         let payloads: Vec<&[u8]> = payloads.iter().map(Vec::as_slice).collect();
         if is_login {
@@ -67,7 +38,7 @@ fuzz_target!(|case: Case| {
             return blast::blast(&mut peer.0, &[packets(2, &payloads), bytes].concat());
         }
         peer.let_in(if is_modern { DEPRECATE_EOF } else { 0 });
-        if is_fetch {
+        if is_prepared {
             peer.read();
             let end: &[&[u8]] = if is_modern { &[] } else { &[EOF] };
             let prepared = [0, 9, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0];
@@ -76,7 +47,7 @@ fuzz_target!(|case: Case| {
         blast::blast(&mut peer.0, &[packets(1, &payloads), bytes].concat());
     });
     if let Ok(mut connection) = Connection::connect(&endpoint) {
-        ask(&mut connection, &asked);
+        asked.of(&mut connection, "SELECT ?");
         Box::new(connection).close();
     }
     player.join().unwrap();

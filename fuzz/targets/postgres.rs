@@ -2,16 +2,19 @@
 
 #![no_main]
 
+mod asked;
 #[path = "../../crates/wire/tests/mysql/blast.rs"]
 mod blast;
 #[expect(dead_code, reason = "shared with tests that play more")]
 #[path = "../../crates/wire/tests/mysql/stage.rs"]
 mod stage;
 
+use dbdyno_wire::Client;
 use dbdyno_wire::postgres::Connection;
-use dbdyno_wire::{BulkTarget, Client, Param, RowBuffer};
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
+
+use asked::Asked;
 
 /// AuthenticationOk, and ready for a query.
 const LET_IN: &[u8] = b"R\0\0\0\x08\0\0\0\0Z\0\0\0\x05I";
@@ -70,38 +73,6 @@ impl Kind {
     }
 }
 
-#[derive(Arbitrary, Debug)]
-enum Asked {
-    Run,
-    Query,
-    Execute,
-    Bulk,
-    Fetch,
-}
-
-fn ask(connection: &mut Connection, asked: &Asked) {
-    // Whether this is an answer or an error is the answer's business.
-    match asked {
-        Asked::Run => drop(connection.run("SELECT 1")),
-        Asked::Query => drop(connection.query("SELECT 1")),
-        Asked::Execute => {
-            if let Ok(statement) = connection.prepare("SELECT $1") {
-                drop(connection.execute(statement, &vec![Param::Int(1)]));
-            }
-        }
-        Asked::Bulk => {
-            let target = BulkTarget { table: "t", columns: &["id".to_owned()] };
-            drop(connection.bulk(&target, &mut |_| false));
-        }
-        Asked::Fetch => {
-            if let Ok(statement) = connection.prepare("SELECT $1") {
-                let mut rows = RowBuffer::new();
-                drop(connection.fetch(statement, &vec![Param::Int(1)], &mut rows));
-            }
-        }
-    }
-}
-
 fuzz_target!(|case: Case| {
     let Case { is_let_in, asked, messages, bytes } = case;
     let mut said = if is_let_in { LET_IN.to_vec() } else { Vec::new() };
@@ -113,7 +84,7 @@ fuzz_target!(|case: Case| {
     said.extend(bytes);
     let (endpoint, player) = stage::stage(move |peer| blast::blast(&mut peer.0, &said));
     if let Ok(mut connection) = Connection::connect(&endpoint) {
-        ask(&mut connection, &asked);
+        asked.of(&mut connection, "SELECT $1");
         Box::new(connection).close();
     }
     player.join().unwrap();

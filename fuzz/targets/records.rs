@@ -3,6 +3,7 @@
 
 #![no_main]
 
+#[expect(dead_code, reason = "shared with tests that damage whole files")]
 #[path = "../../crates/engine/tests/damage/history.rs"]
 mod history;
 

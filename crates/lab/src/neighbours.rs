@@ -183,3 +183,24 @@ impl Neighbours {
         self.warnings
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_that_work_although_nobody_asks_are_told() {
+        let told = |shares: &[Option<f64>]| {
+            let mut neighbours = Neighbours::default();
+            shares.iter().for_each(|share| neighbours.add_unasked(*share));
+            neighbours.warnings().iter().map(|warning| warning.text.clone()).collect::<Vec<_>>()
+        };
+        let busy = told(&[Some(0.30), None, Some(0.10)]);
+        assert!(busy[0].starts_with("between rounds the servers used 20 %"), "{busy:?}");
+        assert!(
+            told(&[Some(0.34), Some(0.0), Some(0.0), Some(0.0), Some(0.0), Some(0.0), Some(0.0)])
+                .is_empty()
+        );
+        assert!(told(&[None]).is_empty());
+    }
+}

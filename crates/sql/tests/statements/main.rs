@@ -11,6 +11,7 @@ mod answers;
 mod hostile;
 mod refusals;
 mod sqlite;
+mod tables;
 
 use std::borrow::Cow;
 use std::sync::Arc;
