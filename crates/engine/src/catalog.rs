@@ -108,7 +108,7 @@ impl Shared {
     pub fn create_index(&self, name: &str, spec: IndexSpec) -> Result<()> {
         let table = self.catalog.table(name)?;
         self.with_table_locked(&table, || {
-            if table.indexes().any(|index| index.spec.name == spec.name) {
+            if table.indexes().any(|index| index.spec.name.eq_ignore_ascii_case(&spec.name)) {
                 return Err(EngineError::Exists(spec.name.clone()));
             }
             if table.indexes().len() == INDEXES_MOST {

@@ -13,6 +13,7 @@
 //! A table without a primary key has a hidden number for one. Indexes are only ever added to a
 //! table, while it is locked whole, so that who holds any lock of it knows all of them.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::OnceLock;
 
@@ -122,6 +123,12 @@ impl TableSpec {
         if self.columns.is_empty() {
             return bad("at least one column");
         }
+        if has_twice(self.columns.iter().map(|column| &*column.name)) {
+            return bad("columns of different names");
+        }
+        if has_twice(self.indexes.iter().map(|index| &*index.name)) {
+            return bad("indexes of different names");
+        }
         if !known(&self.primary) || !self.indexes.iter().all(|index| index.is_within(&known)) {
             return bad("keys of its own columns only");
         }
@@ -141,6 +148,12 @@ impl TableSpec {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a name is there twice; names differ in more than capitals.
+fn has_twice<'a>(names: impl Iterator<Item = &'a str>) -> bool {
+    let mut seen = BTreeSet::new();
+    !names.map(str::to_ascii_lowercase).all(|name| seen.insert(name))
 }
 
 impl IndexSpec {

@@ -99,7 +99,8 @@ fn names_that_mean_nothing_or_two_things_are_told() {
         ],
     );
     are_refused(1146, &[("SELECT 1 FROM nowhere", "nowhere"), ("DROP TABLE nowhere", "nowhere")]);
-    are_refused(1050, &[("CREATE TABLE t (a INT)", "t")]);
+    let twice = [("CREATE TABLE t (a INT)", "t"), ("ALTER TABLE t ADD INDEX U_1 (k)", "U_1")];
+    are_refused(1050, &twice);
 }
 
 #[test]
@@ -107,6 +108,8 @@ fn values_of_the_wrong_kind_are_shown() {
     are_refused(
         1366,
         &[
+            ("CREATE TABLE d (a INT PRIMARY KEY, b INT, A INT)", "columns of different names"),
+            ("CREATE TABLE d (a INT, INDEX i (a), KEY i (a))", "indexes of different names"),
             ("SELECT 1 + 'abc'", "'abc' where a number is wanted"),
             ("SELECT id FROM t WHERE id = 'abc'", "'abc' where a number is wanted"),
             ("SELECT id FROM t WHERE c + 0 = 1", "'a' where a number is wanted"),
