@@ -15,6 +15,9 @@ use crate::judge::{judged_pairs, terms};
 use crate::nest::nested;
 use crate::yardstick::Yardstick;
 
+/// What an engine has carried out, by its own count.
+const STATEMENTS: &str = "engine.statements";
+
 /// What was found of a figure, in each cell of what a run has found.
 ///
 /// # Errors
@@ -55,6 +58,12 @@ pub(crate) fn of_pairs(
     figure: &Figure,
 ) -> Result<Outcome, LabError> {
     let yardstick = Yardstick::of(&run.plan, cell);
+    let was_seen = |pair: &&PerArm<&Round>| Arm::BOTH.into_iter().all(|arm| was_seen(pair[arm]));
+    let seen: Vec<PerArm<&Round>> = pairs.iter().filter(was_seen).copied().collect();
+    let pairs = match figure {
+        Figure::Counter(..) if !seen.is_empty() => &seen,
+        _ => pairs,
+    };
     let of = |arm: Arm| -> Option<Vec<f64>> {
         pairs.iter().map(|pair| of_round(pair[arm], figure, &yardstick)).collect()
     };
@@ -75,6 +84,12 @@ pub(crate) fn of_pairs(
         outcome.sign = where_some_are_zero(&base, &test);
     }
     Ok(outcome)
+}
+
+/// Whether the looks at an engine's counters saw any of its work: where the host held up the one at
+/// the beginning until the end, they saw none, whatever was done.
+fn was_seen(round: &Round) -> bool {
+    round.readings.get(STATEMENTS) != Some(0.0)
 }
 
 /// Proved where all pairs say the same, and are so many that coins would do so less often than
@@ -155,6 +170,21 @@ mod tests {
         assert_eq!(sign(&run, &comparison, "woken / one"), Some(Sign::More));
         comparison.cells[0].warnings.push(dbdyno_model::Warning::new(Severity::Blocks, "x", "y"));
         assert_eq!(sign(&run, &comparison, "woken / one"), None, "the rounds are not believed");
+    }
+
+    #[test]
+    fn a_round_in_which_the_engine_was_not_seen_says_nothing() {
+        let of = |unseen: u32| {
+            found("engine.views / engine.statements", |round| {
+                let is_seen = round.key.arm == Arm::Base || round.key.pair >= unseen;
+                let views = if round.key.arm == Arm::Base { 100.0 } else { 50.0 };
+                let times = if is_seen { 1.0 } else { 0.0 };
+                round.readings.set("engine.views", Some(times * views));
+                round.readings.set("engine.statements", Some(times * 100.0));
+            })
+        };
+        assert_eq!((of(1).test, of(1).sign), (Some(0.5), Some(Sign::Less)));
+        assert_eq!((of(20).test, of(20).sign), (None, None), "never seen");
     }
 
     #[test]
