@@ -7,7 +7,7 @@
 
 use dbdyno_model::Verdict;
 use dbdyno_stats::{
-    BETWEEN_SERVERS_SD, DECISION_ALPHA, FALSE_DISCOVERIES, POWER, benjamini_hochberg, detectable,
+    BETWEEN_LIVES_SD, DECISION_ALPHA, FALSE_DISCOVERIES, POWER, benjamini_hochberg, detectable,
     judge,
 };
 
@@ -39,7 +39,7 @@ struct Tally {
 }
 
 fn effect(cell: usize) -> f64 {
-    let least = detectable(BETWEEN_SERVERS_SD, LIVES, DECISION_ALPHA, POWER).ln_1p();
+    let least = detectable(BETWEEN_LIVES_SD, LIVES, DECISION_ALPHA, POWER).ln_1p();
     let sign = if cell.is_multiple_of(2) { -1.0 } else { 1.0 };
     sign * SIZES[cell / 2 % SIZES.len()] * least
 }
@@ -52,7 +52,7 @@ fn table(changed: usize, shared: f64, index: u64) -> Told {
         let truth = if cell < changed { effect(cell) } else { 0.0 };
         let life = |common: &f64| {
             let noise = shared.sqrt() * common + (1.0 - shared).sqrt() * normal(&mut stream);
-            truth + BETWEEN_SERVERS_SD * noise
+            truth + BETWEEN_LIVES_SD * noise
         };
         let lives: Vec<f64> = common.iter().map(life).collect();
         let judged = judge(&lives, BUDGET).expect("lives");
@@ -122,7 +122,7 @@ pub fn section() -> String {
          each, ±1.5 %.\n\
          An effect of the wrong sign is false, too.\n\
          The last rule is the one of dbdyno.\n\n{}",
-        100.0 * BETWEEN_SERVERS_SD,
+        100.0 * BETWEEN_LIVES_SD,
         rows.end()
     )
 }

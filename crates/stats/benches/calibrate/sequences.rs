@@ -1,7 +1,7 @@
 //! Looking after every life: false alarms, and what it costs to find something.
 
 use dbdyno_model::Verdict;
-use dbdyno_stats::{BETWEEN_SERVERS_SD, Sequence, detectable, judge, judge_sequence};
+use dbdyno_stats::{BETWEEN_LIVES_SD, ControlLimits, Sequence, detectable, judge, judge_sequence};
 use dbdyno_stats::{DECISION_ALPHA, POWER};
 
 use crate::hosts::{Host, normal, numbers};
@@ -43,6 +43,7 @@ fn alarm_table() -> String {
         "planned 24, up to 48",
         "24 stretches of one life",
         "12 judged once, then up to 36",
+        "planned 12, disturbed pairs left out",
     ]);
     for host in Host::ALL {
         let of_plan = plans.map(|(horizon, most)| {
@@ -50,7 +51,7 @@ fn alarm_table() -> String {
             let stops = |index| alarms(look(&means(host, most, 6, index), 0.0, &sequence).0);
             Share::count(CLAIMED, stops).percent()
         });
-        let others = [stretches(host), extended(host)].map(Share::percent);
+        let others = [stretches(host), extended(host), sifted(host)].map(Share::percent);
         table.row(&[&[host.name().to_owned()][..], &of_plan, &others].concat());
     }
     table.end()
@@ -61,11 +62,11 @@ fn stretches(host: Host) -> Share {
     const STRETCHES: usize = 24;
     let sequence = Sequence::new(STRETCHES as u32);
     Share::count(CLAIMED, |index| {
-        let off = BETWEEN_SERVERS_SD * normal(&mut numbers("one life", index));
+        let off = BETWEEN_LIVES_SD * normal(&mut numbers("one life", index));
         let logs = verdicts::log_ratios(host, 6 * STRETCHES as u32, index);
         let mean = |part: &[f64]| off + part.iter().sum::<f64>() / part.len() as f64;
         let parts: Vec<f64> = logs.chunks(6).map(mean).collect();
-        alarms(look(&parts, BETWEEN_SERVERS_SD, &sequence).0)
+        alarms(look(&parts, BETWEEN_LIVES_SD, &sequence).0)
     })
 }
 
@@ -80,10 +81,43 @@ fn extended(host: Host) -> Share {
     })
 }
 
+/// In a tenth of the pairs the host is disturbed: they have more noise, and a witness that says so
+/// more or less clearly. What is usual of the witness is worked out anew at each look, as
+/// `lab::sift` does, so that a pair that an earlier look had may be missing in a later one.
+fn sifted(host: Host) -> Share {
+    const LIVES: u32 = 12;
+    /// Logarithms of canaries: what is nearer to the centre is usual in any case.
+    const LEAST: f64 = 0.22;
+    let sequence = Sequence::new(LIVES);
+    Share::count(CLAIMED, |index| {
+        let mut own = numbers("disturbed pairs", index);
+        let mut pair = |log: f64| match own.below(10) {
+            0 => (log + 0.1 * normal(&mut own), 0.2 + 0.3 * normal(&mut own).abs()),
+            _ => (log, 0.05 * normal(&mut own)),
+        };
+        let lives: Vec<Vec<(f64, f64)>> = verdicts::lives(host, LIVES, 6, index)
+            .into_iter()
+            .map(|life| life.into_iter().map(&mut pair).collect())
+            .collect();
+        let is_alarm = |seen: usize| {
+            let says: Vec<f64> = lives[..seen].iter().flatten().map(|(_, says)| *says).collect();
+            let limits = ControlLimits::of(&says, LEAST).expect("three lives have 18 pairs");
+            let kept = |life: &Vec<(f64, f64)>| {
+                let usual = life.iter().filter(|(_, says)| limits.outside(*says).is_none());
+                let logs: Vec<f64> = usual.map(|(log, _)| *log).collect();
+                (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+            };
+            let means: Vec<f64> = lives[..seen].iter().filter_map(kept).collect();
+            alarms(judge_sequence(&means, 0.0, BUDGET, &sequence).expect("lives").verdict)
+        };
+        (3..=lives.len()).any(is_alarm)
+    })
+}
+
 /// Effects in units of what one look after the planned number of lives finds with 80 %.
 fn cost_table() -> String {
     const PLANNED: u32 = 24;
-    let least = detectable(BETWEEN_SERVERS_SD, PLANNED, DECISION_ALPHA, POWER).ln_1p();
+    let least = detectable(BETWEEN_LIVES_SD, PLANNED, DECISION_ALPHA, POWER).ln_1p();
     let sequence = Sequence::new(PLANNED);
     let mut table = Table::new(&[
         "true effect",
@@ -94,7 +128,7 @@ fn cost_table() -> String {
     for times in [0.0, 0.5, 1.0, 1.5, 2.0, 3.0] {
         let lives = |index| -> Vec<f64> {
             let mut stream = numbers("cost of looking", index);
-            let life = |_| times * least + BETWEEN_SERVERS_SD * normal(&mut stream);
+            let life = |_| times * least + BETWEEN_LIVES_SD * normal(&mut stream);
             (0..PLANNED).map(life).collect()
         };
         let at_once = Share::count(POWERED, |index| {
@@ -123,11 +157,13 @@ pub fn section() -> String {
          Equal arms, with a look after each life of 6 pairs from the third on, until one is called \
          slower or faster; {CLAIMED} runs each, ±0.2 %.\n\
          Stretches share what their one life is off by. A run that was judged once and is made \
-         longer may err in 1.2 %.\n\n{}\
+         longer may err in 1.2 %.\n\
+         In the last column a tenth of the pairs is disturbed, a canary says so more or less clearly, \
+         and which are left out is decided anew at each look.\n\n{}\
          What looking costs: lives differ by {:.1} % and a life has no noise beside; {POWERED} runs \
          each.\n\n{}",
         alarm_table(),
-        100.0 * BETWEEN_SERVERS_SD,
+        100.0 * BETWEEN_LIVES_SD,
         cost_table()
     )
 }

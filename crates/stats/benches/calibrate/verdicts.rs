@@ -2,7 +2,7 @@
 
 use dbdyno_model::{Arm, Cell, IntervalChoice, IntervalKind, PerArm, RoundKey, Verdict};
 use dbdyno_stats::{
-    BETWEEN_SERVERS_SD, DECISION_ALPHA, Terms, judge_lives, judge_nested, judge_unpaired, paired,
+    BETWEEN_LIVES_SD, DECISION_ALPHA, Terms, judge_lives, judge_nested, judge_unpaired, paired,
     welch,
 };
 
@@ -38,7 +38,7 @@ pub fn lives(host: Host, lives: u32, pairs: u32, index: u64) -> Vec<Vec<f64>> {
     let logs = log_ratios(host, lives * pairs, index);
     let mut own = numbers("lives", index);
     let life = |life: &[f64]| {
-        let off = BETWEEN_SERVERS_SD * normal(&mut own);
+        let off = BETWEEN_LIVES_SD * normal(&mut own);
         life.iter().map(|log| log + off).collect()
     };
     logs.chunks(pairs as usize).map(life).collect()
@@ -91,7 +91,7 @@ fn by_interval() -> String {
     let mut table = Table::new(&columns);
     for host in Host::ALL {
         for (name, count, pairs, between_sd) in
-            [("28 pairs", 1, 28, 0.0), ("12 lives of 20 pairs", 12, 20, BETWEEN_SERVERS_SD)]
+            [("28 pairs", 1, 28, 0.0), ("12 lives of 20 pairs", 12, 20, BETWEEN_LIVES_SD)]
         {
             let nest = |index| match count {
                 1 => vec![vec![log_ratios(host, pairs, index)]],
@@ -144,8 +144,8 @@ pub fn section() -> String {
             host.name().to_owned(),
             in_lives(1, 12, 0.0).percent(),
             in_lives(1, 28, 0.0).percent(),
-            in_lives(8, 20, BETWEEN_SERVERS_SD).percent(),
-            in_lives(1, 160, BETWEEN_SERVERS_SD).percent(),
+            in_lives(8, 20, BETWEEN_LIVES_SD).percent(),
+            in_lives(1, 160, BETWEEN_LIVES_SD).percent(),
             beside(&|index| one_after_the_other(host, 12, index)),
             beside(&|index| peeks(host, 40, index)),
             beside(&|index| seconds_as_replicates(host, 10, index)),
@@ -158,7 +158,7 @@ pub fn section() -> String {
          runs each, ±0.14 %.\n\
          The columns in italics are the ways that dbdyno does not go, {BESIDE} runs each.\n\n{}\
          By `--interval`, {BESIDE} runs each, ±0.3 %:\n\n{}",
-        100.0 * BETWEEN_SERVERS_SD,
+        100.0 * BETWEEN_LIVES_SD,
         table.end(),
         by_interval()
     )
