@@ -171,12 +171,12 @@ pub struct Compare {
     /// clients=2-3/servers=0-1
     #[arg(long, value_name = "PLACES", default_value_t = Pin::Auto)]
     pub pin: Pin,
-    /// How often both servers are started again within a cell; two starts of one server differ by
-    /// about 1 % [default: 11, with --rate or --think 5, with --find-max 3; with --quick 7, 3 and
-    /// 2; for servers that dbdyno starts; 0 in suites]
+    /// How often both arms are started again within a cell, databases in our threads opened again;
+    /// two starts of one server differ by about 1.5 % [default: 11, with --rate or --think 5, with
+    /// --find-max 3; with --quick 7, 3 and 2; 0 for servers by URL and in suites]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub restarts: Option<u32>,
-    /// Start both servers again before every block of two pairs: as many lives as there can be
+    /// Start both arms again before every block of two pairs: as many lives as there can be
     #[arg(long, conflicts_with = "restarts")]
     pub restart_between: bool,
     /// How often the tables of both arms are filled anew within a cell, on empty servers, not from

@@ -6,7 +6,7 @@
 //!   pairs      · · · · ┆ · · · ·     · · · · ┆ · · · ·        a life has whole blocks of two
 //! ```
 
-use dbdyno_model::{Arm, ArmSpec, PerArm, Stage, Target};
+use dbdyno_model::{Arm, ArmSpec, PerArm, Stage};
 
 use crate::args::Compare;
 use crate::failure::Failure;
@@ -38,9 +38,16 @@ impl Levels {
             if flags.restart_between { most } else { flags.restarts.unwrap_or(usual_restarts) };
         let reloads = if flags.reload_between { wanted.max(1) } else { flags.reloads };
         let reloads = reloads.min(most);
-        let is_ours = |arm: Arm| {
-            !matches!(arms[arm].target, Target::Url(_)) && arms[arm].begin.upgrade_from.is_none()
-        };
+        let can_be = Arm::BOTH.into_iter().all(|arm| arms[arm].can_be_restarted());
+        if !can_be && (flags.restart_between || flags.restarts.is_some_and(|times| times > 0)) {
+            return Err(Failure::Usage(
+                "--restarts starts both arms again, and a server by URL is not ours to start; name \
+                 a release or an embedded engine, or leave it out"
+                    .to_owned(),
+            ));
+        }
+        let is_ours =
+            |arm: Arm| arms[arm].can_be_restarted() && arms[arm].begin.upgrade_from.is_none();
         if reloads > 0 && !Arm::BOTH.into_iter().all(is_ours) {
             return Err(Failure::Usage(
                 "--reloads sets up servers of dbdyno anew, and not those by URL nor those that are \

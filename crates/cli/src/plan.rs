@@ -88,7 +88,7 @@ const OPEN_CLIENTS_MAX: u32 = 1000;
 #[derive(Clone, Copy)]
 struct Shape {
     pairs: u32,
-    /// Of servers that are ours, and the pairs that there is time for beside them.
+    /// Of arms that dbdyno starts or opens, and the pairs that there is time for beside them.
     restarts: u32,
     pairs_with_restarts: u32,
     round_ms: u64,
@@ -290,12 +290,12 @@ fn round_of(driving: &Driving, usual_ns: u64) -> Result<u64, Failure> {
     Ok(arrivals.takes_ns().map_or(usual_ns, |shape_ns| shape_ns.max(usual_ns)))
 }
 
-/// Servers that are ours are started again between pairs, because two starts of one server are not
+/// Arms that are ours are started again between pairs, because two starts of one server are not
 /// equally fast; but not in a suite, whose order leads from one state of the servers to the next.
 fn are_restarted(arms: &PerArm<ArmSpec>, stages: &[Stage]) -> bool {
-    let ours = |arm: Arm| matches!(arms[arm].target, Target::Release(..));
+    let can_be = |arm: Arm| arms[arm].can_be_restarted();
     let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
-    Arm::BOTH.into_iter().all(ours) && stages.iter().all(measures)
+    Arm::BOTH.into_iter().all(can_be) && stages.iter().all(measures)
 }
 
 /// A placement on processors that we have.

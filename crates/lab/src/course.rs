@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use dbdyno_load::THREADS_MAX;
 use dbdyno_load::arrival::Schedule;
+use dbdyno_model::random;
 use dbdyno_model::readings::WINDOW_NS;
 use dbdyno_model::{
     Arm, Cell, Dialect, Driving, PerArm, Plan, Round, RoundKey, RunId, Severity, Slo, Stage,
@@ -38,7 +39,7 @@ use crate::settle::{self, Settling};
 use crate::slices::Cut;
 use crate::station::Station;
 use crate::topology::Following;
-use crate::track::{self, Terms, Track};
+use crate::track::{self, Known, Terms, Track};
 use crate::watch::Progress;
 
 /// A run under way.
@@ -246,8 +247,8 @@ impl<'a, 'b> Course<'a, 'b> {
 
     /// Sets the pace of a cell that none is known of.
     fn pace(&mut self, cell: &Cell, tracks: &PerArm<Track<'_>>) -> Result<Pace, LabError> {
-        let tps = tracks.base.warm_tps.min(tracks.test.warm_tps);
-        let around = tracks.base.around.max(tracks.test.around);
+        let tps = tracks.base.known.warm_tps.min(tracks.test.known.warm_tps);
+        let around = tracks.base.known.around.max(tracks.test.known.around);
         let pace = Pace::of(self.plan, cell, tps, around);
         if let Some(warning) = pace.warning(self.plan, cell) {
             self.warn(&warning)?;
@@ -269,37 +270,47 @@ impl<'a, 'b> Course<'a, 'b> {
         Ok(())
     }
 
-    /// Begins a new life before this pair of `pairs`, if it is time for one: on tables that are
-    /// filled anew, or on those that there are. `false` where it is not, or cannot be.
-    fn begin_life(&mut self, pair: u32, pairs: u32) -> Result<bool, LabError> {
+    /// Whether a new life begins before this pair of `pairs`.
+    fn begins_life(&self, pair: u32, pairs: u32) -> bool {
+        looks::has_lives(self.plan) && self.plan.restarts_before(pair, pairs)
+    }
+
+    /// Begins a new life before this pair of `pairs`: on tables that are filled anew, or on those
+    /// that there are.
+    fn begin_life(&mut self, pair: u32, pairs: u32) -> Result<(), LabError> {
         if !self.plan.reloads_before(pair, pairs) {
-            return Ok(self.plan.restarts_before(pair, pairs) && self.restart()?);
+            return self.restart();
         }
         self.close_meters();
         experiment::reload(self.lab, self.plan, self.stations)?;
         self.life += 1;
         self.filling += 1;
-        Ok(true)
+        Ok(())
     }
 
-    /// Starts both servers again, at once, so that neither is the older one; `false` where they are
-    /// not ours to restart.
-    fn restart(&mut self) -> Result<bool, LabError> {
-        if !Arm::BOTH.into_iter().all(|arm| self.stations[arm].can_be_restarted()) {
-            return Ok(false);
-        }
+    /// Starts both arms again, at once, so that neither is the older one. Each has a thread for it,
+    /// and chance says whose begins: what lives in our threads gets memory by that.
+    fn restart(&mut self) -> Result<(), LabError> {
         self.close_meters();
-        self.lab.watch.progress(Progress::Stage(Arm::Test, "starting both servers again"));
+        self.lab.watch.progress(Progress::Stage(Arm::Test, "starting both arms again"));
         let datasets = datasets_of(self.plan)?;
-        let PerArm { base, test } = &mut *self.stations;
-        let (base, test) = thread::scope(|scope| {
-            let other = scope.spawn(|| test.restart(Arm::Test, &datasets));
-            let base = base.restart(Arm::Base, &datasets);
-            (base, other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        });
-        base.and(test)?;
         self.life += 1;
-        Ok(true)
+        let key = [self.plan.seed, random::key_of("restart"), u64::from(self.life)];
+        let PerArm { base, test } = &mut *self.stations;
+        let mut stations = [(Arm::Base, base), (Arm::Test, test)];
+        if random::stream(&key).below(2) == 1 {
+            stations.reverse();
+        }
+        thread::scope(|scope| {
+            let begun = stations.map(|(arm, station)| {
+                let datasets = &datasets;
+                scope.spawn(move || station.restart(arm, datasets))
+            });
+            let ended = begun.map(|thread| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            });
+            ended.into_iter().collect()
+        })
     }
 
     /// Servers that begin cold are started again, and nothing is asked of them before the first
@@ -309,28 +320,26 @@ impl<'a, 'b> Course<'a, 'b> {
         cell: &Cell,
         tracks: PerArm<Track<'b>>,
     ) -> Result<PerArm<Track<'b>>, LabError> {
-        let is_cold = Arm::BOTH.into_iter().any(|arm| self.stations[arm].begins_cold());
-        if !is_cold || !self.restart()? {
+        let can_be = |arm: Arm| self.plan.arms[arm].can_be_restarted();
+        if !self.begins_cold() || !Arm::BOTH.into_iter().all(can_be) {
             return Ok(tracks);
         }
-        self.again(cell, &tracks)
+        let known = tracks.map(|track| track.known);
+        self.restart()?;
+        self.again(cell, known)
+    }
+
+    fn begins_cold(&self) -> bool {
+        Arm::BOTH.into_iter().any(|arm| self.stations[arm].begins_cold())
     }
 
     /// Both arms made ready once more after a start of the servers.
-    fn again(
-        &mut self,
-        cell: &Cell,
-        before: &PerArm<Track<'_>>,
-    ) -> Result<PerArm<Track<'b>>, LabError> {
-        let is_cold = Arm::BOTH.into_iter().any(|arm| self.stations[arm].begins_cold());
-        let limit_ns = if is_cold { 0 } else { self.plan.warm_again_ns() };
-        let mut tracks = self.tracks(cell, Duration::from_nanos(limit_ns))?;
-        if is_cold {
-            for arm in Arm::BOTH {
-                tracks[arm].warm_tps = before[arm].warm_tps;
-                tracks[arm].around = before[arm].around;
-            }
+    fn again(&mut self, cell: &Cell, known: PerArm<Known>) -> Result<PerArm<Track<'b>>, LabError> {
+        if !self.begins_cold() {
+            return self.tracks(cell, Duration::from_nanos(self.plan.warm_again_ns()));
         }
+        let mut tracks = self.tracks(cell, Duration::ZERO)?;
+        Arm::BOTH.into_iter().for_each(|arm| tracks[arm].known = known[arm]);
         Ok(tracks)
     }
 
@@ -369,8 +378,11 @@ impl<'a, 'b> Course<'a, 'b> {
                     self.leave_out(pair..pace.pairs);
                     break;
                 }
-                if self.begin_life(pair, pace.pairs)? {
-                    tracks = self.again(cell, &tracks)?;
+                if self.begins_life(pair, pace.pairs) {
+                    // Tracks are let go: what lives in our threads cannot be opened twice.
+                    let known = tracks.map(|track| track.known);
+                    self.begin_life(pair, pace.pairs)?;
+                    tracks = self.again(cell, known)?;
                     self.open_meters();
                 }
             }
@@ -384,7 +396,7 @@ impl<'a, 'b> Course<'a, 'b> {
 
     /// How the rounds of a cell are cut into slices, if they are.
     fn cut(&self, cell: &Cell, tracks: &PerArm<Track<'_>>, window: Duration) -> Option<Cut> {
-        let tps = tracks.base.warm_tps.min(tracks.test.warm_tps);
+        let tps = tracks.base.known.warm_tps.min(tracks.test.known.warm_tps);
         let cut = Cut::of(self.plan, cell, window, tps);
         match self.left.was_cut(cell) {
             Some(was_cut) => Cut::again(was_cut, cut, window),
@@ -401,7 +413,7 @@ impl<'a, 'b> Course<'a, 'b> {
         recording: &[u64],
     ) -> Result<(), LabError> {
         for key in keys {
-            self.tell_round(key, pace, tracks.base.around);
+            self.tell_round(key, pace, tracks.base.known.around);
             let track = &tracks[key.arm];
             match self.plan.driving {
                 Driving::Search(slo) => self.search(track, key, slo)?,
@@ -426,7 +438,7 @@ impl<'a, 'b> Course<'a, 'b> {
         if !std::mem::replace(&mut self.has_told_slices, true) {
             self.warn(&Cut::note(self.plan))?;
         }
-        self.tell_round(first, pace, tracks.base.around);
+        self.tell_round(first, pace, tracks.base.known.around);
         let before = self.last_look.take().unwrap_or_else(|| self.look(&tracks.base));
         self.neighbours.add_unasked(before.servers_share());
         let place = (self.life, self.filling);
@@ -541,7 +553,7 @@ impl<'a, 'b> Course<'a, 'b> {
     /// Looks for the highest rate once; each step is a round of its own.
     fn search(&mut self, track: &Track<'_>, key: &RoundKey, slo: Slo) -> Result<(), LabError> {
         let (plan, window) = (self.plan, Duration::from_nanos(self.plan.round_ns));
-        let path = search::search(plan.seed, key.pair, track.warm_tps, |step, rate| {
+        let path = search::search(plan.seed, key.pair, track.known.warm_tps, |step, rate| {
             let key = search::step_key(key, step);
             let schedule = arrivals::schedule_at(plan, &key, rate);
             let round = self.round(track, &key, Some(schedule), window)?;

@@ -69,7 +69,7 @@ fn of_load(
         .collect();
     let yardstick = Yardstick::of(&run.plan, &cells[0].cell);
     let Replicates { points: logs, between_sd } =
-        replicates(&run.plan.arms, &rounds, |round| Some(yardstick.rate(round)));
+        replicates(&rounds, |round| Some(yardstick.rate(round)));
     let curves = stats::usl(&logs, between_sd, run.plan.budget)?;
     warnings.extend(curves.warnings);
     Ok(CurveComparison {
@@ -136,6 +136,7 @@ mod tests {
             let own = f64::from((round.key.pair * 3 + round.key.cell.clients) % 4) - 1.5;
             let arm = if round.key.arm == Arm::Test { own } else { -own };
             set_events(round, 4_000.0 * rate * (1.0 + 0.004 * noise + 0.0005 * arm));
+            round.life = round.key.pair;
         })
     }
 

@@ -6,9 +6,9 @@
 
 use dbdyno_audit::Finding;
 use dbdyno_model::{
-    Arm, ArmSpec, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes,
-    Comparison, Driving, IntervalKind, LatencyHistogram, Measure, PerArm, Plan, Round, Run,
-    RunStatus, Severity, Verdict, Warning,
+    Arm, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes, Comparison,
+    Driving, IntervalKind, LatencyHistogram, Measure, PerArm, Plan, Round, Run, RunStatus,
+    Severity, Verdict, Warning,
 };
 use dbdyno_stats::{self as stats, Judgement, Terms};
 
@@ -134,7 +134,7 @@ pub(crate) fn judged_pairs<'a>(
 /// By what the cells of a run are judged.
 pub(crate) fn terms(plan: &Plan) -> Terms {
     Terms {
-        between_sd: between_lives(&plan.arms),
+        between_sd: stats::BETWEEN_LIVES_SD,
         budget: plan.budget,
         interval: plan.interval,
         seed: plan.seed,
@@ -194,15 +194,12 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
             (true, false) => pairs[arm].iter().map(log_ratio).collect(),
             (false, _) => pairs[arm].iter().map(|pair| yardstick.rate(pair.test).ln()).collect(),
         });
-        let embedded = [base, test]
-            .into_iter()
-            .all(|run| between_lives(&run.plan.arms) < stats::BETWEEN_SERVERS_SD);
         let interval = test.plan.interval;
         let mut judgement = stats::judge_unpaired(&rates.base, &rates.test, budget, interval)?;
         if !controlled {
             ratio_of_means(&rates, &mut judgement)?;
         }
-        if !controlled || !(restarted || embedded) {
+        if !controlled || !restarted {
             judgement.verdict = Verdict::Undecided;
         }
         let arms: PerArm<Vec<&Round>> =
@@ -238,9 +235,8 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
 /// What is missing where servers were hardly ever started.
 fn one_life(base: &Run, test: &Run) -> Option<Warning> {
     let few = [base, test].into_iter().any(|run| run.plan.restarts + 1 < MANY_LIVES as u32);
-    let text = "where a server was started fewer than three times there is no verdict, unless it \
-                is embedded: two starts of one server differ by about 1 %; measure with \
-                --restarts 2 or more";
+    let text = "where a server was started fewer than three times there is no verdict: \
+                two starts of one server differ by about 1.5 %; measure with --restarts 2 or more";
     few.then(|| Warning::new(Severity::Caution, "one-life", text))
 }
 
@@ -292,7 +288,7 @@ pub fn noise_of(run: &Run, cell: &Cell) -> Option<f64> {
 /// if the log-ratios of the pairs of one life have the standard deviation `sd_log`; `None` if there
 /// are too few pairs for any verdict.
 pub fn detectable_share(plan: &Plan, sd_log: f64) -> Option<f64> {
-    let between = between_lives(&plan.arms);
+    let between = stats::BETWEEN_LIVES_SD;
     let lives = plan.restarts + 1;
     let find = |sd, count| stats::detectable(sd, count, stats::DECISION_ALPHA, stats::POWER);
     let share = if lives as usize >= MANY_LIVES {
@@ -393,7 +389,6 @@ pub(crate) struct Replicates {
 /// in every cell, means of lives are the replicates; else pairs are, and the spread of lives is
 /// assumed.
 pub(crate) fn replicates(
-    arms: &PerArm<ArmSpec>,
     places: &[(f64, Vec<PerArm<&Round>>)],
     figure: impl Fn(&Round) -> Option<f64>,
 ) -> Replicates {
@@ -413,18 +408,8 @@ pub(crate) fn replicates(
         stats::PointLogs { at: *at, pairs }
     };
     let points = places.iter().zip(&lives).map(point).collect();
-    let assumed = between_lives(arms) / (fewest.max(1) as f64).sqrt();
+    let assumed = stats::BETWEEN_LIVES_SD / (fewest.max(1) as f64).sqrt();
     Replicates { points, between_sd: if restarted { 0.0 } else { assumed } }
-}
-
-/// How much two lives of these arms are taken to differ where they lived too few of them to tell.
-pub(crate) fn between_lives(arms: &PerArm<ArmSpec>) -> f64 {
-    let embedded = |arm: Arm| arms[arm].is_embedded();
-    if Arm::BOTH.into_iter().all(embedded) {
-        stats::BETWEEN_EMBEDDED_SD
-    } else {
-        stats::BETWEEN_SERVERS_SD
-    }
 }
 
 pub(crate) fn log_ratio(yardstick: &Yardstick, pair: &PerArm<&Round>) -> f64 {

@@ -11,23 +11,20 @@
 
 use std::collections::BTreeSet;
 
-use dbdyno_model::{
-    Arm, ArmSpec, Cell, Driving, PerArm, Plan, Round, Run, Stopping, Target, Verdict,
-};
+use dbdyno_model::{Arm, Cell, Driving, PerArm, Plan, Round, Run, Stopping, Verdict};
 use dbdyno_stats as stats;
 use stats::{Price, Sequence, Spread};
 
 use crate::course::Pace;
 use crate::error::LabError;
-use crate::judge::{between_lives, log_ratio, mean, pairs_of};
+use crate::judge::{log_ratio, mean, pairs_of};
 use crate::nest::{by_life, starts};
 use crate::sift::sift;
 use crate::yardstick::Yardstick;
 
 /// Whether servers are started anew between two looks.
 pub(crate) fn has_lives(plan: &Plan) -> bool {
-    let ours = |spec: &ArmSpec| matches!(spec.target, Target::Release(..));
-    plan.restarts > 0 && ours(&plan.arms.base) && ours(&plan.arms.test)
+    plan.restarts > 0 && Arm::BOTH.into_iter().all(|arm| plan.arms[arm].can_be_restarted())
 }
 
 /// What is looked at: a log-ratio for each life or stretch, and what they are known to share.
@@ -56,7 +53,7 @@ impl Values {
             parts.map(|part| part.iter().map(&log).collect()).collect()
         };
         let whole = parts.iter().filter(|part| 2 * part.len() >= meant as usize);
-        let known_sd = if has_lives(plan) { 0.0 } else { between_lives(&plan.arms) };
+        let known_sd = if has_lives(plan) { 0.0 } else { stats::BETWEEN_LIVES_SD };
         let logs: Vec<f64> = whole.map(|part| mean(part)).collect();
         let not_yet = match plan.stopping {
             Stopping::Extended { horizon, .. } => horizon as usize,
@@ -140,7 +137,7 @@ pub fn price_of(run: &Run, cell: &Cell) -> Option<Price> {
 /// that takes. Where there are too few lives to tell, what lives are off by is assumed.
 pub fn spread_of(run: &Run, cell: &Cell) -> Option<Spread> {
     let pair_sd = crate::judge::noise_of(run, cell)?;
-    let assumed = between_lives(&run.plan.arms);
+    let assumed = stats::BETWEEN_LIVES_SD;
     let yardstick = Yardstick::of(&run.plan, cell);
     let pairs = sift(run, cell, pairs_of(run, cell)).pairs;
     let lives = by_life(&pairs, |pair| log_ratio(&yardstick, pair));
@@ -203,8 +200,9 @@ mod tests {
             let share = if round.key.arm == Arm::Test { percent } else { 100 };
             let noise = 7 * u64::from(round.key.pair * 13 % 5);
             sample::set_events(round, (100 * share + noise) as f64);
+            round.life = round.key.pair / 2;
         });
-        run.plan.pairs = 40;
+        (run.plan.pairs, run.plan.restarts) = (40, 19);
         run.plan.budget = 0.02;
         run.plan.stopping = Stopping::Decided { pairs: 2, horizon: 20 };
         run

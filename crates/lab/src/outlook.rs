@@ -21,7 +21,7 @@ use dbdyno_stats as stats;
 use stats::{Amount, DECISION_ALPHA, POWER, Price, Sequence, Spread};
 
 use crate::insert_benchmark;
-use crate::judge::{between_lives, detectable_share};
+use crate::judge::detectable_share;
 use crate::looks::{has_lives, price_of, spread_of};
 use crate::slices;
 
@@ -69,7 +69,7 @@ impl Outlook {
         let (spread, price, run) = match known.iter().find_map(of_run) {
             Some((spread, price, run)) => (spread, price, Some(run)),
             None => {
-                let life_sd = between_lives(&plan.arms);
+                let life_sd = stats::BETWEEN_LIVES_SD;
                 let pair_s = 2.0 * (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
                 let life_s = plan.life_ns() as f64 / 1e9;
                 let are_cut = slices::are_for(plan, cell);
@@ -87,13 +87,14 @@ impl Outlook {
         let found = match plan.stopping.looks() {
             Some((pairs, horizon)) => {
                 let most = (plan.pairs / pairs.max(1)).max(1);
-                // The clock leaves time for about the horizon.
-                let lives = if plan.limit_ns.is_some() { most.min(horizon) } else { most };
                 let sequence = Sequence::new(horizon);
+                // The clock leaves time for about the horizon.
+                let told = if plan.limit_ns.is_some() { horizon } else { sequence.most() };
+                let lives = most.min(told);
                 let (sd, known_sd) = if has_lives(plan) {
                     (self.spread.of_life(pairs), 0.0)
                 } else {
-                    (self.pair_sd / f64::from(pairs).sqrt(), between_lives(&plan.arms))
+                    (self.pair_sd / f64::from(pairs).sqrt(), stats::BETWEEN_LIVES_SD)
                 };
                 sequence.detectable(sd, known_sd, lives, power)
             }
@@ -312,7 +313,7 @@ impl Outlook {
         if has_lives(plan) {
             return stats::least_time(&self.spread, &self.price, effect, DECISION_ALPHA, power);
         }
-        let spread = self.in_one_life(plan);
+        let spread = self.in_one_life();
         stats::least_pairs(&spread, &self.price, effect, DECISION_ALPHA, power)
     }
 
@@ -320,14 +321,14 @@ impl Outlook {
         if has_lives(plan) {
             return stats::most_found(&self.spread, &self.price, seconds, DECISION_ALPHA, power);
         }
-        let spread = self.in_one_life(plan);
+        let spread = self.in_one_life();
         let pairs = (seconds / self.price.pair_s) as u32;
         let found = stats::found_in_one_life(&spread, pairs, DECISION_ALPHA, power);
         found.is_finite().then_some((found, Amount { lives: 1, pairs, seconds }))
     }
 
-    fn in_one_life(&self, plan: &Plan) -> Spread {
-        Spread { pair_sd: self.pair_sd, life_sd: between_lives(&plan.arms) }
+    fn in_one_life(&self) -> Spread {
+        Spread { pair_sd: self.pair_sd, life_sd: stats::BETWEEN_LIVES_SD }
     }
 }
 
@@ -347,7 +348,7 @@ fn parts_for(
         let amount = outlook.least(plan, effect, power).ok_or_else(|| {
             format!(
                 "{} cannot find {}: two starts of these arms differ by about {:.1} % for as long \
-                 as they live; look for a larger change, or compare servers that dbdyno starts, \
+                 as they live; look for a larger change, or compare what dbdyno starts or opens, \
                  with --restarts",
                 outlook.cell,
                 percent(effect),
@@ -409,7 +410,8 @@ mod tests {
     /// A run that looked for 1 % used to end as *equal within 2 %*.
     #[test]
     fn who_looks_for_an_effect_does_not_stop_at_equal_within_more() {
-        let plan = Plan { budget: 0.02, ..sample::point_queries("sqlite:", 1, |_| {}).plan };
+        let once = sample::point_queries("sqlite:", 1, |_| {}).plan;
+        let plan = Plan { budget: 0.02, restarts: 3, ..once };
         let wish = |detect, end| Wish {
             detect,
             end,

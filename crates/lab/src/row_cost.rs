@@ -94,7 +94,7 @@ fn of_series(run: &Run, series: &Series<'_>) -> Result<Vec<CostComparison>, LabE
     let measures: Vec<(CostMeasure, Figure)> = MEASURES.into_iter().filter(seen).collect();
     let (mut logs, mut known_sd) = (Vec::new(), 0.0_f64);
     for (_, figure) in &measures {
-        let Replicates { points, between_sd } = replicates(&run.plan.arms, &rounds, figure);
+        let Replicates { points, between_sd } = replicates(&rounds, figure);
         known_sd = known_sd.max(between_sd);
         logs.push(points);
     }
@@ -158,6 +158,7 @@ mod tests {
             let noise = f64::from((round.key.pair * 7 + rows as u32) % 5) - 2.0;
             let us = (fixed + 0.3 * rows) * (1.0 + 0.004 * noise);
             set_events(round, 80_000.0 / us);
+            round.life = round.key.pair;
             round.cost.server_cpu_ns = Some((us * 1e3 * round.events as f64) as u64);
         })
     }

@@ -16,7 +16,6 @@ use std::time::Duration;
 
 use dbdyno_load::THREADS_MAX;
 use dbdyno_model::{Arm, ArmSpec, Cache, Cell, Driving, Plan, Setting, Severity, Target, Warning};
-use dbdyno_workload::Content;
 
 use crate::loads;
 
@@ -29,10 +28,7 @@ const LEAD_IN: u32 = 10;
 
 /// Whether the rounds of a cell are cut where they are long enough for it.
 pub(crate) fn are_for(plan: &Plan, cell: &Cell) -> bool {
-    let only_reads = || {
-        let load = loads::resolve(plan, &cell.load);
-        load.is_ok_and(|load| !load.writes() && !matches!(load.content, Content::Dialogue(_)))
-    };
+    let only_reads = || loads::resolve(plan, &cell.load).is_ok_and(|load| load.only_reads());
     plan.slice_ns > 0
         && plan.driving == Driving::Closed
         && cell.clients <= THREADS_MAX

@@ -64,12 +64,19 @@ pub struct Terms {
     pub window: Duration,
 }
 
-/// One arm under one cell: the load made ready.
-pub struct Track<'a> {
+/// What is known of an arm under a cell once it was warmed up.
+#[derive(Clone, Copy, Debug)]
+pub struct Known {
     /// Events per second while it was warmed up.
     pub warm_tps: f64,
     /// Time of a round that is neither lead-in nor window: connecting, and leaving.
     pub around: Duration,
+}
+
+/// One arm under one cell: the load made ready.
+pub struct Track<'a> {
+    /// What warming it up has told.
+    pub known: Known,
     /// What clients rest while they warm it up.
     thinking: Option<Thinking>,
     cell: Cell,
@@ -112,8 +119,7 @@ impl<'a> Track<'a> {
             .expect("the templates of the catalog parse, and those of a file that has been read");
         let slow = plan.arms[arm].slow;
         let mut track = Track {
-            warm_tps: 0.0,
-            around: Duration::ZERO,
+            known: Known { warm_tps: 0.0, around: Duration::ZERO },
             thinking: arrivals::thinking(plan, WARM_UP_PAIR),
             cell: cell.clone(),
             arm,
@@ -156,14 +162,14 @@ impl<'a> Track<'a> {
             let entrance = Entrance::begin(self.arm, self.cell.clients);
             let mut look = |moment| tell(&entrance, moment, watch);
             let measured = run_round(&RoundSpec { window, ..spec }, &mut look);
-            self.around = entrance.elapsed().saturating_sub(window);
+            self.known.around = entrance.elapsed().saturating_sub(window);
             let (events, slots) = match measured {
                 Err(LoadError::NothingFinished) => (0, Vec::new()),
                 Err(error) => return Err(self.failed("warming up", error)),
                 Ok(measured) => (measured.events, measured.series.statements),
             };
             warmth.add(window, &slots);
-            self.warm_tps = events as f64 / window.as_secs_f64();
+            self.known.warm_tps = events as f64 / window.as_secs_f64();
             first_operation += OPERATIONS_PER_PAIR;
         }
         self.restore()?;

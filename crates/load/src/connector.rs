@@ -1,6 +1,6 @@
 //! Where connections of an arm come from.
 
-use dbdyno_wire::{Client, Endpoint, Pollable, WireError, mysql, postgres};
+use dbdyno_wire::{Client, Endpoint, Pollable, ServerError, WireError, mysql, postgres};
 
 use crate::engine::EngineArm;
 use crate::null::NullClient;
@@ -57,6 +57,23 @@ impl Connector {
         })
     }
 
+    /// Ends the life of an embedded arm and begins another one on the same tables: what it has in
+    /// memory comes to lie elsewhere. A server that is reached by its address is left as it is.
+    ///
+    /// # Errors
+    /// Somebody still asks it, or the disk's refusal.
+    pub fn open_again(self) -> Result<Connector, WireError> {
+        Ok(match self {
+            Connector::Sqlite(file) => {
+                file.move_pages()?;
+                Connector::Sqlite(file)
+            }
+            Connector::Rocks(arm) => Connector::Rocks(arm.open_again()?),
+            Connector::Engine(arm) => Connector::Engine(arm.open_again()?),
+            server @ (Connector::Mysql(_) | Connector::Postgres(_) | Connector::Null) => server,
+        })
+    }
+
     /// The question that is answered without an error where a table of this name is.
     pub(crate) fn asks_for(&self, table: &str) -> String {
         match self {
@@ -72,4 +89,13 @@ impl Connector {
             Connector::Sqlite(_) | Connector::Rocks(_) | Connector::Engine(_) | Connector::Null
         )
     }
+}
+
+/// A database in our threads is to be closed, and somebody has it still.
+pub(crate) fn still_open(what: &str) -> WireError {
+    WireError::Server(ServerError {
+        code: 0,
+        sqlstate: "HY000".to_owned(),
+        message: format!("{what} cannot be opened again: a client of it is still there"),
+    })
 }

@@ -27,6 +27,8 @@ use dbdyno_wire::{
 use nix::sys::time::TimeValLike as _;
 use nix::time::{ClockId, clock_gettime};
 
+use crate::connector::still_open;
+
 /// What the mechanisms of an engine have done.
 pub use dbdyno_engine::meter::Counts as EngineCounts;
 
@@ -59,6 +61,15 @@ impl EngineArm {
         let engine = Engine::open(Arc::new(disk), design, options);
         let engine = engine.map_err(|error| refused(SqlError::Engine(error)))?;
         Ok(EngineArm { engine: Arc::new(engine), directory: directory.to_owned() })
+    }
+
+    /// Closes the engine and opens it again: its rows are read from its disk into other memory.
+    pub(crate) fn open_again(self) -> Result<EngineArm, WireError> {
+        let EngineArm { engine, directory } = self;
+        let design = *engine.design();
+        let engine = Arc::into_inner(engine).ok_or_else(|| still_open("the engine"))?;
+        engine.close().map_err(|error| refused(SqlError::Engine(error)))?;
+        EngineArm::open(&directory, &design)
     }
 
     /// How the names of its own threads begin.

@@ -4,6 +4,7 @@
 //! Statements come from rusqlite's cache by their text; that look-up is part of the arm on both
 //! sides.
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -53,6 +54,31 @@ impl SqliteFile {
             client.query(&format!("PRAGMA {name} = {value}"))?;
         }
         Ok(client)
+    }
+}
+
+impl SqliteFile {
+    /// Copies the database to a file in the place of its own, so that its pages come to lie
+    /// elsewhere in the memory of the kernel, from which SQLite reads them. Nobody may have it
+    /// open.
+    pub(crate) fn move_pages(&self) -> Result<(), WireError> {
+        // What is still in a log goes into the file: that alone is copied.
+        let mut client = self.open()?;
+        client.query("PRAGMA wal_checkpoint(TRUNCATE)")?;
+        drop(client);
+        let next = self.path.with_extension("next");
+        let copied = fs::copy(&self.path, &next)
+            .and_then(|_| fs::File::open(&next)?.sync_all())
+            .and_then(|()| fs::rename(&next, &self.path));
+        copied.map_err(|error| {
+            // There may be half of it.
+            let _ = fs::remove_file(&next);
+            let file = self.path.display();
+            server_error(format!(
+                "{file} cannot be copied, as each life of SQLite wants: {error}; make room, or \
+                 give --restarts 0"
+            ))
+        })
     }
 }
 

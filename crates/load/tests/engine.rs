@@ -35,6 +35,20 @@ fn tables_come_go_and_are_not_overwritten() {
 }
 
 #[test]
+fn it_is_opened_again_with_what_it_had_when_nobody_asks() {
+    let (connector, _directory) = engine();
+    filled(&connector, &AtomicBool::new(false)).unwrap();
+    let sum = "SELECT sum(k) FROM sbtest2";
+    let mut client = connector.connect().unwrap();
+    client.run("UPDATE sbtest2 SET k=k+1 WHERE id=7").unwrap();
+    let before = client.query(sum).unwrap();
+    assert!(connector.clone().open_again().unwrap_err().to_string().contains("a client of it"));
+    drop(client);
+    let again = connector.open_again().unwrap();
+    assert_eq!(again.connect().unwrap().query(sum).unwrap(), before);
+}
+
+#[test]
 fn errors_have_mysqls_numbers() {
     let (connector, _directory) = engine();
     let mut client = connector.connect().unwrap();

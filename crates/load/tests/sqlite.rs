@@ -1,5 +1,6 @@
 //! The embedded arm, filled and asked for real.
 
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -44,6 +45,32 @@ fn tables_hold_the_rows_that_the_seed_says() {
     let stored =
         single(&connector, "SELECT id||'\t'||k||'\t'||c||'\t'||pad FROM sbtest2 WHERE id=77");
     assert_eq!(stored + "\n", String::from_utf8(row).unwrap());
+}
+
+/// What is in memory is pages of the file: another file has others. A log that a client left, as
+/// one that was killed does, is not lost.
+#[test]
+fn it_is_opened_again_in_another_file_with_what_it_had() {
+    for mode in ["delete", "persist", "wal"] {
+        let directory = tempfile::tempdir().unwrap();
+        let connector = arm(&directory, &[("journal_mode", mode), ("wal_autocheckpoint", "0")]);
+        fill_all(&connector, &AtomicBool::new(false)).unwrap();
+        let mut client = connector.connect().unwrap();
+        client.run("UPDATE sbtest2 SET k=k+1 WHERE id=7").unwrap();
+        std::mem::forget(client);
+        let number = || std::fs::metadata(directory.path().join("arm.sqlite")).unwrap().ino();
+        let (before, at) = (single(&connector, "SELECT sum(k) FROM sbtest2"), number());
+        let again = connector.open_again().unwrap();
+        assert_ne!(number(), at, "{mode}");
+        assert_eq!(single(&again, "SELECT sum(k) FROM sbtest2"), before, "{mode}");
+        assert_eq!(single(&again, "PRAGMA integrity_check"), "ok", "{mode}");
+        assert!(!directory.path().join("arm.next").exists());
+        // Where it cannot be copied it is left as it is.
+        std::fs::create_dir(directory.path().join("arm.next")).unwrap();
+        let error = again.clone().open_again().unwrap_err().to_string();
+        assert!(error.contains("--restarts 0"), "{error}");
+        assert_eq!(single(&again, "SELECT sum(k) FROM sbtest2"), before);
+    }
 }
 
 #[test]

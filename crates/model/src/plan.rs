@@ -102,8 +102,8 @@ pub struct Plan {
     pub budget: f64,
     /// Whether clients and servers share one processor.
     pub pin: Pin,
-    /// How often both servers are stopped and started again within a cell, between pairs. Only
-    /// servers of our own can be.
+    /// How often both arms are stopped and started again within a cell, between pairs. Servers by
+    /// URL cannot be.
     pub restarts: u32,
     /// How often the tables of both arms are filled anew within a cell, each time at the beginning
     /// of a life: never more often than `restarts` says.
@@ -134,6 +134,9 @@ pub struct LoadFile {
 
 /// About how long two servers take to stop, to start and to read their tables.
 const RESTART_NS: u64 = 4_000_000_000;
+/// The same of two databases in our threads, and for each row of theirs.
+const OPEN_AGAIN_NS: u64 = 500_000_000;
+const OPEN_AGAIN_ROW_NS: u64 = 2_000;
 
 impl Plan {
     /// Labels of the loads that are measured, in order.
@@ -192,7 +195,16 @@ impl Plan {
 
     /// About how long two servers take to start again, until they are warm.
     pub fn life_ns(&self) -> u64 {
-        RESTART_NS + 2 * self.warm_again_ns()
+        self.restart_ns() + 2 * self.warm_again_ns()
+    }
+
+    fn restart_ns(&self) -> u64 {
+        let are_embedded = Arm::BOTH.into_iter().all(|arm| self.arms[arm].is_embedded());
+        let rows = u64::from(self.tables).saturating_mul(self.rows);
+        match are_embedded {
+            true => OPEN_AGAIN_NS.saturating_add(rows.saturating_mul(OPEN_AGAIN_ROW_NS)),
+            false => RESTART_NS,
+        }
     }
 
     /// Longest warm-up after a restart: the tables have been read then.
@@ -206,7 +218,7 @@ impl Plan {
         let rounds = u64::from(self.pairs) * self.driving.rounds_in_pair();
         let rounds_ns = rounds * (self.round_ns + self.lead_in_ns);
         let warm_ns = self.warm_up_ns + (lives - 1) * self.warm_again_ns();
-        2 * (warm_ns + rounds_ns) + (lives - 1) * RESTART_NS
+        2 * (warm_ns + rounds_ns) + (lives - 1) * self.restart_ns()
     }
 
     /// Time that measuring and warming take at most, without settling.

@@ -243,6 +243,11 @@ impl ArmSpec {
         matches!(self.target, Target::Sqlite(_) | Target::Rocksdb(_) | Target::Engine(_))
     }
 
+    /// Whether it can be started again: it is a server of ours, or lives in our threads.
+    pub fn can_be_restarted(&self) -> bool {
+        !matches!(self.target, Target::Url(_))
+    }
+
     /// The dialect that the arm speaks.
     pub fn dialect(&self) -> Dialect {
         match &self.target {

@@ -84,7 +84,7 @@ pub use judge::{
     judge_unpaired,
 };
 pub use levels::{Advice, Component, Costs, advise, components, shares};
-pub use lives::{BETWEEN_EMBEDDED_SD, BETWEEN_SERVERS_SD, Terms, judge_lives, judge_nested};
+pub use lives::{BETWEEN_LIVES_SD, Terms, judge_lives, judge_nested};
 pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
 pub use planning::{Amount, Price, Spread, found_in_one_life, least_pairs, least_time, most_found};
 pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};

@@ -25,13 +25,11 @@ use crate::replicates::{self, Nest, Replicates};
 use crate::student::{Moments, quantile};
 use crate::suspicion;
 
-/// Standard deviation of the log-ratio of two servers of the same build that is assumed where they
+/// Standard deviation of the log-ratio of two arms of the same build that is assumed where they
 /// were started only once: measured in the 400 lives of 50 runs of MariaDB 10.11 against itself
 /// (`docs/CALIBRATION.md`), whose means had a standard deviation of 0.0166 for each life where
 /// their pairs explained 0.0075.
-pub const BETWEEN_SERVERS_SD: f64 = 0.015;
-/// The same for embedded arms, which share a process: ten runs of SQLite.
-pub const BETWEEN_EMBEDDED_SD: f64 = 0.003;
+pub const BETWEEN_LIVES_SD: f64 = 0.015;
 
 /// By what a cell is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,9 +152,9 @@ fn by_assumption(
 
 fn assumed(between_sd: f64) -> Warning {
     let text = format!(
-        "The servers were started once, and two starts of one server differ by about {:.1} % for \
-         as long as they live; that is assumed and part of the interval. Of servers that \
-         dbdyno starts, --restarts measures it.",
+        "The arms were started once, and two starts of one server differ by about {:.1} % for as \
+         long as they live; that is assumed and part of the interval. Of what dbdyno starts or \
+         opens, --restarts measures it.",
         between_sd * 100.0
     );
     Warning::new(Severity::Note, "one-life", text)
@@ -185,11 +183,11 @@ mod tests {
         // A life that is off by 2 %, measured so often that its pairs have no doubt.
         let off = lives(1, 2000, 0.0, 0.02);
         assert_eq!(crate::judge(&off[0], 0.005).unwrap().verdict, Verdict::Faster);
-        let judged = judge_lives(&off, BETWEEN_SERVERS_SD, 0.005).unwrap();
+        let judged = judge_lives(&off, BETWEEN_LIVES_SD, 0.005).unwrap();
         assert_eq!(judged.verdict, Verdict::Undecided);
         assert!(judged.warnings.iter().any(|warning| warning.code == "one-life"));
         // What is far beyond the spread of lives is found nevertheless.
-        let judged = judge_lives(&lives(1, 2000, 0.0, -0.08), BETWEEN_SERVERS_SD, 0.02).unwrap();
+        let judged = judge_lives(&lives(1, 2000, 0.0, -0.08), BETWEEN_LIVES_SD, 0.02).unwrap();
         assert_eq!(judged.verdict, Verdict::Slower);
     }
 

@@ -7,14 +7,14 @@ mod hosts;
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{IntervalChoice, IntervalKind, Verdict};
 use dbdyno_stats::{
-    BCA_MIN, BETWEEN_SERVERS_SD, FALSE_DISCOVERIES, Judgement, Terms, bca, benjamini_hochberg,
+    BCA_MIN, BETWEEN_LIVES_SD, FALSE_DISCOVERIES, Judgement, Terms, bca, benjamini_hochberg,
     fieller, judge_nested, mann_whitney, signed_rank,
 };
 use hosts::{HOSTS, lives, normal, share};
 
 fn terms(interval: IntervalChoice) -> Terms {
     // A budget that noise never proves, so that `equal` hides no alarm.
-    Terms { between_sd: BETWEEN_SERVERS_SD, budget: 0.0002, interval, seed: 1 }
+    Terms { between_sd: BETWEEN_LIVES_SD, budget: 0.0002, interval, seed: 1 }
 }
 
 fn alarms(judgement: &Judgement) -> bool {
@@ -30,7 +30,7 @@ fn the_automatic_choice_keeps_its_level() {
             let mut robust = 0;
             let rate = share(runs, |index| {
                 let mut stream = random::stream(&[77, count as u64, index]);
-                let nest = [lives((pairs, index), host, count, BETWEEN_SERVERS_SD, &mut stream)];
+                let nest = [lives((pairs, index), host, count, BETWEEN_LIVES_SD, &mut stream)];
                 let judged = judge_nested(&nest, &terms(IntervalChoice::Auto)).unwrap();
                 robust += u64::from(judged.basis.interval == IntervalKind::Robust);
                 alarms(&judged)

@@ -10,7 +10,7 @@ mod hosts;
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{Arm, IntervalChoice, Verdict};
 use dbdyno_stats::{
-    BETWEEN_SERVERS_SD, DECISION_ALPHA, Judgement, POWER, detectable, judge, judge_lives,
+    BETWEEN_LIVES_SD, DECISION_ALPHA, Judgement, POWER, detectable, judge, judge_lives,
     judge_unpaired, paired, pairs_needed,
 };
 use hosts::{normal, order, share};
@@ -44,7 +44,7 @@ fn servers_that_live_once_look_different_and_their_lives_do_not() {
         let mut own = random::stream(&[2026, 9, count, index]);
         (0..count)
             .map(|life| {
-                let off = BETWEEN_SERVERS_SD * normal(&mut own);
+                let off = BETWEEN_LIVES_SD * normal(&mut own);
                 noisy(pairs, off, 0.057, [9 + life, index])
             })
             .collect()
@@ -54,7 +54,7 @@ fn servers_that_live_once_look_different_and_their_lives_do_not() {
     for (count, pairs) in [(1, 200), (8, 20), (12, 40)] {
         let rate = share(4_000, |index| {
             let lives = lives(count, pairs, index);
-            alarms(&judge_lives(&lives, BETWEEN_SERVERS_SD, 0.002).unwrap())
+            alarms(&judge_lives(&lives, BETWEEN_LIVES_SD, 0.002).unwrap())
         });
         assert!((0.004..=0.016).contains(&rate), "{count} lives: {rate}");
     }

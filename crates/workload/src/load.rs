@@ -112,6 +112,24 @@ impl Sql {
             Dialect::Rocksdb => &self.rocksdb,
         }
     }
+
+    /// Whether it reads and does nothing else, as far as its words tell: a row that is locked is
+    /// written to by some servers, and whatever is called or selected into may be.
+    fn only_reads(&self) -> bool {
+        [&self.mysql, &self.postgres, &self.sqlite].into_iter().all(|text| {
+            let text = text.to_ascii_uppercase();
+            let words: Vec<&str> = text.split_whitespace().collect();
+            let locks = |two: &[&str]| {
+                let [first, second] = two else { return false };
+                let second = second.trim_end_matches([';', ')']);
+                *first == "FOR" && ["UPDATE", "SHARE", "NO", "KEY"].contains(&second)
+                    || [*first, second] == ["LOCK", "IN"]
+            };
+            words.first().is_none_or(|first| *first == "SELECT")
+                && !words.contains(&"INTO")
+                && !words.windows(2).any(locks)
+        })
+    }
 }
 
 /// What another client does beside those that are counted, at a rate of its own.
@@ -260,6 +278,20 @@ impl Load {
             Content::Choice(choice) => choice.mixes.iter().any(|(_, mix)| mix.writes()),
             Content::Dialogue(dialogue) => dialogue.writes(),
         }
+    }
+
+    /// Whether events do nothing to rows but read them; of a dialogue nobody knows it.
+    pub fn only_reads(&self) -> bool {
+        let only = |mix: &Mix| {
+            let mut asks = mix.steps.iter().flat_map(|step| &step.asks);
+            !mix.writes() && asks.all(|ask| ask.sql.only_reads())
+        };
+        let content = match &self.content {
+            Content::Mix(mix) => only(mix),
+            Content::Choice(choice) => choice.mixes.iter().all(|(_, mix)| only(mix)),
+            Content::Dialogue(_) => false,
+        };
+        content && self.background.is_none()
     }
 
     /// Whether its clients rest between events by themselves, as TPC-C's users do that think.

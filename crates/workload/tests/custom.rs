@@ -183,6 +183,24 @@ fn a_load_may_speak_one_dialect() {
     );
 }
 
+#[test]
+fn a_row_that_is_locked_is_not_only_read() {
+    for (sql, only_reads) in [
+        ("SELECT c FROM {table} WHERE id = {id}", true),
+        ("select substring(c from 1 for 3) from {table} where id = {id}", true),
+        ("SELECT c FROM {table} WHERE id = {id} FOR UPDATE", false),
+        ("select c from {table} where id = {id} for  no key update", false),
+        ("SELECT c FROM {table} WHERE id = {id} LOCK IN SHARE MODE", false),
+        ("SELECT (SELECT c FROM {table} WHERE id = {id} FOR SHARE)", false),
+        ("CALL report({id})", false),
+    ] {
+        let step = format!("[[step]]\nrows = 1\nsql = '{sql}'\n");
+        let text = format!("name = 'x'\ngroup = 'point'\n{step}");
+        let load = catalog(&text).resolve("x", TABLES).unwrap();
+        assert_eq!((load.only_reads(), load.writes()), (only_reads, false), "{sql}");
+    }
+}
+
 /// What is wrong, where it is wrong, and what to write instead.
 #[test]
 fn wrong_files_say_where_and_what_to_write() {

@@ -128,6 +128,13 @@ fn check_golden(name: &str, actual: &str) {
     assert!(golden == actual, "{name} differs; UPDATE_GOLDEN=1 writes it anew. Now:\n{actual}");
 }
 
+#[test]
+fn what_does_not_write_only_reads() {
+    for load in mixes() {
+        assert_eq!(load.only_reads(), !load.writes(), "{}", load.name);
+    }
+}
+
 /// Statements per event as sysbench counts them (`queries:`), BEGIN and COMMIT included.
 #[test]
 fn statements_per_event_are_those_of_sysbench() {

@@ -70,17 +70,18 @@ fn a_cell_ends_when_its_time_is_up_and_can_be_made_longer() {
     assert_eq!(after.plan.stopping, before.plan.stopping, "the rule is kept");
 }
 
-/// A limit leaves room for many looks, and for a warm-up that is no larger than it.
+/// A limit leaves room for several looks, and for a warm-up that is no larger than it.
 #[test]
-fn a_limit_is_parted_into_many_looks() {
+fn a_limit_is_parted_into_several_looks() {
     let _turn = turn();
     let home = Home::new();
-    let words = "--seconds 0.1 --rows 2000 --budget 0% --until decided --limit 8s";
+    let words = "--seconds 0.1 --rows 2000 --budget 0% --until decided --limit 12s";
     let done = home.dbdyno(["compare", "sqlite:", "sqlite:"].into_iter().chain(words.split(' ')));
     let plan = load(&home).plan;
     let (pairs, horizon) = plan.stopping.looks().unwrap();
     assert_eq!(pairs, 2, "{done:?}");
-    assert!(horizon >= 8, "{done:?}");
+    // Four are planned however little time there is.
+    assert!(horizon >= 5, "{done:?}");
     assert!(10 * plan.warm_up_ns <= plan.limit_ns.unwrap(), "{done:?}");
     assert!(done.err.contains("noise of 3 % a pair assumed"), "{done:?}");
 }
@@ -125,17 +126,17 @@ fn a_run_that_is_looked_at_goes_on_by_its_rule() {
 fn an_effect_that_takes_too_long_is_said_beforehand() {
     let _turn = turn();
     let home = Home::new();
-    let refused = home.dbdyno(compare("sqlite:", "--detect 0.5%"));
+    let refused = home.dbdyno(compare("sqlite:", "--detect 0.5% --restarts 0"));
     assert_eq!(refused.code, 2, "{refused:?}");
     assert!(refused.err.contains("cannot find 0.5 %"), "{refused:?}");
-    let done = home.dbdyno(compare("sqlite:", "--detect 2bp --limit 3s"));
-    for part in ["cannot find 2.0 % in 3 s on this host: needs about", "; in 3 s it finds"] {
+    let done = home.dbdyno(compare("sqlite:", "--detect 0.5% --limit 9s"));
+    for part in ["cannot find 0.5 % in 9 s on this host: needs about", "; in 9 s it finds"] {
         assert!(done.err.contains(part), "{part:?} is missing in {done:?}");
     }
     assert!(matches!(load(&home).plan.stopping, Stopping::Detect { .. }), "{done:?}");
     // What a run has measured is what the next one is planned with, which is judged once. Whatever
     // noise it had, the limit is the end.
-    home.dbdyno(compare("sqlite:", "--rounds 8"));
+    home.dbdyno(compare("sqlite:", "--rounds 8 --restarts 0"));
     let again = home.dbdyno(compare("sqlite:", "--detect 40% --power 95% --limit 6s"));
     assert_eq!(load(&home).plan.stopping, Stopping::Fixed, "{again:?}");
     assert!(again.err.contains("a pair in run"), "{again:?}");

@@ -51,7 +51,7 @@ pub struct Station {
 enum Keeper {
     Server(Box<Server>),
     Ensemble(Box<Ensemble>),
-    /// Held for its `Drop`.
+    /// A database in our threads; its directory is held for its `Drop`.
     Scratch {
         _directory: Scratch,
     },
@@ -152,11 +152,6 @@ impl Station {
         }
     }
 
-    /// Whether it can be started again: a server of ours.
-    pub fn can_be_restarted(&self) -> bool {
-        self.keeper.server().is_some()
-    }
-
     /// Notes what the delay between members has come to so far, where there is one.
     pub(crate) fn note_delay(&mut self) {
         if let Keeper::Ensemble(ensemble) = &self.keeper {
@@ -199,8 +194,9 @@ impl Station {
         self.cache == Cache::Cold
     }
 
-    /// Starts the server again on its data and reads the tables once, so that its memory holds them
-    /// as before; or, if it is to begin cold, sees to it that nothing is in memory.
+    /// Starts the server again on its data, or opens the database in our threads again, and reads
+    /// the tables once, so that memory holds them as before; or, if it is to begin cold, sees to it
+    /// that nothing is in memory. Nobody may be connected.
     ///
     /// # Errors
     /// A server that does not stop or does not come back.
@@ -209,10 +205,23 @@ impl Station {
             (Keeper::Server(server), Cache::Warm) => server.restart(),
             (Keeper::Server(server), Cache::Cold) => server.restart_cold(),
             (Keeper::Ensemble(ensemble), _) => ensemble.restart(),
-            (Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Shared, _) => return Ok(()),
+            (Keeper::Scratch { .. }, _) => return self.open_again(arm, datasets),
+            (Keeper::Guest(_) | Keeper::Shared, _) => return Ok(()),
         };
         restarted.map_err(|error| LabError::Sandbox(arm, error))?;
         self.come_back(arm, datasets)
+    }
+
+    fn open_again(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+        let open = std::mem::replace(&mut self.connector, Connector::Null);
+        self.connector = open
+            .open_again()
+            .map_err(|error| LabError::Load(arm, "opening it again".to_owned(), error.into()))?;
+        match self.dialect {
+            // It has read itself: it has no words for that.
+            Dialect::Rocksdb => Ok(()),
+            _ => self.read_tables(arm, datasets),
+        }
     }
 
     /// Starts a server of ours that is alone again under callgrind; returns where it leaves its

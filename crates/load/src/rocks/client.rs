@@ -1,7 +1,7 @@
 //! The database of an arm, and clients that share it.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::thread;
 
@@ -13,6 +13,7 @@ use dbdyno_wire::{
 
 use super::words::{KNOWN, Verb, Words, key, parts};
 use super::{refused, settings};
+use crate::connector::still_open;
 
 /// A database that is open as long as anybody has this.
 #[derive(Clone)]
@@ -20,6 +21,7 @@ pub struct RocksArm(Arc<Open>);
 
 struct Open {
     database: Database,
+    directory: PathBuf,
     library: &'static Library,
     settings: String,
     log: Log,
@@ -53,8 +55,26 @@ impl RocksArm {
         let settings = settings(options, memory_mb, processors);
         let database = Database::open(library, directory, &settings, log);
         let database = database.map_err(|error| unopened(&error, options))?;
-        let tables = RwLock::new(Vec::new());
-        Ok(RocksArm(Arc::new(Open { database, library, settings, log, tables })))
+        let (directory, tables) = (directory.to_owned(), RwLock::new(Vec::new()));
+        let open = Open { database, directory, library, settings, log, tables };
+        Ok(RocksArm(Arc::new(open)))
+    }
+
+    /// Closes the database, opens it again and reads all of it once, so that its cache holds what
+    /// it has room for.
+    pub(crate) fn open_again(self) -> Result<RocksArm, WireError> {
+        let open = Arc::into_inner(self.0).ok_or_else(|| still_open("RocksDB"))?;
+        let Open { database, directory, library, settings, log, tables } = open;
+        // What has no log.
+        database.flush().map_err(failed)?;
+        drop(database);
+        let database = Database::open(library, &directory, &settings, log).map_err(failed)?;
+        let read = |_: &[u8], value: &[u8]| {
+            std::hint::black_box(value.last());
+            true
+        };
+        database.walk(&[], Direction::Forwards, usize::MAX, read).map_err(failed)?;
+        Ok(RocksArm(Arc::new(Open { database, directory, library, settings, log, tables })))
     }
 
     pub(crate) fn client(&self) -> Box<dyn Client> {

@@ -109,6 +109,10 @@ mod absent {
             ))
         }
 
+        pub(crate) fn open_again(self) -> Result<RocksArm, WireError> {
+            match self {}
+        }
+
         pub(crate) fn client(&self) -> Box<dyn Client> {
             match *self {}
         }

@@ -123,10 +123,7 @@ fn series(series: &HistorySeries) -> SeriesEntry<'_> {
         about: &series.about,
         metric: &series.metric,
         better: series.better.name(),
-        scale: match series.scale {
-            ChangeScale::Share => "share",
-            ChangeScale::Difference => "difference",
-        },
+        scale: scale(series),
         points: series
             .points
             .iter()
@@ -190,6 +187,13 @@ fn shift(series: &HistorySeries, at: usize) -> ShiftEntry<'_> {
     }
 }
 
+fn scale(series: &HistorySeries) -> &'static str {
+    match series.scale {
+        ChangeScale::Share => "share",
+        ChangeScale::Difference => "difference",
+    }
+}
+
 fn direction(series: &HistorySeries, shift: &Shift) -> &'static str {
     if series.is_worse(shift) { "worse" } else { "better" }
 }
@@ -202,11 +206,18 @@ fn warning(warning: &Warning) -> WarningEntry<'_> {
     WarningEntry { severity: warning.severity.name(), code: &warning.code, text: &warning.text }
 }
 
+/// The facts that changed with a shift, for one column.
+fn causes(shift: &ShiftEntry<'_>) -> String {
+    let cause =
+        |cause: &CauseEntry<'_>| format!("{}: {} → {}", cause.fact, cause.before, cause.after);
+    shift.causes.iter().map(cause).collect::<Vec<_>>().join("; ")
+}
+
 /// The shifts as CSV, one row each: RFC 4180, the names of the JSON contract.
 pub fn history_csv(history: &History) -> String {
     const HEADS: &str = "name,about,metric,better,first,run,version,unix_ms,earliest,latest,before,\
                          after,change,change_low,change_high,superiority,p_value,\
-                         assumed_correlation,direction,weight\r\n";
+                         assumed_correlation,direction,weight,scale,first_found_with,causes\r\n";
     let mut text = HEADS.to_owned();
     for one in &history.series {
         for at in 0..one.changes.shifts.len() {
@@ -233,6 +244,9 @@ pub fn history_csv(history: &History) -> String {
                 Some(shift.assumed_correlation.to_string()),
                 Some(shift.direction.to_owned()),
                 Some(shift.weight.to_owned()),
+                Some(scale(one).to_owned()),
+                shift.first_found_with.map(|values| values.to_string()),
+                Some(causes(&shift)),
             ];
             text.push_str(&crate::csv::line(cells.map(Option::unwrap_or_default).into()));
         }
