@@ -4,6 +4,7 @@
 //!   create   record ─► durable ─► table is known
 //!   index    lock the table ─► fill ─► record ─► durable ─► index is known ─► unlock
 //!   drop     lock the table ─► record ─► durable ─► table is unknown ─► unlock
+//!   truncate lock the table ─► record ─► durable ─► another is known by its name ─► unlock
 //! ```
 //!
 //! Tables have numbers that are never given again, so that what the log says of a table that is
@@ -22,6 +23,7 @@ use crate::index::Edit;
 use crate::key::Key;
 use crate::lock::TableMode;
 use crate::redo::Record;
+use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Mutex, MutexGuard, RwLock};
 use crate::table::{INDEXES_MOST, IndexSpec, Mark, Secondary, Table, TableSpec};
 
@@ -30,6 +32,7 @@ use crate::table::{INDEXES_MOST, IndexSpec, Mark, Secondary, Table, TableSpec};
 pub struct Catalog {
     tables: RwLock<BTreeMap<String, Arc<Table>>>,
     next: Mutex<Next>,
+    generation: AtomicU64,
 }
 
 /// The next numbers.
@@ -45,7 +48,8 @@ impl Catalog {
     /// A catalog of these tables.
     pub fn of(tables: impl Iterator<Item = Arc<Table>>, next: Next) -> Catalog {
         let tables = tables.map(|table| (table.name().to_owned(), table)).collect();
-        Catalog { tables: RwLock::new(tables), next: Mutex::new(next) }
+        let (tables, next) = (RwLock::new(tables), Mutex::new(next));
+        Catalog { tables, next, generation: AtomicU64::new(0) }
     }
 
     /// A table by name.
@@ -57,6 +61,16 @@ impl Catalog {
     /// All tables.
     pub fn tables(&self) -> Vec<Arc<Table>> {
         self.tables.read().expect("no panic before").values().cloned().collect()
+    }
+
+    /// Another number whenever a table or an index has come or gone.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    fn has_changed(&self) {
+        self.generation.fetch_add(1, Ordering::Release);
     }
 
     /// The next numbers. While they are held, tables and indexes neither come nor go.
@@ -80,15 +94,39 @@ impl Shared {
         if self.catalog.table(&spec.name).is_ok() {
             return Err(EngineError::Exists(spec.name));
         }
+        self.put_table(&mut next, spec, None)
+    }
+
+    /// Puts an empty table of the same columns and indexes in the place of a table.
+    pub fn truncate_table(&self, name: &str) -> Result<()> {
+        let table = self.catalog.table(name)?;
+        self.with_table_locked(&table, || {
+            let mut next = self.catalog.next();
+            self.put_table(&mut next, table.spec(), Some(&table))?;
+            Ok(())
+        })
+    }
+
+    /// One record, so that after a crash there is either the replaced table or the new one.
+    fn put_table(
+        &self,
+        next: &mut Next,
+        spec: TableSpec,
+        replaced: Option<&Table>,
+    ) -> Result<Arc<Table>> {
         let id = TableId(next.table);
         next.table += 1;
         let indexes = next.take_indexes(1 + spec.indexes.len());
-        let record = Record::Table { id, next_number: 1, spec: spec.clone(), indexes };
+        let table = Arc::new(Table::new(spec.clone(), id, &indexes));
+        let replaces = replaced.map(|table| table.id);
+        let record = Record::Table { id, replaces, next_number: 1, spec, indexes };
         let commit = self.pipeline.commit(&record.write())?;
-        let Record::Table { indexes, .. } = record else { unreachable!("it was made so") };
-        let table = Arc::new(Table::new(spec, id, &indexes));
+        if let Some(replaced) = replaced {
+            replaced.mark_dropped();
+        }
         let mut tables = self.catalog.tables.write().expect("no panic before");
         tables.insert(table.name().to_owned(), table.clone());
+        self.catalog.has_changed();
         drop((tables, commit));
         Ok(table)
     }
@@ -100,6 +138,7 @@ impl Shared {
             let commit = self.pipeline.commit(&Record::Drop(table.id).write())?;
             table.mark_dropped();
             self.catalog.tables.write().expect("no panic before").remove(name);
+            self.catalog.has_changed();
             drop(commit);
             Ok(())
         })
@@ -129,6 +168,7 @@ impl Shared {
             let record = Record::Index { table: table.id, id, spec: spec.clone() };
             let commit = self.pipeline.commit(&record.write())?;
             table.add(index);
+            self.catalog.has_changed();
             drop(commit);
             Ok(())
         })

@@ -81,5 +81,6 @@ fn described(table: &Table) -> Record<'static> {
     let spec = table.spec();
     let secondary = table.indexes().take(spec.indexes.len()).map(|index| index.id);
     let indexes = std::iter::once(table.clustered_id).chain(secondary).collect();
-    Record::Table { id: table.id, next_number: table.next_number(), spec, indexes }
+    let (id, next_number) = (table.id, table.next_number());
+    Record::Table { id, replaces: None, next_number, spec, indexes }
 }

@@ -159,6 +159,13 @@ impl Engine {
         self.shared.catalog.table(name)
     }
 
+    /// Another number whenever a table or an index has come or gone: what was planned before is to
+    /// be planned again.
+    #[inline]
+    pub fn generation(&self) -> u64 {
+        self.shared.catalog.generation()
+    }
+
     /// All tables, by name.
     pub fn tables(&self) -> Vec<Arc<Table>> {
         self.shared.catalog.tables()
@@ -180,6 +187,14 @@ impl Engine {
     /// `LockWaitTimeout`, `Deadlock`, `Disk`.
     pub fn create_index(&self, table: &str, spec: IndexSpec) -> Result<()> {
         self.shared.create_index(table, spec)
+    }
+
+    /// Takes all rows of a table away at once, when nobody writes to it. It numbers from 1 again.
+    ///
+    /// # Errors
+    /// `NoTable`, `LockWaitTimeout`, `Deadlock`, `Disk`.
+    pub fn truncate_table(&self, name: &str) -> Result<()> {
+        self.shared.truncate_table(name)
     }
 
     /// Takes a table away, when nobody writes to it.

@@ -24,6 +24,10 @@ pub enum EngineError {
     NotNull(String),
     /// A value that the column does not take: the column, what it takes.
     BadValue(String, String),
+    /// A number beyond those of the column: the column, what it takes.
+    OutOfRange(String, String),
+    /// More text than the column takes: the column, what it takes.
+    TooLong(String, String),
     /// The disk failed; the engine takes no more writes. What it did.
     Disk(&'static str, io::Error),
     /// What stands on disk is not what the engine wrote: the file, what is wrong.
@@ -46,6 +50,8 @@ impl EngineError {
             EngineError::NoSavepoint(_) => 1305,
             EngineError::NotNull(_) => 1048,
             EngineError::BadValue(..) => 1366,
+            EngineError::OutOfRange(..) => 1264,
+            EngineError::TooLong(..) => 1406,
             EngineError::Disk(..) => 1026,
             EngineError::Corrupt(..) => 1877,
         }
@@ -60,6 +66,8 @@ impl EngineError {
             EngineError::Exists(_) => "42S01",
             EngineError::NoSavepoint(_) => "42000",
             EngineError::Interrupted => "70100",
+            EngineError::OutOfRange(..) => "22003",
+            EngineError::TooLong(..) => "22001",
             EngineError::LockWaitTimeout
             | EngineError::BadValue(..)
             | EngineError::Disk(..)
@@ -85,7 +93,9 @@ impl fmt::Display for EngineError {
             EngineError::Exists(name) => write!(f, "there is a {name} already"),
             EngineError::NoSavepoint(name) => write!(f, "there is no savepoint {name}"),
             EngineError::NotNull(column) => write!(f, "{column} takes no NULL"),
-            EngineError::BadValue(column, takes) => write!(f, "{column} takes {takes}"),
+            EngineError::BadValue(column, takes)
+            | EngineError::OutOfRange(column, takes)
+            | EngineError::TooLong(column, takes) => write!(f, "{column} takes {takes}"),
             EngineError::Disk(what, error) => write!(
                 f,
                 "{what}: {error}; nothing more is written until the engine is opened again"

@@ -69,7 +69,8 @@ impl Tables {
                     return damage("a row is not one of its table");
                 }
             }
-            Record::Table { id, next_number, spec, indexes } => {
+            Record::Table { id, replaces, next_number, spec, indexes } => {
+                drop(replaces.and_then(|replaced| self.known.remove(&replaced)));
                 let last = indexes.iter().map(|id| id.0).max().unwrap_or_default();
                 self.give_numbers_after(id.0, last);
                 self.table(id, next_number, spec, &indexes);
@@ -169,7 +170,7 @@ fn is_row_of(table: &Table, key: &[u8], row: &[u8], made: &mut Vec<u8>) -> bool 
         return false;
     }
     if table.primary().is_empty() {
-        return key::pop(Kind::Int, key).is_some_and(|(_, length)| length == key.len());
+        return key::pop(Kind::BIGINT, key).is_some_and(|(_, length)| length == key.len());
     }
     made.clear();
     table.push_primary(table.layout().row(row), made);
@@ -181,7 +182,7 @@ fn skip_number(table: &Table, key: &[u8], row: &[u8]) {
     let number = match table.auto_increment() {
         Some(column) => table.layout().row(row).get(column).to_value(),
         None if table.primary().is_empty() => {
-            key::pop(Kind::Int, key).map_or(Value::Null, |(hidden, _)| hidden)
+            key::pop(Kind::BIGINT, key).map_or(Value::Null, |(hidden, _)| hidden)
         }
         None => return,
     };

@@ -26,6 +26,8 @@ pub enum Record<'a> {
     Table {
         /// Its number.
         id: TableId,
+        /// The table in whose place it is, which is gone.
+        replaces: Option<TableId>,
         /// The next that it gives to a row.
         next_number: i64,
         /// What it is.
@@ -103,9 +105,10 @@ impl Record<'_> {
                 into.push(CHANGES);
                 into.extend_from_slice(changes.0);
             }
-            Record::Table { id, next_number, spec, indexes } => {
+            Record::Table { id, replaces, next_number, spec, indexes } => {
                 into.push(TABLE);
                 push_number(&mut into, u64::from(id.0));
+                push_number(&mut into, replaces.map_or(0, |replaced| u64::from(replaced.0) + 1));
                 push_signed(&mut into, *next_number);
                 push_spec(&mut into, spec);
                 indexes.iter().for_each(|id| push_number(&mut into, u64::from(id.0)));
@@ -145,12 +148,14 @@ impl<'a> Record<'a> {
             }
             TABLE => {
                 let id = TableId(from.small()?);
+                let replaces = from.number()?.checked_sub(1);
+                let replaces = replaces.map(u32::try_from).transpose().ok()?.map(TableId);
                 let next_number = from.signed()?;
                 let spec = from.spec()?;
                 let ids = 0..=spec.indexes.len();
                 let indexes = ids.map(|_| Some(IndexId(from.small()?))).collect::<Option<_>>()?;
                 spec.check().ok()?;
-                Record::Table { id, next_number, spec, indexes }
+                Record::Table { id, replaces, next_number, spec, indexes }
             }
             INDEX => Record::Index {
                 table: TableId(from.small()?),
@@ -223,8 +228,8 @@ fn push_spec(into: &mut Vec<u8>, spec: &TableSpec) {
     for column in &spec.columns {
         push_bytes(into, column.name.as_bytes());
         let (kind, parameter) = match column.kind {
-            Kind::Int => (0, 0),
-            Kind::Decimal { scale } => (1, u32::from(scale)),
+            Kind::Int { bytes, signed } => (0, u32::from(bytes) << 8 | u32::from(signed)),
+            Kind::Decimal { digits, scale } => (1, u32::from(digits) << 8 | u32::from(scale)),
             Kind::Text { most } => (2, most),
             Kind::Timestamp => (3, 0),
         };
@@ -325,9 +330,10 @@ impl<'a> Reader<'a> {
         let name = self.text()?;
         let kind = self.byte()?;
         let parameter = self.small()?;
+        let (high, low) = (u8::try_from(parameter >> 8).ok(), parameter as u8);
         let kind = match kind {
-            0 => Kind::Int,
-            1 => Kind::Decimal { scale: parameter.try_into().ok()? },
+            0 => Kind::Int { bytes: high?, signed: low == 1 },
+            1 => Kind::Decimal { digits: high?, scale: low },
             2 => Kind::Text { most: parameter },
             3 => Kind::Timestamp,
             _ => return None,
@@ -363,12 +369,12 @@ mod tests {
 
     fn spec() -> TableSpec {
         let mut columns = vec![
-            Column::required("a", Kind::Int),
+            Column::required("a", Kind::Int { bytes: 3, signed: false }),
             Column::optional("b", Kind::Text { most: 300 }),
-            Column::required("c", Kind::Decimal { scale: 4 }),
+            Column::required("c", Kind::Decimal { digits: 12, scale: 4 }),
             Column::required("d", Kind::Timestamp),
         ];
-        let defaults = [Value::Int(-7), Value::Text(b"x".to_vec()), Value::Decimal(1 << 40)];
+        let defaults = [Value::Int(7), Value::Text(b"x".to_vec()), Value::Decimal(1 << 38)];
         for (column, default) in columns.iter_mut().zip(defaults) {
             column.default = default;
         }
@@ -380,8 +386,16 @@ mod tests {
     fn what_is_written_is_read() {
         let indexes = vec![IndexId(5), IndexId(300)];
         let index = spec().indexes.remove(0);
+        let table = |replaces| Record::Table {
+            id: TableId(9),
+            replaces,
+            next_number: -3,
+            spec: spec(),
+            indexes: indexes.clone(),
+        };
         for record in [
-            Record::Table { id: TableId(9), next_number: -3, spec: spec(), indexes },
+            table(None),
+            table(Some(TableId(u32::MAX))),
             Record::Index { table: TableId(1), id: IndexId(2), spec: index },
             Record::Drop(TableId(70_000)),
             Record::Numbers(TableId(1), IndexId(u32::MAX)),

@@ -101,7 +101,7 @@ impl Layout {
             match (*value, place.kind) {
                 (Datum::Null, _) => into[index / 8] |= 1 << (index % 8),
                 (Datum::Text(bytes), Kind::Text { .. }) => into.extend_from_slice(bytes),
-                (Datum::Int(number), Kind::Int)
+                (Datum::Int(number), Kind::Int { .. })
                 | (Datum::Decimal(number), Kind::Decimal { .. })
                 | (Datum::Timestamp(number), Kind::Timestamp) => {
                     into[slot..slot + 8].copy_from_slice(&number.to_le_bytes());
@@ -184,7 +184,14 @@ pub fn check(column: &Column, value: Datum<'_>) -> Result<()> {
         return Err(EngineError::NotNull(column.name.clone()));
     }
     if !column.kind.takes(value) {
-        return Err(EngineError::BadValue(column.name.clone(), column.kind.to_string()));
+        let (name, takes) = (column.name.clone(), column.kind.to_string());
+        return Err(match (column.kind, value) {
+            (Kind::Text { .. }, Datum::Text(_)) => EngineError::TooLong(name, takes),
+            (Kind::Int { .. }, Datum::Int(_)) | (Kind::Decimal { .. }, Datum::Decimal(_)) => {
+                EngineError::OutOfRange(name, takes)
+            }
+            _ => EngineError::BadValue(name, takes),
+        });
     }
     Ok(())
 }
@@ -197,14 +204,14 @@ mod tests {
     use super::*;
 
     fn cell() -> impl Strategy<Value = (Kind, Value)> {
-        let text = Kind::Text { most: 300 };
+        let (text, money) = (Kind::Text { most: 300 }, Kind::Decimal { digits: 20, scale: 2 });
         prop_oneof![
-            any::<i64>().prop_map(|number| (Kind::Int, Value::Int(number))),
-            any::<i64>().prop_map(|units| (Kind::Decimal { scale: 2 }, Value::Decimal(units))),
+            any::<i64>().prop_map(|number| (Kind::BIGINT, Value::Int(number))),
+            any::<i64>().prop_map(move |units| (money, Value::Decimal(units))),
             any::<i64>().prop_map(|us| (Kind::Timestamp, Value::Timestamp(us))),
             vec(any::<u8>(), 0..300).prop_map(move |bytes| (text, Value::Text(bytes))),
             Just((text, Value::Null)),
-            Just((Kind::Int, Value::Null)),
+            Just((Kind::BIGINT, Value::Null)),
         ]
     }
 
@@ -233,9 +240,54 @@ mod tests {
     fn a_column_says_what_it_does_not_take() {
         let mut narrow = Column::optional("c", Kind::Text { most: 2 });
         assert!(check(&narrow, Datum::Text(b"ab")).is_ok());
-        assert_eq!(check(&narrow, Datum::Text(b"abc")).unwrap_err().code(), 1366);
+        assert!(check(&narrow, Datum::Text("é€".as_bytes())).is_ok());
+        assert_eq!(check(&narrow, Datum::Text(b"abc")).unwrap_err().code(), 1406);
+        assert_eq!(check(&narrow, Datum::Text("é€🜁".as_bytes())).unwrap_err().code(), 1406);
         assert_eq!(check(&narrow, Datum::Int(1)).unwrap_err().code(), 1366);
         narrow.nullable = false;
         assert_eq!(check(&narrow, Datum::Null).unwrap_err().code(), 1048);
+    }
+
+    /// The bounds are those of MySQL's manual, but for the last one.
+    #[test]
+    fn numbers_end_where_their_type_does() {
+        let int = |bytes, signed| Kind::Int { bytes, signed };
+        for (kind, least, most) in [
+            (int(1, true), -128, 127),
+            (int(1, false), 0, 255),
+            (int(2, true), -32_768, 32_767),
+            (int(2, false), 0, 65_535),
+            (int(3, true), -8_388_608, 8_388_607),
+            (int(3, false), 0, 16_777_215),
+            (int(4, true), -2_147_483_648, 2_147_483_647),
+            (int(4, false), 0, 4_294_967_295),
+            (int(8, true), i64::MIN, i64::MAX),
+            (int(8, false), 0, i64::MAX),
+        ] {
+            let column = Column::required("c", kind);
+            for (value, is_in) in [
+                (Some(least), true),
+                (Some(most), true),
+                (least.checked_sub(1), false),
+                (most.checked_add(1), false),
+            ] {
+                let Some(value) = value else { continue };
+                let checked = check(&column, Datum::Int(value));
+                assert_eq!(checked.is_ok(), is_in, "{value} in {kind}");
+                assert!(is_in || checked.unwrap_err().code() == 1264);
+            }
+        }
+        for (digits, most) in [(1, 9), (5, 99_999), (18, 10_i64.pow(18) - 1)] {
+            let column = Column::required("c", Kind::Decimal { digits, scale: 1 });
+            for units in [most, -most] {
+                assert!(check(&column, Datum::Decimal(units)).is_ok());
+                let beyond = check(&column, Datum::Decimal(units + units.signum()));
+                assert_eq!(beyond.unwrap_err().code(), 1264, "{units} of {digits} digits");
+            }
+        }
+        for digits in [19, 65] {
+            let column = Column::required("c", Kind::Decimal { digits, scale: 1 });
+            assert!(check(&column, Datum::Decimal(i64::MIN)).is_ok());
+        }
     }
 }

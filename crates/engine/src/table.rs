@@ -132,16 +132,32 @@ impl TableSpec {
         if !known(&self.primary) || !self.indexes.iter().all(|index| index.is_within(&known)) {
             return bad("keys of its own columns only");
         }
-        let is_too_fine =
-            |kind: Kind| matches!(kind, Kind::Decimal { scale } if scale > SCALE_MOST);
-        if self.columns.iter().any(|column| is_too_fine(column.kind)) {
-            return bad(&format!("decimals of at most {SCALE_MOST} digits after the point"));
+        for column in &self.columns {
+            match column.kind {
+                Kind::Decimal { scale, .. } if scale > SCALE_MOST => {
+                    return bad(&format!(
+                        "decimals of at most {SCALE_MOST} digits after the point"
+                    ));
+                }
+                Kind::Decimal { digits, scale } if scale > digits => {
+                    return bad("decimals with at least as many digits as are after the point");
+                }
+                Kind::Int { bytes, .. } if !(1..=8).contains(&bytes) => {
+                    return bad("whole numbers of 1 to 8 bytes");
+                }
+                _ if !column.kind.takes(column.default.datum()) => {
+                    return bad(&format!("a default of {} that it takes itself", column.name));
+                }
+                _ => {}
+            }
         }
         if self.indexes.len() > INDEXES_MOST {
             return bad(&format!("at most {INDEXES_MOST} indexes"));
         }
         match self.auto_increment {
-            Some(column) if self.columns.get(column).is_none_or(|c| c.kind != Kind::Int) => {
+            Some(column)
+                if self.columns.get(column).is_none_or(|c| !matches!(c.kind, Kind::Int { .. })) =>
+            {
                 bad("whole numbers in the column that is numbered")
             }
             Some(_) if self.primary.is_empty() => bad("a numbered column with a primary key only"),

@@ -18,16 +18,23 @@ use std::fmt;
 /// What values a column takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Whole numbers of 64 bits.
-    Int,
-    /// Numbers with so many digits after the point.
+    /// Whole numbers.
+    Int {
+        /// Bytes that they would take: 1 to 8.
+        bytes: u8,
+        /// Whether some of them are below 0. Those that are not end at 2^63 - 1, too.
+        signed: bool,
+    },
+    /// Numbers of so many digits. Whatever their number, there are 64 bits for them.
     Decimal {
+        /// All digits.
+        digits: u8,
         /// Digits after the point.
         scale: u8,
     },
-    /// Bytes, at most so many.
+    /// Text of UTF-8, or any other bytes.
     Text {
-        /// The most bytes.
+        /// The most characters.
         most: u32,
     },
     /// Microseconds since 1970, UTC.
@@ -92,15 +99,31 @@ impl Datum<'_> {
 }
 
 impl Kind {
+    /// Whole numbers of 64 bits.
+    pub const BIGINT: Kind = Kind::Int { bytes: 8, signed: true };
+
     /// Whether a column of this kind may hold the value. NULL is a matter of the column.
     #[inline]
     pub fn takes(self, value: Datum<'_>) -> bool {
         match (self, value) {
-            (_, Datum::Null)
-            | (Kind::Int, Datum::Int(_))
-            | (Kind::Decimal { .. }, Datum::Decimal(_))
-            | (Kind::Timestamp, Datum::Timestamp(_)) => true,
-            (Kind::Text { most }, Datum::Text(bytes)) => bytes.len() <= most as usize,
+            (_, Datum::Null) | (Kind::Timestamp, Datum::Timestamp(_)) => true,
+            (Kind::Int { bytes, signed }, Datum::Int(number)) => {
+                let most = i64::MAX >> (64 - 8 * u32::from(bytes));
+                let (least, most) = match (signed, bytes) {
+                    (true, _) => (-most - 1, most),
+                    (false, 8) => (0, most),
+                    (false, _) => (0, 2 * most + 1),
+                };
+                (least..=most).contains(&number)
+            }
+            (Kind::Decimal { digits, .. }, Datum::Decimal(units)) => 10_u64
+                .checked_pow(u32::from(digits))
+                .is_none_or(|too_large| units.unsigned_abs() < too_large),
+            (Kind::Text { most }, Datum::Text(text)) => {
+                let most = most as usize;
+                // A character takes a byte or more.
+                text.len() <= most || characters(text) <= most
+            }
             _ => false,
         }
     }
@@ -111,17 +134,27 @@ impl Kind {
         match self {
             Kind::Decimal { .. } => Datum::Decimal(number),
             Kind::Timestamp => Datum::Timestamp(number),
-            Kind::Int | Kind::Text { .. } => Datum::Int(number),
+            Kind::Int { .. } | Kind::Text { .. } => Datum::Int(number),
         }
     }
+}
+
+/// Characters of a text: its bytes but for those that go on with one.
+fn characters(text: &[u8]) -> usize {
+    text.iter().filter(|byte| **byte & 0xC0 != 0x80).count()
 }
 
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Int => f.write_str("whole numbers"),
-            Kind::Decimal { scale } => write!(f, "numbers with {scale} digits after the point"),
-            Kind::Text { most } => write!(f, "up to {most} bytes of text"),
+            Kind::Int { bytes, signed } => {
+                let sign = if *signed { "" } else { " from 0 on" };
+                write!(f, "whole numbers of {bytes} bytes{sign}")
+            }
+            Kind::Decimal { digits, scale } => {
+                write!(f, "numbers of {digits} digits, {scale} of them after the point")
+            }
+            Kind::Text { most } => write!(f, "up to {most} characters of text"),
             Kind::Timestamp => f.write_str("timestamps"),
         }
     }

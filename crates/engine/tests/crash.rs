@@ -31,8 +31,8 @@ const NAMES: [&str; 3] = ["a", "b", "c"];
 
 fn spec(name: &str) -> TableSpec {
     let columns = vec![
-        Column::optional("id", Kind::Int),
-        Column::optional("v", Kind::Int),
+        Column::optional("id", Kind::BIGINT),
+        Column::optional("v", Kind::BIGINT),
         Column::optional("t", Kind::Text { most: 2_000 }),
     ];
     TableSpec::new(name, columns, &[0])
@@ -101,6 +101,10 @@ fn one(
         }
         1 | 2 if table.indexes().len() == 0 => {
             engine.create_index(name, IndexSpec::repeated("v", &[1]))
+        }
+        2 => {
+            tables.insert(name.to_owned(), Rows::new());
+            engine.truncate_table(name)
         }
         3 | 4 => engine.checkpoint(),
         5 | 6 => {

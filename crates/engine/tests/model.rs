@@ -41,10 +41,10 @@ const RESTART: u64 = 130;
 
 fn spec() -> TableSpec {
     let columns = vec![
-        Column::optional("a", Kind::Int),
+        Column::optional("a", Kind::BIGINT),
         Column::optional("b", Kind::Timestamp),
-        Column::optional("k", Kind::Decimal { scale: 2 }),
-        Column::optional("u", Kind::Int),
+        Column::optional("k", Kind::Decimal { digits: 18, scale: 2 }),
+        Column::optional("u", Kind::BIGINT),
         Column::optional("c", Kind::Text { most: 40 }),
     ];
     let indexes = vec![IndexSpec::repeated("k", &[2, 4]), IndexSpec::unique("u", &[3])];

@@ -200,7 +200,7 @@ impl Drop for Stage {
 }
 
 fn spec() -> TableSpec {
-    let columns = ["id", "value"].map(|name| Column::optional(name, Kind::Int));
+    let columns = ["id", "value"].map(|name| Column::optional(name, Kind::BIGINT));
     let indexes = vec![IndexSpec::repeated("value", &[1])];
     TableSpec { indexes, ..TableSpec::new("test", columns.into(), &[0]) }
 }

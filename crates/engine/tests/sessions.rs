@@ -18,9 +18,9 @@ use dbdyno_model::design::Metered;
 /// id, k with an index, u with a unique one, c.
 fn spec() -> TableSpec {
     let columns = vec![
-        Column::optional("id", Kind::Int),
-        Column::optional("k", Kind::Int),
-        Column::optional("u", Kind::Int),
+        Column::optional("id", Kind::BIGINT),
+        Column::optional("k", Kind::BIGINT),
+        Column::optional("u", Kind::BIGINT),
         Column::optional("c", Kind::Text { most: 120 }),
     ];
     let indexes = vec![IndexSpec::repeated("k", &[1]), IndexSpec::unique("u", &[2])];
@@ -193,6 +193,7 @@ fn tables_and_indexes_come_and_go_and_are_found_again() {
         session.begin(None).unwrap();
         set_k(&mut session, &table, 1, 0).unwrap();
         assert_eq!(engine.drop_table("t").unwrap_err().code(), 1205, "somebody writes to it");
+        assert_eq!(engine.truncate_table("t").unwrap_err().code(), 1205, "somebody writes to it");
         session.commit().unwrap();
         engine.create_table(TableSpec { name: "gone".to_owned(), ..spec() }).unwrap();
         engine.checkpoint().unwrap();

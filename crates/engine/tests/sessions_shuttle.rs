@@ -122,7 +122,7 @@ impl Moments {
 }
 
 fn spec() -> TableSpec {
-    let columns = ["id", "v", "u"].map(|name| Column::optional(name, Kind::Int));
+    let columns = ["id", "v", "u"].map(|name| Column::optional(name, Kind::BIGINT));
     let indexes = vec![IndexSpec::repeated("v", &[1]), IndexSpec::unique("u", &[2])];
     TableSpec { indexes, ..TableSpec::new("t", columns.to_vec(), &[0]) }
 }

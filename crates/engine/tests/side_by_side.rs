@@ -26,7 +26,7 @@ const EACH: i64 = 10;
 const MOVES: u64 = 800;
 
 fn spec() -> TableSpec {
-    let columns = ["id", "balance", "ticket"].map(|name| Column::optional(name, Kind::Int));
+    let columns = ["id", "balance", "ticket"].map(|name| Column::optional(name, Kind::BIGINT));
     let indexes = vec![IndexSpec::repeated("balance", &[1]), IndexSpec::unique("ticket", &[2])];
     TableSpec { indexes, ..TableSpec::new("accounts", columns.into(), &[0]) }
 }

@@ -75,8 +75,8 @@ impl EngineSide {
 
 fn sbtest_spec() -> TableSpec {
     let columns = vec![
-        Column::required("id", Kind::Int),
-        Column::required("k", Kind::Int),
+        Column::required("id", Kind::BIGINT),
+        Column::required("k", Kind::BIGINT),
         Column::required("c", Kind::Text { most: C_BYTES as u32 }),
         Column::required("pad", Kind::Text { most: 60 }),
     ];
@@ -87,7 +87,7 @@ fn sbtest_spec() -> TableSpec {
 /// The numbers of the key, the other numbers, the texts.
 fn spec(table: Table) -> TableSpec {
     let numbers = table.key + table.numbers;
-    let number = |place| Column::required(&format!("number{place}"), Kind::Int);
+    let number = |place| Column::required(&format!("number{place}"), Kind::BIGINT);
     let text = |(place, &most): (usize, &usize)| {
         Column::required(&format!("text{place}"), Kind::Text { most: most as u32 })
     };

@@ -29,7 +29,7 @@ pub struct Connection {
     engine: Arc<Engine>,
     session: Session,
     clock: fn() -> i64,
-    prepared: Vec<Prepared>,
+    prepared: Vec<Kept>,
 }
 
 /// What a statement did.
@@ -39,6 +39,13 @@ pub struct Done {
     pub rows: u64,
     /// Rows changed.
     pub affected: u64,
+}
+
+/// A statement that is executed again and again, and planned anew when tables have come or gone.
+struct Kept {
+    sql: Box<str>,
+    generation: u64,
+    prepared: Prepared,
 }
 
 /// A statement that can be executed.
@@ -71,15 +78,16 @@ impl Connection {
     /// # Errors
     /// A statement that is not known, or that names what is not there.
     pub fn prepare(&mut self, sql: &str) -> Result<usize> {
-        let prepared = self.plan(sql)?;
-        self.prepared.push(prepared);
+        let kept = self.keep(sql)?;
+        self.prepared.push(kept);
         Ok(self.prepared.len() - 1)
     }
 
     /// Executes a prepared statement.
     ///
     /// # Errors
-    /// A wrong number of parameters, a value of the wrong kind, or the engine's refusal.
+    /// A wrong number of parameters, a value of the wrong kind, or the engine's refusal. Those of
+    /// [`Connection::prepare`] where tables have come or gone since.
     ///
     /// # Panics
     /// If the statement was not prepared on this connection.
@@ -89,8 +97,11 @@ impl Connection {
         params: &dyn Params,
         sink: &mut dyn Sink,
     ) -> Result<Done> {
+        if self.prepared[statement].generation != self.engine.generation() {
+            self.prepared[statement] = self.keep(&self.prepared[statement].sql)?;
+        }
         let Connection { engine, session, clock, prepared } = self;
-        prepared[statement].execute(engine, session, *clock, params, sink)
+        prepared[statement].prepared.execute(engine, session, *clock, params, sink)
     }
 
     /// Reads, plans and executes a statement without parameters.
@@ -140,6 +151,12 @@ impl Connection {
     /// The engine.
     pub fn engine(&self) -> &Arc<Engine> {
         &self.engine
+    }
+
+    fn keep(&self, sql: &str) -> Result<Kept> {
+        // Before it is planned: what changes meanwhile is planned again.
+        let generation = self.engine.generation();
+        Ok(Kept { sql: sql.into(), generation, prepared: self.plan(sql)? })
     }
 
     fn plan(&self, sql: &str) -> Result<Prepared> {
@@ -308,11 +325,7 @@ fn define(engine: &Engine, statement: &Statement) -> Result<()> {
             Err(EngineError::NoTable(_)) if *if_there => {}
             done => done?,
         },
-        Statement::Truncate(name) => {
-            let spec = engine.table(name)?.spec();
-            engine.drop_table(name)?;
-            engine.create_table(spec)?;
-        }
+        Statement::Truncate(name) => engine.truncate_table(name)?,
         _ => unreachable!("statements that define nothing are done elsewhere"),
     }
     Ok(())

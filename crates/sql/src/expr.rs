@@ -207,7 +207,7 @@ pub(crate) fn of_datum(datum: Datum<'_>, kind: Kind) -> Operand<'_> {
     match (datum, kind) {
         (Datum::Null, _) => Operand::Null,
         (Datum::Int(number), _) => Operand::Int(number),
-        (Datum::Decimal(units), Kind::Decimal { scale }) => {
+        (Datum::Decimal(units), Kind::Decimal { scale, .. }) => {
             Operand::Decimal(i128::from(units), scale)
         }
         (Datum::Decimal(units), _) => Operand::Decimal(i128::from(units), 0),

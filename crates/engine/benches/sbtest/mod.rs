@@ -17,8 +17,8 @@ const BATCH: i64 = 10_000;
 /// Makes the table, with rows 1 to `rows`.
 pub fn filled(engine: &Engine, rows: i64) -> Arc<Table> {
     let columns = vec![
-        Column::required("id", Kind::Int),
-        Column::required("k", Kind::Int),
+        Column::required("id", Kind::BIGINT),
+        Column::required("k", Kind::BIGINT),
         Column::required("c", Kind::Text { most: 120 }),
         Column::required("pad", Kind::Text { most: 60 }),
     ];

@@ -22,7 +22,7 @@ pub const HEADER_BYTES: usize = 64;
 /// A file that is so long is followed by another; what is written at once stays together.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
 
-const MAGIC: &[u8; 12] = b"dbdyno log 1";
+const MAGIC: &[u8; 12] = b"dbdyno log 2";
 const PREFIX: &str = "log.";
 
 /// The file that is written to, and those before it.

@@ -22,9 +22,9 @@ pub type State = BTreeMap<String, Vec<Vec<Value>>>;
 /// One with a key of two columns, one whose rows are numbered, and one without a key.
 fn spec(name: &str) -> TableSpec {
     let columns = vec![
-        Column { default: Value::Int(-7), ..Column::optional("a", Kind::Int) },
+        Column { default: Value::Int(-7), ..Column::optional("a", Kind::BIGINT) },
         Column::optional("b", Kind::Text { most: 40 }),
-        Column::optional("c", Kind::Decimal { scale: 4 }),
+        Column::optional("c", Kind::Decimal { digits: 18, scale: 4 }),
         Column { default: Value::Timestamp(0), ..Column::optional("d", Kind::Timestamp) },
     ];
     let (primary, auto_increment): (&[usize], _) = match name {
@@ -128,6 +128,7 @@ pub fn history(disk: &SimDisk, seed: u64) -> Vec<State> {
             (Ok(_), 1) => engine.create_index(name, IndexSpec::repeated("d", &[3])),
             (Ok(_), 2) => engine.create_index(name, IndexSpec::unique("u", &[0, 1])),
             (Ok(_), 3) => engine.checkpoint(),
+            (Ok(_), 4) => engine.truncate_table(name),
             (Ok(table), _) => write(&mut session, &table, &mut random),
         };
         match done {

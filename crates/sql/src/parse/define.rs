@@ -5,10 +5,12 @@ use dbdyno_engine::value::Kind;
 use super::{ColumnDefinition, CreateTable, IndexDefinition, Parser, Statement};
 use crate::error::{Result, SqlError};
 
-/// The longest of UTF-8: lengths are written in characters and kept in bytes.
+/// The longest of UTF-8: 32 bits have room for the bytes of all characters.
 const BYTES_OF_CHARACTER: u64 = 4;
 /// Digits behind the point that 64 bits have room for.
 const SCALE_MOST: u8 = 18;
+/// The most digits of a DECIMAL, and how many one has that says nothing, after MySQL's manual.
+const DIGITS: (u64, u64) = (65, 10);
 
 impl Parser<'_> {
     pub(super) fn create(&mut self) -> Result<Statement> {
@@ -101,10 +103,10 @@ impl Parser<'_> {
         let word = self.name()?.to_ascii_uppercase();
         let lengths = self.lengths()?;
         let kind = kind_of(&word, &lengths).map_err(|error| self.blame(here, error))?;
-        if kind == Kind::Int {
-            self.eat("UNSIGNED")?;
-        }
-        Ok(kind)
+        Ok(match kind {
+            Kind::Int { bytes, .. } if self.eat("UNSIGNED")? => Kind::Int { bytes, signed: false },
+            kind => kind,
+        })
     }
 
     /// `(10)`, `(10,2)` or nothing.
@@ -163,28 +165,40 @@ fn kind_of(word: &str, lengths: &[u64]) -> Result<Kind> {
     let length = lengths.first().copied();
     let text = |characters: u64| {
         let bytes = characters.checked_mul(BYTES_OF_CHARACTER);
-        let most = bytes.and_then(|bytes| u32::try_from(bytes).ok());
-        let unknown = || SqlError::Unknown(format!("{word}({characters})"));
-        Ok(Kind::Text { most: most.ok_or_else(unknown)? })
-    };
-    match word {
-        "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "INTEGER" | "BIGINT" => Ok(Kind::Int),
-        "DECIMAL" | "NUMERIC" => {
-            let scale = lengths.get(1).copied().unwrap_or(0);
-            let known = u8::try_from(scale).ok().filter(|scale| *scale <= SCALE_MOST);
-            let unknown = || format!("a DECIMAL with {scale} digits behind the point");
-            Ok(Kind::Decimal { scale: known.ok_or_else(|| SqlError::Unknown(unknown()))? })
+        match bytes.and_then(|bytes| u32::try_from(bytes).ok()) {
+            Some(_) => Ok(Kind::Text { most: characters as u32 }),
+            None => Err(SqlError::Unknown(format!("{word}({characters})"))),
         }
+    };
+    let int = |bytes| Ok(Kind::Int { bytes, signed: true });
+    match word {
+        "TINYINT" => int(1),
+        "SMALLINT" => int(2),
+        "MEDIUMINT" => int(3),
+        "INT" | "INTEGER" => int(4),
+        "BIGINT" => int(8),
+        "DECIMAL" | "NUMERIC" => decimal(lengths),
         "CHAR" => text(length.unwrap_or(1)),
         "VARCHAR" => {
             text(length.ok_or_else(|| SqlError::Syntax("VARCHAR has no length".to_owned()))?)
         }
-        "TEXT" => text(1 << 14),
-        "MEDIUMTEXT" | "LONGTEXT" => text(1 << 22),
+        "TEXT" => text(1 << 16),
+        "MEDIUMTEXT" | "LONGTEXT" => text(1 << 24),
         "DATE" => text(10),
         "DATETIME" | "TIMESTAMP" => Ok(Kind::Timestamp),
         _ => Err(SqlError::Unknown(format!("the type {word}"))),
     }
+}
+
+fn decimal(lengths: &[u64]) -> Result<Kind> {
+    let digits = lengths.first().copied().unwrap_or(DIGITS.1);
+    let scale = lengths.get(1).copied().unwrap_or(0);
+    let is_known = digits <= DIGITS.0 && scale <= u64::from(SCALE_MOST) && scale <= digits;
+    if !is_known {
+        let unknown = format!("a DECIMAL of {digits} digits with {scale} behind the point");
+        return Err(SqlError::Unknown(unknown));
+    }
+    Ok(Kind::Decimal { digits: digits as u8, scale: scale as u8 })
 }
 
 #[cfg(test)]

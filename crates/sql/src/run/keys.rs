@@ -9,6 +9,7 @@
 //! A value that a column cannot have is equal to nothing in it. A bound between two values of a
 //! column becomes the lower one of them, outside of what lies above and inside of what lies below.
 
+use dbdyno_engine::EngineError;
 use dbdyno_engine::value::{Datum, Kind};
 
 use crate::error::{Result, SqlError};
@@ -32,8 +33,8 @@ pub(super) fn place<'a>(value: &'a Operand<'a>, kind: Kind) -> Result<Place<'a>>
         return Ok(Place::Nowhere);
     }
     Ok(match kind {
-        Kind::Int => number(value, 0, Datum::Int)?,
-        Kind::Decimal { scale } => number(value, scale, Datum::Decimal)?,
+        Kind::Int { .. } => number(value, 0, Datum::Int)?,
+        Kind::Decimal { scale, .. } => number(value, scale, Datum::Decimal)?,
         Kind::Timestamp => Place::At(Datum::Timestamp(value.timestamp()?)),
         Kind::Text { .. } => match value {
             Operand::Text(text) => Place::At(Datum::Text(text)),
@@ -61,16 +62,16 @@ fn number<'a>(value: &Operand<'_>, scale: u8, made: fn(i64) -> Datum<'a>) -> Res
 
 /// The value as a column holds it: rounded, and written as its kind has it. For what is put in.
 pub(super) fn stored<'a>(value: &'a Operand<'a>, kind: Kind, column: &str) -> Result<Held<'a>> {
-    let too_large = || SqlError::Value(format!("{value} is too large for {column}"));
+    let too_large = || EngineError::OutOfRange(column.to_owned(), kind.to_string());
     let units = |scale: u8| {
         let units = operand::rounded(value.number()?, scale)?;
-        i64::try_from(units).map_err(|_| too_large())
+        i64::try_from(units).map_err(|_| SqlError::Engine(too_large()))
     };
     Ok(match (kind, value) {
         (_, Operand::Null) => Held::Plain(Datum::Null),
-        (Kind::Int, Operand::Int(number)) => Held::Plain(Datum::Int(*number)),
-        (Kind::Int, _) => Held::Plain(Datum::Int(units(0)?)),
-        (Kind::Decimal { scale }, _) => Held::Plain(Datum::Decimal(units(scale)?)),
+        (Kind::Int { .. }, Operand::Int(number)) => Held::Plain(Datum::Int(*number)),
+        (Kind::Int { .. }, _) => Held::Plain(Datum::Int(units(0)?)),
+        (Kind::Decimal { scale, .. }, _) => Held::Plain(Datum::Decimal(units(scale)?)),
         (Kind::Timestamp, _) => Held::Plain(Datum::Timestamp(value.timestamp()?)),
         (Kind::Text { .. }, Operand::Text(text)) => Held::Plain(Datum::Text(text)),
         (Kind::Text { .. }, other) => Held::Text(other.to_string().into_bytes()),
@@ -106,21 +107,21 @@ mod tests {
             Ok(Place::Beyond(order)) => format!("beyond {order:?}"),
             Err(error) => error.to_string(),
         };
-        let money = Kind::Decimal { scale: 2 };
+        let money = Kind::Decimal { digits: 18, scale: 2 };
         let text = Kind::Text { most: 9 };
         for (value, kind, at) in [
-            (Operand::Int(12), Kind::Int, "at Int(12)"),
-            (Operand::text(b"12.0"), Kind::Int, "at Int(12)"),
-            (Operand::Decimal(125, 1), Kind::Int, "above Int(12)"),
-            (Operand::Decimal(-125, 1), Kind::Int, "above Int(-13)"),
+            (Operand::Int(12), Kind::BIGINT, "at Int(12)"),
+            (Operand::text(b"12.0"), Kind::BIGINT, "at Int(12)"),
+            (Operand::Decimal(125, 1), Kind::BIGINT, "above Int(12)"),
+            (Operand::Decimal(-125, 1), Kind::BIGINT, "above Int(-13)"),
             (Operand::Int(12), money, "at Decimal(1200)"),
             (Operand::Decimal(12_345, 3), money, "above Decimal(1234)"),
-            (Operand::Decimal(i128::from(i64::MAX) + 1, 0), Kind::Int, "beyond Greater"),
+            (Operand::Decimal(i128::from(i64::MAX) + 1, 0), Kind::BIGINT, "beyond Greater"),
             (Operand::Decimal(i128::MIN / 2, 0), money, "beyond Less"),
             (Operand::Null, text, "nowhere"),
             (Operand::text(b"1970-01-01"), Kind::Timestamp, "at Timestamp(0)"),
             (Operand::Int(5), text, "5 where a text is compared"),
-            (Operand::text(b"x"), Kind::Int, "'x' where a number is wanted"),
+            (Operand::text(b"x"), Kind::BIGINT, "'x' where a number is wanted"),
         ] {
             assert_eq!(shown(value.clone(), kind), at, "{value:?} in {kind:?}");
         }
@@ -131,11 +132,11 @@ mod tests {
         let shown = |value: &Operand<'_>, kind| {
             stored(value, kind, "c").map(|held| format!("{:?}", held.datum()))
         };
-        assert_eq!(shown(&Operand::Decimal(34_750, 2), Kind::Int).unwrap(), "Int(348)");
-        let money = Kind::Decimal { scale: 2 };
+        assert_eq!(shown(&Operand::Decimal(34_750, 2), Kind::BIGINT).unwrap(), "Int(348)");
+        let money = Kind::Decimal { digits: 18, scale: 2 };
         assert_eq!(shown(&Operand::text(b"86.385"), money).unwrap(), "Decimal(8639)");
         assert_eq!(shown(&Operand::Int(7), Kind::Text { most: 1 }).unwrap(), "Text([55])");
-        assert!(shown(&Operand::Decimal(1 << 70, 0), Kind::Int).is_err());
-        assert!(shown(&Operand::text(b"abc"), Kind::Int).is_err());
+        assert!(shown(&Operand::Decimal(1 << 70, 0), Kind::BIGINT).is_err());
+        assert!(shown(&Operand::text(b"abc"), Kind::BIGINT).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use dbdyno_sql::Operand;
 
-use super::Client;
+use super::{Client, Marks, Told, shown};
 
 const TABLES: [&str; 3] = [
     "CREATE TABLE t (id INT PRIMARY KEY, k INT, c VARCHAR(2) NOT NULL, u INT, UNIQUE u_1 (u))",
@@ -73,7 +73,9 @@ fn what_is_beyond_the_subset_is_named() {
             ("SELECT t.id FROM t LEFT JOIN s ON s.a = z.id JOIN t z ON z.id = t.k", "LEFT JOIN"),
             ("CREATE TABLE x (a DOUBLE)", "the type DOUBLE"),
             ("CREATE TABLE x (a VARCHAR(4611686018427387905))", "VARCHAR(4611686018427387905)"),
-            ("CREATE TABLE x (a DECIMAL(30,19))", "19 digits"),
+            ("CREATE TABLE x (a DECIMAL(30,19))", "30 digits with 19 behind the point"),
+            ("CREATE TABLE x (a DECIMAL(66,2))", "66 digits"),
+            ("CREATE TABLE x (a DECIMAL(4,5))", "4 digits with 5"),
             ("CREATE TABLE x (a INT DEFAULT CURRENT_TIMESTAMP)", "default that is no constant"),
             ("SET autocommit = 0", "autocommit"),
             ("GRANT ALL ON t TO me", "GRANT"),
@@ -123,9 +125,9 @@ fn values_of_the_wrong_kind_are_shown() {
             ("SELECT 99999999999999999999 * 99999999999999999999", "too large"),
             ("SELECT (-170141183460469231731687303715884105727 - 1) % -1", "too large"),
             ("INSERT INTO t (id, k, c) VALUES (9, 'x', 'x')", "'x' where a number is wanted"),
-            ("INSERT INTO t (id, k, c) VALUES (9, 9223372036854775808, 'x')", "too large for k"),
             ("UPDATE t SET k = c", "'a' where a number is wanted"),
             ("CREATE TABLE x (a INT DEFAULT 'none')", "'none' where a number is wanted"),
+            ("CREATE TABLE x (a TINYINT DEFAULT 128)", "a default of a that it takes itself"),
         ],
     );
 }
@@ -151,10 +153,74 @@ fn the_engine_refuses_with_mysqls_numbers_and_nothing_is_done() {
 }
 
 #[test]
-fn a_text_that_is_too_long_is_not_cut() {
+fn what_a_column_has_no_room_for_is_neither_cut_nor_bent() {
+    are_refused(
+        1264,
+        &[
+            ("INSERT INTO t (id, k, c) VALUES (9, 9223372036854775808, 'x')", "k takes whole"),
+            ("INSERT INTO t (id, k, c) VALUES (2147483648, 1, 'x')", "id takes whole numbers of 4"),
+            ("UPDATE t SET k = k - 2147483650 WHERE id = 1", "k takes whole numbers of 4 bytes"),
+        ],
+    );
+    are_refused(
+        1406,
+        &[
+            ("UPDATE t SET c = 'abc' WHERE id = 1", "c takes up to 2 characters"),
+            ("INSERT INTO t VALUES (8, 8, 'h', 8), (9, 9, 'aéi', 9)", "c takes up to 2 characters"),
+        ],
+    );
+    let mut client = Client::after(&[
+        "CREATE TABLE d (id SMALLINT UNSIGNED PRIMARY KEY AUTO_INCREMENT, p DECIMAL(4,2), q DECIMAL)",
+        "INSERT INTO d VALUES (65534, 99.99, 9999999999), (NULL, -99.994, -9999999999.4)",
+    ]);
+    for (sql, code) in [
+        ("INSERT INTO d (p) VALUES (1)", 1264),
+        ("UPDATE d SET p = p + 0.005 WHERE id = 65534", 1264),
+        ("UPDATE d SET q = q + 1 WHERE id = 65534", 1264),
+        ("UPDATE d SET id = -1 WHERE id = 65534", 1264),
+    ] {
+        let error = client.ask(sql).expect_err(sql);
+        assert_eq!((error.code(), error.sqlstate()), (code, "22003"), "{sql}: {error}");
+    }
+    let rows = "65534|99.99|9999999999; 65535|-99.99|-9999999999";
+    assert_eq!(client.told("SELECT * FROM d ORDER BY id"), rows);
+}
+
+/// As with MySQL, which prepares it again by itself.
+#[test]
+fn a_prepared_statement_knows_the_table_of_today() {
     let mut client = Client::after(&TABLES);
-    assert!(client.ask("UPDATE t SET c = 'nine bytes' WHERE id = 1").is_err());
-    assert_eq!(client.told("SELECT c FROM t WHERE id = 1"), "a");
+    let count = client.connection.prepare("SELECT count(*), max(k) FROM t").unwrap();
+    let ask = |client: &mut Client| {
+        let mut told = Told::default();
+        client.connection.execute(count, &Marks(Vec::new()), &mut told)?;
+        dbdyno_sql::Result::Ok(shown(&told.rows))
+    };
+    assert_eq!(ask(&mut client).unwrap(), "2|1");
+    client.ask("TRUNCATE TABLE t").unwrap();
+    assert_eq!(ask(&mut client).unwrap(), "0|NULL");
+    client.ask("INSERT INTO t (id, k, c) VALUES (1, 7, 'x')").unwrap();
+    assert_eq!(ask(&mut client).unwrap(), "1|7");
+    client.ask("DROP TABLE t").unwrap();
+    assert_eq!(ask(&mut client).unwrap_err().code(), 1146);
+    client.ask("CREATE TABLE t (a INT, k INT)").unwrap();
+    client.ask("INSERT INTO t VALUES (1, 3), (2, 4)").unwrap();
+    assert_eq!(ask(&mut client).unwrap(), "2|4");
+    client.ask("DROP TABLE t").unwrap();
+    client.ask("CREATE TABLE t (a INT)").unwrap();
+    assert_eq!(ask(&mut client).unwrap_err().code(), 1054);
+}
+
+#[test]
+fn a_table_that_is_emptied_is_the_same_and_numbers_from_1() {
+    let mut client = Client::after(&[
+        "CREATE TABLE n (id INT PRIMARY KEY AUTO_INCREMENT, k INT, UNIQUE u (k))",
+        "INSERT INTO n (k) VALUES (1), (2)",
+        "TRUNCATE TABLE n",
+        "INSERT INTO n (k) VALUES (2), (1)",
+    ]);
+    assert_eq!(client.told("SELECT * FROM n ORDER BY id"), "1|2; 2|1");
+    assert_eq!(client.ask("INSERT INTO n (k) VALUES (1)").unwrap_err().code(), 1062);
 }
 
 #[test]
