@@ -4,8 +4,9 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dbdyno_lab::history::{self, Question};
+use dbdyno_lab::history::{self, Gathering, Question};
 use dbdyno_model::{Better, History as Told, ShiftWeight};
+use dbdyno_store::StoreError;
 
 use crate::args::{Place, Shape, parse_share};
 use crate::exit::Exit;
@@ -93,11 +94,15 @@ pub fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
         }
         None => {
             let store = session::open_store(place)?;
-            let mut runs = Vec::new();
-            for run in store.list()?.iter().rev() {
-                runs.push(store.load(&run.id)?);
+            let mut gathering = Gathering::new(&question)?;
+            for run in session::list(&store)?.iter().rev() {
+                match store.load(&run.id) {
+                    Ok(run) => gathering.add(&run),
+                    Err(error @ StoreError::Corrupt { .. }) => session::left_out(&error),
+                    Err(error) => return Err(error.into()),
+                }
             }
-            history::of_runs(&store.path().display().to_string(), &runs, &question)?
+            gathering.history(&store.path().display().to_string())?
         }
     };
     output::history(&told, flags.shape)?;

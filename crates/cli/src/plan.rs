@@ -470,8 +470,9 @@ pub fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
             && run.plan.arms.base.dialect() == plan.arms.base.dialect()
             && run.plan.arms.test.dialect() == plan.arms.test.dialect()
     };
-    let runs = store.list().unwrap_or_default().into_iter().take(RUNS_LOOKED_AT);
-    runs.filter_map(|summary| store.load(&summary.id).ok()).filter(alike).collect()
+    let runs = store.list().map(|listed| listed.runs).unwrap_or_default();
+    let newest = runs.into_iter().take(RUNS_LOOKED_AT);
+    newest.filter_map(|summary| store.load(&summary.id).ok()).filter(alike).collect()
 }
 
 /// What a cell finds, and what that costs.

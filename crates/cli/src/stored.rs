@@ -10,7 +10,7 @@ use crate::{compare, output, session};
 /// Lists the stored runs, newest first.
 pub fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
-    let summaries = store.list()?;
+    let summaries = session::list(&store)?;
     if summaries.is_empty() {
         output::say("no runs are stored yet; `dbdyno demo` makes one in a minute");
         return Ok(Exit::Holds);

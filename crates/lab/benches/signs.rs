@@ -78,7 +78,7 @@ fn main() {
 
 fn stored(file: &Path) {
     let store = Store::open(file).expect("the file opens");
-    for summary in store.list().expect("runs can be listed") {
+    for summary in store.list().expect("runs can be listed").runs {
         let run = store.load(&summary.id).expect("the run can be read");
         let name = run.name.clone().unwrap_or_else(|| run.id.to_string());
         print_run(&name, &run);

@@ -44,7 +44,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 pub use error::{Result, StoreError};
-pub use read::RunSummary;
+pub use read::{Listed, RunSummary};
 pub use schema::VERSION;
 pub use write::NewRun;
 

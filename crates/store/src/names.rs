@@ -55,7 +55,7 @@ impl Store {
     /// What may have been meant: similar names first, then the newest runs.
     pub(crate) fn near(&self, text: &str) -> Result<Vec<String>> {
         let wanted = text.trim_start_matches('@');
-        let mut runs = self.list()?;
+        let mut runs = self.list()?.runs;
         let likeness = |name: &Option<String>| {
             let name = name.as_deref().unwrap_or_default();
             let score = strsim::normalized_levenshtein(name, wanted);

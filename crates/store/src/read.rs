@@ -44,6 +44,15 @@ pub struct RunSummary {
     pub status: RunStatus,
 }
 
+/// What a store holds.
+#[derive(Debug)]
+pub struct Listed {
+    /// The runs, newest first.
+    pub runs: Vec<RunSummary>,
+    /// What is wrong with those that cannot be read: [`StoreError::Corrupt`] each.
+    pub corrupt: Vec<StoreError>,
+}
+
 const SELECT_RUN: &str = "SELECT seq, name, started_unix_ms, status, tool_version, command, pairs, \
      round_ns, lead_in_ns, warm_up_ns, seed, tables, rows, budget, pin, restarts, driving, \
      reloads, interval, slice_ns \
@@ -103,21 +112,24 @@ impl Store {
         Ok(run)
     }
 
-    /// All runs, newest first.
+    /// All runs. One that is not as it was written hides no other.
     ///
     /// # Errors
-    /// A run that is not as it was written, or a file that cannot be read.
-    pub fn list(&self) -> Result<Vec<RunSummary>> {
+    /// A file that cannot be read.
+    pub fn list(&self) -> Result<Listed> {
         let explain = |error| self.explain(error);
         let mut statement = self.connection.prepare(SELECT_SUMMARIES).map_err(explain)?;
         let mut rows = statement.query([]).map_err(explain)?;
-        let mut summaries = Vec::new();
+        let mut listed = Listed { runs: Vec::new(), corrupt: Vec::new() };
         while let Some(row) = rows.next().map_err(explain)? {
             let id = RunId(row.get(0).map_err(explain)?);
-            let reader = Reader { store: self, id: &id };
-            summaries.push(reader.summary(row)?);
+            match (Reader { store: self, id: &id }).summary(row) {
+                Ok(summary) => listed.runs.push(summary),
+                Err(error @ StoreError::Corrupt { .. }) => listed.corrupt.push(error),
+                Err(error) => return Err(error),
+            }
         }
-        Ok(summaries)
+        Ok(listed)
     }
 }
 

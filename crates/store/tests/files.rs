@@ -72,7 +72,7 @@ fn version_1_is_read_for_ever() {
     let (_folder, path) = copy_of(1);
     let store = Store::open(&path).unwrap();
     assert_eq!(store.load(&golden_run().id).unwrap(), golden_run());
-    let summary = &store.list().unwrap()[0];
+    let summary = &store.list().unwrap().runs[0];
     assert_eq!(summary.started, "2025-06-15 15:06:40");
     assert_eq!((summary.rounds_done, summary.rounds_planned), (3, 56));
     assert_eq!(summary.arms.base, "mariadb:10.11");
@@ -242,7 +242,7 @@ fn what_cannot_be_opened_says_so() {
 #[test]
 fn an_empty_file_becomes_a_store() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    assert_eq!(Store::open(file.path()).unwrap().list().unwrap(), []);
+    assert_eq!(Store::open(file.path()).unwrap().list().unwrap().runs, []);
 }
 
 /// Each statement hurts the golden run in one place. None may give a run, none may panic.
@@ -282,6 +282,30 @@ fn hurt_runs_name_the_run_and_the_place() {
             panic!("{wound}: {error}");
         };
         assert_eq!(run, "1badcafe", "{wound}");
+    }
+}
+
+#[test]
+fn a_run_that_cannot_be_read_hides_no_other() {
+    for wound in [
+        "UPDATE run SET status = 'done' WHERE seq = 1",
+        "DELETE FROM arm WHERE run = 1",
+        "UPDATE run SET pairs = -1 WHERE seq = 1",
+    ] {
+        let (_folder, path) = golden_copy();
+        let mut store = Store::open(&path).unwrap();
+        let other = put(&mut store, &golden_run());
+        let raw = Connection::open(&path).unwrap();
+        raw.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+        raw.execute(wound, []).unwrap();
+        let listed = store.list().unwrap();
+        let runs: Vec<_> = listed.runs.iter().map(|run| &run.id).collect();
+        assert_eq!(runs, [&other], "{wound}");
+        let [StoreError::Corrupt { run, .. }] = &listed.corrupt[..] else {
+            panic!("{wound}: {:?}", listed.corrupt);
+        };
+        assert_eq!(run, "1badcafe", "{wound}");
+        assert_eq!(store.load(&other).unwrap().rounds.len(), 3, "{wound}");
     }
 }
 
@@ -390,7 +414,7 @@ fn names_and_commands_that_must_not_be_stored() {
         let error = store.begin(&NewRun { plan: &twice, ..new }).unwrap_err();
         assert!(matches!(error, StoreError::NotStorable(_)), "{error}");
     }
-    assert_eq!(store.list().unwrap(), []);
+    assert_eq!(store.list().unwrap().runs, []);
     store.begin(&new).unwrap();
 }
 

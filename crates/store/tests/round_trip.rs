@@ -265,7 +265,7 @@ proptest! {
         for run in &runs {
             prop_assert_eq!(&store.load(&run.id).unwrap(), run);
         }
-        let listed: Vec<_> = store.list().unwrap().into_iter().map(|run| run.id).collect();
+        let listed: Vec<_> = store.list().unwrap().runs.into_iter().map(|run| run.id).collect();
         let newest_first: Vec<_> = runs.iter().rev().map(|run| run.id.clone()).collect();
         prop_assert_eq!(listed, newest_first);
     }

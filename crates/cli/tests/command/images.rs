@@ -121,7 +121,7 @@ fn tables_are_restored_between_loads() {
     let done = finish(store.command(&home, &args));
     assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
     let results = Results::open(&store.path()).unwrap();
-    let run = results.load(&results.list().unwrap()[0].id).unwrap();
+    let run = results.load(&results.list().unwrap().runs[0].id).unwrap();
     let rounds = |load: &str| -> Vec<(u64, u64)> {
         let rounds = run.rounds.iter().filter(|round| round.key.cell.load == load);
         rounds.map(|round| (round.statements, round.rows_read)).collect()

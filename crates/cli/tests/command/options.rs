@@ -117,7 +117,7 @@ fn two_arms_that_differ_in_a_setting_are_told_so_and_stored_so() {
         assert!(done.err.contains(said), "{said} is missing in: {}", done.err);
     }
     let results = Results::open(&store.path()).unwrap();
-    let run = results.load(&results.list().unwrap()[0].id).unwrap();
+    let run = results.load(&results.list().unwrap().runs[0].id).unwrap();
     let of = |arm: Arm, name: &str| run.environment[arm].get(name).to_owned();
     assert_eq!(of(Arm::Base, "setting.innodb_io_capacity"), "300");
     assert_eq!(of(Arm::Base, "reason.innodb_io_capacity"), "yours");

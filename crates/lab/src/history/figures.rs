@@ -9,7 +9,7 @@
 //! neither is `slow=`, which stands for a change. The base arm is in the key where the figure is a
 //! ratio: only runs with the same base, to the version, have a control in common.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
     Arm, ArmSpec, Better, Cell, Driving, History, HistoryPoint, LatencyHistogram, PerArm, Round,
@@ -129,53 +129,79 @@ struct Key {
     base: Option<String>,
 }
 
-/// The history of runs, oldest first.
-///
-/// # Errors
-/// A figure that is not known, runs of which nothing remains, values that cannot be judged.
-pub fn of_runs(source: &str, runs: &[Run], question: &Question) -> Result<History, LabError> {
-    let figures: Vec<Figure> =
-        question.figures.iter().map(|name| named(name)).collect::<Result<_, LabError>>()?;
-    let mut groups: BTreeMap<Key, Raw> = BTreeMap::new();
-    let mut short = 0;
-    for run in runs {
+/// Series in the making, one run at a time: a store holds more than memory does.
+pub struct Gathering<'q> {
+    question: &'q Question,
+    /// What is asked for; nothing where the runs are to say.
+    figures: Vec<Figure>,
+    groups: BTreeMap<Key, Raw>,
+    /// Of all runs, asked for or not.
+    loads: BTreeSet<String>,
+    short: usize,
+}
+
+impl<'q> Gathering<'q> {
+    /// Series of no runs yet.
+    ///
+    /// # Errors
+    /// A figure that is not known.
+    pub fn new(question: &'q Question) -> Result<Gathering<'q>, LabError> {
+        let figures = question.figures.iter().map(|name| named(name)).collect::<Result<_, _>>()?;
+        let (groups, loads) = (BTreeMap::new(), BTreeSet::new());
+        Ok(Gathering { question, figures, groups, loads, short: 0 })
+    }
+
+    /// Adds what was measured in a run. Runs come in the order in which they were begun.
+    pub fn add(&mut self, run: &Run) {
+        self.loads.extend(run.plan.labels().into_iter().map(str::to_owned));
         for cell in run.plan.cells() {
-            let of_load = question.loads.is_empty() || question.loads.contains(&cell.load);
-            let of_clients =
-                question.clients.is_empty() || question.clients.contains(&cell.clients);
-            if !(of_load && of_clients) {
+            if !self.is_asked_for(&cell) {
                 continue;
             }
             let (pairs, _, _) = judged_pairs(run, &cell);
             let is_whole =
                 run.status == RunStatus::Complete || 2 * pairs.len() as u32 >= run.plan.pairs;
             if pairs.is_empty() || !is_whole {
-                short += 1;
+                self.short += 1;
                 continue;
             }
-            let asked =
-                if figures.is_empty() { &by_itself(&run.plan.driving)[..] } else { &figures };
+            let usual = by_itself(&run.plan.driving);
+            let asked = if self.figures.is_empty() { &usual[..] } else { &self.figures };
             for &figure in asked {
-                add(&mut groups, run, &cell, figure, &pairs);
+                add(&mut self.groups, run, &cell, figure, &pairs);
             }
         }
     }
-    let mut raws: Vec<Raw> = match figures.is_empty() {
-        true => telling(groups),
-        false => groups.into_values().collect(),
-    };
-    raws.sort_by(|a, b| (&a.name, &a.about).cmp(&(&b.name, &b.about)));
-    if raws.is_empty() {
-        return Err(LabError::History(nothing(source, runs, question)));
+
+    fn is_asked_for(&self, cell: &Cell) -> bool {
+        let Question { loads, clients, .. } = self.question;
+        (loads.is_empty() || loads.contains(&cell.load))
+            && (clients.is_empty() || clients.contains(&cell.clients))
     }
-    let notes = (short > 0).then(|| {
-        let text = format!(
-            "{short} times a run has too few pairs of a load and is left out there; `dbdyno resume` \
-             takes such a run up again"
-        );
-        Warning::new(Severity::Note, "short-runs", text)
-    });
-    judge(source, raws, question, notes.into_iter().collect())
+
+    /// The history of all that were added.
+    ///
+    /// # Errors
+    /// Runs of which nothing remains, values that cannot be judged.
+    pub fn history(self, source: &str) -> Result<History, LabError> {
+        let mut raws: Vec<Raw> = match self.figures.is_empty() {
+            true => telling(self.groups),
+            false => self.groups.into_values().collect(),
+        };
+        raws.sort_by(|a, b| (&a.name, &a.about).cmp(&(&b.name, &b.about)));
+        if raws.is_empty() {
+            return Err(LabError::History(nothing(source, &self.loads, self.question)));
+        }
+        let notes = (self.short > 0).then(|| {
+            let text = format!(
+                "{} times a run has too few pairs of a load and is left out there; `dbdyno \
+                 resume` takes such a run up again",
+                self.short
+            );
+            Warning::new(Severity::Note, "short-runs", text)
+        });
+        judge(source, raws, self.question, notes.into_iter().collect())
+    }
 }
 
 fn named(name: &str) -> Result<Figure, LabError> {
@@ -189,18 +215,16 @@ fn named(name: &str) -> Result<Figure, LabError> {
     })
 }
 
-fn nothing(source: &str, runs: &[Run], question: &Question) -> String {
-    if runs.is_empty() {
+fn nothing(source: &str, loads: &BTreeSet<String>, question: &Question) -> String {
+    if loads.is_empty() {
         return format!(
             "there are no runs in {source}; measure some with `dbdyno compare`, or name a CSV file"
         );
     }
-    let mut loads: Vec<&str> = runs.iter().flat_map(|run| run.plan.labels()).collect();
-    loads.sort_unstable();
-    loads.dedup();
     match question.loads.is_empty() && question.clients.is_empty() {
         true => format!("no run in {source} has values of that; try --metric rate"),
         false => {
+            let loads: Vec<&str> = loads.iter().map(String::as_str).collect();
             format!("no run in {source} measured that; the loads there are {}", loads.join(", "))
         }
     }
@@ -380,10 +404,16 @@ mod tests {
         (0..20).map(night).collect()
     }
 
+    fn of_runs(runs: &[Run], question: &Question) -> Result<History, LabError> {
+        let mut gathering = Gathering::new(question)?;
+        runs.iter().for_each(|run| gathering.add(run));
+        gathering.history("a store")
+    }
+
     #[test]
     fn a_base_in_common_takes_the_host_out() {
         let runs = nights(false);
-        let history = of_runs("a store", &runs, &question(&[])).unwrap();
+        let history = of_runs(&runs, &question(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!((series.metric.as_str(), series.points.len()), ("rqps", 20));
         assert!(series.changes.shifts.is_empty(), "{:?}", series.changes);
@@ -391,7 +421,7 @@ mod tests {
 
     #[test]
     fn without_one_the_reader_is_told_and_the_kernel_is_named() {
-        let history = of_runs("a store", &nights(true), &question(&[])).unwrap();
+        let history = of_runs(&nights(true), &question(&[])).unwrap();
         let [series] = &history.series[..] else { panic!("{history:?}") };
         assert_eq!(series.metric, "rate");
         assert!(series.warnings.iter().any(|warning| warning.code == "no-common-base"));
@@ -408,9 +438,9 @@ mod tests {
         let runs = nights(false);
         let mut other = question(&[]);
         other.loads = vec!["scan".into()];
-        let error = of_runs("a store", &runs, &other).unwrap_err().to_string();
+        let error = of_runs(&runs, &other).unwrap_err().to_string();
         assert!(error.contains("the loads there are point-query"), "{error}");
-        let error = of_runs("a store", &runs, &question(&["speed"])).unwrap_err().to_string();
+        let error = of_runs(&runs, &question(&["speed"])).unwrap_err().to_string();
         assert!(error.contains("there are rqps, rate"), "{error}");
     }
 }

@@ -25,7 +25,7 @@ use dbdyno_stats as stats;
 
 use crate::error::LabError;
 
-pub use figures::{Figure, of_runs};
+pub use figures::{Figure, Gathering};
 
 /// Permutations of E-divisive.
 const E_DIVISIVE_DRAWS: u32 = 199;
