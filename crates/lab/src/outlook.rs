@@ -49,8 +49,11 @@ const LOOKING_COSTS: f64 = 1.3;
 const STRETCHES: u32 = 24;
 /// Where results may end a run, it may last for so many usual lengths.
 const LENGTHS: u32 = 2;
-/// Where the clock ends it, so many times what is expected is allowed.
+/// Where the clock ends it, so many times what is expected is allowed: as long as its sequence of
+/// looks goes on.
 const SPARE: u32 = 3;
+/// The longest horizon of a sequence of looks.
+const HORIZON_MAX: u32 = Sequence::LIVES_MAX / SPARE;
 /// Lives that are to fit into a limit: where each takes half as long again as was thought, there
 /// are eight.
 const LIVES_IN_TIME: u32 = 12;
@@ -186,7 +189,14 @@ pub fn aim(plan: Plan, wish: &Wish, known: &[Run]) -> Result<(Plan, Vec<String>)
     let is_known = outlooks.iter().all(|outlook| outlook.run.is_some());
     let (plan, note) = within_effect(plan, wish);
     notes.extend(note);
-    Ok((with(plan, wish, parts, is_known), notes))
+    let in_time = seconds.map(|seconds| fitting(&plan, &outlooks, seconds, parts.pairs));
+    Ok((with(plan, wish, parts, in_time, is_known), notes))
+}
+
+/// Parts of so many pairs that there is time for.
+fn fitting(plan: &Plan, outlooks: &[Outlook], seconds: f64, pairs: u32) -> u32 {
+    let prices = outlooks.iter().map(|outlook| outlook.price_of_part(plan, pairs));
+    (seconds / prices.fold(f64::MIN_POSITIVE, f64::max)) as u32
 }
 
 /// Who looks for an effect does not want to hear *equal* of more than that effect: half of it is
@@ -213,15 +223,21 @@ struct Parts {
     count: u32,
 }
 
-fn with(plan: Plan, wish: &Wish, parts: Parts, is_known: bool) -> Plan {
+fn with(plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_known: bool) -> Plan {
     let Parts { pairs, count } = parts;
-    let longer = (f64::from(count) * LOOKING_COSTS).ceil() as u32;
+    let longer = ((f64::from(count) * LOOKING_COSTS).ceil() as u32).min(HORIZON_MAX);
     let (stopping, horizon) = match (wish.detect, wish.end) {
-        (Some(_), End::Decided) => (Stopping::Decided { pairs, horizon: longer }, longer),
+        (Some(_), End::Decided) => {
+            let horizon = longer.max(filling(in_time, wish));
+            (Stopping::Decided { pairs, horizon }, horizon)
+        }
         (Some((effect, power)), End::Planned) if !is_known => {
             (Stopping::Detect { pairs, horizon: longer, effect, power }, longer)
         }
-        (None, End::Decided) => (Stopping::Decided { pairs, horizon: count }, count),
+        (None, End::Decided) => {
+            let horizon = count.min(HORIZON_MAX);
+            (Stopping::Decided { pairs, horizon }, horizon)
+        }
         (_, End::Planned) => (Stopping::Fixed, count),
     };
     let spare = match (wish.limit, stopping, wish.numbers) {
@@ -237,6 +253,16 @@ fn with(plan: Plan, wish: &Wish, parts: Parts, is_known: bool) -> Plan {
     Plan { pairs: pairs * most, restarts, stopping, limit_ns, ..plan }
 }
 
+/// The horizon with which looks fill the time. What an effect needs may rest on a run that had
+/// little noise by luck: looks that were at their best long before the time is over had it end
+/// undecided, with two thirds of the time left (`docs/journal/2026-11-23-bounds.md`).
+fn filling(in_time: Option<u32>, wish: &Wish) -> u32 {
+    match (in_time, wish.numbers) {
+        (Some(parts), Numbers::Usual) => parts.div_ceil(SPARE).min(HORIZON_MAX),
+        (None, _) | (_, Numbers::Given) => 0,
+    }
+}
+
 fn check(plan: &Plan, wish: &Wish) -> Result<(), String> {
     if plan.cells().iter().any(|cell| insert_benchmark::step_of(cell).is_some()) {
         return Err("steps of the Insert Benchmark are as long as their work; leave --detect, \
@@ -245,6 +271,11 @@ fn check(plan: &Plan, wish: &Wish) -> Result<(), String> {
     }
     if wish.detect.is_none() && wish.end == End::Planned {
         return Ok(());
+    }
+    let lives = if has_lives(plan) { plan.restarts + 1 } else { 1 };
+    if wish.numbers == Numbers::Given && lives > Sequence::LIVES_MAX {
+        let most = Sequence::LIVES_MAX - 1;
+        return Err(format!("results are looked at for {most} restarts at most; give fewer"));
     }
     let of_looks = "which --detect and --until decided do without; leave one of them out";
     if plan.driving != Driving::Closed {
@@ -278,20 +309,17 @@ fn parts_usual(plan: &Plan, wish: &Wish, outlooks: &[Outlook], seconds: Option<f
         (Numbers::Given, _) => Parts { pairs, count: plan.pairs.div_ceil(pairs) },
         (Numbers::Usual, None) => Parts { pairs, count: usual * LENGTHS },
         (Numbers::Usual, Some(seconds)) => {
-            let price = |pairs: u32| {
-                let prices = outlooks.iter().map(|outlook| outlook.price_of_part(plan, pairs));
-                prices.fold(f64::MIN_POSITIVE, f64::max)
-            };
-            parts_in_time(has_lives(plan).then_some(pairs), seconds, price)
+            let fits = |pairs: u32| fitting(plan, outlooks, seconds, pairs);
+            parts_in_time(has_lives(plan).then_some(pairs), fits)
         }
     }
 }
 
-/// Parts that fit into so many seconds, by what a part of some pairs takes: stretches, or lives of
-/// at most `most` pairs. Costs of a busy host are a few times those that were thought, and what
-/// ends before eight looks decides little; so there are many short parts.
-fn parts_in_time(most: Option<u32>, seconds: f64, price: impl Fn(u32) -> f64) -> Parts {
-    let fits = |pairs: u32| (seconds / price(pairs)) as u32;
+/// Parts that fit into the time, by how many of some pairs do: stretches, or lives of `most` pairs,
+/// if there are neither too few nor too many of them. Costs of a busy host are a few times those
+/// that were thought, and what ends before eight looks decides little; so there are many short
+/// parts.
+fn parts_in_time(most: Option<u32>, fits: impl Fn(u32) -> u32) -> Parts {
     let count = |pairs: u32| fits(pairs).max(stats::MIN_PAIRS + 1);
     let Some(most) = most else {
         let pairs = (2 * fits(2) / STRETCHES / 2 * 2).max(2);
@@ -299,6 +327,9 @@ fn parts_in_time(most: Option<u32>, seconds: f64, price: impl Fn(u32) -> f64) ->
     };
     let mut tried = (1..=most / 2).rev().map(|half| 2 * half);
     let pairs = tried.find(|&pairs| fits(pairs) >= LIVES_IN_TIME).unwrap_or(2);
+    // Nothing is told of more lives: they are longer than usual then.
+    let mut longer = (pairs..).step_by(2);
+    let pairs = longer.find(|&pairs| fits(pairs) <= Sequence::LIVES_MAX).unwrap_or(pairs);
     Parts { pairs, count: count(pairs) }
 }
 
@@ -431,29 +462,54 @@ mod tests {
         assert_eq!(budget(None, End::Decided), (0.02, false));
     }
 
+    /// However little an effect seems to need, looks go on until the time is over or no sequence
+    /// goes on for so long.
+    #[test]
+    fn looks_fill_the_time_that_there_is() {
+        let once = sample::point_queries("sqlite:", 1, |_| {}).plan;
+        for (effect, minutes) in [(0.5, 1), (0.05, 10), (0.01, 10), (0.05, 600)] {
+            let wish = Wish {
+                detect: Some((effect, 0.8)),
+                end: End::Decided,
+                limit: Some(Duration::from_secs(60 * minutes)),
+                numbers: Numbers::Usual,
+                warm_up: Numbers::Usual,
+            };
+            let plan = Plan { restarts: 3, ..once.clone() };
+            let (plan, _) = aim(plan, &wish, &[]).unwrap();
+            let (pairs, horizon) = plan.stopping.looks().unwrap();
+            let outlook = Outlook::of(&plan, &plan.cells()[0], &[]);
+            let lives_s = f64::from(SPARE * horizon) * outlook.price_of_part(&plan, pairs);
+            let fills = lives_s >= 0.9 * (60 * minutes) as f64 - 2.0 * plan.warm_up_ns as f64 / 1e9;
+            assert!(fills || horizon == HORIZON_MAX, "{effect} {minutes}: {lives_s} {plan:?}");
+            assert_eq!(plan.pairs, pairs * horizon * SPARE);
+        }
+    }
+
     /// Half a second a pair: whatever the limit, eight looks fit on a host that takes three times
     /// as long, if each may have two pairs.
     #[test]
     fn many_looks_fit_into_a_limit() {
         for seconds in [24.0, 48.0, 100.0, 600.0, 36_000.0] {
-            let Parts { pairs, count } =
-                parts_in_time(None, seconds, |pairs| 0.5 * f64::from(pairs));
+            let fits = |pairs: u32| (seconds / (0.5 * f64::from(pairs))) as u32;
+            let Parts { pairs, count } = parts_in_time(None, fits);
             let slow = seconds / (3.0 * 0.5 * f64::from(pairs));
             assert!(slow >= 8.0, "{seconds}: {slow} looks at {pairs} pairs");
             assert!((24..50).contains(&count), "{seconds}: {count}");
         }
-        let none = parts_in_time(None, 0.1, |pairs| 0.5 * f64::from(pairs));
+        let none = parts_in_time(None, |_| 0);
         assert_eq!((none.pairs, none.count), (2, stats::MIN_PAIRS + 1));
     }
 
     /// Lives are shorter where the limit is, and as usual where there is time for that.
     #[test]
-    fn lives_are_shortened_before_they_are_too_few() {
-        let price = |pairs: u32| 6.0 + 0.5 * f64::from(pairs);
-        let in_time = |seconds| {
-            let parts = parts_in_time(Some(40), seconds, price);
+    fn lives_are_neither_too_few_nor_too_many() {
+        let in_time = |seconds: f64| {
+            let fits = |pairs: u32| (seconds / (6.0 + 0.5 * f64::from(pairs))) as u32;
+            let parts = parts_in_time(Some(40), fits);
             (parts.pairs, parts.count)
         };
+        assert_eq!(in_time(36_000.0), (288, 240));
         assert_eq!(in_time(3_600.0), (40, 138));
         assert_eq!(in_time(192.0), (20, 12));
         assert_eq!(in_time(60.0), (2, 8));

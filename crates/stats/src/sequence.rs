@@ -43,9 +43,9 @@ const SPENDING_POWER: f64 = 1.5;
 const STEP: f64 = 0.05;
 /// Steps that a value moves the sum by at most: six standard deviations.
 const REACH: usize = 120;
-/// Missing lives are told up to this many horizons.
+/// So many horizons are looked at, and missing lives are told up to there.
 const HORIZONS: u32 = 3;
-/// The longest horizon: with more, lives are put together.
+/// The longest horizon: a lattice for longer ones would be slow.
 const HORIZON_MAX: u32 = 80;
 
 /// By how much looks may err together, look by look, at two levels.
@@ -71,6 +71,9 @@ impl Sequence {
             shown: reaches(&chances(horizon, 1.0 - SHOWN_CONFIDENCE)),
         }
     }
+
+    /// The most lives that any sequence goes on for.
+    pub const LIVES_MAX: u32 = HORIZON_MAX * HORIZONS;
 
     /// The number of lives after which nothing more is told.
     pub fn most(&self) -> u32 {
