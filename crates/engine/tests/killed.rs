@@ -43,7 +43,7 @@ fn open(directory: &FilePath) -> Engine {
 
 /// Two rows are written by each transaction: `writer, number` once with each sign.
 fn spec() -> TableSpec {
-    let columns = ["writer", "number", "twin"].map(|name| Column::required(name, Kind::Int));
+    let columns = ["writer", "number", "twin"].map(|name| Column::required(name, Kind::BIGINT));
     let indexes = vec![IndexSpec::repeated("twin", &[2])];
     TableSpec { indexes, ..TableSpec::new("t", columns.into(), &[0, 1]) }
 }
@@ -110,7 +110,13 @@ fn writes_until_it_is_killed() {
 
 fn start(directory: &FilePath, log: &str) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["writes_until_it_is_killed", "--exact", "--ignored", "--nocapture"])
+        .args([
+            "writes_until_it_is_killed",
+            "--exact",
+            "--ignored",
+            "--nocapture",
+            "--test-threads=2",
+        ])
         .env(DIRECTORY, directory)
         .env(LOG, log)
         .stdout(Stdio::piped())

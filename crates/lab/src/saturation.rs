@@ -247,14 +247,14 @@ mod tests {
             stop: &stop,
         };
         let is_blocked = |_| {
-            let asked = run_round(&spec, &mut |_| {}).unwrap();
+            let Ok(asked) = run_round(&spec, &mut |_| {}) else { return false };
             let null = |round: &mut Round| {
                 round.wall_ns = asked.wall_ns.saturating_sub(asked.usage.run_delay_ns).max(1);
                 round.cost.client_cpu_ns = Some(asked.usage.cpu_ns);
             };
             judged(&run("mysql://u@h/d", 1, null)).0 == Verdict::Undecided
         };
-        assert!((0..10).any(is_blocked));
+        assert!((0..50).any(is_blocked));
     }
 
     #[test]

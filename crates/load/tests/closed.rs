@@ -56,6 +56,8 @@ impl Bench {
 }
 
 const WINDOW: Duration = Duration::from_millis(300);
+/// Of a round that an error ends, however late on a busy machine.
+const UNTIL_IT_FAILS: Duration = Duration::from_secs(60);
 const BOTH: [Protocol; 2] = [Protocol::Mysql, Protocol::Postgres];
 
 fn point() -> Turn {
@@ -85,17 +87,18 @@ fn counts_are_exact() {
     }
 }
 
-/// One statement in a hundred takes 20 ms, the others 1 ms.
+/// One statement in ten takes 20 ms, the others 1 ms.
 #[test]
 fn percentiles_and_rates_keep_to_the_known_service_times() {
     for protocol in BOTH {
-        let n = NonZeroU64::new(100).unwrap();
+        let n = NonZeroU64::new(10).unwrap();
         let script = EveryNth { n, usual: slow_point(1), rare: slow_point(20) };
         let bench = Bench::new(protocol, "point-query", script);
         let clients = 2;
         let measured = bench.round(clients, 5 * WINDOW).unwrap();
         assert!(measured.latency.quantile_ns(0.001) >= 999_000, "faster than the server");
-        let slow = measured.events / 100;
+        // Who asked so many may have had one stall less than a tenth of them says.
+        let slow = (measured.events / 10).saturating_sub(u64::from(clients));
         assert!(slow > 0, "not one stall in {} events", measured.events);
         let rank = 1.0 - 0.5 * slow as f64 / measured.events as f64;
         assert!(measured.latency.quantile_ns(rank) >= 19_980_000, "a stall is missing");
@@ -138,13 +141,14 @@ fn refusals_cuts_and_wrong_answers_end_the_round() {
 
         let n = NonZeroU64::new(50).unwrap();
         let cut = EveryNth { n, usual: point(), rare: Turn::now(Reply::Cut) };
-        let error = Bench::new(protocol, "point-query", cut).round(2, WINDOW).unwrap_err();
+        let error = Bench::new(protocol, "point-query", cut).round(2, UNTIL_IT_FAILS).unwrap_err();
         assert!(matches!(&error, LoadError::Wire(error, _) if error.is_fatal()), "{error}");
 
         let two_rows = Turn::now(Reply::Rows { count: 2, width: 119 });
         let n = NonZeroU64::new(50).unwrap();
         let wrong = EveryNth { n, usual: point(), rare: two_rows };
-        let error = Bench::new(protocol, "point-query", wrong).round(1, WINDOW).unwrap_err();
+        let error =
+            Bench::new(protocol, "point-query", wrong).round(1, UNTIL_IT_FAILS).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("returned 2 rows, right is 1 to 1"), "{text}");
 

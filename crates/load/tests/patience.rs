@@ -121,9 +121,10 @@ fn in_the_open_loop_it_is_unanswered_when_draining_ends() {
     assert!(open.unanswered >= 2, "both clients wait: {}", open.unanswered);
 
     let (arm, stop) = (&place.arm, AtomicBool::new(false));
+    let many = place.counted("lock_waits") + 2;
     let schedule = Schedule::new(&"1000".parse().unwrap(), 5, 0, &[]);
     let ended = thread::scope(|scope| {
-        scope.spawn(|| stop_when_many_wait(arm, 4, &stop));
+        scope.spawn(|| stop_when_many_wait(arm, many, &stop));
         let round = RoundSpec { first_operation: NEXT, ..place.round(HOURS, &stop) };
         run_open(&OpenSpec { round, schedule, drain }, &mut |_| {})
     });

@@ -44,9 +44,8 @@ fn everywhere(release: &Release, ensemble: &Ensemble, rows: &str) {
     eventually("members that are not behind", || {
         let all = ensemble.standing().unwrap_or_else(|e| panic!("{e}"));
         all.iter().all(|one| {
-            assert_eq!(one.works, Works::Yes, "{one:?}");
-            assert!(one.transactions.or(one.bytes).is_some(), "{one:?}");
-            one.transactions.unwrap_or(0) == 0 && one.bytes.unwrap_or(0) == 0
+            let is_known = one.works == Works::Yes && one.transactions.or(one.bytes).is_some();
+            is_known && one.transactions.unwrap_or(0) == 0 && one.bytes.unwrap_or(0) == 0
         })
     });
 }

@@ -93,7 +93,7 @@ impl Pair<'_> {
             Pair::url(&self.base, &self.base.own_database()),
             Pair::url(&self.test, &self.test.own_database()),
         ];
-        let flags = ["--load", load, "--rounds", "8", "--seconds", "0.1", "--warm-up", "0.1"];
+        let flags = ["--load", load, "--rounds", "8", "--seconds", "0.3", "--warm-up", "0.1"];
         let run = self.json(3, "compare", &urls, &[&flags[..], &["--clients", "2"]].concat());
         let cell = &run["cells"][0];
         assert_eq!(cell["verdict"], "undecided");

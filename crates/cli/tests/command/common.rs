@@ -148,6 +148,11 @@ pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     panic!("{what} did not come about");
 }
 
+/// Pairs of a cell that were measured: on a busy host some are not judged.
+pub fn measured_pairs(cell: &Value) -> u64 {
+    ["pairs", "pairs_dropped"].iter().filter_map(|name| cell[*name].as_u64()).sum()
+}
+
 /// Every process that works inside `dir`.
 pub fn processes_in(dir: &Path) -> Vec<i32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();

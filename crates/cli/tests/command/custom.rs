@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::common::{Home, end, signal, turn};
 
-const FLAGS: &str = "compare sqlite:?journal_mode=wal sqlite:?journal_mode=wal&synchronous=off \
-                     --quick --rounds 6 --seconds 0.2 --warm-up 0.2 --rows 2000 --clients 1,2 \
+const FLAGS: &str = "compare sqlite:?journal_mode=wal&synchronous=normal \
+                     sqlite:?journal_mode=wal&synchronous=off --quick --rounds 6 --seconds 0.2 --warm-up 0.2 --rows 2000 --clients 1,2 \
                      --load";
 
 /// The example under a name of its own, so that it can be taken away.

@@ -39,7 +39,7 @@ fn asks_what_is_there(product: Product, version: &str) {
     std::fs::write(file.path(), OWN_LOAD).unwrap();
     let url = running.socket(&format!("dbdyno:{}", running.password()), &own);
     let load = file.path().to_str().unwrap();
-    let flags = "--quick --rounds 2 --seconds 0.2 --warm-up 0.1 --clients 2 --format json --load";
+    let flags = "--quick --rounds 2 --seconds 0.5 --warm-up 0.1 --clients 2 --format json --load";
     let args = [&["compare", &url, &url][..], &flags.split(' ').collect::<Vec<_>>(), &[load]];
     let done = finish(store.command(&home, &args.concat()));
     assert_eq!(done.code, 3, "two rounds are too few for a verdict: {done:?}");

@@ -31,7 +31,7 @@ const COMPARE: [&str; 16] = [
     "postgres:17@debian",
     "--quick",
     "--seconds",
-    "0.2",
+    "0.5",
     "--warm-up",
     "0.3",
     "--rows",

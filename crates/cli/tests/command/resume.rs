@@ -14,8 +14,9 @@ const STAGES: &str = "point-query.pre,update-nonindex,settle,point-query";
 const PAIRS: u32 = 8;
 
 fn compare() -> Vec<&'static str> {
-    let flags = "--quick --rounds 8 --seconds 0.2 --warm-up 0.2 --rows 2000 --load";
-    let mut args = vec!["compare", "sqlite:?journal_mode=wal", "sqlite:"];
+    let flags = "--quick --rounds 8 --seconds 0.5 --warm-up 0.2 --rows 2000 --load";
+    let mut args =
+        vec!["compare", "sqlite:?journal_mode=wal&synchronous=off", "sqlite:?synchronous=off"];
     args.extend(flags.split(' '));
     args.push(STAGES);
     args

@@ -215,7 +215,7 @@ fn a_whole_suite_is_measured_although_it_was_killed_on_the_way() {
     let Some(home) = home() else { return };
     let _turn = turn();
     let store = Store::new();
-    let flags = "--quick --rounds 1 --seconds 0.1 --warm-up 0.1 --rows 1000 --load sysbench-32";
+    let flags = "--quick --rounds 1 --seconds 0.3 --warm-up 0.1 --rows 1000 --load sysbench-32";
     let mut args = vec!["compare", "mariadb:10.11", "mariadb:10.11"];
     args.extend(flags.split(' '));
     let mut command = store.command(&home, &args);

@@ -113,6 +113,7 @@ impl Hotel {
         thread::scope(|scope| {
             let waiting = scope.spawn(|| self.write(&other));
             while !other.waits() {
+                assert!(!waiting.is_finished(), "it has given up");
                 thread::yield_now();
             }
             assert_eq!(self.write(&owner).unwrap(), Held::Before);
@@ -124,7 +125,7 @@ impl Hotel {
 
 #[test]
 fn a_blind_gate_keeps_the_owner_outside_until_patience_ends() {
-    let place = behind(Rule::Blind(1), Duration::from_millis(50));
+    let place = behind(Rule::Blind(1), Duration::from_secs(1));
     let error = place.hazard().unwrap_err();
     assert!(matches!(error, EngineError::LockWaitTimeout));
     assert_eq!(place.meter.counts().of(Counter::GateWaits), 1);

@@ -169,9 +169,9 @@ fn who_came_first_is_served_first_and_readers_together() {
         until_it_waits(&trx);
         thread
     });
-    assert_eq!(locks.meter.counts().of(Counter::LockWaitDepth), 1 + 2 + 3 + 4);
     locks.release_all(&owner);
     waiters.into_iter().for_each(|thread| thread.join().unwrap());
+    assert_eq!(locks.meter.counts().of(Counter::LockWaitDepth), 1 + 2 + 3 + 4);
     assert_eq!(*order.lock().unwrap(), modes);
 }
 

@@ -9,7 +9,7 @@ use dbdyno_model::Product;
 use dbdyno_sandbox::{Home, Options, Release, get};
 use dbdyno_wire::{Client, Endpoint};
 
-const PATIENCE_POLLS: u32 = 1_500;
+const PATIENCE_POLLS: u32 = 15_000;
 
 pub fn home_dir() -> PathBuf {
     let default = || {
