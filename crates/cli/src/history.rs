@@ -4,8 +4,8 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dbdyno_lab::history::{self, Gathering, Question};
-use dbdyno_model::{Better, History as Told, ShiftWeight};
+use dbdyno_lab::history::{self, Gathering, LEFT_OUT, Question};
+use dbdyno_model::{Better, History as Told, ShiftWeight, Warning};
 use dbdyno_store::StoreError;
 
 use crate::args::{Place, Shape, parse_share};
@@ -95,10 +95,14 @@ pub fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
         None => {
             let store = session::open_store(place)?;
             let mut gathering = Gathering::new(&question)?;
-            for run in session::list(&store)?.iter().rev() {
+            let listed = store.list()?;
+            listed.corrupt.iter().for_each(|error| gathering.leave_out(error.to_string()));
+            for run in listed.runs.iter().rev() {
                 match store.load(&run.id) {
                     Ok(run) => gathering.add(&run),
-                    Err(error @ StoreError::Corrupt { .. }) => session::left_out(&error),
+                    Err(error @ StoreError::Corrupt { .. }) => {
+                        gathering.leave_out(error.to_string());
+                    }
                     Err(error) => return Err(error.into()),
                 }
             }
@@ -112,7 +116,8 @@ pub fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
     Ok(flags.gate.map_or(Exit::Holds, |latest| judge(&told, latest as usize)))
 }
 
-/// One change to the worse fails; one series that cannot show any leaves a doubt.
+/// One change to the worse fails; one series that cannot show any leaves a doubt, and so does a run
+/// that cannot be read.
 fn judge(told: &Told, latest: usize) -> Exit {
     let fails = told.series.iter().any(|series| {
         let from = series.points.len().saturating_sub(latest);
@@ -120,10 +125,9 @@ fn judge(told: &Told, latest: usize) -> Exit {
             shift.first >= from && shift.weight == ShiftWeight::Alarm && series.is_worse(shift)
         })
     });
-    let is_open = told
-        .series
-        .iter()
-        .any(|series| series.warnings.iter().any(|warning| warning.code == "too-short"));
+    let warns = |warnings: &[Warning], code| warnings.iter().any(|warning| warning.code == code);
+    let is_short = told.series.iter().any(|series| warns(&series.warnings, "too-short"));
+    let is_open = is_short || warns(&told.warnings, LEFT_OUT);
     match (fails, is_open) {
         (true, _) => Exit::Fails,
         (false, true) => Exit::CannotTell,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_sandbox::Home;
-use dbdyno_store::{Listed, RunSummary, Store, StoreError};
+use dbdyno_store::Store;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::args::Place;
@@ -28,18 +28,6 @@ pub fn open_store(place: &Place) -> Result<Store, Failure> {
         None => Home::open(place.home.as_deref())?.store_path(),
     };
     Ok(Store::open(&path)?)
-}
-
-/// All runs of a store that can be read, newest first. Says which cannot.
-pub fn list(store: &Store) -> Result<Vec<RunSummary>, Failure> {
-    let Listed { runs, corrupt } = store.list()?;
-    corrupt.iter().for_each(left_out);
-    Ok(runs)
-}
-
-/// Says that a run that cannot be read is left out.
-pub fn left_out(error: &StoreError) {
-    output::say(&format!("note   left out: {error}"));
 }
 
 /// A flag that the first Ctrl-C sets, so that what was measured is kept; the second one ends the

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use dbdyno_store::Listed;
+
 use crate::args::{Place, Report, Runs, Show};
 use crate::exit::{self, Exit};
 use crate::failure::Failure;
@@ -10,8 +12,11 @@ use crate::{compare, output, session};
 /// Lists the stored runs, newest first.
 pub fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
-    let summaries = session::list(&store)?;
-    if summaries.is_empty() {
+    let Listed { runs: summaries, corrupt } = store.list()?;
+    for error in &corrupt {
+        output::say(&format!("note   left out: {error}"));
+    }
+    if summaries.is_empty() && corrupt.is_empty() {
         output::say("no runs are stored yet; `dbdyno demo` makes one in a minute");
         return Ok(Exit::Holds);
     }

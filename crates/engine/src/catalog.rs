@@ -99,10 +99,9 @@ impl Shared {
 
     /// Puts an empty table of the same columns and indexes in the place of a table.
     pub fn truncate_table(&self, name: &str) -> Result<()> {
-        let table = self.catalog.table(name)?;
-        self.with_table_locked(&table, || {
+        self.with_table_locked(name, |table| {
             let mut next = self.catalog.next();
-            self.put_table(&mut next, table.spec(), Some(&table))?;
+            self.put_table(&mut next, table.spec(), Some(table))?;
             Ok(())
         })
     }
@@ -121,19 +120,18 @@ impl Shared {
         let replaces = replaced.map(|table| table.id);
         let record = Record::Table { id, replaces, next_number: 1, spec, indexes };
         let commit = self.pipeline.commit(&record.write())?;
-        if let Some(replaced) = replaced {
-            replaced.mark_dropped();
-        }
         let mut tables = self.catalog.tables.write().expect("no panic before");
         tables.insert(table.name().to_owned(), table.clone());
         self.catalog.has_changed();
+        if let Some(replaced) = replaced {
+            replaced.mark_dropped();
+        }
         drop((tables, commit));
         Ok(table)
     }
 
     pub fn drop_table(&self, name: &str) -> Result<()> {
-        let table = self.catalog.table(name)?;
-        self.with_table_locked(&table, || {
+        self.with_table_locked(name, |table| {
             let _next = self.catalog.next();
             let commit = self.pipeline.commit(&Record::Drop(table.id).write())?;
             table.mark_dropped();
@@ -145,8 +143,7 @@ impl Shared {
     }
 
     pub fn create_index(&self, name: &str, spec: IndexSpec) -> Result<()> {
-        let table = self.catalog.table(name)?;
-        self.with_table_locked(&table, || {
+        self.with_table_locked(name, |table| {
             if table.indexes().any(|index| index.spec.name.eq_ignore_ascii_case(&spec.name)) {
                 return Err(EngineError::Exists(spec.name.clone()));
             }
@@ -162,7 +159,7 @@ impl Shared {
             let id = next.take_indexes(1)[0];
             let index = Secondary::new(id, spec.clone());
             let filler = self.trx.begin_write();
-            let filled = fill(&table, &index, filler);
+            let filled = fill(table, &index, filler);
             self.trx.end(filler);
             filled?;
             let record = Record::Index { table: table.id, id, spec: spec.clone() };
@@ -174,15 +171,20 @@ impl Shared {
         })
     }
 
-    fn with_table_locked(&self, table: &Table, work: impl FnOnce() -> Result<()>) -> Result<()> {
-        let locks = self.locks.begin();
-        let done = self
-            .locks
-            .lock_table(&locks, table.id, TableMode::Exclusive)
-            .and_then(|()| table.check_there())
-            .and_then(|()| work());
-        self.locks.release_all(&locks);
-        done
+    /// Works on the table of this name, locked whole. Where it has been replaced by the time that
+    /// it is locked, it is the other one.
+    fn with_table_locked(&self, name: &str, work: impl Fn(&Table) -> Result<()>) -> Result<()> {
+        loop {
+            let table = self.catalog.table(name)?;
+            let locks = self.locks.begin();
+            let locked = self.locks.lock_table(&locks, table.id, TableMode::Exclusive);
+            let is_there = table.check_there().is_ok();
+            let done = locked.and_then(|()| if is_there { work(&table) } else { Ok(()) });
+            self.locks.release_all(&locks);
+            if is_there || done.is_err() {
+                return done;
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   01  changes     ( 01 table key row │ 02 table key )*        of one transaction, or of a table
-//!   02  table       id next_number spec, ids of its indexes
+//!   02  table       id, what it replaces, next_number spec, ids of its indexes
 //!   03  index       table id spec
 //!   04  drop        table
 //!   05  numbers     next table, next index

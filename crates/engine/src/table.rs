@@ -303,7 +303,7 @@ impl Table {
     /// Whether these may be the values of a row.
     ///
     /// # Errors
-    /// `NotNull`, `BadValue`.
+    /// `NotNull`, `BadValue`, `OutOfRange`, `TooLong`.
     #[inline]
     pub(crate) fn check_row(&self, values: &[Datum<'_>]) -> Result<()> {
         if values.len() != self.spec.columns.len() {

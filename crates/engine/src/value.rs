@@ -121,8 +121,8 @@ impl Kind {
                 .is_none_or(|too_large| units.unsigned_abs() < too_large),
             (Kind::Text { most }, Datum::Text(text)) => {
                 let most = most as usize;
-                // A character takes a byte or more.
-                text.len() <= most || characters(text) <= most
+                // A character takes a byte to four.
+                text.len() <= most || (text.len() / 4 <= most && characters(text) <= most)
             }
             _ => false,
         }

@@ -57,6 +57,8 @@ const HORIZON_MAX: u32 = Sequence::LIVES_MAX / SPARE;
 /// Lives that are to fit into a limit: where each takes half as long again as was thought, there
 /// are eight.
 const LIVES_IN_TIME: u32 = 12;
+/// So many times as long as usual is a life at most that fills a limit.
+const LONGEST_LIFE: u32 = 1_000;
 /// So much of the share that a cell has of a limit may be spent on warming an arm up.
 const WARMING: f64 = 0.1;
 
@@ -91,9 +93,7 @@ impl Outlook {
             Some((pairs, horizon)) => {
                 let most = (plan.pairs / pairs.max(1)).max(1);
                 let sequence = Sequence::new(horizon);
-                // The clock leaves time for about the horizon.
-                let told = if plan.limit_ns.is_some() { horizon } else { sequence.most() };
-                let lives = most.min(told);
+                let lives = most.min(sequence.most()).min(self.in_time(plan, pairs));
                 let (sd, known_sd) = if has_lives(plan) {
                     (self.spread.of_life(pairs), 0.0)
                 } else {
@@ -109,6 +109,15 @@ impl Outlook {
             None => return detectable_share(plan, self.pair_sd),
         };
         found.is_finite().then_some(found)
+    }
+
+    /// Parts of so many pairs that a limit leaves time for.
+    fn in_time(&self, plan: &Plan, pairs: u32) -> u32 {
+        plan.limit_ns.map_or(u32::MAX, |limit_ns| {
+            let share_ns = limit_ns / plan.cells().len().max(1) as u64;
+            let seconds = share_ns.saturating_sub(2 * plan.warm_up_ns) as f64 / 1e9;
+            fitting(plan, std::slice::from_ref(self), seconds, pairs)
+        })
     }
 
     /// The time that measuring the cell takes, at most where results may end it.
@@ -225,19 +234,18 @@ struct Parts {
 
 fn with(plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_known: bool) -> Plan {
     let Parts { pairs, count } = parts;
-    let longer = ((f64::from(count) * LOOKING_COSTS).ceil() as u32).min(HORIZON_MAX);
-    let (stopping, horizon) = match (wish.detect, wish.end) {
+    let longer = (f64::from(count) * LOOKING_COSTS).ceil() as u32;
+    let decided = |planned: u32| Stopping::Decided { pairs, horizon: planned.min(HORIZON_MAX) };
+    let (stopping, planned) = match (wish.detect, wish.end) {
         (Some(_), End::Decided) => {
-            let horizon = longer.max(filling(in_time, wish));
-            (Stopping::Decided { pairs, horizon }, horizon)
+            let planned = longer.max(filling(in_time, wish));
+            (decided(planned), planned)
         }
         (Some((effect, power)), End::Planned) if !is_known => {
-            (Stopping::Detect { pairs, horizon: longer, effect, power }, longer)
+            let horizon = longer.min(HORIZON_MAX);
+            (Stopping::Detect { pairs, horizon, effect, power }, longer)
         }
-        (None, End::Decided) => {
-            let horizon = count.min(HORIZON_MAX);
-            (Stopping::Decided { pairs, horizon }, horizon)
-        }
+        (None, End::Decided) => (decided(count), count),
         (_, End::Planned) => (Stopping::Fixed, count),
     };
     let spare = match (wish.limit, stopping, wish.numbers) {
@@ -247,7 +255,8 @@ fn with(plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_known: b
         (Some(_), _, Numbers::Usual) if wish.detect.is_none() => SPARE,
         _ => 1,
     };
-    let most = horizon * spare;
+    let told = if stopping.looks().is_some() { Sequence::LIVES_MAX } else { u32::MAX };
+    let most = (planned * spare).min(told);
     let restarts = if has_lives(&plan) { most.saturating_sub(1) } else { plan.restarts };
     let limit_ns = wish.limit.map(|limit| limit.as_nanos() as u64);
     Plan { pairs: pairs * most, restarts, stopping, limit_ns, ..plan }
@@ -272,8 +281,8 @@ fn check(plan: &Plan, wish: &Wish) -> Result<(), String> {
     if wish.detect.is_none() && wish.end == End::Planned {
         return Ok(());
     }
-    let lives = if has_lives(plan) { plan.restarts + 1 } else { 1 };
-    if wish.numbers == Numbers::Given && lives > Sequence::LIVES_MAX {
+    let given = wish.numbers == Numbers::Given && wish.detect.is_none();
+    if given && has_lives(plan) && plan.restarts >= Sequence::LIVES_MAX {
         let most = Sequence::LIVES_MAX - 1;
         return Err(format!("results are looked at for {most} restarts at most; give fewer"));
     }
@@ -310,16 +319,20 @@ fn parts_usual(plan: &Plan, wish: &Wish, outlooks: &[Outlook], seconds: Option<f
         (Numbers::Usual, None) => Parts { pairs, count: usual * LENGTHS },
         (Numbers::Usual, Some(seconds)) => {
             let fits = |pairs: u32| fitting(plan, outlooks, seconds, pairs);
-            parts_in_time(has_lives(plan).then_some(pairs), fits)
+            let told = match wish.end {
+                End::Decided => Sequence::LIVES_MAX,
+                End::Planned => u32::MAX,
+            };
+            parts_in_time(has_lives(plan).then_some(pairs), told, fits)
         }
     }
 }
 
 /// Parts that fit into the time, by how many of some pairs do: stretches, or lives of `most` pairs,
-/// if there are neither too few nor too many of them. Costs of a busy host are a few times those
-/// that were thought, and what ends before eight looks decides little; so there are many short
-/// parts.
-fn parts_in_time(most: Option<u32>, fits: impl Fn(u32) -> u32) -> Parts {
+/// if there are neither too few of them nor more than `told`. Costs of a busy host are a few times
+/// those that were thought, and what ends before eight looks decides little; so there are many
+/// short parts.
+fn parts_in_time(most: Option<u32>, told: u32, fits: impl Fn(u32) -> u32) -> Parts {
     let count = |pairs: u32| fits(pairs).max(stats::MIN_PAIRS + 1);
     let Some(most) = most else {
         let pairs = (2 * fits(2) / STRETCHES / 2 * 2).max(2);
@@ -328,8 +341,8 @@ fn parts_in_time(most: Option<u32>, fits: impl Fn(u32) -> u32) -> Parts {
     let mut tried = (1..=most / 2).rev().map(|half| 2 * half);
     let pairs = tried.find(|&pairs| fits(pairs) >= LIVES_IN_TIME).unwrap_or(2);
     // Nothing is told of more lives: they are longer than usual then.
-    let mut longer = (pairs..).step_by(2);
-    let pairs = longer.find(|&pairs| fits(pairs) <= Sequence::LIVES_MAX).unwrap_or(pairs);
+    let mut longer = (1..=LONGEST_LIFE).map(|times| pairs * times);
+    let pairs = longer.find(|&pairs| fits(pairs) <= told).unwrap_or(pairs);
     Parts { pairs, count: count(pairs) }
 }
 
@@ -462,6 +475,34 @@ mod tests {
         assert_eq!(budget(None, End::Decided), (0.02, false));
     }
 
+    /// Who gives numbers gets them; and a small effect gets the lives that it needs.
+    #[test]
+    fn the_longest_horizon_shortens_no_plan() {
+        let once = sample::point_queries("sqlite:", 1, |_| {}).plan;
+        let wish = |detect, numbers| Wish {
+            detect,
+            end: End::Decided,
+            limit: None,
+            numbers,
+            warm_up: Numbers::Usual,
+        };
+        let plan = Plan { restarts: 119, pairs: 480, ..once.clone() };
+        let (plan, _) = aim(plan, &wish(None, Numbers::Given), &[]).unwrap();
+        assert_eq!((plan.restarts, plan.pairs), (119, 480));
+        assert_eq!(plan.stopping, Stopping::Decided { pairs: 4, horizon: HORIZON_MAX });
+
+        let small = wish(Some((0.007, 0.8)), Numbers::Usual);
+        let plan = Plan { restarts: 3, ..once.clone() };
+        let (plan, _) = aim(plan, &small, &[]).unwrap();
+        assert!(plan.restarts > HORIZON_MAX, "{plan:?}");
+        let found = Outlook::of(&plan, &plan.cells()[0], &[]).found(&plan, 0.8).unwrap();
+        assert!(found < 0.0085, "{found}");
+
+        let plan = Plan { restarts: Sequence::LIVES_MAX, pairs: 1_000, ..once };
+        let refused = aim(plan, &wish(None, Numbers::Given), &[]).unwrap_err();
+        assert!(refused.contains("239 restarts at most"), "{refused}");
+    }
+
     /// However little an effect seems to need, looks go on until the time is over or no sequence
     /// goes on for so long.
     #[test]
@@ -482,7 +523,7 @@ mod tests {
             let lives_s = f64::from(SPARE * horizon) * outlook.price_of_part(&plan, pairs);
             let fills = lives_s >= 0.9 * (60 * minutes) as f64 - 2.0 * plan.warm_up_ns as f64 / 1e9;
             assert!(fills || horizon == HORIZON_MAX, "{effect} {minutes}: {lives_s} {plan:?}");
-            assert_eq!(plan.pairs, pairs * horizon * SPARE);
+            assert!(plan.pairs >= pairs * horizon * SPARE);
         }
     }
 
@@ -492,12 +533,12 @@ mod tests {
     fn many_looks_fit_into_a_limit() {
         for seconds in [24.0, 48.0, 100.0, 600.0, 36_000.0] {
             let fits = |pairs: u32| (seconds / (0.5 * f64::from(pairs))) as u32;
-            let Parts { pairs, count } = parts_in_time(None, fits);
+            let Parts { pairs, count } = parts_in_time(None, 240, fits);
             let slow = seconds / (3.0 * 0.5 * f64::from(pairs));
             assert!(slow >= 8.0, "{seconds}: {slow} looks at {pairs} pairs");
             assert!((24..50).contains(&count), "{seconds}: {count}");
         }
-        let none = parts_in_time(None, |_| 0);
+        let none = parts_in_time(None, 240, |_| 0);
         assert_eq!((none.pairs, none.count), (2, stats::MIN_PAIRS + 1));
     }
 
@@ -506,10 +547,10 @@ mod tests {
     fn lives_are_neither_too_few_nor_too_many() {
         let in_time = |seconds: f64| {
             let fits = |pairs: u32| (seconds / (6.0 + 0.5 * f64::from(pairs))) as u32;
-            let parts = parts_in_time(Some(40), fits);
+            let parts = parts_in_time(Some(40), 240, fits);
             (parts.pairs, parts.count)
         };
-        assert_eq!(in_time(36_000.0), (288, 240));
+        assert_eq!(in_time(36_000.0), (320, 216));
         assert_eq!(in_time(3_600.0), (40, 138));
         assert_eq!(in_time(192.0), (20, 12));
         assert_eq!(in_time(60.0), (2, 8));

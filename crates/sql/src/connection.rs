@@ -5,8 +5,8 @@
 //!   run       all of it at once
 //! ```
 //!
-//! A statement is read and planned once; its plan holds the tables as they were then. An index that
-//! is made later is not used by it, and a table that is dropped is not found by it any more.
+//! A statement is read and planned once; its plan holds the tables as they were then. When tables
+//! or indexes have come or gone since, it is planned again.
 
 use std::sync::Arc;
 
@@ -97,11 +97,29 @@ impl Connection {
         params: &dyn Params,
         sink: &mut dyn Sink,
     ) -> Result<Done> {
+        self.renew(statement)?;
+        let done = self.once(statement, params, sink);
+        let Kept { generation, prepared, .. } = &self.prepared[statement];
+        let is_gone = matches!(done, Err(SqlError::Engine(EngineError::NoTable(_))));
+        if is_gone && prepared.changes_rows() && *generation != self.engine.generation() {
+            // It waited for a table that has been replaced, and has done nothing.
+            self.renew(statement)?;
+            return self.once(statement, params, sink);
+        }
+        done
+    }
+
+    fn once(&mut self, statement: usize, params: &dyn Params, sink: &mut dyn Sink) -> Result<Done> {
+        let Connection { engine, session, clock, prepared } = self;
+        prepared[statement].prepared.execute(engine, session, *clock, params, sink)
+    }
+
+    /// Plans a statement again if tables or indexes have come or gone since it was planned.
+    fn renew(&mut self, statement: usize) -> Result<()> {
         if self.prepared[statement].generation != self.engine.generation() {
             self.prepared[statement] = self.keep(&self.prepared[statement].sql)?;
         }
-        let Connection { engine, session, clock, prepared } = self;
-        prepared[statement].prepared.execute(engine, session, *clock, params, sink)
+        Ok(())
     }
 
     /// Reads, plans and executes a statement without parameters.
@@ -109,8 +127,10 @@ impl Connection {
     /// # Errors
     /// Those of [`Connection::prepare`] and [`Connection::execute`].
     pub fn run(&mut self, sql: &str, sink: &mut dyn Sink) -> Result<Done> {
-        let prepared = self.plan(sql)?;
-        prepared.execute(&self.engine, &mut self.session, self.clock, &[], sink)
+        let statement = self.prepare(sql)?;
+        let done = self.execute(statement, &[], sink);
+        self.prepared.pop();
+        done
     }
 
     /// Puts many rows in as one transaction, with the table locked whole: `more` appends the next
@@ -190,6 +210,10 @@ impl Catalog for Engine {
 }
 
 impl Prepared {
+    fn changes_rows(&self) -> bool {
+        matches!(self.plan, Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_))
+    }
+
     fn execute(
         &self,
         engine: &Engine,

@@ -47,25 +47,27 @@ impl Statement<'_> {
     /// the number.
     ///
     /// # Errors
-    /// `NoTable`, `NotNull`, `BadValue`, `Duplicate`, `Deadlock`, `LockWaitTimeout`.
+    /// `NoTable`, `NotNull`, `BadValue`, `OutOfRange`, `TooLong`, `Duplicate`, `Deadlock`,
+    /// `LockWaitTimeout`.
     pub fn insert(&mut self, table: &Arc<Table>, values: &[Datum<'_>]) -> Result<Option<i64>> {
         self.intend(table, TableMode::IntentExclusive)?;
         let mut number = None;
         let mut numbered;
         let mut values = values;
-        if let Some(column) = table.auto_increment() {
-            match values.get(column) {
-                Some(Datum::Null | Datum::Int(0)) => {
-                    number = Some(table.number());
-                    numbered = values.to_vec();
-                    numbered[column] = Datum::Int(number.expect("it was just given"));
-                    values = &numbered;
-                }
-                Some(Datum::Int(given)) => table.skip_number(*given),
-                _ => {}
-            }
+        if let Some(column) = table.auto_increment()
+            && let Some(Datum::Null | Datum::Int(0)) = values.get(column)
+        {
+            number = Some(table.number());
+            numbered = values.to_vec();
+            numbered[column] = Datum::Int(number.expect("it was just given"));
+            values = &numbered;
         }
         table.check_row(values)?;
+        if let (None, Some(column)) = (number, table.auto_increment())
+            && let Datum::Int(given) = values[column]
+        {
+            table.skip_number(given);
+        }
         let mut row = Vec::with_capacity(256);
         table.layout().write(values, &mut row);
         let mut key = Vec::with_capacity(32);

@@ -118,6 +118,9 @@ fn cpu<'a>(rounds: impl Iterator<Item = &'a Round>) -> Option<f64> {
     (statements > 0).then(|| ns as f64 / 1e3 / statements as f64)
 }
 
+/// The warning of a history that runs are missing in.
+pub const LEFT_OUT: &str = "left-out";
+
 /// What makes runs comparable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
@@ -138,6 +141,8 @@ pub struct Gathering<'q> {
     /// Of all runs, asked for or not.
     loads: BTreeSet<String>,
     short: usize,
+    /// What is wrong with runs that cannot be read.
+    left_out: Vec<String>,
 }
 
 impl<'q> Gathering<'q> {
@@ -148,7 +153,12 @@ impl<'q> Gathering<'q> {
     pub fn new(question: &'q Question) -> Result<Gathering<'q>, LabError> {
         let figures = question.figures.iter().map(|name| named(name)).collect::<Result<_, _>>()?;
         let (groups, loads) = (BTreeMap::new(), BTreeSet::new());
-        Ok(Gathering { question, figures, groups, loads, short: 0 })
+        Ok(Gathering { question, figures, groups, loads, short: 0, left_out: Vec::new() })
+    }
+
+    /// Notes a run that cannot be read, and what is wrong with it.
+    pub fn leave_out(&mut self, why: String) {
+        self.left_out.push(why);
     }
 
     /// Adds what was measured in a run. Runs come in the order in which they were begun.
@@ -189,10 +199,16 @@ impl<'q> Gathering<'q> {
             false => self.groups.into_values().collect(),
         };
         raws.sort_by(|a, b| (&a.name, &a.about).cmp(&(&b.name, &b.about)));
+        let left_out = self.left_out.first().map(|why| {
+            let text = format!("{} of the runs are left out; {why}", self.left_out.len());
+            Warning::new(Severity::Caution, LEFT_OUT, text)
+        });
         if raws.is_empty() {
-            return Err(LabError::History(nothing(source, &self.loads, self.question)));
+            let mut nothing = nothing(source, &self.loads, self.question);
+            nothing.extend(left_out.iter().map(|warning| format!("; {}", warning.text)));
+            return Err(LabError::History(nothing));
         }
-        let notes = (self.short > 0).then(|| {
+        let short = (self.short > 0).then(|| {
             let text = format!(
                 "{} times a run has too few pairs of a load and is left out there; `dbdyno \
                  resume` takes such a run up again",
@@ -200,7 +216,7 @@ impl<'q> Gathering<'q> {
             );
             Warning::new(Severity::Note, "short-runs", text)
         });
-        judge(source, raws, self.question, notes.into_iter().collect())
+        judge(source, raws, self.question, short.into_iter().chain(left_out).collect())
     }
 }
 
@@ -431,6 +447,19 @@ mod tests {
         let cause = &series.causes[0][0];
         assert_eq!((cause.fact.as_str(), cause.at), ("host.kernel", 12));
         assert_eq!((cause.before.as_str(), cause.after.as_str()), ("6.1.0", "6.1.9"));
+    }
+
+    /// A gate does not rest on the runs that happen to be readable.
+    #[test]
+    fn a_run_that_cannot_be_read_is_named() {
+        let all = question(&[]);
+        let mut gathering = Gathering::new(&all).unwrap();
+        nights(false).iter().for_each(|run| gathering.add(run));
+        gathering.leave_out("run 1badcafe, arm: gone".to_owned());
+        let history = gathering.history("a store").unwrap();
+        let [warning] = &history.warnings[..] else { panic!("{:?}", history.warnings) };
+        assert_eq!(warning.code, LEFT_OUT);
+        assert!(warning.text.contains("1 of the runs") && warning.text.contains("1badcafe"));
     }
 
     #[test]

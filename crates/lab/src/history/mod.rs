@@ -25,7 +25,7 @@ use dbdyno_stats as stats;
 
 use crate::error::LabError;
 
-pub use figures::{Figure, Gathering};
+pub use figures::{Figure, Gathering, LEFT_OUT};
 
 /// Permutations of E-divisive.
 const E_DIVISIVE_DRAWS: u32 = 199;

@@ -191,7 +191,7 @@ fn kind_of(word: &str, lengths: &[u64]) -> Result<Kind> {
 }
 
 fn decimal(lengths: &[u64]) -> Result<Kind> {
-    let digits = lengths.first().copied().unwrap_or(DIGITS.1);
+    let digits = lengths.first().copied().filter(|digits| *digits > 0).unwrap_or(DIGITS.1);
     let scale = lengths.get(1).copied().unwrap_or(0);
     let is_known = digits <= DIGITS.0 && scale <= u64::from(SCALE_MOST) && scale <= digits;
     if !is_known {

@@ -64,7 +64,7 @@ fn number<'a>(value: &Operand<'_>, scale: u8, made: fn(i64) -> Datum<'a>) -> Res
 pub(super) fn stored<'a>(value: &'a Operand<'a>, kind: Kind, column: &str) -> Result<Held<'a>> {
     let too_large = || EngineError::OutOfRange(column.to_owned(), kind.to_string());
     let units = |scale: u8| {
-        let units = operand::rounded(value.number()?, scale)?;
+        let units = operand::rounded(value.number()?, scale).map_err(|_| too_large())?;
         i64::try_from(units).map_err(|_| SqlError::Engine(too_large()))
     };
     Ok(match (kind, value) {

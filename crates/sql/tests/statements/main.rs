@@ -46,6 +46,11 @@ impl Client {
         Client { connection: Connection::new(Arc::new(engine), || NOW_US) }
     }
 
+    /// Another client of the same engine.
+    fn beside(&self) -> Client {
+        Client { connection: Connection::new(self.connection.engine().clone(), || NOW_US) }
+    }
+
     /// One that has said this before.
     fn after(statements: &[&str]) -> Client {
         let mut client = Client::new();

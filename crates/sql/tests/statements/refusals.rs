@@ -184,6 +184,13 @@ fn what_a_column_has_no_room_for_is_neither_cut_nor_bent() {
     }
     let rows = "65534|99.99|9999999999; 65535|-99.99|-9999999999";
     assert_eq!(client.told("SELECT * FROM d ORDER BY id"), rows);
+    let mut client = Client::after(&[
+        "CREATE TABLE u (id TINYINT UNSIGNED PRIMARY KEY AUTO_INCREMENT, k DECIMAL(0))",
+        "INSERT INTO u VALUES (NULL, 1)",
+    ]);
+    assert_eq!(client.ask("INSERT INTO u VALUES (256, 2)").unwrap_err().code(), 1264);
+    client.ask("INSERT INTO u VALUES (NULL, 3)").unwrap();
+    assert_eq!(client.told("SELECT * FROM u ORDER BY id"), "1|1; 2|3");
 }
 
 /// As with MySQL, which prepares it again by itself.
@@ -209,6 +216,36 @@ fn a_prepared_statement_knows_the_table_of_today() {
     client.ask("DROP TABLE t").unwrap();
     client.ask("CREATE TABLE t (a INT)").unwrap();
     assert_eq!(ask(&mut client).unwrap_err().code(), 1054);
+}
+
+/// Three wait for a table, in this order: who empties it, who empties it again, who puts a row in.
+#[test]
+fn who_waits_for_a_table_that_is_emptied_finds_the_empty_one() {
+    let mut owner = Client::after(&["CREATE TABLE n (id INT PRIMARY KEY, k INT)"]);
+    owner.ask("BEGIN").unwrap();
+    owner.ask("INSERT INTO n VALUES (1, 1)").unwrap();
+    let mut watch = owner.beside();
+    let mut waits = || -> u64 {
+        let (rows, _) = watch.ask("SHOW STATUS").unwrap();
+        let row = rows.iter().find(|row| row[0].to_string() == "lock_waits").expect("is counted");
+        row[1].to_string().parse().unwrap()
+    };
+    std::thread::scope(|scope| {
+        for (place, sql) in ["TRUNCATE TABLE n", "TRUNCATE TABLE n", "INSERT INTO n VALUES (2, 2)"]
+            .iter()
+            .enumerate()
+        {
+            let mut client = owner.beside();
+            let waiting = scope
+                .spawn(move || client.ask(sql).unwrap_or_else(|error| panic!("{sql}: {error}")));
+            while waits() <= place as u64 {
+                assert!(!waiting.is_finished(), "{sql} does not wait");
+                std::thread::yield_now();
+            }
+        }
+        owner.ask("COMMIT").unwrap();
+    });
+    assert_eq!(owner.told("SELECT * FROM n"), "2|2");
 }
 
 #[test]
