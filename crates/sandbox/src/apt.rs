@@ -132,8 +132,7 @@ impl Apt {
              Acquire::AllowInsecureRepositories \"false\";\n\
              APT::Install-Recommends \"false\";\n\
              APT::Update::Error-Mode \"any\";\n\
-             Acquire::Languages \"none\";\n\
-             Acquire::Retries \"3\";\n"
+             Acquire::Languages \"none\";\n"
         )
     }
 
