@@ -97,16 +97,17 @@ impl Connection {
         params: &dyn Params,
         sink: &mut dyn Sink,
     ) -> Result<Done> {
-        self.renew(statement)?;
-        let done = self.once(statement, params, sink);
-        let Kept { generation, prepared, .. } = &self.prepared[statement];
-        let is_gone = matches!(done, Err(SqlError::Engine(EngineError::NoTable(_))));
-        if is_gone && prepared.changes_rows() && *generation != self.engine.generation() {
-            // It waited for a table that has been replaced, and has done nothing.
+        loop {
             self.renew(statement)?;
-            return self.once(statement, params, sink);
+            let done = self.once(statement, params, sink);
+            let Kept { generation, prepared, .. } = &self.prepared[statement];
+            let is_gone = matches!(done, Err(SqlError::Engine(EngineError::NoTable(_))));
+            let is_of_today = *generation == self.engine.generation();
+            // Else it waited for a table that has been replaced, and has done nothing.
+            if !is_gone || is_of_today || !prepared.changes_rows() {
+                return done;
+            }
         }
-        done
     }
 
     fn once(&mut self, statement: usize, params: &dyn Params, sink: &mut dyn Sink) -> Result<Done> {
