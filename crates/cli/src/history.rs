@@ -56,7 +56,7 @@ pub struct History {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub last: Option<u32>,
     /// Condition for scripts: exit 1 if a change to the worse alarms within the latest N values of
-    /// a series, 3 if a series is too short to tell, else 0
+    /// a series, 3 if a series is too short to tell or a run cannot be read, else 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub gate: Option<u32>,
     /// Also write a page with charts to this file

@@ -200,7 +200,8 @@ impl<'q> Gathering<'q> {
         };
         raws.sort_by(|a, b| (&a.name, &a.about).cmp(&(&b.name, &b.about)));
         let left_out = self.left_out.first().map(|why| {
-            let text = format!("{} of the runs are left out; {why}", self.left_out.len());
+            let text =
+                format!("left out, because they cannot be read: {}; {why}", self.left_out.len());
             Warning::new(Severity::Caution, LEFT_OUT, text)
         });
         if raws.is_empty() {
@@ -459,7 +460,7 @@ mod tests {
         let history = gathering.history("a store").unwrap();
         let [warning] = &history.warnings[..] else { panic!("{:?}", history.warnings) };
         assert_eq!(warning.code, LEFT_OUT);
-        assert!(warning.text.contains("1 of the runs") && warning.text.contains("1badcafe"));
+        assert!(warning.text.contains("be read: 1;") && warning.text.contains("1badcafe"));
     }
 
     #[test]
