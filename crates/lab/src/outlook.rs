@@ -114,8 +114,7 @@ impl Outlook {
     /// Parts of so many pairs that a limit leaves time for.
     fn in_time(&self, plan: &Plan, pairs: u32) -> u32 {
         plan.limit_ns.map_or(u32::MAX, |limit_ns| {
-            let share_ns = limit_ns / plan.cells().len().max(1) as u64;
-            let seconds = share_ns.saturating_sub(2 * plan.warm_up_ns) as f64 / 1e9;
+            let seconds = seconds_of_cell(plan, Duration::from_nanos(limit_ns));
             fitting(plan, std::slice::from_ref(self), seconds, pairs)
         })
     }
@@ -182,10 +181,7 @@ pub fn aim(plan: Plan, wish: &Wish, known: &[Run]) -> Result<(Plan, Vec<String>)
     let plan = in_time(plan, wish, cells.len());
     let outlook = |cell: &Cell| Outlook::of(&plan, cell, known);
     let outlooks: Vec<Outlook> = cells.iter().map(outlook).collect();
-    let seconds = wish.limit.map(|limit| {
-        let share = limit.as_secs_f64() / cells.len().max(1) as f64;
-        (share - 2.0 * plan.warm_up_ns as f64 / 1e9).max(share / 5.0)
-    });
+    let seconds = wish.limit.map(|limit| seconds_of_cell(&plan, limit));
     let mut notes = Vec::new();
     let parts = match wish.detect {
         Some((effect, power)) => {
@@ -200,6 +196,12 @@ pub fn aim(plan: Plan, wish: &Wish, known: &[Run]) -> Result<(Plan, Vec<String>)
     notes.extend(note);
     let in_time = seconds.map(|seconds| fitting(&plan, &outlooks, seconds, parts.pairs));
     Ok((with(plan, wish, parts, in_time, is_known), notes))
+}
+
+/// The part of a limit that a cell has when its arms are warm.
+fn seconds_of_cell(plan: &Plan, limit: Duration) -> f64 {
+    let share = limit.as_secs_f64() / plan.cells().len().max(1) as f64;
+    (share - 2.0 * plan.warm_up_ns as f64 / 1e9).max(share / 5.0)
 }
 
 /// Parts of so many pairs that there is time for.
@@ -256,10 +258,10 @@ fn with(plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_known: b
         _ => 1,
     };
     let told = if stopping.looks().is_some() { Sequence::LIVES_MAX } else { u32::MAX };
-    let most = (planned * spare).min(told);
+    let most = planned.saturating_mul(spare).min(told);
     let restarts = if has_lives(&plan) { most.saturating_sub(1) } else { plan.restarts };
     let limit_ns = wish.limit.map(|limit| limit.as_nanos() as u64);
-    Plan { pairs: pairs * most, restarts, stopping, limit_ns, ..plan }
+    Plan { pairs: pairs.saturating_mul(most), restarts, stopping, limit_ns, ..plan }
 }
 
 /// The horizon with which looks fill the time. What an effect needs may rest on a run that had
