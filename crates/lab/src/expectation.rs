@@ -112,7 +112,7 @@ fn where_some_are_zero(base: &[f64], test: &[f64]) -> Option<Sign> {
 
 fn of_round(round: &Round, figure: &Figure, yardstick: &Yardstick) -> Option<f64> {
     let each = |sum: Option<u64>| {
-        (round.statements > 0).then(|| sum.map(|sum| sum as f64 / round.statements as f64))?
+        (round.statements > 0).then(|| sum.map(|sum| sum as f64 / round.done_statements()))?
     };
     match figure {
         Figure::Rate => Some(yardstick.rate(round)),
@@ -123,7 +123,7 @@ fn of_round(round: &Round, figure: &Figure, yardstick: &Yardstick) -> Option<f64
         Figure::Counter(one, each) => {
             let per = match each {
                 Some(name) => round.readings.get(name)?,
-                None => round.statements as f64,
+                None => round.done_statements(),
             };
             (per > 0.0).then(|| round.readings.get(one).map(|one| one / per))?
         }

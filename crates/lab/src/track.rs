@@ -9,6 +9,7 @@ use dbdyno_load::{
     Connector, LoadError, Moment, OpenSpec, RoundSpec, Slices, Thinking, run_interleaved, run_open,
     run_round,
 };
+use dbdyno_model::readings::EDGE_EVENTS;
 use dbdyno_model::{
     Arm, Cell, Dialect, Pauses, PerArm, Placement, Plan, Readings, Round, RoundKey, Warning,
 };
@@ -283,7 +284,9 @@ impl<'a> Track<'a> {
         let (measured, open) =
             outcome.map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
         let seen = self.seen(&measured, &looks);
-        let readings = readings(&seen, OtherArm::Waits, neighbours);
+        let mut readings = readings(&seen, OtherArm::Waits, neighbours);
+        let cut = Some(measured.edge_events).filter(|events| *events != 0.0);
+        readings.set(EDGE_EVENTS, cut);
         self.restore()?;
         let round = self.told(key, (life, filling), measured, &looks);
         Ok(Round { pauses, open, readings, ..round })

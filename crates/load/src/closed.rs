@@ -29,7 +29,7 @@ use crate::files;
 use crate::patience;
 use crate::session::{Answer, Session};
 use crate::shards;
-use crate::tally::{Tally, add_up};
+use crate::tally::{Edges, Tally, add_up};
 use crate::usage::ThreadUsage;
 
 /// One round to run.
@@ -97,6 +97,9 @@ pub struct Measured {
     pub observed_ns: u64,
     /// Events that ended in the window.
     pub events: u64,
+    /// What the parts of events inside the window are more than those, see
+    /// [`dbdyno_model::Round::done_events`]; 0 where nothing was cut, or clients rest.
+    pub edge_events: f64,
     /// What their statements did.
     pub answer: Answer,
     /// Latency of each event.
@@ -250,6 +253,7 @@ fn drive(
     let rest = session.phase_us(operation).map(Duration::from_micros);
     let clock = Clock::now();
     let (open_ns, close_ns) = (clock.at_ns(window.open), clock.at_ns(window.close));
+    let mut edges = Edges::new(open_ns, close_ns);
     let mut start_ns = nanos(rest.unwrap_or_else(|| first_rest(spec, session.number())));
     clock.wait_until(start_ns.min(close_ns), spec.stop, failed);
     loop {
@@ -262,11 +266,15 @@ fn drive(
         session.make(operation);
         let answer = match session.ask(operation) {
             // The window has closed, and what it waited for does not come.
-            Err(LoadError::Interrupted) if !is_to_stop(spec, failed) => break,
+            Err(LoadError::Interrupted) if !is_to_stop(spec, failed) => {
+                edges.event(start_ns, clock.ns());
+                break;
+            }
             answer => answer?,
         };
         let answered_ns = clock.ns();
         let end_ns = answered_ns + brake.spin(answered_ns - start_ns, || clock.ns() - answered_ns);
+        edges.event(start_ns, end_ns);
         if end_ns >= close_ns {
             break;
         }
@@ -284,11 +292,13 @@ fn drive(
         };
         start_ns = end_ns + nanos(pause);
         if !pause.is_zero() {
+            edges.rest();
             // Latency counts from the intended start: a client that wakes late was kept waiting.
             clock.wait_until(start_ns.min(close_ns), spec.stop, failed);
         }
         operation += 1;
     }
+    tally.edge_events = edges.cut;
     tally.usage =
         usage_at_open.map_or(ThreadUsage::default(), |open| ThreadUsage::now().since(open));
     Ok(tally)

@@ -15,6 +15,8 @@ use crate::usage::ThreadUsage;
 /// What one client counted in its window.
 pub(crate) struct Tally {
     pub(crate) events: u64,
+    /// See [`Measured::edge_events`].
+    pub(crate) edge_events: f64,
     pub(crate) answer: Answer,
     pub(crate) latency: LatencyHistogram,
     pub(crate) usage: ThreadUsage,
@@ -27,6 +29,7 @@ impl Tally {
     pub(crate) fn new(window: Duration, book: Option<Arc<Book>>) -> Tally {
         Tally {
             events: 0,
+            edge_events: 0.0,
             answer: Answer::default(),
             latency: LatencyHistogram::new(),
             usage: ThreadUsage::default(),
@@ -62,6 +65,48 @@ impl Tally {
     }
 }
 
+/// What the ends of a window cut of a client's events.
+///
+/// ```text
+///        open                          close
+///   ──┬────┼────┬─────────┬─────────┬────┼────┬──
+///     └────┴────┘                   └────┴────┘
+///      counted as one                not counted, and a
+///      and half of it is inside      half of it is inside
+/// ```
+///
+/// Of a client that always asks, these two parts and what is whole between them fill the window, so
+/// that a rate by parts has no steps. A client that rests has its steps in its rests.
+pub(crate) struct Edges {
+    open_ns: u64,
+    close_ns: u64,
+    /// Parts inside, less what was counted of them.
+    pub(crate) cut: f64,
+    rests: bool,
+}
+
+impl Edges {
+    pub(crate) fn new(open_ns: u64, close_ns: u64) -> Edges {
+        Edges { open_ns, close_ns, cut: 0.0, rests: false }
+    }
+
+    /// An event, of which there is nothing to be said where it lies between the ends.
+    #[inline]
+    pub(crate) fn event(&mut self, start_ns: u64, end_ns: u64) {
+        let is_counted = end_ns >= self.open_ns && end_ns < self.close_ns;
+        if self.rests || (is_counted && start_ns >= self.open_ns) || end_ns <= start_ns {
+            return;
+        }
+        let inside = end_ns.min(self.close_ns).saturating_sub(start_ns.max(self.open_ns));
+        self.cut += inside as f64 / (end_ns - start_ns) as f64 - f64::from(u8::from(is_counted));
+    }
+
+    /// The client does not ask for a while.
+    pub(crate) fn rest(&mut self) {
+        (self.rests, self.cut) = (true, 0.0);
+    }
+}
+
 /// The sum over clients, and over their books by class.
 ///
 /// # Errors
@@ -78,6 +123,7 @@ pub(crate) fn add_up(
         wall_ns: nanos(window),
         observed_ns,
         events: 0,
+        edge_events: 0.0,
         answer: Answer::default(),
         latency: LatencyHistogram::new(),
         series: Series { slot_ns: nanos(SLOT), statements: Vec::new() },
@@ -86,6 +132,7 @@ pub(crate) fn add_up(
     };
     for tally in first_cause_first(tallies)? {
         measured.events += tally.events;
+        measured.edge_events += tally.edge_events;
         measured.answer.statements += tally.answer.statements;
         measured.answer.rows_read += tally.answer.rows_read;
         measured.answer.rows_changed += tally.answer.rows_changed;
@@ -116,4 +163,42 @@ pub(crate) fn first_cause_first<T>(
         }
     }
     interrupted.map_or(Ok(good), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Events of equal length one after the other: whatever their phase, the parts inside make the
+    /// window full, and whole events do not.
+    #[test]
+    fn counted_events_and_cut_ones_fill_the_window() {
+        let (open_ns, close_ns) = (1_000, 11_000);
+        for length in [7, 900, 1_001, 4_999, 10_000, 23_000] {
+            for phase in [0, length / 3, length - 1] {
+                let mut edges = Edges::new(open_ns, close_ns);
+                let (mut counted, mut start) = (0_u64, phase % open_ns);
+                while start < close_ns {
+                    let end = start + length;
+                    edges.event(start, end);
+                    counted += u64::from((open_ns..close_ns).contains(&end));
+                    start = end;
+                }
+                let begun = (phase % open_ns).max(open_ns);
+                let done = counted as f64 + edges.cut;
+                let truth = (close_ns - begun) as f64 / length as f64;
+                assert!((done - truth).abs() < 1e-9, "{length} from {phase}: {done}, not {truth}");
+            }
+        }
+    }
+
+    #[test]
+    fn rests_are_not_cut() {
+        let mut edges = Edges::new(1_000, 2_000);
+        edges.event(500, 1_500);
+        assert!((edges.cut + 0.5).abs() < 1e-9);
+        edges.rest();
+        edges.event(1_800, 2_200);
+        assert_eq!(edges.cut, 0.0);
+    }
 }

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 
 /// How long a round in slices was meant to be; it is longer by the events that were waited for.
 pub const WINDOW_NS: &str = "window_ns";
+/// Parts of events that the ends of the window cut, beyond what counting those that ended in it
+/// made of them: see [`crate::Round::done_events`].
+pub const EDGE_EVENTS: &str = "edge_events";
 /// Rows inserted beside or as the load itself.
 pub const ROWS_INSERTED: &str = "rows_inserted";
 /// Rows deleted.

@@ -3,7 +3,7 @@
 use crate::classes::ClassTally;
 use crate::histogram::LatencyHistogram;
 use crate::plan::RoundKey;
-use crate::readings::Readings;
+use crate::readings::{EDGE_EVENTS, Readings};
 
 /// What one arm did in one round. Rounds are the replicates of the experiment; whatever is inside a
 /// round (seconds, events) is not.
@@ -70,12 +70,29 @@ impl Round {
 
     /// Statements per second.
     pub fn qps(&self) -> f64 {
-        self.statements as f64 / (self.wall_ns as f64 / 1e9)
+        self.done_statements() / (self.wall_ns as f64 / 1e9)
     }
 
     /// Events per second.
     pub fn tps(&self) -> f64 {
-        self.events as f64 / (self.wall_ns as f64 / 1e9)
+        self.done_events() / (self.wall_ns as f64 / 1e9)
+    }
+
+    /// Events that were done in the window, those that its ends cut by the part of their time that
+    /// lies within it. A number of whole events is the same for all rates between *n* and *n* + 1
+    /// of them, and where ten fill a window, that is a tenth.
+    pub fn done_events(&self) -> f64 {
+        let done = self.events as f64 + self.readings.get(EDGE_EVENTS).unwrap_or(0.0);
+        // One that ended at the very opening is no event, and the logarithm of none no rate.
+        done.max(0.01)
+    }
+
+    /// The statements of [`Round::done_events`].
+    pub fn done_statements(&self) -> f64 {
+        if self.events == 0 {
+            return self.statements as f64;
+        }
+        self.statements as f64 * self.done_events() / self.events as f64
     }
 }
 
