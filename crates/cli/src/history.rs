@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use dbdyno_lab::history::{self, Gathering, LEFT_OUT, Question};
-use dbdyno_model::{Better, History as Told, ShiftWeight, Warning};
+use dbdyno_model::{Better, History as Told, HistorySeries, ShiftWeight, Warning};
 use dbdyno_store::StoreError;
 
 use crate::args::{Place, Shape, parse_share};
@@ -55,8 +55,10 @@ pub struct History {
     /// Look at the latest values only
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub last: Option<u32>,
-    /// Condition for scripts: exit 1 if a change to the worse alarms within the latest N values of
-    /// a series, 3 if a series is too short to tell or a run cannot be read, else 0
+    /// Condition for scripts: exit 1 if a change to the worse alarms that begins within the latest
+    /// N values of a series, or was first found with one of them; 3 if a series is too short to
+    /// tell, slides to the worse there, its latest run has no verdict or a run cannot be read,
+    /// else 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub gate: Option<u32>,
     /// Also write a page with charts to this file
@@ -116,18 +118,29 @@ pub fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
     Ok(flags.gate.map_or(Exit::Holds, |latest| judge(&told, latest as usize)))
 }
 
-/// One change to the worse fails; one series that cannot show any leaves a doubt, and so does a run
-/// that cannot be read.
+/// One change to the worse fails; one series that cannot show any leaves a doubt, and so does one
+/// that slides to the worse or whose latest run has no verdict, and a run that cannot be read.
+///
+/// It takes some values of a new level to prove it, so that a change is never within the very
+/// latest ones; what was first found with one of them is as new.
 fn judge(told: &Told, latest: usize) -> Exit {
+    let from = |series: &HistorySeries| series.points.len().saturating_sub(latest);
     let fails = told.series.iter().any(|series| {
-        let from = series.points.len().saturating_sub(latest);
-        series.changes.shifts.iter().any(|shift| {
-            shift.first >= from && shift.weight == ShiftWeight::Alarm && series.is_worse(shift)
+        let shifts = series.changes.shifts.iter().zip(&series.first_found);
+        shifts.into_iter().any(|(shift, found)| {
+            let is_new =
+                shift.first >= from(series) || found.is_some_and(|with| with > from(series));
+            is_new && shift.weight == ShiftWeight::Alarm && series.is_worse(shift.size.estimate)
         })
     });
+    let slides = told.series.iter().any(|series| {
+        let mut slides = series.changes.slides.iter();
+        slides.any(|slide| slide.to > from(series) && series.is_worse(slide.size))
+    });
     let warns = |warnings: &[Warning], code| warnings.iter().any(|warning| warning.code == code);
-    let is_short = told.series.iter().any(|series| warns(&series.warnings, "too-short"));
-    let is_open = is_short || warns(&told.warnings, LEFT_OUT);
+    let lacks = |warnings: &[Warning]| warns(warnings, "too-short") || warns(warnings, LEFT_OUT);
+    let lack = told.series.iter().any(|series| lacks(&series.warnings)) || lacks(&told.warnings);
+    let is_open = slides || lack;
     match (fails, is_open) {
         (true, _) => Exit::Fails,
         (false, true) => Exit::CannotTell,
@@ -172,4 +185,102 @@ fn parse_superiority(text: &str) -> Result<f64, String> {
     };
     let usage = "it lies between 50% and 100%, for example 90% or 0.9";
     share.ok().filter(|share| (0.5..=1.0).contains(share)).ok_or_else(|| usage.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{
+        ChangeScale, Changes, HistoryPoint, Interval, NullKind, Severity, Shift, Slide,
+    };
+
+    /// A series with a change to the worse at 30 of 40 values, or without any.
+    fn series(is_worse: bool) -> HistorySeries {
+        let shift = Shift {
+            first: 30,
+            earliest: 30,
+            latest: 30,
+            p_value: 0.001,
+            null: NullKind::Permutation,
+            size: Interval { estimate: -0.05, low: -0.06, high: -0.04 },
+            before: 100.0,
+            after: 95.0,
+            superiority: 1.0,
+            weight: ShiftWeight::Alarm,
+        };
+        let point = HistoryPoint {
+            unix_ms: None,
+            label: String::new(),
+            version: String::new(),
+            value: 100.0,
+        };
+        HistorySeries {
+            name: String::new(),
+            about: String::new(),
+            metric: String::new(),
+            better: Better::Higher,
+            scale: ChangeScale::Share,
+            points: vec![point; 40],
+            changes: Changes {
+                shifts: is_worse.then_some(shift).into_iter().collect(),
+                ..Changes::default()
+            },
+            causes: Vec::new(),
+            first_found: is_worse.then_some(Some(36)).into_iter().collect(),
+            lapsed: Vec::new(),
+            e_divisive: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn gated(series: HistorySeries, of_whole: &[&str], of_series: &[&str], latest: usize) -> Exit {
+        let warnings = |codes: &[&str]| -> Vec<Warning> {
+            codes.iter().map(|code| Warning::new(Severity::Caution, code, "text")).collect()
+        };
+        let told = Told {
+            source: String::new(),
+            budget: 0.02,
+            superiority: 0.9,
+            alpha: 0.01,
+            series: vec![HistorySeries { warnings: warnings(of_series), ..series }],
+            warnings: warnings(of_whole),
+        };
+        judge(&told, latest)
+    }
+
+    /// The change is at 30 of 40 values, and was first found with 36.
+    #[test]
+    fn a_gate_looks_at_the_latest_values() {
+        assert_eq!(gated(series(true), &[], &[], 10), Exit::Fails);
+        assert_eq!(gated(series(true), &[], &[], 5), Exit::Fails);
+        assert_eq!(gated(series(true), &[], &[], 4), Exit::Holds, "known for five runs");
+        let mut tonight = series(true);
+        tonight.first_found = vec![Some(40)];
+        assert_eq!(gated(tonight.clone(), &[], &[], 1), Exit::Fails, "found with the latest run");
+        tonight.first_found = vec![None];
+        assert_eq!(gated(tonight, &[], &[], 9), Exit::Holds, "known for long");
+        assert_eq!(gated(series(false), &[], &[], 10), Exit::Holds);
+    }
+
+    #[test]
+    fn a_gate_is_open_where_a_level_slides_to_the_worse() {
+        let sliding = |to: usize, size: f64| {
+            let mut series = series(false);
+            series.changes.slides = vec![Slide { from: 10, to, size }];
+            gated(series, &[], &[], 5)
+        };
+        assert_eq!(sliding(40, -0.1), Exit::CannotTell);
+        assert_eq!(sliding(40, 0.1), Exit::Holds);
+        assert_eq!(sliding(30, -0.1), Exit::Holds, "it has ended");
+    }
+
+    /// A gap in the middle is a run fewer; a gap at the end is the run that was asked about.
+    #[test]
+    fn a_gate_is_open_where_the_latest_run_is_missing() {
+        assert_eq!(gated(series(false), &[], &[LEFT_OUT], 10), Exit::CannotTell);
+        assert_eq!(gated(series(true), &[], &[LEFT_OUT], 10), Exit::Fails);
+        assert_eq!(gated(series(false), &["short-runs"], &[], 10), Exit::Holds);
+        assert_eq!(gated(series(false), &[LEFT_OUT], &[], 10), Exit::CannotTell);
+        assert_eq!(gated(series(false), &[], &["too-short"], 10), Exit::CannotTell);
+    }
 }

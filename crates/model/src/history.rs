@@ -185,7 +185,7 @@ pub struct HistorySeries {
     /// For each shift, what else changed there.
     pub causes: Vec<Vec<Cause>>,
     /// For each shift, with how many values it was first found, of the latest lengths that were
-    /// looked at; `None` if with all of these.
+    /// looked at; `None` if with all of these, and there were shorter ones.
     pub first_found: Vec<Option<usize>>,
     /// Shifts that the latest runs took away.
     pub lapsed: Vec<Lapsed>,
@@ -196,11 +196,11 @@ pub struct HistorySeries {
 }
 
 impl HistorySeries {
-    /// Whether a shift is one to the worse.
-    pub fn is_worse(&self, shift: &Shift) -> bool {
+    /// Whether a change of this size, in the scale of the series, is one to the worse.
+    pub fn is_worse(&self, size: f64) -> bool {
         match self.better {
-            Better::Higher => shift.size.estimate < 0.0,
-            Better::Lower => shift.size.estimate > 0.0,
+            Better::Higher => size < 0.0,
+            Better::Lower => size > 0.0,
         }
     }
 }

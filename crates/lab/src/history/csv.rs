@@ -11,7 +11,7 @@
 //! 4180. With semicolons a comma may stand for the decimal point. Lines that begin with # above the
 //! header are skipped. Rows are sorted by their time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{Better, History, HistoryPoint, Severity, Warning};
 
@@ -248,20 +248,17 @@ struct Roles {
 
 impl Roles {
     fn of(table: &Table<'_>, question: &Question) -> Result<Roles, LabError> {
-        let find = |names: &[&str]| {
-            let is_one =
-                |name: &&str| table.header.iter().any(|head| head.eq_ignore_ascii_case(name));
-            let name = names.iter().find(|name| is_one(name))?;
-            table.header.iter().position(|head| head.eq_ignore_ascii_case(name))
-        };
+        let column =
+            |name: &&str| table.header.iter().position(|head| head.eq_ignore_ascii_case(name));
         let is_time =
             |&column: &usize| table.cells(column).any(|(_, cell)| when::parse(cell).is_some());
-        let time = find(&TIMES).filter(is_time);
-        let version = find(&VERSIONS);
-        let label = find(&LABELS).filter(|&column| Some(column) != time);
+        // A column called time that tells durations leaves it to one called date.
+        let time = TIMES.iter().filter_map(column).find(is_time);
+        let version = VERSIONS.iter().find_map(column);
+        let label = LABELS.iter().find_map(column);
         let is_free = |column: &usize| ![time, version, label].contains(&Some(*column));
         let all = || (0..table.header.len()).filter(is_free);
-        let values: Vec<usize> = match question.figures.is_empty() {
+        let mut values: Vec<usize> = match question.figures.is_empty() {
             true => all().filter(|&column| table.is_numeric(column)).collect(),
             false => question
                 .figures
@@ -269,6 +266,8 @@ impl Roles {
                 .map(|name| table.named(name))
                 .collect::<Result<_, LabError>>()?,
         };
+        let mut known = BTreeSet::new();
+        values.retain(|&column| known.insert(column));
         if values.is_empty() {
             let what = format!(
                 "no column has numbers to look at; there are {}; --metric names one",
@@ -459,6 +458,25 @@ mod tests {
                 Err(other) => assert!(text.contains("-3"), "{other} of {text:?}"),
             }
         }
+    }
+
+    /// Rows are in the order of their dates, whatever else is called a time.
+    #[test]
+    fn durations_are_no_times_of_rows() {
+        let text = "time,date,qps\n3.5,2026-01-02,20\n2.5,2026-01-01,10\n";
+        let history = of_csv("f.csv", text, &question()).unwrap();
+        let values = |at: usize| -> Vec<f64> {
+            history.series[at].points.iter().map(|point| point.value).collect()
+        };
+        assert_eq!((history.series[0].name.as_str(), values(0)), ("time", vec![2.5, 3.5]));
+        assert_eq!((history.series[1].name.as_str(), values(1)), ("qps", vec![10.0, 20.0]));
+    }
+
+    #[test]
+    fn a_column_that_is_named_twice_is_looked_at_once() {
+        let twice = Question { figures: vec!["qps".into(), "QPS".into()], ..question() };
+        let history = of_csv("f.csv", "time,qps\n2026-01-01,10\n", &twice).unwrap();
+        assert_eq!(history.series.len(), 1);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! ```text
 //!   key    load · clients · driving · tables × rows · test without its version · (base)
 //!   value  one figure of one run: geometric mean over its pairs, or sums over its rounds
+//!          none where a warning withholds the verdict: no level rests on what no verdict rests on
 //! ```
 //!
 //! The version of the test arm is what changes from night to night, so it is not in the key, and
@@ -12,13 +13,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, ArmSpec, Better, Cell, Driving, History, HistoryPoint, LatencyHistogram, PerArm, Round,
-    Run, RunStatus, Severity, Target, Warning,
+    Arm, ArmSpec, Better, Cell, CellComparison, Driving, History, HistoryPoint, LatencyHistogram,
+    PerArm, Round, Run, RunStatus, Severity, Target, Warning,
 };
 
 use super::{Question, Raw, judge};
 use crate::error::LabError;
-use crate::judge::judged_pairs;
+use crate::judge::{compare, judged_pairs};
 use crate::response::offered_rate;
 use crate::yardstick::Yardstick;
 
@@ -118,8 +119,11 @@ fn cpu<'a>(rounds: impl Iterator<Item = &'a Round>) -> Option<f64> {
     (statements > 0).then(|| ns as f64 / 1e3 / statements as f64)
 }
 
-/// The warning of a history that runs are missing in.
+/// The warning of a history that runs are missing in, or of a series whose latest runs are.
 pub const LEFT_OUT: &str = "left-out";
+/// Warnings that withhold a verdict because too little was measured for an interval. They say
+/// nothing against the value, and here runs are what is repeated.
+const TOO_FEW: [&str; 2] = ["few-rounds", "one-measurement"];
 
 /// What makes runs comparable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,6 +136,75 @@ struct Key {
     base: Option<String>,
 }
 
+impl Key {
+    fn of(run: &Run, cell: &Cell, figure: Figure) -> Key {
+        Key {
+            cell: cell.clone(),
+            figure,
+            driving: run.plan.driving.to_string(),
+            size: (run.plan.tables, run.plan.rows),
+            family: family(&run.plan.arms.test),
+            base: figure.is_ratio().then(|| label(run, Arm::Base)),
+        }
+    }
+
+    /// Its series, without any value yet.
+    fn series(&self) -> Raw {
+        let against = self.base.as_ref().map(|base| format!(" against {base}")).unwrap_or_default();
+        let (tables, rows) = self.size;
+        let plural = if tables == 1 { "table" } else { "tables" };
+        let driven = match self.driving.as_str() {
+            "closed" => String::new(),
+            driving => format!(", {driving}"),
+        };
+        Raw {
+            name: self.cell.to_string(),
+            about: format!("{}{against}, {tables} {plural} of {rows} rows{driven}", self.family),
+            metric: self.figure.name().to_owned(),
+            better: self.figure.better(),
+            points: Vec::new(),
+            facts: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+}
+
+/// What is left out because warnings withhold the verdict.
+#[derive(Clone, Debug, Default)]
+struct Withheld {
+    times: u32,
+    /// By how many of these times a warning has this code.
+    codes: BTreeMap<String, u32>,
+    /// The last run of them.
+    run: String,
+}
+
+impl Withheld {
+    fn add(&mut self, run: &Run, codes: &BTreeSet<&str>) {
+        self.times += 1;
+        for code in codes {
+            *self.codes.entry((*code).to_owned()).or_default() += 1;
+        }
+        self.run = run.id.to_string();
+    }
+
+    fn why(&self) -> String {
+        let code = |(code, times): (&String, &u32)| format!("{code} ({times})");
+        let codes: Vec<String> = self.codes.iter().map(code).collect();
+        format!("{}; `dbdyno show {}` tells more", codes.join(", "), self.run)
+    }
+
+    /// What is to be said of a series that ends with these runs.
+    fn at_the_end(&self) -> Warning {
+        let runs = if self.times == 1 { "run".to_owned() } else { format!("{} runs", self.times) };
+        let text = format!(
+            "No verdict rests on the latest {runs}, so what changed since cannot be told: {}",
+            self.why()
+        );
+        Warning::new(Severity::Caution, LEFT_OUT, text)
+    }
+}
+
 /// Series in the making, one run at a time: a store holds more than memory does.
 pub struct Gathering<'q> {
     question: &'q Question,
@@ -141,6 +214,9 @@ pub struct Gathering<'q> {
     /// Of all runs, asked for or not.
     loads: BTreeSet<String>,
     short: usize,
+    withheld: Withheld,
+    /// The same since the latest value of each series.
+    since: BTreeMap<Key, Withheld>,
     /// What is wrong with runs that cannot be read.
     left_out: Vec<String>,
 }
@@ -151,9 +227,21 @@ impl<'q> Gathering<'q> {
     /// # Errors
     /// A figure that is not known.
     pub fn new(question: &'q Question) -> Result<Gathering<'q>, LabError> {
-        let figures = question.figures.iter().map(|name| named(name)).collect::<Result<_, _>>()?;
-        let (groups, loads) = (BTreeMap::new(), BTreeSet::new());
-        Ok(Gathering { question, figures, groups, loads, short: 0, left_out: Vec::new() })
+        let mut figures: Vec<Figure> =
+            question.figures.iter().map(|name| named(name)).collect::<Result<_, _>>()?;
+        // Named twice, a figure would have every value twice, and chance would look like proof.
+        figures.sort_unstable();
+        figures.dedup();
+        Ok(Gathering {
+            question,
+            figures,
+            groups: BTreeMap::new(),
+            loads: BTreeSet::new(),
+            short: 0,
+            withheld: Withheld::default(),
+            since: BTreeMap::new(),
+            left_out: Vec::new(),
+        })
     }
 
     /// Notes a run that cannot be read, and what is wrong with it.
@@ -164,22 +252,50 @@ impl<'q> Gathering<'q> {
     /// Adds what was measured in a run. Runs come in the order in which they were begun.
     pub fn add(&mut self, run: &Run) {
         self.loads.extend(run.plan.labels().into_iter().map(str::to_owned));
-        for cell in run.plan.cells() {
-            if !self.is_asked_for(&cell) {
-                continue;
+        let cells: BTreeSet<Cell> =
+            run.plan.cells().into_iter().filter(|cell| self.is_asked_for(cell)).collect();
+        // Judging takes longer than reading, and is not done for what nobody asked.
+        if cells.is_empty() {
+            return;
+        }
+        let compared = match compare(run) {
+            Ok(comparison) => comparison.cells,
+            Err(error) => {
+                self.leave_out(format!("run {}: {error}", run.id));
+                return;
             }
-            let (pairs, _, _) = judged_pairs(run, &cell);
-            let is_whole =
-                run.status == RunStatus::Complete || 2 * pairs.len() as u32 >= run.plan.pairs;
-            if pairs.is_empty() || !is_whole {
-                self.short += 1;
-                continue;
+        };
+        for cell in &cells {
+            let compared = compared.iter().find(|compared| compared.cell == *cell);
+            match compared.filter(|compared| is_whole(run, compared)) {
+                Some(compared) => self.add_cell(run, cell, compared),
+                None => self.short += 1,
             }
-            let usual = by_itself(&run.plan.driving);
-            let asked = if self.figures.is_empty() { &usual[..] } else { &self.figures };
-            for &figure in asked {
-                add(&mut self.groups, run, &cell, figure, &pairs);
+        }
+    }
+
+    fn add_cell(&mut self, run: &Run, cell: &Cell, compared: &CellComparison) {
+        let figures = match self.figures.is_empty() {
+            true => by_itself(&run.plan.driving).to_vec(),
+            false => self.figures.clone(),
+        };
+        let codes = withheld_by(compared);
+        if !codes.is_empty() {
+            self.withheld.add(run, &codes);
+            for figure in figures {
+                self.since.entry(Key::of(run, cell, figure)).or_default().add(run, &codes);
             }
+            return;
+        }
+        let (pairs, _, _) = judged_pairs(run, cell);
+        let yardstick = Yardstick::of(&run.plan, cell);
+        for figure in figures {
+            let Some(value) = figure.of(&run.plan.driving, &yardstick, &pairs) else { continue };
+            let key = Key::of(run, cell, figure);
+            self.since.remove(&key);
+            let raw = self.groups.entry(key).or_insert_with_key(Key::series);
+            raw.points.push(point(run, value));
+            raw.facts.push(facts(run, figure));
         }
     }
 
@@ -193,32 +309,69 @@ impl<'q> Gathering<'q> {
     ///
     /// # Errors
     /// Runs of which nothing remains, values that cannot be judged.
-    pub fn history(self, source: &str) -> Result<History, LabError> {
+    pub fn history(mut self, source: &str) -> Result<History, LabError> {
+        for (key, withheld) in &self.since {
+            if let Some(raw) = self.groups.get_mut(key) {
+                raw.warnings.push(withheld.at_the_end());
+            }
+        }
+        let warnings: Vec<Warning> =
+            self.without_value().into_iter().chain(self.not_read()).collect();
         let mut raws: Vec<Raw> = match self.figures.is_empty() {
             true => telling(self.groups),
             false => self.groups.into_values().collect(),
         };
         raws.sort_by(|a, b| (&a.name, &a.about).cmp(&(&b.name, &b.about)));
-        let left_out = self.left_out.first().map(|why| {
-            let text =
-                format!("left out, because they cannot be read: {}; {why}", self.left_out.len());
-            Warning::new(Severity::Caution, LEFT_OUT, text)
-        });
         if raws.is_empty() {
             let mut nothing = nothing(source, &self.loads, self.question);
-            nothing.extend(left_out.iter().map(|warning| format!("; {}", warning.text)));
+            nothing.extend(warnings.iter().map(|warning| format!("; {}", warning.text)));
             return Err(LabError::History(nothing));
         }
+        judge(source, raws, self.question, warnings)
+    }
+
+    /// How often a run that was read gives a series no value, and why.
+    fn without_value(&self) -> Option<Warning> {
         let short = (self.short > 0).then(|| {
-            let text = format!(
+            format!(
                 "{} times a run has too few pairs of a load and is left out there; `dbdyno \
                  resume` takes such a run up again",
                 self.short
-            );
-            Warning::new(Severity::Note, "short-runs", text)
+            )
         });
-        judge(source, raws, self.question, short.into_iter().chain(left_out).collect())
+        let withheld = (self.withheld.times > 0).then(|| {
+            format!(
+                "{} times a run has no verdict of a load and is left out there: {}",
+                self.withheld.times,
+                self.withheld.why()
+            )
+        });
+        let severity = if withheld.is_some() { Severity::Caution } else { Severity::Note };
+        let texts: Vec<String> = short.into_iter().chain(withheld).collect();
+        (!texts.is_empty()).then(|| Warning::new(severity, "short-runs", texts.join(". ")))
     }
+
+    /// That runs cannot be read.
+    fn not_read(&self) -> Option<Warning> {
+        self.left_out.first().map(|why| {
+            let text =
+                format!("left out, because they cannot be read: {}; {why}", self.left_out.len());
+            Warning::new(Severity::Caution, LEFT_OUT, text)
+        })
+    }
+}
+
+/// Whether enough was measured of a cell to stand for the run.
+fn is_whole(run: &Run, compared: &CellComparison) -> bool {
+    run.status == RunStatus::Complete || 2 * compared.pairs >= run.plan.pairs
+}
+
+/// Codes of the warnings that withhold the verdict of a cell and speak against its values.
+fn withheld_by(compared: &CellComparison) -> BTreeSet<&str> {
+    let speaks = |warning: &&Warning| {
+        warning.severity == Severity::Blocks && !TOO_FEW.contains(&warning.code.as_str())
+    };
+    compared.warnings.iter().filter(speaks).map(|warning| warning.code.as_str()).collect()
 }
 
 fn named(name: &str) -> Result<Figure, LabError> {
@@ -281,46 +434,13 @@ fn telling(groups: BTreeMap<Key, Raw>) -> Vec<Raw> {
     kept
 }
 
-fn add(
-    groups: &mut BTreeMap<Key, Raw>,
-    run: &Run,
-    cell: &Cell,
-    figure: Figure,
-    pairs: &[PerArm<&Round>],
-) {
-    let yardstick = Yardstick::of(&run.plan, cell);
-    let Some(value) = figure.of(&run.plan.driving, &yardstick, pairs) else { return };
-    let family = family(&run.plan.arms.test);
-    let base = figure.is_ratio().then(|| label(run, Arm::Base));
-    let (tables, rows) = (run.plan.tables, run.plan.rows);
-    let key = Key {
-        cell: cell.clone(),
-        figure,
-        driving: run.plan.driving.to_string(),
-        size: (tables, rows),
-        family: family.clone(),
-        base: base.clone(),
-    };
-    let raw = groups.entry(key).or_insert_with(|| {
-        let against = base.map(|base| format!(" against {base}")).unwrap_or_default();
-        let plural = if tables == 1 { "table" } else { "tables" };
-        Raw {
-            name: cell.to_string(),
-            about: format!("{family}{against}, {tables} {plural} of {rows} rows"),
-            metric: figure.name().to_owned(),
-            better: figure.better(),
-            points: Vec::new(),
-            facts: Vec::new(),
-            warnings: Vec::new(),
-        }
-    });
-    raw.points.push(HistoryPoint {
+fn point(run: &Run, value: f64) -> HistoryPoint {
+    HistoryPoint {
         unix_ms: Some(run.started_unix_ms as i64),
         label: run.name.as_ref().map_or_else(|| run.id.to_string(), |name| format!("@{name}")),
         version: version(run),
         value,
-    });
-    raw.facts.push(facts(run, figure));
+    }
 }
 
 /// The arm without what changes from night to night.
@@ -383,7 +503,7 @@ fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::point_queries;
+    use crate::sample::{WALL_NS, of_pairs, point_queries};
     use dbdyno_model::ShiftWeight;
 
     fn question(figures: &[&str]) -> Question {
@@ -444,7 +564,10 @@ mod tests {
         assert!(series.warnings.iter().any(|warning| warning.code == "no-common-base"));
         let [shift] = &series.changes.shifts[..] else { panic!("{:?}", series.changes) };
         assert_eq!((shift.first, shift.weight), (12, ShiftWeight::Alarm));
-        assert!(series.is_worse(shift) && (shift.size.estimate + 0.5).abs() < 0.01, "{shift:?}");
+        assert!(
+            series.is_worse(shift.size.estimate) && (shift.size.estimate + 0.5).abs() < 0.01,
+            "{shift:?}"
+        );
         let cause = &series.causes[0][0];
         assert_eq!((cause.fact.as_str(), cause.at), ("host.kernel", 12));
         assert_eq!((cause.before.as_str(), cause.after.as_str()), ("6.1.0", "6.1.9"));
@@ -461,6 +584,90 @@ mod tests {
         let [warning] = &history.warnings[..] else { panic!("{:?}", history.warnings) };
         assert_eq!(warning.code, LEFT_OUT);
         assert!(warning.text.contains("be read: 1;") && warning.text.contains("1badcafe"));
+    }
+
+    /// Nights of a server; in the last ones the client has no time left, and test does half as
+    /// much.
+    fn nights_of_a_server(sound: u64, saturated: u64) -> Vec<Run> {
+        let night = |number: u64| {
+            let is_saturated = number >= sound;
+            let mut run = point_queries("mysql://u@h/d", 2, |round| {
+                round.statements += (number * 37 + u64::from(round.key.pair)) % 11;
+                if is_saturated && round.key.arm == Arm::Test {
+                    round.statements /= 2;
+                    round.cost.client_cpu_ns = Some(2 * WALL_NS * 85 / 100);
+                }
+            });
+            run.started_unix_ms = number * 86_400_000;
+            run
+        };
+        (0..sound + saturated).map(night).collect()
+    }
+
+    fn codes(warnings: &[Warning]) -> Vec<&str> {
+        warnings.iter().map(|warning| warning.code.as_str()).collect()
+    }
+
+    /// What no verdict rests on raises no alarm, and hides none: it is missing, and said to be.
+    #[test]
+    fn runs_without_a_verdict_are_left_out_and_counted() {
+        let mut runs = nights_of_a_server(18, 6);
+        let history = of_runs(&runs, &question(&[])).unwrap();
+        let [series] = &history.series[..] else { panic!("{history:?}") };
+        assert_eq!(series.points.len(), 18);
+        assert!(series.changes.shifts.is_empty(), "{:?}", series.changes);
+        let [missing] = &history.warnings[..] else { panic!("{:?}", history.warnings) };
+        assert_eq!((missing.severity, &*missing.code), (Severity::Caution, "short-runs"));
+        for part in ["6 times a run has no verdict", "client-saturated (6)", "dbdyno show 0"] {
+            assert!(missing.text.contains(part), "{part:?} is missing in {missing:?}");
+        }
+        let latest = series.warnings.iter().find(|warning| warning.code == LEFT_OUT).unwrap();
+        assert!(latest.text.contains("the latest 6 runs"), "{latest:?}");
+        // A sound night later the gap is not at the end any more.
+        runs.extend(nights_of_a_server(1, 0));
+        let history = of_runs(&runs, &question(&[])).unwrap();
+        assert_eq!(history.series[0].points.len(), 19);
+        assert!(!codes(&history.series[0].warnings).contains(&LEFT_OUT), "{history:?}");
+        assert_eq!(codes(&history.warnings), ["short-runs"]);
+    }
+
+    #[test]
+    fn where_no_run_has_a_verdict_the_reason_is_said() {
+        let error = of_runs(&nights_of_a_server(0, 3), &question(&[])).unwrap_err().to_string();
+        assert!(error.contains("client-saturated (3)"), "{error}");
+    }
+
+    /// Too few pairs for an interval say nothing against the value.
+    #[test]
+    fn a_run_of_two_pairs_is_a_value() {
+        let run = of_pairs(2, "point-query", "sqlite:", 1, |_| {});
+        let comparison = compare(&run).unwrap();
+        assert!(codes(&comparison.cells[0].warnings).contains(&"few-rounds"), "{comparison:?}");
+        let history = of_runs(&[run], &question(&[])).unwrap();
+        assert_eq!(history.series[0].points.len(), 1);
+        assert_eq!(codes(&history.warnings), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_figure_that_is_named_twice_is_looked_at_once() {
+        let history = of_runs(&nights(false), &question(&["rate", "rate"])).unwrap();
+        let [series] = &history.series[..] else { panic!("{history:?}") };
+        assert_eq!(series.points.len(), 20);
+    }
+
+    /// Two rates are two experiments, and their series have two names.
+    #[test]
+    fn series_say_how_they_were_driven() {
+        let night = |driving: &str| {
+            let mut run = point_queries("sqlite:", 1, |_| {});
+            run.plan.driving = driving.parse().unwrap();
+            run
+        };
+        let runs = ["closed", "think 10ms", "think 20ms"].map(night);
+        let history = of_runs(&runs, &question(&["rate"])).unwrap();
+        let mut about: Vec<&str> = history.series.iter().map(|one| &*one.about).collect();
+        about.dedup();
+        assert_eq!(about.len(), 3, "{about:?}");
     }
 
     #[test]

@@ -145,7 +145,8 @@ fn looked_back(
         for shift in earlier.shifts {
             let same = |other: &Shift| stats::is_same_shift(&shift, other);
             if let Some(at) = changes.shifts.iter().position(same) {
-                first_found[at] = (length > shortest).then_some(length);
+                let is_first = length > shortest || shortest == stats::CHANGE_VALUES_LEAST;
+                first_found[at] = is_first.then_some(length);
             } else if !lapsed.iter().any(|(known, _)| stats::is_same_shift(known, &shift)) {
                 lapsed.push((shift, length));
             }
@@ -193,8 +194,11 @@ fn notes(count: usize, changes: &Changes, scale: ChangeScale) -> Vec<Warning> {
 
 /// Changes to the worse only, or to the better only: real servers have both.
 fn one_sided(series: &[HistorySeries]) -> Option<Warning> {
-    let shifts = series.iter().flat_map(|one| one.changes.shifts.iter().map(|s| one.is_worse(s)));
-    let (worse, better): (Vec<bool>, Vec<bool>) = shifts.partition(|&is_worse| is_worse);
+    let sides = |one: &HistorySeries| -> Vec<bool> {
+        one.changes.shifts.iter().map(|shift| one.is_worse(shift.size.estimate)).collect()
+    };
+    let (worse, better): (Vec<bool>, Vec<bool>) =
+        series.iter().flat_map(sides).partition(|&is_worse| is_worse);
     if worse.len() + better.len() < ONE_SIDED_LEAST || !(worse.is_empty() || better.is_empty()) {
         return None;
     }

@@ -109,7 +109,7 @@ fn grid(series: &HistorySeries, axes: &Axes) -> String {
 fn shifts(series: &HistorySeries, axes: &Axes) -> String {
     let mut svg = String::new();
     for shift in &series.changes.shifts {
-        let class = match (shift.weight, series.is_worse(shift)) {
+        let class = match (shift.weight, series.is_worse(shift.size.estimate)) {
             (ShiftWeight::Alarm, true) => "slower",
             (ShiftWeight::Alarm, false) => "faster",
             _ => "undecided",

@@ -3,6 +3,8 @@
 use dbdyno_model::{Cause, ChangeScale, History, HistorySeries, NullKind, Shift, Warning};
 use serde::Serialize;
 
+use super::beside;
+
 /// Version of the JSON; raised when a name changes its meaning.
 const SCHEMA: u32 = 1;
 
@@ -195,7 +197,7 @@ fn scale(series: &HistorySeries) -> &'static str {
 }
 
 fn direction(series: &HistorySeries, shift: &Shift) -> &'static str {
-    if series.is_worse(shift) { "worse" } else { "better" }
+    if series.is_worse(shift.size.estimate) { "worse" } else { "better" }
 }
 
 fn cause(cause: &Cause) -> CauseEntry<'_> {
@@ -213,43 +215,105 @@ fn causes(shift: &ShiftEntry<'_>) -> String {
     shift.causes.iter().map(cause).collect::<Vec<_>>().join("; ")
 }
 
-/// The shifts as CSV, one row each: RFC 4180, the names of the JSON contract.
+/// The shifts as CSV, one row each, and one for each series without any: RFC 4180, the names of the
+/// JSON contract.
 pub fn history_csv(history: &History) -> String {
     const HEADS: &str = "name,about,metric,better,first,run,version,unix_ms,earliest,latest,before,\
                          after,change,change_low,change_high,superiority,p_value,\
-                         assumed_correlation,direction,weight,scale,first_found_with,causes\r\n";
+                         assumed_correlation,direction,weight,scale,first_found_with,causes,\
+                         warnings,e_divisive\r\n";
     let mut text = HEADS.to_owned();
     for one in &history.series {
-        for at in 0..one.changes.shifts.len() {
-            let shift = shift(one, at);
-            let optional = |value: Option<f64>| value.map(|value| value.to_string());
-            let cells = [
-                Some(one.name.clone()),
-                Some(one.about.clone()),
-                Some(one.metric.clone()),
-                Some(one.better.name().to_owned()),
-                Some(shift.first.to_string()),
-                Some(shift.run.to_owned()),
-                Some(shift.version.to_owned()),
-                shift.unix_ms.map(|ms| ms.to_string()),
-                Some(shift.earliest.to_string()),
-                Some(shift.latest.to_string()),
-                Some(shift.before.to_string()),
-                Some(shift.after.to_string()),
-                Some(shift.change.to_string()),
-                optional(shift.change_low),
-                optional(shift.change_high),
-                Some(shift.superiority.to_string()),
-                Some(shift.p_value.to_string()),
-                Some(shift.assumed_correlation.to_string()),
-                Some(shift.direction.to_owned()),
-                Some(shift.weight.to_owned()),
-                Some(scale(one).to_owned()),
-                shift.first_found_with.map(|values| values.to_string()),
-                Some(causes(&shift)),
-            ];
-            text.push_str(&crate::csv::line(cells.map(Option::unwrap_or_default).into()));
+        let codes = codes(one, history);
+        for (at, beside) in beside::shifts(one).into_iter().enumerate() {
+            text.push_str(&crate::csv::line(row(one, Some(&shift(one, at)), &codes, beside)));
+        }
+        // What no change was found in may be too short to show one, and is not passed over.
+        if one.changes.shifts.is_empty() {
+            text.push_str(&crate::csv::line(row(one, None, &codes, None)));
         }
     }
     text
+}
+
+/// The codes of what is to be known of a series and of the whole, each once.
+fn codes(series: &HistorySeries, history: &History) -> String {
+    let mut codes: Vec<&str> = Vec::new();
+    for warning in series.warnings.iter().chain(&history.warnings) {
+        if !codes.contains(&warning.code.as_str()) {
+            codes.push(&warning.code);
+        }
+    }
+    codes.join(";")
+}
+
+/// The row of a shift, or of a series that has none.
+fn row(
+    series: &HistorySeries,
+    shift: Option<&ShiftEntry<'_>>,
+    codes: &str,
+    beside: Option<usize>,
+) -> Vec<String> {
+    let of = |cell: &dyn Fn(&ShiftEntry<'_>) -> String| shift.map(cell).unwrap_or_default();
+    let optional = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    vec![
+        series.name.clone(),
+        series.about.clone(),
+        series.metric.clone(),
+        series.better.name().to_owned(),
+        of(&|shift| shift.first.to_string()),
+        of(&|shift| shift.run.to_owned()),
+        of(&|shift| shift.version.to_owned()),
+        of(&|shift| shift.unix_ms.map_or(String::new(), |ms| ms.to_string())),
+        of(&|shift| shift.earliest.to_string()),
+        of(&|shift| shift.latest.to_string()),
+        of(&|shift| shift.before.to_string()),
+        of(&|shift| shift.after.to_string()),
+        of(&|shift| shift.change.to_string()),
+        of(&|shift| optional(shift.change_low)),
+        of(&|shift| optional(shift.change_high)),
+        of(&|shift| shift.superiority.to_string()),
+        of(&|shift| shift.p_value.to_string()),
+        of(&|shift| shift.assumed_correlation.to_string()),
+        of(&|shift| shift.direction.to_owned()),
+        of(&|shift| shift.weight.to_owned()),
+        scale(series).to_owned(),
+        of(&|shift| shift.first_found_with.map_or(String::new(), |values| values.to_string())),
+        of(&causes),
+        codes.to_owned(),
+        beside.map_or(String::new(), |first| first.to_string()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::sample;
+
+    /// What a warning or another method says of a series is in its rows, whatever was found.
+    #[test]
+    fn every_series_has_a_row_with_its_warnings() {
+        let mut changed = sample::series(40, &[20], Some(&[18, 33]));
+        changed.warnings = vec![sample::warning("slides"), sample::warning("slides")];
+        let mut quiet = sample::series(10, &[], Some(&[5]));
+        quiet.warnings = vec![sample::warning("two-modes"), sample::warning("too-short")];
+        let whole = vec![sample::warning("left-out"), sample::warning("too-short")];
+        let csv = history_csv(&sample::history(vec![changed, quiet], whole));
+        let rows: Vec<Vec<&str>> = csv.lines().map(|line| line.split(',').collect()).collect();
+        let [heads, of_changed, of_quiet] = &rows[..] else { panic!("{csv}") };
+        assert_eq!((heads.len(), of_changed.len(), of_quiet.len()), (25, 25, 25), "{csv}");
+        let cell = |row: &[&str], head: &str| {
+            let at = heads.iter().position(|one| *one == head).unwrap();
+            row[at].to_owned()
+        };
+        assert_eq!(cell(of_changed, "first"), "20");
+        assert_eq!(cell(of_changed, "warnings"), "slides;left-out;too-short");
+        assert_eq!(cell(of_changed, "e_divisive"), "18");
+        assert_eq!(cell(of_quiet, "warnings"), "two-modes;too-short;left-out");
+        assert_eq!(cell(of_quiet, "name"), "qps");
+        assert_eq!(cell(of_quiet, "scale"), "share");
+        for head in ["first", "run", "change", "weight", "causes", "e_divisive"] {
+            assert_eq!(cell(of_quiet, head), "", "{head}");
+        }
+    }
 }

@@ -2,15 +2,19 @@
 //!
 //! ```text
 //!   History ──▶ words   sentences and rows that text, Markdown and page share
+//!           ──▶ beside  what another method finds, for the rows of all
 //!           ──▶ text    with a line of blocks for each series
 //!           ──▶ page    with a chart for each series, drawn here: no script
 //!           ──▶ json, csv
 //! ```
 
+mod beside;
 mod chart;
 mod machine;
 mod markdown;
 mod page;
+#[cfg(test)]
+mod sample;
 mod text;
 mod words;
 

@@ -45,7 +45,7 @@ fn of_series(series: &HistorySeries, width: usize) -> String {
     if !rows.is_empty() {
         let heads = Line::Columns(words::HEADS.map(str::to_owned).to_vec());
         let lines = rows.into_iter().map(Line::Columns);
-        let grid = Grid { lines: [heads].into_iter().chain(lines).collect(), ragged: 7 };
+        let grid = Grid { lines: [heads].into_iter().chain(lines).collect(), ragged: 8 };
         let table = grid.render(width);
         table.lines().for_each(|line| text.push_str(&format!("{INDENT}{line}\n")));
     }

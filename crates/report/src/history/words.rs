@@ -4,14 +4,15 @@ use dbdyno_model::{
     ChangeScale, History, HistoryPoint, HistorySeries, NullKind, Shift, ShiftWeight,
 };
 
+use super::beside;
 use crate::calendar::utc;
 use crate::layout::printable;
-use crate::number::{self, GLUE};
+use crate::number::{self, GLUE, UNKNOWN};
 use crate::words::plural;
 
 /// The heads of [`rows`].
-pub(super) const HEADS: [&str; 8] =
-    ["from", "run", "before", "after", "change", "place", "p", "answer"];
+pub(super) const HEADS: [&str; 9] =
+    ["from", "run", "before", "after", "change", "place", "p", "E-divisive", "answer"];
 
 /// What was found, in a sentence.
 pub(super) fn headline(history: &History) -> String {
@@ -19,7 +20,7 @@ pub(super) fn headline(history: &History) -> String {
         let of_one = |series: &HistorySeries| {
             let shifts = series.changes.shifts.iter();
             let counts = |shift: &&Shift| {
-                shift.weight == ShiftWeight::Alarm && series.is_worse(shift) == worse
+                shift.weight == ShiftWeight::Alarm && series.is_worse(shift.size.estimate) == worse
             };
             shifts.filter(counts).count() as u64
         };
@@ -37,7 +38,7 @@ pub(super) fn headline(history: &History) -> String {
     let parts: Vec<String> = [
         told(worse, "to the worse"),
         told(better, "to the better"),
-        told(others, "that raises no alarm"),
+        told(others, "without an alarm"),
     ]
     .into_iter()
     .flatten()
@@ -90,7 +91,7 @@ pub(super) fn run(point: &HistoryPoint) -> String {
 
 /// The answer to a shift.
 pub(super) fn answer(series: &HistorySeries, shift: &Shift) -> &'static str {
-    match (shift.weight, series.is_worse(shift)) {
+    match (shift.weight, series.is_worse(shift.size.estimate)) {
         (ShiftWeight::Alarm, true) => "worse",
         (ShiftWeight::Alarm, false) => "better",
         (ShiftWeight::Overlaps, true) => "worse, overlaps",
@@ -122,7 +123,7 @@ pub(super) fn value(series: &HistorySeries, value: f64) -> String {
 
 /// A row for each shift, in the order of [`HEADS`].
 pub(super) fn rows(series: &HistorySeries) -> Vec<Vec<String>> {
-    let row = |shift: &Shift| {
+    let row = |(shift, beside): (&Shift, Option<usize>)| {
         let place = match (shift.earliest + 1, shift.latest + 1) {
             (earliest, latest) if earliest == latest => format!("{earliest}"),
             (earliest, latest) => format!("{earliest} to {latest}"),
@@ -141,10 +142,11 @@ pub(super) fn rows(series: &HistorySeries) -> Vec<Vec<String>> {
             format!("{} ({bounds})", size(series, shift.size.estimate)),
             place,
             chance(shift.p_value),
+            beside.map_or_else(|| UNKNOWN.to_owned(), |first| (first + 1).to_string()),
             answer(series, shift).to_owned(),
         ]
     };
-    series.changes.shifts.iter().map(row).collect()
+    series.changes.shifts.iter().zip(beside::shifts(series)).map(row).collect()
 }
 
 fn chance(p_value: f64) -> String {
@@ -199,22 +201,23 @@ pub(super) fn remarks(series: &HistorySeries) -> Vec<String> {
              against such noise."
         ));
     }
-    remarks.push(beside(series));
+    remarks.extend(elsewhere(series));
     remarks
 }
 
-/// What E-divisive says of the same values.
-fn beside(series: &HistorySeries) -> String {
-    let Some(theirs) = &series.e_divisive else {
-        return "E-divisive was not asked: there are too many values.".to_owned();
-    };
-    let places: Vec<String> = theirs.iter().map(|first| (first + 1).to_string()).collect();
-    match places.is_empty() {
-        true => "E-divisive at the same level finds no change.".to_owned(),
-        false => {
-            format!("E-divisive at the same level begins new levels at {}.", places.join(", "))
-        }
+/// What E-divisive says of the same values and stands beside no shift.
+fn elsewhere(series: &HistorySeries) -> Option<String> {
+    if series.e_divisive.is_none() {
+        return Some("E-divisive was not asked: there are too many values.".to_owned());
     }
+    let places: Vec<String> =
+        beside::none(series).iter().map(|first| (first + 1).to_string()).collect();
+    (!places.is_empty()).then(|| {
+        format!(
+            "Where no change is found here, E-divisive at the same level begins new levels: at {}.",
+            places.join(", ")
+        )
+    })
 }
 
 fn short(text: &str) -> String {
@@ -224,5 +227,41 @@ fn short(text: &str) -> String {
         true => text.chars().take(MOST - 1).chain(['…']).collect(),
         false if text.is_empty() => "(empty)".to_owned(),
         false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::sample;
+
+    /// The other method has a column of its own, and a sentence for what no row can show.
+    #[test]
+    fn e_divisive_stands_beside_each_change() {
+        let series = sample::series(100, &[31, 88], Some(&[30, 74]));
+        let at = HEADS.iter().position(|head| *head == "E-divisive").unwrap();
+        let column: Vec<String> = rows(&series).into_iter().map(|mut row| row.remove(at)).collect();
+        assert_eq!(column, ["31", "75"]);
+        assert!(rows(&series).iter().all(|row| row.len() == HEADS.len()));
+        assert_eq!(remarks(&series), Vec::<String>::new());
+
+        let apart = sample::series(100, &[31], Some(&[30, 74]));
+        let told = remarks(&apart);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].ends_with("begins new levels: at 75."), "{told:?}");
+        let silent = sample::series(100, &[31], None);
+        assert_eq!(rows(&silent)[0][at], UNKNOWN);
+        assert!(remarks(&silent)[0].contains("was not asked"), "{:?}", remarks(&silent));
+    }
+
+    #[test]
+    fn changes_without_an_alarm_are_told_by_number() {
+        let mut series = sample::series(100, &[31, 88], Some(&[]));
+        for shift in &mut series.changes.shifts {
+            shift.weight = ShiftWeight::WithinBudget;
+        }
+        let history = sample::history(vec![series], Vec::new());
+        let headline = headline(&history).replace(GLUE, " ");
+        assert!(headline.starts_with("2 changes without an alarm in 1 series"), "{headline}");
     }
 }

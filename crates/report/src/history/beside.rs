@@ -1,0 +1,57 @@
+//! What E-divisive finds beside each shift.
+//!
+//! ```text
+//!   shifts           31                  88      a place belongs to the shift that is nearest
+//!   E-divisive     30   38         74      90
+//!                  │    └──────────┤       └─ beside 88, the nearest of its own
+//!                  └─ beside 31    └───────── beside none: told in a sentence
+//! ```
+
+use dbdyno_model::HistorySeries;
+
+/// For each shift, of the places of E-divisive that are nearer to it than to any other shift, the
+/// nearest.
+pub(super) fn shifts(series: &HistorySeries) -> Vec<Option<usize>> {
+    let firsts: Vec<usize> = series.changes.shifts.iter().map(|shift| shift.first).collect();
+    let shift_of = |place: usize| firsts.iter().copied().min_by_key(|first| first.abs_diff(place));
+    let nearest = |&first: &usize| {
+        let own = theirs(series).iter().copied().filter(|&place| shift_of(place) == Some(first));
+        own.min_by_key(|place| place.abs_diff(first))
+    };
+    firsts.iter().map(nearest).collect()
+}
+
+/// Places of E-divisive that stand beside no shift.
+pub(super) fn none(series: &HistorySeries) -> Vec<usize> {
+    let beside = shifts(series);
+    let is_apart = |place: &usize| !beside.contains(&Some(*place));
+    theirs(series).iter().copied().filter(is_apart).collect()
+}
+
+fn theirs(series: &HistorySeries) -> &[usize] {
+    series.e_divisive.as_deref().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::sample;
+
+    #[test]
+    fn a_place_stands_beside_one_shift_or_none() {
+        let of = |firsts: &[usize], theirs: &[usize]| {
+            let series = sample::series(100, firsts, Some(theirs));
+            (shifts(&series), none(&series))
+        };
+        assert_eq!(of(&[31, 88], &[30, 38, 74, 90]), (vec![Some(30), Some(90)], vec![38, 74]));
+        assert_eq!(of(&[31, 88], &[40]), (vec![Some(40), None], vec![]), "beside one only");
+        assert_eq!(of(&[31], &[]), (vec![None], vec![]));
+        assert_eq!(of(&[], &[50]), (vec![], vec![50]));
+    }
+
+    #[test]
+    fn what_was_not_asked_stands_nowhere() {
+        let series = sample::series(100, &[31], None);
+        assert_eq!((shifts(&series), none(&series)), (vec![None], vec![]));
+    }
+}
