@@ -21,8 +21,8 @@ pub struct Counted {
     arm: String,
     /// Label of the load
     load: String,
-    /// File with the tables
-    file: PathBuf,
+    /// File or directory with the tables
+    tables: PathBuf,
 }
 
 /// Answers lines until there are no more.
@@ -34,7 +34,7 @@ pub fn run(place: &Place, words: &Counted) -> Result<Exit, Failure> {
     drop(store);
     let stop = AtomicBool::new(false);
     let load = count::ready_embedded(&run.plan, arm, &words.load)?;
-    let mut answerer = count::Answerer::open(&run.plan, arm, &load, &words.file, &stop)?;
+    let mut answerer = count::Answerer::open(&run.plan, arm, &load, &words.tables, &stop)?;
     for line in stdin().lock().lines() {
         // A pipe that breaks is the end, as one that is closed.
         let Ok(line) = line else { break };

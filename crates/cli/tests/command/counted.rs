@@ -1,5 +1,6 @@
-//! Instructions per operation, as a user meets them: beside a rate that they contradict, alone, and
-//! of a server. valgrind comes from Debian's packages into the home that tests share.
+//! Instructions per operation, as a user meets them: beside a rate that they contradict, alone, of
+//! a server and of our own engine. valgrind comes from Debian's packages into the home that tests
+//! share.
 
 use std::process::Stdio;
 
@@ -58,29 +59,59 @@ fn home_page(store: &Store) -> String {
     store.path().with_file_name("page.html").to_str().unwrap().to_owned()
 }
 
+/// Whether a ratio and the whole of its interval are within 0.3 % of 1, and the interval from end
+/// to end as well. It is that over repetitions in one life of each server, of which the widest in
+/// `docs/COUNTS.md` is 0.11 % from end to end; two lives there differ by 0.013 %.
+fn is_of_one_and_the_same(count: &Value) -> bool {
+    let (low, high) = (number(&count["ratio_low"]), number(&count["ratio_high"]));
+    low > 0.997 && high < 1.003 && high / low < 1.003
+}
+
 #[test]
 fn an_arm_has_exactly_the_instructions_of_itself() {
     let Some(home) = home() else { return };
     let (_turn, store) = (turn(), Store::new());
     let compare = ["compare", "--count-only", "--load", "point-query", "--rows", "2000"];
-    for (target, function) in
-        [("sqlite:", "sqlite3VdbeExec"), ("mariadb:10.11", "dispatch_command")]
-    {
+    for (target, function) in [
+        ("sqlite:", "sqlite3VdbeExec"),
+        ("engine:?view=csn", "dbdyno_engine"),
+        ("mariadb:10.11", "dispatch_command"),
+    ] {
         let run = json(&home, &store, &[&compare[..], &[target, target]].concat());
         assert_eq!(run["cells"], Value::Array(Vec::new()));
         let count = &run["counts"][0];
         assert_eq!((&count["verdict"], &count["repeats"]), (&"equal".into(), &5.into()), "{run:#}");
         let (low, high) = (number(&count["ratio_low"]), number(&count["ratio_high"]));
-        let is_exact = low == 1.0 && high == 1.0;
-        let is_close = high / low < 1.02;
-        assert!(if target == "sqlite:" { is_exact } else { is_close }, "{low} to {high}");
-        assert!(number(&count["base"]["instructions_per_op"]) > 1_000.0, "{count}");
+        assert!(is_of_one_and_the_same(count), "{target}: {low} to {high}");
+        assert!(target != "sqlite:" || (low == 1.0 && high == 1.0), "{low} to {high}");
+        assert!(number(&count["base"]["instructions_per_op"]) > 500.0, "{count}");
         assert!(has_function(count, function), "{count}");
     }
     let csv = finish(store.command(&home, &["show", "--format", "csv"]));
     let lines: Vec<&str> = csv.out.lines().collect();
     assert_eq!(lines.len(), 2, "{csv:?}");
     assert!(lines[0].contains(",instructions_ratio,") && lines[1].contains(",equal,5,"), "{csv:?}");
+}
+
+#[test]
+fn of_two_designs_of_our_engine_the_one_that_takes_latches_needs_more() {
+    let Some(home) = home() else { return };
+    let (_turn, store) = (turn(), Store::new());
+    // To open a view of csn takes no latch, and none to close it. A vector is copied under one, and
+    // `latched` takes it again.
+    let designs = ["engine:?view=csn", "engine:?view=vector&view_close=latched"];
+    let args = ["--count-only", "--load", "point-query", "--rows", "1000", "--budget", "0.1%"];
+    let run = json(&home, &store, &[&["compare"][..], &designs, &args].concat());
+    let count = &run["counts"][0];
+    assert_eq!((&count["verdict"], &count["repeats"]), (&"more".into(), &5.into()), "{count}");
+    assert!(number(&count["ratio_low"]) > 1.001, "{count}");
+    assert!(has_function(count, "dbdyno_engine"), "{count}");
+    // The engine's own thread is at work all the time, and not counted.
+    assert!(!["keeper", "purge_all"].iter().any(|name| has_function(count, name)), "{count}");
+    let warnings = run["warnings"].as_array().unwrap();
+    let told = warnings.iter().find(|one| one["code"] == "counted").unwrap();
+    let text = told["text"].as_str().unwrap();
+    assert!(text.contains("tables of 1000 rows") && text.contains("purges"), "{text}");
 }
 
 #[test]

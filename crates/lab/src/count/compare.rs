@@ -7,6 +7,9 @@
 //!   count fewer      waiting, in spite of less work
 //! ```
 //!
+//! A count that is equal within the budget and still more, or fewer, may be the cause of what the
+//! rate shows; then it is told how much of it the code path explains.
+//!
 //! How much of a difference the code path explains rests on one assumption: that all instructions
 //! cost the same time, so that an operation's time in the server's user space grows as its
 //! instructions do, and all else stays:
@@ -57,19 +60,22 @@ pub(crate) fn compare(
         let logs: Vec<f64> = pairs.iter().map(|pair| (pair.test / pair.base).ln()).collect();
         let judged = stats::judge(&logs, run.plan.budget.max(FINEST))?;
         let unsteady = unsteady(label, &logs, judged.rqps);
-        let verdict = match judged.verdict {
+        let said = |verdict: Verdict| match verdict {
             _ if unsteady.is_some() => CountVerdict::Undecided,
             Verdict::Faster => CountVerdict::More,
             Verdict::Slower => CountVerdict::Fewer,
             Verdict::Equal => CountVerdict::Equal,
             Verdict::Undecided => CountVerdict::Undecided,
         };
+        let verdict = said(judged.verdict);
+        let ratio = judged.rqps;
+        let told = Told { verdict, finest: said(stats::judge(&logs, FINEST)?.verdict), ratio };
         let per_op = PerArm::try_from_fn(|arm| {
             let counts: Vec<f64> = pairs.iter().map(|pair| pair[arm]).collect();
             stats::geometric_mean_interval(&counts, stats::SHOWN_CONFIDENCE)
         })?;
         let of_load = cells.iter().filter(|cell| cell.cell.load == label);
-        let ratio = judged.rqps;
+        let together = of_load.map(|cell| together(run, cell, &told)).collect();
         compared.push(CountComparison {
             load: label.to_owned(),
             repeats: pairs.len() as u32,
@@ -78,7 +84,7 @@ pub(crate) fn compare(
             warnings: unsteady.into_iter().collect(),
             named_share: PerArm::from_fn(|arm| named_share(run, label, arm)),
             functions: functions(run, label),
-            together: of_load.map(|cell| together(run, cell, verdict, ratio)).collect(),
+            together,
             per_op,
         });
     }
@@ -162,38 +168,60 @@ fn named_share(run: &Run, label: &str, arm: Arm) -> f64 {
     if all > 0.0 { named / all } else { 0.0 }
 }
 
+/// What the instructions of a load say: within the budget of the run, and as finely as they can.
+struct Told {
+    verdict: CountVerdict,
+    finest: CountVerdict,
+    ratio: Interval,
+}
+
 /// What rate and instructions say together.
-fn together(run: &Run, cell: &CellComparison, count: CountVerdict, ratio: Interval) -> String {
+fn together(run: &Run, cell: &CellComparison, count: &Told) -> String {
     let (place, rqps) = (&cell.cell, cell.rqps.estimate);
     let rate = cell.verdict.name();
-    let times = ratio.estimate;
-    match (count, cell.verdict) {
+    let (ratio, times) = (count.ratio, count.ratio.estimate);
+    let agree = |count: CountVerdict| {
+        matches!(
+            (count, cell.verdict),
+            (CountVerdict::More, Verdict::Slower) | (CountVerdict::Fewer, Verdict::Faster)
+        )
+    };
+    match (count.verdict, cell.verdict) {
         (CountVerdict::Equal, Verdict::Equal) => {
             format!("{place}: rate and instructions agree that both arms are equal")
         }
+        // The budget says what is of no matter, and not what is not there.
+        (CountVerdict::Equal, Verdict::Slower | Verdict::Faster) if agree(count.finest) => format!(
+            "{place}: the rate says {rate} (rQPS {rqps:.3}); test needs {} instructions, by less \
+             than the budget (×{times:.4}); {}",
+            count.finest.name(),
+            explained(run, cell, times)
+        ),
         (CountVerdict::Equal, Verdict::Slower | Verdict::Faster) => format!(
             "{place}: the rate says {rate} (rQPS {rqps:.3}) and the instructions are equal \
              (×{times:.3}): the difference is not the code path; it is waiting, memory, I/O or the \
              kernel"
         ),
-        (CountVerdict::More, Verdict::Slower) | (CountVerdict::Fewer, Verdict::Faster) => {
+        (CountVerdict::More | CountVerdict::Fewer, Verdict::Slower | Verdict::Faster)
+            if agree(count.verdict) =>
+        {
             format!("{place}: rate and instructions agree; {}", explained(run, cell, times))
         }
-        (CountVerdict::More, Verdict::Faster) | (CountVerdict::Fewer, Verdict::Slower) => format!(
+        (CountVerdict::More | CountVerdict::Fewer, Verdict::Slower | Verdict::Faster) => format!(
             "{place}: the rate says {rate} (rQPS {rqps:.3}) although test needs {} instructions \
              (×{times:.3}): what changed the rate is waiting, memory, I/O or the kernel",
-            count.name()
+            count.verdict.name()
         ),
         (CountVerdict::More | CountVerdict::Fewer, Verdict::Equal) => format!(
             "{place}: test needs {} instructions (×{times:.3}) and the rate does not show it: it is \
              limited by something else, or {}",
-            count.name(),
+            count.verdict.name(),
             explained(run, cell, times)
         ),
         (CountVerdict::More | CountVerdict::Fewer | CountVerdict::Equal, Verdict::Undecided) => {
             format!(
                 "{place}: the rate decides nothing; by instructions test needs {} (×{times:.3})",
-                match count {
+                match count.verdict {
                     CountVerdict::Equal => "as many".to_owned(),
                     other => other.name().to_owned(),
                 }
@@ -333,9 +361,23 @@ mod tests {
         let count = compared(0.8, 1.0);
         assert_eq!(count.verdict, CountVerdict::Equal);
         assert!(count.together[0].contains("not the code path"), "{:?}", count.together);
+        let count = compared(0.975, 0.99);
+        assert_eq!(count.verdict, CountVerdict::Equal);
+        assert!(count.together[0].contains("not the code path"), "{:?}", count.together);
         let count = compared(0.8, 0.9);
         assert_eq!(count.verdict, CountVerdict::Fewer);
         assert!(count.together[0].contains("although"), "{:?}", count.together);
+    }
+
+    /// 1.5 % more instructions are within the budget, and may be all of what the rate has lost.
+    #[test]
+    fn what_a_budget_allows_may_still_be_the_cause() {
+        let count = compared(0.975, 1.015);
+        assert_eq!(count.verdict, CountVerdict::Equal);
+        let together = &count.together[0];
+        assert!(together.contains("more instructions, by less than the budget"), "{together}");
+        assert!(together.contains("how much of the rate they explain"), "{together}");
+        assert!(!together.contains("not the code path"), "{together}");
     }
 
     #[test]

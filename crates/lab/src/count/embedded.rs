@@ -5,11 +5,18 @@
 //!   nothing 4096 200   ──▶ the same of nothing: what asking costs    ──▶ 200
 //! ```
 //!
-//! callgrind counts inside of [`counted_section`] and writes a file after [`counted_file`].
+//! callgrind counts inside of [`counted_section`] and writes a file after [`counted_file`]. It does
+//! so by thread: what an engine does in threads of its own is inside of neither.
+//!
+//! The tables are there before it begins, filled by a dbdyno that is not counted. SQLite finds them
+//! in a file. The engine has them in memory, and reads them from its directory as it is opened,
+//! before anything is counted; see [`Tables`].
 
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
+use std::{fs, io};
 
-use dbdyno_load::{Connector, Fixed, LoadError, SqliteFile};
+use dbdyno_load::{Connector, EngineArm, Fixed, LoadError, SqliteFile};
 use dbdyno_model::{Arm, Plan, Target};
 use dbdyno_workload::ReadyLoad;
 use dbdyno_workload::ready::Part;
@@ -36,23 +43,32 @@ pub fn ready(plan: &Plan, arm: Arm, label: &str) -> Result<ReadyLoad, LabError> 
 }
 
 impl<'a> Answerer<'a> {
-    /// Opens the tables of an arm in this file.
+    /// Opens the tables of an arm in this file, or in this directory.
     ///
     /// # Errors
-    /// An arm that is not in a file, or tables that cannot be opened.
+    /// An arm whose tables no other process opens, or tables that cannot be opened.
     pub fn open(
         plan: &Plan,
         arm: Arm,
         load: &'a ReadyLoad,
-        path: &std::path::Path,
+        path: &Path,
         stop: &'a AtomicBool,
     ) -> Result<Answerer<'a>, LabError> {
         let failed = |error: LoadError| LabError::Load(arm, "opening the tables".into(), error);
-        let Target::Sqlite(pragmas) = &plan.arms[arm].target else {
-            return Err(LabError::Counting(arm, "its tables are not in a file".to_owned()));
+        let connector = match &plan.arms[arm].target {
+            Target::Sqlite(pragmas) => {
+                let (path, pragmas) = (path.to_owned(), pragmas.clone());
+                Connector::Sqlite(SqliteFile { path, pragmas })
+            }
+            Target::Engine(design) => {
+                let engine = EngineArm::open(path, design);
+                Connector::Engine(engine.map_err(|error| failed(error.into()))?)
+            }
+            Target::Release(_) | Target::Url(_) | Target::Rocksdb(_) => {
+                let text = "its tables are in nothing that a dbdyno under callgrind can open";
+                return Err(LabError::Counting(arm, text.to_owned()));
+            }
         };
-        let connector =
-            Connector::Sqlite(SqliteFile { path: path.to_owned(), pragmas: pragmas.clone() });
         let known = matches!(load.part(), Part::Program(_));
         let nothing = known.then(|| Fixed::open(&Connector::Null, load, stop)).transpose();
         Ok(Answerer {
@@ -81,6 +97,34 @@ impl<'a> Answerer<'a> {
     }
 }
 
+/// Where the tables of an embedded arm are, filled and closed.
+pub(super) enum Tables {
+    /// In a file that several processes may have open.
+    Shared(PathBuf),
+    /// In a directory that one process may have open.
+    Single(PathBuf),
+}
+
+impl Tables {
+    /// Those for load number `index`: the same for all loads, or a copy in `files`.
+    ///
+    /// # Errors
+    /// The disk's refusal.
+    pub(super) fn for_load(&self, index: usize, files: &Path) -> io::Result<PathBuf> {
+        let directory = match self {
+            Tables::Shared(file) => return Ok(file.clone()),
+            Tables::Single(directory) => directory,
+        };
+        let copy = files.join(format!("tables-{index}"));
+        fs::create_dir(&copy)?;
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            fs::copy(entry.path(), copy.join(entry.file_name()))?;
+        }
+        Ok(copy)
+    }
+}
+
 /// After its return callgrind writes what it has counted.
 #[inline(never)]
 fn counted_file(fixed: &mut Fixed<'_>, first: u64, events: u64) -> Result<u64, LoadError> {
@@ -94,4 +138,55 @@ fn counted_file(fixed: &mut Fixed<'_>, first: u64, events: u64) -> Result<u64, L
 fn counted_section(fixed: &mut Fixed<'_>, first: u64, events: u64) -> Result<u64, LoadError> {
     let answer = fixed.ask(first, events);
     std::hint::black_box(answer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loads::datasets_of;
+    use crate::sample;
+    use dbdyno_load::fill;
+    use dbdyno_model::Dialect;
+
+    /// Without callgrind, and else as two loads are counted: who asks the second one is there from
+    /// the beginning, and finds all rows.
+    #[test]
+    fn each_load_has_the_rows_of_a_closed_engine_to_itself() {
+        let target = "engine:?view=csn&device=none";
+        let loads = ["update-nonindex", "point-query"];
+        let mut plan = sample::of_cells(1, &loads, target, &[1], |_| {}).plan;
+        plan.rows = 300;
+        let Target::Engine(design) = plan.arms.base.target else { panic!("{target}") };
+        let (place, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let go_on = AtomicBool::new(false);
+        let engine = Connector::Engine(EngineArm::open(place.path(), &design).unwrap());
+        for dataset in datasets_of(&plan).unwrap() {
+            fill(&engine, Dialect::Engine, &*dataset, &go_on, &mut |_| {}).unwrap();
+        }
+        drop(engine);
+
+        let tables = Tables::Single(place.path().to_owned());
+        let loads = loads.map(|label| ready(&plan, Arm::Base, label).unwrap());
+        let paths = [0, 1].map(|index| tables.for_load(index, files.path()).unwrap());
+        assert_ne!(paths[0], paths[1]);
+        let mut answerers = Vec::new();
+        for (load, path) in loads.iter().zip(&paths) {
+            answerers.push(Answerer::open(&plan, Arm::Base, load, path, &go_on).unwrap());
+        }
+        for answerer in &mut answerers {
+            // Each of these statements must find its row.
+            assert_eq!(answerer.answer("arm 7 20"), "20");
+            assert_eq!(answerer.answer("nothing 7 20"), "20");
+            assert_eq!(answerer.answer("nobody 7 20"), NOBODY);
+            assert!(answerer.answer("arm 7").starts_with("error "));
+        }
+        assert!(tables.for_load(0, files.path()).is_err(), "a copy is made once");
+    }
+
+    #[test]
+    fn a_file_is_everybodys() {
+        let tables = Tables::Shared("arm.sqlite".into());
+        let paths = [0, 1].map(|index| tables.for_load(index, Path::new("nowhere")).unwrap());
+        assert!(paths.iter().all(|path| path == Path::new("arm.sqlite")), "{paths:?}");
+    }
 }

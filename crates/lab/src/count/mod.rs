@@ -13,6 +13,9 @@
 //! `sandbox::valgrind`. Every session asks operations that nobody has asked before, so that writes
 //! meet the rows that they expect; the interval is that over the five repetitions.
 //!
+//! An arm in our own threads cannot be started again under callgrind; instead a dbdyno is, for each
+//! load, which opens the tables that are filled: see `embedded`.
+//!
 //! The kernel's instructions are not counted, nor is waiting: that is what the rate shows. A server
 //! that waits for its client's next words does so in its own code, too, as often as the host lets
 //! it; this is left out (see `sandbox::valgrind`), and then two counts of one server differ by
@@ -39,6 +42,7 @@ use dbdyno_workload::{Dataset, ReadyLoad};
 
 use callgrind::Functions;
 pub(crate) use compare::compare;
+use embedded::Tables;
 pub use embedded::{Answerer, ready as ready_embedded};
 use witness::{Asked, Session, Witness};
 
@@ -88,9 +92,11 @@ pub(crate) fn check(plan: &Plan) -> Result<(), LabError> {
                 "runs already, and callgrind must start it; name a release such as \
                                mariadb:10.11"
             }
-            Target::Rocksdb(_) => "keeps its directory locked for the process that fills it",
-            Target::Engine(_) => "keeps its tables in the memory of the process that fills them",
-            Target::Release(_) | Target::Sqlite(_) => continue,
+            Target::Rocksdb(_) => {
+                "rewrites its files in threads of its own, under callgrind at other moments than \
+                 without, and what it needs for an answer depends on them; name another target"
+            }
+            Target::Release(_) | Target::Sqlite(_) | Target::Engine(_) => continue,
         };
         return refuse(format!("--count: {arm} ({spec}) {why}, or leave --count out"));
     }
@@ -166,10 +172,17 @@ fn note(lab: &mut Lab<'_>, run: &RunId, small: &Plan, valgrind: &Valgrind) -> Re
          processor has",
         small.rows, valgrind.version
     );
-    for arm in Arm::BOTH {
-        if let Target::Sqlite(_) = &small.arms[arm].target {
-            text.push_str("; what the client itself needs to ask SQLite is taken off");
-            break;
+    let targets = Arm::BOTH.map(|arm| &small.arms[arm].target);
+    if targets.iter().any(|target| matches!(target, Target::Sqlite(_) | Target::Engine(_))) {
+        text.push_str("; what the client itself needs to ask SQLite or the engine is taken off");
+    }
+    if targets.iter().any(|target| matches!(target, Target::Engine(_))) {
+        text.push_str(
+            "; of the engine the thread of its client is counted, and none of those in which it \
+             purges, takes checkpoints and, with log=linked, writes the log",
+        );
+        if cfg!(debug_assertions) {
+            text.push_str("; the engine is part of this dbdyno, which is a debug build");
         }
     }
     let warning = Warning::new(Severity::Note, "counted", text);
@@ -213,13 +226,13 @@ impl<'a> Counted<'a> {
         let scratch = lab.home.scratch("counted").map_err(sandbox)?;
         let stage = "starting again under callgrind, which counts instructions";
         lab.watch.progress(Progress::Stage(arm, stage));
-        let (files, asked) = match &station.connector {
-            Connector::Sqlite(file) => {
-                let place = Place { store: lab.store.path(), run, arm, table: &file.path };
+        let (files, asked) = match left_by(&mut station) {
+            Some(tables) => {
+                let place = Place { store: lab.store.path(), run, arm, tables };
                 let programs = place.programs(valgrind, scratch.path(), labels)?;
                 (scratch.path().to_owned(), Asked::Programs(programs))
             }
-            _ => {
+            None => {
                 let files = station.restart_counted(arm, valgrind, datasets)?;
                 (files, Asked::Server(station.connector.clone(), station.dialect))
             }
@@ -230,12 +243,27 @@ impl<'a> Counted<'a> {
     }
 }
 
+/// The tables of an arm that lives in the threads of who asks it; `None` for a server. An engine is
+/// closed, so that its files are whole and its directory is free.
+fn left_by(station: &mut Station) -> Option<Tables> {
+    match &station.connector {
+        Connector::Sqlite(file) => Some(Tables::Shared(file.path.clone())),
+        Connector::Engine(engine) => {
+            let tables = Tables::Single(engine.directory().to_owned());
+            // The clients that filled it are gone: this is the last who has it.
+            station.connector = Connector::Null;
+            Some(tables)
+        }
+        _ => None,
+    }
+}
+
 /// Where a dbdyno that is counted finds what it is to ask.
 struct Place<'a> {
     store: &'a std::path::Path,
     run: &'a RunId,
     arm: Arm,
-    table: &'a std::path::Path,
+    tables: Tables,
 }
 
 impl Place<'_> {
@@ -249,7 +277,14 @@ impl Place<'_> {
         let own = std::env::current_exe();
         let own: PathBuf =
             own.map_err(|error| LabError::Counting(self.arm, format!("our own file: {error}")))?;
-        let start = |label: &String| {
+        let start = |(index, label): (usize, &String)| {
+            let tables = self.tables.for_load(index, files).map_err(|error| {
+                let text = format!(
+                    "the tables cannot be copied: {error}; make room on that disk, or give a \
+                     --home on a larger one"
+                );
+                LabError::Counting(self.arm, text)
+            })?;
             let words: [OsString; 7] = [
                 "--store".into(),
                 self.store.into(),
@@ -257,14 +292,14 @@ impl Place<'_> {
                 self.run.0.clone().into(),
                 self.arm.name().into(),
                 label.into(),
-                self.table.into(),
+                tables.into(),
             ];
             let marks = (embedded::SECTION, embedded::FILE);
             let program = CountedProgram::start(valgrind, (&own, &words), files, marks);
             let program = program.map_err(|error| LabError::Sandbox(self.arm, error))?;
             Ok((label.clone(), program))
         };
-        labels.iter().map(start).collect()
+        labels.iter().enumerate().map(start).collect()
     }
 }
 
@@ -417,5 +452,34 @@ fn tally(sums: &mut BTreeMap<(String, String), (i64, i64)>, functions: &Function
         sum.0 = sum.0.saturating_add(sign * i64::try_from(cost.own).unwrap_or(i64::MAX));
         let inclusive = i64::try_from(cost.inclusive).unwrap_or(i64::MAX);
         sum.1 = sum.1.saturating_add(sign * inclusive);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn what_cannot_be_counted_is_refused_with_the_reason() {
+        for (target, reason) in [
+            ("sqlite:", None),
+            ("engine:", None),
+            ("engine:?view=csn&device=8ms", None),
+            ("mariadb:10.11", None),
+            ("rocksdb:", Some("threads of its own")),
+            ("mysql://u@h/d", Some("runs already")),
+        ] {
+            let mut plan = sample::point_queries("sqlite:", 1, |_| {}).plan;
+            plan.arms.test = target.parse().unwrap();
+            assert!(check(&plan).is_ok(), "{target}: nothing is to be counted");
+            plan.counting = Counting::Only;
+            let said = check(&plan).err().map(|error| error.to_string());
+            let is_right = match (&said, reason) {
+                (Some(said), Some(reason)) => said.contains(reason),
+                (said, reason) => said.is_none() && reason.is_none(),
+            };
+            assert!(is_right, "{target}: {said:?}");
+        }
     }
 }
