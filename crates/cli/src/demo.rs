@@ -49,7 +49,7 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
     };
     let run =
         compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo", &[])?;
-    let comparison = dbdyno_lab::compare(&run)?;
+    let comparison = compare::judged(&store, &run)?;
     output::comparison(&run, &comparison, flags.shape)?;
     compare::write_report(&flags.output, &run, &comparison)?;
     Ok(match run.status {

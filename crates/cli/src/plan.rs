@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dbdyno_lab::{Outlook, Remaining};
 use dbdyno_model::{
-    Arm, ArmSpec, Begin, Cache, Counting, Driving, ImageUse, IntervalChoice, PerArm, Pin,
+    Arm, ArmSpec, Begin, Cache, Counting, Driving, ImageUse, IntervalChoice, Level, PerArm, Pin,
     Placement, Plan, Processors, RateShape, Run, Secret, Stage, Stopping, Target, Topology,
 };
 use dbdyno_store::Store;
@@ -484,19 +484,32 @@ fn promise(plan: &Plan, outlook: &Outlook) -> String {
         Some(run) => format!("noise {noise:.1} % a pair in run {run}"),
         None => format!("noise of {noise:.0} % a pair assumed"),
     };
-    let power = match plan.stopping {
-        Stopping::Detect { power, .. } => power,
+    let power = match &plan.stopping {
+        Stopping::Detect { power, .. } => *power,
         _ => dbdyno_lab::USUAL_POWER,
     };
     let at_most = if plan.stopping.looks().is_some() { "at most" } else { "about" };
     let takes = for_people(outlook.takes(plan));
     match outlook.found(plan, power) {
         Some(effect) => format!(
-            "       {what}: finds a change of {:.1} % or more in {at_most} {takes} ({source})\n",
-            effect * 100.0
+            "       {what}: finds a change of {:.1} % or more in {at_most} {takes} ({source}{})\n",
+            effect * 100.0,
+            minute_more(plan, outlook)
         ),
         None => format!("       {what}: too few rounds for a verdict; give --rounds 3 or more\n"),
     }
+}
+
+/// Where the next minute is best spent, as far as older runs say.
+fn minute_more(plan: &Plan, outlook: &Outlook) -> String {
+    outlook.next_minute(plan).map_or(String::new(), |(level, narrows)| {
+        let more = match level {
+            Level::Pair => "more pairs",
+            Level::Life => "more starts",
+            Level::Filling => "more fillings",
+        };
+        format!("; a minute more is best spent on {more}: {:.0} % narrower", 100.0 * narrows)
+    })
 }
 
 /// What may end the measuring of a cell before all its rounds are measured.
@@ -509,7 +522,7 @@ fn ends(plan: &Plan) -> String {
             "       looked at after each {what} of {pairs} pairs: a cell ends as soon as it is \
              decided"
         ));
-        if let Stopping::Detect { effect, power, .. } = plan.stopping {
+        if let Stopping::Detect { effect, power, .. } = &plan.stopping {
             text.push_str(&format!(
                 ",\n       or a change of {} % would have been found with {:.0} %",
                 effect * 100.0,

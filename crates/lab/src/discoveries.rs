@@ -8,6 +8,12 @@
 use dbdyno_model::{CellComparison, Family, Severity, Verdict, Warning};
 use dbdyno_stats as stats;
 
+/// The p-value with which one of so many cells is told whatever the others show: what one errs in
+/// by itself, or less where they are more than five.
+pub(crate) fn alpha_among(cells: usize) -> f64 {
+    stats::DECISION_ALPHA.min(stats::FALSE_DISCOVERIES / cells.max(1) as f64)
+}
+
 /// Gives all cells their q-values, and takes back what does not hold among so many.
 pub(crate) fn control(cells: &mut [CellComparison]) -> Family {
     let is_judged = |cell: &CellComparison| {
@@ -72,6 +78,20 @@ mod tests {
         let mut strong = cells(&[0.008, 0.0001, 0.0002, 0.0001, 0.5, 0.9, 0.8, 0.7]);
         control(&mut strong);
         assert_eq!(strong[0].verdict, Verdict::Slower);
+    }
+
+    /// What ends the measuring of a cell must hold when all of them are known.
+    #[test]
+    fn who_is_told_among_many_stays_told() {
+        assert_eq!(alpha_among(1), stats::DECISION_ALPHA);
+        assert_eq!(alpha_among(5), stats::DECISION_ALPHA);
+        for others in [5, 7, 39] {
+            let mut p_values = vec![0.9; others];
+            p_values.push(alpha_among(others + 1) * 0.999);
+            let mut all = cells(&p_values);
+            control(&mut all);
+            assert_eq!(all[others].verdict, Verdict::Slower, "{others}");
+        }
     }
 
     #[test]

@@ -15,14 +15,13 @@ use std::time::{Duration, Instant};
 use dbdyno_model::{
     Cell, Environment, LatencyHistogram, PerArm, Plan, Round, Run, RunId, RunStatus,
 };
-use dbdyno_stats::Sequence;
 
 use crate::error::LabError;
 use crate::looks;
 
 /// Watches over the cells of a run that is under way.
 pub(crate) struct Ending {
-    sequence: Option<Sequence>,
+    has_looks: bool,
     /// What was measured so far, as far as looks need it.
     seen: Run,
     limit: Option<Duration>,
@@ -57,7 +56,7 @@ impl Ending {
         seen.rounds = measured.map(|run| run.rounds.clone()).unwrap_or_default();
         let began = now();
         Ending {
-            sequence: looks::sequence_of(plan),
+            has_looks: plan.stopping.looks().is_some(),
             before: looks::spent(&seen),
             seen,
             limit: plan.limit_ns.map(Duration::from_nanos),
@@ -71,7 +70,7 @@ impl Ending {
 
     /// Takes note of a round.
     pub(crate) fn note(&mut self, round: &Round) {
-        if self.sequence.is_some() {
+        if self.has_looks {
             // Times of single events are not looked at, and are most of a round.
             let round = Round { latency: LatencyHistogram::new(), ..round.clone() };
             self.seen.rounds.push(round);
@@ -80,8 +79,7 @@ impl Ending {
 
     /// Whether a cell is over by what was measured of it.
     pub(crate) fn is_decided(&self, cell: &Cell) -> Result<bool, LabError> {
-        let Some(sequence) = &self.sequence else { return Ok(false) };
-        looks::is_over(&self.seen, cell, sequence)
+        looks::is_over(&self.seen, cell)
     }
 
     /// A cell begins, `cells` of them being left with it.

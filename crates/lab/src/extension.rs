@@ -6,13 +6,16 @@
 //! ```
 //!
 //! Whoever adds pairs to a run because it stayed undecided has looked. A run that was looked at all
-//! along may go on for ever; one that was planned to be judged once has spent its chance to err,
-//! and the looks from then on may spend a fifth of it once more: 1.2 % instead of 1 % in all, which
-//! is counted in the crate `stats` and said in the run.
+//! along may go on for as long as its looks were paid for; one that was planned to be judged once
+//! has spent its chance to err, and the looks from then on may spend a fifth of it once more: 1.2 %
+//! instead of 1 % in all, which is counted in the crate `stats` and said in the run.
 
 use std::time::Duration;
 
-use dbdyno_model::{Cell, Plan, Run, Severity, Stage, Stopping, Warning};
+use dbdyno_model::{
+    Cell, IntervalChoice, IntervalKind, Plan, Run, Severity, Stage, Stopping, Warning,
+};
+use dbdyno_stats::Sequence;
 
 use crate::error::LabError;
 use crate::insert_benchmark;
@@ -29,14 +32,16 @@ pub struct Extension {
 
 /// Stretches that a run is taken to have had which was not looked at and whose servers lived once.
 const STRETCHES: u32 = 12;
-/// Where nothing is said, a run may become so many times as long as its horizon.
+/// Where nothing is said, a run may become so many times as long as its horizon; one that is as
+/// long already, as long as anything is told.
 const TIMES: u32 = 3;
 
 /// The plan of `run`, made longer.
 ///
 /// # Errors
 /// [`LabError::Unlike`] for runs that cannot be: suites, whose order leads from one state of the
-/// servers to the next, and runs that are not judged by rates in the closed loop.
+/// servers to the next, runs that are not judged by rates in the closed loop and by lives, and more
+/// pairs than looks have a chance to err left for.
 pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, LabError> {
     let plan = &run.plan;
     let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
@@ -54,31 +59,63 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, LabError> {
         );
         return Err(LabError::Unlike(text));
     }
-    let (between, horizon) = plan.stopping.looks().unwrap_or_else(|| parts_of(run));
-    let most = between * horizon * TIMES;
+    refuse_levels(plan)?;
+    let stopping = match &plan.stopping {
+        Stopping::Fixed => judged_once(run),
+        looked_at => looked_at.clone(),
+    };
+    let (between, horizon) = stopping.looks().unwrap_or((2, 1));
+    let told = between.saturating_mul(Sequence::LIVES_MAX);
+    let most = between.saturating_mul(horizon.saturating_mul(TIMES)).min(told);
     let wanted = match extension.pairs {
         Some(more) => plan.pairs.saturating_add(more),
-        None => most.max(plan.pairs),
+        None if most > plan.pairs => most,
+        None => told.max(plan.pairs),
     };
-    let pairs = wanted.div_ceil(between) * between;
+    let pairs = wanted.div_ceil(between).saturating_mul(between);
+    if pairs > told.max(plan.pairs) {
+        let text = format!(
+            "results are looked at {} times at most, after every {between} pairs; this run has {} \
+             pairs a cell and may get {} more; begin a new one for more than that",
+            Sequence::LIVES_MAX,
+            plan.pairs,
+            told.saturating_sub(plan.pairs)
+        );
+        return Err(LabError::Unlike(text));
+    }
     let restarts =
         if looks::has_lives(plan) { (pairs / between).saturating_sub(1) } else { plan.restarts };
-    let stopping = match plan.stopping {
-        Stopping::Fixed => Stopping::Extended { pairs: between, horizon },
-        looked_at => looked_at,
-    };
     let limit = extension.limit.map(|limit| (looks::spent(run) + limit).as_nanos() as u64);
     Ok(Plan { pairs, restarts, stopping, limit_ns: limit, ..plan.clone() })
 }
 
-/// Pairs in a life, and lives, of a run that was judged once: when it ended, which a limit on time
-/// may have done before all pairs of the plan were measured. Where its cells ended after different
-/// numbers of lives, the least of them counts, for it has been looked at.
-fn parts_of(run: &Run) -> (u32, u32) {
+/// The rule for a run that was judged once: when its cells ended, which a limit on time may have
+/// done after different numbers of lives.
+fn judged_once(run: &Run) -> Stopping {
     let plan = &run.plan;
     let parts = if looks::has_lives(plan) { plan.restarts + 1 } else { STRETCHES };
-    let between = (plan.pairs / parts.max(1) / 2 * 2).max(2);
-    (between, (judged_pairs(run) / between).max(1))
+    let pairs = (plan.pairs / parts.max(1) / 2 * 2).max(2);
+    let looked_at =
+        Plan { stopping: Stopping::Extended { pairs, judged: Vec::new() }, ..plan.clone() };
+    let lives = |cell: &Cell| looks::parts_so_far(&looked_at, run, cell);
+    Stopping::Extended { pairs, judged: plan.cells().iter().map(lives).collect() }
+}
+
+/// What lives are the replicates of can be looked at, and nothing else.
+fn refuse_levels(plan: &Plan) -> Result<(), LabError> {
+    let text = match plan.interval {
+        _ if plan.reloads > 0 => {
+            "a run in which tables were filled anew is judged by its fillings, once, and cannot be \
+             made longer; begin a new one with more --reloads"
+                .to_owned()
+        }
+        IntervalChoice::Auto | IntervalChoice::Given(IntervalKind::T) => return Ok(()),
+        other => format!(
+            "--interval {other} is for results that are judged once, and this run cannot be made \
+             longer; begin a new one with more --rounds"
+        ),
+    };
+    Err(LabError::Unlike(text))
 }
 
 /// Pairs of the cell that has the fewest, when the run was judged.
@@ -115,10 +152,24 @@ mod tests {
         run.plan.pairs = 48;
         run.plan.limit_ns = Some(1_000_000_000);
         let plan = extended(&run, &Extension::default()).unwrap();
-        assert_eq!(plan.stopping, Stopping::Extended { pairs: 4, horizon: 1 });
+        assert_eq!(plan.stopping, Stopping::Extended { pairs: 4, judged: vec![2] });
         let told = warning(&run, &plan).unwrap().text;
         assert!(told.contains("after 6 pairs"), "{told}");
         let again = extended(&Run { plan: plan.clone(), ..run }, &Extension::default()).unwrap();
         assert_eq!(again.stopping, plan.stopping, "the rule is kept");
+    }
+
+    /// What was looked at for three horizons and stayed undecided may go on.
+    #[test]
+    fn a_run_goes_on_for_as_long_as_its_looks_were_paid_for() {
+        let mut run = sample::of_pairs(6, "point-query", "sqlite:", 1, |_| {});
+        run.plan.pairs = 48;
+        run.plan.stopping = Stopping::Decided { pairs: 4, horizon: 4 };
+        let with = |more| extended(&run, &Extension { pairs: Some(more), limit: None });
+        assert_eq!(with(100).unwrap().pairs, 148);
+        assert_eq!(with(912).unwrap().pairs, 4 * Sequence::LIVES_MAX);
+        let refused = with(913).unwrap_err().to_string();
+        assert!(refused.contains("48 pairs a cell and may get 912 more"), "{refused}");
+        assert_eq!(extended(&run, &Extension::default()).unwrap().pairs, 4 * Sequence::LIVES_MAX);
     }
 }

@@ -16,9 +16,10 @@ use dbdyno_stats as stats;
 use stats::{Price, Sequence, Spread};
 
 use crate::course::Pace;
+use crate::discoveries;
 use crate::error::LabError;
-use crate::judge::{log_ratio, mean, pairs_of};
-use crate::nest::{by_life, starts};
+use crate::judge::{log_ratio, pairs_of};
+use crate::nest::{by_life, mean, starts};
 use crate::sift::sift;
 use crate::yardstick::Yardstick;
 
@@ -45,30 +46,51 @@ impl Values {
     ) -> Option<Values> {
         let pace = Pace::of_round(plan, pairs.first()?.base);
         let meant = plan.pairs_between_looks(pace.pairs)?;
-        let parts: Vec<Vec<f64>> = if has_lives(plan) {
-            by_life(pairs, log)
-        } else {
-            let stretch = |pair: &PerArm<&Round>| pair.base.key.pair / meant;
-            let parts = pairs.chunk_by(|a, b| stretch(a) == stretch(b));
-            parts.map(|part| part.iter().map(&log).collect()).collect()
-        };
+        let parts = parts(plan, pairs, meant, log);
         let whole = parts.iter().filter(|part| 2 * part.len() >= meant as usize);
         let known_sd = if has_lives(plan) { 0.0 } else { stats::BETWEEN_LIVES_SD };
         let logs: Vec<f64> = whole.map(|part| mean(part)).collect();
-        let not_yet = match plan.stopping {
-            Stopping::Extended { horizon, .. } => horizon as usize,
-            _ => 0,
-        };
-        (logs.len() > not_yet).then_some(Values { logs, known_sd, pairs: meant })
+        let not_yet = judged_lives(plan, &pairs.first()?.base.key.cell);
+        (logs.len() > not_yet as usize).then_some(Values { logs, known_sd, pairs: meant })
     }
 }
 
+/// A figure of each pair, by life, or by stretch of `meant` pairs.
+fn parts(
+    plan: &Plan,
+    pairs: &[PerArm<&Round>],
+    meant: u32,
+    figure: impl Fn(&PerArm<&Round>) -> f64,
+) -> Vec<Vec<f64>> {
+    if has_lives(plan) {
+        return by_life(pairs, figure);
+    }
+    let stretch = |pair: &PerArm<&Round>| pair.base.key.pair / meant;
+    let parts = pairs.chunk_by(|a, b| stretch(a) == stretch(b));
+    parts.map(|part| part.iter().map(&figure).collect()).collect()
+}
+
+/// Lives or stretches, by this plan, of what was measured of a cell.
+pub(crate) fn parts_so_far(plan: &Plan, run: &Run, cell: &Cell) -> u32 {
+    let pairs = pairs_of(run, cell);
+    let Some(first) = pairs.first() else { return 0 };
+    let meant = plan.pairs_between_looks(Pace::of_round(plan, first.base).pairs);
+    meant.map_or(0, |meant| parts(plan, &pairs, meant, |_| 0.0).len() as u32)
+}
+
+/// Lives that a cell had when it was judged once; 0 where it never was.
+pub(crate) fn judged_lives(plan: &Plan, cell: &Cell) -> u32 {
+    let number = plan.cells().iter().position(|one| one == cell);
+    number.map_or(0, |number| plan.stopping.judged_at(number))
+}
+
 impl Values {
-    /// The smallest change that they find with this chance, as a share.
-    fn finds(&self, sequence: &Sequence, power: f64) -> f64 {
+    /// The smallest change that they find with this chance and p-value, as a share.
+    fn finds(&self, sequence: &Sequence, alpha: f64, power: f64) -> f64 {
         let sd = stats::paired(&self.logs, stats::SHOWN_CONFIDENCE).map(|of| of.sd_log);
         let lives = self.logs.len() as u32;
-        sd.map_or(f64::INFINITY, |sd| sequence.detectable(sd, self.known_sd, lives, power))
+        let found = |sd| sequence.detectable(sd, self.known_sd, lives, alpha, power);
+        sd.map_or(f64::INFINITY, found)
     }
 }
 
@@ -83,20 +105,32 @@ pub(crate) fn values_of(run: &Run, cell: &Cell) -> Option<Values> {
 }
 
 /// Whether a cell is over by what was measured of it.
-pub(crate) fn is_over(run: &Run, cell: &Cell, sequence: &Sequence) -> Result<bool, LabError> {
+pub(crate) fn is_over(run: &Run, cell: &Cell) -> Result<bool, LabError> {
+    let Some(sequence) = &sequence_of(&run.plan, cell) else { return Ok(false) };
     let Some(values) = values_of(run, cell) else { return Ok(false) };
     let (logs, known_sd) = (&values.logs, values.known_sd);
     let look = stats::judge_sequence(logs, known_sd, run.plan.budget, sequence)?;
+    let alpha = discoveries::alpha_among(run.plan.cells().len());
     let is_sharp = match run.plan.stopping {
-        Stopping::Detect { effect, power, .. } => values.finds(sequence, power) <= effect,
+        Stopping::Detect { effect, power, .. } => values.finds(sequence, alpha, power) <= effect,
         _ => false,
     };
-    Ok(look.verdict != Verdict::Undecided || is_sharp)
+    let is_told = match look.verdict {
+        Verdict::Equal => true,
+        // What others of the family could take back again is not over.
+        Verdict::Slower | Verdict::Faster => look.p_value <= alpha,
+        Verdict::Undecided => false,
+    };
+    Ok(is_told || is_sharp)
 }
 
-/// The sequence of looks of a plan that has them.
-pub(crate) fn sequence_of(plan: &Plan) -> Option<Sequence> {
-    plan.stopping.looks().map(|(_, horizon)| Sequence::new(horizon))
+/// The sequence of looks at a cell of a plan that has them.
+pub(crate) fn sequence_of(plan: &Plan, cell: &Cell) -> Option<Sequence> {
+    let (_, horizon) = plan.stopping.looks()?;
+    Some(match judged_lives(plan, cell) {
+        0 => Sequence::new(horizon),
+        judged => Sequence::beyond(judged),
+    })
 }
 
 /// The cells of a run that are decided, by the rule of its plan.
@@ -160,12 +194,15 @@ const MANY: usize = 6;
 /// them.
 pub(crate) fn missing_ns(run: &Run, cell: &Cell, pairs: u32) -> Option<u64> {
     let price = price_of(run, cell)?;
+    let rounds_in_pair = run.plan.driving.rounds_in_pair();
     let (lives, measured) = lives_of(run, cell);
+    let measured = measured / rounds_in_pair as u32;
     let more = match lives {
         0 | 1 => 0,
         lives => pairs.div_ceil((measured / lives).max(1)),
     };
-    let seconds = f64::from(pairs) * price.pair_s + f64::from(more) * price.life_s;
+    let measuring_s = f64::from(pairs) * price.pair_s * rounds_in_pair as f64;
+    let seconds = measuring_s + f64::from(more) * price.life_s;
     Some((seconds * 1e9) as u64)
 }
 
@@ -210,14 +247,10 @@ mod tests {
 
     #[test]
     fn a_cell_is_over_when_a_look_decides_it_and_not_before_the_third() {
-        let sequence = Sequence::new(20);
         let over = |pairs, percent| {
             let run = run(pairs, percent);
             let cell = run.plan.cells().remove(0);
-            (
-                is_over(&run, &cell, &sequence).unwrap(),
-                crate::compare(&run).unwrap().cells[0].verdict,
-            )
+            (is_over(&run, &cell).unwrap(), crate::compare(&run).unwrap().cells[0].verdict)
         };
         assert_eq!(over(4, 75), (false, Verdict::Undecided));
         assert_eq!(over(20, 75), (true, Verdict::Slower));

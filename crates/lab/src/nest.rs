@@ -9,11 +9,11 @@
 //! Costs are those of this cell: the time from the end of the last round before a start of the
 //! servers to the beginning of the first one after it, less the gap that two rounds always have.
 
-use dbdyno_model::{IntervalKind, Level, LevelShare, Levels, PerArm, Round, Spend};
+use dbdyno_model::{Interval, IntervalKind, Level, LevelShare, Levels, PerArm, Round, Spend};
 use dbdyno_stats::{self as stats, Costs};
 
-/// What the next of is told.
-const MINUTE_S: f64 = 60.0;
+/// The time of which is told what it would bring, seconds.
+pub(crate) const MINUTE_S: f64 = 60.0;
 
 /// A figure of each pair, by the life of the servers.
 pub(crate) fn by_life(
@@ -42,6 +42,34 @@ pub(crate) fn nested(
         fillings.last_mut().expect("one was just begun").push(figures);
     }
     fillings
+}
+
+/// A value for each filling, or else for each life of the servers, where there are as many as a
+/// verdict needs: what is below is averaged away, and what is above was not repeated.
+pub(crate) fn highest(nest: &stats::Nest) -> Option<Vec<f64>> {
+    let enough = |values: &Vec<f64>| values.len() >= stats::MIN_PAIRS as usize;
+    let lives: Vec<Vec<f64>> =
+        nest.iter().map(|lives| lives.iter().map(|life| mean(life)).collect()).collect();
+    let fillings: Vec<f64> = lives.iter().map(|lives| mean(lives)).collect();
+    Some(fillings).filter(enough).or_else(|| Some(lives.concat()).filter(enough))
+}
+
+/// What rounds of one arm did, and its interval: of fillings or lives where there are as many as a
+/// verdict needs, else of rounds, which know nothing of other lives.
+pub(crate) fn mean_of_rounds(
+    rounds: &[&Round],
+    figure: impl Fn(&Round) -> f64,
+) -> Result<Interval, stats::StatsError> {
+    let alone: Vec<PerArm<&Round>> =
+        rounds.iter().map(|round| PerArm { base: *round, test: *round }).collect();
+    let nest = nested(&alone, |round| figure(round.base).ln());
+    let logs = highest(&nest).unwrap_or_else(|| nest.concat().concat());
+    let values: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+    stats::geometric_mean_interval(&values, stats::SHOWN_CONFIDENCE)
+}
+
+pub(crate) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
 }
 
 /// The levels of a cell. `None` where there is too little to tell, or rounds have no times.

@@ -16,13 +16,18 @@
 
 use std::time::Duration;
 
-use dbdyno_model::{Cell, Driving, IntervalChoice, IntervalKind, Plan, Run, RunId, Stopping};
+use dbdyno_model::{
+    Cell, Driving, IntervalChoice, IntervalKind, Level, Plan, Run, RunId, Stopping,
+};
 use dbdyno_stats as stats;
-use stats::{Amount, DECISION_ALPHA, POWER, Price, Sequence, Spread};
+use stats::{Amount, Component, Costs, POWER, Price, Sequence, Spread};
 
+use crate::course::Pace;
+use crate::discoveries::alpha_among;
 use crate::insert_benchmark;
 use crate::judge::detectable_share;
 use crate::looks::{has_lives, price_of, spread_of};
+use crate::nest::MINUTE_S;
 use crate::slices;
 
 /// What is known of a cell beforehand.
@@ -36,6 +41,9 @@ pub struct Outlook {
     pub pair_sd: f64,
     spread: Spread,
     price: Price,
+    /// So many times as long as the plan says are its rounds, and so many times fewer its pairs:
+    /// the load is slow. See [`Pace`].
+    stretch: f64,
 }
 
 /// Noise of a pair where nothing was measured: of quick cells of MariaDB, eight lives of 18 pairs
@@ -69,10 +77,13 @@ impl Outlook {
         let of_run = |run: &Run| {
             let is_alike = run.plan.slice_ns == plan.slice_ns;
             let spread = is_alike.then(|| spread_of(run, cell)).flatten()?;
-            Some((spread, price_of(run, cell)?, run.id.clone()))
+            let round = run.rounds.iter().find(|round| round.key.cell == *cell)?;
+            let window_ns = Pace::of_round(&run.plan, round).window.as_nanos() as f64;
+            let stretch = (window_ns / plan.round_ns as f64).max(1.0);
+            Some((spread, price_of(run, cell)?, stretch, run.id.clone()))
         };
-        let (spread, price, run) = match known.iter().find_map(of_run) {
-            Some((spread, price, run)) => (spread, price, Some(run)),
+        let (spread, price, stretch, run) = match known.iter().find_map(of_run) {
+            Some((spread, price, stretch, run)) => (spread, price, stretch, Some(run)),
             None => {
                 let life_sd = stats::BETWEEN_LIVES_SD;
                 let pair_s = 2.0 * (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
@@ -80,10 +91,20 @@ impl Outlook {
                 let are_cut = slices::are_for(plan, cell);
                 let pair_sd = if are_cut { PAIR_SD_INTERLEAVED } else { PAIR_SD_ASSUMED };
                 let spread = Spread { pair_sd, life_sd };
-                (spread, Price { pair_s, life_s }, None)
+                (spread, Price { pair_s, life_s }, 1.0, None)
             }
         };
-        Outlook { cell: cell.clone(), run, pair_sd: spread.pair_sd, spread, price }
+        Outlook { cell: cell.clone(), run, pair_sd: spread.pair_sd, spread, price, stretch }
+    }
+
+    /// Pairs that are measured of so many in a plan.
+    fn measured(&self, planned: u32) -> u32 {
+        ((f64::from(planned) / self.stretch) as u32).max(1)
+    }
+
+    /// Pairs of a plan that so many are measured of: whole blocks.
+    fn planned(&self, measured: u32) -> u32 {
+        (f64::from(measured) * self.stretch / 2.0).ceil() as u32 * 2
     }
 
     /// The smallest change of rQPS, as a share, that the cell finds with this chance, if it is
@@ -93,22 +114,44 @@ impl Outlook {
             Some((pairs, horizon)) => {
                 let most = (plan.pairs / pairs.max(1)).max(1);
                 let sequence = Sequence::new(horizon);
-                let lives = most.min(sequence.most()).min(self.in_time(plan, pairs));
+                let lives = most.min(Sequence::LIVES_MAX).min(self.in_time(plan, pairs));
+                let measured = self.measured(pairs);
                 let (sd, known_sd) = if has_lives(plan) {
-                    (self.spread.of_life(pairs), 0.0)
+                    (self.spread.of_life(measured), 0.0)
                 } else {
-                    (self.pair_sd / f64::from(pairs).sqrt(), stats::BETWEEN_LIVES_SD)
+                    (self.pair_sd / f64::from(measured).sqrt(), stats::BETWEEN_LIVES_SD)
                 };
-                sequence.detectable(sd, known_sd, lives, power)
+                sequence.detectable(sd, known_sd, lives, alpha_of(plan), power)
             }
             None if has_lives(plan) && plan.restarts + 1 >= stats::MIN_PAIRS => {
                 let lives = plan.restarts + 1;
-                let sd = self.spread.of_life(plan.pairs / lives);
-                stats::detectable(sd, lives, DECISION_ALPHA, power)
+                let sd = self.spread.of_life(self.measured(plan.pairs / lives));
+                stats::detectable(sd, lives, alpha_of(plan), power)
             }
-            None => return detectable_share(plan, self.pair_sd),
+            None => return detectable_share(plan, self.measured(plan.pairs), self.pair_sd),
         };
         found.is_finite().then_some(found)
+    }
+
+    /// What a minute more is best spent on, and by what share the interval would narrow. `None`
+    /// where servers live once, or no older run says how they are spread.
+    pub fn next_minute(&self, plan: &Plan) -> Option<(Level, f64)> {
+        self.run.as_ref()?;
+        let lives = has_lives(plan).then_some(plan.restarts + 1)?;
+        let pairs = self.measured(plan.pairs / lives);
+        let component = |level, count: u32, sd: f64| Component {
+            level,
+            count: f64::from(count),
+            variance: sd * sd,
+            is_assumed: false,
+        };
+        let components = [
+            component(Level::Pair, pairs, self.spread.pair_sd),
+            component(Level::Life, lives, self.spread.life_sd),
+        ];
+        let pair = self.price.pair_s * pairs_cost(plan);
+        let costs = Costs { pair, life: Some(self.price.life_s), filling: None };
+        stats::advise(&components, &costs, MINUTE_S).spend.first().copied()
     }
 
     /// Parts of so many pairs that a limit leaves time for.
@@ -122,12 +165,18 @@ impl Outlook {
     /// The time that measuring the cell takes, at most where results may end it.
     pub fn takes(&self, plan: &Plan) -> Duration {
         let lives = if has_lives(plan) { plan.restarts } else { 0 };
-        let measuring_s = f64::from(plan.pairs) * self.price.pair_s * pairs_cost(plan)
-            + f64::from(lives) * self.price.life_s;
+        let pairs = f64::from(self.measured(plan.pairs));
+        let measuring_s =
+            pairs * self.price.pair_s * pairs_cost(plan) + f64::from(lives) * self.price.life_s;
         let takes =
             Duration::from_secs_f64(measuring_s) + Duration::from_nanos(2 * plan.warm_up_ns);
         plan.limit_ns.map_or(takes, |limit_ns| takes.min(Duration::from_nanos(limit_ns)))
     }
+}
+
+/// The p-value that a cell of the plan needs for a verdict, whatever the others show.
+fn alpha_of(plan: &Plan) -> f64 {
+    alpha_among(plan.cells().len())
 }
 
 /// Pairs of a search are several rounds each.
@@ -250,7 +299,7 @@ fn with(plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_known: b
         (None, End::Decided) => (decided(count), count),
         (_, End::Planned) => (Stopping::Fixed, count),
     };
-    let spare = match (wish.limit, stopping, wish.numbers) {
+    let spare = match (wish.limit, &stopping, wish.numbers) {
         (_, Stopping::Detect { .. }, _) => SPARE,
         // What decides by looking may have all of the time.
         (Some(_), Stopping::Decided { .. }, Numbers::Usual) => SPARE,
@@ -351,26 +400,34 @@ fn parts_in_time(most: Option<u32>, told: u32, fits: impl Fn(u32) -> u32) -> Par
 impl Outlook {
     fn price_of_part(&self, plan: &Plan, pairs: u32) -> f64 {
         let life_s = if has_lives(plan) { self.price.life_s } else { 0.0 };
-        life_s + f64::from(pairs) * self.price.pair_s * pairs_cost(plan)
+        life_s + f64::from(self.measured(pairs)) * self.price.pair_s * pairs_cost(plan)
     }
 
-    /// What finds an effect in the least time; and what is found in some seconds.
+    /// What finds an effect in the least time, in pairs of a plan; and what is found in some time.
     fn least(&self, plan: &Plan, effect: f64, power: f64) -> Option<Amount> {
-        if has_lives(plan) {
-            return stats::least_time(&self.spread, &self.price, effect, DECISION_ALPHA, power);
-        }
-        let spread = self.in_one_life();
-        stats::least_pairs(&spread, &self.price, effect, DECISION_ALPHA, power)
+        let amount = if has_lives(plan) {
+            stats::least_time(&self.spread, &self.price, effect, alpha_of(plan), power)
+        } else {
+            let spread = self.in_one_life();
+            stats::least_pairs(&spread, &self.price, effect, alpha_of(plan), power)
+        };
+        amount.map(|amount| self.as_planned(amount))
+    }
+
+    fn as_planned(&self, amount: Amount) -> Amount {
+        Amount { pairs: self.planned(amount.pairs), ..amount }
     }
 
     fn most(&self, plan: &Plan, seconds: f64, power: f64) -> Option<(f64, Amount)> {
-        if has_lives(plan) {
-            return stats::most_found(&self.spread, &self.price, seconds, DECISION_ALPHA, power);
-        }
-        let spread = self.in_one_life();
-        let pairs = (seconds / self.price.pair_s) as u32;
-        let found = stats::found_in_one_life(&spread, pairs, DECISION_ALPHA, power);
-        found.is_finite().then_some((found, Amount { lives: 1, pairs, seconds }))
+        let most = if has_lives(plan) {
+            stats::most_found(&self.spread, &self.price, seconds, alpha_of(plan), power)
+        } else {
+            let spread = self.in_one_life();
+            let pairs = (seconds / self.price.pair_s) as u32;
+            let found = stats::found_in_one_life(&spread, pairs, alpha_of(plan), power);
+            found.is_finite().then_some((found, Amount { lives: 1, pairs, seconds }))
+        };
+        most.map(|(found, amount)| (found, self.as_planned(amount)))
     }
 
     fn in_one_life(&self) -> Spread {
@@ -388,7 +445,6 @@ fn parts_for(
     seconds: Option<f64>,
 ) -> Result<(Parts, Option<String>), String> {
     let mut wanted: Option<Amount> = None;
-    let mut needed_s = 0.0;
     let mut worst: Option<(f64, Amount)> = None;
     for outlook in outlooks {
         let amount = outlook.least(plan, effect, power).ok_or_else(|| {
@@ -401,15 +457,21 @@ fn parts_for(
                 100.0 * outlook.spread.life_sd
             )
         })?;
-        needed_s += amount.seconds;
-        if wanted.is_none_or(|other| amount.seconds > other.seconds) {
-            wanted = Some(amount);
-        }
+        // What finds it in one cell need not do so in another: each has at least its own.
+        wanted = Some(wanted.map_or(amount, |other| Amount {
+            lives: other.lives.max(amount.lives),
+            pairs: other.pairs.max(amount.pairs),
+            ..amount
+        }));
         if let Some(found) = seconds.and_then(|seconds| outlook.most(plan, seconds, power)) {
             worst = Some(worst.filter(|worst| worst.0 >= found.0).unwrap_or(found));
         }
     }
     let mut amount = wanted.ok_or("there is nothing to measure; name a --load")?;
+    let takes_s =
+        |outlook: &Outlook| f64::from(amount.lives) * outlook.price_of_part(plan, amount.pairs);
+    let needed_s: f64 = outlooks.iter().map(takes_s).sum();
+    amount.seconds = outlooks.iter().map(takes_s).fold(0.0, f64::max);
     let mut note = None;
     if let (Some(limit), Some(seconds)) = (limit, seconds)
         && amount.seconds > seconds
@@ -503,6 +565,86 @@ mod tests {
         let plan = Plan { restarts: Sequence::LIVES_MAX, pairs: 1_000, ..once };
         let refused = aim(plan, &wish(None, Numbers::Given), &[]).unwrap_err();
         assert!(refused.contains("239 restarts at most"), "{refused}");
+    }
+
+    /// A stored run of a load whose rounds took so many times as long as planned, with a noise of
+    /// some percent.
+    fn known(stretch: u64, noise: u64, label: &str) -> Run {
+        let mut run = sample::of_pairs(48, label, "sqlite:", 1, |round| {
+            let arm = u64::from(round.key.arm == dbdyno_model::Arm::Test);
+            let pair = u64::from(round.key.pair);
+            round.life = round.key.pair / 6;
+            sample::set_events(round, (1_000 + noise * (7 * pair + 3 * arm) % 40) as f64);
+            round.wall_ns *= stretch;
+            round.started_unix_ms = (2 * pair + arm) * 110 * stretch + 4_000 * (pair / 6);
+        });
+        run.plan.restarts = 7;
+        run
+    }
+
+    fn detecting(effect: f64) -> Wish {
+        Wish {
+            detect: Some((effect, 0.8)),
+            end: End::Planned,
+            limit: None,
+            numbers: Numbers::Usual,
+            warm_up: Numbers::Usual,
+        }
+    }
+
+    /// What is carried out of a plan is what its promise rests on.
+    #[test]
+    fn a_slow_load_gets_the_pairs_that_it_needs() {
+        for stretch in [1, 3, 10] {
+            let run = known(stretch, 1, "point-query");
+            let window = Duration::from_nanos(run.plan.round_ns * stretch);
+            let (plan, _) =
+                aim(run.plan.clone(), &detecting(0.01), std::slice::from_ref(&run)).unwrap();
+            let outlook = Outlook::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
+            let pace = Pace::with_window(&plan, window);
+            let lives = plan.restarts + 1;
+            let sd = outlook.spread.of_life(pace.pairs / lives);
+            let found = stats::detectable(sd, lives, stats::DECISION_ALPHA, 0.8);
+            assert!(found < 0.0102, "{stretch}: {found}, {plan:?}");
+            let told = outlook.found(&plan, 0.8).unwrap();
+            assert!((told / found - 1.0).abs() < 0.02, "{stretch}: {told}, not {found}");
+        }
+    }
+
+    /// Pairs that have no noise of their own tell nothing more.
+    #[test]
+    fn a_minute_is_spent_where_the_doubt_is() {
+        let best = |noise| {
+            let mut run = known(1, noise, "point-query");
+            run.rounds
+                .iter_mut()
+                .filter(|round| round.key.arm == dbdyno_model::Arm::Test)
+                .for_each(|round| {
+                    let events = round.events as f64 * (1.0 + f64::from(round.life % 3) / 20.0);
+                    sample::set_events(round, events);
+                });
+            let cell = &run.plan.cells()[0];
+            let outlook = Outlook::of(&run.plan, cell, std::slice::from_ref(&run));
+            let (level, narrows) = outlook.next_minute(&run.plan).unwrap();
+            assert!(narrows > 0.0 && narrows < 1.0, "{narrows}");
+            level
+        };
+        assert_eq!(best(0), Level::Life);
+        let plan = known(1, 1, "point-query").plan;
+        assert_eq!(Outlook::of(&plan, &plan.cells()[0], &[]).next_minute(&plan), None);
+    }
+
+    /// One cell is dear and quiet, the other one cheap and noisy.
+    #[test]
+    fn a_plan_finds_the_effect_in_every_cell() {
+        let runs = [known(6, 0, "point-query"), known(1, 9, "read-only")];
+        let mut plan = runs[0].plan.clone();
+        plan.stages.extend(runs[1].plan.stages.clone());
+        let (plan, _) = aim(plan, &detecting(0.03), &runs).unwrap();
+        for cell in plan.cells() {
+            let found = Outlook::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
+            assert!(found < 0.0306, "{cell}: {found}");
+        }
     }
 
     /// However little an effect seems to need, looks go on until the time is over or no sequence

@@ -9,8 +9,7 @@
 
 use dbdyno_model::{
     Arm, ArmSummary, Basis, Cell, Interval, IntervalKind, LatencyHistogram, LatencyUs, Level,
-    Levels, Measure, OpenSummary, PerArm, Percentile, Round, Run, Severity, Slo, Stopping, Verdict,
-    Warning,
+    Levels, Measure, OpenSummary, PerArm, Percentile, Round, Run, Severity, Slo, Verdict, Warning,
 };
 use dbdyno_stats::{self as stats, Terms};
 
@@ -54,14 +53,9 @@ impl Judged {
 
     /// Puts what the looks say in place of what a single judgement would, where the plan is looked
     /// at; and says in any case how long it would take to decide the cell.
-    pub(crate) fn look_again(
-        &mut self,
-        run: &Run,
-        cell: &Cell,
-        sequence: Option<&stats::Sequence>,
-    ) -> Result<(), LabError> {
+    pub(crate) fn look_again(&mut self, run: &Run, cell: &Cell) -> Result<(), LabError> {
         let values = looks::values_of(run, cell);
-        if let (Some(sequence), Some(values)) = (sequence, values) {
+        if let (Some(sequence), Some(values)) = (&looks::sequence_of(&run.plan, cell), values) {
             let (logs, known_sd) = (&values.logs, values.known_sd);
             let look = stats::judge_sequence(logs, known_sd, run.plan.budget, sequence)?;
             let missing = match look.verdict {
@@ -83,9 +77,9 @@ impl Judged {
             };
             self.detectable = look.detectable;
             // What was judged once was looked at for the first time then.
-            self.looks = Some(match run.plan.stopping {
-                Stopping::Extended { horizon, .. } => logs.len() as u32 - horizon + 1,
-                _ => look.looks,
+            self.looks = Some(match looks::judged_lives(&run.plan, cell) {
+                0 => look.looks,
+                judged => logs.len() as u32 - judged + 1,
             });
             self.pairs_missing = missing.map(|lives| lives.saturating_mul(values.pairs));
         }
@@ -111,7 +105,7 @@ impl Judged {
             true => Percentile::P50,
             false => Percentile::P99,
         };
-        let shown = if telling == Percentile::P50 { &measures[0] } else { &measures[1] };
+        let shown = usize::from(telling == Percentile::P99);
         Ok(Judged {
             rqps,
             measure: Measure::Response {
@@ -121,9 +115,9 @@ impl Judged {
             },
             verdict: joint.verdict,
             p_value: joint.p_value,
-            levels: nest::levels(shown, pairs, joint.basis.interval, terms.between_sd),
+            levels: nest::levels(&measures[shown], pairs, joint.basis.interval, terms.between_sd),
             basis: joint.basis,
-            detectable: stats::judge_nested(shown, terms)?.detectable,
+            detectable: joint.detectable[shown],
             pairs_missing: joint.pairs_missing,
             missing_ns: None,
             looks: None,

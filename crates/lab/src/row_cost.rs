@@ -22,13 +22,14 @@ use crate::error::LabError;
 use crate::insert_benchmark;
 use crate::judge::{Replicates, judged_pairs, replicates};
 use crate::loads;
+use crate::nest::mean_of_rounds;
 
 /// What is put on a line, and what is called by the same name.
 type Figure = fn(&Round) -> Option<f64>;
 
 const MEASURES: [(CostMeasure, Figure); 2] = [
     (CostMeasure::ServerCpu, |round| {
-        Some(round.cost.server_cpu_ns? as f64 / 1e3 / round.events as f64)
+        Some(round.cost.server_cpu_ns? as f64 / 1e3 / round.done_events())
     }),
     (CostMeasure::Elapsed, |round| Some(round.latency.mean_ns() / 1e3)),
 ];
@@ -121,8 +122,9 @@ fn of_series(run: &Run, series: &Series<'_>) -> Result<Vec<CostComparison>, LabE
 }
 
 fn mean(pairs: &[PerArm<&Round>], arm: Arm, figure: Figure) -> Result<Interval, LabError> {
-    let costs: Vec<f64> = pairs.iter().filter_map(|pair| figure(pair[arm])).collect();
-    Ok(stats::geometric_mean_interval(&costs, stats::SHOWN_CONFIDENCE)?)
+    let rounds = pairs.iter().map(|pair| pair[arm]);
+    let rounds: Vec<&Round> = rounds.filter(|round| figure(round).is_some()).collect();
+    Ok(mean_of_rounds(&rounds, |round| figure(round).unwrap_or(f64::NAN))?)
 }
 
 /// A label without its number of rows.

@@ -4,8 +4,8 @@
 //! *cannot tell* is false. What such runs conclude is noted when they end, and told with every
 //! later run on the same host.
 
-use dbdyno_model::{PerArm, Plan, RunId, SelfTests};
-use dbdyno_stats::{SHOWN_CONFIDENCE, share_interval};
+use dbdyno_model::{CellComparison, PerArm, Plan, RunId, SelfTests, Severity};
+use dbdyno_stats::{MIN_PAIRS, SHOWN_CONFIDENCE, share_interval};
 use dbdyno_store::Store;
 
 use crate::error::LabError;
@@ -25,10 +25,16 @@ pub(crate) fn note(store: &mut Store, plan: &Plan, id: &RunId) -> Result<(), Lab
     if !is_self_test(plan) {
         return Ok(());
     }
-    for cell in compare(&store.load(id)?)?.cells {
+    for cell in compare(&store.load(id)?)?.cells.iter().filter(|cell| could_be_wrong(cell)) {
         store.note_self_test(id, &cell.cell, cell.verdict)?;
     }
     Ok(())
+}
+
+/// Whether a verdict could have been told of the cell: what cannot be wrong proves nothing.
+fn could_be_wrong(cell: &CellComparison) -> bool {
+    let is_blocked = cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks);
+    cell.pairs >= MIN_PAIRS && !is_blocked
 }
 
 /// What comparisons of an arm with itself have concluded on the host of this run, beside itself.
@@ -38,4 +44,23 @@ pub(crate) fn note(store: &mut Store, plan: &Plan, id: &RunId) -> Result<(), Lab
 pub fn self_tests(store: &Store, id: &RunId) -> Result<SelfTests, LabError> {
     let (cells, wrong) = store.self_tests(id)?;
     Ok(SelfTests { cells, wrong, share: share_interval(wrong, cells, SHOWN_CONFIDENCE)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{WALL_NS, of_pairs};
+
+    #[test]
+    fn a_cell_without_a_verdict_does_not_count() {
+        let counts = |pairs: u32, client_ns: u64| {
+            let run = of_pairs(pairs, "point-query", "mysql://u@h/d", 1, |round| {
+                round.cost.client_cpu_ns = Some(client_ns);
+            });
+            could_be_wrong(&compare(&run).unwrap().cells[0])
+        };
+        assert!(counts(8, WALL_NS / 10));
+        assert!(!counts(2, WALL_NS / 10), "too few pairs for any verdict");
+        assert!(!counts(8, WALL_NS), "clients that are busy all the time limit the rate");
+    }
 }

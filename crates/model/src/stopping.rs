@@ -15,7 +15,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// When the measuring of a cell ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Stopping {
     /// When all pairs of the plan are measured.
     #[default]
@@ -28,13 +28,14 @@ pub enum Stopping {
         /// allowed, and tell little.
         horizon: u32,
     },
-    /// A run that was judged once, after `horizon` lives, and made longer because that did not
-    /// decide it: looked at from then on, which may err a little more.
+    /// A run that was judged once and made longer because that did not decide it: looked at from
+    /// then on, which may err a little more.
     Extended {
         /// As in [`Stopping::Decided`].
         pairs: u32,
-        /// Lives up to which it is judged as one that is not looked at.
-        horizon: u32,
+        /// Lives that each cell had when it was judged, in the order of the plan; up to there it is
+        /// judged as one that is not looked at. The last number holds for all cells after it.
+        judged: Vec<u32>,
     },
     /// As [`Stopping::Decided`], and it also ends when a change as large as was asked for would
     /// have been found: for effects of which nobody knew beforehand how long they take.
@@ -52,12 +53,26 @@ pub enum Stopping {
 
 impl Stopping {
     /// Where results are looked at before the end: pairs between two looks, and the horizon.
-    pub fn looks(self) -> Option<(u32, u32)> {
+    /// Of a run that was judged once, the most lives that a cell had then.
+    pub fn looks(&self) -> Option<(u32, u32)> {
         match self {
             Stopping::Fixed => None,
-            Stopping::Decided { pairs, horizon }
-            | Stopping::Extended { pairs, horizon }
-            | Stopping::Detect { pairs, horizon, .. } => Some((pairs, horizon)),
+            Stopping::Extended { pairs, judged } => {
+                Some((*pairs, judged.iter().copied().max().unwrap_or(0)))
+            }
+            Stopping::Decided { pairs, horizon } | Stopping::Detect { pairs, horizon, .. } => {
+                Some((*pairs, *horizon))
+            }
+        }
+    }
+
+    /// Lives that the cell with this number had when it was judged once; 0 where it never was.
+    pub fn judged_at(&self, cell: usize) -> u32 {
+        match self {
+            Stopping::Extended { judged, .. } => {
+                judged.get(cell).or(judged.last()).copied().unwrap_or(0)
+            }
+            Stopping::Fixed | Stopping::Decided { .. } | Stopping::Detect { .. } => 0,
         }
     }
 }
@@ -65,8 +80,8 @@ impl Stopping {
 impl FromStr for Stopping {
     type Err = String;
 
-    /// Reads the text of a store: `fixed`, `decided 18 48`, `extended 18 8` or `detect 18 48 0.01
-    /// 0.8`.
+    /// Reads the text of a store: `fixed`, `decided 18 48`, `extended 18 8,12` or `detect 18 48
+    /// 0.01 0.8`.
     fn from_str(text: &str) -> Result<Stopping, String> {
         let wrong = || format!("{text:?} is no rule for stopping");
         let share = |text: &str| {
@@ -83,8 +98,10 @@ impl FromStr for Stopping {
             ["decided", pairs, horizon] => {
                 Ok(Stopping::Decided { pairs: number(pairs)?, horizon: number(horizon)? })
             }
-            ["extended", pairs, horizon] => {
-                Ok(Stopping::Extended { pairs: number(pairs)?, horizon: number(horizon)? })
+            ["extended", pairs, judged] => {
+                let lives = |text: &str| text.parse().map_err(|_| wrong());
+                let judged = judged.split(',').map(lives).collect::<Result<_, _>>()?;
+                Ok(Stopping::Extended { pairs: number(pairs)?, judged })
             }
             ["detect", pairs, horizon, effect, power] => Ok(Stopping::Detect {
                 pairs: number(pairs)?,
@@ -103,7 +120,10 @@ impl fmt::Display for Stopping {
         match self {
             Stopping::Fixed => f.write_str("fixed"),
             Stopping::Decided { pairs, horizon } => write!(f, "decided {pairs} {horizon}"),
-            Stopping::Extended { pairs, horizon } => write!(f, "extended {pairs} {horizon}"),
+            Stopping::Extended { pairs, judged } => {
+                let judged: Vec<String> = judged.iter().map(u32::to_string).collect();
+                write!(f, "extended {pairs} {}", judged.join(","))
+            }
             Stopping::Detect { pairs, horizon, effect, power } => {
                 write!(f, "detect {pairs} {horizon} {effect} {power}")
             }
@@ -121,13 +141,21 @@ mod tests {
             Stopping::Fixed,
             Stopping::Detect { pairs: 8, horizon: 9, effect: 0.01, power: 0.95 },
             Stopping::Decided { pairs: 18, horizon: 48 },
-            Stopping::Extended { pairs: 18, horizon: 8 },
+            Stopping::Extended { pairs: 18, judged: vec![8] },
+            Stopping::Extended { pairs: 18, judged: vec![8, 0, 12] },
         ] {
             assert_eq!(rule.to_string().parse(), Ok(rule));
         }
-        for wrong in
-            ["", "decided", "decided 0 8", "decided 8", "detect 8 9 1% 1", "detect 8 9 0.1 NaN"]
-        {
+        for wrong in [
+            "",
+            "decided",
+            "decided 0 8",
+            "decided 8",
+            "extended 8 ",
+            "extended 8 1,x",
+            "detect 8 9 1% 1",
+            "detect 8 9 0.1 NaN",
+        ] {
             assert!(wrong.parse::<Stopping>().is_err(), "{wrong:?} was taken");
         }
     }

@@ -44,7 +44,9 @@ pub struct BcaEstimate {
 /// The mean of `values` with its BCa interval, widened for few values.
 ///
 /// Assumes independent values: replicates (lives, or pairs where there is one life), never seconds
-/// of a round. A pure function of values, confidence and seed.
+/// of a round; [`BCA_MIN`] of them or more, for it does not refuse fewer; and tails that so many
+/// values show, for what was never drawn is in no resample. A pure function of values, confidence
+/// and seed.
 ///
 /// # Errors
 /// No values, one that is not finite, or a confidence that does not lie between 0 and 1.
@@ -120,7 +122,11 @@ impl Resampled {
     /// The end at the level z.
     fn at(&self, z: f64) -> f64 {
         let shifted = self.bias + z;
-        let corrected = self.bias + shifted / (1.0 - self.acceleration * shifted);
+        // Beyond its pole the correction turns round, and would call the far end the middle.
+        let corrected = match 1.0 - self.acceleration * shifted {
+            slower if slower > 0.0 => self.bias + shifted / slower,
+            _ => f64::INFINITY.copysign(shifted),
+        };
         let share = student::below(corrected, f64::INFINITY);
         let place = share * self.sorted.len() as f64 - 0.5;
         let last = self.sorted.len() - 1;
@@ -171,6 +177,28 @@ fn normal(share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// One value far on one side: at levels that nobody asks for, the correction has a pole.
+    #[test]
+    fn intervals_grow_with_their_confidence_and_the_p_value_agrees() {
+        let skewed = [
+            -0.004, -0.003, -0.005, -0.002, -0.004, -0.003, -0.006, -0.004, -0.001, -0.003, -0.005,
+            0.030,
+        ];
+        let mirrored = skewed.map(|value| -value);
+        for values in [skewed, mirrored] {
+            let resampled = Resampled::of(&values, 1).unwrap();
+            let mut before = (0.0, 0.0);
+            for confidence in [0.5, 0.9, 0.95, 0.99, 0.999, 1.0 - 1e-6, 1.0 - 1e-9] {
+                let (low, high) = resampled.bounds(confidence, 0.0).unwrap();
+                let ends = (low - resampled.mean, high - resampled.mean);
+                assert!(ends.0 <= before.0 && ends.1 >= before.1, "{confidence}: {ends:?}");
+                before = ends;
+            }
+            let (low, high) = resampled.bounds(0.99, 0.0).unwrap();
+            assert!(low < 0.0 && 0.0 < high && resampled.p_value(0.0) > 0.01);
+        }
+    }
 
     /// Skewed values, as rates of rounds are that a neighbour disturbs.
     const SKEWED: [f64; 12] =

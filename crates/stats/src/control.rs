@@ -46,7 +46,10 @@ impl ControlLimits {
     }
 
     /// How far outside a value lies, above (positive) or below (negative) the centre; `None` inside
-    /// the limits.
+    /// the limits, and for what is no number.
+    ///
+    /// Assumes that what is usual reaches as far below the centre as above it: of values with one
+    /// long tail the usual ones of that tail are outside more often.
     pub fn outside(&self, value: f64) -> Option<f64> {
         let off = value - self.centre;
         (off.abs() > self.reach).then_some(off)
@@ -67,6 +70,21 @@ fn median(mut values: Vec<f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `numpy.median(x)` and `4.75 * scipy.stats.median_abs_deviation(x, scale="normal")`, SciPy
+    /// 1.17.1, for an odd and an even number of values.
+    #[test]
+    fn limits_agree_with_scipy() {
+        let values =
+            [0.31, -0.84, 0.12, 0.97, -0.45, 0.26, -1.13, 0.68, 0.05, -0.29, 1.41, -0.62, 9.5];
+        for (count, centre, reach) in
+            [(13, 0.12, 4.014145506603917), (12, 0.085, 3.9789337039144095)]
+        {
+            let limits = ControlLimits::of(&values[..count], 0.0).unwrap();
+            assert!((limits.centre - centre).abs() < 1e-12, "{limits:?}");
+            assert!((limits.reach - reach).abs() < 1e-12, "{limits:?}");
+        }
+    }
 
     #[test]
     fn what_is_far_out_is_found_although_it_is_not_alone() {

@@ -32,7 +32,10 @@ pub fn benjamini_hochberg(p_values: &[f64]) -> Vec<f64> {
     step_up(p_values, 1.0)
 }
 
-/// The q-values of Benjamini and Yekutieli. Assumes nothing about how the p-values hang together.
+/// The q-values of Benjamini and Yekutieli.
+///
+/// Assumes p-values that are uniform, or larger, where nothing changed, and nothing about how they
+/// hang together.
 pub fn benjamini_yekutieli(p_values: &[f64]) -> Vec<f64> {
     let harmonic = (1..=p_values.len()).map(|rank| 1.0 / rank as f64).sum();
     step_up(p_values, harmonic)

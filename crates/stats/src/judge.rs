@@ -56,7 +56,7 @@ pub fn judge(log_ratios: &[f64], budget: f64) -> Result<Judgement, StatsError> {
     let located = Located::T(moments.estimate());
     let pairs = u32::try_from(moments.n).unwrap_or(u32::MAX);
     let verdict = verdict(&located, pairs, budget_log, DECISION_ALPHA)?;
-    let missing = || pairs_missing(&moments, budget_log, DECISION_ALPHA, SHOWN_CONFIDENCE);
+    let missing = || pairs_missing(&moments, 0.0, budget_log, DECISION_ALPHA, SHOWN_CONFIDENCE);
     let mut warnings = few_rounds(pairs, "pairs of rounds");
     warnings.extend(suspicion::of_pairs(log_ratios, &moments));
     Ok(Judgement {
@@ -137,7 +137,11 @@ pub struct JointJudgement {
     /// For each measure its ratio, test ÷ base, with its interval of 95 %, and what this measure
     /// says by itself.
     pub measures: Vec<(Interval, Verdict)>,
-    /// For an undecided cell: how many more pairs would let the surest measure decide it.
+    /// For each measure the smallest change that its share of the chances finds, as in
+    /// [`Judgement`].
+    pub detectable: Vec<Option<f64>>,
+    /// For an undecided cell: how many more pairs would let one measure prove a difference, or all
+    /// of them be decided.
     pub pairs_missing: Option<u32>,
     /// What speaks against the assumptions.
     pub warnings: Vec<Warning>,
@@ -162,7 +166,8 @@ pub struct JointJudgement {
 pub fn judge_jointly(measures: &[&Nest], terms: &Terms) -> Result<JointJudgement, StatsError> {
     let alpha = DECISION_ALPHA / measures.len() as f64;
     let mut judged = Vec::with_capacity(measures.len());
-    let (mut missing, mut warnings) = (None::<u32>, Vec::new());
+    let (mut detectable, mut warnings) = (Vec::with_capacity(measures.len()), Vec::new());
+    let (mut to_differ, mut to_all) = (None::<u32>, Some(0));
     let mut surest: Option<(f64, Basis)> = None;
     for nest in measures {
         let alone = lives::judge_at(nest, terms, alpha)?;
@@ -170,7 +175,13 @@ pub fn judge_jointly(measures: &[&Nest], terms: &Terms) -> Result<JointJudgement
             surest = Some((alone.p_value, alone.basis));
         }
         judged.push((alone.rqps, alone.verdict));
-        missing = alone.pairs_missing.into_iter().chain(missing).min();
+        // No measure is equal within nothing: what is missing then would prove a difference.
+        let differing = lives::judge_at(nest, &Terms { budget: 0.0, ..*terms }, alpha)?;
+        to_differ = differing.pairs_missing.into_iter().chain(to_differ).min();
+        let is_open = alone.verdict == Verdict::Undecided;
+        let to_this = if is_open { alone.pairs_missing } else { Some(0) };
+        to_all = to_all.zip(to_this).map(|(all, this)| all.max(this));
+        detectable.push(alone.detectable);
         warnings.extend(alone.warnings);
     }
     let (p_value, basis) = surest.ok_or(StatsError::Empty)?;
@@ -190,8 +201,10 @@ pub fn judge_jointly(measures: &[&Nest], terms: &Terms) -> Result<JointJudgement
             Verdict::Undecided
         }
     };
+    let missing = to_all.filter(|more| *more > 0).into_iter().chain(to_differ).min();
     let pairs_missing = missing.filter(|_| verdict == Verdict::Undecided);
-    Ok(JointJudgement { verdict, p_value, basis, measures: judged, pairs_missing, warnings })
+    let measures = judged;
+    Ok(JointJudgement { verdict, p_value, basis, measures, detectable, pairs_missing, warnings })
 }
 
 pub(crate) fn verdict(

@@ -69,7 +69,7 @@ pub struct Advice {
 /// The levels of a cell, the lowest first. `between_sd` is the spread of lives that is assumed
 /// where there are fewer than [`MIN_PAIRS`]; a filling that is alone is not a level.
 ///
-/// Assumes that the noise of a level is the same wherever it is.
+/// Assumes that the noise of a level is independent, and the same wherever it is.
 pub fn components(nest: &Nest, interval: IntervalKind, between_sd: f64) -> Vec<Component> {
     let fillings: Vec<Vec<&[f64]>> = nest
         .iter()
@@ -108,7 +108,11 @@ pub fn components(nest: &Nest, interval: IntervalKind, between_sd: f64) -> Vec<C
     components
 }
 
-/// The share of each of these levels in the variance of the result; they add up to 1.
+/// The share of each of these levels in the variance of the result; they add up to 1, or are all 0
+/// where there is no variance.
+///
+/// Assumes levels as [`components`] gives them: the lowest first, each of them counted within the
+/// one above, and what disturbs one level independent of what disturbs another.
 pub fn shares(components: &[Component]) -> Vec<f64> {
     let parts = parts(components);
     let all: f64 = parts.iter().sum();

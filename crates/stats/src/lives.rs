@@ -105,7 +105,7 @@ fn by_replicates(
     let Replicates { located, moments, basis, .. } = replicates;
     let verdict = verdict(&located, basis.count, budget_log, alpha)?;
     let pairs_in_each = u32::try_from(pairs.div_ceil(moments.n)).unwrap_or(u32::MAX);
-    let missing = || pairs_missing(&moments, budget_log, alpha, SHOWN_CONFIDENCE);
+    let missing = || pairs_missing(&moments, 0.0, budget_log, alpha, SHOWN_CONFIDENCE);
     Ok(Judgement {
         verdict,
         rqps: ratio(&located, SHOWN_CONFIDENCE)?,
@@ -127,19 +127,21 @@ fn by_assumption(
     alpha: f64,
 ) -> Result<Judgement, StatsError> {
     let budget_log = budget_log(terms.budget)?;
-    let Replicates { located, estimate, basis, .. } = replicates;
+    let Replicates { located, moments, estimate, known_sd, basis } = replicates;
     let pairs = basis.count;
     let verdict = verdict(&located, pairs, budget_log, alpha)?;
+    let missing = || pairs_missing(&moments, known_sd, budget_log, alpha, SHOWN_CONFIDENCE);
+    let missing = if verdict == Verdict::Undecided { missing() } else { None };
     let mut warnings = few_rounds(pairs, "pairs of rounds");
     if terms.between_sd > 0.0 && warnings.is_empty() {
-        warnings.push(assumed(terms.between_sd));
+        let is_hopeless = verdict == Verdict::Undecided && missing.is_none();
+        warnings.push(assumed(terms.between_sd, is_hopeless));
     }
     Ok(Judgement {
         verdict,
         rqps: ratio(&located, SHOWN_CONFIDENCE)?,
         p_value: located.p_value(),
-        // More pairs of the same two processes hardly help.
-        pairs_missing: None,
+        pairs_missing: missing,
         detectable: (pairs >= MIN_PAIRS).then(|| {
             let t =
                 quantile(1.0 - alpha / 2.0, estimate.degrees) + quantile(POWER, estimate.degrees);
@@ -150,11 +152,14 @@ fn by_assumption(
     })
 }
 
-fn assumed(between_sd: f64) -> Warning {
+/// `is_hopeless`: more pairs of the same two processes would not decide it.
+fn assumed(between_sd: f64, is_hopeless: bool) -> Warning {
+    let hopeless =
+        if is_hopeless { " No number of further pairs is likely to decide it." } else { "" };
     let text = format!(
         "The arms were started once, and two starts of one server differ by about {:.1} % for as \
-         long as they live; that is assumed and part of the interval. Of what dbdyno starts or \
-         opens, --restarts measures it.",
+         long as they live; that is assumed and part of the interval.{hopeless} Of what dbdyno \
+         starts or opens, --restarts measures it.",
         between_sd * 100.0
     );
     Warning::new(Severity::Note, "one-life", text)
@@ -185,7 +190,16 @@ mod tests {
         assert_eq!(crate::judge(&off[0], 0.005).unwrap().verdict, Verdict::Faster);
         let judged = judge_lives(&off, BETWEEN_LIVES_SD, 0.005).unwrap();
         assert_eq!(judged.verdict, Verdict::Undecided);
-        assert!(judged.warnings.iter().any(|warning| warning.code == "one-life"));
+        let told = judged.warnings.iter().find(|warning| warning.code == "one-life").unwrap();
+        assert!(told.text.contains("No number of further pairs"), "{}", told.text);
+        assert_eq!(judged.pairs_missing, None);
+        // Ten pairs that seem to lose 10 % lack pairs, and not lives.
+        let short = judge_lives(&lives(1, 10, 0.0, -0.04), BETWEEN_LIVES_SD, 0.0).unwrap();
+        assert_eq!(short.verdict, Verdict::Undecided);
+        assert_eq!(short.pairs_missing, None, "two standard deviations of a life");
+        let short = judge_lives(&lives(1, 4, 0.0, -0.07), BETWEEN_LIVES_SD, 0.0).unwrap();
+        assert_eq!(short.verdict, Verdict::Undecided);
+        assert!(short.pairs_missing.is_some(), "{short:?}");
         // What is far beyond the spread of lives is found nevertheless.
         let judged = judge_lives(&lives(1, 2000, 0.0, -0.08), BETWEEN_LIVES_SD, 0.02).unwrap();
         assert_eq!(judged.verdict, Verdict::Slower);

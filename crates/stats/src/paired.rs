@@ -60,9 +60,9 @@ pub fn paired(log_ratios: &[f64], confidence: f64) -> Result<PairedEstimate, Sta
 /// The ratio of two arms from the logarithms of their rates, for rounds that were not paired: two
 /// stored runs (Welch's test; the arms may differ in noise).
 ///
-/// Assumes that all rounds are independent *and that nothing but the arm changed between the two
-/// runs*. The second is rarely true of runs hours apart, and the rounds themselves cannot show it:
-/// prefer [`paired`] wherever there are pairs.
+/// Assumes that all rounds are independent, that the mean of each arm is close to normal, *and that
+/// nothing but the arm changed between the two runs*. The last is rarely true of runs hours apart,
+/// and the rounds themselves cannot show it: prefer [`paired`] wherever there are pairs.
 ///
 /// # Errors
 /// As [`paired`], for either arm.

@@ -51,6 +51,9 @@ const LIVES_LEAST: u32 = 5;
 
 impl Spread {
     /// The standard deviation of the mean of a life with so many pairs.
+    ///
+    /// Assumes that the pairs of a life are independent of each other and of what their life is off
+    /// by: where neighbouring pairs are alike, their mean varies by more.
     pub fn of_life(&self, pairs: u32) -> f64 {
         self.life_sd.hypot(self.pair_sd / f64::from(pairs.max(1)).sqrt())
     }
@@ -58,6 +61,8 @@ impl Spread {
 
 impl Price {
     /// The time that so many lives take.
+    ///
+    /// Assumes that every pair takes as long as every other one, and every start as well.
     pub fn of(&self, lives: u32, pairs: u32) -> f64 {
         f64::from(lives) * (self.life_s + f64::from(pairs) * self.pair_s)
     }

@@ -51,41 +51,63 @@ pub fn pairs_needed(sd_log: f64, effect: f64, alpha: f64, power: f64) -> u32 {
 
 /// How many more pairs than were measured will probably (with chance [`POWER`]) decide the cell, if
 /// mean and spread are what they seem: by excluding 1 at `alpha`, or by an interval of `confidence`
-/// within ±`budget_log`, whichever comes first. `None`: not with [`PAIRS_CAP`] pairs.
+/// within ±`budget_log`, whichever comes first. `known_sd` is what all of them have in common,
+/// which more of them do not lessen. `None`: not with [`PAIRS_CAP`] pairs.
 pub(crate) fn pairs_missing(
     moments: &Moments,
+    known_sd: f64,
     budget_log: f64,
     alpha: f64,
     confidence: f64,
 ) -> Option<u32> {
     let measured = u32::try_from(moments.n).ok()?;
     let decides = |pairs| {
-        detectable_log(moments.sd, pairs, alpha, POWER) <= moments.mean.abs()
-            || fits(moments, pairs, budget_log, confidence) >= POWER
+        let doubt = Doubt::of(moments.sd, known_sd, pairs);
+        doubt.found(alpha, POWER) <= moments.mean.abs()
+            || doubt.fits(moments.mean, budget_log, confidence) >= POWER
     };
     let total = first_pairs(MIN_PAIRS.max(measured + 1), decides)?;
     Some(total - measured)
 }
 
-/// The chance that the interval of `pairs` pairs lies within ±`budget_log`.
-fn fits(moments: &Moments, pairs: u32, budget_log: f64, confidence: f64) -> f64 {
-    let degrees = f64::from(pairs - 1);
-    let error = moments.sd / f64::from(pairs).sqrt();
-    let room = budget_log - student::quantile(0.5 + confidence / 2.0, degrees) * error;
-    if room < 0.0 {
-        return 0.0;
+/// How far the mean of so many pairs is off.
+struct Doubt {
+    standard: f64,
+    degrees: f64,
+}
+
+impl Doubt {
+    fn of(sd: f64, known_sd: f64, pairs: u32) -> Doubt {
+        let own = sd * sd / f64::from(pairs);
+        let all = own + known_sd * known_sd;
+        // After Welch and Satterthwaite: what is known has no doubt of its own.
+        let share = if known_sd == 0.0 { 1.0 } else { own / all };
+        Doubt { standard: all.sqrt(), degrees: f64::from(pairs - 1) / (share * share) }
     }
-    if error == 0.0 {
-        return if moments.mean.abs() <= room { 1.0 } else { 0.0 };
+
+    /// The logarithm of a change that is found with this chance.
+    fn found(&self, alpha: f64, power: f64) -> f64 {
+        let t = |share: f64| student::quantile(share, self.degrees);
+        (t(1.0 - alpha / 2.0) + t(power)) * self.standard
     }
-    let mean = moments.mean;
-    student::below((room - mean) / error, degrees) - student::below((-room - mean) / error, degrees)
+
+    /// The chance that the interval lies within ±`budget_log`.
+    fn fits(&self, mean: f64, budget_log: f64, confidence: f64) -> f64 {
+        let room =
+            budget_log - student::quantile(0.5 + confidence / 2.0, self.degrees) * self.standard;
+        if room < 0.0 {
+            return 0.0;
+        }
+        if self.standard == 0.0 {
+            return if mean.abs() <= room { 1.0 } else { 0.0 };
+        }
+        let below = |far: f64| student::below((far - mean) / self.standard, self.degrees);
+        below(room) - below(-room)
+    }
 }
 
 fn detectable_log(sd_log: f64, pairs: u32, alpha: f64, power: f64) -> f64 {
-    let degrees = f64::from(pairs - 1);
-    let t = student::quantile(1.0 - alpha / 2.0, degrees) + student::quantile(power, degrees);
-    t * sd_log / f64::from(pairs).sqrt()
+    Doubt::of(sd_log, 0.0, pairs).found(alpha, power)
 }
 
 fn arguments_make_sense(sd_log: f64, alpha: f64, power: f64) -> bool {
@@ -134,6 +156,21 @@ mod tests {
             assert!(pairs(0.01).abs_diff(at_01) <= 1, "{sd} {effect}: {}", pairs(0.01));
             assert!(pairs(0.05).abs_diff(at_05) <= 1, "{sd} {effect}: {}", pairs(0.05));
         }
+    }
+
+    /// What two starts of a server differ by is no less after more pairs of one start.
+    #[test]
+    fn pairs_lessen_only_what_is_their_own() {
+        let moments = Moments { n: 20, mean: 0.08, sd: 0.2 };
+        let missing = |moments: &Moments, known_sd| {
+            pairs_missing(moments, known_sd, 0.02_f64.ln_1p(), 0.01, 0.95)
+        };
+        let (alone, beside) = (missing(&moments, 0.0), missing(&moments, 0.015));
+        assert!(alone.unwrap() < beside.unwrap(), "{alone:?} {beside:?}");
+        assert_eq!(missing(&moments, 0.03), None, "0.08 is less than two and a half times that");
+        let equal = Moments { mean: 0.0, sd: 0.05, ..moments };
+        assert_eq!(missing(&equal, 0.015), None, "the budget is less than its interval");
+        assert!(missing(&equal, 0.005).is_some());
     }
 
     #[test]

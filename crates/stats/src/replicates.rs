@@ -72,6 +72,8 @@ pub(crate) struct Replicates {
     pub(crate) moments: Moments,
     /// How sure the mean is, as Student's t would have it: for what further ones would bring.
     pub(crate) estimate: Estimate,
+    /// The known error beside, which further ones do not lessen.
+    pub(crate) known_sd: f64,
     /// What they are, and why so.
     pub(crate) basis: Basis,
 }
@@ -116,7 +118,7 @@ pub(crate) fn of(
         let estimate = widened(estimate_of(&values, &moments, level, interval)?, known);
         Ok((values, moments, estimate))
     };
-    let (mut interval, mut why) = chosen(choice, level, count, &lives, alpha);
+    let (mut interval, mut why) = chosen(choice, level, count, known, &lives, alpha);
     if choice == IntervalChoice::Auto && interval == IntervalKind::Robust {
         let (low, high) = figures(interval)?.2.bounds(SHOWN_CONFIDENCE)?;
         let done = figures(IntervalKind::T)?.2.mean;
@@ -130,19 +132,20 @@ pub(crate) fn of(
     let (values, moments, estimate) = figures(interval)?;
     let located = match interval {
         IntervalKind::Bca => Located::Resamples(Resampled::of(&values, seed)?, known),
-        IntervalKind::HodgesLehmann if known == 0.0 => Located::Ranks(Ranked::signed(&values)),
+        IntervalKind::HodgesLehmann => Located::Ranks(Ranked::signed(&values)),
         _ => Located::T(estimate),
     };
     let count = u32::try_from(count).unwrap_or(u32::MAX);
     let basis = Basis { interval, replicates: level, count, why };
-    Ok(Replicates { located, moments, estimate, basis })
+    Ok(Replicates { located, moments, estimate, known_sd: known, basis })
 }
 
-/// Which interval, and why.
+/// Which interval, and why. `known` is an error beside that of the replicates.
 fn chosen(
     choice: IntervalChoice,
     level: Level,
     count: usize,
+    known: f64,
     lives: &[&[f64]],
     alpha: f64,
 ) -> (IntervalKind, String) {
@@ -158,15 +161,18 @@ fn chosen(
                 | IntervalKind::Welch
                 | IntervalKind::Fieller => false,
             };
-            match too_few {
-                true => (
-                    IntervalKind::T,
-                    format!(
-                        "{} was asked for, which {count} replicates are too few for",
-                        kind.name()
-                    ),
-                ),
-                false => (kind, "asked for".to_owned()),
+            let name = kind.name();
+            if too_few {
+                let why = format!("{name} was asked for, which {count} replicates are too few for");
+                (IntervalKind::T, why)
+            } else if kind == IntervalKind::HodgesLehmann && known > 0.0 {
+                // The estimate of the ranks, with the standard error that they give it, is what
+                // such a spread can be added to.
+                let why =
+                    format!("{name} was asked for, but the assumed spread of lives has no ranks");
+                (IntervalKind::Robust, why)
+            } else {
+                (kind, "asked for".to_owned())
             }
         }
     }

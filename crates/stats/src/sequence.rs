@@ -13,7 +13,8 @@
 //! may spend what [`spent`] grows by, and its interval is as narrow as that buys. Up to the
 //! *horizon*, the number of lives that are planned, it grows with the power 1.5 (Kim and DeMets,
 //! "Design and analysis of group sequential tests based on the type I error spending rate
-//! function", Biometrika 74, 1987); a rest is kept for those who go on, without an end.
+//! function", Biometrika 74, 1987); a rest is kept for those who go on, up to
+//! [`Sequence::LIVES_MAX`].
 //!
 //! What a look costs is computed for a sum of normal values by following its density from look to
 //! look (Armitage, McPherson and Rowe, "Repeated significance tests on accumulating data", JRSS A
@@ -25,6 +26,8 @@
 //! t-tests and confidence sequences for Gaussian means with unknown variance", Sequential Analysis
 //! 44, 2025): of effects that one look after 30 lives finds with 90 %, this finds 83 % after 21
 //! lives in the mean, the mixture 63 % after 24, and with four lives the mixture finds nothing.
+
+use std::sync::OnceLock;
 
 use dbdyno_model::{Interval, Verdict, Warning};
 
@@ -43,58 +46,92 @@ const SPENDING_POWER: f64 = 1.5;
 const STEP: f64 = 0.05;
 /// Steps that a value moves the sum by at most: six standard deviations.
 const REACH: usize = 120;
-/// So many horizons are looked at, and missing lives are told up to there.
-const HORIZONS: u32 = 3;
-/// The longest horizon: a lattice for longer ones would be slow.
+/// The horizons that there are.
+const HORIZON_MIN: u32 = MIN_PAIRS + 1;
 const HORIZON_MAX: u32 = 80;
+/// No sum is farther from the middle, in standard deviations of it.
+const FAR: f64 = 8.0;
 
 /// By how much looks may err together, look by look, at two levels.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sequence {
-    horizon: u32,
-    /// How far look `MIN_PAIRS + index` reaches, at [`DECISION_ALPHA`] in all.
+    reaches: &'static Reaches,
+}
+
+/// How far looks reach, the first of them after [`MIN_PAIRS`] lives.
+#[derive(Debug, PartialEq)]
+struct Reaches {
+    /// At [`DECISION_ALPHA`] in all.
     deciding: Vec<f64>,
     /// The same for the interval that is shown.
     shown: Vec<f64>,
 }
 
+/// What was worked out for each horizon, and beyond each number of lives: a tenth of a second of
+/// arithmetic, and a list of stored runs asks for the same few again and again.
+static OF_HORIZON: [OnceLock<Reaches>; HORIZON_MAX as usize + 1] =
+    [const { OnceLock::new() }; HORIZON_MAX as usize + 1];
+static BEYOND: [OnceLock<Reaches>; Sequence::LIVES_MAX as usize + 1] =
+    [const { OnceLock::new() }; Sequence::LIVES_MAX as usize + 1];
+
+impl Reaches {
+    /// What looks may spend of each chance to err: all up to some number of lives.
+    fn of(spent: impl Fn(u32) -> f64) -> Reaches {
+        Reaches {
+            deciding: reaches(&chances(&spent, DECISION_ALPHA)),
+            shown: reaches(&chances(&spent, 1.0 - SHOWN_CONFIDENCE)),
+        }
+    }
+}
+
 impl Sequence {
-    /// Looks after every life from the third one on, at their best after `horizon` lives; up to
-    /// three horizons are looked at. A horizon is taken to lie between 4 and 80.
+    /// Looks after every life from the third one on, at their best after `horizon` lives. A horizon
+    /// is taken to lie between 4 and 80.
     ///
     /// Assumes nothing: it is a function of the horizon alone, to be fixed before the first look.
     pub fn new(horizon: u32) -> Sequence {
-        let horizon = horizon.clamp(MIN_PAIRS + 1, HORIZON_MAX);
-        Sequence {
-            horizon,
-            deciding: reaches(&chances(horizon, DECISION_ALPHA)),
-            shown: reaches(&chances(horizon, 1.0 - SHOWN_CONFIDENCE)),
-        }
+        let horizon = horizon.clamp(HORIZON_MIN, HORIZON_MAX);
+        let spent = |lives| spent(lives, horizon);
+        Sequence { reaches: OF_HORIZON[horizon as usize].get_or_init(|| Reaches::of(spent)) }
     }
 
-    /// The most lives that any sequence goes on for.
-    pub const LIVES_MAX: u32 = HORIZON_MAX * HORIZONS;
-
-    /// The number of lives after which nothing more is told.
-    pub fn most(&self) -> u32 {
-        self.horizon * HORIZONS
+    /// Looks after every life for a run that was judged once, with `judged` lives, and went on
+    /// because that did not decide it. The first judgement had its chance to err; all looks
+    /// together have a fifth of it again, 1.2 % instead of 1 % in all.
+    ///
+    /// Assumes nothing.
+    pub fn beyond(judged: u32) -> Sequence {
+        let judged = judged.clamp(1, Sequence::LIVES_MAX);
+        let spent = |lives: u32| match lives <= judged {
+            true => 0.0,
+            false => SPENT_BEYOND * (1.0 - f64::from(judged) / f64::from(lives)),
+        };
+        Sequence { reaches: BEYOND[judged as usize].get_or_init(|| Reaches::of(spent)) }
     }
 
-    /// The smallest change of rQPS, as a share, that is found with chance `power` when `lives`
-    /// lives with a standard deviation `sd` (of a log-ratio) have been looked at; see
-    /// [`judge_sequence`] for `known_sd`. Infinite for too few of them.
-    pub fn detectable(&self, sd: f64, known_sd: f64, lives: u32, power: f64) -> f64 {
-        Widths { sequence: self, known_sd, sd }.found(lives, power).exp_m1()
+    /// The number of lives after which nothing more is told, whatever the horizon: a lattice for
+    /// more of them would be slow.
+    pub const LIVES_MAX: u32 = 240;
+
+    /// The smallest change of rQPS, as a share, that is found with chance `power` and a p-value of
+    /// `alpha` when `lives` lives with a standard deviation `sd` (of a log-ratio) have been looked
+    /// at; see [`judge_sequence`] for `known_sd`. Infinite for too few of them.
+    ///
+    /// Assumes what [`judge_sequence`] assumes, and that the spread of the lives is `sd`.
+    pub fn detectable(&self, sd: f64, known_sd: f64, lives: u32, alpha: f64, power: f64) -> f64 {
+        Widths { sequence: self, known_sd, sd }.found(lives, alpha, power).exp_m1()
     }
 
     /// The distance from the mean, in standard errors, that the interval of this look reaches:
     /// for the decision, and as shown. Infinite before the first look and after the last.
+    ///
+    /// Assumes nothing.
     pub fn reach(&self, lives: u32) -> (f64, f64) {
         let at = |reaches: &[f64]| {
             let index = lives.checked_sub(MIN_PAIRS).map(|index| index as usize);
             index.and_then(|index| reaches.get(index)).copied().unwrap_or(f64::INFINITY)
         };
-        (at(&self.deciding), at(&self.shown))
+        (at(&self.reaches.deciding), at(&self.reaches.shown))
     }
 }
 
@@ -122,7 +159,8 @@ pub struct Look {
 /// of them: where they live once, their life is off by something that no look can see.
 ///
 /// Assumes lives that are independent with a mean close to normal, and a `sequence` that was chosen
-/// before the first of them.
+/// before the first of them. Of more than [`Sequence::LIVES_MAX`] only those are looked at, for no
+/// chance to err is left.
 ///
 /// # Errors
 /// As [`crate::judge()`].
@@ -133,8 +171,9 @@ pub fn judge_sequence(
     sequence: &Sequence,
 ) -> Result<Look, StatsError> {
     let budget_log = budget_log(budget)?;
+    let lives = &lives[..lives.len().min(Sequence::LIVES_MAX as usize)];
     let moments = Moments::of_logs(lives)?;
-    let count = u32::try_from(moments.n).unwrap_or(u32::MAX).min(sequence.most());
+    let count = lives.len() as u32;
     let at = Widths { sequence, known_sd, sd: moments.sd };
     let estimate = moments.estimate();
     let (deciding, shown) = at.half(count);
@@ -148,19 +187,20 @@ pub fn judge_sequence(
             (0.0, _) => 1.0,
             (_, 0.0) => 0.0,
             (far, half) => {
-                let z = quantile(1.0 - DECISION_ALPHA / 2.0, f64::INFINITY);
+                let z = normal_quantile(DECISION_ALPHA);
                 2.0 * below(-z * far / half, f64::INFINITY)
             }
         },
         looks: (count + 1).saturating_sub(MIN_PAIRS),
-        detectable: Some(at.found(count, POWER).exp_m1()).filter(|share| share.is_finite()),
+        detectable: Some(at.found(count, DECISION_ALPHA, POWER).exp_m1())
+            .filter(|share| share.is_finite()),
         warnings: few_rounds(count, "lives, or stretches of pairs,"),
     })
 }
 
 /// How many more lives than `lives` will probably (with a chance of 80 %) decide an undecided cell,
-/// if mean and spread are what they seem. `None`: three horizons would not, or there are too few
-/// lives to tell.
+/// if mean and spread are what they seem. `None`: [`Sequence::LIVES_MAX`] would not, or there are
+/// too few lives to tell.
 ///
 /// Assumes what [`judge_sequence`] assumes.
 ///
@@ -176,14 +216,17 @@ pub fn lives_missing(
     let moments = Moments::of_logs(lives)?;
     let at = Widths { sequence, known_sd, sd: moments.sd };
     let decides = |&total: &u32| {
-        at.found(total, POWER) <= moments.mean.abs()
+        at.found(total, DECISION_ALPHA, POWER) <= moments.mean.abs()
             || at.fits(total, moments.mean, budget_log) >= POWER
     };
     let count = u32::try_from(moments.n).unwrap_or(u32::MAX);
     if count < MIN_PAIRS {
         return Ok(None);
     }
-    Ok((count..sequence.most()).map(|before| before + 1).find(decides).map(|total| total - count))
+    Ok((count..Sequence::LIVES_MAX)
+        .map(|before| before + 1)
+        .find(decides)
+        .map(|total| total - count))
 }
 
 fn answer(
@@ -227,13 +270,14 @@ impl Widths<'_> {
         )
     }
 
-    /// The logarithm of a change that is found with this chance.
-    fn found(&self, lives: u32, power: f64) -> f64 {
+    /// The logarithm of a change that is found with this chance, and a p-value of `alpha`.
+    fn found(&self, lives: u32, alpha: f64, power: f64) -> f64 {
         if lives < MIN_PAIRS {
             return f64::INFINITY;
         }
         let error = self.sd / f64::from(lives).sqrt();
-        self.half(lives).0 + quantile(power, f64::from(lives - 1)) * error.hypot(self.known_sd)
+        let t = quantile(power, f64::from(lives - 1));
+        self.half(lives).0 * times_of(alpha) + t * error.hypot(self.known_sd)
     }
 
     /// The chance that the interval shown lies within ±`budget_log`.
@@ -248,21 +292,31 @@ impl Widths<'_> {
     }
 }
 
-/// What all looks up to this one may err, of `alpha`.
-fn spent(lives: u32, horizon: u32, alpha: f64) -> f64 {
+/// How far the ends of an interval are that errs in `alpha`, in standard errors.
+fn normal_quantile(alpha: f64) -> f64 {
+    quantile(1.0 - alpha / 2.0, f64::INFINITY)
+}
+
+/// So many times the half width that decides, a p-value is `alpha`; see [`Look::p_value`].
+fn times_of(alpha: f64) -> f64 {
+    normal_quantile(alpha) / normal_quantile(DECISION_ALPHA)
+}
+
+/// What all looks up to this one may err, as a share of the chance to.
+fn spent(lives: u32, horizon: u32) -> f64 {
     let before = MIN_PAIRS - 1;
     if lives <= horizon {
         let way = f64::from(lives - before) / f64::from(horizon - before);
-        return alpha * SPENT_AT_HORIZON * way.powf(SPENDING_POWER);
+        return SPENT_AT_HORIZON * way.powf(SPENDING_POWER);
     }
-    alpha * (SPENT_AT_HORIZON + SPENT_BEYOND * (1.0 - f64::from(horizon) / f64::from(lives)))
+    SPENT_AT_HORIZON + SPENT_BEYOND * (1.0 - f64::from(horizon) / f64::from(lives))
 }
 
 /// The two-sided p-value below which each look excludes the truth.
 ///
 /// The sum of the lives walks on a lattice; what lies beyond the bound of a look has been stopped
 /// there and walks no further. What a bound on the lattice leaves unspent, the next look has.
-fn chances(horizon: u32, alpha: f64) -> Vec<f64> {
+fn chances(spent: impl Fn(u32) -> f64, alpha: f64) -> Vec<f64> {
     let weight = |steps: usize| {
         let far = steps as f64 * STEP;
         (-far * far / 2.0).exp() * STEP / (2.0 * std::f64::consts::PI).sqrt()
@@ -271,13 +325,17 @@ fn chances(horizon: u32, alpha: f64) -> Vec<f64> {
     // Mass by place; the middle is zero.
     let mut mass = vec![1.0];
     let (mut gone, mut chances) = (0.0, Vec::new());
-    for lives in 1..=horizon * HORIZONS {
-        mass = moved(&mass, &weights);
+    for lives in 1..=Sequence::LIVES_MAX {
+        mass = within(moved(&mass, &weights), FAR * f64::from(lives).sqrt());
         if lives < MIN_PAIRS {
             continue;
         }
+        let may_go = alpha * spent(lives) - gone;
+        if may_go <= 0.0 {
+            chances.push(0.0);
+            continue;
+        }
         let middle = mass.len() / 2;
-        let may_go = spent(lives, horizon, alpha) - gone;
         let mut leaving = 0.0;
         let mut bound = middle + 1;
         while bound > 1 && leaving + 2.0 * mass[middle + bound - 1] <= may_go {
@@ -305,6 +363,14 @@ fn reaches(chances: &[f64]) -> Vec<f64> {
     chances.iter().enumerate().map(reach).collect()
 }
 
+/// The masses that lie no farther from the middle than so many standard deviations of a value.
+fn within(mut mass: Vec<f64>, far: f64) -> Vec<f64> {
+    let beyond = (mass.len() / 2).saturating_sub((far / STEP).ceil() as usize);
+    mass.truncate(mass.len() - beyond);
+    mass.drain(..beyond);
+    mass
+}
+
 /// The masses after one more value.
 fn moved(mass: &[f64], weights: &[f64]) -> Vec<f64> {
     let mut moved = vec![0.0; mass.len() + 2 * REACH];
@@ -320,7 +386,7 @@ fn moved(mass: &[f64], weights: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Two-sided p-values at some looks of three horizons at 1 %, by SciPy 1.17: the recursion of
+    /// Two-sided p-values at some looks of three sequences at 1 %, by SciPy 1.17: the recursion of
     /// Armitage, McPherson and Rowe with 801 points, `scipy.stats.norm` for steps and tails.
     const EXACT: &[(u32, u32, f64)] = &[
         (6, 3, 8.750000e-04),
@@ -340,7 +406,8 @@ mod tests {
     #[test]
     fn chances_agree_with_a_finer_recursion() {
         for &(horizon, lives, truth) in EXACT {
-            let ours = chances(horizon, DECISION_ALPHA)[(lives - MIN_PAIRS) as usize];
+            let ours = chances(|lives| spent(lives, horizon), DECISION_ALPHA)
+                [(lives - MIN_PAIRS) as usize];
             assert!((ours / truth - 1.0).abs() < 0.1, "{horizon} {lives}: {ours:e}, not {truth:e}");
         }
     }
@@ -356,9 +423,24 @@ mod tests {
                 "{horizon}: {at_horizon} {once}"
             );
             let half = |lives: u32| sequence.reach(lives).0 / f64::from(lives).sqrt();
-            for lives in MIN_PAIRS + 1..=sequence.most() {
+            for lives in MIN_PAIRS + 1..=Sequence::LIVES_MAX {
                 assert!(half(lives) < half(lives - 1) * 1.15, "{horizon}: {lives}");
             }
+        }
+    }
+
+    /// What was judged once is not looked at again, and all looks after it cost a fifth.
+    #[test]
+    fn beyond_a_judgement_there_is_little_left() {
+        for judged in [1, 2, 3, 12, 100] {
+            let sequence = Sequence::beyond(judged);
+            for lives in 1..=judged {
+                assert_eq!(sequence.reach(lives).0, f64::INFINITY, "{judged}: {lives}");
+            }
+            let first = (judged + 1).max(MIN_PAIRS);
+            let once = quantile(0.995, f64::from(first - 1));
+            assert!(sequence.reach(first).0 > once, "{judged}");
+            assert!(sequence.reach(Sequence::LIVES_MAX).0.is_finite());
         }
     }
 

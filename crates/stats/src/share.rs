@@ -10,7 +10,7 @@ use crate::student::quantile;
 /// between 0 and 1 and says something where none or all of few cases held. Of no cases nothing is
 /// known: 0 to 1 around ½.
 ///
-/// Assumes that the cases are independent.
+/// Assumes that the cases are independent, and that it holds in each with the same chance.
 ///
 /// # Errors
 /// A confidence that does not lie between 0 and 1.
@@ -33,19 +33,31 @@ pub fn share_interval(held: u64, cases: u64, confidence: f64) -> Result<Interval
 mod tests {
     use super::*;
 
-    /// The formula in Python: 2 of 200, 0 of 20, 8 of 10.
+    /// `scipy.stats.binomtest(held, cases).proportion_ci(confidence, method="wilson")`, SciPy
+    /// 1.17.1.
     #[test]
-    fn agrees_with_wilson() {
-        for (held, cases, low, high) in [
-            (2, 200, 0.002_746_7, 0.035_721_8),
-            (0, 20, 0.0, 0.161_125_1),
-            (8, 10, 0.490_162_5, 0.943_317_8),
+    fn agrees_with_scipy() {
+        for (held, cases, at_95, at_99) in [
+            (
+                2,
+                200,
+                [0.002746658133544435, 0.0357217617161768],
+                [0.001954851519633014, 0.0495122374181832],
+            ),
+            (0, 20, [0.0, 0.16112515805281935], [0.0, 0.2491054010987534]),
+            (
+                8,
+                10,
+                [0.4901624715366418, 0.9433178485456248],
+                [0.4008186965216716, 0.9598688474953836],
+            ),
+            (10, 10, [0.7224672001371109, 1.0], [0.6011459066950919, 1.0]),
         ] {
-            let share = share_interval(held, cases, 0.95).unwrap();
-            assert!(
-                (share.low - low).abs() < 1e-6 && (share.high - high).abs() < 1e-6,
-                "{share:?}"
-            );
+            for (confidence, [low, high]) in [(0.95, at_95), (0.99, at_99)] {
+                let share = share_interval(held, cases, confidence).unwrap();
+                assert!((share.low - low).abs() < 1e-9, "{share:?}, not {low}");
+                assert!((share.high - high).abs() < 1e-9, "{share:?}, not {high}");
+            }
         }
         assert!(share_interval(1, 2, 1.0).is_err());
         assert_eq!(share_interval(0, 0, 0.95).unwrap().high, 1.0);

@@ -81,11 +81,17 @@ impl Tails {
     }
 
     /// Whether they are heavy.
+    ///
+    /// Assumes what [`Tails::of`] assumes. The estimate is compared as it is: of few residuals
+    /// chance alone may carry it over [`HEAVY_TAILS`], or keep it below.
     pub fn are_heavy(&self) -> bool {
         self.weight >= HEAVY_TAILS
     }
 
     /// Whether those far out lie on one side, by more than chance explains.
+    ///
+    /// Assumes what [`Tails::of`] assumes, and that residuals are far out independently of each
+    /// other: a disturbance that lasts for several pairs counts several times.
     pub fn are_one_sided(&self) -> bool {
         self.p_one_sided < DECISION_ALPHA
     }

@@ -98,6 +98,30 @@ fn stalls_of_one_arm_are_not_looked_past() {
     assert!(robust.rqps.estimate > auto.rqps.estimate + 0.01, "{robust:?}");
 }
 
+/// A spread that is assumed has no ranks, and what it is added to is told by its own name.
+#[test]
+fn an_assumed_spread_is_not_told_as_an_interval_of_ranks() {
+    let judged = |count: usize, between_sd, kind| {
+        let mut stream = random::stream(&[81, count as u64]);
+        let nest = [lives((40, 1), hosts::Host::Independent, count, 0.002, &mut stream)];
+        let interval = IntervalChoice::Given(kind);
+        judge_nested(&nest, &Terms { between_sd, ..terms(interval) }).unwrap()
+    };
+    for count in [1, 2] {
+        let told = judged(count, BETWEEN_LIVES_SD, IntervalKind::HodgesLehmann);
+        assert_eq!(told.basis.interval, IntervalKind::Robust);
+        let why = "hodges-lehmann was asked for, but the assumed spread of lives has no ranks";
+        assert_eq!(told.basis.why, why);
+        let robust = judged(count, BETWEEN_LIVES_SD, IntervalKind::Robust);
+        assert_eq!((told.rqps, told.verdict), (robust.rqps, robust.verdict));
+        // Where nothing is assumed, pairs are ranked; where lives were lived, lives are.
+        let ranked = judged(count, 0.0, IntervalKind::HodgesLehmann).basis;
+        assert_eq!((ranked.interval, &ranked.why[..]), (IntervalKind::HodgesLehmann, "asked for"));
+    }
+    let lived = judged(8, BETWEEN_LIVES_SD, IntervalKind::HodgesLehmann);
+    assert_eq!(lived.basis.interval, IntervalKind::HodgesLehmann);
+}
+
 /// Values of mean 0: normal, skewed to the right, with heavy tails.
 fn values(kind: usize, n: usize, stream: &mut Stream) -> Vec<f64> {
     let one = |stream: &mut Stream| match kind {

@@ -2,8 +2,8 @@
 
 use dbdyno_model::{Interval, IntervalChoice, Verdict};
 use dbdyno_stats::{
-    StatsError, geometric_mean_interval, judge, judge_unpaired, mann_whitney, mean_interval,
-    paired, signed_rank, welch,
+    StatsError, fieller, geometric_mean_interval, judge, judge_unpaired, mann_whitney,
+    mean_interval, paired, signed_rank, welch,
 };
 
 fn assert_close(ours: f64, truth: f64) {
@@ -307,5 +307,49 @@ fn mann_whitney_agrees_with_scipy() {
         assert_close(found.low, low);
         assert_close(found.high, high);
         assert_close(found.p_value, 0.022144522144522144);
+    }
+}
+
+struct Fieller {
+    base: &'static [f64],
+    test: &'static [f64],
+    ratio: f64,
+    at_95: [f64; 2],
+    at_99: [f64; 2],
+    p: f64,
+}
+
+/// Where |T − ρB| = t·√(vₜ + ρ²·v_b), with means and variances of means by NumPy: the two places
+/// by `scipy.optimize.brentq`, from either side of the estimate; t by `scipy.stats.t.ppf` at the
+/// degrees of freedom of Welch and Satterthwaite for T − ρB, with ρ as estimated. The p-value is
+/// that of `scipy.stats.ttest_ind(test, base, equal_var=False)`. SciPy 1.17.1.
+const FIELLER: &[Fieller] = &[
+    Fieller {
+        base: &[99.1, 101.4, 100.2, 97.8, 102.5, 100.9, 98.3],
+        test: &[93.0, 96.7, 95.1, 91.2, 94.4, 97.9],
+        ratio: 0.9468961249166904,
+        at_95: [0.9204564988507956, 0.9737489279506165],
+        at_99: [0.9088135420128085, 0.9858418398772909],
+        p: 0.001614438632208279,
+    },
+    // With so much noise the interval is far from symmetric.
+    Fieller {
+        base: &[12.0, 15.5, 9.1, 14.2, 10.7],
+        test: &[21.3, 30.8, 17.9, 26.4],
+        ratio: 1.959349593495935,
+        at_95: [1.3227077491435761, 2.811896809126765],
+        at_99: [1.0412231316433191, 3.4057148860367312],
+        p: 0.018260446262681394,
+    },
+];
+
+#[test]
+fn ratios_of_means_agree_with_the_roots_of_their_definition() {
+    for case in FIELLER {
+        for (confidence, [low, high]) in [(0.95, case.at_95), (0.99, case.at_99)] {
+            let found = fieller(case.base, case.test, confidence).unwrap();
+            assert_interval(found.ratio, case.ratio, low, high);
+            assert_close(found.p_value, case.p);
+        }
     }
 }

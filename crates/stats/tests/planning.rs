@@ -51,7 +51,7 @@ fn looked_at(life: &mut dyn FnMut() -> f64, effect: f64, sequence: &Sequence) ->
         lives.push(life());
         let look = judge_sequence(&lives, 0.0, 0.000_1, sequence).unwrap();
         let is_sharp = look.detectable.is_some_and(|found| found <= effect);
-        let is_over = lives.len() >= sequence.most() as usize;
+        let is_over = lives.len() >= Sequence::LIVES_MAX as usize;
         let is_decided = look.verdict != Verdict::Undecided;
         if lives.len() >= MIN_PAIRS as usize && (is_decided || is_sharp || is_over) {
             return look.verdict;

@@ -113,7 +113,7 @@ const NO_BUDGET: f64 = 0.000_1;
 
 #[test]
 fn looking_after_every_life_alarms_no_more_than_once_in_a_hundred() {
-    for (horizon, most, pairs) in [(6, 12, 6), (12, 12, 6), (30, 60, 4)] {
+    for (horizon, most, pairs) in [(6, 72, 6), (12, 12, 6), (30, 60, 4)] {
         let sequence = Sequence::new(horizon);
         for (kind, noise) in HOSTS.into_iter().enumerate() {
             let rate = share(8_000, |index| {
@@ -243,15 +243,15 @@ fn the_missing_lives_do_decide() {
 /// looked at, and all that happens after the first judgement errs by a fifth of the level at most.
 #[test]
 fn a_fixed_run_that_is_extended_errs_hardly_more_often() {
-    for fixed in [8, 12, 30] {
-        let sequence = Sequence::new(fixed);
+    for fixed in [4, 8, 12, 30] {
+        let sequence = Sequence::beyond(fixed);
         let rate = share(12_000, |index| {
             let mut host = Host::new(Noise::Independent, &[2026, 19, u64::from(fixed), index]);
             let mut lives: Vec<f64> = (0..fixed).map(|_| host.life(4, 0.0, LIFE_SD)).collect();
             if is_alarm(judge(&lives, NO_BUDGET).unwrap().verdict) {
                 return true;
             }
-            (0..2 * fixed).any(|_| {
+            (0..5 * fixed).any(|_| {
                 lives.push(host.life(4, 0.0, LIFE_SD));
                 is_alarm(judge_sequence(&lives, 0.0, NO_BUDGET, &sequence).unwrap().verdict)
             })

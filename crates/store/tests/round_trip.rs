@@ -7,7 +7,7 @@ use common::{golden_run, put};
 use dbdyno_model::{
     Arm, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Environment, LatencyHistogram, OpenLoop,
     Pauses, PerArm, Pin, Plan, Readings, Round, RoundKey, Run, RunId, RunStatus, Series, Severity,
-    Stage, Stopping, Target, Warning,
+    Stage, Target, Warning,
 };
 use dbdyno_store::Store;
 use proptest::collection::{btree_map, vec};
@@ -102,7 +102,7 @@ fn plan() -> impl Strategy<Value = Plan> {
                 file: "é.toml".into(),
                 text: "name = 'é'\n\tgroup = \"point\"".into(),
             }],
-            stopping: STOPPING[second.0 as usize % STOPPING.len()],
+            stopping: STOPPING[second.0 as usize % STOPPING.len()].parse().unwrap(),
             limit_ns: (second.1 % 2 == 0).then_some(second.1),
             counting: dbdyno_model::Counting::Beside,
         })
@@ -110,12 +110,7 @@ fn plan() -> impl Strategy<Value = Plan> {
 
 const INTERVALS: [&str; 5] = ["auto", "t", "robust", "bca", "hodges-lehmann"];
 
-const STOPPING: [Stopping; 4] = [
-    Stopping::Extended { pairs: 2, horizon: 3 },
-    Stopping::Fixed,
-    Stopping::Detect { pairs: 8, horizon: 9, effect: 0.01, power: 0.95 },
-    Stopping::Decided { pairs: 18, horizon: 48 },
-];
+const STOPPING: [&str; 4] = ["extended 2 3,0,5", "fixed", "detect 8 9 0.01 0.95", "decided 18 48"];
 
 const WAYS_OF_DRIVING: [&str; 4] =
     ["closed", "think 8s..12s", "rate poisson:steps:1,0.25@10s", "find-max p99 < 10ms"];

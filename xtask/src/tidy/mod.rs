@@ -3,7 +3,8 @@
 //! ```text
 //!   git ls-files ──► Tree ──► lexer ──► Source ──┬─ sizes    functions, lines, files
 //!                     │    (strings and comments ├─ words    leftovers, lints, essays, paths
-//!                     │     blanked, tests known)└─ owners   clock, print, process, SQL
+//!                     │     blanked, tests known)├─ owners   clock, print, process, SQL
+//!                     │                          └─ assumptions   what `stats` takes for granted
 //!                     ├─ Cargo.toml ─────────────── arrows   which crate may know which
 //!                     └─ docs/ARCHITECTURE.md ───── arrows   the same arrows; invariants
 //!                                                     │
@@ -15,6 +16,7 @@
 //! `docs/STYLE.md`; taste is left to people.
 
 mod arrows;
+mod assumptions;
 mod exceptions;
 mod lexer;
 mod owners;
@@ -43,6 +45,7 @@ pub enum Rule {
     Print,
     Process,
     Sql,
+    Assumption,
     Arrow,
     Invariant,
     Exception,
@@ -63,6 +66,7 @@ impl Rule {
             Rule::Print => "data and talk have one way out each",
             Rule::Process => "one crate answers for every process that is started",
             Rule::Sql => "one crate answers for the file of stored runs",
+            Rule::Assumption => "a number is worth what its assumptions are worth",
             Rule::Arrow => "arrows between crates go down only",
             Rule::Invariant => "a crate is a noun with one invariant",
             Rule::Exception => "an exception without a case hides the next case",
@@ -85,6 +89,7 @@ impl Rule {
             Rule::Print => "return the text, or a Warning, and let `cli` show it",
             Rule::Process => "ask `sandbox` for it",
             Rule::Sql => "ask `store` for it",
+            Rule::Assumption => "write a sentence \"Assumes …\" into its documentation",
             Rule::Arrow => {
                 "turn the arrow round, or change xtask/src/tidy/arrows.rs and \
                  docs/ARCHITECTURE.md together"
@@ -135,6 +140,7 @@ fn violations(tree: &Tree) -> Vec<Violation> {
         sizes::check(&source, &mut found);
         words::check(&source, &mut found);
         owners::check(&source, &mut found);
+        assumptions::check(&source, &mut found);
     }
     arrows::check(tree, &mut found);
     found.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));

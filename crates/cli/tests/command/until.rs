@@ -36,7 +36,7 @@ fn a_cell_ends_when_it_is_decided() {
     let decided = cell(&done.out);
     assert_eq!(decided["verdict"], "slower", "{done:?}");
     let run = load(&home);
-    let (Stopping::Decided { pairs, horizon }, Some(_)) = (run.plan.stopping, run.plan.limit_ns)
+    let (Stopping::Decided { pairs, horizon }, Some(_)) = (&run.plan.stopping, run.plan.limit_ns)
     else {
         panic!("{:?}", run.plan)
     };
@@ -96,7 +96,7 @@ fn a_run_that_was_judged_once_is_looked_at_when_it_is_made_longer() {
     assert_eq!(cell(&done.out)["looks"], Value::Null);
     let longer = home.dbdyno(["resume", "--rounds", "+8", "--format", "json"]);
     let run = load(&home);
-    assert_eq!(run.plan.stopping, Stopping::Extended { pairs: 2, horizon: 1 });
+    assert_eq!(run.plan.stopping, Stopping::Extended { pairs: 2, judged: vec![1] });
     assert!(run.rounds.len() >= 12, "{longer:?}");
     assert!(cell(&longer.out)["looks"].is_u64(), "{longer:?}");
     assert!(run.warnings.iter().any(|warning| warning.code == "extended"), "{longer:?}");

@@ -21,6 +21,27 @@ fn rate([lambda, sigma, kappa]: Law, clients: f64) -> f64 {
     lambda * clients / (1.0 + sigma * others + kappa * clients * others)
 }
 
+/// The number of clients with the highest rate, infinite where it always grows.
+fn peak([_, sigma, kappa]: Law) -> f64 {
+    ((1.0 - sigma) / kappa).sqrt()
+}
+
+/// The true effects, in the order of [`CurveQuestion::ALL`].
+fn effects(base: Law, test: Law) -> [f64; 5] {
+    let most = CLIENTS[CLIENTS.len() - 1];
+    let log = |sigma: f64, kappa: f64| rate([1.0, sigma, kappa], most).ln();
+    // The mean of doing it before and after the change of the other parameter.
+    let by_sigma = |kappa: f64| log(test[1], kappa) - log(base[1], kappa);
+    let by_kappa = |sigma: f64| log(sigma, test[2]) - log(sigma, base[2]);
+    [
+        test[0] / base[0],
+        f64::midpoint(by_sigma(base[2]), by_sigma(test[2])).exp(),
+        f64::midpoint(by_kappa(base[1]), by_kappa(test[1])).exp(),
+        rate(test, peak(test)) / rate(base, peak(base)),
+        peak(test) / peak(base),
+    ]
+}
+
 /// Noisy logarithms of a figure at these places.
 fn points(
     places: &[f64],
@@ -40,8 +61,14 @@ fn holds(interval: Interval, truth: f64) -> bool {
     interval.low <= truth && truth <= interval.high
 }
 
+/// A cell; what has no truth is not counted.
+fn covers(count: u64, of: u64, truth: f64) -> String {
+    if truth.is_finite() && of > 0 { Share { count, of }.percent() } else { "–".to_owned() }
+}
+
 fn curves() -> String {
-    let mut table = Table::new(&["law: σ, κ", "noise", "λ", "σ", "κ", "any false verdict"]);
+    let mut table =
+        Table::new(&["law: σ, κ", "noise", "λ", "σ", "κ", "N*", "X_max", "any false verdict"]);
     for ([sigma, kappa], sd) in [
         ([0.05, 0.002], 0.01),
         ([0.05, 0.002], 0.03),
@@ -50,29 +77,28 @@ fn curves() -> String {
         ([0.0, 0.0], 0.03),
     ] {
         let law = [10_000.0, sigma, kappa];
-        let mut covered = [0_u64; 3];
+        let truths = [law[0], law[1], law[2], peak(law), rate(law, peak(law))];
+        let mut covered = [0_u64; 5];
         let mut wrong = 0;
         for index in 0..RUNS {
             let points = points(&CLIENTS, sd, "curves", index, |_, clients| rate(law, clients));
             let curves = usl(&points, 0.0, BUDGET).expect("points");
             let Some(fit) = curves.fit else { continue };
             let base = &fit.arms.base;
-            for (count, (interval, truth)) in
-                covered.iter_mut().zip([base.lambda, base.sigma, base.kappa].into_iter().zip(law))
-            {
+            let told = [base.lambda, base.sigma, base.kappa, base.peak_clients, base.peak_rate];
+            for (count, (interval, truth)) in covered.iter_mut().zip(told.into_iter().zip(truths)) {
                 *count += u64::from(holds(interval, truth));
             }
             wrong += u64::from(fit.changes.iter().any(|change| alarms(change.verdict)));
         }
-        let percent = |count: u64| Share { count, of: RUNS }.percent();
-        table.row(&[
-            format!("{sigma}, {kappa}"),
-            format!("{:.0} %", 100.0 * sd),
-            percent(covered[0]),
-            percent(covered[1]),
-            percent(covered[2]),
-            percent(wrong),
-        ]);
+        let head = [format!("{sigma}, {kappa}"), format!("{:.0} %", 100.0 * sd)];
+        let cells: Vec<String> = covered
+            .into_iter()
+            .zip(truths)
+            .map(|(count, truth)| covers(count, RUNS, truth))
+            .collect();
+        let wrong = Share { count: wrong, of: RUNS }.percent();
+        table.row(&[&head[..], &cells, &[wrong]].concat());
     }
     table.end()
 }
@@ -106,92 +132,129 @@ fn bands() -> String {
     table.end()
 }
 
-/// What is said where exactly one parameter of the test arm is worse.
-fn changed_curves() -> String {
-    const CHANGED: u64 = 2_000;
+/// What is said where exactly one parameter of the test arm is worse, and how often the interval of
+/// an effect has the truth in it.
+fn changed_curves() -> [String; 2] {
     let law: Law = [10_000.0, 0.05, 0.002];
-    let mut table = Table::new(&["changed", "λ slower", "σ slower", "κ slower", "any faster"]);
-    for (name, test) in [
-        ("λ by −5 %", [9_500.0, 0.05, 0.002]),
-        ("σ from 0.05 to 0.08", [10_000.0, 0.08, 0.002]),
-        ("κ from 0.002 to 0.005", [10_000.0, 0.05, 0.005]),
+    let early: Law = [10_000.0, 0.2, 0.01];
+    let mut verdicts = Table::new(&["changed", "λ slower", "σ slower", "κ slower", "any faster"]);
+    let mut sizes = Table::new(&["changed", "λ", "σ", "κ", "X_max", "N*", "both peaks seen"]);
+    for (name, base, test) in [
+        ("λ by −5 %", law, [9_500.0, 0.05, 0.002]),
+        ("σ from 0.05 to 0.08", law, [10_000.0, 0.08, 0.002]),
+        ("κ from 0.002 to 0.005", law, [10_000.0, 0.05, 0.005]),
+        ("κ from 0.01 to 0.015, σ 0.2", early, [10_000.0, 0.2, 0.015]),
     ] {
-        let law = PerArm { base: law, test };
-        let asked =
-            [CurveQuestion::SingleClient, CurveQuestion::Contention, CurveQuestion::Coherency];
-        let mut slower = [0; 3];
-        let mut faster = 0;
-        for index in 0..CHANGED {
-            let figure = |arm: Arm, clients: f64| rate(law[arm], clients);
+        let laws = PerArm { base, test };
+        let truths = effects(base, test);
+        let (mut slower, mut faster) = ([0_u64; 5], 0);
+        let (mut told, mut covered) = ([0_u64; 5], [0_u64; 5]);
+        for index in 0..RUNS {
+            let figure = |arm: Arm, clients: f64| rate(laws[arm], clients);
             let points = points(&CLIENTS, 0.01, name, index, figure);
             let Some(fit) = usl(&points, 0.0, BUDGET).expect("points").fit else { continue };
-            for (count, question) in slower.iter_mut().zip(asked) {
-                let says = |verdict| {
-                    let mut changes = fit.changes.iter();
-                    changes.any(|one| one.question == question && one.verdict == verdict)
-                };
-                *count += u64::from(says(Verdict::Slower));
+            for (at, change) in fit.changes.iter().enumerate() {
+                assert_eq!(change.question, CurveQuestion::ALL[at], "all five, in their order");
+                slower[at] += u64::from(change.verdict == Verdict::Slower);
+                // Where a peak was not seen nothing is told of it.
+                if change.effect.high.is_finite() {
+                    told[at] += 1;
+                    covered[at] += u64::from(holds(change.effect, truths[at]));
+                }
             }
             faster += u64::from(fit.changes.iter().any(|one| one.verdict == Verdict::Faster));
         }
-        let percent = |count: u64| Share { count, of: CHANGED }.percent();
-        table.row(&[
-            name.to_owned(),
-            percent(slower[0]),
-            percent(slower[1]),
-            percent(slower[2]),
-            percent(faster),
-        ]);
+        let percent = |count: u64| Share { count, of: RUNS }.percent();
+        let said = [slower[0], slower[1], slower[2], faster].map(percent);
+        verdicts.row(&[&[name.to_owned()][..], &said].concat());
+        let cells: Vec<String> =
+            (0..5).map(|at| covers(covered[at], told[at], truths[at])).collect();
+        sizes.row(&[&[name.to_owned()][..], &cells, &[percent(told[3])]].concat());
     }
-    table.end()
+    [verdicts.end(), sizes.end()]
+}
+
+/// Whether a part of the cost is called cheaper or dearer without being so; `ratio` is the truth.
+fn is_false(verdict: Verdict, ratio: f64) -> bool {
+    match verdict {
+        Verdict::Slower => ratio.is_nan() || ratio <= 1.0,
+        Verdict::Faster => ratio.is_nan() || ratio >= 1.0,
+        Verdict::Equal | Verdict::Undecided => false,
+    }
 }
 
 fn lines() -> String {
-    let mut table =
-        Table::new(&["fixed, per row (µs)", "noise", "fixed", "per row", "any false verdict"]);
-    for ([fixed, per_row], sd) in
-        [([50.0, 0.2], 0.01), ([50.0, 0.2], 0.03), ([50.0, 2.0], 0.03), ([5.0, 0.0], 0.03)]
-    {
-        let (mut covered, mut wrong) = ([0_u64; 2], 0);
+    let mut table = Table::new(&[
+        "fixed, per row (µs)",
+        "of the test arm",
+        "noise",
+        "fixed",
+        "per row",
+        "fixed, test ÷ base",
+        "per row, test ÷ base",
+        "any false verdict",
+    ]);
+    for (base, test, sd) in [
+        ([50.0, 0.2], [50.0, 0.2], 0.01),
+        ([50.0, 0.2], [50.0, 0.2], 0.03),
+        ([50.0, 2.0], [50.0, 2.0], 0.03),
+        ([5.0, 0.0], [5.0, 0.0], 0.03),
+        ([50.0, 0.2], [59.0, 0.2], 0.03),
+        ([50.0, 0.2], [50.0, 0.24], 0.03),
+    ] {
+        let costs = PerArm { base, test };
+        let truths = [base[0], base[1], test[0] / base[0], test[1] / base[1]];
+        let (mut told, mut covered, mut wrong) = ([0_u64; 4], [0_u64; 4], 0);
         for index in 0..RUNS {
-            let figure = |_, rows: f64| fixed + per_row * rows;
+            let figure = |arm: Arm, rows: f64| {
+                let [fixed, per_row] = costs[arm];
+                fixed + per_row * rows
+            };
             let points = points(&ROWS, sd, "lines", index, figure);
             let costs = row_costs(&[points], 0.0, BUDGET).expect("points").remove(0);
             let Some(fit) = costs.fit else { continue };
-            covered[0] += u64::from(holds(fit.arms.base.fixed_us, fixed));
-            covered[1] += u64::from(holds(fit.arms.base.per_row_us, per_row));
+            let parameters = [fit.arms.base.fixed_us, fit.arms.base.per_row_us].map(Some);
+            let ratios = fit.changes.map(|changes| [changes.fixed.ratio, changes.per_row.ratio]);
+            let ratios = ratios.map_or([None; 2], |ratios| ratios.map(Some));
+            for (at, interval) in parameters.into_iter().chain(ratios).enumerate() {
+                told[at] += u64::from(interval.is_some());
+                covered[at] += u64::from(interval.is_some_and(|one| holds(one, truths[at])));
+            }
             wrong += u64::from(fit.changes.is_some_and(|changes| {
-                alarms(changes.fixed.verdict) || alarms(changes.per_row.verdict)
+                is_false(changes.fixed.verdict, truths[2])
+                    || is_false(changes.per_row.verdict, truths[3])
             }));
         }
-        let percent = |count: u64| Share { count, of: RUNS }.percent();
-        table.row(&[
-            format!("{fixed}, {per_row}"),
-            format!("{:.0} %", 100.0 * sd),
-            percent(covered[0]),
-            percent(covered[1]),
-            percent(wrong),
-        ]);
+        let of_arm = |[fixed, per_row]: [f64; 2]| format!("{fixed}, {per_row}");
+        let head = [of_arm(base), of_arm(test), format!("{:.0} %", 100.0 * sd)];
+        let cells: Vec<String> =
+            (0..4).map(|at| covers(covered[at], told[at], truths[at])).collect();
+        let wrong = Share { count: wrong, of: RUNS }.percent();
+        table.row(&[&head[..], &cells, &[wrong]].concat());
     }
     table.end()
 }
 
 /// The tables of fitted parameters.
 pub fn section() -> String {
+    let [said, sizes] = changed_curves();
     format!(
         "## Curves and lines\n\n\
          How often the interval of 95 % of a parameter has the truth in it, and how often two equal \
          arms get any false verdict among all questions of the fit (1 % nominal); {PAIRS} pairs at \
          each place, {RUNS} runs each, ±0.4 %.\n\
          An interval that ends at 0 misses a truth of 0 on one side only, in 2.5 % of all cases.\n\n\
-         Rates at 1, 2, 4, 8 and 16 clients by the universal scalability law:\n\n{}\
-         And what is said where one parameter of the test arm is worse, with a noise of 1 %, 2000 \
-         runs each:\n\n{}\
+         Rates at 1, 2, 4, 8 and 16 clients by the universal scalability law, with the peak X_max \
+         at N* clients; of a peak that may lie beyond 32 clients there is no upper end:\n\n{}\
+         And what is said where one parameter of the test arm is worse, with a noise of 1 %, \
+         {RUNS} runs each:\n\n{said}\
+         How often the interval of 95 % of such an effect has the truth in it, of those on peaks \
+         where both are seen:\n\n{sizes}\
          Bands of 95 % around such curves, {RUNS} runs each; 32 clients are twice as many as were \
          measured:\n\n{}\
-         Costs of 10, 100, 1 000 and 10 000 rows on a line:\n\n{}",
+         Costs of 10, 100, 1 000 and 10 000 rows on a line; parameters are those of the base arm, \
+         and a verdict is false of what did not change, or changed the other way:\n\n{}",
         curves(),
-        changed_curves(),
         bands(),
         lines()
     )

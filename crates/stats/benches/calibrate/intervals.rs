@@ -1,7 +1,12 @@
 //! Coverage: how often an interval of 95 % has the truth in it.
 
+use std::fmt::Display;
+
+use dbdyno_model::random::Stream;
+use dbdyno_model::{IntervalChoice, IntervalKind, Verdict};
 use dbdyno_stats::{
-    bca, fieller, geometric_mean_interval, mann_whitney, mean_interval, paired, signed_rank, welch,
+    BETWEEN_LIVES_SD, Look, Sequence, Terms, bca, fieller, geometric_mean_interval, judge_nested,
+    judge_sequence, mann_whitney, mean_interval, paired, signed_rank, welch,
 };
 
 use crate::hosts::{normal, numbers};
@@ -13,91 +18,184 @@ const CONFIDENCE: f64 = 0.95;
 const SD: f64 = 0.03;
 /// The true logarithm of the ratio.
 const TRUTH: f64 = -0.07;
+const BUDGET: f64 = 0.02;
 
-fn noisy(purpose: &str, count: usize, index: u64) -> Vec<f64> {
-    let mut stream = numbers(purpose, index);
-    (0..count).map(|_| TRUTH + SD * normal(&mut stream)).collect()
+/// One number of noise.
+type Noise = fn(&mut Stream) -> f64;
+
+/// Student's t with 2 degrees: tails so heavy that it has no variance.
+fn wild(stream: &mut Stream) -> f64 {
+    let around: f64 = (0..2).map(|_| normal(stream).powi(2)).sum();
+    normal(stream) / (around / 2.0).sqrt()
 }
 
-/// Noise with tails so heavy that it has no variance.
-fn heavy(purpose: &str, count: usize, index: u64) -> Vec<f64> {
+fn disturbed(noise: Noise, purpose: &str, count: usize, index: u64) -> Vec<f64> {
     let mut stream = numbers(purpose, index);
-    let mut noise = || {
-        let around: f64 = (0..2).map(|_| normal(&mut stream).powi(2)).sum();
-        normal(&mut stream) / (around / 2.0).sqrt()
-    };
-    (0..count).map(|_| TRUTH + SD * noise()).collect()
+    (0..count).map(|_| TRUTH + SD * noise(&mut stream)).collect()
+}
+
+fn noisy(purpose: &str, count: usize, index: u64) -> Vec<f64> {
+    disturbed(normal, purpose, count, index)
 }
 
 fn rates(purpose: &str, count: usize, index: u64) -> Vec<f64> {
     noisy(purpose, count, index).into_iter().map(|log| 1000.0 * log.exp()).collect()
 }
 
-/// The table of coverage.
-pub fn section() -> String {
-    let mut table = Table::new(&["interval of 95 %", "replicates", "covers"]);
-    let mut row = |name: &str, count: usize, covers: &dyn Fn(u64) -> bool| {
-        let share = Share::count(RUNS, covers);
-        table.row(&[name.to_owned(), count.to_string(), share.percent()]);
+/// Lives of pairs, each of them off by what lives differ by.
+fn lives(noise: Noise, [count, pairs]: [usize; 2], index: u64) -> Vec<Vec<f64>> {
+    let mut stream = numbers("lives of pairs", index);
+    let life = |_| {
+        let own = TRUTH + BETWEEN_LIVES_SD * normal(&mut stream);
+        (0..pairs).map(|_| own + SD * noise(&mut stream)).collect()
     };
-    let within = |low: f64, high: f64, truth: f64| low <= truth && truth <= high;
+    (0..count).map(life).collect()
+}
+
+fn within(low: f64, high: f64, truth: f64) -> bool {
+    low <= truth && truth <= high
+}
+
+fn row(table: &mut Table, name: &str, replicates: impl Display, share: Share) {
+    table.row(&[name.to_owned(), replicates.to_string(), share.percent()]);
+}
+
+fn by_t(table: &mut Table) {
     for count in [3, 6, 12, 28] {
-        row("paired log-ratios, t", count, &|index| {
+        let covered = Share::count(RUNS, |index| {
             let ratio = paired(&noisy("paired", count, index), CONFIDENCE).expect("logs").ratio;
             within(ratio.low, ratio.high, TRUTH.exp())
         });
+        row(table, "paired log-ratios, t", count, covered);
     }
     for (base, test) in [(4, 4), (12, 12), (6, 24)] {
-        row("unpaired log-rates, Welch", base.min(test), &|index| {
+        let covered = Share::count(RUNS, |index| {
             let arms = [noisy("welch base", base, index), noisy("welch test", test, index)];
             // The test arm is three times as noisy.
             let test: Vec<f64> = arms[1].iter().map(|log| TRUTH + 3.0 * (log - TRUTH)).collect();
             let ratio = welch(&arms[0], &test, CONFIDENCE).expect("logs").ratio;
             within(ratio.low, ratio.high, 1.0)
         });
+        row(table, "unpaired log-rates, Welch", base.min(test), covered);
     }
     for count in [3, 12] {
-        row("mean of one arm, t", count, &|index| {
+        let covered = Share::count(RUNS, |index| {
             let mean = mean_interval(&noisy("mean", count, index), CONFIDENCE).expect("values");
             within(mean.low, mean.high, TRUTH)
         });
-        row("geometric mean of rates, t", count, &|index| {
+        row(table, "mean of one arm, t", count, covered);
+        let covered = Share::count(RUNS, |index| {
             let rates = rates("geometric", count, index);
             let mean = geometric_mean_interval(&rates, CONFIDENCE).expect("rates");
             within(mean.low, mean.high, 1000.0 * TRUTH.exp())
         });
+        row(table, "geometric mean of rates, t", count, covered);
     }
+}
+
+fn by_ranks_and_draws(table: &mut Table) {
     for count in [8, 12, 28] {
-        row("paired log-ratios, signed ranks", count, &|index| {
-            let ranks = signed_rank(&noisy("ranks", count, index), CONFIDENCE).expect("logs");
-            within(ranks.low, ranks.high, TRUTH)
-        });
-        row("the same, noise of Student's t with 2 degrees", count, &|index| {
-            let ranks = signed_rank(&heavy("heavy", count, index), CONFIDENCE).expect("logs");
-            within(ranks.low, ranks.high, TRUTH)
-        });
+        let covered = |noise: Noise, purpose: &str| {
+            Share::count(RUNS, |index| {
+                let logs = disturbed(noise, purpose, count, index);
+                let ranks = signed_rank(&logs, CONFIDENCE).expect("logs");
+                within(ranks.low, ranks.high, TRUTH)
+            })
+        };
+        row(table, "paired log-ratios, signed ranks", count, covered(normal, "ranks"));
+        let name = "the same, noise of Student's t with 2 degrees";
+        row(table, name, count, covered(wild, "heavy"));
     }
     for count in [10, 28] {
-        row("paired log-ratios, BCa bootstrap", count, &|index| {
+        let covered = Share::count(RUNS, |index| {
             let drawn = bca(&noisy("bca", count, index), CONFIDENCE, index).expect("logs");
             within(drawn.low, drawn.high, TRUTH)
         });
+        row(table, "paired log-ratios, BCa bootstrap", count, covered);
     }
     for count in [6, 12, 28] {
-        row("unpaired log-rates, Mann and Whitney", count, &|index| {
+        let covered = Share::count(RUNS, |index| {
             let arms = [noisy("mw base", count, index), noisy("mw test", count, index)];
             let ranks = mann_whitney(&arms[0], &arms[1], CONFIDENCE).expect("logs");
             within(ranks.low, ranks.high, 0.0)
         });
-        row("ratio of unpaired means, Fieller", count, &|index| {
+        row(table, "unpaired log-rates, Mann and Whitney", count, covered);
+        let covered = Share::count(RUNS, |index| {
             let arms = [rates("fieller base", count, index), rates("fieller test", count, index)];
             let ratio = fieller(&arms[0], &arms[1], CONFIDENCE).expect("rates").ratio;
             within(ratio.low, ratio.high, 1.0)
         });
+        row(table, "ratio of unpaired means, Fieller", count, covered);
     }
+}
+
+/// Pairs within lives, as a cell is judged.
+fn nested(table: &mut Table) {
+    let heavy = "the same, noise of Student's t with 2 degrees";
+    let rows: [(&str, IntervalKind, Noise, [usize; 2]); 8] = [
+        ("means of lives, t", IntervalKind::T, normal, [3, 20]),
+        ("means of lives, t", IntervalKind::T, normal, [8, 20]),
+        ("Hodges–Lehmann estimates of lives, `robust`", IntervalKind::Robust, normal, [8, 20]),
+        (heavy, IntervalKind::Robust, wild, [8, 20]),
+        ("pairs with the assumed spread of lives, t", IntervalKind::T, normal, [1, 12]),
+        ("pairs with the assumed spread of lives, t", IntervalKind::T, normal, [1, 160]),
+        ("pairs with the assumed spread of lives, `robust`", IntervalKind::Robust, normal, [1, 28]),
+        (heavy, IntervalKind::Robust, wild, [1, 28]),
+    ];
+    for (name, kind, noise, shape) in rows {
+        let interval = IntervalChoice::Given(kind);
+        let terms = Terms { between_sd: BETWEEN_LIVES_SD, budget: BUDGET, interval, seed: 1 };
+        let covered = Share::count(RUNS, |index| {
+            let nest = [lives(noise, shape, index)];
+            let ratio = judge_nested(&nest, &terms).expect("logs").rqps;
+            within(ratio.low, ratio.high, TRUTH.exp())
+        });
+        let [count, pairs] = shape;
+        let lived = if count == 1 { "life" } else { "lives" };
+        row(table, name, format!("{count} {lived} of {pairs} pairs"), covered);
+    }
+}
+
+/// With a look after each value from the third one on: `known_sd` is what all values have in
+/// common.
+fn looked_at(table: &mut Table, values: &str, known_sd: f64) {
+    const PLANNED: u32 = 12;
+    const LOOKED_AT: usize = 24;
+    let sequence = Sequence::new(PLANNED);
+    let mut decided = 0;
+    let always = Share::count(RUNS, |index| {
+        let off = known_sd * normal(&mut numbers("in common", index));
+        let mut seen = noisy("looked at", LOOKED_AT, index);
+        seen.iter_mut().for_each(|log| *log += off);
+        let look = |count: usize| judge_sequence(&seen[..count], known_sd, BUDGET, &sequence);
+        let looks: Vec<Look> = (3..=LOOKED_AT).map(|count| look(count).expect("logs")).collect();
+        let covers = |look: &Look| within(look.rqps.low, look.rqps.high, TRUTH.exp());
+        let last = looks.iter().find(|look| look.verdict != Verdict::Undecided);
+        decided += u64::from(last.or(looks.last()).is_some_and(covers));
+        looks.iter().all(covers)
+    });
+    let replicates = format!("3 to {LOOKED_AT} {values}");
+    let name = format!("{values}, planned {PLANNED} and looked at: at all looks together");
+    row(table, &name, &replicates, always);
+    let decided = Share { count: decided, of: RUNS };
+    row(table, "the same, at the look that ends the run", &replicates, decided);
+}
+
+/// The table of coverage.
+pub fn section() -> String {
+    let mut table = Table::new(&["interval of 95 %", "replicates", "covers"]);
+    by_t(&mut table);
+    by_ranks_and_draws(&mut table);
+    nested(&mut table);
+    looked_at(&mut table, "lives", 0.0);
+    looked_at(&mut table, "stretches of one life", BETWEEN_LIVES_SD);
     format!(
         "## Coverage\n\n\
-         {RUNS} data sets each with a known truth, ±0.4 %.\n\n{}",
+         {RUNS} data sets each with a known truth, ±0.4 %.\n\
+         Where pairs lie within lives, lives differ by {:.1} %; of one life that is assumed.\n\
+         Intervals that may be looked at after every life have to hold at all looks together; at \
+         the look that ends a run they hold more often.\n\n{}",
+        100.0 * BETWEEN_LIVES_SD,
         table.end()
     )
 }

@@ -35,10 +35,10 @@ fn means(host: Host, lives: u32, pairs: u32, index: u64) -> Vec<f64> {
 }
 
 fn alarm_table() -> String {
-    let plans = [(6, 12), (12, 12), (24, 48)];
+    let plans = [(6, 72), (12, 12), (24, 48)];
     let mut table = Table::new(&[
         "host",
-        "planned 6 lives, up to 12 looked at",
+        "planned 6 lives, up to 72 looked at",
         "planned 12, up to 12",
         "planned 24, up to 48",
         "24 stretches of one life",
@@ -73,7 +73,7 @@ fn stretches(host: Host) -> Share {
 /// A run that was judged once, and where that was undecided, looked at from then on.
 fn extended(host: Host) -> Share {
     const ONCE: usize = 12;
-    let sequence = Sequence::new(ONCE as u32);
+    let sequence = Sequence::beyond(ONCE as u32);
     Share::count(CLAIMED, |index| {
         let lives = means(host, 3 * ONCE as u32, 6, index);
         alarms(judge(&lives[..ONCE], BUDGET).expect("lives").verdict)

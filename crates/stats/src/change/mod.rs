@@ -62,6 +62,9 @@ pub struct ChangeOptions {
 
 impl ChangeOptions {
     /// The level at which everything is decided, and superiority 0.9.
+    ///
+    /// Assumes values that are positive and whose noise is a percentage: sizes are told as shares,
+    /// by [`ChangeScale::Share`].
     pub fn with_budget(budget: f64) -> ChangeOptions {
         ChangeOptions {
             alpha: crate::DECISION_ALPHA,
@@ -78,6 +81,10 @@ impl ChangeOptions {
 /// Fewer than [`CHANGE_VALUES_LEAST`] show none. A function of its arguments: the same values give
 /// the same answer, the same values in another unit too, and the same values backwards give the
 /// changes backwards up to what numbers of draws decide.
+///
+/// Assumes that beside its changes a series has noise of one kind, of any distribution, whose
+/// neighbours are independent or resemble each other like AR(1) with a correlation below about 0.9;
+/// that it has no rhythm of several values; and that no value is missing because of its size.
 ///
 /// # Errors
 /// No values or too many, values that are not finite; with [`ChangeScale::Share`] values that are
@@ -185,6 +192,9 @@ fn shifts(values: &[f64], scaled: &[f64], cuts: &[Cut], options: &ChangeOptions)
 }
 
 /// Whether two answers name the same change: each lies where the other may.
+///
+/// Assumes answers about one series, counted from the same first value: later values may have been
+/// appended, but none dropped before.
 pub fn is_same_shift(one: &Shift, other: &Shift) -> bool {
     one.earliest <= other.latest && other.earliest <= one.latest
 }

@@ -172,3 +172,26 @@ impl Mixture {
         fit
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `scipy.stats.theilslopes(values).slope`, SciPy 1.17.1.
+    #[test]
+    fn lines_agree_with_scipy() {
+        let noisy = [
+            -0.011854, 0.000903, 0.00807, 0.013433, 0.000802, 0.010987, 0.010193, 0.024079,
+            0.020783, 0.007855, 0.006628, 0.02709,
+        ];
+        // An odd and an even number of slopes, and equal ones among them.
+        for (values, truth) in [
+            (&noisy[..], 0.0021160833333333335),
+            (&[5.0, 1.0, 2.5, 9.0, 4.0, 4.5, 12.0][..], 1.0),
+            (&[1.0, 2.0, 2.0, 7.0, 3.0, 3.5][..], 0.5),
+        ] {
+            let found = theil_sen(values);
+            assert!((found - truth).abs() < 1e-12, "{found}, not {truth}");
+        }
+    }
+}
