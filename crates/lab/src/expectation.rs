@@ -2,12 +2,15 @@
 //!
 //! A figure is worked out for each round; the two of a pair give a log-ratio, and pairs are judged
 //! as rates are: in their lives, by what servers of the same build differ in anyway, at the same
-//! level. Of the rate itself the verdict of the cell is taken, and where something withholds that,
-//! no other figure is believed either. Where a figure is zero in an arm there is no ratio, and all
-//! pairs have to say the same: eight of them at least, as a sign test of 1 % wants.
+//! level. Of the rate itself the verdict of the cell is taken, of what is judged beside it that of
+//! the metric ([`crate::metrics`]), and where something withholds the verdict of the cell, no other
+//! figure is believed either. Where a figure is zero in an arm there is no ratio, and all pairs have
+//! to say the same: eight of them at least, as a sign test of 1 % wants.
 
 use dbdyno_model::experiment::{Figure, Outcome, Sign};
-use dbdyno_model::{Arm, Cell, CellComparison, Comparison, PerArm, Round, Run, Severity, Verdict};
+use dbdyno_model::{
+    Arm, Cell, CellComparison, Comparison, MetricVerdict, PerArm, Round, Run, Severity, Verdict,
+};
 use dbdyno_stats as stats;
 
 use crate::error::LabError;
@@ -33,6 +36,9 @@ pub fn outcomes(
         if *figure == Figure::Rate {
             (outcome.ratio, outcome.sign) = (Some(cell.rqps), sign_of(cell.verdict));
         }
+        if let Some(told) = cell.metrics.iter().find(|told| told.metric.figure() == *figure) {
+            (outcome.ratio, outcome.sign) = (Some(told.ratio), sign_of_metric(told.verdict));
+        }
         if cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks) {
             outcome.sign = None;
         }
@@ -47,6 +53,15 @@ fn sign_of(verdict: Verdict) -> Option<Sign> {
         Verdict::Slower => Some(Sign::Less),
         Verdict::Equal => Some(Sign::Equal),
         Verdict::Undecided => None,
+    }
+}
+
+fn sign_of_metric(verdict: MetricVerdict) -> Option<Sign> {
+    match verdict {
+        MetricVerdict::Higher => Some(Sign::More),
+        MetricVerdict::Lower => Some(Sign::Less),
+        MetricVerdict::Equal => Some(Sign::Equal),
+        MetricVerdict::Undecided => None,
     }
 }
 
@@ -110,7 +125,8 @@ fn where_some_are_zero(base: &[f64], test: &[f64]) -> Option<Sign> {
     }
 }
 
-fn of_round(round: &Round, figure: &Figure, yardstick: &Yardstick) -> Option<f64> {
+/// A figure of a round; `None` where it was not observed.
+pub(crate) fn of_round(round: &Round, figure: &Figure, yardstick: &Yardstick) -> Option<f64> {
     let each = |sum: Option<u64>| {
         (round.statements > 0).then(|| sum.map(|sum| sum as f64 / round.done_statements()))?
     };
@@ -170,6 +186,17 @@ mod tests {
         assert_eq!(sign(&run, &comparison, "woken / one"), Some(Sign::More));
         comparison.cells[0].warnings.push(dbdyno_model::Warning::new(Severity::Blocks, "x", "y"));
         assert_eq!(sign(&run, &comparison, "woken / one"), None, "the rounds are not believed");
+    }
+
+    #[test]
+    fn of_a_metric_the_verdict_of_the_table_is_taken() {
+        let run = sample::of_pairs(20, "point-query", "sqlite:", 1, |_| {});
+        let mut comparison = crate::compare(&run).unwrap();
+        let sign =
+            |comparison: &Comparison| outcomes(&run, comparison, &Figure::P99).unwrap()[0].sign;
+        assert_eq!(sign(&comparison), Some(Sign::Less));
+        comparison.cells[0].metrics[0].verdict = MetricVerdict::Undecided;
+        assert_eq!(sign(&comparison), None, "among many it was taken back");
     }
 
     #[test]

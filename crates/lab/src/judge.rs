@@ -20,6 +20,7 @@ use crate::error::LabError;
 use crate::insert_benchmark::{restrain, step_metrics};
 use crate::laws;
 use crate::mechanism;
+use crate::metrics;
 use crate::nest::{self, by_life, mean, mean_of_rounds, nested};
 use crate::response::{self, Judged};
 use crate::row_cost;
@@ -60,7 +61,8 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         let mut against = against(run, &cell, &yardstick, &arms);
         against.extend(found_against(&findings, &cell).into_iter().chain(notes));
         let compared = cell_comparison(cell, &yardstick, judged, &arms, against)?;
-        cells.push(CellComparison { pairs_dropped: dropped, ..compared });
+        let metrics = metrics::of_cell(run, &compared, &pairs)?;
+        cells.push(CellComparison { pairs_dropped: dropped, metrics, ..compared });
     }
     let family = discoveries::control(&mut cells);
     let counts = crate::count::compare(run, &cells)?;
@@ -246,6 +248,7 @@ pub(crate) fn cell_comparison(
         pairs_missing: judged.pairs_missing.filter(|_| !blocked),
         missing_ns: judged.missing_ns.filter(|_| !blocked),
         looks: judged.looks,
+        metrics: Vec::new(),
         arms,
         warnings,
     })

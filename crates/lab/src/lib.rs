@@ -41,6 +41,7 @@ mod laws;
 mod loads;
 pub mod looks;
 mod mechanism;
+mod metrics;
 mod neighbours;
 mod nest;
 pub mod outlook;

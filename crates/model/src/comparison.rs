@@ -7,7 +7,7 @@ use crate::audit::Audit;
 use crate::classes::Counted;
 use crate::count::CountComparison;
 use crate::curve::CurveComparison;
-use crate::experiment::Outcome;
+use crate::experiment::{Figure, Outcome};
 use crate::insert_benchmark::StepMetrics;
 use crate::levels::Levels;
 use crate::method::Basis;
@@ -140,6 +140,76 @@ impl Percentile {
     }
 }
 
+/// What is judged of a cell beside its rate. Of all of them less is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Processor time of the server for each statement.
+    ServerCpu,
+    /// The 99th percentile of latency, round by round.
+    P99,
+}
+
+impl Metric {
+    /// All of them.
+    pub const ALL: [Metric; 2] = [Metric::ServerCpu, Metric::P99];
+
+    /// The spelling in JSON: `server_cpu_us_per_op` or `latency_us_p99`, as the figure of an arm.
+    pub fn name(self) -> &'static str {
+        match self {
+            Metric::ServerCpu => "server_cpu_us_per_op",
+            Metric::P99 => "latency_us_p99",
+        }
+    }
+
+    /// What it is of a round.
+    pub fn figure(self) -> Figure {
+        match self {
+            Metric::ServerCpu => Figure::ServerCpu,
+            Metric::P99 => Figure::P99,
+        }
+    }
+}
+
+/// What a metric says of the test arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricVerdict {
+    /// It needs more, which is worse.
+    Higher,
+    /// Any difference is smaller than the budget.
+    Equal,
+    /// It needs less.
+    Lower,
+    /// What was measured does not decide it.
+    Undecided,
+}
+
+impl MetricVerdict {
+    /// The spelling in JSON and CSV: `higher|equal|lower|undecided`.
+    pub fn name(self) -> &'static str {
+        match self {
+            MetricVerdict::Higher => "higher",
+            MetricVerdict::Equal => "equal",
+            MetricVerdict::Lower => "lower",
+            MetricVerdict::Undecided => "undecided",
+        }
+    }
+}
+
+/// A metric of both arms in one cell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MetricComparison {
+    /// Which one.
+    pub metric: Metric,
+    /// Test ÷ base, with its 95 % interval: above 1 the test arm needs more.
+    pub ratio: Interval,
+    /// The answer.
+    pub verdict: MetricVerdict,
+    /// Two-sided p-value of "the arms are equal", of this metric by itself.
+    pub p_value: f64,
+    /// The same among all metrics of the comparison, which are a family apart from the rates.
+    pub q_value: Option<f64>,
+}
+
 /// One arm in one cell, over all its paired rounds. Costs are per statement, the unit of QPS;
 /// latencies are per event. `None`: could not be observed.
 #[derive(Clone, Debug, PartialEq)]
@@ -208,18 +278,25 @@ pub struct CellComparison {
     /// How often the cell was looked at while it was measured, if results could end it; the
     /// interval is then one that holds for all looks together. `None`: judged once.
     pub looks: Option<u32>,
+    /// What is judged beside the rate, as far as all rounds tell it. Empty where a warning withholds
+    /// the verdict, where rates are given or searched for, and in steps of the Insert Benchmark.
+    pub metrics: Vec<MetricComparison>,
     /// What each arm did.
     pub arms: PerArm<ArmSummary>,
     /// What the reader of this cell must know.
     pub warnings: Vec<Warning>,
 }
 
-/// Cells whose q-values belong together: those of one comparison that are judged.
+/// Cells whose q-values belong together: those of one comparison that are judged. Their metrics are
+/// a second family, under the same rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Family {
     /// Their number.
     pub cells: u32,
-    /// A cell is told slower or faster if its p-value is at most this,
+    /// The number of metrics of all cells together.
+    pub metrics: u32,
+    /// A cell is told slower or faster, and a metric higher or lower, if its p-value is at most
+    /// this,
     pub p_at_most: f64,
     /// and its q-value at most that.
     pub q_at_most: f64,

@@ -53,7 +53,8 @@ pub use begin::{Begin, Cache, ImageUse};
 pub use classes::{ClassTally, ClassTimes, Counted};
 pub use comparison::{
     ArmSummary, CellComparison, ClassSummary, Comparison, Family, Gate, GateOutcome, Interval,
-    LatencyUs, Measure, OpenSummary, Percentile, SelfTests, Verdict,
+    LatencyUs, Measure, Metric, MetricComparison, MetricVerdict, OpenSummary, Percentile,
+    SelfTests, Verdict,
 };
 pub use count::{
     CountComparison, CountSample, CountVerdict, Counting, Counts, FunctionChange, FunctionCount,

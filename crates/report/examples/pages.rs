@@ -19,6 +19,7 @@ fn main() -> io::Result<()> {
         ("no-cells", common::no_cells()),
         ("hostile", common::hostile()),
         ("large", common::large()),
+        ("metrics", common::judged_metrics()),
         ("engines", common::engines()),
         ("insert-benchmark", common::insert_benchmark()),
         ("units", common::three_units()),

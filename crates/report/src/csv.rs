@@ -14,7 +14,9 @@
 //! with CR LF. An empty field is what `null` is in JSON. Numbers have a decimal point and no
 //! grouping.
 
-use crate::view::{ArmView, CellView, ClassView, CountView, LabelView, View};
+use dbdyno_model::Metric;
+
+use crate::view::{ArmView, CellView, ClassView, CountView, LabelView, MetricView, View};
 
 type OfArm = fn(&ArmView) -> Option<f64>;
 
@@ -52,6 +54,10 @@ const ARM_COLUMNS: [(&str, OfArm); 32] = [
     ("tpm_c", |arm| arm.tpm_c),
     ("tpm_total", |arm| arm.tpm_total),
 ];
+
+/// What is judged beside the rate: what its columns begin with, and what they end with.
+const METRICS: [(&str, Metric); 2] = [("server_cpu", Metric::ServerCpu), ("p99", Metric::P99)];
+const METRIC_COLUMNS: [&str; 4] = ["ratio", "ratio_low", "ratio_high", "verdict"];
 
 const CELL_COLUMNS: [&str; 41] = [
     "run",
@@ -123,6 +129,9 @@ fn header() -> Vec<String> {
         names.extend(ARM_COLUMNS.iter().map(|(name, _)| format!("{arm}_{name}")));
     }
     names.push("warnings".to_owned());
+    for (name, _) in METRICS {
+        names.extend(METRIC_COLUMNS.map(|column| format!("{name}_{column}")));
+    }
     names
 }
 
@@ -174,7 +183,21 @@ fn row(view: &View, cell: &CellView) -> Vec<String> {
     let warnings = cell.warnings.iter().chain(&summary.warnings);
     let codes: Vec<&str> = warnings.map(|warning| warning.code.as_str()).collect();
     fields.push(codes.join(" "));
+    fields.extend(metrics(&cell.metrics));
     fields
+}
+
+/// What is judged beside the rate, in the columns of that.
+fn metrics(judged: &[MetricView]) -> Vec<String> {
+    let of = |(_, metric): (&str, Metric)| -> [String; 4] {
+        let found = judged.iter().find(|found| found.metric == metric.name());
+        found.map_or_else(Default::default, |found| {
+            let ratios = [found.ratio, found.ratio_low, found.ratio_high];
+            let [ratio, low, high] = ratios.map(number);
+            [ratio, low, high, found.verdict.name().to_owned()]
+        })
+    };
+    METRICS.into_iter().flat_map(of).collect()
 }
 
 /// What was counted of a load, in the columns of that.
@@ -210,6 +233,7 @@ fn count_row(view: &View, count: &CountView) -> Vec<String> {
     fields.extend(arm(&summary.test, &nothing));
     let codes: Vec<&str> = summary.warnings.iter().map(|warning| &*warning.code).collect();
     fields.push(codes.join(" "));
+    fields.extend(metrics(&[]));
     fields
 }
 
@@ -240,6 +264,7 @@ fn class_row(view: &View, cell: &CellView, class: &str) -> Vec<String> {
     fields.extend(arm(&summary.base, &of(&cell.base)));
     fields.extend(arm(&summary.test, &of(&cell.test)));
     fields.push(String::new());
+    fields.extend(metrics(&[]));
     fields
 }
 

@@ -117,7 +117,7 @@ pub(crate) fn reasons(view: &View) -> Vec<String> {
     reasons.into_iter().map(told).collect()
 }
 
-/// What q-values are of, and what the rest of the table means.
+/// What q-values are of, in both families, and what the rest of the table means.
 pub(crate) fn aside(view: &View) -> String {
     let family = &view.summary.family;
     let percent = |share: f64| number::percent_as_given(share);
@@ -130,6 +130,15 @@ pub(crate) fn aside(view: &View) -> String {
             percent(family.p_at_most),
             percent(family.q_at_most),
         );
+    }
+    if family.metrics > 0 {
+        text.push_str(&format!(
+            "Costs and latencies are a family of their own, of {} that are judged: higher or lower \
+             if p is at most {} and q at most {}. ",
+            family.metrics,
+            percent(family.p_at_most),
+            percent(family.q_at_most),
+        ));
     }
     text + "From pairs, restarts, reloads: the share of each level in the variance of the result. \
             The next minute: what narrows the interval most, and by how much."

@@ -48,6 +48,7 @@ pub use view::{
     ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,
     CostView, CountArmView, CountView, Curve, CurveChangeView, CurvePointView, CurveView, Detail,
     DoubtView, Fact, FamilyView, FunctionView, InequalityView, IntervalView, LabelView,
-    LatencyView, LevelView, LineView, PairView, ResponseRatio, RoundView, SelfTestsView, SlotsView,
-    SpendView, StepArmView, StepView, Summary, UslView, VerdictView, View, WarningView,
+    LatencyView, LevelView, LineView, MetricView, PairView, ResponseRatio, RoundView,
+    SelfTestsView, SlotsView, SpendView, StepArmView, StepView, Summary, UslView, VerdictView,
+    View, WarningView,
 };

@@ -179,6 +179,24 @@ pub(crate) fn ratio(base: Option<f64>, test: Option<f64>) -> Option<String> {
     })
 }
 
+/// A ratio with its interval as `×0.52 (0.50 to 0.54)`: with the decimals of [`ratio()`], or more
+/// where a bound would read as 1, so that an interval that leaves 1 out is also seen to do so.
+pub(crate) fn ratio_between(ratio: f64, low: f64, high: f64) -> String {
+    let least = match ratio {
+        ..0.1 => 3,
+        ..10.0 => 2,
+        ..100.0 => 1,
+        _ => 0,
+    };
+    let reads_as_one = |decimals: i32| {
+        let is_lost = |bound: f64| ((bound - 1.0) * 10f64.powi(decimals)).round() == 0.0;
+        [low, high].into_iter().any(|bound| bound != 1.0 && is_lost(bound))
+    };
+    let decimals = (least..=least + 2).find(|&decimals| !reads_as_one(decimals)).unwrap_or(least);
+    let [ratio, low, high] = [ratio, low, high].map(|value| fixed(value, decimals));
+    format!("×{ratio} ({low} to {high})")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,6 +278,16 @@ mod tests {
         assert_eq!(ratio(Some(1.0), Some(12.34)).unwrap(), "×12.3");
         assert_eq!(ratio(Some(1.0), Some(0.0312)).unwrap(), "×0.031");
         assert_eq!(ratio(None, Some(1.0)), None);
+    }
+
+    #[test]
+    fn a_ratio_has_the_decimals_that_its_interval_needs() {
+        assert_eq!(ratio_between(0.518, 0.5, 0.541), "×0.52 (0.50 to 0.54)");
+        assert_eq!(ratio_between(1.0, 0.9981, 1.0021), "×1.000 (0.998 to 1.002)");
+        assert_eq!(ratio_between(1.02, 1.003, 1.04), "×1.020 (1.003 to 1.040)");
+        assert_eq!(ratio_between(1.0, 1.0, 1.0), "×1.00 (1.00 to 1.00)");
+        assert_eq!(ratio_between(0.052, 0.0501, 0.0539), "×0.052 (0.050 to 0.054)");
+        assert_eq!(ratio_between(12.34, 11.0, 13.8), "×12.3 (11.0 to 13.8)");
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! The rows of the tables, as strings: made once, laid out by text, Markdown and HTML.
 
-use dbdyno_model::Verdict;
+use dbdyno_model::{Metric, MetricVerdict, Verdict};
 
 use crate::number;
-use crate::view::{ArmView, CellView, ClassView, LatencyView};
+use crate::view::{ArmView, CellView, ClassView, LatencyView, MetricView};
 use crate::words;
 
 /// The rate of one cell.
@@ -26,7 +26,7 @@ pub(crate) struct RateRow {
     pub answer: String,
 }
 
-/// One quantity of a cell that carries no verdict.
+/// One quantity of a cell beside its rate.
 pub(crate) struct PlainRow {
     /// What and in which unit.
     pub label: String,
@@ -34,7 +34,8 @@ pub(crate) struct PlainRow {
     pub base: String,
     /// Value of the test arm.
     pub test: String,
-    /// Test ÷ base, or `~` where the cell is undecided.
+    /// Test ÷ base: with its interval, and a word where that decides it, of what is judged; else
+    /// `~` where the cell is undecided.
     pub ratio: String,
 }
 
@@ -101,14 +102,14 @@ pub(crate) fn plain(cell: &CellView) -> Vec<PlainRow> {
         row(cell, label, |arm| pick(&arm.latency_us), number::latency)
     };
     let mut rows = vec![
-        cost("server CPU µs/op", |arm| arm.server_cpu_us_per_op),
+        judged(cell, Metric::ServerCpu, cost("server CPU µs/op", |arm| arm.server_cpu_us_per_op)),
         cost("client CPU µs/op", |arm| arm.client_cpu_us_per_op),
         cost("context switches/op", |arm| arm.context_switches_per_op),
         cost("KB read/op", |arm| arm.read_kb_per_op),
         cost("KB written/op", |arm| arm.written_kb_per_op),
         latency("latency p50", |latency| latency.p50),
         latency("latency p95", |latency| latency.p95),
-        latency("latency p99", |latency| latency.p99),
+        judged(cell, Metric::P99, latency("latency p99", |latency| latency.p99)),
         latency("latency p99.9", |latency| latency.p999),
         latency("latency max", |latency| latency.max),
     ];
@@ -124,6 +125,24 @@ pub(crate) fn plain(cell: &CellView) -> Vec<PlainRow> {
         rows.push(cost("retries/event", |arm| arm.retries_per_event));
     }
     rows
+}
+
+/// The row of a metric, with what was judged of it where something was.
+fn judged(cell: &CellView, metric: Metric, row: PlainRow) -> PlainRow {
+    let found = cell.metrics.iter().find(|found| found.metric == metric.name());
+    match found.and_then(answer) {
+        Some(ratio) => PlainRow { ratio, ..row },
+        None => row,
+    }
+}
+
+/// `×0.52 (0.50 to 0.54)  lower`; nothing decided has no word.
+fn answer(metric: &MetricView) -> Option<String> {
+    let ratio = number::ratio_between(metric.ratio?, metric.ratio_low?, metric.ratio_high?);
+    Some(match metric.verdict {
+        MetricVerdict::Undecided => ratio,
+        decided => format!("{ratio}  {}", decided.name()),
+    })
 }
 
 /// What only the open loop has.

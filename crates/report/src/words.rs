@@ -102,7 +102,8 @@ pub(crate) fn op(view: &View) -> String {
 
 /// What the signs of the tables mean.
 pub(crate) const SIGNS: &str = "±: half of the 95 % interval. ~: not decided. —: could not be \
-    observed. ×: test ÷ base, without a verdict of its own.";
+    observed. ×: test ÷ base, with a 95 % interval where it is judged by itself (higher: test needs \
+    more), else without a verdict.";
 
 fn status(view: &View) -> Option<String> {
     let summary = &view.summary;
@@ -428,6 +429,7 @@ mod tests {
             pairs_missing: Some(14),
             minutes_missing: None,
             looks: None,
+            metrics: vec![],
             base: ArmView::default(),
             test: ArmView::default(),
             warnings: vec![],

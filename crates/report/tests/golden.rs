@@ -122,6 +122,34 @@ fn what_engines_did_is_told_in_every_shape() {
 }
 
 #[test]
+fn what_is_judged_beside_the_rate_is_told_in_every_shape() {
+    let view = view(&common::judged_metrics());
+    let text = text(&view, &plain(100));
+    let (rates, costs) = text.split_once("cost and latency").expect("both tables are there");
+    check("metrics-100.txt", costs);
+    let family = "of 4 that are judged: higher or lower if p is at most 1 % and q at most 5 %.";
+    let rates = rates.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(rates.contains(family), "{rates}");
+    let words = ["×1.30 (1.28 to 1.32)  higher", "×1.002 (0.997 to 1.007)  equal"];
+    let others = ["×0.52 (0.50 to 0.54)  lower", "×1.01 (0.98 to 1.04)"];
+    for shape in [markdown(&view), html(&view)] {
+        for told in words.iter().chain(&others) {
+            assert!(shape.contains(told), "{told} is not in {shape}");
+        }
+        assert!(shape.replace('\u{a0}', " ").contains(family));
+    }
+    let json: serde_json::Value = serde_json::from_str(&json(&view)).unwrap();
+    assert_eq!(json["family"]["metrics"], 4);
+    let metrics = serde_json::json!([json["cells"][0]["metrics"], json["cells"][1]["metrics"]]);
+    check("metrics.json", &serde_json::to_string_pretty(&metrics).unwrap());
+    let last = |line: &str| {
+        let fields: Vec<&str> = line.split(',').collect();
+        fields[fields.len() - 8..].join(",") + "\n"
+    };
+    check("metrics.csv", &csv(&view).lines().map(last).collect::<String>());
+}
+
+#[test]
 fn curves_and_costs_over_rows_are_told() {
     let view = view(&common::shapes());
     let from =

@@ -17,6 +17,7 @@ fn samples() -> Vec<Sample> {
     vec![
         common::one_cell(),
         common::six_cells(),
+        common::judged_metrics(),
         common::partial(),
         common::nothing(),
         common::no_cells(),
@@ -198,7 +199,7 @@ fn csv_and_json_have_the_same_names_and_values() {
         let row = lines.next().unwrap();
         let mut expected = Vec::new();
         flatten("", cell, &mut expected);
-        let is_list = |name: &str| ["warnings", "levels", "next_minute"].contains(&name);
+        let is_list = |name: &str| ["warnings", "levels", "next_minute", "metrics"].contains(&name);
         expected.retain(|(name, _)| !is_list(name) && !name.ends_with("_classes"));
         let mut seen = 0;
         for (name, value) in &expected {
@@ -223,7 +224,12 @@ fn csv_and_json_have_the_same_names_and_values() {
         let of_tpcc = ["base_tpm_c", "base_tpm_total", "test_tpm_c", "test_tpm_total"];
         let of_levels = ["share_pair", "share_life", "share_filling"];
         let of_counts = header.iter().filter(|column| column.contains("instructions_")).count();
-        let others = of_run.len() + of_tpcc.len() + of_levels.len() + of_counts;
+        let of_metrics = ["ratio", "ratio_low", "ratio_high", "verdict"]
+            .iter()
+            .flat_map(|end| [format!("server_cpu_{end}"), format!("p99_{end}")]);
+        assert!(of_metrics.clone().all(|name| header.contains(&&*name)));
+        let others =
+            of_run.len() + of_tpcc.len() + of_levels.len() + of_counts + of_metrics.count();
         assert_eq!(header.len(), seen + others);
     }
 }

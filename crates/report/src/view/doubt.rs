@@ -10,9 +10,11 @@ use super::finite;
 pub struct FamilyView {
     /// Cells that are judged.
     pub cells: u32,
+    /// What is judged of them beside their rates, a family of its own under the same rule.
+    pub metrics: u32,
     /// How q-values follow from p-values: `benjamini-hochberg`.
     pub rule: &'static str,
-    /// A cell that is told has at most this p-value.
+    /// A cell or a metric that is told has at most this p-value.
     pub p_at_most: f64,
     /// And at most this q-value.
     pub q_at_most: f64,
@@ -22,6 +24,7 @@ impl FamilyView {
     pub(super) fn new(family: &Family) -> FamilyView {
         FamilyView {
             cells: family.cells,
+            metrics: family.metrics,
             rule: "benjamini-hochberg",
             p_at_most: family.p_at_most,
             q_at_most: family.q_at_most,

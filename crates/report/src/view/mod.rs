@@ -17,6 +17,7 @@ mod detail;
 mod doubt;
 mod insert_benchmark;
 mod mechanism;
+mod metric;
 mod summary;
 
 pub use audit::{AuditView, InequalityView};
@@ -29,6 +30,7 @@ pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView, SlotsView
 pub use doubt::{DoubtView, FamilyView, LevelView, SpendView};
 pub use insert_benchmark::{StepArmView, StepView};
 pub use mechanism::MechanismView;
+pub use metric::MetricView;
 pub(crate) use summary::Effect;
 pub use summary::{
     ArmView, CellView, ClassView, LabelView, LatencyView, ResponseRatio, SelfTestsView, Summary,

@@ -13,6 +13,7 @@ use super::doubt::{DoubtView, FamilyView};
 use super::finite;
 use super::insert_benchmark::StepView;
 use super::mechanism::MechanismView;
+use super::metric::MetricView;
 
 /// Version of the JSON contract; grows when a name is removed or changes its meaning.
 const SCHEMA: u32 = 1;
@@ -134,6 +135,8 @@ pub struct CellView {
     /// How often the cell was looked at; the interval holds for all looks together. `None`: judged
     /// once.
     pub looks: Option<u32>,
+    /// What is judged beside the rate; empty where nothing is.
+    pub metrics: Vec<MetricView>,
     /// What the reference arm did.
     pub base: ArmView,
     /// What the arm under test did.
@@ -356,6 +359,7 @@ impl CellView {
             pairs_missing: cell.pairs_missing,
             minutes_missing: cell.missing_ns.map(|ns| ns as f64 / 60e9),
             looks: cell.looks,
+            metrics: cell.metrics.iter().map(MetricView::from).collect(),
             base: ArmView::new(cell.unit, &cell.arms.base, &known),
             test: ArmView::new(cell.unit, &cell.arms.test, &known),
             warnings: distinct(cell.warnings.iter()),

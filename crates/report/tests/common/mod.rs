@@ -10,9 +10,9 @@ use dbdyno_model::{
     ClassTally, ClassTimes, Comparison, Cost, CostChange, CostChanges, CostComparison, CostFit,
     CostLine, CostMeasure, CostPoint, Counted, CurveChange, CurveComparison, CurveFit, CurvePoint,
     CurveQuestion, Environment, Family, Inequality, Interval, IntervalKind, LatencyHistogram,
-    LatencyUs, Level, LevelShare, Levels, Measure, PerArm, Plan, PointPlace, RateUnit, Readings,
-    Round, RoundKey, Run, RunId, RunStatus, SelfTests, Series, Severity, Since, Spend, Stage,
-    UslCurve, Verdict, Warning, Weight,
+    LatencyUs, Level, LevelShare, Levels, Measure, Metric, MetricComparison, MetricVerdict, PerArm,
+    Plan, PointPlace, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus, SelfTests,
+    Series, Severity, Since, Spend, Stage, UslCurve, Verdict, Warning, Weight,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -75,6 +75,40 @@ pub fn engines() -> Sample {
         figure("engine.voluntary_switches", 1.87, 1.02, Some([0.541, 0.545, 0.549])),
         figure("engine.involuntary_switches", 0.034, 0.031, Some([0.81, 0.91, 1.02])),
     ];
+    sample
+}
+
+/// Two cells whose costs and latencies are judged, with all that can be said of them.
+pub fn judged_metrics() -> Sample {
+    let truth = |clients, qps, rqps| {
+        let load = "point-query";
+        Truth { load, clients, qps, rqps, noise: 0.012, pairs: 24 }
+    };
+    let mut sample = sample(&[truth(1, 21_843.0, 0.951), truth(8, 88_120.0, 0.999)], 24);
+    let one = |metric, [low, estimate, high]: [f64; 3], verdict, p_value| MetricComparison {
+        metric,
+        ratio: Interval { estimate, low, high },
+        verdict,
+        p_value,
+        q_value: Some(2.0 * p_value),
+    };
+    let (cpu, p99) = (Metric::ServerCpu, Metric::P99);
+    let [first, second] = &mut sample.comparison.cells[..] else { panic!("two cells") };
+    first.metrics = vec![
+        one(cpu, [1.2811, 1.3024, 1.3241], MetricVerdict::Higher, 0.0001),
+        one(p99, [0.9971, 1.0018, 1.0066], MetricVerdict::Equal, 0.4),
+    ];
+    second.metrics = vec![
+        one(cpu, [0.4987, 0.5184, 0.5389], MetricVerdict::Lower, 0.0002),
+        one(p99, [0.9764, 1.0082, 1.0411], MetricVerdict::Undecided, 0.5),
+    ];
+    for cell in [first, second] {
+        let PerArm { base, test } = &mut cell.arms;
+        let ratios = [cell.metrics[0].ratio.estimate, cell.metrics[1].ratio.estimate];
+        test.server_cpu_us_per_op = base.server_cpu_us_per_op.map(|us| us * ratios[0]);
+        test.latency_us.p99 = base.latency_us.p99 * ratios[1];
+    }
+    sample.comparison.family.metrics = 4;
     sample
 }
 
@@ -475,7 +509,7 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         counts: Vec::new(),
         curves: Vec::new(),
         costs: Vec::new(),
-        family: Family { cells: truths.len() as u32, p_at_most: 0.01, q_at_most: 0.05 },
+        family: Family { cells: truths.len() as u32, metrics: 0, p_at_most: 0.01, q_at_most: 0.05 },
         audit: audit(),
         self_tests: Some(SelfTests {
             cells: 200,
@@ -626,6 +660,7 @@ fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
         pairs_missing: (verdict == Verdict::Undecided).then_some(14),
         missing_ns: None,
         looks: None,
+        metrics: Vec::new(),
         arms: PerArm {
             base: summary(&base, truth, 1.0),
             test: summary(&test, truth, 1.0 / truth.rqps),
