@@ -190,7 +190,7 @@ pub struct Compare {
     /// How the doubt of a result is worked out: auto chooses t or robust by the tails of the pairs;
     /// t, means and Student's t; robust, Hodges-Lehmann estimates of each life and Student's t;
     /// bca, a bootstrap, too bold where tails are heavy (docs/CALIBRATION.md); hodges-lehmann, the
-    /// exact interval of signed ranks
+    /// exact interval of signed ranks, or robust where servers are started fewer than three times
     #[arg(long, value_name = "auto|t|robust|bca|hodges-lehmann",
           default_value_t = IntervalChoice::Auto)]
     pub interval: IntervalChoice,

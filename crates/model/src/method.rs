@@ -8,8 +8,9 @@
 //!              hodges-lehmann  as robust; exact signed-rank interval over lives
 //! ```
 //!
-//! Where servers lived too few lives, pairs stand in the place of lives; where tables were filled
-//! several times, fillings do. What each of them is worth is in the crate `stats`.
+//! Where servers lived too few lives, pairs stand in the place of lives, and what lives are off by
+//! is assumed, which has no ranks: `hodges-lehmann` is `robust` there. Where tables were filled
+//! several times, fillings stand there. What each of them is worth is in the crate `stats`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -64,7 +65,9 @@ impl IntervalKind {
     }
 }
 
-/// A level of the experiment: what is repeated within what.
+/// A level of the experiment: what is repeated within what. Events and phases are no levels: they
+/// are averaged in their round, for neighbours share their moment. Nor is the host, of which a run
+/// has one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// Two neighbouring rounds, one of each arm.
