@@ -56,7 +56,7 @@ pub struct History {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub last: Option<u32>,
     /// Condition for scripts: exit 1 if a change to the worse alarms that begins within the latest
-    /// N values of a series, or was first found with one of them; 3 if a series is too short to
+    /// N values of a series, or first alarmed with one of them; 3 if a series is too short to
     /// tell, slides to the worse there, its latest run has no verdict or a run cannot be read,
     /// else 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -122,12 +122,12 @@ pub fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
 /// that slides to the worse or whose latest run has no verdict, and a run that cannot be read.
 ///
 /// It takes some values of a new level to prove it, so that a change is never within the very
-/// latest ones; what was first found with one of them is as new.
+/// latest ones; what first alarmed with one of them is as new.
 fn judge(told: &Told, latest: usize) -> Exit {
     let from = |series: &HistorySeries| series.points.len().saturating_sub(latest);
     let fails = told.series.iter().any(|series| {
-        let shifts = series.changes.shifts.iter().zip(&series.first_found);
-        shifts.into_iter().any(|(shift, found)| {
+        let mut shifts = series.changes.shifts.iter().zip(&series.first_alarmed);
+        shifts.any(|(shift, found)| {
             let is_new =
                 shift.first >= from(series) || found.is_some_and(|with| with > from(series));
             is_new && shift.weight == ShiftWeight::Alarm && series.is_worse(shift.size.estimate)
@@ -226,7 +226,8 @@ mod tests {
                 ..Changes::default()
             },
             causes: Vec::new(),
-            first_found: is_worse.then_some(Some(36)).into_iter().collect(),
+            first_found: is_worse.then_some(Some(34)).into_iter().collect(),
+            first_alarmed: is_worse.then_some(Some(36)).into_iter().collect(),
             lapsed: Vec::new(),
             e_divisive: None,
             warnings: Vec::new(),
@@ -248,16 +249,16 @@ mod tests {
         judge(&told, latest)
     }
 
-    /// The change is at 30 of 40 values, and was first found with 36.
+    /// The change is at 30 of 40 values, was first found with 34 and alarmed with 36.
     #[test]
     fn a_gate_looks_at_the_latest_values() {
         assert_eq!(gated(series(true), &[], &[], 10), Exit::Fails);
         assert_eq!(gated(series(true), &[], &[], 5), Exit::Fails);
         assert_eq!(gated(series(true), &[], &[], 4), Exit::Holds, "known for five runs");
         let mut tonight = series(true);
-        tonight.first_found = vec![Some(40)];
+        tonight.first_alarmed = vec![Some(40)];
         assert_eq!(gated(tonight.clone(), &[], &[], 1), Exit::Fails, "found with the latest run");
-        tonight.first_found = vec![None];
+        tonight.first_alarmed = vec![None];
         assert_eq!(gated(tonight, &[], &[], 9), Exit::Holds, "known for long");
         assert_eq!(gated(series(false), &[], &[], 10), Exit::Holds);
     }

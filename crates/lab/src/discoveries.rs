@@ -12,8 +12,8 @@
 //!
 //! Costs and latencies move with the rate. In one family with it their number would make the answer
 //! that most people want blunter, and where the rate changed, their small p-values would vouch for
-//! any other. So each of the two keeps its promise by itself. Families that are tested apart, by the
-//! question that they answer: after Yekutieli, "Hierarchical False Discovery Rate-Controlling
+//! any other. So each of the two keeps its promise by itself. Families that are tested apart, by
+//! the question that they answer: after Yekutieli, "Hierarchical False Discovery Rate-Controlling
 //! Methodology", JASA 103, 2008.
 
 use dbdyno_model::{
@@ -171,7 +171,8 @@ mod tests {
         assert_eq!(lost.verdict, MetricVerdict::Undecided, "one of eight has such a p-value");
         assert_eq!(lost.q_value.map(|q| (q * 1e6).round() / 1e6), Some(0.064));
         assert_eq!(lost.ratio.low, 1.02, "its interval stays");
-        // The rates are told as if there were no metrics, and the metrics as if there were no rates.
+        // The rates are told as if there were no metrics, and the metrics as if there were no
+        // rates.
         let mut alone = cells(&rates);
         control(&mut alone);
         for (with, alone) in many.iter().zip(&alone) {

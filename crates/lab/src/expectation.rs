@@ -4,8 +4,8 @@
 //! as rates are: in their lives, by what servers of the same build differ in anyway, at the same
 //! level. Of the rate itself the verdict of the cell is taken, of what is judged beside it that of
 //! the metric ([`crate::metrics`]), and where something withholds the verdict of the cell, no other
-//! figure is believed either. Where a figure is zero in an arm there is no ratio, and all pairs have
-//! to say the same: eight of them at least, as a sign test of 1 % wants.
+//! figure is believed either. Where a figure is zero in an arm there is no ratio, and all pairs
+//! have to say the same: eight of them at least, as a sign test of 1 % wants.
 
 use dbdyno_model::experiment::{Figure, Outcome, Sign};
 use dbdyno_model::{

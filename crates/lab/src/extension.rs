@@ -44,26 +44,8 @@ const TIMES: u32 = 3;
 /// pairs than looks have a chance to err left for.
 pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, LabError> {
     let plan = &run.plan;
-    let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
-    let steps = || plan.cells().iter().any(|cell| insert_benchmark::step_of(cell).is_some());
-    if !plan.stages.iter().all(measures) || steps() {
-        let text = "a suite cannot be made longer, for its order leads from one state of the \
-                    servers to the next; begin a new run with more --rounds";
-        return Err(LabError::Unlike(text.to_owned()));
-    }
-    if plan.driving != dbdyno_model::Driving::Closed {
-        let text = format!(
-            "a run that is driven by {} is judged once and cannot be made longer; begin a new one \
-             with more --rounds",
-            plan.driving
-        );
-        return Err(LabError::Unlike(text));
-    }
-    refuse_levels(plan)?;
-    let stopping = match &plan.stopping {
-        Stopping::Fixed => judged_once(run),
-        looked_at => looked_at.clone(),
-    };
+    refuse(plan)?;
+    let stopping = rule(run);
     let (between, horizon) = stopping.looks().unwrap_or((2, 1));
     let told = between.saturating_mul(Sequence::LIVES_MAX);
     let most = between.saturating_mul(horizon.saturating_mul(TIMES)).min(told);
@@ -89,6 +71,39 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, LabError> {
     Ok(Plan { pairs, restarts, stopping, limit_ns: limit, ..plan.clone() })
 }
 
+/// The plan of a run by the rule by which it is made longer; `None` where it cannot be.
+pub(crate) fn looked_at(run: &Run) -> Option<Plan> {
+    refuse(&run.plan).ok()?;
+    Some(Plan { stopping: rule(run), ..run.plan.clone() })
+}
+
+/// The rule by which a run is made longer: from now on it is looked at.
+fn rule(run: &Run) -> Stopping {
+    match &run.plan.stopping {
+        Stopping::Fixed => judged_once(run),
+        looked_at => looked_at.clone(),
+    }
+}
+
+/// Says why a run of this plan cannot be made longer.
+fn refuse(plan: &Plan) -> Result<(), LabError> {
+    let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
+    let steps = || plan.cells().iter().any(|cell| insert_benchmark::step_of(cell).is_some());
+    if !plan.stages.iter().all(measures) || steps() {
+        let text = "a suite cannot be made longer, for its order leads from one state of the \
+                    servers to the next; begin a new run with more --rounds";
+        return Err(LabError::Unlike(text.to_owned()));
+    }
+    if plan.driving != dbdyno_model::Driving::Closed {
+        let text = format!(
+            "a run that is driven by {} is judged once and cannot be made longer; begin a new one \
+             with more --rounds",
+            plan.driving
+        );
+        return Err(LabError::Unlike(text));
+    }
+    refuse_levels(plan)
+}
 /// The rule for a run that was judged once: when its cells ended, which a limit on time may have
 /// done after different numbers of lives.
 fn judged_once(run: &Run) -> Stopping {
@@ -97,7 +112,7 @@ fn judged_once(run: &Run) -> Stopping {
     let pairs = (plan.pairs / parts.max(1) / 2 * 2).max(2);
     let looked_at =
         Plan { stopping: Stopping::Extended { pairs, judged: Vec::new() }, ..plan.clone() };
-    let lives = |cell: &Cell| looks::parts_so_far(&looked_at, run, cell);
+    let lives = |cell: &Cell| looks::lives_so_far(&looked_at, run, cell);
     Stopping::Extended { pairs, judged: plan.cells().iter().map(lives).collect() }
 }
 

@@ -17,8 +17,11 @@ use crate::curves;
 use crate::discoveries;
 use crate::drift;
 use crate::error::LabError;
+use crate::extension;
+use crate::grain;
 use crate::insert_benchmark::{restrain, step_metrics};
 use crate::laws;
+use crate::looks;
 use crate::mechanism;
 use crate::metrics;
 use crate::nest::{self, by_life, mean, mean_of_rounds, nested};
@@ -65,6 +68,9 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         cells.push(CellComparison { pairs_dropped: dropped, metrics, ..compared });
     }
     let family = discoveries::control(&mut cells);
+    for cell in &mut cells {
+        say_what_is_missing(run, cell)?;
+    }
     let counts = crate::count::compare(run, &cells)?;
     let mut warnings = of_whole(run);
     warnings.extend(found_beside(findings));
@@ -82,6 +88,19 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         self_tests: None,
         warnings,
     })
+}
+
+/// How many more pairs would decide a cell, and how long they would take: by the rule by which the
+/// run is made longer, where it can be, for that is stricter than the one by which it was judged.
+fn say_what_is_missing(run: &Run, cell: &mut CellComparison) -> Result<(), LabError> {
+    let is_blocked = cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks);
+    let is_open = cell.verdict == Verdict::Undecided && !is_blocked;
+    if is_open && extension::looked_at(run).is_some() {
+        cell.pairs_missing = looks::pairs_missing(run, &cell.cell)?;
+    }
+    cell.missing_ns =
+        cell.pairs_missing.and_then(|pairs| looks::missing_ns(run, &cell.cell, pairs));
+    Ok(())
 }
 
 /// What is known of a run as a whole.
@@ -109,6 +128,7 @@ pub(crate) fn against(
     let beside = |arm: Arm| beside::short(&run.plan, cell, arm, &arms[arm]);
     let against = Arm::BOTH.into_iter().flat_map(of_arm);
     let against = against.chain(stationary::of_cell(run, cell, yardstick, arms));
+    let against = against.chain(grain::of_cell(run, cell, arms));
     against.chain(Arm::BOTH.into_iter().filter_map(beside)).collect()
 }
 
@@ -189,25 +209,6 @@ pub fn noise_of(run: &Run, cell: &Cell) -> Option<f64> {
         degrees += life.len() - 1;
     }
     (degrees > 0).then(|| (squares / degrees as f64).sqrt())
-}
-
-/// The smallest change of rQPS, as a share, that a cell of this plan finds with a chance of 80 %,
-/// if `pairs` of its pairs are measured and the log-ratios of those of one life have the standard
-/// deviation `sd_log`; `None` if there are too few pairs for any verdict.
-pub(crate) fn detectable_share(plan: &Plan, pairs: u32, sd_log: f64) -> Option<f64> {
-    let between = stats::BETWEEN_LIVES_SD;
-    let lives = plan.restarts + 1;
-    let alpha = discoveries::alpha_among(plan.cells().len());
-    let find = |sd, count| stats::detectable(sd, count, alpha, stats::POWER);
-    let share = if lives as usize >= MANY_LIVES {
-        let pairs_a_life = f64::from(pairs) / f64::from(lives);
-        find(between.hypot(sd_log / pairs_a_life.sqrt()), lives)
-    } else {
-        // The spread of lives is taken as known: its share is that of very many of them.
-        let known = find(between * f64::from(stats::PAIRS_CAP).sqrt(), stats::PAIRS_CAP);
-        find(sd_log, pairs).hypot(known)
-    };
-    share.is_finite().then_some(share)
 }
 
 pub(crate) fn cell_comparison(

@@ -30,6 +30,7 @@ mod error;
 mod expectation;
 pub mod experiment;
 mod extension;
+mod grain;
 mod guest;
 mod hiccup;
 pub mod history;

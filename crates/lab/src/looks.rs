@@ -11,13 +11,16 @@
 
 use std::collections::BTreeSet;
 
-use dbdyno_model::{Arm, Cell, Driving, PerArm, Plan, Round, Run, Stopping, Verdict};
+use dbdyno_model::{
+    Arm, Cell, CellComparison, Driving, PerArm, Plan, Round, Run, Stopping, Verdict,
+};
 use dbdyno_stats as stats;
 use stats::{Price, Sequence, Spread};
 
 use crate::course::Pace;
 use crate::discoveries;
 use crate::error::LabError;
+use crate::extension;
 use crate::judge::{log_ratio, pairs_of};
 use crate::nest::{by_life, mean, starts};
 use crate::sift::sift;
@@ -70,12 +73,21 @@ fn parts(
     parts.map(|part| part.iter().map(&figure).collect()).collect()
 }
 
-/// Lives or stretches, by this plan, of what was measured of a cell.
-pub(crate) fn parts_so_far(plan: &Plan, run: &Run, cell: &Cell) -> u32 {
-    let pairs = pairs_of(run, cell);
-    let Some(first) = pairs.first() else { return 0 };
-    let meant = plan.pairs_between_looks(Pace::of_round(plan, first.base).pairs);
-    meant.map_or(0, |meant| parts(plan, &pairs, meant, |_| 0.0).len() as u32)
+/// What there is to look at, by this plan, of what was measured of a cell.
+fn values_by(plan: &Plan, run: &Run, cell: &Cell) -> Option<Values> {
+    if run.plan.driving != Driving::Closed {
+        return None;
+    }
+    let yardstick = Yardstick::of(&run.plan, cell);
+    let pairs = sift(run, cell, pairs_of(run, cell)).pairs;
+    Values::of(plan, &pairs, |pair| log_ratio(&yardstick, pair))
+}
+
+/// Lives or stretches that a cell has by this plan; at least one of what was measured at all.
+pub(crate) fn lives_so_far(plan: &Plan, run: &Run, cell: &Cell) -> u32 {
+    let is_measured = run.rounds.iter().any(|round| round.key.cell == *cell);
+    let lives = values_by(plan, run, cell).map_or(0, |values| values.logs.len() as u32);
+    lives.max(u32::from(is_measured))
 }
 
 /// Lives that a cell had when it was judged once; 0 where it never was.
@@ -96,12 +108,25 @@ impl Values {
 
 /// What is looked at in a cell of a run that is looked at.
 pub(crate) fn values_of(run: &Run, cell: &Cell) -> Option<Values> {
-    if run.plan.driving != Driving::Closed {
-        return None;
-    }
-    let yardstick = Yardstick::of(&run.plan, cell);
-    let pairs = sift(run, cell, pairs_of(run, cell)).pairs;
-    Values::of(&run.plan, &pairs, |pair| log_ratio(&yardstick, pair))
+    values_by(&run.plan, run, cell)
+}
+
+/// How many more pairs of an undecided cell would decide it, by the rule by which the run goes on
+/// and among all its cells. `None`: none that are told, or the run cannot be made longer.
+pub(crate) fn pairs_missing(run: &Run, cell: &Cell) -> Result<Option<u32>, LabError> {
+    let Some(longer) = extension::looked_at(run) else { return Ok(None) };
+    let Some(sequence) = sequence_of(&longer, cell) else { return Ok(None) };
+    // What was judged once counts, though it is not looked at.
+    let stopping = match longer.stopping.clone() {
+        Stopping::Extended { pairs, .. } => Stopping::Extended { pairs, judged: Vec::new() },
+        looked_at => looked_at,
+    };
+    let plan = Plan { stopping, ..longer };
+    let Some(values) = values_by(&plan, run, cell) else { return Ok(None) };
+    let alpha = discoveries::alpha_among(plan.cells().len());
+    let (logs, known_sd) = (&values.logs, values.known_sd);
+    let lives = stats::lives_missing(logs, known_sd, plan.budget, alpha, &sequence)?;
+    Ok(lives.map(|lives| lives.saturating_mul(values.pairs)))
 }
 
 /// Whether a cell is over by what was measured of it.
@@ -133,11 +158,17 @@ pub(crate) fn sequence_of(plan: &Plan, cell: &Cell) -> Option<Sequence> {
     })
 }
 
-/// The cells of a run that are decided, by the rule of its plan.
+/// The cells of a run that are decided, by the rule of its plan, and stay so whatever the others
+/// come to show.
 pub(crate) fn decided(run: &Run) -> Result<BTreeSet<Cell>, LabError> {
     let comparison = crate::judge::compare(run)?;
-    let decided = comparison.cells.into_iter().filter(|cell| cell.verdict != Verdict::Undecided);
-    Ok(decided.map(|cell| cell.cell).collect())
+    let alpha = discoveries::alpha_among(run.plan.cells().len());
+    let stays = |cell: &CellComparison| match cell.verdict {
+        Verdict::Undecided => false,
+        Verdict::Equal => true,
+        Verdict::Slower | Verdict::Faster => cell.p_value <= alpha,
+    };
+    Ok(comparison.cells.into_iter().filter(stays).map(|cell| cell.cell).collect())
 }
 
 /// What the pairs and lives of a cell took, from when they began; `None` for fewer than two pairs.
@@ -243,6 +274,28 @@ mod tests {
         run.plan.budget = 0.02;
         run.plan.stopping = Stopping::Decided { pairs: 2, horizon: 20 };
         run
+    }
+
+    /// Twelve lives whose mean is 1.3 % with a spread of 1.8 %: by the rule of a single judgement
+    /// fourteen more would do, but a run is not made longer by that rule.
+    #[test]
+    fn what_is_missing_is_told_by_the_rule_by_which_a_run_goes_on() {
+        let off = [1.7, -0.4, 2.9, 0.6, -1.8, 3.6, 1.3, 0.9, -1.1, 3.9, 1.9, 2.1];
+        let mut run = sample::of_pairs(24, "point-query", "sqlite:", 1, |round| {
+            round.life = round.key.pair / 2;
+            let share = 1.0 - off[round.life as usize] / 100.0;
+            let is_test = round.key.arm == Arm::Test;
+            sample::set_events(round, 20_000.0 * if is_test { share } else { 1.0 });
+        });
+        run.plan.restarts = 11;
+        let cell = crate::compare(&run).unwrap().cells.remove(0);
+        assert_eq!(cell.verdict, Verdict::Undecided);
+        let missing = cell.pairs_missing.unwrap();
+        assert!((50..=90).contains(&missing), "{missing} pairs");
+        run.plan.interval = dbdyno_model::IntervalChoice::Given(dbdyno_model::IntervalKind::Robust);
+        let cell = crate::compare(&run).unwrap().cells.remove(0);
+        let once = cell.pairs_missing.unwrap();
+        assert!(once < missing / 2, "it cannot be made longer, and {once} would do in a new run");
     }
 
     #[test]

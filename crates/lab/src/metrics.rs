@@ -8,10 +8,10 @@
 //!
 //! Both are figures of a round, and rounds are the replicates. The p99 of a round is that of its
 //! own events, so that its ratio need not be the one of the two percentiles over all rounds, which
-//! stand beside it. Whoever looks at rates on the way may have ended the run where a metric pleases:
-//! it is then judged by the interval that holds for all looks. In a cell whose rate is not believed
-//! nothing else is, and where rates are given, response times are the verdict. What is said of so
-//! many metrics holds among all of them: [`crate::discoveries`].
+//! stand beside it. Whoever looks at rates on the way may have ended the run where a metric
+//! pleases: it is then judged by the interval that holds for all looks. In a cell whose rate is not
+//! believed nothing else is, and where rates are given, response times are the verdict. What is
+//! said of so many metrics holds among all of them: [`crate::discoveries`].
 
 use std::collections::BTreeMap;
 
@@ -30,11 +30,11 @@ use crate::nest::nested;
 use crate::yardstick::Yardstick;
 
 /// Standard deviation of a life's true log-ratio, assumed where servers live once: that of rates
-/// ([`stats::BETWEEN_LIVES_SD`]) is too small for these. In 257 lives of seven runs of MariaDB 10.11
-/// against itself with slower clients (point-query at 1 client, rounds of 0.2 s, four pairs a life)
-/// the means of lives had 0.0223 of processor time where their pairs explained 0.0130, and 0.0409
-/// of p99 where these explained 0.0343. That leaves 0.018 and 0.022 to the lives; taken are the
-/// upper ends of their intervals of 95 %, rounded.
+/// ([`stats::BETWEEN_LIVES_SD`]) is too small for these. In 257 lives of seven runs of MariaDB
+/// 10.11 against itself with slower clients (point-query at 1 client, rounds of 0.2 s, four pairs a
+/// life) the means of lives had 0.0223 of processor time where their pairs explained 0.0130, and
+/// 0.0409 of p99 where these explained 0.0343. That leaves 0.018 and 0.022 to the lives; taken are
+/// the upper ends of their intervals of 95 %, rounded.
 fn between_lives_sd(metric: Metric) -> f64 {
     match metric {
         Metric::ServerCpu => 0.02,

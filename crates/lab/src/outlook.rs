@@ -14,6 +14,7 @@
 //! may count because the looks hold whatever ends the run (`stats` has what an internal pilot under
 //! the interval of a single look does: 1.9 % false alarms at 1 %).
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use dbdyno_model::{
@@ -25,7 +26,6 @@ use stats::{Amount, Component, Costs, POWER, Price, Sequence, Spread};
 use crate::course::Pace;
 use crate::discoveries::alpha_among;
 use crate::insert_benchmark;
-use crate::judge::detectable_share;
 use crate::looks::{has_lives, price_of, spread_of};
 use crate::nest::MINUTE_S;
 use crate::slices;
@@ -107,28 +107,42 @@ impl Outlook {
         (f64::from(measured) * self.stretch / 2.0).ceil() as u32 * 2
     }
 
+    /// Pairs that are measured of a plan, and the lives or stretches that they are parted into: a
+    /// slow load has fewer of both.
+    fn carried_out(&self, plan: &Plan) -> (u32, u32) {
+        let window = Duration::from_nanos(plan.round_ns).mul_f64(self.stretch);
+        let pairs = Pace::with_window(plan, window).pairs;
+        let lives = match plan.pairs_between_looks(pairs) {
+            Some(between) => pairs / between,
+            None if has_lives(plan) => {
+                let begins = (1..pairs).filter(|&pair| plan.restarts_before(pair, pairs));
+                1 + begins.count() as u32
+            }
+            None => 1,
+        };
+        (pairs, lives.max(1))
+    }
+
     /// The smallest change of rQPS, as a share, that the cell finds with this chance, if it is
     /// measured to the end. `None`: too few pairs for a verdict.
     pub fn found(&self, plan: &Plan, power: f64) -> Option<f64> {
+        let (pairs, lives) = self.carried_out(plan);
+        let alpha = alpha_of(plan);
         let found = match plan.stopping.looks() {
-            Some((pairs, horizon)) => {
-                let most = (plan.pairs / pairs.max(1)).max(1);
-                let sequence = Sequence::new(horizon);
-                let lives = most.min(Sequence::LIVES_MAX).min(self.in_time(plan, pairs));
-                let measured = self.measured(pairs);
+            Some((_, horizon)) => {
+                let each = plan.pairs_between_looks(pairs).unwrap_or(pairs);
+                let lives = lives.min(Sequence::LIVES_MAX).min(self.in_time(plan, each));
                 let (sd, known_sd) = if has_lives(plan) {
-                    (self.spread.of_life(measured), 0.0)
+                    (self.spread.of_life(each), 0.0)
                 } else {
-                    (self.pair_sd / f64::from(measured).sqrt(), stats::BETWEEN_LIVES_SD)
+                    (self.pair_sd / f64::from(each).sqrt(), stats::BETWEEN_LIVES_SD)
                 };
-                sequence.detectable(sd, known_sd, lives, alpha_of(plan), power)
+                Sequence::new(horizon).detectable(sd, known_sd, lives, alpha, power)
             }
-            None if has_lives(plan) && plan.restarts + 1 >= stats::MIN_PAIRS => {
-                let lives = plan.restarts + 1;
-                let sd = self.spread.of_life(self.measured(plan.pairs / lives));
-                stats::detectable(sd, lives, alpha_of(plan), power)
+            None if lives >= stats::MIN_PAIRS => {
+                stats::detectable(self.spread.of_life(pairs / lives), lives, alpha, power)
             }
-            None => return detectable_share(plan, self.measured(plan.pairs), self.pair_sd),
+            None => stats::found_in_one_life(&self.in_one_life(), pairs, alpha, power),
         };
         found.is_finite().then_some(found)
     }
@@ -137,8 +151,8 @@ impl Outlook {
     /// where servers live once, or no older run says how they are spread.
     pub fn next_minute(&self, plan: &Plan) -> Option<(Level, f64)> {
         self.run.as_ref()?;
-        let lives = has_lives(plan).then_some(plan.restarts + 1)?;
-        let pairs = self.measured(plan.pairs / lives);
+        let (pairs, lives) = self.carried_out(plan);
+        let pairs = has_lives(plan).then_some(pairs / lives)?;
         let component = |level, count: u32, sd: f64| Component {
             level,
             count: f64::from(count),
@@ -154,20 +168,20 @@ impl Outlook {
         stats::advise(&components, &costs, MINUTE_S).spend.first().copied()
     }
 
-    /// Parts of so many pairs that a limit leaves time for.
+    /// Parts of so many measured pairs that a limit leaves time for.
     fn in_time(&self, plan: &Plan, pairs: u32) -> u32 {
         plan.limit_ns.map_or(u32::MAX, |limit_ns| {
             let seconds = seconds_of_cell(plan, Duration::from_nanos(limit_ns));
-            fitting(plan, std::slice::from_ref(self), seconds, pairs)
+            (seconds / self.price_of(plan, pairs)) as u32
         })
     }
 
     /// The time that measuring the cell takes, at most where results may end it.
     pub fn takes(&self, plan: &Plan) -> Duration {
-        let lives = if has_lives(plan) { plan.restarts } else { 0 };
-        let pairs = f64::from(self.measured(plan.pairs));
-        let measuring_s =
-            pairs * self.price.pair_s * pairs_cost(plan) + f64::from(lives) * self.price.life_s;
+        let (pairs, lives) = self.carried_out(plan);
+        let starts = if has_lives(plan) { lives - 1 } else { 0 };
+        let measuring_s = f64::from(pairs) * self.price.pair_s * pairs_cost(plan)
+            + f64::from(starts) * self.price.life_s;
         let takes =
             Duration::from_secs_f64(measuring_s) + Duration::from_nanos(2 * plan.warm_up_ns);
         plan.limit_ns.map_or(takes, |limit_ns| takes.min(Duration::from_nanos(limit_ns)))
@@ -398,12 +412,17 @@ fn parts_in_time(most: Option<u32>, told: u32, fits: impl Fn(u32) -> u32) -> Par
 }
 
 impl Outlook {
+    /// Of a life or stretch of so many pairs of a plan.
     fn price_of_part(&self, plan: &Plan, pairs: u32) -> f64 {
-        let life_s = if has_lives(plan) { self.price.life_s } else { 0.0 };
-        life_s + f64::from(self.measured(pairs)) * self.price.pair_s * pairs_cost(plan)
+        self.price_of(plan, self.measured(pairs))
     }
 
-    /// What finds an effect in the least time, in pairs of a plan; and what is found in some time.
+    fn price_of(&self, plan: &Plan, measured: u32) -> f64 {
+        let life_s = if has_lives(plan) { self.price.life_s } else { 0.0 };
+        life_s + f64::from(measured) * self.price.pair_s * pairs_cost(plan)
+    }
+
+    /// What finds an effect in the least time, in pairs of a plan.
     fn least(&self, plan: &Plan, effect: f64, power: f64) -> Option<Amount> {
         let amount = if has_lives(plan) {
             stats::least_time(&self.spread, &self.price, effect, alpha_of(plan), power)
@@ -411,29 +430,28 @@ impl Outlook {
             let spread = self.in_one_life();
             stats::least_pairs(&spread, &self.price, effect, alpha_of(plan), power)
         };
-        amount.map(|amount| self.as_planned(amount))
+        amount.map(|amount| Amount { pairs: self.planned(amount.pairs), ..amount })
     }
 
-    fn as_planned(&self, amount: Amount) -> Amount {
-        Amount { pairs: self.planned(amount.pairs), ..amount }
-    }
-
-    fn most(&self, plan: &Plan, seconds: f64, power: f64) -> Option<(f64, Amount)> {
-        let most = if has_lives(plan) {
-            stats::most_found(&self.spread, &self.price, seconds, alpha_of(plan), power)
-        } else {
-            let spread = self.in_one_life();
-            let pairs = (seconds / self.price.pair_s) as u32;
-            let found = stats::found_in_one_life(&spread, pairs, alpha_of(plan), power);
-            found.is_finite().then_some((found, Amount { lives: 1, pairs, seconds }))
-        };
-        most.map(|(found, amount)| (found, self.as_planned(amount)))
+    /// What lives, or pairs of one life, of so many pairs of a plan find.
+    fn finds(&self, plan: &Plan, amount: &Amount, power: f64) -> f64 {
+        let pairs = self.measured(amount.pairs);
+        if has_lives(plan) {
+            let sd = self.spread.of_life(pairs);
+            return stats::detectable(sd, amount.lives, alpha_of(plan), power);
+        }
+        stats::found_in_one_life(&self.in_one_life(), pairs, alpha_of(plan), power)
     }
 
     fn in_one_life(&self) -> Spread {
         Spread { pair_sd: self.pair_sd, life_sd: stats::BETWEEN_LIVES_SD }
     }
 }
+
+/// Numbers of pairs in a life that are tried.
+const PAIRS_TRIED: [u32; 10] = [2, 4, 8, 12, 16, 24, 32, 64, 128, 192];
+/// Fewer lives than this say too little of their own spread.
+const LIVES_LEAST: u32 = 5;
 
 /// The parts of a plan that is to find `effect` in every cell, and what is to be said of it.
 fn parts_for(
@@ -444,10 +462,38 @@ fn parts_for(
     limit: Option<Duration>,
     seconds: Option<f64>,
 ) -> Result<(Parts, Option<String>), String> {
-    let mut wanted: Option<Amount> = None;
-    let mut worst: Option<(f64, Amount)> = None;
+    let mut amount = needed(plan, effect, power, outlooks)?;
+    let mut note = None;
+    if let (Some(limit), Some(seconds)) = (limit, seconds)
+        && amount.seconds > seconds
+    {
+        let best = best_in(plan, seconds, power, outlooks);
+        let in_time = best.as_ref().map_or(String::new(), |(found, _)| {
+            format!("; in {} it finds {}", minutes(limit.as_secs_f64()), percent(*found))
+        });
+        let part_s = |outlook: &Outlook| outlook.price_of_part(plan, amount.pairs);
+        let needed_s = f64::from(amount.lives) * outlooks.iter().map(part_s).sum::<f64>();
+        note = Some(format!(
+            "cannot find {} in {} on this host: needs about {}{in_time}",
+            percent(effect),
+            minutes(limit.as_secs_f64()),
+            minutes(needed_s),
+        ));
+        amount = best.map_or(amount, |(_, amount)| amount);
+    }
+    if has_lives(plan) {
+        return Ok((Parts { pairs: amount.pairs, count: amount.lives }, note));
+    }
+    let pairs = (amount.pairs.div_ceil(STRETCHES)).div_ceil(2) * 2;
+    Ok((Parts { pairs, count: amount.pairs.div_ceil(pairs) }, note))
+}
+
+/// The lives and pairs of a plan with which every cell finds the effect, in the least time for all;
+/// seconds are those of the dearest cell.
+fn needed(plan: &Plan, effect: f64, power: f64, outlooks: &[Outlook]) -> Result<Amount, String> {
+    let mut own = Vec::new();
     for outlook in outlooks {
-        let amount = outlook.least(plan, effect, power).ok_or_else(|| {
+        own.push(outlook.least(plan, effect, power).ok_or_else(|| {
             format!(
                 "{} cannot find {}: two starts of these arms differ by about {:.1} % for as long \
                  as they live; look for a larger change, or compare what dbdyno starts or opens, \
@@ -456,42 +502,62 @@ fn parts_for(
                 percent(effect),
                 100.0 * outlook.spread.life_sd
             )
-        })?;
-        // What finds it in one cell need not do so in another: each has at least its own.
-        wanted = Some(wanted.map_or(amount, |other| Amount {
-            lives: other.lives.max(amount.lives),
-            pairs: other.pairs.max(amount.pairs),
-            ..amount
-        }));
-        if let Some(found) = seconds.and_then(|seconds| outlook.most(plan, seconds, power)) {
-            worst = Some(worst.filter(|worst| worst.0 >= found.0).unwrap_or(found));
-        }
+        })?);
     }
-    let mut amount = wanted.ok_or("there is nothing to measure; name a --load")?;
-    let takes_s =
-        |outlook: &Outlook| f64::from(amount.lives) * outlook.price_of_part(plan, amount.pairs);
-    let needed_s: f64 = outlooks.iter().map(takes_s).sum();
-    amount.seconds = outlooks.iter().map(takes_s).fold(0.0, f64::max);
-    let mut note = None;
-    if let (Some(limit), Some(seconds)) = (limit, seconds)
-        && amount.seconds > seconds
-    {
-        let in_time = worst.map_or(String::new(), |(found, _)| {
-            format!("; in {} it finds {}", minutes(limit.as_secs_f64()), percent(found))
-        });
-        note = Some(format!(
-            "cannot find {} in {} on this host: needs about {}{in_time}",
-            percent(effect),
-            minutes(limit.as_secs_f64()),
-            minutes(needed_s),
-        ));
-        amount = worst.map_or(amount, |(_, amount)| amount);
+    let price = |outlook: &Outlook, lives: u32, pairs| {
+        f64::from(lives) * outlook.price_of_part(plan, pairs)
+    };
+    let amount = |lives: u32, pairs: u32| {
+        let seconds = outlooks.iter().map(|outlook| price(outlook, lives, pairs));
+        Amount { lives, pairs, seconds: seconds.fold(0.0, f64::max) }
+    };
+    if !has_lives(plan) {
+        let pairs = own.iter().map(|amount| amount.pairs).max();
+        let pairs = pairs.ok_or("there is nothing to measure; name a --load")?;
+        return Ok(amount(1, pairs));
     }
+    let alpha = alpha_of(plan);
+    let lives = |outlook: &Outlook, pairs| {
+        let sd = outlook.spread.of_life(outlook.measured(pairs));
+        stats::pairs_needed(sd, effect, alpha, power).max(LIVES_LEAST)
+    };
+    let of_pairs = |pairs: u32| {
+        let lives = outlooks.iter().map(|outlook| lives(outlook, pairs)).max()?;
+        let whole: f64 = outlooks.iter().map(|outlook| price(outlook, lives, pairs)).sum();
+        (lives < stats::PAIRS_CAP).then(|| (whole, amount(lives, pairs)))
+    };
+    let tried = tried(outlooks, own.iter().map(|amount| amount.pairs));
+    let least = tried.into_iter().filter_map(of_pairs).min_by(|a, b| a.0.total_cmp(&b.0));
+    least.map(|(_, amount)| amount).ok_or_else(|| {
+        format!("these cells cannot find {} in one plan; compare them one by one", percent(effect))
+    })
+}
+
+/// What is found in every cell in so many seconds each, and how.
+fn best_in(plan: &Plan, seconds: f64, power: f64, outlooks: &[Outlook]) -> Option<(f64, Amount)> {
+    let worst = |amount: &Amount| {
+        outlooks.iter().map(|outlook| outlook.finds(plan, amount, power)).fold(0.0, f64::max)
+    };
+    let of_pairs = |pairs: u32| {
+        let lives = fitting(plan, outlooks, seconds, pairs);
+        let amount = Amount { lives, pairs, seconds };
+        Some((worst(&amount), amount)).filter(|(found, _)| found.is_finite())
+    };
     if has_lives(plan) {
-        return Ok((Parts { pairs: amount.pairs, count: amount.lives }, note));
+        let tried = tried(outlooks, std::iter::empty());
+        return tried.into_iter().filter_map(of_pairs).min_by(|a, b| a.0.total_cmp(&b.0));
     }
-    let pairs = (amount.pairs.div_ceil(STRETCHES)).div_ceil(2) * 2;
-    Ok((Parts { pairs, count: amount.pairs.div_ceil(pairs) }, note))
+    let pairs_of = |outlook: &Outlook| {
+        outlook.planned((seconds / (outlook.price.pair_s * pairs_cost(plan))) as u32)
+    };
+    let amount = Amount { lives: 1, pairs: outlooks.iter().map(pairs_of).min()?, seconds };
+    Some((worst(&amount), amount)).filter(|(found, _)| found.is_finite())
+}
+
+/// Pairs of a plan in a life that are worth a try.
+fn tried(outlooks: &[Outlook], own: impl Iterator<Item = u32>) -> BTreeSet<u32> {
+    let usual = outlooks.iter().flat_map(|outlook| PAIRS_TRIED.map(|pairs| outlook.planned(pairs)));
+    usual.chain(own).collect()
 }
 
 fn percent(share: f64) -> String {
@@ -632,6 +698,52 @@ mod tests {
         assert_eq!(best(0), Level::Life);
         let plan = known(1, 1, "point-query").plan;
         assert_eq!(Outlook::of(&plan, &plan.cells()[0], &[]).next_minute(&plan), None);
+    }
+
+    /// Rounds that are drawn out so far that eight pairs are left have four lives at most.
+    #[test]
+    fn a_promise_is_of_what_is_carried_out() {
+        for (stretch, restarts, pairs) in [(30, 7, 144), (60, 11, 480), (3, 7, 144), (1, 2, 20)] {
+            let run = known(stretch, 1, "point-query");
+            let plan = Plan { restarts, pairs, ..run.plan.clone() };
+            let outlook = Outlook::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
+            let window = Duration::from_nanos(plan.round_ns * stretch);
+            let carried = Pace::with_window(&plan, window).pairs;
+            let begins: Vec<u32> =
+                (0..carried).filter(|&pair| plan.restarts_before(pair, carried)).collect();
+            let lives = begins.len() as u32 + 1;
+            let sd = outlook.spread.of_life(carried / lives);
+            let found = stats::detectable(sd, lives, stats::DECISION_ALPHA, 0.8);
+            let told = outlook.found(&plan, 0.8).unwrap();
+            assert!((told / found - 1.0).abs() < 1e-9, "{stretch}: {told}, not {found}");
+        }
+    }
+
+    /// One cell has lives that are spread, the other pairs: what each needs alone is dearer
+    /// together than what they share, and the limit allows that.
+    #[test]
+    fn cells_share_a_plan_that_a_limit_allows() {
+        let plan = Plan { restarts: 7, ..known(1, 1, "point-query").plan };
+        let of = |life_sd, pair_sd| Outlook {
+            cell: plan.cells()[0].clone(),
+            run: None,
+            pair_sd,
+            spread: Spread { pair_sd, life_sd },
+            price: Price { pair_s: 0.5, life_s: 20.0 },
+            stretch: 1.0,
+        };
+        let outlooks = [of(0.02, 0.02), of(0.005, 0.2)];
+        let amount = needed(&plan, 0.01, 0.8, &outlooks).unwrap();
+        assert!(amount.seconds < 5_000.0, "{amount:?}");
+        for outlook in &outlooks {
+            assert!(outlook.finds(&plan, &amount, 0.8) < 0.0101, "{amount:?}");
+        }
+        let (found, short) = best_in(&plan, 1_000.0, 0.8, &outlooks).unwrap();
+        for outlook in &outlooks {
+            assert!(outlook.finds(&plan, &short, 0.8) <= found);
+            let price = f64::from(short.lives) * outlook.price_of_part(&plan, short.pairs);
+            assert!(price <= 1_000.0, "{short:?}");
+        }
     }
 
     /// One cell is dear and quiet, the other one cheap and noisy.

@@ -52,18 +52,12 @@ impl Judged {
     }
 
     /// Puts what the looks say in place of what a single judgement would, where the plan is looked
-    /// at; and says in any case how long it would take to decide the cell.
+    /// at.
     pub(crate) fn look_again(&mut self, run: &Run, cell: &Cell) -> Result<(), LabError> {
         let values = looks::values_of(run, cell);
         if let (Some(sequence), Some(values)) = (&looks::sequence_of(&run.plan, cell), values) {
             let (logs, known_sd) = (&values.logs, values.known_sd);
             let look = stats::judge_sequence(logs, known_sd, run.plan.budget, sequence)?;
-            let missing = match look.verdict {
-                Verdict::Undecided => {
-                    stats::lives_missing(logs, known_sd, run.plan.budget, sequence)?
-                }
-                _ => None,
-            };
             self.warnings.retain(|warning| warning.code != "few-rounds");
             self.warnings.extend(look.warnings);
             self.rqps = look.rqps;
@@ -81,9 +75,7 @@ impl Judged {
                 0 => look.looks,
                 judged => logs.len() as u32 - judged + 1,
             });
-            self.pairs_missing = missing.map(|lives| lives.saturating_mul(values.pairs));
         }
-        self.missing_ns = self.pairs_missing.and_then(|pairs| looks::missing_ns(run, cell, pairs));
         Ok(())
     }
 

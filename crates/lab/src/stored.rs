@@ -111,6 +111,7 @@ fn of_cell(
     } else {
         against_it.push(one_life());
     }
+    against_it.extend(runs_by_results(runs));
     for arm in Arm::BOTH {
         let (run, Sifted { pairs, warning, .. }) = (runs[arm], &sifted[arm]);
         let arms = PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
@@ -153,6 +154,18 @@ fn counted(base: &Run, test: &Run, budget: f64) -> Run {
 /// A warning that speaks of the arms of one of the two runs.
 fn said_of(run: &Run, warning: Warning) -> Warning {
     Warning { text: format!("run {}: {}", run.id, warning.text), ..warning }
+}
+
+/// A run that its results ended had little noise there by chance.
+fn runs_by_results(runs: &PerArm<&Run>) -> Option<Warning> {
+    let ended = Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.looks().is_some())?;
+    let text = format!(
+        "run {} was ended by its results, where its noise was small by chance: two such runs that \
+         did the same are called slower or faster in 2 % instead of 1 %, so that there is no \
+         verdict; compare the two servers in one run, or runs without --until and --detect",
+        runs[ended].id
+    );
+    Some(Warning::new(Severity::Blocks, "ended-by-results", text))
 }
 
 /// What is missing where servers were hardly ever started.
@@ -281,6 +294,9 @@ mod tests {
         let open =
             |code: &str| (Verdict::Undecided, GateOutcome::CannotTell, vec![code.to_owned()]);
         assert_eq!(gated(&a, &b), open("not-interleaved"));
+        let mut by_results = run("b", SERVER, 80);
+        by_results.plan.stopping = dbdyno_model::Stopping::Decided { pairs: 2, horizon: 9 };
+        assert_eq!(gated(&run("a", SERVER, 100), &by_results), open("ended-by-results"));
         let mut once = run("b", SERVER, 80);
         once.rounds.iter_mut().for_each(|round| round.life = 0);
         assert_eq!(gated(&a, &once), open("one-life"));

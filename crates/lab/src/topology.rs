@@ -96,7 +96,7 @@ struct Seen {
     /// Rounds after which it had fallen behind.
     behind: u32,
     cpu_ns: f64,
-    statements: u64,
+    statements: f64,
     /// As it was when it was furthest behind.
     worst: Standing,
     /// What it, or asking it, said when it did not do its part.
@@ -113,7 +113,7 @@ impl Following {
                     let member = standing.member;
                     let seen = self.count(arm, standing, round.events);
                     seen.cpu_ns += round.readings.get(&cpu_name(member)).unwrap_or(0.0);
-                    seen.statements += round.statements;
+                    seen.statements += round.done_statements();
                 }
             }
             // The run goes on: the first member is the one that is measured.
@@ -131,7 +131,7 @@ impl Following {
             rounds: 0,
             behind: 0,
             cpu_ns: 0.0,
-            statements: 0,
+            statements: 0.0,
             worst: standing.clone(),
             lost: None,
         });
@@ -151,7 +151,7 @@ impl Following {
     fn cost(&self, arm: Arm) -> Option<Warning> {
         let of_arm = self.0.iter().filter(|((of, _), seen)| *of == arm && seen.cpu_ns > 0.0);
         let each = of_arm.map(|((_, member), seen)| {
-            let us_per_op = seen.cpu_ns / 1e3 / seen.statements.max(1) as f64;
+            let us_per_op = seen.cpu_ns / 1e3 / seen.statements.max(1.0);
             format!("member {member} ({}) {us_per_op:.1} µs/op", seen.role.name())
         });
         let each: Vec<String> = each.collect();

@@ -212,7 +212,8 @@ impl<'a> Track<'a> {
                 break;
             }
         }
-        outcome.map(|asked| asked.usage.cpu_ns as f64 / asked.events as f64)
+        let events = |asked: &Measured| asked.events as f64 + asked.edge_events.unwrap_or(0.0);
+        outcome.map(|asked| asked.usage.cpu_ns as f64 / events(&asked))
     }
 
     fn spec<'b>(
@@ -285,8 +286,7 @@ impl<'a> Track<'a> {
             outcome.map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
         let seen = self.seen(&measured, &looks);
         let mut readings = readings(&seen, OtherArm::Waits, neighbours);
-        let cut = Some(measured.edge_events).filter(|events| *events != 0.0);
-        readings.set(EDGE_EVENTS, cut);
+        readings.set(EDGE_EVENTS, measured.edge_events);
         self.restore()?;
         let round = self.told(key, (life, filling), measured, &looks);
         Ok(Round { pauses, open, readings, ..round })
@@ -322,7 +322,8 @@ impl<'a> Track<'a> {
     }
 
     fn seen<'l>(&self, measured: &Measured, looks: &'l [Look]) -> Seen<'l> {
-        let asking_ns = self.asking_ns_per_event.map(|ns| (ns * measured.events as f64) as u64);
+        let events = measured.events as f64 + measured.edge_events.unwrap_or(0.0);
+        let asking_ns = self.asking_ns_per_event.map(|ns| (ns * events) as u64);
         let Measured { usage, wall_ns, observed_ns, .. } = *measured;
         Seen { usage, wall_ns, observed_ns, looks, asking_ns }
     }

@@ -98,8 +98,8 @@ pub struct Measured {
     /// Events that ended in the window.
     pub events: u64,
     /// What the parts of events inside the window are more than those, see
-    /// [`dbdyno_model::Round::done_events`]; 0 where nothing was cut, or clients rest.
-    pub edge_events: f64,
+    /// [`dbdyno_model::Round::done_events`]; `None` where there are several clients, or they rest.
+    pub edge_events: Option<f64>,
     /// What their statements did.
     pub answer: Answer,
     /// Latency of each event.
@@ -253,7 +253,7 @@ fn drive(
     let rest = session.phase_us(operation).map(Duration::from_micros);
     let clock = Clock::now();
     let (open_ns, close_ns) = (clock.at_ns(window.open), clock.at_ns(window.close));
-    let mut edges = Edges::new(open_ns, close_ns);
+    let mut edges = Edges::new(open_ns, close_ns, spec.clients);
     let mut start_ns = nanos(rest.unwrap_or_else(|| first_rest(spec, session.number())));
     clock.wait_until(start_ns.min(close_ns), spec.stop, failed);
     loop {
@@ -266,10 +266,7 @@ fn drive(
         session.make(operation);
         let answer = match session.ask(operation) {
             // The window has closed, and what it waited for does not come.
-            Err(LoadError::Interrupted) if !is_to_stop(spec, failed) => {
-                edges.event(start_ns, clock.ns());
-                break;
-            }
+            Err(LoadError::Interrupted) if !is_to_stop(spec, failed) => break,
             answer => answer?,
         };
         let answered_ns = clock.ns();
@@ -298,9 +295,13 @@ fn drive(
         }
         operation += 1;
     }
-    tally.edge_events = edges.cut;
-    tally.usage =
-        usage_at_open.map_or(ThreadUsage::default(), |open| ThreadUsage::now().since(open));
+    let usage = usage_at_open.map_or(ThreadUsage::default(), |open| ThreadUsage::now().since(open));
+    tally.edge_events = edges.told();
+    // That was the cost of the events that were counted.
+    tally.usage = match tally.edge_events {
+        Some(cut) if tally.events > 0 => usage.times(1.0 + cut / tally.events as f64),
+        _ => usage,
+    };
     Ok(tally)
 }
 

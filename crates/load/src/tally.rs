@@ -16,7 +16,7 @@ use crate::usage::ThreadUsage;
 pub(crate) struct Tally {
     pub(crate) events: u64,
     /// See [`Measured::edge_events`].
-    pub(crate) edge_events: f64,
+    pub(crate) edge_events: Option<f64>,
     pub(crate) answer: Answer,
     pub(crate) latency: LatencyHistogram,
     pub(crate) usage: ThreadUsage,
@@ -29,7 +29,7 @@ impl Tally {
     pub(crate) fn new(window: Duration, book: Option<Arc<Book>>) -> Tally {
         Tally {
             events: 0,
-            edge_events: 0.0,
+            edge_events: None,
             answer: Answer::default(),
             latency: LatencyHistogram::new(),
             usage: ThreadUsage::default(),
@@ -75,26 +75,29 @@ impl Tally {
 ///      and half of it is inside      half of it is inside
 /// ```
 ///
-/// Of a client that always asks, these two parts and what is whole between them fill the window, so
-/// that a rate by parts has no steps. A client that rests has its steps in its rests.
+/// Of one client that always asks, these two parts and what is whole between them fill the window,
+/// so that a rate by parts has no steps. A client that rests has its steps in its rests. Where
+/// there are several, the events that the close cuts end in a server that others have left, sooner
+/// than they would have: their parts are too large, and whole events, whose phases are mixed there,
+/// are right. An event that never ends has no part.
 pub(crate) struct Edges {
     open_ns: u64,
     close_ns: u64,
     /// Parts inside, less what was counted of them.
-    pub(crate) cut: f64,
-    rests: bool,
+    cut: f64,
+    is_told: bool,
 }
 
 impl Edges {
-    pub(crate) fn new(open_ns: u64, close_ns: u64) -> Edges {
-        Edges { open_ns, close_ns, cut: 0.0, rests: false }
+    pub(crate) fn new(open_ns: u64, close_ns: u64, clients: u32) -> Edges {
+        Edges { open_ns, close_ns, cut: 0.0, is_told: clients == 1 }
     }
 
     /// An event, of which there is nothing to be said where it lies between the ends.
     #[inline]
     pub(crate) fn event(&mut self, start_ns: u64, end_ns: u64) {
         let is_counted = end_ns >= self.open_ns && end_ns < self.close_ns;
-        if self.rests || (is_counted && start_ns >= self.open_ns) || end_ns <= start_ns {
+        if !self.is_told || (is_counted && start_ns >= self.open_ns) || end_ns <= start_ns {
             return;
         }
         let inside = end_ns.min(self.close_ns).saturating_sub(start_ns.max(self.open_ns));
@@ -103,7 +106,12 @@ impl Edges {
 
     /// The client does not ask for a while.
     pub(crate) fn rest(&mut self) {
-        (self.rests, self.cut) = (true, 0.0);
+        self.is_told = false;
+    }
+
+    /// What all parts are together, if they say anything.
+    pub(crate) fn told(&self) -> Option<f64> {
+        self.is_told.then_some(self.cut)
     }
 }
 
@@ -123,7 +131,7 @@ pub(crate) fn add_up(
         wall_ns: nanos(window),
         observed_ns,
         events: 0,
-        edge_events: 0.0,
+        edge_events: None,
         answer: Answer::default(),
         latency: LatencyHistogram::new(),
         series: Series { slot_ns: nanos(SLOT), statements: Vec::new() },
@@ -132,7 +140,8 @@ pub(crate) fn add_up(
     };
     for tally in first_cause_first(tallies)? {
         measured.events += tally.events;
-        measured.edge_events += tally.edge_events;
+        // There is one where it is told.
+        measured.edge_events = tally.edge_events;
         measured.answer.statements += tally.answer.statements;
         measured.answer.rows_read += tally.answer.rows_read;
         measured.answer.rows_changed += tally.answer.rows_changed;
@@ -176,7 +185,7 @@ mod tests {
         let (open_ns, close_ns) = (1_000, 11_000);
         for length in [7, 900, 1_001, 4_999, 10_000, 23_000] {
             for phase in [0, length / 3, length - 1] {
-                let mut edges = Edges::new(open_ns, close_ns);
+                let mut edges = Edges::new(open_ns, close_ns, 1);
                 let (mut counted, mut start) = (0_u64, phase % open_ns);
                 while start < close_ns {
                     let end = start + length;
@@ -185,7 +194,7 @@ mod tests {
                     start = end;
                 }
                 let begun = (phase % open_ns).max(open_ns);
-                let done = counted as f64 + edges.cut;
+                let done = counted as f64 + edges.told().unwrap();
                 let truth = (close_ns - begun) as f64 / length as f64;
                 assert!((done - truth).abs() < 1e-9, "{length} from {phase}: {done}, not {truth}");
             }
@@ -193,12 +202,14 @@ mod tests {
     }
 
     #[test]
-    fn rests_are_not_cut() {
-        let mut edges = Edges::new(1_000, 2_000);
+    fn of_rests_and_of_several_clients_nothing_is_told() {
+        let mut edges = Edges::new(1_000, 2_000, 1);
         edges.event(500, 1_500);
-        assert!((edges.cut + 0.5).abs() < 1e-9);
+        assert_eq!(edges.told(), Some(-0.5));
         edges.rest();
-        edges.event(1_800, 2_200);
-        assert_eq!(edges.cut, 0.0);
+        assert_eq!(edges.told(), None);
+        let mut one_of_two = Edges::new(1_000, 2_000, 2);
+        one_of_two.event(500, 1_500);
+        assert_eq!(one_of_two.told(), None);
     }
 }

@@ -68,6 +68,20 @@ impl ThreadUsage {
         self.voluntary_switches + self.involuntary_switches
     }
 
+    /// So many times this usage.
+    pub fn times(self, share: f64) -> ThreadUsage {
+        let of = |count: u64| (count as f64 * share).round() as u64;
+        ThreadUsage {
+            cpu_ns: of(self.cpu_ns),
+            kernel_ns: of(self.kernel_ns),
+            voluntary_switches: of(self.voluntary_switches),
+            involuntary_switches: of(self.involuntary_switches),
+            run_delay_ns: of(self.run_delay_ns),
+            read_bytes: of(self.read_bytes),
+            written_bytes: of(self.written_bytes),
+        }
+    }
+
     /// The sum of two usages.
     pub fn plus(self, other: ThreadUsage) -> ThreadUsage {
         ThreadUsage {

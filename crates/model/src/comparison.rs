@@ -278,8 +278,9 @@ pub struct CellComparison {
     /// How often the cell was looked at while it was measured, if results could end it; the
     /// interval is then one that holds for all looks together. `None`: judged once.
     pub looks: Option<u32>,
-    /// What is judged beside the rate, as far as all rounds tell it. Empty where a warning withholds
-    /// the verdict, where rates are given or searched for, and in steps of the Insert Benchmark.
+    /// What is judged beside the rate, as far as all rounds tell it. Empty where a warning
+    /// withholds the verdict, where rates are given or searched for, and in steps of the Insert
+    /// Benchmark.
     pub metrics: Vec<MetricComparison>,
     /// What each arm did.
     pub arms: PerArm<ArmSummary>,

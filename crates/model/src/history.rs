@@ -187,6 +187,9 @@ pub struct HistorySeries {
     /// For each shift, with how many values it was first found, of the latest lengths that were
     /// looked at; `None` if with all of these, and there were shorter ones.
     pub first_found: Vec<Option<usize>>,
+    /// The same of when it was first found as the alarm that it is; of a shift that is none, as
+    /// many values as there are.
+    pub first_alarmed: Vec<Option<usize>>,
     /// Shifts that the latest runs took away.
     pub lapsed: Vec<Lapsed>,
     /// Where E-divisive sees changes: first values of new levels. `None` if it was not asked.

@@ -199,8 +199,8 @@ pub fn judge_sequence(
 }
 
 /// How many more lives than `lives` will probably (with a chance of 80 %) decide an undecided cell,
-/// if mean and spread are what they seem. `None`: [`Sequence::LIVES_MAX`] would not, or there are
-/// too few lives to tell.
+/// with a p-value of `alpha`, if mean and spread are what they seem. `None`:
+/// [`Sequence::LIVES_MAX`] would not, or there are too few lives to tell.
 ///
 /// Assumes what [`judge_sequence`] assumes.
 ///
@@ -210,13 +210,14 @@ pub fn lives_missing(
     lives: &[f64],
     known_sd: f64,
     budget: f64,
+    alpha: f64,
     sequence: &Sequence,
 ) -> Result<Option<u32>, StatsError> {
     let budget_log = budget_log(budget)?;
     let moments = Moments::of_logs(lives)?;
     let at = Widths { sequence, known_sd, sd: moments.sd };
     let decides = |&total: &u32| {
-        at.found(total, DECISION_ALPHA, POWER) <= moments.mean.abs()
+        at.found(total, alpha, POWER) <= moments.mean.abs()
             || at.fits(total, moments.mean, budget_log) >= POWER
     };
     let count = u32::try_from(moments.n).unwrap_or(u32::MAX);

@@ -223,7 +223,9 @@ fn the_missing_lives_do_decide() {
     for index in 0..400 {
         let mut host = Host::new(Noise::Independent, &[2026, 18, index]);
         let first: Vec<f64> = (0..8).map(|_| host.life(4, -0.02, LIFE_SD)).collect();
-        let Some(more) = lives_missing(&first, 0.0, 0.0, &sequence).unwrap() else { continue };
+        let Some(more) = lives_missing(&first, 0.0, 0.0, DECISION_ALPHA, &sequence).unwrap() else {
+            continue;
+        };
         asked += 1;
         // If mean and spread are what they seem.
         let mean = first.iter().sum::<f64>() / 8.0;

@@ -267,11 +267,11 @@ fn expected_rqps(run: &Run, cell: &Cell, compared: &CellComparison, times: f64) 
         let of_cell = |round: &&dbdyno_model::Round| round.key.cell == *cell;
         run.rounds.iter().filter(of_cell).filter(|round| round.key.arm == Arm::Base)
     };
-    let statements: u64 = rounds().map(|round| round.statements).sum();
+    let statements: f64 = rounds().map(dbdyno_model::Round::done_statements).sum();
     let user_ns: u64 = rounds()
         .map(|round| Some(round.cost.server_cpu_ns? - round.cost.server_kernel_ns?))
         .sum::<Option<u64>>()?;
-    let user_us = user_ns as f64 / 1e3 / statements as f64;
+    let user_us = user_ns as f64 / 1e3 / statements;
     let expected = all_us / (all_us + user_us * (times - 1.0));
     (expected.is_finite() && expected > 0.0).then_some(expected)
 }

@@ -111,12 +111,12 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 fn cpu<'a>(rounds: impl Iterator<Item = &'a Round>) -> Option<f64> {
-    let (mut ns, mut statements) = (0, 0);
+    let (mut ns, mut statements) = (0, 0.0);
     for round in rounds {
         ns += round.cost.server_cpu_ns?;
-        statements += round.statements;
+        statements += round.done_statements();
     }
-    (statements > 0).then(|| ns as f64 / 1e3 / statements as f64)
+    (statements > 0.0).then(|| ns as f64 / 1e3 / statements)
 }
 
 /// The warning of a history that runs are missing in, or of a series whose latest runs are.
@@ -217,6 +217,8 @@ pub struct Gathering<'q> {
     withheld: Withheld,
     /// The same since the latest value of each series.
     since: BTreeMap<Key, Withheld>,
+    /// The run that was added last.
+    latest: String,
     /// What is wrong with runs that cannot be read.
     left_out: Vec<String>,
 }
@@ -240,6 +242,7 @@ impl<'q> Gathering<'q> {
             short: 0,
             withheld: Withheld::default(),
             since: BTreeMap::new(),
+            latest: String::new(),
             left_out: Vec::new(),
         })
     }
@@ -258,6 +261,7 @@ impl<'q> Gathering<'q> {
         if cells.is_empty() {
             return;
         }
+        self.latest = run.id.to_string();
         let compared = match compare(run) {
             Ok(comparison) => comparison.cells,
             Err(error) => {
@@ -315,8 +319,13 @@ impl<'q> Gathering<'q> {
                 raw.warnings.push(withheld.at_the_end());
             }
         }
+        // Of a load that is new, or whose base arm has just become another one, nothing else tells
+        // that its latest run has no value; an older one is no question any more.
+        let mut without = self.since.iter().filter(|(key, _)| !self.groups.contains_key(*key));
+        let nowhere = without.find(|(_, withheld)| withheld.run == self.latest);
+        let nowhere = nowhere.map(|(_, withheld)| withheld.at_the_end());
         let warnings: Vec<Warning> =
-            self.without_value().into_iter().chain(self.not_read()).collect();
+            self.without_value().into_iter().chain(nowhere).chain(self.not_read()).collect();
         let mut raws: Vec<Raw> = match self.figures.is_empty() {
             true => telling(self.groups),
             false => self.groups.into_values().collect(),
@@ -606,6 +615,21 @@ mod tests {
 
     fn codes(warnings: &[Warning]) -> Vec<&str> {
         warnings.iter().map(|warning| warning.code.as_str()).collect()
+    }
+
+    /// The night in which the base arm became another one: a series of its own, without a value.
+    #[test]
+    fn a_latest_run_that_begins_no_series_is_told() {
+        let mut runs = nights_of_a_server(18, 1);
+        runs[18].id = dbdyno_model::RunId("tonight".to_owned());
+        runs[18].environment.base.set("server.version", "11.4.4");
+        let told = |runs: &[Run]| {
+            let warnings = of_runs(runs, &question(&["rqps"])).unwrap().warnings;
+            codes(&warnings).contains(&LEFT_OUT)
+        };
+        assert!(told(&runs));
+        runs.extend(nights_of_a_server(1, 0));
+        assert!(!told(&runs), "it is no question any more");
     }
 
     /// What no verdict rests on raises no alarm, and hides none: it is missing, and said to be.

@@ -19,7 +19,7 @@ mod when;
 
 use dbdyno_model::{
     Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,
-    Severity, Shift, Slide, Warning,
+    Severity, Shift, ShiftWeight, Slide, Warning,
 };
 use dbdyno_stats as stats;
 
@@ -104,7 +104,7 @@ fn judge_one(mut raw: Raw, question: &Question) -> Result<HistorySeries, LabErro
         ..stats::ChangeOptions::with_budget(question.budget)
     };
     let changes = stats::change_points(&values, &options)?;
-    let (first_found, lapsed) = looked_back(&values, &changes, &options)?;
+    let Past { first_found, first_alarmed, lapsed } = looked_back(&values, &changes, &options)?;
     let causes: Vec<Vec<Cause>> =
         changes.shifts.iter().map(|shift| causes::of(shift, &raw.facts)).collect();
     let e_divisive = if values.len() <= stats::E_DIVISIVE_MOST {
@@ -125,10 +125,18 @@ fn judge_one(mut raw: Raw, question: &Question) -> Result<HistorySeries, LabErro
         changes,
         causes,
         first_found,
+        first_alarmed,
         lapsed,
         e_divisive,
         warnings,
     })
+}
+
+/// What was found with fewer values.
+struct Past {
+    first_found: Vec<Option<usize>>,
+    first_alarmed: Vec<Option<usize>>,
+    lapsed: Vec<Lapsed>,
 }
 
 /// When each shift was first found, and which shifts were found and are not any more.
@@ -136,9 +144,10 @@ fn looked_back(
     values: &[f64],
     changes: &Changes,
     options: &stats::ChangeOptions,
-) -> Result<(Vec<Option<usize>>, Vec<Lapsed>), LabError> {
+) -> Result<Past, LabError> {
     let shortest = values.len().saturating_sub(LOOK_BACK).max(stats::CHANGE_VALUES_LEAST);
     let mut first_found = vec![Some(values.len()); changes.shifts.len()];
+    let mut first_alarmed = first_found.clone();
     let mut lapsed: Vec<(Shift, usize)> = Vec::new();
     for length in (shortest..values.len()).rev() {
         let earlier = stats::change_points(&values[..length], options)?;
@@ -147,6 +156,9 @@ fn looked_back(
             if let Some(at) = changes.shifts.iter().position(same) {
                 let is_first = length > shortest || shortest == stats::CHANGE_VALUES_LEAST;
                 first_found[at] = is_first.then_some(length);
+                if shift.weight == ShiftWeight::Alarm {
+                    first_alarmed[at] = first_found[at];
+                }
             } else if !lapsed.iter().any(|(known, _)| stats::is_same_shift(known, &shift)) {
                 lapsed.push((shift, length));
             }
@@ -154,7 +166,7 @@ fn looked_back(
     }
     let lapsed = lapsed.into_iter();
     let lapsed = lapsed.map(|(shift, found_with)| Lapsed { first: shift.first, found_with });
-    Ok((first_found, lapsed.collect()))
+    Ok(Past { first_found, first_alarmed, lapsed: lapsed.collect() })
 }
 
 fn notes(count: usize, changes: &Changes, scale: ChangeScale) -> Vec<Warning> {

@@ -39,6 +39,7 @@ pub(super) fn series(
         changes: Changes { shifts: firsts.iter().map(shift).collect(), ..Changes::default() },
         causes: vec![Vec::new(); firsts.len()],
         first_found: vec![None; firsts.len()],
+        first_alarmed: vec![None; firsts.len()],
         lapsed: Vec::new(),
         e_divisive: e_divisive.map(<[usize]>::to_vec),
         warnings: Vec::new(),

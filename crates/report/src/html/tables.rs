@@ -79,7 +79,8 @@ fn rate_table(
 fn aside(ratio: &str, budget: Option<f64>) -> String {
     let budget = budget.map_or(number::UNKNOWN.to_owned(), number::percent_as_given);
     format!(
-        "<p class=\"aside\">Geometric means over rounds. {ratio}: test ÷ base. Pairs: of rounds; in \
+        "<p class=\"aside\">Geometric means over rounds, whose interval is that of starts of the \
+         servers where there were three or more. {ratio}: test ÷ base. Pairs: of rounds; in \
          brackets about how many more would decide. Would find: the smallest change that this many \
          pairs of this noise find with 80&nbsp;% chance. In the drawing, the grey band is the \
          budget of {budget} within which the arms count as equal, and an arrow points to what lies \
