@@ -51,13 +51,16 @@ fn saturated(home: &Home, server: &str) {
 const CLASSES: [&str; 5] =
     ["new-order", "payment", "order-status", "delivery-background", "stock-level"];
 
-/// What is told of the only round of an arm is what was counted in it, one by one.
+/// What is told of the only round of an arm is what was counted in it, one by one, and the parts of
+/// events that the ends of its window cut.
 fn check_classes(arm: &Value, round: &Round) {
     let names: Vec<&str> = round.classes.iter().map(|class| class.name.as_str()).collect();
     assert_eq!(names, CLASSES);
     let counts: Vec<u64> = round.classes.iter().map(|class| class.count).collect();
     assert_eq!(counts.iter().sum::<u64>(), round.events, "each event is of one class");
-    let seconds = round.wall_ns as f64 / 1e9;
+    let cut = round.done_events() - round.events as f64;
+    assert!(cut.abs() <= 2.0, "{cut}: one event at each end");
+    let seconds = round.wall_ns as f64 / 1e9 * round.events as f64 / round.done_events();
     let near = |told: &Value, truth: f64| {
         let told = told.as_f64().unwrap_or(f64::NAN);
         assert!((told - truth).abs() <= truth.abs() * 1e-9, "{told} is not {truth}: {arm}");
