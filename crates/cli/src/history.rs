@@ -59,7 +59,7 @@ pub struct History {
     /// N values of a series, or first alarmed with one of them; 3 if a series is too short to
     /// tell, slides to the worse there, its latest run has no verdict or a run cannot be read,
     /// else 0
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub gate: Option<u32>,
     /// Also write a page with charts to this file
     #[arg(long, short, value_name = "FILE.html")]
@@ -87,6 +87,7 @@ pub fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
         }),
         budget: flags.budget,
         superiority: flags.superiority,
+        look_back: flags.gate.map_or(0, |latest| latest as usize),
         last: flags.last.map(|last| last as usize),
     };
     let told = match &flags.file {

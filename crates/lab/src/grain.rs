@@ -29,9 +29,9 @@ pub(crate) fn of_cell(run: &Run, cell: &Cell, arms: &PerArm<Vec<&Round>>) -> Opt
         return None;
     }
     let rounds = || arms.base.iter().chain(&arms.test);
-    let has = |name| rounds().any(|round| round.readings.get(name).is_some());
     let few = rounds().map(|round| round.events).min().filter(|events| *events < MANY)?;
-    if has(WINDOW_NS) || has(EDGE_EVENTS) {
+    let has = |round: &Round, name| round.readings.get(name).is_some();
+    if rounds().all(|round| has(round, WINDOW_NS) || has(round, EDGE_EVENTS)) {
         return None;
     }
     let counts = |rounds: &[&Round]| rounds.iter().map(|round| round.events).collect::<Vec<_>>();
@@ -72,6 +72,13 @@ mod tests {
         assert_eq!(told(1, [10, 10], None), (Some(true), Verdict::Undecided));
         assert_eq!(told(1, [10, 11], None).0, Some(true), "stored before");
         assert_eq!(told(1, [10, 10], Some(0.3)).0, None);
+        let mut resumed = of_pairs(8, "point-query", "mysql://u@h/d", 1, |round| {
+            set_events(round, 10.0);
+            round.readings.set(EDGE_EVENTS, (round.key.pair > 0).then_some(0.3));
+        });
+        resumed.plan.slice_ns = 0;
+        let verdict = crate::compare(&resumed).unwrap().cells[0].verdict;
+        assert_eq!(verdict, Verdict::Undecided, "one pair is of before");
         assert_eq!(told(4, [10, 10], None), (Some(true), Verdict::Undecided));
         assert_eq!(told(4, [10, 11], None).0, Some(false));
         assert_eq!(told(1, [1000, 1000], None).0, None);

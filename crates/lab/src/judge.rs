@@ -68,8 +68,9 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
         cells.push(CellComparison { pairs_dropped: dropped, metrics, ..compared });
     }
     let family = discoveries::control(&mut cells);
+    let longer = extension::looked_at(run);
     for cell in &mut cells {
-        say_what_is_missing(run, cell)?;
+        say_what_is_missing(run, longer.as_ref(), cell)?;
     }
     let counts = crate::count::compare(run, &cells)?;
     let mut warnings = of_whole(run);
@@ -92,12 +93,19 @@ pub fn compare(run: &Run) -> Result<Comparison, LabError> {
 
 /// How many more pairs would decide a cell, and how long they would take: by the rule by which the
 /// run is made longer, where it can be, for that is stricter than the one by which it was judged.
-fn say_what_is_missing(run: &Run, cell: &mut CellComparison) -> Result<(), LabError> {
+fn say_what_is_missing(
+    run: &Run,
+    longer: Option<&Plan>,
+    cell: &mut CellComparison,
+) -> Result<(), LabError> {
+    let once = cell.pairs_missing.filter(|_| cell.verdict == Verdict::Undecided);
     let is_blocked = cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks);
-    let is_open = cell.verdict == Verdict::Undecided && !is_blocked;
-    if is_open && extension::looked_at(run).is_some() {
-        cell.pairs_missing = looks::pairs_missing(run, &cell.cell)?;
-    }
+    cell.pairs_missing = match longer {
+        Some(longer) if cell.verdict == Verdict::Undecided && !is_blocked => {
+            looks::pairs_missing(run, longer, &cell.cell, once)?
+        }
+        _ => once,
+    };
     cell.missing_ns =
         cell.pairs_missing.and_then(|pairs| looks::missing_ns(run, &cell.cell, pairs));
     Ok(())

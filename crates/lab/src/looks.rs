@@ -20,7 +20,6 @@ use stats::{Price, Sequence, Spread};
 use crate::course::Pace;
 use crate::discoveries;
 use crate::error::LabError;
-use crate::extension;
 use crate::judge::{log_ratio, pairs_of};
 use crate::nest::{by_life, mean, starts};
 use crate::sift::sift;
@@ -112,17 +111,25 @@ pub(crate) fn values_of(run: &Run, cell: &Cell) -> Option<Values> {
 }
 
 /// How many more pairs of an undecided cell would decide it, by the rule by which the run goes on
-/// and among all its cells. `None`: none that are told, or the run cannot be made longer.
-pub(crate) fn pairs_missing(run: &Run, cell: &Cell) -> Result<Option<u32>, LabError> {
-    let Some(longer) = extension::looked_at(run) else { return Ok(None) };
-    let Some(sequence) = sequence_of(&longer, cell) else { return Ok(None) };
+/// (`longer`) and among all its cells; `once` where there are too few lives for that. `None`: none
+/// that are told.
+pub(crate) fn pairs_missing(
+    run: &Run,
+    longer: &Plan,
+    cell: &Cell,
+    once: Option<u32>,
+) -> Result<Option<u32>, LabError> {
+    let Some(sequence) = sequence_of(longer, cell) else { return Ok(once) };
     // What was judged once counts, though it is not looked at.
     let stopping = match longer.stopping.clone() {
         Stopping::Extended { pairs, .. } => Stopping::Extended { pairs, judged: Vec::new() },
         looked_at => looked_at,
     };
-    let plan = Plan { stopping, ..longer };
-    let Some(values) = values_by(&plan, run, cell) else { return Ok(None) };
+    let plan = Plan { stopping, ..longer.clone() };
+    let Some(values) = values_by(&plan, run, cell) else { return Ok(once) };
+    if values.logs.len() < stats::MIN_PAIRS as usize {
+        return Ok(once);
+    }
     let alpha = discoveries::alpha_among(plan.cells().len());
     let (logs, known_sd) = (&values.logs, values.known_sd);
     let lives = stats::lives_missing(logs, known_sd, plan.budget, alpha, &sequence)?;
@@ -163,10 +170,12 @@ pub(crate) fn sequence_of(plan: &Plan, cell: &Cell) -> Option<Sequence> {
 pub(crate) fn decided(run: &Run) -> Result<BTreeSet<Cell>, LabError> {
     let comparison = crate::judge::compare(run)?;
     let alpha = discoveries::alpha_among(run.plan.cells().len());
+    // What was judged once keeps its verdict, for it gets no look.
+    let is_once = |cell: &Cell| values_of(run, cell).is_none();
     let stays = |cell: &CellComparison| match cell.verdict {
         Verdict::Undecided => false,
         Verdict::Equal => true,
-        Verdict::Slower | Verdict::Faster => cell.p_value <= alpha,
+        Verdict::Slower | Verdict::Faster => cell.p_value <= alpha || is_once(&cell.cell),
     };
     Ok(comparison.cells.into_iter().filter(stays).map(|cell| cell.cell).collect())
 }

@@ -114,10 +114,7 @@ impl Outlook {
         let pairs = Pace::with_window(plan, window).pairs;
         let lives = match plan.pairs_between_looks(pairs) {
             Some(between) => pairs / between,
-            None if has_lives(plan) => {
-                let begins = (1..pairs).filter(|&pair| plan.restarts_before(pair, pairs));
-                1 + begins.count() as u32
-            }
+            None if has_lives(plan) => (plan.restarts + 1).min(pairs / 2),
             None => 1,
         };
         (pairs, lives.max(1))
@@ -128,10 +125,11 @@ impl Outlook {
     pub fn found(&self, plan: &Plan, power: f64) -> Option<f64> {
         let (pairs, lives) = self.carried_out(plan);
         let alpha = alpha_of(plan);
+        let each = plan.pairs_between_looks(pairs).unwrap_or(pairs / lives);
+        let lives = lives.min(self.in_time(plan, each));
         let found = match plan.stopping.looks() {
             Some((_, horizon)) => {
-                let each = plan.pairs_between_looks(pairs).unwrap_or(pairs);
-                let lives = lives.min(Sequence::LIVES_MAX).min(self.in_time(plan, each));
+                let lives = lives.min(Sequence::LIVES_MAX);
                 let (sd, known_sd) = if has_lives(plan) {
                     (self.spread.of_life(each), 0.0)
                 } else {
@@ -140,9 +138,12 @@ impl Outlook {
                 Sequence::new(horizon).detectable(sd, known_sd, lives, alpha, power)
             }
             None if lives >= stats::MIN_PAIRS => {
-                stats::detectable(self.spread.of_life(pairs / lives), lives, alpha, power)
+                stats::detectable(self.spread.of_life(each), lives, alpha, power)
             }
-            None => stats::found_in_one_life(&self.in_one_life(), pairs, alpha, power),
+            None => {
+                let pairs = pairs.min(self.in_time(plan, 1));
+                stats::found_in_one_life(&self.in_one_life(), pairs, alpha, power)
+            }
         };
         found.is_finite().then_some(found)
     }
@@ -554,10 +555,11 @@ fn best_in(plan: &Plan, seconds: f64, power: f64, outlooks: &[Outlook]) -> Optio
     Some((worst(&amount), amount)).filter(|(found, _)| found.is_finite())
 }
 
-/// Pairs of a plan in a life that are worth a try.
+/// Pairs of a plan in a life that are worth a try: a block of each cell at least.
 fn tried(outlooks: &[Outlook], own: impl Iterator<Item = u32>) -> BTreeSet<u32> {
     let usual = outlooks.iter().flat_map(|outlook| PAIRS_TRIED.map(|pairs| outlook.planned(pairs)));
-    usual.chain(own).collect()
+    let block = outlooks.iter().map(|outlook| outlook.planned(2)).max().unwrap_or(0);
+    usual.chain(own).filter(|pairs| *pairs >= block).collect()
 }
 
 fn percent(share: f64) -> String {
@@ -744,6 +746,35 @@ mod tests {
             let price = f64::from(short.lives) * outlook.price_of_part(&plan, short.pairs);
             assert!(price <= 1_000.0, "{short:?}");
         }
+    }
+
+    /// What suits the quick cell leaves nothing to the slow one.
+    #[test]
+    fn a_slow_cell_has_its_pairs_beside_a_quick_one() {
+        for stretch in [10, 20, 30] {
+            let runs = [known(1, 1, "point-query"), known(stretch, 1, "read-only")];
+            let mut plan = runs[0].plan.clone();
+            plan.stages.extend(runs[1].plan.stages.clone());
+            let (plan, notes) = aim(plan, &detecting(0.01), &runs).unwrap();
+            for cell in plan.cells() {
+                let found = Outlook::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
+                assert!(found < 0.0102, "{stretch}, {cell}: {found}, {notes:?}");
+            }
+        }
+    }
+
+    /// A limit cuts what is promised, not only how long it takes.
+    #[test]
+    fn a_promise_knows_of_a_limit() {
+        let run = known(1, 1, "point-query");
+        let plan = Plan { restarts: 182, pairs: 183 * 18, ..run.plan.clone() };
+        let known = std::slice::from_ref(&run);
+        let outlook = Outlook::of(&plan, &plan.cells()[0], known);
+        let all = outlook.found(&plan, 0.8).unwrap();
+        let takes = outlook.takes(&plan);
+        let limited = Plan { limit_ns: Some(takes.as_nanos() as u64 / 9), ..plan };
+        let part = outlook.found(&limited, 0.8).unwrap();
+        assert!(part > 2.7 * all && part < 3.5 * all, "{part} of {all}");
     }
 
     /// One cell is dear and quiet, the other one cheap and noisy.

@@ -164,6 +164,9 @@ impl Plan {
     /// Whether the tables of both arms are filled anew before this pair, which begins a life:
     /// fillings part the lives as evenly as these part the pairs.
     pub fn reloads_before(&self, pair: u32, pairs: u32) -> bool {
+        if self.reloads == 0 {
+            return false;
+        }
         let begins: Vec<u32> =
             (1..pairs).filter(|&pair| self.restarts_before(pair, pairs)).collect();
         let lives = begins.len() as u64 + 1;

@@ -410,6 +410,7 @@ mod tests {
             better: None,
             budget: 0.02,
             superiority: 0.9,
+            look_back: 0,
             last: None,
         }
     }

@@ -217,8 +217,8 @@ pub struct Gathering<'q> {
     withheld: Withheld,
     /// The same since the latest value of each series.
     since: BTreeMap<Key, Withheld>,
-    /// The run that was added last.
-    latest: String,
+    /// The run of each cell that was added last.
+    latest: BTreeMap<Cell, String>,
     /// What is wrong with runs that cannot be read.
     left_out: Vec<String>,
 }
@@ -242,7 +242,7 @@ impl<'q> Gathering<'q> {
             short: 0,
             withheld: Withheld::default(),
             since: BTreeMap::new(),
-            latest: String::new(),
+            latest: BTreeMap::new(),
             left_out: Vec::new(),
         })
     }
@@ -261,7 +261,6 @@ impl<'q> Gathering<'q> {
         if cells.is_empty() {
             return;
         }
-        self.latest = run.id.to_string();
         let compared = match compare(run) {
             Ok(comparison) => comparison.cells,
             Err(error) => {
@@ -270,6 +269,7 @@ impl<'q> Gathering<'q> {
             }
         };
         for cell in &cells {
+            self.latest.insert(cell.clone(), run.id.to_string());
             let compared = compared.iter().find(|compared| compared.cell == *cell);
             match compared.filter(|compared| is_whole(run, compared)) {
                 Some(compared) => self.add_cell(run, cell, compared),
@@ -322,7 +322,8 @@ impl<'q> Gathering<'q> {
         // Of a load that is new, or whose base arm has just become another one, nothing else tells
         // that its latest run has no value; an older one is no question any more.
         let mut without = self.since.iter().filter(|(key, _)| !self.groups.contains_key(*key));
-        let nowhere = without.find(|(_, withheld)| withheld.run == self.latest);
+        let nowhere =
+            without.find(|(key, withheld)| self.latest.get(&key.cell) == Some(&withheld.run));
         let nowhere = nowhere.map(|(_, withheld)| withheld.at_the_end());
         let warnings: Vec<Warning> =
             self.without_value().into_iter().chain(nowhere).chain(self.not_read()).collect();
@@ -524,6 +525,7 @@ mod tests {
             better: None,
             budget: 0.02,
             superiority: 0.9,
+            look_back: 0,
             last: None,
         }
     }

@@ -52,6 +52,9 @@ pub struct Question {
     pub budget: f64,
     /// Least chance that a value of the new level lies beyond one of the old one, for an alarm.
     pub superiority: f64,
+    /// With so many of the latest values missing it is looked, too, when a change was first found;
+    /// with eight at least.
+    pub look_back: usize,
     /// Only so many of the latest values.
     pub last: Option<usize>,
 }
@@ -104,7 +107,8 @@ fn judge_one(mut raw: Raw, question: &Question) -> Result<HistorySeries, LabErro
         ..stats::ChangeOptions::with_budget(question.budget)
     };
     let changes = stats::change_points(&values, &options)?;
-    let Past { first_found, first_alarmed, lapsed } = looked_back(&values, &changes, &options)?;
+    let Past { first_found, first_alarmed, lapsed } =
+        looked_back(&values, &changes, &options, question.look_back)?;
     let causes: Vec<Vec<Cause>> =
         changes.shifts.iter().map(|shift| causes::of(shift, &raw.facts)).collect();
     let e_divisive = if values.len() <= stats::E_DIVISIVE_MOST {
@@ -144,8 +148,10 @@ fn looked_back(
     values: &[f64],
     changes: &Changes,
     options: &stats::ChangeOptions,
+    look_back: usize,
 ) -> Result<Past, LabError> {
-    let shortest = values.len().saturating_sub(LOOK_BACK).max(stats::CHANGE_VALUES_LEAST);
+    let back = look_back.max(LOOK_BACK);
+    let shortest = values.len().saturating_sub(back).max(stats::CHANGE_VALUES_LEAST);
     let mut first_found = vec![Some(values.len()); changes.shifts.len()];
     let mut first_alarmed = first_found.clone();
     let mut lapsed: Vec<(Shift, usize)> = Vec::new();

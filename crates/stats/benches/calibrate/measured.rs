@@ -131,8 +131,7 @@ fn of_planted(questions: &BTreeMap<Question, Vec<Answer>>) -> String {
     format!(
         "## Real servers with a planted loss\n\n\
          The test arm answers so much later on purpose (`slow=`). Minutes are those of the whole \
-         command, servers and tables included. Those of before 2026-11-24 were planned before looks \
-         filled the time of a limit.\n\n{}",
+         command, servers and tables included.\n\n{}",
         table.end()
     )
 }
