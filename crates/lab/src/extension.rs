@@ -104,6 +104,7 @@ fn refuse(plan: &Plan) -> Result<(), LabError> {
     }
     refuse_levels(plan)
 }
+
 /// The rule for a run that was judged once: when its cells ended, which a limit on time may have
 /// done after different numbers of lives.
 fn judged_once(run: &Run) -> Stopping {

@@ -449,11 +449,6 @@ impl Outlook {
     }
 }
 
-/// Numbers of pairs in a life that are tried.
-const PAIRS_TRIED: [u32; 10] = [2, 4, 8, 12, 16, 24, 32, 64, 128, 192];
-/// Fewer lives than this say too little of their own spread.
-const LIVES_LEAST: u32 = 5;
-
 /// The parts of a plan that is to find `effect` in every cell, and what is to be said of it.
 fn parts_for(
     plan: &Plan,
@@ -520,7 +515,7 @@ fn needed(plan: &Plan, effect: f64, power: f64, outlooks: &[Outlook]) -> Result<
     let alpha = alpha_of(plan);
     let lives = |outlook: &Outlook, pairs| {
         let sd = outlook.spread.of_life(outlook.measured(pairs));
-        stats::pairs_needed(sd, effect, alpha, power).max(LIVES_LEAST)
+        stats::pairs_needed(sd, effect, alpha, power).max(stats::LIVES_LEAST)
     };
     let of_pairs = |pairs: u32| {
         let lives = outlooks.iter().map(|outlook| lives(outlook, pairs)).max()?;
@@ -557,7 +552,8 @@ fn best_in(plan: &Plan, seconds: f64, power: f64, outlooks: &[Outlook]) -> Optio
 
 /// Pairs of a plan in a life that are worth a try: a block of each cell at least.
 fn tried(outlooks: &[Outlook], own: impl Iterator<Item = u32>) -> BTreeSet<u32> {
-    let usual = outlooks.iter().flat_map(|outlook| PAIRS_TRIED.map(|pairs| outlook.planned(pairs)));
+    let of_cell = |outlook: &Outlook| stats::PAIRS_TRIED.map(|pairs| outlook.planned(pairs));
+    let usual = outlooks.iter().flat_map(of_cell);
     let block = outlooks.iter().map(|outlook| outlook.planned(2)).max().unwrap_or(0);
     usual.chain(own).filter(|pairs| *pairs >= block).collect()
 }

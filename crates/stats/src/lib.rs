@@ -86,7 +86,9 @@ pub use judge::{
 pub use levels::{Advice, Component, Costs, advise, components, shares};
 pub use lives::{BETWEEN_LIVES_SD, Terms, judge_lives, judge_nested};
 pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
-pub use planning::{Amount, Price, Spread, found_in_one_life, least_pairs, least_time, most_found};
+pub use planning::{
+    Amount, LIVES_LEAST, PAIRS_TRIED, Price, Spread, found_in_one_life, least_pairs, least_time,
+};
 pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};
 pub use rank::{RankEstimate, hodges_lehmann, mann_whitney, signed_rank};
 pub use replicates::Nest;

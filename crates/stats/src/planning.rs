@@ -45,9 +45,9 @@ pub struct Amount {
 }
 
 /// Numbers of pairs in a life that are tried: whole blocks.
-const PAIRS_TRIED: [u32; 16] = [2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192];
+pub const PAIRS_TRIED: [u32; 16] = [2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192];
 /// Fewer lives than this say too little of their own spread for any plan to rest on.
-const LIVES_LEAST: u32 = 5;
+pub const LIVES_LEAST: u32 = 5;
 
 impl Spread {
     /// The standard deviation of the mean of a life with so many pairs.
@@ -86,26 +86,6 @@ pub fn least_time(
     };
     let amounts = PAIRS_TRIED.iter().map(amount).filter(|amount| amount.lives < PAIRS_CAP);
     amounts.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
-}
-
-/// The smallest change that can be found in `seconds`, and how. `None`: that is no time for the
-/// least that gives a verdict.
-///
-/// Assumes what [`least_time`] assumes.
-pub fn most_found(
-    spread: &Spread,
-    price: &Price,
-    seconds: f64,
-    alpha: f64,
-    power: f64,
-) -> Option<(f64, Amount)> {
-    let found = |&pairs: &u32| {
-        let lives = (seconds / price.of(1, pairs)).min(f64::from(PAIRS_CAP)) as u32;
-        let share = detectable(spread.of_life(pairs), lives, alpha, power);
-        let amount = Amount { lives, pairs, seconds: price.of(lives, pairs) };
-        share.is_finite().then_some((share, amount))
-    };
-    PAIRS_TRIED.iter().filter_map(found).min_by(|a, b| a.0.total_cmp(&b.0))
 }
 
 /// The smallest change that `pairs` pairs find where servers live once: what lives are off by stays
@@ -177,10 +157,9 @@ mod tests {
     fn what_a_time_finds_takes_that_time() {
         for effect in [0.005, 0.01, 0.02] {
             let amount = least_time(&SPREAD, &PRICE, effect, DECISION_ALPHA, POWER).unwrap();
-            let (found, again) =
-                most_found(&SPREAD, &PRICE, amount.seconds, DECISION_ALPHA, POWER).unwrap();
+            let sd = SPREAD.of_life(amount.pairs);
+            let found = detectable(sd, amount.lives, DECISION_ALPHA, POWER);
             assert!(found <= effect && found > 0.9 * effect, "{effect}: {found}");
-            assert!(again.seconds <= amount.seconds);
         }
         let once = Spread { pair_sd: 0.04, life_sd: 0.003 };
         for effect in [0.011, 0.02, 0.05] {
@@ -189,7 +168,6 @@ mod tests {
             assert!(found <= effect * 1.001 && found > 0.95 * effect, "{effect}: {found}");
         }
         assert_eq!(least_pairs(&once, &PRICE, 0.01, DECISION_ALPHA, POWER), None);
-        assert_eq!(most_found(&SPREAD, &PRICE, 10.0, DECISION_ALPHA, POWER), None);
         assert_eq!(least_time(&SPREAD, &PRICE, 1e-4, DECISION_ALPHA, POWER), None);
     }
 }
