@@ -203,20 +203,20 @@ fn judged(run: &Run, yardstick: &Yardstick, pairs: &[PerArm<&Round>]) -> Result<
     }
 }
 
-/// The standard deviation of the log-ratios of pairs within a life; `None` if no life of the cell
-/// has as many pairs as a verdict needs.
-pub fn noise_of(run: &Run, cell: &Cell) -> Option<f64> {
+/// The standard deviation of the log-ratios of pairs within a life; `None` if all lives of the cell
+/// together say less of it than one that has as many pairs as a verdict needs.
+pub(crate) fn noise_of(run: &Run, cell: &Cell) -> Option<f64> {
     let yardstick = Yardstick::of(&run.plan, cell);
     let pairs = sift(run, cell, pairs_of(run, cell)).pairs;
     let lives = by_life(&pairs, |pair| log_ratio(&yardstick, pair));
     // Each life has spent one of its pairs on its mean.
     let (mut squares, mut degrees) = (0.0, 0);
-    for life in lives.iter().filter(|life| life.len() >= stats::MIN_PAIRS as usize) {
-        let mean = mean(life);
+    for life in lives {
+        let mean = mean(&life);
         squares += life.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
         degrees += life.len() - 1;
     }
-    (degrees > 0).then(|| (squares / degrees as f64).sqrt())
+    (degrees + 1 >= stats::MIN_PAIRS as usize).then(|| (squares / degrees as f64).sqrt())
 }
 
 pub(crate) fn cell_comparison(

@@ -76,7 +76,7 @@ pub use error::LabError;
 pub use expectation::outcomes;
 pub use experiment::{Lab, Order, extend, measure, resume, survey};
 pub use extension::{Extension, extended};
-pub use judge::{compare, noise_of};
+pub use judge::compare;
 pub use loads::check;
 pub use looks::{price_of, spread_of};
 pub use outlook::{End, Numbers, Outlook, USUAL_POWER, Wish, aim};

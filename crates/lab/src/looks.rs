@@ -207,8 +207,8 @@ pub fn price_of(run: &Run, cell: &Cell) -> Option<Price> {
     Some(Price { pair_s: 2.0 * round_s, life_s })
 }
 
-/// How far the pairs and the lives of a cell are spread; `None` if no life has as many pairs as
-/// that takes. Where there are too few lives to tell, what lives are off by is assumed.
+/// How far the pairs and the lives of a cell are spread; `None` if the lives have not as many pairs
+/// as that takes. Where there are too few lives to tell, what lives are off by is assumed.
 pub fn spread_of(run: &Run, cell: &Cell) -> Option<Spread> {
     let pair_sd = crate::judge::noise_of(run, cell)?;
     let assumed = stats::BETWEEN_LIVES_SD;
@@ -305,6 +305,28 @@ mod tests {
         let cell = crate::compare(&run).unwrap().cells.remove(0);
         let once = cell.pairs_missing.unwrap();
         assert!(once < missing / 2, "it cannot be made longer, and {once} would do in a new run");
+    }
+
+    /// The shape that a run which results may end has as a rule.
+    #[test]
+    fn lives_of_two_pairs_tell_how_far_pairs_and_lives_are_spread() {
+        let to_and_fro = |number: u32, by: f64| if number.is_multiple_of(2) { by } else { -by };
+        let spread = |pairs: u32| {
+            let run = sample::of_pairs(pairs, "point-query", "sqlite:", 1, |round| {
+                round.life = round.key.pair / 2;
+                let off = to_and_fro(round.life, 0.03) + to_and_fro(round.key.pair, 0.02);
+                let is_test = round.key.arm == Arm::Test;
+                sample::set_events(round, 1e6 * if is_test { off.exp() } else { 1.0 });
+            });
+            spread_of(&run, &run.plan.cells()[0])
+        };
+        let told = spread(24).unwrap();
+        let of_means = 0.03_f64.powi(2) * 12.0 / 11.0;
+        let life_sd = (of_means - told.pair_sd.powi(2) / 2.0).sqrt();
+        assert!((told.pair_sd - 0.02 * 2_f64.sqrt()).abs() < 1e-5, "{}", told.pair_sd);
+        assert!((told.life_sd - life_sd).abs() < 1e-5, "{}", told.life_sd);
+        assert_eq!(spread(4).unwrap().life_sd, stats::BETWEEN_LIVES_SD);
+        assert!(spread(2).is_none(), "two pairs in all");
     }
 
     #[test]
