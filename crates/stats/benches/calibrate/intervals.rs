@@ -5,11 +5,11 @@ use std::fmt::Display;
 use dbdyno_model::random::Stream;
 use dbdyno_model::{IntervalChoice, IntervalKind, Verdict};
 use dbdyno_stats::{
-    BETWEEN_LIVES_SD, Look, Sequence, Terms, bca, fieller, geometric_mean_interval, judge_nested,
-    judge_sequence, mann_whitney, mean_interval, paired, signed_rank, welch,
+    BETWEEN_LIVES_SD, Look, RateAt, Sequence, Terms, bca, drift, fieller, geometric_mean_interval,
+    judge_nested, judge_sequence, mann_whitney, mean_interval, paired, signed_rank, welch,
 };
 
-use crate::hosts::{normal, numbers};
+use crate::hosts::{Host, normal, numbers};
 use crate::table::{Share, Table};
 
 const RUNS: u64 = 10_000;
@@ -181,6 +181,29 @@ fn looked_at(table: &mut Table, values: &str, known_sd: f64) {
     row(table, "the same, at the look that ends the run", &replicates, decided);
 }
 
+/// The drift of a rate in an hour, in which neighbouring rounds resemble each other.
+fn over_time(table: &mut Table) {
+    const PER_HOUR: f64 = -0.03;
+    for host in [Host::Independent, Host::Ar3, Host::Ar6] {
+        for count in [40_u32, 400] {
+            let hour = |round: u32| f64::from(round) / f64::from(count);
+            let covered = Share::count(RUNS, |index| {
+                let mut stream = numbers("over time", index);
+                let speeds = host.speeds(count as usize, SD, &mut stream);
+                let rate = |(round, speed): (u32, &f64)| RateAt {
+                    at_ns: (3.6e12 * hour(round)) as u64,
+                    rate: (speed + hour(round) * PER_HOUR.ln_1p()).exp(),
+                };
+                let rates: Vec<RateAt> = (0..count).zip(&speeds).map(rate).collect();
+                let found = drift(&rates, BUDGET).expect("rates").per_hour;
+                within(found.low, found.high, PER_HOUR)
+            });
+            let name = format!("drift of one arm, {}", host.name());
+            row(table, &name, format!("{count} rounds"), covered);
+        }
+    }
+}
+
 /// The table of coverage.
 pub fn section() -> String {
     let mut table = Table::new(&["interval of 95 %", "replicates", "covers"]);
@@ -189,6 +212,7 @@ pub fn section() -> String {
     nested(&mut table);
     looked_at(&mut table, "lives", 0.0);
     looked_at(&mut table, "stretches of one life", BETWEEN_LIVES_SD);
+    over_time(&mut table);
     format!(
         "## Coverage\n\n\
          {RUNS} data sets each with a known truth, ±0.4 %.\n\
