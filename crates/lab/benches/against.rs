@@ -201,6 +201,7 @@ fn round<'a>(
         think: None,
         slow: 0.0,
         processors: Processors::ANY,
+        kept: None,
         stop,
     }
 }

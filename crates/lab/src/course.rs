@@ -29,7 +29,7 @@ use crate::ending::{self, Ending};
 use crate::error::LabError;
 use crate::experiment::{self, Lab};
 use crate::insert_benchmark::{self, Inserted, Site};
-use crate::loads::datasets_of;
+use crate::loads::{self, datasets_of};
 use crate::looks;
 use crate::neighbours::Neighbours;
 use crate::placement;
@@ -40,6 +40,7 @@ use crate::slices::Cut;
 use crate::station::Station;
 use crate::topology::Following;
 use crate::track::{self, Known, Terms, Track};
+use crate::warmth::{Before, Warmth};
 use crate::watch::Progress;
 
 /// A run under way.
@@ -67,6 +68,8 @@ pub(crate) struct Course<'a, 'b> {
     aviary: Aviary,
     /// The host since the last round, if nothing has been done since.
     last_look: Option<BetweenLook>,
+    /// Statements per second in the last round of the cell, where there was one.
+    last_sps: PerArm<Option<f64>>,
     /// Whether the reader knows that rounds are cut into slices.
     has_told_slices: bool,
 }
@@ -116,6 +119,7 @@ impl<'a, 'b> Course<'a, 'b> {
             meters: PerArm::default(),
             aviary,
             last_look: None,
+            last_sps: PerArm::default(),
             has_told_slices: false,
         }
     }
@@ -222,12 +226,16 @@ impl<'a, 'b> Course<'a, 'b> {
         let Some(cell) = cells.into_iter().max_by_key(|cell| cell.clients) else { return Ok(()) };
         let limit_ns =
             limit_s.map_or(self.plan.warm_up_ns, |seconds| u64::from(seconds) * 1_000_000_000);
-        self.tracks(&cell, Duration::from_nanos(limit_ns))?;
+        self.tracks(&cell, |_| Warmth::new(Duration::from_nanos(limit_ns)))?;
         Ok(())
     }
 
-    /// Both arms made ready for a cell, and warm.
-    fn tracks(&mut self, cell: &Cell, limit: Duration) -> Result<PerArm<Track<'b>>, LabError> {
+    /// Both arms made ready for a cell, and as warm as is wanted.
+    fn tracks(
+        &mut self,
+        cell: &Cell,
+        warmth: impl Fn(Arm) -> Warmth,
+    ) -> Result<PerArm<Track<'b>>, LabError> {
         let placement = placement::place(self.plan, cell.clients, self.stations)?;
         self.last_look = None;
         self.turn += 1;
@@ -238,7 +246,7 @@ impl<'a, 'b> Course<'a, 'b> {
             let station = &self.stations[arm];
             let mut track =
                 Track::prepare(self.plan, cell, turn, arm, station, placement, self.lab.stop)?;
-            if let Some(warning) = track.warm_up(limit, self.lab.watch)? {
+            if let Some(warning) = track.warm_up(warmth(arm), self.lab.watch)? {
                 self.warn(&warning)?;
             }
             Ok(track)
@@ -336,9 +344,19 @@ impl<'a, 'b> Course<'a, 'b> {
     /// Both arms made ready once more after a start of the servers.
     fn again(&mut self, cell: &Cell, known: PerArm<Known>) -> Result<PerArm<Track<'b>>, LabError> {
         if !self.begins_cold() {
-            return self.tracks(cell, Duration::from_nanos(self.plan.warm_again_ns()));
+            let limit = Duration::from_nanos(self.plan.warm_again_ns());
+            // Where rows change, what is slow to settle after a start is no matter of the memory.
+            let is_short = loads::only_reads(self.plan, cell);
+            let before = PerArm::from_fn(|arm| Before {
+                client_tps: known[arm].warm_tps / f64::from(cell.clients),
+                sps: self.last_sps[arm],
+            });
+            return self.tracks(cell, |arm| match is_short {
+                true => Warmth::again(limit, before[arm]),
+                false => Warmth::new(limit),
+            });
         }
-        let mut tracks = self.tracks(cell, Duration::ZERO)?;
+        let mut tracks = self.tracks(cell, |_| Warmth::new(Duration::ZERO))?;
         Arm::BOTH.into_iter().for_each(|arm| tracks[arm].known = known[arm]);
         Ok(tracks)
     }
@@ -356,7 +374,9 @@ impl<'a, 'b> Course<'a, 'b> {
         }
         self.ending.cell_begins(self.left.cells_from(plan, cell));
         self.reset_meters();
-        let tracks = self.tracks(cell, Duration::from_nanos(plan.warm_up_ns))?;
+        self.last_sps = PerArm::default();
+        let limit = Duration::from_nanos(plan.warm_up_ns);
+        let tracks = self.tracks(cell, |_| Warmth::new(limit))?;
         let recording = arrivals::recording_of(plan)?;
         let pace = match known {
             Some(pace) => pace,
@@ -539,6 +559,7 @@ impl<'a, 'b> Course<'a, 'b> {
         after.note(Side::After, &mut round.readings);
         self.lab.store.add_round(self.run, round)?;
         self.ending.note(round);
+        self.last_sps[arm] = Some(round.statements as f64 * 1e9 / round.wall_ns as f64);
         self.meters[arm].add(round.statements);
         self.lab.watch.progress(Progress::RoundDone(round));
         Ok(())

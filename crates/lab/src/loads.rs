@@ -126,6 +126,11 @@ pub(crate) fn writes(plan: &Plan, cell: &Cell) -> bool {
     resolve(plan, &cell.load).is_ok_and(|load| load.writes())
 }
 
+/// Whether all that a cell does to rows is reading them; a dialogue may do anything.
+pub(crate) fn only_reads(plan: &Plan, cell: &Cell) -> bool {
+    resolve(plan, &cell.load).is_ok_and(|load| load.only_reads())
+}
+
 /// sysbench's tables as a plan wants them.
 fn tables_of(plan: &Plan) -> Tables {
     Tables { count: plan.tables, rows: plan.rows, seed: plan.seed }

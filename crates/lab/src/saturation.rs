@@ -244,6 +244,7 @@ mod tests {
             think: None,
             slow: 0.0,
             processors: dbdyno_model::Processors::ANY,
+            kept: None,
             stop: &stop,
         };
         let is_blocked = |_| {

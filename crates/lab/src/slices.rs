@@ -28,12 +28,11 @@ const LEAD_IN: u32 = 10;
 
 /// Whether the rounds of a cell are cut where they are long enough for it.
 pub(crate) fn are_for(plan: &Plan, cell: &Cell) -> bool {
-    let only_reads = || loads::resolve(plan, &cell.load).is_ok_and(|load| load.only_reads());
     plan.slice_ns > 0
         && plan.driving == Driving::Closed
         && cell.clients <= THREADS_MAX
         && Arm::BOTH.into_iter().all(|arm| can_take_turns(&plan.arms[arm]))
-        && only_reads()
+        && loads::only_reads(plan, cell)
 }
 
 /// Whether the speed of an arm is the same in slices as without a pause. Who has a budget of

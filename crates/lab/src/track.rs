@@ -4,14 +4,15 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::arrival::Schedule;
-use dbdyno_load::closed::Measured;
+use dbdyno_load::closed::{Measured, SLOT};
 use dbdyno_load::{
-    Connector, LoadError, Moment, OpenSpec, RoundSpec, Slices, Thinking, run_interleaved, run_open,
-    run_round,
+    Connector, Kept, LoadError, Moment, OpenSpec, RoundSpec, Slices, Thinking, run_interleaved,
+    run_open, run_round,
 };
 use dbdyno_model::readings::EDGE_EVENTS;
 use dbdyno_model::{
-    Arm, Cell, Dialect, Pauses, PerArm, Placement, Plan, Readings, Round, RoundKey, Warning,
+    Arm, Cell, Dialect, Driving, Pauses, PerArm, Placement, Plan, Readings, Round, RoundKey,
+    Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
@@ -22,6 +23,7 @@ use crate::cost::Seen;
 use crate::entrance::Entrance;
 use crate::error::LabError;
 use crate::hiccup::HiccupMeter;
+use crate::loads;
 use crate::mechanism;
 use crate::neighbours::{Look, Neighbours, OtherArm};
 use crate::refill;
@@ -48,6 +50,10 @@ const TURNS: u64 = 1 << 9;
 /// do even this may pass without a turn of ours; then it is tried again, twice as long each time.
 const NULL_WINDOW: Duration = Duration::from_millis(200);
 const NULL_TRIES: u32 = 6;
+
+/// Slots that are kept, and how many of the load's make one.
+const KEPT_SLOT: Duration = Duration::from_millis(100);
+const SLOTS_IN_ONE: u32 = (KEPT_SLOT.as_nanos() / SLOT.as_nanos()) as u32;
 
 /// How long an open loop goes on after its window: as long as that was, within these bounds.
 const DRAIN_LEAST: Duration = Duration::from_secs(1);
@@ -94,6 +100,8 @@ pub struct Track<'a> {
     slow: f64,
     /// Where its clients and its server run.
     pub placement: Placement,
+    /// Connections that stay from the warm-up to the last round, where they do.
+    kept: Option<Kept>,
     stop: &'a AtomicBool,
     /// For an embedded arm: what asking costs by itself, nanoseconds of processor time per event.
     /// `None` where that cannot be known.
@@ -115,7 +123,7 @@ impl<'a> Track<'a> {
         placement: Placement,
         stop: &'a AtomicBool,
     ) -> Result<Track<'a>, LabError> {
-        let source = crate::loads::resolve(plan, &cell.load)?;
+        let source = loads::resolve(plan, &cell.load)?;
         let load = ReadyLoad::compile(&source, station.dialect)
             .expect("the templates of the catalog parse, and those of a file that has been read");
         let slow = plan.arms[arm].slow;
@@ -133,6 +141,7 @@ impl<'a> Track<'a> {
             load,
             slow,
             placement,
+            kept: stay(plan, cell, station.dialect, station.is_ours()).then(Kept::default),
             stop,
             asking_ns_per_event: None,
         };
@@ -146,17 +155,16 @@ impl<'a> Track<'a> {
         Ok(track)
     }
 
-    /// Runs the load until the rate is steady, or for as long as the limit says; returns what the
-    /// reader must know.
+    /// Runs the load until the rate is steady, or until time is up; returns what the reader must
+    /// know.
     ///
     /// # Errors
     /// Whatever the load met.
     pub fn warm_up(
         &mut self,
-        limit: Duration,
+        mut warmth: Warmth,
         watch: &mut dyn Watch,
     ) -> Result<Option<Warning>, LabError> {
-        let mut warmth = Warmth::new(limit);
         let mut first_operation = WARM_UP_OPERATION + self.offset;
         while let Some(window) = warmth.more() {
             let spec = self.spec(&self.connector, self.cell.clients, first_operation);
@@ -204,6 +212,7 @@ impl<'a> Track<'a> {
     /// What asking costs when nothing answers: nanoseconds of processor time per event.
     fn ask_nothing(&self) -> Result<f64, LoadError> {
         let spec = self.spec(&Connector::Null, 1, WARM_UP_OPERATION);
+        let spec = RoundSpec { kept: None, ..spec };
         let mut outcome = Err(LoadError::NothingFinished);
         for attempt in 0..NULL_TRIES {
             let window = NULL_WINDOW * 2_u32.pow(attempt);
@@ -232,6 +241,7 @@ impl<'a> Track<'a> {
             think: self.thinking,
             slow: self.slow,
             processors: self.placement.clients,
+            kept: self.kept.as_ref(),
             stop: self.stop,
         }
     }
@@ -313,8 +323,12 @@ impl<'a> Track<'a> {
             retries: measured.answer.retries,
             cost: self.seen(&measured, looks).cost(&self.connector),
             latency: measured.latency,
-            series: measured.series,
-            classes: measured.classes,
+            series: measured.series.coarser(SLOTS_IN_ONE),
+            classes: measured
+                .classes
+                .into_iter()
+                .map(|class| class.coarser(SLOTS_IN_ONE))
+                .collect(),
             pauses: None,
             open: None,
             readings: Readings::default(),
@@ -396,6 +410,16 @@ fn readings(seen: &Seen<'_>, other: OtherArm, neighbours: &mut Neighbours) -> Re
     readings
 }
 
+/// Whether connections stay from round to round, so that none is measured young.
+///
+/// Only where it was seen to matter: a server with threads for its connections had nothing to warm
+/// up behind the lead-in, and loads that write wait for the disk. And only with servers of ours,
+/// which have a place for the clients of both arms at once and send nobody away for being idle.
+fn stay(plan: &Plan, cell: &Cell, dialect: Dialect, is_ours: bool) -> bool {
+    let is_closed = matches!(plan.driving, Driving::Closed | Driving::Thinking(_));
+    is_closed && is_ours && dialect == Dialect::Postgres && loads::only_reads(plan, cell)
+}
+
 /// While nothing is measured only connecting is told.
 fn tell(entrance: &Entrance, moment: Moment, watch: &mut dyn Watch) {
     if let Moment::Connecting(inside) = moment {
@@ -412,4 +436,30 @@ fn tell(entrance: &Entrance, moment: Moment, watch: &mut dyn Watch) {
 fn offset(station: &Station, turn: u64) -> u64 {
     let half = if station.shares_tables() { OPERATIONS_PER_PAIR / 2 } else { 0 };
     (turn % TURNS) * OPERATIONS_PER_TURN + half
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    #[test]
+    fn connections_stay_where_young_ones_would_be_measured() {
+        let told = |load: &str, driving: &str, dialect, is_ours| {
+            let mut plan = sample::of_load(load, "mysql://u@h/d", 1, |_| {}).plan;
+            plan.driving = driving.parse().unwrap();
+            stay(&plan, &plan.cells()[0], dialect, is_ours)
+        };
+        assert!(told("point-query", "closed", Dialect::Postgres, true));
+        assert!(told("point-query", "think 1ms", Dialect::Postgres, true));
+        assert!(!told("point-query", "closed", Dialect::Postgres, false), "a place for one arm");
+        assert!(!told("point-query", "closed", Dialect::Mysql, true), "threads");
+        assert!(!told("read-write", "closed", Dialect::Postgres, true), "the disk");
+        assert!(!told("point-query", "rate 100", Dialect::Postgres, true));
+    }
+
+    #[test]
+    fn slots_of_the_load_make_whole_ones_that_are_kept() {
+        assert_eq!(SLOT * SLOTS_IN_ONE, KEPT_SLOT);
+    }
 }

@@ -10,6 +10,12 @@
 //! which one look in five at a steady rate is a false alarm ([`dbdyno_stats::is_steady`]); a false
 //! alarm costs five windows more. After the longest time that the plan allows it ends in any case.
 //! If the trend is then sure at the level at which cells are decided, the reader is told.
+//!
+//! Lives of the servers are short, and every second of a warm-up is one in which no pair is
+//! measured. So a server that comes back, and has its tables in memory, is looked at in windows
+//! that are as short as the rate allows ([`Warmth::again`]). Short windows do not see a slow
+//! rise; but how fast it was in the life before is known. Who is steady and not as fast again is
+//! looked at as one that is cold.
 
 use std::time::Duration;
 
@@ -23,6 +29,22 @@ const WINDOWS: usize = 10;
 const WINDOWS_MORE: usize = 5;
 /// So many windows fit into the longest warm-up.
 const WINDOWS_MOST: u32 = 40;
+/// The shortest window of a cold server.
+const COLD_WINDOW: Duration = Duration::from_millis(100);
+/// Events of each client in a window: chance alone moves fewer of them by more than a twentieth,
+/// and what warms up in a server's connection does so by what it is asked.
+const EVENTS: f64 = 400.0;
+/// Who has this share of its rate back is as fast again as far as two lives are alike.
+const BACK: f64 = 0.95;
+
+/// What is known of an arm under a cell from the life before.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Before {
+    /// Events per second of each client.
+    pub(crate) client_tps: f64,
+    /// Statements per second in its last round; `None` where there was none.
+    pub(crate) sps: Option<f64>,
+}
 
 /// A warm-up under way.
 pub(crate) struct Warmth {
@@ -30,13 +52,24 @@ pub(crate) struct Warmth {
     left: Duration,
     /// Statements in each window so far.
     windows: Vec<u64>,
+    /// Statements per second that it had before, while that is waited for.
+    before_sps: Option<f64>,
 }
 
 impl Warmth {
     /// A cold server that may be warmed for as long as `limit`.
     pub(crate) fn new(limit: Duration) -> Warmth {
-        let slots = (limit / WINDOWS_MOST).as_nanos() / SLOT.as_nanos();
-        Warmth { window: SLOT * (slots as u32).max(1), left: limit, windows: Vec::new() }
+        let tenths = (limit / WINDOWS_MOST).as_nanos() / COLD_WINDOW.as_nanos();
+        let window = COLD_WINDOW * (tenths as u32).max(1);
+        Warmth { window, left: limit, windows: Vec::new(), before_sps: None }
+    }
+
+    /// A server that comes back with its tables in memory.
+    pub(crate) fn again(limit: Duration, before: Before) -> Warmth {
+        let cold = Warmth::new(limit);
+        let takes = Duration::try_from_secs_f64(EVENTS / before.client_tps);
+        let slots = takes.unwrap_or(cold.window).min(cold.window).as_nanos() / SLOT.as_nanos();
+        Warmth { window: SLOT * (slots as u32).max(1), before_sps: before.sps, ..cold }
     }
 
     /// How long to go on before looking again; `None` when the warm-up is over.
@@ -51,6 +84,9 @@ impl Warmth {
         self.left = self.left.saturating_sub(stretch);
         let per_window = (self.window.as_nanos() / SLOT.as_nanos()) as usize;
         self.windows.extend(slots.chunks_exact(per_window).map(|slots| slots.iter().sum::<u64>()));
+        if self.is_steady() && !self.is_back() {
+            *self = Warmth::new(self.left);
+        }
     }
 
     /// What the reader of the cell must know: the rate was still moving when time was up.
@@ -72,6 +108,13 @@ impl Warmth {
         self.last().is_some_and(|rates| is_steady(&rates).unwrap_or(false))
     }
 
+    /// Whether it is as fast as before, where that is known.
+    fn is_back(&self) -> bool {
+        let last = &self.windows[self.windows.len().saturating_sub(WINDOWS)..];
+        let sps = last.iter().sum::<u64>() as f64 / (self.window * WINDOWS as u32).as_secs_f64();
+        self.before_sps.is_none_or(|before| sps >= BACK * before)
+    }
+
     /// Logarithms of the last rates; `None` while there are too few, or where windows are empty.
     fn last(&self) -> Option<Vec<f64>> {
         let from = self.windows.len().checked_sub(WINDOWS)?;
@@ -84,9 +127,21 @@ impl Warmth {
 mod tests {
     use super::*;
 
-    /// How many windows of a rate are looked at before it is called steady, or time is up.
+    /// Slots of a window of a tenth of a second.
+    const TENTH: usize = 4;
+
+    /// How many windows are looked at before a rate is called steady, or time is up. It is given
+    /// for each tenth of a second.
     fn warm(limit: Duration, rate: impl Fn(usize) -> u64) -> (Warmth, usize) {
-        let mut warmth = Warmth::new(limit);
+        let (warmth, slots) = warmed(Warmth::new(limit), |slot| match slot % TENTH {
+            0 => rate(slot / TENTH),
+            _ => 0,
+        });
+        (warmth, slots / TENTH)
+    }
+
+    /// How many slots are looked at; the rate is given for each.
+    fn warmed(mut warmth: Warmth, rate: impl Fn(usize) -> u64) -> (Warmth, usize) {
         let mut slot = 0;
         while let Some(stretch) = warmth.more() {
             let count = (stretch.as_nanos() / SLOT.as_nanos()) as usize;
@@ -113,6 +168,36 @@ mod tests {
         assert_eq!(warmth.warning("base", &cell()), None);
         let (_, slots) = warm(Duration::from_secs(20), wobbling);
         assert_eq!(slots, WINDOWS * 5, "windows of half a second");
+    }
+
+    #[test]
+    fn who_comes_back_is_looked_at_as_finely_as_the_rate_allows() {
+        let again = |client_tps: f64| {
+            let before = Before { client_tps, sps: None };
+            warmed(Warmth::again(Duration::from_secs(5), before), wobbling).1
+        };
+        assert_eq!(again(40_000.0), WINDOWS, "a quarter of a second");
+        assert_eq!(again(8_000.0), WINDOWS * 2, "400 events take 50 ms");
+        assert_eq!(again(1_000.0), WINDOWS * TENTH, "those of a cold server");
+        assert_eq!(again(0.0), WINDOWS * TENTH);
+        let rising = |slot: usize| wobbling(slot) * (slot.min(17) as u64 + 3) / 20;
+        let before = Before { client_tps: 40_000.0, sps: None };
+        let slots = warmed(Warmth::again(Duration::from_secs(5), before), rising).1;
+        assert!((27..40).contains(&slots), "{slots}");
+    }
+
+    /// A rise by a thousandth a window is not seen in ten of them.
+    #[test]
+    fn who_is_steady_but_not_as_fast_as_before_is_looked_at_as_a_cold_one() {
+        let rising = |slot: usize| wobbling(slot) * (900 + slot.min(100) as u64) / 1_000;
+        let per_second = 1_020.0 / SLOT.as_secs_f64();
+        let again = |share: f64| {
+            let before = Before { client_tps: 40_000.0, sps: Some(share * per_second) };
+            warmed(Warmth::again(Duration::from_secs(20), before), rising).1
+        };
+        assert_eq!(again(0.9), WINDOWS, "it is back");
+        let slots = again(1.0);
+        assert!(slots >= WINDOWS + 100, "it waits for what it knows: {slots}");
     }
 
     #[test]

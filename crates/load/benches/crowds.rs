@@ -109,6 +109,7 @@ fn measure(run: Run, port: u16, clients: u32, think: Option<Think>, window: Dura
         think: think.map(|think| Thinking { think, seed: 1 }),
         slow: 0.0,
         processors: Processors::ANY,
+        kept: None,
         stop: &AtomicBool::new(false),
     };
     let measured = run(&spec, &mut |_| {}).expect("the null server answers");

@@ -177,6 +177,7 @@ fn run(scenario: &Scenario) {
         think: None,
         slow: 0.0,
         processors: Processors::ANY,
+        kept: None,
         stop: &AtomicBool::new(false),
     };
     let schedule = truth.schedule.clone();

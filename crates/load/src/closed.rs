@@ -7,6 +7,7 @@
 //!
 //! An event belongs to the window if it *ends* in it. Sessions stay open until the observer has
 //! seen the close, so that a server's per-connection processes are still there to be measured.
+//! Some stay for the next round: [`Kept`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,7 @@ use crate::connector::Connector;
 use crate::crowd;
 use crate::error::LoadError;
 use crate::files;
+use crate::kept::Kept;
 use crate::patience;
 use crate::session::{Answer, Session};
 use crate::shards;
@@ -54,6 +56,10 @@ pub struct RoundSpec<'a> {
     pub slow: f64,
     /// On which all clients run.
     pub processors: Processors,
+    /// Connections of the same clients, load and server that are taken up, and those of this round
+    /// left for the next one; `None` where each round connects anew. Clients that share threads
+    /// always do, and so do the open loop, embedded arms and a load's background.
+    pub kept: Option<&'a Kept>,
     /// Set from outside to stop early.
     pub stop: &'a AtomicBool,
 }
@@ -117,7 +123,7 @@ pub struct Measured {
 pub const THREADS_MAX: u32 = 256;
 
 /// Resolution of the series within a round.
-pub const SLOT: Duration = Duration::from_millis(100);
+pub const SLOT: Duration = Duration::from_millis(25);
 
 /// How often a waiting round looks whether it is to stop.
 pub(crate) const STOP_CHECK: Duration = Duration::from_millis(50);
@@ -145,14 +151,18 @@ pub fn run_threads(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Measured, LoadError> {
-    files::allow(spec.clients)?;
+    // The other arm's may stay, too.
+    files::allow(spec.clients * if spec.kept.is_some() { 2 } else { 1 })?;
     let sessions = open_sessions(spec, observe)?;
     let books = Books::new(spec.load.filing(), Times::Service, spec.window, sessions.len());
     let part = |(client, session)| (session, books.of(client));
     let mut parts: Vec<_> = sessions.into_iter().enumerate().map(part).collect();
-    conduct(spec, &mut parts, &books, observe, |(session, book), window, failed| {
-        drive(session, book.take(), spec, window, failed)
-    })
+    let measured =
+        conduct(spec, &mut parts, &books, observe, |(session, book), window, failed| {
+            drive(session, book.take(), spec, window, failed)
+        })?;
+    keep_sessions(spec, parts.into_iter().map(|(session, _)| session));
+    Ok(measured)
 }
 
 /// Runs one round with a thread for each processor, however few clients there are.
@@ -171,13 +181,28 @@ pub fn run_sharded(
     shards::run_round(spec, observe)
 }
 
-/// Connects all clients of a round, in the order of their numbers.
+/// Connects all clients of a round that are not connected, in the order of their numbers.
 pub(crate) fn open_sessions<'a>(
     spec: &RoundSpec<'a>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Vec<Session<'a>>, LoadError> {
-    let open = |number| Session::open(spec.connector, spec.load, number);
+    let open = |number| match spec.kept.and_then(|kept| kept.take(number)) {
+        Some(seat) => Ok(Session::resume(seat, spec.connector, spec.load, number)),
+        None => Session::open(spec.connector, spec.load, number),
+    };
     crowd::connect(spec, open, Session::client, observe)
+}
+
+/// Leaves the connections of a round that nothing stopped to the next one, where they are to stay.
+pub(crate) fn keep_sessions<'a>(
+    spec: &RoundSpec<'_>,
+    sessions: impl IntoIterator<Item = Session<'a>>,
+) {
+    // Waits of embedded arms can be cut off, and their connections cost nothing to make.
+    let Some(kept) = spec.kept.filter(|_| !spec.connector.is_embedded()) else { return };
+    for session in sessions {
+        kept.put(session.number(), session.leave());
+    }
 }
 
 /// Gives each part of a round a thread, opens and closes the window, and adds up.

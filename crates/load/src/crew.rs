@@ -27,7 +27,7 @@ use dbdyno_workload::ReadyLoad;
 use dbdyno_workload::insert_benchmark::{Class, Role};
 
 use crate::brake::Brake;
-use crate::closed::{Moment, SLOT, nanos, now, pin_to, unix_ms, wait_until};
+use crate::closed::{Moment, nanos, now, pin_to, unix_ms, wait_until};
 use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::patience::{self, Watch};
@@ -40,6 +40,8 @@ use crate::usage::ThreadUsage;
 const AHEAD_MOST: usize = 8;
 /// How often a writer that waits looks whether it is to stop.
 const STOP_CHECK: Duration = Duration::from_millis(50);
+/// Resolution of the series within a step, which may take hours.
+const SLOT: Duration = Duration::from_millis(100);
 /// Room for the slots of ten minutes; more is made when it is needed.
 const SLOTS: usize = 6000;
 

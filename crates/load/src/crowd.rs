@@ -93,17 +93,17 @@ pub(crate) fn connect<T: Send>(
 }
 
 /// Says goodbye for all, and waits until the server has let go: the next round needs the places.
-pub(crate) fn dismiss(members: Vec<Member>) {
-    let left = Mutex::new(members);
+pub(crate) fn dismiss(clients: Vec<Box<dyn Client>>) {
+    let threads = CONNECTORS.min(clients.len() as u32);
+    let left = Mutex::new(clients);
     let leave = |_| {
         loop {
             let next = left.lock().expect("nobody panics with this lock").pop();
-            let Some(member) = next else { return };
-            let client: Box<dyn Client> = member.client;
+            let Some(client) = next else { return };
             client.close();
         }
     };
-    in_parallel(CONNECTORS, leave, || {});
+    in_parallel(threads, leave, || {});
 }
 
 /// Lets so many threads work, this one if it is only one; else `told` is called on it now and then

@@ -34,7 +34,8 @@ use dbdyno_model::{Arm, PerArm};
 use crate::book::{Book, Books, Times};
 use crate::brake::Brake;
 use crate::closed::{
-    Clock, Measured, Moment, RoundSpec, STOP_CHECK, nanos, now, open_sessions, pin_to, unix_ms,
+    Clock, Measured, Moment, RoundSpec, STOP_CHECK, keep_sessions, nanos, now, open_sessions,
+    pin_to, unix_ms,
 };
 use crate::error::LoadError;
 use crate::files;
@@ -90,7 +91,7 @@ pub fn run_interleaved(
     };
     let books = PerArm::from_fn(of_round);
     let relay = Relay::new(slices, PerArm::from_fn(|arm| specs[arm].clients));
-    thread::scope(|scope| {
+    let measured = thread::scope(|scope| {
         // A thread that cannot be had is no reason for the others to wait for it.
         let _presence = Presence(&relay);
         let mut handles = PerArm::from_fn(|_| Vec::new());
@@ -116,7 +117,11 @@ pub fn run_interleaved(
             test: handles.test.into_iter().map(join).collect::<Vec<_>>(),
         };
         sum(specs, done, &books, started_unix_ms)
-    })
+    })?;
+    let PerArm { base, test } = sessions;
+    keep_sessions(&specs.base, base);
+    keep_sessions(&specs.test, test);
+    Ok(measured)
 }
 
 /// What a client did.

@@ -100,7 +100,8 @@ fn run_alone(
     observe: &mut dyn FnMut(Moment),
 ) -> Result<(Measured, OpenLoop), LoadError> {
     files::allow(round.clients)?;
-    let (sessions, filing) = (open_sessions(round, observe)?, round.load.filing());
+    let anew = RoundSpec { kept: None, ..*round };
+    let (sessions, filing) = (open_sessions(&anew, observe)?, round.load.filing());
     let times = book::Times::ServiceAndResponse;
     let books = Books::new(filing, times, round.window, sessions.len());
     let account = |(number, session)| (session, Account::new(round.window, books.of(number)));

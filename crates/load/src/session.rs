@@ -15,6 +15,7 @@ use dbdyno_workload::{
 
 use crate::connector::Connector;
 use crate::error::LoadError;
+use crate::kept::Seat;
 use crate::talk::{Fetched, Talk};
 
 /// A client's connection, ready to be asked.
@@ -130,6 +131,17 @@ impl<'a> Session<'a> {
     ) -> Result<Session<'a>, LoadError> {
         let mut connection = connector.connect()?;
         let prepared = prepare_all(&mut *connection, load)?;
+        Ok(Session::resume(Seat { client: connection, prepared }, connector, load, client))
+    }
+
+    /// Goes on as client number `client` with its connection of an earlier round, on which this
+    /// load is prepared.
+    pub(crate) fn resume(
+        seat: Seat,
+        connector: &Connector,
+        load: &'a ReadyLoad,
+        client: u32,
+    ) -> Session<'a> {
         let part = match load.part() {
             Part::Program(program) => Turn::Program { program, client, event: Event::default() },
             Part::Dialogue(dialogue, dialect) => Turn::Partner(dialogue.partner(client, *dialect)),
@@ -139,8 +151,15 @@ impl<'a> Session<'a> {
             Connector::Null => Answers::OfNobody,
             _ => Answers::OfServer,
         };
+        let Seat { client: connection, prepared } = seat;
         let wire = Wire { client: connection, load, prepared, fetched, answers, sql };
-        Ok(Session { wire, part, number: client })
+        Session { wire, part, number: client }
+    }
+
+    /// Leaves the connection to who goes on with it.
+    pub(crate) fn leave(self) -> Seat {
+        let Wire { client, prepared, .. } = self.wire;
+        Seat { client, prepared }
     }
 
     /// The connection itself.

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use dbdyno_wire::Client;
 use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Call, Event, Program, ReadyLoad, StatementKind};
 use nix::errno::Errno;
@@ -79,7 +80,7 @@ pub(crate) fn run_round(
     let mut shards = parts.into_iter().enumerate().map(shard).collect::<Result<Vec<_>, _>>()?;
     let measured = conduct(spec, &mut shards, &books, observe, Shard::run)?;
     let askers = shards.into_iter().flat_map(|shard| shard.clients);
-    crowd::dismiss(askers.map(|asker| asker.member).collect());
+    crowd::dismiss(askers.map(|asker| asker.member.client as Box<dyn Client>).collect());
     Ok(measured)
 }
 

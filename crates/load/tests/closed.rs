@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dbdyno_load::{Connector, LoadError, Measured, Moment, RoundSpec, run_round};
+use dbdyno_load::{Connector, Kept, LoadError, Measured, Moment, RoundSpec, run_round};
 use dbdyno_model::{Dialect, Processors};
 use dbdyno_wire::WireError;
 use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
@@ -38,8 +38,8 @@ impl Bench {
         Bench { server, connector, load, stop: AtomicBool::new(false) }
     }
 
-    fn round(&self, clients: u32, window: Duration) -> Result<Measured, LoadError> {
-        let spec = RoundSpec {
+    fn spec(&self, clients: u32, window: Duration) -> RoundSpec<'_> {
+        RoundSpec {
             load: &self.load,
             connector: &self.connector,
             clients,
@@ -49,9 +49,13 @@ impl Bench {
             think: None,
             slow: 0.0,
             processors: Processors::ANY,
+            kept: None,
             stop: &self.stop,
-        };
-        run_round(&spec, &mut |_| {})
+        }
+    }
+
+    fn round(&self, clients: u32, window: Duration) -> Result<Measured, LoadError> {
+        run_round(&self.spec(clients, window), &mut |_| {})
     }
 }
 
@@ -81,7 +85,7 @@ fn counts_are_exact() {
         assert_eq!(measured.answer.rows_read, measured.events);
         assert_eq!(measured.latency.count(), measured.events);
         assert_eq!(measured.series.statements.iter().sum::<u64>(), measured.events);
-        assert_eq!(measured.series.statements.len(), 3, "slots of 100 ms");
+        assert_eq!(measured.series.statements.len(), 12, "slots of 25 ms");
         assert_eq!(bench.server.connections(), u64::from(clients));
         assert!(measured.usage.cpu_ns > 0 && measured.observed_ns > 0);
     }
@@ -168,23 +172,46 @@ fn a_round_can_be_stopped_and_a_slow_one_says_so() {
     assert!(matches!(bench.round(1, Duration::from_millis(50)), Err(LoadError::NothingFinished)));
 }
 
+#[test]
+fn connections_that_stay_are_taken_up_by_the_next_round() {
+    for protocol in BOTH {
+        let bench = Bench::new(protocol, "point-query", Fixed(point()));
+        let kept = Kept::default();
+        let round = |clients| {
+            let spec = RoundSpec { kept: Some(&kept), ..bench.spec(clients, WINDOW) };
+            run_round(&spec, &mut |_| {}).unwrap().events
+        };
+        let counted = round(2) + round(3) + round(1) + round(3);
+        assert_eq!(bench.server.connections(), 3, "as many as there ever were clients");
+        // Of each client in each round, the event that crosses the close.
+        assert_eq!(counted + 9, bench.server.statements());
+        drop(kept);
+        bench.round(2, WINDOW).unwrap();
+        assert_eq!(bench.server.connections(), 5);
+    }
+}
+
+#[test]
+fn connections_of_a_round_that_failed_do_not_stay() {
+    for protocol in BOTH {
+        let n = NonZeroU64::new(50).unwrap();
+        let rare = Turn::now(Reply::Rows { count: 2, width: 119 });
+        let bench = Bench::new(protocol, "point-query", EveryNth { n, usual: point(), rare });
+        let kept = Kept::default();
+        let spec = RoundSpec { kept: Some(&kept), ..bench.spec(2, UNTIL_IT_FAILS) };
+        for connections in [2, 4] {
+            run_round(&spec, &mut |_| {}).unwrap_err();
+            assert_eq!(bench.server.connections(), connections);
+        }
+    }
+}
+
 /// The anchor of the whole instrument: an arm slowed on purpose is slower by what was asked for.
 /// What one event is spun too long is credited to the next ones, so that the mean is bounded.
 #[test]
 fn slowing_on_purpose_draws_out_every_event() {
     let bench = Bench::new(Protocol::Mysql, "point-query", Fixed(slow_point(2)));
-    let spec = RoundSpec {
-        load: &bench.load,
-        connector: &bench.connector,
-        clients: 1,
-        first_operation: 0,
-        lead_in: Duration::ZERO,
-        window: WINDOW,
-        think: None,
-        slow: 0.5,
-        processors: Processors::ANY,
-        stop: &bench.stop,
-    };
+    let spec = RoundSpec { slow: 0.5, ..bench.spec(1, WINDOW) };
     let measured = run_round(&spec, &mut |_| {}).unwrap();
     assert!(measured.latency.mean_ns() >= 3_900_000.0, "2 ms at half the rate take 4 ms");
 }
@@ -192,18 +219,7 @@ fn slowing_on_purpose_draws_out_every_event() {
 #[test]
 fn the_observer_sees_all_connections_at_both_moments() {
     let bench = Bench::new(Protocol::Postgres, "point-query", Fixed(point()));
-    let spec = RoundSpec {
-        load: &bench.load,
-        connector: &bench.connector,
-        clients: 4,
-        first_operation: 0,
-        lead_in: Duration::from_millis(20),
-        window: WINDOW,
-        think: None,
-        slow: 0.0,
-        processors: Processors::ANY,
-        stop: &bench.stop,
-    };
+    let spec = RoundSpec { lead_in: Duration::from_millis(20), ..bench.spec(4, WINDOW) };
     let mut seen = Vec::new();
     let mut look = |moment| {
         if !matches!(moment, Moment::Connecting(_)) {
@@ -227,6 +243,7 @@ fn asking_nothing_costs_something() {
         think: None,
         slow: 0.0,
         processors: Processors::ANY,
+        kept: None,
         stop: &AtomicBool::new(false),
     };
     let measured = run_round(&spec, &mut |_| {}).unwrap();

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use dbdyno_load::{Connector, LoadError, Measured, Moment, RoundSpec, Slices, run_interleaved};
+use dbdyno_load::{
+    Connector, Kept, LoadError, Measured, Moment, RoundSpec, Slices, run_interleaved,
+};
 use dbdyno_model::{Arm, Dialect, PerArm, Processors};
 use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
@@ -20,6 +22,8 @@ const SLICES: Slices = Slices {
 struct Pair {
     servers: PerArm<MockServer>,
     load: ReadyLoad,
+    /// Where connections are to stay.
+    kept: Option<PerArm<Kept>>,
     stop: AtomicBool,
 }
 
@@ -32,6 +36,7 @@ impl Pair {
         Pair {
             servers: PerArm::from_fn(server),
             load: ReadyLoad::compile(&load, Dialect::Mysql).unwrap(),
+            kept: None,
             stop: AtomicBool::new(false),
         }
     }
@@ -53,6 +58,7 @@ impl Pair {
             think: None,
             slow: 0.0,
             processors: Processors::ANY,
+            kept: self.kept.as_ref().map(|kept| &kept[arm]),
             stop: &self.stop,
         };
         run_interleaved(&PerArm::from_fn(spec), slices, observe)
@@ -115,6 +121,15 @@ fn arms_take_turns_and_never_work_at_once() {
             assert!(observed_ns >= wall_ns && usage.cpu_ns > 0);
         }
     }
+}
+
+#[test]
+fn connections_of_each_arm_stay_where_they_are_to() {
+    let pair = Pair { kept: Some(PerArm::from_fn(|_| Kept::default())), ..Pair::new(usual) };
+    for _ in 0..3 {
+        pair.run(2, &SLICES, &mut |_, _| {}).unwrap();
+    }
+    assert!(Arm::BOTH.into_iter().all(|arm| pair.servers[arm].connections() == 2));
 }
 
 /// What is asked before a slice opens is not counted.

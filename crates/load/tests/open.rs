@@ -54,6 +54,7 @@ impl Bench {
             think: None,
             slow: 0.0,
             processors: Processors::ANY,
+            kept: None,
             stop: &self.stop,
         };
         let schedule = Schedule::new(&rate.parse().unwrap(), 5, LEAD_IN.as_nanos() as u64, &[]);

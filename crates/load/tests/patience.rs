@@ -57,6 +57,7 @@ impl Place {
             think: None,
             slow: 0.0,
             processors: Processors::ANY,
+            kept: None,
             stop,
         }
     }

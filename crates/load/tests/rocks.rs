@@ -45,6 +45,7 @@ fn round(connector: &Connector, load: &Load) -> Result<Measured, LoadError> {
         think: None,
         slow: 0.0,
         processors: Processors::ANY,
+        kept: None,
         stop: &FREE,
     };
     run_round(&spec, &mut |_| {})

@@ -52,6 +52,7 @@ impl Bench {
             think: None,
             slow: 0.0,
             processors: Processors::ANY,
+            kept: None,
             stop: &self.stop,
         }
     }

@@ -17,6 +17,7 @@
 //! are classes, too, although the events of the round are those of the foreground only.
 
 use crate::histogram::LatencyHistogram;
+use crate::round::coarser;
 
 /// What is counted under the name of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,11 @@ pub struct ClassTimes {
 }
 
 impl ClassTally {
+    /// The same in slots that are so many times as long, as [`crate::Series::coarser`].
+    pub fn coarser(self, slots: u32) -> ClassTally {
+        ClassTally { slots: coarser(&self.slots, slots), ..self }
+    }
+
     /// What its count counts.
     pub fn counted(&self) -> Counted {
         match self.times {

@@ -139,6 +139,24 @@ pub struct Series {
     pub statements: Vec<u64>,
 }
 
+impl Series {
+    /// The same in slots that are so many times as long.
+    ///
+    /// # Panics
+    /// With no slots in one.
+    pub fn coarser(&self, slots: u32) -> Series {
+        Series {
+            slot_ns: self.slot_ns * u64::from(slots),
+            statements: coarser(&self.statements, slots),
+        }
+    }
+}
+
+/// Sums of so many neighbours each; of the last ones only if they are as many.
+pub(crate) fn coarser(slots: &[u64], in_one: u32) -> Vec<u64> {
+    slots.chunks_exact(in_one as usize).map(|slots| slots.iter().sum()).collect()
+}
+
 /// Resources used during a round, of the processes that matter and no others. `None` means that it
 /// cannot be observed (a server on another host), never zero.
 ///
@@ -174,6 +192,17 @@ mod tests {
     use crate::arm::Arm;
     use crate::plan::Cell;
     use crate::random::stream;
+
+    #[test]
+    fn a_series_in_longer_slots_loses_only_what_fills_none() {
+        let fine = Series { slot_ns: 25, statements: vec![1, 2, 3, 4, 10, 20, 30, 40, 5] };
+        assert_eq!(fine.coarser(4), Series { slot_ns: 100, statements: vec![10, 100] });
+        assert_eq!(fine.coarser(1), fine);
+        let slots = fine.statements;
+        let class = crate::ClassTally { name: "read".into(), count: 115, slots, times: None };
+        let coarse = class.clone().coarser(4);
+        assert_eq!((coarse.count, &*coarse.slots), (115, &[10, 100][..]));
+    }
 
     fn a_round() -> Round {
         let cell = Cell { load: "point-query".into(), clients: 1 };

@@ -166,6 +166,7 @@ fn round(load: &Load, place: &Place, clients: u32) -> Result<Measured, LoadError
             think: None,
             slow: 0.0,
             processors: Processors::ANY,
+            kept: None,
             stop: &GO_ON,
         };
         outcome = run_round(&spec, &mut |_| {});

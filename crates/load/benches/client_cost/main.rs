@@ -166,6 +166,7 @@ fn dbdyno(port: u16, clients: u32, window: Duration) -> Cost {
         think: None,
         slow: 0.0,
         processors: Processors::ANY,
+        kept: None,
         stop: &AtomicBool::new(false),
     };
     let measured = run_round(&spec, &mut |_| {}).expect("the null server answers");
