@@ -8,19 +8,22 @@
 //!   no base arm in common    ──▶ a ratio of rates, and no verdict: it is in the ratio
 //! ```
 //!
+//! A run that its results ended has the interval that allowed for it here, too.
+//!
 //! Whatever speaks against the rounds of one of the runs speaks against the comparison.
 
 use dbdyno_model::{
     Arm, Cell, CellComparison, Comparison, CountSample, Counts, Driving, FunctionCount,
     IntervalKind, Level, Measure, PerArm, Plan, Round, RoundKey, Run, Severity, Warning,
 };
-use dbdyno_stats::{self as stats, Judgement};
+use dbdyno_stats::{self as stats, Judgement, RunLives, Sequence};
 
 use crate::discoveries;
 use crate::error::LabError;
 use crate::judge::{
     against, cell_comparison, found_against, found_beside, labels, log_ratio, of_whole, pairs_of,
 };
+use crate::looks::{self, Values};
 use crate::nest::{highest, nested};
 use crate::response::Judged;
 use crate::sift::{Sifted, sift};
@@ -99,19 +102,25 @@ fn of_cell(
         PerArm { base: Some(base), test: Some(test) } => (true, PerArm { base, test }),
         _ => (false, nests.map(|nest| nest.concat().concat())),
     };
-    let interval = runs.test.plan.interval;
-    let mut judgement = stats::judge_unpaired(&logs.base, &logs.test, budget, interval)?;
+    let looked_at = if is_controlled { looked_at(runs, cell, &logs) } else { None };
+    let mut judgement = match &looked_at {
+        Some(looks) => stats::judge_runs(looks.base.as_lives(), looks.test.as_lives(), budget)?,
+        None => {
+            let interval = runs.test.plan.interval;
+            stats::judge_unpaired(&logs.base, &logs.test, budget, interval)?
+        }
+    };
     if !is_controlled {
         ratio_of_means(&logs, &mut judgement)?;
     }
-    if are_lives {
+    if !are_lives {
+        against_it.push(one_life());
+    } else if looked_at.is_none() {
         let are_fillings =
             Arm::BOTH.into_iter().all(|arm| runs[arm].plan.reloads + 1 >= stats::MIN_PAIRS);
         judgement.basis.replicates = if are_fillings { Level::Filling } else { Level::Life };
-    } else {
-        against_it.push(one_life());
+        against_it.extend(runs_by_results(runs));
     }
-    against_it.extend(runs_by_results(runs));
     for arm in Arm::BOTH {
         let (run, Sifted { pairs, warning, .. }) = (runs[arm], &sifted[arm]);
         let arms = PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
@@ -156,13 +165,43 @@ fn said_of(run: &Run, warning: Warning) -> Warning {
     Warning { text: format!("run {}: {}", run.id, warning.text), ..warning }
 }
 
-/// A run that its results ended had little noise there by chance.
+/// The lives of a run, and the looks that could end it.
+struct LookedAt {
+    logs: Vec<f64>,
+    sequence: Option<Sequence>,
+}
+
+impl LookedAt {
+    fn as_lives(&self) -> RunLives<'_> {
+        RunLives { lives: &self.logs, looks: self.sequence.as_ref() }
+    }
+}
+
+/// Of both runs, where results could end one of them and its looks were at lives of the servers;
+/// `once` are the lives of a run, or of a cell of it, that was judged once.
+fn looked_at(
+    runs: &PerArm<&Run>,
+    cell: &Cell,
+    once: &PerArm<Vec<f64>>,
+) -> Option<PerArm<LookedAt>> {
+    Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.looks().is_some())?;
+    let of = |arm: Arm| match looks::values_of(runs[arm], cell) {
+        Some(Values { known_sd, .. }) if known_sd > 0.0 => None,
+        Some(Values { logs, .. }) => {
+            Some(LookedAt { logs, sequence: looks::sequence_of(&runs[arm].plan, cell) })
+        }
+        None => Some(LookedAt { logs: once[arm].clone(), sequence: None }),
+    };
+    Some(PerArm { base: of(Arm::Base)?, test: of(Arm::Test)? })
+}
+
+/// Where looks were at stretches of one life, the runs have no lives that a look allowed for.
 fn runs_by_results(runs: &PerArm<&Run>) -> Option<Warning> {
     let ended = Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.looks().is_some())?;
     let text = format!(
-        "run {} was ended by its results, where its noise was small by chance: two such runs that \
-         did the same are called slower or faster in 2 % instead of 1 %, so that there is no \
-         verdict; compare the two servers in one run, or runs without --until and --detect",
+        "run {} was ended by its results, and its looks were not at lives of the servers: its noise \
+         is small by chance, so that there is no verdict; compare the two servers in one run, or \
+         measure with --restarts 2 or more",
         runs[ended].id
     );
     Some(Warning::new(Severity::Blocks, "ended-by-results", text))
@@ -294,12 +333,39 @@ mod tests {
         let open =
             |code: &str| (Verdict::Undecided, GateOutcome::CannotTell, vec![code.to_owned()]);
         assert_eq!(gated(&a, &b), open("not-interleaved"));
-        let mut by_results = run("b", SERVER, 80);
-        by_results.plan.stopping = dbdyno_model::Stopping::Decided { pairs: 2, horizon: 9 };
-        assert_eq!(gated(&run("a", SERVER, 100), &by_results), open("ended-by-results"));
         let mut once = run("b", SERVER, 80);
         once.rounds.iter_mut().for_each(|round| round.life = 0);
         assert_eq!(gated(&a, &once), open("one-life"));
+    }
+
+    /// The runs are judged as widely as their looks were; looks at stretches of one life are not.
+    #[test]
+    fn runs_that_results_ended_are_judged_by_their_looks() {
+        let by_results = |id: &str, percent: u64| {
+            let mut run = run(id, SERVER, percent);
+            run.plan.arms = run.plan.arms.map(|_| "mariadb:10.11".parse().unwrap());
+            run.plan.stopping = dbdyno_model::Stopping::Decided { pairs: 2, horizon: 9 };
+            run
+        };
+        let fixed = |id: &str, percent: u64| {
+            let mut run = by_results(id, percent);
+            run.plan.stopping = dbdyno_model::Stopping::Fixed;
+            run
+        };
+        let width = |base: &Run, test: &Run| {
+            let cell = compare_stored(base, test, 0.02).unwrap().cells.remove(0);
+            assert_eq!(cell.verdict, Verdict::Slower);
+            (cell.rqps.high / cell.rqps.low).ln()
+        };
+        let both = width(&by_results("a", 95), &by_results("b", 80));
+        let one = width(&by_results("a", 95), &fixed("b", 80));
+        let none = width(&fixed("a", 95), &fixed("b", 80));
+        assert!(none < one && one < both, "{none} {one} {both}");
+        let mut stretches = by_results("b", 80);
+        stretches.plan.restarts = 0;
+        let open =
+            (Verdict::Undecided, GateOutcome::CannotTell, vec!["ended-by-results".to_owned()]);
+        assert_eq!(gated(&by_results("a", 95), &stretches), open);
     }
 
     /// Latencies that contradict the rate, in the control of one of the runs.

@@ -10,6 +10,7 @@
 
 use dbdyno_model::Interval;
 
+use crate::correlation::{self, Correlation, KEPT_LEAST};
 use crate::error::StatsError;
 use crate::judge::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::student::Estimate;
@@ -46,13 +47,15 @@ pub struct Drift {
     /// Number of block means that were compared.
     pub blocks: u32,
     /// Correlation of neighbouring blocks beside the drift, corrected for its bias; the interval
-    /// takes account of what is positive.
+    /// takes account of it, of a negative one down to −0.1.
     pub autocorrelation: f64,
 }
 
 /// More blocks would be shorter ones, whose means resemble each other more.
 const BLOCKS_MOST: usize = 20;
 const SLOTS_PER_BLOCK_LEAST: usize = 2;
+/// From here on correlations below zero are taken for what they are.
+const MANY_BLOCKS: usize = 16;
 const HOUR_NS: f64 = 3.6e12;
 
 /// The drift of `rates`, which are in the order of time; `tolerance_per_hour` is the drift that is
@@ -60,10 +63,10 @@ const HOUR_NS: f64 = 3.6e12;
 ///
 /// Assumes that the logarithm of the rate changes by the same amount every hour, and that what is
 /// left of the block means is close to normal and resembles only its neighbour (autoregressive of
-/// order 1). Under that assumption the interval is widened by the measured correlation ρ: a block
-/// counts as (1−ρ)/(1+ρ) of one. *Slots* may resemble each other at will within a block. A periodic
-/// disturbance longer than a block (a checkpoint each half hour in a run of an hour) is a drift to
-/// this function.
+/// order 1). Under that assumption the interval goes by the measured correlation ρ: a block counts
+/// as (1−ρ)/(1+ρ) of one, and of 16 blocks and more a negative ρ is believed down to −0.1. *Slots*
+/// may resemble each other at will within a block. A periodic disturbance longer than a block (a
+/// checkpoint each half hour in a run of an hour) is a drift to this function.
 ///
 /// With fewer than three blocks' worth of information nothing bounds the drift.
 ///
@@ -132,25 +135,26 @@ fn regress(points: &[Point]) -> (Estimate, f64) {
     let left: Vec<f64> =
         points.iter().map(|point| point.1 - level - slope * (point.0 - time)).collect();
     let squares: f64 = left.iter().map(|residual| residual.powi(2)).sum();
-    let correlation = autocorrelation(&left, squares);
-    // Variance of a mean of an AR(1) process against that of independent values.
-    let counts = (1.0 - correlation.max(0.0)) / (1.0 + correlation.max(0.0));
-    let degrees = n * counts - 2.0;
+    let correlation = autocorrelation(&left);
+    // Of few blocks a negative one is chance.
+    let believed = if points.len() < MANY_BLOCKS { correlation.max(0.0) } else { correlation };
+    let degrees = n / correlation::inflation(believed) - 2.0;
     if degrees <= 0.0 {
         return (Estimate { mean: slope, ..nothing }, correlation);
     }
     let standard_error = (squares / degrees / spread).sqrt();
-    (Estimate { mean: slope, standard_error, degrees }, correlation)
+    // Values that alternate make a mean surer, but their variance is known no better.
+    (Estimate { mean: slope, standard_error, degrees: degrees.min(n - 2.0) }, correlation)
 }
 
 /// The correlation of neighbours. Residuals of a line look less correlated than they are, by about
-/// (2 + 4ρ)/n (Kendall 1954, with a trend taken out); that is put back. Below 0.95 in any case.
-fn autocorrelation(left: &[f64], squares: f64) -> f64 {
-    let n = left.len() as f64;
-    // Residuals of equal rates are rounding, not noise.
-    if squares < 1e-24 || left.len() < 5 {
-        return 0.0;
+/// (2 + 4ρ)/n (Kendall 1954, with a trend taken out).
+fn autocorrelation(left: &[f64]) -> f64 {
+    // Fewer tell nothing; and residuals of equal rates are rounding, not noise.
+    const LEAST: usize = 5;
+    const ROUNDING: f64 = 1e-24;
+    match left.len() < LEAST {
+        true => 0.0,
+        false => Correlation::of(left, (2.0, 4.0), KEPT_LEAST, ROUNDING).phi,
     }
-    let neighbours: f64 = left.windows(2).map(|pair| pair[0] * pair[1]).sum();
-    ((neighbours / squares + 2.0 / n) / (1.0 - 4.0 / n)).clamp(-0.95, 0.95)
 }

@@ -107,13 +107,6 @@ pub fn judge_unpaired(
         let welch = welch_estimate(&base, &test);
         (Located::T(welch), IntervalKind::Welch, "the rounds were not paired")
     };
-    let mut warnings = few_rounds(rounds, "rounds in each arm");
-    warnings.push(Warning::new(
-        Severity::Caution,
-        "unpaired-rounds",
-        "These rounds were not measured in turn, so any drift of the host between the two runs \
-         looks like a difference between the arms. Compare both servers in one run to be sure.",
-    ));
     Ok(Judgement {
         verdict: verdict(&located, rounds, budget_log, DECISION_ALPHA)?,
         rqps: ratio(&located, SHOWN_CONFIDENCE)?,
@@ -121,8 +114,20 @@ pub fn judge_unpaired(
         basis: Basis { interval, replicates: Level::Pair, count: rounds, why: why.to_owned() },
         pairs_missing: None,
         detectable: None,
-        warnings,
+        warnings: unpaired_warnings(rounds, "rounds in each arm"),
     })
+}
+
+/// What speaks against any two runs.
+pub(crate) fn unpaired_warnings(count: u32, what: &str) -> Vec<Warning> {
+    let mut warnings = few_rounds(count, what);
+    warnings.push(Warning::new(
+        Severity::Caution,
+        "unpaired-rounds",
+        "These rounds were not measured in turn, so any drift of the host between the two runs \
+         looks like a difference between the arms. Compare both servers in one run to be sure.",
+    ));
+    warnings
 }
 
 /// What a cell concludes from several measures of the same pairs.

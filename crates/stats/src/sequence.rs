@@ -34,7 +34,7 @@ use dbdyno_model::{Interval, Verdict, Warning};
 use crate::error::StatsError;
 use crate::judge::{DECISION_ALPHA, SHOWN_CONFIDENCE, budget_log, few_rounds};
 use crate::power::{MIN_PAIRS, POWER};
-use crate::student::{Estimate, Moments, below, quantile};
+use crate::student::{Moments, below, quantile};
 
 /// Share of the chance to err that is spent up to the horizon.
 const SPENT_AT_HORIZON: f64 = 0.7;
@@ -122,6 +122,12 @@ impl Sequence {
         Widths { sequence: self, known_sd, sd }.found(lives, alpha, power).exp_m1()
     }
 
+    /// Half the widths of the intervals of so many lives that share nothing, for the decision and
+    /// as shown.
+    pub(crate) fn half(&self, sd: f64, lives: u32) -> (f64, f64) {
+        Widths { sequence: self, known_sd: 0.0, sd }.half(lives)
+    }
+
     /// The distance from the mean, in standard errors, that the interval of this look reaches:
     /// for the decision, and as shown. Infinite before the first look and after the last.
     ///
@@ -177,20 +183,13 @@ pub fn judge_sequence(
     let at = Widths { sequence, known_sd, sd: moments.sd };
     let estimate = moments.estimate();
     let (deciding, shown) = at.half(count);
-    let verdict = answer(&estimate, count, (deciding, shown), budget_log);
+    let verdict = answer(estimate.mean, count, (deciding, shown), budget_log);
     let around = |half: f64| ((estimate.mean - half).exp(), (estimate.mean + half).exp());
     let (low, high) = around(shown);
     Ok(Look {
         verdict,
         rqps: Interval { estimate: estimate.mean.exp(), low, high },
-        p_value: match (estimate.mean.abs(), deciding) {
-            (0.0, _) => 1.0,
-            (_, 0.0) => 0.0,
-            (far, half) => {
-                let z = normal_quantile(DECISION_ALPHA);
-                2.0 * below(-z * far / half, f64::INFINITY)
-            }
-        },
+        p_value: p_value(estimate.mean, deciding),
         looks: (count + 1).saturating_sub(MIN_PAIRS),
         detectable: Some(at.found(count, DECISION_ALPHA, POWER).exp_m1())
             .filter(|share| share.is_finite()),
@@ -230,22 +229,32 @@ pub fn lives_missing(
         .map(|total| total - count))
 }
 
-fn answer(
-    estimate: &Estimate,
+/// The rule of the crate, for a mean and half the widths of its intervals.
+pub(crate) fn answer(
+    mean: f64,
     lives: u32,
     (deciding, shown): (f64, f64),
     budget_log: f64,
 ) -> Verdict {
     if lives < MIN_PAIRS {
         Verdict::Undecided
-    } else if estimate.mean.abs() + shown <= budget_log {
+    } else if mean.abs() + shown <= budget_log {
         Verdict::Equal
-    } else if estimate.mean.abs() <= deciding {
+    } else if mean.abs() <= deciding {
         Verdict::Undecided
-    } else if estimate.mean < 0.0 {
+    } else if mean < 0.0 {
         Verdict::Slower
     } else {
         Verdict::Faster
+    }
+}
+
+/// See [`Look::p_value`].
+pub(crate) fn p_value(mean: f64, deciding: f64) -> f64 {
+    match (mean.abs(), deciding) {
+        (0.0, _) => 1.0,
+        (_, 0.0) => 0.0,
+        (far, half) => 2.0 * below(-normal_quantile(DECISION_ALPHA) * far / half, f64::INFINITY),
     }
 }
 

@@ -10,7 +10,8 @@ mod hosts;
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{Arm, Verdict};
 use dbdyno_stats::{
-    DECISION_ALPHA, POWER, Sequence, detectable, judge, judge_sequence, lives_missing,
+    DECISION_ALPHA, POWER, RunLives, Sequence, detectable, judge, judge_runs, judge_sequence,
+    lives_missing,
 };
 use hosts::{normal, share};
 
@@ -174,6 +175,41 @@ fn equal_needs_proof_under_looking_too() {
             looked_at(life, 30, 0.0, budget, &sequence).0 == Verdict::Equal
         });
         assert!(right > 0.95, "{right}");
+    }
+}
+
+/// Two runs of which results ended at least one, with the same base arm and the same truth.
+#[test]
+fn two_runs_that_ended_when_they_were_decided_are_told_apart_once_in_a_hundred() {
+    for (truth, horizons) in [
+        (0.0, [Some(12), Some(12)]),
+        (-0.012, [Some(12), Some(12)]),
+        (-0.02, [Some(6), Some(24)]),
+        (-0.02, [None, Some(12)]),
+    ] {
+        let rate = share(4_000, |index| {
+            let mut host = Host::new(Noise::Independent, &[2026, 19, index]);
+            let mut run = |horizon: Option<u32>| {
+                let sequence = horizon.map(Sequence::new);
+                let mut lives: Vec<f64> = Vec::new();
+                let most = 2 * horizon.unwrap_or(6) as usize;
+                let is_over = |lives: &[f64]| {
+                    let look = |sequence| judge_sequence(lives, 0.0, NO_BUDGET, sequence).unwrap();
+                    lives.len() == most
+                        || sequence.as_ref().is_some_and(|by| is_alarm(look(by).verdict))
+                };
+                while lives.is_empty() || !is_over(&lives) {
+                    lives.push(host.life(4, truth, LIFE_SD));
+                }
+                (lives, sequence)
+            };
+            let [(base, of_base), (test, of_test)] = horizons.map(&mut run);
+            let base = RunLives { lives: &base, looks: of_base.as_ref() };
+            let test = RunLives { lives: &test, looks: of_test.as_ref() };
+            is_alarm(judge_runs(base, test, NO_BUDGET).unwrap().verdict)
+        });
+        println!("{truth} {horizons:?}: {rate}");
+        assert!(rate <= 0.012, "{truth} {horizons:?}: {rate}");
     }
 }
 

@@ -50,6 +50,25 @@ fn a_cell_ends_when_it_is_decided() {
     assert!(text.out.contains("looked at"), "{text:?}");
 }
 
+/// Runs that their results ended are compared by intervals that allowed for it.
+#[test]
+fn two_runs_that_ended_when_they_were_decided_can_be_compared() {
+    let _turn = turn();
+    let home = Home::new();
+    for (test, words) in [
+        ("sqlite:?slow=80%", "--until decided --rounds 80 --limit 1h --seed 3 --name slow"),
+        ("sqlite:?slow=40%", "--until decided --rounds 80 --limit 1h --seed 3 --name less"),
+    ] {
+        let done = home.dbdyno(compare(test, words));
+        assert_eq!(cell(&done.out)["verdict"], "slower", "{done:?}");
+    }
+    let both = home.dbdyno(["compare", "@slow", "@less", "--format", "json"]);
+    let between = cell(&both.out);
+    assert_eq!((&between["verdict"], &between["interval"]), (&"faster".into(), &"sequence".into()));
+    let text = home.dbdyno(["compare", "@slow", "@less"]).out;
+    assert!(text.contains("results could end a run"), "{text}");
+}
+
 /// Time that is shorter than the rounds of a stretch ends the run after the first one, and after
 /// one more when it is bought again: two stretches decide nothing, whatever the host does.
 #[test]

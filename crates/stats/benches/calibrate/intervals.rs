@@ -134,9 +134,9 @@ fn nested(table: &mut Table) {
     let heavy = "the same, noise of Student's t with 2 degrees";
     let rows: [(&str, IntervalKind, Noise, [usize; 2]); 8] = [
         ("means of lives, t", IntervalKind::T, normal, [3, 20]),
-        ("means of lives, t", IntervalKind::T, normal, [8, 20]),
-        ("Hodges–Lehmann estimates of lives, `robust`", IntervalKind::Robust, normal, [8, 20]),
-        (heavy, IntervalKind::Robust, wild, [8, 20]),
+        ("means of lives, t", IntervalKind::T, normal, [16, 6]),
+        ("Hodges–Lehmann estimates of lives, `robust`", IntervalKind::Robust, normal, [16, 6]),
+        (heavy, IntervalKind::Robust, wild, [16, 6]),
         ("pairs with the assumed spread of lives, t", IntervalKind::T, normal, [1, 12]),
         ("pairs with the assumed spread of lives, t", IntervalKind::T, normal, [1, 160]),
         ("pairs with the assumed spread of lives, `robust`", IntervalKind::Robust, normal, [1, 28]),
@@ -185,7 +185,7 @@ fn looked_at(table: &mut Table, values: &str, known_sd: f64) {
 fn over_time(table: &mut Table) {
     const PER_HOUR: f64 = -0.03;
     for host in [Host::Independent, Host::Ar3, Host::Ar6] {
-        for count in [40_u32, 400] {
+        for count in [16_u32, 40, 400] {
             let hour = |round: u32| f64::from(round) / f64::from(count);
             let covered = Share::count(RUNS, |index| {
                 let mut stream = numbers("over time", index);

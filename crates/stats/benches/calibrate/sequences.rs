@@ -1,8 +1,11 @@
 //! Looking after every life: false alarms, and what it costs to find something.
 
-use dbdyno_model::Verdict;
-use dbdyno_stats::{BETWEEN_LIVES_SD, ControlLimits, Sequence, detectable, judge, judge_sequence};
-use dbdyno_stats::{DECISION_ALPHA, POWER};
+use dbdyno_model::random::Stream;
+use dbdyno_model::{IntervalChoice, Verdict};
+use dbdyno_stats::{
+    BETWEEN_LIVES_SD, ControlLimits, DECISION_ALPHA, POWER, RunLives, Sequence, detectable, judge,
+    judge_runs, judge_sequence, judge_unpaired,
+};
 
 use crate::hosts::{Host, normal, numbers};
 use crate::table::{Share, Table};
@@ -150,6 +153,51 @@ fn cost_table() -> String {
     table.end()
 }
 
+/// Two runs with the same base arm, each measured until it was decided or had twice the lives that
+/// it planned, and what is said of the second one against the first.
+fn two_runs() -> String {
+    let run = |planned: Option<u32>, truth: f64, stream: &mut Stream| {
+        let most = planned.map_or(12, |planned| 2 * planned);
+        let life = |_| truth.ln_1p() + BETWEEN_LIVES_SD * normal(stream);
+        let lives: Vec<f64> = (0..most).map(life).collect();
+        let sequence = planned.map(Sequence::new);
+        let seen = sequence.map_or(lives.len(), |sequence| look(&lives, 0.0, &sequence).1);
+        (lives[..seen].to_vec(), sequence)
+    };
+    let said = |plans: [Option<u32>; 2], truths: [f64; 2], index: u64| {
+        let mut stream = numbers("two runs", index);
+        let [(base, of_base), (test, of_test)] =
+            [0, 1].map(|at: usize| run(plans[at], truths[at], &mut stream));
+        let base_lives = RunLives { lives: &base, looks: of_base.as_ref() };
+        let test_lives = RunLives { lives: &test, looks: of_test.as_ref() };
+        let judged = judge_runs(base_lives, test_lives, BUDGET).expect("lives");
+        let auto = IntervalChoice::Auto;
+        let by_welch = judge_unpaired(&base, &test, BUDGET, auto).expect("lives");
+        (judged.verdict, by_welch.verdict)
+    };
+    let (both, mixed, apart) = ([Some(12); 2], [None, Some(12)], [Some(6), Some(24)]);
+    let mut table = Table::new(&[
+        "true rQPS of the runs",
+        "planned 12 and 12",
+        "*by Welch*",
+        "judged once with 12, planned 12",
+        "*by Welch*",
+        "planned 6 and 24",
+        "*by Welch*",
+    ]);
+    for truths in [[0.0, 0.0], [-0.01, -0.01], [-0.02, -0.02], [-0.04, -0.04], [0.0, -0.03]] {
+        let mut row = vec![truths.map(|truth| format!("{:.2}", 1.0 + truth)).join(", ")];
+        for plans in [both, mixed, apart] {
+            let ours = |index| alarms(said(plans, truths, index).0);
+            let welch = |index| alarms(said(plans, truths, index).1);
+            row.push(Share::count(CLAIMED, ours).percent());
+            row.push(Share::count(CLAIMED, welch).percent());
+        }
+        table.row(&row);
+    }
+    table.end()
+}
+
 /// The tables of `--until decided`.
 pub fn section() -> String {
     format!(
@@ -161,9 +209,13 @@ pub fn section() -> String {
          In the last column a tenth of the pairs is disturbed, a canary says so more or less clearly, \
          and which are left out is decided anew at each look.\n\n{}\
          What looking costs: lives differ by {:.1} % and a life has no noise beside; {POWERED} runs \
-         each.\n\n{}",
+         each.\n\n{}\
+         Two stored runs with the same base arm, each looked at after every life until it was decided \
+         or had twice the lives that it planned: how often the second one is called slower or faster \
+         than the first, which is false in all rows but the last.\n\n{}",
         alarm_table(),
         100.0 * BETWEEN_LIVES_SD,
-        cost_table()
+        cost_table(),
+        two_runs()
     )
 }

@@ -23,6 +23,7 @@
 
 mod energy;
 mod null;
+mod place;
 mod scores;
 mod shape;
 mod size;
@@ -109,7 +110,7 @@ pub fn change_points(values: &[f64], options: &ChangeOptions) -> Result<Changes,
     let modes = if slides.is_empty() { shape::modes(&left, options.scale) } else { None };
     let scores = scores::normal_scores(&left);
     let best = Scan::of(scores.len()).step(&scores);
-    let autocorrelation = null::correlation(Look::Step, &scores, &best).0;
+    let autocorrelation = null::correlation(Look::Step, &scores, &best).phi;
     Ok(Changes { shifts, slides, modes, autocorrelation })
 }
 
@@ -159,9 +160,15 @@ fn shifts(values: &[f64], scaled: &[f64], cuts: &[Cut], options: &ChangeOptions)
     for (at, cut) in cuts.iter().enumerate() {
         let begin = if at == 0 { 0 } else { cuts[at - 1].first };
         let (first, end) = (cut.first, end_of(at + 1));
-        let (moved, above) =
-            size::shift(&scaled[begin..first], &scaled[first..end], SHOWN_CONFIDENCE, cut.null);
-        let (earliest, latest) = size::places(&scaled[begin..end], first - begin, cut.null);
+        let both = &scaled[begin..end];
+        let correlation = null::correlation_around(&shape::around_levels(both, &[first - begin]));
+        let (moved, above) = size::shift(
+            &scaled[begin..first],
+            &scaled[first..end],
+            SHOWN_CONFIDENCE,
+            correlation.phi,
+        );
+        let (earliest, latest) = place::places(both, first - begin, correlation, options.seed);
         let superiority = above.max(1.0 - above);
         let size = Interval {
             estimate: told(moved.estimate, options.scale),
@@ -191,10 +198,11 @@ fn shifts(values: &[f64], scaled: &[f64], cuts: &[Cut], options: &ChangeOptions)
     shifts
 }
 
-/// Whether two answers name the same change: each lies where the other may.
+/// Whether two answers name the same change: each lies where the other may, or next to it. A place
+/// that is sure may still move by one when values are appended.
 ///
 /// Assumes answers about one series, counted from the same first value: later values may have been
 /// appended, but none dropped before.
 pub fn is_same_shift(one: &Shift, other: &Shift) -> bool {
-    one.earliest <= other.latest && other.earliest <= one.latest
+    one.earliest <= other.latest + 1 && other.earliest <= one.latest + 1
 }

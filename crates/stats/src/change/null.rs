@@ -25,7 +25,8 @@
 use dbdyno_model::NullKind;
 use dbdyno_model::random::{self, Stream};
 
-use super::scores::{Best, Scan, normal};
+use super::scores::{Best, Scan, normal, normal_scores};
+use crate::correlation::{Correlation, KEPT_LEAST};
 
 /// Draws as large as what was observed, after which no more are needed.
 const LARGE_MOST: u32 = 20;
@@ -33,6 +34,8 @@ const DRAWS_MOST: u32 = 20_000;
 /// So many standard errors above 0, neighbours count as correlated.
 const OBJECTS_FROM: f64 = 0.2;
 const CORRELATION_MOST: f64 = 0.95;
+/// Of scores, whose squares are about 1 each.
+const ROUNDING: f64 = 1e-12;
 
 /// What is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,21 +75,15 @@ impl Look {
     }
 }
 
-/// The correlation of neighbours beside the best change, its bias put back, with its standard
-/// error.
-pub(crate) fn correlation(look: Look, values: &[f64], best: &Best) -> (f64, f64) {
-    let n = values.len() as f64;
-    let left = without(values, best);
-    let squares: f64 = left.iter().map(|value| value * value).sum();
-    if squares < 1e-12 {
-        return (0.0, 1.0);
-    }
-    let seen = left.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / squares;
-    let (a, b) = look.bias(n);
-    let shrink = 1.0 - b / n;
-    let phi = (seen + a / n) / shrink;
-    let error = 0.95 * ((1.0 - seen * seen) / n).sqrt() / shrink;
-    (phi.clamp(-CORRELATION_MOST, CORRELATION_MOST), error)
+/// The correlation of neighbours beside the best change, its bias put back.
+pub(crate) fn correlation(look: Look, scores: &[f64], best: &Best) -> Correlation {
+    Correlation::of(&without(scores, best), look.bias(scores.len() as f64), 0.0, ROUNDING)
+}
+
+/// The correlation of neighbours in what is left around two levels, by ranks. The mean of a level
+/// takes (1 + 3φ)/n of its n values from it (Kendall 1954).
+pub(crate) fn correlation_around(left: &[f64]) -> Correlation {
+    Correlation::of(&normal_scores(left), (2.0, 6.0), KEPT_LEAST, ROUNDING)
 }
 
 /// The values without the change.
@@ -103,10 +100,10 @@ fn without(values: &[f64], best: &Best) -> Vec<f64> {
 
 /// Against what the best change is to be tested.
 pub(crate) fn choose(look: Look, values: &[f64], best: &Best) -> NullKind {
-    let (phi, error) = correlation(look, values, best);
-    match phi > OBJECTS_FROM * error {
+    let Correlation { phi, standard_error } = correlation(look, values, best);
+    match phi > OBJECTS_FROM * standard_error {
         true => NullKind::Correlated(
-            (phi + look.caution(values.len() as f64) * error).min(CORRELATION_MOST),
+            (phi + look.caution(values.len() as f64) * standard_error).min(CORRELATION_MOST),
         ),
         false => NullKind::Permutation,
     }
@@ -160,7 +157,7 @@ fn simulate(stream: &mut Stream, phi: f64, values: &mut [f64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scores::{LEVEL_LEAST, normal_scores};
+    use super::super::scores::LEVEL_LEAST;
     use super::*;
 
     fn noise(phi: f64, n: usize, seed: u64) -> Vec<f64> {
@@ -176,7 +173,7 @@ mod tests {
                 let scan = Scan::of(n);
                 let of_one = |seed| {
                     let scores = normal_scores(&noise(phi, n, seed));
-                    correlation(look, &scores, &look.best(&scan, &scores)).0
+                    correlation(look, &scores, &look.best(&scan, &scores)).phi
                 };
                 let mean = (0..400).map(of_one).sum::<f64>() / 400.0;
                 // Below 0.95 in any case, which at 30 values takes a little from the mean.

@@ -1,26 +1,20 @@
-//! How large a change is, and where it is, give or take.
+//! How large a change is, give or take.
 //!
-//! *Size*: the Hodges–Lehmann shift, the median of all differences of a later and an earlier value,
-//! with the interval of Mann and Whitney's test (order statistics of those differences, normal
-//! approximation: for levels of 4 to 16 values the exact ends of 95 %, or the differences next to
-//! them, farther out). It assumes that both levels have noise of one shape, whatever it is. Where
-//! neighbours resemble each other the interval is widened as that of a mean would be, by
+//! The Hodges–Lehmann shift, the median of all differences of a later and an earlier value, with
+//! the interval of Mann and Whitney's test (order statistics of those differences, normal
+//! approximation: for independent levels of 4 to 16 values the exact ends of 95 %, or the
+//! differences next to them, farther out). It assumes that both levels have noise of one shape,
+//! whatever it is. The interval is as wide as the correlation of neighbours makes that of a mean,
 //! √((1+φ)/(1−φ)). The place was chosen because the change stands out there, so that a change that
 //! was barely found is rather smaller than it looks.
-//!
-//! *Place*: all places at which a step explains nearly as much as at the best one: within twice
-//! −ln(1 − √0.95) of the log-likelihood. Left and right of the true place the log-likelihood is a
-//! random walk downhill, which climbs by x with a chance of at most e⁻ˣ (Siegmund 1988).
 
-use dbdyno_model::{Interval, NullKind};
+use dbdyno_model::Interval;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use super::scores::{LEVEL_LEAST, Scan};
+use crate::correlation;
 
 /// Values of a level that its size rests on: those next to the change.
 const VALUES_MOST: usize = 400;
-/// −2·ln(1 − √0.95).
-const LOSS_MOST: f64 = 7.354;
 
 /// The median; of an even number the mean of the middle two.
 pub(crate) fn median(values: &[f64]) -> f64 {
@@ -38,22 +32,10 @@ fn middle(sorted: &[f64]) -> f64 {
     }
 }
 
-/// How much wider than for independent values.
-pub(crate) fn inflation(null: NullKind) -> f64 {
-    match null {
-        NullKind::Correlated(phi) if phi > 0.0 => ((1.0 + phi) / (1.0 - phi)).sqrt(),
-        NullKind::Correlated(_) | NullKind::Permutation => 1.0,
-    }
-}
-
 /// The shift from `before` to `after` with its two-sided interval, and the chance that a value of
-/// `after` lies above one of `before`, equal ones counting half.
-pub(crate) fn shift(
-    before: &[f64],
-    after: &[f64],
-    confidence: f64,
-    null: NullKind,
-) -> (Interval, f64) {
+/// `after` lies above one of `before`, equal ones counting half. Neighbours have the correlation
+/// `phi`.
+pub(crate) fn shift(before: &[f64], after: &[f64], confidence: f64, phi: f64) -> (Interval, f64) {
     let before = &before[before.len().saturating_sub(VALUES_MOST)..];
     let after = &after[..after.len().min(VALUES_MOST)];
     let (m, n) = (before.len() as f64, after.len() as f64);
@@ -63,7 +45,7 @@ pub(crate) fn shift(
     let above = all.iter().filter(|&&difference| difference > 0.0).count() as f64;
     let equal = all.iter().filter(|&&difference| difference == 0.0).count() as f64;
     let z = Normal::standard().inverse_cdf(0.5 + confidence / 2.0);
-    let half = z * inflation(null) * (m * n * (m + n + 1.0) / 12.0).sqrt();
+    let half = z * (correlation::inflation(phi) * m * n * (m + n + 1.0) / 12.0).sqrt();
     // The k-th smallest and the k-th largest difference.
     let k = (m * n / 2.0 - half).floor();
     let (low, high) = if k >= 1.0 {
@@ -72,35 +54,6 @@ pub(crate) fn shift(
         (f64::NEG_INFINITY, f64::INFINITY)
     };
     (Interval { estimate: middle(&all), low, high }, (above + equal / 2.0) / (m * n))
-}
-
-/// The values with what lies far beyond both levels brought near: for finding a place, ranks know
-/// too little of a clear step, and values too much of a spike.
-pub(crate) fn tamed(values: &[f64], first: usize) -> Vec<f64> {
-    const DEVIATIONS_MOST: f64 = 3.0;
-    let levels = [median(&values[..first]), median(&values[first..])];
-    let around = |(at, value): (usize, &f64)| (value - levels[usize::from(at >= first)]).abs();
-    let distances: Vec<f64> = values.iter().enumerate().map(around).collect();
-    let room = DEVIATIONS_MOST * 1.4826 * median(&distances);
-    let (low, high) = (levels[0].min(levels[1]) - room, levels[0].max(levels[1]) + room);
-    values.iter().map(|value| value.clamp(low, high)).collect()
-}
-
-/// The places at which a step explains nearly as much as at the best one; `first` is about the best
-/// one. All are indices into `values`.
-pub(crate) fn places(values: &[f64], first: usize, null: NullKind) -> (usize, usize) {
-    let n = values.len();
-    let statistics = Scan::of(n).steps(&tamed(values, first));
-    let squares: Vec<f64> = statistics.iter().map(|statistic| statistic * statistic).collect();
-    let room = LEVEL_LEAST..n + 1 - LEVEL_LEAST;
-    let best = squares[room.clone()].iter().copied().fold(0.0, f64::max);
-    // Squares are in units of the variance of all values; what noise alone explains is left.
-    let noise = ((n as f64 - best) / (n as f64 - 2.0)).max(0.0);
-    let least = best - LOSS_MOST * inflation(null).powi(2) * noise;
-    let is_near = |&place: &usize| squares[place] >= least;
-    let earliest = room.clone().find(is_near).unwrap_or(LEVEL_LEAST);
-    let latest = room.rev().find(is_near).unwrap_or(n - LEVEL_LEAST);
-    (earliest, latest)
 }
 
 #[cfg(test)]
@@ -154,7 +107,7 @@ mod tests {
     #[test]
     fn a_shift_agrees_with_scipy() {
         for sample in SHIFTS {
-            let (size, above) = shift(sample.before, sample.after, 0.95, NullKind::Permutation);
+            let (size, above) = shift(sample.before, sample.after, 0.95, 0.0);
             assert!((size.estimate - sample.estimate).abs() < 1e-9, "{size:?}");
             assert!((size.low - sample.ours[0]).abs() < 1e-9, "{size:?}");
             assert!((size.high - sample.ours[1]).abs() < 1e-9, "{size:?}");
@@ -166,19 +119,7 @@ mod tests {
             assert!((above - sample.above).abs() < 1e-12, "{above}");
         }
         let Sample { before, after, .. } = SHIFTS[0];
-        let (few, _) = shift(&before[..2], &after[..2], 0.95, NullKind::Permutation);
+        let (few, _) = shift(&before[..2], &after[..2], 0.95, 0.0);
         assert!(few.low.is_infinite() && few.high.is_infinite());
-    }
-
-    #[test]
-    fn a_clear_step_has_one_place_and_a_blurred_one_several() {
-        let step: Vec<f64> =
-            (0..20).map(|at| f64::from(at / 10) + 0.01 * f64::from(at % 3)).collect();
-        assert_eq!(places(&step, 10, NullKind::Permutation), (10, 10));
-        let noise = [0.3, -0.8, 0.1, 0.9, -0.4, 0.2, -1.1, 0.6];
-        let blurred: Vec<f64> =
-            (0..40).map(|at| f64::from(u8::from(at >= 20)) + noise[at % 8]).collect();
-        let (earliest, latest) = places(&blurred, 20, NullKind::Permutation);
-        assert!(earliest < 20 && latest > 20, "{earliest} {latest}");
     }
 }

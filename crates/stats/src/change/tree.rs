@@ -15,8 +15,8 @@
 use dbdyno_model::NullKind;
 
 use super::null::{self, Look};
+use super::place;
 use super::scores::{LEVEL_LEAST, Scan, normal_scores};
-use super::size;
 
 const STEP_SHARE: f64 = 0.75;
 /// Among more values than this bumps are found after a step has parted them only: there are as many
@@ -97,7 +97,7 @@ pub(crate) fn settle(values: &[f64], cuts: &mut [Cut], from: usize, to: usize) {
         for at in 0..cuts.len() {
             let begin = if at == 0 { from } else { cuts[at - 1].first };
             let end = cuts.get(at + 1).map_or(to, |next| next.first);
-            let tamed = size::tamed(&values[begin..end], cuts[at].first - begin);
+            let tamed = place::tamed(&values[begin..end], cuts[at].first - begin);
             let best = Scan::of(end - begin).step(&tamed);
             if best.statistic > 0.0 {
                 cuts[at].first = begin + best.from;
