@@ -63,7 +63,8 @@ bench:
 
 aa:
 	tools/setup demo
-	cargo xtask calibrate measure mariadb:10.11 mariadb:10.11 50 --quick
+	cargo xtask calibrate measure mariadb:10.11 mariadb:10.11 30 --quick
+	cargo xtask calibrate measure postgres:15 postgres:15 20 --quick
 	cargo xtask calibrate measure sqlite: 'sqlite:?slow=5%' 10 --quick
 
 web:

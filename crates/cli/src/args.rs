@@ -172,8 +172,9 @@ pub struct Compare {
     #[arg(long, value_name = "PLACES", default_value_t = Pin::Auto)]
     pub pin: Pin,
     /// How often both arms are started again within a cell, databases in our threads opened again;
-    /// two starts of one server differ by about 1.5 % [default: 11, with --rate or --think 5, with
-    /// --find-max 3; with --quick 7, 3 and 2; 0 for servers by URL and in suites]
+    /// two starts of one server differ by about 1.5 % [default: 23, with --rate or --think 5, with
+    /// --find-max 3; with --quick 15, 3 and 2; where a start takes more than 5 s, 11 and 7 instead
+    /// of 23 and 15; 0 for servers by URL and in suites]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub restarts: Option<u32>,
     /// Start both arms again before every block of two pairs: as many lives as there can be

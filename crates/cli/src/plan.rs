@@ -27,20 +27,22 @@ const SLICE_USUAL_NS: u64 = 10_000_000;
 /// Rounds as `--quick` wants them: about a minute a cell.
 ///
 /// On a shared host the rate wanders by a tenth within half a second, so that many short pairs tell
-/// more than few long ones: a pair of rounds of 1 s has as much noise as one of 0.4 s.
+/// more than few long ones: a pair of rounds of 1 s has as much noise as one of 0.4 s. And lives
+/// differ by more than 1 %, so that 16 of 6 pairs tell more than 8 of 18 in the same time.
 const QUICK: Shape = Shape {
     pairs: 200,
-    restarts: 7,
-    pairs_with_restarts: 144,
+    lives: Lives { restarts: 15, pairs: 96 },
+    dear_lives: Lives { restarts: 7, pairs: 144 },
     round_ms: 100,
     lead_in_ms: 30,
     warm_up_ms: 2000,
 };
-/// Rounds otherwise: about five minutes a cell.
+/// Rounds otherwise: about five minutes a cell. Not as many lives as would be best for quick
+/// starts, since large tables may take long to be warm again.
 const THOROUGH: Shape = Shape {
     pairs: 500,
-    restarts: 11,
-    pairs_with_restarts: 480,
+    lives: Lives { restarts: 23, pairs: 384 },
+    dear_lives: Lives { restarts: 11, pairs: 480 },
     round_ms: 200,
     lead_in_ms: 50,
     warm_up_ms: 20_000,
@@ -49,16 +51,16 @@ const THOROUGH: Shape = Shape {
 /// Rounds of the open loop: long enough for a 99th percentile.
 const OPEN_QUICK: Shape = Shape {
     pairs: 24,
-    restarts: 3,
-    pairs_with_restarts: 16,
+    lives: Lives { restarts: 3, pairs: 16 },
+    dear_lives: Lives { restarts: 3, pairs: 16 },
     round_ms: 1000,
     lead_in_ms: 200,
     warm_up_ms: 2000,
 };
 const OPEN_THOROUGH: Shape = Shape {
     pairs: 60,
-    restarts: 5,
-    pairs_with_restarts: 48,
+    lives: Lives { restarts: 5, pairs: 48 },
+    dear_lives: Lives { restarts: 5, pairs: 48 },
     round_ms: 2000,
     lead_in_ms: 300,
     warm_up_ms: 20_000,
@@ -66,20 +68,22 @@ const OPEN_THOROUGH: Shape = Shape {
 /// Searches, each of which takes about seven rounds.
 const SEARCH_QUICK: Shape = Shape {
     pairs: 6,
-    restarts: 2,
-    pairs_with_restarts: 6,
+    lives: Lives { restarts: 2, pairs: 6 },
+    dear_lives: Lives { restarts: 2, pairs: 6 },
     round_ms: 500,
     lead_in_ms: 100,
     warm_up_ms: 2000,
 };
 const SEARCH_THOROUGH: Shape = Shape {
     pairs: 12,
-    restarts: 3,
-    pairs_with_restarts: 8,
+    lives: Lives { restarts: 3, pairs: 8 },
+    dear_lives: Lives { restarts: 3, pairs: 8 },
     round_ms: 1000,
     lead_in_ms: 200,
     warm_up_ms: 20_000,
 };
+/// A start that takes longer is dear: of members of a topology, or with a copy of many rows.
+const DEAR_LIFE_NS: u64 = 5_000_000_000;
 /// Connections of the open loop, where nothing else is asked for: one would be a queue by itself.
 const OPEN_CLIENTS: u32 = 16;
 /// Each connection has a thread and three histograms.
@@ -87,13 +91,21 @@ const OPEN_CLIENTS_MAX: u32 = 1000;
 
 #[derive(Clone, Copy)]
 struct Shape {
+    /// Of arms that live once.
     pairs: u32,
-    /// Of arms that dbdyno starts or opens, and the pairs that there is time for beside them.
-    restarts: u32,
-    pairs_with_restarts: u32,
+    /// Of arms that dbdyno starts or opens again within a few seconds, and where that is dear.
+    lives: Lives,
+    dear_lives: Lives,
     round_ms: u64,
     lead_in_ms: u64,
     warm_up_ms: u64,
+}
+
+/// How often arms are started again, and the pairs that there is time for beside that.
+#[derive(Clone, Copy)]
+struct Lives {
+    restarts: u32,
+    pairs: u32,
 }
 
 /// The plan that the flags describe.
@@ -123,25 +135,13 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
              thread; fewer connections can hold any rate that the server can"
         )));
     }
-    let (usual_restarts, pairs) = match (&own, are_restarted(&arms, &stages)) {
-        (Some(own), _) => (0, own.pairs),
-        (None, true) => (shape.restarts, shape.pairs_with_restarts),
-        (None, false) => (0, shape.pairs),
-    };
-    let pairs = if flags.count_only { 0 } else { flags.rounds.unwrap_or(pairs) };
-    let round_ns = match (flags.seconds, &own) {
-        (Some(length), _) => length.as_nanos() as u64,
-        (None, Some(own)) => own.step_seconds * 1_000_000_000 / u64::from(pairs),
-        (None, None) => round_of(&driving, shape.round_ms * 1_000_000)?,
-    };
-    let levels = Levels::of(flags, &arms, &stages, usual_restarts, pairs, is_steps)?;
-    let plan = Plan {
+    let mut plan = Plan {
         arms,
         stages,
         clients,
-        pairs,
-        round_ns,
-        lead_in_ns: own.map_or(shape.lead_in_ms * 1_000_000, |own| own.lead_in_ns),
+        pairs: 0,
+        round_ns: 0,
+        lead_in_ns: own.as_ref().map_or(shape.lead_in_ms * 1_000_000, |own| own.lead_in_ns),
         warm_up_ns,
         seed: flags.seed,
         tables: flags.tables,
@@ -152,8 +152,8 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
             Pin::Auto if is_steps => Pin::None,
             pin => pin,
         },
-        restarts: levels.restarts,
-        reloads: levels.reloads,
+        restarts: 0,
+        reloads: 0,
         slice_ns: flags.slice.as_nanos() as u64,
         interval: flags.interval,
         driving,
@@ -162,9 +162,35 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
         limit_ns: None,
         counting: counting(flags),
     };
+    set_rounds(&mut plan, flags, &shape, own.as_ref())?;
     insert_benchmark::check(&plan).map_err(Failure::Usage)?;
     dbdyno_lab::check(&plan)?;
     Ok(plan)
+}
+
+/// How many rounds of which length, and in how many lives of the arms and fillings of the tables.
+fn set_rounds(
+    plan: &mut Plan,
+    flags: &Compare,
+    shape: &Shape,
+    own: Option<&insert_benchmark::Rounds>,
+) -> Result<(), Failure> {
+    let lives = if plan.life_ns() > DEAR_LIFE_NS { shape.dear_lives } else { shape.lives };
+    let (usual_restarts, pairs) = match (own, are_restarted(&plan.arms, &plan.stages)) {
+        (Some(own), _) => (0, own.pairs),
+        (None, true) => (lives.restarts, lives.pairs),
+        (None, false) => (0, shape.pairs),
+    };
+    plan.pairs = if flags.count_only { 0 } else { flags.rounds.unwrap_or(pairs) };
+    plan.round_ns = match (flags.seconds, own) {
+        (Some(length), _) => length.as_nanos() as u64,
+        (None, Some(own)) => own.step_seconds * 1_000_000_000 / u64::from(plan.pairs),
+        (None, None) => round_of(&plan.driving, shape.round_ms * 1_000_000)?,
+    };
+    let (arms, stages) = (&plan.arms, &plan.stages);
+    let levels = Levels::of(flags, arms, stages, usual_restarts, plan.pairs, own.is_some())?;
+    (plan.restarts, plan.reloads) = (levels.restarts, levels.reloads);
+    Ok(())
 }
 
 fn counting(flags: &Compare) -> Counting {

@@ -632,8 +632,25 @@ impl Pace {
     /// The pace of rounds of this length.
     pub(crate) fn with_window(plan: &Plan, window: Duration) -> Pace {
         let stretch = window.as_nanos() as f64 / plan.round_ns as f64;
-        let fewer = (f64::from(plan.pairs) / stretch) as u32;
-        Pace { window, pairs: fewer.max(PAIRS_LEAST).min(plan.pairs) }
+        let fewer = f64::from(plan.pairs) / stretch;
+        let pairs = match plan.stopping.looks() {
+            Some(_) => fewer,
+            None => fewer.max(Pace::instead_of_starts(plan, window)),
+        };
+        Pace { window, pairs: (pairs as u32).max(PAIRS_LEAST).min(plan.pairs) }
+    }
+
+    /// Where there are fewer blocks of two pairs than lives were planned, servers are started less
+    /// often, and pairs have that time, too: as many as it takes, and no more than two for each
+    /// life.
+    fn instead_of_starts(plan: &Plan, window: Duration) -> f64 {
+        let life_ns = plan.life_ns() as f64;
+        let pair_ns = |round_ns: f64| {
+            2.0 * plan.driving.rounds_in_pair() as f64 * (round_ns + plan.lead_in_ns as f64)
+        };
+        let lives = f64::from(plan.restarts) + 1.0;
+        let all_ns = f64::from(plan.pairs) * pair_ns(plan.round_ns as f64) + lives * life_ns;
+        (all_ns / (pair_ns(window.as_nanos() as f64) + life_ns / 2.0)).min(2.0 * lives)
     }
 
     fn warning(&self, plan: &Plan, cell: &Cell) -> Option<Warning> {

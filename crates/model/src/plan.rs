@@ -135,6 +135,8 @@ pub struct LoadFile {
 /// About how long two servers take to stop, to start and to read their tables: 0.7 s were seen of
 /// MariaDB 10.11 and PostgreSQL 15.
 const RESTART_NS: u64 = 2_000_000_000;
+/// Members of a topology leave and join one after the other.
+const RESTART_OF_MEMBERS_NS: u64 = 15_000_000_000;
 /// The same of two databases in our threads, and for each row of theirs.
 const OPEN_AGAIN_NS: u64 = 500_000_000;
 const OPEN_AGAIN_ROW_NS: u64 = 2_000;
@@ -207,9 +209,11 @@ impl Plan {
     fn restart_ns(&self) -> u64 {
         let are_embedded = Arm::BOTH.into_iter().all(|arm| self.arms[arm].is_embedded());
         let rows = u64::from(self.tables).saturating_mul(self.rows);
-        match are_embedded {
-            true => OPEN_AGAIN_NS.saturating_add(rows.saturating_mul(OPEN_AGAIN_ROW_NS)),
-            false => RESTART_NS,
+        let have_members = Arm::BOTH.into_iter().any(|arm| self.arms[arm].begin.topology.is_some());
+        match (are_embedded, have_members) {
+            (true, _) => OPEN_AGAIN_NS.saturating_add(rows.saturating_mul(OPEN_AGAIN_ROW_NS)),
+            (false, true) => RESTART_OF_MEMBERS_NS,
+            (false, false) => RESTART_NS,
         }
     }
 

@@ -15,6 +15,9 @@
 //! robust interval (`crate::replicates`): a few deep stalls are too few to be called one-sided, and
 //! an interval that has not in it what was done in all would be believed to say so.
 //!
+//! In lives of six pairs the median lies among them, and normal noise would look 1.3 times as heavy
+//! as it is; distances are corrected for that ([`nearer`]).
+//!
 //! The choice does not spoil the level. The weight does not change when all residuals of a life
 //! change their sign, and between equal arms those signs are a matter of chance; so the choice
 //! tells nothing of where the lives lie. How many are far on each side does change, but only as far
@@ -52,12 +55,14 @@ impl Tails {
     ///
     /// Assumes that all lives have the same noise around their own middle.
     pub fn of(lives: &[&[f64]]) -> Option<Tails> {
-        let mut residuals = Vec::new();
+        let (mut residuals, mut distances) = (Vec::new(), Vec::new());
         let long = lives.iter().filter(|life| life.len() >= PAIRS_MIN);
         let mut counted = 0usize;
         for life in long {
             let middle = median(&mut life.to_vec());
             residuals.extend(life.iter().map(|log| log - middle));
+            let nearer = nearer(life.len());
+            distances.extend(life.iter().map(|log| nearer * (log - middle).abs()));
             counted += life.len() - 1;
         }
         let of_all: usize = lives.iter().map(|life| life.len()).sum();
@@ -65,7 +70,6 @@ impl Tails {
             return None;
         }
         let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
-        let mut distances: Vec<f64> = residuals.iter().map(|residual| residual.abs()).collect();
         let promised = NORMAL_PER_MEDIAN * median(&mut distances);
         // Rounding is no noise.
         if promised < 1e-9 {
@@ -95,6 +99,14 @@ impl Tails {
     pub fn are_one_sided(&self) -> bool {
         self.p_one_sided < DECISION_ALPHA
     }
+}
+
+/// The median of few values lies among them: so many times nearer than the true middle is it to
+/// half of them. Within 1.2 % for normal noise and 6 to 60 values (24 million values each, by
+/// NumPy: 1.2789 for 6, 1.2231 for 7, 1.1478 for 10, 1.0709 for 18, 1.0278 for 41).
+fn nearer(values: usize) -> f64 {
+    let n = values as f64;
+    1.0 + 1.1 / n + 3.0 / (n * n)
 }
 
 /// Two-sided, by the binomial distribution with one half.
@@ -133,6 +145,23 @@ mod tests {
         below[..8].fill(-9.0);
         let tails = Tails::of(&[&below]).unwrap();
         assert!(tails.are_heavy() && tails.are_one_sided(), "{tails:?}");
+    }
+
+    /// Short lives of normal noise are as light as long ones.
+    #[test]
+    fn short_lives_are_not_taken_for_heavy_tails() {
+        let mut stream = dbdyno_model::random::stream(&[6]);
+        let mut noise = || {
+            let share = (stream.next_u64() >> 11) as f64 / 2f64.powi(53);
+            crate::student::quantile(share.max(1e-12), f64::INFINITY)
+        };
+        for pairs in [6, 7, 9, 18] {
+            let lives: Vec<Vec<f64>> =
+                (0..2_000).map(|_| (0..pairs).map(|_| noise()).collect()).collect();
+            let lives: Vec<&[f64]> = lives.iter().map(Vec::as_slice).collect();
+            let tails = Tails::of(&lives).unwrap();
+            assert!((0.97..1.03).contains(&tails.weight), "{pairs}: {tails:?}");
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ fn alarms(judgement: &Judgement) -> bool {
 /// that are judged: the choice is part of the procedure, and the procedure alarms in 1 % of runs.
 #[test]
 fn the_automatic_choice_keeps_its_level() {
-    for (count, pairs, runs) in [(8, 144, 2_000), (1, 200, 300)] {
+    for (count, pairs, runs) in [(16, 96, 2_000), (8, 144, 2_000), (1, 200, 300)] {
         for host in HOSTS {
             let mut robust = 0;
             let rate = share(runs, |index| {

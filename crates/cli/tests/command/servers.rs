@@ -236,7 +236,8 @@ fn a_whole_suite_is_measured_although_it_was_killed_on_the_way() {
     assert_eq!(count("environment-changed"), 0, "{warnings:?}");
     // Twice for each arm, and once more where the settling before the kill was for writes that were
     // repeated after it.
-    assert!([4, 6].contains(&count("settled")), "{warnings:?}");
+    let settled = count("settled");
+    assert!([4, 6].contains(&settled), "{settled}: {warnings:?}");
 }
 
 /// A server that is running already, as far as the command knows.
