@@ -184,7 +184,7 @@ fn set_rounds(
     plan.pairs = if flags.count_only { 0 } else { flags.rounds.unwrap_or(pairs) };
     plan.round_ns = match (flags.seconds, own) {
         (Some(length), _) => length.as_nanos() as u64,
-        (None, Some(own)) => own.step_seconds * 1_000_000_000 / u64::from(plan.pairs),
+        (None, Some(own)) => own.step_seconds * 1_000_000_000 / u64::from(plan.pairs.max(1)),
         (None, None) => round_of(&plan.driving, shape.round_ms * 1_000_000)?,
     };
     let (arms, stages) = (&plan.arms, &plan.stages);

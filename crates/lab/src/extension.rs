@@ -13,10 +13,11 @@
 use std::time::Duration;
 
 use dbdyno_model::{
-    Cell, IntervalChoice, IntervalKind, Plan, Run, Severity, Stage, Stopping, Warning,
+    Cell, IntervalChoice, IntervalKind, Plan, Round, Run, Severity, Stage, Stopping, Warning,
 };
 use dbdyno_stats::Sequence;
 
+use crate::course::Pace;
 use crate::error::LabError;
 use crate::insert_benchmark;
 use crate::looks;
@@ -49,10 +50,11 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, LabError> {
     let (between, horizon) = stopping.looks().unwrap_or((2, 1));
     let told = between.saturating_mul(Sequence::LIVES_MAX);
     let most = between.saturating_mul(horizon.saturating_mul(TIMES)).min(told);
+    let had = plan.pairs.max(carried_out(run));
     let wanted = match extension.pairs {
-        Some(more) => plan.pairs.saturating_add(more),
-        None if most > plan.pairs => most,
-        None => told.max(plan.pairs),
+        Some(more) => had.saturating_add(more),
+        None if most > had => most,
+        None => told.max(had),
     };
     let pairs = wanted.div_ceil(between).saturating_mul(between);
     if pairs > told.max(plan.pairs) {
@@ -60,8 +62,8 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, LabError> {
             "results are looked at {} times at most, after every {between} pairs; this run has {} \
              pairs a cell and may get {} more; begin a new one for more than that",
             Sequence::LIVES_MAX,
-            plan.pairs,
-            told.saturating_sub(plan.pairs)
+            had,
+            told.saturating_sub(had)
         );
         return Err(LabError::Unlike(text));
     }
@@ -69,6 +71,20 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, LabError> {
         if looks::has_lives(plan) { (pairs / between).saturating_sub(1) } else { plan.restarts };
     let limit = extension.limit.map(|limit| (looks::spent(run) + limit).as_nanos() as u64);
     Ok(Plan { pairs, restarts, stopping, limit_ns: limit, ..plan.clone() })
+}
+
+/// The pairs of a plan of which the slowest cell has what was measured of it. With longer rounds it
+/// has had more than its part where starts were left out ([`Pace`]).
+fn carried_out(run: &Run) -> u32 {
+    /// Rounds end with their last event, so that their length says no more than this.
+    const LONGER: f64 = 1.5;
+    let of_round = |round: &Round| {
+        let window_ns = Pace::of_round(&run.plan, round).window.as_nanos() as f64;
+        let stretch = window_ns / run.plan.round_ns as f64;
+        let pairs = f64::from(run.plan.driving.pair_of(round.key.pair) + 1);
+        if stretch < LONGER { 0 } else { (pairs * stretch).ceil() as u32 }
+    };
+    run.rounds.iter().map(of_round).max().unwrap_or(0)
 }
 
 /// The plan of a run by the rule by which it is made longer; `None` where it cannot be.
@@ -160,7 +176,9 @@ pub(crate) fn warning(run: &Run, longer: &Plan) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resume::Remaining;
     use crate::sample;
+    use std::collections::BTreeSet;
 
     #[test]
     fn looks_begin_where_the_run_was_judged_and_not_where_it_was_meant_to_end() {
@@ -187,5 +205,21 @@ mod tests {
         let refused = with(913).unwrap_err().to_string();
         assert!(refused.contains("48 pairs a cell and may get 912 more"), "{refused}");
         assert_eq!(extended(&run, &Extension::default()).unwrap().pairs, 4 * Sequence::LIVES_MAX);
+    }
+
+    /// Rounds that are ten times as long left time for 21 pairs instead of nine.
+    #[test]
+    fn a_slow_run_that_had_the_time_of_its_starts_goes_on_too() {
+        let mut run = sample::of_pairs(21, "point-query", "sqlite:", 1, |round| {
+            round.wall_ns *= 10;
+            round.life = round.key.pair / 2;
+        });
+        run.plan.round_ns = run.rounds[0].wall_ns / 10;
+        (run.plan.pairs, run.plan.restarts) = (96, 15);
+        for pairs in [None, Some(96)] {
+            let plan = extended(&run, &Extension { pairs, limit: None }).unwrap();
+            let left = Remaining::without(&plan, Some(&run), BTreeSet::new());
+            assert!(left.rounds_left > 0, "{pairs:?}: {plan:?}");
+        }
     }
 }

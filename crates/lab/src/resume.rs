@@ -59,15 +59,14 @@ struct Seen {
 }
 
 impl Remaining {
-    /// What is left of a run; everything of one without rounds. Where a cell may end early, those
-    /// before the last one that was begun have ended.
+    /// What is left of a run; everything of one without rounds. Cells before the last one that was
+    /// begun have ended.
     pub fn of(plan: &Plan, run: Option<&Run>) -> Remaining {
         let cells = plan.cells();
         let is_begun = |cell: &Cell| {
             run.is_some_and(|run| run.rounds.iter().any(|round| round.key.cell == *cell))
         };
-        let may_end = plan.stopping.looks().is_some() || plan.limit_ns.is_some();
-        let last = cells.iter().rposition(is_begun).filter(|_| may_end).unwrap_or(0);
+        let last = cells.iter().rposition(is_begun).unwrap_or(0);
         Remaining::without(plan, run, cells[..last.min(cells.len())].iter().cloned().collect())
     }
 

@@ -102,7 +102,8 @@ fn of_cell(
         PerArm { base: Some(base), test: Some(test) } => (true, PerArm { base, test }),
         _ => (false, nests.map(|nest| nest.concat().concat())),
     };
-    let looked_at = if is_controlled { looked_at(runs, cell, &logs) } else { None };
+    let is_judged = is_controlled && are_lives;
+    let looked_at = if is_judged { looked_at(runs, cell, &logs) } else { None };
     let mut judgement = match &looked_at {
         Some(looks) => stats::judge_runs(looks.base.as_lives(), looks.test.as_lives(), budget)?,
         None => {
@@ -119,7 +120,7 @@ fn of_cell(
         let are_fillings =
             Arm::BOTH.into_iter().all(|arm| runs[arm].plan.reloads + 1 >= stats::MIN_PAIRS);
         judgement.basis.replicates = if are_fillings { Level::Filling } else { Level::Life };
-        against_it.extend(runs_by_results(runs));
+        against_it.extend(is_controlled.then(|| runs_by_results(runs)).flatten());
     }
     for arm in Arm::BOTH {
         let (run, Sifted { pairs, warning, .. }) = (runs[arm], &sifted[arm]);
@@ -185,12 +186,17 @@ fn looked_at(
     once: &PerArm<Vec<f64>>,
 ) -> Option<PerArm<LookedAt>> {
     Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.looks().is_some())?;
-    let of = |arm: Arm| match looks::values_of(runs[arm], cell) {
-        Some(Values { known_sd, .. }) if known_sd > 0.0 => None,
-        Some(Values { logs, .. }) => {
-            Some(LookedAt { logs, sequence: looks::sequence_of(&runs[arm].plan, cell) })
+    let of = |arm: Arm| {
+        let plan = &runs[arm].plan;
+        let sequence = looks::sequence_of(plan, cell);
+        match looks::values_of(runs[arm], cell) {
+            Some(Values { known_sd, .. }) if known_sd > 0.0 => None,
+            Some(Values { logs, .. }) => Some(LookedAt { logs, sequence }),
+            None if sequence.is_none() || looks::judged_lives(plan, cell) > 0 => {
+                Some(LookedAt { logs: once[arm].clone(), sequence: None })
+            }
+            None => None,
         }
-        None => Some(LookedAt { logs: once[arm].clone(), sequence: None }),
     };
     Some(PerArm { base: of(Arm::Base)?, test: of(Arm::Test)? })
 }
