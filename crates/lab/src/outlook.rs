@@ -698,7 +698,7 @@ mod tests {
         assert_eq!(Outlook::of(&plan, &plan.cells()[0], &[]).next_minute(&plan), None);
     }
 
-    /// Rounds that are drawn out leave fewer pairs, and so few lives at last that starts are left out.
+    /// Rounds that are drawn out leave fewer pairs, and at last so few that starts are left out.
     #[test]
     fn a_promise_is_of_what_is_carried_out() {
         for (stretch, restarts, pairs) in
