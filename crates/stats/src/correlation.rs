@@ -50,6 +50,13 @@ impl Correlation {
         }
     }
 
+    /// One that is stronger by `wariness` times (φ times its standard error)². Independent values
+    /// and long series have next to nothing of it.
+    pub fn wary(self, wariness: f64) -> Correlation {
+        let more = wariness * (self.phi.max(0.0) * self.standard_error).powi(2);
+        Correlation { phi: (self.phi + more).min(PHI_MOST), ..self }
+    }
+
     /// One that is as likely as this one.
     pub fn drawn(self, normal: f64) -> f64 {
         (self.phi + self.standard_error * normal).clamp(0.0, PHI_MOST)
@@ -83,6 +90,15 @@ mod tests {
     #[test]
     fn rounding_has_no_correlation() {
         assert_eq!(Correlation::of(&[1e-14; 9], (0.0, 0.0), 1.0, 1e-24), Correlation::NONE);
+    }
+
+    #[test]
+    fn of_correlated_values_that_are_few_one_is_wary() {
+        let wary = |phi, standard_error| Correlation { phi, standard_error }.wary(24.0).phi;
+        assert!((wary(0.5, 0.125) - (0.5 + 24.0 / 256.0)).abs() < 1e-12);
+        assert_eq!(wary(0.0, 0.2), 0.0);
+        assert_eq!(wary(-0.3, 0.2), -0.3);
+        assert_eq!(wary(0.9, 0.3), PHI_MOST);
     }
 
     #[test]

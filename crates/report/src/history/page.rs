@@ -37,9 +37,10 @@ pub fn history_html(history: &History) -> String {
     }
     page.push_str(
         "<p class=\"aside\">Dots are values, lines the medians of levels; the shaded band is where \
-         a change may begin (95 %). Sizes have 95 % intervals; p is the chance of something as \
-         clear where nothing changes; E-divisive is where that method, at the same level, begins \
-         the nearest new level.</p>\n</main>\n</body>\n</html>\n",
+         a change may begin (95 %). Sizes have 95 % intervals, which take into account that what \
+         barely was found is smaller than it looks; p is the chance of something as clear where \
+         nothing changes; E-divisive is where that method, at the same level, begins the nearest \
+         new level.</p>\n</main>\n</body>\n</html>\n",
     );
     page
 }

@@ -109,17 +109,27 @@ pub(crate) fn choose(look: Look, values: &[f64], best: &Best) -> NullKind {
     }
 }
 
+/// How clear a change is.
+pub(crate) struct Chance {
+    /// Of a statistic as large where nothing changes.
+    pub p_value: f64,
+    /// The smallest statistic that would count as found; infinite where it was clear early that
+    /// nothing is.
+    pub least_found: f64,
+}
+
 /// The chance of a statistic as large as `best` where nothing changes, for a decision at `alpha`.
-pub(crate) fn p_value(
+pub(crate) fn chance(
     look: Look,
     scan: &Scan,
     scores: &[f64],
     best: &Best,
     null: NullKind,
     decision: (f64, u64),
-) -> f64 {
+) -> Chance {
     let (alpha, seed) = decision;
     let draws = ((f64::from(LARGE_MOST) / alpha).ceil() as u32).min(DRAWS_MOST) - 1;
+    let mut drawn = Vec::with_capacity(draws as usize);
     let mut stream = random::stream(&[seed, random::key_of("change"), scores.len() as u64]);
     let mut values = scores.to_vec();
     let mut large = 0;
@@ -128,15 +138,23 @@ pub(crate) fn p_value(
             NullKind::Permutation => shuffle(&mut stream, &mut values),
             NullKind::Correlated(phi) => simulate(&mut stream, phi, &mut values),
         }
+        let statistic = look.best(scan, &values).statistic;
+        drawn.push(statistic);
         // Orders that differ in rounding only are equal.
-        if look.best(scan, &values).statistic >= best.statistic * (1.0 - 1e-12) {
+        if statistic >= best.statistic * (1.0 - 1e-12) {
             large += 1;
         }
         if large == LARGE_MOST {
-            return f64::from(large) / f64::from(draw);
+            let p_value = f64::from(large) / f64::from(draw);
+            return Chance { p_value, least_found: f64::INFINITY };
         }
     }
-    f64::from(large + 1) / f64::from(draws + 1)
+    let rank = (f64::from(draws + 1) * alpha) as usize;
+    drawn.sort_by(|a, b| b.total_cmp(a));
+    Chance {
+        p_value: f64::from(large + 1) / f64::from(draws + 1),
+        least_found: drawn[rank.max(1) - 1],
+    }
 }
 
 /// Fisher and Yates.
@@ -197,7 +215,8 @@ mod tests {
             large += u64::from(scan.step(order).statistic >= best.statistic * (1.0 - 1e-12));
         });
         let exact = large as f64 / all as f64;
-        let draws = p_value(Look::Step, &scan, &scores, &best, NullKind::Permutation, (0.001, 7));
+        let null = NullKind::Permutation;
+        let draws = chance(Look::Step, &scan, &scores, &best, null, (0.001, 7)).p_value;
         // After 20 draws as large, p has a relative standard error of 1/√20.
         assert!((draws / exact - 1.0).abs() < 0.5, "{draws} against {exact}");
         assert!(exact > 0.01 && LEVEL_LEAST == 4, "{exact}");

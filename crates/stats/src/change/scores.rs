@@ -102,6 +102,14 @@ impl Scan {
         best
     }
 
+    /// The size of the step or bump in these places that has this statistic, in standard deviations
+    /// of what it leaves; for values that are independent.
+    pub(crate) fn size(&self, statistic: f64, place: &Best) -> f64 {
+        let (n, explained) = (self.n as f64, statistic * statistic);
+        let left = ((n - explained).max(0.0) / (n - 2.0)).sqrt();
+        statistic * self.weights[place.to - place.from] / left
+    }
+
     /// The statistic of a step at each place.
     pub(crate) fn steps(&self, values: &[f64]) -> Vec<f64> {
         let Some((mean, sd)) = spread(values) else { return vec![0.0; self.n] };
@@ -166,6 +174,17 @@ mod tests {
         }
         let tied = normal_scores(&[1.0, 2.0, 2.0, 3.0]);
         assert!(tied[1] == tied[2] && tied[1].abs() < 1e-12, "{tied:?}");
+    }
+
+    #[test]
+    fn a_statistic_has_a_size() {
+        // Means 0 and 4, deviations of 1: pooled by ten degrees of freedom.
+        let values = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 5.0, 3.0, 5.0, 3.0];
+        let scan = Scan::of(12);
+        let best = scan.step(&values);
+        assert_eq!((best.from, best.to), (8, 12));
+        let size = scan.size(best.statistic, &best);
+        assert!((size - 4.0 / (12.0_f64 / 10.0).sqrt()).abs() < 1e-12, "{size}");
     }
 
     #[test]

@@ -5,8 +5,8 @@
 //! approximation: for independent levels of 4 to 16 values the exact ends of 95 %, or the
 //! differences next to them, farther out). It assumes that both levels have noise of one shape,
 //! whatever it is. The interval is as wide as the correlation of neighbours makes that of a mean,
-//! √((1+φ)/(1−φ)). The place was chosen because the change stands out there, so that a change that
-//! was barely found is rather smaller than it looks.
+//! √((1+φ)/(1−φ)). That it is looked at because it stands out, `change::selection` takes into
+//! account.
 
 use dbdyno_model::Interval;
 use statrs::distribution::{ContinuousCDF, Normal};
@@ -32,12 +32,22 @@ fn middle(sorted: &[f64]) -> f64 {
     }
 }
 
+fn used(level: &[f64]) -> usize {
+    level.len().min(VALUES_MOST)
+}
+
+/// The standard error of the difference of two levels, in standard deviations of their noise.
+pub(crate) fn standard_error(before: &[f64], after: &[f64], phi: f64) -> f64 {
+    let of_level = |level: &[f64]| 1.0 / used(level) as f64;
+    (correlation::inflation(phi) * (of_level(before) + of_level(after))).sqrt()
+}
+
 /// The shift from `before` to `after` with its two-sided interval, and the chance that a value of
 /// `after` lies above one of `before`, equal ones counting half. Neighbours have the correlation
 /// `phi`.
 pub(crate) fn shift(before: &[f64], after: &[f64], confidence: f64, phi: f64) -> (Interval, f64) {
-    let before = &before[before.len().saturating_sub(VALUES_MOST)..];
-    let after = &after[..after.len().min(VALUES_MOST)];
+    let before = &before[before.len() - used(before)..];
+    let after = &after[..used(after)];
     let (m, n) = (before.len() as f64, after.len() as f64);
     let mut all: Vec<f64> =
         after.iter().flat_map(|late| before.iter().map(move |early| late - early)).collect();

@@ -14,7 +14,7 @@
 
 use dbdyno_model::NullKind;
 
-use super::null::{self, Look};
+use super::null::{self, Chance, Look};
 use super::place;
 use super::scores::{LEVEL_LEAST, Scan, normal_scores};
 
@@ -32,6 +32,8 @@ pub(crate) struct Cut {
     pub p_value: f64,
     /// In which sense nothing.
     pub null: NullKind,
+    /// The smallest size that is found there, in standard deviations of the noise.
+    pub least_found: f64,
 }
 
 /// A stretch that was looked at, and the stretches it was cut into.
@@ -72,10 +74,13 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
             continue;
         }
         let null = null::choose(look, &scores, &best);
-        let p_value = null::p_value(look, &scan, &scores, &best, null, (alpha, seed));
+        let Chance { p_value, least_found } =
+            null::chance(look, &scan, &scores, &best, null, (alpha, seed));
         if p_value <= alpha {
+            let least_found = scan.size(least_found, &best);
+            let cut = |end| Cut { first: from + end, p_value, null, least_found };
             let ends = [best.from, best.to].into_iter().filter(|&end| end < n);
-            node.cuts = ends.map(|end| Cut { first: from + end, p_value, null }).collect();
+            node.cuts = ends.map(cut).collect();
             break;
         }
     }
