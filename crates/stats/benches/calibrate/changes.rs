@@ -206,6 +206,7 @@ pub fn section() -> String {
          series each, of those in which one shift is found; values before and after the step.\n\
          A place is a whole number: where the best one alone is right in about 95 %, what holds it \
          and a neighbour is right more often.\n\
+         How much correlation is taken larger than it looks was chosen by rows like these.\n\
          Among 30 values that remember 0.3 or 0.6 of the one before, few steps are found, and those \
          in which the memory does not show; no interval tells them from independent ones:\n\n{}",
         alarm_table(),

@@ -14,6 +14,14 @@
 //! all places, and its null is the same largest of the same values in any other order, or of noise
 //! as correlated as the values are.
 //!
+//! What is found of correlated series is what does not look correlated, and noise moves a step
+//! farther there: sizes and places take the correlation that is measured larger, the more so the
+//! fewer values there are ([`Correlation::wary`]). How much was chosen by series of 30 to 240
+//! values with φ of 0, 0.3 and 0.6, in which a step of 1.5, 2 or 3 standard deviations lies in the
+//! middle or after the first fifth.
+//!
+//! [`Correlation::wary`]: crate::correlation::Correlation::wary
+//!
 //! *Assumed*: at most one kind of noise, whose neighbours resemble each other like AR(1) with a
 //! correlation below about 0.9. A rhythm (nights, weekends) that is longer than a few runs is a
 //! change to this function. Values of runs that were dropped because of their value are not what it
@@ -47,13 +55,6 @@ pub use energy::{E_DIVISIVE_MOST, e_divisive};
 pub const CHANGE_VALUES_LEAST: usize = 12;
 /// More values than this are not taken.
 pub const CHANGE_VALUES_MOST: usize = 10_000;
-
-/// How much stronger a correlation is taken than it looks: what is found of correlated series is
-/// what does not look correlated, and noise moves a step farther there. Chosen by series of 30 to
-/// 240 values with φ of 0, 0.3 and 0.6, in which a step of 1.5, 2 or 3 standard deviations lies in
-/// the middle or after the first fifth.
-const WARY_OF_SIZES: f64 = 24.0;
-const WARY_OF_PLACES: f64 = 80.0;
 
 /// What is asked of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -212,13 +213,12 @@ fn size_and_place(
     seed: u64,
 ) -> (Interval, f64, (usize, usize)) {
     let correlation = null::correlation_around(&shape::around_levels(values, &[first]));
-    let of_size = correlation.wary(WARY_OF_SIZES);
     let (before, after) = values.split_at(first);
-    let (size, above) = size::shift(before, after, SHOWN_CONFIDENCE, of_size.phi);
-    let errors_found = least_found / size::standard_error(before, after, of_size.phi);
-    let Selected { size, share } = Selected::of(size, SHOWN_CONFIDENCE, errors_found);
-    let of_place = correlation.wary(WARY_OF_PLACES);
-    (size, above, place::places(values, first, of_place, share, seed))
+    let (size, above) = size::shift(before, after, SHOWN_CONFIDENCE, correlation);
+    let error = size::standard_error(before, after, correlation);
+    let z = place::seen(values, first) / error;
+    let Selected { size, share } = Selected::of(size, SHOWN_CONFIDENCE, z, least_found / error);
+    (size, above, place::places(values, first, correlation, share, seed))
 }
 
 /// Whether two answers name the same change: each lies where the other may, or next to it. A place

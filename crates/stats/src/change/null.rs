@@ -209,17 +209,22 @@ mod tests {
         let scan = Scan::of(n);
         let scores = normal_scores(&[3.0, 1.0, 2.0, 4.5, 1.5, 7.0, 9.0, 2.5, 8.0, 6.0]);
         let best = scan.step(&scores);
-        let (mut large, mut all) = (0u64, 0u64);
-        permutations(&mut scores.clone(), 0, &mut |order| {
-            all += 1;
-            large += u64::from(scan.step(order).statistic >= best.statistic * (1.0 - 1e-12));
-        });
-        let exact = large as f64 / all as f64;
+        let mut all = Vec::new();
+        permutations(&mut scores.clone(), 0, &mut |order| all.push(scan.step(order).statistic));
+        let share_from = |statistic: f64| {
+            let large = all.iter().filter(|&&one| one >= statistic * (1.0 - 1e-12)).count();
+            large as f64 / all.len() as f64
+        };
+        let exact = share_from(best.statistic);
         let null = NullKind::Permutation;
         let draws = chance(Look::Step, &scan, &scores, &best, null, (0.001, 7)).p_value;
         // After 20 draws as large, p has a relative standard error of 1/√20.
         assert!((draws / exact - 1.0).abs() < 0.5, "{draws} against {exact}");
         assert!(exact > 0.01 && LEVEL_LEAST == 4, "{exact}");
+        let clearest = Best { statistic: 9.0, ..best };
+        let least = chance(Look::Step, &scan, &scores, &clearest, null, (0.05, 7)).least_found;
+        let found = share_from(least);
+        assert!((found / 0.05 - 1.0).abs() < 0.5, "{found} of all are as large as {least}");
     }
 
     fn permutations(values: &mut [f64], from: usize, each: &mut impl FnMut(&[f64])) {

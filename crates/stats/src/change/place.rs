@@ -29,13 +29,15 @@ use std::ops::Range;
 
 use dbdyno_model::random::{self, Stream};
 
-use super::scores::{LEVEL_LEAST, Scan, normal};
+use super::scores::{Best, LEVEL_LEAST, Scan, normal};
 use super::size::median;
 use crate::correlation::{self, Correlation};
 use crate::judge::SHOWN_CONFIDENCE;
 
 /// What lies farther from both levels is brought as near as this.
 const DEVIATIONS_MOST: f64 = 3.0;
+/// How much stronger the correlation is taken than it looks: `change` has the reason.
+const WARY: f64 = 80.0;
 /// Series that are simulated.
 const DRAWS: usize = 1_000;
 /// Squares that differ by less, in units of the variance of all values, differ by rounding.
@@ -46,6 +48,13 @@ const ROUNDING: f64 = 1e-9;
 pub(crate) fn tamed(values: &[f64], first: usize) -> Vec<f64> {
     let bounds = Bounds::of(values, first);
     values.iter().map(|&value| bounds.tame(value)).collect()
+}
+
+/// How large the step at `first` is, in standard deviations of what it leaves.
+pub(crate) fn seen(values: &[f64], first: usize) -> f64 {
+    let scan = Scan::of(values.len());
+    let statistic = scan.steps(&tamed(values, first))[first];
+    scan.size(&Best { statistic, from: first, to: values.len() })
 }
 
 /// The places at which a step explains nearly as much as at the best one; `first` is about the best
@@ -61,6 +70,7 @@ pub(crate) fn places(
     let n = values.len();
     let scan = Scan::of(n);
     let fit = Fit::of(&scan, &tamed(values, first));
+    let correlation = correlation.wary(WARY);
     let loss_most = Series::like(values, first, correlation, share).loss_most(&scan, seed);
     let least = fit.best - loss_most * fit.left() - ROUNDING;
     let is_near = |&place: &usize| fit.squares[place] >= least;

@@ -102,12 +102,11 @@ impl Scan {
         best
     }
 
-    /// The size of the step or bump in these places that has this statistic, in standard deviations
-    /// of what it leaves; for values that are independent.
-    pub(crate) fn size(&self, statistic: f64, place: &Best) -> f64 {
-        let (n, explained) = (self.n as f64, statistic * statistic);
+    /// The size of a step or bump in standard deviations of what it leaves.
+    pub(crate) fn size(&self, best: &Best) -> f64 {
+        let (n, explained) = (self.n as f64, best.statistic * best.statistic);
         let left = ((n - explained).max(0.0) / (n - 2.0)).sqrt();
-        statistic * self.weights[place.to - place.from] / left
+        best.statistic * self.weights[best.to - best.from] / left
     }
 
     /// The statistic of a step at each place.
@@ -183,7 +182,7 @@ mod tests {
         let scan = Scan::of(12);
         let best = scan.step(&values);
         assert_eq!((best.from, best.to), (8, 12));
-        let size = scan.size(best.statistic, &best);
+        let size = scan.size(&best);
         assert!((size - 4.0 / (12.0_f64 / 10.0).sqrt()).abs() < 1e-12, "{size}");
     }
 

@@ -15,11 +15,14 @@
 //! Sun and Taylor, "Exact post-selection inference", Annals of Statistics 44, 2016). Where a step
 //! is found in any case this is the usual interval. The estimate stays what was seen, and the end
 //! that is farther away from zero stays where it is. Assumed is that the estimate is normal, and
-//! that it is what was tested; the test is one of ranks, and of the place that stands out most.
+//! that it is what was tested; the test is one of ranks, whose limits are too low for large steps
+//! among few values, and of the place that stands out most.
 
 use dbdyno_model::Interval;
 use statrs::distribution::{ContinuousCDF, Normal};
 
+/// An end that would move by less, in standard errors, stays.
+const ROUNDING: f64 = 1e-6;
 /// Halvings of a stretch that is some standard errors long.
 const HALVINGS: usize = 40;
 
@@ -32,22 +35,28 @@ pub(crate) struct Selected {
 }
 
 impl Selected {
-    /// `size` is that of all steps, found or not, with this two-sided confidence; at least
-    /// `least_found` of its standard errors are found. No end is moved beyond zero.
-    pub(crate) fn of(size: Interval, confidence: f64, least_found: f64) -> Selected {
-        let errors = Normal::standard().inverse_cdf(0.5 + confidence / 2.0);
-        let Interval { estimate, low, high } = size;
-        let z = 2.0 * errors * estimate.abs() / (high - low);
-        // Without noise, or with so few values that there is no interval.
-        if !z.is_finite() || z == 0.0 {
+    /// `size` is that of all steps, found or not, with this two-sided confidence. It was seen as
+    /// `z` standard errors, and at least `least_found` of them are found. No end is moved beyond
+    /// zero.
+    pub(crate) fn of(size: Interval, confidence: f64, z: f64, least_found: f64) -> Selected {
+        // Without noise.
+        if !z.is_finite() {
             return Selected { size, share: 1.0 };
         }
+        let usual = z - Normal::standard().inverse_cdf(0.5 + confidence / 2.0);
         let least = true_size(z, least_found, 0.5 - confidence / 2.0);
-        let farther = ((z - least) / errors).max(1.0);
-        let moved = |end: f64| estimate + farther * (end - estimate);
+        let nearer = if usual <= 0.0 {
+            0.0
+        } else if least > usual - ROUNDING {
+            1.0
+        } else {
+            least / usual
+        };
+        let moved = |end: f64| end * nearer;
+        let Interval { estimate, low, high } = size;
         let size = match estimate > 0.0 {
-            true => Interval { low: moved(low).max(low.min(0.0)), ..size },
-            false => Interval { high: moved(high).min(high.max(0.0)), ..size },
+            true => Interval { low: low.min(moved(low)), ..size },
+            false => Interval { high: high.max(moved(high)), ..size },
         };
         Selected { size, share: (true_size(z, least_found, 0.5) / z).min(1.0) }
     }
@@ -57,8 +66,11 @@ impl Selected {
 /// All sizes are in standard errors of `z`.
 fn true_size(z: f64, least_found: f64, chance: f64) -> f64 {
     let normal = Normal::standard();
-    let is_too_small =
-        |size: f64| normal.sf(z.max(least_found) - size) < chance * normal.sf(least_found - size);
+    let is_too_small = |size: f64| {
+        let found = normal.sf(least_found - size);
+        // Where it is less than a double can tell from nothing, nothing is found.
+        found == 0.0 || normal.sf(z.max(least_found) - size) < chance * found
+    };
     let (mut low, mut high) = (0.0, z + 5.0);
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);
@@ -95,27 +107,40 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_is_found_in_any_case_stays_and_what_barely_was_reaches_zero() {
-        let size = Interval { estimate: -0.04, low: -0.05, high: -0.03 };
-        let clear = Selected::of(size, 0.95, 2.0);
-        assert!((clear.size.high - size.high).abs() < 1e-6 && clear.share > 0.999, "{clear:?}");
-        let barely = Selected::of(size, 0.95, 7.8);
-        assert_eq!((barely.size.low, barely.size.high), (-0.05, 0.0));
-        assert_eq!(barely.share, 0.0);
-        let up = Interval { estimate: 0.04, low: 0.03, high: 0.05 };
-        let mirrored = Selected::of(up, 0.95, 6.0).size;
-        let down = Selected::of(size, 0.95, 6.0).size;
-        assert!(down.high > size.high && down.high < 0.0, "{down:?}");
-        assert!((mirrored.low + down.high).abs() < 1e-12 && mirrored.high == 0.05);
+    /// Standard errors of 1.
+    fn selected(estimate: f64, least_found: f64) -> Selected {
+        let size = Interval { estimate, low: estimate - 1.96, high: estimate + 1.96 };
+        Selected::of(size, 0.95, estimate.abs(), least_found)
     }
 
     #[test]
-    fn without_noise_and_without_an_interval_nothing_is_moved() {
+    fn what_is_found_in_any_case_stays_and_what_barely_was_reaches_zero() {
+        let clear = selected(8.0, 2.0);
+        assert!((clear.size.low - 6.04).abs() < 1e-4 && clear.share > 0.999, "{clear:?}");
+        let far = selected(100.0, 95.0);
+        assert!(far.size.low > 97.0, "{far:?}");
+        let barely = selected(-8.0, 7.9);
+        assert_eq!((barely.size.low, barely.size.high), (-9.96, 0.0));
+        assert!(barely.share < 0.2, "{barely:?}");
+        let (up, down) = (selected(8.0, 6.5).size, selected(-8.0, 6.5).size);
+        assert!(down.high > -6.04 && down.high < 0.0, "{down:?}");
+        assert_eq!((up.low, up.high), (-down.high, 9.96));
+    }
+
+    #[test]
+    fn an_end_of_ties_moves_as_others_and_one_beyond_zero_stays() {
+        let of =
+            |low| Selected::of(Interval { estimate: 2.0, low, high: 3.0 }, 0.95, 4.0, 3.9).size;
+        assert_eq!(of(2.0).low, 0.0);
+        assert_eq!(of(-0.5).low, -0.5);
+        assert_eq!(of(f64::NEG_INFINITY).low, f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn without_noise_nothing_is_moved() {
         let exact = Interval { estimate: 0.1, low: 0.1, high: 0.1 };
-        assert_eq!(Selected::of(exact, 0.95, 4.0), Selected { size: exact, share: 1.0 });
-        let none = Interval { estimate: 0.1, low: f64::NEG_INFINITY, high: f64::INFINITY };
-        assert_eq!(Selected::of(none, 0.95, 4.0), Selected { size: none, share: 1.0 });
+        let share = 1.0;
+        assert_eq!(Selected::of(exact, 0.95, f64::INFINITY, 4.0), Selected { size: exact, share });
     }
 
     /// The estimates of a true size, of which those below a limit are never seen.
@@ -135,10 +160,9 @@ mod tests {
                     continue;
                 }
                 found += 1;
-                let seen = Interval { estimate, low: estimate - 1.96, high: estimate + 1.96 };
-                let told = Selected::of(seen, 0.95, LEAST).size;
+                let told = selected(estimate, LEAST).size;
                 held += usize::from(told.low <= truth && truth <= told.high);
-                naive += usize::from(seen.low <= truth && truth <= seen.high);
+                naive += usize::from((estimate - truth).abs() <= 1.96);
             }
             let share = |count: usize| count as f64 / FOUND as f64;
             // The end that stays is missed by fewer than 2.5 %.

@@ -11,10 +11,12 @@
 use dbdyno_model::Interval;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::correlation;
+use crate::correlation::{Correlation, inflation};
 
 /// Values of a level that its size rests on: those next to the change.
 const VALUES_MOST: usize = 400;
+/// How much stronger the correlation is taken than it looks: `change` has the reason.
+const WARY: f64 = 24.0;
 
 /// The median; of an even number the mean of the middle two.
 pub(crate) fn median(values: &[f64]) -> f64 {
@@ -32,22 +34,28 @@ fn middle(sorted: &[f64]) -> f64 {
     }
 }
 
-fn used(level: &[f64]) -> usize {
-    level.len().min(VALUES_MOST)
+/// The correlation as it is taken, larger by no more than half of what is missing to 1: a dozen
+/// values know next to nothing of it.
+fn wary(correlation: Correlation) -> f64 {
+    correlation.wary(WARY).phi.min(f64::midpoint(correlation.phi, 1.0))
 }
 
 /// The standard error of the difference of two levels, in standard deviations of their noise.
-pub(crate) fn standard_error(before: &[f64], after: &[f64], phi: f64) -> f64 {
-    let of_level = |level: &[f64]| 1.0 / used(level) as f64;
-    (correlation::inflation(phi) * (of_level(before) + of_level(after))).sqrt()
+pub(crate) fn standard_error(before: &[f64], after: &[f64], correlation: Correlation) -> f64 {
+    let of_level = |level: &[f64]| 1.0 / level.len() as f64;
+    (inflation(wary(correlation)) * (of_level(before) + of_level(after))).sqrt()
 }
 
 /// The shift from `before` to `after` with its two-sided interval, and the chance that a value of
-/// `after` lies above one of `before`, equal ones counting half. Neighbours have the correlation
-/// `phi`.
-pub(crate) fn shift(before: &[f64], after: &[f64], confidence: f64, phi: f64) -> (Interval, f64) {
-    let before = &before[before.len() - used(before)..];
-    let after = &after[..used(after)];
+/// `after` lies above one of `before`, equal ones counting half.
+pub(crate) fn shift(
+    before: &[f64],
+    after: &[f64],
+    confidence: f64,
+    correlation: Correlation,
+) -> (Interval, f64) {
+    let before = &before[before.len().saturating_sub(VALUES_MOST)..];
+    let after = &after[..after.len().min(VALUES_MOST)];
     let (m, n) = (before.len() as f64, after.len() as f64);
     let mut all: Vec<f64> =
         after.iter().flat_map(|late| before.iter().map(move |early| late - early)).collect();
@@ -55,11 +63,15 @@ pub(crate) fn shift(before: &[f64], after: &[f64], confidence: f64, phi: f64) ->
     let above = all.iter().filter(|&&difference| difference > 0.0).count() as f64;
     let equal = all.iter().filter(|&&difference| difference == 0.0).count() as f64;
     let z = Normal::standard().inverse_cdf(0.5 + confidence / 2.0);
-    let half = z * (correlation::inflation(phi) * m * n * (m + n + 1.0) / 12.0).sqrt();
     // The k-th smallest and the k-th largest difference.
-    let k = (m * n / 2.0 - half).floor();
-    let (low, high) = if k >= 1.0 {
-        (all[k as usize - 1], all[all.len() - k as usize])
+    let k_for = |phi| {
+        let half = z * (inflation(phi) * m * n * (m + n + 1.0) / 12.0).sqrt();
+        (m * n / 2.0 - half).floor()
+    };
+    let (low, high) = if k_for(correlation.phi) >= 1.0 {
+        // Wariness alone takes no interval away.
+        let k = k_for(wary(correlation)).max(1.0) as usize;
+        (all[k - 1], all[all.len() - k])
     } else {
         (f64::NEG_INFINITY, f64::INFINITY)
     };
@@ -69,6 +81,8 @@ pub(crate) fn shift(before: &[f64], after: &[f64], confidence: f64, phi: f64) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const NOTHING: Correlation = Correlation { phi: 0.0, standard_error: 0.0 };
 
     struct Sample {
         before: &'static [f64],
@@ -117,7 +131,7 @@ mod tests {
     #[test]
     fn a_shift_agrees_with_scipy() {
         for sample in SHIFTS {
-            let (size, above) = shift(sample.before, sample.after, 0.95, 0.0);
+            let (size, above) = shift(sample.before, sample.after, 0.95, NOTHING);
             assert!((size.estimate - sample.estimate).abs() < 1e-9, "{size:?}");
             assert!((size.low - sample.ours[0]).abs() < 1e-9, "{size:?}");
             assert!((size.high - sample.ours[1]).abs() < 1e-9, "{size:?}");
@@ -129,7 +143,16 @@ mod tests {
             assert!((above - sample.above).abs() < 1e-12, "{above}");
         }
         let Sample { before, after, .. } = SHIFTS[0];
-        let (few, _) = shift(&before[..2], &after[..2], 0.95, 0.0);
+        let (few, _) = shift(&before[..2], &after[..2], 0.95, NOTHING);
         assert!(few.low.is_infinite() && few.high.is_infinite());
+    }
+
+    /// Six values know their correlation to ±0.5, and taken at its worst it would leave nothing.
+    #[test]
+    fn wariness_takes_no_interval_away() {
+        let Sample { before, after, .. } = SHIFTS[1];
+        let some = Correlation { phi: 0.4, standard_error: 0.5 };
+        let (size, _) = shift(before, after, 0.95, some);
+        assert_eq!((size.low, size.high), (10.175 - 10.38, 10.315 - 10.24));
     }
 }

@@ -16,7 +16,7 @@ use dbdyno_model::NullKind;
 
 use super::null::{self, Chance, Look};
 use super::place;
-use super::scores::{LEVEL_LEAST, Scan, normal_scores};
+use super::scores::{Best, LEVEL_LEAST, Scan, normal_scores};
 
 const STEP_SHARE: f64 = 0.75;
 /// Among more values than this bumps are found after a step has parted them only: there are as many
@@ -77,7 +77,7 @@ pub(crate) fn grow(values: &[f64], from: usize, to: usize, alpha: f64, seed: u64
         let Chance { p_value, least_found } =
             null::chance(look, &scan, &scores, &best, null, (alpha, seed));
         if p_value <= alpha {
-            let least_found = scan.size(least_found, &best);
+            let least_found = scan.size(&Best { statistic: least_found, ..best });
             let cut = |end| Cut { first: from + end, p_value, null, least_found };
             let ends = [best.from, best.to].into_iter().filter(|&end| end < n);
             node.cuts = ends.map(cut).collect();

@@ -29,6 +29,13 @@ fn false_alarms(shape: Shape, n: usize, count: u64) -> f64 {
     share(count, |index| !changes(&simulated(shape, n, index)).shifts.is_empty())
 }
 
+/// So many values and so many after them that are this much larger.
+fn step(shape: Shape, (before, after): (usize, usize), size: f64, index: u64) -> Vec<f64> {
+    let mut values = simulated(shape, before + after, index);
+    values[before..].iter_mut().for_each(|value| *value += size);
+    values
+}
+
 #[test]
 fn noise_of_any_kind_has_no_changes() {
     let kinds = [Shape::Noise(0.0), Shape::Spikes, Shape::LogNormal, Shape::TwoModes];
@@ -66,6 +73,51 @@ fn a_step_is_found_where_it_is_and_as_large_as_it_is() {
     assert!(found >= 106, "{found} of {count}");
     assert!(placed >= found * 91 / 100, "{placed} of {found}");
     assert!(sized >= found * 91 / 100, "{sized} of {found}");
+}
+
+/// Half of such steps are found, those that are the clearest.
+#[test]
+fn a_step_that_is_found_by_luck_is_not_told_larger_than_it_is() {
+    let (mut found, mut held, mut reach_zero) = (0, 0, 0);
+    for index in 0..500 {
+        let shifts = changes(&step(Shape::Noise(0.0), (10, 20), 1.6, index)).shifts;
+        if let [shift] = &shifts[..] {
+            found += 1;
+            held += u32::from(shift.size.low <= 1.6 && 1.6 <= shift.size.high);
+            reach_zero += u32::from(shift.size.low <= 0.0);
+        }
+    }
+    assert!((180..320).contains(&found), "{found}");
+    assert!(held >= found * 94 / 100, "{held} of {found}");
+    assert!(reach_zero >= found / 10, "{reach_zero} of {found}");
+}
+
+#[test]
+fn a_clear_step_among_few_values_has_a_size() {
+    for before in [6, 8, 10, 15] {
+        for index in 0..60 {
+            let shifts = changes(&step(Shape::Noise(0.0), (before, before), 10.0, index)).shifts;
+            if let [shift] = &shifts[..] {
+                let size = shift.size;
+                assert!(size.low > 4.0 && size.high < 17.0, "{before}, {index}: {size:?}");
+            }
+        }
+    }
+}
+
+/// Latencies are told in whole milliseconds.
+#[test]
+fn rounding_does_not_make_a_size_next_to_nothing() {
+    let (mut found, mut reach_zero) = (0, 0);
+    for index in 0..150 {
+        let values = step(Shape::Noise(0.0), (30, 30), 2.0, index);
+        let rounded: Vec<f64> = values.iter().map(|value| value.round()).collect();
+        for shift in changes(&rounded).shifts {
+            found += 1;
+            reach_zero += u32::from(shift.size.low <= 0.0 && shift.size.estimate > 0.0);
+        }
+    }
+    assert!(found > 120 && reach_zero <= found / 50, "{reach_zero} of {found}");
 }
 
 #[test]
