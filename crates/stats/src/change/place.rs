@@ -37,7 +37,7 @@ use crate::judge::SHOWN_CONFIDENCE;
 /// What lies farther from both levels is brought as near as this.
 const DEVIATIONS_MOST: f64 = 3.0;
 /// How much stronger the correlation is taken than it looks: `change` has the reason.
-const WARY: f64 = 80.0;
+const WARY: f64 = 100.0;
 /// Series that are simulated.
 const DRAWS: usize = 1_000;
 /// Squares that differ by less, in units of the variance of all values, differ by rounding.
