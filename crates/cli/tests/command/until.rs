@@ -50,13 +50,14 @@ fn a_cell_ends_when_it_is_decided() {
     assert!(text.out.contains("looked at"), "{text:?}");
 }
 
-/// Runs that their results ended are compared by intervals that allowed for it.
+/// Runs that their results ended are compared by intervals that allowed for it. On a busy host a
+/// run may end while its interval is nearly as wide as its slowdown, so one of them is far slower.
 #[test]
 fn two_runs_that_ended_when_they_were_decided_can_be_compared() {
     let _turn = turn();
     let home = Home::new();
     for (test, words) in [
-        ("sqlite:?slow=80%", "--until decided --rounds 80 --limit 1h --seed 3 --name slow"),
+        ("sqlite:?slow=300%", "--until decided --rounds 80 --limit 1h --seed 3 --name slow"),
         ("sqlite:?slow=40%", "--until decided --rounds 80 --limit 1h --seed 3 --name less"),
     ] {
         let done = home.dbdyno(compare(test, words));
