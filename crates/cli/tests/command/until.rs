@@ -57,7 +57,7 @@ fn two_runs_that_ended_when_they_were_decided_can_be_compared() {
     let _turn = turn();
     let home = Home::new();
     for (test, words) in [
-        ("sqlite:?slow=300%", "--until decided --rounds 80 --limit 1h --seed 3 --name slow"),
+        ("sqlite:?slow=90%", "--until decided --rounds 80 --limit 1h --seed 3 --name slow"),
         ("sqlite:?slow=40%", "--until decided --rounds 80 --limit 1h --seed 3 --name less"),
     ] {
         let done = home.dbdyno(compare(test, words));
