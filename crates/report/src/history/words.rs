@@ -100,6 +100,10 @@ pub(super) fn answer(series: &HistorySeries, shift: &Shift) -> &'static str {
     }
 }
 
+/// Among fewer values the intervals of weak shifts hold less often than they say where neighbours
+/// resemble each other (`docs/CALIBRATION.md` counts 30 and 60).
+const TELL_CORRELATION: usize = 40;
+
 /// A size in the scale of a series.
 pub(super) fn size(series: &HistorySeries, value: f64) -> String {
     match series.scale {
@@ -200,6 +204,13 @@ pub(super) fn remarks(series: &HistorySeries) -> Vec<String> {
             "Neighbouring values resemble each other (correlation {phi:.2}); changes are tested \
              against such noise."
         ));
+    }
+    if !series.changes.shifts.is_empty() && series.points.len() < TELL_CORRELATION {
+        remarks.push(
+            "Of so few values it is hardly known whether neighbours resemble each other; where they \
+             do, sizes and places are less sure than 95 %."
+                .to_owned(),
+        );
     }
     remarks.extend(elsewhere(series));
     remarks
