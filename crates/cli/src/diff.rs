@@ -154,7 +154,8 @@ fn servers(
     let mut store = session::open_store(place)?;
     let stop = session::stop_flag();
     let mut ticker = Ticker::new();
-    let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker };
+    let clock = dbdyno_lab::clock_of(&plan.arms, &store)?;
+    let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let facts = dbdyno_lab::survey(&mut lab, &plan)?;
     drop(ticker);
     let audit = dbdyno_audit::audit(&plan.arms, &facts.as_ref());

@@ -178,7 +178,8 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
         counting: dbdyno_model::Counting::No,
     };
     let stop = AtomicBool::new(false);
-    let mut lab = Lab { home, store, stop: &stop, watch: &mut Silent };
+    let clock = dbdyno_load::Clock::system();
+    let mut lab = Lab { home, store, stop: &stop, watch: &mut Silent, clock };
     let tool_version = env!("CARGO_PKG_VERSION");
     let order = Order { plan: &plan, name: None, command: "signs", tool_version, varied: &[] };
     let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));

@@ -14,7 +14,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_load::pin_to;
+use dbdyno_load::{MockArm, pin_to};
 use dbdyno_model::{Placement, Processors, Readings};
 use dbdyno_probe::{ServerProbe, ServerSample};
 
@@ -30,6 +30,9 @@ const CHASE_WORDS: usize = 2 << 20;
 const TURNS_FOR: Duration = Duration::from_millis(1);
 const SYNCS: usize = 3;
 const SYNCS_FOR: Duration = Duration::from_millis(20);
+/// What a look takes in virtual time, and what canaries come to there.
+const MODELLED: Duration = Duration::from_millis(10);
+const CANARIES_USUAL_NS: [f64; CANARIES.len()] = [500e3, 400e3, 20e3, 1e6];
 
 /// What is looked at, in the words of the readings.
 pub(crate) const CANARIES: [&str; 4] = ["sum_ns", "chase_ns", "turn_ns", "sync_ns"];
@@ -82,6 +85,8 @@ impl BetweenLook {
 pub(crate) enum Watched {
     /// These are its servers; an embedded arm that does nothing by itself has none.
     Servers(Vec<ServerProbe>),
+    /// It is a model, and so is its host.
+    Modelled(MockArm),
     /// It cannot be.
     Unseen,
 }
@@ -90,29 +95,33 @@ impl Watched {
     fn sample(&self) -> Option<Vec<ServerSample>> {
         match self {
             Watched::Servers(probes) => probes.iter().map(|probe| probe.sample().ok()).collect(),
-            Watched::Unseen => None,
+            Watched::Modelled(_) | Watched::Unseen => None,
         }
     }
 }
 
 /// What the canaries need.
 pub(crate) struct Aviary {
-    ring: Ring,
+    /// Made when it is first walked.
+    ring: Option<Ring>,
     directory: PathBuf,
 }
 
 impl Aviary {
     /// For a run whose servers have their data near this directory.
     pub(crate) fn new(directory: PathBuf) -> Aviary {
-        Aviary { ring: Ring::of(CHASE_WORDS), directory }
+        Aviary { ring: None, directory }
     }
 
     /// Takes all canaries, on the processors of the clients; and looks at both arms.
     pub(crate) fn look(&mut self, placement: Placement, arms: &[Watched]) -> BetweenLook {
+        if let Some(Watched::Modelled(arm)) = arms.first() {
+            return modelled(arm);
+        }
         let sample = || arms.iter().map(Watched::sample).collect::<Option<Vec<_>>>();
         let (before, began) = (sample(), now());
         let of_clients = placement.clients;
-        let ring = &mut self.ring;
+        let ring = self.ring.get_or_insert_with(|| Ring::of(CHASE_WORDS));
         let mut canaries = thread::scope(|scope| {
             let taken = scope.spawn(move || processor_canaries(of_clients, ring)).join();
             taken.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
@@ -123,6 +132,14 @@ impl Aviary {
         let used_ns = before.zip(sample()).and_then(|(before, after)| used_ns(&before, &after));
         BetweenLook { canaries, servers_share: used_ns.map(|ns| ns as f64 / elapsed_ns) }
     }
+}
+
+/// What canaries of a model's host come to: they are as slow as all that runs there.
+fn modelled(arm: &MockArm) -> BetweenLook {
+    let slowness = arm.host().slowness;
+    arm.clock().take(MODELLED);
+    let canaries = CANARIES_USUAL_NS.map(|usual_ns| Some(usual_ns * slowness));
+    BetweenLook { canaries, servers_share: Some(0.0) }
 }
 
 /// The canaries of processor and memory, where the clients have theirs.

@@ -10,8 +10,9 @@
 //! by what it has. Cells share the time that is left evenly, so that what one cell does not need is
 //! there for those after it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use dbdyno_load::Clock;
 use dbdyno_model::{
     Cell, Environment, LatencyHistogram, PerArm, Plan, Round, Run, RunId, RunStatus,
 };
@@ -27,11 +28,12 @@ pub(crate) struct Ending {
     limit: Option<Duration>,
     /// Measured by processes before this one.
     before: Duration,
-    began: Instant,
+    clock: Clock,
+    began: Duration,
     /// Of the time that was spent when the cell must end.
     cell_ends: Option<Duration>,
     /// When this life or stretch began, and how long the longest of the cell took.
-    part_began: Instant,
+    part_began: Duration,
     part_longest: Duration,
     /// Lives or stretches of the cell that have ended.
     parts: u32,
@@ -39,7 +41,7 @@ pub(crate) struct Ending {
 
 impl Ending {
     /// For a run of this plan, of which `measured` is there already.
-    pub(crate) fn new(plan: &Plan, measured: Option<&Run>) -> Ending {
+    pub(crate) fn new(plan: &Plan, measured: Option<&Run>, clock: &Clock) -> Ending {
         let mut seen = Run {
             id: RunId(String::new()),
             name: None,
@@ -54,12 +56,13 @@ impl Ending {
             warnings: Vec::new(),
         };
         seen.rounds = measured.map(|run| run.rounds.clone()).unwrap_or_default();
-        let began = now();
+        let began = clock.now();
         Ending {
             has_looks: plan.stopping.looks().is_some(),
             before: looks::spent(&seen),
             seen,
             limit: plan.limit_ns.map(Duration::from_nanos),
+            clock: clock.clone(),
             began,
             cell_ends: None,
             part_began: began,
@@ -94,20 +97,20 @@ impl Ending {
     /// The first round of a cell begins, and with it the first life or stretch. What was before it
     /// is paid once; `again` is what is paid before every other one.
     pub(crate) fn rounds_begin(&mut self, again: Duration) {
-        self.part_began = now();
+        self.part_began = self.clock.now();
         self.part_longest = again;
         self.parts = 0;
     }
 
     /// Whether the cell ends here, between two lives or stretches.
     pub(crate) fn ends(&mut self, cell: &Cell) -> Result<bool, LabError> {
-        let part = now() - self.part_began;
+        let part = self.clock.now() - self.part_began;
         self.part_longest = match self.parts {
             0 => self.part_longest + part,
             _ => self.part_longest.max(part),
         };
         self.parts += 1;
-        self.part_began = now();
+        self.part_began = self.clock.now();
         let is_late = self.cell_ends.is_some_and(|ends| self.spent() + self.part_longest > ends);
         Ok(is_late || self.is_decided(cell)?)
     }
@@ -118,7 +121,7 @@ impl Ending {
     }
 
     fn spent(&self) -> Duration {
-        self.before + (now() - self.began)
+        self.before + (self.clock.now() - self.began)
     }
 }
 
@@ -131,9 +134,4 @@ pub(crate) fn may_end_before(plan: &Plan, pair: u32, pairs: u32) -> bool {
         None if plan.restarts > 0 => plan.restarts_before(pair, pairs),
         None => pair.is_multiple_of(2),
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "a limit on the time of a run is kept here")]
-fn now() -> Instant {
-    Instant::now()
 }

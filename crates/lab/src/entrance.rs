@@ -5,8 +5,9 @@
 //!   └────── told ────────┘                          └─ around = all that is not lead-in or window
 //! ```
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use dbdyno_load::Clock;
 use dbdyno_model::Arm;
 
 use crate::watch::{Progress, Watch};
@@ -15,36 +16,32 @@ use crate::watch::{Progress, Watch};
 pub(crate) struct Entrance {
     arm: Arm,
     clients: u32,
-    begun: Instant,
+    clock: Clock,
+    begun: Duration,
 }
 
 impl Entrance {
     /// Connecting begins now.
-    pub(crate) fn begin(arm: Arm, clients: u32) -> Entrance {
-        Entrance { arm, clients, begun: now() }
+    pub(crate) fn begin(arm: Arm, clients: u32, clock: &Clock) -> Entrance {
+        Entrance { arm, clients, clock: clock.clone(), begun: clock.now() }
     }
 
     /// Tells that so many have got in, and how long the others will take if it goes on like this.
     pub(crate) fn tell(&self, inside: u32, watch: &mut dyn Watch) {
-        let left = left(now() - self.begun, inside, self.clients);
+        let left = left(self.elapsed(), inside, self.clients);
         let (arm, clients) = (self.arm, self.clients);
         watch.progress(Progress::Connecting { arm, inside, clients, left });
     }
 
     /// Time since it began.
     pub(crate) fn elapsed(&self) -> Duration {
-        now() - self.begun
+        self.clock.now() - self.begun
     }
 }
 
 fn left(elapsed: Duration, inside: u32, clients: u32) -> Option<Duration> {
     let outside = clients.saturating_sub(inside);
     (inside > 0).then(|| elapsed.mul_f64(f64::from(outside) / f64::from(inside)))
-}
-
-#[expect(clippy::disallowed_methods, reason = "tells how long connecting will take yet")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 #[cfg(test)]

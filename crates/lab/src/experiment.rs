@@ -1,14 +1,13 @@
 //! Carrying out a plan.
 
-use std::sync::atomic::AtomicBool;
-use std::time::SystemTime;
-
+use dbdyno_load::{Clock, VirtualClock, mock};
 use dbdyno_model::{
-    Arm, Counting, Environment, ImageUse, PerArm, Plan, Run, RunId, RunStatus, Stage, Target,
-    Warning,
+    Arm, ArmSpec, Counting, Environment, ImageUse, PerArm, Plan, Run, RunId, RunStatus, Stage,
+    Target, Warning,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::{NewRun, Store};
+use std::sync::atomic::AtomicBool;
 
 use crate::capture::{self, STEP};
 use crate::count;
@@ -39,6 +38,8 @@ pub struct Lab<'a> {
     pub stop: &'a AtomicBool,
     /// Who listens.
     pub watch: &'a mut dyn Watch,
+    /// What time it is: see [`clock_of`].
+    pub clock: Clock,
 }
 
 /// What is to be done, and what it is called.
@@ -53,6 +54,23 @@ pub struct Order<'a> {
     pub tool_version: &'a str,
     /// Rules of the audit, by key, whose inequalities are what the user means to compare.
     pub varied: &'a [String],
+}
+
+/// The first day of virtual time: 2026-01-01.
+const VIRTUAL_UNIX_MS: u64 = 1_767_225_600_000;
+const DAY_MS: u64 = 86_400_000;
+
+/// The clock of an experiment with these arms, whose results go to this store. That of models goes
+/// on where it was when the store was last written to, a day later.
+///
+/// # Errors
+/// A store that cannot be read.
+pub fn clock_of(arms: &PerArm<ArmSpec>, store: &Store) -> Result<Clock, LabError> {
+    if !Arm::BOTH.into_iter().any(|arm| arms[arm].is_mock()) {
+        return Ok(Clock::system());
+    }
+    let after = store.last_started_unix_ms()?.map_or(0, |last| last + DAY_MS);
+    Ok(Clock::Virtual(VirtualClock::at(after.max(VIRTUAL_UNIX_MS))))
 }
 
 /// Carries out an experiment. The run is in the store, round by round, whatever happens; a request
@@ -160,7 +178,7 @@ fn conduct(
         let outcome = match plan.counting {
             Counting::Only => Ok(()),
             Counting::No | Counting::Beside => {
-                let ending = Ending::new(plan, measured);
+                let ending = Ending::new(plan, measured, &lab.clock);
                 drive(lab, plan, &mut stations, &run, (left, ending))
             }
         };
@@ -199,18 +217,16 @@ fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
     loads::check(plan)?;
     upgrade::check(lab.home, plan)?;
     let datasets = datasets_of(plan)?;
-    let mut facts = dbdyno_probe::host_facts();
-    facts.extend(dbdyno_probe::filesystem_facts(lab.home.dir()));
-    let processors = dbdyno_sandbox::processors().len().to_string();
-    facts.push((saturation::PROCESSORS.to_owned(), processors));
+    let clock = lab.clock.clone();
+    let facts = host_facts(lab);
     let memory_mb = memory_mb(&facts);
     let clients = plan.clients.iter().copied().max().unwrap_or(1);
     let wants_back = plan.stages.contains(&Stage::Restore);
     let restores = if wants_back { Restores::Yes } else { Restores::No };
     let setup = |arm: Arm| {
         let spec = &plan.arms[arm];
-        let (home, stop) = (lab.home, lab.stop);
-        SetUp { home, arm, spec, datasets: &datasets, memory_mb, clients, restores, stop }
+        let (home, stop, clock) = (lab.home, lab.stop, &clock);
+        SetUp { home, arm, spec, datasets: &datasets, memory_mb, clients, restores, stop, clock }
     };
     // Both are opened before either is filled, which takes long: what is wrong shows early.
     let mut base = Station::open(&setup(Arm::Base), None, lab.watch)?;
@@ -250,7 +266,7 @@ pub(crate) fn reload(
     for arm in Arm::BOTH {
         let mut spec = plan.arms[arm].clone();
         spec.begin.image = ImageUse::None;
-        let (home, stop) = (lab.home, lab.stop);
+        let (home, stop, clock) = (lab.home, lab.stop, &lab.clock);
         let setup = SetUp {
             home,
             arm,
@@ -260,6 +276,7 @@ pub(crate) fn reload(
             clients,
             restores: Restores::No,
             stop,
+            clock,
         };
         let mut anew = Station::open(&setup, None, lab.watch)?;
         std::mem::swap(&mut anew.environment, &mut stations[arm].environment);
@@ -276,7 +293,7 @@ fn begin(
 ) -> Result<(RunId, Hold), LabError> {
     let run = lab.store.begin(&NewRun {
         name: order.name,
-        started_unix_ms: unix_ms(),
+        started_unix_ms: lab.clock.unix_ms(),
         tool_version: order.tool_version,
         command: order.command,
         plan: order.plan,
@@ -352,14 +369,27 @@ fn finish(
     }
 }
 
+/// What is true of the host; of that of models, which is the same everywhere, what is asked for.
+fn host_facts(lab: &Lab<'_>) -> Vec<(String, String)> {
+    if let Clock::Virtual(_) = lab.clock {
+        let processors = mock::PROCESSORS.to_string();
+        let told = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        return vec![
+            told("host.cpu.model", "a model"),
+            told("host.cpu.logical", &processors),
+            told("host.memory_kb", "8388608"),
+            told(saturation::PROCESSORS, &processors),
+        ];
+    }
+    let mut facts = dbdyno_probe::host_facts();
+    facts.extend(dbdyno_probe::filesystem_facts(lab.home.dir()));
+    let processors = dbdyno_sandbox::processors().len().to_string();
+    facts.push((saturation::PROCESSORS.to_owned(), processors));
+    facts
+}
+
 /// Memory of the host; 2 GB, which every server can live with, where the host does not tell.
 fn memory_mb(facts: &[(String, String)]) -> u64 {
     let memory = facts.iter().find(|(name, _)| name == "host.memory_kb");
     memory.and_then(|(_, kb)| kb.parse::<u64>().ok()).map_or(2048, |kb| kb / 1024)
-}
-
-#[expect(clippy::disallowed_methods, reason = "a run carries the time of day it began")]
-fn unix_ms() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| since.as_millis() as u64)
 }

@@ -74,7 +74,7 @@ mod yardstick;
 pub use arrivals::read_recording;
 pub use error::LabError;
 pub use expectation::outcomes;
-pub use experiment::{Lab, Order, extend, measure, resume, survey};
+pub use experiment::{Lab, Order, clock_of, extend, measure, resume, survey};
 pub use extension::{Extension, extended};
 pub use judge::compare;
 pub use loads::check;

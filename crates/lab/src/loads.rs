@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dbdyno_model::{Arm, Cell, Driving, ImageUse, Plan, Stage, Target};
+use dbdyno_model::{Arm, Cell, Driving, ImageUse, PerArm, Plan, Stage, Target};
 use dbdyno_workload::insert_benchmark::Step;
 use dbdyno_workload::{Catalog, Content, Custom, Dataset, Load, Tables, explain};
 
@@ -19,9 +19,11 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
     datasets_of(plan)?;
     check_restoring(plan)?;
     crate::count::check(plan)?;
+    check_mocks(plan)?;
     for label in plan.stages.iter().filter_map(Stage::load) {
         let load = resolve_in(&catalog, plan, label)?;
         check_driving(plan, label, &load)?;
+        check_answers(plan, label, &load)?;
         for arm in Arm::BOTH {
             let spec = &plan.arms[arm];
             if !load.speaks(spec.dialect()) {
@@ -46,6 +48,30 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
         }
     }
     Ok(())
+}
+
+/// Models live in a time of their own.
+fn check_mocks(plan: &Plan) -> Result<(), LabError> {
+    let PerArm { base, test } = &plan.arms;
+    if base.is_mock() == test.is_mock() {
+        return Ok(());
+    }
+    Err(LabError::Loads(format!(
+        "{base} and {test} cannot take turns: a model lives in virtual time; compare it with another \
+         model"
+    )))
+}
+
+/// A model answers what asks for nothing but an answer.
+fn check_answers(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> {
+    let is_talk = matches!(load.content, Content::Dialogue(_)) || Step::find(label).is_some();
+    if !plan.arms.base.is_mock() || !is_talk {
+        return Ok(());
+    }
+    Err(LabError::Loads(format!(
+        "{label} goes on by what it is answered, and a model answers the same to everything; choose \
+         a load of sysbench"
+    )))
 }
 
 /// Tables can be had back only where a server of ours has an image of them.

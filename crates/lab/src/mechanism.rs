@@ -132,11 +132,11 @@ mod tests {
         let connector = Connector::Engine(EngineArm::open(directory.path(), &design).unwrap());
         let mut client = connector.connect().unwrap();
         client.run("CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
-        let opened = Look::take(None, None).with_threads_of(&connector);
+        let opened = Look::take(None, None).with_those_of(&connector);
         for id in 0..10 {
             client.run(&format!("INSERT INTO t VALUES ({id})")).unwrap();
         }
-        let looks = [opened, Look::take(None, None).with_threads_of(&connector)];
+        let looks = [opened, Look::take(None, None).with_those_of(&connector)];
         let mut readings = Readings::default();
         let usage = ThreadUsage {
             voluntary_switches: 7,

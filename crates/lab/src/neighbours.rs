@@ -1,6 +1,7 @@
 //! Who else was working while a round was measured.
 
-use dbdyno_load::{Connector, EngineArm, EngineCounts};
+use dbdyno_load::mock::{self, UsedByMock};
+use dbdyno_load::{Connector, EngineArm, EngineCounts, MockArm};
 use dbdyno_model::{Severity, Warning};
 use dbdyno_probe::{HostSample, HostShares, ServerProbe, ServerSample, ThreadsSample};
 
@@ -36,14 +37,20 @@ impl Look {
         }
     }
 
-    /// And at the threads in which an embedded arm works for itself, and at what it counts.
-    pub fn with_threads_of(mut self, measured: &Connector) -> Look {
+    /// And at what an arm shows by itself: the threads in which an embedded one works, what the
+    /// engine counts, and all that there is to be seen of a model.
+    pub fn with_those_of(mut self, measured: &Connector) -> Look {
         if let Connector::Rocks(_) = measured {
             self.threads = Some(ThreadsSample::named("rocksdb:"));
         }
         if let Connector::Engine(arm) = measured {
             self.threads = Some(ThreadsSample::named(EngineArm::THREADS));
             self.counts = Some(arm.counts());
+        }
+        if let Connector::Mock(arm) = measured {
+            let used = arm.used();
+            self.server = Some(ServerSample::modelled(used.server_cpu_ns));
+            self.host = Some(modelled(arm, used));
         }
         self
     }
@@ -57,6 +64,13 @@ impl Look {
         self.waiting_members = sample(waiting);
         self
     }
+}
+
+/// The host of a model, on which nobody else is at work.
+fn modelled(arm: &MockArm, used: UsedByMock) -> HostSample {
+    let all_ns = mock::PROCESSORS * arm.clock().now().as_nanos() as u64;
+    let busy_ns = used.server_cpu_ns + used.client_cpu_ns;
+    HostSample::modelled(used.client_cpu_ns, busy_ns, used.steal_ns, all_ns)
 }
 
 /// Processor time that each of those that follow the measured arm used between two looks.

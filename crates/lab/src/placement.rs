@@ -34,11 +34,14 @@ fn wanted(plan: &Plan, clients: u32, all: &[usize]) -> Option<Placement> {
 
 /// Both arms or none: a server that is not ours stays where it is, and so must the other one.
 fn can_be_placed(stations: &PerArm<Station>) -> bool {
-    Arm::BOTH.into_iter().all(|arm| stations[arm].is_ours())
+    Arm::BOTH.into_iter().all(|arm| stations[arm].is_ours() && !stations[arm].is_mock())
 }
 
 /// What the reader of a run must know of its placement.
 pub fn warnings(plan: &Plan, stations: &PerArm<Station>) -> Vec<Warning> {
+    if stations.base.is_mock() {
+        return Vec::new();
+    }
     let embedded = Arm::BOTH.into_iter().all(|arm| stations[arm].connector.is_embedded());
     // Clients of the Insert Benchmark have three connections each, which keep processors awake.
     let steps =

@@ -40,7 +40,7 @@ pub(crate) fn are_for(plan: &Plan, cell: &Cell) -> bool {
 /// whether it has one; what a server that began cold reads ahead comes in then.
 fn can_take_turns(arm: &ArmSpec) -> bool {
     match &arm.target {
-        Target::Sqlite(_) => true,
+        Target::Sqlite(_) | Target::Mock(_) => true,
         Target::Release(release) => {
             let has_budget = |setting: &Setting| matches!(setting, Setting::Cpus(_));
             arm.begin.cache == Cache::Warm && !release.settings.iter().any(has_budget)

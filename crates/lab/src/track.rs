@@ -6,8 +6,8 @@ use std::time::Duration;
 use dbdyno_load::arrival::Schedule;
 use dbdyno_load::closed::{Measured, SLOT};
 use dbdyno_load::{
-    Connector, Kept, LoadError, Moment, OpenSpec, RoundSpec, Slices, Thinking, run_interleaved,
-    run_open, run_round,
+    Clock, Connector, Kept, LoadError, Moment, OpenSpec, RoundSpec, Slices, Thinking,
+    run_interleaved, run_open, run_round,
 };
 use dbdyno_model::readings::EDGE_EVENTS;
 use dbdyno_model::{
@@ -89,6 +89,7 @@ pub struct Track<'a> {
     cell: Cell,
     arm: Arm,
     connector: Connector,
+    clock: Clock,
     dialect: Dialect,
     probe: Option<ServerProbe>,
     /// Those that follow it, where it is not alone.
@@ -133,6 +134,7 @@ impl<'a> Track<'a> {
             cell: cell.clone(),
             arm,
             connector: station.connector.clone(),
+            clock: station.clock.clone(),
             dialect: station.dialect,
             probe: station.probe.clone(),
             members: station.followers(),
@@ -168,7 +170,7 @@ impl<'a> Track<'a> {
         let mut first_operation = WARM_UP_OPERATION + self.offset;
         while let Some(window) = warmth.more() {
             let spec = self.spec(&self.connector, self.cell.clients, first_operation);
-            let entrance = Entrance::begin(self.arm, self.cell.clients);
+            let entrance = Entrance::begin(self.arm, self.cell.clients, &self.clock);
             let mut look = |moment| tell(&entrance, moment, watch);
             let measured = run_round(&RoundSpec { window, ..spec }, &mut look);
             self.known.around = entrance.elapsed().saturating_sub(window);
@@ -197,12 +199,18 @@ impl<'a> Track<'a> {
     /// Whatever the load met.
     pub fn repeat(&self, time: Duration, watch: &mut dyn Watch) -> Result<(), LabError> {
         let spec = self.spec(&self.connector, self.cell.clients, REPEATED_OPERATION + self.offset);
-        let entrance = Entrance::begin(self.arm, self.cell.clients);
+        let entrance = Entrance::begin(self.arm, self.cell.clients, &self.clock);
         let mut look = |moment| tell(&entrance, moment, watch);
         match run_round(&RoundSpec { window: time, ..spec }, &mut look) {
             Ok(_) | Err(LoadError::NothingFinished) => self.restore(),
             Err(error) => Err(self.failed("repeating", error)),
         }
+    }
+
+    /// Whether pauses of the clients are looked for. On one processor with the server, being held
+    /// up is the server's work; and in virtual time nobody is held up.
+    fn has_pauses(&self) -> bool {
+        !self.placement.is_one_processor() && !matches!(self.clock, Clock::Virtual(_))
     }
 
     fn failed(&self, doing: &str, error: LoadError) -> LabError {
@@ -266,22 +274,19 @@ impl<'a> Track<'a> {
         let lead_in = Duration::from_nanos(plan.lead_in_ns);
         let think = arrivals::thinking(plan, key.pair);
         let spec = RoundSpec { lead_in, window, think, ..spec };
-        let entrance = Entrance::begin(key.arm, clients);
+        let entrance = Entrance::begin(key.arm, clients, &self.clock);
         let idle = waiting.followers();
         let mut looks = Vec::with_capacity(2);
         let (mut meter, mut pauses) = (None, None);
         let mut look = |moment: Moment| {
-            // On one processor with the server, being held up is the server's work.
             match moment {
                 Moment::Connecting(inside) => return entrance.tell(inside, watch),
-                Moment::Opened if !self.placement.is_one_processor() => {
-                    meter = HiccupMeter::start()
-                }
+                Moment::Opened if self.has_pauses() => meter = HiccupMeter::start(),
                 Moment::Opened => {}
                 Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop),
             }
             let look = Look::take(self.probe.as_ref(), waiting.probe.as_ref())
-                .with_threads_of(&self.connector);
+                .with_those_of(&self.connector);
             looks.push(look.with_members(&self.members, &idle));
         };
         let outcome = match schedule {
@@ -365,20 +370,22 @@ pub(crate) fn interleaved(
     });
     let slices =
         Slices { count: cut.count, window: cut.window, lead_in: cut.lead_in(), first: first.arm };
-    let entrance = PerArm::from_fn(|arm| Entrance::begin(arm, tracks[arm].cell.clients));
+    let entrance =
+        PerArm::from_fn(|arm| Entrance::begin(arm, tracks[arm].cell.clients, &tracks[arm].clock));
     let mut looks = PerArm::from_fn(|_| Vec::with_capacity(2));
     let (mut meter, mut pauses) = (None, None);
     let mut look = |arm: Arm, moment: Moment| {
         match moment {
             Moment::Connecting(inside) => return entrance[arm].tell(inside, watch),
-            Moment::Opened if meter.is_none() && !tracks[arm].placement.is_one_processor() => {
+            Moment::Opened if meter.is_none() && tracks[arm].has_pauses() => {
                 meter = HiccupMeter::start();
             }
             Moment::Opened => {}
             Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop).or(pauses),
         }
         let (own, other) = (&tracks[arm], &tracks[arm.other()]);
-        let look = Look::take(own.probe.as_ref(), other.probe.as_ref());
+        let look =
+            Look::take(own.probe.as_ref(), other.probe.as_ref()).with_those_of(&own.connector);
         looks[arm].push(look.with_members(&own.members, &other.members));
     };
     let measured = run_interleaved(&specs, &slices, &mut look)

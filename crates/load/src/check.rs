@@ -17,7 +17,7 @@ pub fn check_invariants(
     dataset: &dyn Dataset,
 ) -> Result<(), LoadError> {
     let invariants = dataset.invariants(dialect);
-    if invariants.is_empty() {
+    if invariants.is_empty() || matches!(connector, Connector::Mock(_)) {
         return Ok(());
     }
     let mut client = connector.connect()?;

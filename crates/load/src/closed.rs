@@ -28,6 +28,7 @@ use crate::crowd;
 use crate::error::LoadError;
 use crate::files;
 use crate::kept::Kept;
+use crate::mock;
 use crate::patience;
 use crate::session::{Answer, Session};
 use crate::shards;
@@ -137,6 +138,9 @@ pub fn run_round(
     spec: &RoundSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<Measured, LoadError> {
+    if let Connector::Mock(arm) = spec.connector {
+        return mock::run_round(arm, spec, observe);
+    }
     let run = |spec: &RoundSpec<'_>, observe: &mut dyn FnMut(Moment)| {
         if shards::are_for(spec) { run_sharded(spec, observe) } else { run_threads(spec, observe) }
     };

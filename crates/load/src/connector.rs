@@ -3,6 +3,7 @@
 use dbdyno_wire::{Client, Endpoint, Pollable, ServerError, WireError, mysql, postgres};
 
 use crate::engine::EngineArm;
+use crate::mock::{MockArm, MockClient};
 use crate::null::NullClient;
 use crate::rocks::RocksArm;
 use crate::sqlite::SqliteFile;
@@ -20,6 +21,8 @@ pub enum Connector {
     Rocks(RocksArm),
     /// The reference engine, open.
     Engine(EngineArm),
+    /// A model in virtual time.
+    Mock(MockArm),
     /// Nothing: see [`NullClient`].
     Null,
 }
@@ -36,6 +39,7 @@ impl Connector {
             Connector::Sqlite(file) => Box::new(file.open()?),
             Connector::Rocks(arm) => arm.client(),
             Connector::Engine(arm) => arm.client(),
+            Connector::Mock(_) => Box::new(MockClient::default()),
             Connector::Null => Box::new(NullClient::default()),
         })
     }
@@ -51,9 +55,11 @@ impl Connector {
         Ok(match self {
             Connector::Mysql(endpoint) => Box::new(mysql::Connection::connect(endpoint)?),
             Connector::Postgres(endpoint) => Box::new(postgres::Connection::connect(endpoint)?),
-            Connector::Sqlite(_) | Connector::Rocks(_) | Connector::Engine(_) | Connector::Null => {
-                panic!("an embedded arm has no socket")
-            }
+            Connector::Sqlite(_)
+            | Connector::Rocks(_)
+            | Connector::Engine(_)
+            | Connector::Mock(_)
+            | Connector::Null => panic!("an embedded arm has no socket"),
         })
     }
 
@@ -70,6 +76,10 @@ impl Connector {
             }
             Connector::Rocks(arm) => Connector::Rocks(arm.open_again()?),
             Connector::Engine(arm) => Connector::Engine(arm.open_again()?),
+            Connector::Mock(arm) => {
+                arm.restart();
+                Connector::Mock(arm)
+            }
             server @ (Connector::Mysql(_) | Connector::Postgres(_) | Connector::Null) => server,
         })
     }

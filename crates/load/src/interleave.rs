@@ -37,8 +37,10 @@ use crate::closed::{
     Clock, Measured, Moment, RoundSpec, STOP_CHECK, keep_sessions, nanos, now, open_sessions,
     pin_to, unix_ms,
 };
+use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::files;
+use crate::mock;
 use crate::session::{Answer, Session};
 use crate::tally::{Tally, add_up};
 use crate::usage::ThreadUsage;
@@ -58,13 +60,13 @@ pub struct Slices {
 
 impl Slices {
     /// Before the slices each arm has its lead-in: they are the first two turns.
-    const LEAD_INS: u32 = 2;
+    pub(crate) const LEAD_INS: u32 = 2;
 
-    fn arm_of(&self, turn: u32) -> Arm {
+    pub(crate) fn arm_of(&self, turn: u32) -> Arm {
         if turn.is_multiple_of(2) { self.first } else { self.first.other() }
     }
 
-    fn turns(&self) -> u32 {
+    pub(crate) fn turns(&self) -> u32 {
         Self::LEAD_INS + 2 * self.count
     }
 }
@@ -81,6 +83,11 @@ pub fn run_interleaved(
     slices: &Slices,
     observe: &mut dyn FnMut(Arm, Moment),
 ) -> Result<PerArm<Measured>, (Arm, LoadError)> {
+    if let (Connector::Mock(base), Connector::Mock(test)) =
+        (specs.base.connector, specs.test.connector)
+    {
+        return mock::run_interleaved(&PerArm { base, test }, specs, slices, observe);
+    }
     let total = slices.window * slices.count;
     files::allow(specs.base.clients + specs.test.clients).map_err(|error| (slices.first, error))?;
     let mut sessions = PerArm::try_from_fn(|arm| {

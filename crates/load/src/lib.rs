@@ -9,6 +9,7 @@
 //!                                 open: counters start       close: counters stop
 //!   interleave            both arms of a pair, in slices of the closed loop that take turns
 //!   open::run_open        the same, but each event is sent at its own time: see arrival
+//!   mock                  all three in virtual time, where a model answers
 //! ```
 //!
 //! In the *closed* loop a client sends its next event when the last one is answered, so latency is
@@ -24,6 +25,7 @@ mod beside;
 mod book;
 mod brake;
 mod check;
+pub mod clock;
 pub mod closed;
 pub mod connector;
 pub mod crew;
@@ -35,6 +37,7 @@ pub mod fill;
 mod fixed;
 pub mod interleave;
 mod kept;
+pub mod mock;
 pub mod null;
 pub mod open;
 mod patience;
@@ -49,6 +52,7 @@ pub mod usage;
 
 pub use beside::BACKGROUND;
 pub use check::check_invariants;
+pub use clock::{Clock, VirtualClock};
 pub use closed::{Measured, Moment, RoundSpec, THREADS_MAX, Thinking, pin_to, run_round};
 pub use connector::Connector;
 pub use engine::{EngineArm, EngineCounts};
@@ -58,6 +62,7 @@ pub use fill::{FILL_VERSION, FillProgress, drop_tables, fill};
 pub use fixed::Fixed;
 pub use interleave::{Slices, run_interleaved};
 pub use kept::Kept;
+pub use mock::MockArm;
 pub use open::{OpenSpec, run_open};
 pub use rocks::RocksArm;
 pub use session::{Answer, Session};

@@ -40,6 +40,7 @@ use crate::closed::{
     Measured, Moment, RoundSpec, nanos, now, open_sessions, parallelism, pin_to, unix_ms,
     wait_until,
 };
+use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::files;
 use crate::patience;
@@ -48,6 +49,7 @@ use crate::tally::first_cause_first;
 
 mod account;
 mod feed;
+mod modelled;
 mod pace;
 #[cfg(test)]
 mod simulation;
@@ -89,6 +91,9 @@ pub fn run_open(
     spec: &OpenSpec<'_>,
     observe: &mut dyn FnMut(Moment),
 ) -> Result<(Measured, OpenLoop), LoadError> {
+    if let Connector::Mock(arm) = spec.round.connector {
+        return modelled::run(arm, spec, observe);
+    }
     let run =
         |round: &RoundSpec<'_>, observe: &mut dyn FnMut(Moment)| run_alone(round, spec, observe);
     beside::with_background(&spec.round, observe, run, |(measured, _)| measured)

@@ -148,7 +148,7 @@ impl<'a> Session<'a> {
         };
         let (fetched, sql) = (Fetched::default(), String::new());
         let answers = match connector {
-            Connector::Null => Answers::OfNobody,
+            Connector::Null | Connector::Mock(_) => Answers::OfNobody,
             _ => Answers::OfServer,
         };
         let Seat { client: connection, prepared } = seat;

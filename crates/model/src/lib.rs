@@ -28,6 +28,7 @@ pub mod history;
 pub mod insert_benchmark;
 pub mod levels;
 pub mod method;
+pub mod mock;
 mod pin;
 pub mod plan;
 pub mod random;
@@ -73,6 +74,7 @@ pub use history::{
 };
 pub use levels::{LevelShare, Levels, Spend};
 pub use method::{Basis, IntervalChoice, IntervalKind, Level};
+pub use mock::MockModel;
 pub use pin::{Pin, Placement, Processors};
 pub use plan::{Cell, LoadFile, Plan, RoundKey};
 pub use rate::{RateUnit, Since};

@@ -20,6 +20,7 @@ use std::str::FromStr;
 
 use crate::begin::Begin;
 use crate::design::Design;
+use crate::mock::MockModel;
 use crate::rocksdb::RocksOptions;
 use crate::secret::Secret;
 use crate::setting::Setting;
@@ -180,6 +181,8 @@ pub enum Target {
     Rocksdb(Vec<(String, String)>),
     /// The reference engine in a directory of its own, in this design.
     Engine(Design),
+    /// A model in virtual time, with words that [`MockModel::read`] takes.
+    Mock(Vec<(String, String)>),
 }
 
 /// A release, and what the user wants of the server. Two that differ in settings only are the same
@@ -234,6 +237,9 @@ pub const KINDS: [&str; 7] =
 /// Those of them that live in the client's own threads.
 const EMBEDDED: [&str; 3] = ["sqlite", "rocksdb", "engine"];
 
+/// The kind that stands for no server, hidden from those that can be written.
+const MOCK: &str = "mock";
+
 const MYSQL_PORT: u16 = 3306;
 const POSTGRES_PORT: u16 = 5432;
 
@@ -248,6 +254,11 @@ impl ArmSpec {
         !matches!(self.target, Target::Url(_))
     }
 
+    /// Whether a model answers for it.
+    pub fn is_mock(&self) -> bool {
+        matches!(self.target, Target::Mock(_))
+    }
+
     /// The dialect that the arm speaks.
     pub fn dialect(&self) -> Dialect {
         match &self.target {
@@ -256,6 +267,8 @@ impl ArmSpec {
             Target::Sqlite(_) => Dialect::Sqlite,
             Target::Rocksdb(_) => Dialect::Rocksdb,
             Target::Engine(_) => Dialect::Engine,
+            // Its answers are made up, and most loads have words of this dialect.
+            Target::Mock(_) => Dialect::Mysql,
         }
     }
 }
@@ -268,7 +281,8 @@ impl FromStr for ArmSpec {
         let mut options = parse_query(query)?;
         let slow = take_slow(&mut options)?;
         let is_embedded = EMBEDDED.iter().any(|kind| body.starts_with(kind));
-        let begin = match body.contains("://") || is_embedded {
+        let is_mock = body.split(':').next() == Some(MOCK);
+        let begin = match body.contains("://") || is_embedded || is_mock {
             true => Begin::default(),
             false => take_begin(&mut options)?,
         };
@@ -305,9 +319,12 @@ impl fmt::Display for ArmSpec {
                     }
                 }
             }
-            Target::Sqlite(options) | Target::Rocksdb(options) => {
-                let is_sqlite = matches!(self.target, Target::Sqlite(_));
-                f.write_str(if is_sqlite { "sqlite:" } else { "rocksdb:" })?;
+            Target::Sqlite(options) | Target::Rocksdb(options) | Target::Mock(options) => {
+                f.write_str(match self.target {
+                    Target::Sqlite(_) => "sqlite:",
+                    Target::Mock(_) => "mock:",
+                    _ => "rocksdb:",
+                })?;
                 for (name, value) in options {
                     write!(f, "{separator}{name}={}", encode(value))?;
                     separator = '&';
@@ -364,6 +381,10 @@ fn parse_release(body: &str, options: Vec<(String, String)>) -> Result<Target, T
                 "{body:?}: engine takes fields of a design, not a version or a path; write \
                  engine:?view=csn"
             )));
+        }
+        MOCK if version.is_empty() => {
+            MockModel::read(&options).map_err(|text| malformed(format!("mock: {text}")))?;
+            return Ok(Target::Mock(options));
         }
         _ => return Err(TargetError::UnknownKind(kind.to_owned())),
     };
@@ -592,6 +613,7 @@ mod tests {
             "rocksdb:?preset=direct&cache=64M&max_background_jobs=4&slow=5%",
             "engine:",
             "engine:?view=csn&wake=broadcast&gate=tickets:64&device=8ms&slow=5%",
+            "mock:?rate=1000&noise=0.02&seed=7&slow=5%",
         ] {
             let mut spec = parse(text).unwrap();
             let shown = spec.to_string();
@@ -640,6 +662,8 @@ mod tests {
             "engine:1",
             "engine:?view=vectro",
             "engine:?cache=cold",
+            "mock:?nois=0.1",
+            "mock:?cache=cold",
             "mariadb:10.11?pool=1",
             "postgres://[::1/d",
         ] {

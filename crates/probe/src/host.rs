@@ -45,6 +45,13 @@ impl HostSample {
         Ok(HostSample { ticks, tick_ns: clock::tick_ns(), own_cpu_ns: clock::process_cpu_ns() })
     }
 
+    /// What a host would show that is a model: what we have used, what all have, what the
+    /// hypervisor gave to others, and the time of all processors, in nanoseconds.
+    pub fn modelled(own_ns: u64, busy_ns: u64, steal_ns: u64, all_ns: u64) -> HostSample {
+        let ticks = HostTicks { busy: busy_ns, steal: steal_ns, total: all_ns };
+        HostSample { ticks, tick_ns: 1, own_cpu_ns: own_ns }
+    }
+
     /// Shares since `earlier`. `servers_cpu_ns` is what all our servers used in the same time, the
     /// one that had to wait included. `None` if not one tick has passed.
     pub fn shares_since(&self, earlier: &HostSample, servers_cpu_ns: u64) -> Option<HostShares> {

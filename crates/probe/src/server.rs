@@ -104,6 +104,14 @@ impl ServerProbe {
 }
 
 impl ServerSample {
+    /// What a server would show that is a model, and has used so much processor time since it
+    /// began.
+    pub fn modelled(cpu_ns: u64) -> ServerSample {
+        let process = Process { cpu_ns, ..Process::default() };
+        let processes = BTreeMap::from([(1, process)]);
+        ServerSample { tree: Tree { tick_ns: 1, processes }, probe_cpu_ns: 0 }
+    }
+
     /// What the server used since `earlier`, a sample of the same probe: the `server_*` fields of
     /// the cost; `None` where it is not known.
     pub fn cost_since(&self, earlier: &ServerSample) -> Cost {

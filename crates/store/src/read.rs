@@ -112,6 +112,17 @@ impl Store {
         Ok(run)
     }
 
+    /// When the last of all runs began, milliseconds since 1970; `None` where there is no run.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn last_started_unix_ms(&self) -> Result<Option<u64>> {
+        let sql = "SELECT max(started_unix_ms) FROM run";
+        let last: std::result::Result<Option<i64>, _> =
+            self.connection.query_row(sql, [], |row| row.get(0));
+        Ok(last.map_err(|error| self.explain(error))?.map(|ms| ms as u64))
+    }
+
     /// All runs. One that is not as it was written hides no other.
     ///
     /// # Errors

@@ -75,7 +75,8 @@ fn run(store: &mut Store, part: &Part) -> Run {
         tool_version: env!("CARGO_PKG_VERSION"),
         varied: &[],
     };
-    let mut lab = Lab { home: &home, store, stop: &stop, watch: &mut Telling };
+    let clock = dbdyno_load::Clock::system();
+    let mut lab = Lab { home: &home, store, stop: &stop, watch: &mut Telling, clock };
     let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
     store.load(&id).expect("what was just stored can be read")
 }

@@ -64,7 +64,7 @@ impl<'a> Answerer<'a> {
                 let engine = EngineArm::open(path, design);
                 Connector::Engine(engine.map_err(|error| failed(error.into()))?)
             }
-            Target::Release(_) | Target::Url(_) | Target::Rocksdb(_) => {
+            Target::Release(_) | Target::Url(_) | Target::Rocksdb(_) | Target::Mock(_) => {
                 let text = "its tables are in nothing that a dbdyno under callgrind can open";
                 return Err(LabError::Counting(arm, text.to_owned()));
             }

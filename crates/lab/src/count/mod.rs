@@ -96,6 +96,7 @@ pub(crate) fn check(plan: &Plan) -> Result<(), LabError> {
                 "rewrites its files in threads of its own, under callgrind at other moments than \
                  without, and what it needs for an answer depends on them; name another target"
             }
+            Target::Mock(_) => "is a model and has no instructions; name another target",
             Target::Release(_) | Target::Sqlite(_) | Target::Engine(_) => continue,
         };
         return refuse(format!("--count: {arm} ({spec}) {why}, or leave --count out"));
@@ -219,6 +220,7 @@ impl<'a> Counted<'a> {
             clients: 1,
             restores: Restores::No,
             stop: lab.stop,
+            clock: &lab.clock,
         };
         let sandbox = |error| LabError::Sandbox(arm, error);
         let mut station = Station::open(&setup, None, lab.watch)?;

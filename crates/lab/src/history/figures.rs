@@ -473,7 +473,7 @@ fn label(run: &Run, arm: Arm) -> String {
 fn version(run: &Run) -> String {
     let asked = match &run.plan.arms.test.target {
         Target::Release(release) => release.version.as_str(),
-        Target::Url(_) | Target::Sqlite(_) | Target::Rocksdb(_) | Target::Engine(_) => "",
+        _ => "",
     };
     match run.environment.test.get("server.version") {
         "" => asked.to_owned(),

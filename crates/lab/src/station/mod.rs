@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use dbdyno_load::{Connector, EngineArm};
+use dbdyno_load::{Clock, Connector, EngineArm};
 use dbdyno_model::{Arm, ArmSpec, Cache, Dialect, Environment, Severity, Target, Warning};
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{Ensemble, Home, Scratch, Server, Valgrind};
@@ -42,6 +42,8 @@ pub struct Station {
     pub environment: Environment,
     /// What the reader of its numbers must know.
     pub warnings: Vec<Warning>,
+    /// The time in which it lives.
+    pub clock: Clock,
     keeper: Keeper,
     origin: Origin,
     cache: Cache,
@@ -56,6 +58,8 @@ enum Keeper {
         _directory: Scratch,
     },
     Guest(Box<Guest>),
+    /// Nobody: the arm is a model.
+    Mock,
     /// The tables are those of the other arm.
     Shared,
 }
@@ -87,6 +91,8 @@ pub struct SetUp<'a> {
     pub restores: Restores,
     /// Set from outside to stop.
     pub stop: &'a AtomicBool,
+    /// The time of the experiment.
+    pub clock: &'a Clock,
 }
 
 impl Station {
@@ -110,6 +116,7 @@ impl Station {
             Target::Engine(design) => {
                 open::embed(setup, |at| EngineArm::open(at, design).map(Connector::Engine))?
             }
+            Target::Mock(words) => open::mock(setup, words),
         };
         station.warnings.extend(slowed(setup));
         Ok(station)
@@ -123,6 +130,7 @@ impl Station {
             probe: self.probe.clone(),
             environment: self.environment.clone(),
             warnings: slowed(setup),
+            clock: self.clock.clone(),
             keeper: Keeper::Shared,
             origin: Origin::Filling,
             cache: Cache::Warm,
@@ -136,7 +144,12 @@ impl Station {
 
     /// Whether nobody but us uses it: we started it, or it lives in our threads.
     pub fn is_ours(&self) -> bool {
-        matches!(self.keeper, Keeper::Server(_) | Keeper::Ensemble(_) | Keeper::Scratch { .. })
+        !matches!(self.keeper, Keeper::Guest(_) | Keeper::Shared)
+    }
+
+    /// Whether it is a model, which runs nowhere.
+    pub fn is_mock(&self) -> bool {
+        matches!(self.keeper, Keeper::Mock)
     }
 
     /// Keeps its server on these processors, if it has one that is ours.
@@ -148,7 +161,7 @@ impl Station {
         match &self.keeper {
             Keeper::Server(server) => server.place(processors).map_err(sandbox),
             Keeper::Ensemble(ensemble) => ensemble.place(processors).map_err(sandbox),
-            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Shared => Ok(()),
+            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Mock | Keeper::Shared => Ok(()),
         }
     }
 
@@ -178,6 +191,7 @@ impl Station {
     pub(crate) fn watched(&self) -> Watched {
         match (&self.probe, &self.connector) {
             (Some(probe), _) => Watched::Servers([vec![probe.clone()], self.followers()].concat()),
+            (None, Connector::Mock(arm)) => Watched::Modelled(arm.clone()),
             (None, Connector::Sqlite(_)) => Watched::Servers(Vec::new()),
             (None, _) => Watched::Unseen,
         }
@@ -205,7 +219,7 @@ impl Station {
             (Keeper::Server(server), Cache::Warm) => server.restart(),
             (Keeper::Server(server), Cache::Cold) => server.restart_cold(),
             (Keeper::Ensemble(ensemble), _) => ensemble.restart(),
-            (Keeper::Scratch { .. }, _) => return self.open_again(arm, datasets),
+            (Keeper::Scratch { .. } | Keeper::Mock, _) => return self.open_again(arm, datasets),
             (Keeper::Guest(_) | Keeper::Shared, _) => return Ok(()),
         };
         restarted.map_err(|error| LabError::Sandbox(arm, error))?;
@@ -303,7 +317,7 @@ impl Station {
             Keeper::Guest(guest) => guest
                 .leave()
                 .map_err(|error| LabError::Load(arm, "taking our tables away".to_owned(), error)),
-            Keeper::Scratch { .. } | Keeper::Shared => Ok(()),
+            Keeper::Scratch { .. } | Keeper::Mock | Keeper::Shared => Ok(()),
         }
     }
 }
@@ -314,7 +328,7 @@ impl Keeper {
         match self {
             Keeper::Server(server) => Some(server),
             Keeper::Ensemble(ensemble) => Some(ensemble.first()),
-            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Shared => None,
+            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Mock | Keeper::Shared => None,
         }
     }
 }

@@ -8,10 +8,10 @@
 
 use std::path::Path;
 
-use dbdyno_load::{Connector, LoadError, RocksArm, SqliteFile};
+use dbdyno_load::{Clock, Connector, LoadError, MockArm, RocksArm, SqliteFile};
 use dbdyno_model::{
-    Arm, Cache, Dialect, Environment, ReleaseSpec, RocksOptions, ServerUrl, Severity, Transport,
-    Warning,
+    Arm, Cache, Dialect, Environment, MockModel, ReleaseSpec, RocksOptions, ServerUrl, Severity,
+    Transport, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{
@@ -86,6 +86,7 @@ pub(super) fn start(
         probe: Some(probe),
         environment,
         warnings,
+        clock: setup.clock.clone(),
         keeper,
         origin,
         cache: setup.spec.begin.cache,
@@ -141,7 +142,8 @@ pub(super) fn visit(
     };
     let dialect = url.dialect;
     let (origin, cache) = (Origin::Filling, Cache::Warm);
-    Ok(Station { connector, dialect, probe, environment, warnings, keeper, origin, cache })
+    let clock = setup.clock.clone();
+    Ok(Station { connector, dialect, probe, environment, warnings, clock, keeper, origin, cache })
 }
 
 /// Opens an arm in a directory of its own, which lives in our threads.
@@ -163,10 +165,32 @@ pub(super) fn embed(
         probe: None,
         environment,
         warnings: Vec::new(),
+        clock: setup.clock.clone(),
         keeper: Keeper::Scratch { _directory: directory },
         origin: Origin::Filling,
         cache: Cache::Warm,
     })
+}
+
+/// An arm of which there is nothing but its words.
+pub(super) fn mock(setup: &SetUp<'_>, words: &[(String, String)]) -> Station {
+    let model = MockModel::read(words).expect("a target is read when it is parsed");
+    let Clock::Virtual(clock) = setup.clock else {
+        unreachable!("a plan with a model is carried out in virtual time")
+    };
+    let mut environment = Environment::default();
+    environment.set("server.version", "mock");
+    Station {
+        connector: Connector::Mock(MockArm::open(model, setup.arm, clock.clone())),
+        dialect: setup.spec.dialect(),
+        probe: None,
+        environment,
+        warnings: Vec::new(),
+        clock: setup.clock.clone(),
+        keeper: Keeper::Mock,
+        origin: Origin::Filling,
+        cache: Cache::Warm,
+    }
 }
 
 pub(super) fn sqlite(

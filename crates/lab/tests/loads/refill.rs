@@ -86,7 +86,8 @@ fn refilled(product: Product, version: &str) {
     let mut store = Store::open(&folder.path().join("results.db")).unwrap();
     let plan = plan(&place.url());
     let mut watch = Looking { place: &place, seen: Vec::new() };
-    let mut lab = Lab { home: &home, store: &mut store, stop: &GO_ON, watch: &mut watch };
+    let clock = dbdyno_load::Clock::system();
+    let mut lab = Lab { home: &home, store: &mut store, stop: &GO_ON, watch: &mut watch, clock };
     let order =
         Order { plan: &plan, name: None, command: "a test", tool_version: "0", varied: &[] };
     let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));

@@ -1,0 +1,112 @@
+//! The time of an experiment, as a value.
+//!
+//! ```text
+//!   system    since it was made, by the monotonic clock; the time of day by the wall clock
+//!   virtual   moved on by arms that are models, by what their rounds, starts and fillings take
+//! ```
+//!
+//! Whatever decides by time, such as a limit on a run, asks this clock, so that it decides the same
+//! when a model answers.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::closed::{nanos, now, unix_ms};
+
+/// Tells the time.
+#[derive(Clone, Debug)]
+pub enum Clock {
+    /// That of the system, which began then.
+    System(Instant),
+    /// That of models.
+    Virtual(VirtualClock),
+}
+
+/// A clock that is moved on by whoever takes time. Clones are the same clock.
+#[derive(Clone, Debug)]
+pub struct VirtualClock(Arc<Time>);
+
+#[derive(Debug)]
+struct Time {
+    now_ns: AtomicU64,
+    begins_unix_ms: u64,
+    /// How many arms were opened.
+    openings: AtomicU64,
+}
+
+impl Clock {
+    /// That of the system, beginning now.
+    pub fn system() -> Clock {
+        Clock::System(now())
+    }
+
+    /// Time since it began.
+    pub fn now(&self) -> Duration {
+        match self {
+            Clock::System(began) => now() - *began,
+            Clock::Virtual(clock) => clock.now(),
+        }
+    }
+
+    /// The time of day, milliseconds since 1970.
+    pub fn unix_ms(&self) -> u64 {
+        match self {
+            Clock::System(_) => unix_ms(),
+            Clock::Virtual(clock) => clock.unix_ms(),
+        }
+    }
+}
+
+impl VirtualClock {
+    /// A clock that stands at this time of day.
+    pub fn at(begins_unix_ms: u64) -> VirtualClock {
+        let (now_ns, openings) = (AtomicU64::new(0), AtomicU64::new(0));
+        VirtualClock(Arc::new(Time { now_ns, begins_unix_ms, openings }))
+    }
+
+    /// Time since it began.
+    pub fn now(&self) -> Duration {
+        Duration::from_nanos(self.now_ns())
+    }
+
+    /// The time of day, milliseconds since 1970.
+    pub fn unix_ms(&self) -> u64 {
+        self.0.begins_unix_ms + self.now_ns() / 1_000_000
+    }
+
+    /// When it began, milliseconds since 1970.
+    pub fn begins_unix_ms(&self) -> u64 {
+        self.0.begins_unix_ms
+    }
+
+    /// Something has taken so long. What threads do at once is added up, so that the sum is the
+    /// same whichever of them comes first.
+    pub fn take(&self, time: Duration) {
+        self.0.now_ns.fetch_add(nanos(time), Ordering::Relaxed);
+    }
+
+    pub(crate) fn now_ns(&self) -> u64 {
+        self.0.now_ns.load(Ordering::Relaxed)
+    }
+
+    /// The number of an arm that is being opened, from 0.
+    pub(crate) fn opening(&self) -> u64 {
+        self.0.openings.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn virtual_time_stands_until_somebody_takes_it() {
+        let clock = VirtualClock::at(5_000);
+        let seen = Clock::Virtual(clock.clone());
+        assert_eq!((seen.now(), seen.unix_ms()), (Duration::ZERO, 5_000));
+        clock.take(Duration::from_millis(1_500));
+        assert_eq!((seen.now(), seen.unix_ms()), (Duration::from_millis(1_500), 6_500));
+        assert_eq!((clock.opening(), clock.opening()), (0, 1));
+    }
+}

@@ -1,0 +1,189 @@
+//! An arm that is a model: a seed says how fast it is, and virtual time passes by its answers.
+//!
+//! ```text
+//!   MockModel ─▶ MockArm ── Speed of a round ──▶ rounds: closed loop, its slices, open loop;
+//!                  │                                     tallies, books, edges as elsewhere
+//!                  └── what /proc and canaries would show: HostState, UsedByMock
+//! ```
+//!
+//! What is asked is what a server would be asked; what is answered is one row. Only time is made
+//! up, so that everything above the clients works as with a server: stages, lives, looks, stores,
+//! judgement, reports. What the words mean stands in [`dbdyno_model::mock`].
+
+mod client;
+mod rounds;
+mod speed;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use dbdyno_model::{Arm, MockModel};
+
+use crate::clock::VirtualClock;
+use crate::closed::{STOP_CHECK, nanos};
+use crate::error::LoadError;
+
+pub(crate) use client::MockClient;
+pub(crate) use rounds::{run_interleaved, run_round};
+pub(crate) use speed::Speed;
+use speed::{Host, Life};
+
+/// Processors of the host that there is not.
+pub const PROCESSORS: u64 = 2;
+/// What a filling takes for each row.
+const ROW: Duration = Duration::from_micros(1);
+
+/// An open arm. Clones are the same arm.
+#[derive(Clone, Debug)]
+pub struct MockArm(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    model: MockModel,
+    arm: Arm,
+    clock: VirtualClock,
+    /// Which of the arms that were opened under this clock it is.
+    opening: u64,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    host: Host,
+    starts: u64,
+    rounds: u64,
+    measured_rounds: u64,
+    /// How long it was asked since it was started.
+    asked_ns: u64,
+    used: UsedByMock,
+}
+
+/// What the arm and its clients have used since it was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct UsedByMock {
+    /// Processor time of the server.
+    pub server_cpu_ns: u64,
+    /// Processor time of the clients.
+    pub client_cpu_ns: u64,
+    /// What the hypervisor gave to others.
+    pub steal_ns: u64,
+}
+
+/// The host at one moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HostState {
+    /// How much longer than usual work takes.
+    pub slowness: f64,
+}
+
+impl MockArm {
+    /// Opens an arm with empty tables.
+    pub fn open(model: MockModel, arm: Arm, clock: VirtualClock) -> MockArm {
+        let opening = clock.opening();
+        clock.take(Duration::from_secs_f64(model.start_s));
+        let state = State {
+            host: Host::new(&model, clock.begins_unix_ms()),
+            starts: 0,
+            rounds: 0,
+            measured_rounds: 0,
+            asked_ns: 0,
+            used: UsedByMock::default(),
+        };
+        MockArm(Arc::new(Inner { model, arm, clock, opening, state: Mutex::new(state) }))
+    }
+
+    /// The clock that it moves on.
+    pub fn clock(&self) -> &VirtualClock {
+        &self.0.clock
+    }
+
+    /// Starts it again on its tables.
+    pub fn restart(&self) {
+        let mut state = self.state();
+        state.starts += 1;
+        state.asked_ns = 0;
+        self.0.clock.take(Duration::from_secs_f64(self.0.model.start_s));
+    }
+
+    /// What was used so far.
+    pub fn used(&self) -> UsedByMock {
+        self.state().used
+    }
+
+    /// The host now.
+    pub fn host(&self) -> HostState {
+        let now_ns = self.0.clock.now_ns();
+        let mut state = self.state();
+        HostState { slowness: (-state.host.ln_rate(now_ns)).exp() }
+    }
+
+    /// So many rows are written.
+    pub(crate) fn fill(&self, rows: u64) {
+        self.0.clock.take(ROW.saturating_mul(u32::try_from(rows).unwrap_or(u32::MAX)));
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How fast it is in a round of so many clients that begins now, slowed by this share. Rounds
+    /// with a lead-in are those that are measured.
+    pub(crate) fn speed(&self, clients: u32, slow: f64, lead_in: Duration) -> Speed {
+        let mut state = self.state();
+        let Inner { model, arm, clock, opening, .. } = &*self.0;
+        state.rounds += 1;
+        state.measured_rounds += u64::from(!lead_in.is_zero());
+        let life = Life {
+            arm: *arm,
+            begins_unix_ms: clock.begins_unix_ms(),
+            opening: *opening,
+            start: state.starts,
+            round: state.rounds,
+        };
+        Speed::new(model, life, (clients, slow), (clock.now_ns(), state.asked_ns))
+    }
+
+    /// It has been asked for so long, and this many events were answered meanwhile.
+    pub(crate) fn asked(&self, from_ns: u64, time_ns: u64, events: u64) {
+        let mut state = self.state();
+        state.asked_ns += time_ns;
+        let per_event = |us: f64| (us * 1e3 * events as f64) as u64;
+        state.used.server_cpu_ns += per_event(self.0.model.cpu_us);
+        state.used.client_cpu_ns += per_event(self.0.model.client_us);
+        state.used.steal_ns += state.host.stolen_ns(from_ns, time_ns) * PROCESSORS;
+        self.0.clock.take(Duration::from_nanos(time_ns));
+    }
+
+    /// What an event takes that begins at this moment.
+    pub(crate) fn event_ns(&self, speed: &mut Speed, at_ns: u64) -> u64 {
+        speed.event_ns(at_ns, &mut self.state().host)
+    }
+
+    /// Lets clients connect.
+    ///
+    /// # Errors
+    /// [`LoadError::Interrupted`].
+    pub(crate) fn begin(&self, stop: &AtomicBool) -> Result<(), LoadError> {
+        self.halt(stop)?;
+        self.0.clock.take(CONNECTING);
+        Ok(())
+    }
+
+    /// Does not answer any more where it was told to halt after the rounds that it has had.
+    fn halt(&self, stop: &AtomicBool) -> Result<(), LoadError> {
+        let halts = self.0.model.halts as u64;
+        while halts > 0 && self.state().measured_rounds >= halts && !stop.load(Ordering::Relaxed) {
+            thread::sleep(STOP_CHECK);
+        }
+        if stop.load(Ordering::Relaxed) { Err(LoadError::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// What passes before clients are connected.
+const CONNECTING: Duration = Duration::from_millis(1);
+
+fn to_ns(seconds: f64) -> u64 {
+    nanos(Duration::from_secs_f64(seconds))
+}

@@ -1,0 +1,263 @@
+//! Rounds of a model in the closed loop, one after the other or in slices that take turns.
+//!
+//! ```text
+//!   one client   ├─ event ─┼─ event ─┼─ rest ─┼─ event ─┤     times from `Speed`, answers from
+//!   another      ├──── event ────┼──── event ────┼─ …         a session, as of a server
+//!                     lead-in    │ open       close │        looks: the clock is moved there
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dbdyno_model::{Arm, PerArm};
+use dbdyno_workload::Filing;
+
+use super::MockArm;
+use super::speed::Speed;
+use crate::book::{Book, Books, Times};
+use crate::closed::{Measured, Moment, RoundSpec, first_rest, nanos, open_sessions};
+use crate::error::LoadError;
+use crate::interleave::Slices;
+use crate::session::{Answer, Session};
+use crate::tally::{Edges, Tally, add_up};
+use crate::usage::ThreadUsage;
+
+/// Runs one round; see [`crate::run_round`].
+pub(crate) fn run_round(
+    arm: &MockArm,
+    spec: &RoundSpec<'_>,
+    observe: &mut dyn FnMut(Moment),
+) -> Result<Measured, LoadError> {
+    arm.begin(spec.stop)?;
+    let mut sessions = sessions_of(spec, observe)?;
+    let books = Books::new(spec.load.filing(), Times::Service, spec.window, sessions.len());
+    let mut speed = arm.speed(spec.clients, spec.slow, spec.lead_in);
+    let begins_ns = arm.clock().now_ns();
+    let open_ns = begins_ns + nanos(spec.lead_in);
+    let span = Span { begins_ns, open_ns, close_ns: open_ns + nanos(spec.window) };
+    let (mut tallies, mut before) = (Vec::with_capacity(sessions.len()), 0);
+    for (client, session) in sessions.iter_mut().enumerate() {
+        let asker = Asker { arm, spec, speed: &mut speed, session, book: books.of(client) };
+        let (tally, early) = asker.run(&span)?;
+        before += early;
+        tallies.push(Ok(tally));
+    }
+    let counted: u64 = tallies.iter().flatten().map(|tally: &Tally| tally.events).sum();
+    arm.asked(begins_ns, nanos(spec.lead_in), before);
+    let started_unix_ms = arm.clock().unix_ms();
+    let opened = arm.used();
+    observe(Moment::Opened);
+    arm.asked(open_ns, nanos(spec.window), counted);
+    observe(Moment::Closed);
+    let window = spec.window;
+    let filing = (spec.load.filing(), &books);
+    let measured = add_up(tallies, filing, started_unix_ms, nanos(window), window)?;
+    let cpu_ns = arm.used().client_cpu_ns - opened.client_cpu_ns;
+    Ok(Measured { usage: ThreadUsage { cpu_ns, ..ThreadUsage::default() }, ..measured })
+}
+
+/// Connections that stay are no matter for a model: none of them is young.
+pub(super) fn sessions_of<'a>(
+    spec: &RoundSpec<'a>,
+    observe: &mut dyn FnMut(Moment),
+) -> Result<Vec<Session<'a>>, LoadError> {
+    open_sessions(&RoundSpec { kept: None, ..*spec }, observe)
+}
+
+/// A round in virtual time.
+struct Span {
+    begins_ns: u64,
+    open_ns: u64,
+    close_ns: u64,
+}
+
+/// A client in a round.
+struct Asker<'r, 's, 'a> {
+    arm: &'r MockArm,
+    spec: &'r RoundSpec<'a>,
+    speed: &'r mut Speed,
+    session: &'s mut Session<'a>,
+    book: Option<Arc<Book>>,
+}
+
+impl Asker<'_, '_, '_> {
+    /// Asks until the round is over; what was counted, and how many events came before that.
+    fn run(mut self, span: &Span) -> Result<(Tally, u64), LoadError> {
+        let spec = self.spec;
+        let mut tally = Tally::new(spec.window, self.book.take());
+        let mut edges = Edges::new(span.open_ns, span.close_ns, spec.clients);
+        let mut operation = spec.first_operation;
+        let number = self.session.number();
+        let mut start_ns = span.begins_ns + nanos(first_rest(spec, number));
+        // Clients do not go in step: but for the first, each is within its first event.
+        let mut left = if number == 0 { 1.0 } else { 1.0 - self.speed.phase() };
+        let mut early = 0;
+        while start_ns < span.close_ns {
+            let (answer, took_ns) = self.event(operation, start_ns)?;
+            let stall_ns = if start_ns >= span.open_ns { self.speed.take_stall_ns() } else { 0 };
+            let end_ns = start_ns + ((took_ns as f64 * left) as u64).max(1) + stall_ns;
+            left = 1.0;
+            edges.event(start_ns, end_ns);
+            if end_ns >= span.close_ns {
+                break;
+            }
+            match end_ns.checked_sub(span.open_ns) {
+                Some(since_open_ns) => tally.count(&answer, end_ns - start_ns, since_open_ns),
+                None => early += 1,
+            }
+            let pause = spec.think.map_or(Duration::ZERO, |thinking| {
+                thinking.pause(number, operation - spec.first_operation)
+            });
+            if !pause.is_zero() {
+                edges.rest();
+            }
+            start_ns = end_ns + nanos(pause);
+            operation += 1;
+        }
+        tally.edge_events = edges.told();
+        Ok((tally, early))
+    }
+
+    fn event(&mut self, operation: u64, at_ns: u64) -> Result<(Answer, u64), LoadError> {
+        self.session.make(operation);
+        let answer = self.session.ask(operation)?;
+        Ok((answer, self.arm.event_ns(self.speed, at_ns)))
+    }
+}
+
+/// Runs the rounds of both arms in slices; see [`crate::run_interleaved`].
+pub(crate) fn run_interleaved(
+    arms: &PerArm<&MockArm>,
+    specs: &PerArm<RoundSpec<'_>>,
+    slices: &Slices,
+    observe: &mut dyn FnMut(Arm, Moment),
+) -> Result<PerArm<Measured>, (Arm, LoadError)> {
+    let failed = |arm: Arm| move |error: LoadError| (arm, error);
+    let mut sessions = PerArm::try_from_fn(|arm| {
+        arms[arm].begin(specs[arm].stop).map_err(failed(arm))?;
+        sessions_of(&specs[arm], &mut |moment| observe(arm, moment)).map_err(failed(arm))
+    })?;
+    let total = slices.window * slices.count;
+    let books = PerArm::from_fn(|arm| {
+        let clients = specs[arm].clients as usize;
+        Books::new(specs[arm].load.filing(), Times::Service, total, clients)
+    });
+    let mut parts = PerArm::from_fn(|arm| Part {
+        speed: arms[arm].speed(specs[arm].clients, specs[arm].slow, specs[arm].lead_in),
+        clients: (0..specs[arm].clients as usize)
+            .map(|client| Done::new(Tally::new(total, books[arm].of(client)), &specs[arm]))
+            .collect(),
+        opened_client_ns: 0,
+    });
+    let mut started_unix_ms = 0;
+    for turn in 0..slices.turns() {
+        let arm = slices.arm_of(turn);
+        if turn == Slices::LEAD_INS {
+            started_unix_ms = arms[arm].clock().unix_ms();
+            for arm in Arm::BOTH {
+                parts[arm].opened_client_ns = arms[arm].used().client_cpu_ns;
+                observe(arm, Moment::Opened);
+            }
+        }
+        let slice = match turn < Slices::LEAD_INS {
+            true => Slice { lead_in: specs[arm].lead_in, window: Duration::ZERO },
+            false => Slice { lead_in: slices.lead_in, window: slices.window },
+        };
+        parts[arm].turn(arms[arm], &mut sessions[arm], slice).map_err(failed(arm))?;
+    }
+    Arm::BOTH.into_iter().for_each(|arm| observe(arm, Moment::Closed));
+    let mut parts = PerArm { base: Some(parts.base), test: Some(parts.test) };
+    PerArm::try_from_fn(|arm| {
+        let part = parts[arm].take().expect("each arm is summed once");
+        let filing = (specs[arm].load.filing(), &books[arm]);
+        part.sum(arms[arm], filing, started_unix_ms).map_err(failed(arm))
+    })
+}
+
+/// One turn of an arm.
+#[derive(Clone, Copy)]
+struct Slice {
+    lead_in: Duration,
+    window: Duration,
+}
+
+/// What an arm does in its slices.
+struct Part {
+    speed: Speed,
+    clients: Vec<Done>,
+    opened_client_ns: u64,
+}
+
+/// What a client has done in its slices.
+struct Done {
+    tally: Tally,
+    operation: u64,
+    counted_ns: u64,
+    at_work_ns: u64,
+}
+
+impl Done {
+    fn new(tally: Tally, spec: &RoundSpec<'_>) -> Done {
+        Done { tally, operation: spec.first_operation, counted_ns: 0, at_work_ns: 0 }
+    }
+}
+
+impl Part {
+    /// Lets all clients have a turn; a client counts from the end of one event to that of another,
+    /// and the turn is over when the last one has its answer.
+    fn turn(
+        &mut self,
+        arm: &MockArm,
+        sessions: &mut [Session<'_>],
+        slice: Slice,
+    ) -> Result<(), LoadError> {
+        let begun_ns = arm.clock().now_ns();
+        let open_ns = begun_ns + nanos(slice.lead_in);
+        let (mut over_ns, mut events) = (begun_ns, 0);
+        for (done, session) in self.clients.iter_mut().zip(sessions) {
+            let mut event = |done: &mut Done, at_ns: u64| {
+                events += 1;
+                session.make(done.operation);
+                let answer = session.ask(done.operation)?;
+                done.operation += 1;
+                let took_ns = arm.event_ns(&mut self.speed, at_ns);
+                Ok::<_, LoadError>((answer, at_ns + took_ns))
+            };
+            let mut start_ns = begun_ns;
+            while start_ns < open_ns {
+                start_ns = event(done, start_ns)?.1;
+            }
+            let opened_ns = start_ns;
+            while start_ns < opened_ns + nanos(slice.window) {
+                let (answer, end_ns) = event(done, start_ns)?;
+                let since_open_ns = done.counted_ns + (end_ns - opened_ns);
+                done.tally.count(&answer, end_ns - start_ns, since_open_ns);
+                start_ns = end_ns;
+            }
+            if !slice.window.is_zero() {
+                done.counted_ns += start_ns - opened_ns;
+                done.at_work_ns += start_ns - begun_ns;
+            }
+            over_ns = over_ns.max(start_ns);
+        }
+        arm.asked(begun_ns, over_ns - begun_ns, events);
+        Ok(())
+    }
+
+    fn sum(
+        self,
+        arm: &MockArm,
+        filing: (&Filing, &Books),
+        started_unix_ms: u64,
+    ) -> Result<Measured, LoadError> {
+        let clients = self.clients.len().max(1) as u64;
+        let mean = |ns: fn(&Done) -> u64| self.clients.iter().map(ns).sum::<u64>() / clients;
+        let (counted_ns, at_work_ns) = (mean(|done| done.counted_ns), mean(|done| done.at_work_ns));
+        let tallies = self.clients.into_iter().map(|done| Ok(done.tally)).collect();
+        let wall = Duration::from_nanos(counted_ns);
+        let measured = add_up(tallies, filing, started_unix_ms, at_work_ns, wall)?;
+        let used_ns = arm.used().client_cpu_ns - self.opened_client_ns;
+        let cpu_ns = (used_ns as f64 * counted_ns as f64 / at_work_ns.max(1) as f64) as u64;
+        Ok(Measured { usage: ThreadUsage { cpu_ns, ..ThreadUsage::default() }, ..measured })
+    }
+}
