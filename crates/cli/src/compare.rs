@@ -72,7 +72,7 @@ pub fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let longer = longer.transpose()?;
     output::say(&plan::announcement_of_rest(&run, longer.as_ref()));
     let mut ticker = Ticker::new();
-    let clock = dbdyno_lab::clock_of(&run.plan.arms, &store)?;
+    let clock = session::clock(&run.plan.arms, &store)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let id = match longer {
         Some(plan) => dbdyno_lab::extend(&mut lab, &run, plan)?,
@@ -123,7 +123,7 @@ pub fn carry_out(
 ) -> Result<Run, Failure> {
     output::say(&plan::announcement(plan, store));
     let mut ticker = Ticker::new();
-    let clock = dbdyno_lab::clock_of(&plan.arms, store)?;
+    let clock = session::clock(&plan.arms, store)?;
     let mut lab = Lab { home, store, stop, watch: &mut ticker, clock };
     let order = Order { plan, name, command, tool_version: env!("CARGO_PKG_VERSION"), varied };
     let id = dbdyno_lab::measure(&mut lab, &order)?;

@@ -154,7 +154,7 @@ fn servers(
     let mut store = session::open_store(place)?;
     let stop = session::stop_flag();
     let mut ticker = Ticker::new();
-    let clock = dbdyno_lab::clock_of(&plan.arms, &store)?;
+    let clock = session::clock(&plan.arms, &store)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let facts = dbdyno_lab::survey(&mut lab, &plan)?;
     drop(ticker);

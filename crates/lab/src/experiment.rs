@@ -61,16 +61,20 @@ const VIRTUAL_UNIX_MS: u64 = 1_767_225_600_000;
 const DAY_MS: u64 = 86_400_000;
 
 /// The clock of an experiment with these arms, whose results go to this store. That of models goes
-/// on where it was when the store was last written to, a day later.
+/// on where it was when the store was last written to, a day later, and halts after so many rounds.
 ///
 /// # Errors
 /// A store that cannot be read.
-pub fn clock_of(arms: &PerArm<ArmSpec>, store: &Store) -> Result<Clock, LabError> {
+pub fn clock_of(
+    arms: &PerArm<ArmSpec>,
+    store: &Store,
+    halts: Option<u64>,
+) -> Result<Clock, LabError> {
     if !Arm::BOTH.into_iter().any(|arm| arms[arm].is_mock()) {
         return Ok(Clock::system());
     }
     let after = store.last_started_unix_ms()?.map_or(0, |last| last + DAY_MS);
-    Ok(Clock::Virtual(VirtualClock::at(after.max(VIRTUAL_UNIX_MS))))
+    Ok(Clock::Virtual(VirtualClock::halting(after.max(VIRTUAL_UNIX_MS), halts)))
 }
 
 /// Carries out an experiment. The run is in the store, round by round, whatever happens; a request

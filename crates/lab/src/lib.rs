@@ -72,6 +72,7 @@ pub mod watch;
 mod yardstick;
 
 pub use arrivals::read_recording;
+pub use dbdyno_load::Clock;
 pub use error::LabError;
 pub use expectation::outcomes;
 pub use experiment::{Lab, Order, clock_of, extend, measure, resume, survey};

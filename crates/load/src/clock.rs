@@ -33,6 +33,9 @@ struct Time {
     begins_unix_ms: u64,
     /// How many arms were opened.
     openings: AtomicU64,
+    /// Rounds that were measured, and how many will be.
+    rounds: AtomicU64,
+    halts: Option<u64>,
 }
 
 impl Clock {
@@ -61,8 +64,14 @@ impl Clock {
 impl VirtualClock {
     /// A clock that stands at this time of day.
     pub fn at(begins_unix_ms: u64) -> VirtualClock {
-        let (now_ns, openings) = (AtomicU64::new(0), AtomicU64::new(0));
-        VirtualClock(Arc::new(Time { now_ns, begins_unix_ms, openings }))
+        VirtualClock::halting(begins_unix_ms, None)
+    }
+
+    /// One under which no arm answers after so many measured rounds, until the run is interrupted:
+    /// a run that can be stopped or killed at a known place.
+    pub fn halting(begins_unix_ms: u64, halts: Option<u64>) -> VirtualClock {
+        let (now_ns, openings, rounds) = Default::default();
+        VirtualClock(Arc::new(Time { now_ns, begins_unix_ms, openings, rounds, halts }))
     }
 
     /// Time since it began.
@@ -90,6 +99,16 @@ impl VirtualClock {
         self.0.now_ns.load(Ordering::Relaxed)
     }
 
+    /// A round is about to be measured.
+    pub(crate) fn round(&self) {
+        self.0.rounds.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Whether the next round is never answered.
+    pub(crate) fn has_halted(&self) -> bool {
+        self.0.halts.is_some_and(|halts| self.0.rounds.load(Ordering::Relaxed) >= halts)
+    }
+
     /// The number of an arm that is being opened, from 0.
     pub(crate) fn opening(&self) -> u64 {
         self.0.openings.fetch_add(1, Ordering::Relaxed)
@@ -108,5 +127,9 @@ mod tests {
         clock.take(Duration::from_millis(1_500));
         assert_eq!((seen.now(), seen.unix_ms()), (Duration::from_millis(1_500), 6_500));
         assert_eq!((clock.opening(), clock.opening()), (0, 1));
+        let halting = VirtualClock::halting(0, Some(1));
+        assert!(!halting.has_halted());
+        halting.round();
+        assert!(halting.has_halted() && !clock.has_halted());
     }
 }

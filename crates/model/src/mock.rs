@@ -58,9 +58,8 @@ pub struct MockModel {
     pub client_us: f64,
     /// Seconds that a start takes.
     pub start_s: f64,
-    /// After so many measured rounds of a process it does not answer until it is interrupted; 0 for
-    /// never.
-    pub halts: f64,
+    /// Share of the time that its clients' threads wait for a processor.
+    pub lag: f64,
     /// Another seed, other noise.
     pub seed: f64,
 }
@@ -91,7 +90,7 @@ const WORDS: [Word; 22] = [
     ("cpu_us", |model| &mut model.cpu_us, 0.0, MOST),
     ("client_us", |model| &mut model.client_us, 0.0, MOST),
     ("start_s", |model| &mut model.start_s, 0.0, 3600.0),
-    ("halts", |model| &mut model.halts, 0.0, MOST),
+    ("lag", |model| &mut model.lag, 0.0, 1.0),
     ("seed", |model| &mut model.seed, 0.0, MOST),
 ];
 
@@ -118,7 +117,7 @@ impl Default for MockModel {
             cpu_us: 50.0,
             client_us: 10.0,
             start_s: 1.0,
-            halts: 0.0,
+            lag: 0.0,
             seed: 1.0,
         }
     }

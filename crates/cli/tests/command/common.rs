@@ -8,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use dbdyno_model::Run;
+use dbdyno_store::Store;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -68,7 +70,7 @@ impl Home {
     /// The command with the user's own settings kept out.
     pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dbdyno"));
-        for variable in ["DBDYNO_STORE", "MYSQL_PWD", "PGPASSWORD"] {
+        for variable in ["DBDYNO_STORE", "DBDYNO_MOCK_HALTS", "MYSQL_PWD", "PGPASSWORD"] {
             command.env_remove(variable);
         }
         command.env("DBDYNO_HOME", &self.dir).stdin(Stdio::null()).args(args);
@@ -86,6 +88,26 @@ impl Home {
         let done = finish(command);
         assert_eq!(done.code, code, "{done:?}");
         serde_json::from_str(&done.out).unwrap_or_else(|error| panic!("{error}: {done:?}"))
+    }
+
+    /// Starts a command on models, which halt after so many measured rounds of both arms, and waits
+    /// until they do.
+    pub fn start_and_halt<S: AsRef<OsStr>>(
+        &self,
+        args: impl IntoIterator<Item = S>,
+        rounds: u32,
+    ) -> Child {
+        let mut command = self.command(args);
+        command.env("DBDYNO_MOCK_HALTS", rounds.to_string());
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        self.wait_for_rounds(&mut child, &self.path().join("dbdyno.db"), rounds);
+        child
+    }
+
+    /// The last run.
+    pub fn last_run(&self) -> Run {
+        let store = Store::open(&self.path().join("dbdyno.db")).unwrap();
+        store.load(&store.resolve("@last").unwrap()).unwrap()
     }
 
     /// Starts the command and leaves it running.

@@ -1,68 +1,63 @@
-//! A host that is not as usual for a while, in the middle of a run.
+//! A host that is not as usual for a while: pairs are left out by what it shows, never by results.
 
-use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-
-use dbdyno_store::Store as Results;
+use dbdyno_model::Run;
 use serde_json::Value;
 
-use crate::common::{end, eventually, measured_pairs, turn};
-use crate::servers::Store;
+use crate::common::{Home, measured_pairs};
 
-/// Rounds of the only run in this store.
-fn measured(store: &Store) -> usize {
-    let Ok(results) = Results::open(&store.path()) else { return 0 };
-    let runs = results.list().map(|listed| listed.runs).unwrap_or_default();
-    runs.first().and_then(|run| results.load(&run.id).ok()).map_or(0, |run| run.rounds.len())
+const FLAGS: &str = "--rounds 60 --restarts 0 --seconds 0.2 --warm-up 0.3 --rows 2000 --slice none";
+
+fn compare(home: &Home, words: &str) -> (Value, Run) {
+    let arm = format!("mock:?noise=0.01&seed=5{words}");
+    let slower = format!("{arm}&slow=10%");
+    let args = ["compare", &arm, &slower, "--format", "json"].into_iter().chain(FLAGS.split(' '));
+    let done = home.dbdyno(args);
+    let run: Value = serde_json::from_str(&done.out).unwrap_or_else(|_| panic!("{done:?}"));
+    (run["cells"][0].clone(), home.last_run())
 }
 
-/// The neighbour goes however the test ends.
-struct Going<'a>(&'a AtomicBool);
-
-impl Drop for Going<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
-/// What is said of a cell of 30 pairs beside somebody who takes all processors for eight rounds of
-/// it, and how many pairs were left out.
-fn beside_a_neighbour() -> (Value, u64) {
-    let (home, store) = (crate::common::Home::new(), Store::new());
-    let flags = ["--rounds", "30", "--seconds", "0.2", "--warm-up", "0.3", "--rows", "2000"];
-    let args = [&["compare", "sqlite:", "sqlite:"][..], &flags, &["--format", "json"]].concat();
-    let mut command = store.command(&home, &args);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let gone = AtomicBool::new(false);
-    thread::scope(|scope| {
-        eventually("a third of the run", || measured(&store) >= 24);
-        let begun = measured(&store);
-        let processors = thread::available_parallelism().unwrap().get();
-        for _ in 0..processors {
-            scope.spawn(|| {
-                while !gone.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
-                }
-            });
-        }
-        let _going = Going(&gone);
-        eventually("eight rounds beside the neighbour", || measured(&store) >= (begun + 8).min(60));
-    });
-    let done = end(child);
-    let run: Value = serde_json::from_str(&done.out).unwrap();
-    let cell = run["cells"][0].clone();
-    assert_eq!(measured_pairs(&cell), 30);
-    let dropped = cell["pairs_dropped"].as_u64().unwrap();
-    (cell, dropped)
-}
-
-/// Where others are at work all the time, one more of them is nothing unusual: tried three times.
+/// Where the hypervisor gives a tenth of the time to others now and then, the pairs that met that
+/// are left out, and no others; what is left says what a quiet host says.
 #[test]
-fn pairs_beside_a_neighbour_that_comes_and_goes_are_left_out() {
-    let _turn = turn();
-    let mut tries = (0..3).map(|_| beside_a_neighbour());
-    let (cell, _) = tries.find(|(_, dropped)| *dropped >= 2).expect("pairs were left out");
+fn pairs_that_met_a_neighbour_are_left_out() {
+    let home = Home::new();
+    let (cell, run) = compare(&home, "&steal=0.04&stolen=0.5");
+    assert_eq!(measured_pairs(&cell), 60);
+    let mut stolen: Vec<u32> = run
+        .rounds
+        .iter()
+        .filter(|round| round.readings.get("host.steal_share").unwrap() > 0.1)
+        .map(|round| round.key.pair)
+        .collect();
+    stolen.dedup();
+    assert!((4..30).contains(&stolen.len()), "{stolen:?}");
+    assert_eq!(cell["pairs_dropped"].as_u64().unwrap() as usize, stolen.len(), "{cell}");
     let warnings = cell["warnings"].as_array().unwrap();
     assert!(warnings.iter().any(|warning| warning["code"] == "pairs-dropped"), "{warnings:?}");
+    let rqps = cell["rqps"].as_f64().unwrap();
+    assert!((rqps - 0.9).abs() < 0.004, "rounds of half the rate are not among them: {cell}");
+}
+
+/// The canary of the sieve: rounds that are slow while the host is as usual are kept, every one.
+#[test]
+fn slow_rounds_of_a_quiet_host_are_kept() {
+    let home = Home::new();
+    let (cell, _) = compare(&home, "&spikes=0.2&spike=0.5");
+    assert_eq!((&cell["pairs"], &cell["pairs_dropped"]), (&60.into(), &0.into()), "{cell}");
+}
+
+/// A client whose threads wait for a processor is late with everything that it asks.
+#[test]
+fn a_client_without_a_processor_of_its_own_is_told() {
+    let home = Home::new();
+    let codes = |words: &str| -> Vec<String> {
+        let (cell, _) = compare(&home, words);
+        let warnings = cell["warnings"].as_array().unwrap().iter();
+        let codes = warnings.map(|warning| warning["code"].as_str().unwrap().to_owned());
+        codes.filter(|code| code.starts_with("client-")).collect()
+    };
+    assert_eq!(codes("&lag=0.1"), [""; 0]);
+    assert_eq!(codes("&lag=0.4"), ["client-lag"; 2], "both arms");
+    let busy = codes("&client_us=900");
+    assert_eq!(busy.iter().filter(|code| *code == "client-saturated").count(), 2, "{busy:?}");
 }

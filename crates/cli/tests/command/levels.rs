@@ -1,21 +1,19 @@
 //! Tables that are filled anew within a cell, and intervals of stored runs.
 
-use dbdyno_store::Store;
+use crate::common::Home;
 
-use crate::common::{Home, turn};
+const ARM: &str = "mock:?noise=0.02&restarts=0.01&fillings=0.02";
 
 /// Six pairs in three fillings, twice.
 #[test]
 fn fillings_are_stored_and_intervals_of_stored_runs_are_named() {
-    let _turn = turn();
     let home = Home::new();
     let flags = "--quick --rows 2000 --seconds 0.2 --warm-up 0.2 --rounds 6 --seed 3 --reloads 2";
     for name in ["one", "two"] {
-        let words = ["compare", "sqlite:", "sqlite:", "--name", name].into_iter();
+        let words = ["compare", ARM, ARM, "--name", name].into_iter();
         let done = home.dbdyno(words.chain(flags.split(' ')));
         assert!([0, 3].contains(&done.code), "{done:?}");
-        let store = Store::open(&home.path().join("dbdyno.db")).unwrap();
-        let run = store.load(&store.resolve(&format!("@{name}")).unwrap()).unwrap();
+        let run = home.last_run();
         assert_eq!((run.plan.reloads, run.rounds.len()), (2, 12), "{done:?}");
         for round in &run.rounds {
             let part = round.key.pair / 2;
@@ -31,4 +29,27 @@ fn fillings_are_stored_and_intervals_of_stored_runs_are_named() {
     assert!(!cell["interval_why"].as_str().unwrap().is_empty(), "{cell}");
     let text = home.dbdyno(["compare", "@one", "@two"]).out;
     assert!(text.contains(&format!("{interval}, ")), "{interval} is missing in {text}");
+}
+
+/// What fillings, starts and rounds vary by is found again, and so is where the next minute is best
+/// spent.
+#[test]
+fn doubt_is_parted_by_where_it_comes_from() {
+    let home = Home::new();
+    let flags = "--quick --rows 2000 --rounds 96 --restarts 23 --reloads 11 --format json";
+    for (arm, level) in [
+        ("mock:?noise=0.05", "pair"),
+        ("mock:?noise=0.01&restarts=0.05", "life"),
+        ("mock:?noise=0.01&fillings=0.05", "filling"),
+    ] {
+        let done = home.dbdyno(["compare", arm, arm].into_iter().chain(flags.split(' ')));
+        assert!([0, 3].contains(&done.code), "{done:?}");
+        let run: serde_json::Value = serde_json::from_str(&done.out).unwrap();
+        let levels = &run["cells"][0]["levels"];
+        let most = levels.as_array().unwrap_or_else(|| panic!("{run}")).iter().max_by(|a, b| {
+            let share = |level: &serde_json::Value| level["share"].as_f64().unwrap_or(0.0);
+            share(a).total_cmp(&share(b))
+        });
+        assert_eq!(most.unwrap()["level"], level, "{arm}: {levels}");
+    }
 }

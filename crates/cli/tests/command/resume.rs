@@ -1,30 +1,22 @@
 //! Runs that were killed or interrupted and go on.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use dbdyno_model::{Run, RunStatus};
-use dbdyno_store::Store;
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::common::{Done, Home, end, signal, turn};
+use crate::common::{Done, Home, end, signal};
 
 const STAGES: &str = "point-query.pre,update-nonindex,settle,point-query";
 const PAIRS: u32 = 8;
 
 fn compare() -> Vec<&'static str> {
     let flags = "--quick --rounds 8 --seconds 0.5 --warm-up 0.2 --rows 2000 --load";
-    let mut args =
-        vec!["compare", "sqlite:?journal_mode=wal&synchronous=off", "sqlite:?synchronous=off"];
+    let mut args = vec!["compare", "mock:?noise=0.02", "mock:?noise=0.02&slow=5%"];
     args.extend(flags.split(' '));
     args.push(STAGES);
     args
-}
-
-fn load(store: &Path) -> Run {
-    let store = Store::open(store).unwrap();
-    store.load(&store.resolve("@last").unwrap()).unwrap()
 }
 
 fn codes(run: &Value) -> Vec<&str> {
@@ -49,20 +41,16 @@ fn check_whole(before: &Run, after: &Run) {
 
 #[test]
 fn a_killed_run_goes_on_where_it_stopped() {
-    let _turn = turn();
     let home = Home::new();
-    let store = home.path().join("dbdyno.db");
-    let mut child = home.start(compare());
     // The second of three cells: one is whole, one is half measured, one was not begun.
-    home.wait_for_rounds(&mut child, &store, 20);
+    let mut child = home.start_and_halt(compare(), 21);
     let busy = home.dbdyno(["resume"]);
     assert_eq!(busy.code, 2, "{busy:?}");
     assert!(busy.err.contains("another dbdyno is measuring run"), "{busy:?}");
     child.kill().unwrap();
     child.wait().unwrap();
-    let before = load(&store);
-    assert_eq!(before.status, RunStatus::Partial);
-    assert!(before.rounds.len() < 40, "it had nearly ended: {}", before.rounds.len());
+    let before = home.last_run();
+    assert_eq!((before.status, before.rounds.len()), (RunStatus::Partial, 21));
 
     let Done { code, out, err } = home.dbdyno(["resume", "--format", "json"]);
     assert!([0, 3].contains(&code), "{err}");
@@ -74,7 +62,7 @@ fn a_killed_run_goes_on_where_it_stopped() {
     assert_eq!(run["status"], "complete");
     let codes = codes(&run);
     assert!(codes.contains(&"resumed") && codes.contains(&"settled"), "{codes:?}");
-    check_whole(&before, &load(&store));
+    check_whole(&before, &home.last_run());
 
     let again = home.dbdyno(["resume"]);
     assert_eq!(again.code, 2, "{again:?}");
@@ -83,20 +71,17 @@ fn a_killed_run_goes_on_where_it_stopped() {
 
 #[test]
 fn an_interrupted_run_says_how_to_go_on_and_does() {
-    let _turn = turn();
     let home = Home::new();
-    let store = home.path().join("dbdyno.db");
-    let mut child = home.start(compare());
-    home.wait_for_rounds(&mut child, &store, 2);
+    let child = home.start_and_halt(compare(), 2);
     signal(&child, Signal::SIGINT);
     let done = end(child);
     assert_eq!(done.code, 130, "{done:?}");
-    let before = load(&store);
+    let before = home.last_run();
     let command = format!("dbdyno resume {}", before.id);
     assert!(done.err.contains(&command), "{done:?}");
     let mut words = command.split(' ');
     assert_eq!(words.next(), Some("dbdyno"));
     let resumed = home.dbdyno(words);
     assert!([0, 3].contains(&resumed.code), "{resumed:?}");
-    check_whole(&before, &load(&store));
+    check_whole(&before, &home.last_run());
 }

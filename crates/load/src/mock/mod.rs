@@ -24,6 +24,7 @@ use dbdyno_model::{Arm, MockModel};
 use crate::clock::VirtualClock;
 use crate::closed::{STOP_CHECK, nanos};
 use crate::error::LoadError;
+use crate::usage::ThreadUsage;
 
 pub(crate) use client::MockClient;
 pub(crate) use rounds::{run_interleaved, run_round};
@@ -54,7 +55,6 @@ struct State {
     host: Host,
     starts: u64,
     rounds: u64,
-    measured_rounds: u64,
     /// How long it was asked since it was started.
     asked_ns: u64,
     used: UsedByMock,
@@ -79,6 +79,21 @@ pub struct HostState {
 }
 
 impl MockArm {
+    /// What its clients have used between two looks, in a round of so many that took so long.
+    pub(crate) fn usage_since(
+        &self,
+        opened: UsedByMock,
+        clients: u32,
+        wall: Duration,
+    ) -> ThreadUsage {
+        let waited_ns = self.0.model.lag * nanos(wall) as f64 * f64::from(clients);
+        ThreadUsage {
+            cpu_ns: self.used().client_cpu_ns - opened.client_cpu_ns,
+            run_delay_ns: waited_ns as u64,
+            ..ThreadUsage::default()
+        }
+    }
+
     /// Opens an arm with empty tables.
     pub fn open(model: MockModel, arm: Arm, clock: VirtualClock) -> MockArm {
         let opening = clock.opening();
@@ -87,7 +102,6 @@ impl MockArm {
             host: Host::new(&model, clock.begins_unix_ms()),
             starts: 0,
             rounds: 0,
-            measured_rounds: 0,
             asked_ns: 0,
             used: UsedByMock::default(),
         };
@@ -134,7 +148,9 @@ impl MockArm {
         let mut state = self.state();
         let Inner { model, arm, clock, opening, .. } = &*self.0;
         state.rounds += 1;
-        state.measured_rounds += u64::from(!lead_in.is_zero());
+        if !lead_in.is_zero() {
+            clock.round();
+        }
         let life = Life {
             arm: *arm,
             begins_unix_ms: clock.begins_unix_ms(),
@@ -171,10 +187,9 @@ impl MockArm {
         Ok(())
     }
 
-    /// Does not answer any more where it was told to halt after the rounds that it has had.
+    /// Does not answer any more where the clock has halted.
     fn halt(&self, stop: &AtomicBool) -> Result<(), LoadError> {
-        let halts = self.0.model.halts as u64;
-        while halts > 0 && self.state().measured_rounds >= halts && !stop.load(Ordering::Relaxed) {
+        while self.0.clock.has_halted() && !stop.load(Ordering::Relaxed) {
             thread::sleep(STOP_CHECK);
         }
         if stop.load(Ordering::Relaxed) { Err(LoadError::Interrupted) } else { Ok(()) }

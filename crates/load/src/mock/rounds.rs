@@ -12,15 +12,14 @@ use std::time::Duration;
 use dbdyno_model::{Arm, PerArm};
 use dbdyno_workload::Filing;
 
-use super::MockArm;
 use super::speed::Speed;
+use super::{MockArm, UsedByMock};
 use crate::book::{Book, Books, Times};
 use crate::closed::{Measured, Moment, RoundSpec, first_rest, nanos, open_sessions};
 use crate::error::LoadError;
 use crate::interleave::Slices;
 use crate::session::{Answer, Session};
 use crate::tally::{Edges, Tally, add_up};
-use crate::usage::ThreadUsage;
 
 /// Runs one round; see [`crate::run_round`].
 pub(crate) fn run_round(
@@ -52,8 +51,7 @@ pub(crate) fn run_round(
     let window = spec.window;
     let filing = (spec.load.filing(), &books);
     let measured = add_up(tallies, filing, started_unix_ms, nanos(window), window)?;
-    let cpu_ns = arm.used().client_cpu_ns - opened.client_cpu_ns;
-    Ok(Measured { usage: ThreadUsage { cpu_ns, ..ThreadUsage::default() }, ..measured })
+    Ok(Measured { usage: arm.usage_since(opened, spec.clients, window), ..measured })
 }
 
 /// Connections that stay are no matter for a model: none of them is young.
@@ -147,7 +145,7 @@ pub(crate) fn run_interleaved(
         clients: (0..specs[arm].clients as usize)
             .map(|client| Done::new(Tally::new(total, books[arm].of(client)), &specs[arm]))
             .collect(),
-        opened_client_ns: 0,
+        opened: UsedByMock::default(),
     });
     let mut started_unix_ms = 0;
     for turn in 0..slices.turns() {
@@ -155,7 +153,7 @@ pub(crate) fn run_interleaved(
         if turn == Slices::LEAD_INS {
             started_unix_ms = arms[arm].clock().unix_ms();
             for arm in Arm::BOTH {
-                parts[arm].opened_client_ns = arms[arm].used().client_cpu_ns;
+                parts[arm].opened = arms[arm].used();
                 observe(arm, Moment::Opened);
             }
         }
@@ -185,7 +183,7 @@ struct Slice {
 struct Part {
     speed: Speed,
     clients: Vec<Done>,
-    opened_client_ns: u64,
+    opened: UsedByMock,
 }
 
 /// What a client has done in its slices.
@@ -256,8 +254,10 @@ impl Part {
         let tallies = self.clients.into_iter().map(|done| Ok(done.tally)).collect();
         let wall = Duration::from_nanos(counted_ns);
         let measured = add_up(tallies, filing, started_unix_ms, at_work_ns, wall)?;
-        let used_ns = arm.used().client_cpu_ns - self.opened_client_ns;
-        let cpu_ns = (used_ns as f64 * counted_ns as f64 / at_work_ns.max(1) as f64) as u64;
-        Ok(Measured { usage: ThreadUsage { cpu_ns, ..ThreadUsage::default() }, ..measured })
+        let usage = arm.usage_since(self.opened, clients as u32, Duration::from_nanos(at_work_ns));
+        Ok(Measured {
+            usage: usage.times(counted_ns as f64 / at_work_ns.max(1) as f64),
+            ..measured
+        })
     }
 }

@@ -9,7 +9,6 @@ use crate::closed::{Measured, Moment, RoundSpec, nanos, open_sessions};
 use crate::error::LoadError;
 use crate::mock::MockArm;
 use crate::session::Session;
-use crate::usage::ThreadUsage;
 
 /// Runs one round; see [`super::run_open`].
 pub(super) fn run(
@@ -37,12 +36,10 @@ pub(super) fn run(
     observe(Moment::Opened);
     arm.asked(open_ns, nanos(round.window), line.ended[1]);
     observe(Moment::Closed);
-    let cpu_ns = arm.used().client_cpu_ns - opened.client_cpu_ns;
     let filing = (round.load.filing(), &books);
     let window = round.window;
     let (measured, open) = conclude(line.accounts, filing, started_unix_ms, nanos(window), window)?;
-    let usage = ThreadUsage { cpu_ns, ..ThreadUsage::default() };
-    Ok((Measured { usage, ..measured }, open))
+    Ok((Measured { usage: arm.usage_since(opened, round.clients, window), ..measured }, open))
 }
 
 /// Connections that take events in the order in which they become free.
