@@ -3,8 +3,12 @@
 //! A log-linear histogram with three significant digits from 1 ns to 1 000 s: every percentile is
 //! right to 0.1 % of its value, and recording allocates nothing. Values past the end are counted in
 //! the last bucket and never dropped, so that counts always agree with the number of events.
+//!
+//! How a histogram lies in memory is nobody's business: two are equal, and are shown alike, if they
+//! have equal counts in equal buckets.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hdrhistogram::Histogram;
@@ -14,10 +18,10 @@ pub const LATENCY_NS_MAX: u64 = 1_000_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Latencies of events in nanoseconds.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct LatencyHistogram(Counts);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Counts {
     /// All buckets, for recording.
     Dense(Histogram<u64>),
@@ -35,7 +39,9 @@ impl LatencyHistogram {
     /// Counts one latency. Never fails, and never allocates unless the histogram was read back.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        self.dense_mut().saturating_record(latency_ns);
+        // The library has buckets past the end, up to the next power of two, which would be above
+        // the one that takes still larger values.
+        self.dense_mut().saturating_record(latency_ns.min(LATENCY_NS_MAX));
     }
 
     /// Adds all counts of `other`.
@@ -93,10 +99,18 @@ impl LatencyHistogram {
     pub fn from_hdr(decoded: &Histogram<u64>) -> Self {
         let mut histogram = empty();
         for step in decoded.iter_recorded() {
-            let value = step.value_iterated_to();
+            let value = step.value_iterated_to().min(LATENCY_NS_MAX);
             histogram.saturating_record_n(value, step.count_at_value());
         }
         LatencyHistogram(Counts::Sparse(buckets(&histogram)))
+    }
+
+    /// The buckets with something in them: the largest value of each, and its count, in order.
+    fn buckets(&self) -> Cow<'_, [(u64, u64)]> {
+        match &self.0 {
+            Counts::Dense(histogram) => Cow::Owned(buckets(histogram)),
+            Counts::Sparse(buckets) => Cow::Borrowed(buckets),
+        }
     }
 
     fn dense_mut(&mut self) -> &mut Histogram<u64> {
@@ -154,8 +168,7 @@ const BUCKETS: usize = ((POWERS + 1) << HALF) as usize;
 
 #[inline]
 fn bucket_of(value: u64) -> usize {
-    let widest = 2 << HALF << (POWERS - 1);
-    let value = if value < widest { value } else { LATENCY_NS_MAX };
+    let value = value.min(LATENCY_NS_MAX);
     let power = (u64::BITS - 1 - HALF) - (value | ((2 << HALF) - 1)).leading_zeros();
     ((power << HALF) as u64 + (value >> power)) as usize
 }
@@ -171,12 +184,14 @@ fn lowest_of(bucket: usize) -> u64 {
 /// Equal counts in equal buckets.
 impl PartialEq for LatencyHistogram {
     fn eq(&self, other: &LatencyHistogram) -> bool {
-        match (&self.0, &other.0) {
-            (Counts::Dense(a), Counts::Dense(b)) => a == b,
-            (Counts::Sparse(a), Counts::Sparse(b)) => a == b,
-            (Counts::Dense(dense), Counts::Sparse(sparse))
-            | (Counts::Sparse(sparse), Counts::Dense(dense)) => buckets(dense) == *sparse,
-        }
+        self.buckets() == other.buckets()
+    }
+}
+
+/// Values and counts, as few as there are.
+impl fmt::Debug for LatencyHistogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.buckets().iter().copied()).finish()
     }
 }
 
@@ -238,6 +253,30 @@ mod tests {
         assert_eq!(twice, histogram);
         twice.record(5);
         assert_ne!(twice, histogram);
+    }
+
+    /// What a failing comparison prints is what it compared: it once showed two forms of the same
+    /// counts, as if they were the difference.
+    #[test]
+    fn equal_counts_are_equal_and_shown_alike_in_every_form() {
+        let top_of_last = 1_000_190_509_055;
+        let ends = [LATENCY_NS_MAX, top_of_last, top_of_last + 1, (1 << 40) - 1, 1 << 40, u64::MAX];
+        for end in ends {
+            let mut recorded = LatencyHistogram::new();
+            [end, 0, 1, 5_000, end].iter().for_each(|&value| recorded.record(value));
+            let read_back = LatencyHistogram::from_hdr(&recorded.to_hdr());
+            let mut merged = LatencyHistogram::new();
+            merged.merge(&read_back);
+            let dense = LatencyHistogram(Counts::Dense(read_back.to_hdr().into_owned()));
+            let shown = format!("{{0: 1, 1: 1, 5003: 1, {top_of_last}: 2}}");
+            for form in [&recorded, &read_back, &merged, &dense] {
+                assert_eq!(form, &recorded, "{end}");
+                assert_eq!(form, &read_back, "{end}");
+                assert_eq!(format!("{form:?}"), shown, "{end}");
+            }
+            merged.record(end);
+            assert!(merged != recorded && merged != read_back, "{end}");
+        }
     }
 
     /// The library is the oracle: the same values in the same buckets, edges and far ends included.
