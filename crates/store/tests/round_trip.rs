@@ -3,6 +3,8 @@
 mod common;
 mod counted;
 
+use std::fmt;
+
 use common::{golden_run, put};
 use dbdyno_model::{
     Arm, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Environment, LatencyHistogram, OpenLoop,
@@ -226,9 +228,12 @@ fn run() -> impl Strategy<Value = Run> {
         vec(round(), 0..4),
         vec(warning, 0..3),
     )
-        .prop_map(|(head, plan, environment, mut rounds, warnings)| {
+        .prop_map(|(head, plan, environment, mut rounds, mut warnings)| {
             let mut seen = std::collections::HashSet::new();
             rounds.retain(|round| seen.insert(round.key.clone()));
+            // One that is said again is one: a test of its own says so.
+            let mut said = std::collections::HashSet::new();
+            warnings.retain(|warning| said.insert(format!("{warning:?}")));
             Run {
                 id: RunId(String::new()),
                 name: head.0,
@@ -245,10 +250,72 @@ fn run() -> impl Strategy<Value = Run> {
         })
 }
 
+/// Runs, of which a failure prints how large they are: what differs is said beside.
+#[derive(Clone)]
+struct Runs(Vec<Run>);
+
+impl fmt::Debug for Runs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rounds: Vec<usize> = self.0.iter().map(|run| run.rounds.len()).collect();
+        write!(f, "runs with {rounds:?} rounds")
+    }
+}
+
+/// Where two values are first shown differently, and how. A run takes thousands of lines, and what
+/// is wrong with it one.
+fn first_difference(one: &impl fmt::Debug, other: &impl fmt::Debug) -> String {
+    let (one, other) = (format!("{one:#?}"), format!("{other:#?}"));
+    let (one, other): (Vec<_>, Vec<_>) = (one.lines().collect(), other.lines().collect());
+    let differs = |at: &usize| one.get(*at) != other.get(*at);
+    let Some(at) = (0..one.len().max(other.len())).find(differs) else {
+        return "nothing that is shown".to_owned();
+    };
+    let line = |lines: &[&str]| lines.get(at).map_or("", |line| line.trim()).to_owned();
+    format!("at {}: {:?}, not {:?}", path_of(&one, at), line(&one), line(&other))
+}
+
+/// The fields around a line of a shown value, from its indentation: `rounds[1].latency`.
+fn path_of(lines: &[&str], at: usize) -> String {
+    let depth = |line: &str| line.len() - line.trim_start().len();
+    // What closes something stands where an element of it could be.
+    let inside =
+        |line: &&str| depth(line) + 4 * usize::from(line.trim().starts_with(['}', ']', ')']));
+    let mut within = lines.get(at).map_or(0, inside);
+    let (mut path, mut before) = (Vec::new(), 0);
+    for line in lines[..at].iter().rev() {
+        let (text, depth) = (line.trim(), depth(line));
+        if depth == within && !text.ends_with(['{', '[', '(']) {
+            before += 1;
+        } else if depth < within {
+            let field = text.split_once(": ").map(|(field, _)| field);
+            let place = text.ends_with('[').then(|| format!("[{before}]"));
+            path.extend(field.map(|field| format!("{field}{}", place.unwrap_or_default())));
+            (within, before) = (depth, 0);
+        }
+    }
+    path.reverse();
+    path.join(".")
+}
+
+#[test]
+fn a_difference_is_named_in_a_line() {
+    let run = golden_run();
+    assert_eq!(first_difference(&run, &run), "nothing that is shown");
+    let mut other = run.clone();
+    other.rounds[1].latency.record(7);
+    let told = "at rounds[1].latency: \"7: 1,\", not \"2000: 1,\"";
+    assert_eq!(first_difference(&other, &run), told);
+    other = run.clone();
+    other.warnings.pop();
+    let told = first_difference(&other, &run);
+    assert_eq!(told, "at warnings[1]: \"],\", not \"Warning {\"");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn every_run_comes_back_among_others(mut runs in vec(run(), 1..3)) {
+    fn every_run_comes_back_among_others(runs in vec(run(), 1..3).prop_map(Runs)) {
+        let mut runs = runs.0;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
         let mut store = Store::open(&path).unwrap();
@@ -258,7 +325,8 @@ proptest! {
         drop(store);
         let store = Store::open(&path).unwrap();
         for run in &runs {
-            prop_assert_eq!(&store.load(&run.id).unwrap(), run);
+            let stored = store.load(&run.id).unwrap();
+            prop_assert!(stored == *run, "{}", first_difference(&stored, run));
         }
         let listed: Vec<_> = store.list().unwrap().runs.into_iter().map(|run| run.id).collect();
         let newest_first: Vec<_> = runs.iter().rev().map(|run| run.id.clone()).collect();
