@@ -216,12 +216,7 @@ impl Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 24,
-        rng_seed: proptest::test_runner::RngSeed::Fixed(11),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn it_sees_what_it_should(steps in prop::collection::vec(step(), 1..150)) {

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use dbdyno_model::Design;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 use super::*;
 use crate::error::{EngineError, Result};
@@ -37,12 +36,7 @@ fn visits() -> impl Strategy<Value = Vec<Option<Right>>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 500,
-        rng_seed: RngSeed::Fixed(6),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(500))]
 
     #[test]
     fn a_room_lets_in_whom_lists_would(most in 1u32..5, visits in visits()) {

@@ -10,7 +10,6 @@ use dbdyno_model::{ChangeScale, Changes, ShiftWeight};
 use dbdyno_stats::{ChangeOptions, change_points, e_divisive, is_same_shift};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use series::{Shape, simulated};
 
 fn options() -> ChangeOptions {
@@ -195,12 +194,8 @@ fn firsts(changes: &Changes) -> Vec<usize> {
 }
 
 proptest! {
-    // What is near the level of 1 % is decided by draws, and no theorem: always the same cases.
-    #![proptest_config(ProptestConfig {
-        rng_seed: RngSeed::Fixed(5),
-        failure_persistence: None,
-        ..ProptestConfig::with_cases(48)
-    })]
+    // What is near the level of 1 % is decided by draws, and no theorem: of 200 seeds none was.
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn another_unit_and_another_zero_change_nothing(values in values(), unit in 1..6i32) {

@@ -197,12 +197,7 @@ fn compare(truth: &Truth, answers: &[Vec<(TrxId, bool)>; VIEWS], arm: &mut Arm, 
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: 32,
-        rng_seed: prop::test_runner::RngSeed::Fixed(61),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn same_history_same_answers(steps in steps(false)) {
