@@ -56,6 +56,7 @@ pub fn measured(
     notes.iter().for_each(|note| output::say(&format!("note   {note}")));
     let stop = session::stop_flag();
     let command = command(&plan);
+    output::say(&plan::announcement(&plan, &known));
     let run =
         carry_out(&home, &mut store, &stop, &plan, flags.name.as_deref(), &command, &flags.varied)?;
     Ok((store, run))
@@ -111,7 +112,7 @@ pub fn present(
     })
 }
 
-/// Announces a plan, measures it, and reads the run back from the store.
+/// Measures by a plan, and reads the run back from the store.
 pub fn carry_out(
     home: &Home,
     store: &mut Store,
@@ -121,7 +122,6 @@ pub fn carry_out(
     command: &str,
     varied: &[String],
 ) -> Result<Run, Failure> {
-    output::say(&plan::announcement(plan, store));
     let mut ticker = Ticker::new();
     let clock = session::clock(&plan.arms, store)?;
     let mut lab = Lab { home, store, stop, watch: &mut ticker, clock };

@@ -10,7 +10,7 @@ use dbdyno_model::{PerArm, Pin, Plan, RunStatus, Stage};
 use crate::args::{Demo, Place};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{compare, output, session};
+use crate::{compare, output, plan, session};
 
 /// A device of 8 ms: what is shown does not depend on the disk of this host.
 const BASE: &str = "engine:?wake=broadcast&device=8ms";
@@ -47,6 +47,7 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         limit_ns: None,
         counting: dbdyno_model::Counting::No,
     };
+    output::say(&plan::announcement(&plan, &plan::runs_alike(&plan, &store)));
     let run =
         compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo", &[])?;
     let comparison = compare::judged(&store, &run)?;

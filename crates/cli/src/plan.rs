@@ -414,8 +414,8 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
     command
 }
 
-/// The plan in words: how many rounds, how long, what can be found.
-pub fn announcement(plan: &Plan, store: &Store) -> String {
+/// The plan in words: how many rounds, how long, what can be found by what runs like it have shown.
+pub fn announcement(plan: &Plan, known: &[Run]) -> String {
     if plan.counting == Counting::Only {
         return format!(
             "plan   base {}, test {}\n{}",
@@ -438,10 +438,9 @@ pub fn announcement(plan: &Plan, store: &Store) -> String {
         for_people(length),
     );
     text.push_str(&driven(&plan.driving));
-    let known = runs_alike(plan, store);
     // What can be found of response times is not known beforehand.
     for cell in cells.iter().filter(|_| plan.driving == Driving::Closed) {
-        text.push_str(&promise(plan, &Outlook::of(plan, cell, &known)));
+        text.push_str(&promise(plan, &Outlook::of(plan, cell, known)));
     }
     text.push_str(&ends(plan));
     for (between, what) in [
@@ -490,15 +489,16 @@ fn driven(driving: &Driving) -> String {
 
 /// The newest runs that measured such arms with rounds of this length, newest first.
 pub fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
-    let alike = |run: &Run| {
-        run.plan.round_ns == plan.round_ns
-            && run.plan.driving == plan.driving
-            && run.plan.arms.base.dialect() == plan.arms.base.dialect()
-            && run.plan.arms.test.dialect() == plan.arms.test.dialect()
+    let alike = |known: Plan| {
+        known.round_ns == plan.round_ns
+            && known.driving == plan.driving
+            && known.arms.base.dialect() == plan.arms.base.dialect()
+            && known.arms.test.dialect() == plan.arms.test.dialect()
     };
     let runs = store.list().map(|listed| listed.runs).unwrap_or_default();
     let newest = runs.into_iter().take(RUNS_LOOKED_AT);
-    newest.filter_map(|summary| store.load(&summary.id).ok()).filter(alike).collect()
+    let newest = newest.filter(|summary| store.plan(&summary.id).is_ok_and(alike));
+    newest.filter_map(|summary| store.load(&summary.id).ok()).collect()
 }
 
 /// What a cell finds, and what that costs.

@@ -97,12 +97,17 @@ impl LatencyHistogram {
 
     /// Takes the counts of a decoded histogram, whatever its bounds were.
     pub fn from_hdr(decoded: &Histogram<u64>) -> Self {
-        let mut histogram = empty();
+        let mut buckets: Vec<(u64, u64)> = Vec::new();
         for step in decoded.iter_recorded() {
-            let value = step.value_iterated_to().min(LATENCY_NS_MAX);
-            histogram.saturating_record_n(value, step.count_at_value());
+            let value = highest_of(bucket_of(step.value_iterated_to()));
+            match buckets.last_mut() {
+                Some((last, count)) if *last == value => {
+                    *count = count.saturating_add(step.count_at_value());
+                }
+                _ => buckets.push((value, step.count_at_value())),
+            }
         }
-        LatencyHistogram(Counts::Sparse(buckets(&histogram)))
+        LatencyHistogram(Counts::Sparse(buckets))
     }
 
     /// The buckets with something in them: the largest value of each, and its count, in order.
@@ -179,6 +184,10 @@ fn lowest_of(bucket: usize) -> u64 {
         0 => within,
         _ => (within + (1 << HALF)) << (block - 1),
     }
+}
+
+fn highest_of(bucket: usize) -> u64 {
+    lowest_of(bucket + 1) - 1
 }
 
 /// Equal counts in equal buckets.

@@ -99,17 +99,26 @@ impl Store {
             self.connection.unchecked_transaction().map_err(|error| self.explain(error))?;
         let reader = Reader { store: self, id };
         let (seq, mut run) = reader.run(&snapshot)?;
-        run.plan.arms = PerArm::try_from_fn(|arm| reader.spec(&snapshot, seq, arm))?;
+        reader.plan(&snapshot, seq, &mut run.plan)?;
         run.environment = PerArm::try_from_fn(|arm| reader.environment(&snapshot, seq, arm))?;
-        run.plan.stages = reader.stages(&snapshot, seq)?;
-        run.plan.files = reader.files(&snapshot, seq)?;
-        run.plan.clients = reader.clients(&snapshot, seq)?;
-        reader.terms(&snapshot, seq, &mut run.plan)?;
         run.rounds = reader.rounds(&snapshot, seq)?;
         let counts = crate::counts::read(&snapshot, seq);
         run.counts = counts.map_err(|error| reader.fail("counts", error))?;
         run.warnings = reader.warnings(&snapshot, seq)?;
         Ok(run)
+    }
+
+    /// The plan of a run, without what was measured by it.
+    ///
+    /// # Errors
+    /// Those of [`Store::load`].
+    pub fn plan(&self, id: &RunId) -> Result<Plan> {
+        let snapshot =
+            self.connection.unchecked_transaction().map_err(|error| self.explain(error))?;
+        let reader = Reader { store: self, id };
+        let (seq, mut run) = reader.run(&snapshot)?;
+        reader.plan(&snapshot, seq, &mut run.plan)?;
+        Ok(run.plan)
     }
 
     /// When the last of all runs began, milliseconds since 1970; `None` where there is no run.
@@ -319,6 +328,15 @@ impl Reader<'_> {
             Ok(())
         })?;
         Ok(files)
+    }
+
+    /// Everything of a plan that stands in tables of its own.
+    fn plan(&self, connection: &Connection, run: i64, plan: &mut Plan) -> Result<()> {
+        plan.arms = PerArm::try_from_fn(|arm| self.spec(connection, run, arm))?;
+        plan.stages = self.stages(connection, run)?;
+        plan.files = self.files(connection, run)?;
+        plan.clients = self.clients(connection, run)?;
+        self.terms(connection, run, plan)
     }
 
     fn terms(&self, connection: &Connection, run: i64, plan: &mut Plan) -> Result<()> {
