@@ -17,6 +17,8 @@ const USAGE: &str = "\
 usage: cargo xtask tidy                check the rules of docs/STYLE.md
        cargo xtask servers [TARGET…]   try every server and write docs/SERVERS.md
        cargo xtask calibrate           count how often verdicts are right, write docs/CALIBRATION.md
+       cargo xtask calibrate runs [SHARE]
+                                       and whole runs on models, half an hour; or a share of them
        cargo xtask calibrate measure BASE TEST TIMES [flags of `dbdyno compare`]
                                        and add comparisons on real servers to it";
 
@@ -26,6 +28,8 @@ fn main() -> ExitCode {
         ["tidy"] => report(tidy::check(repository())),
         ["servers", ..] => servers(&arguments[1..]),
         ["calibrate"] => told(&calibrated(&[])),
+        ["calibrate", "runs"] => whole_runs("1"),
+        ["calibrate", "runs", share] => whole_runs(share),
         ["calibrate", "measure", _, _, _, ..] => {
             match bench("dbdyno", "verdicts", &measured(&arguments[2..])).status() {
                 Ok(status) if status.success() => told(&calibration_of_servers()),
@@ -57,6 +61,21 @@ fn measured(comparison: &[String]) -> Vec<String> {
     [&[file.to_string_lossy().into_owned()], comparison].concat()
 }
 
+/// Counts whole runs on models, keeps the counts, and writes their section.
+fn whole_runs(share: &str) -> ExitCode {
+    let output =
+        bench("dbdyno", "whole_runs", &[share.to_owned()]).stderr(Stdio::inherit()).output();
+    let file = repository().join(CALIBRATION).join("whole_runs.csv");
+    match output {
+        Ok(output) if output.status.success() => {
+            let written = std::fs::write(&file, output.stdout);
+            let page = written.map_err(|error| format!("{}: {error}", file.display()));
+            told(&page.and_then(|()| calibration_of_servers()))
+        }
+        _ => ExitCode::FAILURE,
+    }
+}
+
 /// The page that says how often verdicts are right.
 fn page() -> PathBuf {
     repository().join("docs/CALIBRATION.md")
@@ -74,8 +93,8 @@ fn calibrated(part: &[String]) -> Result<String, String> {
     }
 }
 
-/// The page with its last sections, about real servers, made anew: what is simulated takes minutes,
-/// and does not change when something is measured.
+/// The page with its last sections, about whole runs and real servers, made anew: what is simulated
+/// of the statistics takes minutes, and does not change when something is measured.
 fn calibration_of_servers() -> Result<String, String> {
     let sections = calibrated(&["measured".to_owned()])?;
     let heading = sections.lines().next().unwrap_or_default();

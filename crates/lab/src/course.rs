@@ -14,7 +14,7 @@ use std::time::Duration;
 use dbdyno_load::THREADS_MAX;
 use dbdyno_load::arrival::Schedule;
 use dbdyno_model::random;
-use dbdyno_model::readings::WINDOW_NS;
+use dbdyno_model::readings::{STOOD_STILL, WINDOW_NS};
 use dbdyno_model::{
     Arm, Cell, Dialect, Driving, PerArm, Plan, Round, RoundKey, RunId, Severity, Slo, Stage,
     Warning,
@@ -37,6 +37,7 @@ use crate::resume::Remaining;
 use crate::search;
 use crate::settle::{self, Settling};
 use crate::slices::Cut;
+use crate::standstill;
 use crate::station::Station;
 use crate::topology::Following;
 use crate::track::{self, Known, Terms, Track};
@@ -463,12 +464,15 @@ impl<'a, 'b> Course<'a, 'b> {
         self.neighbours.add_unasked(before.servers_share());
         let place = (self.life, self.filling);
         let (neighbours, watch) = (&mut self.neighbours, &mut *self.lab.watch);
-        let mut rounds =
-            track::interleaved(tracks, self.plan, first, (place, cut), neighbours, watch)?;
+        let (mut rounds, still) = standstill::until_answered(|factor| {
+            let cut = Cut { count: cut.count * factor, ..cut };
+            track::interleaved(tracks, self.plan, first, (place, cut), neighbours, watch)
+        })?;
         let after = self.look(&tracks.base);
         for arm in [first.arm, first.arm.other()] {
             let window_ns = pace.window.as_nanos() as f64;
             rounds[arm].readings.set(WINDOW_NS, Some(window_ns));
+            rounds[arm].readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));
             self.keep(&mut rounds[arm], &before, &after)?;
             self.counter.done += 1;
         }
@@ -536,8 +540,13 @@ impl<'a, 'b> Course<'a, 'b> {
         let before = self.last_look.take().unwrap_or_else(|| self.look(track));
         let waiting = &self.stations[key.arm.other()];
         let neighbours = &mut self.neighbours;
-        let terms = Terms { life: self.life, filling: self.filling, schedule, window };
-        let mut round = track.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)?;
+        let (life, filling) = (self.life, self.filling);
+        let (mut round, still) = standstill::until_answered(|factor| {
+            let (schedule, window) = (schedule.clone(), window * factor);
+            let terms = Terms { life, filling, schedule, window };
+            track.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)
+        })?;
+        round.readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));
         let after = self.look(track);
         self.keep(&mut round, &before, &after)?;
         self.last_look = Some(after);
@@ -626,7 +635,12 @@ impl Pace {
     /// The pace at which this round was measured.
     pub(crate) fn of_round(plan: &Plan, round: &Round) -> Pace {
         let window_ns = round.readings.get(WINDOW_NS).map_or(round.wall_ns, |ns| ns as u64);
-        Pace::with_window(plan, Duration::from_nanos(window_ns))
+        // A round in slices keeps the window that it was meant to have.
+        let times = match round.readings.get(WINDOW_NS) {
+            Some(_) => 0,
+            None => round.readings.get(STOOD_STILL).map_or(0, |times| times as u32),
+        };
+        Pace::with_window(plan, Duration::from_nanos(window_ns >> times))
     }
 
     /// The pace of rounds of this length.

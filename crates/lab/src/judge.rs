@@ -29,6 +29,7 @@ use crate::response::{self, Judged};
 use crate::row_cost;
 use crate::saturation;
 use crate::sift::sift;
+use crate::standstill;
 use crate::stationary;
 use crate::yardstick::Yardstick;
 
@@ -131,7 +132,8 @@ pub(crate) fn against(
 ) -> Vec<Warning> {
     let of_arm = |arm: Arm| {
         let client = saturation::of_arm(run, cell, arm, &arms[arm]);
-        client.into_iter().chain(laws::of_arm(run, cell, arm, &arms[arm]))
+        let laws = laws::of_arm(run, cell, arm, &arms[arm]);
+        client.into_iter().chain(laws).chain(standstill::of_arm(arm, &arms[arm]))
     };
     let beside = |arm: Arm| beside::short(&run.plan, cell, arm, &arms[arm]);
     let against = Arm::BOTH.into_iter().flat_map(of_arm);

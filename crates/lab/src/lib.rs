@@ -61,6 +61,7 @@ mod self_test;
 mod settle;
 mod sift;
 mod slices;
+mod standstill;
 pub mod station;
 mod stationary;
 mod stored;

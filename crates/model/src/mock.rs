@@ -44,8 +44,10 @@ pub struct MockModel {
     pub steal: f64,
     /// Share of the time that it gives away then.
     pub stolen: f64,
-    /// Seconds that one event of each round takes longer than the others.
+    /// Seconds that one event of a round takes longer than the others.
     pub stall_s: f64,
+    /// Share of the rounds that have such an event.
+    pub stalls: f64,
     /// Standard deviation of the logarithm of an event's time.
     pub jitter: f64,
     /// Share of the rate that it lacks when it was started a moment ago.
@@ -69,7 +71,7 @@ type Word = (&'static str, fn(&mut MockModel) -> &mut f64, f64, f64);
 
 const MOST: f64 = 1e9;
 
-const WORDS: [Word; 22] = [
+const WORDS: [Word; 23] = [
     ("rate", |model| &mut model.rate, 0.001, MOST),
     ("sigma", |model| &mut model.sigma, 0.0, 1.0),
     ("kappa", |model| &mut model.kappa, 0.0, 1.0),
@@ -84,6 +86,7 @@ const WORDS: [Word; 22] = [
     ("steal", |model| &mut model.steal, 0.0, 1.0),
     ("stolen", |model| &mut model.stolen, 0.0, 0.9),
     ("stall_s", |model| &mut model.stall_s, 0.0, 3600.0),
+    ("stalls", |model| &mut model.stalls, 0.0, 1.0),
     ("jitter", |model| &mut model.jitter, 0.0, 2.0),
     ("cold", |model| &mut model.cold, 0.0, 0.99),
     ("warm_s", |model| &mut model.warm_s, 0.001, 3600.0),
@@ -111,6 +114,7 @@ impl Default for MockModel {
             steal: 0.0,
             stolen: 0.3,
             stall_s: 0.0,
+            stalls: 1.0,
             jitter: 0.0,
             cold: 0.0,
             warm_s: 1.0,

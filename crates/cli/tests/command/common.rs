@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use dbdyno_model::Run;
@@ -21,11 +21,28 @@ const STEP: Duration = Duration::from_millis(100);
 /// Flags of a run as short as it can be. What is tested here needs no steady rate.
 pub const SHORT: [&str; 7] = ["--quick", "--seconds", "1", "--warm-up", "0.3", "--rows", "2000"];
 
-/// Held by every test that measures: two at once on a small machine keep each other waiting for
-/// longer than a window is open, and then there is nothing to judge.
-pub fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+/// Held by every test that starts servers or measures in real time. There are as many as there are
+/// processors: with more at once, one may wait for longer than a window is open, and then there is
+/// nothing to judge.
+pub struct Turn(());
+
+/// Turns that are taken, and who waits for one.
+static TURNS: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// Waits for a turn.
+pub fn turn() -> Turn {
+    let most = std::thread::available_parallelism().map_or(1, usize::from);
+    let taken = TURNS.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let waited = TURNS.1.wait_while(taken, |taken| *taken >= most);
+    *waited.unwrap_or_else(PoisonError::into_inner) += 1;
+    Turn(())
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *TURNS.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        TURNS.1.notify_one();
+    }
 }
 
 /// Where servers, sandboxes and results of a test live.

@@ -38,7 +38,7 @@ fn a_rate_that_falls_without_instructions_is_not_the_code_path() {
         &home,
         &store,
         &[
-            &["compare", "sqlite:", "sqlite:?slow=50%", "--count", "--load", "point-query"][..],
+            &["compare", "sqlite:", "sqlite:?slow=90%", "--count", "--load", "point-query"][..],
             &["--clients", "1", "--rows", "2000", "--rounds", "16", "--seconds", "0.5"],
             &["--warm-up", "0.2", "--restarts", "0", "--report", &page],
         ]

@@ -81,6 +81,23 @@ fn an_arm_that_drifts_by_itself_is_told() {
     assert!(codes.contains(&"trend") && codes.contains(&"not-stationary"), "{codes:?}");
 }
 
+/// A server that is held up for longer than a round now and then does not end the run: that is said,
+/// and where it happens often there is no verdict.
+#[test]
+fn a_server_that_stands_still_for_a_round_is_told() {
+    let home = Home::new();
+    for (share, severity) in [("0.02", "caution"), ("0.3", "blocks")] {
+        let still = format!("{BASE}&stall_s=0.3&stalls={share}");
+        let done = home.dbdyno(compare(BASE, &still, "--restarts 3 --format json"));
+        let run: Value = serde_json::from_str(&done.out).unwrap_or_else(|_| panic!("{done:?}"));
+        let cell = &run["cells"][0];
+        let warnings = cell["warnings"].as_array().unwrap();
+        let told = warnings.iter().find(|warning| warning["code"] == "stood-still");
+        assert_eq!(told.unwrap_or_else(|| panic!("{cell}"))["severity"], severity, "{cell}");
+        assert!(severity == "caution" || cell["verdict"] == "undecided", "{cell}");
+    }
+}
+
 /// A load by its name is found among 32, and the family of all cells tells no other.
 #[test]
 fn of_a_suite_of_equal_arms_nothing_is_told() {

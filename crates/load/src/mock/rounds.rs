@@ -92,8 +92,9 @@ impl Asker<'_, '_, '_> {
         let mut early = 0;
         while start_ns < span.close_ns {
             let (answer, took_ns) = self.event(operation, start_ns)?;
-            let stall_ns = if start_ns >= span.open_ns { self.speed.take_stall_ns() } else { 0 };
-            let end_ns = start_ns + ((took_ns as f64 * left) as u64).max(1) + stall_ns;
+            let end_ns = start_ns + ((took_ns as f64 * left) as u64).max(1);
+            let is_inside = end_ns >= span.open_ns;
+            let end_ns = end_ns + if is_inside { self.speed.take_stall_ns() } else { 0 };
             left = 1.0;
             edges.event(start_ns, end_ns);
             if end_ns >= span.close_ns {

@@ -116,7 +116,9 @@ impl Speed {
             sd => sd * normal(&mut stream(what, more)),
         };
         let place = [life.opening, life.start, life.round];
-        let has_spike = uniform(&mut stream("spike", &place)) < model.spikes;
+        let happens = |what, share: f64| uniform(&mut stream(what, &place)) < share;
+        let has_spike = happens("spike", model.spikes);
+        let has_stall = model.stall_s > 0.0 && happens("stall", model.stalls);
         let ln_rate = model.client_rate(clients).ln()
             + effect("filling", model.fillings, &place[..1])
             + effect("start", model.restarts, &place[..2])
@@ -131,7 +133,7 @@ impl Speed {
             cold: model.cold,
             warm_ns: model.warm_s * 1e9,
             jitter: model.jitter,
-            stall_ns: to_ns(model.stall_s),
+            stall_ns: if has_stall { to_ns(model.stall_s) } else { 0 },
             stream: stream("events", &place),
         }
     }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   cargo xtask calibrate             counts anew what is simulated, and writes the page
+//!   cargo xtask calibrate runs        counts whole runs on models, and writes the section of them
 //!   cargo xtask calibrate measure …   measures on real servers, keeps it in docs/calibration, and
 //!                                     writes the sections about that
 //! ```
@@ -19,6 +20,7 @@ mod measured;
 mod sequences;
 mod table;
 mod verdicts;
+mod whole;
 
 use std::path::Path;
 
@@ -27,6 +29,7 @@ const HEAD: &str = "\
 
 How often what dbdyno says is wrong, counted.
 `cargo xtask calibrate` writes this page; what is simulated has seeds and is the same every time.
+`cargo xtask calibrate runs` counts whole runs on models anew.
 `cargo xtask calibrate measure BASE TEST TIMES [flags of compare]` adds comparisons on real servers \
 to `docs/calibration/measured.csv`, from which the last sections are made.
 ";
@@ -39,7 +42,8 @@ fn main() {
         return;
     };
     if arguments.next().as_deref() == Some("measured") {
-        return print!("{}", measured::section(Path::new(&folder)));
+        let folder = Path::new(&folder);
+        return print!("{}{}", whole::section(folder), measured::section(folder));
     }
     println!("{HEAD}");
     print!("{}", verdicts::section());
@@ -48,5 +52,6 @@ fn main() {
     print!("{}", intervals::section());
     print!("{}", fits::section());
     print!("{}", changes::section());
+    print!("{}", whole::section(Path::new(&folder)));
     print!("{}", measured::section(Path::new(&folder)));
 }

@@ -1,0 +1,72 @@
+//! Whole runs on models, as `cargo xtask calibrate runs` counted them.
+
+use std::path::Path;
+
+use crate::table::{Share, Table};
+
+const HEAD: &str = "\
+## Whole runs
+
+The command itself, from the plan to the JSON, on models in virtual time (`cargo xtask calibrate \
+runs`): what is counted is everything between the statistics and the answer, such as plans, \
+restarts, looks, limits, slices, the pairs that are left out, and the family of cells.
+Each run has a seed of its own, so that this table changes when the product does, and never by \
+chance.
+*quiet*: rounds vary by 2 %, starts by 1.5 %. *shared*: and the host wanders by 5 % with a \
+correlation of 0.9 from one tenth of a second to the next, and one round in fifty loses 30 %. \
+*stolen*: as quiet, and in 3 % of the tenths of a second the hypervisor gives half of the time \
+away. *drifting*: the host loses 1 % a minute.
+
+";
+
+/// Reads the file of a folder.
+pub fn section(folder: &Path) -> String {
+    let path = folder.join("whole_runs.csv");
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{} cannot be read: {error}", path.display()));
+    let mut lines = text.lines();
+    let columns: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+    let mut table = Table::new(&[
+        "host",
+        "planted",
+        "flags",
+        "runs",
+        "cells",
+        "false (95 % interval)",
+        "found (95 % interval)",
+        "equal",
+        "cannot tell",
+        "interval holds the truth",
+        "pairs of a cell",
+    ]);
+    for line in lines {
+        table.row(&row(&columns, &line.split(',').collect::<Vec<_>>()));
+    }
+    HEAD.to_owned() + &table.end()
+}
+
+fn row(columns: &[&str], cells: &[&str]) -> Vec<String> {
+    let cell = |name: &str| {
+        let at = columns.iter().position(|column| *column == name);
+        at.and_then(|at| cells.get(at)).copied().unwrap_or_default()
+    };
+    let number = |name: &str| cell(name).parse::<u64>().unwrap_or(0);
+    let of = number("cells");
+    let share = |count: u64, of: u64| Share { count, of };
+    let lost: f64 = cell("lost_percent").parse().unwrap_or(0.0);
+    let (slower, faster) = (number("slower"), number("faster"));
+    let (wrong, found) = if lost > 0.0 { (faster, Some(slower)) } else { (slower + faster, None) };
+    vec![
+        cell("host").to_owned(),
+        if lost > 0.0 { format!("{lost:.1} %") } else { "–".to_owned() },
+        if cell("flags").is_empty() { "–".to_owned() } else { format!("`{}`", cell("flags")) },
+        cell("runs").to_owned(),
+        of.to_string(),
+        share(wrong, of).with_interval(),
+        found.map_or("–".to_owned(), |found| share(found, of).with_interval()),
+        share(number("equal"), of).percent(),
+        share(number("undecided"), of).percent(),
+        share(number("held"), number("intervals").max(1)).with_interval(),
+        format!("{:.0}", number("pairs") as f64 / of.max(1) as f64),
+    ]
+}
