@@ -1,9 +1,11 @@
-# What a newcomer needs. Each target but orders and web first installs what the machine lacks
-# (tools/setup).
+# What a newcomer needs. Each target but check, orders and web first installs what the machine
+# lacks (tools/setup).
 #
 #   make demo    build, compare two designs of the engine for a minute, write a report
+#   make check   form and unit tests: minutes, for each step of a change
 #   make test    every check and every test, real servers included
 #   make orders  of these, the searches of orders of threads
+#   make soak    what searches longer and elsewhere than make test: an hour and more
 #   make fuzz    look for input that breaks a parser: a minute for each of five
 #   make bench   what asking costs and how fast tables fill, beside sysbench: minutes
 #   make aa      how often verdicts are right, without and with a planted 5 %: hours
@@ -16,28 +18,45 @@ SHELL := bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo test orders setup fuzz bench aa web
+.PHONY: demo check test orders loom shuttle soak setup fuzz bench aa web
 
 demo:
 	tools/setup demo
 	cargo build --release --locked -p dbdyno
 	$(TARGET)/release/dbdyno demo
 
+check:
+	cargo xtask check
+
+# Goes on after a failure, and ends with a list of what failed: xtask/src/testing/steps.rs. Then
+# `cargo xtask slowest` says where the time went.
 test: setup
-	cargo fmt --all --check
-	cargo clippy --locked --workspace --all-targets -- -D warnings
-	cargo clippy --locked -p dbdyno --no-default-features -- -D warnings
-	DBDYNO_REQUIRE_SERVERS=1 cargo test --locked --workspace
-	$(MAKE) --no-print-directory orders
-	RUSTDOCFLAGS=-Dwarnings cargo doc --locked --workspace --no-deps --document-private-items --quiet
-	tools/page
+	cargo xtask test
 
 # The protocols between the threads of the engine: small ones in every order, large ones in many.
-orders:
+orders: loom shuttle
+
+loom:
 	RUSTFLAGS='--cfg loom' CARGO_TARGET_DIR=$(TARGET)/loom cargo test --release --locked \
 	  -p dbdyno-engine --lib -- orders gather ring
+
+shuttle:
 	RUSTFLAGS='--cfg shuttle' CARGO_TARGET_DIR=$(TARGET)/shuttle cargo test --release --locked \
-	  -p dbdyno-engine --test commit_shuttle --test locks_shuttle --test sessions_shuttle
+	  --no-fail-fast -p dbdyno-engine --test commit_shuttle --test locks_shuttle --test sessions_shuttle
+
+# Properties with fresh seeds; orders, one interruption deeper and ten times as many, from a fresh
+# seed; damaged input; every server. Goes on after a failure. A finding is repeated with what was
+# printed: PROPTEST_RNG_SEED=… cargo test -p CRATE TEST, SOAK_SEED=… make orders.
+SOAK_SEEDS := 20
+
+soak: setup
+	status=0; seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); \
+	cargo xtask properties $(SOAK_SEEDS) || status=1; \
+	echo "SOAK_SEED=$$seed make orders"; \
+	SOAK_SEED=$$seed $(MAKE) --no-print-directory --keep-going orders || status=1; \
+	$(MAKE) --no-print-directory fuzz || status=1; \
+	cargo xtask servers || status=1; \
+	exit $$status
 
 setup:
 	tools/setup test

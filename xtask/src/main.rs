@@ -1,13 +1,15 @@
 //! Tasks of this repository.
 //!
 //! `cargo xtask tidy` checks the rules of `docs/STYLE.md` that a program can check. It is a test as
-//! well: `cargo test -p xtask`. `cargo xtask servers` gets, starts and stops every server of the
+//! well: `cargo test -p xtask`. `cargo xtask test` is what `make test` runs; it lists
+//! at the end what failed. `cargo xtask servers` gets, starts and stops every server of the
 //! catalogue and writes `docs/SERVERS.md`; the program is a benchmark of the crate `sandbox`.
 //! `cargo xtask calibrate` counts how often verdicts are right and writes `docs/CALIBRATION.md`;
 //! the programs are benchmarks of the crates `stats`, for what is simulated, and `dbdyno`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the program of this repository")]
 
+mod testing;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +17,10 @@ use std::process::{Command, ExitCode, Stdio};
 
 const USAGE: &str = "\
 usage: cargo xtask tidy                check the rules of docs/STYLE.md
+       cargo xtask test                run every check and every test; list what failed
+       cargo xtask check               of these, what takes a few minutes
+       cargo xtask properties SEEDS    run the property tests with so many fresh seeds
+       cargo xtask slowest [N]         the slowest tests of the last run
        cargo xtask servers [TARGET…]   try every server and write docs/SERVERS.md
        cargo xtask calibrate           count how often verdicts are right, write docs/CALIBRATION.md
        cargo xtask calibrate runs [SHARE]
@@ -26,6 +32,11 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["tidy"] => report(tidy::check(repository())),
+        ["test"] => testing::test(),
+        ["check"] => testing::check(),
+        ["properties", seeds] => testing::properties(seeds),
+        ["slowest"] => testing::slowest("20"),
+        ["slowest", count] => testing::slowest(count),
         ["servers", ..] => servers(&arguments[1..]),
         ["calibrate"] => told(&calibrated(&[])),
         ["calibrate", "runs"] => whole_runs("1"),

@@ -67,4 +67,14 @@ pub fn wait_while<'a, T>(
     guard
 }
 
+/// Runs it in every order in which a thread is interrupted so many times against its will; with
+/// `SOAK_SEED` in the environment, once more than that.
+#[cfg(all(loom, test))]
+pub(crate) fn in_every_order(interruptions: usize, of: impl Fn() + Sync + Send + 'static) {
+    let more = usize::from(std::env::var_os("SOAK_SEED").is_some());
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(interruptions + more);
+    builder.check(of);
+}
+
 const POISONED: &str = "nobody panics who holds what is waited for";

@@ -6,6 +6,8 @@
 //! ```
 #![cfg(shuttle)]
 
+mod depth;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -77,8 +79,11 @@ fn each_design(check: fn(Design)) {
             let design = Design { log, wake, ..Design::default() };
             let mut config = Config::new();
             config.stack_size = STACK_BYTES;
-            Runner::new(RandomScheduler::new_from_seed(SEED, ORDERS), config)
-                .run(move || check(design));
+            Runner::new(
+                RandomScheduler::new_from_seed(depth::seed(SEED), depth::orders(ORDERS)),
+                config,
+            )
+            .run(move || check(design));
         }
     }
 }
@@ -97,7 +102,8 @@ fn everybody_is_told_and_everything_is_there() {
 fn everybody_is_told_when_the_disk_stops() {
     static TRIES: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
     each_design(|design| {
-        let seed = TRIES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let tries = TRIES.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let seed = depth::seed(0) + tries;
         let disk = SimDisk::default();
         disk.crash_at(stream(&[seed]).below(40));
         let acknowledged = live(design, &disk);

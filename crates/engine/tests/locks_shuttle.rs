@@ -10,6 +10,8 @@
 
 #![cfg(shuttle)]
 
+mod depth;
+
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -98,8 +100,9 @@ impl World {
 
 /// Runs it in random orders, and in orders that change rarely.
 fn in_many_orders(test: impl Fn() + Send + Sync + Clone + 'static) {
-    Runner::new(RandomScheduler::new_from_seed(SEED, ORDERS), Default::default()).run(test.clone());
-    Runner::new(PctScheduler::new_from_seed(SEED, 3, ORDERS), Default::default()).run(test);
+    let (seed, orders) = (depth::seed(SEED), depth::orders(ORDERS));
+    Runner::new(RandomScheduler::new_from_seed(seed, orders), Default::default()).run(test.clone());
+    Runner::new(PctScheduler::new_from_seed(seed, 3, orders), Default::default()).run(test);
 }
 
 /// Three transactions that lock the same rows in different orders.

@@ -27,6 +27,8 @@
 
 #![cfg(shuttle)]
 
+mod depth;
+
 use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -581,10 +583,12 @@ fn are_explained(text: &str) {
         let seeds = AtomicU64::new(first);
         move || story(&design, seeds.fetch_add(1, Ordering::Relaxed))
     };
-    let random = RandomScheduler::new_from_seed(SEED, ORDERS);
-    Runner::new(random, config()).run(tell(0));
-    let rarely = PctScheduler::new_from_seed(SEED, 4, ORDERS);
-    Runner::new(rarely, config()).run(tell(ORDERS as u64));
+    let (seed, orders) = (depth::seed(SEED), depth::orders(ORDERS));
+    let first = depth::seed(0);
+    let random = RandomScheduler::new_from_seed(seed, orders);
+    Runner::new(random, config()).run(tell(first));
+    let rarely = PctScheduler::new_from_seed(seed, 4, orders);
+    Runner::new(rarely, config()).run(tell(first + orders as u64));
 }
 
 #[test]

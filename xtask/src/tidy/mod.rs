@@ -22,7 +22,7 @@ mod lexer;
 mod owners;
 mod sizes;
 mod source;
-mod tree;
+pub mod tree;
 mod words;
 
 use std::fmt;

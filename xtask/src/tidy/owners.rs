@@ -36,6 +36,7 @@ const OWNED: &[Owned] = &[
             "crates/cli/",
             "crates/sandbox/",
             "crates/wire/src/mock/",
+            "xtask/",
         ],
         tests: Tests::Bound,
         does: |code| {

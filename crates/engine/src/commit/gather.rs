@@ -76,9 +76,7 @@ mod tests {
     /// Three threads in every way to wake: whoever returns finds its own entry worked on by one
     /// who began after it was made, and nobody sleeps for ever.
     fn all_find_their_work_done(wake: Wake) {
-        let mut model = loom::model::Builder::new();
-        model.preemption_bound = Some(2);
-        model.check(move || {
+        crate::sync::in_every_order(2, move || {
             let gather = Arc::new(Gather::new(wake, Arc::default()));
             let made = Arc::new(AtomicU64::new(0));
             let done = Arc::new(AtomicU64::new(0));

@@ -162,9 +162,7 @@ mod tests {
     /// and nobody sleeps for ever.
     #[test]
     fn what_is_taken_out_is_what_was_filled_in() {
-        let mut model = loom::model::Builder::new();
-        model.preemption_bound = Some(2);
-        model.check(|| {
+        crate::sync::in_every_order(2, || {
             let (work, room) = (Event::default(), Event::default());
             let shared = Arc::new(Shared { ring: Ring::new(4 * WORD, 0), work, room });
             let start = |thread: u64| {

@@ -13,12 +13,10 @@
 use std::sync::atomic::AtomicU64 as Cell;
 
 use super::*;
-use crate::sync::thread;
+use crate::sync::{in_every_order, thread};
 
 fn all_orders(of: impl Fn() + Sync + Send + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(3);
-    builder.check(of);
+    in_every_order(3, of);
 }
 
 /// What all threads do first.

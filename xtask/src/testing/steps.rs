@@ -1,0 +1,108 @@
+//! What is checked, in which order: what is quick and fails often comes first.
+
+/// A command that has to end well.
+pub struct Step {
+    pub name: String,
+    pub program: String,
+    pub arguments: Vec<String>,
+    pub environment: Vec<(String, String)>,
+}
+
+impl Step {
+    pub fn new(name: &str, line: &[&str]) -> Step {
+        let mut words = line.iter().map(|&word| word.to_owned());
+        Step {
+            name: name.to_owned(),
+            program: words.next().expect("a step has a program"),
+            arguments: words.collect(),
+            environment: Vec::new(),
+        }
+    }
+
+    pub fn with(mut self, name: &str, value: &str) -> Step {
+        self.environment.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// As it is typed.
+    pub fn line(&self) -> String {
+        let mut words = Vec::new();
+        for (name, value) in &self.environment {
+            words.push(format!("{name}={value}"));
+        }
+        words.push(self.program.clone());
+        for argument in &self.arguments {
+            let is_plain = !argument.contains([' ', '"', '\'', '(']);
+            words.push(if is_plain { argument.clone() } else { format!("'{argument}'") });
+        }
+        words.join(" ")
+    }
+}
+
+/// Where test programs start they are told to take options that are not stable.
+const RUNNER: &str = r#"target."cfg(all())".runner=["env","RUSTC_BOOTSTRAP=1"]"#;
+
+/// Tests of these targets, with the seconds of each.
+pub fn tests(name: &str, targets: &[&str], filters: &[&str]) -> Step {
+    let head = ["cargo", "test", "--locked", "--workspace", "--no-fail-fast", "--config", RUNNER];
+    let tail = ["--", "-Zunstable-options", "--report-time"];
+    Step::new(name, &[&head[..], targets, &tail, filters].concat())
+}
+
+/// What is done in a few minutes.
+pub fn quick() -> Vec<Step> {
+    let mut steps = form();
+    steps.push(tests("unit tests", &["--lib", "--bins"], &[]));
+    steps
+}
+
+/// Everything.
+pub fn all() -> Vec<Step> {
+    let mut steps = form();
+    let smallest = ["cargo", "clippy", "--locked", "-p", "dbdyno", "--no-default-features"];
+    let denied = ["--", "-D", "warnings"];
+    let documentation = ["cargo", "doc", "--locked", "--workspace", "--no-deps"];
+    let private = ["--document-private-items", "--quiet"];
+    let targets = ["--lib", "--bins", "--tests", "--examples"];
+    steps.push(Step::new("clippy of the smallest build", &[&smallest[..], &denied].concat()));
+    steps.push(tests("tests", &targets, &[]).with("DBDYNO_REQUIRE_SERVERS", "1"));
+    steps.push(Step::new("orders", &["make", "--no-print-directory", "--keep-going", "orders"]));
+    steps.push(
+        Step::new("documentation", &[&documentation[..], &private].concat())
+            .with("RUSTDOCFLAGS", "-Dwarnings"),
+    );
+    steps.push(Step::new("page", &["tools/page"]));
+    steps
+}
+
+fn form() -> Vec<Step> {
+    let clippy = ["cargo", "clippy", "--locked", "--workspace", "--all-targets"];
+    let denied = ["--", "-D", "warnings"];
+    vec![
+        Step::new("format", &["cargo", "fmt", "--all", "--check"]),
+        Step::new("clippy", &[&clippy[..], &denied].concat()),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_shown_as_it_is_typed() {
+        let step = super::tests("t", &["--lib"], &["one"]).with("A", "b");
+        assert_eq!(
+            step.line(),
+            "A=b cargo test --locked --workspace --no-fail-fast --config \
+             'target.\"cfg(all())\".runner=[\"env\",\"RUSTC_BOOTSTRAP=1\"]' --lib -- \
+             -Zunstable-options --report-time one"
+        );
+    }
+
+    #[test]
+    fn without_servers_the_tests_fail() {
+        let all = all();
+        let step = all.iter().find(|step| step.name == "tests").unwrap();
+        assert!(step.line().starts_with("DBDYNO_REQUIRE_SERVERS=1 cargo test "));
+    }
+}
