@@ -4,10 +4,10 @@
 //!   ├─ window ─┤ nothing ├──── twice as long ────┤ nothing ├───── … ─────┤ at most three times
 //! ```
 //!
-//! A window of a tenth of a second is shorter than a checkpoint or a busy disk may hold a server up,
-//! and a rate of zero has no logarithm. Such a round is measured again, longer, and the run goes on;
-//! but its rate does not have the standstill in it. So it is told, and an arm that stands still
-//! often gets no verdict.
+//! A window of a tenth of a second is shorter than a checkpoint or a busy disk may hold a server
+//! up, and a rate of zero has no logarithm. Such a round is measured again, longer, and the run
+//! goes on; but its rate does not have the standstill in it. So it is told, and an arm that stands
+//! still often gets no verdict.
 
 use dbdyno_load::LoadError;
 use dbdyno_model::readings::STOOD_STILL;

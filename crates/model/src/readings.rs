@@ -10,8 +10,8 @@ pub const WINDOW_NS: &str = "window_ns";
 /// Parts of events that the ends of the window cut, beyond what counting those that ended in it
 /// made of them: see [`crate::Round::done_events`].
 pub const EDGE_EVENTS: &str = "edge_events";
-/// How often the round was begun before anything was answered in its window; each time the window was
-/// made twice as long.
+/// How often the round was begun before anything was answered in its window; each time the window
+/// was made twice as long.
 pub const STOOD_STILL: &str = "stood_still";
 /// Rows inserted beside or as the load itself.
 pub const ROWS_INSERTED: &str = "rows_inserted";

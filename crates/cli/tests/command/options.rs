@@ -154,8 +154,8 @@ fn an_option_that_a_server_does_not_know_is_refused_in_its_own_words() {
     assert!(!home.path().join("bg/opt-no").exists());
 }
 
-/// A fifth of a processor is what the server gets, whatever else the host does. Where control groups
-/// are not ours to make, that is said before anything starts.
+/// A fifth of a processor is what the server gets, whatever else the host does. Where control
+/// groups are not ours to make, that is said before anything starts.
 #[test]
 fn an_arm_gets_no_more_of_a_processor_than_its_limit_which_is_named() {
     let Some(home) = home() else { return };
@@ -175,7 +175,7 @@ fn an_arm_gets_no_more_of_a_processor_than_its_limit_which_is_named() {
     let run = results.load(&results.list().unwrap().runs[0].id).unwrap();
     for round in run.rounds.iter().filter(|round| round.key.arm == Arm::Test) {
         let share = round.cost.server_cpu_ns.unwrap() as f64 / round.wall_ns as f64;
-        // A limit is kept over periods of a tenth of a second, of which the ends of a round cut two.
+        // A limit is kept over tenths of a second, of which the ends of a round cut two.
         assert!(share > 0.0 && share < 0.2 * 1.3, "{share} of a processor in {:?}", round.key);
     }
     let unequal = summary["audit"]["unequal"].as_array().expect("a list");

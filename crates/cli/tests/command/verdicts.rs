@@ -81,8 +81,8 @@ fn an_arm_that_drifts_by_itself_is_told() {
     assert!(codes.contains(&"trend") && codes.contains(&"not-stationary"), "{codes:?}");
 }
 
-/// A server that is held up for longer than a round now and then does not end the run: that is said,
-/// and where it happens often there is no verdict.
+/// A server that is held up for longer than a round now and then does not end the run: that is
+/// said, and where it happens often there is no verdict.
 #[test]
 fn a_server_that_stands_still_for_a_round_is_told() {
     let home = Home::new();

@@ -1,0 +1,121 @@
+//! Whole runs on models: what is measured is what the models are.
+//!
+//! ```text
+//!   words ─▶ target ─▶ plan ─▶ rounds ─▶ store ─▶ judge ─▶ cells
+//!     └──────────────── truth, worked out here ──────────────┘
+//! ```
+
+use std::sync::atomic::AtomicBool;
+
+use dbdyno_lab::{Lab, Order, Progress, Watch, clock_of, compare, measure};
+use dbdyno_model::{
+    CellComparison, Counting, Driving, IntervalChoice, PerArm, Pin, Plan, Stage, Stopping,
+};
+use dbdyno_sandbox::Home;
+use dbdyno_store::Store;
+use proptest::prelude::*;
+
+struct Silent;
+
+impl Watch for Silent {
+    fn progress(&mut self, _progress: Progress<'_>) {}
+}
+
+fn plan(arms: [&str; 2], clients: u32, pairs: u32, restarts: u32) -> Plan {
+    let [base, test] = arms.map(|arm| arm.parse().expect("a model"));
+    Plan {
+        arms: PerArm { base, test },
+        stages: vec![Stage::Measure("point-query".to_owned())],
+        clients: vec![clients],
+        pairs,
+        round_ns: 200_000_000,
+        lead_in_ns: 20_000_000,
+        warm_up_ns: 1_000_000_000,
+        seed: 1,
+        tables: 1,
+        rows: 1_000,
+        budget: 0.02,
+        pin: Pin::None,
+        restarts,
+        reloads: 0,
+        slice_ns: 10_000_000,
+        interval: IntervalChoice::Auto,
+        driving: Driving::Closed,
+        files: Vec::new(),
+        stopping: Stopping::Fixed,
+        limit_ns: None,
+        counting: Counting::No,
+    }
+}
+
+/// The only cell of a run.
+fn measured(plan: &Plan) -> CellComparison {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::open(Some(&folder.path().join("home"))).unwrap();
+    let mut store = Store::open(&folder.path().join("results.db")).unwrap();
+    let clock = clock_of(&plan.arms, &store, None).unwrap();
+    let stop = AtomicBool::new(false);
+    let mut watch = Silent;
+    let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut watch, clock };
+    let order = Order { plan, name: None, command: "a test", tool_version: "0", varied: &[] };
+    let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
+    compare(&store.load(&id).unwrap()).unwrap().cells.remove(0)
+}
+
+/// Further from the truth than this is no chance: one in 16 000 where the spread is as it was told.
+const SIGMAS: f64 = 4.0;
+/// What the resolution of histograms and the ends of windows leave.
+const STEPS: f64 = 0.004;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Rate, ratio and cost of a cell are those of its models, to what noise leaves of them.
+    #[test]
+    fn cells_are_what_their_models_are(
+        rate in 300.0_f64..6_000.0,
+        noise in 0.0_f64..0.05,
+        restarts in 0.0_f64..0.03,
+        (host, ar) in (0.0_f64..0.05, 0.0_f64..0.95),
+        (sigma, clients) in (0.0_f64..0.1, 1_u32..9),
+        lost in 0.0_f64..0.4,
+        cpu_us in 1.0_f64..40.0,
+        seed in 1_u32..1_000_000,
+    ) {
+        let words = format!(
+            "mock:?rate={rate}&noise={noise}&restarts={restarts}&sigma={sigma}&cpu_us={cpu_us}\
+             &host={host}&ar={ar}&seed={seed}"
+        );
+        let slowed = format!("{words}&slow={}%", 100.0 * lost);
+        let (pairs, lives) = (24.0, 6.0);
+        let cell = measured(&plan([&words, &slowed], clients, 24, 5));
+
+        // The host is the same for both rounds of a pair only where they take turns in slices.
+        let of_rounds = noise.hypot(host);
+        let sd = (2.0 * (of_rounds * of_rounds / pairs + restarts * restarts / lives)).sqrt();
+        let off = (cell.rqps.estimate.ln() - (1.0 - lost).ln()).abs();
+        prop_assert!(off < SIGMAS * sd + STEPS, "rqps {} of {}: {off}", cell.rqps.estimate, 1.0 - lost);
+
+        let n = f64::from(clients);
+        let truth = n * rate / (1.0 + sigma * (n - 1.0));
+        let off = (cell.arms.base.qps.estimate / truth).ln().abs();
+        // The host wanders for as long as it is correlated.
+        let wandering = host / ((pairs * (1.0 - ar)).sqrt().max(1.0));
+        let sd = (noise * noise / pairs + restarts * restarts / lives).sqrt() + 2.0 * wandering;
+        prop_assert!(off < SIGMAS * sd + STEPS, "{} of {truth}", cell.arms.base.qps.estimate);
+
+        let cost = cell.arms.base.server_cpu_us_per_op.unwrap();
+        prop_assert!((cost / cpu_us - 1.0).abs() < 0.06, "{cost} of {cpu_us} µs");
+    }
+}
+
+/// The same plan on the same words is the same run, to the bit; another seed is another one.
+#[test]
+fn a_run_of_models_is_a_function_of_its_words() {
+    let rqps = |seed: u32| {
+        let arm = format!("mock:?noise=0.02&restarts=0.01&host=0.03&ar=0.8&seed={seed}");
+        measured(&plan([&arm, &arm], 1, 12, 2)).rqps.estimate.to_bits()
+    };
+    assert_eq!(rqps(1), rqps(1));
+    assert_ne!(rqps(1), rqps(2));
+}
