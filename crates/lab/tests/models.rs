@@ -94,7 +94,8 @@ proptest! {
         let of_rounds = noise.hypot(host);
         let sd = (2.0 * (of_rounds * of_rounds / pairs + restarts * restarts / lives)).sqrt();
         let off = (cell.rqps.estimate.ln() - (1.0 - lost).ln()).abs();
-        prop_assert!(off < SIGMAS * sd + STEPS, "rqps {} of {}: {off}", cell.rqps.estimate, 1.0 - lost);
+        let rqps = cell.rqps.estimate;
+        prop_assert!(off < SIGMAS * sd + STEPS, "{rqps} where {lost} is lost");
 
         let n = f64::from(clients);
         let truth = n * rate / (1.0 + sigma * (n - 1.0));
