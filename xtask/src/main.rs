@@ -19,6 +19,7 @@ const USAGE: &str = "\
 usage: cargo xtask tidy                check the rules of docs/STYLE.md
        cargo xtask test                run every check and every test; list what failed
        cargo xtask check               of these, what takes a few minutes
+       cargo xtask repeat TIMES        run every test so many times on a busy host
        cargo xtask properties SEEDS    run the property tests with so many fresh seeds
        cargo xtask slowest [N]         the slowest tests of the last run
        cargo xtask servers [TARGET…]   try every server and write docs/SERVERS.md
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         ["tidy"] => report(tidy::check(repository())),
         ["test"] => testing::test(),
         ["check"] => testing::check(),
+        ["repeat", times] => testing::repeat(times),
         ["properties", seeds] => testing::properties(seeds),
         ["slowest"] => testing::slowest("20"),
         ["slowest", count] => testing::slowest(count),

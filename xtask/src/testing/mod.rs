@@ -13,6 +13,7 @@
 //! anew for it.
 
 mod libtest;
+mod neighbours;
 mod properties;
 mod steps;
 
@@ -42,6 +43,16 @@ pub fn check() -> ExitCode {
 pub fn properties(seeds: &str) -> ExitCode {
     let steps = seeds.parse().map_err(|_| format!("{seeds:?} is no number of seeds"));
     ended(steps.and_then(|seeds| run(&properties::steps(seeds)?)))
+}
+
+/// Every test so many times, on a host whose processors have other work to do: whatever fails rests
+/// on time or luck.
+pub fn repeat(times: &str) -> ExitCode {
+    let times = times.parse().map_err(|_| format!("{times:?} is no number of runs"));
+    ended(times.and_then(|times| {
+        let _busy = neighbours::Busy::start();
+        run(&steps::repeated(times))
+    }))
 }
 
 /// The tests of the last run that took longest.

@@ -49,6 +49,17 @@ pub fn tests(name: &str, targets: &[&str], filters: &[&str]) -> Step {
     Step::new(name, &[&head[..], targets, &tail, filters].concat())
 }
 
+/// Every test, with real servers.
+fn all_tests(name: &str) -> Step {
+    let targets = ["--lib", "--bins", "--tests", "--examples"];
+    tests(name, &targets, &[]).with("DBDYNO_REQUIRE_SERVERS", "1")
+}
+
+/// Every test so many times.
+pub fn repeated(times: u64) -> Vec<Step> {
+    (1..=times).map(|time| all_tests(&format!("tests, {time} of {times}"))).collect()
+}
+
 /// What is done in a few minutes.
 pub fn quick() -> Vec<Step> {
     let mut steps = form();
@@ -63,9 +74,8 @@ pub fn all() -> Vec<Step> {
     let denied = ["--", "-D", "warnings"];
     let documentation = ["cargo", "doc", "--locked", "--workspace", "--no-deps"];
     let private = ["--document-private-items", "--quiet"];
-    let targets = ["--lib", "--bins", "--tests", "--examples"];
     steps.push(Step::new("clippy of the smallest build", &[&smallest[..], &denied].concat()));
-    steps.push(tests("tests", &targets, &[]).with("DBDYNO_REQUIRE_SERVERS", "1"));
+    steps.push(all_tests("tests"));
     steps.push(Step::new("orders", &["make", "--no-print-directory", "--keep-going", "orders"]));
     steps.push(
         Step::new("documentation", &[&documentation[..], &private].concat())

@@ -69,6 +69,25 @@ fn a_killed_run_goes_on_where_it_stopped() {
     assert!(again.err.contains("is complete"), "{again:?}");
 }
 
+/// All of Callaghan's loads, unattended, killed in the middle.
+#[test]
+fn a_whole_suite_is_measured_although_it_was_killed_on_the_way() {
+    let home = Home::new();
+    let flags = "--quick --rounds 1 --seconds 0.3 --warm-up 0.1 --rows 1000 --load sysbench-32";
+    let args = ["compare", "mock:", "mock:"].into_iter().chain(flags.split(' '));
+    let mut child = home.start_and_halt(args, 24);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let run = home.json(3, ["resume"]);
+    assert_eq!(run["status"], "complete");
+    assert_eq!(run["cells"].as_array().unwrap().len(), 32);
+    let codes = codes(&run);
+    let count = |wanted: &str| codes.iter().filter(|code| **code == wanted).count();
+    assert_eq!((count("resumed"), count("environment-changed")), (1, 0), "{codes:?}");
+    // Both settlings of an arm said the same, which is kept once.
+    assert_eq!(count("settled"), 2, "{codes:?}");
+}
+
 #[test]
 fn an_interrupted_run_says_how_to_go_on_and_does() {
     let home = Home::new();

@@ -209,18 +209,20 @@ fn a_killed_dbdyno_takes_its_servers_with_it() {
     assert_eq!(run["status"], "partial");
 }
 
-/// All of Callaghan's loads, unattended, killed in the middle.
+/// Reads, writes, what the servers do between them, and again, unattended, killed in the middle. A
+/// whole suite goes the same way on models (`resume.rs`).
 #[test]
-fn a_whole_suite_is_measured_although_it_was_killed_on_the_way() {
+fn loads_in_a_row_are_measured_although_they_were_killed_on_the_way() {
     let Some(home) = home() else { return };
     let _turn = turn();
     let store = Store::new();
-    let flags = "--quick --rounds 1 --seconds 0.3 --warm-up 0.1 --rows 1000 --load sysbench-32";
+    let loads = "point-query.pre,update-index,settle,read-only,delete,insert";
+    let flags = "--quick --rounds 1 --seconds 0.3 --warm-up 0.1 --rows 1000 --load";
     let mut args = vec!["compare", "mariadb:10.11", "mariadb:10.11"];
-    args.extend(flags.split(' '));
+    args.extend(flags.split(' ').chain([loads]));
     let mut command = store.command(&home, &args);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    home.wait_for_rounds(&mut child, &store.path(), 24);
+    home.wait_for_rounds(&mut child, &store.path(), 4);
     child.kill().unwrap();
     child.wait().unwrap();
     let resumed = finish(store.command(&home, &["resume", "--format", "json"]));
@@ -229,15 +231,15 @@ fn a_whole_suite_is_measured_although_it_was_killed_on_the_way() {
     assert_eq!(run["status"], "complete");
     // The round in which it was killed may be the first of its pair, whose other half is gone.
     let cells = run["cells"].as_array().unwrap().len();
-    assert!((31..=32).contains(&cells), "{cells}");
+    assert!((4..=5).contains(&cells), "{cells}");
     let warnings = run["warnings"].as_array().unwrap();
     let count = |code: &str| warnings.iter().filter(|warning| warning["code"] == code).count();
     assert_eq!(count("resumed"), 1, "{warnings:?}");
     assert_eq!(count("environment-changed"), 0, "{warnings:?}");
-    // Twice for each arm, and once more where the settling before the kill was for writes that were
+    // Once for each arm, and once more where the settling before the kill was for writes that were
     // repeated after it.
     let settled = count("settled");
-    assert!([4, 6].contains(&settled), "{settled}: {warnings:?}");
+    assert!([2, 4].contains(&settled), "{settled}: {warnings:?}");
 }
 
 /// A server that is running already, as far as the command knows.
