@@ -52,6 +52,7 @@ SOAK_SEEDS := 20
 soak: setup
 	status=0; seed=$$(od -An -N4 -tu4 /dev/urandom | tr -d ' '); \
 	cargo xtask properties $(SOAK_SEEDS) || status=1; \
+	cargo xtask faults || status=1; \
 	echo "SOAK_SEED=$$seed make orders"; \
 	SOAK_SEED=$$seed $(MAKE) --no-print-directory --keep-going orders || status=1; \
 	$(MAKE) --no-print-directory fuzz || status=1; \

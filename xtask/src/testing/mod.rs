@@ -12,6 +12,7 @@
 //! only; that is set where test programs start, not where they are built, so that nothing is built
 //! anew for it.
 
+mod faults;
 mod libtest;
 mod neighbours;
 mod properties;
@@ -43,6 +44,11 @@ pub fn check() -> ExitCode {
 pub fn properties(seeds: &str) -> ExitCode {
     let steps = seeds.parse().map_err(|_| format!("{seeds:?} is no number of seeds"));
     ended(steps.and_then(|seeds| run(&properties::steps(seeds)?)))
+}
+
+/// Faults that tests must notice.
+pub fn faults() -> ExitCode {
+    ended(faults::plant(repository(), &target()))
 }
 
 /// Every test so many times, on a host whose processors have other work to do: whatever fails rests

@@ -1,0 +1,355 @@
+//! Whether the tests of whole runs on models can fail: faults that are planted into the code, each
+//! of which must make the tests fail that are named beside it.
+//!
+//! ```text
+//!   last commit ──clone──▶ target/faults/tree ──one fault──▶ build, test ──▶ failed? good
+//!                                  ▲                                │
+//!                                  └──────────── as it was ─────────┘
+//! ```
+//!
+//! A check that cannot fail is worth nothing, and a test in virtual time could be one: it holds the
+//! product against a model that is ours, too. That every text of the table is still found in its
+//! file, once, is a test; the faults themselves take a build each, and belong to `make soak`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A fault.
+pub struct Fault {
+    /// What is wrong with it, in a few words.
+    pub what: &'static str,
+    pub file: &'static str,
+    /// What stands in the file, and what is put in its place.
+    pub is: &'static str,
+    pub becomes: &'static str,
+    /// Tests of `crates/cli/tests/command` that must fail.
+    pub tests: &'static [&'static str],
+}
+
+const fn fault(
+    what: &'static str,
+    file: &'static str,
+    is: &'static str,
+    becomes: &'static str,
+    tests: &'static [&'static str],
+) -> Fault {
+    Fault { what, file, is, becomes, tests }
+}
+
+/// Every test of whole runs on models has one at least.
+pub const FAULTS: [Fault; 26] = [
+    fault(
+        "arms are exchanged",
+        "crates/lab/src/judge.rs",
+        "(rate(pair.test) / rate(pair.base)).ln()",
+        "(rate(pair.base) / rate(pair.test)).ln()",
+        &["verdicts::a_planted_slowdown_is_found_and_fails_the_gate"],
+    ),
+    fault(
+        "verdicts err in half of all cells",
+        "crates/stats/src/judge.rs",
+        "const DECISION_ALPHA: f64 = 0.01;",
+        "const DECISION_ALPHA: f64 = 0.5;",
+        &["verdicts::no_slowdown_is_found_where_none_was_planted"],
+    ),
+    fault(
+        "the budget is forgotten",
+        "crates/lab/src/judge.rs",
+        "budget: plan.budget,",
+        "budget: 0.0,",
+        &[
+            "verdicts::no_slowdown_is_found_where_none_was_planted",
+            "verdicts::a_drifting_host_is_no_difference",
+        ],
+    ),
+    fault(
+        "pairs are made of rounds that were not neighbours",
+        "crates/lab/src/judge.rs",
+        "base: find(pair, Arm::Base)?",
+        "base: find(0, Arm::Base)?",
+        &["verdicts::a_drifting_host_is_no_difference"],
+    ),
+    fault(
+        "no rate is told to move",
+        "crates/lab/src/stationary.rs",
+        "Arm::BOTH.into_iter().filter(moves)",
+        "Arm::BOTH.into_iter().filter(|_| false)",
+        &["verdicts::an_arm_that_drifts_by_itself_is_told"],
+    ),
+    fault(
+        "an arm may stand still in half of its rounds",
+        "crates/lab/src/standstill.rs",
+        "const BLOCKS: f64 = 0.05;",
+        "const BLOCKS: f64 = 0.5;",
+        &["verdicts::a_server_that_stands_still_for_a_round_is_told"],
+    ),
+    fault(
+        "cells are no family",
+        "crates/lab/src/discoveries.rs",
+        "let is_told = matches!(cell.verdict, Verdict::Slower | Verdict::Faster);",
+        "let is_told = false;",
+        &["verdicts::of_a_suite_of_equal_arms_nothing_is_told"],
+    ),
+    fault(
+        "a search begins below what it looks for",
+        "crates/lab/src/search.rs",
+        "closed_rate * 1.1 * shift",
+        "closed_rate * 0.6 * shift",
+        &["verdicts::the_highest_rate_is_found"],
+    ),
+    fault(
+        "writes are cut into slices",
+        "crates/lab/src/slices.rs",
+        "        && loads::only_reads(plan, cell)\n",
+        "",
+        &["verdicts::reads_take_turns_in_slices_and_writes_do_not"],
+    ),
+    fault(
+        "stored runs of any shape are compared",
+        "crates/lab/src/stored.rs",
+        "    same_shape(base, test)?;\n",
+        "",
+        &["verdicts::stored_runs_of_unequal_shape_are_not_compared"],
+    ),
+    fault(
+        "an interrupted run is called complete",
+        "crates/lab/src/experiment.rs",
+        "lab.store.finish(run, RunStatus::Interrupted)?;",
+        "lab.store.finish(run, RunStatus::Complete)?;",
+        &[
+            "verdicts::what_was_measured_until_ctrl_c_is_kept",
+            "resume::an_interrupted_run_says_how_to_go_on_and_does",
+            "until::a_run_that_is_looked_at_goes_on_by_its_rule",
+        ],
+    ),
+    fault(
+        "the order of rounds is no function of the seed",
+        "crates/model/src/plan.rs",
+        "let first = Arm::BOTH[random::stream(&key).below(2) as usize];",
+        "let hash = std::collections::hash_map::RandomState::new();\n            \
+         let first = Arm::BOTH[(std::hash::BuildHasher::hash_one(&hash, key) % 2) as usize];",
+        &["verdicts::a_run_of_models_can_be_repeated_exactly"],
+    ),
+    fault(
+        "models and servers may be mixed",
+        "crates/lab/src/loads.rs",
+        "if base.is_mock() == test.is_mock() {",
+        "if base.is_mock() == base.is_mock() {",
+        &["verdicts::models_and_servers_do_not_take_turns"],
+    ),
+    fault(
+        "no verdict ends a cell",
+        "crates/lab/src/looks.rs",
+        "Ok(is_told || is_sharp)",
+        "Ok(is_sharp)",
+        &[
+            "until::a_cell_ends_when_it_is_decided",
+            "until::a_cell_of_two_equal_arms_ends_when_that_is_proved",
+        ],
+    ),
+    fault(
+        "runs that results ended are compared as if none had",
+        "crates/lab/src/stored.rs",
+        "let looked_at = if is_judged {",
+        "let looked_at = if false {",
+        &["until::two_runs_that_ended_when_they_were_decided_can_be_compared"],
+    ),
+    fault(
+        "limits end nothing",
+        "crates/lab/src/ending.rs",
+        "self.spent() + self.part_longest > ends",
+        "self.spent() + self.part_longest > ends * 1000",
+        &[
+            "until::a_cell_ends_when_its_time_is_up_and_can_be_made_longer",
+            "until::starts_count_towards_the_limit",
+        ],
+    ),
+    fault(
+        "a limit is spent in one life",
+        "crates/lab/src/outlook.rs",
+        "const LIVES_IN_TIME: u32 = 12;",
+        "const LIVES_IN_TIME: u32 = 1;",
+        &["until::a_limit_is_parted_into_several_looks"],
+    ),
+    fault(
+        "a run that is made longer forgets that it was judged",
+        "crates/lab/src/extension.rs",
+        "Stopping::Extended { pairs, judged: plan.cells().iter().map(lives).collect() }",
+        "Stopping::Extended { pairs, judged: plan.cells().iter().map(lives).take(0).collect() }",
+        &["until::a_run_that_was_judged_once_is_looked_at_when_it_is_made_longer"],
+    ),
+    fault(
+        "every effect is promised to be found in time",
+        "crates/lab/src/outlook.rs",
+        "        && amount.seconds > seconds\n",
+        "        && amount.seconds > 1e9 * seconds\n",
+        &["until::an_effect_that_takes_too_long_is_said_beforehand"],
+    ),
+    fault(
+        "no neighbour is noticed",
+        "crates/lab/src/sift.rs",
+        "const SHARE_LEAST: f64 = 0.1;",
+        "const SHARE_LEAST: f64 = 1.0;",
+        &["host::pairs_that_met_a_neighbour_are_left_out"],
+    ),
+    fault(
+        "rounds are left out for their results",
+        "crates/lab/src/sift.rs",
+        "Witness::Share(what) => readings.get(what).into_iter().collect(),",
+        "Witness::Share(_) => vec![round.qps().ln()],",
+        &["host::slow_rounds_of_a_quiet_host_are_kept"],
+    ),
+    fault(
+        "late clients are not noticed",
+        "crates/lab/src/saturation.rs",
+        "const LAG_HIGH: f64 = 0.3;",
+        "const LAG_HIGH: f64 = 0.9;",
+        &["host::a_client_without_a_processor_of_its_own_is_told"],
+    ),
+    fault(
+        "curves are fitted to twice the clients",
+        "crates/lab/src/curves.rs",
+        "(f64::from(cell.cell.clients), judged_pairs(run, &cell.cell).0)",
+        "(2.0 * f64::from(cell.cell.clients), judged_pairs(run, &cell.cell).0)",
+        &["curves::client_counts_become_a_curve"],
+    ),
+    fault(
+        "tables are filled once",
+        "crates/model/src/plan.rs",
+        "life.is_some_and(|life| filling(life) > filling(life - 1))",
+        "life.is_some_and(|life| filling(life) < filling(life - 1))",
+        &["levels::fillings_are_stored_and_intervals_of_stored_runs_are_named"],
+    ),
+    fault(
+        "fillings are taken for one",
+        "crates/lab/src/nest.rs",
+        "if before.replace((base, test)) != Some((base, test)) {",
+        "if before.replace((base, test)).is_none() {",
+        &["levels::doubt_is_parted_by_where_it_comes_from"],
+    ),
+    fault(
+        "a pair is measured twice by who goes on",
+        "crates/lab/src/resume.rs",
+        "seen.next_pair.max(plan.driving.pair_of(round.key.pair) + 1)",
+        "seen.next_pair.max(plan.driving.pair_of(round.key.pair))",
+        &[
+            "resume::a_killed_run_goes_on_where_it_stopped",
+            "resume::a_whole_suite_is_measured_although_it_was_killed_on_the_way",
+        ],
+    ),
+];
+
+/// Plants one fault after the other into a clone of the last commit, and says which tests did not
+/// notice.
+///
+/// # Errors
+/// What could not be done.
+pub fn plant(repository: &Path, target: &Path) -> Result<bool, String> {
+    let folder = target.join("faults");
+    let tree = folder.join("tree");
+    let told = |error: std::io::Error| format!("{}: {error}", folder.display());
+    if tree.exists() {
+        std::fs::remove_dir_all(&tree).map_err(told)?;
+    }
+    std::fs::create_dir_all(&folder).map_err(told)?;
+    let (from, to) = (repository.to_string_lossy(), tree.to_string_lossy());
+    succeeds(Command::new("git").args(["clone", "--quiet", &from, &to]))?;
+    let place = Place { tree, target: folder.join("target") };
+    if !place.passes("")? {
+        return Err("tests fail without any fault".to_owned());
+    }
+    let mut are_noticed = true;
+    for fault in &FAULTS {
+        let path = place.tree.join(fault.file);
+        let text = std::fs::read_to_string(&path).map_err(told)?;
+        std::fs::write(&path, text.replacen(fault.is, fault.becomes, 1)).map_err(told)?;
+        place.builds(fault)?;
+        for test in fault.tests {
+            let is_noticed = !place.passes(test)?;
+            are_noticed &= is_noticed;
+            let mark = if is_noticed { "noticed" } else { "NOT NOTICED" };
+            println!("{mark:<11}  {:<62}  {test}", fault.what);
+        }
+        std::fs::write(&path, text).map_err(told)?;
+    }
+    Ok(are_noticed)
+}
+
+/// Where faults are planted, and where what comes of them is built.
+struct Place {
+    tree: PathBuf,
+    target: PathBuf,
+}
+
+impl Place {
+    fn cargo(&self, more: &[&str]) -> Command {
+        let mut command = Command::new("cargo");
+        command.args(["test", "--quiet", "--locked", "-p", "dbdyno", "--test", "command"]);
+        command.args(more).current_dir(&self.tree).env("CARGO_TARGET_DIR", &self.target);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    }
+
+    /// A fault that does not compile is noticed by nobody's test.
+    fn builds(&self, fault: &Fault) -> Result<(), String> {
+        succeeds(&mut self.cargo(&["--no-run"])).map_err(|why| format!("{}: {why}", fault.what))
+    }
+
+    /// Whether this test passes; with an empty name, all that are in the table.
+    fn passes(&self, test: &str) -> Result<bool, String> {
+        let all: Vec<&str> = match test {
+            "" => FAULTS.iter().flat_map(|fault| fault.tests).copied().collect(),
+            one => vec![one],
+        };
+        let status = self.cargo(&[&["--", "--exact"], &all[..]].concat()).status();
+        status.map(|status| status.success()).map_err(|error| format!("cargo: {error}"))
+    }
+}
+
+fn succeeds(command: &mut Command) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?}: {status}")),
+        Err(error) => Err(format!("{command:?}: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::repository;
+
+    fn read(path: &str) -> String {
+        std::fs::read_to_string(repository().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
+    }
+
+    #[test]
+    fn every_fault_has_its_place_and_its_tests() {
+        for fault in &FAULTS {
+            let found = read(fault.file).matches(fault.is).count();
+            assert_eq!(found, 1, "{}: {:?} in {}", fault.what, fault.is, fault.file);
+            assert_ne!(fault.is, fault.becomes);
+            for test in fault.tests {
+                let (module, name) = test.split_once("::").unwrap();
+                let tests = read(&format!("crates/cli/tests/command/{module}.rs"));
+                assert!(tests.contains(&format!("fn {name}() {{")), "there is no test {test}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_test_of_whole_runs_on_models_has_a_fault() {
+        for module in ["verdicts", "until", "host", "resume"] {
+            for line in read(&format!("crates/cli/tests/command/{module}.rs")).split("#[test]\nfn ")
+            {
+                let Some((name, _)) = line.split_once("() {").filter(|_| !line.starts_with("//!"))
+                else {
+                    continue;
+                };
+                let test = format!("{module}::{name}");
+                let has = |fault: &Fault| fault.tests.contains(&&*test);
+                assert!(FAULTS.iter().any(has), "nothing is planted that {test} must notice");
+            }
+        }
+    }
+}
