@@ -69,7 +69,8 @@ pub fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let stop = session::stop_flag();
     let mut run = store.load(&store.resolve(&flags.run)?)?;
     plan::take_passwords_from_environment(&mut run.plan.arms);
-    let longer = until::extension(flags).map(|extension| dbdyno_lab::extended(&run, &extension));
+    let longer =
+        until::extension(flags).map(|extension| dbdyno_forecast::extended(&run, &extension));
     let longer = longer.transpose()?;
     output::say(&plan::announcement_of_rest(&run, longer.as_ref()));
     let mut ticker = Ticker::new();
@@ -86,7 +87,7 @@ pub fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
 /// What a run has found, and how far this host is to be trusted.
 pub fn judged(store: &Store, run: &Run) -> Result<Comparison, Failure> {
     let self_tests = Some(dbdyno_lab::self_tests(store, &run.id)?);
-    Ok(Comparison { self_tests, ..dbdyno_lab::compare(run)? })
+    Ok(Comparison { self_tests, ..dbdyno_judge::compare(run)? })
 }
 
 /// Prints what a run has found, and says what may be done with it.
@@ -155,7 +156,7 @@ fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit
     let store = session::open_store(place)?;
     let base = store.load(&store.resolve(base)?)?;
     let test = store.load(&store.resolve(test)?)?;
-    let comparison = dbdyno_lab::compare_stored(&base, &test, flags.budget)?;
+    let comparison = dbdyno_judge::compare_stored(&base, &test, flags.budget)?;
     output::comparison(&test, &comparison, flags.shape)?;
     Ok(exit::answer(&comparison, flags.gate))
 }

@@ -82,13 +82,13 @@ pub fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
         (Side::Stored(base), None) => {
             let store = session::open_store(place)?;
             let run = store.load(&store.resolve(&base)?)?;
-            shown(&dbdyno_lab::compare(&run)?, flags)
+            shown(&dbdyno_judge::compare(&run)?, flags)
         }
         (Side::Stored(base), Some(Side::Stored(test))) => {
             let store = session::open_store(place)?;
             let base = store.load(&store.resolve(&base)?)?;
             let test = store.load(&store.resolve(&test)?)?;
-            shown(&dbdyno_lab::compare_stored(&base, &test, test.plan.budget)?, flags)
+            shown(&dbdyno_judge::compare_stored(&base, &test, test.plan.budget)?, flags)
         }
         _ => Err(Failure::Usage(
             "BASE and TEST must both be servers or both be stored runs; BASE alone is a stored run"

@@ -75,7 +75,7 @@ fn hold_against(
     for expectation in expectations {
         let Expectation { figure, sign, why } = expectation;
         output::say(&format!("expect {figure} {}: {why}", sign.word()));
-        for outcome in dbdyno_lab::outcomes(run, comparison, figure)? {
+        for outcome in dbdyno_judge::outcomes(run, comparison, figure)? {
             let verdict = match outcome.sign {
                 Some(found) if found == *sign => "as expected",
                 Some(_) => {

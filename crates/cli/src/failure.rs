@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use dbdyno_judge::JudgeError;
 use dbdyno_lab::LabError;
 use dbdyno_sandbox::SandboxError;
 use dbdyno_store::StoreError;
@@ -15,6 +16,8 @@ pub enum Failure {
     Usage(String),
     /// The experiment could not be carried out.
     Lab(Box<LabError>),
+    /// What was measured cannot be judged.
+    Judge(JudgeError),
     /// The home or a server could not be used.
     Sandbox(SandboxError),
     /// The store could not be used.
@@ -42,6 +45,7 @@ impl fmt::Display for Failure {
         match self {
             Failure::Usage(text) => f.write_str(text),
             Failure::Lab(error) => write!(f, "{error}"),
+            Failure::Judge(error) => write!(f, "{error}"),
             Failure::Sandbox(error) => write!(f, "{error}"),
             Failure::Store(error) => write!(f, "{error}"),
             Failure::Write(_, error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
@@ -55,6 +59,12 @@ impl fmt::Display for Failure {
 impl From<LabError> for Failure {
     fn from(error: LabError) -> Self {
         Failure::Lab(Box::new(error))
+    }
+}
+
+impl From<JudgeError> for Failure {
+    fn from(error: JudgeError) -> Self {
+        Failure::Judge(error)
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use dbdyno_lab::history::{self, Gathering, LEFT_OUT, Question};
+use dbdyno_judge::history::{self, Gathering, LEFT_OUT, Question};
 use dbdyno_model::{Better, History as Told, HistorySeries, ShiftWeight, Warning};
 use dbdyno_store::StoreError;
 

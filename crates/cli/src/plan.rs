@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dbdyno_lab::{Outlook, Remaining};
+use dbdyno_forecast::{Outlook, Remaining};
 use dbdyno_model::{
     Arm, ArmSpec, Begin, Cache, Counting, Driving, ImageUse, IntervalChoice, Level, PerArm, Pin,
     Placement, Plan, Processors, RateShape, Run, Secret, Stage, Stopping, Target, Topology,
@@ -512,7 +512,7 @@ fn promise(plan: &Plan, outlook: &Outlook) -> String {
     };
     let power = match &plan.stopping {
         Stopping::Detect { power, .. } => *power,
-        _ => dbdyno_lab::USUAL_POWER,
+        _ => dbdyno_forecast::USUAL_POWER,
     };
     let at_most = if plan.stopping.looks().is_some() { "at most" } else { "about" };
     let takes = for_people(outlook.takes(plan));

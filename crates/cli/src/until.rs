@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use dbdyno_lab::{End, Extension, Numbers, Wish};
+use dbdyno_forecast::{End, Extension, Numbers, Wish};
 use dbdyno_model::{Plan, Run};
 
 use crate::args::{Compare, Resume, Until};
@@ -22,7 +22,7 @@ pub fn aim(plan: Plan, flags: &Compare, known: &[Run]) -> Result<(Plan, Vec<Stri
         numbers: numbers(given),
         warm_up: numbers(flags.warm_up.is_some()),
     };
-    dbdyno_lab::aim(plan, &wish, known).map_err(Failure::Usage)
+    dbdyno_forecast::aim(plan, &wish, known).map_err(Failure::Usage)
 }
 
 fn numbers(are_given: bool) -> Numbers {

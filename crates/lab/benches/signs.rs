@@ -1,5 +1,5 @@
 //! What is seen of a client that has time, and of one that has none: the shares on which
-//! `lab::saturation` decides, and what it decides.
+//! `judge::cautions::saturation` decides, and what it decides.
 //!
 //! ```text
 //!   cargo bench -p dbdyno-lab --bench signs -- PRODUCT:VERSION…   measures it against itself
@@ -17,8 +17,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use dbdyno_lab::saturation::signs;
-use dbdyno_lab::{Lab, Order, Progress, Watch, compare, measure};
+use dbdyno_judge::cautions::saturation::signs;
+use dbdyno_judge::compare;
+use dbdyno_lab::{Lab, Order, Progress, Watch, measure};
 use dbdyno_model::{
     Arm, ArmSpec, Driving, PerArm, Pin, Plan, Product, Round, Run, Stage, Target, Transport,
 };

@@ -15,6 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_load::{MockArm, pin_to};
+use dbdyno_model::readings::{CANARIES, SERVERS_SHARE, Side};
 use dbdyno_model::{Placement, Processors, Readings};
 use dbdyno_probe::{ServerProbe, ServerSample};
 
@@ -33,30 +34,6 @@ const SYNCS_FOR: Duration = Duration::from_millis(20);
 /// What a look takes in virtual time, and what canaries come to there.
 const MODELLED: Duration = Duration::from_millis(10);
 const CANARIES_USUAL_NS: [f64; CANARIES.len()] = [500e3, 400e3, 20e3, 1e6];
-
-/// What is looked at, in the words of the readings.
-pub(crate) const CANARIES: [&str; 4] = ["sum_ns", "chase_ns", "turn_ns", "sync_ns"];
-/// Share of one processor that the servers used while the canaries were out.
-pub(crate) const SERVERS_SHARE: &str = "servers_share";
-
-/// Before or after a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Side {
-    Before,
-    After,
-}
-
-impl Side {
-    pub(crate) const BOTH: [Side; 2] = [Side::Before, Side::After];
-
-    /// The name of a reading of this side.
-    pub(crate) fn reading(self, what: &str) -> String {
-        match self {
-            Side::Before => format!("canary.before.{what}"),
-            Side::After => format!("canary.after.{what}"),
-        }
-    }
-}
 
 /// Medians of the canaries of one look, in the order of [`CANARIES`], and [`SERVERS_SHARE`].
 #[derive(Clone, Debug, Default)]

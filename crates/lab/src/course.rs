@@ -11,38 +11,38 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_load::THREADS_MAX;
+use dbdyno_judge::response;
 use dbdyno_load::arrival::Schedule;
 use dbdyno_model::random;
-use dbdyno_model::readings::{STOOD_STILL, WINDOW_NS};
+use dbdyno_model::readings::{STOOD_STILL, Side, WINDOW_NS};
 use dbdyno_model::{
-    Arm, Cell, Dialect, Driving, PerArm, Plan, Round, RoundKey, RunId, Severity, Slo, Stage,
-    Warning,
+    Arm, Cell, Dialect, Driving, Pace, PerArm, Plan, Round, RoundKey, RunId, Slo, Stage, Warning,
 };
 use dbdyno_workload::Dataset;
 use dbdyno_workload::insert_benchmark::{Sizes, Step};
 
 use crate::arrivals;
-use crate::between::{Aviary, BetweenLook, Side};
+use crate::between::{Aviary, BetweenLook};
 use crate::capture::Meter;
 use crate::ending::{self, Ending};
 use crate::error::LabError;
 use crate::experiment::{self, Lab};
-use crate::insert_benchmark::{self, Inserted, Site};
-use crate::loads::{self, datasets_of};
-use crate::looks;
+use crate::insert_benchmark::{Inserted, Site};
 use crate::neighbours::Neighbours;
+use crate::pace;
 use crate::placement;
-use crate::resume::Remaining;
 use crate::search;
 use crate::settle::{self, Settling};
-use crate::slices::Cut;
 use crate::standstill;
 use crate::station::Station;
 use crate::topology::Following;
 use crate::track::{self, Known, Terms, Track};
 use crate::warmth::{Before, Warmth};
 use crate::watch::Progress;
+use dbdyno_forecast::Remaining;
+use dbdyno_forecast::slices::Cut;
+use dbdyno_judge::sequential;
+use dbdyno_workload::planned::{self, datasets_of};
 
 /// A run under way.
 pub(crate) struct Course<'a, 'b> {
@@ -136,7 +136,7 @@ impl<'a, 'b> Course<'a, 'b> {
             match stage {
                 Stage::Measure(label) => {
                     for cell in plan.cells_of(label) {
-                        if let Some(step) = insert_benchmark::step_of(&cell) {
+                        if let Some(step) = planned::step_of(&cell) {
                             self.step(&cell, &step)?;
                         } else {
                             self.repeat(&cell)?;
@@ -258,8 +258,8 @@ impl<'a, 'b> Course<'a, 'b> {
     fn pace(&mut self, cell: &Cell, tracks: &PerArm<Track<'_>>) -> Result<Pace, LabError> {
         let tps = tracks.base.known.warm_tps.min(tracks.test.known.warm_tps);
         let around = tracks.base.known.around.max(tracks.test.known.around);
-        let pace = Pace::of(self.plan, cell, tps, around);
-        if let Some(warning) = pace.warning(self.plan, cell) {
+        let pace = pace::pace_of(self.plan, cell, tps, around);
+        if let Some(warning) = pace::warning(&pace, self.plan, cell) {
             self.warn(&warning)?;
         }
         self.counter.total -= 2 * (self.plan.pairs - pace.pairs);
@@ -281,7 +281,7 @@ impl<'a, 'b> Course<'a, 'b> {
 
     /// Whether a new life begins before this pair of `pairs`.
     fn begins_life(&self, pair: u32, pairs: u32) -> bool {
-        looks::has_lives(self.plan) && self.plan.restarts_before(pair, pairs)
+        sequential::has_lives(self.plan) && self.plan.restarts_before(pair, pairs)
     }
 
     /// Begins a new life before this pair of `pairs`: on tables that are filled anew, or on those
@@ -347,7 +347,7 @@ impl<'a, 'b> Course<'a, 'b> {
         if !self.begins_cold() {
             let limit = Duration::from_nanos(self.plan.warm_again_ns());
             // Where rows change, what is slow to settle after a start is no matter of the memory.
-            let is_short = loads::only_reads(self.plan, cell);
+            let is_short = planned::only_reads(self.plan, cell);
             let before = PerArm::from_fn(|arm| Before {
                 client_tps: known[arm].warm_tps / f64::from(cell.clients),
                 sps: self.last_sps[arm],
@@ -389,7 +389,7 @@ impl<'a, 'b> Course<'a, 'b> {
         let left = |pair: &&[RoundKey]| (next_pair..pace.pairs).contains(&pair[0].pair);
         let mut tracks = self.cool(cell, tracks)?;
         self.open_meters();
-        let again = if looks::has_lives(plan) { plan.life_ns() } else { 0 };
+        let again = if sequential::has_lives(plan) { plan.life_ns() } else { 0 };
         self.ending.rounds_begin(Duration::from_nanos(again));
         let cut = self.cut(cell, &tracks, pace.window);
         for keys in plan.rounds(cell).chunks(2).filter(left) {
@@ -587,7 +587,7 @@ impl<'a, 'b> Course<'a, 'b> {
             let key = search::step_key(key, step);
             let schedule = arrivals::schedule_at(plan, &key, rate);
             let round = self.round(track, &key, Some(schedule), window)?;
-            Ok(search::passes(&round, slo))
+            Ok(response::passes(&round, slo))
         })?;
         let text = search::told(key, &path);
         self.lab.watch.progress(Progress::Searched(&text));
@@ -599,84 +599,4 @@ impl<'a, 'b> Course<'a, 'b> {
 fn names_of(datasets: &[Arc<dyn Dataset>], dialect: Dialect) -> Vec<String> {
     let tables = datasets.iter().flat_map(|dataset| dataset.tables(dialect));
     tables.map(|table| table.name).collect()
-}
-
-/// How long the rounds of a cell are, and how many pairs there is time for.
-pub(crate) struct Pace {
-    /// Length of the measured window.
-    pub(crate) window: Duration,
-    /// Pairs of rounds.
-    pub(crate) pairs: u32,
-}
-
-/// A round with fewer events than this is a matter of luck.
-const EVENTS_PER_ROUND: f64 = 10.0;
-/// No round is drawn out beyond this many seconds: a warm-up in which nothing was finished says
-/// little about how long it takes.
-const ROUND_MOST_S: f64 = 30.0;
-/// However slow the load, this many pairs are measured, if the plan has them.
-const PAIRS_LEAST: u32 = 8;
-
-impl Pace {
-    /// The pace of the plan; where the slower arm does not get enough done in a round, rounds are
-    /// longer and there are fewer of them, so that the time stays what was announced. So they are
-    /// where a crowd takes long to get in and out, `around` each round: no longer than it is asked.
-    fn of(plan: &Plan, cell: &Cell, tps: f64, around: Duration) -> Pace {
-        let seconds = plan.round_ns as f64 / 1e9;
-        let most = (ROUND_MOST_S / seconds).max(1.0);
-        let crowd_s = if cell.clients > THREADS_MAX { around.as_secs_f64() } else { 0.0 };
-        let stretch = (EVENTS_PER_ROUND / (tps * seconds)).max(crowd_s / seconds);
-        Pace::with_window(
-            plan,
-            Duration::from_nanos(plan.round_ns).mul_f64(stretch.clamp(1.0, most)),
-        )
-    }
-
-    /// The pace at which this round was measured.
-    pub(crate) fn of_round(plan: &Plan, round: &Round) -> Pace {
-        let window_ns = round.readings.get(WINDOW_NS).map_or(round.wall_ns, |ns| ns as u64);
-        // A round in slices keeps the window that it was meant to have.
-        let times = match round.readings.get(WINDOW_NS) {
-            Some(_) => 0,
-            None => round.readings.get(STOOD_STILL).map_or(0, |times| times as u32),
-        };
-        Pace::with_window(plan, Duration::from_nanos(window_ns >> times))
-    }
-
-    /// The pace of rounds of this length.
-    pub(crate) fn with_window(plan: &Plan, window: Duration) -> Pace {
-        let stretch = window.as_nanos() as f64 / plan.round_ns as f64;
-        let fewer = f64::from(plan.pairs) / stretch;
-        let pairs = match plan.stopping.looks() {
-            Some(_) => fewer,
-            None => fewer.max(Pace::instead_of_starts(plan, window)),
-        };
-        Pace { window, pairs: (pairs as u32).max(PAIRS_LEAST).min(plan.pairs) }
-    }
-
-    /// Where there are fewer blocks of two pairs than lives were planned, servers are started less
-    /// often, and pairs have that time, too: as many as it takes, and no more than two for each
-    /// life.
-    fn instead_of_starts(plan: &Plan, window: Duration) -> f64 {
-        let life_ns = plan.life_ns() as f64;
-        let pair_ns = |round_ns: f64| {
-            2.0 * plan.driving.rounds_in_pair() as f64 * (round_ns + plan.lead_in_ns as f64)
-        };
-        let lives = f64::from(plan.restarts) + 1.0;
-        let all_ns = f64::from(plan.pairs) * pair_ns(plan.round_ns as f64) + lives * life_ns;
-        (all_ns / (pair_ns(window.as_nanos() as f64) + life_ns / 2.0)).min(2.0 * lives)
-    }
-
-    fn warning(&self, plan: &Plan, cell: &Cell) -> Option<Warning> {
-        (self.window > Duration::from_nanos(plan.round_ns)).then(|| {
-            let text = format!(
-                "{cell}: rounds take {:.1} s and there are {} of them for each arm, because {:.1} s \
-                 are too short for the events, or for the time that so many clients take to connect",
-                self.window.as_secs_f64(),
-                self.pairs,
-                plan.round_ns as f64 / 1e9
-            );
-            Warning::new(Severity::Note, "longer-rounds", text)
-        })
-    }
 }

@@ -12,13 +12,14 @@
 
 use std::time::Duration;
 
+use dbdyno_forecast::ending as over;
 use dbdyno_load::Clock;
 use dbdyno_model::{
     Cell, Environment, LatencyHistogram, PerArm, Plan, Round, Run, RunId, RunStatus,
 };
 
 use crate::error::LabError;
-use crate::looks;
+use dbdyno_judge::sequential;
 
 /// Watches over the cells of a run that is under way.
 pub(crate) struct Ending {
@@ -59,7 +60,7 @@ impl Ending {
         let began = clock.now();
         Ending {
             has_looks: plan.stopping.looks().is_some(),
-            before: looks::spent(&seen),
+            before: sequential::spent(&seen),
             seen,
             limit: plan.limit_ns.map(Duration::from_nanos),
             clock: clock.clone(),
@@ -82,7 +83,7 @@ impl Ending {
 
     /// Whether a cell is over by what was measured of it.
     pub(crate) fn is_decided(&self, cell: &Cell) -> Result<bool, LabError> {
-        looks::is_over(&self.seen, cell)
+        Ok(over::is_over(&self.seen, cell)?)
     }
 
     /// A cell begins, `cells` of them being left with it.

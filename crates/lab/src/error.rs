@@ -2,12 +2,13 @@
 
 use std::fmt;
 
+use dbdyno_judge::JudgeError;
 use dbdyno_load::LoadError;
 use dbdyno_model::{Arm, RunId};
 use dbdyno_sandbox::SandboxError;
-use dbdyno_stats::StatsError;
 use dbdyno_store::StoreError;
 use dbdyno_wire::WireError;
+use dbdyno_workload::planned::PlanLoadsError;
 
 /// Why an experiment could not be carried out. The text names the arm.
 #[derive(Debug)]
@@ -20,9 +21,9 @@ pub enum LabError {
     Load(Arm, String, LoadError),
     /// The results could not be stored or read.
     Store(StoreError),
-    /// Stored rates that cannot be judged.
-    Stats(StatsError),
-    /// Two stored runs cannot be compared. A whole sentence.
+    /// What was measured cannot be judged.
+    Judge(JudgeError),
+    /// The servers are not those that began the run. A whole sentence.
     Unlike(String),
     /// The loads of a plan cannot be asked of its arms. A whole sentence.
     Loads(String),
@@ -30,8 +31,6 @@ pub enum LabError {
     Busy(RunId),
     /// Recorded arrivals cannot be read. A whole sentence.
     Arrivals(String),
-    /// A history cannot be told. A whole sentence.
-    History(String),
     /// Instructions cannot be counted. A clause.
     Counting(Arm, String),
     /// A run broke off after rounds had been stored.
@@ -61,11 +60,10 @@ impl fmt::Display for LabError {
             }
             LabError::Counting(arm, text) => write!(f, "{arm}, counting instructions: {text}"),
             LabError::Store(error) => write!(f, "{error}"),
-            LabError::Stats(error) => write!(f, "the stored rounds cannot be judged: {error}"),
-            LabError::Unlike(text)
-            | LabError::Arrivals(text)
-            | LabError::Loads(text)
-            | LabError::History(text) => f.write_str(text),
+            LabError::Judge(error) => write!(f, "{error}"),
+            LabError::Unlike(text) | LabError::Arrivals(text) | LabError::Loads(text) => {
+                f.write_str(text)
+            }
             LabError::Busy(run) => {
                 write!(f, "another dbdyno is measuring run {run}; wait until it is done")
             }
@@ -86,9 +84,15 @@ impl From<StoreError> for LabError {
     }
 }
 
-impl From<StatsError> for LabError {
-    fn from(error: StatsError) -> Self {
-        LabError::Stats(error)
+impl From<JudgeError> for LabError {
+    fn from(error: JudgeError) -> Self {
+        LabError::Judge(error)
+    }
+}
+
+impl From<PlanLoadsError> for LabError {
+    fn from(error: PlanLoadsError) -> Self {
+        LabError::Loads(error.0)
     }
 }
 

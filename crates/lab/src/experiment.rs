@@ -1,5 +1,6 @@
 //! Carrying out a plan.
 
+use dbdyno_forecast::{Remaining, ending as over, extension_warning};
 use dbdyno_load::{Clock, VirtualClock, mock};
 use dbdyno_model::{
     Arm, ArmSpec, Counting, Environment, ImageUse, PerArm, Plan, Run, RunId, RunStatus, Stage,
@@ -14,19 +15,17 @@ use crate::count;
 use crate::course::Course;
 use crate::ending::Ending;
 use crate::error::LabError;
-use crate::extension;
 use crate::hypothesis;
 use crate::image;
-use crate::loads::{self, datasets_of};
-use crate::looks;
 use crate::placement;
 use crate::provenance;
-use crate::resume::{self, Hold, Remaining};
-use crate::saturation;
+use crate::resume::{self, Hold};
 use crate::self_test;
 use crate::station::{Restores, SetUp, Station};
 use crate::upgrade;
 use crate::watch::{Progress, Watch};
+use dbdyno_judge::cautions::saturation;
+use dbdyno_workload::planned::datasets_of;
 
 /// The place where experiments are carried out.
 pub struct Lab<'a> {
@@ -115,8 +114,8 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
 /// # Errors
 /// As [`resume()`], for complete runs too.
 pub fn extend(lab: &mut Lab<'_>, run: &Run, plan: Plan) -> Result<RunId, LabError> {
-    let over = looks::decided(run)?;
-    let news = extension::warning(run, &plan).filter(|warning| !run.warnings.contains(warning));
+    let over = over::decided(run)?;
+    let news = extension_warning(run, &plan).filter(|warning| !run.warnings.contains(warning));
     let longer = Run { plan, ..run.clone() };
     let left = Remaining::without(&longer.plan, Some(&longer), over);
     take_on(lab, &longer, &left, Some(&news))
@@ -218,7 +217,7 @@ fn check(lab: &mut Lab<'_>, plan: &Plan, stations: &PerArm<Station>) -> Result<(
 }
 
 fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
-    loads::check(plan)?;
+    crate::loads::check(plan)?;
     upgrade::check(lab.home, plan)?;
     let datasets = datasets_of(plan)?;
     let clock = lab.clock.clone();

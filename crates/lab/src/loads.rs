@@ -1,13 +1,11 @@
-//! The loads of a plan: those that come with dbdyno, and those whose text is in the plan.
+//! Whether the loads of a plan can be asked of its arms.
 
-use std::sync::Arc;
-
-use dbdyno_model::{Arm, Cell, Driving, ImageUse, PerArm, Plan, Stage, Target};
+use dbdyno_model::{Arm, Driving, ImageUse, PerArm, Plan, Stage, Target};
 use dbdyno_workload::insert_benchmark::Step;
-use dbdyno_workload::{Catalog, Content, Custom, Dataset, Load, Tables, explain};
+use dbdyno_workload::planned::{catalog_of, datasets_of, resolve_in};
+use dbdyno_workload::{Content, Custom, Load, explain};
 
 use crate::error::LabError;
-use crate::insert_benchmark;
 
 /// Looks whether all loads of a plan can be asked of both of its arms, before anything is started.
 ///
@@ -109,55 +107,4 @@ fn check_driving(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> 
         )));
     }
     Ok(())
-}
-
-fn catalog_of(plan: &Plan) -> Result<Catalog, LabError> {
-    let mut catalog = Catalog::default();
-    for file in &plan.files {
-        let custom = Custom::parse(&file.file, &file.text);
-        let custom = custom.map_err(|error| LabError::Loads(error.to_string()))?;
-        catalog.add(custom).map_err(LabError::Loads)?;
-    }
-    Ok(catalog)
-}
-
-fn resolve_in(catalog: &Catalog, plan: &Plan, label: &str) -> Result<Load, LabError> {
-    let load = catalog.resolve(label, tables_of(plan));
-    load.map_err(|error| LabError::Loads(format!("{label}: {error}")))
-}
-
-/// The load with this label.
-pub(crate) fn resolve(plan: &Plan, label: &str) -> Result<Load, LabError> {
-    resolve_in(&catalog_of(plan)?, plan, label)
-}
-
-/// Whether the text of this load is in the plan.
-pub(crate) fn is_custom(plan: &Plan, label: &str) -> bool {
-    catalog_of(plan).is_ok_and(|catalog| catalog.custom_of(label).is_some())
-}
-
-/// The tables of all loads of a plan, each set once.
-pub(crate) fn datasets_of(plan: &Plan) -> Result<Vec<Arc<dyn Dataset>>, LabError> {
-    let labels: Vec<&str> = plan.stages.iter().filter_map(Stage::load).collect();
-    // The Insert Benchmark has tables for as many clients as the plan has, and runs by itself.
-    if let Some(dataset) = labels.iter().find_map(|load| insert_benchmark::dataset_of(plan, load)) {
-        return Ok(vec![dataset]);
-    }
-    let datasets = catalog_of(plan)?.datasets(labels, tables_of(plan));
-    datasets.map_err(|error| LabError::Loads(error.to_string()))
-}
-
-/// Whether the load of a cell changes rows.
-pub(crate) fn writes(plan: &Plan, cell: &Cell) -> bool {
-    resolve(plan, &cell.load).is_ok_and(|load| load.writes())
-}
-
-/// Whether all that a cell does to rows is reading them; a dialogue may do anything.
-pub(crate) fn only_reads(plan: &Plan, cell: &Cell) -> bool {
-    resolve(plan, &cell.load).is_ok_and(|load| load.only_reads())
-}
-
-/// sysbench's tables as a plan wants them.
-fn tables_of(plan: &Plan) -> Tables {
-    Tables { count: plan.tables, rows: plan.rows, seed: plan.seed }
 }

@@ -2,6 +2,8 @@
 
 use dbdyno_load::mock::{self, UsedByMock};
 use dbdyno_load::{Connector, EngineArm, EngineCounts, MockArm};
+use dbdyno_model::Readings;
+use dbdyno_model::readings::{FOREIGN_SHARE, STEAL_SHARE};
 use dbdyno_model::{Severity, Warning};
 use dbdyno_probe::{HostSample, HostShares, ServerProbe, ServerSample, ThreadsSample};
 
@@ -196,6 +198,13 @@ impl Neighbours {
         }
         self.warnings
     }
+}
+
+/// Puts what the host did in a round among its readings.
+pub(crate) fn note_shares(shares: &HostShares, readings: &mut Readings) {
+    let wanted = shares.busy + shares.steal;
+    readings.set(STEAL_SHARE, (wanted > 0.0).then(|| shares.steal / wanted));
+    readings.set(FOREIGN_SHARE, Some(shares.foreign));
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Where clients and servers run.
 
-use dbdyno_load::THREADS_MAX;
+use dbdyno_model::plan::THREADS_MAX;
 use dbdyno_model::{Arm, PerArm, Pin, Placement, Plan, Processors, Severity, Warning};
 use dbdyno_workload::Content;
 
 use crate::error::LabError;
-use crate::insert_benchmark;
-use crate::loads;
 use crate::station::Station;
+use dbdyno_workload::planned;
 
 /// Puts the servers where a cell with this many clients wants them, and says where its clients
 /// belong.
@@ -44,8 +43,7 @@ pub fn warnings(plan: &Plan, stations: &PerArm<Station>) -> Vec<Warning> {
     }
     let embedded = Arm::BOTH.into_iter().all(|arm| stations[arm].connector.is_embedded());
     // Clients of the Insert Benchmark have three connections each, which keep processors awake.
-    let steps =
-        plan.labels().iter().any(|label| insert_benchmark::dataset_of(plan, label).is_some());
+    let steps = plan.labels().iter().any(|label| planned::dataset_of_step(plan, label).is_some());
     let idle = if embedded || steps {
         None
     } else {
@@ -74,7 +72,7 @@ fn sharded(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
     // In the open loop, and in a conversation, each client has a thread whatever their number.
     let closed = !plan.driving.is_open();
     let is_conversation = |label: &str| {
-        let load = loads::resolve(plan, label);
+        let load = planned::resolve(plan, label);
         load.is_ok_and(|load| matches!(load.content, Content::Dialogue(_)))
     };
     if embedded || !closed || plan.labels().iter().all(|label| is_conversation(label)) {

@@ -15,7 +15,7 @@
 //! data, and pairs of them are judged as pairs of rounds are.
 
 use dbdyno_model::driving::SEARCH_STEPS;
-use dbdyno_model::{Round, RoundKey, Slo, random};
+use dbdyno_model::{RoundKey, random};
 
 use crate::error::LabError;
 
@@ -25,12 +25,6 @@ const RESOLUTION: f64 = 0.04;
 const LOWEST: f64 = 1.0 / 64.0;
 /// The key of the numbers that say where brackets begin.
 const BRACKETS: u64 = 0x6272_6163_6b65_7473;
-
-/// Whether a round satisfies the condition and held its rate: with a queue that grows, a condition
-/// holds for as long as the round is short.
-pub(crate) fn passes(round: &Round, slo: Slo) -> bool {
-    round.open.as_ref().is_some_and(|open| slo.holds(&open.response)) && round.holds_its_rate()
-}
 
 /// One step that was taken.
 #[derive(Clone, Copy, Debug, PartialEq)]

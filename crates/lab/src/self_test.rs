@@ -9,7 +9,7 @@ use dbdyno_stats::{MIN_PAIRS, SHOWN_CONFIDENCE, share_interval};
 use dbdyno_store::Store;
 
 use crate::error::LabError;
-use crate::judge::compare;
+use dbdyno_judge::{JudgeError, compare};
 
 /// Whether nothing at all differs between the arms, on purpose.
 fn is_self_test(plan: &Plan) -> bool {
@@ -43,13 +43,14 @@ fn could_be_wrong(cell: &CellComparison) -> bool {
 /// A store that cannot be read.
 pub fn self_tests(store: &Store, id: &RunId) -> Result<SelfTests, LabError> {
     let (cells, wrong) = store.self_tests(id)?;
-    Ok(SelfTests { cells, wrong, share: share_interval(wrong, cells, SHOWN_CONFIDENCE)? })
+    let share = share_interval(wrong, cells, SHOWN_CONFIDENCE).map_err(JudgeError::from)?;
+    Ok(SelfTests { cells, wrong, share })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::{WALL_NS, of_pairs};
+    use dbdyno_judge::sample::{WALL_NS, of_pairs};
 
     #[test]
     fn a_cell_without_a_verdict_does_not_count() {

@@ -23,16 +23,15 @@ use crate::cost::Seen;
 use crate::entrance::Entrance;
 use crate::error::LabError;
 use crate::hiccup::HiccupMeter;
-use crate::loads;
 use crate::mechanism;
-use crate::neighbours::{Look, Neighbours, OtherArm};
+use crate::neighbours::{self, Look, Neighbours, OtherArm};
 use crate::refill;
-use crate::sift;
-use crate::slices::Cut;
 use crate::station::Station;
 use crate::topology;
 use crate::warmth::Warmth;
 use crate::watch::Watch;
+use dbdyno_forecast::slices::Cut;
+use dbdyno_workload::planned;
 
 /// Operations of the warm-up are numbered from here, out of reach of those that are measured.
 const WARM_UP_OPERATION: u64 = 1 << 62;
@@ -124,7 +123,7 @@ impl<'a> Track<'a> {
         placement: Placement,
         stop: &'a AtomicBool,
     ) -> Result<Track<'a>, LabError> {
-        let source = loads::resolve(plan, &cell.load)?;
+        let source = planned::resolve(plan, &cell.load)?;
         let load = ReadyLoad::compile(&source, station.dialect)
             .expect("the templates of the catalog parse, and those of a file that has been read");
         let slow = plan.arms[arm].slow;
@@ -412,7 +411,7 @@ fn readings(seen: &Seen<'_>, other: OtherArm, neighbours: &mut Neighbours) -> Re
     let mut readings = topology::readings(seen.looks);
     mechanism::note(seen, &mut readings);
     if let Some(shares) = neighbours.add(seen.looks, other) {
-        sift::note_shares(&shares, &mut readings);
+        neighbours::note_shares(&shares, &mut readings);
     }
     readings
 }
@@ -424,7 +423,7 @@ fn readings(seen: &Seen<'_>, other: OtherArm, neighbours: &mut Neighbours) -> Re
 /// which have a place for the clients of both arms at once and send nobody away for being idle.
 fn stay(plan: &Plan, cell: &Cell, dialect: Dialect, is_ours: bool) -> bool {
     let is_closed = matches!(plan.driving, Driving::Closed | Driving::Thinking(_));
-    is_closed && is_ours && dialect == Dialect::Postgres && loads::only_reads(plan, cell)
+    is_closed && is_ours && dialect == Dialect::Postgres && planned::only_reads(plan, cell)
 }
 
 /// While nothing is measured only connecting is told.
@@ -448,7 +447,7 @@ fn offset(station: &Station, turn: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use dbdyno_judge::sample;
 
     #[test]
     fn connections_stay_where_young_ones_would_be_measured() {

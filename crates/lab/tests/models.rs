@@ -7,7 +7,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use dbdyno_lab::{Lab, Order, Progress, Watch, clock_of, compare, measure};
+use dbdyno_judge::compare;
+use dbdyno_lab::{Lab, Order, Progress, Watch, clock_of, measure};
 use dbdyno_model::{
     CellComparison, Counting, Driving, IntervalChoice, PerArm, Pin, Plan, Stage, Stopping,
 };

@@ -21,14 +21,13 @@ use dbdyno_model::{ClassTally, ClassTimes, LatencyHistogram};
 use dbdyno_workload::ready::Beside;
 use nix::sys::prctl;
 
+use dbdyno_model::classes::BACKGROUND;
+
 use crate::closed::{Measured, Moment, RoundSpec, SLOT, nanos, now, pin_to, wait_until};
 use crate::error::LoadError;
 use crate::patience;
 use crate::session::Session;
 use crate::usage::ThreadUsage;
-
-/// The class of a background's events.
-pub const BACKGROUND: &str = "background";
 
 /// What is later than this is given up.
 const LATE_MOST: Duration = Duration::from_secs(1);

@@ -42,7 +42,8 @@ pub struct RoundSpec<'a> {
     pub load: &'a ReadyLoad,
     /// Whom to ask.
     pub connector: &'a Connector,
-    /// Number of clients, each with a connection: and each with a thread, up to [`THREADS_MAX`].
+    /// Number of clients, each with a connection: and each with a thread, up to
+    /// [`dbdyno_model::plan::THREADS_MAX`].
     pub clients: u32,
     /// Number of every client's first operation.
     pub first_operation: u64,
@@ -118,10 +119,6 @@ pub struct Measured {
     /// What the client threads cost.
     pub usage: ThreadUsage,
 }
-
-/// More clients than this share threads, one for each processor; see `shards`. A thread each costs
-/// least as long as the scheduler can hold them.
-pub const THREADS_MAX: u32 = 256;
 
 /// Resolution of the series within a round.
 pub const SLOT: Duration = Duration::from_millis(25);

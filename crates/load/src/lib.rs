@@ -50,10 +50,9 @@ mod talk;
 mod tally;
 pub mod usage;
 
-pub use beside::BACKGROUND;
 pub use check::check_invariants;
 pub use clock::{Clock, VirtualClock};
-pub use closed::{Measured, Moment, RoundSpec, THREADS_MAX, Thinking, pin_to, run_round};
+pub use closed::{Measured, Moment, RoundSpec, Thinking, pin_to, run_round};
 pub use connector::Connector;
 pub use engine::{EngineArm, EngineCounts};
 pub use error::LoadError;

@@ -32,10 +32,12 @@ use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTime
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 
+use dbdyno_model::plan::THREADS_MAX;
+
 use crate::book::{Book, Books, Times};
 use crate::closed::{
-    Measured, Moment, RoundSpec, STOP_CHECK, THREADS_MAX, Window, conduct, first_rest, nanos, now,
-    parallelism, pin_to,
+    Measured, Moment, RoundSpec, STOP_CHECK, Window, conduct, first_rest, nanos, now, parallelism,
+    pin_to,
 };
 use crate::crowd::{self, Member};
 use crate::error::LoadError;

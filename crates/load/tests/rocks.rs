@@ -6,8 +6,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use dbdyno_load::{
-    BACKGROUND, Connector, LoadError, Measured, RocksArm, RoundSpec, drop_tables, fill, run_round,
+    Connector, LoadError, Measured, RocksArm, RoundSpec, drop_tables, fill, run_round,
 };
+use dbdyno_model::classes::BACKGROUND;
 use dbdyno_model::{Dialect, Processors, RocksOptions};
 use dbdyno_wire::Param;
 use dbdyno_workload::{Load, ReadyLoad, Tables, resolve};

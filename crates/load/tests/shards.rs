@@ -6,9 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use dbdyno_load::{
-    Connector, LoadError, Measured, Moment, RoundSpec, THREADS_MAX, Thinking, run_round,
-};
+use dbdyno_load::{Connector, LoadError, Measured, Moment, RoundSpec, Thinking, run_round};
 use dbdyno_model::{Dialect, Processors, Think};
 use dbdyno_wire::WireError;
 use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
@@ -21,7 +19,7 @@ const WINDOW: Duration = Duration::from_millis(300);
 const LONG: Duration = Duration::from_secs(2);
 const BOTH: [Protocol; 2] = [Protocol::Mysql, Protocol::Postgres];
 /// Just enough not to get a thread each.
-const MANY: u32 = THREADS_MAX + 20;
+const MANY: u32 = dbdyno_model::plan::THREADS_MAX + 20;
 
 struct Bench {
     server: MockServer,

@@ -19,6 +19,9 @@
 use crate::histogram::LatencyHistogram;
 use crate::round::coarser;
 
+/// The class of the events of a background: work beside the clients of a load.
+pub const BACKGROUND: &str = "background";
+
 /// What is counted under the name of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {

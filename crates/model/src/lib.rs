@@ -29,6 +29,7 @@ pub mod insert_benchmark;
 pub mod levels;
 pub mod method;
 pub mod mock;
+pub mod pace;
 mod pin;
 pub mod plan;
 pub mod random;
@@ -75,6 +76,7 @@ pub use history::{
 pub use levels::{LevelShare, Levels, Spend};
 pub use method::{Basis, IntervalChoice, IntervalKind, Level};
 pub use mock::MockModel;
+pub use pace::Pace;
 pub use pin::{Pin, Placement, Processors};
 pub use plan::{Cell, LoadFile, Plan, RoundKey};
 pub use rate::{RateUnit, Since};

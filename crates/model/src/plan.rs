@@ -29,6 +29,10 @@ use crate::stage::Stage;
 use crate::stopping::Stopping;
 use crate::target::ArmSpec;
 
+/// More clients than this share threads, one for each processor; see `load::shards`. A thread each
+/// costs least as long as the scheduler can hold them.
+pub const THREADS_MAX: u32 = 256;
+
 /// One load at one client count.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Cell {

@@ -42,6 +42,43 @@ pub const DATA_DIR_BYTES: &str = "data_dir_bytes";
 /// Memory that the server's processes hold after the round, bytes.
 pub const RESIDENT_BYTES: &str = "resident_bytes";
 
+/// What the names of the reference engine's counters begin with.
+pub const ENGINE_PREFIX: &str = "engine.";
+/// How often threads of the engine and of its clients gave their processor away, and how often it
+/// was taken from them: behind [`ENGINE_PREFIX`].
+pub const ENGINE_SWITCHES: [&str; 2] = ["voluntary_switches", "involuntary_switches"];
+/// Processor time that the hypervisor gave to others, as a share of what was wanted here.
+pub const STEAL_SHARE: &str = "host.steal_share";
+/// Processor time of work that is neither ours nor the servers', as a share of all processors.
+pub const FOREIGN_SHARE: &str = "host.foreign_share";
+
+/// What is looked at, in the words of the readings.
+pub const CANARIES: [&str; 4] = ["sum_ns", "chase_ns", "turn_ns", "sync_ns"];
+/// Share of one processor that the servers used while the canaries were out.
+pub const SERVERS_SHARE: &str = "servers_share";
+
+/// Before or after a round: where canaries were taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Side {
+    /// Before it.
+    Before,
+    /// After it.
+    After,
+}
+
+impl Side {
+    /// Both.
+    pub const BOTH: [Side; 2] = [Side::Before, Side::After];
+
+    /// The name of a reading of this side.
+    pub fn reading(self, what: &str) -> String {
+        match self {
+            Side::Before => format!("canary.before.{what}"),
+            Side::After => format!("canary.after.{what}"),
+        }
+    }
+}
+
 /// Named numbers of a round.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Readings(BTreeMap<String, f64>);

@@ -27,6 +27,7 @@ pub mod filing;
 mod generate;
 pub mod insert_benchmark;
 pub mod load;
+pub mod planned;
 pub mod program;
 pub mod ready;
 pub mod span;

@@ -26,16 +26,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sandbox", &["model", "wire"]),
     ("probe", &["model"]),
     ("store", &["model"]),
+    ("judge", &["model", "stats", "audit", "workload"]),
+    ("forecast", &["model", "stats", "workload", "judge"]),
     (
         "lab",
         &[
             "model", "stats", "audit", "workload", "wire", "rocks", "engine", "sql", "load",
-            "sandbox", "probe", "store",
+            "sandbox", "probe", "store", "judge", "forecast",
         ],
     ),
     ("report", &["model"]),
     ("rivals", &["model", "rocks", "engine"]),
-    ("cli", &["model", "audit", "workload", "sandbox", "store", "report", "lab"]),
+    (
+        "cli",
+        &["model", "audit", "workload", "sandbox", "store", "report", "judge", "forecast", "lab"],
+    ),
 ];
 
 const ARCHITECTURE: &str = "docs/ARCHITECTURE.md";

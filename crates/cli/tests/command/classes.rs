@@ -66,7 +66,7 @@ fn cells_are_told_in_the_unit_of_their_load() {
     assert!(queries.contains("\nqueries/s") && queries.contains("\npoint-query"), "{}", done.out);
     let (rows, _) = rest.split_once("cost and latency").unwrap();
     assert!(rows.contains("\nscan") && rows.contains("\nbulk-insert?rows=50"), "{}", done.out);
-    let comparison = dbdyno_lab::compare(&run).unwrap();
+    let comparison = dbdyno_judge::compare(&run).unwrap();
     for (cell, rows) in comparison.cells.iter().zip([1.0, 2000.0, 50.0]) {
         let ratio = cell.arms.base.rate.estimate / cell.arms.base.qps.estimate;
         assert!((ratio / rows - 1.0).abs() < 1e-9, "{}: {ratio}", cell.cell);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use dbdyno_lab::compare;
+use dbdyno_judge::compare;
 use dbdyno_model::{
     Arm, ArmSummary, Cell, CellComparison, Comparison, Interval, PerArm, Round, Run, Severity,
 };

@@ -21,8 +21,8 @@ use dbdyno_model::{Arm, Environment, PerArm, Plan};
 use dbdyno_probe::ServerProbe;
 
 use crate::error::LabError;
-use crate::loads::{self, datasets_of};
 use crate::station::Station;
+use dbdyno_workload::planned::{self, datasets_of};
 
 pub(crate) use course::{Meter, engine_status};
 pub(crate) use settings::{general, settings};
@@ -76,8 +76,8 @@ fn looked_at(
         tables::look(&mut *client, station.dialect, &**dataset, &mut facts);
     }
     for label in plan.labels() {
-        if crate::insert_benchmark::dataset_of(plan, label).is_none() {
-            let load = loads::resolve(plan, label)?;
+        if planned::dataset_of_step(plan, label).is_none() {
+            let load = planned::resolve(plan, label)?;
             plans::look(&mut *client, station.dialect, label, &load, &mut facts);
         }
     }

@@ -143,10 +143,10 @@ fn counted_section(fixed: &mut Fixed<'_>, first: u64, events: u64) -> Result<u64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loads::datasets_of;
-    use crate::sample;
+    use dbdyno_judge::sample;
     use dbdyno_load::fill;
     use dbdyno_model::Dialect;
+    use dbdyno_workload::planned::datasets_of;
 
     /// Without callgrind, and else as two loads are counted: who asks the second one is there from
     /// the beginning, and finds all rows.

@@ -22,7 +22,6 @@
 //! thousandths of a percent.
 
 mod callgrind;
-mod compare;
 mod embedded;
 mod witness;
 
@@ -41,17 +40,15 @@ use dbdyno_sandbox::{CountedProgram, Scratch, Valgrind};
 use dbdyno_workload::{Dataset, ReadyLoad};
 
 use callgrind::Functions;
-pub(crate) use compare::compare;
 use embedded::Tables;
 pub use embedded::{Answerer, ready as ready_embedded};
 use witness::{Asked, Session, Witness};
 
 use crate::error::LabError;
 use crate::experiment::Lab;
-use crate::insert_benchmark;
-use crate::loads::datasets_of;
 use crate::station::{Restores, SetUp, Station};
 use crate::watch::Progress;
+use dbdyno_workload::planned::{self, datasets_of};
 
 /// Rows of all tables together, at most. Few, so that what servers learn of their pages by and by,
 /// such as InnoDB's adaptive hash index, is learned before anything is counted.
@@ -112,7 +109,7 @@ pub(crate) fn check(plan: &Plan) -> Result<(), LabError> {
 
 fn is_step(label: &str) -> bool {
     let cell = dbdyno_model::Cell { load: label.to_owned(), clients: 1 };
-    insert_benchmark::step_of(&cell).is_some()
+    planned::step_of(&cell).is_some()
 }
 
 /// The plan on tables that can be counted on: its arms alone, warm and freshly filled.
@@ -128,7 +125,7 @@ fn small(plan: &Plan) -> Plan {
 
 /// A load in the words of a dialect, on small tables.
 fn ready(plan: &Plan, dialect: Dialect, label: &str) -> Result<ReadyLoad, LabError> {
-    let load = crate::loads::resolve(&small(plan), label)?;
+    let load = dbdyno_workload::planned::resolve(&small(plan), label)?;
     Ok(ReadyLoad::compile(&load, dialect)
         .expect("the templates of the catalog parse, and those of a file that has been read"))
 }
@@ -460,7 +457,7 @@ fn tally(sums: &mut BTreeMap<(String, String), (i64, i64)>, functions: &Function
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
+    use dbdyno_judge::sample;
 
     #[test]
     fn what_cannot_be_counted_is_refused_with_the_reason() {

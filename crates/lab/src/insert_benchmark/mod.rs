@@ -13,7 +13,6 @@
 //! dead tuples are noted before and after each round. Connections and partners live as long as a
 //! step does; the rows of the query steps run on from step to step.
 
-mod metrics;
 mod readings;
 
 use std::sync::Arc;
@@ -26,7 +25,8 @@ use dbdyno_model::{
     readings as names,
 };
 use dbdyno_workload::insert_benchmark::{Class, Part, Role, Sizes, Step, Work, sql};
-use dbdyno_workload::{Content, Dataset, Load, ReadyLoad};
+use dbdyno_workload::planned;
+use dbdyno_workload::{Content, Load, ReadyLoad};
 
 use crate::cost::Seen;
 use crate::course::Counter;
@@ -35,16 +35,10 @@ use crate::experiment::Lab;
 use crate::neighbours::{Look, Neighbours, OtherArm};
 use crate::station::Station;
 use crate::watch::Progress;
-pub(crate) use metrics::{restrain, step_metrics};
 use readings::Control;
 
 /// Queries of a pair are numbered apart from those of all others.
 const OPERATIONS_PER_PAIR: u64 = 1 << 32;
-
-/// The step that a cell is, if it is one of the Insert Benchmark.
-pub(crate) fn step_of(cell: &Cell) -> Option<(Step, Sizes)> {
-    Step::find(&cell.load)?.ok()
-}
 
 /// What goes on from step to step.
 #[derive(Default)]
@@ -88,7 +82,7 @@ impl Site<'_, '_> {
     ) -> Result<(), LabError> {
         let (plan, stations) = (self.plan, self.stations);
         let (step, sizes) = found;
-        let pairs = pairs(plan, *step, sizes);
+        let pairs = planned::rounds_of_step(plan, *step, sizes);
         if next_pair >= pairs && matches!(step.work(sizes), Work::QueriesAtRate(_)) {
             return Ok(());
         }
@@ -163,22 +157,6 @@ impl Site<'_, '_> {
     }
 }
 
-/// Threads of each client that work without a pause: the one that queries, next to which writers
-/// mostly wait for their schedule; or else all that write.
-pub(crate) fn threads_of(step: Step, sizes: &Sizes, dialect: Dialect) -> usize {
-    match step.work(sizes) {
-        Work::Commits(_) => Part::roles(step, sizes, dialect).len(),
-        Work::Indexes | Work::QueriesAtRate(_) => 1,
-    }
-}
-
-/// The tables of a plan that has steps of the Insert Benchmark: one for each client.
-pub(crate) fn dataset_of(plan: &Plan, load: &str) -> Option<Arc<dyn Dataset>> {
-    let (step, sizes) = Step::find(load)?.ok()?;
-    let clients = plan.clients.iter().copied().max().unwrap_or(1);
-    Some(step.load(&sizes, clients, plan.seed).dataset)
-}
-
 /// One arm in one step.
 struct StepTrack<'a> {
     step: Step,
@@ -205,20 +183,6 @@ fn scripts(
         (role, script.expect("a dialogue has no templates that could be wrong"))
     };
     Part::roles(step, sizes, station.dialect).into_iter().map(ready).collect()
-}
-
-/// Pairs of rounds of a cell that is a step; `None` for other loads.
-pub(crate) fn pairs_of(plan: &Plan, cell: &Cell) -> Option<u32> {
-    step_of(cell).map(|(step, sizes)| pairs(plan, step, &sizes))
-}
-
-/// Rounds of each arm in a step: chunks are not smaller than one commit, and indexes are made once.
-fn pairs(plan: &Plan, step: Step, sizes: &Sizes) -> u32 {
-    match step.work(sizes) {
-        Work::Commits(commits) => u32::try_from(commits).unwrap_or(u32::MAX).min(plan.pairs),
-        Work::Indexes => 1,
-        Work::QueriesAtRate(_) => plan.pairs,
-    }
 }
 
 impl<'a> StepTrack<'a> {
@@ -274,7 +238,7 @@ impl<'a> StepTrack<'a> {
         let clients = key.cell.clients;
         let measured = match self.step.work(&self.sizes) {
             Work::Commits(commits) => {
-                let pairs = pairs(plan, self.step, &self.sizes);
+                let pairs = planned::rounds_of_step(plan, self.step, &self.sizes);
                 let (_, count) = Step::chunk(commits, pairs, key.pair);
                 self.crew.commits(count, conditions, &mut look)
             }

@@ -86,7 +86,7 @@ fn extended(host: Host) -> Share {
 
 /// In a tenth of the pairs the host is disturbed: they have more noise, and a witness that says so
 /// more or less clearly. What is usual of the witness is worked out anew at each look, as
-/// `lab::sift` does, so that a pair that an earlier look had may be missing in a later one.
+/// `judge::exclusion` does, so that a pair that an earlier look had may be missing in a later one.
 fn sifted(host: Host) -> Share {
     const LIVES: u32 = 12;
     /// Logarithms of canaries: what is nearer to the centre is usual in any case.

@@ -1,0 +1,84 @@
+//! When a cell is over by what was measured of it, whatever the others come to show.
+
+use std::collections::BTreeSet;
+
+use dbdyno_judge::sequential::{Values, sequence_of, values_of};
+use dbdyno_judge::{JudgeError, compare, family};
+use dbdyno_model::{Cell, CellComparison, Run, Stopping, Verdict};
+use dbdyno_stats::{self as stats, Sequence};
+
+/// Whether a cell is over by what was measured of it.
+pub fn is_over(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
+    let Some(sequence) = &sequence_of(&run.plan, cell) else { return Ok(false) };
+    let Some(values) = values_of(run, cell) else { return Ok(false) };
+    let (logs, known_sd) = (&values.logs, values.known_sd);
+    let look = stats::judge_sequence(logs, known_sd, run.plan.budget, sequence)?;
+    let alpha = family::alpha_among(run.plan.cells().len());
+    let is_sharp = match run.plan.stopping {
+        Stopping::Detect { effect, power, .. } => finds(&values, sequence, alpha, power) <= effect,
+        _ => false,
+    };
+    let is_told = match look.verdict {
+        Verdict::Equal => true,
+        // What others of the family could take back again is not over.
+        Verdict::Slower | Verdict::Faster => look.p_value <= alpha,
+        Verdict::Undecided => false,
+    };
+    Ok(is_told || is_sharp)
+}
+
+/// The cells of a run that are decided, by the rule of its plan, and stay so whatever the others
+/// come to show.
+pub fn decided(run: &Run) -> Result<BTreeSet<Cell>, JudgeError> {
+    let comparison = compare(run)?;
+    let alpha = family::alpha_among(run.plan.cells().len());
+    // What was judged once keeps its verdict, for it gets no look.
+    let is_once = |cell: &Cell| values_of(run, cell).is_none();
+    let stays = |cell: &CellComparison| match cell.verdict {
+        Verdict::Undecided => false,
+        Verdict::Equal => true,
+        Verdict::Slower | Verdict::Faster => cell.p_value <= alpha || is_once(&cell.cell),
+    };
+    Ok(comparison.cells.into_iter().filter(stays).map(|cell| cell.cell).collect())
+}
+
+/// The smallest change that they find with this chance and p-value, as a share.
+fn finds(values: &Values, sequence: &Sequence, alpha: f64, power: f64) -> f64 {
+    let sd = stats::paired(&values.logs, stats::SHOWN_CONFIDENCE).map(|of| of.sd_log);
+    let lives = values.logs.len() as u32;
+    let found = |sd| sequence.detectable(sd, values.known_sd, lives, alpha, power);
+    sd.map_or(f64::INFINITY, found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_judge::sample;
+    use dbdyno_model::Arm;
+
+    /// Equal arms, and a test arm that does three quarters of the work, with a little noise.
+    fn run(pairs: u32, percent: u64) -> Run {
+        let mut run = sample::of_pairs(pairs, "point-query", "sqlite:", 1, |round| {
+            let share = if round.key.arm == Arm::Test { percent } else { 100 };
+            let noise = 7 * u64::from(round.key.pair * 13 % 5);
+            sample::set_events(round, (100 * share + noise) as f64);
+            round.life = round.key.pair / 2;
+        });
+        (run.plan.pairs, run.plan.restarts) = (40, 19);
+        run.plan.budget = 0.02;
+        run.plan.stopping = Stopping::Decided { pairs: 2, horizon: 20 };
+        run
+    }
+
+    #[test]
+    fn a_cell_is_over_when_a_look_decides_it_and_not_before_the_third() {
+        let over = |pairs, percent| {
+            let run = run(pairs, percent);
+            let cell = run.plan.cells().remove(0);
+            (is_over(&run, &cell).unwrap(), compare(&run).unwrap().cells[0].verdict)
+        };
+        assert_eq!(over(4, 75), (false, Verdict::Undecided));
+        assert_eq!(over(20, 75), (true, Verdict::Slower));
+        assert_eq!(over(20, 100), (true, Verdict::Equal));
+    }
+}

@@ -1,0 +1,843 @@
+//! What a plan can find and what it costs, before it is carried out; and a plan for what is wanted.
+//!
+//! ```text
+//!   stored runs of such arms ──▶ spread of pairs and lives, seconds of a pair and of a start
+//!                                  │
+//!   --detect 1%  ──────────────────┴──▶ lives × pairs in the least time: judged once
+//!                (nothing is known)───▶ looked at, until it would have been found
+//!   --until decided ──────────────────▶ looked at, until it is decided
+//!   --limit 10m  ─────────────────────▶ as many as that leaves time for
+//! ```
+//!
+//! A number of lives that older runs give is fixed before the first of these is measured, so they
+//! are judged once. Where there are no older runs, the first lives of this one are the pilot; they
+//! may count because the looks hold whatever ends the run (`stats` has what an internal pilot under
+//! the interval of a single look does: 1.9 % false alarms at 1 %).
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use dbdyno_model::{
+    Cell, Driving, IntervalChoice, IntervalKind, Level, Plan, Run, RunId, Stopping,
+};
+use dbdyno_stats as stats;
+use dbdyno_workload::planned;
+use stats::{Amount, Component, Costs, POWER, Price, Sequence, Spread};
+
+use crate::slices;
+use dbdyno_judge::family::alpha_among;
+use dbdyno_judge::sequential::{has_lives, price_of, spread_of};
+use dbdyno_judge::variance::MINUTE_S;
+use dbdyno_model::Pace;
+
+/// What is known of a cell beforehand.
+#[derive(Clone, Debug)]
+pub struct Outlook {
+    /// Which cell.
+    pub cell: Cell,
+    /// The run that says so; `None`: assumed.
+    pub run: Option<RunId>,
+    /// Standard deviation of the log-ratios of pairs within a life.
+    pub pair_sd: f64,
+    spread: Spread,
+    price: Price,
+    /// So many times as long as the plan says are its rounds, and so many times fewer its pairs:
+    /// the load is slow. See [`Pace`].
+    stretch: f64,
+}
+
+/// Noise of a pair where nothing was measured: quick cells of MariaDB that had eight lives of 18
+/// pairs found 2.0 % in the middle of twenty runs, as pairs of about 5 % do.
+const PAIR_SD_ASSUMED: f64 = 0.05;
+/// The same where both rounds of a pair take turns: 2.7 % were found on a busy host.
+const PAIR_SD_INTERLEAVED: f64 = 0.03;
+/// What is looked at is best by this much longer than what is judged once.
+const LOOKING_COSTS: f64 = 1.3;
+/// Stretches that the pairs of servers that live once are parted into.
+const STRETCHES: u32 = 24;
+/// Where results may end a run, it may last for so many usual lengths.
+const LENGTHS: u32 = 2;
+/// Where the clock ends it, so many times what is expected is allowed: as long as its sequence of
+/// looks goes on.
+const SPARE: u32 = 3;
+/// The longest horizon of a sequence of looks.
+const HORIZON_MAX: u32 = Sequence::LIVES_MAX / SPARE;
+/// Lives that are to fit into a limit: where each takes half as long again as was thought, there
+/// are eight.
+const LIVES_IN_TIME: u32 = 12;
+/// So many times as long as usual is a life at most that fills a limit.
+const LONGEST_LIFE: u32 = 1_000;
+/// So much of the share that a cell has of a limit may be spent on warming an arm up.
+const WARMING: f64 = 0.1;
+
+impl Outlook {
+    /// Of a cell of `plan`, by the first of the `known` runs that measured it; without one, with
+    /// the noise that is assumed.
+    pub fn of(plan: &Plan, cell: &Cell, known: &[Run]) -> Outlook {
+        let of_run = |run: &Run| {
+            let is_alike = run.plan.slice_ns == plan.slice_ns;
+            let spread = is_alike.then(|| spread_of(run, cell)).flatten()?;
+            let round = run.rounds.iter().find(|round| round.key.cell == *cell)?;
+            let window_ns = Pace::of_round(&run.plan, round).window.as_nanos() as f64;
+            let stretch = (window_ns / plan.round_ns as f64).max(1.0);
+            Some((spread, price_of(run, cell)?, stretch, run.id.clone()))
+        };
+        let (spread, price, stretch, run) = match known.iter().find_map(of_run) {
+            Some((spread, price, stretch, run)) => (spread, price, stretch, Some(run)),
+            None => {
+                let life_sd = stats::BETWEEN_LIVES_SD;
+                let pair_s = 2.0 * (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
+                let life_s = plan.life_ns() as f64 / 1e9;
+                let are_cut = slices::are_for(plan, cell);
+                let pair_sd = if are_cut { PAIR_SD_INTERLEAVED } else { PAIR_SD_ASSUMED };
+                let spread = Spread { pair_sd, life_sd };
+                (spread, Price { pair_s, life_s }, 1.0, None)
+            }
+        };
+        Outlook { cell: cell.clone(), run, pair_sd: spread.pair_sd, spread, price, stretch }
+    }
+
+    /// Pairs that are measured of so many in a plan.
+    fn measured(&self, planned: u32) -> u32 {
+        ((f64::from(planned) / self.stretch) as u32).max(1)
+    }
+
+    /// Pairs of a plan that so many are measured of: whole blocks.
+    fn planned(&self, measured: u32) -> u32 {
+        (f64::from(measured) * self.stretch / 2.0).ceil() as u32 * 2
+    }
+
+    /// Pairs that are measured of a plan, and the lives or stretches that they are parted into: a
+    /// slow load has fewer of both.
+    fn carried_out(&self, plan: &Plan) -> (u32, u32) {
+        let window = Duration::from_nanos(plan.round_ns).mul_f64(self.stretch);
+        let pairs = Pace::with_window(plan, window).pairs;
+        let lives = match plan.pairs_between_looks(pairs) {
+            Some(between) => pairs / between,
+            None if has_lives(plan) => (plan.restarts + 1).min(pairs / 2),
+            None => 1,
+        };
+        (pairs, lives.max(1))
+    }
+
+    /// The smallest change of rQPS, as a share, that the cell finds with this chance, if it is
+    /// measured to the end. `None`: too few pairs for a verdict.
+    pub fn found(&self, plan: &Plan, power: f64) -> Option<f64> {
+        let (pairs, lives) = self.carried_out(plan);
+        let alpha = alpha_of(plan);
+        let each = plan.pairs_between_looks(pairs).unwrap_or(pairs / lives);
+        let lives = lives.min(self.in_time(plan, each));
+        let found = match plan.stopping.looks() {
+            Some((_, horizon)) => {
+                let lives = lives.min(Sequence::LIVES_MAX);
+                let (sd, known_sd) = if has_lives(plan) {
+                    (self.spread.of_life(each), 0.0)
+                } else {
+                    (self.pair_sd / f64::from(each).sqrt(), stats::BETWEEN_LIVES_SD)
+                };
+                Sequence::new(horizon).detectable(sd, known_sd, lives, alpha, power)
+            }
+            None if lives >= stats::MIN_PAIRS => {
+                stats::detectable(self.spread.of_life(each), lives, alpha, power)
+            }
+            None => {
+                let pairs = pairs.min(self.in_time(plan, 1));
+                stats::found_in_one_life(&self.in_one_life(), pairs, alpha, power)
+            }
+        };
+        found.is_finite().then_some(found)
+    }
+
+    /// What a minute more is best spent on, and by what share the interval would narrow. `None`
+    /// where servers live once, or no older run says how they are spread.
+    pub fn next_minute(&self, plan: &Plan) -> Option<(Level, f64)> {
+        self.run.as_ref()?;
+        let (pairs, lives) = self.carried_out(plan);
+        let pairs = has_lives(plan).then_some(pairs / lives)?;
+        let component = |level, count: u32, sd: f64| Component {
+            level,
+            count: f64::from(count),
+            variance: sd * sd,
+            is_assumed: false,
+        };
+        let components = [
+            component(Level::Pair, pairs, self.spread.pair_sd),
+            component(Level::Life, lives, self.spread.life_sd),
+        ];
+        let pair = self.price.pair_s * pairs_cost(plan);
+        let costs = Costs { pair, life: Some(self.price.life_s), filling: None };
+        stats::advise(&components, &costs, MINUTE_S).spend.first().copied()
+    }
+
+    /// Parts of so many measured pairs that a limit leaves time for.
+    fn in_time(&self, plan: &Plan, pairs: u32) -> u32 {
+        plan.limit_ns.map_or(u32::MAX, |limit_ns| {
+            let seconds = seconds_of_cell(plan, Duration::from_nanos(limit_ns));
+            (seconds / self.price_of(plan, pairs)) as u32
+        })
+    }
+
+    /// The time that measuring the cell takes, at most where results may end it.
+    pub fn takes(&self, plan: &Plan) -> Duration {
+        let (pairs, lives) = self.carried_out(plan);
+        let starts = if has_lives(plan) { lives - 1 } else { 0 };
+        let measuring_s = f64::from(pairs) * self.price.pair_s * pairs_cost(plan)
+            + f64::from(starts) * self.price.life_s;
+        let takes =
+            Duration::from_secs_f64(measuring_s) + Duration::from_nanos(2 * plan.warm_up_ns);
+        plan.limit_ns.map_or(takes, |limit_ns| takes.min(Duration::from_nanos(limit_ns)))
+    }
+}
+
+/// The p-value that a cell of the plan needs for a verdict, whatever the others show.
+fn alpha_of(plan: &Plan) -> f64 {
+    alpha_among(plan.cells().len())
+}
+
+/// Pairs of a search are several rounds each.
+fn pairs_cost(plan: &Plan) -> f64 {
+    plan.driving.rounds_in_pair() as f64
+}
+
+/// What is wanted of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish {
+    /// A change that is to be found, as a share, and the chance with which it is to be found.
+    pub detect: Option<(f64, f64)>,
+    /// Whether a cell ends when it is decided.
+    pub end: End,
+    /// The longest that measuring may take.
+    pub limit: Option<Duration>,
+    /// Whose numbers of rounds and restarts are in the plan.
+    pub numbers: Numbers,
+    /// Whose warm-up is in the plan.
+    pub warm_up: Numbers,
+}
+
+/// What ends a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Its number of pairs.
+    Planned,
+    /// A verdict.
+    Decided,
+}
+
+/// Where a number of a plan is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Numbers {
+    /// The usual one.
+    Usual,
+    /// The user gave it.
+    Given,
+}
+
+/// The plan for what is wanted, with what is to be said of it.
+///
+/// # Errors
+/// A sentence about what cannot be had.
+pub fn aim(plan: Plan, wish: &Wish, known: &[Run]) -> Result<(Plan, Vec<String>), String> {
+    if wish.detect.is_none() && wish.end == End::Planned && wish.limit.is_none() {
+        return Ok((plan, Vec::new()));
+    }
+    check(&plan, wish)?;
+    let cells = plan.cells();
+    let plan = in_time(plan, wish, cells.len());
+    let outlook = |cell: &Cell| Outlook::of(&plan, cell, known);
+    let outlooks: Vec<Outlook> = cells.iter().map(outlook).collect();
+    let seconds = wish.limit.map(|limit| seconds_of_cell(&plan, limit));
+    let mut notes = Vec::new();
+    let parts = match wish.detect {
+        Some((effect, power)) => {
+            let (parts, note) = parts_for(&plan, effect, power, &outlooks, wish.limit, seconds)?;
+            notes.extend(note);
+            parts
+        }
+        None => parts_usual(&plan, wish, &outlooks, seconds),
+    };
+    let is_known = outlooks.iter().all(|outlook| outlook.run.is_some());
+    let (plan, note) = within_effect(plan, wish);
+    notes.extend(note);
+    let in_time = seconds.map(|seconds| fitting(&plan, &outlooks, seconds, parts.pairs));
+    Ok((with(plan, wish, parts, in_time, is_known), notes))
+}
+
+/// The part of a limit that a cell has when its arms are warm.
+fn seconds_of_cell(plan: &Plan, limit: Duration) -> f64 {
+    let share = limit.as_secs_f64() / plan.cells().len().max(1) as f64;
+    (share - 2.0 * plan.warm_up_ns as f64 / 1e9).max(share / 5.0)
+}
+
+/// Parts of so many pairs that there is time for.
+fn fitting(plan: &Plan, outlooks: &[Outlook], seconds: f64, pairs: u32) -> u32 {
+    let prices = outlooks.iter().map(|outlook| outlook.price_of_part(plan, pairs));
+    (seconds / prices.fold(f64::MIN_POSITIVE, f64::max)) as u32
+}
+
+/// Who looks for an effect does not want to hear *equal* of more than that effect: half of it is
+/// the budget then.
+fn within_effect(plan: Plan, wish: &Wish) -> (Plan, Option<String>) {
+    match wish.detect {
+        Some((effect, _)) if plan.budget > effect / 2.0 => {
+            let budget = effect / 2.0;
+            let note = format!(
+                "equal means within {}, half of what is to be found, and not within {}",
+                percent(budget),
+                percent(plan.budget)
+            );
+            (Plan { budget, ..plan }, Some(note))
+        }
+        _ => (plan, None),
+    }
+}
+
+/// So many lives or stretches of so many pairs.
+#[derive(Clone, Copy)]
+struct Parts {
+    pairs: u32,
+    count: u32,
+}
+
+fn with(plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_known: bool) -> Plan {
+    let Parts { pairs, count } = parts;
+    let longer = (f64::from(count) * LOOKING_COSTS).ceil() as u32;
+    let decided = |planned: u32| Stopping::Decided { pairs, horizon: planned.min(HORIZON_MAX) };
+    let (stopping, planned) = match (wish.detect, wish.end) {
+        (Some(_), End::Decided) => {
+            let planned = longer.max(filling(in_time, wish));
+            (decided(planned), planned)
+        }
+        (Some((effect, power)), End::Planned) if !is_known => {
+            let horizon = longer.min(HORIZON_MAX);
+            (Stopping::Detect { pairs, horizon, effect, power }, longer)
+        }
+        (None, End::Decided) => (decided(count), count),
+        (_, End::Planned) => (Stopping::Fixed, count),
+    };
+    let spare = match (wish.limit, &stopping, wish.numbers) {
+        (_, Stopping::Detect { .. }, _) => SPARE,
+        // What decides by looking may have all of the time.
+        (Some(_), Stopping::Decided { .. }, Numbers::Usual) => SPARE,
+        (Some(_), _, Numbers::Usual) if wish.detect.is_none() => SPARE,
+        _ => 1,
+    };
+    let told = if stopping.looks().is_some() { Sequence::LIVES_MAX } else { u32::MAX };
+    let most = planned.saturating_mul(spare).min(told);
+    let restarts = if has_lives(&plan) { most.saturating_sub(1) } else { plan.restarts };
+    let limit_ns = wish.limit.map(|limit| limit.as_nanos() as u64);
+    Plan { pairs: pairs.saturating_mul(most), restarts, stopping, limit_ns, ..plan }
+}
+
+/// The horizon with which looks fill the time. What an effect needs may rest on a run that had
+/// little noise by luck: looks that were at their best long before the time is over had it end
+/// undecided, with two thirds of the time left (`docs/journal/2026-11-23-bounds.md`).
+fn filling(in_time: Option<u32>, wish: &Wish) -> u32 {
+    match (in_time, wish.numbers) {
+        (Some(parts), Numbers::Usual) => parts.div_ceil(SPARE).min(HORIZON_MAX),
+        (None, _) | (_, Numbers::Given) => 0,
+    }
+}
+
+fn check(plan: &Plan, wish: &Wish) -> Result<(), String> {
+    if plan.cells().iter().any(|cell| planned::step_of(cell).is_some()) {
+        return Err("steps of the Insert Benchmark are as long as their work; leave --detect, \
+                    --until and --limit out"
+            .to_owned());
+    }
+    if wish.detect.is_none() && wish.end == End::Planned {
+        return Ok(());
+    }
+    let given = wish.numbers == Numbers::Given && wish.detect.is_none();
+    if given && has_lives(plan) && plan.restarts >= Sequence::LIVES_MAX {
+        let most = Sequence::LIVES_MAX - 1;
+        return Err(format!("results are looked at for {most} restarts at most; give fewer"));
+    }
+    let of_looks = "which --detect and --until decided do without; leave one of them out";
+    if plan.driving != Driving::Closed {
+        return Err(format!("{} is judged by more than rates, {of_looks}", plan.driving));
+    }
+    if plan.reloads > 0 {
+        return Err(format!("--reloads makes fillings of the tables a level, {of_looks}"));
+    }
+    match plan.interval {
+        IntervalChoice::Auto | IntervalChoice::Given(IntervalKind::T) => Ok(()),
+        other => Err(format!("--interval {other} is for results that are judged once, {of_looks}")),
+    }
+}
+
+/// The plan with a warm-up that a limit on its time leaves room for, if nobody gave one.
+fn in_time(plan: Plan, wish: &Wish, cells: usize) -> Plan {
+    let Some(limit) = wish.limit else { return plan };
+    let share = limit / cells.max(1) as u32;
+    let warm_up_ns = match wish.warm_up {
+        Numbers::Usual => plan.warm_up_ns.min(share.mul_f64(WARMING).as_nanos() as u64),
+        Numbers::Given => plan.warm_up_ns,
+    };
+    Plan { warm_up_ns, ..plan }
+}
+
+/// The parts of a plan that nobody wants to find something certain with.
+fn parts_usual(plan: &Plan, wish: &Wish, outlooks: &[Outlook], seconds: Option<f64>) -> Parts {
+    let usual = if has_lives(plan) { plan.restarts + 1 } else { STRETCHES };
+    let pairs = (plan.pairs / usual / 2 * 2).max(2);
+    match (wish.numbers, seconds) {
+        (Numbers::Given, _) => Parts { pairs, count: plan.pairs.div_ceil(pairs) },
+        (Numbers::Usual, None) => Parts { pairs, count: usual * LENGTHS },
+        (Numbers::Usual, Some(seconds)) => {
+            let fits = |pairs: u32| fitting(plan, outlooks, seconds, pairs);
+            let told = match wish.end {
+                End::Decided => Sequence::LIVES_MAX,
+                End::Planned => u32::MAX,
+            };
+            parts_in_time(has_lives(plan).then_some(pairs), told, fits)
+        }
+    }
+}
+
+/// Parts that fit into the time, by how many of some pairs do: stretches, or lives of `most` pairs,
+/// if there are neither too few of them nor more than `told`. Costs of a busy host are a few times
+/// those that were thought, and what ends before eight looks decides little; so there are many
+/// short parts.
+fn parts_in_time(most: Option<u32>, told: u32, fits: impl Fn(u32) -> u32) -> Parts {
+    let count = |pairs: u32| fits(pairs).max(stats::MIN_PAIRS + 1);
+    let Some(most) = most else {
+        let pairs = (2 * fits(2) / STRETCHES / 2 * 2).max(2);
+        return Parts { pairs, count: count(pairs) };
+    };
+    let mut tried = (1..=most / 2).rev().map(|half| 2 * half);
+    let pairs = tried.find(|&pairs| fits(pairs) >= LIVES_IN_TIME).unwrap_or(2);
+    // Nothing is told of more lives: they are longer than usual then.
+    let mut longer = (1..=LONGEST_LIFE).map(|times| pairs * times);
+    let pairs = longer.find(|&pairs| fits(pairs) <= told).unwrap_or(pairs);
+    Parts { pairs, count: count(pairs) }
+}
+
+impl Outlook {
+    /// Of a life or stretch of so many pairs of a plan.
+    fn price_of_part(&self, plan: &Plan, pairs: u32) -> f64 {
+        self.price_of(plan, self.measured(pairs))
+    }
+
+    fn price_of(&self, plan: &Plan, measured: u32) -> f64 {
+        let life_s = if has_lives(plan) { self.price.life_s } else { 0.0 };
+        life_s + f64::from(measured) * self.price.pair_s * pairs_cost(plan)
+    }
+
+    /// What finds an effect in the least time, in pairs of a plan.
+    fn least(&self, plan: &Plan, effect: f64, power: f64) -> Option<Amount> {
+        let amount = if has_lives(plan) {
+            stats::least_time(&self.spread, &self.price, effect, alpha_of(plan), power)
+        } else {
+            let spread = self.in_one_life();
+            stats::least_pairs(&spread, &self.price, effect, alpha_of(plan), power)
+        };
+        amount.map(|amount| Amount { pairs: self.planned(amount.pairs), ..amount })
+    }
+
+    /// What lives, or pairs of one life, of so many pairs of a plan find.
+    fn finds(&self, plan: &Plan, amount: &Amount, power: f64) -> f64 {
+        let pairs = self.measured(amount.pairs);
+        if has_lives(plan) {
+            let sd = self.spread.of_life(pairs);
+            return stats::detectable(sd, amount.lives, alpha_of(plan), power);
+        }
+        stats::found_in_one_life(&self.in_one_life(), pairs, alpha_of(plan), power)
+    }
+
+    fn in_one_life(&self) -> Spread {
+        Spread { pair_sd: self.pair_sd, life_sd: stats::BETWEEN_LIVES_SD }
+    }
+}
+
+/// The parts of a plan that is to find `effect` in every cell, and what is to be said of it.
+fn parts_for(
+    plan: &Plan,
+    effect: f64,
+    power: f64,
+    outlooks: &[Outlook],
+    limit: Option<Duration>,
+    seconds: Option<f64>,
+) -> Result<(Parts, Option<String>), String> {
+    let mut amount = needed(plan, effect, power, outlooks)?;
+    let mut note = None;
+    if let (Some(limit), Some(seconds)) = (limit, seconds)
+        && amount.seconds > seconds
+    {
+        let best = best_in(plan, seconds, power, outlooks);
+        let in_time = best.as_ref().map_or(String::new(), |(found, _)| {
+            format!("; in {} it finds {}", minutes(limit.as_secs_f64()), percent(*found))
+        });
+        let part_s = |outlook: &Outlook| outlook.price_of_part(plan, amount.pairs);
+        let needed_s = f64::from(amount.lives) * outlooks.iter().map(part_s).sum::<f64>();
+        note = Some(format!(
+            "cannot find {} in {} on this host: needs about {}{in_time}",
+            percent(effect),
+            minutes(limit.as_secs_f64()),
+            minutes(needed_s),
+        ));
+        amount = best.map_or(amount, |(_, amount)| amount);
+    }
+    if has_lives(plan) {
+        return Ok((Parts { pairs: amount.pairs, count: amount.lives }, note));
+    }
+    let pairs = (amount.pairs.div_ceil(STRETCHES)).div_ceil(2) * 2;
+    Ok((Parts { pairs, count: amount.pairs.div_ceil(pairs) }, note))
+}
+
+/// The lives and pairs of a plan with which every cell finds the effect, in the least time for all;
+/// seconds are those of the dearest cell.
+fn needed(plan: &Plan, effect: f64, power: f64, outlooks: &[Outlook]) -> Result<Amount, String> {
+    let mut own = Vec::new();
+    for outlook in outlooks {
+        own.push(outlook.least(plan, effect, power).ok_or_else(|| {
+            format!(
+                "{} cannot find {}: two starts of these arms differ by about {:.1} % for as long \
+                 as they live; look for a larger change, or compare what dbdyno starts or opens, \
+                 with --restarts",
+                outlook.cell,
+                percent(effect),
+                100.0 * outlook.spread.life_sd
+            )
+        })?);
+    }
+    let price = |outlook: &Outlook, lives: u32, pairs| {
+        f64::from(lives) * outlook.price_of_part(plan, pairs)
+    };
+    let amount = |lives: u32, pairs: u32| {
+        let seconds = outlooks.iter().map(|outlook| price(outlook, lives, pairs));
+        Amount { lives, pairs, seconds: seconds.fold(0.0, f64::max) }
+    };
+    if !has_lives(plan) {
+        let pairs = own.iter().map(|amount| amount.pairs).max();
+        let pairs = pairs.ok_or("there is nothing to measure; name a --load")?;
+        return Ok(amount(1, pairs));
+    }
+    let alpha = alpha_of(plan);
+    let lives = |outlook: &Outlook, pairs| {
+        let sd = outlook.spread.of_life(outlook.measured(pairs));
+        stats::pairs_needed(sd, effect, alpha, power).max(stats::LIVES_LEAST)
+    };
+    let of_pairs = |pairs: u32| {
+        let lives = outlooks.iter().map(|outlook| lives(outlook, pairs)).max()?;
+        let whole: f64 = outlooks.iter().map(|outlook| price(outlook, lives, pairs)).sum();
+        (lives < stats::PAIRS_CAP).then(|| (whole, amount(lives, pairs)))
+    };
+    let tried = tried(outlooks, own.iter().map(|amount| amount.pairs));
+    let least = tried.into_iter().filter_map(of_pairs).min_by(|a, b| a.0.total_cmp(&b.0));
+    least.map(|(_, amount)| amount).ok_or_else(|| {
+        format!("these cells cannot find {} in one plan; compare them one by one", percent(effect))
+    })
+}
+
+/// What is found in every cell in so many seconds each, and how.
+fn best_in(plan: &Plan, seconds: f64, power: f64, outlooks: &[Outlook]) -> Option<(f64, Amount)> {
+    let worst = |amount: &Amount| {
+        outlooks.iter().map(|outlook| outlook.finds(plan, amount, power)).fold(0.0, f64::max)
+    };
+    let of_pairs = |pairs: u32| {
+        let lives = fitting(plan, outlooks, seconds, pairs);
+        let amount = Amount { lives, pairs, seconds };
+        Some((worst(&amount), amount)).filter(|(found, _)| found.is_finite())
+    };
+    if has_lives(plan) {
+        let tried = tried(outlooks, std::iter::empty());
+        return tried.into_iter().filter_map(of_pairs).min_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    let pairs_of = |outlook: &Outlook| {
+        outlook.planned((seconds / (outlook.price.pair_s * pairs_cost(plan))) as u32)
+    };
+    let amount = Amount { lives: 1, pairs: outlooks.iter().map(pairs_of).min()?, seconds };
+    Some((worst(&amount), amount)).filter(|(found, _)| found.is_finite())
+}
+
+/// Pairs of a plan in a life that are worth a try: a block of each cell at least.
+fn tried(outlooks: &[Outlook], own: impl Iterator<Item = u32>) -> BTreeSet<u32> {
+    let of_cell = |outlook: &Outlook| stats::PAIRS_TRIED.map(|pairs| outlook.planned(pairs));
+    let usual = outlooks.iter().flat_map(of_cell);
+    let block = outlooks.iter().map(|outlook| outlook.planned(2)).max().unwrap_or(0);
+    usual.chain(own).filter(|pairs| *pairs >= block).collect()
+}
+
+fn percent(share: f64) -> String {
+    let digits = if share < 0.0995 { 1 } else { 0 };
+    format!("{:.digits$} %", 100.0 * share)
+}
+
+fn minutes(seconds: f64) -> String {
+    match seconds {
+        ..90.0 => format!("{seconds:.0} s"),
+        ..5400.0 => format!("{:.0} min", seconds / 60.0),
+        _ => format!("{:.1} h", seconds / 3600.0),
+    }
+}
+
+/// The chance with which an effect is found where nothing else is said.
+pub const USUAL_POWER: f64 = POWER;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_judge::sample;
+
+    /// A run that looked for 1 % used to end as *equal within 2 %*.
+    #[test]
+    fn who_looks_for_an_effect_does_not_stop_at_equal_within_more() {
+        let once = sample::point_queries("sqlite:", 1, |_| {}).plan;
+        let plan = Plan { budget: 0.02, restarts: 3, ..once };
+        let wish = |detect, end| Wish {
+            detect,
+            end,
+            limit: None,
+            numbers: Numbers::Usual,
+            warm_up: Numbers::Usual,
+        };
+        let budget = |detect: Option<f64>, end| {
+            let wish = wish(detect.map(|effect| (effect, 0.8)), end);
+            let (plan, notes) = aim(plan.clone(), &wish, &[]).unwrap();
+            (plan.budget, notes.iter().any(|note| note.contains("equal means within")))
+        };
+        assert_eq!(budget(Some(0.03), End::Decided), (0.015, true));
+        assert_eq!(budget(Some(0.1), End::Decided), (0.02, false));
+        assert_eq!(budget(Some(0.03), End::Planned), (0.015, true));
+        assert_eq!(budget(Some(0.1), End::Planned), (0.02, false));
+        assert_eq!(budget(None, End::Decided), (0.02, false));
+    }
+
+    /// Who gives numbers gets them; and a small effect gets the lives that it needs.
+    #[test]
+    fn the_longest_horizon_shortens_no_plan() {
+        let once = sample::point_queries("sqlite:", 1, |_| {}).plan;
+        let wish = |detect, numbers| Wish {
+            detect,
+            end: End::Decided,
+            limit: None,
+            numbers,
+            warm_up: Numbers::Usual,
+        };
+        let plan = Plan { restarts: 119, pairs: 480, ..once.clone() };
+        let (plan, _) = aim(plan, &wish(None, Numbers::Given), &[]).unwrap();
+        assert_eq!((plan.restarts, plan.pairs), (119, 480));
+        assert_eq!(plan.stopping, Stopping::Decided { pairs: 4, horizon: HORIZON_MAX });
+
+        let small = wish(Some((0.007, 0.8)), Numbers::Usual);
+        let plan = Plan { restarts: 3, ..once.clone() };
+        let (plan, _) = aim(plan, &small, &[]).unwrap();
+        assert!(plan.restarts > HORIZON_MAX, "{plan:?}");
+        let found = Outlook::of(&plan, &plan.cells()[0], &[]).found(&plan, 0.8).unwrap();
+        assert!(found < 0.0085, "{found}");
+
+        let plan = Plan { restarts: Sequence::LIVES_MAX, pairs: 1_000, ..once };
+        let refused = aim(plan, &wish(None, Numbers::Given), &[]).unwrap_err();
+        assert!(refused.contains("239 restarts at most"), "{refused}");
+    }
+
+    /// A stored run of a load whose rounds took so many times as long as planned, with a noise of
+    /// some percent.
+    fn known(stretch: u64, noise: u64, label: &str) -> Run {
+        let mut run = sample::of_pairs(48, label, "sqlite:", 1, |round| {
+            let arm = u64::from(round.key.arm == dbdyno_model::Arm::Test);
+            let pair = u64::from(round.key.pair);
+            round.life = round.key.pair / 6;
+            sample::set_events(round, (1_000 + noise * (7 * pair + 3 * arm) % 40) as f64);
+            round.wall_ns *= stretch;
+            round.started_unix_ms = (2 * pair + arm) * 110 * stretch + 4_000 * (pair / 6);
+        });
+        run.plan.restarts = 7;
+        run
+    }
+
+    fn detecting(effect: f64) -> Wish {
+        Wish {
+            detect: Some((effect, 0.8)),
+            end: End::Planned,
+            limit: None,
+            numbers: Numbers::Usual,
+            warm_up: Numbers::Usual,
+        }
+    }
+
+    /// What is carried out of a plan is what its promise rests on.
+    #[test]
+    fn a_slow_load_gets_the_pairs_that_it_needs() {
+        for stretch in [1, 3, 10] {
+            let run = known(stretch, 1, "point-query");
+            let window = Duration::from_nanos(run.plan.round_ns * stretch);
+            let (plan, _) =
+                aim(run.plan.clone(), &detecting(0.01), std::slice::from_ref(&run)).unwrap();
+            let outlook = Outlook::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
+            let pace = Pace::with_window(&plan, window);
+            let lives = plan.restarts + 1;
+            let sd = outlook.spread.of_life(pace.pairs / lives);
+            let found = stats::detectable(sd, lives, stats::DECISION_ALPHA, 0.8);
+            assert!(found < 0.0102, "{stretch}: {found}, {plan:?}");
+            let told = outlook.found(&plan, 0.8).unwrap();
+            assert!((told / found - 1.0).abs() < 0.02, "{stretch}: {told}, not {found}");
+        }
+    }
+
+    /// Pairs that have no noise of their own tell nothing more.
+    #[test]
+    fn a_minute_is_spent_where_the_doubt_is() {
+        let best = |noise| {
+            let mut run = known(1, noise, "point-query");
+            run.rounds
+                .iter_mut()
+                .filter(|round| round.key.arm == dbdyno_model::Arm::Test)
+                .for_each(|round| {
+                    let events = round.events as f64 * (1.0 + f64::from(round.life % 3) / 20.0);
+                    sample::set_events(round, events);
+                });
+            let cell = &run.plan.cells()[0];
+            let outlook = Outlook::of(&run.plan, cell, std::slice::from_ref(&run));
+            let (level, narrows) = outlook.next_minute(&run.plan).unwrap();
+            assert!(narrows > 0.0 && narrows < 1.0, "{narrows}");
+            level
+        };
+        assert_eq!(best(0), Level::Life);
+        let plan = known(1, 1, "point-query").plan;
+        assert_eq!(Outlook::of(&plan, &plan.cells()[0], &[]).next_minute(&plan), None);
+    }
+
+    /// Rounds that are drawn out leave fewer pairs, and at last so few that starts are left out.
+    #[test]
+    fn a_promise_is_of_what_is_carried_out() {
+        for (stretch, restarts, pairs) in
+            [(30, 15, 96), (60, 23, 384), (3, 15, 96), (3, 7, 144), (1, 2, 20)]
+        {
+            let run = known(stretch, 1, "point-query");
+            let plan = Plan { restarts, pairs, ..run.plan.clone() };
+            let outlook = Outlook::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
+            let window = Duration::from_nanos(plan.round_ns * stretch);
+            let carried = Pace::with_window(&plan, window).pairs;
+            let begins: Vec<u32> =
+                (0..carried).filter(|&pair| plan.restarts_before(pair, carried)).collect();
+            let lives = begins.len() as u32 + 1;
+            let sd = outlook.spread.of_life(carried / lives);
+            let found = stats::detectable(sd, lives, stats::DECISION_ALPHA, 0.8);
+            let told = outlook.found(&plan, 0.8).unwrap();
+            assert!((told / found - 1.0).abs() < 1e-9, "{stretch}: {told}, not {found}");
+        }
+    }
+
+    /// One cell has lives that are spread, the other pairs: what each needs alone is dearer
+    /// together than what they share, and the limit allows that.
+    #[test]
+    fn cells_share_a_plan_that_a_limit_allows() {
+        let plan = Plan { restarts: 7, ..known(1, 1, "point-query").plan };
+        let of = |life_sd, pair_sd| Outlook {
+            cell: plan.cells()[0].clone(),
+            run: None,
+            pair_sd,
+            spread: Spread { pair_sd, life_sd },
+            price: Price { pair_s: 0.5, life_s: 20.0 },
+            stretch: 1.0,
+        };
+        let outlooks = [of(0.02, 0.02), of(0.005, 0.2)];
+        let amount = needed(&plan, 0.01, 0.8, &outlooks).unwrap();
+        assert!(amount.seconds < 5_000.0, "{amount:?}");
+        for outlook in &outlooks {
+            assert!(outlook.finds(&plan, &amount, 0.8) < 0.0101, "{amount:?}");
+        }
+        let (found, short) = best_in(&plan, 1_000.0, 0.8, &outlooks).unwrap();
+        for outlook in &outlooks {
+            assert!(outlook.finds(&plan, &short, 0.8) <= found);
+            let price = f64::from(short.lives) * outlook.price_of_part(&plan, short.pairs);
+            assert!(price <= 1_000.0, "{short:?}");
+        }
+    }
+
+    /// What suits the quick cell leaves nothing to the slow one.
+    #[test]
+    fn a_slow_cell_has_its_pairs_beside_a_quick_one() {
+        for stretch in [10, 20, 30] {
+            let runs = [known(1, 1, "point-query"), known(stretch, 1, "read-only")];
+            let mut plan = runs[0].plan.clone();
+            plan.stages.extend(runs[1].plan.stages.clone());
+            let (plan, notes) = aim(plan, &detecting(0.01), &runs).unwrap();
+            for cell in plan.cells() {
+                let found = Outlook::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
+                assert!(found < 0.0102, "{stretch}, {cell}: {found}, {notes:?}");
+            }
+        }
+    }
+
+    /// A limit cuts what is promised, not only how long it takes.
+    #[test]
+    fn a_promise_knows_of_a_limit() {
+        let run = known(1, 1, "point-query");
+        let plan = Plan { restarts: 182, pairs: 183 * 18, ..run.plan.clone() };
+        let known = std::slice::from_ref(&run);
+        let outlook = Outlook::of(&plan, &plan.cells()[0], known);
+        let all = outlook.found(&plan, 0.8).unwrap();
+        let takes = outlook.takes(&plan);
+        let limited = Plan { limit_ns: Some(takes.as_nanos() as u64 / 9), ..plan };
+        let part = outlook.found(&limited, 0.8).unwrap();
+        assert!(part > 2.7 * all && part < 3.5 * all, "{part} of {all}");
+    }
+
+    /// One cell is dear and quiet, the other one cheap and noisy.
+    #[test]
+    fn a_plan_finds_the_effect_in_every_cell() {
+        let runs = [known(6, 0, "point-query"), known(1, 9, "read-only")];
+        let mut plan = runs[0].plan.clone();
+        plan.stages.extend(runs[1].plan.stages.clone());
+        let (plan, _) = aim(plan, &detecting(0.03), &runs).unwrap();
+        for cell in plan.cells() {
+            let found = Outlook::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
+            assert!(found < 0.0306, "{cell}: {found}");
+        }
+    }
+
+    /// However little an effect seems to need, looks go on until the time is over or no sequence
+    /// goes on for so long.
+    #[test]
+    fn looks_fill_the_time_that_there_is() {
+        let once = sample::point_queries("sqlite:", 1, |_| {}).plan;
+        for (effect, minutes) in [(0.5, 1), (0.05, 10), (0.01, 10), (0.05, 600)] {
+            let wish = Wish {
+                detect: Some((effect, 0.8)),
+                end: End::Decided,
+                limit: Some(Duration::from_secs(60 * minutes)),
+                numbers: Numbers::Usual,
+                warm_up: Numbers::Usual,
+            };
+            let plan = Plan { restarts: 3, ..once.clone() };
+            let (plan, _) = aim(plan, &wish, &[]).unwrap();
+            let (pairs, horizon) = plan.stopping.looks().unwrap();
+            let outlook = Outlook::of(&plan, &plan.cells()[0], &[]);
+            let lives_s = f64::from(SPARE * horizon) * outlook.price_of_part(&plan, pairs);
+            let fills = lives_s >= 0.9 * (60 * minutes) as f64 - 2.0 * plan.warm_up_ns as f64 / 1e9;
+            assert!(fills || horizon == HORIZON_MAX, "{effect} {minutes}: {lives_s} {plan:?}");
+            assert!(plan.pairs >= pairs * horizon * SPARE);
+        }
+    }
+
+    /// Half a second a pair: whatever the limit, eight looks fit on a host that takes three times
+    /// as long, if each may have two pairs.
+    #[test]
+    fn many_looks_fit_into_a_limit() {
+        for seconds in [24.0, 48.0, 100.0, 600.0, 36_000.0] {
+            let fits = |pairs: u32| (seconds / (0.5 * f64::from(pairs))) as u32;
+            let Parts { pairs, count } = parts_in_time(None, 240, fits);
+            let slow = seconds / (3.0 * 0.5 * f64::from(pairs));
+            assert!(slow >= 8.0, "{seconds}: {slow} looks at {pairs} pairs");
+            assert!((24..50).contains(&count), "{seconds}: {count}");
+        }
+        let none = parts_in_time(None, 240, |_| 0);
+        assert_eq!((none.pairs, none.count), (2, stats::MIN_PAIRS + 1));
+    }
+
+    /// Lives are shorter where the limit is, and as usual where there is time for that.
+    #[test]
+    fn lives_are_neither_too_few_nor_too_many() {
+        let in_time = |seconds: f64| {
+            let fits = |pairs: u32| (seconds / (6.0 + 0.5 * f64::from(pairs))) as u32;
+            let parts = parts_in_time(Some(40), 240, fits);
+            (parts.pairs, parts.count)
+        };
+        assert_eq!(in_time(36_000.0), (320, 216));
+        assert_eq!(in_time(3_600.0), (40, 138));
+        assert_eq!(in_time(192.0), (20, 12));
+        assert_eq!(in_time(60.0), (2, 8));
+    }
+}

@@ -1,0 +1,34 @@
+//! What speaks against the rounds of a cell: values that stand beside its verdict, or withhold it.
+
+pub mod background;
+mod drift;
+pub mod laws;
+pub mod saturation;
+mod standstill;
+mod stationarity;
+mod whole_events;
+
+use dbdyno_model::{Arm, Cell, PerArm, Round, Run, Warning};
+
+use crate::rate_unit::CellUnits;
+pub(crate) use drift::note as drift_of;
+
+/// What speaks against the rounds of a cell, by themselves: clients that were not fast enough, laws
+/// that are broken, rates that change.
+pub(crate) fn against(
+    run: &Run,
+    cell: &Cell,
+    units: &CellUnits,
+    arms: &PerArm<Vec<&Round>>,
+) -> Vec<Warning> {
+    let of_arm = |arm: Arm| {
+        let client = saturation::of_arm(run, cell, arm, &arms[arm]);
+        let laws = laws::of_arm(run, cell, arm, &arms[arm]);
+        client.into_iter().chain(laws).chain(standstill::of_arm(arm, &arms[arm]))
+    };
+    let background = |arm: Arm| background::short(&run.plan, cell, arm, &arms[arm]);
+    let against = Arm::BOTH.into_iter().flat_map(of_arm);
+    let against = against.chain(stationarity::of_cell(run, cell, units, arms));
+    let against = against.chain(whole_events::of_cell(run, cell, arms));
+    against.chain(Arm::BOTH.into_iter().filter_map(background)).collect()
+}

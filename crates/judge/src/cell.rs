@@ -1,0 +1,134 @@
+//! The answer of one cell: what was judged, what both arms did, and what speaks against it.
+
+use dbdyno_model::{
+    Arm, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes, LatencyHistogram,
+    Measure, PerArm, Round, Severity, Verdict, Warning,
+};
+
+use crate::cautions::{background, drift_of};
+use crate::error::JudgeError;
+use crate::rate_unit::CellUnits;
+use crate::response::{self, Judged};
+use crate::variance::mean_of_rounds;
+
+/// A client that takes more of the processor time than this carries a note.
+const CLIENT_SHARE_HIGH: f64 = 0.5;
+
+pub(crate) fn cell_comparison(
+    cell: Cell,
+    units: &CellUnits,
+    judged: Judged,
+    rounds: &PerArm<Vec<&Round>>,
+    against: Vec<Warning>,
+) -> Result<CellComparison, JudgeError> {
+    let mut arms = PerArm::try_from_fn(|arm| summary(units, &rounds[arm]))?;
+    let blocked = against.iter().any(|warning| warning.severity == Severity::Blocks);
+    let mut warnings = judged.warnings;
+    warnings.extend(against);
+    if judged.measure == Measure::MaxRate {
+        for arm in Arm::BOTH {
+            let found = mean_of_rounds(&rounds[arm], response::offered_rate)?;
+            arms[arm].open.iter_mut().for_each(|open| open.max_rate = Some(found));
+        }
+    }
+    warnings.extend(Arm::BOTH.into_iter().flat_map(|arm| response::warnings(arm, &arms[arm])));
+    warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| client_heavy(arm, &arms[arm])));
+    warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| drift_of(arm, &rounds[arm])));
+    Ok(CellComparison {
+        cell,
+        pairs: rounds.base.len().min(rounds.test.len()) as u32,
+        pairs_dropped: 0,
+        unit: units.unit,
+        since: units.since,
+        rqps: judged.rqps,
+        measure: judged.measure,
+        verdict: if blocked { Verdict::Undecided } else { judged.verdict },
+        basis: judged.basis,
+        p_value: judged.p_value,
+        q_value: None,
+        levels: judged.levels,
+        detectable: judged.detectable,
+        // More pairs would not help.
+        pairs_missing: judged.pairs_missing.filter(|_| !blocked),
+        missing_ns: judged.missing_ns.filter(|_| !blocked),
+        looks: judged.looks,
+        metrics: Vec::new(),
+        arms,
+        warnings,
+    })
+}
+
+fn client_heavy(arm: Arm, summary: &ArmSummary) -> Option<Warning> {
+    let (client, server) = (summary.client_cpu_us_per_op?, summary.server_cpu_us_per_op?);
+    let share = client / (client + server);
+    (share > CLIENT_SHARE_HIGH).then(|| {
+        let text = format!(
+            "{arm}: the client takes {:.0} % of the processor time, so a change of the server shows \
+             diluted; compare server CPU per operation",
+            share * 100.0
+        );
+        Warning::new(Severity::Note, "client-heavy", text)
+    })
+}
+
+fn summary(units: &CellUnits, rounds: &[&Round]) -> Result<ArmSummary, JudgeError> {
+    let qps = mean_of_rounds(rounds, Round::qps)?;
+    let statements: f64 = rounds.iter().map(|round| round.done_statements()).sum();
+    let events: u64 = rounds.iter().map(|round| round.events).sum();
+    let whole: u64 = rounds.iter().map(|round| round.statements).sum();
+    let retries: u64 = rounds.iter().map(|round| round.retries).sum();
+    let per_op = |field: fn(&Round) -> Option<u64>, unit: f64| {
+        let sum: Option<u64> = rounds.iter().map(|round| field(round)).sum();
+        sum.map(|sum| sum as f64 / unit / statements)
+    };
+    let mut latency = LatencyHistogram::new();
+    rounds.iter().for_each(|round| latency.merge(&round.latency));
+    let classes = classes(rounds, qps.estimate / whole as f64);
+    Ok(ArmSummary {
+        rate: mean_of_rounds(rounds, |round| units.rate(round))?,
+        qps,
+        tps: qps.estimate * events as f64 / whole as f64,
+        server_cpu_us_per_op: per_op(|round| round.cost.server_cpu_ns, 1e3),
+        client_cpu_us_per_op: per_op(|round| round.cost.client_cpu_ns, 1e3),
+        context_switches_per_op: per_op(|round| round.cost.server_context_switches, 1.0),
+        read_kb_per_op: per_op(|round| round.cost.server_read_bytes, 1024.0),
+        written_kb_per_op: per_op(|round| round.cost.server_written_bytes, 1024.0),
+        latency_us: response::percentiles(&latency),
+        retries_per_event: retries as f64 / events as f64,
+        open: response::summary(rounds),
+        classes,
+    })
+}
+
+/// The classes of an arm, if all of its rounds have the same ones. `per_second` is what one of the
+/// statements of all rounds counts in the rate of statements; what is beside the clients has no
+/// part in that rate, and is counted by time.
+fn classes(rounds: &[&Round], per_second: f64) -> Vec<ClassSummary> {
+    fn names(round: &Round) -> impl Iterator<Item = &str> {
+        round.classes.iter().map(|class| class.name.as_str())
+    }
+    let Some(first) = rounds.first() else { return Vec::new() };
+    if rounds.iter().any(|round| !names(round).eq(names(first))) {
+        return Vec::new();
+    }
+    let summary = |(at, class): (usize, &ClassTally)| {
+        let tallies = || rounds.iter().map(|round| &round.classes[at]);
+        let percentiles = |pick: fn(&ClassTimes) -> Option<&LatencyHistogram>| {
+            let mut sum = LatencyHistogram::new();
+            for tally in tallies() {
+                sum.merge(pick(tally.times.as_ref()?)?);
+            }
+            Some(response::percentiles(&sum))
+        };
+        let count = tallies().map(|tally| tally.count).sum::<u64>() as f64;
+        let counted = count * per_second;
+        ClassSummary {
+            name: class.name.clone(),
+            counted: class.counted(),
+            per_second: background::achieved_by(&class.name, rounds).unwrap_or(counted),
+            latency_us: percentiles(|times| Some(&times.latency)),
+            response_us: percentiles(|times| times.response.as_ref()),
+        }
+    };
+    first.classes.iter().enumerate().map(summary).collect()
+}

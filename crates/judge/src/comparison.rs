@@ -1,0 +1,135 @@
+//! From rounds to an answer.
+//!
+//! Pairs are formed by the plan, not by time of day: the two rounds of a pair stood next to each
+//! other and asked the same questions. Each pair gives one log-ratio of rates; those are the data,
+//! and what happened inside a round is not.
+
+use dbdyno_audit::Finding;
+use dbdyno_model::{
+    Cell, CellComparison, Comparison, PerArm, Plan, Round, Run, RunStatus, Severity, Verdict,
+    Warning,
+};
+
+use crate::cautions::against;
+use crate::cell::cell_comparison;
+use crate::curves;
+use crate::error::JudgeError;
+use crate::extension;
+use crate::family;
+use crate::insert_benchmark::{restrain, step_metrics};
+use crate::judged::{judged, judged_pairs};
+use crate::mechanisms;
+use crate::metrics;
+use crate::rate_unit::CellUnits;
+use crate::row_costs;
+use crate::sequential;
+
+/// Judges a run, cell by cell. Rounds without their partner are left out, cells without a pair too.
+///
+/// # Errors
+/// Rates that cannot be judged, which only a damaged store can hold.
+pub fn compare(run: &Run) -> Result<Comparison, JudgeError> {
+    let audit = dbdyno_audit::audit(&run.plan.arms, &run.environment.as_ref());
+    let findings = dbdyno_audit::findings(&audit);
+    let mut cells = Vec::new();
+    let (mut steps, mut mechanisms) = (Vec::new(), Vec::new());
+    for cell in run.plan.cells() {
+        let (pairs, dropped, notes) = judged_pairs(run, &cell);
+        if pairs.is_empty() {
+            continue;
+        }
+        let units = CellUnits::of(&run.plan, &cell);
+        let mut judged = judged(run, &units, &pairs)?;
+        judged.look_again(run, &cell)?;
+        mechanisms.extend(mechanisms::of_cell(run, &cell, &pairs)?);
+        let arms: PerArm<Vec<&Round>> =
+            PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
+        if let Some(step) = step_metrics(run, &cell, &arms) {
+            restrain(&step, &mut judged);
+            steps.push(step);
+        }
+        let mut against = against(run, &cell, &units, &arms);
+        against.extend(found_against(&findings, &cell).into_iter().chain(notes));
+        let compared = cell_comparison(cell, &units, judged, &arms, against)?;
+        let metrics = metrics::of_cell(run, &compared, &pairs)?;
+        cells.push(CellComparison { pairs_dropped: dropped, metrics, ..compared });
+    }
+    let family = family::control(&mut cells);
+    let longer = extension::looked_at(run);
+    for cell in &mut cells {
+        say_what_is_missing(run, longer.as_ref(), cell)?;
+    }
+    let counts = crate::counts::compare(run, &cells)?;
+    let mut warnings = of_whole(run);
+    warnings.extend(found_beside(findings));
+    Ok(Comparison {
+        labels: labels(run),
+        budget: run.plan.budget,
+        curves: curves::of_run(run, &cells)?,
+        costs: row_costs::of_run(run, &cells)?,
+        cells,
+        insert_benchmark: steps,
+        family,
+        counts,
+        audit,
+        mechanisms,
+        self_tests: None,
+        warnings,
+    })
+}
+
+/// How many more pairs would decide a cell, and how long they would take: by the rule by which the
+/// run is made longer, where it can be, for that is stricter than the one by which it was judged.
+fn say_what_is_missing(
+    run: &Run,
+    longer: Option<&Plan>,
+    cell: &mut CellComparison,
+) -> Result<(), JudgeError> {
+    let once = cell.pairs_missing.filter(|_| cell.verdict == Verdict::Undecided);
+    let is_blocked = cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks);
+    cell.pairs_missing = match longer {
+        Some(longer) if cell.verdict == Verdict::Undecided && !is_blocked => {
+            sequential::pairs_missing(run, longer, &cell.cell, once)?
+        }
+        _ => once,
+    };
+    cell.missing_ns =
+        cell.pairs_missing.and_then(|pairs| sequential::missing_ns(run, &cell.cell, pairs));
+    Ok(())
+}
+
+/// What the audit says of a cell: what it found there, and what withholds every verdict.
+pub(crate) fn found_against(findings: &[Finding], cell: &Cell) -> Vec<Warning> {
+    let place = cell.to_string();
+    let is_told = |finding: &&Finding| match finding.of.as_deref() {
+        None => finding.warning.severity == Severity::Blocks,
+        Some(of) => of == cell.load || of == place,
+    };
+    findings.iter().filter(is_told).map(|finding| finding.warning.clone()).collect()
+}
+
+/// What it says of the whole run beside that.
+pub(crate) fn found_beside(findings: Vec<Finding>) -> impl Iterator<Item = Warning> {
+    let is_told =
+        |finding: &Finding| finding.of.is_none() && finding.warning.severity != Severity::Blocks;
+    findings.into_iter().filter(is_told).map(|finding| finding.warning)
+}
+
+pub(crate) fn labels(run: &Run) -> PerArm<String> {
+    PerArm::from_fn(|arm| {
+        let spec = run.plan.arms[arm].to_string();
+        match run.environment[arm].get("server.version") {
+            "" => spec,
+            version => format!("{spec} ({version})"),
+        }
+    })
+}
+/// What is known of a run as a whole.
+pub(crate) fn of_whole(run: &Run) -> Vec<Warning> {
+    let mut warnings = run.warnings.clone();
+    if run.status != RunStatus::Complete {
+        let text = "the run was not finished; what follows rests on what was measured";
+        warnings.push(Warning::new(Severity::Caution, "not-finished", text));
+    }
+    warnings
+}

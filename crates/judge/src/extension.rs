@@ -1,0 +1,85 @@
+//! Making a run longer that did not decide everything.
+//!
+//! ```text
+//!   looked at     ├──┼──┼──┼──┼ 12 lives ┼──┼──┼──┼──        goes on by the same rule
+//!   judged once   ├───────────┤ 12 lives ┼──┼──┼──┼──        from here on it is looked at
+//! ```
+//!
+//! Whoever adds pairs to a run because it stayed undecided has looked. A run that was looked at all
+//! along may go on for as long as its looks were paid for; one that was planned to be judged once
+//! has spent its chance to err, and the looks from then on may spend a fifth of it once more: 1.2 %
+//! instead of 1 % in all, which is counted in the crate `stats` and said in the run.
+
+use dbdyno_model::{Cell, IntervalChoice, IntervalKind, Plan, Run, Stage, Stopping};
+use dbdyno_workload::planned;
+
+use crate::error::JudgeError;
+use crate::sequential;
+
+/// Stretches that a run is taken to have had which was not looked at and whose servers lived once.
+const STRETCHES: u32 = 12;
+/// The plan of a run by the rule by which it is made longer; `None` where it cannot be.
+pub(crate) fn looked_at(run: &Run) -> Option<Plan> {
+    refuse(&run.plan).ok()?;
+    Some(Plan { stopping: rule(run), ..run.plan.clone() })
+}
+
+/// The rule by which a run is made longer: from now on it is looked at.
+pub fn rule(run: &Run) -> Stopping {
+    match &run.plan.stopping {
+        Stopping::Fixed => judged_once(run),
+        looked_at => looked_at.clone(),
+    }
+}
+
+/// Says why a run of this plan cannot be made longer.
+///
+/// # Errors
+/// [`JudgeError::Unlike`]: why.
+pub fn refuse(plan: &Plan) -> Result<(), JudgeError> {
+    let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
+    let steps = || plan.cells().iter().any(|cell| planned::step_of(cell).is_some());
+    if !plan.stages.iter().all(measures) || steps() {
+        let text = "a suite cannot be made longer, for its order leads from one state of the \
+                    servers to the next; begin a new run with more --rounds";
+        return Err(JudgeError::Unlike(text.to_owned()));
+    }
+    if plan.driving != dbdyno_model::Driving::Closed {
+        let text = format!(
+            "a run that is driven by {} is judged once and cannot be made longer; begin a new one \
+             with more --rounds",
+            plan.driving
+        );
+        return Err(JudgeError::Unlike(text));
+    }
+    refuse_levels(plan)
+}
+
+/// The rule for a run that was judged once: when its cells ended, which a limit on time may have
+/// done after different numbers of lives.
+fn judged_once(run: &Run) -> Stopping {
+    let plan = &run.plan;
+    let parts = if sequential::has_lives(plan) { plan.restarts + 1 } else { STRETCHES };
+    let pairs = (plan.pairs / parts.max(1) / 2 * 2).max(2);
+    let looked_at =
+        Plan { stopping: Stopping::Extended { pairs, judged: Vec::new() }, ..plan.clone() };
+    let lives = |cell: &Cell| sequential::lives_so_far(&looked_at, run, cell);
+    Stopping::Extended { pairs, judged: plan.cells().iter().map(lives).collect() }
+}
+
+/// What lives are the replicates of can be looked at, and nothing else.
+fn refuse_levels(plan: &Plan) -> Result<(), JudgeError> {
+    let text = match plan.interval {
+        _ if plan.reloads > 0 => {
+            "a run in which tables were filled anew is judged by its fillings, once, and cannot be \
+             made longer; begin a new one with more --reloads"
+                .to_owned()
+        }
+        IntervalChoice::Auto | IntervalChoice::Given(IntervalKind::T) => return Ok(()),
+        other => format!(
+            "--interval {other} is for results that are judged once, and this run cannot be made \
+             longer; begin a new one with more --rounds"
+        ),
+    };
+    Err(JudgeError::Unlike(text))
+}

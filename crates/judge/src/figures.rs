@@ -1,0 +1,104 @@
+//! A figure of each round, and what the pairs of a cell say of it.
+
+use dbdyno_model::experiment::{Figure, Outcome, Sign};
+use dbdyno_model::{Arm, Cell, PerArm, Round, Run, Verdict};
+use dbdyno_stats as stats;
+
+use crate::error::JudgeError;
+use crate::judged::terms;
+use crate::rate_unit::CellUnits;
+use crate::variance::nested;
+
+/// What an engine has carried out, by its own count.
+const STATEMENTS: &str = "engine.statements";
+
+/// What these pairs of a cell say of a figure.
+pub(crate) fn of_pairs(
+    run: &Run,
+    cell: &Cell,
+    pairs: &[PerArm<&Round>],
+    figure: &Figure,
+) -> Result<Outcome, JudgeError> {
+    let units = CellUnits::of(&run.plan, cell);
+    let was_seen = |pair: &&PerArm<&Round>| Arm::BOTH.into_iter().all(|arm| was_seen(pair[arm]));
+    let seen: Vec<PerArm<&Round>> = pairs.iter().filter(was_seen).copied().collect();
+    let pairs = match figure {
+        Figure::Counter(..) if !seen.is_empty() => &seen,
+        _ => pairs,
+    };
+    let of = |arm: Arm| -> Option<Vec<f64>> {
+        pairs.iter().map(|pair| of_round(pair[arm], figure, &units)).collect()
+    };
+    let figures: PerArm<Option<Vec<f64>>> = PerArm::from_fn(of);
+    let mean = |figures: &Option<Vec<f64>>| {
+        figures.as_ref().map(|all| all.iter().sum::<f64>() / all.len() as f64)
+    };
+    let [base, test] = [mean(&figures.base), mean(&figures.test)];
+    let mut outcome =
+        Outcome { figure: figure.clone(), cell: cell.clone(), base, test, ratio: None, sign: None };
+    let (Some(base), Some(test)) = (figures.base, figures.test) else { return Ok(outcome) };
+    let said = |round: &Round| of_round(round, figure, &units).unwrap_or(f64::NAN);
+    let nest = nested(pairs, |pair| (said(pair.test) / said(pair.base)).ln());
+    if nest.iter().flatten().flatten().all(|log| log.is_finite()) {
+        let judged = stats::judge_nested(&nest, &terms(&run.plan))?;
+        (outcome.ratio, outcome.sign) = (Some(judged.rqps), sign_of(judged.verdict));
+    } else {
+        outcome.sign = where_some_are_zero(&base, &test);
+    }
+    Ok(outcome)
+}
+
+/// Whether the looks at an engine's counters saw any of its work: where the host held up the one at
+/// the beginning until the end, they saw none, whatever was done.
+fn was_seen(round: &Round) -> bool {
+    round.readings.get(STATEMENTS) != Some(0.0)
+}
+
+/// Proved where all pairs say the same, and are so many that coins would do so less often than
+/// verdicts may be wrong: the sign test, of both sides.
+fn where_some_are_zero(base: &[f64], test: &[f64]) -> Option<Sign> {
+    let all =
+        |holds: fn(f64, f64) -> bool| base.iter().zip(test).all(|(base, test)| holds(*base, *test));
+    let by_chance = 2.0 * 0.5_f64.powi(base.len() as i32);
+    if by_chance > stats::DECISION_ALPHA {
+        return None;
+    }
+    if all(|base, test| base == test) {
+        Some(Sign::Equal)
+    } else if all(|base, test| base < test) {
+        Some(Sign::More)
+    } else {
+        all(|base, test| base > test).then_some(Sign::Less)
+    }
+}
+
+/// A figure of a round; `None` where it was not observed.
+pub(crate) fn of_round(round: &Round, figure: &Figure, units: &CellUnits) -> Option<f64> {
+    let each = |sum: Option<u64>| {
+        (round.statements > 0).then(|| sum.map(|sum| sum as f64 / round.done_statements()))?
+    };
+    match figure {
+        Figure::Rate => Some(units.rate(round)),
+        Figure::ServerCpu => each(round.cost.server_cpu_ns).map(|ns| ns / 1e3),
+        Figure::Switches => each(round.cost.server_context_switches),
+        Figure::P99 => Some(round.latency.quantile_ns(0.99) as f64 / 1e3),
+        Figure::Retries => (round.events > 0).then(|| round.retries as f64 / round.events as f64),
+        Figure::Counter(one, each) => {
+            let per = match each {
+                Some(name) => round.readings.get(name)?,
+                None => round.done_statements(),
+            };
+            (per > 0.0).then(|| round.readings.get(one).map(|one| one / per))?
+        }
+    }
+}
+
+/// What a verdict says of the direction.
+pub(crate) fn sign_of(verdict: Verdict) -> Option<Sign> {
+    match verdict {
+        Verdict::Faster => Some(Sign::More),
+        Verdict::Slower => Some(Sign::Less),
+        Verdict::Equal => Some(Sign::Equal),
+        Verdict::Undecided => None,
+    }
+}

@@ -1,0 +1,230 @@
+//! What many runs say together.
+//!
+//! ```text
+//!   stored runs ─▶ series: same load, clients, tables and kind of server; the version may differ
+//!   a CSV file  ─▶ series: one for each column of numbers
+//!                    └─▶ stats::change ─▶ shifts, slides, modes
+//!                          ├─▶ what of the environment changed there too
+//!                          └─▶ the same without the latest runs: what is new, what lapsed
+//! ```
+//!
+//! A run has two arms. Where the runs have their base arm in common, it is the control: the ratio
+//! of the arms is the series, and a change of the host falls out. Else there are raw rates, and a
+//! change of the host looks like a change of the server; the reader is told.
+
+mod causes;
+pub mod csv;
+mod figures;
+mod when;
+
+use dbdyno_model::{
+    Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,
+    Severity, Shift, ShiftWeight, Slide, Warning,
+};
+use dbdyno_stats as stats;
+
+use crate::error::JudgeError;
+
+pub use figures::{Figure, Gathering, LEFT_OUT};
+
+/// Permutations of E-divisive.
+const E_DIVISIVE_DRAWS: u32 = 199;
+/// So many of the latest values are taken away, one by one, to see what they changed.
+const LOOK_BACK: usize = 8;
+/// So many changes in one direction and none in the other have a chance of 1 in 32 where both are
+/// as likely.
+const ONE_SIDED_LEAST: usize = 6;
+
+/// What is asked of a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Loads to be looked at; empty for all.
+    pub loads: Vec<String>,
+    /// Numbers of clients to be looked at; empty for all.
+    pub clients: Vec<u32>,
+    /// Figures, or columns of a file; empty for those that say most.
+    pub figures: Vec<String>,
+    /// Rows of a file to be looked at: name of a column and its value.
+    pub filters: Vec<(String, String)>,
+    /// Which direction is good, where a name does not tell.
+    pub better: Option<Better>,
+    /// Smallest change that alarms, as a share.
+    pub budget: f64,
+    /// Least chance that a value of the new level lies beyond one of the old one, for an alarm.
+    pub superiority: f64,
+    /// With so many of the latest values missing it is looked, too, when a change was first found;
+    /// with eight at least.
+    pub look_back: usize,
+    /// Only so many of the latest values.
+    pub last: Option<usize>,
+}
+
+/// A series before it is judged.
+#[derive(Clone, Debug)]
+pub(crate) struct Raw {
+    pub name: String,
+    pub about: String,
+    pub metric: String,
+    pub better: Better,
+    pub points: Vec<HistoryPoint>,
+    /// Facts of each point, by name.
+    pub facts: Vec<std::collections::BTreeMap<String, String>>,
+    pub warnings: Vec<Warning>,
+}
+
+/// Judges series.
+pub(crate) fn judge(
+    source: &str,
+    raws: Vec<Raw>,
+    question: &Question,
+    mut warnings: Vec<Warning>,
+) -> Result<History, JudgeError> {
+    let series: Vec<HistorySeries> =
+        raws.into_iter().map(|raw| judge_one(raw, question)).collect::<Result<_, JudgeError>>()?;
+    warnings.extend(one_sided(&series));
+    Ok(History {
+        source: source.to_owned(),
+        budget: question.budget,
+        superiority: question.superiority,
+        alpha: stats::DECISION_ALPHA,
+        series,
+        warnings,
+    })
+}
+
+fn judge_one(mut raw: Raw, question: &Question) -> Result<HistorySeries, JudgeError> {
+    if let Some(last) = question.last {
+        let away = raw.points.len().saturating_sub(last);
+        raw.points.drain(..away);
+        raw.facts.drain(..away);
+    }
+    let values: Vec<f64> = raw.points.iter().map(|point| point.value).collect();
+    let is_positive = values.iter().all(|&value| value > 0.0);
+    let scale = if is_positive { ChangeScale::Share } else { ChangeScale::Difference };
+    let options = stats::ChangeOptions {
+        superiority: question.superiority,
+        scale,
+        ..stats::ChangeOptions::with_budget(question.budget)
+    };
+    let changes = stats::change_points(&values, &options)?;
+    let Past { first_found, first_alarmed, lapsed } =
+        looked_back(&values, &changes, &options, question.look_back)?;
+    let causes: Vec<Vec<Cause>> =
+        changes.shifts.iter().map(|shift| causes::of(shift, &raw.facts)).collect();
+    let e_divisive = if values.len() <= stats::E_DIVISIVE_MOST {
+        Some(stats::e_divisive(&values, options.alpha, E_DIVISIVE_DRAWS, options.seed)?)
+    } else {
+        None
+    };
+    let mut warnings = raw.warnings;
+    warnings.extend(notes(values.len(), &changes, scale));
+    warnings.extend(causes::mixed_hosts(&raw.facts));
+    Ok(HistorySeries {
+        name: raw.name,
+        about: raw.about,
+        metric: raw.metric,
+        better: raw.better,
+        scale,
+        points: raw.points,
+        changes,
+        causes,
+        first_found,
+        first_alarmed,
+        lapsed,
+        e_divisive,
+        warnings,
+    })
+}
+
+/// What was found with fewer values.
+struct Past {
+    first_found: Vec<Option<usize>>,
+    first_alarmed: Vec<Option<usize>>,
+    lapsed: Vec<Lapsed>,
+}
+
+/// When each shift was first found, and which shifts were found and are not any more.
+fn looked_back(
+    values: &[f64],
+    changes: &Changes,
+    options: &stats::ChangeOptions,
+    look_back: usize,
+) -> Result<Past, JudgeError> {
+    let back = look_back.max(LOOK_BACK);
+    let shortest = values.len().saturating_sub(back).max(stats::CHANGE_VALUES_LEAST);
+    let mut first_found = vec![Some(values.len()); changes.shifts.len()];
+    let mut first_alarmed = first_found.clone();
+    let mut lapsed: Vec<(Shift, usize)> = Vec::new();
+    for length in (shortest..values.len()).rev() {
+        let earlier = stats::change_points(&values[..length], options)?;
+        for shift in earlier.shifts {
+            let same = |other: &Shift| stats::is_same_shift(&shift, other);
+            if let Some(at) = changes.shifts.iter().position(same) {
+                let is_first = length > shortest || shortest == stats::CHANGE_VALUES_LEAST;
+                first_found[at] = is_first.then_some(length);
+                if shift.weight == ShiftWeight::Alarm {
+                    first_alarmed[at] = first_found[at];
+                }
+            } else if !lapsed.iter().any(|(known, _)| stats::is_same_shift(known, &shift)) {
+                lapsed.push((shift, length));
+            }
+        }
+    }
+    let lapsed = lapsed.into_iter();
+    let lapsed = lapsed.map(|(shift, found_with)| Lapsed { first: shift.first, found_with });
+    Ok(Past { first_found, first_alarmed, lapsed: lapsed.collect() })
+}
+
+fn notes(count: usize, changes: &Changes, scale: ChangeScale) -> Vec<Warning> {
+    let mut notes = Vec::new();
+    let size = |size: f64| match scale {
+        ChangeScale::Share => format!("{:+.1} %", 100.0 * size),
+        ChangeScale::Difference => format!("{size:+.4}"),
+    };
+    if count < stats::CHANGE_VALUES_LEAST {
+        let text = format!(
+            "{count} values are too few to prove any change; there must be at least {}",
+            stats::CHANGE_VALUES_LEAST
+        );
+        notes.push(Warning::new(Severity::Caution, "too-short", text));
+    }
+    for Slide { from, to, size: slid } in &changes.slides {
+        let text = format!(
+            "Values {} to {} slide by {} rather than step; look for what grows, such as tables, \
+             logs or fragmentation.",
+            from + 1,
+            to,
+            size(*slid)
+        );
+        notes.push(Warning::new(Severity::Caution, "slides", text));
+    }
+    if let Some(Modes { apart, share_upper }) = changes.modes {
+        let text = format!(
+            "Values jump between two levels {} apart, {:.0} % of them at the upper one; look for \
+             what differs from run to run, such as memory layout, placement or a second host.",
+            size(apart).trim_start_matches('+'),
+            100.0 * share_upper
+        );
+        notes.push(Warning::new(Severity::Caution, "two-modes", text));
+    }
+    notes
+}
+
+/// Changes to the worse only, or to the better only: real servers have both.
+fn one_sided(series: &[HistorySeries]) -> Option<Warning> {
+    let sides = |one: &HistorySeries| -> Vec<bool> {
+        one.changes.shifts.iter().map(|shift| one.is_worse(shift.size.estimate)).collect()
+    };
+    let (worse, better): (Vec<bool>, Vec<bool>) =
+        series.iter().flat_map(sides).partition(|&is_worse| is_worse);
+    if worse.len() + better.len() < ONE_SIDED_LEAST || !(worse.is_empty() || better.is_empty()) {
+        return None;
+    }
+    let direction = if better.is_empty() { "worse" } else { "better" };
+    let text = format!(
+        "All {} changes are to the {direction}: what only ever goes one way is often the process \
+         and not the server. Look for tables that grow, a disk that fills, a host that ages.",
+        worse.len() + better.len()
+    );
+    Some(Warning::new(Severity::Caution, "one-sided", text))
+}

@@ -1,0 +1,65 @@
+//! What is judged of the pairs of a cell, however it was driven.
+
+use dbdyno_model::{Cell, Driving, Measure, PerArm, Plan, Round, Run, Warning};
+use dbdyno_stats::{self as stats, Terms};
+
+use crate::error::JudgeError;
+use crate::exclusion::exclude;
+use crate::pairs::pairs_of;
+use crate::rate_unit::CellUnits;
+use crate::response::{self, Judged};
+use crate::variance::{self, nested};
+
+/// The pairs of rounds that a verdict rests on, and what the reader must know of those that are
+/// left out.
+pub(crate) fn judged_pairs<'a>(
+    run: &'a Run,
+    cell: &Cell,
+) -> (Vec<PerArm<&'a Round>>, u32, Option<Warning>) {
+    match run.plan.driving {
+        Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
+            let sifted = exclude(run, cell, pairs_of(run, cell));
+            (sifted.pairs, sifted.dropped, sifted.warning)
+        }
+        Driving::Search(slo) => {
+            let (pairs, without) = response::ends_of_searches(run, cell, slo);
+            (pairs, 0, (without > 0).then(|| response::nothing_found(without, slo)))
+        }
+    }
+}
+
+/// By what the cells of a run are judged.
+pub(crate) fn terms(plan: &Plan) -> Terms {
+    Terms {
+        between_sd: stats::BETWEEN_LIVES_SD,
+        budget: plan.budget,
+        interval: plan.interval,
+        seed: plan.seed,
+    }
+}
+
+/// What a single judgement says of the pairs of a cell.
+///
+/// # Errors
+/// Rates that cannot be judged.
+pub(crate) fn judged(
+    run: &Run,
+    units: &CellUnits,
+    pairs: &[PerArm<&Round>],
+) -> Result<Judged, JudgeError> {
+    let terms = terms(&run.plan);
+    let by_rate = |rate: &dyn Fn(&Round) -> f64, measure| -> Result<Judged, JudgeError> {
+        let nest = nested(pairs, |pair| (rate(pair.test) / rate(pair.base)).ln());
+        let judgement = stats::judge_nested(&nest, &terms)?;
+        let levels = variance::levels(&nest, pairs, judgement.basis.interval, terms.between_sd);
+        Ok(Judged { levels, ..Judged::by_rate(judgement, measure) })
+    };
+    match run.plan.driving {
+        Driving::Closed => by_rate(&|round| units.rate(round), Measure::Rate),
+        Driving::Thinking(_) | Driving::Open(_) => {
+            let rqps = by_rate(&|round| units.rate(round), Measure::Rate)?.rqps;
+            Judged::by_response(pairs, rqps, &terms)
+        }
+        Driving::Search(_) => by_rate(&response::offered_rate, Measure::MaxRate),
+    }
+}

@@ -1,0 +1,48 @@
+//! From a stored run to an answer.
+//!
+//! ```text
+//!   rounds ──pairs──▶ exclusion ──▶ judged ──▶ cell ──▶ comparison ──▶ family: what a table of so
+//!              │          │           │          ▲          │          many cells may tell
+//!              │          │           │       cautions      ├─ curves, row_costs, mechanisms,
+//!              │          │           │                     │  counts, insert_benchmark
+//!              │     blind to rates   └─ by rates (sequential: looked at on the way),
+//!              │                         or response times
+//!              └─ variance: by filling of the tables and restart of the servers
+//!
+//!   stored ── two runs compared      expectation ── what an experiment said before
+//!   history ── many runs, and when a figure changed      extension ── the rule of a longer run
+//! ```
+//!
+//! Pure: no I/O and no clock; half a run is judged as well as a whole one.
+
+pub mod cautions;
+mod cell;
+mod comparison;
+mod counts;
+mod curves;
+mod error;
+pub mod exclusion;
+mod expectation;
+pub mod extension;
+pub mod family;
+mod figures;
+pub mod history;
+mod insert_benchmark;
+mod judged;
+pub mod mechanisms;
+mod metrics;
+pub mod pairs;
+pub mod rate_unit;
+mod replicates;
+pub mod response;
+mod row_costs;
+pub mod sample;
+pub mod sequential;
+mod stored;
+pub mod variance;
+
+pub use comparison::compare;
+pub use error::JudgeError;
+pub use expectation::outcomes;
+pub use sequential::{price_of, spread_of};
+pub use stored::compare_stored;

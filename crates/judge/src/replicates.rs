@@ -1,0 +1,46 @@
+//! What both arms did in several cells, as replicates of a curve or a line through them.
+
+use dbdyno_model::{PerArm, Round};
+use dbdyno_stats as stats;
+
+use crate::variance::{self, nested};
+
+/// From here on the means of lives are the replicates.
+const MANY_LIVES: usize = stats::MIN_PAIRS as usize;
+/// What both arms did in several cells, as replicates of curves through them.
+pub(crate) struct Replicates {
+    /// The logarithms by place.
+    pub(crate) points: Vec<stats::PointLogs>,
+    /// The standard deviation of what the servers' lives add and the replicates do not show.
+    pub(crate) between_sd: f64,
+}
+
+/// The logarithms of a figure of the pairs at several places. Where the servers lived often enough
+/// in every cell, means of fillings or lives are the replicates; else pairs are, and the spread of
+/// lives is assumed.
+pub(crate) fn replicates(
+    places: &[(f64, Vec<PerArm<&Round>>)],
+    figure: impl Fn(&Round) -> Option<f64>,
+) -> Replicates {
+    let log = |round: &Round| figure(round).map_or(f64::NAN, f64::ln);
+    type Nest = Vec<Vec<Vec<f64>>>;
+    let nests: Vec<PerArm<Nest>> = places
+        .iter()
+        .map(|(_, pairs)| PerArm::from_fn(|arm| nested(pairs, |pair| log(pair[arm]))))
+        .collect();
+    let lives = |nest: &PerArm<Nest>| nest.base.iter().map(Vec::len).sum();
+    let fewest: usize = nests.iter().map(lives).min().unwrap_or(0);
+    let restarted = fewest >= MANY_LIVES;
+    let logs = |nest: &[Vec<Vec<f64>>]| -> Vec<f64> {
+        let highest = if restarted { variance::highest(nest) } else { None };
+        highest.unwrap_or_else(|| nest.concat().concat())
+    };
+    let point = |((at, _), nest): (&(f64, _), &PerArm<Nest>)| {
+        let both = logs(&nest.base).into_iter().zip(logs(&nest.test));
+        let pairs = both.map(|(base, test)| PerArm { base, test }).collect();
+        stats::PointLogs { at: *at, pairs }
+    };
+    let points = places.iter().zip(&nests).map(point).collect();
+    let assumed = stats::BETWEEN_LIVES_SD / (fewest.max(1) as f64).sqrt();
+    Replicates { points, between_sd: if restarted { 0.0 } else { assumed } }
+}

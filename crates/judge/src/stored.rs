@@ -1,0 +1,418 @@
+//! What two stored runs say of each other's *test* arms.
+//!
+//! ```text
+//!   run a   base ─┐ ratio a ─┐
+//!           test ─┘          ├─▶ ratio b ÷ ratio a, where both have the same base arm: the host's
+//!   run b   base ─┐ ratio b ─┘   change falls out
+//!           test ─┘
+//!   no base arm in common    ──▶ a ratio of rates, and no verdict: it is in the ratio
+//! ```
+//!
+//! A run that its results ended has the interval that allowed for it here, too.
+//!
+//! Whatever speaks against the rounds of one of the runs speaks against the comparison.
+
+use dbdyno_model::{
+    Arm, Cell, CellComparison, Comparison, CountSample, Counts, Driving, FunctionCount,
+    IntervalKind, Level, Measure, PerArm, Plan, Round, RoundKey, Run, Severity, Warning,
+};
+use dbdyno_stats::{self as stats, Judgement, RunLives, Sequence};
+
+use crate::cautions::against;
+use crate::cell::cell_comparison;
+use crate::comparison::{found_against, found_beside, labels, of_whole};
+use crate::error::JudgeError;
+use crate::exclusion::{Included, exclude};
+use crate::family;
+use crate::pairs::{log_ratio, pairs_of};
+use crate::rate_unit::CellUnits;
+use crate::response::Judged;
+use crate::sequential::{self, Values};
+use crate::variance::{highest, nested};
+
+/// Compares what the *test* arms of two stored runs did.
+///
+/// The runs were not interleaved: whatever changed between them is in the ratio. When both measured
+/// the same base arm, that arm is the control: the difference of the two runs' paired log-ratios is
+/// judged, and the host's change falls out. Without a common base, or where servers were started
+/// fewer than three times, there is a ratio and an interval, and no verdict. Curves over clients
+/// and costs per row are those of one run and not compared.
+///
+/// # Errors
+/// [`JudgeError::Unlike`] if the runs differ in load, clients, tables or length of rounds.
+pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison, JudgeError> {
+    same_shape(base, test)?;
+    let runs = PerArm { base, test };
+    let labels = runs.map(labels);
+    let is_controlled = labels.base.base == labels.test.base;
+    let specs = runs.map(|run| run.plan.arms.test.clone());
+    let facts = runs.map(|run| &run.environment.test);
+    let audit = dbdyno_audit::audit(&specs, &facts);
+    let findings = dbdyno_audit::findings(&audit);
+    let mut cells = Vec::new();
+    for cell in test.plan.cells() {
+        let withheld = (!is_controlled).then(|| not_interleaved(base, test));
+        let found = found_against(&findings, &cell).into_iter().chain(withheld).collect();
+        cells.extend(of_cell(&runs, &cell, is_controlled, budget, found)?);
+    }
+    let family = family::control(&mut cells);
+    let counts = crate::counts::compare(&counted(base, test, budget), &cells)?;
+    let mut warnings: Vec<Warning> =
+        is_controlled.then(|| ratio_of_ratios(base, test)).into_iter().collect();
+    for run in [base, test] {
+        let told = of_whole(run).into_iter().filter(|one| one.severity > Severity::Note);
+        warnings.extend(told.map(|warning| said_of(run, warning)));
+    }
+    warnings.extend(found_beside(findings));
+    Ok(Comparison {
+        labels: labels.map(|labels| labels.test),
+        budget,
+        cells,
+        insert_benchmark: Vec::new(),
+        counts,
+        curves: Vec::new(),
+        costs: Vec::new(),
+        family,
+        audit,
+        mechanisms: Vec::new(),
+        self_tests: None,
+        warnings,
+    })
+}
+
+/// One cell of both runs; `None` where one of them has no pair of it.
+fn of_cell(
+    runs: &PerArm<&Run>,
+    cell: &Cell,
+    is_controlled: bool,
+    budget: f64,
+    mut against_it: Vec<Warning>,
+) -> Result<Option<CellComparison>, JudgeError> {
+    let sifted = runs.map(|run| exclude(run, cell, pairs_of(run, cell)));
+    if Arm::BOTH.into_iter().any(|arm| sifted[arm].pairs.is_empty()) {
+        return Ok(None);
+    }
+    let units = CellUnits::of(&runs.test.plan, cell);
+    let log = |pair: &PerArm<&Round>| match is_controlled {
+        true => log_ratio(&units, pair),
+        false => units.rate(pair.test).ln(),
+    };
+    let nests = sifted.as_ref().map(|sifted| nested(&sifted.pairs, log));
+    let replicates = nests.as_ref().map(|nest| highest(nest));
+    let (are_lives, logs) = match replicates {
+        PerArm { base: Some(base), test: Some(test) } => (true, PerArm { base, test }),
+        _ => (false, nests.map(|nest| nest.concat().concat())),
+    };
+    let is_judged = is_controlled && are_lives;
+    let looked_at = if is_judged { looked_at(runs, cell, &logs) } else { None };
+    let mut judgement = match &looked_at {
+        Some(looks) => stats::judge_runs(looks.base.as_lives(), looks.test.as_lives(), budget)?,
+        None => {
+            let interval = runs.test.plan.interval;
+            stats::judge_unpaired(&logs.base, &logs.test, budget, interval)?
+        }
+    };
+    if !is_controlled {
+        ratio_of_means(&logs, &mut judgement)?;
+    }
+    if !are_lives {
+        against_it.push(one_life());
+    } else if looked_at.is_none() {
+        let are_fillings =
+            Arm::BOTH.into_iter().all(|arm| runs[arm].plan.reloads + 1 >= stats::MIN_PAIRS);
+        judgement.basis.replicates = if are_fillings { Level::Filling } else { Level::Life };
+        against_it.extend(is_controlled.then(|| runs_by_results(runs)).flatten());
+    }
+    for arm in Arm::BOTH {
+        let (run, Included { pairs, warning, .. }) = (runs[arm], &sifted[arm]);
+        let arms = PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
+        let found = against(run, cell, &units, &arms).into_iter().chain(warning.clone());
+        against_it.extend(found.map(|warning| said_of(run, warning)));
+    }
+    let rounds: PerArm<Vec<&Round>> =
+        sifted.as_ref().map(|sifted| sifted.pairs.iter().map(|pair| pair.test).collect());
+    let judged = Judged::by_rate(judgement, Measure::Rate);
+    let compared = cell_comparison(cell.clone(), &units, judged, &rounds, against_it)?;
+    let pairs_dropped = sifted.base.dropped + sifted.test.dropped;
+    Ok(Some(CellComparison { pairs_dropped, ..compared }))
+}
+
+/// What was counted of both *test* arms as if in one run, with the rounds that tell the processor
+/// time of the first.
+fn counted(base: &Run, test: &Run, budget: f64) -> Run {
+    let runs = PerArm { base, test };
+    let mut counts = Counts::default();
+    for arm in Arm::BOTH {
+        let of_run = &runs[arm].counts;
+        let samples = of_run.samples.iter().filter(|one| one.arm == Arm::Test);
+        counts.samples.extend(samples.map(|one| CountSample { arm, ..one.clone() }));
+        let functions = of_run.functions.iter().filter(|one| one.arm == Arm::Test);
+        counts.functions.extend(functions.map(|one| FunctionCount { arm, ..one.clone() }));
+    }
+    let rounds = base.rounds.iter().filter(|round| round.key.arm == Arm::Test);
+    let as_base = |round: &Round| {
+        let key = RoundKey { arm: Arm::Base, ..round.key.clone() };
+        Round { key, ..round.clone() }
+    };
+    Run {
+        counts,
+        rounds: rounds.map(as_base).collect(),
+        plan: Plan { budget, ..test.plan.clone() },
+        ..test.clone()
+    }
+}
+
+/// A warning that speaks of the arms of one of the two runs.
+fn said_of(run: &Run, warning: Warning) -> Warning {
+    Warning { text: format!("run {}: {}", run.id, warning.text), ..warning }
+}
+
+/// The lives of a run, and the looks that could end it.
+struct LookedAt {
+    logs: Vec<f64>,
+    sequence: Option<Sequence>,
+}
+
+impl LookedAt {
+    fn as_lives(&self) -> RunLives<'_> {
+        RunLives { lives: &self.logs, looks: self.sequence.as_ref() }
+    }
+}
+
+/// Of both runs, where results could end one of them and its looks were at lives of the servers;
+/// `once` are the lives of a run, or of a cell of it, that was judged once.
+fn looked_at(
+    runs: &PerArm<&Run>,
+    cell: &Cell,
+    once: &PerArm<Vec<f64>>,
+) -> Option<PerArm<LookedAt>> {
+    Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.looks().is_some())?;
+    let of = |arm: Arm| {
+        let plan = &runs[arm].plan;
+        let sequence = sequential::sequence_of(plan, cell);
+        match sequential::values_of(runs[arm], cell) {
+            Some(Values { known_sd, .. }) if known_sd > 0.0 => None,
+            Some(Values { logs, .. }) => Some(LookedAt { logs, sequence }),
+            None if sequence.is_none() || sequential::judged_lives(plan, cell) > 0 => {
+                Some(LookedAt { logs: once[arm].clone(), sequence: None })
+            }
+            None => None,
+        }
+    };
+    Some(PerArm { base: of(Arm::Base)?, test: of(Arm::Test)? })
+}
+
+/// Where looks were at stretches of one life, the runs have no lives that a look allowed for.
+fn runs_by_results(runs: &PerArm<&Run>) -> Option<Warning> {
+    let ended = Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.looks().is_some())?;
+    let text = format!(
+        "run {} was ended by its results, and its looks were not at lives of the servers: its noise \
+         is small by chance, so that there is no verdict; compare the two servers in one run, or \
+         measure with --restarts 2 or more",
+        runs[ended].id
+    );
+    Some(Warning::new(Severity::Blocks, "ended-by-results", text))
+}
+
+/// What is missing where servers were hardly ever started.
+fn one_life() -> Warning {
+    let text = "where a server was started fewer than three times there is no verdict: \
+                two starts of one server differ by about 1.5 %; measure with --restarts 2 or more";
+    Warning::new(Severity::Blocks, "one-life", text)
+}
+
+/// Without a common base there is a ratio of what was done in all, and Fieller's interval of it.
+fn ratio_of_means(logs: &PerArm<Vec<f64>>, judged: &mut Judgement) -> Result<(), JudgeError> {
+    if judged.basis.interval != IntervalKind::Welch {
+        return Ok(());
+    }
+    let rates = logs.as_ref().map(|logs| logs.iter().map(|log| log.exp()).collect::<Vec<f64>>());
+    let found = stats::fieller(&rates.base, &rates.test, stats::SHOWN_CONFIDENCE)?;
+    (judged.rqps, judged.p_value) = (found.ratio, found.p_value);
+    judged.basis.interval = IntervalKind::Fieller;
+    "the runs have no base arm in common".clone_into(&mut judged.basis.why);
+    Ok(())
+}
+
+fn ratio_of_ratios(base: &Run, test: &Run) -> Warning {
+    let text = format!(
+        "runs {} and {} were not interleaved; both measured the same base arm, and rQPS is the \
+         ratio of their two ratios, so that a change of the host falls out",
+        base.id, test.id
+    );
+    Warning::new(Severity::Note, "ratio-of-ratios", text)
+}
+
+fn not_interleaved(base: &Run, test: &Run) -> Warning {
+    let text = format!(
+        "runs {} and {} were neither interleaved nor have they a base arm in common: a change of \
+         the host between them looks like a change of the server, so there is no verdict; compare \
+         the two servers in one run",
+        base.id, test.id
+    );
+    Warning::new(Severity::Blocks, "not-interleaved", text)
+}
+
+fn same_shape(base: &Run, test: &Run) -> Result<(), JudgeError> {
+    let different = |what: &str, base: String, test: String| {
+        Err(JudgeError::Unlike(format!(
+            "the runs are not of equal shape: {what} is {base} in the one and {test} in the other; \
+             repeat one of them with the same flags"
+        )))
+    };
+    let (a, b) = (&base.plan, &test.plan);
+    if a.stages != b.stages {
+        let listed = |plan: &Plan| {
+            let stages: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
+            stages.join(",")
+        };
+        return different("--load", listed(a), listed(b));
+    }
+    if a.clients != b.clients {
+        return different("--clients", format!("{:?}", a.clients), format!("{:?}", b.clients));
+    }
+    let sizes = [
+        ("--tables", u64::from(a.tables), u64::from(b.tables)),
+        ("--rows", a.rows, b.rows),
+        ("--seed", a.seed, b.seed),
+        ("the length of a round (ns)", a.round_ns, b.round_ns),
+    ];
+    if a.driving != b.driving {
+        return different("the way of driving", a.driving.to_string(), b.driving.to_string());
+    }
+    if a.driving != Driving::Closed {
+        return Err(JudgeError::Unlike(
+            "two stored runs at a given rate, or of clients that think, did the same by \
+             construction; compare their response \
+             times side by side with `dbdyno show`, or both servers in one run"
+                .to_owned(),
+        ));
+    }
+    for (what, base, test) in sizes {
+        if base != test {
+            return different(what, base.to_string(), test.to_string());
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{WALL_NS, of_pairs, set_events};
+    use dbdyno_model::{Gate, GateOutcome, LatencyHistogram, RunId, RunStatus, Verdict};
+
+    /// A run of nine lives whose test arm does this share of what `base` does, in percent.
+    fn run(id: &str, base: &str, percent: u64) -> Run {
+        let mut run = of_pairs(18, "point-query", base, 1, |round| {
+            let share = if round.key.arm == Arm::Test { percent } else { 100 };
+            let noise = u64::from(round.key.pair * 13 % 5);
+            set_events(round, (1_000 * share + 10 * noise) as f64);
+            round.life = round.key.pair / 2;
+        });
+        run.id = RunId(id.to_owned());
+        run.plan.restarts = 8;
+        run
+    }
+
+    fn gated(base: &Run, test: &Run) -> (Verdict, GateOutcome, Vec<String>) {
+        let comparison = compare_stored(base, test, 0.02).unwrap();
+        let cell = &comparison.cells[0];
+        let gate = Gate { rqps_above: 0.98 }.judge_all(&comparison.cells);
+        let blocking = cell.warnings.iter().filter(|one| one.severity == Severity::Blocks);
+        (cell.verdict, gate, blocking.map(|one| one.code.clone()).collect())
+    }
+
+    const SERVER: &str = "mysql://u@h/d";
+
+    #[test]
+    fn a_common_base_arm_gives_a_verdict_and_a_gate() {
+        let fails = (Verdict::Slower, GateOutcome::Fails, vec![]);
+        assert_eq!(gated(&run("a", SERVER, 100), &run("b", SERVER, 80)), fails);
+        let holds = (Verdict::Faster, GateOutcome::Holds, vec![]);
+        assert_eq!(gated(&run("a", SERVER, 80), &run("b", SERVER, 100)), holds);
+    }
+
+    /// There is a ratio to be seen, and nothing passes or fails by it.
+    #[test]
+    fn a_gate_is_open_where_there_is_no_verdict() {
+        let (a, b) = (run("a", SERVER, 100), run("b", "mysql://u@other/d", 80));
+        let open =
+            |code: &str| (Verdict::Undecided, GateOutcome::CannotTell, vec![code.to_owned()]);
+        assert_eq!(gated(&a, &b), open("not-interleaved"));
+        let mut once = run("b", SERVER, 80);
+        once.rounds.iter_mut().for_each(|round| round.life = 0);
+        assert_eq!(gated(&a, &once), open("one-life"));
+    }
+
+    /// The runs are judged as widely as their looks were; looks at stretches of one life are not.
+    #[test]
+    fn runs_that_results_ended_are_judged_by_their_looks() {
+        let by_results = |id: &str, percent: u64| {
+            let mut run = run(id, SERVER, percent);
+            run.plan.arms = run.plan.arms.map(|_| "mariadb:10.11".parse().unwrap());
+            run.plan.stopping = dbdyno_model::Stopping::Decided { pairs: 2, horizon: 9 };
+            run
+        };
+        let fixed = |id: &str, percent: u64| {
+            let mut run = by_results(id, percent);
+            run.plan.stopping = dbdyno_model::Stopping::Fixed;
+            run
+        };
+        let width = |base: &Run, test: &Run| {
+            let cell = compare_stored(base, test, 0.02).unwrap().cells.remove(0);
+            assert_eq!(cell.verdict, Verdict::Slower);
+            (cell.rqps.high / cell.rqps.low).ln()
+        };
+        let both = width(&by_results("a", 95), &by_results("b", 80));
+        let one = width(&by_results("a", 95), &fixed("b", 80));
+        let none = width(&fixed("a", 95), &fixed("b", 80));
+        assert!(none < one && one < both, "{none} {one} {both}");
+        let mut stretches = by_results("b", 80);
+        stretches.plan.restarts = 0;
+        let open =
+            (Verdict::Undecided, GateOutcome::CannotTell, vec!["ended-by-results".to_owned()]);
+        assert_eq!(gated(&by_results("a", 95), &stretches), open);
+    }
+
+    /// Latencies that contradict the rate, in the control of one of the runs.
+    #[test]
+    fn what_speaks_against_one_of_the_runs_speaks_against_the_comparison() {
+        let a = run("a", SERVER, 100);
+        let mut b = run("b", SERVER, 80);
+        let of_base = |round: &&mut Round| round.key.arm == Arm::Base;
+        for round in b.rounds.iter_mut().filter(of_base).take(1) {
+            round.latency = LatencyHistogram::new();
+            (0..round.events).for_each(|_| round.latency.record(WALL_NS / 1_000));
+        }
+        let (verdict, gate, codes) = gated(&a, &b);
+        assert_eq!((verdict, gate), (Verdict::Undecided, GateOutcome::CannotTell));
+        assert_eq!(codes, ["little-broken"]);
+        b.status = RunStatus::Partial;
+        let told = compare_stored(&a, &b, 0.02).unwrap().warnings;
+        let partial = told.iter().find(|warning| warning.code == "not-finished").unwrap();
+        assert!(partial.text.starts_with("run b: "), "{}", partial.text);
+    }
+
+    /// Instructions do not know when they were counted.
+    #[test]
+    fn what_was_counted_in_two_runs_is_compared() {
+        let counted = |id: &str, instructions: u64| {
+            let mut run = run(id, SERVER, 100);
+            for (arm, repeat) in [(Arm::Base, 0), (Arm::Test, 0), (Arm::Test, 1), (Arm::Test, 2)] {
+                run.counts.samples.push(CountSample {
+                    load: "point-query".into(),
+                    arm,
+                    repeat,
+                    operations: 1_000,
+                    instructions: instructions + u64::from(repeat),
+                });
+            }
+            run
+        };
+        let (a, b) = (counted("a", 50_000_000), counted("b", 60_000_000));
+        let count = compare_stored(&a, &b, 0.02).unwrap().counts.remove(0);
+        assert_eq!(count.repeats, 3);
+        assert!((count.ratio.estimate - 1.2).abs() < 1e-6, "{:?}", count.ratio);
+    }
+}

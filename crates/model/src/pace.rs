@@ -1,0 +1,60 @@
+//! How long the rounds of a cell are, and how many pairs there is time for.
+//!
+//! ```text
+//!   as planned     ▇ ▇ ▇ ▇ ▇ ▇ ▇ ▇ ▇ ▇ ▇ ▇
+//!   a slow load    ▇▇▇▇ ▇▇▇▇ ▇▇▇▇ ▇▇▇▇         longer and fewer, in the same time
+//! ```
+
+use std::time::Duration;
+
+use crate::plan::Plan;
+use crate::readings::{STOOD_STILL, WINDOW_NS};
+use crate::round::Round;
+
+/// How long the rounds of a cell are, and how many pairs there is time for.
+pub struct Pace {
+    /// Length of the measured window.
+    pub window: Duration,
+    /// Pairs of rounds.
+    pub pairs: u32,
+}
+
+/// However slow the load, this many pairs are measured, if the plan has them.
+const PAIRS_LEAST: u32 = 8;
+
+impl Pace {
+    /// The pace at which this round was measured.
+    pub fn of_round(plan: &Plan, round: &Round) -> Pace {
+        let window_ns = round.readings.get(WINDOW_NS).map_or(round.wall_ns, |ns| ns as u64);
+        // A round in slices keeps the window that it was meant to have.
+        let times = match round.readings.get(WINDOW_NS) {
+            Some(_) => 0,
+            None => round.readings.get(STOOD_STILL).map_or(0, |times| times as u32),
+        };
+        Pace::with_window(plan, Duration::from_nanos(window_ns >> times))
+    }
+
+    /// The pace of rounds of this length.
+    pub fn with_window(plan: &Plan, window: Duration) -> Pace {
+        let stretch = window.as_nanos() as f64 / plan.round_ns as f64;
+        let fewer = f64::from(plan.pairs) / stretch;
+        let pairs = match plan.stopping.looks() {
+            Some(_) => fewer,
+            None => fewer.max(Pace::instead_of_starts(plan, window)),
+        };
+        Pace { window, pairs: (pairs as u32).max(PAIRS_LEAST).min(plan.pairs) }
+    }
+
+    /// Where there are fewer blocks of two pairs than lives were planned, servers are started less
+    /// often, and pairs have that time, too: as many as it takes, and no more than two for each
+    /// life.
+    fn instead_of_starts(plan: &Plan, window: Duration) -> f64 {
+        let life_ns = plan.life_ns() as f64;
+        let pair_ns = |round_ns: f64| {
+            2.0 * plan.driving.rounds_in_pair() as f64 * (round_ns + plan.lead_in_ns as f64)
+        };
+        let lives = f64::from(plan.restarts) + 1.0;
+        let all_ns = f64::from(plan.pairs) * pair_ns(plan.round_ns as f64) + lives * life_ns;
+        (all_ns / (pair_ns(window.as_nanos() as f64) + life_ns / 2.0)).min(2.0 * lives)
+    }
+}
