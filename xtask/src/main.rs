@@ -9,11 +9,14 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the program of this repository")]
 
+mod place;
 mod testing;
 mod tidy;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
+
+use place::repository;
 
 const USAGE: &str = "\
 usage: cargo xtask tidy                check the rules of docs/STYLE.md
@@ -157,9 +160,4 @@ fn report(outcome: Result<Vec<tidy::Violation>, String>) -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-fn repository() -> &'static Path {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().expect("xtask lies in the repository")
 }

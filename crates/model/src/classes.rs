@@ -17,7 +17,7 @@
 //! are classes, too, although the events of the round are those of the foreground only.
 
 use crate::histogram::LatencyHistogram;
-use crate::round::coarser;
+use crate::series::coarser;
 
 /// The class of the events of a background: work beside the clients of a load.
 pub const BACKGROUND: &str = "background";

@@ -11,7 +11,7 @@
 //! under callgrind; the kernel's are not.
 
 use crate::arm::{Arm, PerArm};
-use crate::comparison::Interval;
+use crate::verdict::Interval;
 use crate::warning::Warning;
 
 /// Whether instructions are counted.

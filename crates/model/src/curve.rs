@@ -11,8 +11,8 @@
 //! The universal scalability law (Gunther, *Guerrilla Capacity Planning*, Springer 2007, ch. 4–6).
 
 use crate::arm::PerArm;
-use crate::comparison::{Interval, Verdict};
 use crate::rate::RateUnit;
+use crate::verdict::{Interval, Verdict};
 use crate::warning::Warning;
 
 /// The curves of both arms under one load.

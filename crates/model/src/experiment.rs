@@ -11,8 +11,8 @@
 
 use std::fmt;
 
-use crate::comparison::Interval;
 use crate::plan::Cell;
+use crate::verdict::Interval;
 
 /// A figure of a round.
 #[derive(Clone, Debug, PartialEq, Eq)]

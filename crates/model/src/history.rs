@@ -8,7 +8,7 @@
 //!                   earliest…latest       the first run of the new level, give or take
 //! ```
 
-use crate::comparison::Interval;
+use crate::verdict::Interval;
 use crate::warning::Warning;
 
 /// How sizes of changes are told.

@@ -32,6 +32,7 @@ pub mod mock;
 pub mod pace;
 mod pin;
 pub mod plan;
+pub mod product;
 pub mod random;
 pub mod rate;
 pub mod readings;
@@ -40,12 +41,14 @@ pub mod round;
 pub mod row_cost;
 pub mod run;
 pub mod secret;
+pub mod series;
 pub mod setting;
 pub mod stage;
 pub mod stopping;
 pub mod target;
 pub mod think;
 pub mod topology;
+pub mod verdict;
 pub mod warning;
 
 pub use arm::{Arm, PerArm};
@@ -54,9 +57,8 @@ pub use audit::{Audit, Change, Inequality, Weight};
 pub use begin::{Begin, Cache, ImageUse};
 pub use classes::{ClassTally, ClassTimes, Counted};
 pub use comparison::{
-    ArmSummary, CellComparison, ClassSummary, Comparison, Family, Gate, GateOutcome, Interval,
-    LatencyUs, Measure, Metric, MetricComparison, MetricVerdict, OpenSummary, Percentile,
-    SelfTests, Verdict,
+    ArmSummary, CellComparison, ClassSummary, Comparison, Family, Gate, GateOutcome, LatencyUs,
+    Measure, Metric, MetricComparison, MetricVerdict, OpenSummary, Percentile, SelfTests,
 };
 pub use count::{
     CountComparison, CountSample, CountVerdict, Counting, Counts, FunctionChange, FunctionCount,
@@ -79,22 +81,22 @@ pub use mock::MockModel;
 pub use pace::Pace;
 pub use pin::{Pin, Placement, Processors};
 pub use plan::{Cell, LoadFile, Plan, RoundKey};
+pub use product::{Dialect, Product, TargetError};
 pub use rate::{RateUnit, Since};
 pub use readings::Readings;
 pub use rocksdb::{RocksOptions, RocksPreset};
-pub use round::{Cost, OpenLoop, Pauses, Round, Series};
+pub use round::{Cost, OpenLoop, Pauses, Round};
 pub use row_cost::{
     CostChange, CostChanges, CostComparison, CostFit, CostLine, CostMeasure, CostPoint,
 };
 pub use run::{Environment, Run, RunId, RunStatus};
 pub use secret::Secret;
+pub use series::Series;
 pub use setting::{Charset, Durability, Flush, Preset, Setting, Switch};
 pub use stage::Stage;
 pub use stopping::Stopping;
-pub use target::{
-    ArmSpec, Dialect, Product, ReleaseSpec, ServerUrl, SourceKind, Target, TargetError, Transport,
-    split_version,
-};
+pub use target::{ArmSpec, ReleaseSpec, ServerUrl, SourceKind, Target, Transport, split_version};
 pub use think::Think;
 pub use topology::{Delay, Role, Shape, Topology};
+pub use verdict::{Interval, Verdict};
 pub use warning::{Severity, Warning};

@@ -4,6 +4,7 @@ use crate::classes::ClassTally;
 use crate::histogram::LatencyHistogram;
 use crate::plan::RoundKey;
 use crate::readings::{EDGE_EVENTS, Readings};
+use crate::series::Series;
 
 /// What one arm did in one round. Rounds are the replicates of the experiment; whatever is inside a
 /// round (seconds, events) is not.
@@ -128,33 +129,6 @@ pub struct Pauses {
     pub sum_ns: u64,
     /// The longest.
     pub longest_ns: u64,
-}
-
-/// Statements in equal slots of time.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Series {
-    /// Length of a slot.
-    pub slot_ns: u64,
-    /// Statements that ended in each slot. The last slot is whole: a partial one is not kept.
-    pub statements: Vec<u64>,
-}
-
-impl Series {
-    /// The same in slots that are so many times as long.
-    ///
-    /// # Panics
-    /// With no slots in one.
-    pub fn coarser(&self, slots: u32) -> Series {
-        Series {
-            slot_ns: self.slot_ns * u64::from(slots),
-            statements: coarser(&self.statements, slots),
-        }
-    }
-}
-
-/// Sums of so many neighbours each; of the last ones only if they are as many.
-pub(crate) fn coarser(slots: &[u64], in_one: u32) -> Vec<u64> {
-    slots.chunks_exact(in_one as usize).map(|slots| slots.iter().sum()).collect()
 }
 
 /// Resources used during a round, of the processes that matter and no others. `None` means that it

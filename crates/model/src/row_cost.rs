@@ -12,7 +12,7 @@
 //! 10 000 lies above the storage engine.
 
 use crate::arm::PerArm;
-use crate::comparison::{Interval, Verdict};
+use crate::verdict::{Interval, Verdict};
 use crate::warning::Warning;
 
 /// Loads of one run that differ in nothing but the number of rows, at one client count, by one

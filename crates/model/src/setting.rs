@@ -15,7 +15,7 @@
 
 use std::fmt;
 
-use crate::target::{Product, TargetError};
+use crate::product::{Product, TargetError};
 
 /// One thing that a user wants of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -317,7 +317,7 @@ fn succeeds(command: &mut Command) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::repository;
+    use crate::place::repository;
 
     fn read(path: &str) -> String {
         std::fs::read_to_string(repository().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))

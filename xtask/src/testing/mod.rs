@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use libtest::{Reader, Timed};
 use steps::Step;
 
-use crate::repository;
+use crate::place::repository;
 
 /// Everything that `make test` stands for.
 pub fn test() -> ExitCode {

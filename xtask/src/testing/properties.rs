@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::hash::{BuildHasher as _, RandomState};
 
 use super::steps::{self, Step};
-use crate::repository;
+use crate::place::repository;
 use crate::tidy::tree::Tree;
 
 /// A step for each of so many fresh seeds.

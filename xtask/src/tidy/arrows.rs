@@ -9,8 +9,8 @@
 //! points upwards in the list; the two are held against each other. Tests may look further down
 //! than the crate itself does, never up.
 
+use super::rule::{Rule, Violation};
 use super::tree::Tree;
-use super::{Rule, Violation};
 
 /// A crate and the crates of ours that it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[

@@ -10,9 +10,9 @@
 //! Whether what is said there is true, and all of it, is left to people. Methods are not looked at:
 //! what they assume is for the most part said of the type, or of the function that makes it.
 
+use super::rule::{Rule, Violation};
 use super::source::Source;
 use super::words::has_word;
-use super::{Rule, Violation};
 
 /// Where functions say what they assume.
 const PLACE: &str = "crates/stats/src/";

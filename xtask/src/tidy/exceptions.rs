@@ -1,6 +1,6 @@
 //! What is permitted although a rule forbids it.
 
-use super::{Rule, Violation};
+use super::rule::{Rule, Violation};
 
 /// One permitted case.
 pub struct Exception {

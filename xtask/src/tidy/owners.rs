@@ -4,9 +4,9 @@
 //! lift it; this table says who may.
 
 use super::lexer::Language;
+use super::rule::{Rule, Violation};
 use super::source::Source;
 use super::words::has_word;
-use super::{Rule, Violation};
 
 struct Owned {
     rule: Rule,

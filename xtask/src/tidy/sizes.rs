@@ -1,8 +1,8 @@
 //! Limits of size: functions, lines, files.
 
 use super::lexer::Language;
+use super::rule::{Rule, Violation};
 use super::source::Source;
-use super::{Rule, Violation};
 
 /// Lines of a function, from its name to its closing brace. Tests may be longer.
 const FUNCTION_LINES_MAX: usize = 70;

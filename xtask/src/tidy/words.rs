@@ -1,8 +1,8 @@
 //! Words that may not stand there, and words that must.
 
 use super::lexer::Language;
+use super::rule::{Rule, Violation};
 use super::source::Source;
-use super::{Rule, Violation};
 
 /// In comments as in code. Written so that this file does not find itself.
 const LEFTOVER_WORDS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")];

@@ -1,0 +1,97 @@
+//! What is guarded, and a place where it is broken.
+
+use std::fmt;
+
+/// What is guarded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    FunctionLength,
+    LineLength,
+    FileLength,
+    Leftover,
+    Allow,
+    Essay,
+    Path,
+    Clock,
+    Print,
+    Process,
+    Sql,
+    Assumption,
+    Arrow,
+    Circle,
+    Invariant,
+    Exception,
+}
+
+impl Rule {
+    /// Why the rule exists.
+    fn why(self) -> &'static str {
+        match self {
+            Rule::FunctionLength => "a function is read on one screen",
+            Rule::LineLength => "two files are read side by side",
+            Rule::FileLength => "a file holds one idea",
+            Rule::Leftover => "what is left over is forgotten",
+            Rule::Allow => "an exemption that is no longer needed must show itself",
+            Rule::Essay => "a reader meets the idea before the code",
+            Rule::Path => "the repository works wherever it is cloned",
+            Rule::Clock => "pure code is tested with the times that matter",
+            Rule::Print => "data and talk have one way out each",
+            Rule::Process => "one crate answers for every process that is started",
+            Rule::Sql => "one crate answers for the file of stored runs",
+            Rule::Assumption => "a number is worth what its assumptions are worth",
+            Rule::Arrow => "arrows between crates go down only",
+            Rule::Circle => "what imports each other in a circle is only understood as a whole",
+            Rule::Invariant => "a crate is a noun with one invariant",
+            Rule::Exception => "an exception without a case hides the next case",
+        }
+    }
+
+    /// What to do about a violation.
+    fn remedy(self) -> &'static str {
+        match self {
+            Rule::FunctionLength => "split it where its comments or blank lines do",
+            Rule::LineLength => "break it: cargo fmt does so for code, comments are broken by hand",
+            Rule::FileLength => "move one idea into a module of its own",
+            Rule::Leftover => "do it now, or write it into the issue tracker",
+            Rule::Allow => "mend the cause, or use #[expect(lint, reason = \"…\")]",
+            Rule::Essay => "open the file with //! (in TypeScript /**) and say what it is for",
+            Rule::Path => "take the path from the environment or make it relative",
+            Rule::Clock => {
+                "take the time as an argument; the owners are in xtask/src/tidy/owners.rs"
+            }
+            Rule::Print => "return the text, or a Warning, and let `cli` show it",
+            Rule::Process => "ask `sandbox` for it",
+            Rule::Sql => "ask `store` for it",
+            Rule::Assumption => "write a sentence \"Assumes …\" into its documentation",
+            Rule::Arrow => {
+                "turn the arrow round, or change xtask/src/tidy/arrows.rs and \
+                 docs/ARCHITECTURE.md together"
+            }
+            Rule::Circle => "move what both need below them, or make the two one",
+            Rule::Invariant => "give it a line \"`crate` — **Invariant:** …\"",
+            Rule::Exception => "remove it from xtask/src/tidy/exceptions.rs",
+        }
+    }
+}
+
+/// One place that breaks one rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    pub rule: Rule,
+    pub path: String,
+    pub line: usize,
+    pub what: String,
+}
+
+impl Violation {
+    pub fn new(rule: Rule, path: &str, line: usize, what: impl Into<String>) -> Self {
+        Violation { rule, path: path.to_owned(), line, what: what.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Violation { rule, path, line, what } = self;
+        write!(f, "{path}:{line}: {what}; {}: {}", rule.why(), rule.remedy())
+    }
+}
