@@ -1,45 +1,23 @@
 //! Carrying out a plan.
 
 use dbdyno_forecast::{Remaining, ending as over, extension_warning};
-use dbdyno_load::{Clock, VirtualClock, mock};
-use dbdyno_model::{
-    Arm, ArmSpec, Counting, Environment, ImageUse, PerArm, Plan, Run, RunId, RunStatus, Stage,
-    Target, Warning,
-};
-use dbdyno_sandbox::Home;
-use dbdyno_store::{NewRun, Store};
-use std::sync::atomic::AtomicBool;
+use dbdyno_model::{Arm, Counting, Environment, PerArm, Plan, Run, RunId, RunStatus, Warning};
+use dbdyno_store::NewRun;
 
-use crate::capture::{self, STEP};
+use crate::both_arms::set_up;
+use crate::capture::STEP;
 use crate::count;
-use crate::course::Course;
 use crate::ending::Ending;
 use crate::error::LabError;
 use crate::hypothesis;
-use crate::image;
+use crate::laboratory::Lab;
 use crate::placement;
-use crate::provenance;
 use crate::resume::{self, Hold};
 use crate::self_test;
-use crate::station::{Restores, SetUp, Station};
-use crate::upgrade;
-use crate::watch::{Progress, Watch};
-use dbdyno_judge::cautions::saturation;
+use crate::stages::Stages;
+use crate::station::{Station, provenance};
+use crate::watch::Progress;
 use dbdyno_workload::planned::datasets_of;
-
-/// The place where experiments are carried out.
-pub struct Lab<'a> {
-    /// Where sandboxes live.
-    pub home: &'a Home,
-    /// Where results go.
-    pub store: &'a mut Store,
-    /// Set from outside to stop; what was measured until then is kept.
-    pub stop: &'a AtomicBool,
-    /// Who listens.
-    pub watch: &'a mut dyn Watch,
-    /// What time it is: see [`clock_of`].
-    pub clock: Clock,
-}
 
 /// What is to be done, and what it is called.
 pub struct Order<'a> {
@@ -53,27 +31,6 @@ pub struct Order<'a> {
     pub tool_version: &'a str,
     /// Rules of the audit, by key, whose inequalities are what the user means to compare.
     pub varied: &'a [String],
-}
-
-/// The first day of virtual time: 2026-01-01.
-const VIRTUAL_UNIX_MS: u64 = 1_767_225_600_000;
-const DAY_MS: u64 = 86_400_000;
-
-/// The clock of an experiment with these arms, whose results go to this store. That of models goes
-/// on where it was when the store was last written to, a day later, and halts after so many rounds.
-///
-/// # Errors
-/// A store that cannot be read.
-pub fn clock_of(
-    arms: &PerArm<ArmSpec>,
-    store: &Store,
-    halts: Option<u64>,
-) -> Result<Clock, LabError> {
-    if !Arm::BOTH.into_iter().any(|arm| arms[arm].is_mock()) {
-        return Ok(Clock::system());
-    }
-    let after = store.last_started_unix_ms()?.map_or(0, |last| last + DAY_MS);
-    Ok(Clock::Virtual(VirtualClock::halting(after.max(VIRTUAL_UNIX_MS), halts)))
 }
 
 /// Carries out an experiment. The run is in the store, round by round, whatever happens; a request
@@ -206,7 +163,7 @@ fn drive(
     (left, ending): (&Remaining, Ending),
 ) -> Result<(), LabError> {
     check(lab, plan, stations)?;
-    Course::new(lab, plan, stations, run, left, ending).carry_out()?;
+    Stages::new(lab, plan, stations, run, left, ending).carry_out()?;
     check(lab, plan, stations)
 }
 
@@ -214,79 +171,6 @@ fn drive(
 fn check(lab: &mut Lab<'_>, plan: &Plan, stations: &PerArm<Station>) -> Result<(), LabError> {
     let datasets = datasets_of(plan)?;
     Arm::BOTH.into_iter().try_for_each(|arm| stations[arm].check(arm, &datasets, lab.watch))
-}
-
-fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, LabError> {
-    crate::loads::check(plan)?;
-    upgrade::check(lab.home, plan)?;
-    let datasets = datasets_of(plan)?;
-    let clock = lab.clock.clone();
-    let facts = host_facts(lab);
-    let memory_mb = memory_mb(&facts);
-    let clients = plan.clients.iter().copied().max().unwrap_or(1);
-    let wants_back = plan.stages.contains(&Stage::Restore);
-    let restores = if wants_back { Restores::Yes } else { Restores::No };
-    let setup = |arm: Arm| {
-        let spec = &plan.arms[arm];
-        let (home, stop, clock) = (lab.home, lab.stop, &clock);
-        SetUp { home, arm, spec, datasets: &datasets, memory_mb, clients, restores, stop, clock }
-    };
-    // Both are opened before either is filled, which takes long: what is wrong shows early.
-    let mut base = Station::open(&setup(Arm::Base), None, lab.watch)?;
-    let same_server = matches!(plan.arms.base.target, Target::Url(_))
-        && plan.arms.base.target == plan.arms.test.target;
-    let mut test = if same_server {
-        base.share(&setup(Arm::Test))
-    } else {
-        Station::open(&setup(Arm::Test), Some(&base), lab.watch)?
-    };
-    base.fill(&setup(Arm::Base), lab.watch)?;
-    test.fill(&setup(Arm::Test), lab.watch)?;
-    base.note_delay();
-    test.note_delay();
-    for (name, value) in facts {
-        base.environment.set(name.clone(), value.clone());
-        test.environment.set(name, value);
-    }
-    let mut stations = PerArm { base, test };
-    capture::full(plan, &mut stations)?;
-    Ok(stations)
-}
-
-/// Sets both arms up once more in place of what they were, empty, and fills their tables, from no
-/// image. What is known of the arms stays.
-///
-/// # Errors
-/// Whatever was in the way.
-pub(crate) fn reload(
-    lab: &mut Lab<'_>,
-    plan: &Plan,
-    stations: &mut PerArm<Station>,
-) -> Result<(), LabError> {
-    let datasets = datasets_of(plan)?;
-    let memory_mb = memory_mb(&dbdyno_probe::host_facts());
-    let clients = plan.clients.iter().copied().max().unwrap_or(1);
-    for arm in Arm::BOTH {
-        let mut spec = plan.arms[arm].clone();
-        spec.begin.image = ImageUse::None;
-        let (home, stop, clock) = (lab.home, lab.stop, &lab.clock);
-        let setup = SetUp {
-            home,
-            arm,
-            spec: &spec,
-            datasets: &datasets,
-            memory_mb,
-            clients,
-            restores: Restores::No,
-            stop,
-            clock,
-        };
-        let mut anew = Station::open(&setup, None, lab.watch)?;
-        std::mem::swap(&mut anew.environment, &mut stations[arm].environment);
-        std::mem::replace(&mut stations[arm], anew).take_down(arm)?;
-        stations[arm].fill(&setup, lab.watch)?;
-    }
-    Ok(())
 }
 
 fn begin(
@@ -308,7 +192,7 @@ fn begin(
             lab.store.add_warning(&run, warning)?;
         }
     }
-    for warning in image::warnings(stations) {
+    for warning in provenance::images(stations) {
         lab.watch.progress(Progress::Warning(&warning.text));
         lab.store.add_warning(&run, &warning)?;
     }
@@ -370,29 +254,4 @@ fn finish(
         }
         Err(error) => Err(LabError::BrokeOff(run.clone(), Box::new(error))),
     }
-}
-
-/// What is true of the host; of that of models, which is the same everywhere, what is asked for.
-fn host_facts(lab: &Lab<'_>) -> Vec<(String, String)> {
-    if let Clock::Virtual(_) = lab.clock {
-        let processors = mock::PROCESSORS.to_string();
-        let told = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        return vec![
-            told("host.cpu.model", "a model"),
-            told("host.cpu.logical", &processors),
-            told("host.memory_kb", "8388608"),
-            told(saturation::PROCESSORS, &processors),
-        ];
-    }
-    let mut facts = dbdyno_probe::host_facts();
-    facts.extend(dbdyno_probe::filesystem_facts(lab.home.dir()));
-    let processors = dbdyno_sandbox::processors().len().to_string();
-    facts.push((saturation::PROCESSORS.to_owned(), processors));
-    facts
-}
-
-/// Memory of the host; 2 GB, which every server can live with, where the host does not tell.
-fn memory_mb(facts: &[(String, String)]) -> u64 {
-    let memory = facts.iter().find(|(name, _)| name == "host.memory_kb");
-    memory.and_then(|(_, kb)| kb.parse::<u64>().ok()).map_or(2048, |kb| kb / 1024)
 }

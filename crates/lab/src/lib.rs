@@ -1,9 +1,12 @@
 //! The experiment.
 //!
 //! ```text
-//!   Plan ──▶ station::Station ×2     servers started, tables filled with the same rows
-//!        ──▶ course::Course          stages: warm-up, rounds in pairs, randomised, settling
-//!        ──▶ judge::compare          pairs → log-ratios → interval → verdict
+//!   experiment ──▶ both_arms ──▶ station ×2   servers started, tables filled with the same rows
+//!       │
+//!       └──▶ stages     warm-up, rounds in random pairs, settling; what is measured is stored
+//!              ├── driver       asks one arm in one cell        warm_up, pauses, cost, search …
+//!              ├── host_check   what the host did between rounds: canaries
+//!              └── insert_benchmark, count    what has a course of its own
 //! ```
 //!
 //! Data is loaded once per arm; every round opens fresh connections, so that the replicates differ
@@ -13,46 +16,45 @@
 //! This is the only crate that ties the others into a run.
 
 mod arrivals;
-mod between;
-mod canary;
+mod both_arms;
+mod canaries;
 mod capture;
+mod checks;
+mod connecting;
 mod cost;
 pub mod count;
-mod course;
 pub mod doctor;
+mod driver;
 pub mod ending;
-mod entrance;
 mod error;
 pub mod experiment;
-mod guest;
-mod hiccup;
+mod host;
+mod host_check;
 mod hypothesis;
-mod image;
 mod insert_benchmark;
-mod loads;
+mod laboratory;
 mod mechanism;
 mod neighbours;
 mod pace;
+mod pauses;
 mod placement;
-mod pragma;
-mod provenance;
 mod refill;
 pub mod resume;
 mod search;
 mod self_test;
 mod settle;
+mod stages;
 mod standstill;
-pub mod station;
+mod station;
 mod topology;
-mod track;
-mod upgrade;
-mod warmth;
+mod warm_up;
 pub mod watch;
 
 pub use arrivals::read_recording;
+pub use checks::check;
 pub use dbdyno_load::Clock;
 pub use error::LabError;
-pub use experiment::{Lab, Order, clock_of, extend, measure, resume, survey};
-pub use loads::check;
+pub use experiment::{Order, extend, measure, resume, survey};
+pub use laboratory::{Lab, clock_of};
 pub use self_test::self_tests;
 pub use watch::{Progress, Watch};

@@ -56,6 +56,14 @@ pub enum Progress<'a> {
     Warning(&'a str),
 }
 
+/// Rounds of a run: how far it is.
+pub(crate) struct Counter {
+    /// Measured.
+    pub(crate) done: u32,
+    /// To be measured.
+    pub(crate) total: u32,
+}
+
 /// Whoever listens.
 pub trait Watch {
     /// Takes a sign of life.

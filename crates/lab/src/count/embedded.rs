@@ -21,6 +21,7 @@ use dbdyno_model::{Arm, Plan, Target};
 use dbdyno_workload::ReadyLoad;
 use dbdyno_workload::ready::Part;
 
+use super::small::ready as ready_on_small;
 use super::witness::NOBODY;
 use crate::error::LabError;
 
@@ -39,7 +40,7 @@ pub struct Answerer<'a> {
 /// # Errors
 /// As [`crate::check`].
 pub fn ready(plan: &Plan, arm: Arm, label: &str) -> Result<ReadyLoad, LabError> {
-    super::ready(plan, plan.arms[arm].dialect(), label)
+    ready_on_small(plan, plan.arms[arm].dialect(), label)
 }
 
 impl<'a> Answerer<'a> {

@@ -23,6 +23,7 @@
 
 mod callgrind;
 mod embedded;
+mod small;
 mod witness;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,26 +34,25 @@ use std::time::{Duration, Instant};
 
 use dbdyno_load::Connector;
 use dbdyno_model::{
-    Arm, Begin, CountSample, Counting, Counts, Dialect, FunctionCount, ImageUse, PerArm, Plan,
-    RunId, Severity, Target, Warning,
+    Arm, CountSample, Counting, Counts, Dialect, FunctionCount, PerArm, Plan, RunId, Severity,
+    Target, Warning,
 };
 use dbdyno_sandbox::{CountedProgram, Scratch, Valgrind};
-use dbdyno_workload::{Dataset, ReadyLoad};
+use dbdyno_workload::Dataset;
 
 use callgrind::Functions;
 use embedded::Tables;
 pub use embedded::{Answerer, ready as ready_embedded};
+pub use small::ROWS_MOST;
+use small::{ready, small};
 use witness::{Asked, Session, Witness};
 
 use crate::error::LabError;
-use crate::experiment::Lab;
-use crate::station::{Restores, SetUp, Station};
+use crate::laboratory::Lab;
+use crate::station::{self, Restores, SetUp, Station};
 use crate::watch::Progress;
-use dbdyno_workload::planned::{self, datasets_of};
+use dbdyno_workload::planned::datasets_of;
 
-/// Rows of all tables together, at most. Few, so that what servers learn of their pages by and by,
-/// such as InnoDB's adaptive hash index, is learned before anything is counted.
-pub const ROWS_MOST: u64 = 10_000;
 /// Memory for which servers are set up: buffers of a host of this size hold these tables.
 const MEMORY_MB: u64 = 2_048;
 /// Repetitions. With five of a spread of 0.1 % the 95 % interval is ±0.12 %.
@@ -72,63 +72,6 @@ const STEADY: f64 = 0.003;
 const KEPT_SHARE: f64 = 1e-4;
 /// Number of the first operation.
 const FIRST: u64 = 1 << 60;
-
-/// Looks whether what a plan wants counted can be.
-///
-/// # Errors
-/// [`LabError::Loads`] that says what cannot, and what can.
-pub(crate) fn check(plan: &Plan) -> Result<(), LabError> {
-    if plan.counting == Counting::No {
-        return Ok(());
-    }
-    let refuse = |text: String| Err(LabError::Loads(text));
-    for arm in Arm::BOTH {
-        let spec = &plan.arms[arm];
-        let why = match &spec.target {
-            Target::Url(_) => {
-                "runs already, and callgrind must start it; name a release such as \
-                               mariadb:10.11"
-            }
-            Target::Rocksdb(_) => {
-                "rewrites its files in threads of its own, under callgrind at other moments than \
-                 without, and what it needs for an answer depends on them; name another target"
-            }
-            Target::Mock(_) => "is a model and has no instructions; name another target",
-            Target::Release(_) | Target::Sqlite(_) | Target::Engine(_) => continue,
-        };
-        return refuse(format!("--count: {arm} ({spec}) {why}, or leave --count out"));
-    }
-    match plan.labels().into_iter().find(|label| is_step(label)) {
-        Some(label) => refuse(format!(
-            "--count: {label} is a step of the Insert Benchmark, whose clients are not counted; \
-             leave --count out, or choose loads such as point-query"
-        )),
-        None => Ok(()),
-    }
-}
-
-fn is_step(label: &str) -> bool {
-    let cell = dbdyno_model::Cell { load: label.to_owned(), clients: 1 };
-    planned::step_of(&cell).is_some()
-}
-
-/// The plan on tables that can be counted on: its arms alone, warm and freshly filled.
-fn small(plan: &Plan) -> Plan {
-    let mut plan = plan.clone();
-    plan.rows = plan.rows.min((ROWS_MOST / u64::from(plan.tables)).max(1));
-    plan.clients = vec![1];
-    for arm in Arm::BOTH {
-        plan.arms[arm].begin = Begin { image: ImageUse::None, ..Begin::default() };
-    }
-    plan
-}
-
-/// A load in the words of a dialect, on small tables.
-fn ready(plan: &Plan, dialect: Dialect, label: &str) -> Result<ReadyLoad, LabError> {
-    let load = dbdyno_workload::planned::resolve(&small(plan), label)?;
-    Ok(ReadyLoad::compile(&load, dialect)
-        .expect("the templates of the catalog parse, and those of a file that has been read"))
-}
 
 /// Counts what the plan wants counted and the run does not have yet.
 ///
@@ -220,7 +163,7 @@ impl<'a> Counted<'a> {
             clock: &lab.clock,
         };
         let sandbox = |error| LabError::Sandbox(arm, error);
-        let mut station = Station::open(&setup, None, lab.watch)?;
+        let mut station = station::open(&setup, None, lab.watch)?;
         station.fill(&setup, lab.watch)?;
         let scratch = lab.home.scratch("counted").map_err(sandbox)?;
         let stage = "starting again under callgrind, which counts instructions";
@@ -451,34 +394,5 @@ fn tally(sums: &mut BTreeMap<(String, String), (i64, i64)>, functions: &Function
         sum.0 = sum.0.saturating_add(sign * i64::try_from(cost.own).unwrap_or(i64::MAX));
         let inclusive = i64::try_from(cost.inclusive).unwrap_or(i64::MAX);
         sum.1 = sum.1.saturating_add(sign * inclusive);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use dbdyno_judge::sample;
-
-    #[test]
-    fn what_cannot_be_counted_is_refused_with_the_reason() {
-        for (target, reason) in [
-            ("sqlite:", None),
-            ("engine:", None),
-            ("engine:?view=csn&device=8ms", None),
-            ("mariadb:10.11", None),
-            ("rocksdb:", Some("threads of its own")),
-            ("mysql://u@h/d", Some("runs already")),
-        ] {
-            let mut plan = sample::point_queries("sqlite:", 1, |_| {}).plan;
-            plan.arms.test = target.parse().unwrap();
-            assert!(check(&plan).is_ok(), "{target}: nothing is to be counted");
-            plan.counting = Counting::Only;
-            let said = check(&plan).err().map(|error| error.to_string());
-            let is_right = match (&said, reason) {
-                (Some(said), Some(reason)) => said.contains(reason),
-                (said, reason) => said.is_none() && reason.is_none(),
-            };
-            assert!(is_right, "{target}: {said:?}");
-        }
     }
 }

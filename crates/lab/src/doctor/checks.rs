@@ -3,7 +3,7 @@
 
 use dbdyno_model::{Finding, Severity};
 
-use super::Seen;
+use super::seen::Seen;
 use Severity::{Blocks, Caution, Note};
 
 /// All checks, in the order in which they are shown.
@@ -35,12 +35,6 @@ const CHECKS: [fn(&Seen) -> Option<Finding>; 22] = [
 /// What was found, one thing after the other.
 pub(super) fn judge(seen: &Seen) -> Vec<Finding> {
     CHECKS.iter().filter_map(|check| check(seen)).collect()
-}
-
-impl Seen {
-    fn fact(&self, name: &str) -> Option<&str> {
-        self.facts.get(name).map(String::as_str)
-    }
 }
 
 fn processors(seen: &Seen) -> Option<Finding> {
@@ -363,8 +357,9 @@ fn us(ns: u64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Sample, Turns};
+    use super::super::seen::Turns;
     use super::*;
+    use crate::canaries::Sample;
     use dbdyno_probe::HostShares;
 
     /// A host on which there is nothing to say.

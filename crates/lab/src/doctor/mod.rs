@@ -10,15 +10,16 @@
 //! cannot be seen gives no finding, or one that says so; it is never taken for good.
 
 mod checks;
+mod seen;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
 use dbdyno_model::Finding;
-use dbdyno_probe::{HostSample, HostShares, filesystem_facts, host_facts};
+use dbdyno_probe::{HostSample, filesystem_facts, host_facts};
 
-use crate::canary::{self, Ends, Ring, Sample};
+use crate::canaries::{self, Ends, Ring};
+use seen::{Seen, Turns};
 
 const TURNS_FOR: Duration = Duration::from_millis(300);
 const EQUAL_WORK: usize = 60;
@@ -27,31 +28,6 @@ const CHASE_STEPS: u32 = 20_000;
 const CHASE_WORDS: usize = 8 << 20;
 const SYNCS: usize = 60;
 const SYNCS_FOR: Duration = Duration::from_secs(2);
-
-/// What was seen of a host.
-struct Seen {
-    facts: BTreeMap<String, String>,
-    /// Processors that we may use.
-    processors: usize,
-    memory_mb: u64,
-    /// Room where servers and results go.
-    free_mb: Option<u64>,
-    open_files: Option<u64>,
-    turns: Option<Turns>,
-    sums: Sample,
-    chases: Sample,
-    syncs: Result<Sample, String>,
-    lateness: Sample,
-    shares: Option<HostShares>,
-    /// Programs that are not there and would be needed, with what for.
-    missing: Vec<(&'static str, &'static str)>,
-}
-
-/// Turns per second of two threads and a socket.
-struct Turns {
-    same: f64,
-    apart: f64,
-}
 
 /// Programs with which releases are got.
 const TOOLS: [(&str, &str); 5] = [
@@ -74,17 +50,17 @@ fn look(home: &Path, say: &mut dyn FnMut(&str)) -> Seen {
     let facts = host_facts().into_iter().chain(filesystem_facts(home)).collect();
     say("watching who else is at work");
     let before = HostSample::read();
-    let lateness = canary::lateness();
+    let lateness = canaries::lateness();
     let after = HostSample::read();
     let shares =
         before.ok().zip(after.ok()).and_then(|(before, after)| after.shares_since(&before, 0));
     say("adding, and walking through memory");
-    let sums = canary::sums(EQUAL_WORK, SUM_STEPS);
+    let sums = canaries::sums(EQUAL_WORK, SUM_STEPS);
     let chases = Ring::of(CHASE_WORDS).chases(EQUAL_WORK, CHASE_STEPS);
     say("sending a byte there and back");
     let turns = turns(&processors);
     say("writing and syncing a file");
-    let syncs = canary::syncs(home, SYNCS, SYNCS_FOR).map_err(|error| error.to_string());
+    let syncs = canaries::syncs(home, SYNCS, SYNCS_FOR).map_err(|error| error.to_string());
     Seen {
         facts,
         processors: processors.len(),
@@ -106,8 +82,8 @@ fn turns(processors: &[usize]) -> Option<Turns> {
     if first == last {
         return None;
     }
-    let same = canary::turns_per_second(Ends::On(last), TURNS_FOR).ok()?;
-    let apart = canary::turns_per_second(Ends::Apart(first, last), TURNS_FOR).ok()?;
+    let same = canaries::turns_per_second(Ends::On(last), TURNS_FOR).ok()?;
+    let apart = canaries::turns_per_second(Ends::Apart(first, last), TURNS_FOR).ok()?;
     Some(Turns { same, apart })
 }
 

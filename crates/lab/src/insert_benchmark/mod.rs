@@ -29,12 +29,11 @@ use dbdyno_workload::planned;
 use dbdyno_workload::{Content, Load, ReadyLoad};
 
 use crate::cost::Seen;
-use crate::course::Counter;
 use crate::error::LabError;
-use crate::experiment::Lab;
+use crate::laboratory::Lab;
 use crate::neighbours::{Look, Neighbours, OtherArm};
 use crate::station::Station;
-use crate::watch::Progress;
+use crate::watch::{Counter, Progress};
 use readings::Control;
 
 /// Queries of a pair are numbered apart from those of all others.
@@ -88,7 +87,7 @@ impl Site<'_, '_> {
         }
         self.check(cell)?;
         let scripts = PerArm::from_fn(|arm| scripts(plan, cell, *step, sizes, &stations[arm]));
-        let mut tracks = PerArm::try_from_fn(|arm| {
+        let mut drivers = PerArm::try_from_fn(|arm| {
             let (station, scripts) = (&stations[arm], &scripts[arm]);
             StepTrack::prepare(inserted, cell, arm, found.clone(), station, scripts)
         })?;
@@ -104,9 +103,9 @@ impl Site<'_, '_> {
                 stop: self.lab.stop,
             };
             let waiting = &stations[key.arm.other()];
-            let track = &mut tracks[key.arm];
+            let driver = &mut drivers[key.arm];
             let round =
-                track.round(plan, &key, self.life, &conditions, waiting, self.neighbours)?;
+                driver.round(plan, &key, self.life, &conditions, waiting, self.neighbours)?;
             if is_stored {
                 continue;
             }
@@ -114,7 +113,7 @@ impl Site<'_, '_> {
             self.counter.done += 1;
             self.lab.watch.progress(Progress::RoundDone(&round));
         }
-        let PerArm { base, test } = tracks;
+        let PerArm { base, test } = drivers;
         base.finish(inserted, Arm::Base);
         test.finish(inserted, Arm::Test);
         Ok(())

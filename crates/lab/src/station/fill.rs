@@ -14,9 +14,10 @@ use dbdyno_model::{Arm, Dialect};
 use dbdyno_sandbox::Image;
 use dbdyno_workload::Dataset;
 
-use super::{Keeper, SetUp, Station};
+use super::image::Origin;
+use super::set_up::SetUp;
+use super::station::{Keeper, Station};
 use crate::error::LabError;
-use crate::image::Origin;
 use crate::watch::{Progress, Watch};
 
 impl Station {

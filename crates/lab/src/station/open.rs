@@ -8,10 +8,10 @@
 
 use std::path::Path;
 
-use dbdyno_load::{Clock, Connector, LoadError, MockArm, RocksArm, SqliteFile};
+use dbdyno_load::{Clock, Connector, EngineArm, LoadError, MockArm, RocksArm, SqliteFile};
 use dbdyno_model::{
     Arm, Cache, Dialect, Environment, MockModel, ReleaseSpec, RocksOptions, ServerUrl, Severity,
-    Transport, Warning,
+    Target, Transport, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{
@@ -19,19 +19,44 @@ use dbdyno_sandbox::{
 };
 use dbdyno_wire::{Endpoint, WireError};
 
-use super::{Keeper, SetUp, Station, connector};
+use super::connecting::connector;
+use super::guest::{Found, Guest};
+use super::image::{self, Origin, Policy};
+use super::pragma;
+use super::set_up::{SetUp, options, slowed};
+use super::station::{Keeper, SOURCE, Station};
+use super::upgrade::Older;
 use crate::capture;
 use crate::error::LabError;
-use crate::guest::{Found, Guest};
-use crate::image::{self, Origin, Policy};
-use crate::pragma;
-use crate::provenance;
 use crate::topology;
-use crate::upgrade::Older;
 use crate::watch::{Progress, Watch};
 
+/// Gets and starts an arm. A server by URL may turn out to be that of the `other` arm; then its
+/// tables are shared.
+///
+/// # Errors
+/// Whatever is in the way; nothing stays behind then.
+pub(crate) fn open(
+    setup: &SetUp<'_>,
+    other: Option<&Station>,
+    watch: &mut dyn Watch,
+) -> Result<Station, LabError> {
+    let mut station = match &setup.spec.target {
+        Target::Release(release) => start(setup, release, watch)?,
+        Target::Url(url) => visit(setup, url, other, watch)?,
+        Target::Sqlite(pragmas) => embed(setup, |at| sqlite(at, pragmas))?,
+        Target::Rocksdb(options) => embed(setup, |at| rocksdb(at, options, setup.memory_mb))?,
+        Target::Engine(design) => {
+            embed(setup, |at| EngineArm::open(at, design).map(Connector::Engine))?
+        }
+        Target::Mock(words) => mock(setup, words),
+    };
+    station.warnings.extend(slowed(setup));
+    Ok(station)
+}
+
 /// Gets, sets up and starts a server that is ours.
-pub(super) fn start(
+fn start(
     setup: &SetUp<'_>,
     wanted: &ReleaseSpec,
     watch: &mut dyn Watch,
@@ -66,7 +91,7 @@ pub(super) fn start(
     let label = setup.spec.to_string();
     let mut environment = ask(arm, &label, &connector, product.dialect(), &instance)?;
     environment.set("server.origin", &*release.origin);
-    environment.set(provenance::SOURCE, release.source.name());
+    environment.set(SOURCE, release.source.name());
     environment.set("server.cache", setup.spec.begin.cache.name());
     for (package, version) in &release.packages {
         environment.set(format!("package.{package}"), version);
@@ -94,7 +119,7 @@ pub(super) fn start(
 }
 
 /// Looks at a server that is there already.
-pub(super) fn visit(
+fn visit(
     setup: &SetUp<'_>,
     url: &ServerUrl,
     other: Option<&Station>,
@@ -147,7 +172,7 @@ pub(super) fn visit(
 }
 
 /// Opens an arm in a directory of its own, which lives in our threads.
-pub(super) fn embed(
+fn embed(
     setup: &SetUp<'_>,
     open: impl FnOnce(&Path) -> Result<Connector, WireError>,
 ) -> Result<Station, LabError> {
@@ -173,7 +198,7 @@ pub(super) fn embed(
 }
 
 /// An arm of which there is nothing but its words.
-pub(super) fn mock(setup: &SetUp<'_>, words: &[(String, String)]) -> Station {
+fn mock(setup: &SetUp<'_>, words: &[(String, String)]) -> Station {
     let model = MockModel::read(words).expect("a target is read when it is parsed");
     let Clock::Virtual(clock) = setup.clock else {
         unreachable!("a plan with a model is carried out in virtual time")
@@ -193,17 +218,14 @@ pub(super) fn mock(setup: &SetUp<'_>, words: &[(String, String)]) -> Station {
     }
 }
 
-pub(super) fn sqlite(
-    directory: &Path,
-    pragmas: &[(String, String)],
-) -> Result<Connector, WireError> {
+fn sqlite(directory: &Path, pragmas: &[(String, String)]) -> Result<Connector, WireError> {
     let file = SqliteFile { path: directory.join("arm.sqlite"), pragmas: pragmas.to_vec() };
     let connector = Connector::Sqlite(file);
     pragma::check(&connector, pragmas)?;
     Ok(connector)
 }
 
-pub(super) fn rocksdb(
+fn rocksdb(
     directory: &Path,
     options: &[(String, String)],
     memory_mb: u64,
@@ -242,15 +264,6 @@ fn ensemble_words(keeper: &Keeper) -> Vec<(String, String)> {
         Keeper::Ensemble(ensemble) => ensemble.own_words(),
         _ => Vec::new(),
     }
-}
-
-/// How a server of this arm is set up, whatever release it is.
-pub(crate) fn options(setup: &SetUp<'_>, wanted: &ReleaseSpec) -> Options {
-    let options = Options::for_host(setup.memory_mb).for_clients(setup.clients);
-    let options = options.with(&wanted.settings);
-    let bytes: u64 = setup.datasets.iter().map(|dataset| dataset.bytes()).sum();
-    // Their rows as text, twice, for what indexes and pages take.
-    Options { tables_mb: options.tables_mb.max(2 * bytes / (1 << 20)), ..options }
 }
 
 /// Where the tables of a release come from, and what the reader must know of that.

@@ -1,8 +1,8 @@
 //! Whether the loads of a plan can be asked of its arms.
 
-use dbdyno_model::{Arm, Driving, ImageUse, PerArm, Plan, Stage, Target};
+use dbdyno_model::{Arm, Cell, Counting, Driving, ImageUse, PerArm, Plan, Stage, Target};
 use dbdyno_workload::insert_benchmark::Step;
-use dbdyno_workload::planned::{catalog_of, datasets_of, resolve_in};
+use dbdyno_workload::planned::{catalog_of, datasets_of, resolve_in, step_of};
 use dbdyno_workload::{Content, Custom, Load, explain};
 
 use crate::error::LabError;
@@ -16,7 +16,7 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
     let catalog = catalog_of(plan)?;
     datasets_of(plan)?;
     check_restoring(plan)?;
-    crate::count::check(plan)?;
+    check_counting(plan)?;
     check_mocks(plan)?;
     for label in plan.stages.iter().filter_map(Stage::load) {
         let load = resolve_in(&catalog, plan, label)?;
@@ -107,4 +107,72 @@ fn check_driving(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> 
         )));
     }
     Ok(())
+}
+
+/// Looks whether what a plan wants counted can be.
+///
+/// # Errors
+/// [`LabError::Loads`] that says what cannot, and what can.
+fn check_counting(plan: &Plan) -> Result<(), LabError> {
+    if plan.counting == Counting::No {
+        return Ok(());
+    }
+    let refuse = |text: String| Err(LabError::Loads(text));
+    for arm in Arm::BOTH {
+        let spec = &plan.arms[arm];
+        let why = match &spec.target {
+            Target::Url(_) => {
+                "runs already, and callgrind must start it; name a release such as \
+                               mariadb:10.11"
+            }
+            Target::Rocksdb(_) => {
+                "rewrites its files in threads of its own, under callgrind at other moments than \
+                 without, and what it needs for an answer depends on them; name another target"
+            }
+            Target::Mock(_) => "is a model and has no instructions; name another target",
+            Target::Release(_) | Target::Sqlite(_) | Target::Engine(_) => continue,
+        };
+        return refuse(format!("--count: {arm} ({spec}) {why}, or leave --count out"));
+    }
+    match plan.labels().into_iter().find(|label| is_step(label)) {
+        Some(label) => refuse(format!(
+            "--count: {label} is a step of the Insert Benchmark, whose clients are not counted; \
+             leave --count out, or choose loads such as point-query"
+        )),
+        None => Ok(()),
+    }
+}
+
+fn is_step(label: &str) -> bool {
+    let cell = Cell { load: label.to_owned(), clients: 1 };
+    step_of(&cell).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_judge::sample;
+
+    #[test]
+    fn what_cannot_be_counted_is_refused_with_the_reason() {
+        for (target, reason) in [
+            ("sqlite:", None),
+            ("engine:", None),
+            ("engine:?view=csn&device=8ms", None),
+            ("mariadb:10.11", None),
+            ("rocksdb:", Some("threads of its own")),
+            ("mysql://u@h/d", Some("runs already")),
+        ] {
+            let mut plan = sample::point_queries("sqlite:", 1, |_| {}).plan;
+            plan.arms.test = target.parse().unwrap();
+            assert!(check_counting(&plan).is_ok(), "{target}: nothing is to be counted");
+            plan.counting = Counting::Only;
+            let said = check_counting(&plan).err().map(|error| error.to_string());
+            let is_right = match (&said, reason) {
+                (Some(said), Some(reason)) => said.contains(reason),
+                (said, reason) => said.is_none() && reason.is_none(),
+            };
+            assert!(is_right, "{target}: {said:?}");
+        }
+    }
 }

@@ -12,9 +12,11 @@ use dbdyno_sandbox::{
     Home, Image, ImageKey, Release, Server, Undone, get, likely_version, upgrade_path,
 };
 
+use super::connecting::connector;
+use super::fill::fill_all;
+use super::image;
+use super::set_up::{SetUp, options};
 use crate::error::LabError;
-use crate::image;
-use crate::station::{self, SetUp};
 use crate::watch::{Progress, Watch};
 
 /// Looks whether the upgrades of a plan can be done, as far as versions are known without getting
@@ -54,9 +56,9 @@ impl Older {
         let sandbox = |error| LabError::Sandbox(setup.arm, error);
         let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
         let release = get(setup.home, wanted.product, from, &mut say).map_err(sandbox)?;
-        let options = station::options(setup, wanted);
+        let told = options(setup, wanted);
         let content = image::content(setup.datasets, wanted.product.dialect());
-        let key = ImageKey::new(&release, &options, &content).map_err(sandbox)?;
+        let key = ImageKey::new(&release, &told, &content).map_err(sandbox)?;
         Ok(Older { release, key })
     }
 
@@ -74,13 +76,12 @@ impl Older {
         if let Some(image) = Image::find(setup.home, &self.key) {
             return Ok(image);
         }
-        let options = station::options(setup, wanted);
+        let told = options(setup, wanted);
         let (home, name) = (setup.home, setup.arm.name());
         let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
-        let server =
-            Server::start(home, &self.release, &options, name, &mut say).map_err(sandbox)?;
+        let server = Server::start(home, &self.release, &told, name, &mut say).map_err(sandbox)?;
         let dialect = wanted.product.dialect();
-        station::fill_all(&station::connector(dialect, server.endpoint()), dialect, setup, watch)?;
+        fill_all(&connector(dialect, server.endpoint()), dialect, setup, watch)?;
         let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
         server.into_image(home, &self.key, &mut say).map_err(sandbox)
     }

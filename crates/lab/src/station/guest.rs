@@ -22,7 +22,7 @@ use dbdyno_load::{Connector, LoadError, drop_tables};
 use dbdyno_model::Dialect;
 use dbdyno_wire::{Client, Endpoint, WireError};
 
-use crate::station::connector;
+use super::connecting::connector;
 
 const MARKER: &str = "dbdyno_tables";
 /// What PostgreSQL's advisory lock is called: the bytes of `dyno`.

@@ -17,18 +17,18 @@ const SLEEP: Duration = Duration::from_millis(1);
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// A running meter.
-pub(crate) struct HiccupMeter {
+pub(crate) struct PauseMeter {
     over: Arc<AtomicBool>,
     thread: JoinHandle<Pauses>,
 }
 
-impl HiccupMeter {
+impl PauseMeter {
     /// Starts to look; `None` where no thread can be had.
-    pub(crate) fn start() -> Option<HiccupMeter> {
+    pub(crate) fn start() -> Option<PauseMeter> {
         let over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&over);
         let thread = thread::Builder::new().name("hiccups".to_owned()).spawn(move || watch(&seen));
-        thread.ok().map(|thread| HiccupMeter { over, thread })
+        thread.ok().map(|thread| PauseMeter { over, thread })
     }
 
     /// Stops, and says what was seen.
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_pause_is_no_longer_than_all_of_them() {
-        let meter = HiccupMeter::start().unwrap();
+        let meter = PauseMeter::start().unwrap();
         thread::sleep(20 * SLEEP);
         let pauses = meter.stop().unwrap();
         assert!(pauses.longest_ns <= pauses.sum_ns);

@@ -13,17 +13,17 @@ use dbdyno_model::Arm;
 use crate::watch::{Progress, Watch};
 
 /// A round that begins.
-pub(crate) struct Entrance {
+pub(crate) struct Connecting {
     arm: Arm,
     clients: u32,
     clock: Clock,
     begun: Duration,
 }
 
-impl Entrance {
+impl Connecting {
     /// Connecting begins now.
-    pub(crate) fn begin(arm: Arm, clients: u32, clock: &Clock) -> Entrance {
-        Entrance { arm, clients, clock: clock.clone(), begun: clock.now() }
+    pub(crate) fn begin(arm: Arm, clients: u32, clock: &Clock) -> Connecting {
+        Connecting { arm, clients, clock: clock.clone(), begun: clock.now() }
     }
 
     /// Tells that so many have got in, and how long the others will take if it goes on like this.

@@ -22,12 +22,14 @@ use dbdyno_workload::Dataset;
 use dbdyno_workload::insert_benchmark::{Sizes, Step};
 
 use crate::arrivals;
-use crate::between::{Aviary, BetweenLook};
+use crate::both_arms;
 use crate::capture::Meter;
+use crate::driver::{self, Driver, Known, Terms};
 use crate::ending::{self, Ending};
 use crate::error::LabError;
-use crate::experiment::{self, Lab};
+use crate::host_check::{HostCheck, HostLook};
 use crate::insert_benchmark::{Inserted, Site};
+use crate::laboratory::Lab;
 use crate::neighbours::Neighbours;
 use crate::pace;
 use crate::placement;
@@ -36,16 +38,15 @@ use crate::settle::{self, Settling};
 use crate::standstill;
 use crate::station::Station;
 use crate::topology::Following;
-use crate::track::{self, Known, Terms, Track};
-use crate::warmth::{Before, Warmth};
-use crate::watch::Progress;
+use crate::warm_up::{Before, Warmth};
+use crate::watch::{Counter, Progress};
 use dbdyno_forecast::Remaining;
 use dbdyno_forecast::slices::Cut;
 use dbdyno_judge::sequential;
 use dbdyno_workload::planned::{self, datasets_of};
 
 /// A run under way.
-pub(crate) struct Course<'a, 'b> {
+pub(crate) struct Stages<'a, 'b> {
     lab: &'a mut Lab<'b>,
     plan: &'a Plan,
     stations: &'a mut PerArm<Station>,
@@ -66,9 +67,9 @@ pub(crate) struct Course<'a, 'b> {
     ending: Ending,
     /// What servers do beside answering, in the cell that is measured.
     meters: PerArm<Meter>,
-    aviary: Aviary,
+    host_check: HostCheck,
     /// The host since the last round, if nothing has been done since.
-    last_look: Option<BetweenLook>,
+    last_look: Option<HostLook>,
     /// Statements per second in the last round of the cell, where there was one.
     last_sps: PerArm<Option<f64>>,
     /// Whether the reader knows that rounds are cut into slices.
@@ -82,15 +83,7 @@ enum Repeated {
     Writes,
 }
 
-/// Rounds of the whole run.
-pub(crate) struct Counter {
-    /// Measured.
-    pub(crate) done: u32,
-    /// To be measured.
-    pub(crate) total: u32,
-}
-
-impl<'a, 'b> Course<'a, 'b> {
+impl<'a, 'b> Stages<'a, 'b> {
     /// At the first stage.
     pub(crate) fn new(
         lab: &'a mut Lab<'b>,
@@ -99,10 +92,10 @@ impl<'a, 'b> Course<'a, 'b> {
         run: &'a RunId,
         left: &'a Remaining,
         ending: Ending,
-    ) -> Course<'a, 'b> {
+    ) -> Stages<'a, 'b> {
         let counter = Counter { done: 0, total: left.rounds_left };
-        let aviary = Aviary::new(lab.home.dir().to_owned());
-        Course {
+        let host_check = HostCheck::new(lab.home.dir().to_owned());
+        Stages {
             lab,
             plan,
             stations,
@@ -118,7 +111,7 @@ impl<'a, 'b> Course<'a, 'b> {
             inserted: Inserted::default(),
             ending,
             meters: PerArm::default(),
-            aviary,
+            host_check,
             last_look: None,
             last_sps: PerArm::default(),
             has_told_slices: false,
@@ -214,7 +207,7 @@ impl<'a, 'b> Course<'a, 'b> {
             let stage = format!("repeating {cell}, unmeasured, for {:.0} s", time.as_secs_f64());
             self.lab.watch.progress(Progress::Stage(arm, &stage));
             let station = &self.stations[arm];
-            Track::prepare(self.plan, cell, self.turn, arm, station, placement, self.lab.stop)?
+            Driver::prepare(self.plan, cell, self.turn, arm, station, placement, self.lab.stop)?
                 .repeat(time, self.lab.watch)?;
         }
         self.repeated = Repeated::Writes;
@@ -227,16 +220,16 @@ impl<'a, 'b> Course<'a, 'b> {
         let Some(cell) = cells.into_iter().max_by_key(|cell| cell.clients) else { return Ok(()) };
         let limit_ns =
             limit_s.map_or(self.plan.warm_up_ns, |seconds| u64::from(seconds) * 1_000_000_000);
-        self.tracks(&cell, |_| Warmth::new(Duration::from_nanos(limit_ns)))?;
+        self.drivers(&cell, |_| Warmth::new(Duration::from_nanos(limit_ns)))?;
         Ok(())
     }
 
     /// Both arms made ready for a cell, and as warm as is wanted.
-    fn tracks(
+    fn drivers(
         &mut self,
         cell: &Cell,
         warmth: impl Fn(Arm) -> Warmth,
-    ) -> Result<PerArm<Track<'b>>, LabError> {
+    ) -> Result<PerArm<Driver<'b>>, LabError> {
         let placement = placement::place(self.plan, cell.clients, self.stations)?;
         self.last_look = None;
         self.turn += 1;
@@ -245,19 +238,19 @@ impl<'a, 'b> Course<'a, 'b> {
             let stage = format!("warming up {cell}");
             self.lab.watch.progress(Progress::Stage(arm, &stage));
             let station = &self.stations[arm];
-            let mut track =
-                Track::prepare(self.plan, cell, turn, arm, station, placement, self.lab.stop)?;
-            if let Some(warning) = track.warm_up(warmth(arm), self.lab.watch)? {
+            let mut driver =
+                Driver::prepare(self.plan, cell, turn, arm, station, placement, self.lab.stop)?;
+            if let Some(warning) = driver.warm_up(warmth(arm), self.lab.watch)? {
                 self.warn(&warning)?;
             }
-            Ok(track)
+            Ok(driver)
         })
     }
 
     /// Sets the pace of a cell that none is known of.
-    fn pace(&mut self, cell: &Cell, tracks: &PerArm<Track<'_>>) -> Result<Pace, LabError> {
-        let tps = tracks.base.known.warm_tps.min(tracks.test.known.warm_tps);
-        let around = tracks.base.known.around.max(tracks.test.known.around);
+    fn pace(&mut self, cell: &Cell, drivers: &PerArm<Driver<'_>>) -> Result<Pace, LabError> {
+        let tps = drivers.base.known.warm_tps.min(drivers.test.known.warm_tps);
+        let around = drivers.base.known.around.max(drivers.test.known.around);
         let pace = pace::pace_of(self.plan, cell, tps, around);
         if let Some(warning) = pace::warning(&pace, self.plan, cell) {
             self.warn(&warning)?;
@@ -291,7 +284,7 @@ impl<'a, 'b> Course<'a, 'b> {
             return self.restart();
         }
         self.close_meters();
-        experiment::reload(self.lab, self.plan, self.stations)?;
+        both_arms::reload(self.lab, self.plan, self.stations)?;
         self.life += 1;
         self.filling += 1;
         Ok(())
@@ -323,17 +316,17 @@ impl<'a, 'b> Course<'a, 'b> {
     }
 
     /// Servers that begin cold are started again, and nothing is asked of them before the first
-    /// round; of their rate is known what the tracks before had.
+    /// round; of their rate is known what the drivers before had.
     fn cool(
         &mut self,
         cell: &Cell,
-        tracks: PerArm<Track<'b>>,
-    ) -> Result<PerArm<Track<'b>>, LabError> {
+        drivers: PerArm<Driver<'b>>,
+    ) -> Result<PerArm<Driver<'b>>, LabError> {
         let can_be = |arm: Arm| self.plan.arms[arm].can_be_restarted();
         if !self.begins_cold() || !Arm::BOTH.into_iter().all(can_be) {
-            return Ok(tracks);
+            return Ok(drivers);
         }
-        let known = tracks.map(|track| track.known);
+        let known = drivers.map(|driver| driver.known);
         self.restart()?;
         self.again(cell, known)
     }
@@ -343,7 +336,7 @@ impl<'a, 'b> Course<'a, 'b> {
     }
 
     /// Both arms made ready once more after a start of the servers.
-    fn again(&mut self, cell: &Cell, known: PerArm<Known>) -> Result<PerArm<Track<'b>>, LabError> {
+    fn again(&mut self, cell: &Cell, known: PerArm<Known>) -> Result<PerArm<Driver<'b>>, LabError> {
         if !self.begins_cold() {
             let limit = Duration::from_nanos(self.plan.warm_again_ns());
             // Where rows change, what is slow to settle after a start is no matter of the memory.
@@ -352,14 +345,14 @@ impl<'a, 'b> Course<'a, 'b> {
                 client_tps: known[arm].warm_tps / f64::from(cell.clients),
                 sps: self.last_sps[arm],
             });
-            return self.tracks(cell, |arm| match is_short {
+            return self.drivers(cell, |arm| match is_short {
                 true => Warmth::again(limit, before[arm]),
                 false => Warmth::new(limit),
             });
         }
-        let mut tracks = self.tracks(cell, |_| Warmth::new(Duration::ZERO))?;
-        Arm::BOTH.into_iter().for_each(|arm| tracks[arm].known = known[arm]);
-        Ok(tracks)
+        let mut drivers = self.drivers(cell, |_| Warmth::new(Duration::ZERO))?;
+        Arm::BOTH.into_iter().for_each(|arm| drivers[arm].known = known[arm]);
+        Ok(drivers)
     }
 
     fn measure(&mut self, cell: &Cell) -> Result<(), LabError> {
@@ -377,21 +370,21 @@ impl<'a, 'b> Course<'a, 'b> {
         self.reset_meters();
         self.last_sps = PerArm::default();
         let limit = Duration::from_nanos(plan.warm_up_ns);
-        let tracks = self.tracks(cell, |_| Warmth::new(limit))?;
+        let drivers = self.drivers(cell, |_| Warmth::new(limit))?;
         let recording = arrivals::recording_of(plan)?;
         let pace = match known {
             Some(pace) => pace,
             None if plan.driving.is_open() => {
                 Pace::with_window(plan, Duration::from_nanos(plan.round_ns))
             }
-            None => self.pace(cell, &tracks)?,
+            None => self.pace(cell, &drivers)?,
         };
         let left = |pair: &&[RoundKey]| (next_pair..pace.pairs).contains(&pair[0].pair);
-        let mut tracks = self.cool(cell, tracks)?;
+        let mut drivers = self.cool(cell, drivers)?;
         self.open_meters();
         let again = if sequential::has_lives(plan) { plan.life_ns() } else { 0 };
         self.ending.rounds_begin(Duration::from_nanos(again));
-        let cut = self.cut(cell, &tracks, pace.window);
+        let cut = self.cut(cell, &drivers, pace.window);
         for keys in plan.rounds(cell).chunks(2).filter(left) {
             let pair = keys[0].pair;
             if pair > next_pair {
@@ -401,23 +394,23 @@ impl<'a, 'b> Course<'a, 'b> {
                 }
                 if self.begins_life(pair, pace.pairs) {
                     // Tracks are let go: what lives in our threads cannot be opened twice.
-                    let known = tracks.map(|track| track.known);
+                    let known = drivers.map(|driver| driver.known);
                     self.begin_life(pair, pace.pairs)?;
-                    tracks = self.again(cell, known)?;
+                    drivers = self.again(cell, known)?;
                     self.open_meters();
                 }
             }
             match cut {
-                Some(cut) => self.interleaved(&tracks, &keys[0], cut, &pace)?,
-                None => self.alternating(&tracks, keys, &pace, &recording)?,
+                Some(cut) => self.interleaved(&drivers, &keys[0], cut, &pace)?,
+                None => self.alternating(&drivers, keys, &pace, &recording)?,
             }
         }
         self.note_meters(cell)
     }
 
     /// How the rounds of a cell are cut into slices, if they are.
-    fn cut(&self, cell: &Cell, tracks: &PerArm<Track<'_>>, window: Duration) -> Option<Cut> {
-        let tps = tracks.base.known.warm_tps.min(tracks.test.known.warm_tps);
+    fn cut(&self, cell: &Cell, drivers: &PerArm<Driver<'_>>, window: Duration) -> Option<Cut> {
+        let tps = drivers.base.known.warm_tps.min(drivers.test.known.warm_tps);
         let cut = Cut::of(self.plan, cell, window, tps);
         match self.left.was_cut(cell) {
             Some(was_cut) => Cut::again(was_cut, cut, window),
@@ -428,19 +421,19 @@ impl<'a, 'b> Course<'a, 'b> {
     /// Measures the rounds of a pair one after the other.
     fn alternating(
         &mut self,
-        tracks: &PerArm<Track<'_>>,
+        drivers: &PerArm<Driver<'_>>,
         keys: &[RoundKey],
         pace: &Pace,
         recording: &[u64],
     ) -> Result<(), LabError> {
         for key in keys {
-            self.tell_round(key, pace, tracks.base.known.around);
-            let track = &tracks[key.arm];
+            self.tell_round(key, pace, drivers.base.known.around);
+            let driver = &drivers[key.arm];
             match self.plan.driving {
-                Driving::Search(slo) => self.search(track, key, slo)?,
+                Driving::Search(slo) => self.search(driver, key, slo)?,
                 Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
                     let schedule = arrivals::schedule(self.plan, key, recording);
-                    self.round(track, key, schedule, pace.window)?;
+                    self.round(driver, key, schedule, pace.window)?;
                 }
             }
             self.counter.done += 1;
@@ -451,7 +444,7 @@ impl<'a, 'b> Course<'a, 'b> {
     /// Measures both rounds of a pair in slices.
     fn interleaved(
         &mut self,
-        tracks: &PerArm<Track<'_>>,
+        drivers: &PerArm<Driver<'_>>,
         first: &RoundKey,
         cut: Cut,
         pace: &Pace,
@@ -459,16 +452,16 @@ impl<'a, 'b> Course<'a, 'b> {
         if !std::mem::replace(&mut self.has_told_slices, true) {
             self.warn(&Cut::note(self.plan))?;
         }
-        self.tell_round(first, pace, tracks.base.known.around);
-        let before = self.last_look.take().unwrap_or_else(|| self.look(&tracks.base));
+        self.tell_round(first, pace, drivers.base.known.around);
+        let before = self.last_look.take().unwrap_or_else(|| self.look(&drivers.base));
         self.neighbours.add_unasked(before.servers_share());
         let place = (self.life, self.filling);
         let (neighbours, watch) = (&mut self.neighbours, &mut *self.lab.watch);
         let (mut rounds, still) = standstill::until_answered(|factor| {
             let cut = Cut { count: cut.count * factor, ..cut };
-            track::interleaved(tracks, self.plan, first, (place, cut), neighbours, watch)
+            driver::interleaved(drivers, self.plan, first, (place, cut), neighbours, watch)
         })?;
-        let after = self.look(&tracks.base);
+        let after = self.look(&drivers.base);
         for arm in [first.arm, first.arm.other()] {
             let window_ns = pace.window.as_nanos() as f64;
             rounds[arm].readings.set(WINDOW_NS, Some(window_ns));
@@ -532,22 +525,22 @@ impl<'a, 'b> Course<'a, 'b> {
 
     fn round(
         &mut self,
-        track: &Track<'_>,
+        driver: &Driver<'_>,
         key: &RoundKey,
         schedule: Option<Schedule>,
         window: Duration,
     ) -> Result<Round, LabError> {
-        let before = self.last_look.take().unwrap_or_else(|| self.look(track));
+        let before = self.last_look.take().unwrap_or_else(|| self.look(driver));
         let waiting = &self.stations[key.arm.other()];
         let neighbours = &mut self.neighbours;
         let (life, filling) = (self.life, self.filling);
         let (mut round, still) = standstill::until_answered(|factor| {
             let (schedule, window) = (schedule.clone(), window * factor);
             let terms = Terms { life, filling, schedule, window };
-            track.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)
+            driver.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)
         })?;
         round.readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));
-        let after = self.look(track);
+        let after = self.look(driver);
         self.keep(&mut round, &before, &after)?;
         self.last_look = Some(after);
         Ok(round)
@@ -557,8 +550,8 @@ impl<'a, 'b> Course<'a, 'b> {
     fn keep(
         &mut self,
         round: &mut Round,
-        before: &BetweenLook,
-        after: &BetweenLook,
+        before: &HostLook,
+        after: &HostLook,
     ) -> Result<(), LabError> {
         let arm = round.key.arm;
         if let Some(ensemble) = self.stations[arm].ensemble() {
@@ -575,18 +568,18 @@ impl<'a, 'b> Course<'a, 'b> {
     }
 
     /// Looks at the host between two rounds.
-    fn look(&mut self, track: &Track<'_>) -> BetweenLook {
+    fn look(&mut self, driver: &Driver<'_>) -> HostLook {
         let watched = Arm::BOTH.map(|arm| self.stations[arm].watched());
-        self.aviary.look(track.placement, &watched)
+        self.host_check.look(driver.placement, &watched)
     }
 
     /// Looks for the highest rate once; each step is a round of its own.
-    fn search(&mut self, track: &Track<'_>, key: &RoundKey, slo: Slo) -> Result<(), LabError> {
+    fn search(&mut self, driver: &Driver<'_>, key: &RoundKey, slo: Slo) -> Result<(), LabError> {
         let (plan, window) = (self.plan, Duration::from_nanos(self.plan.round_ns));
-        let path = search::search(plan.seed, key.pair, track.known.warm_tps, |step, rate| {
+        let path = search::search(plan.seed, key.pair, driver.known.warm_tps, |step, rate| {
             let key = search::step_key(key, step);
             let schedule = arrivals::schedule_at(plan, &key, rate);
-            let round = self.round(track, &key, Some(schedule), window)?;
+            let round = self.round(driver, &key, Some(schedule), window)?;
             Ok(response::passes(&round, slo))
         })?;
         let text = search::told(key, &path);

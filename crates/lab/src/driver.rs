@@ -19,16 +19,16 @@ use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Load, ReadyLoad};
 
 use crate::arrivals;
+use crate::connecting::Connecting;
 use crate::cost::Seen;
-use crate::entrance::Entrance;
 use crate::error::LabError;
-use crate::hiccup::HiccupMeter;
 use crate::mechanism;
 use crate::neighbours::{self, Look, Neighbours, OtherArm};
+use crate::pauses::PauseMeter;
 use crate::refill;
 use crate::station::Station;
 use crate::topology;
-use crate::warmth::Warmth;
+use crate::warm_up::Warmth;
 use crate::watch::Watch;
 use dbdyno_forecast::slices::Cut;
 use dbdyno_workload::planned;
@@ -80,7 +80,7 @@ pub struct Known {
 }
 
 /// One arm under one cell: the load made ready.
-pub struct Track<'a> {
+pub struct Driver<'a> {
     /// What warming it up has told.
     pub known: Known,
     /// What clients rest while they warm it up.
@@ -108,7 +108,7 @@ pub struct Track<'a> {
     asking_ns_per_event: Option<f64>,
 }
 
-impl<'a> Track<'a> {
+impl<'a> Driver<'a> {
     /// Makes a load ready for an arm, and learns what asking costs. Both arms get the same `turn`,
     /// which nothing else on these tables has.
     ///
@@ -122,12 +122,12 @@ impl<'a> Track<'a> {
         station: &Station,
         placement: Placement,
         stop: &'a AtomicBool,
-    ) -> Result<Track<'a>, LabError> {
+    ) -> Result<Driver<'a>, LabError> {
         let source = planned::resolve(plan, &cell.load)?;
         let load = ReadyLoad::compile(&source, station.dialect)
             .expect("the templates of the catalog parse, and those of a file that has been read");
         let slow = plan.arms[arm].slow;
-        let mut track = Track {
+        let mut driver = Driver {
             known: Known { warm_tps: 0.0, around: Duration::ZERO },
             thinking: arrivals::thinking(plan, WARM_UP_PAIR),
             cell: cell.clone(),
@@ -147,13 +147,13 @@ impl<'a> Track<'a> {
             asking_ns_per_event: None,
         };
         // Nobody can hold a dialogue with nothing; its asking stays in the server's account.
-        let known = matches!(track.load.part(), Part::Program(_));
+        let known = matches!(driver.load.part(), Part::Program(_));
         if station.connector.is_embedded() && known {
-            let asking = track.ask_nothing();
+            let asking = driver.ask_nothing();
             let doing = "measuring the cost of asking";
-            track.asking_ns_per_event = Some(asking.map_err(|error| track.failed(doing, error))?);
+            driver.asking_ns_per_event = Some(asking.map_err(|error| driver.failed(doing, error))?);
         }
-        Ok(track)
+        Ok(driver)
     }
 
     /// Runs the load until the rate is steady, or until time is up; returns what the reader must
@@ -169,7 +169,7 @@ impl<'a> Track<'a> {
         let mut first_operation = WARM_UP_OPERATION + self.offset;
         while let Some(window) = warmth.more() {
             let spec = self.spec(&self.connector, self.cell.clients, first_operation);
-            let entrance = Entrance::begin(self.arm, self.cell.clients, &self.clock);
+            let entrance = Connecting::begin(self.arm, self.cell.clients, &self.clock);
             let mut look = |moment| tell(&entrance, moment, watch);
             let measured = run_round(&RoundSpec { window, ..spec }, &mut look);
             self.known.around = entrance.elapsed().saturating_sub(window);
@@ -198,7 +198,7 @@ impl<'a> Track<'a> {
     /// Whatever the load met.
     pub fn repeat(&self, time: Duration, watch: &mut dyn Watch) -> Result<(), LabError> {
         let spec = self.spec(&self.connector, self.cell.clients, REPEATED_OPERATION + self.offset);
-        let entrance = Entrance::begin(self.arm, self.cell.clients, &self.clock);
+        let entrance = Connecting::begin(self.arm, self.cell.clients, &self.clock);
         let mut look = |moment| tell(&entrance, moment, watch);
         match run_round(&RoundSpec { window: time, ..spec }, &mut look) {
             Ok(_) | Err(LoadError::NothingFinished) => self.restore(),
@@ -273,16 +273,16 @@ impl<'a> Track<'a> {
         let lead_in = Duration::from_nanos(plan.lead_in_ns);
         let think = arrivals::thinking(plan, key.pair);
         let spec = RoundSpec { lead_in, window, think, ..spec };
-        let entrance = Entrance::begin(key.arm, clients, &self.clock);
+        let entrance = Connecting::begin(key.arm, clients, &self.clock);
         let idle = waiting.followers();
         let mut looks = Vec::with_capacity(2);
         let (mut meter, mut pauses) = (None, None);
         let mut look = |moment: Moment| {
             match moment {
                 Moment::Connecting(inside) => return entrance.tell(inside, watch),
-                Moment::Opened if self.has_pauses() => meter = HiccupMeter::start(),
+                Moment::Opened if self.has_pauses() => meter = PauseMeter::start(),
                 Moment::Opened => {}
-                Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop),
+                Moment::Closed => pauses = meter.take().and_then(PauseMeter::stop),
             }
             let look = Look::take(self.probe.as_ref(), waiting.probe.as_ref())
                 .with_those_of(&self.connector);
@@ -353,7 +353,7 @@ impl<'a> Track<'a> {
 /// # Errors
 /// Whatever the load of an arm met; nothing of the pair counts then.
 pub(crate) fn interleaved(
-    tracks: &PerArm<Track<'_>>,
+    drivers: &PerArm<Driver<'_>>,
     plan: &Plan,
     first: &RoundKey,
     (place, cut): ((u32, u32), Cut),
@@ -362,27 +362,28 @@ pub(crate) fn interleaved(
 ) -> Result<PerArm<Round>, LabError> {
     let key = |arm| RoundKey { arm, ..first.clone() };
     let specs = PerArm::from_fn(|arm| {
-        let track = &tracks[arm];
-        let operation = u64::from(first.pair) * OPERATIONS_PER_PAIR + track.offset;
+        let driver = &drivers[arm];
+        let operation = u64::from(first.pair) * OPERATIONS_PER_PAIR + driver.offset;
         let lead_in = Duration::from_nanos(plan.lead_in_ns);
-        RoundSpec { lead_in, ..track.spec(&track.connector, track.cell.clients, operation) }
+        RoundSpec { lead_in, ..driver.spec(&driver.connector, driver.cell.clients, operation) }
     });
     let slices =
         Slices { count: cut.count, window: cut.window, lead_in: cut.lead_in(), first: first.arm };
-    let entrance =
-        PerArm::from_fn(|arm| Entrance::begin(arm, tracks[arm].cell.clients, &tracks[arm].clock));
+    let entrance = PerArm::from_fn(|arm| {
+        Connecting::begin(arm, drivers[arm].cell.clients, &drivers[arm].clock)
+    });
     let mut looks = PerArm::from_fn(|_| Vec::with_capacity(2));
     let (mut meter, mut pauses) = (None, None);
     let mut look = |arm: Arm, moment: Moment| {
         match moment {
             Moment::Connecting(inside) => return entrance[arm].tell(inside, watch),
-            Moment::Opened if meter.is_none() && tracks[arm].has_pauses() => {
-                meter = HiccupMeter::start();
+            Moment::Opened if meter.is_none() && drivers[arm].has_pauses() => {
+                meter = PauseMeter::start();
             }
             Moment::Opened => {}
-            Moment::Closed => pauses = meter.take().and_then(HiccupMeter::stop).or(pauses),
+            Moment::Closed => pauses = meter.take().and_then(PauseMeter::stop).or(pauses),
         }
-        let (own, other) = (&tracks[arm], &tracks[arm.other()]);
+        let (own, other) = (&drivers[arm], &drivers[arm.other()]);
         let look =
             Look::take(own.probe.as_ref(), other.probe.as_ref()).with_those_of(&own.connector);
         looks[arm].push(look.with_members(&own.members, &other.members));
@@ -394,9 +395,9 @@ pub(crate) fn interleaved(
     let mut measured = PerArm { base: Some(base), test: Some(test) };
     PerArm::try_from_fn(|arm| {
         let measured = measured[arm].take().expect("each arm has been measured");
-        let seen = tracks[arm].seen(&measured, &looks[arm]);
+        let seen = drivers[arm].seen(&measured, &looks[arm]);
         let readings = readings(&seen, OtherArm::TakesTurns, neighbours);
-        let round = tracks[arm].told(&key(arm), place, measured, &looks[arm]);
+        let round = drivers[arm].told(&key(arm), place, measured, &looks[arm]);
         // Those of both arms were seen as one.
         let share = |pauses: Pauses| Pauses {
             sum_ns: (pauses.sum_ns as f64 * round.wall_ns as f64 / both_ns as f64) as u64,
@@ -427,7 +428,7 @@ fn stay(plan: &Plan, cell: &Cell, dialect: Dialect, is_ours: bool) -> bool {
 }
 
 /// While nothing is measured only connecting is told.
-fn tell(entrance: &Entrance, moment: Moment, watch: &mut dyn Watch) {
+fn tell(entrance: &Connecting, moment: Moment, watch: &mut dyn Watch) {
     if let Moment::Connecting(inside) = moment {
         entrance.tell(inside, watch);
     }

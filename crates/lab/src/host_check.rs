@@ -19,7 +19,7 @@ use dbdyno_model::readings::{CANARIES, SERVERS_SHARE, Side};
 use dbdyno_model::{Placement, Processors, Readings};
 use dbdyno_probe::{ServerProbe, ServerSample};
 
-use crate::canary::{self, Ends, Ring, now};
+use crate::canaries::{self, Ends, Ring, now};
 
 /// Repetitions of a canary, of which the median counts.
 const TIMES: usize = 5;
@@ -37,12 +37,12 @@ const CANARIES_USUAL_NS: [f64; CANARIES.len()] = [500e3, 400e3, 20e3, 1e6];
 
 /// Medians of the canaries of one look, in the order of [`CANARIES`], and [`SERVERS_SHARE`].
 #[derive(Clone, Debug, Default)]
-pub(crate) struct BetweenLook {
+pub(crate) struct HostLook {
     canaries: [Option<f64>; CANARIES.len()],
     servers_share: Option<f64>,
 }
 
-impl BetweenLook {
+impl HostLook {
     /// Share of one processor that the servers used while nobody asked them; `None` where that
     /// cannot be seen.
     pub(crate) fn servers_share(&self) -> Option<f64> {
@@ -78,20 +78,20 @@ impl Watched {
 }
 
 /// What the canaries need.
-pub(crate) struct Aviary {
+pub(crate) struct HostCheck {
     /// Made when it is first walked.
     ring: Option<Ring>,
     directory: PathBuf,
 }
 
-impl Aviary {
+impl HostCheck {
     /// For a run whose servers have their data near this directory.
-    pub(crate) fn new(directory: PathBuf) -> Aviary {
-        Aviary { ring: None, directory }
+    pub(crate) fn new(directory: PathBuf) -> HostCheck {
+        HostCheck { ring: None, directory }
     }
 
     /// Takes all canaries, on the processors of the clients; and looks at both arms.
-    pub(crate) fn look(&mut self, placement: Placement, arms: &[Watched]) -> BetweenLook {
+    pub(crate) fn look(&mut self, placement: Placement, arms: &[Watched]) -> HostLook {
         if let Some(Watched::Modelled(arm)) = arms.first() {
             return modelled(arm);
         }
@@ -103,20 +103,20 @@ impl Aviary {
             let taken = scope.spawn(move || processor_canaries(of_clients, ring)).join();
             taken.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
-        let syncs = canary::syncs(&self.directory, SYNCS, SYNCS_FOR).ok();
+        let syncs = canaries::syncs(&self.directory, SYNCS, SYNCS_FOR).ok();
         canaries[3] = syncs.map(|sample| sample.quantile_ns(0.5) as f64);
         let elapsed_ns = began.elapsed().as_nanos() as f64;
         let used_ns = before.zip(sample()).and_then(|(before, after)| used_ns(&before, &after));
-        BetweenLook { canaries, servers_share: used_ns.map(|ns| ns as f64 / elapsed_ns) }
+        HostLook { canaries, servers_share: used_ns.map(|ns| ns as f64 / elapsed_ns) }
     }
 }
 
 /// What canaries of a model's host come to: they are as slow as all that runs there.
-fn modelled(arm: &MockArm) -> BetweenLook {
+fn modelled(arm: &MockArm) -> HostLook {
     let slowness = arm.host().slowness;
     arm.clock().take(MODELLED);
     let canaries = CANARIES_USUAL_NS.map(|usual_ns| Some(usual_ns * slowness));
-    BetweenLook { canaries, servers_share: Some(0.0) }
+    HostLook { canaries, servers_share: Some(0.0) }
 }
 
 /// The canaries of processor and memory, where the clients have theirs.
@@ -125,17 +125,17 @@ fn processor_canaries(clients: Processors, ring: &mut Ring) -> [Option<f64>; CAN
         // Where the kernel refuses, the figure is that of its own placement.
         let _ = pin_to(clients);
     }
-    let median = |sample: canary::Sample| Some(sample.quantile_ns(0.5) as f64);
+    let median = |sample: canaries::Sample| Some(sample.quantile_ns(0.5) as f64);
     let processor = clients.numbers().last().or_else(|| dbdyno_sandbox::processors().pop());
     let turn = |processor: usize| {
         let mut turns_ns: Vec<f64> = (0..TIMES)
-            .filter_map(|_| canary::turns_per_second(Ends::On(processor), TURNS_FOR).ok())
+            .filter_map(|_| canaries::turns_per_second(Ends::On(processor), TURNS_FOR).ok())
             .map(|turns_per_second| 1e9 / turns_per_second)
             .collect();
         turns_ns.sort_unstable_by(f64::total_cmp);
         turns_ns.get(turns_ns.len() / 2).copied()
     };
-    let sum = median(canary::sums(TIMES, SUM_STEPS));
+    let sum = median(canaries::sums(TIMES, SUM_STEPS));
     let chase = median(ring.chases(TIMES, CHASE_STEPS));
     [sum, chase, processor.and_then(turn), None]
 }
@@ -152,10 +152,10 @@ mod tests {
     #[test]
     fn a_look_has_all_canaries_and_leaves_nothing() {
         let directory = tempfile::tempdir().unwrap();
-        let mut aviary = Aviary::new(directory.path().to_owned());
+        let mut host_check = HostCheck::new(directory.path().to_owned());
         let free = Placement { clients: Processors::ANY, servers: Processors::ANY };
         let mut readings = Readings::default();
-        aviary.look(free, &[Watched::Servers(Vec::new())]).note(Side::After, &mut readings);
+        host_check.look(free, &[Watched::Servers(Vec::new())]).note(Side::After, &mut readings);
         for what in CANARIES {
             assert!(readings.get(&Side::After.reading(what)).unwrap() > 0.0, "{what}");
             assert_eq!(readings.get(&Side::Before.reading(what)), None);

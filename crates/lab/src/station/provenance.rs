@@ -1,11 +1,9 @@
-//! Who built the servers: two versions from two builders differ in more than their version.
+//! Where arms come from: who built the servers, for two versions from two builders differ in more
+//! than their version, and whose tables are in an image.
 
-use dbdyno_model::{ArmSpec, PerArm, Severity, Target, Warning};
+use dbdyno_model::{Arm, ArmSpec, PerArm, Severity, Target, Warning};
 
-use crate::station::Station;
-
-/// Under which name a station's environment has the kind of its source.
-pub(crate) const SOURCE: &str = "server.source";
+use super::station::{SOURCE, Station};
 
 /// Tells that two releases of one product come from different builders.
 pub(crate) fn warning(arms: &PerArm<ArmSpec>, stations: &PerArm<Station>) -> Option<Warning> {
@@ -26,6 +24,22 @@ fn differ(arms: &PerArm<ArmSpec>, from: &str, to: &str) -> Option<Warning> {
          {name}:{version}@{from}"
     );
     Some(Warning::new(Severity::Caution, "different-builders", text))
+}
+
+/// What the reader of the run must know: where the tables come from.
+pub(crate) fn images(stations: &PerArm<Station>) -> Vec<Warning> {
+    let texts = PerArm::from_fn(|arm| stations[arm].image());
+    let note = |text: String| Warning::new(Severity::Note, "image", text);
+    match (&texts.base, &texts.test) {
+        (Some(base), Some(test)) if base == test => {
+            vec![note(format!("both arms started from the image {base}"))]
+        }
+        _ => {
+            let of_arm =
+                |arm| Some(note(format!("{arm} started from the image {}", texts[arm].as_ref()?)));
+            Arm::BOTH.into_iter().filter_map(of_arm).collect()
+        }
+    }
 }
 
 #[cfg(test)]

@@ -15,11 +15,11 @@ use std::sync::Arc;
 
 use dbdyno_load::FILL_VERSION;
 use dbdyno_model::random::key_of;
-use dbdyno_model::{Arm, Dialect, ImageUse, PerArm, Severity, Warning};
+use dbdyno_model::{Dialect, ImageUse};
 use dbdyno_sandbox::{Image, ImageKey};
 use dbdyno_workload::Dataset;
 
-use crate::station::{Restores, Station};
+use super::set_up::Restores;
 
 /// Tables of fewer bytes of rows are filled faster than an image of them is made.
 const WORTH_BYTES: u64 = 64_000_000;
@@ -63,22 +63,6 @@ pub(crate) fn policy(image: ImageUse, restores: Restores, datasets: &[Arc<dyn Da
         ImageUse::Fresh => Policy::Make,
         ImageUse::Auto if bytes >= WORTH_BYTES || restores == Restores::Yes => Policy::UseOrMake,
         ImageUse::Auto => Policy::Use,
-    }
-}
-
-/// What the reader of the run must know: where the tables come from.
-pub(crate) fn warnings(stations: &PerArm<Station>) -> Vec<Warning> {
-    let texts = PerArm::from_fn(|arm| stations[arm].image());
-    let note = |text: String| Warning::new(Severity::Note, "image", text);
-    match (&texts.base, &texts.test) {
-        (Some(base), Some(test)) if base == test => {
-            vec![note(format!("both arms started from the image {base}"))]
-        }
-        _ => {
-            let of_arm =
-                |arm| Some(note(format!("{arm} started from the image {}", texts[arm].as_ref()?)));
-            Arm::BOTH.into_iter().filter_map(of_arm).collect()
-        }
     }
 }
 

@@ -1,0 +1,29 @@
+//! The plan on tables that can be counted on, and its loads.
+
+use dbdyno_model::{Arm, Begin, Dialect, ImageUse, Plan};
+use dbdyno_workload::ReadyLoad;
+use dbdyno_workload::planned::resolve;
+
+use crate::error::LabError;
+
+/// Rows of all tables together, at most. Few, so that what servers learn of their pages by and by,
+/// such as InnoDB's adaptive hash index, is learned before anything is counted.
+pub const ROWS_MOST: u64 = 10_000;
+
+/// The plan on tables that can be counted on: its arms alone, warm and freshly filled.
+pub(super) fn small(plan: &Plan) -> Plan {
+    let mut plan = plan.clone();
+    plan.rows = plan.rows.min((ROWS_MOST / u64::from(plan.tables)).max(1));
+    plan.clients = vec![1];
+    for arm in Arm::BOTH {
+        plan.arms[arm].begin = Begin { image: ImageUse::None, ..Begin::default() };
+    }
+    plan
+}
+
+/// A load in the words of a dialect, on small tables.
+pub(super) fn ready(plan: &Plan, dialect: Dialect, label: &str) -> Result<ReadyLoad, LabError> {
+    let load = resolve(&small(plan), label)?;
+    Ok(ReadyLoad::compile(&load, dialect)
+        .expect("the templates of the catalog parse, and those of a file that has been read"))
+}

@@ -1,0 +1,46 @@
+//! The place where experiments are carried out, and its time.
+
+use std::sync::atomic::AtomicBool;
+
+use dbdyno_load::{Clock, VirtualClock};
+use dbdyno_model::{Arm, ArmSpec, PerArm};
+use dbdyno_sandbox::Home;
+use dbdyno_store::Store;
+
+use crate::error::LabError;
+use crate::watch::Watch;
+
+/// The place where experiments are carried out.
+pub struct Lab<'a> {
+    /// Where sandboxes live.
+    pub home: &'a Home,
+    /// Where results go.
+    pub store: &'a mut Store,
+    /// Set from outside to stop; what was measured until then is kept.
+    pub stop: &'a AtomicBool,
+    /// Who listens.
+    pub watch: &'a mut dyn Watch,
+    /// What time it is: see [`clock_of`].
+    pub clock: Clock,
+}
+
+/// The first day of virtual time: 2026-01-01.
+const VIRTUAL_UNIX_MS: u64 = 1_767_225_600_000;
+const DAY_MS: u64 = 86_400_000;
+
+/// The clock of an experiment with these arms, whose results go to this store. That of models goes
+/// on where it was when the store was last written to, a day later, and halts after so many rounds.
+///
+/// # Errors
+/// A store that cannot be read.
+pub fn clock_of(
+    arms: &PerArm<ArmSpec>,
+    store: &Store,
+    halts: Option<u64>,
+) -> Result<Clock, LabError> {
+    if !Arm::BOTH.into_iter().any(|arm| arms[arm].is_mock()) {
+        return Ok(Clock::system());
+    }
+    let after = store.last_started_unix_ms()?.map_or(0, |last| last + DAY_MS);
+    Ok(Clock::Virtual(VirtualClock::halting(after.max(VIRTUAL_UNIX_MS), halts)))
+}

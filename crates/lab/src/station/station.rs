@@ -1,0 +1,279 @@
+//! An arm, set up: running, filled, watched, and taken down again.
+//!
+//! ```text
+//!   open ─► fill ─► asked … ─► restarted │ restored ─► asked … ─► take_down
+//! ```
+//!
+//! How it begins is in `open`, what becomes of its tables in `fill`; here is what is done to it
+//! from then on.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use dbdyno_load::{Clock, Connector};
+use dbdyno_model::{Arm, Cache, Dialect, Environment, Warning};
+use dbdyno_probe::ServerProbe;
+use dbdyno_sandbox::{Ensemble, Scratch, Server, Valgrind};
+use dbdyno_wire::Client;
+use dbdyno_workload::Dataset;
+
+use super::connecting::connector;
+use super::guest::Guest;
+use super::image::Origin;
+use super::set_up::{SetUp, slowed};
+use crate::error::LabError;
+use crate::host_check::Watched;
+use crate::topology;
+
+/// An arm that can be asked.
+pub struct Station {
+    /// Where its connections come from.
+    pub connector: Connector,
+    /// How its SQL is spelled.
+    pub dialect: Dialect,
+    /// Its processes, if they can be observed.
+    pub probe: Option<ServerProbe>,
+    /// What is true of it.
+    pub environment: Environment,
+    /// What the reader of its numbers must know.
+    pub warnings: Vec<Warning>,
+    /// The time in which it lives.
+    pub clock: Clock,
+    pub(super) keeper: Keeper,
+    pub(super) origin: Origin,
+    pub(super) cache: Cache,
+}
+
+/// Under which name the environment has the kind of its source.
+pub(crate) const SOURCE: &str = "server.source";
+
+/// What has to be taken down afterwards.
+pub(super) enum Keeper {
+    Server(Box<Server>),
+    Ensemble(Box<Ensemble>),
+    /// A database in our threads; its directory is held for its `Drop`.
+    Scratch {
+        _directory: Scratch,
+    },
+    Guest(Box<Guest>),
+    /// Nobody: the arm is a model.
+    Mock,
+    /// The tables are those of the other arm.
+    Shared,
+}
+
+impl Station {
+    /// A second view of an arm whose tables are there already: for comparing a server with itself.
+    pub fn share(&self, setup: &SetUp<'_>) -> Station {
+        Station {
+            connector: self.connector.clone(),
+            dialect: self.dialect,
+            probe: self.probe.clone(),
+            environment: self.environment.clone(),
+            warnings: slowed(setup),
+            clock: self.clock.clone(),
+            keeper: Keeper::Shared,
+            origin: Origin::Filling,
+            cache: Cache::Warm,
+        }
+    }
+
+    /// Whether its tables are those of the other arm, too.
+    pub fn shares_tables(&self) -> bool {
+        matches!(self.keeper, Keeper::Shared)
+    }
+
+    /// Whether nobody but us uses it: we started it, or it lives in our threads.
+    pub fn is_ours(&self) -> bool {
+        !matches!(self.keeper, Keeper::Guest(_) | Keeper::Shared)
+    }
+
+    /// Whether it is a model, which runs nowhere.
+    pub fn is_mock(&self) -> bool {
+        matches!(self.keeper, Keeper::Mock)
+    }
+
+    /// Keeps its server on these processors, if it has one that is ours.
+    ///
+    /// # Errors
+    /// The kernel's refusal.
+    pub fn place(&self, arm: Arm, processors: &[usize]) -> Result<(), LabError> {
+        let sandbox = |error| LabError::Sandbox(arm, error);
+        match &self.keeper {
+            Keeper::Server(server) => server.place(processors).map_err(sandbox),
+            Keeper::Ensemble(ensemble) => ensemble.place(processors).map_err(sandbox),
+            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Mock | Keeper::Shared => Ok(()),
+        }
+    }
+
+    /// Notes what the delay between members has come to so far, where there is one.
+    pub(crate) fn note_delay(&mut self) {
+        if let Keeper::Ensemble(ensemble) = &self.keeper {
+            topology::measure_delay(&mut self.environment, ensemble);
+        }
+    }
+
+    /// Those among which it is the first, where it is not alone.
+    pub(crate) fn ensemble(&self) -> Option<&Ensemble> {
+        match &self.keeper {
+            Keeper::Ensemble(ensemble) => Some(ensemble),
+            _ => None,
+        }
+    }
+
+    /// Probes of those that follow it, by their number; none where it is alone.
+    pub(crate) fn followers(&self) -> Vec<ServerProbe> {
+        let members = self.ensemble().into_iter().flat_map(Ensemble::members).skip(1);
+        members.map(|(_, member)| ServerProbe::of_process(member.pid())).collect()
+    }
+
+    /// How it is watched between rounds. RocksDB and the engine work in threads of
+    /// our own process.
+    pub(crate) fn watched(&self) -> Watched {
+        match (&self.probe, &self.connector) {
+            (Some(probe), _) => Watched::Servers([vec![probe.clone()], self.followers()].concat()),
+            (None, Connector::Mock(arm)) => Watched::Modelled(arm.clone()),
+            (None, Connector::Sqlite(_)) => Watched::Servers(Vec::new()),
+            (None, _) => Watched::Unseen,
+        }
+    }
+
+    /// The image that it started from, and when that was made, in words.
+    pub fn image(&self) -> Option<String> {
+        let Origin::Image(image) = &self.origin else { return None };
+        Some(format!("{} ({})", image.name, self.environment.get("image.origin")))
+    }
+
+    /// Whether each of its lives begins with nothing in memory.
+    pub fn begins_cold(&self) -> bool {
+        self.cache == Cache::Cold
+    }
+
+    /// Starts the server again on its data, or opens the database in our threads again, and reads
+    /// the tables once, so that memory holds them as before; or, if it is to begin cold, sees to it
+    /// that nothing is in memory. Nobody may be connected.
+    ///
+    /// # Errors
+    /// A server that does not stop or does not come back.
+    pub fn restart(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+        let restarted = match (&mut self.keeper, self.cache) {
+            (Keeper::Server(server), Cache::Warm) => server.restart(),
+            (Keeper::Server(server), Cache::Cold) => server.restart_cold(),
+            (Keeper::Ensemble(ensemble), _) => ensemble.restart(),
+            (Keeper::Scratch { .. } | Keeper::Mock, _) => return self.open_again(arm, datasets),
+            (Keeper::Guest(_) | Keeper::Shared, _) => return Ok(()),
+        };
+        restarted.map_err(|error| LabError::Sandbox(arm, error))?;
+        self.come_back(arm, datasets)
+    }
+
+    fn open_again(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+        let open = std::mem::replace(&mut self.connector, Connector::Null);
+        self.connector = open
+            .open_again()
+            .map_err(|error| LabError::Load(arm, "opening it again".to_owned(), error.into()))?;
+        match self.dialect {
+            // It has read itself: it has no words for that.
+            Dialect::Rocksdb => Ok(()),
+            _ => self.read_tables(arm, datasets),
+        }
+    }
+
+    /// Starts a server of ours that is alone again under callgrind; returns where it leaves its
+    /// files.
+    ///
+    /// # Errors
+    /// Those of [`Station::restart`].
+    pub(crate) fn restart_counted(
+        &mut self,
+        arm: Arm,
+        valgrind: &Valgrind,
+        datasets: &[Arc<dyn Dataset>],
+    ) -> Result<PathBuf, LabError> {
+        let Keeper::Server(server) = &mut self.keeper else {
+            return Err(LabError::Counting(arm, "it is no server of ours".to_owned()));
+        };
+        server.restart_counted(valgrind).map_err(|error| LabError::Sandbox(arm, error))?;
+        let files = server.count_files();
+        self.come_back(arm, datasets)?;
+        Ok(files)
+    }
+
+    /// Starts the server on a fresh copy of the image that it started from.
+    ///
+    /// # Errors
+    /// [`LabError::Loads`] where there is none, and those of a start.
+    pub fn restore(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+        match (&mut self.keeper, &self.origin) {
+            (Keeper::Server(server), Origin::Image(image)) => {
+                server.restore(image).map_err(|error| LabError::Sandbox(arm, error))?;
+            }
+            _ => {
+                return Err(LabError::Loads(format!(
+                    "{arm} has no image to restore its tables from: there was no room for one; \
+                     make room or leave `restore` out"
+                )));
+            }
+        }
+        self.come_back(arm, datasets)
+    }
+
+    /// After a start of the server: learns where it is, and warms it unless it is to be cold.
+    pub(super) fn come_back(
+        &mut self,
+        arm: Arm,
+        datasets: &[Arc<dyn Dataset>],
+    ) -> Result<(), LabError> {
+        let Some(server) = self.keeper.server() else { return Ok(()) };
+        self.connector = connector(self.dialect, server.endpoint());
+        self.probe = Some(ServerProbe::of_process(server.pid()));
+        match self.cache {
+            Cache::Warm => self.read_tables(arm, datasets),
+            Cache::Cold => Ok(()),
+        }
+    }
+
+    fn read_tables(&self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+        let tables = datasets.iter().flat_map(|dataset| dataset.tables(self.dialect));
+        let read = |client: &mut dyn Client| {
+            tables.into_iter().try_for_each(|table| {
+                let last = table.columns.last().map_or("1", String::as_str);
+                client.query(&format!("SELECT max({last}) FROM {}", table.name))?;
+                client.query(&format!("SELECT count(*) FROM {}", table.name)).map(|_| ())
+            })
+        };
+        let warmed = self.connector.connect().and_then(|mut client| {
+            read(&mut *client)?;
+            client.close();
+            Ok(())
+        });
+        warmed.map_err(|error| LabError::Load(arm, "reading the tables".to_owned(), error.into()))
+    }
+
+    /// Stops what we started and takes away what we made.
+    ///
+    /// # Errors
+    /// A server that does not stop in time, or that does not let us take our tables away.
+    pub fn take_down(self, arm: Arm) -> Result<(), LabError> {
+        let sandbox = |error| LabError::Sandbox(arm, error);
+        match self.keeper {
+            Keeper::Server(server) => server.stop().map_err(sandbox),
+            Keeper::Ensemble(ensemble) => ensemble.stop().map_err(sandbox),
+            Keeper::Guest(guest) => guest
+                .leave()
+                .map_err(|error| LabError::Load(arm, "taking our tables away".to_owned(), error)),
+            Keeper::Scratch { .. } | Keeper::Mock | Keeper::Shared => Ok(()),
+        }
+    }
+}
+
+impl Keeper {
+    /// The server that is asked, if it is ours.
+    pub(super) fn server(&self) -> Option<&Server> {
+        match self {
+            Keeper::Server(server) => Some(server),
+            Keeper::Ensemble(ensemble) => Some(ensemble.first()),
+            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Mock | Keeper::Shared => None,
+        }
+    }
+}
