@@ -1,28 +1,14 @@
-//! The flags, defined once: help, errors and completions come from here.
+//! Flags that several commands share, and those of the commands about runs and loads.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Parser, Subcommand, ValueEnum};
-use dbdyno_model::{
-    ArmSpec, Arrivals, Cache, Gate, ImageUse, IntervalChoice, Pin, Slo, TargetError, Think, target,
-};
+use clap::{Subcommand, ValueEnum};
+use dbdyno_model::{Arrivals, Cache, Gate, ImageUse, IntervalChoice, Pin, Slo, Think};
 use dbdyno_workload::draw;
-use dbdyno_workload::suggest::did_you_mean;
 
-use crate::until;
-
-/// A dynamometer for transactional databases: which of two servers is slower, by how much, how
-/// sure.
-#[derive(Debug, Parser)]
-#[command(name = "dbdyno", version, arg_required_else_help = true)]
-pub struct Args {
-    #[command(flatten)]
-    pub place: Place,
-    #[command(subcommand)]
-    pub command: Command,
-}
+use crate::values;
 
 /// Where things are kept.
 #[derive(Debug, clap::Args)]
@@ -34,37 +20,6 @@ pub struct Place {
     /// File with the results [default: dbdyno.db in the home]
     #[arg(long, global = true, value_name = "FILE", env = "DBDYNO_STORE")]
     pub store: Option<PathBuf>,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum Command {
-    /// Compare two servers, or two stored runs
-    Compare(Box<Compare>),
-    /// Carry out an experiment that is written in a file
-    Run(RunFile),
-    /// Show in what two servers are unequal, without measuring
-    Diff(crate::diff::Diff),
-    /// Go on with a run that was interrupted or killed
-    Resume(Resume),
-    /// Compare two designs of the embedded engine: one minute, nothing to install
-    Demo(Demo),
-    /// Check whether this host is fit to measure on: what to change, what it costs to ignore it
-    Doctor(Doctor),
-    /// List the stored runs
-    Runs(Runs),
-    /// Show a stored run
-    Show(Show),
-    /// Write a stored run as one HTML file that opens offline
-    Report(Report),
-    /// Find where figures changed from run to run, in the store or in a CSV file
-    History(Box<crate::history::History>),
-    /// List the loads, or show what one of them does
-    Loads(Loads),
-    /// Ask an embedded arm, for being counted
-    #[command(hide = true)]
-    Counted(crate::counted::Counted),
-    /// Get servers, keep some running in the background, see what is here
-    Server(crate::server::Server),
 }
 
 /// Compare two servers, or two stored runs.
@@ -125,10 +80,10 @@ pub struct Compare {
     pub rounds: Option<u32>,
     /// Plan rounds and restarts so that a change of this size is found, in the least time: 1bp or
     /// 1%, 0.5% (a basis point is one per cent of rQPS)
-    #[arg(long, value_name = "EFFECT", value_parser = until::parse_effect)]
+    #[arg(long, value_name = "EFFECT", value_parser = values::parse_effect)]
     pub detect: Option<f64>,
     /// The chance with which --detect is to find it
-    #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = until::parse_power,
+    #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = values::parse_power,
           requires = "detect")]
     pub power: f64,
     /// Look at a cell after each life of the servers, and end it as soon as it is decided: slower,
@@ -138,19 +93,19 @@ pub struct Compare {
     pub until: Option<Until>,
     /// The longest that measuring may take in all, servers and tables once made: 10m, 90s, 1h;
     /// cells share it
-    #[arg(long, value_name = "TIME", value_parser = until::parse_limit)]
+    #[arg(long, value_name = "TIME", value_parser = values::parse_limit)]
     pub limit: Option<Duration>,
     /// Length of a round
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = values::parse_seconds)]
     pub seconds: Option<Duration>,
     /// Where rows are only read, by at most 256 clients that always ask, and arms are SQLite or
     /// servers that dbdyno starts without cpus= and cache=cold, both rounds of a pair are cut into
     /// slices of this length that take turns, so that both arms meet the same host: 10ms, or none
     /// for one round after the other. Slices are longer where events are slow
-    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = parse_slice)]
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = values::parse_slice)]
     pub slice: Duration,
     /// Longest warm-up of a cell; it ends as soon as the rate is steady
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = values::parse_seconds)]
     pub warm_up: Option<Duration>,
     /// Tables of each arm
     #[arg(long, value_name = "N", default_value_t = 1,
@@ -164,7 +119,7 @@ pub struct Compare {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// Largest difference that counts as equal, e.g. 2%
-    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_share)]
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = values::parse_share)]
     pub budget: f64,
     /// Where clients and servers run: auto puts them on one processor where there is one client;
     /// same, always; split, apart; none, where the scheduler likes; or
@@ -198,11 +153,11 @@ pub struct Compare {
     /// Where servers of dbdyno have their tables from: auto takes an image, a data directory that
     /// was loaded once, and makes one of tables from 64 MB on; fresh makes it anew; none fills the
     /// tables. Short for the option image= of both arms
-    #[arg(long, value_name = "auto|fresh|none", value_parser = named_image)]
+    #[arg(long, value_name = "auto|fresh|none", value_parser = values::named_image)]
     pub image: Option<ImageUse>,
     /// What servers of dbdyno have in memory when each cell and each life begins: warm, the tables;
     /// cold, nothing. Short for the option cache= of both arms
-    #[arg(long, value_name = "warm|cold", value_parser = named_cache)]
+    #[arg(long, value_name = "warm|cold", value_parser = values::named_cache)]
     pub cache: Option<Cache>,
     /// Let TEST have its tables from this version, as an image, and upgrade them in place: 5.7
     /// where TEST is mysql:8.0. Short for the option upgrade-from= of TEST
@@ -210,7 +165,7 @@ pub struct Compare {
     pub upgrade_from: Option<String>,
     /// What differs on purpose, by the rules that `dbdyno diff --rules` shows: for servers by URL,
     /// which cannot say so behind their target
-    #[arg(long, value_delimiter = ',', value_name = "RULE", value_parser = parse_rule)]
+    #[arg(long, value_delimiter = ',', value_name = "RULE", value_parser = values::parse_rule)]
     pub varied: Vec<String>,
     /// Let each arm be the first of servers that belong together: replicas:N, with MySQL
     /// group:N, or with MariaDB galera:N. Short for the option topology= of both arms
@@ -270,13 +225,13 @@ pub struct Resume {
     #[arg(value_name = "RUN", default_value = "@last")]
     pub run: String,
     /// Rounds of each arm to be measured in addition, in each undecided cell
-    #[arg(long, value_name = "+N", value_parser = until::parse_more)]
+    #[arg(long, value_name = "+N", value_parser = values::parse_more)]
     pub rounds: Option<u32>,
     /// End each cell as soon as it is decided
     #[arg(long, value_name = "WHEN")]
     pub until: Option<Until>,
     /// The longest that measuring may take from now on: 10m, 90s, 1h; cells share it
-    #[arg(long, value_name = "TIME", value_parser = until::parse_limit)]
+    #[arg(long, value_name = "TIME", value_parser = values::parse_limit)]
     pub limit: Option<Duration>,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
@@ -408,133 +363,4 @@ pub enum DialectFlag {
     Sqlite,
     /// RocksDB
     Rocksdb,
-}
-
-/// What BASE or TEST mean.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Side {
-    /// A server to measure.
-    Server(ArmSpec),
-    /// A stored run.
-    Stored(String),
-}
-
-/// Tells servers from stored runs: a run is `@something` or hexadecimal digits.
-///
-/// # Errors
-/// A sentence with the nearest thing that would be understood.
-pub fn parse_side(text: &str) -> Result<Side, String> {
-    let is_id = (4..=8).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
-    if text.starts_with('@') || is_id {
-        return Ok(Side::Stored(text.to_owned()));
-    }
-    text.parse().map(Side::Server).map_err(|error| match error {
-        TargetError::UnknownKind(ref kind) => format!(
-            "{error}{}; a server is mysql:VERSION, mariadb:VERSION, postgres:VERSION, \
-             mysql://USER@HOST/DB, postgres://USER@HOST/DB, sqlite:?PRAGMA=VALUE, \
-             rocksdb:?OPTION=VALUE or engine:?FIELD=VALUE, a stored run is @last or @NAME",
-            did_you_mean(kind, target::KINDS)
-        ),
-        TargetError::Malformed(_) => error.to_string(),
-    })
-}
-
-/// A target as it may be repeated in a message, also one that cannot be understood: what may be a
-/// password, between the account and the last `@`, becomes three dots.
-pub fn without_password(text: &str) -> String {
-    let scheme =
-        text.find("://").map_or_else(|| text.find(':').map_or(0, |at| at + 1), |at| at + 3);
-    let account = text[scheme..].find(':').map(|at| scheme + at + 1);
-    match (account, text.rfind('@')) {
-        (Some(from), Some(to)) if from < to => format!("{}…{}", &text[..from], &text[to..]),
-        _ => text.to_owned(),
-    }
-}
-
-fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.strip_suffix('s').unwrap_or(text).parse::<f64>().ok();
-    match seconds.filter(|seconds| (0.1..=86_400.0).contains(seconds)) {
-        Some(seconds) => Ok(Duration::from_secs_f64(seconds)),
-        None => Err("give 0.1 to 86400 seconds, for example 2.5".to_owned()),
-    }
-}
-
-fn parse_slice(text: &str) -> Result<Duration, String> {
-    let milliseconds = text.strip_suffix("ms").and_then(|number| number.parse::<f64>().ok());
-    match milliseconds.filter(|milliseconds| (1.0..=10_000.0).contains(milliseconds)) {
-        _ if text == "none" => Ok(Duration::ZERO),
-        Some(milliseconds) => Ok(Duration::from_secs_f64(milliseconds / 1e3)),
-        None => Err("give 1ms to 10000ms, or none".to_owned()),
-    }
-}
-
-fn named_image(text: &str) -> Result<ImageUse, String> {
-    let known = ImageUse::ALL.into_iter().find(|known| known.name() == text);
-    known.ok_or_else(|| "write auto, fresh or none".to_owned())
-}
-
-fn named_cache(text: &str) -> Result<Cache, String> {
-    let known = Cache::ALL.into_iter().find(|known| known.name() == text);
-    known.ok_or_else(|| "write warm or cold".to_owned())
-}
-
-fn parse_rule(text: &str) -> Result<String, String> {
-    let keys = || dbdyno_audit::rules::RULES.iter().chain([&dbdyno_audit::rules::OTHER]);
-    match keys().any(|rule| rule.key == text) {
-        true => Ok(text.to_owned()),
-        false => Err(format!(
-            "no rule is called so{}; `dbdyno diff --rules` shows them",
-            did_you_mean(text, keys().map(|rule| rule.key))
-        )),
-    }
-}
-
-pub fn parse_share(text: &str) -> Result<f64, String> {
-    let share = match text.strip_suffix('%') {
-        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
-        None => text.parse(),
-    };
-    let usage = "a share lies between 0% and 50%, for example 2% or 0.02";
-    share.ok().filter(|share| (0.0..=0.5).contains(share)).ok_or_else(|| usage.to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use clap::CommandFactory as _;
-
-    #[test]
-    fn the_definition_is_consistent() {
-        Args::command().debug_assert();
-    }
-
-    #[test]
-    fn sides_are_told_apart() {
-        assert_eq!(parse_side("@last"), Ok(Side::Stored("@last".into())));
-        assert_eq!(parse_side("3f2c"), Ok(Side::Stored("3f2c".into())));
-        assert!(matches!(parse_side("mariadb:10.11"), Ok(Side::Server(_))));
-        let error = parse_side("maridb:10.11").unwrap_err();
-        assert!(error.contains("did you mean \"mariadb\"?"), "{error}");
-    }
-
-    #[test]
-    fn passwords_are_not_repeated() {
-        for (text, shown) in [
-            ("mysql://u:p@ss@h:99999/d", "mysql://u:…@h:99999/d"),
-            ("mysql:u:p@h/d", "mysql:u:…@h/d"),
-            ("mysql://u@h:1/d", "mysql://u@h:1/d"),
-            ("mariadb:10.11", "mariadb:10.11"),
-            ("@last", "@last"),
-        ] {
-            assert_eq!(without_password(text), shown);
-        }
-    }
-
-    #[test]
-    fn shares_and_seconds_have_bounds() {
-        assert_eq!(parse_share("2%"), Ok(0.02));
-        assert_eq!(parse_share("0.05"), Ok(0.05));
-        assert!(parse_share("80%").is_err() && parse_share("-1%").is_err());
-        assert!(parse_seconds("0").is_err() && parse_seconds("nan").is_err());
-    }
 }

@@ -9,11 +9,12 @@ use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 
-use crate::args::{Compare, Format, Place, Resume, Shape, Side, parse_side, without_password};
-use crate::exit::{self, Exit};
+use crate::args::{Compare, Format, Place, Resume, Shape};
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
-use crate::{output, plan, session, until};
+use crate::values::{Side, parse_side, without_password};
+use crate::{answer, output, plan, session, until};
 
 /// Compares two servers, or two stored runs.
 pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
@@ -109,7 +110,7 @@ pub fn present(
     }
     Ok(match run.status {
         RunStatus::Interrupted => Exit::Interrupted,
-        RunStatus::Complete | RunStatus::Partial => exit::answer(&comparison, gate),
+        RunStatus::Complete | RunStatus::Partial => answer::answer(&comparison, gate),
     })
 }
 
@@ -158,5 +159,5 @@ fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit
     let test = store.load(&store.resolve(test)?)?;
     let comparison = dbdyno_judge::compare_stored(&base, &test, flags.budget)?;
     output::comparison(&test, &comparison, flags.shape)?;
-    Ok(exit::answer(&comparison, flags.gate))
+    Ok(answer::answer(&comparison, flags.gate))
 }

@@ -13,11 +13,12 @@ use dbdyno_lab::Lab;
 use dbdyno_model::{ArmSpec, Audit, Comparison, Driving, PerArm, Pin, Plan};
 use dbdyno_report::{Extent, difference, difference_json, difference_markdown};
 
-use crate::args::{Format, Place, Side, parse_side, without_password};
+use crate::args::{Format, Place};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::loads::{self, Chosen};
 use crate::progress::Ticker;
+use crate::values::{Side, parse_side, without_password};
 use crate::{output, plan, session};
 
 /// Show in what two servers are unequal, without measuring.

@@ -25,9 +25,11 @@ use dbdyno_model::{Comparison, PerArm, Run, RunStatus};
 use dbdyno_workload::FileError;
 use dbdyno_workload::file::{Section, Source};
 
-use crate::args::{Args, Command, Compare, Place, RunFile, Side, parse_side};
+use crate::args::{Compare, Place, RunFile};
+use crate::command_line::{Args, Command};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::values::{Side, parse_side};
 use crate::{compare, output};
 
 /// An experiment, read.

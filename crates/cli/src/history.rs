@@ -8,9 +8,10 @@ use dbdyno_judge::history::{self, Gathering, LEFT_OUT, Question};
 use dbdyno_model::{Better, History as Told, HistorySeries, ShiftWeight, Warning};
 use dbdyno_store::StoreError;
 
-use crate::args::{Place, Shape, parse_share};
+use crate::args::{Place, Shape};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::values::parse_share;
 use crate::{output, session};
 
 /// A file of figures is not larger than this.

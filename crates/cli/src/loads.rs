@@ -11,20 +11,14 @@
 use std::path::{Path, PathBuf};
 
 use dbdyno_model::{LoadFile, Stage};
-use dbdyno_workload::suggest::did_you_mean;
-use dbdyno_workload::{
-    Catalog, Custom, Group, Load, SUITES, SpecError, Suite, Tables, catalog, explain,
-    insert_benchmark,
-};
+use dbdyno_workload::{Catalog, Custom, Group, SUITES, Suite, catalog, explain, insert_benchmark};
 
 use crate::args::{DialectFlag, Loads, LoadsCommand, ShowLoad};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::load_names::resolve;
 use crate::output;
 use crate::rand::Rand;
-
-/// Any tables will do for telling whether a load can be resolved, and for showing it.
-const SOME_TABLES: Tables = Tables { count: 1, rows: 1_000_000, seed: 1 };
 
 /// What is to be done, and the custom loads that it needs.
 #[derive(Debug, PartialEq)]
@@ -117,23 +111,6 @@ fn by_name(catalog: &mut Catalog, word: &str) -> Result<String, Failure> {
     let start = word[..end].rfind(':').map_or(0, |at| at + 1);
     let name = add(catalog, Path::new(&word[start..end]))?;
     Ok(format!("{}{name}{}", &word[..start], &word[end..]))
-}
-
-/// The load with this label.
-pub fn resolve(catalog: &Catalog, label: &str) -> Result<Load, String> {
-    match catalog.resolve(label, SOME_TABLES) {
-        Ok(load) => Ok(load),
-        Err(SpecError::UnknownLoad(name)) => {
-            let entries = catalog::entries();
-            let loads = entries.iter().map(|entry| entry.name);
-            let suites = SUITES.iter().map(|suite| suite.name);
-            let custom = catalog.custom().map(|custom| custom.name.as_str());
-            let suites = suites.chain([insert_benchmark::NAME]);
-            let near = did_you_mean(&name, loads.chain(suites).chain(custom));
-            Err(format!("unknown load{near}; `dbdyno loads` names all"))
-        }
-        Err(error) => Err(error.to_string()),
-    }
 }
 
 /// Lists the loads, or shows one of them.

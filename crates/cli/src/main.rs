@@ -1,14 +1,16 @@
 //! dbdyno, a dynamometer for transactional databases: the command line.
 //!
 //! ```text
-//!   args ──▶ command ──▶ lab, store, report      data to stdout
-//!                │                               talk to stderr
-//!                └──▶ exit                       0 holds · 1 fails · 2 could not · 3 cannot tell
+//!   command_line ──▶ a command ──▶ lab, judge, store, report     data to stdout
+//!                        │                                       talk to stderr
+//!                        └──▶ exit     0 holds · 1 fails · 2 could not · 3 cannot tell
 //! ```
 //!
 //! This is the only crate that prints, prompts or exits.
 
+mod answer;
 mod args;
+mod command_line;
 mod compare;
 mod counted;
 mod demo;
@@ -20,6 +22,7 @@ mod failure;
 mod history;
 mod insert_benchmark;
 mod levels;
+mod load_names;
 mod loads;
 mod output;
 mod plan;
@@ -29,24 +32,40 @@ mod server;
 mod session;
 mod stored;
 mod until;
+mod values;
+
+use std::process::ExitCode;
 
 use clap::Parser as _;
 
-fn main() -> std::process::ExitCode {
-    let args = args::Args::parse();
-    exit::report(match args.command {
-        args::Command::Compare(compare) => compare::run(&args.place, &compare),
-        args::Command::Diff(diff) => diff::run(&args.place, &diff),
-        args::Command::Resume(resume) => compare::resume(&args.place, &resume),
-        args::Command::Run(run) => experiment::run(&args.place, &run),
-        args::Command::Demo(demo) => demo::run(&args.place, &demo),
-        args::Command::Doctor(doctor) => doctor::run(&args.place, &doctor),
-        args::Command::Runs(runs) => stored::runs(&args.place, &runs),
-        args::Command::Show(show) => stored::show(&args.place, &show),
-        args::Command::Report(report) => stored::report(&args.place, &report),
-        args::Command::History(history) => history::run(&args.place, &history),
-        args::Command::Loads(loads) => loads::run(&loads),
-        args::Command::Counted(counted) => counted::run(&args.place, &counted),
-        args::Command::Server(server) => server::run(&args.place, &server),
+use command_line::{Args, Command};
+use exit::Exit;
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    report(match args.command {
+        Command::Compare(compare) => compare::run(&args.place, &compare),
+        Command::Diff(diff) => diff::run(&args.place, &diff),
+        Command::Resume(resume) => compare::resume(&args.place, &resume),
+        Command::Run(run) => experiment::run(&args.place, &run),
+        Command::Demo(demo) => demo::run(&args.place, &demo),
+        Command::Doctor(doctor) => doctor::run(&args.place, &doctor),
+        Command::Runs(runs) => stored::runs(&args.place, &runs),
+        Command::Show(show) => stored::show(&args.place, &show),
+        Command::Report(report) => stored::report(&args.place, &report),
+        Command::History(history) => history::run(&args.place, &history),
+        Command::Loads(loads) => loads::run(&loads),
+        Command::Counted(counted) => counted::run(&args.place, &counted),
+        Command::Server(server) => server::run(&args.place, &server),
     })
+}
+
+/// Says what went wrong, if anything, and ends the program.
+fn report(outcome: Result<Exit, Failure>) -> ExitCode {
+    let exit = outcome.unwrap_or_else(|failure| {
+        output::complain(&failure.to_string());
+        failure.exit()
+    });
+    ExitCode::from(exit.code())
 }

@@ -12,7 +12,7 @@
 use dbdyno_model::Stage;
 use dbdyno_workload::{Catalog, Spec, catalog};
 
-use crate::loads::resolve;
+use crate::load_names::resolve;
 
 const RAND: &str = "rand";
 const SKEW: &str = "skew";

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use dbdyno_store::Listed;
 
 use crate::args::{Place, Report, Runs, Show};
-use crate::exit::{self, Exit};
+use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{compare, output, session};
+use crate::{answer, compare, output, session};
 
 /// Lists the stored runs, newest first.
 pub fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
@@ -44,7 +44,7 @@ pub fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let run = store.load(&store.resolve(&flags.run)?)?;
     let comparison = compare::judged(&store, &run)?;
     output::comparison(&run, &comparison, flags.shape)?;
-    Ok(exit::answer(&comparison, flags.gate))
+    Ok(answer::answer(&comparison, flags.gate))
 }
 
 /// Writes a stored run as an HTML file.

@@ -3,12 +3,12 @@
 use dbdyno_model::{Arm, ImageUse, PerArm, Plan, Stage, Target};
 use dbdyno_workload::planned::datasets_of;
 
+use crate::arm::{Restores, SetUp, Station, open_station, upgrade};
 use crate::capture;
 use crate::checks;
 use crate::error::LabError;
 use crate::host::{host_facts, memory_mb};
 use crate::laboratory::Lab;
-use crate::station::{self, Restores, SetUp, Station, upgrade};
 
 /// Sets both arms of a plan up and fills their tables.
 ///
@@ -30,13 +30,13 @@ pub(crate) fn set_up(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Station>, 
         SetUp { home, arm, spec, datasets: &datasets, memory_mb, clients, restores, stop, clock }
     };
     // Both are opened before either is filled, which takes long: what is wrong shows early.
-    let mut base = station::open(&setup(Arm::Base), None, lab.watch)?;
+    let mut base = open_station(&setup(Arm::Base), None, lab.watch)?;
     let same_server = matches!(plan.arms.base.target, Target::Url(_))
         && plan.arms.base.target == plan.arms.test.target;
     let mut test = if same_server {
         base.share(&setup(Arm::Test))
     } else {
-        station::open(&setup(Arm::Test), Some(&base), lab.watch)?
+        open_station(&setup(Arm::Test), Some(&base), lab.watch)?
     };
     base.fill(&setup(Arm::Base), lab.watch)?;
     test.fill(&setup(Arm::Test), lab.watch)?;
@@ -79,7 +79,7 @@ pub(crate) fn reload(
             stop,
             clock,
         };
-        let mut anew = station::open(&setup, None, lab.watch)?;
+        let mut anew = open_station(&setup, None, lab.watch)?;
         std::mem::swap(&mut anew.environment, &mut stations[arm].environment);
         std::mem::replace(&mut stations[arm], anew).take_down(arm)?;
         stations[arm].fill(&setup, lab.watch)?;

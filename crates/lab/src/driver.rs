@@ -18,6 +18,7 @@ use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Load, ReadyLoad};
 
+use crate::arm::Station;
 use crate::arrivals;
 use crate::connecting::Connecting;
 use crate::cost::Seen;
@@ -26,7 +27,6 @@ use crate::mechanism;
 use crate::neighbours::{self, Look, Neighbours, OtherArm};
 use crate::pauses::PauseMeter;
 use crate::refill;
-use crate::station::Station;
 use crate::topology;
 use crate::warm_up::Warmth;
 use crate::watch::Watch;

@@ -4,6 +4,7 @@ use dbdyno_forecast::{Remaining, ending as over, extension_warning};
 use dbdyno_model::{Arm, Counting, Environment, PerArm, Plan, Run, RunId, RunStatus, Warning};
 use dbdyno_store::NewRun;
 
+use crate::arm::{Station, provenance};
 use crate::both_arms::set_up;
 use crate::capture::STEP;
 use crate::count;
@@ -15,7 +16,6 @@ use crate::placement;
 use crate::resume::{self, Hold};
 use crate::self_test;
 use crate::stages::Stages;
-use crate::station::{Station, provenance};
 use crate::watch::Progress;
 use dbdyno_workload::planned::datasets_of;
 

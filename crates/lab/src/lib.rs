@@ -15,6 +15,7 @@
 //!
 //! This is the only crate that ties the others into a run.
 
+mod arm;
 mod arrivals;
 mod both_arms;
 mod canaries;
@@ -45,7 +46,6 @@ mod self_test;
 mod settle;
 mod stages;
 mod standstill;
-mod station;
 mod topology;
 mod warm_up;
 pub mod watch;

@@ -4,8 +4,8 @@ use dbdyno_model::plan::THREADS_MAX;
 use dbdyno_model::{Arm, PerArm, Pin, Placement, Plan, Processors, Severity, Warning};
 use dbdyno_workload::Content;
 
+use crate::arm::Station;
 use crate::error::LabError;
-use crate::station::Station;
 use dbdyno_workload::planned;
 
 /// Puts the servers where a cell with this many clients wants them, and says where its clients

@@ -28,8 +28,8 @@ use dbdyno_load::LoadError;
 use dbdyno_model::{Arm, Dialect, PerArm, Severity, Warning};
 use dbdyno_wire::{Client, WireError};
 
+use crate::arm::Station;
 use crate::error::LabError;
-use crate::station::Station;
 use crate::watch::{Progress, Watch};
 
 /// Transactions whose old row versions may be left. Purging goes on in batches of 128 rollback

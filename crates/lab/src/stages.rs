@@ -21,6 +21,7 @@ use dbdyno_model::{
 use dbdyno_workload::Dataset;
 use dbdyno_workload::insert_benchmark::{Sizes, Step};
 
+use crate::arm::Station;
 use crate::arrivals;
 use crate::both_arms;
 use crate::capture::Meter;
@@ -36,7 +37,6 @@ use crate::placement;
 use crate::search;
 use crate::settle::{self, Settling};
 use crate::standstill;
-use crate::station::Station;
 use crate::topology::Following;
 use crate::warm_up::{Before, Warmth};
 use crate::watch::{Counter, Progress};

@@ -80,7 +80,7 @@ impl Memory {
 ///   number      phase + 1 │ cell, 9 bits │ pair, 14 │ half │ within, 22 │ client, 10 │ place, 5
 /// ```
 ///
-/// See `lab::track` for the numbers of operations. Beyond these limits (16 384 pairs, 4 million
+/// See `lab::driver` for the numbers of operations. Beyond these limits (16 384 pairs, 4 million
 /// operations of one client in one round, 1 024 clients) numbers come again.
 fn sequence(client: u32, operation: u64) -> i64 {
     let bits = |from: u32, count: u32| (operation >> from) & ((1 << count) - 1);

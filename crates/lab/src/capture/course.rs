@@ -9,7 +9,7 @@ use std::time::Duration;
 use dbdyno_model::{Cell, Dialect, Environment};
 use dbdyno_wire::Client;
 
-use crate::station::Station;
+use crate::arm::Station;
 
 /// How much is left to purge, or how many dead tuples there are.
 const HISTORY: [&str; 2] = [

@@ -20,8 +20,8 @@ mod tables;
 use dbdyno_model::{Arm, Environment, PerArm, Plan};
 use dbdyno_probe::ServerProbe;
 
+use crate::arm::Station;
 use crate::error::LabError;
-use crate::station::Station;
 use dbdyno_workload::planned::{self, datasets_of};
 
 pub(crate) use course::{Meter, engine_status};

@@ -47,9 +47,9 @@ pub use small::ROWS_MOST;
 use small::{ready, small};
 use witness::{Asked, Session, Witness};
 
+use crate::arm::{Restores, SetUp, Station, open_station};
 use crate::error::LabError;
 use crate::laboratory::Lab;
-use crate::station::{self, Restores, SetUp, Station};
 use crate::watch::Progress;
 use dbdyno_workload::planned::datasets_of;
 
@@ -163,7 +163,7 @@ impl<'a> Counted<'a> {
             clock: &lab.clock,
         };
         let sandbox = |error| LabError::Sandbox(arm, error);
-        let mut station = station::open(&setup, None, lab.watch)?;
+        let mut station = open_station(&setup, None, lab.watch)?;
         station.fill(&setup, lab.watch)?;
         let scratch = lab.home.scratch("counted").map_err(sandbox)?;
         let stage = "starting again under callgrind, which counts instructions";

@@ -28,11 +28,11 @@ use dbdyno_workload::insert_benchmark::{Class, Part, Role, Sizes, Step, Work, sq
 use dbdyno_workload::planned;
 use dbdyno_workload::{Content, Load, ReadyLoad};
 
+use crate::arm::Station;
 use crate::cost::Seen;
 use crate::error::LabError;
 use crate::laboratory::Lab;
 use crate::neighbours::{Look, Neighbours, OtherArm};
-use crate::station::Station;
 use crate::watch::{Counter, Progress};
 use readings::Control;
 

@@ -9,8 +9,8 @@ use dbdyno_load::Connector;
 use dbdyno_model::{Dialect, Readings, readings};
 use dbdyno_wire::Client;
 
+use crate::arm::Station;
 use crate::capture::engine_status;
-use crate::station::Station;
 
 /// History length: MySQL's and MariaDB's table of metrics, and MariaDB's status where that may not
 /// be read.

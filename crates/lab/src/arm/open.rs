@@ -36,7 +36,7 @@ use crate::watch::{Progress, Watch};
 ///
 /// # Errors
 /// Whatever is in the way; nothing stays behind then.
-pub(crate) fn open(
+pub(crate) fn open_station(
     setup: &SetUp<'_>,
     other: Option<&Station>,
     watch: &mut dyn Watch,

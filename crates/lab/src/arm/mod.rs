@@ -18,6 +18,6 @@ mod set_up;
 mod station;
 pub(crate) mod upgrade;
 
-pub(crate) use open::open;
+pub(crate) use open::open_station;
 pub(crate) use set_up::{Restores, SetUp};
 pub(crate) use station::Station;

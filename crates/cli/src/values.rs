@@ -1,0 +1,192 @@
+//! Values of flags, as people write them.
+
+use std::time::Duration;
+
+use dbdyno_model::{ArmSpec, Cache, ImageUse, TargetError, target};
+use dbdyno_workload::suggest::did_you_mean;
+
+/// What BASE or TEST mean.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Side {
+    /// A server to measure.
+    Server(ArmSpec),
+    /// A stored run.
+    Stored(String),
+}
+
+/// Tells servers from stored runs: a run is `@something` or hexadecimal digits.
+///
+/// # Errors
+/// A sentence with the nearest thing that would be understood.
+pub fn parse_side(text: &str) -> Result<Side, String> {
+    let is_id = (4..=8).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
+    if text.starts_with('@') || is_id {
+        return Ok(Side::Stored(text.to_owned()));
+    }
+    text.parse().map(Side::Server).map_err(|error| match error {
+        TargetError::UnknownKind(ref kind) => format!(
+            "{error}{}; a server is mysql:VERSION, mariadb:VERSION, postgres:VERSION, \
+             mysql://USER@HOST/DB, postgres://USER@HOST/DB, sqlite:?PRAGMA=VALUE, \
+             rocksdb:?OPTION=VALUE or engine:?FIELD=VALUE, a stored run is @last or @NAME",
+            did_you_mean(kind, target::KINDS)
+        ),
+        TargetError::Malformed(_) => error.to_string(),
+    })
+}
+
+/// A target as it may be repeated in a message, also one that cannot be understood: what may be a
+/// password, between the account and the last `@`, becomes three dots.
+pub fn without_password(text: &str) -> String {
+    let scheme =
+        text.find("://").map_or_else(|| text.find(':').map_or(0, |at| at + 1), |at| at + 3);
+    let account = text[scheme..].find(':').map(|at| scheme + at + 1);
+    match (account, text.rfind('@')) {
+        (Some(from), Some(to)) if from < to => format!("{}…{}", &text[..from], &text[to..]),
+        _ => text.to_owned(),
+    }
+}
+
+pub fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.strip_suffix('s').unwrap_or(text).parse::<f64>().ok();
+    match seconds.filter(|seconds| (0.1..=86_400.0).contains(seconds)) {
+        Some(seconds) => Ok(Duration::from_secs_f64(seconds)),
+        None => Err("give 0.1 to 86400 seconds, for example 2.5".to_owned()),
+    }
+}
+
+pub fn parse_slice(text: &str) -> Result<Duration, String> {
+    let milliseconds = text.strip_suffix("ms").and_then(|number| number.parse::<f64>().ok());
+    match milliseconds.filter(|milliseconds| (1.0..=10_000.0).contains(milliseconds)) {
+        _ if text == "none" => Ok(Duration::ZERO),
+        Some(milliseconds) => Ok(Duration::from_secs_f64(milliseconds / 1e3)),
+        None => Err("give 1ms to 10000ms, or none".to_owned()),
+    }
+}
+
+pub fn named_image(text: &str) -> Result<ImageUse, String> {
+    let known = ImageUse::ALL.into_iter().find(|known| known.name() == text);
+    known.ok_or_else(|| "write auto, fresh or none".to_owned())
+}
+
+pub fn named_cache(text: &str) -> Result<Cache, String> {
+    let known = Cache::ALL.into_iter().find(|known| known.name() == text);
+    known.ok_or_else(|| "write warm or cold".to_owned())
+}
+
+pub fn parse_rule(text: &str) -> Result<String, String> {
+    let keys = || dbdyno_audit::rules::RULES.iter().chain([&dbdyno_audit::rules::OTHER]);
+    match keys().any(|rule| rule.key == text) {
+        true => Ok(text.to_owned()),
+        false => Err(format!(
+            "no rule is called so{}; `dbdyno diff --rules` shows them",
+            did_you_mean(text, keys().map(|rule| rule.key))
+        )),
+    }
+}
+
+pub fn parse_share(text: &str) -> Result<f64, String> {
+    let share = match text.strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
+        None => text.parse(),
+    };
+    let usage = "a share lies between 0% and 50%, for example 2% or 0.02";
+    share.ok().filter(|share| (0.0..=0.5).contains(share)).ok_or_else(|| usage.to_owned())
+}
+
+/// `1bp`, `1%` or `0.01`.
+pub fn parse_effect(text: &str) -> Result<f64, String> {
+    let (number, unit) = match (text.strip_suffix("bp"), text.strip_suffix('%')) {
+        (Some(points), _) => (points, 100.0),
+        (None, Some(percent)) => (percent, 100.0),
+        (None, None) => (text, 1.0),
+    };
+    let effect = number.trim().parse::<f64>().ok().map(|number| number / unit);
+    let usage = "an effect lies between 0.05% and 50%, for example 1bp, 1% or 0.01";
+    effect.filter(|effect| (0.0005..=0.5).contains(effect)).ok_or_else(|| usage.to_owned())
+}
+
+/// `80%` or `0.8`.
+pub fn parse_power(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.strip_suffix('%') {
+        Some(percent) => (percent, 100.0),
+        None => (text, 1.0),
+    };
+    let power = number.trim().parse::<f64>().ok().map(|number| number / unit);
+    let usage = "a chance lies between 50% and 99.9%, for example 95%";
+    power.filter(|power| (0.5..=0.999).contains(power)).ok_or_else(|| usage.to_owned())
+}
+
+/// `10m`, `90s`, `1h` or seconds.
+pub fn parse_limit(text: &str) -> Result<Duration, String> {
+    let units = [("h", 3600.0), ("m", 60.0), ("s", 1.0)];
+    let unit = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)));
+    let (number, seconds) = unit.unwrap_or((text, 1.0));
+    let limit = number.trim().parse::<f64>().ok().map(|number| number * seconds);
+    let usage = "give 1 s to 7 days, for example 10m, 90s or 1h";
+    let limit = limit.filter(|limit| (1.0..=604_800.0).contains(limit));
+    limit.map(Duration::from_secs_f64).ok_or_else(|| usage.to_owned())
+}
+
+/// `+100` or `100`.
+pub fn parse_more(text: &str) -> Result<u32, String> {
+    let number = text.strip_prefix('+').unwrap_or(text).parse::<u32>().ok();
+    let usage = "give a number of rounds from +1 to +100000, for example +100";
+    number.filter(|number| (1..=100_000).contains(number)).ok_or_else(|| usage.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sides_are_told_apart() {
+        assert_eq!(parse_side("@last"), Ok(Side::Stored("@last".into())));
+        assert_eq!(parse_side("3f2c"), Ok(Side::Stored("3f2c".into())));
+        assert!(matches!(parse_side("mariadb:10.11"), Ok(Side::Server(_))));
+        let error = parse_side("maridb:10.11").unwrap_err();
+        assert!(error.contains("did you mean \"mariadb\"?"), "{error}");
+    }
+
+    #[test]
+    fn passwords_are_not_repeated() {
+        for (text, shown) in [
+            ("mysql://u:p@ss@h:99999/d", "mysql://u:…@h:99999/d"),
+            ("mysql:u:p@h/d", "mysql:u:…@h/d"),
+            ("mysql://u@h:1/d", "mysql://u@h:1/d"),
+            ("mariadb:10.11", "mariadb:10.11"),
+            ("@last", "@last"),
+        ] {
+            assert_eq!(without_password(text), shown);
+        }
+    }
+
+    #[test]
+    fn shares_and_seconds_have_bounds() {
+        assert_eq!(parse_share("2%"), Ok(0.02));
+        assert_eq!(parse_share("0.05"), Ok(0.05));
+        assert!(parse_share("80%").is_err() && parse_share("-1%").is_err());
+        assert!(parse_seconds("0").is_err() && parse_seconds("nan").is_err());
+    }
+
+    #[test]
+    fn a_basis_point_is_a_per_cent() {
+        assert_eq!(parse_effect("1bp"), Ok(0.01));
+        assert_eq!(parse_effect("0.5%"), Ok(0.005));
+        assert_eq!(parse_effect("0.02"), Ok(0.02));
+        for wrong in ["", "0%", "80%", "-1bp", "1 %%", "bp", "nan"] {
+            assert!(parse_effect(wrong).is_err(), "{wrong:?} was taken");
+        }
+    }
+
+    #[test]
+    fn limits_powers_and_numbers_have_bounds() {
+        assert_eq!(parse_limit("10m"), Ok(Duration::from_secs(600)));
+        assert_eq!(parse_limit("1.5h"), Ok(Duration::from_secs(5400)));
+        assert_eq!(parse_limit("90"), parse_limit("90s"));
+        assert!(parse_limit("0s").is_err() && parse_limit("8 days").is_err());
+        assert_eq!(parse_power("95%"), parse_power("0.95"));
+        assert!(parse_power("100%").is_err() && parse_power("20%").is_err());
+        assert_eq!(parse_more("+8"), Ok(8));
+        assert!(parse_more("+0").is_err() && parse_more("-3").is_err());
+    }
+}
