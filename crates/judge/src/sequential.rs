@@ -81,14 +81,14 @@ fn values_by(plan: &Plan, run: &Run, cell: &Cell) -> Option<Values> {
 }
 
 /// Lives or stretches that a cell has by this plan; at least one of what was measured at all.
-pub fn lives_so_far(plan: &Plan, run: &Run, cell: &Cell) -> u32 {
+pub(crate) fn lives_so_far(plan: &Plan, run: &Run, cell: &Cell) -> u32 {
     let is_measured = run.rounds.iter().any(|round| round.key.cell == *cell);
     let lives = values_by(plan, run, cell).map_or(0, |values| values.logs.len() as u32);
     lives.max(u32::from(is_measured))
 }
 
 /// Lives that a cell had when it was judged once; 0 where it never was.
-pub fn judged_lives(plan: &Plan, cell: &Cell) -> u32 {
+pub(crate) fn judged_lives(plan: &Plan, cell: &Cell) -> u32 {
     let number = plan.cells().iter().position(|one| one == cell);
     number.map_or(0, |number| plan.stopping.judged_at(number))
 }

@@ -41,7 +41,7 @@ impl Look {
 
     /// And at what an arm shows by itself: the threads in which an embedded one works, what the
     /// engine counts, and all that there is to be seen of a model.
-    pub fn with_those_of(mut self, measured: &Connector) -> Look {
+    pub(crate) fn with_those_of(mut self, measured: &Connector) -> Look {
         if let Connector::Rocks(_) = measured {
             self.threads = Some(ThreadsSample::named("rocksdb:"));
         }
@@ -58,7 +58,7 @@ impl Look {
     }
 
     /// And at those that follow them, who are neither the arm nor other work.
-    pub fn with_members(mut self, measured: &[ServerProbe], waiting: &[ServerProbe]) -> Look {
+    pub(crate) fn with_members(mut self, measured: &[ServerProbe], waiting: &[ServerProbe]) -> Look {
         let sample = |probes: &[ServerProbe]| -> Vec<_> {
             probes.iter().map(|probe| probe.sample().ok()).collect()
         };
@@ -76,7 +76,7 @@ fn modelled(arm: &MockArm, used: UsedByMock) -> HostSample {
 }
 
 /// Processor time that each of those that follow the measured arm used between two looks.
-pub fn members_cpu_ns(looks: &[Look]) -> Vec<Option<u64>> {
+pub(crate) fn members_cpu_ns(looks: &[Look]) -> Vec<Option<u64>> {
     let [opened, closed] = looks else { return Vec::new() };
     used(&opened.members, &closed.members)
 }
@@ -154,7 +154,7 @@ impl Neighbours {
 
     /// Adds the share of one processor that the servers used while nobody asked them, before a pair
     /// whose arms take turns: what they do then, they do in each other's slices.
-    pub fn add_unasked(&mut self, share: Option<f64>) {
+    pub(crate) fn add_unasked(&mut self, share: Option<f64>) {
         if let Some(share) = share {
             self.unasked += share;
             self.unasked_looks += 1;

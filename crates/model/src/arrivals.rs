@@ -81,7 +81,7 @@ pub enum RateShape {
 }
 
 /// The largest rate that is taken.
-pub const RATE_MAX: f64 = 10_000_000.0;
+pub(crate) const RATE_MAX: f64 = 10_000_000.0;
 
 /// What a rate looks like.
 const USAGE: &str = "a rate is events per second, for example 1000, poisson:1000, \

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hdrhistogram::Histogram;
 
 /// The largest latency that is told apart, in nanoseconds (1 000 s).
-pub const LATENCY_NS_MAX: u64 = 1_000_000_000_000;
+pub(crate) const LATENCY_NS_MAX: u64 = 1_000_000_000_000;
 const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Latencies of events in nanoseconds.

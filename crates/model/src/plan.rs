@@ -229,7 +229,7 @@ impl Plan {
     }
 
     /// Time that the measuring of one cell takes, without setting up the servers and the data.
-    pub fn cell_ns(&self) -> u64 {
+    pub(crate) fn cell_ns(&self) -> u64 {
         let lives = u64::from(self.restarts) + 1;
         let rounds = u64::from(self.pairs) * self.driving.rounds_in_pair();
         let rounds_ns = rounds * (self.round_ns + self.lead_in_ns);

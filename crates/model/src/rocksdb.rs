@@ -50,7 +50,7 @@ pub struct RocksOptions {
 pub const WORDS: [&str; 7] =
     ["preset", "cache", "direct", "compression", "wal", "sync", "block_size"];
 /// The words of `compression`, and what RocksDB calls them.
-pub const COMPRESSIONS: [(&str, &str); 5] = [
+pub(crate) const COMPRESSIONS: [(&str, &str); 5] = [
     ("none", "kNoCompression"),
     ("snappy", "kSnappyCompression"),
     ("lz4", "kLZ4Compression"),

@@ -22,7 +22,7 @@ use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer}
 const SERIES_V1: u8 = 1;
 
 /// Encodes the slots of a series in the newest version of the format.
-pub fn encode_series(slots: &[u64]) -> Vec<u8> {
+pub(crate) fn encode_series(slots: &[u64]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(2 + 2 * slots.len());
     bytes.push(SERIES_V1);
     push_leb128(&mut bytes, slots.len() as u64);
@@ -38,7 +38,7 @@ pub fn encode_series(slots: &[u64]) -> Vec<u8> {
 ///
 /// # Errors
 /// What is wrong with the bytes.
-pub fn decode_series(bytes: &[u8]) -> Result<Vec<u64>, String> {
+pub(crate) fn decode_series(bytes: &[u8]) -> Result<Vec<u64>, String> {
     match bytes.split_first() {
         Some((&SERIES_V1, rest)) => decode_series_v1(rest),
         Some((version, _)) => Err(format!("series of the unknown format {version}")),
@@ -103,7 +103,7 @@ fn take_leb128(rest: &mut &[u8]) -> Result<u64, String> {
 ///
 /// # Errors
 /// A count of 2^63 or more, which the format cannot hold.
-pub fn encode_histogram(histogram: &LatencyHistogram) -> Result<Vec<u8>, String> {
+pub(crate) fn encode_histogram(histogram: &LatencyHistogram) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     V2DeflateSerializer::new()
         .serialize(&histogram.to_hdr(), &mut bytes)
@@ -116,7 +116,7 @@ pub fn encode_histogram(histogram: &LatencyHistogram) -> Result<Vec<u8>, String>
 ///
 /// # Errors
 /// What is wrong with the bytes.
-pub fn decode_histogram(bytes: &[u8]) -> Result<LatencyHistogram, String> {
+pub(crate) fn decode_histogram(bytes: &[u8]) -> Result<LatencyHistogram, String> {
     let decoded = Deserializer::new()
         .deserialize::<u64, _>(&mut &bytes[..])
         .map_err(|error| error.to_string())?;
@@ -124,7 +124,7 @@ pub fn decode_histogram(bytes: &[u8]) -> Result<LatencyHistogram, String> {
 }
 
 /// FNV-1a, 64 bits. Each step is a bijection, so that a changed byte always changes the result.
-pub fn fnv1a(bytes: &[u8]) -> u64 {
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

@@ -5,6 +5,7 @@
 //!                     │    (strings and comments ├─ words    leftovers, lints, essays, paths
 //!                     │     blanked, tests known)├─ owners   clock, print, process, SQL
 //!                     │                          ├─ circles  files that import each other
+//!                     │                          ├─ surface  what is public for nobody
 //!                     │                          └─ assumptions   what `stats` takes for granted
 //!                     ├─ Cargo.toml ─────────────── arrows   which crate may know which
 //!                     └─ docs/ARCHITECTURE.md ───── arrows   the same arrows; invariants
@@ -25,6 +26,7 @@ mod owners;
 mod rule;
 mod sizes;
 mod source;
+mod surface;
 pub mod tree;
 mod words;
 
@@ -56,6 +58,7 @@ fn violations(tree: &Tree) -> Vec<Violation> {
         assumptions::check(source, &mut found);
     }
     circles::check(&sources, &mut found);
+    surface::check(&sources, &mut found);
     arrows::check(tree, &mut found);
     found.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     found

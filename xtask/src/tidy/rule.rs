@@ -19,6 +19,7 @@ pub enum Rule {
     Assumption,
     Arrow,
     Circle,
+    Surface,
     Invariant,
     Exception,
 }
@@ -41,6 +42,7 @@ impl Rule {
             Rule::Assumption => "a number is worth what its assumptions are worth",
             Rule::Arrow => "arrows between crates go down only",
             Rule::Circle => "what imports each other in a circle is only understood as a whole",
+            Rule::Surface => "what is public has to be kept for others",
             Rule::Invariant => "a crate is a noun with one invariant",
             Rule::Exception => "an exception without a case hides the next case",
         }
@@ -68,6 +70,7 @@ impl Rule {
                  docs/ARCHITECTURE.md together"
             }
             Rule::Circle => "move what both need below them, or make the two one",
+            Rule::Surface => "make it pub(crate), or take it away",
             Rule::Invariant => "give it a line \"`crate` — **Invariant:** …\"",
             Rule::Exception => "remove it from xtask/src/tidy/exceptions.rs",
         }

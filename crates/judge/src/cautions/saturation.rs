@@ -96,7 +96,7 @@ pub fn processors(run: &Run, cell: &Cell) -> f64 {
 
 /// Processors that the server of an arm can use in a cell: those of its placement, and what the
 /// kernel lets it have of them.
-pub fn server_processors(run: &Run, cell: &Cell, arm: Arm) -> f64 {
+pub(crate) fn server_processors(run: &Run, cell: &Cell, arm: Arm) -> f64 {
     let spec = &run.plan.arms[arm];
     let all = run.environment[arm].get("host.cpu.logical").parse().unwrap_or(f64::INFINITY);
     if spec.is_embedded() {
@@ -113,7 +113,7 @@ pub fn server_processors(run: &Run, cell: &Cell, arm: Arm) -> f64 {
 }
 
 /// Processors on which we may run; `None` where that is not known.
-pub fn logical(run: &Run) -> Option<usize> {
+pub(crate) fn logical(run: &Run) -> Option<usize> {
     let environment = &run.environment.base;
     let own = environment.get(PROCESSORS).parse().ok();
     own.or_else(|| environment.get("host.cpu.logical").parse().ok()).filter(|&all| all > 0)

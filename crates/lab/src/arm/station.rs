@@ -79,7 +79,7 @@ impl Station {
     }
 
     /// Whether its tables are those of the other arm, too.
-    pub fn shares_tables(&self) -> bool {
+    pub(crate) fn shares_tables(&self) -> bool {
         matches!(self.keeper, Keeper::Shared)
     }
 
@@ -145,7 +145,7 @@ impl Station {
     }
 
     /// Whether each of its lives begins with nothing in memory.
-    pub fn begins_cold(&self) -> bool {
+    pub(crate) fn begins_cold(&self) -> bool {
         self.cache == Cache::Cold
     }
 
@@ -254,7 +254,7 @@ impl Station {
     ///
     /// # Errors
     /// A server that does not stop in time, or that does not let us take our tables away.
-    pub fn take_down(self, arm: Arm) -> Result<(), LabError> {
+    pub(crate) fn take_down(self, arm: Arm) -> Result<(), LabError> {
         let sandbox = |error| LabError::Sandbox(arm, error);
         match self.keeper {
             Keeper::Server(server) => server.stop().map_err(sandbox),

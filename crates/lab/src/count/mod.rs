@@ -56,7 +56,7 @@ use dbdyno_workload::planned::datasets_of;
 /// Memory for which servers are set up: buffers of a host of this size hold these tables.
 const MEMORY_MB: u64 = 2_048;
 /// Repetitions. With five of a spread of 0.1 % the 95 % interval is ±0.12 %.
-pub const REPEATS: u32 = 5;
+pub(crate) const REPEATS: u32 = 5;
 /// Events by which the base arm tells how large an event is.
 const PILOT: u64 = 8;
 /// Instructions that short and long sessions are meant to have, in millions, and bounds for their
