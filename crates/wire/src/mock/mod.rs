@@ -16,71 +16,30 @@
 //! Executions of prepared statements and text queries are *statements* and go through the script.
 //! `BEGIN`, `COMMIT`, `SET` and their like are *controls*: answered at once, counted apart.
 
-use std::collections::HashMap;
 use std::io;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
-use dbdyno_model::{Secret, Transport};
+use dbdyno_model::Transport;
 
 use crate::stream::{Endpoint, Stream};
 
+mod login;
 mod mysql;
 mod mysql_login;
 mod postgres;
 mod script;
+mod session;
 mod sql;
 
+pub use login::{Auth, Login, Protocol};
 pub use script::{Delay, EveryNth, Fixed, Reply, SPIN_TAIL, Script, Timed, Turn};
-
-/// The language that the mock speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Protocol {
-    /// MySQL's, as version 8.0 speaks it.
-    Mysql,
-    /// PostgreSQL's, version 3.0.
-    Postgres,
-}
-
-/// How the mock lets clients prove who they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Auth {
-    /// MySQL: `mysql_native_password`.
-    Native,
-    /// MySQL: `caching_sha2_password`. The first login of a server goes the full way, the later
-    /// ones the fast way, as with a real server's cache.
-    CachingSha2,
-    /// PostgreSQL: SCRAM-SHA-256.
-    Scram,
-    /// PostgreSQL: MD5.
-    Md5,
-    /// Anybody is let in.
-    Trust,
-}
-
-/// The one account of a mock server.
-#[derive(Clone, Debug)]
-pub struct Login {
-    /// Its name.
-    pub user: String,
-    /// Its password.
-    pub password: Secret,
-    /// The proof that is demanded.
-    pub auth: Auth,
-}
-
-impl Login {
-    /// An account that needs no proof.
-    pub fn trust(user: &str) -> Login {
-        Login { user: user.to_owned(), password: Secret::default(), auth: Auth::Trust }
-    }
-}
+use session::{Session, Shared, duplicate, shut};
 
 /// A scripted server on a port or socket of its own. Dropping it cuts every connection and waits
 /// for its threads.
@@ -89,28 +48,6 @@ pub struct MockServer {
     endpoint: Endpoint,
     listener: Listener,
     acceptor: Option<JoinHandle<()>>,
-}
-
-/// What all sessions of a server have in common.
-struct Shared {
-    protocol: Protocol,
-    login: Login,
-    script: Arc<dyn Script>,
-    statements: AtomicU64,
-    controls: AtomicU64,
-    connections: AtomicU64,
-    /// Whether a login has gone the full way, so that the next may go the fast way.
-    cached: AtomicBool,
-    stopping: AtomicBool,
-    sessions: Mutex<Sessions>,
-}
-
-/// What the end of a server has to undo.
-#[derive(Default)]
-struct Sessions {
-    /// A second handle on every open socket, by connection number.
-    sockets: HashMap<u64, Stream>,
-    threads: Vec<JoinHandle<()>>,
 }
 
 enum Listener {
@@ -168,17 +105,7 @@ impl MockServer {
             password: login.password.clone(),
             database: "dbdyno".to_owned(),
         };
-        let shared = Arc::new(Shared {
-            protocol,
-            login,
-            script,
-            statements: AtomicU64::new(0),
-            controls: AtomicU64::new(0),
-            connections: AtomicU64::new(0),
-            cached: AtomicBool::new(false),
-            stopping: AtomicBool::new(false),
-            sessions: Mutex::default(),
-        });
+        let shared = Arc::new(Shared::new(protocol, login, script));
         let (accepting, theirs) = (listener.try_clone()?, Arc::clone(&shared));
         let acceptor = thread::Builder::new()
             .name("mock-accept".to_owned())
@@ -226,12 +153,6 @@ impl Drop for MockServer {
             session.thread().unpark();
             let _ = session.join();
         }
-    }
-}
-
-impl Shared {
-    fn sessions(&self) -> MutexGuard<'_, Sessions> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -287,93 +208,22 @@ fn admit(stream: Stream, shared: &Arc<Shared>) -> io::Result<()> {
         sessions.threads.retain(|thread| !thread.is_finished());
     }
     let builder = thread::Builder::new().name(format!("mock-{number}")).stack_size(STACK);
-    let thread = builder.spawn(move || session.serve())?;
+    let thread = builder.spawn(move || serve(session))?;
     sessions.threads.push(thread);
     sessions.sockets.insert(number, second);
     Ok(())
 }
 
-/// Another handle on the same socket.
-fn duplicate(stream: &Stream) -> io::Result<Stream> {
-    Ok(match stream {
-        Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
-        Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
-    })
-}
-
-fn shut(stream: &Stream) {
-    // It fails only where the other side was first.
-    let _ = match stream {
-        Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
-        Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
+/// Serves a connection to its end.
+fn serve(mut session: Session) {
+    // The kernel may wake a sleeper 50 µs late to save power; here that would be a service time of
+    // its own. Where it refuses, sleeps are as long as they were.
+    let _ = nix::sys::prctl::set_timerslack(1);
+    // An error here is a client that went away or broke the protocol; the client's side tells.
+    let _ = match session.shared.protocol {
+        Protocol::Mysql => mysql::serve(&mut session),
+        Protocol::Postgres => postgres::serve(&mut session),
     };
-}
-
-/// One connection, as the protocol sides see it.
-struct Session {
-    stream: Stream,
-    /// The connection's number, from 0.
-    number: u64,
-    executed: u64,
-    shared: Arc<Shared>,
-}
-
-impl Session {
-    fn serve(mut self) {
-        // The kernel may wake a sleeper 50 µs late to save power; here that would be a service time
-        // of its own. Where it refuses, sleeps are as long as they were.
-        let _ = nix::sys::prctl::set_timerslack(1);
-        // An error here is a client that went away or broke the protocol; the client's side tells.
-        let _ = match self.shared.protocol {
-            Protocol::Mysql => mysql::serve(&mut self),
-            Protocol::Postgres => postgres::serve(&mut self),
-        };
-        shut(&self.stream);
-        self.shared.sessions().sockets.remove(&self.number);
-    }
-
-    fn login(&self) -> &Login {
-        &self.shared.login
-    }
-
-    /// Asks the script for the next statement, waits its delay and counts it.
-    fn turn(&mut self) -> Reply {
-        let turn = self.shared.script.turn(self.number, self.executed);
-        self.executed += 1;
-        match turn.delay {
-            Delay::None => {}
-            Delay::Sleep(time) => self.wait(time, thread::park_timeout),
-            Delay::Exact(time) => self.wait(time, |rest| match rest.checked_sub(SPIN_TAIL) {
-                Some(sleep) if !sleep.is_zero() => thread::park_timeout(sleep),
-                _ => std::hint::spin_loop(),
-            }),
-            Delay::Spin(time) => self.wait(time, |_| std::hint::spin_loop()),
-        }
-        // A server that is going down does not answer before its time.
-        let stopping = self.shared.stopping.load(Ordering::Relaxed);
-        if stopping || turn.reply == Reply::Cut {
-            return Reply::Cut;
-        }
-        self.shared.statements.fetch_add(1, Ordering::Release);
-        turn.reply
-    }
-
-    /// Counts a control.
-    fn control(&self) {
-        self.shared.controls.fetch_add(1, Ordering::Release);
-    }
-
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a scripted service time is this server's own clock"
-    )]
-    fn wait(&self, time: Duration, pause: impl Fn(Duration)) {
-        let start = Instant::now();
-        while !self.shared.stopping.load(Ordering::Relaxed) {
-            match time.checked_sub(start.elapsed()) {
-                None | Some(Duration::ZERO) => return,
-                Some(rest) => pause(rest),
-            }
-        }
-    }
+    shut(&session.stream);
+    session.shared.sessions().sockets.remove(&session.number);
 }

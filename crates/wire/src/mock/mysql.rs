@@ -6,11 +6,12 @@
 
 use std::io;
 
-use super::mysql_login::log_in;
+use super::mysql_login::{Ending, log_in};
+use super::script::Reply;
+use super::session::{Session, duplicate};
 use super::sql::{Kind, kind, placeholders};
-use super::{Reply, Session, duplicate};
 use crate::error::WireError;
-use crate::mysql::codec::{EOF, ERR, OK, put_length};
+use crate::mysql::codec::{EOF, OK, put_error, put_length};
 use crate::mysql::packet::{Channel, put_packets};
 
 const QUIT: u8 = 0x01;
@@ -30,15 +31,6 @@ const UNKNOWN_STATEMENT: u16 = 1243;
 const LATIN1: u16 = 8;
 const TYPE_STRING: u8 = 0xFE;
 const AUTOCOMMIT: [u8; 2] = [2, 0];
-
-/// How a result ends; agreed at login.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ending {
-    /// Columns and rows each end with an EOF packet.
-    Eof,
-    /// Rows end with an OK packet, columns with nothing.
-    Ok,
-}
 
 /// The form of rows: text to a query, binary to an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,15 +175,6 @@ impl Server<'_> {
         put_error(self.channel.payload(), code, sqlstate, message);
         self.channel.send()
     }
-}
-
-/// Appends the payload of an error packet.
-pub(super) fn put_error(payload: &mut Vec<u8>, code: u16, sqlstate: &str, message: &str) {
-    payload.push(ERR);
-    payload.extend_from_slice(&code.to_le_bytes());
-    payload.push(b'#');
-    payload.extend_from_slice(sqlstate.as_bytes());
-    payload.extend_from_slice(message.as_bytes());
 }
 
 const EOF_PACKET: [u8; 5] = [EOF, 0, 0, AUTOCOMMIT[0], AUTOCOMMIT[1]];

@@ -14,11 +14,11 @@ use rsa::{Oaep, RsaPrivateKey};
 use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
-use super::mysql::{Ending, put_error};
-use super::{Auth, Session};
+use super::login::Auth;
+use super::session::Session;
 use crate::error::WireError;
 use crate::mysql::auth::{ASK_FOR_KEY, CACHED, MORE, Method, NONCE, WANTS_PASSWORD, xor};
-use crate::mysql::codec::{EOF, OK, Reader};
+use crate::mysql::codec::{EOF, OK, Reader, put_error};
 use crate::mysql::handshake::capability;
 use crate::mysql::packet::Channel;
 
@@ -38,6 +38,15 @@ const LATIN1: u8 = 8;
 const ACCESS_DENIED: u16 = 1045;
 /// Small, because it guards nothing and tests should not wait for it.
 const KEY_BITS: usize = 1024;
+
+/// How a result ends; agreed at login.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Columns and rows each end with an EOF packet.
+    Eof,
+    /// Rows end with an OK packet, columns with nothing.
+    Ok,
+}
 
 /// Greets, and lets the client in or refuses it, which is an error here too.
 pub(super) fn log_in(session: &Session, channel: &mut Channel) -> Result<Ending, WireError> {

@@ -17,8 +17,10 @@ use std::rc::Rc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 
+use super::login::Auth;
+use super::script::Reply;
+use super::session::Session;
 use super::sql::{self, Kind};
-use super::{Auth, Reply, Session};
 use crate::error::WireError;
 use crate::postgres::answer::Fields;
 use crate::postgres::incoming::{Incoming, RowBodies};

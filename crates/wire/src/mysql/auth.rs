@@ -21,7 +21,6 @@ use sha1::{Digest, Sha1};
 use sha2::Sha256;
 
 use super::codec::{EOF, ERR, OK, Reader, server_error};
-use super::handshake::refused;
 use super::latin1;
 use super::packet::Channel;
 use crate::error::WireError;
@@ -165,6 +164,14 @@ fn seal(answer: &[u8], masked: &[u8]) -> Result<Vec<u8>, WireError> {
     key.encrypt(&mut rsa::rand_core::OsRng, Oaep::new::<Sha1>(), masked).map_err(|error| {
         WireError::Protocol(format!("the password does not fit the server's RSA key: {error}"))
     })
+}
+
+/// The meaning of an error packet during the login.
+pub(super) fn refused(error: WireError) -> WireError {
+    match error {
+        WireError::Server(error) => WireError::Login(error),
+        other => other,
+    }
 }
 
 #[cfg(test)]

@@ -25,23 +25,25 @@ const ROWS_MOST: usize = 512;
 /// The protocol counts parameters in two bytes.
 const PARAMETERS_MOST: usize = u16::MAX as usize;
 
-/// Inserts what `more` makes; returns the number of rows that the server took.
-///
-/// # Errors
-/// The server's refusal, after which none of the rows is there, or a broken connection.
-pub(super) fn insert(
-    connection: &mut Connection,
-    target: &BulkTarget<'_>,
-    more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
-) -> Result<u64, WireError> {
-    connection.run("BEGIN")?;
-    let taken = insert_all(connection, target, more);
-    match &taken {
-        Ok(_) => connection.run("COMMIT").map(drop)?,
-        Err(error) if error.is_fatal() => {}
-        Err(_) => connection.run("ROLLBACK").map(drop)?,
+impl Connection {
+    /// Inserts what `more` makes; returns the number of rows that the server took.
+    ///
+    /// # Errors
+    /// The server's refusal, after which none of the rows is there, or a broken connection.
+    pub(super) fn insert_in_bulk(
+        &mut self,
+        target: &BulkTarget<'_>,
+        more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
+    ) -> Result<u64, WireError> {
+        self.run("BEGIN")?;
+        let taken = insert_all(self, target, more);
+        match &taken {
+            Ok(_) => self.run("COMMIT").map(drop)?,
+            Err(error) if error.is_fatal() => {}
+            Err(_) => self.run("ROLLBACK").map(drop)?,
+        }
+        taken
     }
-    taken
 }
 
 fn insert_all(

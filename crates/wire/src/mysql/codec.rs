@@ -168,6 +168,15 @@ pub(super) fn server_error(payload: &[u8]) -> WireError {
     read().map_or_else(|error| error, WireError::Server)
 }
 
+/// Appends the payload of an error packet.
+pub(crate) fn put_error(payload: &mut Vec<u8>, code: u16, sqlstate: &str, message: &str) {
+    payload.push(ERR);
+    payload.extend_from_slice(&code.to_le_bytes());
+    payload.push(b'#');
+    payload.extend_from_slice(sqlstate.as_bytes());
+    payload.extend_from_slice(message.as_bytes());
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! The greeting of the server and the answer to it.
 
-use super::auth::{self, Method};
+use super::auth::{self, Method, refused};
 use super::codec::{ERR, Reader, put_length, server_error};
 use super::latin1;
 use crate::error::WireError;
@@ -169,12 +169,4 @@ fn put_attributes(payload: &mut Vec<u8>, attributes: &[(&str, &str)]) {
     }
     put_length(payload, list.len() as u64);
     payload.extend_from_slice(&list);
-}
-
-/// The meaning of an error packet during the login.
-pub(super) fn refused(error: WireError) -> WireError {
-    match error {
-        WireError::Server(error) => WireError::Login(error),
-        other => other,
-    }
 }

@@ -234,7 +234,7 @@ impl Client for Connection {
         target: &BulkTarget<'_>,
         more: &mut dyn FnMut(&mut Vec<u8>) -> bool,
     ) -> Result<u64, WireError> {
-        bulk::insert(self, target, more)
+        self.insert_in_bulk(target, more)
     }
 
     fn server_version(&self) -> &str {

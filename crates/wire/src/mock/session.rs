@@ -1,0 +1,131 @@
+//! A connection of the mock, as the sides of the two protocols see it, and what it has in common
+//! with the others of its server.
+//!
+//! Whatever is counted, waited for or cut is so here, so that both protocols do it alike.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::Shutdown;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use super::login::{Login, Protocol};
+use super::script::{Delay, Reply, SPIN_TAIL, Script};
+use crate::stream::Stream;
+
+/// What all sessions of a server have in common.
+pub(super) struct Shared {
+    pub(super) protocol: Protocol,
+    login: Login,
+    script: Arc<dyn Script>,
+    pub(super) statements: AtomicU64,
+    pub(super) controls: AtomicU64,
+    pub(super) connections: AtomicU64,
+    /// Whether a login has gone the full way, so that the next may go the fast way.
+    pub(super) cached: AtomicBool,
+    pub(super) stopping: AtomicBool,
+    sessions: Mutex<Sessions>,
+}
+
+/// What the end of a server has to undo.
+#[derive(Default)]
+pub(super) struct Sessions {
+    /// A second handle on every open socket, by connection number.
+    pub(super) sockets: HashMap<u64, Stream>,
+    pub(super) threads: Vec<JoinHandle<()>>,
+}
+
+impl Shared {
+    pub(super) fn new(protocol: Protocol, login: Login, script: Arc<dyn Script>) -> Shared {
+        Shared {
+            protocol,
+            login,
+            script,
+            statements: AtomicU64::new(0),
+            controls: AtomicU64::new(0),
+            connections: AtomicU64::new(0),
+            cached: AtomicBool::new(false),
+            stopping: AtomicBool::new(false),
+            sessions: Mutex::default(),
+        }
+    }
+
+    pub(super) fn sessions(&self) -> MutexGuard<'_, Sessions> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One connection.
+pub(super) struct Session {
+    pub(super) stream: Stream,
+    /// The connection's number, from 0.
+    pub(super) number: u64,
+    pub(super) executed: u64,
+    pub(super) shared: Arc<Shared>,
+}
+
+impl Session {
+    pub(super) fn login(&self) -> &Login {
+        &self.shared.login
+    }
+
+    /// Asks the script for the next statement, waits its delay and counts it.
+    pub(super) fn turn(&mut self) -> Reply {
+        let turn = self.shared.script.turn(self.number, self.executed);
+        self.executed += 1;
+        match turn.delay {
+            Delay::None => {}
+            Delay::Sleep(time) => self.wait(time, thread::park_timeout),
+            Delay::Exact(time) => self.wait(time, |rest| match rest.checked_sub(SPIN_TAIL) {
+                Some(sleep) if !sleep.is_zero() => thread::park_timeout(sleep),
+                _ => std::hint::spin_loop(),
+            }),
+            Delay::Spin(time) => self.wait(time, |_| std::hint::spin_loop()),
+        }
+        // A server that is going down does not answer before its time.
+        let stopping = self.shared.stopping.load(Ordering::Relaxed);
+        if stopping || turn.reply == Reply::Cut {
+            return Reply::Cut;
+        }
+        self.shared.statements.fetch_add(1, Ordering::Release);
+        turn.reply
+    }
+
+    /// Counts a control.
+    pub(super) fn control(&self) {
+        self.shared.controls.fetch_add(1, Ordering::Release);
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a scripted service time is this server's own clock"
+    )]
+    fn wait(&self, time: Duration, pause: impl Fn(Duration)) {
+        let start = Instant::now();
+        while !self.shared.stopping.load(Ordering::Relaxed) {
+            match time.checked_sub(start.elapsed()) {
+                None | Some(Duration::ZERO) => return,
+                Some(rest) => pause(rest),
+            }
+        }
+    }
+}
+
+/// Another handle on the same socket.
+pub(super) fn duplicate(stream: &Stream) -> io::Result<Stream> {
+    Ok(match stream {
+        Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
+        Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
+    })
+}
+
+/// Cuts a connection.
+pub(super) fn shut(stream: &Stream) {
+    // It fails only where the other side was first.
+    let _ = match stream {
+        Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
+        Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
+    };
+}
