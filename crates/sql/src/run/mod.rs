@@ -14,9 +14,11 @@ mod group;
 mod keys;
 mod output;
 mod read;
+mod sink;
 mod tape;
 
 pub(crate) use change::{bulk, constant, delete, insert, update};
+pub use sink::Sink;
 
 use dbdyno_engine::session::{Intent, Statement};
 
@@ -27,16 +29,7 @@ use crate::parse::{Join, Lock};
 use crate::plan::{Access, Answers, Level, Query, Source, SubQuery};
 use output::Output;
 use read::Look;
-
-/// Where the rows of an answer go.
-pub trait Sink {
-    /// Rows with these columns follow; none may.
-    fn begin(&mut self, columns: &[String]);
-    /// The next value of a row.
-    fn value(&mut self, value: &Operand<'_>);
-    /// The row has all its values.
-    fn end_row(&mut self);
-}
+use sink::Flow;
 
 /// What a statement is executed with.
 #[derive(Clone, Copy)]
@@ -69,13 +62,6 @@ pub(crate) fn select(
     sink: &mut dyn Sink,
 ) -> Result<u64> {
     answer(statement, query, given, &[], sink)
-}
-
-/// Whether more rows are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
-    More,
-    Enough,
 }
 
 fn answer(

@@ -1,8 +1,8 @@
 //! From rows that all levels agree on to those that are told.
 
 use super::group::Groups;
+use super::sink::{Flow, Sink};
 use super::tape::Tape;
-use super::{Flow, Sink};
 use crate::error::{Result, SqlError};
 use crate::expr::{Expr, Frame, all_hold};
 use crate::parse::Distinct;

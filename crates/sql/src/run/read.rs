@@ -11,8 +11,8 @@ use dbdyno_engine::row::Row;
 use dbdyno_engine::session::{self, Fields, Intent, Path, Range, Scan, Statement, Visit};
 use dbdyno_engine::value::{Datum, Kind};
 
-use super::Flow;
 use super::keys::{self, Place};
+use super::sink::Flow;
 use crate::error::{Result, SqlError};
 use crate::expr::{Answer, Frame};
 use crate::operand::Operand;
