@@ -31,11 +31,10 @@ use crate::options::Options;
 use crate::process::{Identity, kill_servers_in, servers_in};
 use crate::release::{self, Release};
 use crate::server::{
-    Recorded, STOP_WITHIN_S, Server, ending_signal, remove_shared_memory, socket_in,
+    Recorded, STOP_WITHIN_S, Seat, Server, ending_signal, remove_shared_memory, socket_in,
 };
 use crate::space;
 use crate::template::Template;
-use crate::topology::Seat;
 
 /// Longer names would not fit into a socket's address together with the home.
 const MAX_NAME_BYTES: usize = 24;

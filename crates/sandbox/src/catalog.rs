@@ -11,7 +11,7 @@
 //! A *line* is one release, or a series of patch releases, at one source. Of several lines that
 //! have what was asked for, the table's order decides: newest series first; within a series the
 //! makers' own builds with symbols, where those are the newest, else the source with the newest
-//! patch release. What is here already comes before all of them, see `release`.
+//! patch release. What is here already comes before all of them, see `get`.
 //!
 //! The packages outside of Debian are made by third parties out of the makers' binaries; their
 //! registry's client checks that what came is what they put there, nobody checks that it is what

@@ -8,21 +8,17 @@
 //!     s/        the server's own: data, socket, temporary files
 //! ```
 //!
-//! A claim is dead when its owner is not running *and* nobody holds the lock. The second half
-//! covers a home that is shared by containers, where the pids of one mean nothing in another.
-//! Making a claim and sweeping exclude each other by a lock on `run/` as a whole, so that no claim
-//! is seen half made.
+//! Making a claim and sweeping dead ones away, see `sweep`, exclude each other by a lock on `run/`
+//! as a whole, so that no claim is seen half made.
 
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::cgroup;
 use crate::error::SandboxError;
 use crate::home::{Home, set_mode};
-use crate::process::{Identity, kill_servers_in};
-use crate::server::remove_shared_memory;
+use crate::process::Identity;
 
 /// Longer names would not fit into a socket's address together with the home.
 const MAX_NAME_BYTES: usize = 12;
@@ -67,67 +63,43 @@ impl Drop for Claim {
     }
 }
 
+impl Home {
+    /// A directory for files of this run, removed when the value is dropped, or by a later sweep.
+    /// `name` is up to 12 letters, digits and hyphens.
+    ///
+    /// # Errors
+    /// [`SandboxError::Io`].
+    pub fn scratch(&self, name: &str) -> Result<Scratch, SandboxError> {
+        Claim::new(self, name).map(|claim| Scratch { claim })
+    }
+}
+
+/// A guarded directory: see [`Home::scratch`].
+#[derive(Debug)]
+pub struct Scratch {
+    claim: Claim,
+}
+
+impl Scratch {
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        self.claim.dir()
+    }
+}
+
 /// A name that fits into a path and into a socket's address.
 fn tame(name: &str) -> String {
     let plain = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-');
     plain.take(MAX_NAME_BYTES).collect()
 }
 
-fn lock_run(home: &Home) -> Result<File, SandboxError> {
+/// Keeps others from making claims and from sweeping, as long as the file is open.
+pub(crate) fn lock_run(home: &Home) -> Result<File, SandboxError> {
     let path = home.dir().join("run.lock");
     let open = File::options().create(true).truncate(false).write(true).open(&path);
     let file = open.map_err(SandboxError::io("open", &path))?;
     file.lock().map_err(SandboxError::io("lock", &path))?;
     Ok(file)
-}
-
-/// See [`Home::sweep`].
-pub(crate) fn sweep(home: &Home) -> Vec<String> {
-    let Ok(_exclusive) = lock_run(home) else { return Vec::new() };
-    let Ok(entries) = fs::read_dir(home.run()) else { return Vec::new() };
-    let dirs = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
-    dirs.filter(|dir| !owner_lives(dir)).filter_map(|dir| clean(home, &dir)).collect()
-}
-
-fn owner_lives(dir: &Path) -> bool {
-    let path = dir.join("owner");
-    let text = fs::read_to_string(&path).unwrap_or_default();
-    if Identity::from_line(&text).is_some_and(|owner| owner.lives()) {
-        return true;
-    }
-    let held = |file: File| matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
-    File::open(&path).is_ok_and(held)
-}
-
-/// Kills the servers that work in `dir` and removes what the system keeps for them outside of it.
-pub(crate) fn end_servers(home: &Home, dir: &Path) -> Vec<i32> {
-    let killed = kill_servers_in(&home.servers(), dir);
-    remove_shared_memory(&dir.join("s/data"));
-    killed
-}
-
-fn clean(home: &Home, dir: &Path) -> Option<String> {
-    let recorded = fs::read_to_string(dir.join("server")).unwrap_or_default();
-    let recorded = Identity::from_line(&recorded).filter(Identity::lives);
-    let mut killed = Vec::new();
-    if let Some(server) = recorded {
-        server.kill();
-        killed.push(server.pid);
-    }
-    for pid in end_servers(home, dir) {
-        if !killed.contains(&pid) {
-            killed.push(pid);
-        }
-    }
-    cgroup::sweep(dir);
-    fs::remove_dir_all(dir).ok()?;
-    let name = dir.file_name()?.to_string_lossy();
-    let mut text = format!("removed {name}, whose dbdyno is gone");
-    if !killed.is_empty() {
-        let pids: Vec<_> = killed.iter().map(ToString::to_string).collect();
-        text.push_str(&format!(", and killed what ran there (pid {})", pids.join(", ")));
-    }
-    Some(text)
 }
 
 #[cfg(test)]
@@ -153,22 +125,6 @@ mod tests {
         let path = scratch.path().to_owned();
         drop(scratch);
         assert!(!path.exists());
-    }
-
-    #[test]
-    fn what_a_dead_owner_left_is_removed_whatever_its_record_says() {
-        let (_dir, home) = home();
-        let own = Identity::own().unwrap().to_line();
-        let reused = own.replacen(' ', " 9", 1);
-        for (name, owner) in [("a", "999999999 5 x\n"), ("b", ""), ("c", "1"), ("d", &reused)] {
-            let dir = home.run().join(name);
-            fs::create_dir_all(dir.join("s/data")).unwrap();
-            fs::write(dir.join("owner"), owner).unwrap();
-        }
-        fs::create_dir(home.run().join("e")).unwrap();
-        let done = home.sweep();
-        assert_eq!(done.len(), 5, "{done:?}");
-        assert_eq!(fs::read_dir(home.run()).unwrap().count(), 0);
     }
 
     #[test]

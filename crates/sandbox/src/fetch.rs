@@ -24,7 +24,7 @@ use crate::layout::{Layout, root_in};
 use crate::registry;
 use crate::release::{Release, ask_version, finish, finished};
 use crate::relocate;
-use crate::space;
+use crate::space::{self, size_mb};
 use crate::stamp::Stamp;
 use crate::tool::{sha256, succeed};
 
@@ -378,13 +378,6 @@ fn copy(from: &Path, to: &Path) -> Result<(), SandboxError> {
     let flags = ["-r", "--preserve=mode,timestamps,links", "--reflink=auto"];
     let arguments = flags.iter().map(AsRef::as_ref).chain([from.as_os_str(), to.as_os_str()]);
     succeed("cp", arguments, from).map(|_| ())
-}
-
-/// Disk that `path` takes, with all that is below it, in MB.
-pub(crate) fn size_mb(path: &Path) -> Result<u64, SandboxError> {
-    let output = succeed("du", ["-sm".as_ref(), path.as_os_str()], path)?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    Ok(text.split_whitespace().next().and_then(|mb| mb.parse().ok()).unwrap_or(0))
 }
 
 #[cfg(test)]

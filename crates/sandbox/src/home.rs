@@ -7,7 +7,6 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::child;
-use crate::claim::{self, Claim, end_servers};
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 
@@ -67,44 +66,6 @@ impl Home {
         self.dir.join("dbdyno.db")
     }
 
-    /// Ends and removes whatever a dbdyno that no longer lives has left here. Call it at every
-    /// start. What belongs to a living dbdyno, this one included, is not touched. Returns what was
-    /// done, a clause each; empty if there was nothing.
-    pub fn sweep(&self) -> Vec<String> {
-        let mut done = claim::sweep(self);
-        if let Ok(Some(_lock)) = self.try_lock() {
-            for part in ["servers", "templates", "tools"] {
-                done.extend(self.remove_unfinished(part));
-            }
-        }
-        done
-    }
-
-    /// A directory for files of this run, removed when the value is dropped, or by a later sweep.
-    /// `name` is up to 12 letters, digits and hyphens.
-    ///
-    /// # Errors
-    /// [`SandboxError::Io`].
-    pub fn scratch(&self, name: &str) -> Result<Scratch, SandboxError> {
-        Claim::new(self, name).map(|claim| Scratch { claim })
-    }
-
-    /// Removes directories that were being made in `part` when their maker died; their names begin
-    /// with `.tmp-`. Only under the lock.
-    pub(crate) fn remove_unfinished(&self, part: &str) -> Vec<String> {
-        let Ok(entries) = fs::read_dir(self.dir.join(part)) else { return Vec::new() };
-        let paths = entries.flatten().map(|entry| entry.path());
-        let unfinished = paths.filter(|path| {
-            path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".tmp-"))
-        });
-        let remove = |path: PathBuf| {
-            end_servers(self, &path);
-            fs::remove_dir_all(&path).ok()?;
-            Some(format!("removed the unfinished {}", path.display()))
-        };
-        unfinished.filter_map(remove).collect()
-    }
-
     pub(crate) fn servers(&self) -> PathBuf {
         self.dir.join("servers")
     }
@@ -140,7 +101,7 @@ impl Home {
         Err(SandboxError::Busy { place: self.dir.join("lock") })
     }
 
-    fn try_lock(&self) -> Result<Option<File>, SandboxError> {
+    pub(crate) fn try_lock(&self) -> Result<Option<File>, SandboxError> {
         let path = self.dir.join("lock");
         let open = File::options().create(true).truncate(false).write(true).open(&path);
         let file = open.map_err(SandboxError::io("open", &path))?;
@@ -174,19 +135,6 @@ impl Home {
 
     fn not_ours(&self, reason: &str) -> SandboxError {
         SandboxError::NotOurs { place: self.dir.clone(), reason: reason.to_owned() }
-    }
-}
-
-/// A guarded directory: see [`Home::scratch`].
-#[derive(Debug)]
-pub struct Scratch {
-    claim: Claim,
-}
-
-impl Scratch {
-    /// The directory.
-    pub fn path(&self) -> &Path {
-        self.claim.dir()
     }
 }
 
@@ -320,19 +268,5 @@ mod tests {
         fs::remove_file(dir.path().join("thesis.tex")).unwrap();
         Home::open(Some(dir.path())).unwrap();
         Home::open(Some(dir.path())).unwrap();
-    }
-
-    #[test]
-    fn what_was_being_made_by_a_dead_dbdyno_is_removed_and_what_is_finished_is_not() {
-        let dir = tempfile::tempdir_in("/var/tmp").unwrap();
-        set_mode(dir.path(), 0o755).unwrap();
-        let home = Home::open(Some(dir.path())).unwrap();
-        fs::create_dir_all(home.servers().join(".tmp-1/usr")).unwrap();
-        fs::create_dir_all(home.servers().join("kept")).unwrap();
-        let lock = home.lock(&mut |_| {}).unwrap();
-        assert!(home.sweep().is_empty(), "removed while another dbdyno was making it");
-        drop(lock);
-        assert_eq!(home.sweep().len(), 1);
-        assert!(!home.servers().join(".tmp-1").exists() && home.servers().join("kept").exists());
     }
 }

@@ -38,7 +38,6 @@ use crate::child;
 use crate::claim::Claim;
 use crate::clock;
 use crate::error::SandboxError;
-use crate::fetch;
 use crate::home::{Home, set_mode, write_private};
 use crate::options::Options;
 use crate::release::Release;
@@ -312,7 +311,7 @@ pub(crate) fn keep(
     let stamp = Stamp {
         tree: key.tree.clone(),
         key: key.lines.clone(),
-        mb: fetch::size_mb(&kept)?,
+        mb: space::size_mb(&kept)?,
         files: entries_of(&kept).map_err(SandboxError::io("read", &kept))?,
     };
     write_private(&fresh.join(STAMP), &stamp.text())?;

@@ -23,6 +23,7 @@ use crate::error::SandboxError;
 use crate::presets;
 use crate::spelling;
 use crate::translation::{Told, Translation, Why};
+use crate::wanted::Wanted;
 
 /// Sizes that depend on the host, and what the user wants beside.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,18 +50,6 @@ const MAX_CONNECTIONS: u32 = 1_100;
 const RESERVE: u32 = 100;
 /// Clients that every release has room for by itself: PostgreSQL accepts 100 connections.
 const EVERYWHERE: u32 = 64;
-
-/// What is wanted in neutral words, each with who wants it; what is absent is left to the release.
-#[derive(Clone, Debug)]
-pub(crate) struct Wanted {
-    pub(crate) buffer_mb: Option<(u64, Why)>,
-    pub(crate) redo_mb: Option<(u64, Why)>,
-    pub(crate) durability: Option<(Durability, Why)>,
-    pub(crate) flush: Option<(Flush, Why)>,
-    pub(crate) charset: Option<(Charset, Why)>,
-    pub(crate) binlog: Option<(Switch, Why)>,
-    pub(crate) pfs: Option<(Switch, Why)>,
-}
 
 impl Options {
     /// Sizes for a host with `memory_mb` MB of memory. An eighth of it for the buffer pool, so that

@@ -20,8 +20,8 @@
 use dbdyno_model::{Preset, Product, Switch};
 
 use crate::catalog::at_least;
-use crate::options::Wanted;
 use crate::translation::{Told, Why};
+use crate::wanted::Wanted;
 
 /// Something that releases from one version on are told, up to but without another one; the empty
 /// text is no bound.

@@ -1,35 +1,28 @@
-//! Getting a release: from a version as the user wrote it to a tree of executables that run.
+//! A release: a tree of executables that run, from the unpacked tree on.
 //!
 //! ```text
-//!   asked ─▶ is a finished tree that matches here? ── yes, the newest ─▶ Release    (no network)
-//!               │ no: take the lock, look again
-//!               ▼
-//!   lines of the catalogue, one after the other, until one has it ─▶ `fetch`
-//!               │
-//!               ▼
 //!   tree under a temporary name ─▶ libraries ─▶ ask the binary its version ─▶ relocate
-//!           ─▶ stamp ─▶ flush ─▶ rename ─▶ run it
+//!           ─▶ stamp ─▶ flush ─▶ rename ─▶ run it ─▶ Release
 //! ```
 //!
-//! A source that cannot be reached is an error and not a reason to take another one: a release
-//! from elsewhere is another patch release or another build, which is for the user to choose.
+//! How the tree comes is in `fetch`; which one is taken, and whether any must be fetched, in `get`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dbdyno_model::{Product, SourceKind, random, split_version};
+use dbdyno_model::{Product, SourceKind, random};
 
 use crate::apt::Apt;
 use crate::archive::open_up;
-use crate::catalog::{self, Line};
+use crate::catalog;
 use crate::child;
 use crate::error::SandboxError;
-use crate::fetch;
 use crate::home::Home;
 use crate::layout::Layout;
 use crate::libraries;
 use crate::relocate::{self, Patchelf};
+use crate::space;
 use crate::stamp::Stamp;
 use crate::symbols::Symbols;
 use crate::tool::run;
@@ -89,7 +82,7 @@ impl Release {
     /// # Errors
     /// [`SandboxError::Damaged`] if it cannot be read.
     pub fn disk_mb(&self) -> Result<u64, SandboxError> {
-        fetch::size_mb(&self.dir)
+        space::size_mb(&self.dir)
     }
 
     /// An executable that came with the server, by its name.
@@ -155,76 +148,6 @@ fn origin(stamp: &Stamp) -> String {
     format!("{called}{}", stamp.called)
 }
 
-/// Gets the release that matches `asked`: `10.11`, `10.11.19`, `10`, `8.0@maven`, or empty for the
-/// newest of all. The newest that was got before is taken as it is, without the network. `progress`
-/// hears a clause before each step that takes time.
-///
-/// # Errors
-/// [`SandboxError::UnknownVersion`], [`SandboxError::NotReachable`], [`SandboxError::NoSpace`],
-/// [`SandboxError::MissingTool`], [`SandboxError::Busy`], [`SandboxError::Damaged`],
-/// [`SandboxError::Io`].
-pub fn get(
-    home: &Home,
-    product: Product,
-    asked: &str,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Release, SandboxError> {
-    let (version, source) = split_version(asked);
-    if source == Some(SourceKind::System) {
-        return fetch::system(home, product, version, progress);
-    }
-    let lines = catalog::lines_for(product, version, source);
-    // The newest of all is not the newest of those that happen to be here.
-    let newest = lines.as_ref().ok().and_then(|lines| lines.first()).map_or("", |l| l.version);
-    let wanted = if version.is_empty() { newest } else { version };
-    if let Some(Here { stamp, layout, dir }) = finished(home, product, wanted, source)
-        && stamp.root == dir
-    {
-        return Ok(Release::new(stamp, layout, dir));
-    }
-    let _lock = home.lock(progress)?;
-    home.remove_unfinished("servers");
-    home.remove_unfinished("tools");
-    match finished(home, product, wanted, source) {
-        Some(here) if here.stamp.root == here.dir => {
-            Ok(Release::new(here.stamp, here.layout, here.dir))
-        }
-        Some(here) => settle_in(home, here, progress),
-        None => fetch_one_of(home, &lines?, version, progress),
-    }
-}
-
-/// Gets a release out of an archive or a folder of the maker's: `path`. It must be of `product`,
-/// and of the version `asked`, of which a part or nothing may be given.
-///
-/// # Errors
-/// As [`get`]; [`SandboxError::Unsuitable`] if something else is there.
-pub fn get_from(
-    home: &Home,
-    product: Product,
-    asked: &str,
-    path: &Path,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Release, SandboxError> {
-    let path = fetch::usable(path)?;
-    let _lock = home.lock(progress)?;
-    home.remove_unfinished("servers");
-    fetch::files(home, product, asked, &path, progress)
-}
-
-/// The version that [`get`] would come back with, as far as that is known without asking anybody:
-/// of a series that is not here, the series.
-pub fn likely_version(home: &Home, product: Product, asked: &str) -> String {
-    let (version, source) = split_version(asked);
-    let lines = catalog::lines_for(product, version, source);
-    let line = lines.as_ref().ok().and_then(|lines| lines.first()).map_or("", |l| l.version);
-    let wanted = if version.is_empty() { line } else { version };
-    if let Some(here) = finished(home, product, wanted, source) {
-        return here.stamp.version;
-    }
-    if catalog::matches(line, wanted) { line.to_owned() } else { wanted.to_owned() }
-}
-
 /// The releases that are here, in order.
 pub fn here(home: &Home) -> Vec<Release> {
     let mut all = all_finished(home);
@@ -232,7 +155,7 @@ pub fn here(home: &Home) -> Vec<Release> {
         let by_product = a.stamp.product.cmp(&b.stamp.product);
         by_product.then_with(|| catalog::compare(&a.stamp.version, &b.stamp.version))
     });
-    all.into_iter().map(|here| Release::new(here.stamp, here.layout, here.dir)).collect()
+    all.into_iter().map(Here::release).collect()
 }
 
 /// A finished tree.
@@ -245,6 +168,28 @@ pub(crate) struct Here {
 impl Here {
     pub(crate) fn release(self) -> Release {
         Release::new(self.stamp, self.layout, self.dir)
+    }
+
+    /// Whether it is where it was made: else the home was moved.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.stamp.root == self.dir
+    }
+
+    /// Writes the tree's new place into its executables, after the home was moved.
+    pub(crate) fn settle_in(
+        self,
+        home: &Home,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Release, SandboxError> {
+        let Here { mut stamp, layout, dir } = self;
+        progress(&format!("fitting {} {} to its new place", stamp.product.name(), stamp.version));
+        if relocate::has_loader(&dir) {
+            let patchelf = patchelf(home, &stamp.suite, progress)?;
+            relocate::relocate(&patchelf, &dir, &dir, &layout.programs(&dir))?;
+        }
+        stamp.root = dir.clone();
+        stamp.write(&dir)?;
+        Ok(Release::new(stamp, layout, dir))
     }
 }
 
@@ -281,22 +226,6 @@ pub(crate) fn finished(
     fitting.max_by(|a, b| by_version(a, b).then_with(|| b.stamp.source.cmp(&a.stamp.source)))
 }
 
-/// The home was moved: writes the tree's new place into its executables.
-fn settle_in(
-    home: &Home,
-    Here { mut stamp, layout, dir }: Here,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Release, SandboxError> {
-    progress(&format!("fitting {} {} to its new place", stamp.product.name(), stamp.version));
-    if relocate::has_loader(&dir) {
-        let patchelf = patchelf(home, &stamp.suite, progress)?;
-        relocate::relocate(&patchelf, &dir, &dir, &layout.programs(&dir))?;
-    }
-    stamp.root = dir.clone();
-    stamp.write(&dir)?;
-    Ok(Release::new(stamp, layout, dir))
-}
-
 fn patchelf(
     home: &Home,
     suite: &str,
@@ -304,46 +233,6 @@ fn patchelf(
 ) -> Result<Patchelf, SandboxError> {
     let suite = catalog::suite_named(suite).unwrap_or(PATCHELF_SUITE);
     Patchelf::find(home, |progress| Apt::open(home, suite, progress), progress)
-}
-
-/// Goes from line to line until one has what was asked for.
-fn fetch_one_of(
-    home: &Home,
-    lines: &[&'static Line],
-    asked: &str,
-    progress: &mut dyn FnMut(&str),
-) -> Result<Release, SandboxError> {
-    let mut unknown = None;
-    for (index, line) in lines.iter().enumerate() {
-        match fetch::line(home, line, asked, progress) {
-            Err(SandboxError::UnknownVersion { product, asked, available }) => {
-                let (_, _, known) = unknown.get_or_insert((product, asked, Vec::new()));
-                known.extend(available);
-            }
-            Err(error @ (SandboxError::NotReachable { .. } | SandboxError::MissingTool { .. })) => {
-                let other = |other: &&&'static Line| other.kind() != line.kind();
-                let others = lines[index + 1..].iter().filter(other);
-                let names = others.map(|other| {
-                    let (name, source) = (other.product.name(), other.kind().name());
-                    format!("{name}:{asked}@{source}")
-                });
-                let mut others: Vec<String> = names.collect();
-                others.dedup();
-                return Err(if others.is_empty() {
-                    error
-                } else {
-                    SandboxError::Elsewhere { error: Box::new(error), others }
-                });
-            }
-            done => return done,
-        }
-    }
-    let (product, asked, mut available) =
-        unknown.unwrap_or((lines[0].product, asked.to_owned(), Vec::new()));
-    available.extend(catalog::available(product).into_iter().map(str::to_owned));
-    available.sort_by(|a, b| catalog::compare(a, b));
-    available.dedup();
-    Err(SandboxError::UnknownVersion { product, asked, available })
 }
 
 /// Turns an unpacked tree under a temporary name into a release. `stamp` has yet to learn the
@@ -435,6 +324,8 @@ fn parse_version(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use dbdyno_model::split_version;
+
     use super::*;
 
     #[test]

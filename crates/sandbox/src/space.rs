@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use crate::error::SandboxError;
+use crate::tool::succeed;
 
 const MB: u64 = 1 << 20;
 
@@ -34,6 +35,13 @@ pub(crate) fn enough(
 /// Refuses if the file system of `place` has less than `needed_mb` free.
 pub(crate) fn require(purpose: &str, place: &Path, needed_mb: u64) -> Result<(), SandboxError> {
     enough(purpose, place, needed_mb, free_mb(place)?)
+}
+
+/// Disk that `path` takes, with all that is below it, in MB.
+pub(crate) fn size_mb(path: &Path) -> Result<u64, SandboxError> {
+    let output = succeed("du", ["-sm".as_ref(), path.as_os_str()], path)?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.split_whitespace().next().and_then(|mb| mb.parse().ok()).unwrap_or(0))
 }
 
 #[cfg(test)]

@@ -23,8 +23,8 @@
 use dbdyno_model::{Charset, Durability, Flush, Product, Switch};
 
 use crate::catalog::at_least;
-use crate::options::Wanted;
 use crate::translation::{Told, Why};
+use crate::wanted::Wanted;
 
 /// What is wanted, as this release spells it.
 pub(crate) fn spell(product: Product, version: &str, wanted: &Wanted) -> Vec<Told> {

@@ -6,10 +6,10 @@ use std::process::Command;
 use dbdyno_model::Product;
 
 use super::Server;
+use super::settings::overlay;
 use crate::catalog::at_least;
 use crate::child;
 use crate::error::SandboxError;
-use crate::topology;
 use crate::valgrind::{self, Valgrind};
 
 /// How much slower a server is under callgrind, generously, as far as its start and end go.
@@ -28,7 +28,7 @@ impl Server {
         // Unknown words end PostgreSQL; this one came with version 18.
         let knows = product != Product::Postgres || at_least(&self.release.version, "18");
         told.retain(|(name, _)| knows || name != "io_method");
-        topology::overlay(&mut self.settings, told);
+        overlay(&mut self.settings, told);
         let files = self.count_files();
         child::private_dir(&files).map_err(SandboxError::io("create", &files))?;
         self.valgrind = Some(valgrind.clone());

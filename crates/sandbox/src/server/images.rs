@@ -7,7 +7,6 @@ use dbdyno_model::Dialect;
 use super::files::{copy_data, remove_shared_memory};
 use super::{REST_WITHIN_S, SLACK_MB, STOP_WITHIN_S, Server};
 use crate::error::SandboxError;
-use crate::fetch;
 use crate::home::Home;
 use crate::image::{self, Image, ImageKey};
 use crate::pages;
@@ -60,7 +59,7 @@ impl Server {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Image, SandboxError> {
         let image = self.lay_down(home, key, progress)?;
-        let needed_mb = || fetch::size_mb(&self.data_dir()).map(image::room_for);
+        let needed_mb = || space::size_mb(&self.data_dir()).map(image::room_for);
         image.map_or_else(
             || {
                 let (purpose, needed_mb) = (format!("an image of {}", self.what), needed_mb()?);
@@ -81,7 +80,7 @@ impl Server {
         progress("shutting down for an image");
         self.come_to_rest()?;
         let data = self.data_dir();
-        if !image::make_room(home, fetch::size_mb(&data)?)? {
+        if !image::make_room(home, space::size_mb(&data)?)? {
             progress("no room for an image");
             return Ok(None);
         }

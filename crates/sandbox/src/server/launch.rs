@@ -4,15 +4,16 @@
 //! on it; then another port is taken, a few times.
 
 use std::fs::File;
-use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use dbdyno_model::{Dialect, Product};
-use dbdyno_wire::{Client, Endpoint, WireError};
-use nix::sys::signal::Signal;
+use dbdyno_wire::{Endpoint, WireError};
 
-use super::{Ground, LOG_LINES, Server};
+use super::reach::{connect, free_port};
+use super::seat::Seat;
+use super::settings::option;
+use super::{Ground, LOG_LINES, PORTS, Server};
 use crate::bootstrap::{self, DATABASE};
 use crate::child::{self, Kept};
 use crate::clock::Deadline;
@@ -21,14 +22,10 @@ use crate::home::write_private;
 use crate::process::Identity;
 use crate::spelling;
 use crate::template;
-use crate::topology::Seat;
 
 /// The slowest rate at which a redo log is written before the first login, in MB a second: a busy
 /// disk.
 const REDO_MB_S: u64 = 20;
-/// Ports that are tried before giving up.
-pub(super) const PORTS: usize = 5;
-
 impl Server {
     /// Starts the process, on another port where the present one was lost.
     pub(crate) fn launch(&mut self) -> Result<(), SandboxError> {
@@ -168,44 +165,4 @@ pub(crate) fn tell_database(product: Product, endpoint: &Endpoint) -> Result<(),
     }
     client.close();
     Ok(())
-}
-
-/// A connection of the product's protocol.
-pub(crate) fn connect(product: Product, endpoint: &Endpoint) -> Result<Box<dyn Client>, WireError> {
-    Ok(match product.dialect() {
-        Dialect::Postgres => Box::new(dbdyno_wire::postgres::Connection::connect(endpoint)?),
-        _ => Box::new(dbdyno_wire::mysql::Connection::connect(endpoint)?),
-    })
-}
-
-/// A setting as MySQL and MariaDB take it; an empty value is a bare switch.
-pub(super) fn option(name: &str, value: &str) -> String {
-    let name = name.replace('_', "-");
-    let equals = if value.is_empty() { "" } else { "=" };
-    format!("--{name}{equals}{value}")
-}
-
-/// By which a server shuts down cleanly. PostgreSQL's is "fast": connections are cut, nothing is
-/// lost.
-pub(crate) fn ending_signal(product: Product) -> Signal {
-    match product.dialect() {
-        Dialect::Postgres => Signal::SIGINT,
-        _ => Signal::SIGTERM,
-    }
-}
-
-/// The unix socket of a server that works in `work`.
-pub(crate) fn socket_in(work: &Path, product: Product, port: u16) -> PathBuf {
-    match product.dialect() {
-        Dialect::Postgres => work.join(format!(".s.PGSQL.{port}")),
-        _ => work.join("mysql.sock"),
-    }
-}
-
-/// A port of 127.0.0.1 that is free now.
-pub(crate) fn free_port() -> Result<u16, SandboxError> {
-    let listener = TcpListener::bind(("127.0.0.1", 0));
-    let address = listener.and_then(|listener| listener.local_addr());
-    let port = address.map(|address| address.port());
-    port.map_err(SandboxError::io("find a free port on", Path::new("127.0.0.1")))
 }

@@ -14,6 +14,10 @@ mod counted;
 mod files;
 mod images;
 mod launch;
+mod node;
+mod reach;
+mod seat;
+mod settings;
 
 use std::fs;
 use std::io;
@@ -40,13 +44,16 @@ use crate::process::{keep_on, kill_servers_in, servers_in};
 use crate::release::Release;
 use crate::space;
 use crate::template::{self, Template};
-use crate::topology::{self, Node, Seat};
 use crate::upgrade::{Undone, upgrade_path};
 use crate::valgrind::Valgrind;
 
 pub(crate) use files::{copy_data, lay_out, remove_shared_memory};
-use launch::{PORTS, option};
-pub(crate) use launch::{connect, ending_signal, free_port, socket_in, tell_database};
+pub(crate) use launch::tell_database;
+pub(crate) use node::Node;
+pub(crate) use reach::{connect, ending_signal, free_port, socket_in};
+pub(crate) use seat::Seat;
+use settings::option;
+pub(crate) use settings::overlay;
 
 /// Seconds until the first login; half a second is usual, a loaded machine takes longer.
 const START_WITHIN_S: u64 = 120;
@@ -59,6 +66,8 @@ const REST_WITHIN_S: u64 = 1_200;
 /// Room beside data and redo log: system tables, temporary files, logs; in MB.
 const SLACK_MB: u64 = 256;
 const LOG_LINES: usize = 12;
+/// Ports that are tried before giving up.
+const PORTS: usize = 5;
 
 /// A running server. Dropping it kills it, waits until none of its processes is left, and removes
 /// its directory; so does the death of this process, whatever kills it.
@@ -283,7 +292,7 @@ impl Server {
 
     /// Has it started with these settings; an earlier one of the same name is replaced.
     pub(crate) fn tell(&mut self, settings: Vec<(String, String)>) {
-        topology::overlay(&mut self.settings, settings);
+        overlay(&mut self.settings, settings);
     }
 
     /// Has errors say what it is among others.

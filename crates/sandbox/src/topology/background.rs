@@ -16,9 +16,9 @@ use std::path::{Path, PathBuf};
 use dbdyno_model::{Charset, Product, Role, Shape, Topology, Transport};
 use dbdyno_wire::Endpoint;
 
+use super::member::Begins;
 use super::{
-    Begins, Node, Seat, at_once, bring, check, galera, group, join, make_member, one_by_one,
-    overlay, replicas, settings,
+    at_once, bring, check, galera, group, join, make_member, one_by_one, replicas, settings,
 };
 use crate::background::{Background, Membership, State, end_processes};
 use crate::bootstrap::{DATABASE, USER};
@@ -27,7 +27,7 @@ use crate::error::SandboxError;
 use crate::home::Home;
 use crate::options::Options;
 use crate::release::Release;
-use crate::server::{copy_data, lay_out, tell_database};
+use crate::server::{Node, Seat, copy_data, lay_out, overlay, tell_database};
 use crate::space;
 use crate::template::Template;
 

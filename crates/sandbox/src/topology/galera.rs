@@ -23,7 +23,9 @@ use std::path::{Path, PathBuf};
 
 use dbdyno_model::{Role, SourceKind};
 
-use super::{Asked, Begins, JOIN_WITHIN_S, Node, Standing, Works, group};
+use super::group;
+use super::member::{Asked, Begins, JOIN_WITHIN_S};
+use super::standing::{Standing, Works};
 use crate::apt::Apt;
 use crate::catalog;
 use crate::child;
@@ -32,7 +34,7 @@ use crate::error::SandboxError;
 use crate::home::{Home, set_mode, write_private};
 use crate::release::Release;
 use crate::relocate;
-use crate::server::{copy_data, free_port};
+use crate::server::{Node, Seat, copy_data};
 use crate::stamp::Stamp;
 
 /// Debian's package of the provider.
@@ -42,12 +44,6 @@ const DIR: &str = "dbdyno-galera";
 const LIBRARY: &str = "libgalera_smm.so";
 /// What a node keeps beside its position; both are of the last run.
 const LEFT_OVER: [&str; 2] = ["gvwstate.dat", "galera.cache"];
-/// A machine that stands still for seconds, as a busy or virtual one does, is not a lost node: with
-/// the 5 and 15 s of the maker's a pause of 21 s broke a cluster up, and none could be written.
-const PATIENCE: &str = "evs.suspect_timeout=PT40S;evs.inactive_timeout=PT60S";
-/// Letters of the UUID that name the cluster, for which 32 is the limit.
-const NAME_CHARS: usize = 18;
-
 /// What each node is told; the rest is in its [`Seat`].
 pub(super) fn settings() -> Vec<(&'static str, String)> {
     vec![
@@ -109,59 +105,6 @@ pub(super) fn bring(
     Ok(())
 }
 
-/// What one node is told for one start: who it is, and whom it joins.
-#[derive(Clone, Debug)]
-pub(crate) struct Seat {
-    provider: PathBuf,
-    cluster: String,
-    /// Addresses of those that are there; of none by the first, which makes the cluster.
-    others: Vec<String>,
-    port: u16,
-    transfer_port: u16,
-}
-
-impl Seat {
-    fn new(release: &Release, uuid: &str, others: &[String]) -> Result<Seat, SandboxError> {
-        Ok(Seat {
-            provider: provider(release),
-            cluster: uuid.chars().take(NAME_CHARS).collect(),
-            others: others.to_vec(),
-            port: free_port()?,
-            transfer_port: free_port()?,
-        })
-    }
-
-    /// Takes other ports: somebody was faster.
-    pub(crate) fn change_ports(&mut self) -> Result<(), SandboxError> {
-        self.port = free_port()?;
-        self.transfer_port = free_port()?;
-        Ok(())
-    }
-
-    /// As settings, to be told after `settings`, which are the server's.
-    pub(crate) fn settings(&self, settings: &[(String, String)]) -> Vec<(String, String)> {
-        let (port, transfer) = (self.port, self.transfer_port);
-        let own = format!(
-            "gmcast.listen_addr=tcp://127.0.0.1:{port};ist.recv_addr=127.0.0.1:{transfer};\
-             gcache.recover=no;{PATIENCE}"
-        );
-        // The option is one; of two the server would take the last.
-        let theirs = settings.iter().find(|(name, _)| name == "wsrep_provider_options");
-        let options = theirs.map_or(own.clone(), |(_, theirs)| format!("{theirs};{own}"));
-        let mut all = vec![
-            ("wsrep_provider", self.provider.display().to_string()),
-            ("wsrep_cluster_name", self.cluster.clone()),
-            ("wsrep_cluster_address", format!("gcomm://{}", self.others.join(","))),
-            ("wsrep_node_address", format!("127.0.0.1:{port}")),
-            ("wsrep_provider_options", options),
-        ];
-        if self.others.is_empty() {
-            all.push(("wsrep_new_cluster", String::new()));
-        }
-        all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-    }
-}
-
 /// Servers that are to be nodes: arms or servers in the background.
 pub(super) trait Nodes {
     fn release(&self) -> Release;
@@ -186,7 +129,7 @@ pub(super) fn raise(nodes: &mut dyn Nodes, begins: Begins) -> Result<(), Sandbox
     let mut others = Vec::new();
     for number in 0..nodes.count() {
         remember(&nodes.data(number), &uuid, count)?;
-        let seat = Seat::new(&nodes.release(), &uuid, &others)?;
+        let seat = Seat::new(provider(&nodes.release()), &uuid, &others)?;
         let node = nodes.launch(number, seat)?;
         count = wait_until_synced(&node, number + 1)?;
         others.push(Asked::connect(&node)?.single("SELECT @@wsrep_node_address")?);
@@ -259,7 +202,7 @@ fn make_equal(nodes: &mut dyn Nodes) -> Result<Position, SandboxError> {
         None => {
             let uuid = group::random_name()?;
             remember(&first, &uuid, 0)?;
-            let seat = Seat::new(&nodes.release(), &uuid, &[])?;
+            let seat = Seat::new(provider(&nodes.release()), &uuid, &[])?;
             let count = wait_until_synced(&nodes.launch(0, seat)?, 1)?;
             nodes.halt(0)?;
             Position { uuid, count }

@@ -28,14 +28,14 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 
 use dbdyno_model::{Shape, Topology};
 
-use super::{Asked, JOIN_WITHIN_S, Node};
+use super::member::{Asked, JOIN_WITHIN_S};
 use crate::bootstrap::{USER, random_password};
 use crate::catalog::at_least;
 use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::write_private;
-use crate::server::{Server, free_port};
+use crate::server::{Node, Server, free_port};
 
 /// Ports that a member tries before it gives up.
 const PORTS: usize = 5;

@@ -26,39 +26,34 @@ mod delay;
 mod galera;
 mod group;
 mod lag;
+mod member;
 mod replicas;
+mod standing;
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::PathBuf;
 use std::thread;
 
-use dbdyno_model::{Dialect, LatencyHistogram, Product, Role, Shape, Topology};
-use dbdyno_wire::{Client, Endpoint, Rows, WireError};
+use dbdyno_model::{LatencyHistogram, Product, Role, Shape, Topology};
+use dbdyno_wire::WireError;
 
 use crate::catalog::at_least;
-use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::Home;
 use crate::image::Image;
 use crate::options::Options;
 use crate::release::Release;
-use crate::server::{Server, connect};
+use crate::server::{Node, Seat, Server};
 use crate::space;
 use crate::template::Template;
 pub use background::{start_together, start_together_again, stop_together, together};
 use delay::Way;
-pub(crate) use galera::Seat;
-pub use lag::{Standing, Works};
+use member::{Asked, Begins, JOIN_WITHIN_S};
+pub use standing::{Standing, Works};
 
-/// Seconds that a member may take to do its part. On a host that had time for it, one that was
-/// killed and came back to its group took 18 s to return from START, and 23 s until it was ONLINE.
-const JOIN_WITHIN_S: u64 = 180;
 /// Where the marker row is while it is waited for.
 const MARKER: &str = "dbdyno_marker";
-/// Lines of a log that an error shows.
-const LOG_LINES: usize = 12;
-
 /// Servers that belong together, running. Dropping it ends all of them, as with [`Server`].
 #[derive(Debug)]
 pub struct Ensemble {
@@ -69,13 +64,6 @@ pub struct Ensemble {
     /// What ways added that are gone, out of the first member and into it.
     past: [LatencyHistogram; 2],
     group_name: String,
-}
-
-/// Whether members start for the first time.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Begins {
-    Now,
-    Again,
 }
 
 /// A way from one member to another, by their numbers.
@@ -93,18 +81,6 @@ pub struct Added {
     pub out: LatencyHistogram,
     /// Of what the others sent to the first.
     pub back: LatencyHistogram,
-}
-
-/// A member as those see it that join it to others.
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub(crate) what: String,
-    pub(crate) product: Product,
-    pub(crate) version: String,
-    pub(crate) endpoint: Endpoint,
-    pub(crate) port: u16,
-    pub(crate) log: PathBuf,
-    pub(crate) data: PathBuf,
 }
 
 impl Ensemble {
@@ -519,94 +495,4 @@ fn at_once<T: Send, R: Send>(
         });
         ends.collect::<Vec<_>>().into_iter().collect()
     })
-}
-
-impl Node {
-    /// The error of a member, with what its log says.
-    fn fails(&self, why: String) -> SandboxError {
-        let password = self.endpoint.password.expose();
-        let why = if password.is_empty() { why } else { why.replace(password, "***") };
-        let all = child::last_lines(&self.log, 100);
-        let is_telling = |line: &&String| {
-            ["[ERROR]", "ERROR:", "FATAL:", "PANIC:", "[FATAL]"].iter().any(|w| line.contains(w))
-        };
-        let telling: Vec<String> = all.iter().filter(is_telling).cloned().collect();
-        let log = if telling.is_empty() { all } else { telling };
-        let log = log[log.len().saturating_sub(LOG_LINES)..].to_vec();
-        SandboxError::NotAMember { what: self.what.clone(), why, log }
-    }
-
-    fn is_postgres(&self) -> bool {
-        self.product.dialect() == Dialect::Postgres
-    }
-}
-
-/// A connection to a member, whose errors name it.
-struct Asked<'a> {
-    node: &'a Node,
-    client: Box<dyn Client>,
-}
-
-impl<'a> Asked<'a> {
-    fn connect(node: &'a Node) -> Result<Asked<'a>, SandboxError> {
-        let client = connect(node.product, &node.endpoint);
-        let client = client.map_err(|error| node.fails(format!("cannot be asked: {error}")))?;
-        Ok(Asked { node, client })
-    }
-
-    fn run(&mut self, sql: &str) -> Result<(), SandboxError> {
-        let done = self.client.run(sql);
-        done.map(|_| ()).map_err(|error| self.refused(sql, &error))
-    }
-
-    fn query(&mut self, sql: &str) -> Result<Rows, SandboxError> {
-        self.client.query(sql).map_err(|error| self.refused(sql, &error))
-    }
-
-    /// The first value of the first row; empty for none and for NULL.
-    fn single(&mut self, sql: &str) -> Result<String, SandboxError> {
-        Ok(self.query(sql)?.single().unwrap_or_default().to_owned())
-    }
-
-    fn refused(&self, sql: &str, error: &WireError) -> SandboxError {
-        // The first words tell which statement it was; what follows may be a password.
-        let words: Vec<&str> = sql.split_whitespace().take(3).collect();
-        self.node.fails(format!("was told {} …: {error}", words.join(" ")))
-    }
-}
-
-/// The first of these columns that the only row has.
-fn column<'a>(rows: &'a Rows, names: &[&str]) -> &'a str {
-    let at = names.iter().find_map(|name| rows.columns.iter().position(|known| known == name));
-    let value = at.and_then(|at| rows.rows.first()?.get(at)?.as_deref());
-    value.unwrap_or_default()
-}
-
-/// Adds settings; an earlier one of the same name goes, and so does one that says the opposite. How
-/// a commit is logged stays as it was said before.
-pub(crate) fn overlay(settings: &mut Vec<(String, String)>, added: Vec<(String, String)>) {
-    let plain = |name: &str| name.strip_prefix("loose_").unwrap_or(name).to_owned();
-    let logs = added.iter().any(|(name, _)| name == "log_bin");
-    let gives_way = |name: &str| ["sync_binlog", "binlog_format"].contains(&name);
-    let mut added = added;
-    added.retain(|(name, _)| !(gives_way(name) && settings.iter().any(|(known, _)| known == name)));
-    settings.retain(|(name, _)| {
-        let opposite = logs && ["skip_log_bin", "disable_log_bin"].contains(&name.as_str());
-        !opposite && !added.iter().any(|(new, _)| plain(new) == plain(name))
-    });
-    settings.extend(added);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_added_replaces_what_was_there_and_its_opposite() {
-        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-        let mut settings =
-            vec![pair("skip_log_bin", ""), pair("loose_x", "1"), pair("port_open", "2")];
-        overlay(&mut settings, vec![pair("log_bin", "binlog"), pair("x", "3")]);
-        assert_eq!(settings, [pair("port_open", "2"), pair("log_bin", "binlog"), pair("x", "3")]);
-    }
 }

@@ -19,14 +19,14 @@ use std::path::Path;
 
 use dbdyno_model::Product;
 
-use super::{Asked, JOIN_WITHIN_S, Node, column};
+use super::member::{Asked, JOIN_WITHIN_S, column};
 use crate::bootstrap::USER;
 use crate::catalog::at_least;
 use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::write_private;
-use crate::server::Server;
+use crate::server::{Node, Server};
 
 /// What a member is told, whether it leads or follows: any of them may have to lead.
 pub(super) fn settings(product: Product, version: &str, number: u8) -> Vec<(&'static str, String)> {

@@ -1,0 +1,59 @@
+//! A member that is to do its part: whether it starts for the first time, how long it may take, and
+//! the connection on which it is told and asked.
+
+use dbdyno_wire::{Client, Rows, WireError};
+
+use crate::error::SandboxError;
+use crate::server::{Node, connect};
+
+/// Seconds that a member may take to do its part. On a host that had time for it, one that was
+/// killed and came back to its group took 18 s to return from START, and 23 s until it was ONLINE.
+pub(super) const JOIN_WITHIN_S: u64 = 180;
+
+/// Whether members start for the first time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begins {
+    Now,
+    Again,
+}
+
+/// A connection to a member, whose errors name it.
+pub(super) struct Asked<'a> {
+    pub(super) node: &'a Node,
+    pub(super) client: Box<dyn Client>,
+}
+
+impl<'a> Asked<'a> {
+    pub(super) fn connect(node: &'a Node) -> Result<Asked<'a>, SandboxError> {
+        let client = connect(node.product, &node.endpoint);
+        let client = client.map_err(|error| node.fails(format!("cannot be asked: {error}")))?;
+        Ok(Asked { node, client })
+    }
+
+    pub(super) fn run(&mut self, sql: &str) -> Result<(), SandboxError> {
+        let done = self.client.run(sql);
+        done.map(|_| ()).map_err(|error| self.refused(sql, &error))
+    }
+
+    pub(super) fn query(&mut self, sql: &str) -> Result<Rows, SandboxError> {
+        self.client.query(sql).map_err(|error| self.refused(sql, &error))
+    }
+
+    /// The first value of the first row; empty for none and for NULL.
+    pub(super) fn single(&mut self, sql: &str) -> Result<String, SandboxError> {
+        Ok(self.query(sql)?.single().unwrap_or_default().to_owned())
+    }
+
+    fn refused(&self, sql: &str, error: &WireError) -> SandboxError {
+        // The first words tell which statement it was; what follows may be a password.
+        let words: Vec<&str> = sql.split_whitespace().take(3).collect();
+        self.node.fails(format!("was told {} …: {error}", words.join(" ")))
+    }
+}
+
+/// The first of these columns that the only row has.
+pub(super) fn column<'a>(rows: &'a Rows, names: &[&str]) -> &'a str {
+    let at = names.iter().find_map(|name| rows.columns.iter().position(|known| known == name));
+    let value = at.and_then(|at| rows.rows.first()?.get(at)?.as_deref());
+    value.unwrap_or_default()
+}
