@@ -15,7 +15,7 @@ use std::fmt::Debug;
 
 use dbdyno_model::Dialect;
 
-use crate::program::Statement;
+use crate::statement::Statement;
 
 /// A parameter of a statement of a dialogue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

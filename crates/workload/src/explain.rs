@@ -15,8 +15,9 @@ use dbdyno_model::Dialect;
 
 use crate::dataset::TableScript;
 use crate::load::{Ask, Channel, Content, Expect, Load, Mix, Transaction, Trend, Unit};
-use crate::program::{Call, Event, Program, Statement, StatementKind, Value};
+use crate::program::{Call, Event, Program};
 use crate::ready::{Part, ReadyLoad};
+use crate::statement::{Statement, StatementKind, Value};
 use crate::template::TemplateError;
 
 /// Dialects with words of their own, and their names. The reference engine is asked in MySQL's.

@@ -13,7 +13,7 @@ use dbdyno_model::random::Stream;
 
 use crate::calendar;
 use crate::draw::Sampler;
-use crate::program::Value;
+use crate::statement::Value;
 use crate::template::Generator;
 use crate::text;
 

@@ -32,6 +32,7 @@ pub mod program;
 pub mod ready;
 pub mod span;
 pub mod spec;
+pub mod statement;
 pub mod suggest;
 pub mod suite;
 pub mod table;
@@ -49,9 +50,10 @@ pub use load::{
     Ask, Background, Channel, Choice, Content, Expect, Group, Load, Mix, Step, Transaction, Trend,
     Unit,
 };
-pub use program::{Call, Event, Program, Statement, StatementKind, Value};
+pub use program::{Call, Event, Program};
 pub use ready::ReadyLoad;
 pub use span::{Span, span};
 pub use spec::{Spec, SpecError};
+pub use statement::{Statement, StatementKind, Value};
 pub use suite::{SUITES, Suite};
 pub use table::Tables;

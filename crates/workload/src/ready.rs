@@ -7,7 +7,8 @@ use dbdyno_model::Dialect;
 use crate::dialogue::{Dialogue, Partner};
 use crate::filing::Filing;
 use crate::load::{Background, Content, Load};
-use crate::program::{Program, Statement};
+use crate::program::Program;
+use crate::statement::Statement;
 use crate::template::TemplateError;
 
 /// What clients carry out.

@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use crate::draw::Draw;
+
 /// A name and options, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
@@ -174,6 +176,27 @@ impl Options {
         }
     }
 
+    /// The distribution that the options `rand` and `skew` name, or the default.
+    ///
+    /// # Errors
+    /// [`SpecError::Draw`], or [`SpecError::BadValue`] for a skew of nothing.
+    pub(crate) fn draw(&mut self, default: Draw) -> Result<Draw, SpecError> {
+        let name = self.text("rand");
+        let skew = self.fraction("skew")?;
+        let Some(name) = name else {
+            return match (default, skew) {
+                (default, None) => Ok(default),
+                (Draw::Zipfian(_), Some(skew)) => named("zipfian", Some(skew)),
+                (_, Some(skew)) => Err(SpecError::BadValue(
+                    "skew".to_owned(),
+                    skew.to_string(),
+                    "a distribution beside it: rand=zipfian, pareto, hotspot or latest".to_owned(),
+                )),
+            };
+        };
+        named(&name, skew)
+    }
+
     /// The options that were asked for, whether they are there or not.
     pub fn known(&self) -> Vec<&'static str> {
         self.known.clone()
@@ -189,6 +212,10 @@ impl Options {
             None => Ok(()),
         }
     }
+}
+
+fn named(name: &str, skew: Option<f64>) -> Result<Draw, SpecError> {
+    Draw::from_name(name, skew).map_err(SpecError::Draw)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use dbdyno_model::Dialect;
 use dbdyno_model::random;
 
-use crate::catalog::{Entry, Made, draw};
+use crate::catalog::entry::{Entry, Made};
 use crate::dataset::{Dataset, TableScript};
 use crate::draw::Draw;
 use crate::load::{
@@ -43,7 +43,7 @@ const WIDTH_MOST: u64 = 8000;
 fn join(options: &mut Options, tables: Tables) -> Result<Made, SpecError> {
     let rows = options.number("rows", 1000, 1, 1_000_000)?.min(tables.rows);
     let width = options.number("width", WIDTH_USUAL, 1, WIDTH_MOST)?;
-    let draw = draw(options, Draw::Uniform)?;
+    let draw = options.draw(Draw::Uniform)?;
     // The order of the tables is given where the dialect can: PostgreSQL is free to hash, and its
     // plan is part of what is measured.
     let sql = |join: &str| {

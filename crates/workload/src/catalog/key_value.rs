@@ -21,7 +21,7 @@ use std::sync::Arc;
 use dbdyno_model::Dialect;
 use dbdyno_model::random;
 
-use crate::catalog::{Entry, Made, draw};
+use crate::catalog::entry::{Entry, Made};
 use crate::dataset::{Dataset, TableScript};
 use crate::draw::Draw;
 use crate::load::{
@@ -99,7 +99,7 @@ fn made(
             mix: alone(overwrite(options, width)?, Draw::Uniform),
         }),
     };
-    let draw = draw(options, Draw::Uniform)?;
+    let draw = options.draw(Draw::Uniform)?;
     let (rows, seed) = (tables.rows, tables.seed);
     Ok(Made {
         dataset: Arc::new(KeyValues { name: "kv", rows, margin: MARGIN, width, seed }),

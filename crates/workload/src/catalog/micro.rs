@@ -4,8 +4,8 @@
 //! name says: so it is in his scripts, and so it is here. A name carries its range where there are
 //! several.
 
+use crate::catalog::entry::{Entry, Made};
 use crate::catalog::oltp::{self, Ranges, count, distinct, order, point, simple, sum};
-use crate::catalog::{Entry, Made, draw};
 use crate::draw::Draw;
 use crate::load::{
     Ask, Channel, Expect, Group, Mix, Sql, Step, TableDraw, Transaction, Trend, Unit,
@@ -205,11 +205,11 @@ fn writes(options: &mut Options, tables: Tables, sql: &str, rows: u64, default: 
         expect: Expect::Changed(1, rows),
         channel: Channel::Prepared,
     };
-    Ok(Made::mix(Mix { draw: draw(options, default)?, ..alone(ask) }, tables))
+    Ok(Made::mix(Mix { draw: options.draw(default)?, ..alone(ask) }, tables))
 }
 
 fn single(options: &mut Options, tables: Tables, ask: Ask) -> Making {
-    Ok(Made::mix(Mix { draw: draw(options, Draw::Uniform)?, ..alone(ask) }, tables))
+    Ok(Made::mix(Mix { draw: options.draw(Draw::Uniform)?, ..alone(ask) }, tables))
 }
 
 /// A load of one statement that commits by itself.
@@ -229,7 +229,7 @@ fn with_points(options: &mut Options, tables: Tables, ask: Ask) -> Making {
         transaction: Transaction::Explicit,
         steps: vec![step(vec![point()], 10), step(vec![ask], 1)],
         weights: Vec::new(),
-        draw: draw(options, Draw::Uniform)?,
+        draw: options.draw(Draw::Uniform)?,
     };
     Ok(Made::mix(mix, tables))
 }

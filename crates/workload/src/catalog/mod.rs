@@ -11,11 +11,16 @@
 //! A load is found by its name with options, see [`crate::spec`]. Facts about names, statements and
 //! their order were read in `mdcallag/mytools` and in sysbench's documentation; the code was not.
 
+mod built_in;
 pub mod classics;
+mod entry;
 pub mod key_value;
 pub mod micro;
 pub mod oltp;
 pub mod tpcc;
+
+pub use built_in::{BEFORE_WRITES, entries, has};
+pub use entry::Entry;
 
 use std::sync::Arc;
 
@@ -23,56 +28,11 @@ use dbdyno_model::Dialect;
 
 use crate::custom::Custom;
 use crate::dataset::Dataset;
-use crate::draw::Draw;
 use crate::insert_benchmark;
-use crate::load::{Background, Content, Group, Load, Mix, Transaction, Trend, Unit};
-use crate::spec::{Options, Spec, SpecError};
+use crate::load::Load;
+use crate::spec::{Spec, SpecError};
 use crate::table::Tables;
-
-/// A load of the catalog, without its tables.
-pub struct Entry {
-    /// Its name.
-    pub name: &'static str,
-    /// One line for people.
-    pub about: &'static str,
-    /// Its place in the table of results.
-    pub group: Group,
-    make: fn(&mut Options, Tables) -> Result<Made, SpecError>,
-}
-
-/// What an entry makes of its options.
-struct Made {
-    dataset: Arc<dyn Dataset>,
-    content: Content,
-    trend: Trend,
-    unit: Unit,
-    background: Option<Background>,
-}
-
-impl Made {
-    fn mix(mix: Mix, tables: Tables) -> Made {
-        Made {
-            dataset: Arc::new(tables),
-            content: Content::Mix(mix),
-            trend: Trend::Steady,
-            unit: Unit::Statements,
-            background: None,
-        }
-    }
-}
-
-/// Stands behind the name of a load that is asked a second time, before anything was written.
-pub const BEFORE_WRITES: &str = ".pre";
-
-/// All loads, in the order of the list.
-pub fn entries() -> Vec<Entry> {
-    let mut entries = micro::entries();
-    entries.extend(oltp::entries());
-    entries.extend(classics::entries());
-    entries.extend(tpcc::entries());
-    entries.extend(key_value::entries());
-    entries
-}
+use built_in::find;
 
 /// The load that a spec names among those that come with dbdyno; see [`Catalog::resolve`].
 ///
@@ -82,18 +42,6 @@ pub fn entries() -> Vec<Entry> {
 /// An unknown name or option, or a value that an option cannot have.
 pub fn resolve(spec: &str, tables: Tables) -> Result<Load, SpecError> {
     Catalog::default().resolve(spec, tables)
-}
-
-/// Whether a load of this name comes with dbdyno.
-pub fn has(name: &str) -> bool {
-    find(&entries(), name).is_some()
-}
-
-fn find<'a>(entries: &'a [Entry], name: &str) -> Option<&'a Entry> {
-    let find = |name: &str| entries.iter().find(|entry| entry.name == name);
-    find(name)
-        .or_else(|| find(name.strip_suffix("_range=100")?))
-        .or_else(|| find(name.strip_suffix("_range=10000").filter(|name| *name == "write-only")?))
 }
 
 /// The loads that come with dbdyno and those of some files.
@@ -206,34 +154,4 @@ impl Catalog {
 fn names(dataset: &dyn Dataset) -> Vec<String> {
     let tables = dataset.tables(Dialect::Sqlite);
     tables.into_iter().map(|table| table.name.to_ascii_lowercase()).collect()
-}
-
-/// The options `rand` and `skew`.
-pub(crate) fn draw(options: &mut Options, default: Draw) -> Result<Draw, SpecError> {
-    let name = options.text("rand");
-    let skew = options.fraction("skew")?;
-    let Some(name) = name else {
-        return match (default, skew) {
-            (default, None) => Ok(default),
-            (Draw::Zipfian(_), Some(skew)) => named("zipfian", Some(skew)),
-            (_, Some(skew)) => Err(SpecError::BadValue(
-                "skew".to_owned(),
-                skew.to_string(),
-                "a distribution beside it: rand=zipfian, pareto, hotspot or latest".to_owned(),
-            )),
-        };
-    };
-    named(&name, skew)
-}
-
-fn named(name: &str, skew: Option<f64>) -> Result<Draw, SpecError> {
-    Draw::from_name(name, skew).map_err(SpecError::Draw)
-}
-
-/// The option `trx`.
-fn transaction(options: &mut Options) -> Result<Transaction, SpecError> {
-    Ok(match options.word("trx", &["on", "off"])? {
-        "off" => Transaction::Autocommit,
-        _ => Transaction::Explicit,
-    })
 }

@@ -4,7 +4,7 @@
 //! writes (indexed column, other column, delete, and insert of the row that was deleted), or a part
 //! of it. Every group of statements draws a table anew, as sysbench does.
 
-use crate::catalog::{Entry, Made, draw, transaction};
+use crate::catalog::entry::{Entry, Made};
 use crate::draw::Draw;
 use crate::load::{Ask, Channel, Expect, Group, Mix, Sql, Step, TableDraw, Transaction};
 use crate::spec::{Options, SpecError};
@@ -32,7 +32,7 @@ pub(super) fn entries() -> Vec<Entry> {
                 transaction: Transaction::Autocommit,
                 steps: vec![step],
                 weights: Vec::new(),
-                draw: draw(o, Draw::Uniform)?,
+                draw: o.draw(Draw::Uniform)?,
             };
             Ok(Made::mix(mix, t))
         }),
@@ -69,12 +69,20 @@ pub(super) fn write_only(options: &mut Options, tables: Tables) -> Result<Made, 
 
 fn mix(options: &mut Options, tables: Tables, steps: Vec<Step>) -> Result<Made, SpecError> {
     let transaction = transaction(options)?;
-    let draw = draw(options, Draw::Uniform)?;
+    let draw = options.draw(Draw::Uniform)?;
     let mut mix = Mix { transaction, steps, weights: Vec::new(), draw };
     if transaction == Transaction::Autocommit && mix.writes() {
         look_between(&mut mix.steps);
     }
     Ok(Made::mix(mix, tables))
+}
+
+/// The option `trx`.
+fn transaction(options: &mut Options) -> Result<Transaction, SpecError> {
+    Ok(match options.word("trx", &["on", "off"])? {
+        "off" => Transaction::Autocommit,
+        _ => Transaction::Explicit,
+    })
 }
 
 /// Where each statement commits by itself, a client may look between another one's deleting a row

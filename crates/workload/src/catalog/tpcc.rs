@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::catalog::{Entry, Made};
+use crate::catalog::entry::{Entry, Made};
 use crate::load::{Content, Group, Trend, Unit};
 use crate::spec::{Options, SpecError};
 use crate::table::Tables;

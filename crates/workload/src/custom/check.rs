@@ -1,6 +1,6 @@
 //! What generators may stand where.
 
-use crate::custom::tables::Place;
+use crate::custom::schema::Place;
 use crate::file::{Entry, FileError};
 use crate::generate::{KEPT_MOST, SEQUENCE_MOST};
 use crate::suggest::did_you_mean;

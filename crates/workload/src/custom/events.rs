@@ -8,16 +8,13 @@
 //!
 //! A load with one event has no `[[event]]`: its steps stand at the top.
 
-use dbdyno_model::Dialect;
-
 use crate::custom::check::Checker;
-use crate::custom::tables::Place;
+use crate::custom::dialects::{DIALECTS, by_dialect};
+use crate::custom::schema::Place;
 use crate::draw::Draw;
 use crate::file::{Entry, FileError, Section};
 use crate::load::{Ask, Channel, Expect, Mix, Sql, Step, TableDraw, Transaction};
 
-const DIALECTS: [(&str, Dialect); 3] =
-    [("mysql", Dialect::Mysql), ("postgres", Dialect::Postgres), ("sqlite", Dialect::Sqlite)];
 /// Statements that an event may have, repetitions counted.
 const CALLS_MOST: u64 = 10_000;
 
@@ -184,33 +181,4 @@ fn bounds(entry: &Entry<'_, '_>) -> Result<(u64, u64), FileError> {
         high => high.parse().map_err(|_| wrong())?,
     };
     if low <= high { Ok((low, high)) } else { Err(wrong()) }
-}
-
-/// The texts for MySQL, PostgreSQL and SQLite, each with where it stands; an empty one where the
-/// file has none.
-pub(super) fn by_dialect<'a, 'i>(
-    entry: &Entry<'a, 'i>,
-) -> Result<[(String, Option<Entry<'a, 'i>>); 3], FileError> {
-    let of = |entry: Entry<'a, 'i>| -> Result<_, FileError> {
-        let text = entry.text()?.to_owned();
-        if text.trim().is_empty() {
-            return Err(entry.error("there is no SQL in it"));
-        }
-        Ok((text, Some(entry)))
-    };
-    if !entry.is_table() {
-        return Ok([of(entry.again())?, of(entry.again())?, of(entry.again())?]);
-    }
-    let section = entry.section("SQL by dialect")?;
-    let default = section.value("default");
-    let mut texts = Vec::new();
-    for (name, _) in DIALECTS {
-        let entry = section.value(name).or_else(|| default.as_ref().map(Entry::again));
-        texts.push(entry.map_or(Ok((String::new(), None)), of)?);
-    }
-    section.finish()?;
-    if texts.iter().all(|(_, entry)| entry.is_none()) {
-        return Err(entry.error("SQL for at least one of default, mysql, postgres, sqlite"));
-    }
-    Ok(texts.try_into().unwrap_or_else(|_| unreachable!("three dialects, three texts")))
 }

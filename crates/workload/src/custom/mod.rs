@@ -26,7 +26,9 @@
 //! that it speaks.
 
 mod check;
+mod dialects;
 mod events;
+mod schema;
 mod tables;
 
 use std::fmt;
@@ -42,7 +44,7 @@ use crate::load::{Choice, Content, Group, Load, Mix, Transaction, Trend, Unit};
 use crate::spec::{Options, SpecError};
 use crate::table::Tables;
 
-use tables::Place;
+use schema::Place;
 
 /// A load as a file describes it.
 #[derive(Clone, PartialEq)]
@@ -125,7 +127,7 @@ impl Custom {
         options: &mut Options,
         tables: Tables,
     ) -> Result<Load, SpecError> {
-        let draw = catalog::draw(options, self.draw)?;
+        let draw = options.draw(self.draw)?;
         let transaction = match options.word("trx", &["as written", "on", "off"])? {
             "on" => Some(Transaction::Explicit),
             "off" => Some(Transaction::Autocommit),

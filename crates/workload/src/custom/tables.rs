@@ -14,65 +14,17 @@ use std::sync::Arc;
 use dbdyno_model::{Dialect, random};
 
 use crate::custom::check::Checker;
-use crate::custom::events::by_dialect;
+use crate::custom::dialects::by_dialect;
+use crate::custom::schema::{OwnTable, Place, ROWS_MOST, Rows};
 use crate::dataset::{Dataset, TableScript};
 use crate::draw::Draw;
 use crate::file::{Entry, FileError, Section};
 use crate::generate::{Memory, Scope};
 use crate::load::Sql;
-use crate::program::Value;
+use crate::statement::Value;
 use crate::table::Tables;
 use crate::template::{Generator, Named, Part, Template, is_name};
 use crate::text;
-
-/// Which tables a custom load asks.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Place {
-    /// sysbench's.
-    Sbtest,
-    /// Its own.
-    Own(Vec<OwnTable>),
-    /// Those that are there, with ids from 1 to `rows`.
-    There {
-        /// Ids go from 1 to here.
-        rows: Option<u64>,
-    },
-}
-
-/// A table as the file describes it.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct OwnTable {
-    pub name: String,
-    rows: Rows,
-    create: Sql,
-    after: Vec<Sql>,
-    columns: Vec<(String, Template)>,
-}
-
-/// How many rows a table has.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Rows {
-    Exactly(u64),
-    /// In percent of the rows of the plan.
-    Percent(u64),
-}
-
-const ROWS_MOST: u64 = 2_000_000_000;
-
-impl OwnTable {
-    /// Whether it begins without rows.
-    pub(super) fn is_empty(&self) -> bool {
-        matches!(self.rows, Rows::Exactly(0) | Rows::Percent(0))
-    }
-
-    fn rows(&self, tables: Tables) -> u64 {
-        match self.rows {
-            Rows::Exactly(rows) => rows,
-            Rows::Percent(0) => 0,
-            Rows::Percent(share) => (tables.rows.saturating_mul(share) / 100).clamp(1, ROWS_MOST),
-        }
-    }
-}
 
 /// Reads `tables`, `rows` and the `[[table]]`s.
 pub(super) fn place(top: &Section<'_, '_>) -> Result<Place, FileError> {

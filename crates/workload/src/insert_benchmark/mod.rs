@@ -25,6 +25,7 @@
 //! is left of a second.
 
 mod dataset;
+mod load;
 mod partners;
 mod role;
 mod rows;

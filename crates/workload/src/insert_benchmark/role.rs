@@ -8,7 +8,7 @@ use super::sizes::{Deletes, Sizes};
 use super::sql;
 use super::steps::{Step, Work};
 use crate::dialogue::{Dialogue, Fault, Link, Partner};
-use crate::program::Statement;
+use crate::statement::Statement;
 
 /// What a connection does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use dbdyno_model::Dialect;
 
 use super::rows::Rows;
-use crate::program::Statement;
+use crate::statement::Statement;
 
 /// Ids of one point query.
 pub const IDS_PER_QUERY: usize = 10;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Warehouses (Dataset)      Tpcc (Dialogue)
-//!    ├── schema               └── Terminal (Partner), one for each client
+//!    ├── schema               └── User (Partner), one for each client, at a terminal
 //!    ├── fill                      operation ─▶ deck ─▶ New-Order · Payment · Order-Status
 //!    └── consistency                                    Delivery · Stock-Level
 //!                                                          │ Talk: every answer is checked
@@ -49,15 +49,16 @@ mod statements;
 mod stock_level;
 mod talk;
 mod terminal;
+mod user;
 
 pub use fill::Warehouses;
-pub use terminal::Pace;
+pub use user::Pace;
 
 use dbdyno_model::Dialect;
 
 use crate::dialogue::{Dialogue, Partner};
-use crate::program::Statement;
-use terminal::{Kind, Terminal};
+use crate::statement::Statement;
+use user::{Kind, User};
 
 /// Items by the standard.
 pub const ITEMS: u64 = 100_000;
@@ -83,8 +84,8 @@ impl Dialogue for Tpcc {
     }
 
     fn partner(&self, client: u32, dialect: Dialect) -> Box<dyn Partner> {
-        let _statements_differ_and_terminals_do_not = dialect;
-        Box::new(Terminal::new(self.size, self.pace, client))
+        let _statements_differ_and_users_do_not = dialect;
+        Box::new(User::new(self.size, self.pace, client))
     }
 
     fn writes(&self) -> bool {

@@ -5,7 +5,7 @@
 
 use dbdyno_model::Dialect;
 
-use crate::program::Statement;
+use crate::statement::Statement;
 
 /// A statement by its place in [`all`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

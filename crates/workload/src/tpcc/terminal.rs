@@ -1,123 +1,12 @@
-//! A terminal: which transaction comes next, how long its user types and thinks.
-//!
-//! ```text
-//!   operation ──▶ deck of 500 cards, shuffled anew for each 500 operations ──▶ Kind
-//!
-//!   end of operation k ──think(kind k)──▶ ──key(kind k+1)──▶ intended start of k+1
-//! ```
-//!
-//! The deck is BenchmarkSQL's mix in whole cards: 216 Payments (43.2 %), 21 each (4.2 %) of
-//! Order-Status, Delivery and Stock-Level, and 221 New-Orders, the rest. A deck holds the shares
-//! exactly, however short a run is (clause 5.2.4.2).
+//! A terminal: where it stands, and what its user draws inputs from.
 
-use dbdyno_model::random::{self, Stream};
+use dbdyno_model::random::Stream;
 
-use super::delivery::Delivery;
 use super::fill::{DISTRICTS, Warehouses};
-use super::new_order::NewOrder;
-use super::order_status::OrderStatus;
-use super::payment::Payment;
-use super::random::{Constants, permuted};
-use super::stock_level::StockLevel;
-use super::talk::Talk;
-use crate::dialogue::{Fault, Link, Partner};
-
-/// The five transactions, in the order of the classes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
-    /// 221 cards.
-    NewOrder,
-    /// 216 cards.
-    Payment,
-    /// 21 cards.
-    OrderStatus,
-    /// 21 cards.
-    Delivery,
-    /// 21 cards.
-    StockLevel,
-}
-
-impl Kind {
-    /// All of them.
-    pub const ALL: [Kind; 5] =
-        [Kind::NewOrder, Kind::Payment, Kind::OrderStatus, Kind::Delivery, Kind::StockLevel];
-
-    /// What its latencies are filed under.
-    pub fn class(self) -> &'static str {
-        match self {
-            Kind::NewOrder => "new-order",
-            Kind::Payment => "payment",
-            Kind::OrderStatus => "order-status",
-            Kind::Delivery => "delivery-background",
-            Kind::StockLevel => "stock-level",
-        }
-    }
-
-    /// The kind of a card of the sorted deck, counted from 0.
-    fn of_card(mut card: u64) -> Kind {
-        for kind in Kind::ALL {
-            if card < kind.cards() {
-                return kind;
-            }
-            card -= kind.cards();
-        }
-        unreachable!("the cards of all kinds are the deck")
-    }
-
-    fn cards(self) -> u64 {
-        match self {
-            Kind::NewOrder => 221,
-            Kind::Payment => 216,
-            Kind::OrderStatus | Kind::Delivery | Kind::StockLevel => 21,
-        }
-    }
-
-    /// Seconds that the user types (clause 5.2.5.7).
-    fn keying_s(self) -> f64 {
-        match self {
-            Kind::NewOrder => 18.0,
-            Kind::Payment => 3.0,
-            Kind::OrderStatus | Kind::Delivery | Kind::StockLevel => 2.0,
-        }
-    }
-
-    /// Mean of the seconds that the user thinks (clause 5.2.5.7).
-    fn think_mean_s(self) -> f64 {
-        match self {
-            Kind::NewOrder | Kind::Payment => 12.0,
-            Kind::OrderStatus => 10.0,
-            Kind::Delivery | Kind::StockLevel => 5.0,
-        }
-    }
-}
-
-/// Cards in the deck.
-pub const DECK: u64 = 500;
-
-/// No pause is longer: ten means of the longest think time, and the longest keying time.
-const PAUSE_MOST_S: f64 = 10.0 * 12.0 + 18.0;
-
-/// A number in 0 < x ≤ 1.
-fn open_unit(random: &mut Stream) -> f64 {
-    ((random.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
-}
-
-/// Negative exponential of mean 1, cut at 10.
-fn exponential(random: &mut Stream) -> f64 {
-    (-open_unit(random).ln()).min(10.0)
-}
-
-/// Whether users type and think.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
-    /// They do: a terminal asks about every 21 s.
-    Think,
-    /// They do not: a terminal asks as fast as it is answered.
-    Saturate,
-}
+use super::random::Constants;
 
 /// One terminal.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Terminal {
     /// Size of the tables.
     pub size: Warehouses,
@@ -127,32 +16,19 @@ pub struct Terminal {
     pub warehouse: i64,
     /// Its district, from 1, for Stock-Level.
     pub district: i64,
-    client: u64,
-    pace: Pace,
-    text: Vec<u8>,
 }
 
 impl Terminal {
     /// Terminal number `client`. Neighbours sit in different warehouses; when every warehouse has
     /// one, the next district gets its own.
-    pub fn new(size: Warehouses, pace: Pace, client: u32) -> Terminal {
+    pub fn new(size: Warehouses, client: u32) -> Terminal {
         let client = u64::from(client);
         Terminal {
             size,
             constants: Constants::of(size.seed),
             warehouse: (1 + client % size.warehouses) as i64,
             district: (1 + client / size.warehouses % DISTRICTS) as i64,
-            client,
-            pace,
-            text: Vec::with_capacity(1024),
         }
-    }
-
-    /// The card that is drawn for an operation.
-    pub fn kind(&self, operation: u64) -> Kind {
-        let deck = operation / DECK;
-        let key = [self.size.seed, random::key_of("tpcc deck"), self.client, deck];
-        Kind::of_card(permuted(&key, operation % DECK, DECK))
     }
 
     /// A warehouse that is not this one; with one warehouse there is no other.
@@ -164,101 +40,21 @@ impl Terminal {
         let other = 1 + random.below(others) as i64;
         if other < self.warehouse { other } else { other + 1 }
     }
-
-    fn stream(&self, purpose: &str, operation: u64) -> Stream {
-        random::stream(&[self.size.seed, random::key_of(purpose), self.client, operation])
-    }
-
-    /// Think time after an operation: negative exponential, cut at ten means (clause 5.2.5.4).
-    fn think_s(&self, operation: u64) -> f64 {
-        let mean = self.kind(operation).think_mean_s();
-        exponential(&mut self.stream("tpcc think", operation)) * mean
-    }
-
-    /// What is left of a pause into which one looks at any moment. Long pauses are met more often
-    /// than short ones, in proportion to their length; that is drawn by rejection.
-    fn rest_of_pause_s(&self, operation: u64) -> f64 {
-        let mut random = self.stream("tpcc phase", operation);
-        loop {
-            let (before, now) = (random.below(DECK), random.below(DECK));
-            let think = exponential(&mut random) * Kind::of_card(before).think_mean_s();
-            let pause = think + Kind::of_card(now).keying_s();
-            if open_unit(&mut random) * PAUSE_MOST_S < pause {
-                return open_unit(&mut random) * pause;
-            }
-        }
-    }
-}
-
-impl Partner for Terminal {
-    fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault> {
-        let kind = self.kind(operation);
-        let mut random = self.stream("tpcc input", operation);
-        let mut talk = Talk(link);
-        match kind {
-            Kind::NewOrder => NewOrder::draw(self, &mut random).run(&mut talk)?,
-            Kind::Payment => {
-                Payment::draw(self, &mut random).run(&mut talk, &mut self.text)?;
-            }
-            Kind::OrderStatus => {
-                OrderStatus::draw(self, &mut random).run(&mut talk, &mut self.text)?;
-            }
-            Kind::Delivery => Delivery::draw(self, &mut random).run(&mut talk)?,
-            Kind::StockLevel => StockLevel::draw(self, &mut random).run(&mut talk)?,
-        }
-        Ok(kind as usize)
-    }
-
-    fn class_of(&mut self, operation: u64) -> Option<usize> {
-        Some(self.kind(operation) as usize)
-    }
-
-    fn phase_us(&mut self, operation: u64) -> Option<u64> {
-        match self.pace {
-            Pace::Saturate => None,
-            Pace::Think => Some((self.rest_of_pause_s(operation) * 1e6) as u64),
-        }
-    }
-
-    fn pause_us(&mut self, operation: u64) -> Option<u64> {
-        match self.pace {
-            Pace::Saturate => None,
-            Pace::Think => {
-                let keying = self.kind(operation + 1).keying_s();
-                Some(((self.think_s(operation) + keying) * 1e6) as u64)
-            }
-        }
-    }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
+    use dbdyno_model::random;
+
     use super::*;
 
     pub fn terminal(warehouses: u64, client: u32) -> Terminal {
         let size = Warehouses { warehouses, items: 100_000, customers: 3000, seed: 5 };
-        Terminal::new(size, Pace::Think, client)
+        Terminal::new(size, client)
     }
 
     pub fn draws<T>(count: u64, mut draw: impl FnMut(&mut Stream) -> T) -> Vec<T> {
         (0..count).map(|operation| draw(&mut random::stream(&[99, operation]))).collect()
-    }
-
-    #[test]
-    fn every_deck_holds_the_mix_exactly_and_no_two_are_shuffled_alike() {
-        let deck = |client, number: u64| -> Vec<Kind> {
-            let terminal = terminal(1, client);
-            (number * DECK..(number + 1) * DECK).map(|k| terminal.kind(k)).collect()
-        };
-        // Numbers as the lab gives them: pairs are 2³² operations apart.
-        for number in [0, 1, (1 << 32) / DECK, (1 << 62) / DECK] {
-            let mut kinds = deck(0, number);
-            assert_ne!(kinds, deck(1, number));
-            assert_ne!(kinds, deck(0, number + 1));
-            kinds.sort_unstable();
-            let count = |kind| kinds.iter().filter(|drawn| **drawn == kind).count();
-            assert_eq!(Kind::ALL.map(count), [221, 216, 21, 21, 21]);
-        }
     }
 
     #[test]
@@ -282,67 +78,5 @@ pub(super) mod tests {
         }
         assert_eq!((cells[0], cells[2]), (0, 0), "its own");
         assert!([1, 3, 4].iter().all(|&other| (850..1150).contains(&cells[other])), "{cells:?}");
-    }
-
-    /// The mean of a negative exponential that is cut at ten means is 1 − e⁻¹⁰ means.
-    #[test]
-    fn think_times_are_negative_exponential_and_cut() {
-        let terminal = terminal(1, 0);
-        let (mut sums, mut counts, mut below) = ([0.0; 5], [0_u32; 5], [0_u32; 5]);
-        for operation in 0..200_000 {
-            let kind = terminal.kind(operation);
-            let think = terminal.think_s(operation) / kind.think_mean_s();
-            assert!((0.0..=10.0).contains(&think));
-            sums[kind as usize] += think;
-            counts[kind as usize] += 1;
-            below[kind as usize] += u32::from(think < std::f64::consts::LN_2);
-        }
-        for kind in Kind::ALL {
-            let count = f64::from(counts[kind as usize]);
-            let mean = sums[kind as usize] / count;
-            let median = f64::from(below[kind as usize]) / count;
-            assert!((mean - 1.0).abs() < 5.0 / count.sqrt(), "{kind:?}: mean {mean}");
-            assert!((median - 0.5).abs() < 2.5 / count.sqrt(), "{kind:?}: {median} below ln 2");
-        }
-    }
-
-    #[test]
-    fn pauses_are_think_time_and_the_keying_of_the_next_one() {
-        let mut thinking = terminal(1, 0);
-        for operation in 0..1_000 {
-            let pause_s = thinking.pause_us(operation).unwrap() as f64 / 1e6;
-            let keying_s = thinking.kind(operation + 1).keying_s();
-            assert!((pause_s - keying_s - thinking.think_s(operation)).abs() < 1e-5);
-        }
-        let mut fast = Terminal { pace: Pace::Saturate, ..thinking };
-        assert_eq!((fast.pause_us(0), fast.phase_us(0)), (None, None));
-    }
-
-    /// Terminals that start with a rest of a pause ask at an even rate from the first second on:
-    /// one event for each mean pause.
-    #[test]
-    fn rounds_begin_as_if_terminals_had_been_at_it_for_long() {
-        const TERMINALS: u32 = 20_000;
-        const SECONDS: usize = 60;
-        let (mut starts, mut pauses, mut paused) = ([0.0; SECONDS], 0.0, 0.0);
-        for client in 0..TERMINALS {
-            let mut terminal = terminal(1, client);
-            let mut at = terminal.phase_us(77).unwrap() as f64 / 1e6;
-            for operation in 77.. {
-                let Some(second) = starts.get_mut(at as usize) else { break };
-                *second += 1.0;
-                let pause = terminal.pause_us(operation).unwrap() as f64 / 1e6;
-                at += pause;
-                pauses += 1.0;
-                paused += pause;
-            }
-        }
-        // Pauses that begin within the minute are all counted whole: their mean has no bias.
-        let expected = f64::from(TERMINALS) / (paused / pauses);
-        assert!((20.0..22.5).contains(&(paused / pauses)), "{}", paused / pauses);
-        for (second, count) in starts.iter().enumerate() {
-            let off = (count - expected).abs() / expected.sqrt();
-            assert!(off < 5.0, "second {second}: {count} of {expected:.0}");
-        }
     }
 }
