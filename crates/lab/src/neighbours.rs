@@ -58,7 +58,11 @@ impl Look {
     }
 
     /// And at those that follow them, who are neither the arm nor other work.
-    pub(crate) fn with_members(mut self, measured: &[ServerProbe], waiting: &[ServerProbe]) -> Look {
+    pub(crate) fn with_members(
+        mut self,
+        measured: &[ServerProbe],
+        waiting: &[ServerProbe],
+    ) -> Look {
         let sample = |probes: &[ServerProbe]| -> Vec<_> {
             probes.iter().map(|probe| probe.sample().ok()).collect()
         };

@@ -65,7 +65,7 @@ impl Stream {
     }
 
     /// Whether the bytes never leave this host through a network device.
-    pub fn is_unix(&self) -> bool {
+    pub(crate) fn is_unix(&self) -> bool {
         matches!(self, Stream::Unix(_))
     }
 
@@ -73,7 +73,7 @@ impl Stream {
     ///
     /// # Errors
     /// The operating system's.
-    pub fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+    pub(crate) fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
             Stream::Tcp(stream) => {
                 stream.set_read_timeout(timeout)?;

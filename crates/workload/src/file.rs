@@ -175,7 +175,7 @@ impl<'a, 'i> Entry<'a, 'i> {
 
     /// An error at a byte of the text that this value is. A text with escapes is not as long as
     /// what stands for it; there the error is at its beginning.
-    pub fn error_within(&self, offset: usize, message: impl Into<String>) -> FileError {
+    pub(crate) fn error_within(&self, offset: usize, message: impl Into<String>) -> FileError {
         let span: Range<usize> = self.value.span();
         let raw = self.source.text.get(span.clone()).unwrap_or_default();
         let text = self.value.get_ref().as_str().unwrap_or_default();
@@ -184,12 +184,12 @@ impl<'a, 'i> Entry<'a, 'i> {
     }
 
     /// Whether it is a table.
-    pub fn is_table(&self) -> bool {
+    pub(crate) fn is_table(&self) -> bool {
         self.value.get_ref().is_table()
     }
 
     /// Whether it is a text.
-    pub fn is_text(&self) -> bool {
+    pub(crate) fn is_text(&self) -> bool {
         self.value.get_ref().is_str()
     }
 
@@ -235,7 +235,7 @@ impl<'a, 'i> Entry<'a, 'i> {
     }
 
     /// True or false.
-    pub fn boolean(&self) -> Result<bool, FileError> {
+    pub(crate) fn boolean(&self) -> Result<bool, FileError> {
         self.value.get_ref().as_bool().ok_or_else(|| self.takes("true or false"))
     }
 

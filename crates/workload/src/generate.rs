@@ -18,9 +18,9 @@ use crate::template::Generator;
 use crate::text;
 
 /// Values that an event can remember under names.
-pub const KEPT_MOST: usize = 16;
+pub(crate) const KEPT_MOST: usize = 16;
 /// Numbers that `{seq}` can give within one event.
-pub const SEQUENCE_MOST: usize = 31;
+pub(crate) const SEQUENCE_MOST: usize = 31;
 
 /// From where ids are drawn.
 #[derive(Clone, Debug)]

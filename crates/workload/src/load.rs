@@ -92,13 +92,13 @@ impl Sql {
     }
 
     /// For MySQL, PostgreSQL and SQLite.
-    pub fn of_three([mysql, postgres, sqlite]: [String; 3]) -> Sql {
+    pub(crate) fn of_three([mysql, postgres, sqlite]: [String; 3]) -> Sql {
         Sql { mysql, postgres, sqlite, rocksdb: String::new() }
     }
 
     /// As it is, and in other words for RocksDB.
     #[must_use]
-    pub fn and_rocksdb(self, rocksdb: &str) -> Sql {
+    pub(crate) fn and_rocksdb(self, rocksdb: &str) -> Sql {
         Sql { rocksdb: rocksdb.to_owned(), ..self }
     }
 

@@ -141,7 +141,7 @@ impl Program {
     ///
     /// # Errors
     /// As above.
-    pub fn compile_choice(
+    pub(crate) fn compile_choice(
         choice: &Choice,
         key: &str,
         dialect: Dialect,

@@ -236,7 +236,7 @@ impl Template {
     }
 
     /// The generators of all parameters in order.
-    pub fn generators(&self) -> impl Iterator<Item = &Generator> + '_ {
+    pub(crate) fn generators(&self) -> impl Iterator<Item = &Generator> + '_ {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Parameter(generator, _) => Some(generator),
             Piece::Sql(_) | Piece::Table(_) => None,

@@ -3,9 +3,9 @@
 use dbdyno_model::random::Stream;
 
 /// Groups in column `c`, which makes 119 characters.
-pub const C_GROUPS: usize = 10;
+pub(crate) const C_GROUPS: usize = 10;
 /// Groups in column `pad`, which makes 59 characters.
-pub const PAD_GROUPS: usize = 5;
+pub(crate) const PAD_GROUPS: usize = 5;
 
 const DIGITS_PER_GROUP: u64 = 100_000_000_000;
 
@@ -21,7 +21,7 @@ const PAIRS: [[u8; 2]; 100] = {
 
 /// Appends `groups` groups of eleven digits. One random number makes one group: a call for each
 /// digit would cost as much as the rest of the client together.
-pub fn push_groups(buffer: &mut Vec<u8>, random: &mut Stream, groups: usize) {
+pub(crate) fn push_groups(buffer: &mut Vec<u8>, random: &mut Stream, groups: usize) {
     for group in 0..groups {
         let mut digits = [b'-'; 12];
         let mut rest = random.below(DIGITS_PER_GROUP);
@@ -58,7 +58,7 @@ pub fn push_signed(buffer: &mut Vec<u8>, number: i64) {
 }
 
 /// Appends a number in decimal to a text.
-pub fn push_integer(text: &mut String, number: i64) {
+pub(crate) fn push_integer(text: &mut String, number: i64) {
     if number < 0 {
         text.push('-');
     }
@@ -67,7 +67,7 @@ pub fn push_integer(text: &mut String, number: i64) {
 }
 
 /// Appends a literal of SQL: quotes are doubled, backslashes are not expected.
-pub fn push_quoted(sql: &mut String, value: &[u8]) {
+pub(crate) fn push_quoted(sql: &mut String, value: &[u8]) {
     sql.push('\'');
     for chunk in value.utf8_chunks() {
         for (index, part) in chunk.valid().split('\'').enumerate() {
@@ -79,7 +79,7 @@ pub fn push_quoted(sql: &mut String, value: &[u8]) {
 }
 
 /// Appends a number in decimal, with zeros before it if it has fewer digits.
-pub fn push_padded(buffer: &mut Vec<u8>, number: u64, digits: u32) {
+pub(crate) fn push_padded(buffer: &mut Vec<u8>, number: u64, digits: u32) {
     for place in (1..digits).rev() {
         if number < 10_u64.saturating_pow(place) {
             buffer.push(b'0');
@@ -89,7 +89,7 @@ pub fn push_padded(buffer: &mut Vec<u8>, number: u64, digits: u32) {
 }
 
 /// Appends a number in units of `10^-decimals`.
-pub fn push_decimal(buffer: &mut Vec<u8>, number: i64, decimals: u8) {
+pub(crate) fn push_decimal(buffer: &mut Vec<u8>, number: i64, decimals: u8) {
     if number < 0 {
         buffer.push(b'-');
     }
@@ -102,7 +102,7 @@ pub fn push_decimal(buffer: &mut Vec<u8>, number: i64, decimals: u8) {
 }
 
 /// Appends random letters, thirteen for each random number.
-pub fn push_letters(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
+pub(crate) fn push_letters(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
     const BLOCK: usize = 13;
     for start in (0..count).step_by(BLOCK) {
         let mut rest = random.below(26_u64.pow(BLOCK as u32));
@@ -116,7 +116,7 @@ pub fn push_letters(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
 /// Appends `count` characters that an algorithm of the LZ family makes half as many of: the second
 /// half repeats the first, whose characters have six random bits each. `db_bench` makes its values
 /// so (`--compression_ratio=0.5`).
-pub fn push_twice(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
+pub(crate) fn push_twice(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
     const BLOCK: usize = 10;
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (start, half) = (buffer.len(), count.div_ceil(2));
@@ -131,7 +131,7 @@ pub fn push_twice(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
 }
 
 /// Appends a random UUID (version 4 of RFC 9562).
-pub fn push_uuid(buffer: &mut Vec<u8>, random: &mut Stream) {
+pub(crate) fn push_uuid(buffer: &mut Vec<u8>, random: &mut Stream) {
     let (high, low) = (random.next_u64(), random.next_u64());
     let high = high & !0xf000 | 0x4000;
     let low = low & !(0b11 << 62) | 0b10 << 62;
@@ -146,7 +146,7 @@ pub fn push_uuid(buffer: &mut Vec<u8>, random: &mut Stream) {
 }
 
 /// Appends random digits, sixteen for each random number.
-pub fn push_digits(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
+pub(crate) fn push_digits(buffer: &mut Vec<u8>, random: &mut Stream, count: usize) {
     const BLOCK: usize = 16;
     for start in (0..count).step_by(BLOCK) {
         let mut rest = random.below(10_u64.pow(BLOCK as u32));

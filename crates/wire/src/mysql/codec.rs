@@ -46,7 +46,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An integer of one to nine bytes.
-    pub fn length_encoded(&mut self) -> Result<u64, WireError> {
+    pub(crate) fn length_encoded(&mut self) -> Result<u64, WireError> {
         Ok(match self.u8()? {
             short @ 0..=0xFA => u64::from(short),
             0xFC => u64::from(self.u16()?),
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Bytes before a zero byte; without one, all that are left.
-    pub fn until_zero(&mut self) -> &'a [u8] {
+    pub(crate) fn until_zero(&mut self) -> &'a [u8] {
         let mut parts = self.0.splitn(2, |&byte| byte == 0);
         let text = parts.next().unwrap_or_default();
         self.0 = parts.next().unwrap_or_default();

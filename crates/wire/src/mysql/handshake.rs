@@ -8,17 +8,17 @@ use crate::stream::Endpoint;
 
 /// Bits that both sides exchange to agree on the dialect of the protocol.
 pub(crate) mod capability {
-    pub const LONG_PASSWORD: u32 = 1;
-    pub const LONG_FLAG: u32 = 1 << 2;
-    pub const CONNECT_WITH_DB: u32 = 1 << 3;
-    pub const PROTOCOL_41: u32 = 1 << 9;
+    pub(crate) const LONG_PASSWORD: u32 = 1;
+    pub(crate) const LONG_FLAG: u32 = 1 << 2;
+    pub(crate) const CONNECT_WITH_DB: u32 = 1 << 3;
+    pub(crate) const PROTOCOL_41: u32 = 1 << 9;
     pub const TLS: u32 = 1 << 11;
     pub const TRANSACTIONS: u32 = 1 << 13;
-    pub const SECURE_CONNECTION: u32 = 1 << 15;
-    pub const MULTI_RESULTS: u32 = 1 << 17;
-    pub const PS_MULTI_RESULTS: u32 = 1 << 18;
-    pub const PLUGIN_AUTH: u32 = 1 << 19;
-    pub const CONNECT_ATTRS: u32 = 1 << 20;
+    pub(crate) const SECURE_CONNECTION: u32 = 1 << 15;
+    pub(crate) const MULTI_RESULTS: u32 = 1 << 17;
+    pub(crate) const PS_MULTI_RESULTS: u32 = 1 << 18;
+    pub(crate) const PLUGIN_AUTH: u32 = 1 << 19;
+    pub(crate) const CONNECT_ATTRS: u32 = 1 << 20;
     pub const DEPRECATE_EOF: u32 = 1 << 24;
 }
 use capability::*;

@@ -99,7 +99,7 @@ impl Channel {
 
     /// From now on reading waits or does not; a new channel waits.
     #[inline]
-    pub fn set_waiting(&mut self, waiting: Waiting) {
+    pub(crate) fn set_waiting(&mut self, waiting: Waiting) {
         self.waiting = waiting;
     }
 
@@ -212,7 +212,7 @@ impl Channel {
     /// long as `plain` likes their first byte; returns how many. This is the fast lane of rows:
     /// whatever it stops at, [`Channel::head`] judges.
     #[inline]
-    pub fn skip_ready(&mut self, most: u64, plain: impl Fn(u8) -> bool) -> u64 {
+    pub(crate) fn skip_ready(&mut self, most: u64, plain: impl Fn(u8) -> bool) -> u64 {
         let ready = &self.input[..self.end];
         let (mut count, mut at, mut number) = (0, self.start, self.number);
         while count < most
@@ -413,14 +413,14 @@ impl Channel {
 /// What a server needs besides.
 impl Channel {
     /// Waits for a command; returns its code and its arguments.
-    pub fn await_command(&mut self) -> Result<(u8, &[u8]), WireError> {
+    pub(crate) fn await_command(&mut self) -> Result<(u8, &[u8]), WireError> {
         self.number = 0;
         let head = self.head()?;
         Ok((head.kind, &self.take(head)?[1..]))
     }
 
     /// Takes the next payload, which may be empty.
-    pub fn take_piece(&mut self) -> Result<&[u8], WireError> {
+    pub(crate) fn take_piece(&mut self) -> Result<&[u8], WireError> {
         self.fill(HEADER)?;
         if self.header().0 > 0 {
             let head = self.head()?;
@@ -439,7 +439,7 @@ impl Channel {
 
     /// Writes packets that were built beforehand; they end an answer.
     #[inline]
-    pub fn write_built(&mut self, packets: &[u8]) -> io::Result<()> {
+    pub(crate) fn write_built(&mut self, packets: &[u8]) -> io::Result<()> {
         self.stream.write_all(packets)
     }
 }

@@ -4,7 +4,7 @@ use super::entry::Entry;
 use super::{classics, key_value, micro, oltp, tpcc};
 
 /// Stands behind the name of a load that is asked a second time, before anything was written.
-pub const BEFORE_WRITES: &str = ".pre";
+pub(crate) const BEFORE_WRITES: &str = ".pre";
 
 /// All loads, in the order of the list.
 pub fn entries() -> Vec<Entry> {

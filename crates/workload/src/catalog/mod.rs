@@ -19,7 +19,8 @@ pub mod micro;
 pub mod oltp;
 pub mod tpcc;
 
-pub use built_in::{BEFORE_WRITES, entries, has};
+pub(crate) use built_in::BEFORE_WRITES;
+pub use built_in::{entries, has};
 pub use entry::Entry;
 
 use std::sync::Arc;

@@ -110,14 +110,14 @@ impl Crew {
     }
 
     /// Asks one of the three range queries a turn, each equally often.
-    pub fn range_querier(&self) -> Box<dyn Partner> {
+    pub(crate) fn range_querier(&self) -> Box<dyn Partner> {
         let values = vec![0; 1];
         let questions = vec![Question::Market, Question::Register, Question::Pdc];
         Box::new(Ranges { asking: self.asking(&questions, values), questions })
     }
 
     /// Asks for ten rows by id a turn.
-    pub fn point_querier(&self) -> Box<dyn Partner> {
+    pub(crate) fn point_querier(&self) -> Box<dyn Partner> {
         Box::new(Points {
             asking: self.asking(&[Question::Point], vec![0; IDS_PER_QUERY]),
             edge: Edge { position: self.position.clone(), first_statement: self.first_statement },

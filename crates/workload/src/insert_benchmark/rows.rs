@@ -13,13 +13,13 @@ use std::io::Write as _;
 use dbdyno_model::random::{self, Stream};
 
 /// Values of `cashregisterid` are below this.
-pub const REGISTERS: u64 = 1000;
+pub(crate) const REGISTERS: u64 = 1000;
 /// Values of `customerid` are below this.
 pub const CUSTOMERS: u64 = 100_000;
 /// Values of `productid` are below this.
-pub const PRODUCTS: u64 = 10_000;
+pub(crate) const PRODUCTS: u64 = 10_000;
 /// Values of `price` are below this.
-pub const PRICES: u64 = 500;
+pub(crate) const PRICES: u64 = 500;
 
 /// Rows that carry the same second.
 const ROWS_PER_SECOND: u64 = 1000;
@@ -89,7 +89,7 @@ impl Row {
     }
 
     /// Appends the row as an INSERT lists it, brackets included.
-    pub fn push_values(&self, sql: &mut Vec<u8>) {
+    pub(crate) fn push_values(&self, sql: &mut Vec<u8>) {
         let (year, month, day) = date(FIRST_DAY + self.second / 86_400);
         let second = self.second % 86_400;
         let (hour, minute) = (second / 3600, second / 60 % 60);

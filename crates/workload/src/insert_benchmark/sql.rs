@@ -6,7 +6,7 @@ use super::rows::Rows;
 use crate::statement::Statement;
 
 /// Ids of one point query.
-pub const IDS_PER_QUERY: usize = 10;
+pub(crate) const IDS_PER_QUERY: usize = 10;
 
 /// Where the statements of one client stand among those of [`statements`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub fn indexes(dialect: Dialect, client: u32) -> Vec<String> {
 }
 
 /// Overwrites `sql` with one INSERT of the rows `first .. first + count` of a client.
-pub fn write_insert(sql: &mut Vec<u8>, rows: &Rows, table: &str, first: u64, count: u64) {
+pub(crate) fn write_insert(sql: &mut Vec<u8>, rows: &Rows, table: &str, first: u64, count: u64) {
     sql.clear();
     for part in ["INSERT INTO ", table, " (dateandtime,cashregisterid,customerid,productid,price,"]
     {
@@ -101,7 +101,7 @@ pub fn write_insert(sql: &mut Vec<u8>, rows: &Rows, table: &str, first: u64, cou
 }
 
 /// Overwrites `sql` with one DELETE of the `count` rows with the smallest ids from `from` on.
-pub fn write_delete(sql: &mut String, dialect: Dialect, table: &str, from: i64, count: u64) {
+pub(crate) fn write_delete(sql: &mut String, dialect: Dialect, table: &str, from: i64, count: u64) {
     use std::fmt::Write as _;
     sql.clear();
     let tail = format_args!("transactionid >= {from} ORDER BY transactionid ASC LIMIT {count}");

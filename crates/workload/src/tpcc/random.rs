@@ -20,7 +20,7 @@ pub fn uniform(random: &mut Stream, low: u64, high: u64) -> u64 {
 }
 
 /// NURand(A, x, y) of clause 2.1.6: `(((0..=A) | (x..=y)) + C) mod (y − x + 1) + x`.
-pub fn nurand(random: &mut Stream, a: u64, c: u64, low: u64, high: u64) -> u64 {
+pub(crate) fn nurand(random: &mut Stream, a: u64, c: u64, low: u64, high: u64) -> u64 {
     let bits = uniform(random, 0, a) | uniform(random, low, high);
     (bits + c) % (high - low + 1) + low
 }
@@ -39,11 +39,11 @@ pub struct Constants {
 }
 
 /// A of NURand for last names.
-pub const A_LAST: u64 = 255;
+pub(crate) const A_LAST: u64 = 255;
 /// A of NURand for customer numbers.
-pub const A_CUSTOMER: u64 = 1023;
+pub(crate) const A_CUSTOMER: u64 = 1023;
 /// A of NURand for item numbers.
-pub const A_ITEM: u64 = 8191;
+pub(crate) const A_ITEM: u64 = 8191;
 
 impl Constants {
     /// Constants of a seed. By clause 2.1.6.1 those for last names differ by 65 to 119, but not by
@@ -70,7 +70,7 @@ const SYLLABLES: [&str; 10] =
     ["BAR", "OUGHT", "ABLE", "PRI", "PRES", "ESE", "ANTI", "CALLY", "ATION", "EING"];
 
 /// Appends the last name of a number in 0..=999: a syllable for each digit (clause 4.3.2.3).
-pub fn push_last_name(buffer: &mut Vec<u8>, number: u64) {
+pub(crate) fn push_last_name(buffer: &mut Vec<u8>, number: u64) {
     for digit in [number / 100, number / 10 % 10, number % 10] {
         buffer.extend_from_slice(SYLLABLES[digit as usize].as_bytes());
     }
@@ -81,18 +81,18 @@ const LETTERS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmno
 const LETTERS_PER_DRAW: usize = 10;
 
 /// Appends a random a-string of `low..=high` characters (clause 4.3.2.2).
-pub fn push_letters(buffer: &mut Vec<u8>, random: &mut Stream, low: u64, high: u64) {
+pub(crate) fn push_letters(buffer: &mut Vec<u8>, random: &mut Stream, low: u64, high: u64) {
     let length = uniform(random, low, high) as usize;
     push_from(buffer, random, LETTERS, length);
 }
 
 /// Appends `length` random digits, an n-string.
-pub fn push_digits(buffer: &mut Vec<u8>, random: &mut Stream, length: usize) {
+pub(crate) fn push_digits(buffer: &mut Vec<u8>, random: &mut Stream, length: usize) {
     push_from(buffer, random, &LETTERS[..10], length);
 }
 
 /// Appends two random capitals, for a state.
-pub fn push_capitals(buffer: &mut Vec<u8>, random: &mut Stream) {
+pub(crate) fn push_capitals(buffer: &mut Vec<u8>, random: &mut Stream) {
     push_from(buffer, random, &LETTERS[10..36], 2);
 }
 
@@ -112,12 +112,12 @@ fn push_from(buffer: &mut Vec<u8>, random: &mut Stream, letters: &[u8], length: 
 }
 
 /// Appends `value` shifted by two digits: 1234 as `12.34`.
-pub fn push_cents(buffer: &mut Vec<u8>, value: i64) {
+pub(crate) fn push_cents(buffer: &mut Vec<u8>, value: i64) {
     push_decimal(buffer, value, 2);
 }
 
 /// Appends `value` with the last `digits` digits behind the point.
-pub fn push_decimal(buffer: &mut Vec<u8>, value: i64, digits: u32) {
+pub(crate) fn push_decimal(buffer: &mut Vec<u8>, value: i64, digits: u32) {
     if value < 0 {
         buffer.push(b'-');
     }
@@ -139,7 +139,7 @@ pub fn cents(text: &[u8]) -> Option<i64> {
 }
 
 /// The place of `index` in a permutation of `0..count` that belongs to `key`.
-pub fn permuted(key: &[u64], index: u64, count: u64) -> u64 {
+pub(crate) fn permuted(key: &[u64], index: u64, count: u64) -> u64 {
     assert!(index < count, "{index} is not one of {count}");
     let half = (64 - (count - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;

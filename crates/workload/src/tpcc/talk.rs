@@ -28,7 +28,7 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// That of the link, or another number of rows.
-    pub fn change_some(
+    pub(crate) fn change_some(
         &mut self,
         ask: Ask,
         values: &[Arg<'_>],
@@ -54,7 +54,7 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// That of the link, or another number of rows.
-    pub fn show_some(
+    pub(crate) fn show_some(
         &mut self,
         ask: Ask,
         values: &[Arg<'_>],

@@ -32,7 +32,7 @@ impl Terminal {
     }
 
     /// A warehouse that is not this one; with one warehouse there is no other.
-    pub fn other_warehouse(&self, random: &mut Stream) -> i64 {
+    pub(crate) fn other_warehouse(&self, random: &mut Stream) -> i64 {
         let others = self.size.warehouses - 1;
         if others == 0 {
             return self.warehouse;

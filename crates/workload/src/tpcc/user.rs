@@ -93,7 +93,7 @@ impl Kind {
 }
 
 /// Cards in the deck.
-pub const DECK: u64 = 500;
+pub(crate) const DECK: u64 = 500;
 
 /// No pause is longer: ten means of the longest think time, and the longest keying time.
 const PAUSE_MOST_S: f64 = 10.0 * 12.0 + 18.0;
