@@ -23,10 +23,12 @@ use nix::sys::prctl;
 
 use dbdyno_model::classes::BACKGROUND;
 
-use crate::closed::{Measured, Moment, RoundSpec, SLOT, nanos, now, pin_to, wait_until};
+use crate::affinity::pin_to;
 use crate::error::LoadError;
 use crate::patience;
+use crate::round::{Measured, Moment, RoundSpec, SLOT};
 use crate::session::Session;
+use crate::time::{nanos, now, wait_until};
 use crate::usage::ThreadUsage;
 
 /// What is later than this is given up.

@@ -18,7 +18,7 @@ use std::time::Duration;
 use dbdyno_model::{ClassTally, ClassTimes, LatencyHistogram, Series, SharedHistogram};
 use dbdyno_workload::Filing;
 
-use crate::closed::SLOT;
+use crate::round::SLOT;
 
 /// Books of a round at most: clients that are at work at once seldom meet in one.
 const BOOKS_MOST: usize = 8;
@@ -193,7 +193,7 @@ fn of_statements(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::closed::nanos;
+    use crate::time::nanos;
 
     fn series(statements: &[u64]) -> Series {
         Series { slot_ns: nanos(SLOT), statements: statements.to_vec() }

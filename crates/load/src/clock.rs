@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::closed::{nanos, now, unix_ms};
+use crate::time::{nanos, now, unix_ms};
 
 /// Tells the time.
 #[derive(Clone, Debug)]

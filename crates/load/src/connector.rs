@@ -1,6 +1,6 @@
 //! Where connections of an arm come from.
 
-use dbdyno_wire::{Client, Endpoint, Pollable, ServerError, WireError, mysql, postgres};
+use dbdyno_wire::{Client, Endpoint, Pollable, WireError, mysql, postgres};
 
 use crate::engine::EngineArm;
 use crate::mock::{MockArm, MockClient};
@@ -99,13 +99,4 @@ impl Connector {
             Connector::Sqlite(_) | Connector::Rocks(_) | Connector::Engine(_) | Connector::Null
         )
     }
-}
-
-/// A database in our threads is to be closed, and somebody has it still.
-pub(crate) fn still_open(what: &str) -> WireError {
-    WireError::Server(ServerError {
-        code: 0,
-        sqlstate: "HY000".to_owned(),
-        message: format!("{what} cannot be opened again: a client of it is still there"),
-    })
 }

@@ -26,14 +26,17 @@ use dbdyno_wire::Client;
 use dbdyno_workload::ReadyLoad;
 use dbdyno_workload::insert_benchmark::{Class, Role};
 
+use crate::affinity::pin_to;
+use crate::answer::Answer;
 use crate::brake::Brake;
-use crate::closed::{Moment, nanos, now, pin_to, unix_ms, wait_until};
 use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::patience::{self, Watch};
+use crate::round::Moment;
 use crate::schedule::Schedule;
-use crate::session::{Answer, Session};
+use crate::session::Session;
 use crate::tally::first_cause_first;
+use crate::time::{nanos, now, unix_ms, wait_until};
 use crate::usage::ThreadUsage;
 
 /// How far inserts may be ahead of deletes, in statements: the length of Callaghan's queue.

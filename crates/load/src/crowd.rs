@@ -1,4 +1,4 @@
-//! Thousands of connections: made and closed many at a time.
+//! The connections of all clients of a round, who may be thousands.
 //!
 //! ```text
 //!   connector 1   client 0, 16, 32 …  ┐
@@ -11,16 +11,15 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
 
 use dbdyno_wire::{Client, Pollable, StatementId, WireError};
 
-use crate::closed::{Moment, RoundSpec};
 use crate::error::LoadError;
-use crate::session::prepare_all;
+use crate::parallel::{CONNECTORS, in_parallel};
+use crate::round::{Moment, RoundSpec};
+use crate::session::Session;
 use crate::tally::first_cause_first;
+use crate::wire::prepare_all;
 
 /// A connection with all statements of a load prepared on it.
 pub(crate) struct Member {
@@ -30,13 +29,6 @@ pub(crate) struct Member {
     /// The client's number, from 0.
     pub(crate) number: u32,
 }
-
-/// Threads that connect. More of them than processors, since most of the time they wait; not so
-/// many that a server's queue of those who knock runs over.
-const CONNECTORS: u32 = 16;
-
-/// How often an observer is told who has got in.
-const TOLD_EVERY: Duration = Duration::from_millis(500);
 
 /// Connects all clients of a round that share threads.
 ///
@@ -52,12 +44,36 @@ pub(crate) fn assemble(
     connect(spec, |number| join(spec, number), client, observe)
 }
 
+/// Connects all clients of a round that are not connected, in the order of their numbers.
+pub(crate) fn open_sessions<'a>(
+    spec: &RoundSpec<'a>,
+    observe: &mut dyn FnMut(Moment),
+) -> Result<Vec<Session<'a>>, LoadError> {
+    let open = |number| match spec.kept.and_then(|kept| kept.take(number)) {
+        Some(seat) => Ok(Session::resume(seat, spec.connector, spec.load, number)),
+        None => Session::open(spec.connector, spec.load, number),
+    };
+    connect(spec, open, Session::client, observe)
+}
+
+/// Leaves the connections of a round that nothing stopped to the next one, where they are to stay.
+pub(crate) fn keep_sessions<'a>(
+    spec: &RoundSpec<'_>,
+    sessions: impl IntoIterator<Item = Session<'a>>,
+) {
+    // Waits of embedded arms can be cut off, and their connections cost nothing to make.
+    let Some(kept) = spec.kept.filter(|_| !spec.connector.is_embedded()) else { return };
+    for session in sessions {
+        kept.put(session.number(), session.leave());
+    }
+}
+
 /// Opens what each client of a round needs, many at a time; returns them in the order of their
 /// numbers.
 ///
 /// # Errors
 /// The first refusal; [`LoadError::ServerFull`] if it is for want of places.
-pub(crate) fn connect<T: Send>(
+fn connect<T: Send>(
     spec: &RoundSpec<'_>,
     open: impl Fn(u32) -> Result<T, LoadError> + Sync,
     client: impl for<'t> Fn(&'t mut T) -> &'t mut dyn Client,
@@ -90,54 +106,6 @@ pub(crate) fn connect<T: Send>(
     }
     inside.sort_unstable_by_key(|(number, _)| *number);
     Ok(inside.into_iter().map(|(_, opened)| opened).collect())
-}
-
-/// Says goodbye for all, and waits until the server has let go: the next round needs the places.
-pub(crate) fn dismiss(clients: Vec<Box<dyn Client>>) {
-    let threads = CONNECTORS.min(clients.len() as u32);
-    let left = Mutex::new(clients);
-    let leave = |_| {
-        loop {
-            let next = left.lock().expect("nobody panics with this lock").pop();
-            let Some(client) = next else { return };
-            client.close();
-        }
-    };
-    in_parallel(threads, leave, || {});
-}
-
-/// Lets so many threads work, this one if it is only one; else `told` is called on it now and then
-/// until they are done.
-fn in_parallel<T: Send>(
-    threads: u32,
-    work: impl Fn(u32) -> T + Sync,
-    mut told: impl FnMut(),
-) -> Vec<T> {
-    if threads == 1 {
-        return vec![work(0)];
-    }
-    thread::scope(|scope| {
-        let (done, all_done) = mpsc::channel::<()>();
-        let work = &work;
-        let spawn = |number| {
-            let done = done.clone();
-            scope.spawn(move || {
-                let worked = work(number);
-                drop(done);
-                worked
-            })
-        };
-        let handles: Vec<_> = (0..threads).map(spawn).collect();
-        drop(done);
-        // Nothing is ever sent: the channel ends when the last thread has dropped its sender.
-        while all_done.recv_timeout(TOLD_EVERY) == Err(RecvTimeoutError::Timeout) {
-            told();
-        }
-        let join = |handle: thread::ScopedJoinHandle<'_, T>| {
-            handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        handles.into_iter().map(join).collect()
-    })
 }
 
 fn join(spec: &RoundSpec<'_>, number: u32) -> Result<Member, LoadError> {

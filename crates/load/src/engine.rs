@@ -27,7 +27,7 @@ use dbdyno_wire::{
 use nix::sys::time::TimeValLike as _;
 use nix::time::{ClockId, clock_gettime};
 
-use crate::connector::still_open;
+use crate::error::still_open;
 
 /// What the mechanisms of an engine have done.
 pub use dbdyno_engine::meter::Counts as EngineCounts;

@@ -181,3 +181,12 @@ fn clip(sql: &str) -> String {
         None => sql.to_owned(),
     }
 }
+
+/// A database in our threads is to be closed, and somebody has it still.
+pub(crate) fn still_open(what: &str) -> WireError {
+    WireError::Server(ServerError {
+        code: 0,
+        sqlstate: "HY000".to_owned(),
+        message: format!("{what} cannot be opened again: a client of it is still there"),
+    })
+}

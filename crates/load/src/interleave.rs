@@ -31,45 +31,21 @@ use std::time::{Duration, Instant};
 
 use dbdyno_model::{Arm, PerArm};
 
+use crate::affinity::pin_to;
+use crate::answer::Answer;
 use crate::book::{Book, Books, Times};
 use crate::brake::Brake;
-use crate::closed::{
-    Clock, Measured, Moment, RoundSpec, STOP_CHECK, keep_sessions, nanos, now, open_sessions,
-    pin_to, unix_ms,
-};
 use crate::connector::Connector;
+use crate::crowd::{keep_sessions, open_sessions};
 use crate::error::LoadError;
 use crate::files;
 use crate::mock;
-use crate::session::{Answer, Session};
+use crate::round::{Measured, Moment, RoundSpec};
+use crate::session::Session;
+use crate::slices::Slices;
 use crate::tally::{Tally, add_up};
+use crate::time::{Clock, STOP_CHECK, nanos, now, unix_ms};
 use crate::usage::ThreadUsage;
-
-/// How two rounds are cut.
-#[derive(Clone, Copy, Debug)]
-pub struct Slices {
-    /// Slices of each round.
-    pub count: u32,
-    /// Counted time of a slice.
-    pub window: Duration,
-    /// Load before it, which is not counted.
-    pub lead_in: Duration,
-    /// Whose slice is the first.
-    pub first: Arm,
-}
-
-impl Slices {
-    /// Before the slices each arm has its lead-in: they are the first two turns.
-    pub(crate) const LEAD_INS: u32 = 2;
-
-    pub(crate) fn arm_of(&self, turn: u32) -> Arm {
-        if turn.is_multiple_of(2) { self.first } else { self.first.other() }
-    }
-
-    pub(crate) fn turns(&self) -> u32 {
-        Self::LEAD_INS + 2 * self.count
-    }
-}
 
 /// Runs the rounds of both arms in slices. Of a [`RoundSpec`] the length of the window, what
 /// clients rest and a load's background mean nothing here. `observe` is called on this thread, for

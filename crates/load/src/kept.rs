@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 use dbdyno_wire::{Client, StatementId};
 
-use crate::crowd;
+use crate::parallel::dismiss;
 
 /// Connections of the clients of one load to one life of a server, while no round uses them.
 #[derive(Default)]
@@ -51,7 +51,7 @@ impl Drop for Kept {
     /// Takes leave of the server, and waits until it has let go: the next ones need the places.
     fn drop(&mut self) {
         let seats = self.seats.get_mut().unwrap_or_else(PoisonError::into_inner);
-        crowd::dismiss(std::mem::take(seats).into_values().map(|seat| seat.client).collect());
+        dismiss(std::mem::take(seats).into_values().map(|seat| seat.client).collect());
     }
 }
 

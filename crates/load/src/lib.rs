@@ -20,6 +20,8 @@
 //! the clock once for each event. What the client itself costs is measured and reported beside
 //! every rate.
 
+mod affinity;
+mod answer;
 pub mod arrival;
 mod beside;
 mod book;
@@ -40,29 +42,39 @@ mod kept;
 pub mod mock;
 pub mod null;
 pub mod open;
+mod parallel;
 mod patience;
 pub mod rocks;
+mod round;
 pub mod schedule;
 pub mod session;
 mod shards;
+mod slices;
 pub mod sqlite;
 mod talk;
 mod tally;
+mod time;
 pub mod usage;
+mod window;
+mod wire;
 
+pub use affinity::pin_to;
+pub use answer::Answer;
 pub use check::check_invariants;
 pub use clock::{Clock, VirtualClock};
-pub use closed::{Measured, Moment, RoundSpec, Thinking, pin_to, run_round};
+pub use closed::run_round;
 pub use connector::Connector;
 pub use engine::{EngineArm, EngineCounts};
 pub use error::LoadError;
 pub use files::allowed as files_allowed;
 pub use fill::{FILL_VERSION, FillProgress, drop_tables, fill};
 pub use fixed::Fixed;
-pub use interleave::{Slices, run_interleaved};
+pub use interleave::run_interleaved;
 pub use kept::Kept;
 pub use mock::MockArm;
 pub use open::{OpenSpec, run_open};
 pub use rocks::RocksArm;
-pub use session::{Answer, Session};
+pub use round::{Measured, Moment, RoundSpec, Thinking};
+pub use session::Session;
+pub use slices::Slices;
 pub use sqlite::SqliteFile;

@@ -32,20 +32,20 @@ use std::time::Duration;
 
 use dbdyno_model::OpenLoop;
 
-use crate::arrival::Schedule;
+use crate::affinity::{parallelism, pin_to};
+use crate::answer::Answer;
 use crate::beside;
 use crate::book::{self, Books};
 use crate::brake::Brake;
-use crate::closed::{
-    Measured, Moment, RoundSpec, nanos, now, open_sessions, parallelism, pin_to, unix_ms,
-    wait_until,
-};
 use crate::connector::Connector;
+use crate::crowd::open_sessions;
 use crate::error::LoadError;
 use crate::files;
 use crate::patience;
-use crate::session::{Answer, Session};
+use crate::round::{Measured, Moment, RoundSpec};
+use crate::session::Session;
 use crate::tally::first_cause_first;
+use crate::time::{nanos, now, unix_ms, wait_until};
 
 mod account;
 mod feed;
@@ -53,21 +53,13 @@ mod modelled;
 mod pace;
 #[cfg(test)]
 mod simulation;
+mod spec;
+
+pub use spec::OpenSpec;
 
 use account::{Account, Times, conclude};
 use feed::{Due, Feed};
 use pace::{Clock, Monotonic};
-
-/// A round in which events have times of their own.
-#[derive(Clone)]
-pub struct OpenSpec<'a> {
-    /// What to ask, whom, and for how long.
-    pub round: RoundSpec<'a>,
-    /// When; made for the lead-in of the round.
-    pub schedule: Schedule,
-    /// How long after the window to go on answering what was meant for it.
-    pub drain: Duration,
-}
 
 /// Time for the threads to get ready before the first event.
 const GET_READY: Duration = Duration::from_millis(20);

@@ -17,8 +17,8 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::Scope;
 use std::time::Duration;
 
-use crate::closed::STOP_CHECK;
 use crate::connector::Connector;
+use crate::time::STOP_CHECK;
 
 /// How long after the close clients may wait for locks.
 pub(crate) const AFTER_CLOSE: Duration = Duration::from_secs(1);

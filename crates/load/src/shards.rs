@@ -34,16 +34,18 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 
 use dbdyno_model::plan::THREADS_MAX;
 
+use crate::affinity::{parallelism, pin_to};
+use crate::answer::{Answer, Setback, check, setback};
 use crate::book::{Book, Books, Times};
-use crate::closed::{
-    Measured, Moment, RoundSpec, STOP_CHECK, Window, conduct, first_rest, nanos, now, parallelism,
-    pin_to,
-};
-use crate::crowd::{self, Member};
+use crate::crowd::{Member, assemble};
 use crate::error::LoadError;
-use crate::session::{Answer, EventArgs, Setback, check, setback};
+use crate::parallel::dismiss;
+use crate::round::{Measured, Moment, RoundSpec};
 use crate::tally::Tally;
+use crate::time::{STOP_CHECK, nanos, now};
 use crate::usage::ThreadUsage;
+use crate::window::{Window, conduct};
+use crate::wire::EventArgs;
 
 /// Sockets that are looked at between two looks at the clock.
 const BATCH: usize = 64;
@@ -74,7 +76,7 @@ pub(crate) fn run_round(
 ) -> Result<Measured, LoadError> {
     let count = parallelism(spec.processors);
     let mut parts: Vec<Vec<Member>> = (0..count).map(|_| Vec::new()).collect();
-    for member in crowd::assemble(spec, observe)? {
+    for member in assemble(spec, observe)? {
         parts[member.number as usize % count].push(member);
     }
     let books = Books::new(spec.load.filing(), Times::Service, spec.window, count);
@@ -82,7 +84,7 @@ pub(crate) fn run_round(
     let mut shards = parts.into_iter().enumerate().map(shard).collect::<Result<Vec<_>, _>>()?;
     let measured = conduct(spec, &mut shards, &books, observe, Shard::run)?;
     let askers = shards.into_iter().flat_map(|shard| shard.clients);
-    crowd::dismiss(askers.map(|asker| asker.member.client as Box<dyn Client>).collect());
+    dismiss(askers.map(|asker| asker.member.client as Box<dyn Client>).collect());
     Ok(measured)
 }
 
@@ -222,7 +224,7 @@ impl<'a> Shard<'a> {
     fn start(&mut self) {
         let begin = now();
         for (index, asker) in self.clients.iter_mut().enumerate() {
-            let first = begin + first_rest(self.spec, asker.member.number);
+            let first = begin + self.spec.first_rest(asker.member.number);
             asker.stage = Stage::Resting(first);
             self.due.push(Reverse((first, index)));
         }

@@ -1,11 +1,12 @@
 //! A dialogue's link to its server.
 
-use dbdyno_wire::{Args, Outcome, Param, RowBuffer, WireError};
+use dbdyno_wire::{Args, Outcome, Param, WireError};
 use dbdyno_workload::{Answer as Rows, StatementKind};
 use dbdyno_workload::{Arg, Counts, Fault, Link, Partner};
 
+use crate::answer::{Answer, Setback};
 use crate::error::LoadError;
-use crate::session::{Answer, Setback, Wire};
+use crate::wire::Wire;
 
 /// One turn of a partner. Statements are counted, and the cause of a fault is kept here: the
 /// partner only passes on that there was one.
@@ -30,22 +31,6 @@ impl Args for Values<'_> {
             Arg::Int(number) => Param::Int(number),
             Arg::Text(text) => Param::Text(text),
         }
-    }
-}
-
-/// The rows of an answer as a dialogue sees them.
-#[derive(Default)]
-pub(crate) struct Fetched(RowBuffer);
-
-impl Rows for Fetched {
-    fn rows(&self) -> usize {
-        self.0.rows()
-    }
-    fn int(&self, row: usize, column: usize) -> Option<i64> {
-        self.0.int(row, column)
-    }
-    fn text(&self, row: usize, column: usize) -> Option<&[u8]> {
-        self.0.text(row, column)
     }
 }
 

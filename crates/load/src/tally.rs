@@ -6,10 +6,11 @@ use std::time::Duration;
 use dbdyno_model::{LatencyHistogram, Series};
 use dbdyno_workload::Filing;
 
+use crate::answer::Answer;
 use crate::book::{Book, Books};
-use crate::closed::{Measured, SLOT, nanos};
 use crate::error::LoadError;
-use crate::session::Answer;
+use crate::round::{Measured, SLOT};
+use crate::time::nanos;
 use crate::usage::ThreadUsage;
 
 /// What one client counted in its window.

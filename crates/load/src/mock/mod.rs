@@ -22,8 +22,8 @@ use std::time::Duration;
 use dbdyno_model::{Arm, MockModel};
 
 use crate::clock::VirtualClock;
-use crate::closed::{STOP_CHECK, nanos};
 use crate::error::LoadError;
+use crate::time::{STOP_CHECK, nanos};
 use crate::usage::ThreadUsage;
 
 pub(crate) use client::MockClient;
@@ -198,7 +198,3 @@ impl MockArm {
 
 /// What passes before clients are connected.
 const CONNECTING: Duration = Duration::from_millis(1);
-
-fn to_ns(seconds: f64) -> u64 {
-    nanos(Duration::from_secs_f64(seconds))
-}

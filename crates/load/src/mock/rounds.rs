@@ -14,12 +14,15 @@ use dbdyno_workload::Filing;
 
 use super::speed::Speed;
 use super::{MockArm, UsedByMock};
+use crate::answer::Answer;
 use crate::book::{Book, Books, Times};
-use crate::closed::{Measured, Moment, RoundSpec, first_rest, nanos, open_sessions};
+use crate::crowd::open_sessions;
 use crate::error::LoadError;
-use crate::interleave::Slices;
-use crate::session::{Answer, Session};
+use crate::round::{Measured, Moment, RoundSpec};
+use crate::session::Session;
+use crate::slices::Slices;
 use crate::tally::{Edges, Tally, add_up};
+use crate::time::nanos;
 
 /// Runs one round; see [`crate::run_round`].
 pub(crate) fn run_round(
@@ -86,7 +89,7 @@ impl Asker<'_, '_, '_> {
         let mut edges = Edges::new(span.open_ns, span.close_ns, spec.clients);
         let mut operation = spec.first_operation;
         let number = self.session.number();
-        let mut start_ns = span.begins_ns + nanos(first_rest(spec, number));
+        let mut start_ns = span.begins_ns + nanos(spec.first_rest(number));
         // Clients do not go in step: but for the first, each is within its first event.
         let mut left = if number == 0 { 1.0 } else { 1.0 - self.speed.phase() };
         let mut early = 0;

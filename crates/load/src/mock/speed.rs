@@ -1,9 +1,11 @@
 //! How fast a model is: pure functions of its words, of the time and of where it is in its life.
 
+use std::time::Duration;
+
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{Arm, MockModel};
 
-use super::to_ns;
+use crate::time::nanos;
 
 /// The host changes by tenths of a second.
 const TICK_NS: u64 = 100_000_000;
@@ -161,6 +163,10 @@ impl Speed {
     pub(super) fn phase(&mut self) -> f64 {
         uniform(&mut self.stream)
     }
+}
+
+fn to_ns(seconds: f64) -> u64 {
+    nanos(Duration::from_secs_f64(seconds))
 }
 
 fn uniform(stream: &mut Stream) -> f64 {

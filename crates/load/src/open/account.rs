@@ -6,11 +6,12 @@ use std::time::Duration;
 use dbdyno_model::OpenLoop;
 use dbdyno_workload::Filing;
 
+use crate::answer::Answer;
 use crate::book::{Book, Books};
-use crate::closed::{Measured, nanos};
 use crate::error::LoadError;
-use crate::session::Answer;
+use crate::round::Measured;
 use crate::tally::{Tally, add_up};
+use crate::time::nanos;
 use crate::usage::ThreadUsage;
 
 /// The four moments of an event, nanoseconds since the window opened.

@@ -2,13 +2,15 @@
 
 use dbdyno_model::OpenLoop;
 
-use super::OpenSpec;
 use super::account::{Account, Times, conclude};
+use super::spec::OpenSpec;
 use crate::book::{self, Books};
-use crate::closed::{Measured, Moment, RoundSpec, nanos, open_sessions};
+use crate::crowd::open_sessions;
 use crate::error::LoadError;
 use crate::mock::MockArm;
+use crate::round::{Measured, Moment, RoundSpec};
 use crate::session::Session;
+use crate::time::nanos;
 
 /// Runs one round; see [`super::run_open`].
 pub(super) fn run(

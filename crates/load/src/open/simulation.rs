@@ -12,12 +12,12 @@ use super::account::{Account, conclude};
 use super::feed::Feed;
 use super::pace::Clock;
 use super::{Asks, Limits, serve};
+use crate::answer::Answer;
 use crate::arrival::Schedule;
 use crate::book::{self, Books};
 use crate::brake::Brake;
-use crate::closed::Measured;
 use crate::error::LoadError;
-use crate::session::Answer;
+use crate::round::Measured;
 use dbdyno_model::{LatencyHistogram, OpenLoop};
 use dbdyno_workload::Filing;
 

@@ -13,7 +13,7 @@ use dbdyno_wire::{
 
 use super::words::{KNOWN, Verb, Words, key, parts};
 use super::{refused, settings};
-use crate::connector::still_open;
+use crate::error::still_open;
 
 /// A database that is open as long as anybody has this.
 #[derive(Clone)]

@@ -1,0 +1,99 @@
+//! What came of an event: what its statements did, whether that is right, or why it failed.
+
+use dbdyno_wire::{Outcome, WireError};
+use dbdyno_workload::{Call, Event, Expect, ReadyLoad, Statement};
+
+use crate::error::LoadError;
+
+/// What the statements of an event did together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Statements executed.
+    pub statements: u64,
+    /// Rows returned.
+    pub rows_read: u64,
+    /// Rows changed.
+    pub rows_changed: u64,
+    /// Times that the event was rolled back for the sake of others and asked again.
+    pub retries: u64,
+    /// The kind of the event, as [`dbdyno_workload::Filing`] counts them: in a dialogue, its class.
+    pub kind: u32,
+}
+
+impl Answer {
+    /// The answer to an event of which nothing has been answered.
+    #[inline]
+    pub(crate) fn to(event: &Event) -> Answer {
+        Answer { kind: event.kind, ..Answer::default() }
+    }
+
+    #[inline]
+    pub(crate) fn count(&mut self, outcome: Outcome) {
+        self.statements += 1;
+        self.rows_read += outcome.rows;
+        self.rows_changed += outcome.affected;
+    }
+}
+
+/// Why an event was not carried out.
+pub(crate) enum Setback {
+    /// It was rolled back for the sake of others, and is to be asked again.
+    AskAgain,
+    /// It failed for good.
+    Failed(LoadError),
+}
+
+/// What an error of one of an event's `statements` statements means.
+///
+/// Two clients that delete and put back the same row can meet in the primary key: the second INSERT
+/// finds the first one's row. sysbench asks again, and so do we, but only where the event has other
+/// statements and the load deletes: elsewhere it would mean that the tables are not what they
+/// should be, and asking again would find the same row without end.
+pub(crate) fn setback(
+    load: &ReadyLoad,
+    error: WireError,
+    statement: u32,
+    statements: usize,
+) -> Setback {
+    if error.is_retryable() || (statements > 1 && is_duplicate(&error) && deletes(load)) {
+        return Setback::AskAgain;
+    }
+    Setback::Failed(LoadError::of_statement(error, || sql_of(load, statement)))
+}
+
+fn deletes(load: &ReadyLoad) -> bool {
+    let word = |statement: &Statement| statement.sql.trim_start().get(..6).map(str::to_owned);
+    load.statements().iter().filter_map(word).any(|word| word.eq_ignore_ascii_case("delete"))
+}
+
+fn sql_of(load: &ReadyLoad, statement: u32) -> String {
+    load.statements()[statement as usize].sql.clone()
+}
+
+fn is_duplicate(error: &WireError) -> bool {
+    const MYSQL_DUPLICATE: u16 = 1062;
+    match error {
+        WireError::Server(error) => match error.code {
+            0 => error.sqlstate == "23505",
+            code => code == MYSQL_DUPLICATE,
+        },
+        _ => false,
+    }
+}
+
+/// Whether this is the answer that the call must get.
+#[inline]
+pub(crate) fn check(load: &ReadyLoad, call: &Call, outcome: Outcome) -> Result<(), LoadError> {
+    let (got, low, high) = match call.expect {
+        None => return Ok(()),
+        Some(Expect::Rows(low, high)) => (outcome.rows, low, high),
+        Some(Expect::Changed(low, high)) => (outcome.affected, low, high),
+    };
+    if (low..=high).contains(&got) { Ok(()) } else { Err(wrong(load, call, outcome)) }
+}
+
+#[cold]
+fn wrong(load: &ReadyLoad, call: &Call, outcome: Outcome) -> LoadError {
+    let expect = call.expect.expect("what expects nothing is right");
+    LoadError::WrongResult { sql: sql_of(load, call.statement), expect, outcome }
+}
