@@ -85,7 +85,7 @@ impl VirtualClock {
     }
 
     /// When it began, milliseconds since 1970.
-    pub fn begins_unix_ms(&self) -> u64 {
+    pub(crate) fn begins_unix_ms(&self) -> u64 {
         self.0.begins_unix_ms
     }
 

@@ -51,7 +51,7 @@ impl Connector {
     ///
     /// # Panics
     /// For an embedded arm, which has no socket to wait for.
-    pub fn connect_pollable(&self) -> Result<Box<dyn Pollable>, WireError> {
+    pub(crate) fn connect_pollable(&self) -> Result<Box<dyn Pollable>, WireError> {
         Ok(match self {
             Connector::Mysql(endpoint) => Box::new(mysql::Connection::connect(endpoint)?),
             Connector::Postgres(endpoint) => Box::new(postgres::Connection::connect(endpoint)?),

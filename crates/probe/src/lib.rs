@@ -25,6 +25,7 @@ mod locate;
 mod memory;
 pub mod parse;
 mod process;
+mod processes;
 mod server;
 mod threads;
 

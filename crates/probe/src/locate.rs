@@ -19,7 +19,7 @@ use dbdyno_model::Transport;
 
 use crate::error::NotObservable;
 use crate::parse::{self, Stat, TcpListener};
-use crate::server::{all_processes, read_stat};
+use crate::processes::{all_processes, read_stat};
 
 /// Programs that hand traffic on, by the first 15 bytes of their names, which is all that Linux
 /// keeps.

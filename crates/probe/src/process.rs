@@ -74,7 +74,7 @@ impl ServerProbe {
     }
 
     /// The directory in which the server works, which is that of its data.
-    pub fn data_directory(&self) -> Option<PathBuf> {
+    pub(crate) fn data_directory(&self) -> Option<PathBuf> {
         fs::read_link(format!("/proc/{}/cwd", self.root())).ok()
     }
 

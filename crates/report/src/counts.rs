@@ -12,7 +12,7 @@
 use dbdyno_model::CountVerdict;
 
 use crate::number;
-use crate::sheets::{Sheet, SheetCell, Tint};
+use crate::sheet::{Sheet, SheetCell, Tint};
 use crate::view::{CountView, FunctionView, View};
 
 /// Functions that are shown; the rest of them are in JSON.

@@ -17,8 +17,8 @@ use std::fmt::Write as _;
 
 use dbdyno_model::{Audit, Change, PerArm, Weight};
 
+use crate::escape::escape;
 use crate::layout::{self, Grid, Line};
-use crate::markdown::escape;
 use crate::view::{AuditView, InequalityView, LabelView};
 
 /// How much is shown.

@@ -5,10 +5,12 @@
 
 use crate::difference::{self, Extent};
 use crate::doubt;
+use crate::escape::escape;
 use crate::notes::{self, Notes};
 use crate::rows::{self, PlainRow};
 use crate::shapes;
-use crate::sheets::{self, Sheet};
+use crate::sheet::Sheet;
+use crate::sheets;
 use crate::view::{CellView, View};
 use crate::words;
 
@@ -222,26 +224,6 @@ fn code(text: &str) -> String {
     let fence = "`".repeat(longest + 1);
     let pad = if longest > 0 { " " } else { "" };
     format!("{fence}{pad}{text}{pad}{fence}")
-}
-
-/// Makes text from outside mean itself.
-pub(crate) fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '&' => escaped.push_str("&amp;"),
-            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '~' | '#' => {
-                escaped.push('\\');
-                escaped.push(c);
-            }
-            // Nobody is to be notified by a server's version.
-            '@' => escaped.push_str("&#64;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

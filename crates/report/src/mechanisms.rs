@@ -8,7 +8,7 @@
 //! ```
 
 use crate::number;
-use crate::sheets::{Sheet, SheetCell, Tint};
+use crate::sheet::{Sheet, SheetCell, Tint};
 use crate::view::{MechanismView, View};
 
 /// The title of the tables.

@@ -10,7 +10,7 @@
 use dbdyno_model::Verdict;
 
 use crate::number::{self, GLUE, UNKNOWN};
-use crate::sheets::{Sheet, SheetCell, Tint};
+use crate::sheet::{Sheet, SheetCell, Tint};
 use crate::view::{
     CostChangeView, CostView, CurveChangeView, CurveView, IntervalView, LineView, UslView, View,
     WarningView,

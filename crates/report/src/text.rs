@@ -19,7 +19,8 @@ use crate::notes::{self, Notes};
 use crate::number::GLUE;
 use crate::rows::{self, PlainRow};
 use crate::shapes::{self, Told};
-use crate::sheets::{self, Sheet, SheetCell};
+use crate::sheet::{Sheet, SheetCell};
+use crate::sheets;
 use crate::view::{CellView, View};
 use crate::words::{self, Headline};
 

@@ -29,14 +29,14 @@ impl Answers {
     }
 
     /// All rows, of `width` bytes each, are there and are to be sorted; of equal ones, one.
-    pub fn sort_distinct(&mut self, width: usize) {
+    pub(crate) fn sort_distinct(&mut self, width: usize) {
         self.sort(width);
         self.order.dedup_by(|a, b| row(&self.rows, width, *a) == row(&self.rows, width, *b));
         self.put_in_order(width);
     }
 
     /// All rows, of `width` bytes each, are there and are to be sorted.
-    pub fn sort_all(&mut self, width: usize) {
+    pub(crate) fn sort_all(&mut self, width: usize) {
         self.sort(width);
         self.put_in_order(width);
     }

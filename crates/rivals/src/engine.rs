@@ -16,7 +16,8 @@ use dbdyno_model::design::Device;
 
 use crate::answers::Answers;
 use crate::contents::{Contents, RowSum};
-use crate::side::{Client, Durability, Failure, Side};
+use crate::failure::Failure;
+use crate::side::{Client, Durability, Side};
 use crate::statements::{Asking, Statements};
 use crate::work::{
     C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Row, Sbtest, Scale, TABLES, Table, fill,

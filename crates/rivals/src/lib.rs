@@ -21,6 +21,7 @@
 mod answers;
 mod contents;
 mod engine;
+mod failure;
 mod rocks;
 mod side;
 mod statements;
@@ -30,5 +31,6 @@ pub mod work;
 pub use answers::Answers;
 pub use contents::Contents;
 pub use engine::EngineSide;
+pub use failure::Failure;
 pub use rocks::{OPTIONS, RocksSide};
-pub use side::{Client, Durability, Failure, Side};
+pub use side::{Client, Durability, Side};

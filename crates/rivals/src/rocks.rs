@@ -18,7 +18,8 @@ use dbdyno_rocks::{Database, Direction, Library, Log, Transaction, TransactionDa
 
 use crate::answers::Answers;
 use crate::contents::{Contents, RowSum};
-use crate::side::{Client, Durability, Failure, Side};
+use crate::failure::Failure;
+use crate::side::{Client, Durability, Side};
 use crate::statements::{Asking, Statements};
 use crate::work::{
     C_BYTES, CUSTOMER, Filling, LAST_BYTES, RANGE, Row, Sbtest, Scale, TABLES, Table, fill,

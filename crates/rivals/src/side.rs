@@ -7,6 +7,7 @@ use dbdyno_rocks::RocksError;
 
 use crate::answers::Answers;
 use crate::contents::Contents;
+use crate::failure::Failure;
 use crate::work::{NewOrder, Payment, ReadWrite};
 
 /// What a commit waits for.
@@ -16,15 +17,6 @@ pub enum Durability {
     Written,
     /// The device has it.
     Synced,
-}
-
-/// Why a transaction was not done. It is rolled back.
-#[derive(Debug)]
-pub enum Failure {
-    /// Others were in the way: it is to be tried again.
-    Conflict,
-    /// Something else.
-    Broken(String),
 }
 
 /// A database with filled tables.

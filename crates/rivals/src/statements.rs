@@ -9,7 +9,8 @@
 //! ```
 
 use crate::answers::Answers;
-use crate::side::{Client, Failure};
+use crate::failure::Failure;
+use crate::side::Client;
 use crate::work::{
     C_BYTES, CUSTOMER, DISTRICT, HISTORY, ITEM, LAST_BYTES, NEW_ORDER, NewOrder, ORDER_LINE,
     ORDERS, Payer, Payment, ReadWrite, Row, STOCK, Sbtest, Table, WAREHOUSE, name, stock_left,

@@ -15,7 +15,7 @@
 
 use dbdyno_model::random::{Prefix, Stream};
 
-use crate::side::Failure;
+use crate::failure::Failure;
 use crate::text::digits;
 
 /// How large tables are.
@@ -37,9 +37,9 @@ const DISTRICTS: i64 = 10;
 const NAMES: i64 = 100;
 
 /// Bytes of the text that is read.
-pub const C_BYTES: usize = 120;
+pub(crate) const C_BYTES: usize = 120;
 /// Bytes of a last name, with which the text of a customer begins.
-pub const LAST_BYTES: usize = 16;
+pub(crate) const LAST_BYTES: usize = 16;
 
 /// A table of TPC-C. A row is the numbers of its key, more numbers, and texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +109,7 @@ impl Table {
     }
 
     /// The numbers of its key that do not hang on who came first, as that of an order does.
-    pub fn settled_keys(self) -> impl Iterator<Item = usize> {
+    pub(crate) fn settled_keys(self) -> impl Iterator<Item = usize> {
         let is_counted = [ORDERS, NEW_ORDER, ORDER_LINE].contains(&self);
         (0..self.key).filter(move |&place| place != 2 || !is_counted)
     }
@@ -142,7 +142,7 @@ pub struct ReadWrite {
 }
 
 /// Rows of each range.
-pub const RANGE: i64 = 100;
+pub(crate) const RANGE: i64 = 100;
 
 /// TPC-C's order.
 #[derive(Clone, Debug)]
@@ -329,7 +329,7 @@ pub fn name(number: i64) -> [u8; LAST_BYTES] {
 }
 
 /// What is left of a stock.
-pub fn stock_left(quantity: i64, ordered: i64) -> i64 {
+pub(crate) fn stock_left(quantity: i64, ordered: i64) -> i64 {
     if quantity - ordered >= 10 { quantity - ordered } else { quantity - ordered + 91 }
 }
 

@@ -18,7 +18,7 @@ const SD_PER_MAD: f64 = 1.482_602_218_505_602;
 /// How many standard deviations are usual. Of normal values two in a million are farther out.
 const USUAL_SD: f64 = 4.75;
 /// Fewer values than this do not say what is usual.
-pub const MIN_CONTROLLED: usize = 12;
+pub(crate) const MIN_CONTROLLED: usize = 12;
 
 /// What is usual of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]

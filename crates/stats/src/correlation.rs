@@ -52,7 +52,7 @@ impl Correlation {
 
     /// One that is stronger by `wariness` times (φ times its standard error)²: next to nothing in
     /// long series and where φ is small, and as much as there is room for among a dozen values.
-    pub fn wary(self, wariness: f64) -> Correlation {
+    pub(crate) fn wary(self, wariness: f64) -> Correlation {
         let more = wariness * (self.phi.max(0.0) * self.standard_error).powi(2);
         Correlation { phi: (self.phi + more).min(PHI_MOST), ..self }
     }

@@ -10,9 +10,9 @@
 
 use dbdyno_model::Interval;
 
+use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::correlation::{self, Correlation, KEPT_LEAST};
 use crate::error::StatsError;
-use crate::judge::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::student::Estimate;
 
 /// A rate at a time.

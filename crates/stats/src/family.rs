@@ -9,7 +9,7 @@
 
 use dbdyno_model::Verdict;
 
-use crate::judge::{DECISION_ALPHA, SHOWN_CONFIDENCE};
+use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 
 /// One of the questions of a family.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,7 @@
 
 use dbdyno_model::{IntervalKind, Level};
 
-use crate::judge::SHOWN_CONFIDENCE;
+use crate::confidence::SHOWN_CONFIDENCE;
 use crate::power::MIN_PAIRS;
 use crate::rank::Ranked;
 use crate::replicates::{Nest, value_of};

@@ -41,8 +41,10 @@
 
 mod bootstrap;
 mod change;
+mod confidence;
 mod control;
 mod correlation;
+mod decision;
 mod discoveries;
 mod drift;
 mod error;
@@ -50,6 +52,7 @@ mod family;
 mod fieller;
 mod fit;
 mod interval;
+mod joint;
 mod judge;
 mod levels;
 mod lives;
@@ -71,20 +74,19 @@ mod usl;
 
 pub use bootstrap::{BCA_MIN, BcaEstimate, bca};
 pub use change::{
-    CHANGE_VALUES_LEAST, CHANGE_VALUES_MOST, ChangeOptions, E_DIVISIVE_MOST, change_points,
-    e_divisive, is_same_shift,
+    CHANGE_VALUES_LEAST, ChangeOptions, E_DIVISIVE_MOST, change_points, e_divisive, is_same_shift,
 };
-pub use control::{ControlLimits, MIN_CONTROLLED};
-pub use discoveries::{FALSE_DISCOVERIES, benjamini_hochberg, benjamini_yekutieli};
+pub use confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
+pub use control::ControlLimits;
+pub use decision::Judgement;
+pub use discoveries::{FALSE_DISCOVERIES, benjamini_hochberg};
 pub use drift::{Drift, DriftVerdict, RateAt, drift};
 pub use error::StatsError;
 pub use fieller::{FiellerEstimate, fieller};
 pub use fit::PointLogs;
 pub use interval::{geometric_mean_interval, mean_interval};
-pub use judge::{
-    DECISION_ALPHA, JointJudgement, Judgement, SHOWN_CONFIDENCE, judge, judge_jointly,
-    judge_unpaired,
-};
+pub use joint::{JointJudgement, judge_jointly};
+pub use judge::{judge, judge_unpaired};
 pub use levels::{Advice, Component, Costs, advise, components, shares};
 pub use lives::{BETWEEN_LIVES_SD, Terms, judge_lives, judge_nested};
 pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
@@ -92,12 +94,12 @@ pub use planning::{
     Amount, LIVES_LEAST, PAIRS_TRIED, Price, Spread, found_in_one_life, least_pairs, least_time,
 };
 pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};
-pub use rank::{RankEstimate, hodges_lehmann, mann_whitney, signed_rank};
+pub use rank::{RankEstimate, mann_whitney, signed_rank};
 pub use replicates::Nest;
-pub use row_cost::{COST_POINTS_LEAST, RowCosts, row_costs};
+pub use row_cost::{RowCosts, row_costs};
 pub use runs::{RunLives, judge_runs};
 pub use sequence::{Look, Sequence, judge_sequence, lives_missing};
 pub use share::share_interval;
-pub use slope::{STEADY_ALPHA, Slope, is_steady, slope};
-pub use tails::{HEAVY_TAILS, Tails};
-pub use usl::{Curves, USL_POINTS_LEAST, usl};
+pub use slope::{Slope, is_steady, slope};
+pub use tails::Tails;
+pub use usl::{Curves, usl};

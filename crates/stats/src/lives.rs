@@ -17,8 +17,9 @@
 
 use dbdyno_model::{IntervalChoice, IntervalKind, Level, Severity, Verdict, Warning};
 
+use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
+use crate::decision::{Judgement, budget_log, few_rounds, verdict};
 use crate::error::StatsError;
-use crate::judge::{DECISION_ALPHA, Judgement, SHOWN_CONFIDENCE, budget_log, few_rounds, verdict};
 use crate::paired::ratio;
 use crate::power::{MIN_PAIRS, POWER, detectable, pairs_missing};
 use crate::replicates::{self, Nest, Replicates};

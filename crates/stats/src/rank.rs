@@ -73,7 +73,7 @@ pub fn mann_whitney(
 /// The Hodges–Lehmann estimate alone.
 ///
 /// Assumes what [`signed_rank`] assumes. NaN for no values.
-pub fn hodges_lehmann(values: &[f64]) -> f64 {
+pub(crate) fn hodges_lehmann(values: &[f64]) -> f64 {
     median(&mut walsh(values))
 }
 

@@ -15,8 +15,8 @@
 use dbdyno_model::{Basis, IntervalChoice, IntervalKind, Level};
 
 use crate::bootstrap::{BCA_MIN, Resampled};
+use crate::confidence::SHOWN_CONFIDENCE;
 use crate::error::StatsError;
-use crate::judge::SHOWN_CONFIDENCE;
 use crate::power::MIN_PAIRS;
 use crate::rank::{self, Ranked};
 use crate::student::{Estimate, Moments, quantile};

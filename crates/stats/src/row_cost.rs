@@ -20,19 +20,20 @@ use dbdyno_model::{
     Arm, CostChange, CostChanges, CostFit, CostLine, Interval, PerArm, Severity, Verdict, Warning,
 };
 
+use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
+use crate::decision::{budget_log, few_rounds};
 use crate::error::StatsError;
 use crate::family::{self, Question};
 use crate::fit::{
     Means, PointLogs, Solution, contrast, least_squares, least_squares_at_least_zero,
     nearest_to_one, of_arm, plus, residuals,
 };
-use crate::judge::{DECISION_ALPHA, SHOWN_CONFIDENCE, budget_log, few_rounds};
 use crate::power::MIN_PAIRS;
 use crate::quotient::ratio_bounds;
 use crate::student::Estimate;
 
 /// With fewer sizes whether they lie on a line cannot be seen.
-pub const COST_POINTS_LEAST: usize = 3;
+pub(crate) const COST_POINTS_LEAST: usize = 3;
 
 /// What costs at several numbers of rows say.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,8 +14,10 @@
 
 use dbdyno_model::{Basis, Interval, IntervalKind, Level};
 
+use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
+use crate::decision::{Judgement, budget_log};
 use crate::error::StatsError;
-use crate::judge::{DECISION_ALPHA, Judgement, SHOWN_CONFIDENCE, budget_log, unpaired_warnings};
+use crate::judge::unpaired_warnings;
 use crate::sequence::{Sequence, answer, p_value};
 use crate::student::Moments;
 

@@ -31,8 +31,9 @@ use std::sync::OnceLock;
 
 use dbdyno_model::{Interval, Verdict, Warning};
 
+use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
+use crate::decision::{budget_log, few_rounds};
 use crate::error::StatsError;
-use crate::judge::{DECISION_ALPHA, SHOWN_CONFIDENCE, budget_log, few_rounds};
 use crate::power::{MIN_PAIRS, POWER};
 use crate::student::{Moments, below, quantile};
 

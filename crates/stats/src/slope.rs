@@ -19,7 +19,7 @@ use crate::student::{Estimate, Moments};
 ///
 /// Ten windows with noise of 5 % each, whose rate still rises by 2 % from one to the next, are
 /// found not steady in 98 looks of 100; at a level of 1 % it would be 61.
-pub const STEADY_ALPHA: f64 = 0.2;
+pub(crate) const STEADY_ALPHA: f64 = 0.2;
 
 /// A straight line through values.
 #[derive(Clone, Copy, Debug, PartialEq)]

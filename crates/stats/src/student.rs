@@ -53,7 +53,7 @@ impl Moments {
     }
 
     /// Moments of logarithms.
-    pub fn of_logs(values: &[f64]) -> Result<Moments, StatsError> {
+    pub(crate) fn of_logs(values: &[f64]) -> Result<Moments, StatsError> {
         Moments::within(values, LOG_LIMIT)
     }
 

@@ -6,7 +6,7 @@
 
 use dbdyno_model::{Severity, Warning};
 
-use crate::judge::DECISION_ALPHA;
+use crate::confidence::DECISION_ALPHA;
 use crate::slope;
 use crate::student::{self, Moments};
 

@@ -24,12 +24,12 @@
 //! as "equally many" can be refuted, at 1 %. The simulation `the_automatic_choice_keeps_its_level`
 //! counts alarms of the whole procedure.
 
-use crate::judge::DECISION_ALPHA;
+use crate::confidence::DECISION_ALPHA;
 use crate::rank::median;
 
 /// From this weight on tails are heavy: there the Hodges–Lehmann estimate needs a quarter fewer
 /// pairs than the mean for the same width.
-pub const HEAVY_TAILS: f64 = 1.25;
+pub(crate) const HEAVY_TAILS: f64 = 1.25;
 /// Fewer residuals than this tell nothing of tails.
 const RESIDUALS_MIN: usize = 30;
 /// A life of fewer pairs has no middle that is better than its mean.
@@ -89,7 +89,7 @@ impl Tails {
     ///
     /// Assumes what [`Tails::of`] assumes. The estimate is compared as it is: of few residuals
     /// chance alone may carry it over [`HEAVY_TAILS`], or keep it below.
-    pub fn are_heavy(&self) -> bool {
+    pub(crate) fn are_heavy(&self) -> bool {
         self.weight >= HEAVY_TAILS
     }
 
@@ -97,7 +97,7 @@ impl Tails {
     ///
     /// Assumes what [`Tails::of`] assumes, and that residuals are far out independently of each
     /// other: a disturbance that lasts for several pairs counts several times.
-    pub fn are_one_sided(&self) -> bool {
+    pub(crate) fn are_one_sided(&self) -> bool {
         self.p_one_sided < DECISION_ALPHA
     }
 }

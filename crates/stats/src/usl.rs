@@ -25,19 +25,20 @@ use dbdyno_model::{
     Verdict, Warning,
 };
 
+use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
+use crate::decision::{budget_log, few_rounds};
 use crate::error::StatsError;
 use crate::family::{self, Question};
 use crate::fit::{
     Gradient, Means, PointLogs, Solution, contrast, least_squares, least_squares_at_least_zero,
     nearest_to_one, of_arm, plus, residuals,
 };
-use crate::judge::{DECISION_ALPHA, SHOWN_CONFIDENCE, budget_log, few_rounds};
 use crate::power::MIN_PAIRS;
 use crate::quotient::ratio_bounds;
 use crate::student::Estimate;
 
 /// Fewer points do not tell three parameters from a law that does not hold.
-pub const USL_POINTS_LEAST: usize = 4;
+pub(crate) const USL_POINTS_LEAST: usize = 4;
 /// The largest number of clients must be this many times the smallest one, so that contention can
 /// be told from coherency.
 const USL_SPREAD_LEAST: f64 = 4.0;

@@ -1,8 +1,8 @@
 //! Functions and constants that are public although nothing outside of their crate names them.
 //!
 //! ```text
-//!   crates/a/src   pub fn one() {}    named in crates/b, or in tests and benches of a    may be
-//!                  pub fn two() {}    named in crates/a/src alone                        pub(crate)
+//!   crates/a/src   pub fn one() {}    named in crates/b, or in tests and benches of a
+//!                  pub fn two() {}    named in crates/a/src alone: may be pub(crate)
 //! ```
 //!
 //! Names are compared as words, so that one that is common is let pass. What cannot be reached from
@@ -41,7 +41,7 @@ pub fn check(sources: &[Source], found: &mut Vec<Violation>) {
     }
 }
 
-/// What may see each other's private items: the sources of a crate; tests and benches stand outside.
+/// What may see each other's private items: the sources of a crate; its tests stand outside.
 fn room(source: &Source) -> &str {
     match source.path.split_once("/src/") {
         Some((root, _)) => root,

@@ -42,14 +42,14 @@ impl Host {
     }
 
     /// What the logarithm of a rate gains from the host at this moment.
-    pub fn ln_rate(&mut self, at_ns: u64) -> f64 {
+    pub(crate) fn ln_rate(&mut self, at_ns: u64) -> f64 {
         let tick = at_ns / TICK_NS;
         let stolen = if self.is_stolen(tick) { (1.0 - self.stolen).ln() } else { 0.0 };
         self.walked(tick) + stolen
     }
 
     /// Time that the hypervisor gave away of each processor, of so much from then on.
-    pub fn stolen_ns(&self, from_ns: u64, time_ns: u64) -> u64 {
+    pub(crate) fn stolen_ns(&self, from_ns: u64, time_ns: u64) -> u64 {
         let until_ns = from_ns + time_ns;
         let of_tick = |tick: u64| {
             let (begin, end) =

@@ -3,8 +3,8 @@
 use dbdyno_model::{History, HistorySeries};
 
 use super::words;
+use crate::escape::escape;
 use crate::layout::printable;
-use crate::markdown::escape;
 use crate::number::GLUE;
 
 /// The history as Markdown (GitHub's dialect).

@@ -3,7 +3,8 @@
 use super::escape::escape;
 use crate::counts;
 use crate::mechanisms;
-use crate::sheets::{Sheet, SheetCell, Tint, of_steps};
+use crate::sheet::{Sheet, SheetCell, Tint};
+use crate::sheets::of_steps;
 use crate::view::View;
 
 pub(super) fn tables(view: &View) -> String {

@@ -3,7 +3,7 @@
 use dbdyno_model::{Arm, CountComparison, CountVerdict, FunctionChange, Interval};
 use serde::{Serialize, Serializer};
 
-use super::{WarningView, finite};
+use super::values::{WarningView, finite};
 
 /// What the instructions of one load say.
 #[derive(Clone, Debug, PartialEq, Serialize)]

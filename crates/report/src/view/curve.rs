@@ -6,8 +6,8 @@ use dbdyno_model::{
 };
 use serde::Serialize;
 
-use super::finite;
-use super::summary::{VerdictView, WarningView};
+use super::values::finite;
+use super::values::{VerdictView, WarningView};
 
 /// The rate over clients under one load.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -7,7 +7,7 @@ use dbdyno_model::{
 };
 use serde::Serialize;
 
-use super::finite;
+use super::values::finite;
 
 /// Slots of series that one page may carry. Longer runs get coarser slots, with the extremes kept.
 const SLOTS_PER_PAGE: usize = 200_000;
@@ -113,7 +113,7 @@ pub struct Fact {
 
 impl Fact {
     /// Whether both arms have the same value.
-    pub fn is_equal(&self) -> bool {
+    pub(crate) fn is_equal(&self) -> bool {
         self.base == self.test
     }
 }

@@ -3,7 +3,7 @@
 use dbdyno_model::{CellComparison, Family, LevelShare, Spend};
 use serde::Serialize;
 
-use super::finite;
+use super::values::finite;
 
 /// The cells whose q-values belong together.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
 use serde::Serialize;
 
-use super::finite;
+use super::values::finite;
 
 /// One step, both arms.
 #[derive(Clone, Debug, PartialEq, Serialize)]

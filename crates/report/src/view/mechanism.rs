@@ -3,7 +3,7 @@
 use dbdyno_model::experiment::Outcome;
 use serde::Serialize;
 
-use super::finite;
+use super::values::finite;
 
 /// A figure in a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]

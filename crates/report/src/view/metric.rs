@@ -3,7 +3,7 @@
 use dbdyno_model::{MetricComparison, MetricVerdict};
 use serde::{Serialize, Serializer};
 
-use super::finite;
+use super::values::finite;
 
 /// A cost or a latency of a cell that is judged.
 #[derive(Clone, Debug, PartialEq, Serialize)]

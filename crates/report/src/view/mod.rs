@@ -19,6 +19,7 @@ mod insert_benchmark;
 mod mechanism;
 mod metric;
 mod summary;
+mod values;
 
 pub use audit::{AuditView, InequalityView};
 pub use counts::{CountArmView, CountView, FunctionView};
@@ -34,8 +35,8 @@ pub use metric::MetricView;
 pub(crate) use summary::Effect;
 pub use summary::{
     ArmView, CellView, ClassView, LabelView, LatencyView, ResponseRatio, SelfTestsView, Summary,
-    VerdictView, WarningView,
 };
+pub use values::{VerdictView, WarningView};
 
 use dbdyno_model::{Comparison, Run};
 use serde::Serialize;
@@ -125,9 +126,4 @@ impl View {
 
 fn clean(text: &mut String) {
     *text = layout::printable(text);
-}
-
-/// The value where it is a number, without the sign of a negative zero.
-pub(crate) fn finite(value: f64) -> Option<f64> {
-    value.is_finite().then_some(value + 0.0)
 }

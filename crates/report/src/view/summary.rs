@@ -2,18 +2,18 @@
 
 use dbdyno_model::{
     ArmSummary, CellComparison, ClassSummary, Comparison, LatencyUs, Measure, Percentile, RateUnit,
-    Run, Severity, Verdict, Warning,
+    Run, Severity, Warning,
 };
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::audit::AuditView;
 use super::counts::CountView;
 use super::curve::{CostView, CurveView};
 use super::doubt::{DoubtView, FamilyView};
-use super::finite;
 use super::insert_benchmark::StepView;
 use super::mechanism::MechanismView;
 use super::metric::MetricView;
+use super::values::{VerdictView, WarningView, finite};
 
 /// Version of the JSON contract; grows when a name is removed or changes its meaning.
 const SCHEMA: u32 = 1;
@@ -262,27 +262,6 @@ pub struct LatencyView {
     pub max: Option<f64>,
 }
 
-/// A verdict that is written as its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct VerdictView(pub Verdict);
-
-impl Serialize for VerdictView {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.name())
-    }
-}
-
-/// Something that the reader must know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct WarningView {
-    /// `note`, `caution` or `blocks`.
-    pub severity: &'static str,
-    /// Stable key for machines.
-    pub code: String,
-    /// One sentence for people.
-    pub text: String,
-}
-
 impl Summary {
     pub(super) fn new(run: &Run, comparison: &Comparison) -> Summary {
         let label = |label: &String| LabelView { label: label.clone() };
@@ -451,16 +430,6 @@ impl LatencyView {
 /// nothing.
 fn lower_bound(value: f64) -> Option<f64> {
     finite(value).filter(|&low| low > 0.0)
-}
-
-impl WarningView {
-    pub(super) fn new(warning: &Warning) -> WarningView {
-        WarningView {
-            severity: warning.severity.name(),
-            code: warning.code.clone(),
-            text: warning.text.clone(),
-        }
-    }
 }
 
 fn distinct<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<WarningView> {

@@ -41,8 +41,8 @@ mod tree;
 
 use dbdyno_model::{ChangeScale, Changes, Interval, Shift, ShiftWeight};
 
+use crate::confidence::SHOWN_CONFIDENCE;
 use crate::error::StatsError;
-use crate::judge::SHOWN_CONFIDENCE;
 use null::Look;
 use scores::Scan;
 use selection::Selected;
@@ -54,7 +54,7 @@ pub use energy::{E_DIVISIVE_MOST, e_divisive};
 /// in halves.
 pub const CHANGE_VALUES_LEAST: usize = 12;
 /// More values than this are not taken.
-pub const CHANGE_VALUES_MOST: usize = 10_000;
+pub(crate) const CHANGE_VALUES_MOST: usize = 10_000;
 
 /// What is asked of a series.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -151,14 +151,6 @@ fn scaled(values: &[f64], scale: ChangeScale) -> Result<Vec<f64>, StatsError> {
     }
 }
 
-/// A size as it is told.
-fn told(size: f64, scale: ChangeScale) -> f64 {
-    match scale {
-        ChangeScale::Share => size.exp_m1(),
-        ChangeScale::Difference => size,
-    }
-}
-
 fn shifts(values: &[f64], scaled: &[f64], cuts: &[Cut], options: &ChangeOptions) -> Vec<Shift> {
     let unit = match options.scale {
         ChangeScale::Share => 1.0,
@@ -176,9 +168,9 @@ fn shifts(values: &[f64], scaled: &[f64], cuts: &[Cut], options: &ChangeOptions)
             size_and_place(both, first - begin, cut.least_found, options.seed);
         let superiority = above.max(1.0 - above);
         let size = Interval {
-            estimate: told(moved.estimate, options.scale),
-            low: told(moved.low, options.scale),
-            high: told(moved.high, options.scale),
+            estimate: size::told(moved.estimate, options.scale),
+            low: size::told(moved.low, options.scale),
+            high: size::told(moved.high, options.scale),
         };
         let weight = if size.estimate.abs() < options.budget * unit {
             ShiftWeight::WithinBudget

@@ -31,8 +31,8 @@ use dbdyno_model::random::{self, Stream};
 
 use super::scores::{Best, LEVEL_LEAST, Scan, normal};
 use super::size::median;
+use crate::confidence::SHOWN_CONFIDENCE;
 use crate::correlation::{self, Correlation};
-use crate::judge::SHOWN_CONFIDENCE;
 
 /// What lies farther from both levels is brought as near as this.
 const DEVIATIONS_MOST: f64 = 3.0;

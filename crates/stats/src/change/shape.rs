@@ -12,9 +12,9 @@
 
 use dbdyno_model::{Modes, Slide};
 
-use super::ChangeScale;
-use super::size::median;
+use super::size::{median, told};
 use super::tree::Node;
+use dbdyno_model::ChangeScale;
 
 /// A line has to be so much better than steps.
 const LINE_MARGIN: f64 = 6.0;
@@ -34,7 +34,7 @@ pub(crate) fn slides(values: &[f64], node: &mut Node, scale: ChangeScale, found:
         return;
     }
     if let Some(slope) = line_is_better(&values[node.from..node.to], node) {
-        let size = super::told(slope * (node.to - node.from - 1) as f64, scale);
+        let size = told(slope * (node.to - node.from - 1) as f64, scale);
         found.push(Slide { from: node.from, to: node.to, size });
         node.cuts.clear();
         node.parts.clear();
@@ -120,7 +120,7 @@ pub(crate) fn modes(left: &[f64], scale: ChangeScale) -> Option<Modes> {
     let is_sound = (MODE_SHARE_LEAST..=1.0 - MODE_SHARE_LEAST).contains(&share)
         && best.upper - best.lower >= APART_LEAST * best.variance.sqrt();
     (is_sound && two + MODES_MARGIN < one)
-        .then(|| Modes { apart: super::told(best.upper - best.lower, scale), share_upper: share })
+        .then(|| Modes { apart: told(best.upper - best.lower, scale), share_upper: share })
 }
 
 /// Two normal distributions with one deviation.

@@ -8,7 +8,7 @@
 //! √((1+φ)/(1−φ)). That it is looked at because it stands out, `change::selection` takes into
 //! account.
 
-use dbdyno_model::Interval;
+use dbdyno_model::{ChangeScale, Interval};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::correlation::{Correlation, inflation};
@@ -76,6 +76,14 @@ pub(crate) fn shift(
         (f64::NEG_INFINITY, f64::INFINITY)
     };
     (Interval { estimate: middle(&all), low, high }, (above + equal / 2.0) / (m * n))
+}
+
+/// A size as it is told.
+pub(super) fn told(size: f64, scale: ChangeScale) -> f64 {
+    match scale {
+        ChangeScale::Share => size.exp_m1(),
+        ChangeScale::Difference => size,
+    }
 }
 
 #[cfg(test)]

@@ -47,7 +47,7 @@ pub(crate) struct Node {
 
 impl Node {
     /// All cuts in here, in order.
-    pub fn all_cuts(&self) -> Vec<Cut> {
+    pub(crate) fn all_cuts(&self) -> Vec<Cut> {
         let mut cuts: Vec<Cut> = self.parts.iter().flat_map(Node::all_cuts).collect();
         cuts.extend(self.cuts.iter().cloned());
         cuts.sort_by_key(|cut| cut.first);

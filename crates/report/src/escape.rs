@@ -1,0 +1,21 @@
+//! Text from outside in Markdown.
+
+/// Makes text from outside mean itself.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '~' | '#' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            // Nobody is to be notified by a server's version.
+            '@' => escaped.push_str("&#64;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
