@@ -10,17 +10,17 @@
 
 use std::ops::ControlFlow;
 
-use crate::engine::Shared;
 use crate::error::Result;
 use crate::ids::{IndexId, TableId};
 use crate::key::Key;
 use crate::log::CheckpointWriter;
 use crate::redo::{Change, Record, begin_changes, is_without_changes, push_change};
+use crate::shared::Shared;
 use crate::snapshot::View;
 use crate::table::Table;
 
 impl Shared {
-    pub fn take_checkpoint(&self) -> Result<()> {
+    pub(crate) fn take_checkpoint(&self) -> Result<()> {
         let mut last = self.checkpoint.lock().expect("no panic before");
         let start = self.pipeline.low_water();
         // A commit that failed has ended, too, and its record may not have come to the disk: then
@@ -48,7 +48,7 @@ impl Shared {
     }
 
     /// Takes a checkpoint if the log has grown enough since the last.
-    pub fn checkpoint_if_due(&self) -> Result<()> {
+    pub(crate) fn checkpoint_if_due(&self) -> Result<()> {
         let last = *self.checkpoint.lock().expect("no panic before");
         if self.pipeline.end().0.saturating_sub(last) < self.checkpoint_bytes {
             return Ok(());

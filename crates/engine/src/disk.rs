@@ -21,7 +21,7 @@ mod device;
 mod real;
 mod sim;
 
-pub use device::attach;
+pub(crate) use device::attach;
 pub use real::RealDisk;
 pub use sim::SimDisk;
 

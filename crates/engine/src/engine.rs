@@ -12,88 +12,33 @@
 //! as a checkpoint. A transaction that has not committed leaves nothing on disk, so recovery never
 //! takes anything back.
 
-use std::io;
 use std::sync::Arc;
 
 use dbdyno_model::Design;
 use dbdyno_model::design::Metered;
 
-use crate::catalog::Catalog;
 use crate::commit::Pipeline;
 use crate::disk::Disk;
 use crate::error::Result;
 use crate::gate::Gate;
-use crate::ids::TrxId;
 use crate::keeper::Keeper;
-use crate::latch::Clock;
 use crate::lock::{Interruption, LockSys, Witness};
-use crate::log::{SEGMENT_BYTES, recover};
+use crate::log::recover;
 use crate::meter::{Counts, Meter};
+use crate::options::Options;
 use crate::purge::Purge;
 use crate::recovery;
 use crate::session::Session;
+use crate::shared::Shared;
 use crate::snapshot::TrxSys;
 use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::atomic::AtomicU64;
 use crate::table::{IndexSpec, Table, TableSpec};
-
-/// What an engine is opened with, beside its design.
-pub struct Options {
-    /// Where deadlocks are written, if the design wants that.
-    pub witness: Box<dyn io::Write + Send>,
-    /// Tells the time, if the design wants times to be metered.
-    pub clock: Option<Clock>,
-    /// Who purges and takes checkpoints.
-    pub upkeep: Upkeep,
-    /// A checkpoint is taken when the log has grown by so many bytes since the last.
-    pub checkpoint_bytes: u64,
-    /// Bytes of a file of the log.
-    pub segment_bytes: u64,
-}
-
-/// Who purges and takes checkpoints.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Upkeep {
-    /// A thread of the engine, when there is something to do.
-    Background,
-    /// Whoever calls [`Engine::purge`] and [`Engine::checkpoint`].
-    OnDemand,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            witness: Box::new(io::sink()),
-            clock: None,
-            upkeep: Upkeep::Background,
-            checkpoint_bytes: 256 << 20,
-            segment_bytes: SEGMENT_BYTES,
-        }
-    }
-}
 
 /// An engine that is open. It closes when it is dropped.
 pub struct Engine {
     shared: Arc<Shared>,
     keeper: Keeper,
-}
-
-/// What its sessions share.
-pub(crate) struct Shared {
-    pub design: Design,
-    pub meter: Arc<Meter>,
-    pub trx: TrxSys,
-    pub locks: LockSys,
-    pub gate: Gate,
-    pub pipeline: Pipeline,
-    pub disk: Arc<dyn Disk>,
-    pub catalog: Arc<Catalog>,
-    pub purge: Purge,
-    /// Where the last checkpoint begins; locked while one is taken.
-    pub checkpoint: Mutex<u64>,
-    pub checkpoint_bytes: u64,
-    /// Every view sees all writers below, as was known when purge was last at work.
-    horizon: AtomicU64,
 }
 
 impl Engine {
@@ -242,18 +187,5 @@ impl Engine {
 impl Drop for Engine {
     fn drop(&mut self) {
         self.keeper.stop();
-    }
-}
-
-impl Shared {
-    /// Every view, open or to come, sees all writers below; what was known a moment ago.
-    #[inline]
-    pub fn horizon(&self) -> TrxId {
-        TrxId(self.horizon.load(Ordering::Acquire))
-    }
-
-    /// Looks again.
-    pub fn move_horizon(&self) {
-        self.horizon.fetch_max(self.trx.horizon().0, Ordering::AcqRel);
     }
 }

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::engine::{Shared, Upkeep};
+use crate::options::Upkeep;
+use crate::shared::Shared;
 use crate::sync::thread::{self, JoinHandle};
 use crate::sync::{Condvar, Mutex};
 

@@ -157,13 +157,13 @@ pub fn skip(key: &[u8]) -> Option<usize> {
 
 /// How many bytes the first values of a key take.
 #[inline]
-pub fn skip_many(key: &[u8], values: usize) -> Option<usize> {
+pub(crate) fn skip_many(key: &[u8], values: usize) -> Option<usize> {
     (0..values).try_fold(0, |at, _| Some(at + skip(&key[at..])?))
 }
 
 /// Turns bytes into the least ones that are above everything that begins with them. Bytes for
 /// which there are none, those of `ff` alone, become nothing.
-pub fn after_all(prefix: &mut Vec<u8>) {
+pub(crate) fn after_all(prefix: &mut Vec<u8>) {
     while let Some(last) = prefix.pop() {
         if last < u8::MAX {
             prefix.push(last + 1);

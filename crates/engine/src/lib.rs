@@ -19,6 +19,7 @@
 mod catalog;
 mod checkpoint;
 pub mod commit;
+mod definition;
 pub mod disk;
 pub mod engine;
 pub mod error;
@@ -31,24 +32,27 @@ mod latch;
 pub mod lock;
 pub mod log;
 pub mod meter;
+mod options;
 mod purge;
 mod recovery;
 pub mod redo;
 pub mod row;
 pub mod session;
+mod shared;
 pub mod snapshot;
 pub mod sync;
 pub mod table;
 pub mod value;
 pub mod version;
 
-pub use engine::{Engine, Options, Upkeep};
+pub use engine::Engine;
 pub use error::{EngineError, Result};
 pub use ids::{Csn, IndexId, Lsn, TableId, TrxId};
 pub use key::Key;
 pub use latch::Clock;
 pub use lock::Interruption;
 pub use meter::{Counter, Counts, Meter};
+pub use options::{Options, Upkeep};
 pub use row::{Column, Row};
 pub use session::{
     Direction, Fields, Intent, Path, Range, RowWriter, Scan, Session, Statement, Updated, Visit,

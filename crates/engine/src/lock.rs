@@ -23,12 +23,15 @@
 //! allows no new ones. Its mark is set before the latches are taken one by one, and who is about to
 //! wait looks at it under a latch: it sees the mark, or it is found in the queue.
 
+mod address;
 mod claim;
 mod deadlock;
+mod member;
 mod queue;
 mod schedule;
 mod shard;
 mod trx;
+mod wish;
 mod witness;
 
 #[cfg(all(test, not(loom)))]
@@ -40,6 +43,7 @@ use dbdyno_model::Design;
 use dbdyno_model::design::DeadlockPrint;
 
 pub use trx::LockTrx;
+pub use wish::{Kind, Mode, Place, TableMode};
 pub use witness::{Records, Witness};
 
 use crate::error::{EngineError, Result};
@@ -48,55 +52,12 @@ use crate::latch::{Clock, Gauge, Hold};
 use crate::meter::{Counter, Meter};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex};
+use address::Address;
 use claim::Claim;
 use queue::Met;
 use schedule::{Policy, cats};
-use shard::{Address, Shard, Spot};
+use shard::{Shard, Spot};
 use trx::State;
-
-/// What of a key is locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// The record, and not the gap before it.
-    Record,
-    /// The gap before it: nothing may be put there. Never waits, whatever its mode.
-    Gap,
-    /// Both.
-    NextKey,
-    /// The wish to put a key into the gap before it. Waits for gap locks and is not kept.
-    InsertIntention,
-}
-
-/// Whether others may hold the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
-    /// They may.
-    Shared,
-    /// They may not.
-    Exclusive,
-}
-
-/// How a table is locked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TableMode {
-    /// Rows will be locked in shared mode.
-    IntentShared,
-    /// Rows will be locked in exclusive mode.
-    IntentExclusive,
-    /// All of it, shared.
-    Shared,
-    /// All of it.
-    Exclusive,
-}
-
-/// A place in an index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
-    /// A key, whether there is a row or not.
-    Key(&'a [u8]),
-    /// After the last key: a gap and no record.
-    Supremum,
-}
 
 /// How a lock came to be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +131,7 @@ impl LockSys {
     ///
     /// # Errors
     /// [`Conflict`] when it would have to wait.
-    pub fn try_lock_table(
+    pub(crate) fn try_lock_table(
         &self,
         trx: &Arc<LockTrx>,
         table: TableId,
@@ -228,7 +189,7 @@ impl LockSys {
     }
 
     /// Gives one lock back before the transaction ends; what is not held is not missed.
-    pub fn unlock(
+    pub(crate) fn unlock(
         &self,
         trx: &Arc<LockTrx>,
         index: IndexId,

@@ -14,16 +14,15 @@
 //! When writing or syncing fails once, the log is poisoned: nothing that was not durable before is
 //! acknowledged, and every later append fails.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use dbdyno_model::Design;
 use dbdyno_model::design::{Device, LogBuffer};
 
 use crate::disk::{Disk, attach};
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::ids::Lsn;
 use crate::meter::{Counter, Meter};
-use crate::sync::atomic::{AtomicU64, Ordering};
 
 mod checkpoint;
 mod frame;
@@ -32,6 +31,7 @@ mod linked;
 mod recover;
 mod ring;
 mod segment;
+mod state;
 
 pub use checkpoint::{CheckpointReader, CheckpointWriter};
 pub use recover::{Recovery, recover};
@@ -41,6 +41,8 @@ use frame::Checked;
 use latched::Latched;
 use linked::Linked;
 use segment::Segments;
+pub use state::Placed;
+use state::Shared;
 
 /// The log of an engine.
 pub struct Log {
@@ -51,30 +53,6 @@ pub struct Log {
 enum Buffer {
     Latched(Latched),
     Linked(Linked),
-}
-
-/// Where a record is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Placed {
-    /// Its first byte.
-    pub start: Lsn,
-    /// The byte behind it.
-    pub end: Lsn,
-}
-
-/// What all parts of a log know.
-struct Shared {
-    durable: AtomicU64,
-    /// Whether what is durable is so when the machine stops: whether the device is the disk.
-    stamps: bool,
-    failure: OnceLock<Failure>,
-    meter: Arc<Meter>,
-}
-
-struct Failure {
-    what: &'static str,
-    kind: std::io::ErrorKind,
-    said: String,
 }
 
 impl Log {
@@ -92,12 +70,7 @@ impl Log {
         let disk = attach(disk, design.device);
         let end = tail.end().0;
         let segments = Segments::open(disk, tail, segment_bytes)?;
-        let shared = Arc::new(Shared {
-            durable: AtomicU64::new(end),
-            stamps: design.device == Device::Disk,
-            failure: OnceLock::new(),
-            meter,
-        });
+        let shared = Arc::new(Shared::new(end, design.device == Device::Disk, meter));
         let buffer = match design.log {
             LogBuffer::Latched => Buffer::Latched(Latched::new(segments, shared.clone())),
             LogBuffer::Linked => Buffer::Linked(Linked::new(segments, shared.clone())),
@@ -161,35 +134,5 @@ impl Log {
             Buffer::Latched(latched) => latched.truncate_before(lsn),
             Buffer::Linked(linked) => linked.truncate_before(lsn),
         }
-    }
-}
-
-impl Shared {
-    fn durable(&self) -> u64 {
-        self.durable.load(Ordering::Acquire)
-    }
-
-    /// What a record that is made now says of how far the log is durable.
-    fn stamp(&self) -> u64 {
-        if self.stamps { self.durable.load(Ordering::Relaxed) } else { 0 }
-    }
-
-    fn check(&self) -> Result<()> {
-        self.failure.get().map_or(Ok(()), |failure| Err(failure.error()))
-    }
-
-    /// Poisons the log with the first failure.
-    fn poison(&self, error: EngineError) -> EngineError {
-        if let EngineError::Disk(what, error) = &error {
-            let (kind, said) = (error.kind(), error.to_string());
-            self.failure.get_or_init(|| Failure { what, kind, said });
-        }
-        error
-    }
-}
-
-impl Failure {
-    fn error(&self) -> EngineError {
-        EngineError::Disk(self.what, std::io::Error::new(self.kind, self.said.clone()))
     }
 }

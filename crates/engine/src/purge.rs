@@ -14,65 +14,23 @@
 //! behind those of the others. A row that everybody writes is looked at once for many of them, and
 //! not once for each, past all that is newer.
 
-use std::collections::{HashSet, VecDeque};
-use std::sync::Arc;
+mod queue;
 
-use crate::engine::Shared;
-use crate::ids::{Csn, TrxId};
+use std::collections::HashSet;
+
+pub use queue::{Ended, Purge};
+
+use crate::ids::TrxId;
 use crate::index::Edit;
-use crate::key::Key;
 use crate::lock::{LockSys, Place};
 use crate::meter::Counter;
-use crate::sync::{Mutex, MutexGuard};
+use crate::shared::Shared;
 use crate::table::{Secondary, Table};
 use crate::version::Version;
 
-/// Transactions that are purged together.
-const BATCH: usize = 1_024;
-
-/// What is to be purged, in the order of commits.
-#[derive(Default)]
-pub struct Purge {
-    queue: Mutex<VecDeque<Ended>>,
-    /// Held while somebody purges.
-    working: Mutex<()>,
-}
-
-/// A transaction that ended, and what it wrote over.
-pub struct Ended {
-    /// When.
-    pub csn: Csn,
-    /// Table, key, and the writer behind whose version nothing is needed.
-    pub wrote: Vec<(Arc<Table>, Key, TrxId)>,
-}
-
-impl Purge {
-    /// Notes what a transaction wrote over.
-    pub fn push(&self, ended: Ended) {
-        self.queue.lock().expect("no panic before").push_back(ended);
-    }
-
-    /// Transactions that wait to be purged.
-    pub fn len(&self) -> usize {
-        self.queue.lock().expect("no panic before").len()
-    }
-
-    /// Nobody purges while this is held.
-    pub fn stop(&self) -> MutexGuard<'_, ()> {
-        self.working.lock().expect("no panic before")
-    }
-
-    /// The next transactions that everybody sees, in the order of their ends.
-    fn next(&self, settled: Csn) -> Vec<Ended> {
-        let mut queue = self.queue.lock().expect("no panic before");
-        let many = queue.iter().take(BATCH).take_while(|ended| ended.csn <= settled).count();
-        queue.drain(..many).collect()
-    }
-}
-
 impl Shared {
     /// Purges all that may be; how many versions.
-    pub fn purge_all(&self) -> u64 {
+    pub(crate) fn purge_all(&self) -> u64 {
         let _working = self.purge.stop();
         self.move_horizon();
         let settled = self.trx.settled();
@@ -116,7 +74,13 @@ fn purge_row(locks: &LockSys, table: &Table, key: &[u8], writer: TrxId) -> u64 {
 /// Takes those entries of a version that is gone out of the secondary indexes that no version of
 /// the row has any more. The row is latched. Marks are left as they are: who put a version in front
 /// may be about to set them.
-pub fn forget_entries(locks: &LockSys, table: &Table, key: &[u8], gone: &Version, left: &Version) {
+pub(crate) fn forget_entries(
+    locks: &LockSys,
+    table: &Table,
+    key: &[u8],
+    gone: &Version,
+    left: &Version,
+) {
     let Some(row) = &gone.row else { return };
     for index in table.indexes() {
         let entry = entry_of(table, index, key, row);
@@ -137,7 +101,7 @@ pub fn forget_entries(locks: &LockSys, table: &Table, key: &[u8], gone: &Version
 }
 
 /// The entry that a version of a row has in an index.
-pub fn entry_of(table: &Table, index: &Secondary, key: &[u8], row: &[u8]) -> Vec<u8> {
+pub(crate) fn entry_of(table: &Table, index: &Secondary, key: &[u8], row: &[u8]) -> Vec<u8> {
     let mut entry = Vec::with_capacity(64);
     index.push_entry(table.layout().row(row), key, &mut entry);
     entry

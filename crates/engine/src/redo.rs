@@ -75,19 +75,19 @@ const PUT: u8 = 1;
 const DELETE: u8 = 2;
 
 /// Begins a record of changes.
-pub fn begin_changes(into: &mut Vec<u8>) {
+pub(crate) fn begin_changes(into: &mut Vec<u8>) {
     into.clear();
     into.push(CHANGES);
 }
 
 /// Whether a record of changes has none.
-pub fn is_without_changes(record: &[u8]) -> bool {
+pub(crate) fn is_without_changes(record: &[u8]) -> bool {
     record.len() <= 1
 }
 
 /// Adds a change.
 #[inline]
-pub fn push_change(into: &mut Vec<u8>, change: Change<'_>) {
+pub(crate) fn push_change(into: &mut Vec<u8>, change: Change<'_>) {
     into.push(if change.row.is_some() { PUT } else { DELETE });
     push_number(into, u64::from(change.table.0));
     push_bytes(into, change.key);

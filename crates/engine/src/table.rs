@@ -65,7 +65,7 @@ pub enum Uniqueness {
 const SCALE_MOST: u8 = 18;
 
 /// The most secondary indexes of a table.
-pub const INDEXES_MOST: usize = 64;
+pub(crate) const INDEXES_MOST: usize = 64;
 
 /// A table.
 pub struct Table {
@@ -353,7 +353,7 @@ impl Secondary {
     }
 
     /// Whether it takes the same values twice.
-    pub fn is_unique(&self) -> bool {
+    pub(crate) fn is_unique(&self) -> bool {
         self.spec.uniqueness == Uniqueness::Unique
     }
 

@@ -64,7 +64,7 @@ impl Version {
 
     /// Cuts off what lies behind the newest version of a writer whom everybody sees. Gives the
     /// versions cut off.
-    pub fn cut_behind(&mut self, writer: TrxId) -> Option<Box<Version>> {
+    pub(crate) fn cut_behind(&mut self, writer: TrxId) -> Option<Box<Version>> {
         let mut at = self;
         while at.writer != writer {
             at = at.older.as_deref_mut()?;

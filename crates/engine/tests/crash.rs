@@ -265,7 +265,7 @@ fn a_disk_that_fails_loses_nothing_that_was_acknowledged() {
         assert!(!run(&whole, &design, seed).failed);
         for at in 0..whole.operations() {
             let disk = SimDisk::default();
-            disk.fail_sync_at(at);
+            disk.fail_at(at);
             let told = run(&disk, &design, seed);
             failed += u64::from(told.failed);
             let left = disk.after_crash(seed ^ at);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use dbdyno_engine::disk::RealDisk;
-use dbdyno_engine::engine::{Engine, Options};
+use dbdyno_engine::{Engine, Options};
 use dbdyno_engine::{EngineError, Interruption};
 use dbdyno_model::Design;
 use dbdyno_model::design::DeadlockPrint;

@@ -10,8 +10,8 @@
 
 use std::sync::Arc;
 
+use dbdyno_engine::Engine;
 use dbdyno_engine::EngineError;
-use dbdyno_engine::engine::Engine;
 use dbdyno_engine::row::Column;
 use dbdyno_engine::session::{self, Session};
 use dbdyno_engine::table::{IndexSpec, TableSpec, Uniqueness};

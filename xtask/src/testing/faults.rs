@@ -132,7 +132,7 @@ pub const FAULTS: [Fault; 26] = [
     ),
     fault(
         "models and servers may be mixed",
-        "crates/lab/src/loads.rs",
+        "crates/lab/src/checks.rs",
         "if base.is_mock() == test.is_mock() {",
         "if base.is_mock() == base.is_mock() {",
         &["verdicts::models_and_servers_do_not_take_turns"],

@@ -27,10 +27,16 @@ pub fn check(sources: &[Source], found: &mut Vec<Violation>) {
         }
     }
     for (root, sources) in crates {
-        for circle in circles(&House::of(root, &sources).arrows()) {
-            let names: Vec<&str> =
-                circle.iter().map(|path| &path[root.len() + "/src/".len()..]).collect();
-            let what = format!("is in a circle of {}: {}", circle.len(), names.join(", "));
+        let arrows = House::of(root, &sources).arrows();
+        let name = |path: &str| path[root.len() + "/src/".len()..].to_owned();
+        for circle in circles(&arrows) {
+            let inside = |from: &&str| {
+                let targets = arrows[*from].iter().filter(|target| circle.contains(target));
+                let targets: Vec<String> = targets.map(|target| name(target)).collect();
+                format!("{} → {}", name(from), targets.join(" and "))
+            };
+            let told: Vec<String> = circle.iter().map(inside).collect();
+            let what = format!("is in a circle of {}: {}", circle.len(), told.join(", "));
             found.push(Violation::new(Rule::Circle, circle[0], 1, what));
         }
     }
@@ -240,6 +246,11 @@ fn inline_paths(words: &[String]) -> Vec<Segments> {
             at = (at..words.len()).find(|&end| words[end] == ";").unwrap_or(words.len());
             continue;
         }
+        // `pub(in crate::a)` says who may look, and takes nothing from there.
+        if words[at] == "in" && at > 0 && words[at - 1] == "(" {
+            at = (at..words.len()).find(|&end| words[end] == ")").unwrap_or(words.len());
+            continue;
+        }
         let mut path = Vec::new();
         while at < words.len() && is_name(&words[at]) {
             path.push(words[at].clone());
@@ -308,7 +319,7 @@ mod tests {
             ("use crate::b::{self};\nfn f() { b::g() }\n", "fn g(a: super::a::A) {}\n"),
         ] {
             let files = [("crates/x/src/a.rs", a), ("crates/x/src/b.rs", b)];
-            assert_eq!(found(&files), ["is in a circle of 2: a.rs, b.rs"], "{a} {b}");
+            assert_eq!(found(&files), ["is in a circle of 2: a.rs → b.rs, b.rs → a.rs"], "{a} {b}");
         }
     }
 
@@ -319,7 +330,10 @@ mod tests {
         let b = ("crates/x/src/p/b.rs", "use crate::p::A;\n");
         assert_eq!(found(&[parent, a, b]), [""; 0]);
         let uses = ("crates/x/src/p/mod.rs", "mod b;\npub struct A;\nfn f() { b::f() }\n");
-        assert_eq!(found(&[uses, b]), ["is in a circle of 2: p/b.rs, p/mod.rs"]);
+        assert_eq!(
+            found(&[uses, b]),
+            ["is in a circle of 2: p/b.rs → p/mod.rs, p/mod.rs → p/b.rs"]
+        );
     }
 
     #[test]
@@ -328,6 +342,8 @@ mod tests {
         let b = ("crates/x/src/b.rs", "#[cfg(test)]\nmod tests { use crate::a::A; }\n");
         let other = ("crates/y/src/b.rs", "use crate::a::A;\n");
         let text = ("crates/x/src/b.rs", "// use crate::a::A;\nconst C: &str = \"crate::a::A\";\n");
+        let shown = ("crates/x/src/b.rs", "pub(in crate::a) fn f() {}\n");
+        assert_eq!(found(&[a, shown]), [""; 0]);
         assert_eq!(found(&[a, b]), [""; 0]);
         assert_eq!(found(&[a, other]), [""; 0]);
         assert_eq!(found(&[a, text]), [""; 0]);

@@ -85,9 +85,8 @@ fn test_lines(code: &[String]) -> Vec<bool> {
 }
 
 fn opens_test(line: &str) -> bool {
-    ["#[cfg(test)]", "#![cfg(test)]", "#[cfg(all(test,", "#[test]"]
-        .iter()
-        .any(|attribute| line.contains(attribute))
+    let is_all = line.contains("#[cfg(all(test,") || line.contains(", test))]");
+    is_all || ["#[cfg(test)]", "#![cfg(test)]", "#[test]"].iter().any(|one| line.contains(one))
 }
 
 /// The last line of the item that begins in line `start`.
@@ -144,6 +143,7 @@ mod tests {
         assert_eq!(test_lines_of(text), [false, true, true, true, true, false]);
         assert_eq!(test_lines_of("#[cfg(test)]\nuse a;\nfn b() {}"), [true, true, false]);
         assert_eq!(test_lines_of("#![cfg(test)]\nfn b() {}"), [true, true]);
+        assert_eq!(test_lines_of("#[cfg(all(loom, test))]\nfn b() {}"), [true, true]);
         assert_eq!(test_lines_of("// #[cfg(test)]\nfn b() {}"), [false, false]);
     }
 

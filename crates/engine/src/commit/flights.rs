@@ -54,7 +54,7 @@ impl Flights {
     }
 
     /// The lowest bound of all.
-    pub fn lowest(&self) -> Option<Lsn> {
+    pub(crate) fn lowest(&self) -> Option<Lsn> {
         let lowest = |stripe: &Stripe| stripe.0.lock().expect(UNBROKEN).iter().min().copied();
         self.stripes.iter().filter_map(lowest).min()
     }

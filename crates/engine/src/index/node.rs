@@ -5,9 +5,9 @@ use crate::key::{Key, head};
 
 /// Most entries of a leaf. Few where orders of threads are searched: a handful of rows then parts
 /// and joins leaves.
-pub const LEAF: usize = if cfg!(shuttle) { 3 } else { 128 };
+pub(crate) const LEAF: usize = if cfg!(shuttle) { 3 } else { 128 };
 /// Most children of a node above the leaves.
-pub const INNER: usize = 1024;
+pub(crate) const INNER: usize = 1024;
 /// Heads of a cache line, and one more than keys that are compared one after the other.
 const LINE: usize = 8;
 const FEW: usize = 4;
@@ -74,7 +74,7 @@ impl<V> Default for Node<V> {
 
 impl<V> Node<V> {
     /// Becomes a root over the old one and its new neighbour.
-    pub fn become_root(&mut self, level: u8, old: u32, low: &Key, right: u32) {
+    pub(crate) fn become_root(&mut self, level: u8, old: u32, low: &Key, right: u32) {
         self.level = level;
         self.dead = false;
         self.slots = Slots::Inner(Vec::new());
@@ -89,7 +89,7 @@ impl<V> Node<V> {
     }
 
     /// Whether there are more keys than a node should have.
-    pub fn is_over_full(&self) -> bool {
+    pub(crate) fn is_over_full(&self) -> bool {
         self.len() > if self.level == 0 { LEAF } else { INNER }
     }
 
@@ -113,7 +113,7 @@ impl<V> Node<V> {
 
     /// Whether a key lies to the right.
     #[inline]
-    pub fn is_before(&self, probe: Probe<'_>) -> bool {
+    pub(crate) fn is_before(&self, probe: Probe<'_>) -> bool {
         probe.head >= self.high_head
             && self.high.as_ref().is_some_and(|high| high.bytes() <= probe.key)
     }
@@ -198,7 +198,7 @@ impl<V> Node<V> {
 
     /// The place of the child for a key.
     #[inline]
-    pub fn child_place(&self, probe: Probe<'_>) -> usize {
+    pub(crate) fn child_place(&self, probe: Probe<'_>) -> usize {
         let (place, there) = self.find(probe);
         if there { place } else { place.saturating_sub(1) }
     }
@@ -248,7 +248,7 @@ impl<V> Node<V> {
     }
 
     #[inline]
-    pub fn value_mut(&mut self, place: usize) -> &mut V {
+    pub(crate) fn value_mut(&mut self, place: usize) -> &mut V {
         &mut self.leaf_mut()[place].1
     }
 
@@ -257,7 +257,7 @@ impl<V> Node<V> {
         self.leaf_mut().insert(place, (key, value));
     }
 
-    pub fn put_child(&mut self, place: usize, key: Key, child: u32) {
+    pub(crate) fn put_child(&mut self, place: usize, key: Key, child: u32) {
         self.heads.insert(place, head(key.bytes()));
         self.inner_mut().insert(place, (key, child));
     }
@@ -267,7 +267,7 @@ impl<V> Node<V> {
         self.leaf_mut().remove(place).1
     }
 
-    pub fn take_child(&mut self, place: usize) {
+    pub(crate) fn take_child(&mut self, place: usize) {
         self.heads.remove(place);
         self.inner_mut().remove(place);
     }

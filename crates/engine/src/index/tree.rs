@@ -65,7 +65,7 @@ impl<V> Tree<V> {
 
     /// Looks at the value of a key, if it is there, unless a latch would have to be waited for:
     /// then `None`. For those who hold what holders of latches may wait for.
-    pub fn try_get<R>(&self, key: &[u8], look: impl FnOnce(Option<&V>) -> R) -> Option<R> {
+    pub(crate) fn try_get<R>(&self, key: &[u8], look: impl FnOnce(Option<&V>) -> R) -> Option<R> {
         let probe = Probe::new(key);
         let mut at = self.root.load(Ordering::Acquire);
         loop {
@@ -99,7 +99,7 @@ impl<V> Tree<V> {
     }
 
     /// Looks at the last key below `bound`, or at the last of all, under the latch of its leaf.
-    pub fn seek_back<R>(
+    pub(crate) fn seek_back<R>(
         &self,
         bound: Option<&[u8]>,
         look: impl FnOnce(Option<Seen<'_, V>>) -> R,
@@ -122,7 +122,7 @@ impl<V> Tree<V> {
 
     /// Shows the keys of one leaf that lie in `[from, end)`, upwards, with the stamp of the leaf.
     /// Gives where to go on; `None` at the end, or when `look` breaks off.
-    pub fn read_on(
+    pub(crate) fn read_on(
         &self,
         from: &[u8],
         end: Option<&[u8]>,
@@ -177,7 +177,7 @@ impl<V> Tree<V> {
 
     /// Puts a key in, changes it or takes it out. `edit` sees its value, if it is there, and the
     /// next key above it, if there is one; from there to its left neighbour everything is latched.
-    pub fn edit<R>(
+    pub(crate) fn edit<R>(
         &self,
         key: &[u8],
         writer: TrxId,

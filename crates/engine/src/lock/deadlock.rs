@@ -26,18 +26,12 @@ use std::collections::hash_map::Entry;
 use dbdyno_model::design::DeadlockPrint;
 
 use super::LockSys;
+use super::member::Member;
 use super::queue::{Blocker, Waiter};
 use super::trx::{LockTrx, State};
 use super::witness;
 use crate::meter::Counter;
 use crate::sync::Arc;
-
-/// Somebody on a cycle, in the wait in which it was met.
-#[derive(Clone)]
-pub(super) struct Member {
-    pub(super) trx: Arc<LockTrx>,
-    round: u64,
-}
 
 impl LockSys {
     /// Ends the deadlocks of one that waits: rolls others or itself back until it waits for itself
@@ -136,31 +130,6 @@ fn path(root: &Arc<LockTrx>, last: Member, mut waits_for: HashMap<u64, Member>) 
         }
         let number = reached.number();
         cycle.push(waits_for.remove(&number).expect("whoever was reached was reached by another"));
-    }
-}
-
-impl Member {
-    /// A transaction in its wait, if it waits.
-    fn that_waits(trx: &Arc<LockTrx>) -> Option<Member> {
-        let wait = *trx.wait();
-        let waits = matches!(wait.state, State::Waiting(_));
-        waits.then(|| Member { trx: Arc::clone(trx), round: wait.round })
-    }
-
-    fn is(&self, other: &Member) -> bool {
-        self.trx.is(&other.trx) && self.round == other.round
-    }
-
-    fn still_waits(&self) -> bool {
-        self.waits_at().is_some()
-    }
-
-    fn waits_at(&self) -> Option<super::shard::Address> {
-        let wait = self.trx.wait();
-        match wait.state {
-            State::Waiting(at) if wait.round == self.round => Some(at),
-            _ => None,
-        }
     }
 }
 

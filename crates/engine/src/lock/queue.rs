@@ -12,9 +12,9 @@
 //! others: they wait for it already. What waits is granted in the order of the schedule.
 //! Nothing here knows latches or threads.
 
+use super::address::Address;
 use super::claim::Claim;
 use super::schedule::{Policy, Stood};
-use super::shard::Address;
 use super::trx::{LockTrx, State};
 use crate::sync::Arc;
 use crate::sync::atomic::Ordering;

@@ -12,19 +12,13 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::Place;
+use super::address::Address;
 use super::claim::Claim;
 use super::queue::{Met, Queue};
 use super::trx::LockTrx;
+use super::wish::Place;
 use crate::ids::{IndexId, TableId};
 use crate::sync::Arc;
-
-/// Where a queue is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Address {
-    pub(super) shard: u32,
-    pub(super) slot: u32,
-}
 
 /// The name of a place: of a row, of what lies after the last row, or of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@
 //! queue there by whoever ends its wait; so a wait ends once. The thread sleeps on a mutex and a
 //! condition of its own.
 
-use super::shard::Address;
+use super::address::Address;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::sync::{Arc, Condvar, Mutex, MutexGuard};
 

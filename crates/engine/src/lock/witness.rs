@@ -16,7 +16,7 @@
 use std::fmt::{self, Write as _};
 use std::io;
 
-use super::deadlock::Member;
+use super::member::Member;
 use super::shard::{Shard, Spot};
 use super::trx::State;
 use crate::ids::IndexId;
@@ -44,7 +44,10 @@ impl Witness {
     }
 
     /// Deadlocks are written there, with the records.
-    pub fn with_records(sink: Box<dyn io::Write + Send>, records: Arc<dyn Records>) -> Witness {
+    pub(crate) fn with_records(
+        sink: Box<dyn io::Write + Send>,
+        records: Arc<dyn Records>,
+    ) -> Witness {
         Witness { sink, records: Some(records) }
     }
 

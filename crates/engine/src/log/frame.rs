@@ -18,12 +18,12 @@ use std::ops::Range;
 use crc32fast::Hasher;
 
 /// Bytes before the payload.
-pub const HEAD_BYTES: usize = 16;
+pub(crate) const HEAD_BYTES: usize = 16;
 /// Records begin at multiples of it.
-pub const ALIGNMENT: usize = 8;
+pub(crate) const ALIGNMENT: usize = 8;
 
 /// Bytes that a record takes with so many of payload.
-pub fn framed_bytes(payload: usize) -> usize {
+pub(crate) fn framed_bytes(payload: usize) -> usize {
     (HEAD_BYTES + payload).next_multiple_of(ALIGNMENT)
 }
 
@@ -49,7 +49,7 @@ impl<'a> Checked<'a> {
     }
 
     /// Bytes that it takes.
-    pub fn framed_bytes(&self) -> usize {
+    pub(crate) fn framed_bytes(&self) -> usize {
         framed_bytes(self.payload.len())
     }
 
@@ -99,7 +99,7 @@ pub fn read(bytes: &[u8], at: usize, start: u64) -> Option<Frame> {
 }
 
 /// Whether a record behind this place says that more than what is before it was durable.
-pub fn is_damage(bytes: &[u8], at: usize, start: u64) -> bool {
+pub(crate) fn is_damage(bytes: &[u8], at: usize, start: u64) -> bool {
     let place = start + at as u64;
     let says = |&behind: &usize| {
         let durable = head(bytes, behind).map_or(0, |(_, durable)| durable);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::frame::Checked;
 use super::segment::{self, Ends, Segments};
-use super::{Placed, Shared};
+use super::state::{Placed, Shared};
 use crate::error::Result;
 use crate::ids::Lsn;
 use crate::meter::Counter;

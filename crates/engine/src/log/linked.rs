@@ -19,7 +19,7 @@ use std::sync::Arc;
 use super::frame::Checked;
 use super::ring::Ring;
 use super::segment::{self, Ends, Segments};
-use super::{Placed, Shared};
+use super::state::{Placed, Shared};
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
 use crate::meter::Counter;

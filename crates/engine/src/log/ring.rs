@@ -53,7 +53,7 @@ impl Ring {
     }
 
     /// Bytes that are filled as one at most. So the piece at the first hole always has room.
-    pub fn piece_bytes(&self) -> u64 {
+    pub(crate) fn piece_bytes(&self) -> u64 {
         self.bytes() / 4
     }
 
@@ -68,12 +68,12 @@ impl Ring {
     }
 
     /// The place of a record of so many bytes, a multiple of the alignment. It has to be filled.
-    pub fn reserve(&self, bytes: u64) -> u64 {
+    pub(crate) fn reserve(&self, bytes: u64) -> u64 {
         self.reserved.fetch_add(bytes, Ordering::SeqCst)
     }
 
     /// Whether a piece that ends there can be filled now.
-    pub fn has_room(&self, end: u64) -> bool {
+    pub(crate) fn has_room(&self, end: u64) -> bool {
         end <= self.written() + self.bytes()
     }
 

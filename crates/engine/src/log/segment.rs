@@ -66,7 +66,7 @@ pub fn name(start: u64) -> String {
 }
 
 /// Where the file with this name begins, if it is one of the log.
-pub fn start_of(name: &str) -> Option<u64> {
+pub(crate) fn start_of(name: &str) -> Option<u64> {
     let digits = name.strip_prefix(PREFIX).filter(|digits| digits.len() == 16)?;
     u64::from_str_radix(digits, 16).ok()
 }

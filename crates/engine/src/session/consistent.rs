@@ -13,8 +13,10 @@
 
 use std::ops::ControlFlow;
 
+use super::batch::Batch;
+use super::intent::{Fields, Visit};
 use super::range::{Cursor, Path, Scan};
-use super::statement::{Fields, Statement, Visit};
+use super::statement::Statement;
 use crate::error::Result;
 use crate::key;
 use crate::meter::Counter;
@@ -25,39 +27,6 @@ use crate::value::{Datum, Value};
 /// Entries of the first batch, and of the largest.
 const FIRST: usize = 8;
 const LARGEST: usize = 128;
-
-/// Keys and rows, or entries, that were copied.
-#[derive(Default)]
-pub struct Batch {
-    bytes: Vec<u8>,
-    /// Begin, end of the first part, end of the second.
-    parts: Vec<(usize, usize, usize)>,
-    /// Of entries: whether they are the row, and not only the way to it.
-    covered: Vec<bool>,
-    looked_at: usize,
-}
-
-impl Batch {
-    fn clear(&mut self) {
-        self.bytes.clear();
-        self.parts.clear();
-        self.covered.clear();
-        self.looked_at = 0;
-    }
-
-    fn push(&mut self, first: &[u8], second: &[u8]) {
-        let begin = self.bytes.len();
-        self.bytes.extend_from_slice(first);
-        let middle = self.bytes.len();
-        self.bytes.extend_from_slice(second);
-        self.parts.push((begin, middle, self.bytes.len()));
-    }
-
-    fn part(&self, place: usize) -> (&[u8], &[u8]) {
-        let (begin, middle, end) = self.parts[place];
-        (&self.bytes[begin..middle], &self.bytes[middle..end])
-    }
-}
 
 impl Statement<'_> {
     /// Copies the row as the view sees it; whether there is one.

@@ -17,8 +17,9 @@
 
 use std::ops::Bound;
 
+use super::intent::Visit;
 use super::range::{Cursor, Direction, Path, Scan};
-use super::statement::{Statement, Visit};
+use super::statement::Statement;
 use crate::error::Result;
 use crate::ids::IndexId;
 use crate::index::{Seen, Tree};

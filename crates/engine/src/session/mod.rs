@@ -16,34 +16,34 @@
 //!
 //! A statement without `begin` is a transaction of its own.
 
+mod batch;
 mod consistent;
+mod intent;
 mod locking;
 mod range;
 mod row_writer;
 mod statement;
 mod undo;
+mod work;
 mod write;
 
 use std::sync::Arc;
 
 use dbdyno_model::design::Isolation;
 
-use self::consistent::Batch;
-use crate::engine::Shared;
 use crate::error::{EngineError, Result};
 use crate::gate::Owner;
-use crate::ids::{TableId, TrxId};
-use crate::key::Key;
-use crate::lock::{LockTrx, TableMode};
+use crate::lock::LockTrx;
 use crate::meter::Counter;
-use crate::purge::Ended;
 use crate::redo::{begin_changes, is_without_changes};
-use crate::snapshot::View;
-use crate::table::Table;
+use crate::shared::Shared;
 
+pub use intent::{Fields, Intent, Updated, Visit};
 pub use range::{Direction, Path, Range, Scan};
 pub use row_writer::RowWriter;
-pub use statement::{Fields, Intent, Statement, Updated, Visit};
+pub use statement::Statement;
+
+use work::{Mark, Scratch, Trx, Work};
 
 /// The transactions of one client.
 pub struct Session {
@@ -56,62 +56,6 @@ pub struct Session {
 #[derive(Clone)]
 pub struct Watch {
     locks: Arc<LockTrx>,
-}
-
-/// What a session works with; statements borrow it.
-struct Work {
-    trx: Trx,
-    view: View,
-    locks: Arc<LockTrx>,
-    scratch: Scratch,
-}
-
-/// The transaction that is under way. Its buffers are used again by the next.
-struct Trx {
-    /// Whether it was begun; else each statement is one.
-    open: bool,
-    isolation: Isolation,
-    /// Its number, from its first write on.
-    id: Option<TrxId>,
-    /// What it wrote, for the log.
-    redo: Vec<u8>,
-    /// What it wrote, to be taken back.
-    undo: Vec<Written>,
-    /// Deleted rows that came to the front again when it was rolled back to a savepoint, and who
-    /// deleted them.
-    graves: Vec<(Arc<Table>, Key, TrxId)>,
-    savepoints: Vec<(String, Mark)>,
-    tables: Vec<(TableId, TableMode)>,
-    /// Whether it asked for a lock.
-    locked: bool,
-    /// Whether it has to be rolled back whole.
-    doomed: bool,
-}
-
-/// A version that was put in front of a row.
-struct Written {
-    table: Arc<Table>,
-    key: Key,
-    /// Whether there was a version before it.
-    over: bool,
-}
-
-/// A place in a transaction.
-#[derive(Clone, Copy, Debug)]
-struct Mark {
-    redo: usize,
-    undo: usize,
-}
-
-/// Buffers that are used again and again.
-#[derive(Default)]
-struct Scratch {
-    key: Vec<u8>,
-    row: Vec<u8>,
-    entry: Vec<u8>,
-    new_entry: Vec<u8>,
-    writer: RowWriter,
-    batch: Batch,
 }
 
 impl Session {
@@ -295,89 +239,3 @@ impl Drop for Session {
         self.rollback();
     }
 }
-
-impl Trx {
-    /// Whether what it wrote is still one record.
-    fn check_size(&self) -> Result<()> {
-        if self.redo.len() > REDO_MOST_BYTES {
-            let takes = "at most 1 GiB of changes: commit more often".to_owned();
-            return Err(EngineError::BadValue("a transaction".to_owned(), takes));
-        }
-        Ok(())
-    }
-
-    fn mark(&self) -> Mark {
-        Mark { redo: self.redo.len(), undo: self.undo.len() }
-    }
-}
-
-impl Work {
-    fn open_view(&mut self, shared: &Shared) {
-        if !self.view.is_open() {
-            shared.trx.open_view(self.trx.id, &mut self.view);
-        }
-    }
-
-    /// The number of the transaction, which is about to write.
-    fn writer(&mut self, shared: &Shared) -> TrxId {
-        if let Some(id) = self.trx.id {
-            return id;
-        }
-        let id = shared.trx.begin_write();
-        self.trx.id = Some(id);
-        if self.view.is_open() {
-            self.view.adopt(id);
-        }
-        id
-    }
-
-    /// Takes back what the transaction wrote, and ends it.
-    fn rollback(&mut self, shared: &Shared) {
-        shared.trx.close_view(&mut self.view);
-        self.undo_to(shared, Mark { redo: 1, undo: 0 });
-        match self.trx.id {
-            Some(id) => {
-                shared.meter.count(Counter::Rollbacks);
-                self.end(shared, id);
-            }
-            None => self.finish(shared),
-        }
-    }
-
-    /// Makes visible what the transaction wrote, and leaves what it wrote over to purge.
-    fn end(&mut self, shared: &Shared, id: TrxId) {
-        let csn = shared.trx.end(id);
-        let over = self.trx.undo.drain(..).filter(|written| written.over);
-        let mut wrote: Vec<_> = over.map(|written| (written.table, written.key, id)).collect();
-        wrote.append(&mut self.trx.graves);
-        if !wrote.is_empty() {
-            shared.purge.push(Ended { csn, wrote });
-        }
-        self.finish(shared);
-    }
-
-    /// Gives locks back and forgets the transaction.
-    fn finish(&mut self, shared: &Shared) {
-        let trx = &mut self.trx;
-        if trx.locked {
-            shared.locks.release_all(&self.locks);
-        }
-        trx.open = false;
-        trx.id = None;
-        begin_changes(&mut trx.redo);
-        trx.redo.shrink_to(REDO_KEPT_BYTES);
-        trx.undo.clear();
-        trx.undo.shrink_to(UNDO_KEPT);
-        trx.savepoints.clear();
-        trx.tables.clear();
-        trx.locked = false;
-        trx.doomed = false;
-    }
-}
-
-/// What a transaction may write in all. A record of the log is shorter than 4 GiB.
-const REDO_MOST_BYTES: usize = 1 << 30;
-/// What a session keeps of the buffer of a large transaction.
-const REDO_KEPT_BYTES: usize = 1 << 16;
-/// For so many rows that were written a session keeps room.
-const UNDO_KEPT: usize = 1 << 10;

@@ -10,10 +10,10 @@
 
 use std::ops::{Bound, ControlFlow};
 
+use super::intent::{Fields, Intent};
 use crate::ids::TrxId;
 use crate::index::Tree;
 use crate::key;
-use crate::session::statement::{Fields, Intent};
 use crate::value::Datum;
 
 /// A part of an index, by values of its first columns.

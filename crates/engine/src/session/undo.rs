@@ -2,12 +2,12 @@
 
 use std::mem;
 
-use super::{Mark, Work, Written};
-use crate::engine::Shared;
+use super::work::{Mark, Work, Written};
 use crate::ids::TrxId;
 use crate::index::Edit;
 use crate::lock::Place;
 use crate::purge::{entry_of, forget_entries, place};
+use crate::shared::Shared;
 use crate::table;
 use crate::table::Table;
 use crate::version::Version;

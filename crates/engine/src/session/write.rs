@@ -17,9 +17,11 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use super::intent::Updated;
 use super::range::{Cursor, Direction, Range};
-use super::statement::{Statement, Updated};
-use super::{RowWriter, Written};
+use super::row_writer::RowWriter;
+use super::statement::Statement;
+use super::work::Written;
 use crate::error::{EngineError, Result};
 use crate::ids::TrxId;
 use crate::index::Edit;

@@ -139,7 +139,7 @@ impl TrxSys {
     }
 
     /// Whether it began and has not ended. Once this is false, views that are opened see it.
-    pub fn is_active(&self, trx: TrxId) -> bool {
+    pub(crate) fn is_active(&self, trx: TrxId) -> bool {
         self.registry.contains(trx)
     }
 

@@ -20,7 +20,7 @@
 
 use std::sync::Arc;
 
-use crate::ids::{Csn, TrxId};
+use crate::ids::TrxId;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
@@ -50,7 +50,7 @@ pub struct View {
 impl View {
     /// From now on the view sees what this transaction writes: its own, which began to write after
     /// the view was opened.
-    pub fn adopt(&mut self, own: TrxId) {
+    pub(crate) fn adopt(&mut self, own: TrxId) {
         self.own = own.0;
     }
 
@@ -60,8 +60,9 @@ impl View {
     }
 
     /// All that ended up to this one is seen, and nothing that ended later.
-    pub fn csn(&self) -> Csn {
-        Csn(self.csn)
+    #[cfg(test)]
+    pub(crate) fn csn(&self) -> crate::ids::Csn {
+        crate::ids::Csn(self.csn)
     }
 
     /// Bytes of its buffers beside itself and its slot.

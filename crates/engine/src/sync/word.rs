@@ -66,12 +66,12 @@ impl Word {
     }
 
     /// Wakes one of those that wait.
-    pub fn wake_one(&self) {
+    pub(crate) fn wake_one(&self) {
         self.wake(1);
     }
 
     /// Wakes all that wait, in one call.
-    pub fn wake_all(&self) {
+    pub(crate) fn wake_all(&self) {
         self.wake(i32::MAX as u32);
     }
 
@@ -94,13 +94,13 @@ impl Word {
     }
 
     /// Wakes one of those that wait.
-    pub fn wake_one(&self) {
+    pub(crate) fn wake_one(&self) {
         let _latch = self.latch.lock().expect("no thread panics with it");
         self.changed.notify_one();
     }
 
     /// Wakes all that wait, in one call.
-    pub fn wake_all(&self) {
+    pub(crate) fn wake_all(&self) {
         let _latch = self.latch.lock().expect("no thread panics with it");
         self.changed.notify_all();
     }

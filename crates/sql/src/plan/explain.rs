@@ -86,7 +86,7 @@ mod tests {
     use std::sync::Arc;
 
     use dbdyno_engine::disk::SimDisk;
-    use dbdyno_engine::engine::{Engine, Options, Upkeep};
+    use dbdyno_engine::{Engine, Options, Upkeep};
     use dbdyno_model::Design;
 
     use super::*;

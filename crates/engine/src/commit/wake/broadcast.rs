@@ -1,6 +1,6 @@
 //! One condition for all who sleep.
 
-use super::{Seat, count, is_done};
+use super::seat::{Seat, count, is_done};
 use crate::meter::Meter;
 use crate::sync::{Condvar, Mutex};
 

@@ -1,6 +1,6 @@
 //! A condition for each who sleeps, all under one mutex.
 
-use super::{GROUPS, MEMBERS, Seat, count, is_done};
+use super::seat::{GROUPS, MEMBERS, Seat, count, is_done};
 use crate::meter::Meter;
 use crate::sync::{Condvar, Mutex};
 

@@ -1,6 +1,6 @@
 //! A wait word for each who sleeps.
 
-use super::{GROUPS, MEMBERS, Seat, count, is_done};
+use super::seat::{GROUPS, MEMBERS, Seat, count, is_done};
 use crate::meter::Meter;
 use crate::sync::Word;
 

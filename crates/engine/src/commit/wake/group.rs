@@ -1,6 +1,6 @@
 //! A wait word for each group.
 
-use super::{GROUPS, Seat, count, is_done};
+use super::seat::{GROUPS, Seat, count, is_done};
 use crate::meter::Meter;
 use crate::sync::Word;
 

@@ -1,0 +1,37 @@
+//! Somebody who waits, in the wait in which it was met: it may wait for something else by now.
+
+use super::address::Address;
+use super::trx::{LockTrx, State};
+use crate::sync::Arc;
+
+/// Somebody on a cycle, in the wait in which it was met.
+#[derive(Clone)]
+pub(super) struct Member {
+    pub(super) trx: Arc<LockTrx>,
+    pub(super) round: u64,
+}
+
+impl Member {
+    /// A transaction in its wait, if it waits.
+    pub(super) fn that_waits(trx: &Arc<LockTrx>) -> Option<Member> {
+        let wait = *trx.wait();
+        let waits = matches!(wait.state, State::Waiting(_));
+        waits.then(|| Member { trx: Arc::clone(trx), round: wait.round })
+    }
+
+    pub(super) fn is(&self, other: &Member) -> bool {
+        self.trx.is(&other.trx) && self.round == other.round
+    }
+
+    pub(super) fn still_waits(&self) -> bool {
+        self.waits_at().is_some()
+    }
+
+    pub(super) fn waits_at(&self) -> Option<Address> {
+        let wait = self.trx.wait();
+        match wait.state {
+            State::Waiting(at) if wait.round == self.round => Some(at),
+            _ => None,
+        }
+    }
+}

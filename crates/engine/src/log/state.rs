@@ -1,0 +1,68 @@
+//! What all parts of a log know: how far it is durable, and whether it failed.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::error::{EngineError, Result};
+use crate::ids::Lsn;
+use crate::meter::Meter;
+use crate::sync::atomic::{AtomicU64, Ordering};
+
+/// Where a record is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed {
+    /// Its first byte.
+    pub start: Lsn,
+    /// The byte behind it.
+    pub end: Lsn,
+}
+
+/// What all parts of a log know.
+pub(super) struct Shared {
+    pub(super) durable: AtomicU64,
+    /// Whether what is durable is so when the machine stops: whether the device is the disk.
+    stamps: bool,
+    failure: OnceLock<Failure>,
+    pub(super) meter: Arc<Meter>,
+}
+
+struct Failure {
+    what: &'static str,
+    kind: std::io::ErrorKind,
+    said: String,
+}
+
+impl Shared {
+    /// Of a log that is durable up to here; `stamps` where that is so when the machine stops.
+    pub(super) fn new(durable: u64, stamps: bool, meter: Arc<Meter>) -> Shared {
+        let (durable, failure) = (AtomicU64::new(durable), OnceLock::new());
+        Shared { durable, stamps, failure, meter }
+    }
+
+    pub(super) fn durable(&self) -> u64 {
+        self.durable.load(Ordering::Acquire)
+    }
+
+    /// What a record that is made now says of how far the log is durable.
+    pub(super) fn stamp(&self) -> u64 {
+        if self.stamps { self.durable.load(Ordering::Relaxed) } else { 0 }
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        self.failure.get().map_or(Ok(()), |failure| Err(failure.error()))
+    }
+
+    /// Poisons the log with the first failure.
+    pub(super) fn poison(&self, error: EngineError) -> EngineError {
+        if let EngineError::Disk(what, error) = &error {
+            let (kind, said) = (error.kind(), error.to_string());
+            self.failure.get_or_init(|| Failure { what, kind, said });
+        }
+        error
+    }
+}
+
+impl Failure {
+    fn error(&self) -> EngineError {
+        EngineError::Disk(self.what, std::io::Error::new(self.kind, self.said.clone()))
+    }
+}

@@ -1,0 +1,54 @@
+//! What the sessions of an engine share, and its keeper.
+//!
+//! ```text
+//!   session ─┐
+//!   session ─┼── Shared: tables · views · locks · gate · pipeline ─► log ─► disk
+//!   keeper ──┘           └── made, filled and taken away by `definition`, `purge`, `checkpoint`
+//! ```
+
+use std::sync::Arc;
+
+use dbdyno_model::Design;
+
+use crate::catalog::Catalog;
+use crate::commit::Pipeline;
+use crate::disk::Disk;
+use crate::gate::Gate;
+use crate::ids::TrxId;
+use crate::lock::LockSys;
+use crate::meter::Meter;
+use crate::purge::Purge;
+use crate::snapshot::TrxSys;
+use crate::sync::Mutex;
+use crate::sync::atomic::{AtomicU64, Ordering};
+
+/// All of it.
+pub(crate) struct Shared {
+    pub design: Design,
+    pub meter: Arc<Meter>,
+    pub trx: TrxSys,
+    pub locks: LockSys,
+    pub gate: Gate,
+    pub pipeline: Pipeline,
+    pub disk: Arc<dyn Disk>,
+    pub catalog: Arc<Catalog>,
+    pub purge: Purge,
+    /// Where the last checkpoint begins; locked while one is taken.
+    pub checkpoint: Mutex<u64>,
+    pub checkpoint_bytes: u64,
+    /// Every view sees all writers below, as was known when purge was last at work.
+    pub horizon: AtomicU64,
+}
+
+impl Shared {
+    /// Every view, open or to come, sees all writers below; what was known a moment ago.
+    #[inline]
+    pub fn horizon(&self) -> TrxId {
+        TrxId(self.horizon.load(Ordering::Acquire))
+    }
+
+    /// Looks again.
+    pub(crate) fn move_horizon(&self) {
+        self.horizon.fetch_max(self.trx.horizon().0, Ordering::AcqRel);
+    }
+}
