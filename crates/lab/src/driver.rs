@@ -41,6 +41,8 @@ const WARM_UP_PAIR: u32 = u32::MAX;
 const REPEATED_OPERATION: u64 = 1 << 61;
 /// Every pair has this many operations to itself; both of its rounds start at the same one.
 const OPERATIONS_PER_PAIR: u64 = 1 << 32;
+/// Of these, so many belong to each attempt: see `workload::generate` for the limit of all.
+const OPERATIONS_PER_ATTEMPT: u64 = 1 << 20;
 /// A load that is made ready for a cell has this many operations to itself, until the numbers of
 /// turns are used up and begin again. See `workload::program` for what rests on these numbers.
 const OPERATIONS_PER_TURN: u64 = 1 << 50;
@@ -68,6 +70,8 @@ pub struct Terms {
     pub schedule: Option<Schedule>,
     /// Length of the measured window.
     pub window: Duration,
+    /// How often nothing was answered before.
+    pub attempt: u32,
 }
 
 /// What is known of an arm under a cell once it was warmed up.
@@ -253,6 +257,13 @@ impl<'a> Driver<'a> {
         }
     }
 
+    /// The number of the first operation of a round. An attempt whose window closed on nothing may
+    /// have been answered behind it, and what it put in must not be put in again: the next one asks
+    /// what nobody has asked.
+    fn first_operation(&self, pair: u32, attempt: u32) -> u64 {
+        self.offset + first_of(pair, attempt)
+    }
+
     /// Measures one round; with a schedule, one of the open loop.
     ///
     /// # Errors
@@ -266,8 +277,8 @@ impl<'a> Driver<'a> {
         neighbours: &mut Neighbours,
         watch: &mut dyn Watch,
     ) -> Result<Round, LabError> {
-        let Terms { life, filling, schedule, window } = terms;
-        let first_operation = u64::from(key.pair) * OPERATIONS_PER_PAIR + self.offset;
+        let Terms { life, filling, schedule, window, attempt } = terms;
+        let first_operation = self.first_operation(key.pair, attempt);
         let clients = key.cell.clients;
         let spec = self.spec(&self.connector, clients, first_operation);
         let lead_in = Duration::from_nanos(plan.lead_in_ns);
@@ -356,14 +367,14 @@ pub(crate) fn interleaved(
     drivers: &PerArm<Driver<'_>>,
     plan: &Plan,
     first: &RoundKey,
-    (place, cut): ((u32, u32), Cut),
+    (place, cut, attempt): ((u32, u32), Cut, u32),
     neighbours: &mut Neighbours,
     watch: &mut dyn Watch,
 ) -> Result<PerArm<Round>, LabError> {
     let key = |arm| RoundKey { arm, ..first.clone() };
     let specs = PerArm::from_fn(|arm| {
         let driver = &drivers[arm];
-        let operation = u64::from(first.pair) * OPERATIONS_PER_PAIR + driver.offset;
+        let operation = driver.first_operation(first.pair, attempt);
         let lead_in = Duration::from_nanos(plan.lead_in_ns);
         RoundSpec { lead_in, ..driver.spec(&driver.connector, driver.cell.clients, operation) }
     });
@@ -445,9 +456,24 @@ fn offset(station: &Station, turn: u64) -> u64 {
     (turn % TURNS) * OPERATIONS_PER_TURN + half
 }
 
+fn first_of(pair: u32, attempt: u32) -> u64 {
+    u64::from(pair) * OPERATIONS_PER_PAIR + u64::from(attempt) * OPERATIONS_PER_ATTEMPT
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of an operation 22 bits tell where in its round it is, as custom loads number their rows.
+    #[test]
+    fn no_attempt_asks_what_another_one_asked() {
+        let firsts = (0..3).flat_map(|pair| (0..4).map(move |attempt| first_of(pair, attempt)));
+        let firsts: Vec<u64> = firsts.collect();
+        for two in firsts.windows(2) {
+            assert!(two[0] + OPERATIONS_PER_ATTEMPT <= two[1], "{two:?}");
+        }
+        assert!(firsts.iter().all(|first| first % OPERATIONS_PER_PAIR < 1 << 22), "{firsts:?}");
+    }
     use dbdyno_judge::sample;
 
     #[test]

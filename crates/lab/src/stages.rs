@@ -457,9 +457,9 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.neighbours.add_unasked(before.servers_share());
         let place = (self.life, self.filling);
         let (neighbours, watch) = (&mut self.neighbours, &mut *self.lab.watch);
-        let (mut rounds, still) = standstill::until_answered(|factor| {
-            let cut = Cut { count: cut.count * factor, ..cut };
-            driver::interleaved(drivers, self.plan, first, (place, cut), neighbours, watch)
+        let (mut rounds, still) = standstill::until_answered(|attempt| {
+            let cut = Cut { count: cut.count << attempt, ..cut };
+            driver::interleaved(drivers, self.plan, first, (place, cut, attempt), neighbours, watch)
         })?;
         let after = self.look(&drivers.base);
         for arm in [first.arm, first.arm.other()] {
@@ -534,9 +534,9 @@ impl<'a, 'b> Stages<'a, 'b> {
         let waiting = &self.stations[key.arm.other()];
         let neighbours = &mut self.neighbours;
         let (life, filling) = (self.life, self.filling);
-        let (mut round, still) = standstill::until_answered(|factor| {
-            let (schedule, window) = (schedule.clone(), window * factor);
-            let terms = Terms { life, filling, schedule, window };
+        let (mut round, still) = standstill::until_answered(|attempt| {
+            let (schedule, window) = (schedule.clone(), standstill::longer(window, attempt));
+            let terms = Terms { life, filling, schedule, window, attempt };
             driver.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)
         })?;
         round.readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));

@@ -9,6 +9,8 @@
 //! goes on; but its rate does not have the standstill in it. So it is told, and an arm that stands
 //! still often gets no verdict (`judge::cautions`).
 
+use std::time::Duration;
+
 use dbdyno_load::LoadError;
 
 use crate::error::LabError;
@@ -16,8 +18,8 @@ use crate::error::LabError;
 /// A round is begun again at most so often.
 const TIMES_MOST: u32 = 3;
 
-/// Measures with the factor by which the window is to be longer, until something is answered; how
-/// often nothing was.
+/// Measures, with the number of the attempt, until something is answered; how often nothing was.
+/// Each time the window is to be twice as long ([`longer`]).
 ///
 /// # Errors
 /// Any other error of `measure`, or its last one.
@@ -26,13 +28,18 @@ pub(crate) fn until_answered<T>(
 ) -> Result<(T, u32), LabError> {
     let mut times = 0;
     loop {
-        match measure(1 << times) {
+        match measure(times) {
             Err(LabError::Load(_, _, LoadError::NothingFinished)) if times < TIMES_MOST => {
                 times += 1;
             }
             measured => return measured.map(|measured| (measured, times)),
         }
     }
+}
+
+/// The window of an attempt, of which the first one has number 0.
+pub(crate) fn longer(window: Duration, attempt: u32) -> Duration {
+    window * (1 << attempt)
 }
 
 #[cfg(test)]
@@ -44,21 +51,22 @@ mod tests {
     #[test]
     fn windows_get_longer_until_something_is_answered_or_three_times() {
         let nothing = || LabError::Load(Arm::Base, "a cell".to_owned(), LoadError::NothingFinished);
-        let mut factors = Vec::new();
-        let measured = until_answered(|factor| {
-            factors.push(factor);
-            if factor < 4 { Err(nothing()) } else { Ok("answered") }
+        let second = Duration::from_secs(1);
+        let mut windows = Vec::new();
+        let measured = until_answered(|attempt| {
+            windows.push(longer(second, attempt).as_secs());
+            if attempt < 2 { Err(nothing()) } else { Ok("answered") }
         });
-        assert_eq!((measured.unwrap(), &factors[..]), (("answered", 2), &[1, 2, 4][..]));
-        factors.clear();
+        assert_eq!((measured.unwrap(), &windows[..]), (("answered", 2), &[1, 2, 4][..]));
+        windows.clear();
         assert!(
-            until_answered(|factor| {
-                factors.push(factor);
+            until_answered(|attempt| {
+                windows.push(longer(second, attempt).as_secs());
                 Err::<(), _>(nothing())
             })
             .is_err()
         );
-        assert_eq!(factors, [1, 2, 4, 8]);
+        assert_eq!(windows, [1, 2, 4, 8]);
         let stopped = || LabError::Load(Arm::Base, String::new(), LoadError::Interrupted);
         assert!(until_answered(|_| Err::<(), _>(stopped())).is_err());
     }

@@ -33,6 +33,7 @@ use crate::cost::Seen;
 use crate::error::LabError;
 use crate::laboratory::Lab;
 use crate::neighbours::{Look, Neighbours, OtherArm};
+use crate::standstill;
 use crate::watch::{Counter, Progress};
 use readings::Control;
 
@@ -104,11 +105,14 @@ impl Site<'_, '_> {
             };
             let waiting = &stations[key.arm.other()];
             let driver = &mut drivers[key.arm];
-            let round =
-                driver.round(plan, &key, self.life, &conditions, waiting, self.neighbours)?;
+            let (life, neighbours) = (self.life, &mut *self.neighbours);
+            let (mut round, still) = standstill::until_answered(|attempt| {
+                driver.round(plan, &key, (life, attempt), &conditions, waiting, neighbours)
+            })?;
             if is_stored {
                 continue;
             }
+            round.readings.set(names::STOOD_STILL, (still > 0).then_some(f64::from(still)));
             self.lab.store.add_round(self.run, &round)?;
             self.counter.done += 1;
             self.lab.watch.progress(Progress::RoundDone(&round));
@@ -223,7 +227,7 @@ impl<'a> StepTrack<'a> {
         &mut self,
         plan: &Plan,
         key: &RoundKey,
-        life: u32,
+        (life, attempt): (u32, u32),
         conditions: &Conditions<'_>,
         waiting: &Station,
         neighbours: &mut Neighbours,
@@ -247,7 +251,8 @@ impl<'a> StepTrack<'a> {
                 self.crew.scripts(&scripts, conditions, &mut look)
             }
             Work::QueriesAtRate(rate) => {
-                self.crew.timed(&self.timed(plan, key, rate), conditions, &mut look)
+                let timed = self.timed(plan, key, (rate, attempt));
+                self.crew.timed(&timed, conditions, &mut look)
             }
         };
         let failed = |error| LabError::Load(key.arm, key.cell.to_string(), self.explained(error));
@@ -272,13 +277,13 @@ impl<'a> StepTrack<'a> {
         }
     }
 
-    fn timed(&self, plan: &Plan, key: &RoundKey, rate: u32) -> Timed {
+    fn timed(&self, plan: &Plan, key: &RoundKey, (rate, attempt): (u32, u32)) -> Timed {
         Timed {
             rate,
             rows_per_commit: self.step.rows_per_commit(),
             first_query: u64::from(key.pair) * OPERATIONS_PER_PAIR,
             lead_in: Duration::from_nanos(plan.lead_in_ns),
-            window: Duration::from_nanos(plan.round_ns),
+            window: standstill::longer(Duration::from_nanos(plan.round_ns), attempt),
         }
     }
 
