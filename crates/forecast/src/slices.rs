@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A slice is as long as the plan says, and longer where that is too short for a client to get
-//! [`EVENTS`] events done: what is lost at the ends of a slice then stays small. Embedded arms with
+//! `EVENTS` events done: what is lost at the ends of a slice then stays small. Embedded arms with
 //! threads of their own are left out, because those threads cannot be told apart by arm; so are
 //! dialogues, which are no functions of a number, arms that may have a budget of processor time,
 //! and arms that begin with nothing in memory: what one has read ahead comes in while the other

@@ -66,7 +66,7 @@ pub fn resume(lab: &mut Lab<'_>, run: &Run) -> Result<RunId, LabError> {
 }
 
 /// Makes a run longer: `plan` is that of the run with more pairs, another rule or another limit, as
-/// [`crate::extended`] gives it. Cells that are decided stay as they are.
+/// [`dbdyno_forecast::extended`] gives it. Cells that are decided stay as they are.
 ///
 /// # Errors
 /// As [`resume()`], for complete runs too.

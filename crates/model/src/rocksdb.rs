@@ -34,7 +34,7 @@ pub struct RocksOptions {
     pub cache_mb: Option<u64>,
     /// Whether reads, flushes and compactions go around the operating system's cache.
     pub direct: Option<Switch>,
-    /// One of [`COMPRESSIONS`].
+    /// One of `COMPRESSIONS`.
     pub compression: Option<&'static str>,
     /// Whether writes go to the write-ahead log.
     pub wal: Switch,

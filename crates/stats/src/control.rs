@@ -31,7 +31,7 @@ pub struct ControlLimits {
 
 impl ControlLimits {
     /// The limits that `values` set themselves; nothing that is nearer to the centre than `least`
-    /// is outside, however even the values are. `None` for fewer than [`MIN_CONTROLLED`] values.
+    /// is outside, however even the values are. `None` for fewer than `MIN_CONTROLLED` values.
     ///
     /// Assumes that more than half of the values are usual. Does not assume that they are normal;
     /// where tails are heavier, more than two in a million of the usual ones are outside.

@@ -42,7 +42,7 @@ pub fn slope(values: &[f64]) -> Result<Slope, StatsError> {
     Ok(of_moments(values, &Moments::of(values)?))
 }
 
-/// Whether the logarithms of rates show no trend at [`STEADY_ALPHA`]. Fewer than three never do.
+/// Whether the logarithms of rates show no trend at `STEADY_ALPHA`. Fewer than three never do.
 ///
 /// Assumes what the p-value of [`slope`] assumes: where neighbouring windows are alike, as on a
 /// host that wanders, a trend is seen by chance more often than the level says.

@@ -141,7 +141,7 @@ impl<V> Tree<V> {
         leaf.high().cloned().filter(|high| end.is_none_or(|end| high.bytes() < end))
     }
 
-    /// Shows the keys of one leaf that lie in `[begin, bound)`, downwards. As [`Tree::read_on`].
+    /// Shows the keys of one leaf that lie in `[begin, bound)`, downwards. As `read_on`.
     pub fn read_back(
         &self,
         begin: &[u8],

@@ -149,7 +149,7 @@ impl TrxSys {
     }
 
     /// Lets the view see whoever ended until now, and `own`. A view that began without one may
-    /// [`View::adopt`] it later.
+    /// `View::adopt` it later.
     ///
     /// # Panics
     /// If the view is open.

@@ -16,7 +16,7 @@
 //! than there are, beyond this, prove that the round is damaged. Fewer do not prove it of one
 //! round: an event that was still going on at the close is in no latency, and where a server
 //! stalled then, much of the window is missing; that is told, for no percentile shows it. But a
-//! stall at the close is rare, and where more than half of at least [`ROUNDS_LEAST`] rounds lack
+//! stall at the close is rare, and where more than half of at least `ROUNDS_LEAST` rounds lack
 //! clients, latencies or counts are wrong. Where one event fills the window, the law says nothing,
 //! and neither do we.
 

@@ -16,6 +16,11 @@ chance.
 correlation of 0.9 from one tenth of a second to the next, and one round in fifty loses 30 %. \
 *stolen*: as quiet, and in 3 % of the tenths of a second the hypervisor gives half of the time \
 away. *drifting*: the host loses 1 % a minute.
+Of starts that vary by 1.5 % in each arm, two arms differ by 2.1 %.
+Where arms are started once, as with `--restarts 0` and in suites, 1.5 % is assumed, which is what \
+real servers showed: these two rows say what it costs when a server's starts vary by more. In a \
+suite all cells share the one start, so that false verdicts come together: 32 cells of ten runs \
+are ten draws of it.
 
 ";
 
