@@ -14,7 +14,7 @@
 //! behind those of the others. A row that everybody writes is looked at once for many of them, and
 //! not once for each, past all that is newer.
 
-mod queue;
+pub(crate) mod queue;
 
 use std::collections::HashSet;
 

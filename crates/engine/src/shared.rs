@@ -17,7 +17,7 @@ use crate::gate::Gate;
 use crate::ids::TrxId;
 use crate::lock::LockSys;
 use crate::meter::Meter;
-use crate::purge::Purge;
+use crate::purge::queue::Purge;
 use crate::snapshot::TrxSys;
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
