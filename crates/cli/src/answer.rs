@@ -1,7 +1,8 @@
 //! What a comparison answers, as an exit code: see `docs/CONTRACT.md`.
 
 use dbdyno_model::{
-    CellComparison, Comparison, CountComparison, CountVerdict, Gate, GateOutcome, Interval, Verdict,
+    ArmsComparison, CellComparison, Comparison, CountComparison, CountVerdict, Gate, GateOutcome,
+    Interval, Verdict,
 };
 
 use crate::exit::Exit;
@@ -10,14 +11,31 @@ use crate::output;
 /// The answer to a comparison; what a gate says is told to whoever watches.
 pub fn answer(comparison: &Comparison, gate: Option<Gate>) -> Exit {
     if let Some(gate) = gate {
-        output::say(&told(gate, comparison));
+        output::say(&told(gate, &comparison.cells));
     }
-    code_of(comparison, gate)
+    code_of(&comparison.cells, &comparison.counts, gate)
+}
+
+/// The answer to a comparison of several arms: that of each against the reference, together.
+pub fn of_arms(comparison: &ArmsComparison, gate: Option<Gate>) -> Exit {
+    let pairs = comparison.pairs.iter();
+    let cells = pairs.flat_map(|pair| pair.comparison.cells.iter().cloned());
+    let cells: Vec<CellComparison> = cells.collect();
+    if let Some(gate) = gate {
+        output::say(&told(gate, &cells));
+    }
+    let counts = comparison.pairs.iter().flat_map(|pair| pair.comparison.counts.iter().cloned());
+    let exit = code_of(&cells, &counts.collect::<Vec<_>>(), gate);
+    // An arm that ended has cells that nobody measured.
+    match exit {
+        Exit::Holds if !comparison.ended.is_empty() => Exit::CannotTell,
+        exit => exit,
+    }
 }
 
 /// What a gate says, with the cells that are the reason.
-fn told(gate: Gate, comparison: &Comparison) -> String {
-    let outcome = gate.judge_all(&comparison.cells);
+fn told(gate: Gate, cells: &[CellComparison]) -> String {
+    let outcome = gate.judge_all(cells);
     let is_reason = |cell: &&CellComparison| gate.judge_cell(cell) == outcome;
     let shown = |cell: &CellComparison| {
         let Interval { low, high, .. } = cell.rqps;
@@ -28,7 +46,7 @@ fn told(gate: Gate, comparison: &Comparison) -> String {
         };
         format!("{} at {low:.3} to {high:.3}{why}", cell.cell)
     };
-    let reasons: Vec<String> = comparison.cells.iter().filter(is_reason).map(shown).collect();
+    let reasons: Vec<String> = cells.iter().filter(is_reason).map(shown).collect();
     match outcome {
         GateOutcome::Holds => format!("gate   {gate} holds"),
         GateOutcome::Fails => format!("gate   {gate} fails: {}", reasons.join("; ")),
@@ -40,20 +58,20 @@ fn told(gate: Gate, comparison: &Comparison) -> String {
 }
 
 /// The answer to a comparison. Without a gate, any decided verdict is an answer.
-fn code_of(comparison: &Comparison, gate: Option<Gate>) -> Exit {
+fn code_of(cells: &[CellComparison], counts: &[CountComparison], gate: Option<Gate>) -> Exit {
     if let Some(gate) = gate {
-        return match gate.judge_all(&comparison.cells) {
+        return match gate.judge_all(cells) {
             GateOutcome::Holds => Exit::Holds,
             GateOutcome::Fails => Exit::Fails,
             GateOutcome::CannotTell => Exit::CannotTell,
         };
     }
-    let undecided = comparison.cells.iter().any(|cell| cell.verdict == Verdict::Undecided);
+    let undecided = cells.iter().any(|cell| cell.verdict == Verdict::Undecided);
     // Where nothing else was measured the counts are the answer.
     let open = |count: &CountComparison| count.verdict == CountVerdict::Undecided;
-    if comparison.cells.is_empty() && !comparison.counts.is_empty() {
-        let undecided = comparison.counts.iter().any(open);
+    if cells.is_empty() && !counts.is_empty() {
+        let undecided = counts.iter().any(open);
         return if undecided { Exit::CannotTell } else { Exit::Holds };
     }
-    if undecided || comparison.cells.is_empty() { Exit::CannotTell } else { Exit::Holds }
+    if undecided || cells.is_empty() { Exit::CannotTell } else { Exit::Holds }
 }

@@ -34,12 +34,12 @@ pub struct Place {
 /// id.
 #[derive(Debug, clap::Args)]
 pub struct Compare {
-    /// What the other one is measured against
+    /// What the others are measured against
     #[arg(value_name = "BASE")]
     pub base: String,
-    /// What is measured
-    #[arg(value_name = "TEST")]
-    pub test: String,
+    /// What is measured: one, or up to eleven that take turns with BASE and with each other
+    #[arg(value_name = "TEST", required = true, num_args = 1..=11)]
+    pub tests: Vec<String>,
     /// Loads and suites, separated by commas; `dbdyno loads` names them. Between loads, `settle`
     /// waits until the servers have done their background work, `restore` brings the tables back
     /// as they were loaded, and `warm:LOAD` runs a load unmeasured
@@ -132,7 +132,7 @@ pub struct Compare {
     /// of 23 and 15; 0 for servers by URL and in suites]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub restarts: Option<u32>,
-    /// Start both arms again before every block of two pairs: as many lives as there can be
+    /// Start all arms again before every block of two pairs: as many lives as there can be
     #[arg(long, conflicts_with = "restarts")]
     pub restart_between: bool,
     /// How often the tables of both arms are filled anew within a cell, on empty servers, not from
@@ -259,6 +259,9 @@ pub struct Shape {
     /// Colour in text: never, always, or only on a terminal (NO_COLOR is honoured)
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+    /// In text, of more than two arms: ratios with their 95 % intervals
+    #[arg(long)]
+    pub intervals: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -314,6 +317,13 @@ pub struct Show {
     /// @last, @NAME, or the beginning of an id
     #[arg(value_name = "RUN", default_value = "@last")]
     pub run: String,
+    /// Of a run of several arms: the arm that the others are judged against, by its name (base,
+    /// test, test2) or target; or before, each against the arm before it [default: base]
+    #[arg(long, value_name = "before|base|ARM")]
+    pub against: Option<values::Against>,
+    /// Of a run of several arms: this one in full, as a run of two arms is shown
+    #[arg(long, value_name = "ARM")]
+    pub arm: Option<String>,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,
@@ -326,6 +336,12 @@ pub struct Report {
     /// @last, @NAME, or the beginning of an id
     #[arg(value_name = "RUN", default_value = "@last")]
     pub run: String,
+    /// Of a run of several arms: as `dbdyno show` has it
+    #[arg(long, value_name = "before|base|ARM")]
+    pub against: Option<values::Against>,
+    /// Of a run of several arms: this one in full
+    #[arg(long, value_name = "ARM")]
+    pub arm: Option<String>,
     /// Where the report goes [default: dbdyno-RUN.html]
     #[arg(long, short, value_name = "FILE.html")]
     pub output: Option<PathBuf>,

@@ -4,7 +4,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_lab::{Lab, Order};
-use dbdyno_model::{ArmSpec, CellComparison, Comparison, Gate, PerArm, Plan, Run, RunStatus};
+use dbdyno_model::{
+    ArmIndex, ArmSpec, CellComparison, Comparison, Gate, Plan, Reference, Run, RunStatus,
+};
 use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -14,9 +16,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
 use crate::values::{Side, parse_side, without_password};
-use crate::{answer, output, plan, session, until};
+use crate::{answer, arms, output, plan, session, until};
 
-/// Compares two servers, or two stored runs.
+/// Compares servers, or two stored runs.
 pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
     let side = |what: &str, text: &str| {
         parse_side(text).map_err(|error| {
@@ -25,9 +27,23 @@ pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
             Failure::Usage(format!("{what} {:?}: {error}", without_password(text)))
         })
     };
-    match (side("BASE", &flags.base)?, side("TEST", &flags.test)?) {
-        (Side::Server(base), Side::Server(test)) => servers(place, flags, PerArm { base, test }),
-        (Side::Stored(base), Side::Stored(test)) => stored(place, flags, &base, &test),
+    let sides = std::iter::once(side("BASE", &flags.base));
+    let sides = sides.chain(flags.tests.iter().map(|test| side("TEST", test)));
+    let sides = sides.collect::<Result<Vec<Side>, Failure>>()?;
+    let server = |side: &Side| match side {
+        Side::Server(spec) => Some(spec.clone()),
+        Side::Stored(_) => None,
+    };
+    if let Some(arms) = sides.iter().map(server).collect::<Option<Vec<ArmSpec>>>() {
+        return servers(place, flags, arms);
+    }
+    match sides.as_slice() {
+        [Side::Stored(base), Side::Stored(test)] => stored(place, flags, base, test),
+        [Side::Stored(_), Side::Stored(_), ..] => Err(Failure::Usage(
+            "two stored runs are compared at a time; `dbdyno history` shows how figures went over \
+             many"
+                .to_owned(),
+        )),
         _ => Err(Failure::Usage(
             "BASE and TEST must both be servers or both be stored runs; a server cannot be \
              compared with a run of another day, because the host has changed since"
@@ -36,17 +52,17 @@ pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
     }
 }
 
-fn servers(place: &Place, flags: &Compare, arms: PerArm<ArmSpec>) -> Result<Exit, Failure> {
+fn servers(place: &Place, flags: &Compare, arms: Vec<ArmSpec>) -> Result<Exit, Failure> {
     let command = |plan: &Plan| plan::command(plan, flags);
     let (store, run) = measured(place, flags, arms, command)?;
     present(&store, &run, flags.report.as_deref(), flags.gate, flags.shape)
 }
 
-/// Measures two servers as the flags say; `command` is what makes such a run again.
+/// Measures servers as the flags say; `command` is what makes such a run again.
 pub fn measured(
     place: &Place,
     flags: &Compare,
-    arms: PerArm<ArmSpec>,
+    arms: Vec<ArmSpec>,
     command: impl Fn(&Plan) -> String,
 ) -> Result<(Store, Run), Failure> {
     let plan = plan::from_flags(flags, arms)?;
@@ -69,13 +85,15 @@ pub fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let mut store = session::open_store(place)?;
     let stop = session::stop_flag();
     let mut run = store.load(&store.resolve(&flags.run)?)?;
-    plan::take_passwords_from_environment(&mut run.plan.arms);
+    for arm in run.plan.indices() {
+        plan::take_password_from_environment(run.plan.spec_mut(arm));
+    }
     let longer =
         until::extension(flags).map(|extension| dbdyno_forecast::extended(&run, &extension));
     let longer = longer.transpose()?;
     output::say(&plan::announcement_of_rest(&run, longer.as_ref()));
     let mut ticker = Ticker::new();
-    let clock = session::clock(&run.plan.arms, &store)?;
+    let clock = session::clock(&run.plan, &store)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let id = match longer {
         Some(plan) => dbdyno_lab::extend(&mut lab, &run, plan)?,
@@ -99,18 +117,29 @@ pub fn present(
     gate: Option<Gate>,
     shape: Shape,
 ) -> Result<Exit, Failure> {
-    let comparison = judged(store, run)?;
-    output::comparison(run, &comparison, shape)?;
-    if let Some(path) = report {
-        write_report(path, run, &comparison)?;
-    }
+    let would_help = |cell: &CellComparison| cell.pairs_missing.is_some();
+    let (is_open, answer) = if run.plan.further.is_empty() {
+        let comparison = judged(store, run)?;
+        output::comparison(run, &comparison, shape)?;
+        if let Some(path) = report {
+            write_report(path, run, &comparison)?;
+        }
+        (comparison.cells.iter().any(would_help), answer::answer(&comparison, gate))
+    } else {
+        let comparison = arms::judged(run, Reference::Arm(ArmIndex::BASE))?;
+        arms::print(run, &comparison, shape)?;
+        if let Some(path) = report {
+            arms::write_report(path, run, &comparison)?;
+        }
+        let cells = comparison.pairs.iter().flat_map(|pair| &pair.comparison.cells);
+        (cells.into_iter().any(would_help), answer::of_arms(&comparison, gate))
+    };
     if shape.format == Format::Text {
-        let would_help = |cell: &CellComparison| cell.pairs_missing.is_some();
-        say_what_next(run, comparison.cells.iter().any(would_help), report);
+        say_what_next(run, is_open, report);
     }
     Ok(match run.status {
         RunStatus::Interrupted => Exit::Interrupted,
-        RunStatus::Complete | RunStatus::Partial => answer::answer(&comparison, gate),
+        RunStatus::Complete | RunStatus::Partial => answer,
     })
 }
 
@@ -125,7 +154,7 @@ pub fn carry_out(
     varied: &[String],
 ) -> Result<Run, Failure> {
     let mut ticker = Ticker::new();
-    let clock = session::clock(&plan.arms, store)?;
+    let clock = session::clock(plan, store)?;
     let mut lab = Lab { home, store, stop, watch: &mut ticker, clock };
     let order = Order { plan, name, command, tool_version: env!("CARGO_PKG_VERSION"), varied };
     let id = dbdyno_lab::measure(&mut lab, &order)?;

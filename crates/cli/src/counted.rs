@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_lab::count;
-use dbdyno_model::Arm;
+use dbdyno_model::ArmIndex;
 
 use crate::args::Place;
 use crate::exit::Exit;
@@ -17,7 +17,7 @@ use crate::{output, session};
 pub struct Counted {
     /// Id of the run
     run: String,
-    /// base or test
+    /// base, test, test2 and so on
     arm: String,
     /// Label of the load
     load: String,
@@ -29,7 +29,7 @@ pub struct Counted {
 pub fn run(place: &Place, words: &Counted) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let run = store.load(&store.resolve(&words.run)?)?;
-    let arm = Arm::BOTH.into_iter().find(|arm| arm.name() == words.arm);
+    let arm = ArmIndex::from_name(&words.arm).filter(|arm| arm.position() < run.plan.arm_count());
     let arm = arm.ok_or_else(|| Failure::Usage(format!("{:?} is no arm", words.arm)))?;
     drop(store);
     let stop = AtomicBool::new(false);

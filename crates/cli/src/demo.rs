@@ -25,6 +25,8 @@ pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
     let stop = session::stop_flag();
     let arm = |text: &str| text.parse().expect("the targets of the demo are well formed");
     let plan = Plan {
+        further: Vec::new(),
+        pair_of: None,
         arms: PerArm { base: arm(BASE), test: arm(TEST) },
         stages: vec![Stage::Measure("update-nonindex".into())],
         clients: CLIENTS.into(),

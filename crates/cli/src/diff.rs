@@ -10,7 +10,7 @@
 use std::path::PathBuf;
 
 use dbdyno_lab::Lab;
-use dbdyno_model::{ArmSpec, Audit, Comparison, Driving, PerArm, Pin, Plan};
+use dbdyno_model::{ArmIndex, ArmSpec, Audit, Comparison, Driving, PerArm, Pin, Plan};
 use dbdyno_report::{Extent, difference, difference_json, difference_markdown};
 
 use crate::args::{Format, Place};
@@ -123,12 +123,15 @@ fn servers(
     flags: &Diff,
     mut arms: PerArm<ArmSpec>,
 ) -> Result<(Audit, PerArm<String>), Failure> {
-    plan::take_passwords_from_environment(&mut arms);
+    plan::take_password_from_environment(&mut arms.base);
+    plan::take_password_from_environment(&mut arms.test);
     let Chosen { stages, files, .. } = match flags.load.is_empty() {
         true => Chosen { stages: Vec::new(), files: Vec::new(), step_seconds: None },
         false => loads::choose(&flags.load, &flags.load_file, None)?,
     };
     let plan = Plan {
+        further: Vec::new(),
+        pair_of: None,
         arms,
         stages,
         clients: vec![1],
@@ -155,11 +158,12 @@ fn servers(
     let mut store = session::open_store(place)?;
     let stop = session::stop_flag();
     let mut ticker = Ticker::new();
-    let clock = session::clock(&plan.arms, &store)?;
+    let clock = session::clock(&plan, &store)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let facts = dbdyno_lab::survey(&mut lab, &plan)?;
     drop(ticker);
-    let audit = dbdyno_audit::audit(&plan.arms, &facts.as_ref());
+    let facts = PerArm::from_fn(|arm| &facts[ArmIndex::from(arm)]);
+    let audit = dbdyno_audit::audit(&plan.arms, &facts);
     let labels =
         PerArm::from_fn(|arm| format!("{} ({})", plan.arms[arm], facts[arm].get("server.version")));
     Ok((audit, labels))

@@ -3,7 +3,7 @@
 //! ```text
 //!   question = "…"            in words
 //!   source = "…"              who says so, and where
-//!   base = "engine:?…"        the arms
+//!   base = "engine:?…"        the arms; more than two: arms = ["engine:?…", "engine:?…", …]
 //!   test = "engine:?…"
 //!   flags = { load = "…", clients = [1, 8], quick = true }      those of `dbdyno compare`
 //!   found = "…"               what was found when it was run last, in words
@@ -21,7 +21,7 @@ use std::path::Path;
 
 use clap::Parser as _;
 use dbdyno_model::experiment::{Expectation, Figure, Outcome, Sign};
-use dbdyno_model::{Comparison, PerArm, Run, RunStatus};
+use dbdyno_model::{ArmIndex, Comparison, Run, RunStatus};
 use dbdyno_workload::FileError;
 use dbdyno_workload::file::{Section, Source};
 
@@ -37,7 +37,7 @@ use crate::{compare, output};
 struct Experiment {
     question: String,
     source: String,
-    arms: PerArm<String>,
+    arms: Vec<String>,
     flags: Vec<(String, String)>,
     expectations: Vec<Expectation>,
 }
@@ -51,7 +51,8 @@ pub fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
         Ok(Side::Stored(_)) => Err(wrong(&flags.file, format!("{text} is a stored run, no arm"))),
         Err(error) => Err(wrong(&flags.file, format!("{text}: {error}"))),
     };
-    let arms = PerArm { base: arm(&compare.base)?, test: arm(&compare.test)? };
+    let arms = std::iter::once(&compare.base).chain(&compare.tests).map(|text| arm(text));
+    let arms = arms.collect::<Result<Vec<_>, Failure>>()?;
     output::say(&format!("asks   {}", experiment.question));
     output::say(&format!("after  {}", experiment.source));
     let again = std::iter::once(format!("dbdyno run {}", flags.file.display()));
@@ -64,7 +65,21 @@ pub fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     if run.status == RunStatus::Interrupted || is_shut {
         return Ok(shown);
     }
-    hold_against(&run, &compare::judged(&store, &run)?, &experiment.expectations)
+    let mut exits = Vec::new();
+    for pairing in run.plan.against_base() {
+        let of_pair = match run.plan.further.is_empty() {
+            true => run.clone(),
+            false => {
+                output::say(&format!("arm    {}: {}", pairing.test, run.plan.spec(pairing.test)));
+                run.of_pair(pairing)
+            }
+        };
+        let comparison = compare::judged(&store, &of_pair)?;
+        exits.push(hold_against(&of_pair, &comparison, &experiment.expectations)?);
+    }
+    // What is refuted for one arm is refuted, and what is open for one is open.
+    let worst = [Exit::Fails, Exit::CannotTell].into_iter().find(|exit| exits.contains(exit));
+    Ok(worst.unwrap_or(Exit::Holds))
 }
 
 /// Says of each expectation what was found.
@@ -116,8 +131,8 @@ fn command_line(file: &Path, read: &Experiment, by_hand: &[String]) -> Result<Co
     let is_by_hand = |name: &str| {
         by_hand.iter().any(|flag| flag.split('=').next() == Some(&format!("--{name}")))
     };
-    let mut line: Vec<String> =
-        ["dbdyno", "compare", &read.arms.base, &read.arms.test].map(String::from).into();
+    let mut line: Vec<String> = ["dbdyno", "compare"].map(String::from).into();
+    line.extend(read.arms.iter().cloned());
     for (name, value) in read.flags.iter().filter(|(name, _)| !is_by_hand(name)) {
         line.push(format!("--{name}"));
         match (name.as_str(), value.as_str()) {
@@ -168,16 +183,28 @@ fn parse(file: &str, text: &str) -> Result<Experiment, FileError> {
     let experiment = Experiment {
         question: text("question", "question = \"Does …?\"")?,
         source: text("source", "source = \"who says so, and where\"")?,
-        arms: PerArm {
-            base: text("base", "base = \"engine:\"")?,
-            test: text("test", "test = \"engine:?wake=group\"")?,
-        },
+        arms: arms(&top)?,
         flags: flags(&top)?,
         expectations: expectations(&top)?,
     };
     text("found", "found = \"what was found, in words\"")?;
     top.finish()?;
     Ok(experiment)
+}
+
+/// `base` and `test`, or a list of arms.
+fn arms(top: &Section<'_, '_>) -> Result<Vec<String>, FileError> {
+    let Some(list) = top.value("arms") else {
+        let text = |key, example| top.required(key, example)?.text().map(str::to_owned);
+        let base = text("base", "base = \"engine:\", or arms = [\"engine:\", …]")?;
+        return Ok(vec![base, text("test", "test = \"engine:?wake=group\"")?]);
+    };
+    let arms = list.list()?.into_iter().map(|arm| arm.text().map(str::to_owned));
+    let arms = arms.collect::<Result<Vec<String>, FileError>>()?;
+    if !(2..=ArmIndex::MOST).contains(&arms.len()) {
+        return Err(list.error("an experiment has 2 to 12 arms, the first of which is base"));
+    }
+    Ok(arms)
 }
 
 fn flags(top: &Section<'_, '_>) -> Result<Vec<(String, String)>, FileError> {
@@ -272,12 +299,12 @@ why = "reads do not sync"
             let experiment = read(&file).unwrap_or_else(|error| panic!("{error}"));
             let compare = command_line(&file, &experiment, &[]).unwrap();
             let arm = |text: &str| text.parse::<dbdyno_model::ArmSpec>().unwrap();
-            let arms = PerArm { base: arm(&compare.base), test: arm(&compare.test) };
+            let arms = vec![arm(&compare.base), arm(&compare.tests[0])];
             let design = |arm: &dbdyno_model::ArmSpec| match &arm.target {
                 dbdyno_model::Target::Engine(design) => *design,
                 other => panic!("{told}: {other:?}"),
             };
-            let varied = design(&arms.base).differences(&design(&arms.test));
+            let varied = design(&arms[0]).differences(&design(&arms[1]));
             assert_eq!(varied.len(), 1, "{told}: {varied:?}");
             crate::plan::from_flags(&compare, arms).unwrap_or_else(|e| panic!("{told}: {e}"));
             count += 1;

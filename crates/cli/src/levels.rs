@@ -6,56 +6,53 @@
 //!   pairs      · · · · ┆ · · · ·     · · · · ┆ · · · ·        a life has whole blocks of two
 //! ```
 
-use dbdyno_model::{Arm, ArmSpec, PerArm, Stage};
+use dbdyno_model::{Plan, Stage};
 
 use crate::args::Compare;
 use crate::failure::Failure;
 
 /// Numbers of restarts and of reloads.
 pub struct Levels {
-    /// Starts of both servers within a cell, after the first one.
+    /// Starts of all servers within a cell, after the first one.
     pub restarts: u32,
     /// Fillings of the tables within a cell, after the first one.
     pub reloads: u32,
 }
 
 impl Levels {
-    /// What the flags ask for, in a cell of `pairs` pairs.
+    /// What the flags ask for, in a cell of the plan.
     ///
     /// # Errors
     /// Reloads of tables that later stages want as they are.
     pub fn of(
         flags: &Compare,
-        arms: &PerArm<ArmSpec>,
-        stages: &[Stage],
+        plan: &Plan,
         usual_restarts: u32,
-        pairs: u32,
         is_steps: bool,
     ) -> Result<Levels, Failure> {
         // A life has at least one block of two pairs.
-        let most = (pairs / 2).saturating_sub(1);
+        let most = (plan.pairs / 2).saturating_sub(1);
         let wanted =
             if flags.restart_between { most } else { flags.restarts.unwrap_or(usual_restarts) };
         let reloads = if flags.reload_between { wanted.max(1) } else { flags.reloads };
         let reloads = reloads.min(most);
-        let can_be = Arm::BOTH.into_iter().all(|arm| arms[arm].can_be_restarted());
+        let can_be = plan.specs().values().all(|arm| arm.can_be_restarted());
         if !can_be && (flags.restart_between || flags.restarts.is_some_and(|times| times > 0)) {
             return Err(Failure::Usage(
-                "--restarts starts both arms again, and a server by URL is not ours to start; name \
+                "--restarts starts all arms again, and a server by URL is not ours to start; name \
                  a release or an embedded engine, or leave it out"
                     .to_owned(),
             ));
         }
-        let is_ours =
-            |arm: Arm| arms[arm].can_be_restarted() && arms[arm].begin.upgrade_from.is_none();
-        if reloads > 0 && !Arm::BOTH.into_iter().all(is_ours) {
+        let is_ours = can_be && plan.specs().values().all(|arm| arm.begin.upgrade_from.is_none());
+        if reloads > 0 && !is_ours {
             return Err(Failure::Usage(
                 "--reloads sets up servers of dbdyno anew, and not those by URL nor those that are \
                  upgraded in place; name a release or an embedded engine, or leave --reloads out"
                     .to_owned(),
             ));
         }
-        if reloads > 0 && (is_steps || stages.contains(&Stage::Restore)) {
+        if reloads > 0 && (is_steps || plan.stages.contains(&Stage::Restore)) {
             return Err(Failure::Usage(
                 "--reloads fills the tables of a cell anew, and steps of the Insert Benchmark and \
                  `restore` rest on the tables that were loaded first; leave one of them out"

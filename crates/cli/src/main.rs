@@ -10,6 +10,7 @@
 
 mod answer;
 mod args;
+mod arms;
 mod command_line;
 mod compare;
 mod counted;

@@ -69,7 +69,8 @@ pub fn width() -> usize {
     size.map_or(WIDTH_WITHOUT_TERMINAL, |(_, width)| width as usize)
 }
 
-fn style(color: Color) -> TextStyle {
+/// How text looks here.
+pub fn style(color: Color) -> TextStyle {
     let wished = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let colour = match color {
         Color::Always => Colour::Ansi,

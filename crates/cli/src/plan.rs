@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dbdyno_forecast::{Outlook, Remaining};
 use dbdyno_model::{
-    Arm, ArmSpec, Begin, Cache, Counting, Driving, ImageUse, IntervalChoice, Level, PerArm, Pin,
-    Placement, Plan, Processors, RateShape, Run, Secret, Stage, Stopping, Target, Topology,
+    ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ImageUse, IntervalChoice, Level, PerArm,
+    Pin, Placement, Plan, Processors, RateShape, Run, Secret, Stage, Stopping, Target, Topology,
 };
 use dbdyno_store::Store;
 
@@ -113,9 +113,12 @@ struct Lives {
 /// # Errors
 /// Recorded arrivals that cannot be read; a load that is not there, or that cannot be asked of
 /// these arms.
-pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Failure> {
-    take_passwords_from_environment(&mut arms);
+pub fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan, Failure> {
+    arms.iter_mut().for_each(take_password_from_environment);
     begin(flags, &mut arms)?;
+    let further = arms.split_off(2);
+    let [base, test] = arms.try_into().expect("a base and a test");
+    let arms = PerArm { base, test };
     let driving = driving_of(flags)?;
     let shape = shape_of(&driving, flags);
     let rand = flags.rand.as_deref().map(|name| Rand { name, skew: flags.skew });
@@ -137,6 +140,8 @@ pub fn from_flags(flags: &Compare, mut arms: PerArm<ArmSpec>) -> Result<Plan, Fa
     }
     let mut plan = Plan {
         arms,
+        further,
+        pair_of: None,
         stages,
         clients,
         pairs: 0,
@@ -176,7 +181,7 @@ fn set_rounds(
     own: Option<&insert_benchmark::Rounds>,
 ) -> Result<(), Failure> {
     let lives = if plan.life_ns() > DEAR_LIFE_NS { shape.dear_lives } else { shape.lives };
-    let (usual_restarts, pairs) = match (own, are_restarted(&plan.arms, &plan.stages)) {
+    let (usual_restarts, pairs) = match (own, are_restarted(plan)) {
         (Some(own), _) => (0, own.pairs),
         (None, true) => (lives.restarts, lives.pairs),
         (None, false) => (0, shape.pairs),
@@ -187,8 +192,7 @@ fn set_rounds(
         (None, Some(own)) => own.step_seconds * 1_000_000_000 / u64::from(plan.pairs.max(1)),
         (None, None) => round_of(&plan.driving, shape.round_ms * 1_000_000)?,
     };
-    let (arms, stages) = (&plan.arms, &plan.stages);
-    let levels = Levels::of(flags, arms, stages, usual_restarts, plan.pairs, own.is_some())?;
+    let levels = Levels::of(flags, plan, usual_restarts, own.is_some())?;
     (plan.restarts, plan.reloads) = (levels.restarts, levels.reloads);
     Ok(())
 }
@@ -209,32 +213,38 @@ fn rows(flags: &Compare) -> u64 {
     flags.rows.min((dbdyno_lab::count::ROWS_MOST / u64::from(flags.tables)).max(1))
 }
 
-/// Says to both arms how they begin, as far as the flags do and the arms themselves do not.
-fn begin(flags: &Compare, arms: &mut PerArm<ArmSpec>) -> Result<(), Failure> {
+/// Says to all arms how they begin, as far as the flags do and the arms themselves do not.
+fn begin(flags: &Compare, arms: &mut [ArmSpec]) -> Result<(), Failure> {
+    if arms.len() > 2 && flags.upgrade_from.is_some() {
+        return Err(Failure::Usage(
+            "--upgrade-from is of TEST, and there are several; write ?upgrade-from= behind those \
+             that it is meant for"
+                .to_owned(),
+        ));
+    }
     let wanted = [
         ("--image", flags.image.is_some_and(|image| image != ImageUse::default())),
         ("--cache cold", flags.cache.is_some_and(|cache| cache != Cache::default())),
         ("--topology", flags.topology.is_some()),
     ];
-    for arm in Arm::BOTH {
-        let is_ours = matches!(arms[arm].target, Target::Release(..));
-        let upgrade = ("--upgrade-from", arm == Arm::Test && flags.upgrade_from.is_some());
+    for (arm, spec) in ArmIndex::all(arms.len()).zip(arms) {
+        let is_ours = matches!(spec.target, Target::Release(..));
+        let upgrade = ("--upgrade-from", arm == ArmIndex::TEST && flags.upgrade_from.is_some());
         let unusable = wanted.iter().chain([&upgrade]).find(|(_, is_wanted)| *is_wanted);
         if let Some((flag, _)) = unusable.filter(|_| !is_ours) {
             return Err(Failure::Usage(format!(
-                "{flag} is for servers that dbdyno gets and starts itself, and {arm} is {}; name a \
-                 release such as mysql:8.0, or leave {flag} out",
-                arms[arm]
+                "{flag} is for servers that dbdyno gets and starts itself, and {arm} is {spec}; \
+                 name a release such as mysql:8.0, or leave {flag} out"
             )));
         }
-        let begin = &mut arms[arm].begin;
+        let begin = &mut spec.begin;
         if begin.image == ImageUse::default() {
             begin.image = flags.image.unwrap_or_default();
         }
         if begin.cache == Cache::default() {
             begin.cache = flags.cache.unwrap_or_default();
         }
-        if arm == Arm::Test && begin.upgrade_from.is_none() {
+        if arm == ArmIndex::TEST && begin.upgrade_from.is_none() {
             begin.upgrade_from.clone_from(&flags.upgrade_from);
         }
         topology(flags, arm, begin)?;
@@ -256,7 +266,7 @@ fn begin(flags: &Compare, arms: &mut PerArm<ArmSpec>) -> Result<(), Failure> {
 }
 
 /// Among which servers an arm is the first.
-fn topology(flags: &Compare, arm: Arm, begin: &mut Begin) -> Result<(), Failure> {
+fn topology(flags: &Compare, arm: ArmIndex, begin: &mut Begin) -> Result<(), Failure> {
     if begin.topology.is_none() {
         begin.topology = flags.topology.map(|shape| Topology { shape, delay: None });
     }
@@ -318,10 +328,9 @@ fn round_of(driving: &Driving, usual_ns: u64) -> Result<u64, Failure> {
 
 /// Arms that are ours are started again between pairs, because two starts of one server are not
 /// equally fast; but not in a suite, whose order leads from one state of the servers to the next.
-fn are_restarted(arms: &PerArm<ArmSpec>, stages: &[Stage]) -> bool {
-    let can_be = |arm: Arm| arms[arm].can_be_restarted();
+fn are_restarted(plan: &Plan) -> bool {
     let measures = |stage: &Stage| matches!(stage, Stage::Measure(_));
-    Arm::BOTH.into_iter().all(can_be) && stages.iter().all(measures)
+    plan.specs().values().all(|arm| arm.can_be_restarted()) && plan.stages.iter().all(measures)
 }
 
 /// A placement on processors that we have.
@@ -360,11 +369,11 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
     };
     let rounds = rounds.map_or(String::new(), |rounds| format!(" --rounds {rounds}"));
     let restarts = restarts.map_or(String::new(), |restarts| format!(" --restarts {restarts}"));
+    let arms: Vec<String> = plan.specs().values().map(|arm| format!("'{arm}'")).collect();
     let mut command = format!(
-        "dbdyno compare '{}' '{}' --load {} --clients {}{rounds} --seconds {} --tables {} \
+        "dbdyno compare {} --load {} --clients {}{rounds} --seconds {} --tables {} \
          --rows {} --seed {} --budget {}% --pin {}{restarts}",
-        plan.arms.base,
-        plan.arms.test,
+        arms.join(" "),
         in_shell(&stages.join(",")),
         clients.join(","),
         plan.round_ns as f64 / 1e9,
@@ -417,24 +426,18 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
 /// The plan in words: how many rounds, how long, what can be found by what runs like it have shown.
 pub fn announcement(plan: &Plan, known: &[Run]) -> String {
     if plan.counting == Counting::Only {
-        return format!(
-            "plan   base {}, test {}\n{}",
-            plan.arms.base,
-            plan.arms.test,
-            counting_of(plan).trim_end()
-        );
+        return format!("plan   {}\n{}", in_words(plan), counting_of(plan).trim_end());
     }
     let cells = plan.cells();
     let length_ns = plan.measuring_ns().min(plan.limit_ns.unwrap_or(u64::MAX));
     let length = Duration::from_nanos(length_ns);
     let seconds = plan.round_ns as f64 / 1e9;
     let mut text = format!(
-        "plan   base {}, test {}\n       {} × {} pairs of rounds of {seconds} s in random \
-         order: about {} of measuring\n",
-        plan.arms.base,
-        plan.arms.test,
+        "plan   {}\n       {} × {} {} of {seconds} s in random order: about {} of measuring\n",
+        in_words(plan),
         counted(cells.len(), "cell"),
         plan.pairs,
+        blocks(plan),
         for_people(length),
     );
     text.push_str(&driven(&plan.driving));
@@ -458,6 +461,21 @@ pub fn announcement(plan: &Plan, known: &[Run]) -> String {
     }
     text.truncate(text.trim_end().len());
     text
+}
+
+/// The arms, and what they are.
+fn in_words(plan: &Plan) -> String {
+    let arms: Vec<String> =
+        plan.specs().iter().map(|(arm, spec)| format!("{arm} {spec}")).collect();
+    arms.join(", ")
+}
+
+/// What a block of rounds is called.
+fn blocks(plan: &Plan) -> String {
+    match plan.arm_count() {
+        2 => "pairs of rounds".to_owned(),
+        arms => format!("blocks of {arms} rounds"),
+    }
 }
 
 /// What is counted, in words.
@@ -567,20 +585,20 @@ fn ends(plan: &Plan) -> String {
 /// What is left of a run, in words.
 pub fn announcement_of_rest(run: &Run, longer: Option<&Plan>) -> String {
     let plan = longer.unwrap_or(&run.plan);
-    let (base, test) = (&run.plan.arms.base, &run.plan.arms.test);
+    let arms = in_words(plan);
     if let Some(longer) = longer {
         let rounds = longer.pairs;
         let text = format!(
-            "resume {}: base {base}, test {test}\n       undecided cells are measured for up to \
-             {rounds} pairs of rounds\n{}",
+            "resume {}: {arms}\n       undecided cells are measured for up to {rounds} {}\n{}",
             run.id,
+            blocks(plan),
             ends(longer)
         );
         return text.trim_end().to_owned();
     }
     let left = Remaining::of(plan, Some(run));
     let mut text = format!(
-        "resume {}: base {base}, test {test}\n       {} of {} rounds are measured and kept; about \
+        "resume {}: {arms}\n       {} of {} rounds are measured and kept; about \
          {} of measuring left",
         run.id,
         left.rounds_kept,
@@ -596,15 +614,9 @@ pub fn announcement_of_rest(run: &Run, longer: Option<&Plan>) -> String {
     text
 }
 
-/// Fills in the passwords that URLs do not have.
-pub fn take_passwords_from_environment(arms: &mut PerArm<ArmSpec>) {
-    for arm in Arm::BOTH {
-        take_password_from_environment(&mut arms[arm].target);
-    }
-}
-
-fn take_password_from_environment(target: &mut Target) {
-    let Target::Url(url) = target else { return };
+/// Fills in the password that a URL does not have.
+pub fn take_password_from_environment(arm: &mut ArmSpec) {
+    let Target::Url(url) = &mut arm.target else { return };
     let variable = match url.dialect {
         dbdyno_model::Dialect::Mysql => "MYSQL_PWD",
         dbdyno_model::Dialect::Postgres => "PGPASSWORD",
@@ -646,6 +658,8 @@ pub(crate) mod tests {
 
     pub(crate) fn some_plan() -> Plan {
         Plan {
+            further: Vec::new(),
+            pair_of: None,
             arms: PerArm::from_fn(|_| "sqlite:".parse().unwrap()),
             stages: Vec::new(),
             clients: vec![1],

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use dbdyno_lab::{Progress, Watch};
-use dbdyno_model::Arm;
+use dbdyno_model::ArmIndex;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::output;
@@ -86,7 +86,7 @@ impl Watch for Ticker {
     }
 }
 
-fn filling(arm: Arm, done: u64, total: u64) -> String {
+fn filling(arm: ArmIndex, done: u64, total: u64) -> String {
     format!("{arm}: filling, {:.0} % of {total} rows", 100.0 * done as f64 / total.max(1) as f64)
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_lab::Clock;
-use dbdyno_model::{ArmSpec, PerArm};
+use dbdyno_model::Plan;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -32,11 +32,11 @@ pub fn open_store(place: &Place) -> Result<Store, Failure> {
     Ok(Store::open(&path)?)
 }
 
-/// The clock of an experiment with these arms. Tests that stop or kill a run at a known place let
+/// The clock of an experiment by this plan. Tests that stop or kill a run at a known place let
 /// models halt there; nobody else sets the variable.
-pub fn clock(arms: &PerArm<ArmSpec>, store: &Store) -> Result<Clock, Failure> {
+pub fn clock(plan: &Plan, store: &Store) -> Result<Clock, Failure> {
     let halts = std::env::var("DBDYNO_MOCK_HALTS").ok().and_then(|rounds| rounds.parse().ok());
-    Ok(dbdyno_lab::clock_of(arms, store, halts)?)
+    Ok(dbdyno_lab::clock_of(plan, store, halts)?)
 }
 
 /// A flag that the first Ctrl-C sets, so that what was measured is kept; the second one ends the

@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use dbdyno_model::Run;
 use dbdyno_store::Listed;
 
 use crate::args::{Place, Report, Runs, Show};
+use crate::arms::{self, Chosen};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::{answer, compare, output, session};
@@ -24,36 +26,52 @@ pub fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
     for run in summaries.iter().take(flags.limit) {
         let name = run.name.as_ref().map(|name| format!("@{name}")).unwrap_or_default();
         text.push_str(&format!(
-            "{}  {}  {:11}  {:>4}/{:<4} rounds  {} → {}  {name}\n",
+            "{}  {}  {:11}  {:>4}/{:<4} rounds  {}  {name}\n",
             run.id,
             run.started,
             run.status.name(),
             run.rounds_done,
             run.rounds_planned,
-            run.arms.base,
-            run.arms.test,
+            run.arms.join(" → "),
         ));
     }
     output::print(&text)?;
     Ok(Exit::Holds)
 }
 
-/// Shows a stored run as `compare` showed it.
+/// Shows a stored run as `compare` showed it, or its arms against another one.
 pub fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
-    let run = store.load(&store.resolve(&flags.run)?)?;
-    let comparison = compare::judged(&store, &run)?;
-    output::comparison(&run, &comparison, flags.shape)?;
-    Ok(answer::answer(&comparison, flags.gate))
+    let against = flags.against.as_ref();
+    match arms::choose(&store, &flags.run, flags.arm.as_deref(), against)? {
+        Chosen::Two(run) => {
+            let comparison = compare::judged(&store, &run)?;
+            output::comparison(&run, &comparison, flags.shape)?;
+            Ok(answer::answer(&comparison, flags.gate))
+        }
+        Chosen::All(run, reference) => {
+            let comparison = arms::judged(&run, reference)?;
+            arms::print(&run, &comparison, flags.shape)?;
+            Ok(answer::of_arms(&comparison, flags.gate))
+        }
+    }
 }
 
 /// Writes a stored run as an HTML file.
 pub fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
-    let run = store.load(&store.resolve(&flags.run)?)?;
-    let comparison = compare::judged(&store, &run)?;
-    let default = || PathBuf::from(format!("dbdyno-{}.html", run.id));
-    let path = flags.output.clone().unwrap_or_else(default);
-    compare::write_report(&path, &run, &comparison)?;
+    let name = |run: &Run| match &flags.arm {
+        None => format!("dbdyno-{}.html", run.id),
+        Some(arm) => format!("dbdyno-{}-{arm}.html", run.id),
+    };
+    let path = |run: &Run| flags.output.clone().unwrap_or_else(|| PathBuf::from(name(run)));
+    match arms::choose(&store, &flags.run, flags.arm.as_deref(), flags.against.as_ref())? {
+        Chosen::Two(run) => {
+            compare::write_report(&path(&run), &run, &compare::judged(&store, &run)?)?;
+        }
+        Chosen::All(run, reference) => {
+            arms::write_report(&path(&run), &run, &arms::judged(&run, reference)?)?;
+        }
+    }
     Ok(Exit::Holds)
 }

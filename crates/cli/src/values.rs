@@ -134,6 +134,27 @@ pub fn parse_more(text: &str) -> Result<u32, String> {
     number.filter(|number| (1..=100_000).contains(number)).ok_or_else(|| usage.to_owned())
 }
 
+/// Against what arms are shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Against {
+    /// Each against the one before it.
+    Before,
+    /// All against the arm with this name or target.
+    Arm(String),
+}
+
+impl std::str::FromStr for Against {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Against, String> {
+        match text {
+            "before" => Ok(Against::Before),
+            "" => Err("name an arm: base, test, test2, its target, or before".to_owned()),
+            arm => Ok(Against::Arm(arm.to_owned())),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,17 +3,36 @@
 use std::collections::BTreeSet;
 
 use dbdyno_judge::sequential::{Values, sequence_of, values_of};
-use dbdyno_judge::{JudgeError, compare, family};
-use dbdyno_model::{Cell, CellComparison, Run, Stopping, Verdict};
+use dbdyno_judge::{JudgeError, compare_arms, family};
+use dbdyno_model::{ArmIndex, Cell, CellComparison, Pairing, Reference, Run, Stopping, Verdict};
 use dbdyno_stats::{self as stats, Sequence};
 
-/// Whether a cell is over by what was measured of it.
+/// Whether a cell is over by what was measured of it: in each arm that is left, against base.
 pub fn is_over(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
+    if run.plan.further.is_empty() {
+        return is_over_between(run, cell);
+    }
+    for pairing in left(run) {
+        if !is_over_between(&run.of_pair(pairing), cell)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The pairs with base that go on; where base has ended nothing is judged on the way.
+fn left(run: &Run) -> Vec<Pairing> {
+    let has_ended = |arm: ArmIndex| run.ended.iter().any(|ended| ended.arm == arm);
+    let goes_on = |pairing: &Pairing| !has_ended(pairing.base) && !has_ended(pairing.test);
+    run.plan.against_base().into_iter().filter(goes_on).collect()
+}
+
+fn is_over_between(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
     let Some(sequence) = &sequence_of(&run.plan, cell) else { return Ok(false) };
     let Some(values) = values_of(run, cell) else { return Ok(false) };
     let (logs, known_sd) = (&values.logs, values.known_sd);
     let look = stats::judge_sequence(logs, known_sd, run.plan.budget, sequence)?;
-    let alpha = family::alpha_among(run.plan.cells().len());
+    let alpha = family::alpha_among(run.plan.answers());
     let is_sharp = match run.plan.stopping {
         Stopping::Detect { effect, power, .. } => finds(&values, sequence, alpha, power) <= effect,
         _ => false,
@@ -30,16 +49,24 @@ pub fn is_over(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
 /// The cells of a run that are decided, by the rule of its plan, and stay so whatever the others
 /// come to show.
 pub fn decided(run: &Run) -> Result<BTreeSet<Cell>, JudgeError> {
-    let comparison = compare(run)?;
-    let alpha = family::alpha_among(run.plan.cells().len());
+    let pairs = compare_arms(run, Reference::Arm(ArmIndex::BASE))?.pairs;
+    let alpha = family::alpha_among(run.plan.answers());
     // What was judged once keeps its verdict, for it gets no look.
-    let is_once = |cell: &Cell| values_of(run, cell).is_none();
-    let stays = |cell: &CellComparison| match cell.verdict {
+    let stays = |run: &Run, cell: &CellComparison| match cell.verdict {
         Verdict::Undecided => false,
         Verdict::Equal => true,
-        Verdict::Slower | Verdict::Faster => cell.p_value <= alpha || is_once(&cell.cell),
+        Verdict::Slower | Verdict::Faster => {
+            cell.p_value <= alpha || values_of(run, &cell.cell).is_none()
+        }
     };
-    Ok(comparison.cells.into_iter().filter(stays).map(|cell| cell.cell).collect())
+    let mut decided: BTreeSet<Cell> = run.plan.cells().into_iter().collect();
+    for pair in pairs.into_iter().filter(|pair| left(run).contains(&pair.pairing)) {
+        let of_pair = run.of_pair(pair.pairing);
+        let cells = pair.comparison.cells.into_iter().filter(|cell| stays(&of_pair, cell));
+        let cells: BTreeSet<Cell> = cells.map(|cell| cell.cell).collect();
+        decided.retain(|cell| cells.contains(cell));
+    }
+    Ok(decided)
 }
 
 /// The smallest change that they find with this chance and p-value, as a share.
@@ -53,6 +80,7 @@ fn finds(values: &Values, sequence: &Sequence, alpha: f64, power: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_judge::compare;
     use dbdyno_judge::sample;
     use dbdyno_model::Arm;
 

@@ -80,13 +80,17 @@ impl Outlook {
             let round = run.rounds.iter().find(|round| round.key.cell == *cell)?;
             let window_ns = Pace::of_round(&run.plan, round).window.as_nanos() as f64;
             let stretch = (window_ns / plan.round_ns as f64).max(1.0);
-            Some((spread, price_of(run, cell)?, stretch, run.id.clone()))
+            let price = price_of(run, cell)?;
+            let arms = plan.arm_count() as f64 / run.plan.arm_count() as f64;
+            let price = Price { pair_s: price.pair_s * arms, life_s: price.life_s * arms };
+            Some((spread, price, stretch, run.id.clone()))
         };
         let (spread, price, stretch, run) = match known.iter().find_map(of_run) {
             Some((spread, price, stretch, run)) => (spread, price, stretch, Some(run)),
             None => {
                 let life_sd = stats::BETWEEN_LIVES_SD;
-                let pair_s = 2.0 * (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
+                let round_s = (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
+                let pair_s = plan.arm_count() as f64 * round_s;
                 let life_s = plan.life_ns() as f64 / 1e9;
                 let are_cut = slices::are_for(plan, cell);
                 let pair_sd = if are_cut { PAIR_SD_INTERLEAVED } else { PAIR_SD_ASSUMED };
@@ -183,15 +187,19 @@ impl Outlook {
         let starts = if has_lives(plan) { lives - 1 } else { 0 };
         let measuring_s = f64::from(pairs) * self.price.pair_s * pairs_cost(plan)
             + f64::from(starts) * self.price.life_s;
-        let takes =
-            Duration::from_secs_f64(measuring_s) + Duration::from_nanos(2 * plan.warm_up_ns);
+        let takes = Duration::from_secs_f64(measuring_s) + Duration::from_nanos(warm_ns(plan));
         plan.limit_ns.map_or(takes, |limit_ns| takes.min(Duration::from_nanos(limit_ns)))
     }
 }
 
 /// The p-value that a cell of the plan needs for a verdict, whatever the others show.
 fn alpha_of(plan: &Plan) -> f64 {
-    alpha_among(plan.cells().len())
+    alpha_among(plan.answers())
+}
+
+/// Warming up all arms of a cell.
+fn warm_ns(plan: &Plan) -> u64 {
+    plan.arm_count() as u64 * plan.warm_up_ns
 }
 
 /// Pairs of a search are several rounds each.
@@ -265,7 +273,7 @@ pub fn aim(plan: Plan, wish: &Wish, known: &[Run]) -> Result<(Plan, Vec<String>)
 /// The part of a limit that a cell has when its arms are warm.
 fn seconds_of_cell(plan: &Plan, limit: Duration) -> f64 {
     let share = limit.as_secs_f64() / plan.cells().len().max(1) as f64;
-    (share - 2.0 * plan.warm_up_ns as f64 / 1e9).max(share / 5.0)
+    (share - warm_ns(plan) as f64 / 1e9).max(share / 5.0)
 }
 
 /// Parts of so many pairs that there is time for.

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use dbdyno_model::readings::WINDOW_NS;
-use dbdyno_model::{Cell, Pace, Plan, Run, Severity, Warning};
+use dbdyno_model::{ArmIndex, Cell, Pace, Plan, Run, Severity, Warning};
 use dbdyno_workload::planned;
 
 /// What is left to do of a run.
@@ -57,7 +57,7 @@ impl Remaining {
     pub fn of(plan: &Plan, run: Option<&Run>) -> Remaining {
         let cells = plan.cells();
         let is_begun = |cell: &Cell| {
-            run.is_some_and(|run| run.rounds.iter().any(|round| round.key.cell == *cell))
+            run.is_some_and(|run| run.all_rounds().any(|round| round.key.cell == *cell))
         };
         let last = cells.iter().rposition(is_begun).unwrap_or(0);
         Remaining::without(plan, run, cells[..last.min(cells.len())].iter().cloned().collect())
@@ -66,7 +66,11 @@ impl Remaining {
     /// What is left of a run of which these cells are over.
     pub fn without(plan: &Plan, run: Option<&Run>, over: BTreeSet<Cell>) -> Remaining {
         let mut left = Remaining { over, ..Remaining::default() };
-        for round in run.into_iter().flat_map(|run| &run.rounds) {
+        let has_ended =
+            |arm: ArmIndex| run.is_some_and(|run| run.ended.iter().any(|ended| ended.arm == arm));
+        let arms: Vec<ArmIndex> = plan.indices().filter(|arm| !has_ended(*arm)).collect();
+        let of_arms = |run| arms.iter().flat_map(move |arm| Run::rounds_of(run, *arm));
+        for round in run.into_iter().flat_map(of_arms) {
             let window = Pace::of_round(plan, round).window;
             let seen = left.cells.entry(round.key.cell.clone());
             let was_cut = round.readings.get(WINDOW_NS).is_some();
@@ -77,7 +81,7 @@ impl Remaining {
             left.filling = left.filling.max(round.filling + 1);
         }
         let pairs: u32 = left.cells.values().map(|seen| seen.next_pair).sum();
-        left.alone = (2 * pairs as usize).saturating_sub(left.rounds_kept);
+        left.alone = (arms.len() * pairs as usize).saturating_sub(left.rounds_kept);
         left.last_stage = plan.stages.iter().rposition(|stage| {
             let cells = stage.measured().map(|label| plan.cells_of(label)).unwrap_or_default();
             cells.iter().any(|cell| left.cells.contains_key(cell))
@@ -87,7 +91,8 @@ impl Remaining {
             let usual = || pace.as_ref().map_or(plan.pairs, |pace| pace.pairs);
             let pairs = planned::pairs_of_step(plan, &cell).unwrap_or_else(usual);
             let is_over = left.over.contains(&cell);
-            let rounds = if is_over { 0 } else { 2 * (pairs - left.next_pair(&cell).min(pairs)) };
+            let pairs = if is_over { 0 } else { pairs - left.next_pair(&cell).min(pairs) };
+            let rounds = arms.len() as u32 * pairs;
             let window = pace.map_or(Duration::from_nanos(plan.round_ns), |pace| pace.window);
             left.rounds_left += rounds;
             left.measuring += (window + Duration::from_nanos(plan.lead_in_ns)) * rounds;

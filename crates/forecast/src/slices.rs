@@ -15,7 +15,7 @@
 use std::time::Duration;
 
 use dbdyno_model::plan::THREADS_MAX;
-use dbdyno_model::{Arm, ArmSpec, Cache, Cell, Driving, Plan, Setting, Severity, Target, Warning};
+use dbdyno_model::{ArmSpec, Cache, Cell, Driving, Plan, Setting, Severity, Target, Warning};
 
 use dbdyno_workload::planned;
 
@@ -31,7 +31,7 @@ pub fn are_for(plan: &Plan, cell: &Cell) -> bool {
     plan.slice_ns > 0
         && plan.driving == Driving::Closed
         && cell.clients <= THREADS_MAX
-        && Arm::BOTH.into_iter().all(|arm| can_take_turns(&plan.arms[arm]))
+        && plan.specs().values().all(|arm| can_take_turns(arm))
         && planned::only_reads(plan, cell)
 }
 
@@ -88,9 +88,11 @@ impl Cut {
     /// What the reader of the run must know.
     pub fn note(plan: &Plan) -> Warning {
         let text = format!(
-            "where rows are only read, both rounds of a pair take turns in slices of {} ms or more, \
-             so that both arms meet the same host (--slice)",
-            plan.slice_ns as f64 / 1e6
+            "where rows are only read, {} take turns in slices of {} ms or more, so that {} meet \
+             the same host (--slice)",
+            if plan.further.is_empty() { "both rounds of a pair" } else { "all rounds of a block" },
+            plan.slice_ns as f64 / 1e6,
+            if plan.further.is_empty() { "both arms" } else { "all arms" }
         );
         Warning::new(Severity::Note, "interleaved", text)
     }

@@ -5,9 +5,11 @@
 //! and what happened inside a round is not.
 
 use dbdyno_audit::Finding;
+use dbdyno_model::experiment::Outcome;
+use dbdyno_model::insert_benchmark::StepMetrics;
 use dbdyno_model::{
-    Cell, CellComparison, Comparison, PerArm, Plan, Round, Run, RunStatus, Severity, Verdict,
-    Warning,
+    ArmSpec, Audit, Cell, CellComparison, Comparison, Environment, Family, PerArm, Plan, Round,
+    Run, RunStatus, Severity, Verdict, Warning,
 };
 
 use crate::cautions::against;
@@ -24,15 +26,33 @@ use crate::rate_unit::CellUnits;
 use crate::row_costs;
 use crate::sequential;
 
-/// Judges a run, cell by cell. Rounds without their partner are left out, cells without a pair too.
+/// What was found of two arms, before it is known how many others were asked the same.
+pub(crate) struct Draft {
+    pub(crate) cells: Vec<CellComparison>,
+    audit: Audit,
+    findings: Vec<Finding>,
+    steps: Vec<StepMetrics>,
+    mechanisms: Vec<Outcome>,
+}
+
+/// Judges a run of two arms, cell by cell. Rounds without their partner are left out, cells without
+/// a pair too.
 ///
 /// # Errors
 /// Rates that cannot be judged, which only a damaged store can hold.
 pub fn compare(run: &Run) -> Result<Comparison, JudgeError> {
+    let mut draft = measured(run)?;
+    let family = family::control(&mut draft.cells.iter_mut().collect::<Vec<_>>());
+    conclude(run, draft, family)
+}
+
+/// Each cell by itself.
+pub(crate) fn measured(run: &Run) -> Result<Draft, JudgeError> {
+    assert!(run.plan.further.is_empty(), "a comparison is of two arms");
     let audit = dbdyno_audit::audit(&run.plan.arms, &run.environment.as_ref());
     let findings = dbdyno_audit::findings(&audit);
-    let mut cells = Vec::new();
-    let (mut steps, mut mechanisms) = (Vec::new(), Vec::new());
+    let mut draft =
+        Draft { cells: Vec::new(), audit, findings, steps: Vec::new(), mechanisms: Vec::new() };
     for cell in run.plan.cells() {
         let (pairs, dropped, notes) = judged_pairs(run, &cell);
         if pairs.is_empty() {
@@ -41,20 +61,25 @@ pub fn compare(run: &Run) -> Result<Comparison, JudgeError> {
         let units = CellUnits::of(&run.plan, &cell);
         let mut judged = judged(run, &units, &pairs)?;
         judged.look_again(run, &cell)?;
-        mechanisms.extend(mechanisms::of_cell(run, &cell, &pairs)?);
+        draft.mechanisms.extend(mechanisms::of_cell(run, &cell, &pairs)?);
         let arms: PerArm<Vec<&Round>> =
             PerArm::from_fn(|arm| pairs.iter().map(|pair| pair[arm]).collect());
         if let Some(step) = step_metrics(run, &cell, &arms) {
             restrain(&step, &mut judged);
-            steps.push(step);
+            draft.steps.push(step);
         }
         let mut against = against(run, &cell, &units, &arms);
-        against.extend(found_against(&findings, &cell).into_iter().chain(notes));
+        against.extend(found_against(&draft.findings, &cell).into_iter().chain(notes));
         let compared = cell_comparison(cell, &units, judged, &arms, against)?;
         let metrics = metrics::of_cell(run, &compared, &pairs)?;
-        cells.push(CellComparison { pairs_dropped: dropped, metrics, ..compared });
+        draft.cells.push(CellComparison { pairs_dropped: dropped, metrics, ..compared });
     }
-    let family = family::control(&mut cells);
+    Ok(draft)
+}
+
+/// The answer, once the family has taken back what does not hold among so many.
+pub(crate) fn conclude(run: &Run, draft: Draft, family: Family) -> Result<Comparison, JudgeError> {
+    let Draft { mut cells, audit, findings, steps, mechanisms } = draft;
     let longer = extension::looked_at(run);
     for cell in &mut cells {
         say_what_is_missing(run, longer.as_ref(), cell)?;
@@ -115,15 +140,19 @@ pub(crate) fn found_beside(findings: Vec<Finding>) -> impl Iterator<Item = Warni
     findings.into_iter().filter(is_told).map(|finding| finding.warning)
 }
 
+/// What the two arms of a run are called.
 pub(crate) fn labels(run: &Run) -> PerArm<String> {
-    PerArm::from_fn(|arm| {
-        let spec = run.plan.arms[arm].to_string();
-        match run.environment[arm].get("server.version") {
-            "" => spec,
-            version => format!("{spec} ({version})"),
-        }
-    })
+    PerArm::from_fn(|arm| label(&run.plan.arms[arm], &run.environment[arm]))
 }
+
+/// What an arm is called of which this is true.
+pub(crate) fn label(spec: &ArmSpec, facts: &Environment) -> String {
+    match facts.get("server.version") {
+        "" => spec.to_string(),
+        version => format!("{spec} ({version})"),
+    }
+}
+
 /// What is known of a run as a whole.
 pub(crate) fn of_whole(run: &Run) -> Vec<Warning> {
     let mut warnings = run.warnings.clone();

@@ -95,8 +95,9 @@ pub(crate) fn compare(
 fn pairs(run: &Run, label: &str) -> Vec<PerArm<f64>> {
     let of = |repeat: u32, arm: Arm| {
         let mut samples = run.counts.samples.iter();
-        let sample = samples
-            .find(|sample| sample.load == label && sample.repeat == repeat && sample.arm == arm)?;
+        let sample = samples.find(|sample| {
+            sample.load == label && sample.repeat == repeat && sample.arm == arm.into()
+        })?;
         Some(sample.instructions as f64 / sample.operations as f64)
     };
     let pair = |repeat| Some(PerArm { base: of(repeat, Arm::Base)?, test: of(repeat, Arm::Test)? });
@@ -138,8 +139,8 @@ fn functions(run: &Run, label: &str) -> Vec<FunctionChange> {
             own_per_op: PerArm::default(),
             inclusive_per_op: PerArm::default(),
         });
-        change.own_per_op[one.arm] += one.own_per_op;
-        change.inclusive_per_op[one.arm] += one.inclusive_per_op;
+        change.own_per_op[one.arm.side()] += one.own_per_op;
+        change.inclusive_per_op[one.arm.side()] += one.inclusive_per_op;
     }
     let size = |change: &FunctionChange| (change.own_per_op.test - change.own_per_op.base).abs();
     let mut changes: Vec<FunctionChange> = changes.into_values().collect();
@@ -159,7 +160,8 @@ fn kind(object: &str) -> String {
 }
 
 fn named_share(run: &Run, label: &str, arm: Arm) -> f64 {
-    let of_arm = run.counts.functions.iter().filter(|one| one.load == label && one.arm == arm);
+    let of_arm =
+        run.counts.functions.iter().filter(|one| one.load == label && one.arm == arm.into());
     let (mut named, mut all) = (0.0, 0.0);
     for one in of_arm {
         all += one.own_per_op;
@@ -315,7 +317,7 @@ mod tests {
             for repeat in 0..5 {
                 run.counts.samples.push(CountSample {
                     load: "point-query".into(),
-                    arm,
+                    arm: arm.into(),
                     repeat,
                     operations: 1000,
                     instructions: (46_512_000.0 * instructions(arm, repeat)) as u64,

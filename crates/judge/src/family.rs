@@ -28,7 +28,7 @@ pub fn alpha_among(cells: usize) -> f64 {
 }
 
 /// Gives all cells and metrics their q-values, and takes back what does not hold among so many.
-pub(crate) fn control(cells: &mut [CellComparison]) -> Family {
+pub(crate) fn control(cells: &mut [&mut CellComparison]) -> Family {
     Family {
         cells: control_rates(cells),
         metrics: control_metrics(cells),
@@ -38,11 +38,11 @@ pub(crate) fn control(cells: &mut [CellComparison]) -> Family {
 }
 
 /// The first family, and how many are in it.
-fn control_rates(cells: &mut [CellComparison]) -> u32 {
+fn control_rates(cells: &mut [&mut CellComparison]) -> u32 {
     let is_judged = |cell: &CellComparison| {
         !cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks)
     };
-    let judged: Vec<usize> = (0..cells.len()).filter(|&at| is_judged(&cells[at])).collect();
+    let judged: Vec<usize> = (0..cells.len()).filter(|&at| is_judged(cells[at])).collect();
     let p_values: Vec<f64> = judged.iter().map(|&at| cells[at].p_value).collect();
     cells.iter_mut().for_each(|cell| cell.q_value = None);
     for (&at, q_value) in judged.iter().zip(stats::benjamini_hochberg(&p_values)) {
@@ -67,8 +67,8 @@ fn control_rates(cells: &mut [CellComparison]) -> u32 {
 
 /// The second one. What it takes back keeps its interval and loses its word, without a warning: a
 /// warning would mark the rate of the cell.
-fn control_metrics(cells: &mut [CellComparison]) -> u32 {
-    let metrics = cells.iter_mut().flat_map(|cell| &mut cell.metrics);
+fn control_metrics(cells: &mut [&mut CellComparison]) -> u32 {
+    let metrics = cells.iter_mut().flat_map(|cell| &mut *cell.metrics);
     let mut judged: Vec<&mut MetricComparison> = metrics.collect();
     let p_values: Vec<f64> = judged.iter().map(|metric| metric.p_value).collect();
     for (metric, q_value) in judged.iter_mut().zip(stats::benjamini_hochberg(&p_values)) {
@@ -87,6 +87,11 @@ mod tests {
     use crate::sample;
     use dbdyno_model::{Interval, Metric};
 
+    /// All of them are one family.
+    fn whole(cells: &mut [CellComparison]) -> Family {
+        control(&mut cells.iter_mut().collect::<Vec<_>>())
+    }
+
     fn cells(p_values: &[f64]) -> Vec<CellComparison> {
         let run = sample::point_queries("sqlite:", 1, |_| {});
         let cell = crate::compare(&run).unwrap().cells.remove(0);
@@ -101,18 +106,18 @@ mod tests {
     #[test]
     fn a_cell_among_many_needs_more_proof() {
         let mut few = cells(&[0.008, 0.3, 0.6]);
-        control(&mut few);
+        whole(&mut few);
         assert_eq!(few[0].verdict, Verdict::Slower);
         assert_eq!(few[0].q_value.map(|q| (q * 1e6).round() / 1e6), Some(0.024));
         let mut many = cells(&[0.008, 0.3, 0.6, 0.4, 0.5, 0.9, 0.8, 0.7]);
-        control(&mut many);
+        whole(&mut many);
         assert_eq!(many[0].verdict, Verdict::Undecided);
         let lost = &many[0].warnings.last().unwrap();
         assert_eq!(lost.code, "many-cells");
         assert!(lost.text.starts_with("slower by itself (p = 0.80 %), but among 8"), "{lost:?}");
         // Others that show something vouch for it.
         let mut strong = cells(&[0.008, 0.0001, 0.0002, 0.0001, 0.5, 0.9, 0.8, 0.7]);
-        control(&mut strong);
+        whole(&mut strong);
         assert_eq!(strong[0].verdict, Verdict::Slower);
     }
 
@@ -125,7 +130,7 @@ mod tests {
             let mut p_values = vec![0.9; others];
             p_values.push(alpha_among(others + 1) * 0.999);
             let mut all = cells(&p_values);
-            control(&mut all);
+            whole(&mut all);
             assert_eq!(all[others].verdict, Verdict::Slower, "{others}");
         }
     }
@@ -136,7 +141,7 @@ mod tests {
         for cell in &mut cells[1..] {
             cell.warnings.push(Warning::new(Severity::Blocks, "x", "y"));
         }
-        control(&mut cells);
+        whole(&mut cells);
         assert_eq!((cells[0].verdict, cells[0].q_value), (Verdict::Slower, Some(0.008)));
         assert_eq!(cells[1].q_value, None);
     }
@@ -165,7 +170,7 @@ mod tests {
         let p_values = [[0.008, 0.3], [0.6, 0.4], [0.5, 0.9], [0.8, 0.7]];
         let mut with: Vec<_> = rates.into_iter().zip(p_values).collect();
         let mut many = cells_with(&with);
-        let family = control(&mut many);
+        let family = whole(&mut many);
         assert_eq!((family.cells, family.metrics), (4, 8));
         let lost = many[0].metrics[0];
         assert_eq!(lost.verdict, MetricVerdict::Undecided, "one of eight has such a p-value");
@@ -174,14 +179,14 @@ mod tests {
         // The rates are told as if there were no metrics, and the metrics as if there were no
         // rates.
         let mut alone = cells(&rates);
-        control(&mut alone);
+        whole(&mut alone);
         for (with, alone) in many.iter().zip(&alone) {
             assert_eq!((with.verdict, with.q_value), (alone.verdict, alone.q_value));
             assert_eq!(with.warnings, alone.warnings);
         }
         with.truncate(1);
         let mut few = cells_with(&with);
-        control(&mut few);
+        whole(&mut few);
         assert_eq!(few[0].metrics[0].verdict, MetricVerdict::Higher, "of two it is proof");
         assert_eq!(few[0].metrics[1].verdict, MetricVerdict::Undecided);
     }

@@ -9,12 +9,14 @@
 //!              │                         or response times
 //!              └─ variance: by filling of the tables and restart of the servers
 //!
+//!   arms ── more than two: a comparison for each pair that is asked for, in one family
 //!   stored ── two runs compared      expectation ── what an experiment said before
 //!   history ── many runs, and when a figure changed      extension ── the rule of a longer run
 //! ```
 //!
 //! Pure: no I/O and no clock; half a run is judged as well as a whole one.
 
+mod arms;
 pub mod cautions;
 mod cell;
 mod comparison;
@@ -41,6 +43,7 @@ pub mod sequential;
 mod stored;
 pub mod variance;
 
+pub use arms::compare_arms;
 pub use comparison::compare;
 pub use error::JudgeError;
 pub use expectation::outcomes;

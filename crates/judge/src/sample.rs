@@ -67,6 +67,8 @@ pub fn of_cells(
         plan,
         environment,
         rounds,
+        further: Vec::new(),
+        ended: Vec::new(),
         counts: dbdyno_model::Counts::default(),
         warnings: Vec::new(),
     }
@@ -74,6 +76,8 @@ pub fn of_cells(
 
 fn plan(pairs: u32, labels: &[&str], targets: &str, clients: &[u32]) -> Plan {
     Plan {
+        further: Vec::new(),
+        pair_of: None,
         arms: PerArm::from_fn(|_| targets.parse().unwrap()),
         stages: labels.iter().map(|label| Stage::Measure((*label).to_owned())).collect(),
         clients: clients.to_vec(),

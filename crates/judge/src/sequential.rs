@@ -23,7 +23,7 @@ use dbdyno_model::Pace;
 
 /// Whether servers are started anew between two looks.
 pub fn has_lives(plan: &Plan) -> bool {
-    plan.restarts > 0 && Arm::BOTH.into_iter().all(|arm| plan.arms[arm].can_be_restarted())
+    plan.restarts > 0 && plan.specs().values().all(|arm| arm.can_be_restarted())
 }
 
 /// What is looked at: a log-ratio for each life or stretch, and what they are known to share.
@@ -118,7 +118,7 @@ pub fn pairs_missing(
     if values.logs.len() < stats::MIN_PAIRS as usize {
         return Ok(once);
     }
-    let alpha = family::alpha_among(plan.cells().len());
+    let alpha = family::alpha_among(plan.answers());
     let (logs, known_sd) = (&values.logs, values.known_sd);
     let lives = stats::lives_missing(logs, known_sd, plan.budget, alpha, &sequence)?;
     Ok(lives.map(|lives| lives.saturating_mul(values.pairs)))

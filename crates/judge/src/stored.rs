@@ -13,7 +13,7 @@
 //! Whatever speaks against the rounds of one of the runs speaks against the comparison.
 
 use dbdyno_model::{
-    Arm, Cell, CellComparison, Comparison, CountSample, Counts, Driving, FunctionCount,
+    Arm, ArmIndex, Cell, CellComparison, Comparison, CountSample, Counts, Driving, FunctionCount,
     IntervalKind, Level, Measure, PerArm, Plan, Round, RoundKey, Run, Severity, Warning,
 };
 use dbdyno_stats::{self as stats, Judgement, RunLives, Sequence};
@@ -55,7 +55,7 @@ pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison,
         let found = found_against(&findings, &cell).into_iter().chain(withheld).collect();
         cells.extend(of_cell(&runs, &cell, is_controlled, budget, found)?);
     }
-    let family = family::control(&mut cells);
+    let family = family::control(&mut cells.iter_mut().collect::<Vec<_>>());
     let counts = crate::counts::compare(&counted(base, test, budget), &cells)?;
     let mut warnings: Vec<Warning> =
         is_controlled.then(|| ratio_of_ratios(base, test)).into_iter().collect();
@@ -144,10 +144,12 @@ fn counted(base: &Run, test: &Run, budget: f64) -> Run {
     let mut counts = Counts::default();
     for arm in Arm::BOTH {
         let of_run = &runs[arm].counts;
-        let samples = of_run.samples.iter().filter(|one| one.arm == Arm::Test);
-        counts.samples.extend(samples.map(|one| CountSample { arm, ..one.clone() }));
-        let functions = of_run.functions.iter().filter(|one| one.arm == Arm::Test);
-        counts.functions.extend(functions.map(|one| FunctionCount { arm, ..one.clone() }));
+        let samples = of_run.samples.iter().filter(|one| one.arm == ArmIndex::TEST);
+        counts.samples.extend(samples.map(|one| CountSample { arm: arm.into(), ..one.clone() }));
+        let functions = of_run.functions.iter().filter(|one| one.arm == ArmIndex::TEST);
+        counts
+            .functions
+            .extend(functions.map(|one| FunctionCount { arm: arm.into(), ..one.clone() }));
     }
     let rounds = base.rounds.iter().filter(|round| round.key.arm == Arm::Test);
     let as_base = |round: &Round| {
@@ -402,7 +404,7 @@ mod tests {
             for (arm, repeat) in [(Arm::Base, 0), (Arm::Test, 0), (Arm::Test, 1), (Arm::Test, 2)] {
                 run.counts.samples.push(CountSample {
                     load: "point-query".into(),
-                    arm,
+                    arm: arm.into(),
                     repeat,
                     operations: 1_000,
                     instructions: instructions + u64::from(repeat),

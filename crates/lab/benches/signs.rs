@@ -156,6 +156,8 @@ impl Watch for Silent {
 
 fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
     let plan = Plan {
+        further: Vec::new(),
+        pair_of: None,
         arms: PerArm::from_fn(|_| url.parse().expect("a URL")),
         stages: LOADS.map(|load| Stage::Measure(load.to_owned())).to_vec(),
         clients: CLIENTS.to_vec(),

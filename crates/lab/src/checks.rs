@@ -1,6 +1,6 @@
 //! Whether the loads of a plan can be asked of its arms.
 
-use dbdyno_model::{Arm, Cell, Counting, Driving, ImageUse, PerArm, Plan, Stage, Target};
+use dbdyno_model::{ArmSpec, Cell, Counting, Driving, ImageUse, Plan, Stage, Target};
 use dbdyno_workload::insert_benchmark::Step;
 use dbdyno_workload::planned::{catalog_of, datasets_of, resolve_in, step_of};
 use dbdyno_workload::{Content, Custom, Load, explain};
@@ -22,8 +22,7 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
         let load = resolve_in(&catalog, plan, label)?;
         check_driving(plan, label, &load)?;
         check_answers(plan, label, &load)?;
-        for arm in Arm::BOTH {
-            let spec = &plan.arms[arm];
+        for (arm, spec) in plan.specs() {
             if !load.speaks(spec.dialect()) {
                 let names = explain::DIALECTS.iter().filter(|(known, _)| load.speaks(*known));
                 let names: Vec<&str> = names.map(|(_, name)| *name).collect();
@@ -50,10 +49,11 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
 
 /// Models live in a time of their own.
 fn check_mocks(plan: &Plan) -> Result<(), LabError> {
-    let PerArm { base, test } = &plan.arms;
-    if base.is_mock() == test.is_mock() {
+    let base = &plan.arms.base;
+    let is_other = |arm: &&ArmSpec| arm.is_mock() != base.is_mock();
+    let Some(test) = plan.specs().into_iter().map(|(_, arm)| arm).find(is_other) else {
         return Ok(());
-    }
+    };
     Err(LabError::Loads(format!(
         "{base} and {test} cannot take turns: a model lives in virtual time; compare it with another \
          model"
@@ -77,8 +77,7 @@ fn check_restoring(plan: &Plan) -> Result<(), LabError> {
     if !plan.stages.contains(&Stage::Restore) {
         return Ok(());
     }
-    for arm in Arm::BOTH {
-        let spec = &plan.arms[arm];
+    for (arm, spec) in plan.specs() {
         let is_alone = spec.begin.topology.is_none();
         let has_image = spec.begin.image != ImageUse::None;
         if !matches!(spec.target, Target::Release(_)) || !is_alone || !has_image {
@@ -118,8 +117,7 @@ fn check_counting(plan: &Plan) -> Result<(), LabError> {
         return Ok(());
     }
     let refuse = |text: String| Err(LabError::Loads(text));
-    for arm in Arm::BOTH {
-        let spec = &plan.arms[arm];
+    for (arm, spec) in plan.specs() {
         let why = match &spec.target {
             Target::Url(_) => {
                 "runs already, and callgrind must start it; name a release such as \

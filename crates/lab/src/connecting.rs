@@ -8,13 +8,13 @@
 use std::time::Duration;
 
 use dbdyno_load::Clock;
-use dbdyno_model::Arm;
+use dbdyno_model::ArmIndex;
 
 use crate::watch::{Progress, Watch};
 
 /// A round that begins.
 pub(crate) struct Connecting {
-    arm: Arm,
+    arm: ArmIndex,
     clients: u32,
     clock: Clock,
     begun: Duration,
@@ -22,7 +22,7 @@ pub(crate) struct Connecting {
 
 impl Connecting {
     /// Connecting begins now.
-    pub(crate) fn begin(arm: Arm, clients: u32, clock: &Clock) -> Connecting {
+    pub(crate) fn begin(arm: ArmIndex, clients: u32, clock: &Clock) -> Connecting {
         Connecting { arm, clients, clock: clock.clone(), begun: clock.now() }
     }
 

@@ -11,8 +11,8 @@ use dbdyno_load::{
 };
 use dbdyno_model::readings::EDGE_EVENTS;
 use dbdyno_model::{
-    Arm, Cell, Dialect, Driving, Pauses, PerArm, Placement, Plan, Readings, Round, RoundKey,
-    Warning,
+    ArmIndex, Arms, Block, Cell, Dialect, Driving, Pauses, Placement, Plan, Readings, Round,
+    RoundKey, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
@@ -24,7 +24,7 @@ use crate::connecting::Connecting;
 use crate::cost::Seen;
 use crate::error::LabError;
 use crate::mechanism;
-use crate::neighbours::{self, Look, Neighbours, OtherArm};
+use crate::neighbours::{self, Look, Neighbours, OtherArms};
 use crate::pauses::PauseMeter;
 use crate::refill;
 use crate::topology;
@@ -90,7 +90,7 @@ pub struct Driver<'a> {
     /// What clients rest while they warm it up.
     thinking: Option<Thinking>,
     cell: Cell,
-    arm: Arm,
+    arm: ArmIndex,
     connector: Connector,
     clock: Clock,
     dialect: Dialect,
@@ -113,7 +113,7 @@ pub struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    /// Makes a load ready for an arm, and learns what asking costs. Both arms get the same `turn`,
+    /// Makes a load ready for an arm, and learns what asking costs. All arms get the same `turn`,
     /// which nothing else on these tables has.
     ///
     /// # Errors
@@ -122,7 +122,7 @@ impl<'a> Driver<'a> {
         plan: &Plan,
         cell: &Cell,
         turn: u64,
-        arm: Arm,
+        arm: ArmIndex,
         station: &Station,
         placement: Placement,
         stop: &'a AtomicBool,
@@ -130,7 +130,7 @@ impl<'a> Driver<'a> {
         let source = planned::resolve(plan, &cell.load)?;
         let load = ReadyLoad::compile(&source, station.dialect)
             .expect("the templates of the catalog parse, and those of a file that has been read");
-        let slow = plan.arms[arm].slow;
+        let slow = plan.spec(arm).slow;
         let mut driver = Driver {
             known: Known { warm_tps: 0.0, around: Duration::ZERO },
             thinking: arrivals::thinking(plan, WARM_UP_PAIR),
@@ -141,7 +141,7 @@ impl<'a> Driver<'a> {
             dialect: station.dialect,
             probe: station.probe.clone(),
             members: station.followers(),
-            offset: offset(station, turn),
+            offset: offset(station, arm, turn),
             source,
             load,
             slow,
@@ -187,7 +187,7 @@ impl<'a> Driver<'a> {
             first_operation += OPERATIONS_PER_PAIR;
         }
         self.restore()?;
-        Ok(warmth.warning(self.arm.name(), &self.cell))
+        Ok(warmth.warning(&self.arm.to_string(), &self.cell))
     }
 
     /// Undoes what the load has done to the number of rows, if it wants that.
@@ -273,7 +273,7 @@ impl<'a> Driver<'a> {
         plan: &Plan,
         key: &RoundKey,
         terms: Terms,
-        waiting: &Station,
+        waiting: &[&Station],
         neighbours: &mut Neighbours,
         watch: &mut dyn Watch,
     ) -> Result<Round, LabError> {
@@ -284,8 +284,9 @@ impl<'a> Driver<'a> {
         let lead_in = Duration::from_nanos(plan.lead_in_ns);
         let think = arrivals::thinking(plan, key.pair);
         let spec = RoundSpec { lead_in, window, think, ..spec };
-        let entrance = Connecting::begin(key.arm, clients, &self.clock);
-        let idle = waiting.followers();
+        let entrance = Connecting::begin(self.arm, clients, &self.clock);
+        let idle: Vec<ServerProbe> =
+            waiting.iter().flat_map(|station| station.followers()).collect();
         let mut looks = Vec::with_capacity(2);
         let (mut meter, mut pauses) = (None, None);
         let mut look = |moment: Moment| {
@@ -295,8 +296,8 @@ impl<'a> Driver<'a> {
                 Moment::Opened => {}
                 Moment::Closed => pauses = meter.take().and_then(PauseMeter::stop),
             }
-            let look = Look::take(self.probe.as_ref(), waiting.probe.as_ref())
-                .with_those_of(&self.connector);
+            let waiting = waiting.iter().map(|station| station.probe.as_ref());
+            let look = Look::take(self.probe.as_ref(), waiting).with_those_of(&self.connector);
             looks.push(look.with_members(&self.members, &idle));
         };
         let outcome = match schedule {
@@ -308,9 +309,9 @@ impl<'a> Driver<'a> {
             }
         };
         let (measured, open) =
-            outcome.map_err(|error| LabError::Load(key.arm, key.cell.to_string(), error))?;
+            outcome.map_err(|error| LabError::Load(self.arm, key.cell.to_string(), error))?;
         let seen = self.seen(&measured, &looks);
-        let mut readings = readings(&seen, OtherArm::Waits, neighbours);
+        let mut readings = readings(&seen, OtherArms::Wait, neighbours);
         readings.set(EDGE_EVENTS, measured.edge_events);
         self.restore()?;
         let round = self.told(key, (life, filling), measured, &looks);
@@ -358,34 +359,33 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Measures both rounds of a pair in slices; `first` begins. `place` is the life of the servers and
-/// the filling of the tables.
+/// Measures all rounds of a block in slices, in the order of its arms. `place` is the life of the
+/// servers and the filling of the tables.
 ///
 /// # Errors
-/// Whatever the load of an arm met; nothing of the pair counts then.
+/// Whatever the load of an arm met; nothing of the block counts then.
 pub(crate) fn interleaved(
-    drivers: &PerArm<Driver<'_>>,
+    drivers: &Arms<Driver<'_>>,
     plan: &Plan,
-    first: &RoundKey,
+    (cell, block): (&Cell, &Block),
     (place, cut, attempt): ((u32, u32), Cut, u32),
     neighbours: &mut Neighbours,
     watch: &mut dyn Watch,
-) -> Result<PerArm<Round>, LabError> {
-    let key = |arm| RoundKey { arm, ..first.clone() };
-    let specs = PerArm::from_fn(|arm| {
+) -> Result<Arms<Round>, LabError> {
+    let specs = Arms::from_fn(drivers.indices(), |arm| {
         let driver = &drivers[arm];
-        let operation = driver.first_operation(first.pair, attempt);
+        let operation = driver.first_operation(block.pair, attempt);
         let lead_in = Duration::from_nanos(plan.lead_in_ns);
         RoundSpec { lead_in, ..driver.spec(&driver.connector, driver.cell.clients, operation) }
     });
-    let slices =
-        Slices { count: cut.count, window: cut.window, lead_in: cut.lead_in(), first: first.arm };
-    let entrance = PerArm::from_fn(|arm| {
+    let (count, order) = (cut.count, block.order.clone());
+    let slices = Slices { count, window: cut.window, lead_in: cut.lead_in(), order };
+    let entrance = Arms::from_fn(drivers.indices(), |arm| {
         Connecting::begin(arm, drivers[arm].cell.clients, &drivers[arm].clock)
     });
-    let mut looks = PerArm::from_fn(|_| Vec::with_capacity(2));
+    let mut looks = Arms::from_fn(drivers.indices(), |_| Vec::with_capacity(2));
     let (mut meter, mut pauses) = (None, None);
-    let mut look = |arm: Arm, moment: Moment| {
+    let mut look = |arm: ArmIndex, moment: Moment| {
         match moment {
             Moment::Connecting(inside) => return entrance[arm].tell(inside, watch),
             Moment::Opened if meter.is_none() && drivers[arm].has_pauses() => {
@@ -394,32 +394,40 @@ pub(crate) fn interleaved(
             Moment::Opened => {}
             Moment::Closed => pauses = meter.take().and_then(PauseMeter::stop).or(pauses),
         }
-        let (own, other) = (&drivers[arm], &drivers[arm.other()]);
-        let look =
-            Look::take(own.probe.as_ref(), other.probe.as_ref()).with_those_of(&own.connector);
-        looks[arm].push(look.with_members(&own.members, &other.members));
+        looks[arm].push(look_at_turns(drivers, arm));
     };
     let measured = run_interleaved(&specs, &slices, &mut look)
-        .map_err(|(arm, error)| LabError::Load(arm, first.cell.to_string(), error))?;
-    let both_ns = measured.base.observed_ns + measured.test.observed_ns;
-    let PerArm { base, test } = measured;
-    let mut measured = PerArm { base: Some(base), test: Some(test) };
-    PerArm::try_from_fn(|arm| {
-        let measured = measured[arm].take().expect("each arm has been measured");
+        .map_err(|(arm, error)| LabError::Load(arm, cell.to_string(), error))?;
+    let all_ns: u64 = measured.values().map(|measured| measured.observed_ns).sum();
+    let mut rounds = Arms::default();
+    for (arm, measured) in measured {
+        let key = block.key(cell, arm);
         let seen = drivers[arm].seen(&measured, &looks[arm]);
-        let readings = readings(&seen, OtherArm::TakesTurns, neighbours);
-        let round = drivers[arm].told(&key(arm), place, measured, &looks[arm]);
-        // Those of both arms were seen as one.
+        let readings = readings(&seen, OtherArms::TakeTurns, neighbours);
+        let round = drivers[arm].told(&key, place, measured, &looks[arm]);
+        // Those of all arms were seen as one.
         let share = |pauses: Pauses| Pauses {
-            sum_ns: (pauses.sum_ns as f64 * round.wall_ns as f64 / both_ns as f64) as u64,
+            sum_ns: (pauses.sum_ns as f64 * round.wall_ns as f64 / all_ns as f64) as u64,
             ..pauses
         };
-        Ok(Round { pauses: pauses.map(share), readings, ..round })
-    })
+        rounds.push(arm, Round { pauses: pauses.map(share), readings, ..round });
+    }
+    Ok(rounds)
+}
+
+/// Looks at an arm, and at the others that take turns with it.
+fn look_at_turns(drivers: &Arms<Driver<'_>>, arm: ArmIndex) -> Look {
+    let own = &drivers[arm];
+    let others = || drivers.others(arm).map(|(_, other)| other);
+    let members: Vec<ServerProbe> =
+        others().flat_map(|other| other.members.iter().cloned()).collect();
+    Look::take(own.probe.as_ref(), others().map(|other| other.probe.as_ref()))
+        .with_those_of(&own.connector)
+        .with_members(&own.members, &members)
 }
 
 /// What further instruments showed in a round.
-fn readings(seen: &Seen<'_>, other: OtherArm, neighbours: &mut Neighbours) -> Readings {
+fn readings(seen: &Seen<'_>, other: OtherArms, neighbours: &mut Neighbours) -> Readings {
     let mut readings = topology::readings(seen.looks);
     mechanism::note(seen, &mut readings);
     if let Some(shares) = neighbours.add(seen.looks, other) {
@@ -445,15 +453,21 @@ fn tell(entrance: &Connecting, moment: Moment, watch: &mut dyn Watch) {
     }
 }
 
-/// Both rounds of a pair begin with the same operation, except where both arms share one set of
-/// tables: there the second arm would write the values that the first one has just written, which
-/// is less work. It gets operations of its own.
+/// All rounds of a block begin with the same operation, except where arms share one set of tables:
+/// there the second arm would write the values that the first one has just written, which is less
+/// work. Each gets operations of its own.
 ///
 /// What is asked at another client count, after a restart or under another load has operations of
 /// its own, too: rows that were put in before are still there.
-fn offset(station: &Station, turn: u64) -> u64 {
-    let half = if station.shares_tables() { OPERATIONS_PER_PAIR / 2 } else { 0 };
-    (turn % TURNS) * OPERATIONS_PER_TURN + half
+fn offset(station: &Station, arm: ArmIndex, turn: u64) -> u64 {
+    let shared = if station.shares_tables() { shared_offset(arm) } else { 0 };
+    (turn % TURNS) * OPERATIONS_PER_TURN + shared
+}
+
+/// The operations of a pair in sixteenths, of which the arms take those that lie farthest apart.
+fn shared_offset(arm: ArmIndex) -> u64 {
+    let sixteenth = u64::from(arm.0.reverse_bits() >> 4);
+    sixteenth * (OPERATIONS_PER_PAIR / 16)
 }
 
 fn first_of(pair: u32, attempt: u32) -> u64 {
@@ -475,6 +489,15 @@ mod tests {
         assert!(firsts.iter().all(|first| first % OPERATIONS_PER_PAIR < 1 << 22), "{firsts:?}");
     }
     use dbdyno_judge::sample;
+
+    #[test]
+    fn arms_that_share_tables_ask_apart() {
+        let mut offsets: Vec<u64> = ArmIndex::all(ArmIndex::MOST).map(shared_offset).collect();
+        assert_eq!(offsets[..2], [0, OPERATIONS_PER_PAIR / 2]);
+        offsets.sort_unstable();
+        assert!(offsets.windows(2).all(|two| two[1] - two[0] >= OPERATIONS_PER_PAIR / 16));
+        assert!(offsets.iter().all(|offset| *offset < OPERATIONS_PER_PAIR));
+    }
 
     #[test]
     fn connections_stay_where_young_ones_would_be_measured() {

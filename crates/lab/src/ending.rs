@@ -15,7 +15,8 @@ use std::time::Duration;
 use dbdyno_forecast::ending as over;
 use dbdyno_load::Clock;
 use dbdyno_model::{
-    Cell, Environment, LatencyHistogram, PerArm, Plan, Round, Run, RunId, RunStatus,
+    ArmIndex, Cell, EndedArm, Environment, FurtherArm, LatencyHistogram, PerArm, Plan, Round, Run,
+    RunId, RunStatus,
 };
 
 use crate::error::LabError;
@@ -53,10 +54,16 @@ impl Ending {
             plan: plan.clone(),
             environment: PerArm::<Environment>::default(),
             rounds: Vec::new(),
+            further: vec![FurtherArm::default(); plan.further.len()],
+            ended: Vec::new(),
             counts: dbdyno_model::Counts::default(),
             warnings: Vec::new(),
         };
-        seen.rounds = measured.map(|run| run.rounds.clone()).unwrap_or_default();
+        if let Some(run) = measured {
+            seen.rounds.clone_from(&run.rounds);
+            seen.further.clone_from(&run.further);
+            seen.ended.clone_from(&run.ended);
+        }
         let began = clock.now();
         Ending {
             has_looks: plan.stopping.looks().is_some(),
@@ -72,12 +79,20 @@ impl Ending {
         }
     }
 
+    /// An arm takes no part any more.
+    pub(crate) fn goes_on_without(&mut self, ended: &EndedArm) {
+        self.seen.ended.push(ended.clone());
+    }
+
     /// Takes note of a round.
-    pub(crate) fn note(&mut self, round: &Round) {
+    pub(crate) fn note(&mut self, arm: ArmIndex, round: &Round) {
         if self.has_looks {
             // Times of single events are not looked at, and are most of a round.
             let round = Round { latency: LatencyHistogram::new(), ..round.clone() };
-            self.seen.rounds.push(round);
+            match arm.position() {
+                0 | 1 => self.seen.rounds.push(round),
+                more => self.seen.further[more - 2].rounds.push(round),
+            }
         }
     }
 

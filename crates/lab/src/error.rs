@@ -4,7 +4,7 @@ use std::fmt;
 
 use dbdyno_judge::JudgeError;
 use dbdyno_load::LoadError;
-use dbdyno_model::{Arm, RunId};
+use dbdyno_model::{ArmIndex, EndedArm, RunId};
 use dbdyno_sandbox::SandboxError;
 use dbdyno_store::StoreError;
 use dbdyno_wire::WireError;
@@ -14,11 +14,11 @@ use dbdyno_workload::planned::PlanLoadsError;
 #[derive(Debug)]
 pub enum LabError {
     /// A server could not be got or started.
-    Sandbox(Arm, SandboxError),
+    Sandbox(ArmIndex, SandboxError),
     /// A running server could not be reached or used. Carries what it is called.
-    Server(Arm, String, WireError),
+    Server(ArmIndex, String, WireError),
     /// The load failed. Carries what it was doing.
-    Load(Arm, String, LoadError),
+    Load(ArmIndex, String, LoadError),
     /// The results could not be stored or read.
     Store(StoreError),
     /// What was measured cannot be judged.
@@ -32,12 +32,47 @@ pub enum LabError {
     /// Recorded arrivals cannot be read. A whole sentence.
     Arrivals(String),
     /// Instructions cannot be counted. A clause.
-    Counting(Arm, String),
+    Counting(ArmIndex, String),
     /// A run broke off after rounds had been stored.
     BrokeOff(RunId, Box<LabError>),
 }
 
 impl LabError {
+    /// The arm whose fault it is, if it is one's alone.
+    fn arm(&self) -> Option<ArmIndex> {
+        match self {
+            LabError::Sandbox(arm, _) | LabError::Server(arm, ..) | LabError::Load(arm, ..) => {
+                Some(*arm)
+            }
+            LabError::Counting(arm, _) => Some(*arm),
+            LabError::Store(_)
+            | LabError::Judge(_)
+            | LabError::Unlike(_)
+            | LabError::Loads(_)
+            | LabError::Busy(_)
+            | LabError::Arrivals(_)
+            | LabError::BrokeOff(..) => None,
+        }
+    }
+
+    /// Whether an experiment with so many others can go on without the arm that it is of.
+    pub(crate) fn can_be_done_without(&self, others: usize) -> bool {
+        others >= 2 && self.arm().is_some() && !self.is_interruption()
+    }
+
+    /// The arm that an experiment can go on without, where it has so many `others`.
+    ///
+    /// # Errors
+    /// The error itself, where it is no fault of an arm, or where fewer than two are left.
+    pub(crate) fn ends_an_arm(self, others: usize) -> Result<EndedArm, LabError> {
+        match self.arm() {
+            Some(arm) if self.can_be_done_without(others) => {
+                Ok(EndedArm { arm, why: self.to_string() })
+            }
+            _ => Err(self),
+        }
+    }
+
     /// Whether the user asked to stop.
     pub fn is_interruption(&self) -> bool {
         match self {

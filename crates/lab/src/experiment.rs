@@ -1,19 +1,21 @@
 //! Carrying out a plan.
 
 use dbdyno_forecast::{Remaining, ending as over, extension_warning};
-use dbdyno_model::{Arm, Counting, Environment, PerArm, Plan, Run, RunId, RunStatus, Warning};
+use dbdyno_model::{Arms, Counting, Environment, Plan, Run, RunId, RunStatus, Warning};
 use dbdyno_store::NewRun;
 
+use crate::all_arms::{Ready, set_up};
 use crate::arm::{Station, provenance};
-use crate::both_arms::set_up;
 use crate::capture::STEP;
 use crate::count;
 use crate::ending::Ending;
 use crate::error::LabError;
+use crate::host::{host_facts, memory_mb};
 use crate::hypothesis;
 use crate::laboratory::Lab;
 use crate::placement;
 use crate::resume::{self, Hold};
+use crate::room;
 use crate::self_test;
 use crate::stages::Stages;
 use crate::watch::Progress;
@@ -40,15 +42,15 @@ pub struct Order<'a> {
 /// Whatever was in the way. Servers are stopped and tables taken away in any case.
 pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> {
     let left = Remaining::of(order.plan, None);
-    let mut stations = set_up(lab, order.plan)?;
+    let mut ready = set_up(lab, order.plan, &[])?;
     for name in order.varied {
-        for arm in Arm::BOTH {
+        for (_, station) in ready.stations.iter_mut() {
             let fact = format!("{}{name}", dbdyno_audit::MEANT);
-            stations[arm].environment.set(fact, "on purpose");
+            station.environment.set(fact, "on purpose");
         }
     }
-    let begun = begin(lab, order, &stations);
-    conduct(lab, order.plan, stations, &left, (None, begun))
+    let begun = begin(lab, order, &ready);
+    conduct(lab, order.plan, ready, &left, (None, begun))
 }
 
 /// Takes up a run that was interrupted or killed. What was measured is kept; see
@@ -95,12 +97,12 @@ fn take_on(
         let counted = count::carry_out(lab, &run.plan, &run.id);
         return finish(lab, (&run.plan, &run.id), counted);
     }
-    let mut stations = set_up(lab, &run.plan)?;
-    for arm in Arm::BOTH {
+    let mut ready = set_up(lab, &run.plan, &run.ended)?;
+    for (arm, station) in ready.stations.iter_mut() {
         let kept = [STEP, dbdyno_audit::MEANT];
-        let facts = run.environment[arm].facts.iter();
+        let facts = run.environment_of(arm).facts.iter();
         for (name, value) in facts.filter(|(name, _)| kept.iter().any(|k| name.starts_with(k))) {
-            stations[arm].environment.set(name.clone(), value.clone());
+            station.environment.set(name.clone(), value.clone());
         }
     }
     // Only now, when the servers are there: what was complete stays so if they are not.
@@ -110,47 +112,56 @@ fn take_on(
             lab.store.add_warning(&run.id, warning)?;
         }
     }
-    let begun = take_up(lab, run, &stations, left).map(|()| (run.id.clone(), hold));
-    conduct(lab, &run.plan, stations, left, (Some(run), begun))
+    let begun = take_up(lab, run, &ready, left).map(|()| (run.id.clone(), hold));
+    conduct(lab, &run.plan, ready, left, (Some(run), begun))
 }
 
-/// Sets both arms of a plan up, looks at them and takes them down again: nothing is measured.
+/// Sets the arms of a plan up, looks at them and takes them down again: nothing is measured.
 ///
 /// # Errors
 /// Whatever was in the way. Servers are stopped and tables taken away in any case.
-pub fn survey(lab: &mut Lab<'_>, plan: &Plan) -> Result<PerArm<Environment>, LabError> {
-    let PerArm { base, test } = set_up(lab, plan)?;
-    let facts = PerArm { base: base.environment.clone(), test: test.environment.clone() };
-    let down = [test.take_down(Arm::Test), base.take_down(Arm::Base)];
-    down.into_iter().collect::<Result<(), _>>()?;
+pub fn survey(lab: &mut Lab<'_>, plan: &Plan) -> Result<Arms<Environment>, LabError> {
+    let stations = set_up(lab, plan, &[])?.stations;
+    let facts = Arms::from_fn(stations.indices(), |arm| stations[arm].environment.clone());
+    take_down(stations)?;
     Ok(facts)
+}
+
+/// Takes all arms down, the last one first: those that share tables before those whose they are.
+///
+/// # Errors
+/// The first complaint, once all are down.
+fn take_down(stations: Arms<Station>) -> Result<(), LabError> {
+    let stations: Vec<_> = stations.into_iter().collect();
+    let down = stations.into_iter().rev().map(|(arm, station)| station.take_down(arm));
+    down.collect::<Vec<_>>().into_iter().collect()
 }
 
 /// Goes through the stages of a run that was begun, and takes the servers down.
 fn conduct(
     lab: &mut Lab<'_>,
     plan: &Plan,
-    mut stations: PerArm<Station>,
+    ready: Ready,
     left: &Remaining,
     (measured, begun): (Option<&Run>, Result<(RunId, Hold), LabError>),
 ) -> Result<RunId, LabError> {
+    let Ready { mut stations, ended } = ready;
     let driven = begun.map(|(run, hold)| {
         let outcome = match plan.counting {
             Counting::Only => Ok(()),
             Counting::No | Counting::Beside => {
-                let ending = Ending::new(plan, measured, &lab.clock);
+                let mut ending = Ending::new(plan, measured, &lab.clock);
+                ended.iter().for_each(|ended| ending.goes_on_without(ended));
                 drive(lab, plan, &mut stations, &run, (left, ending))
             }
         };
         (run, hold, outcome)
     });
-    let PerArm { base, test } = stations;
-    // Both are taken down before either's complaint is heard.
-    let down = [test.take_down(Arm::Test), base.take_down(Arm::Base)];
+    let down = take_down(stations);
     let (run, _hold, outcome) = driven?;
     let outcome = outcome.and_then(|()| count::carry_out(lab, plan, &run));
     let run = finish(lab, (plan, &run), outcome)?;
-    down.into_iter().collect::<Result<(), _>>()?;
+    down?;
     Ok(run)
 }
 
@@ -158,7 +169,7 @@ fn conduct(
 fn drive(
     lab: &mut Lab<'_>,
     plan: &Plan,
-    stations: &mut PerArm<Station>,
+    stations: &mut Arms<Station>,
     run: &RunId,
     (left, ending): (&Remaining, Ending),
 ) -> Result<(), LabError> {
@@ -167,17 +178,14 @@ fn drive(
     check(lab, plan, stations)
 }
 
-/// Asks both arms what must hold of their tables before and after, whatever the loads did.
-fn check(lab: &mut Lab<'_>, plan: &Plan, stations: &PerArm<Station>) -> Result<(), LabError> {
+/// Asks all arms what must hold of their tables before and after, whatever the loads did.
+fn check(lab: &mut Lab<'_>, plan: &Plan, stations: &Arms<Station>) -> Result<(), LabError> {
     let datasets = datasets_of(plan)?;
-    Arm::BOTH.into_iter().try_for_each(|arm| stations[arm].check(arm, &datasets, lab.watch))
+    stations.iter().try_for_each(|(arm, station)| station.check(arm, &datasets, lab.watch))
 }
 
-fn begin(
-    lab: &mut Lab<'_>,
-    order: &Order<'_>,
-    stations: &PerArm<Station>,
-) -> Result<(RunId, Hold), LabError> {
+fn begin(lab: &mut Lab<'_>, order: &Order<'_>, ready: &Ready) -> Result<(RunId, Hold), LabError> {
+    let stations = &ready.stations;
     let run = lab.store.begin(&NewRun {
         name: order.name,
         started_unix_ms: lab.clock.unix_ms(),
@@ -185,23 +193,17 @@ fn begin(
         command: order.command,
         plan: order.plan,
     })?;
-    for arm in Arm::BOTH {
-        lab.store.set_environment(&run, arm, &stations[arm].environment)?;
-        for warning in &stations[arm].warnings {
+    for (arm, station) in stations.iter() {
+        lab.store.set_environment(&run, arm, &station.environment)?;
+    }
+    for ended in &ready.ended {
+        lab.end_arm(&run, ended)?;
+    }
+    let placed = placement::warnings(order.plan, stations);
+    for warning in at_the_beginning(lab, order.plan, stations) {
+        if !placed.contains(&warning) {
             lab.watch.progress(Progress::Warning(&warning.text));
-            lab.store.add_warning(&run, warning)?;
         }
-    }
-    for warning in provenance::images(stations) {
-        lab.watch.progress(Progress::Warning(&warning.text));
-        lab.store.add_warning(&run, &warning)?;
-    }
-    for warning in placement::warnings(order.plan, stations) {
-        lab.store.add_warning(&run, &warning)?;
-    }
-    let built = provenance::warning(&order.plan.arms, stations);
-    for warning in built.into_iter().chain(hypothesis::warning(&order.plan.arms)) {
-        lab.watch.progress(Progress::Warning(&warning.text));
         lab.store.add_warning(&run, &warning)?;
     }
     lab.watch.progress(Progress::Begun(&run));
@@ -209,26 +211,33 @@ fn begin(
     Ok((run, hold))
 }
 
-fn take_up(
-    lab: &mut Lab<'_>,
-    run: &Run,
-    stations: &PerArm<Station>,
-    left: &Remaining,
-) -> Result<(), LabError> {
-    let now = PerArm::from_fn(|arm| &stations[arm].environment);
-    let changed = resume::changes(&run.environment, &now)?;
+/// What the reader of a run must know before anything is measured.
+fn at_the_beginning(lab: &Lab<'_>, plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
+    let of_arms = stations.values().flat_map(|station| station.warnings.clone());
+    let memory = room::warning(memory_mb(&host_facts(lab)), plan);
+    of_arms
+        .chain(provenance::images(stations))
+        .chain(placement::warnings(plan, stations))
+        .chain(provenance::warnings(plan, stations))
+        .chain(hypothesis::warnings(plan))
+        .chain(memory)
+        .collect()
+}
+
+fn take_up(lab: &mut Lab<'_>, run: &Run, ready: &Ready, left: &Remaining) -> Result<(), LabError> {
+    let stations = &ready.stations;
+    let changed = resume::changes(run, stations)?;
     lab.store.reopen(&run.id)?;
-    for arm in Arm::BOTH {
-        if run.environment[arm].facts.is_empty() {
-            lab.store.set_environment(&run.id, arm, &stations[arm].environment)?;
+    for (arm, station) in stations.iter() {
+        if run.environment_of(arm).facts.is_empty() {
+            lab.store.set_environment(&run.id, arm, &station.environment)?;
         }
     }
-    let of_arms = Arm::BOTH.into_iter().flat_map(|arm| stations[arm].warnings.clone());
-    let placed = placement::warnings(&run.plan, stations);
-    let built = provenance::warning(&run.plan.arms, stations);
-    let asked = hypothesis::warning(&run.plan.arms);
-    let news = changed.into_iter().chain([left.warning()]).chain(of_arms).chain(placed);
-    let news = news.chain(built).chain(asked);
+    for ended in &ready.ended {
+        lab.end_arm(&run.id, ended)?;
+    }
+    let news = changed.into_iter().chain([left.warning()]);
+    let news = news.chain(at_the_beginning(lab, &run.plan, stations));
     for warning in news.filter(|warning| !run.warnings.contains(warning)) {
         lab.watch.progress(Progress::Warning(&warning.text));
         lab.store.add_warning(&run.id, &warning)?;

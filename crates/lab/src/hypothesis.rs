@@ -3,10 +3,22 @@
 //! A hypothesis is two designs that differ in one field. Where they differ in several, the ratio is
 //! that of all of them together, and the reader is told so.
 
-use dbdyno_model::{ArmSpec, PerArm, Severity, Target, Warning};
+use dbdyno_model::{ArmSpec, PerArm, Plan, Severity, Target, Warning};
 
 /// Tells that two designs differ in several fields.
-pub(crate) fn warning(arms: &PerArm<ArmSpec>) -> Option<Warning> {
+pub(crate) fn warnings(plan: &Plan) -> Vec<Warning> {
+    let of_pair = |pairing| {
+        let warning = warning(&plan.of_pair(pairing).arms)?;
+        let named = |text: String| match plan.further.is_empty() {
+            true => text,
+            false => format!("{} against {}: {text}", pairing.test, pairing.base),
+        };
+        Some(Warning { text: named(warning.text), ..warning })
+    };
+    plan.against_base().into_iter().filter_map(of_pair).collect()
+}
+
+fn warning(arms: &PerArm<ArmSpec>) -> Option<Warning> {
     let (Target::Engine(base), Target::Engine(test)) = (&arms.base.target, &arms.test.target)
     else {
         return None;

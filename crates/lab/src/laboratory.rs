@@ -3,12 +3,12 @@
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_load::{Clock, VirtualClock};
-use dbdyno_model::{Arm, ArmSpec, PerArm};
+use dbdyno_model::{EndedArm, Plan, RunId, Severity, Warning};
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 
 use crate::error::LabError;
-use crate::watch::Watch;
+use crate::watch::{Progress, Watch};
 
 /// The place where experiments are carried out.
 pub struct Lab<'a> {
@@ -24,21 +24,32 @@ pub struct Lab<'a> {
     pub clock: Clock,
 }
 
+impl Lab<'_> {
+    /// Stores that a run goes on without an arm, and tells it.
+    ///
+    /// # Errors
+    /// A store that cannot be written.
+    pub(crate) fn end_arm(&mut self, run: &RunId, ended: &EndedArm) -> Result<(), LabError> {
+        self.store.end_arm(run, ended)?;
+        let text = format!("{} takes no part from here on: {}", ended.arm, ended.why);
+        let warning = Warning::new(Severity::Caution, "arm-ended", text);
+        self.watch.progress(Progress::Warning(&warning.text));
+        self.store.add_warning(run, &warning)?;
+        Ok(())
+    }
+}
+
 /// The first day of virtual time: 2026-01-01.
 const VIRTUAL_UNIX_MS: u64 = 1_767_225_600_000;
 const DAY_MS: u64 = 86_400_000;
 
-/// The clock of an experiment with these arms, whose results go to this store. That of models goes
+/// The clock of an experiment by this plan, whose results go to this store. That of models goes
 /// on where it was when the store was last written to, a day later, and halts after so many rounds.
 ///
 /// # Errors
 /// A store that cannot be read.
-pub fn clock_of(
-    arms: &PerArm<ArmSpec>,
-    store: &Store,
-    halts: Option<u64>,
-) -> Result<Clock, LabError> {
-    if !Arm::BOTH.into_iter().any(|arm| arms[arm].is_mock()) {
+pub fn clock_of(plan: &Plan, store: &Store, halts: Option<u64>) -> Result<Clock, LabError> {
+    if !plan.specs().values().any(|arm| arm.is_mock()) {
         return Ok(Clock::system());
     }
     let after = store.last_started_unix_ms()?.map_or(0, |last| last + DAY_MS);

@@ -1,9 +1,9 @@
 //! The experiment.
 //!
 //! ```text
-//!   experiment ──▶ both_arms ──▶ station ×2   servers started, tables filled with the same rows
+//!   experiment ──▶ all_arms ──▶ stations   servers started, tables filled with the same rows
 //!       │
-//!       └──▶ stages     warm-up, rounds in random pairs, settling; what is measured is stored
+//!       └──▶ stages     warm-up, rounds in random blocks, settling; what is measured is stored
 //!              ├── driver       asks one arm in one cell        warm_up, pauses, cost, search …
 //!              ├── host_check   what the host did between rounds: canaries
 //!              └── insert_benchmark, count    what has a course of its own
@@ -15,9 +15,9 @@
 //!
 //! This is the only crate that ties the others into a run.
 
+mod all_arms;
 mod arm;
 mod arrivals;
-mod both_arms;
 mod canaries;
 mod capture;
 mod checks;
@@ -41,6 +41,7 @@ mod pauses;
 mod placement;
 mod refill;
 pub mod resume;
+mod room;
 mod search;
 mod self_test;
 mod settle;

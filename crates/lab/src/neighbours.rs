@@ -11,11 +11,11 @@ use dbdyno_probe::{HostSample, HostShares, ServerProbe, ServerSample, ThreadsSam
 pub struct Look {
     /// The arm that is measured.
     pub server: Option<ServerSample>,
-    /// The arm that waits: it should not, but may, have work left over.
-    waiting: Option<ServerSample>,
+    /// The arms that wait: they should not, but may, have work left over.
+    waiting: Vec<Option<ServerSample>>,
     /// Those that follow the arm that is measured, where it is not alone.
     members: Vec<Option<ServerSample>>,
-    /// Those that follow the arm that waits.
+    /// Those that follow the arms that wait.
     waiting_members: Vec<Option<ServerSample>>,
     host: Option<HostSample>,
     /// Threads of our own process that work for the arm, where it has any.
@@ -25,12 +25,15 @@ pub struct Look {
 }
 
 impl Look {
-    /// Looks at both arms and at the host. What cannot be seen is left out.
-    pub fn take(measured: Option<&ServerProbe>, waiting: Option<&ServerProbe>) -> Look {
+    /// Looks at all arms and at the host. What cannot be seen is left out.
+    pub fn take<'p>(
+        measured: Option<&ServerProbe>,
+        waiting: impl IntoIterator<Item = Option<&'p ServerProbe>>,
+    ) -> Look {
         let sample = |probe: Option<&ServerProbe>| probe.and_then(|probe| probe.sample().ok());
         Look {
             server: sample(measured),
-            waiting: sample(waiting),
+            waiting: waiting.into_iter().map(sample).collect(),
             members: Vec::new(),
             waiting_members: Vec::new(),
             host: HostSample::read().ok(),
@@ -92,13 +95,13 @@ fn used(opened: &[Option<ServerSample>], closed: &[Option<ServerSample>]) -> Vec
         .collect()
 }
 
-/// What the arm that a look is not about does meanwhile.
+/// What the arms that a look is not about do meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OtherArm {
+pub enum OtherArms {
     /// Nothing, it is hoped.
-    Waits,
-    /// Its own slices.
-    TakesTurns,
+    Wait,
+    /// Their own slices.
+    TakeTurns,
 }
 
 /// Sums over the rounds of a run.
@@ -120,14 +123,16 @@ const SHARE_HIGH: f64 = 0.05;
 
 impl Neighbours {
     /// Adds what two looks at a round saw; returns what the host did meanwhile.
-    pub fn add(&mut self, looks: &[Look], other: OtherArm) -> Option<HostShares> {
+    pub fn add(&mut self, looks: &[Look], others: OtherArms) -> Option<HostShares> {
         let [opened, closed] = looks else { return None };
         let cpu_ns = |opened: &Option<ServerSample>, closed: &Option<ServerSample>| {
             closed.as_ref()?.cost_since(opened.as_ref()?).server_cpu_ns
         };
         let measured_ns = cpu_ns(&opened.server, &closed.server).unwrap_or(0);
-        let waiting_ns = cpu_ns(&opened.waiting, &closed.waiting);
-        if let (Some(waiting_ns), OtherArm::Waits) = (waiting_ns, other) {
+        let waiting = opened.waiting.iter().zip(&closed.waiting);
+        let waiting_ns: Option<u64> =
+            waiting.filter_map(|(opened, closed)| cpu_ns(opened, closed)).reduce(|a, b| a + b);
+        if let (Some(waiting_ns), OtherArms::Wait) = (waiting_ns, others) {
             self.waiting_rounds += 1;
             self.waiting += waiting_ns as f64 / (measured_ns + waiting_ns).max(1) as f64;
         }

@@ -1,7 +1,7 @@
 //! Where clients and servers run.
 
 use dbdyno_model::plan::THREADS_MAX;
-use dbdyno_model::{Arm, PerArm, Pin, Placement, Plan, Processors, Severity, Warning};
+use dbdyno_model::{Arms, Pin, Placement, Plan, Processors, Severity, Warning};
 use dbdyno_workload::Content;
 
 use crate::arm::Station;
@@ -13,13 +13,13 @@ use dbdyno_workload::planned;
 ///
 /// # Errors
 /// A server that the kernel does not let us place.
-pub fn place(plan: &Plan, clients: u32, stations: &PerArm<Station>) -> Result<Placement, LabError> {
+pub fn place(plan: &Plan, clients: u32, stations: &Arms<Station>) -> Result<Placement, LabError> {
     let all = dbdyno_sandbox::processors();
     let placement = wanted(plan, clients, &all).filter(|_| can_be_placed(stations)).unwrap_or(FREE);
     let servers: Vec<usize> = placement.servers.numbers().collect();
     let servers = if servers.is_empty() { all } else { servers };
-    for arm in Arm::BOTH {
-        stations[arm].place(arm, &servers)?;
+    for (arm, station) in stations.iter() {
+        station.place(arm, &servers)?;
     }
     Ok(placement)
 }
@@ -31,17 +31,21 @@ fn wanted(plan: &Plan, clients: u32, all: &[usize]) -> Option<Placement> {
     plan.pin.placement(clients, all)
 }
 
-/// Both arms or none: a server that is not ours stays where it is, and so must the other one.
-fn can_be_placed(stations: &PerArm<Station>) -> bool {
-    Arm::BOTH.into_iter().all(|arm| stations[arm].is_ours() && !stations[arm].is_mock())
+/// All arms or none: a server that is not ours stays where it is, and so must the others.
+fn can_be_placed(stations: &Arms<Station>) -> bool {
+    stations.values().all(|station| station.is_ours() && !station.is_mock())
+}
+
+fn are_embedded(stations: &Arms<Station>) -> bool {
+    stations.values().all(|station| station.connector.is_embedded())
 }
 
 /// What the reader of a run must know of its placement.
-pub fn warnings(plan: &Plan, stations: &PerArm<Station>) -> Vec<Warning> {
-    if stations.base.is_mock() {
+pub fn warnings(plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
+    if stations.values().any(Station::is_mock) {
         return Vec::new();
     }
-    let embedded = Arm::BOTH.into_iter().all(|arm| stations[arm].connector.is_embedded());
+    let embedded = are_embedded(stations);
     // Clients of the Insert Benchmark have three connections each, which keep processors awake.
     let steps = plan.labels().iter().any(|label| planned::dataset_of_step(plan, label).is_some());
     let idle = if embedded || steps {
@@ -66,9 +70,9 @@ fn idle_states(pin: Pin, clients: &[u32], processors: &[usize]) -> Option<Warnin
 }
 
 /// Many clients share threads, which a reader who compares client counts must know.
-fn sharded(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
+fn sharded(plan: &Plan, stations: &Arms<Station>) -> Option<Warning> {
     let &clients = plan.clients.iter().find(|&&clients| clients > THREADS_MAX)?;
-    let embedded = Arm::BOTH.into_iter().all(|arm| stations[arm].connector.is_embedded());
+    let embedded = are_embedded(stations);
     // In the open loop, and in a conversation, each client has a thread whatever their number.
     let closed = !plan.driving.is_open();
     let is_conversation = |label: &str| {
@@ -86,7 +90,7 @@ fn sharded(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
     Some(Warning::new(Severity::Note, "sharded-clients", text))
 }
 
-fn placed(plan: &Plan, stations: &PerArm<Station>) -> Option<Warning> {
+fn placed(plan: &Plan, stations: &Arms<Station>) -> Option<Warning> {
     let all = dbdyno_sandbox::processors();
     let wants = |&clients: &u32| Some((clients, wanted(plan, clients, &all)?));
     let (count, placement) = plan.clients.iter().find_map(wants)?;

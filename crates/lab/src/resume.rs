@@ -4,8 +4,9 @@
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
-use dbdyno_model::{Arm, Environment, PerArm, RunId, Severity, Warning};
+use dbdyno_model::{Arms, Run, RunId, Severity, Warning};
 
+use crate::arm::Station;
 use crate::capture::OF_THE_MOMENT;
 use crate::error::LabError;
 
@@ -39,17 +40,14 @@ impl Hold {
 ///
 /// # Errors
 /// [`LabError::Unlike`] for servers of another version.
-pub(crate) fn changes(
-    before: &PerArm<Environment>,
-    now: &PerArm<&Environment>,
-) -> Result<Option<Warning>, LabError> {
+pub(crate) fn changes(run: &Run, stations: &Arms<Station>) -> Result<Option<Warning>, LabError> {
     const VERSION: &str = "server.version";
     /// Made anew with each data directory.
     const OF_THE_INSTANCE: [&str; 3] =
         ["image.origin", "variable.server_uid", "variable.server_uuid"];
     let mut changed = Vec::new();
-    for arm in Arm::BOTH {
-        let (before, now) = (&before[arm], now[arm]);
+    for (arm, station) in stations.iter() {
+        let (before, now) = (run.environment_of(arm), &station.environment);
         // A run that was killed before anything was known of its arms.
         if before.facts.is_empty() {
             continue;

@@ -15,7 +15,7 @@
 //! data, and pairs of them are judged as pairs of rounds are.
 
 use dbdyno_model::driving::SEARCH_STEPS;
-use dbdyno_model::{RoundKey, random};
+use dbdyno_model::{ArmIndex, RoundKey, random};
 
 use crate::error::LabError;
 
@@ -75,7 +75,7 @@ pub(crate) fn search(
 }
 
 /// The path of a search in words: `base, point-query at 16 clients: 8000 ✗ 3900 ✓ … found 5400/s`.
-pub(crate) fn told(search: &RoundKey, path: &[Step]) -> String {
+pub(crate) fn told(search: &RoundKey, arm: ArmIndex, path: &[Step]) -> String {
     let mark = |step: &Step| format!("{:.0} {}", step.rate, if step.held { "✓" } else { "✗" });
     let steps: Vec<String> = path.iter().map(mark).collect();
     let held = path.iter().filter(|step| step.held).map(|step| step.rate);
@@ -83,7 +83,7 @@ pub(crate) fn told(search: &RoundKey, path: &[Step]) -> String {
         Some(rate) => format!("found {rate:.0}/s"),
         None => "found none".to_owned(),
     };
-    format!("{}, {}: {}  {found}", search.arm, search.cell, steps.join(" "))
+    format!("{arm}, {}: {}  {found}", search.cell, steps.join(" "))
 }
 
 #[cfg(test)]

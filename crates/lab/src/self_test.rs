@@ -4,17 +4,20 @@
 //! *cannot tell* is false. What such runs conclude is noted when they end, and told with every
 //! later run on the same host.
 
-use dbdyno_model::{CellComparison, PerArm, Plan, RunId, SelfTests, Severity};
+use dbdyno_model::{CellComparison, Pairing, Plan, RunId, SelfTests, Severity};
 use dbdyno_stats::{MIN_PAIRS, SHOWN_CONFIDENCE, share_interval};
 use dbdyno_store::Store;
 
 use crate::error::LabError;
 use dbdyno_judge::{JudgeError, compare};
 
-/// Whether nothing at all differs between the arms, on purpose.
-fn is_self_test(plan: &Plan) -> bool {
-    let PerArm { base, test } = &plan.arms;
-    base == test && base.slow == 0.0
+/// The first two arms between which nothing at all differs, on purpose.
+fn self_test_of(plan: &Plan) -> Option<Pairing> {
+    let is_one = |pairing: &Pairing| {
+        let (base, test) = (plan.spec(pairing.base), plan.spec(pairing.test));
+        base == test && base.slow == 0.0
+    };
+    plan.against_base().into_iter().find(is_one)
 }
 
 /// Notes what a run that has just ended says of this host, if its arms are the same.
@@ -22,10 +25,9 @@ fn is_self_test(plan: &Plan) -> bool {
 /// # Errors
 /// A store that cannot be read or written.
 pub(crate) fn note(store: &mut Store, plan: &Plan, id: &RunId) -> Result<(), LabError> {
-    if !is_self_test(plan) {
-        return Ok(());
-    }
-    for cell in compare(&store.load(id)?)?.cells.iter().filter(|cell| could_be_wrong(cell)) {
+    let Some(pairing) = self_test_of(plan) else { return Ok(()) };
+    let run = store.load(id)?.of_pair(pairing);
+    for cell in compare(&run)?.cells.iter().filter(|cell| could_be_wrong(cell)) {
         store.note_self_test(id, &cell.cell, cell.verdict)?;
     }
     Ok(())

@@ -25,7 +25,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use dbdyno_load::LoadError;
-use dbdyno_model::{Arm, Dialect, PerArm, Severity, Warning};
+use dbdyno_model::{ArmIndex, Arms, Dialect, Severity, Warning};
 use dbdyno_wire::{Client, WireError};
 
 use crate::arm::Station;
@@ -57,10 +57,10 @@ pub(crate) fn limit(bytes: u64) -> Duration {
 
 /// What settling needs to know.
 pub(crate) struct Settling<'a> {
-    /// Both arms.
-    pub stations: &'a PerArm<Station>,
+    /// All arms.
+    pub stations: &'a Arms<Station>,
     /// Names of our tables.
-    pub tables: PerArm<Vec<String>>,
+    pub tables: Arms<Vec<String>>,
     /// Longest time for each arm.
     pub limit: Duration,
     /// Set from outside to stop.
@@ -68,14 +68,14 @@ pub(crate) struct Settling<'a> {
 }
 
 impl Settling<'_> {
-    /// Settles both arms; returns what the reader of the run must know.
+    /// Settles all arms; returns what the reader of the run must know.
     ///
     /// # Errors
     /// The server's refusal, or a request to stop.
     pub(crate) fn settle(&self, watch: &mut dyn Watch) -> Result<Vec<Warning>, LabError> {
         let mut settlers = Vec::with_capacity(2);
-        for arm in Arm::BOTH {
-            if !self.stations[arm].shares_tables() {
+        for (arm, station) in self.stations.iter() {
+            if !station.shares_tables() {
                 let begun = Settler::begin(self, arm, watch);
                 settlers.push(begun.map_err(|error| failed(arm, error))?);
             }
@@ -103,13 +103,13 @@ impl Settling<'_> {
     }
 }
 
-fn failed(arm: Arm, error: LoadError) -> LabError {
+fn failed(arm: ArmIndex, error: LoadError) -> LabError {
     LabError::Load(arm, "settling".to_owned(), error)
 }
 
 /// One arm that is coming to rest.
 struct Settler {
-    arm: Arm,
+    arm: ArmIndex,
     client: Box<dyn Client>,
     dialect: Dialect,
     /// Held so that they are put back.
@@ -125,7 +125,11 @@ struct Settler {
 }
 
 impl Settler {
-    fn begin(all: &Settling<'_>, arm: Arm, watch: &mut dyn Watch) -> Result<Settler, LoadError> {
+    fn begin(
+        all: &Settling<'_>,
+        arm: ArmIndex,
+        watch: &mut dyn Watch,
+    ) -> Result<Settler, LoadError> {
         let station = &all.stations[arm];
         let is_ours = station.is_ours();
         let mut settler = Settler {
@@ -285,7 +289,7 @@ struct Ended {
 }
 
 impl Ended {
-    fn warning(&self, arm: Arm) -> Warning {
+    fn warning(&self, arm: ArmIndex) -> Warning {
         let mut seen = Vec::new();
         for (first, last) in self.first.iter().zip(&self.last) {
             let mut text = format!("{} {}", last.name, first.value);

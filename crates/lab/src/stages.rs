@@ -2,11 +2,14 @@
 //!
 //! ```text
 //!   stage     settle        warm         measure: for each client count a cell
-//!             both arms     both arms    ├─ place servers, warm up until steady
-//!                                        └─ rounds in random pairs, each stored before the next;
-//!                                           between pairs the servers may be started again
+//!             all arms      all arms     ├─ place servers, warm up until steady
+//!                                        └─ rounds in random blocks, each stored before the next;
+//!                                           between blocks the servers may be started again
 //! ```
+//!
+//! Where more than two arms take part, the one that fails is taken down and the others go on.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -16,14 +19,15 @@ use dbdyno_load::arrival::Schedule;
 use dbdyno_model::random;
 use dbdyno_model::readings::{STOOD_STILL, Side, WINDOW_NS};
 use dbdyno_model::{
-    Arm, Cell, Dialect, Driving, Pace, PerArm, Plan, Round, RoundKey, RunId, Slo, Stage, Warning,
+    ArmIndex, Arms, Block, Cell, Dialect, Driving, Pace, Placement, Plan, Round, RoundKey, RunId,
+    Slo, Stage, Warning,
 };
 use dbdyno_workload::Dataset;
 use dbdyno_workload::insert_benchmark::{Sizes, Step};
 
+use crate::all_arms;
 use crate::arm::Station;
 use crate::arrivals;
-use crate::both_arms;
 use crate::capture::Meter;
 use crate::driver::{self, Driver, Known, Terms};
 use crate::ending::{self, Ending};
@@ -49,7 +53,7 @@ use dbdyno_workload::planned::{self, datasets_of};
 pub(crate) struct Stages<'a, 'b> {
     lab: &'a mut Lab<'b>,
     plan: &'a Plan,
-    stations: &'a mut PerArm<Station>,
+    stations: &'a mut Arms<Station>,
     run: &'a RunId,
     left: &'a Remaining,
     life: u32,
@@ -66,12 +70,12 @@ pub(crate) struct Stages<'a, 'b> {
     /// When a cell ends before all its pairs are measured.
     ending: Ending,
     /// What servers do beside answering, in the cell that is measured.
-    meters: PerArm<Meter>,
+    meters: Arms<Meter>,
     host_check: HostCheck,
     /// The host since the last round, if nothing has been done since.
     last_look: Option<HostLook>,
     /// Statements per second in the last round of the cell, where there was one.
-    last_sps: PerArm<Option<f64>>,
+    last_sps: BTreeMap<ArmIndex, f64>,
     /// Whether the reader knows that rounds are cut into slices.
     has_told_slices: bool,
 }
@@ -88,7 +92,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     pub(crate) fn new(
         lab: &'a mut Lab<'b>,
         plan: &'a Plan,
-        stations: &'a mut PerArm<Station>,
+        stations: &'a mut Arms<Station>,
         run: &'a RunId,
         left: &'a Remaining,
         ending: Ending,
@@ -110,10 +114,10 @@ impl<'a, 'b> Stages<'a, 'b> {
             repeated: Repeated::Nothing,
             inserted: Inserted::default(),
             ending,
-            meters: PerArm::default(),
+            meters: Arms::default(),
             host_check,
             last_look: None,
-            last_sps: PerArm::default(),
+            last_sps: BTreeMap::new(),
             has_told_slices: false,
         }
     }
@@ -154,6 +158,34 @@ impl<'a, 'b> Stages<'a, 'b> {
         Ok(())
     }
 
+    /// Goes on without the arm that an error is of; which one that is.
+    ///
+    /// # Errors
+    /// The error itself, where nothing can go on.
+    fn without(&mut self, error: LabError) -> Result<ArmIndex, LabError> {
+        let ended = error.ends_an_arm(self.stations.count() - 1)?;
+        // What failed may fail once more when it is stopped; the reason is known already.
+        self.stations.remove(ended.arm).map(|station| station.take_down(ended.arm));
+        self.meters.remove(ended.arm);
+        self.ending.goes_on_without(&ended);
+        let left = self.counter.total - self.counter.done;
+        let arms = self.stations.count() as u32;
+        self.counter.total = self.counter.done + left / (arms + 1) * arms;
+        self.lab.end_arm(self.run, &ended)?;
+        Ok(ended.arm)
+    }
+
+    /// Does something to all arms again and again, until none of them fails.
+    fn until_it_succeeds(
+        &mut self,
+        mut work: impl FnMut(&mut Self) -> Result<(), LabError>,
+    ) -> Result<(), LabError> {
+        while let Err(error) = work(self) {
+            self.without(error)?;
+        }
+        Ok(())
+    }
+
     fn warn(&mut self, warning: &Warning) -> Result<(), LabError> {
         self.lab.watch.progress(Progress::Warning(&warning.text));
         self.lab.store.add_warning(self.run, warning)?;
@@ -179,22 +211,31 @@ impl<'a, 'b> Stages<'a, 'b> {
             neighbours: &mut self.neighbours,
             counter: &mut self.counter,
         };
-        site.measure(&mut self.inserted, cell, step, next_pair)?;
+        let failed = site.measure(&mut self.inserted, cell, step, next_pair)?;
+        for error in failed {
+            self.without(error)?;
+        }
         self.note_meters(cell)
     }
 
     fn settle(&mut self) -> Result<(), LabError> {
+        self.until_it_succeeds(Stages::settle_all)?;
+        self.repeated = Repeated::Nothing;
+        Ok(())
+    }
+
+    fn settle_all(&mut self) -> Result<(), LabError> {
         let datasets = datasets_of(self.plan)?;
+        let arms = self.stations.indices();
         let settling = Settling {
             stations: self.stations,
-            tables: PerArm::from_fn(|arm| names_of(&datasets, self.stations[arm].dialect)),
+            tables: Arms::from_fn(arms, |arm| names_of(&datasets, self.stations[arm].dialect)),
             limit: settle::limit(datasets.iter().map(|dataset| dataset.bytes()).sum()),
             stop: self.lab.stop,
         };
         for warning in settling.settle(self.lab.watch)? {
             self.warn(&warning)?;
         }
-        self.repeated = Repeated::Nothing;
         Ok(())
     }
 
@@ -203,18 +244,22 @@ impl<'a, 'b> Stages<'a, 'b> {
         let Some(time) = self.left.repeat(cell) else { return Ok(()) };
         let placement = placement::place(self.plan, cell.clients, self.stations)?;
         self.turn += 1;
-        for arm in Arm::BOTH {
+        for arm in self.stations.indices() {
             let stage = format!("repeating {cell}, unmeasured, for {:.0} s", time.as_secs_f64());
             self.lab.watch.progress(Progress::Stage(arm, &stage));
             let station = &self.stations[arm];
-            Driver::prepare(self.plan, cell, self.turn, arm, station, placement, self.lab.stop)?
-                .repeat(time, self.lab.watch)?;
+            let (turn, stop) = (self.turn, self.lab.stop);
+            let repeated = Driver::prepare(self.plan, cell, turn, arm, station, placement, stop)
+                .and_then(|driver| driver.repeat(time, self.lab.watch));
+            if let Err(error) = repeated {
+                self.without(error)?;
+            }
         }
         self.repeated = Repeated::Writes;
         Ok(())
     }
 
-    /// Runs a load on both arms, with as many clients as the plan has at most.
+    /// Runs a load on all arms, with as many clients as the plan has at most.
     fn warm(&mut self, label: &str, limit_s: Option<u32>) -> Result<(), LabError> {
         let cells = self.plan.cells_of(label);
         let Some(cell) = cells.into_iter().max_by_key(|cell| cell.clients) else { return Ok(()) };
@@ -224,49 +269,64 @@ impl<'a, 'b> Stages<'a, 'b> {
         Ok(())
     }
 
-    /// Both arms made ready for a cell, and as warm as is wanted.
+    /// All arms made ready for a cell, and as warm as is wanted.
     fn drivers(
         &mut self,
         cell: &Cell,
-        warmth: impl Fn(Arm) -> Warmth,
-    ) -> Result<PerArm<Driver<'b>>, LabError> {
+        warmth: impl Fn(ArmIndex) -> Warmth,
+    ) -> Result<Arms<Driver<'b>>, LabError> {
         let placement = placement::place(self.plan, cell.clients, self.stations)?;
         self.last_look = None;
         self.turn += 1;
-        let turn = self.turn;
-        PerArm::try_from_fn(|arm| {
-            let stage = format!("warming up {cell}");
-            self.lab.watch.progress(Progress::Stage(arm, &stage));
-            let station = &self.stations[arm];
-            let mut driver =
-                Driver::prepare(self.plan, cell, turn, arm, station, placement, self.lab.stop)?;
-            if let Some(warning) = driver.warm_up(warmth(arm), self.lab.watch)? {
-                self.warn(&warning)?;
+        let mut drivers = Arms::default();
+        for arm in self.stations.indices() {
+            match self.driver(cell, arm, placement, warmth(arm)) {
+                Ok(driver) => drivers.push(arm, driver),
+                Err(error) => drop(self.without(error)?),
             }
-            Ok(driver)
-        })
+        }
+        Ok(drivers)
+    }
+
+    /// One of them.
+    fn driver(
+        &mut self,
+        cell: &Cell,
+        arm: ArmIndex,
+        placement: Placement,
+        warmth: Warmth,
+    ) -> Result<Driver<'b>, LabError> {
+        let stage = format!("warming up {cell}");
+        self.lab.watch.progress(Progress::Stage(arm, &stage));
+        let (station, turn, stop) = (&self.stations[arm], self.turn, self.lab.stop);
+        let mut driver = Driver::prepare(self.plan, cell, turn, arm, station, placement, stop)?;
+        if let Some(warning) = driver.warm_up(warmth, self.lab.watch)? {
+            self.warn(&warning)?;
+        }
+        Ok(driver)
     }
 
     /// Sets the pace of a cell that none is known of.
-    fn pace(&mut self, cell: &Cell, drivers: &PerArm<Driver<'_>>) -> Result<Pace, LabError> {
-        let tps = drivers.base.known.warm_tps.min(drivers.test.known.warm_tps);
-        let around = drivers.base.known.around.max(drivers.test.known.around);
-        let pace = pace::pace_of(self.plan, cell, tps, around);
+    fn pace(&mut self, cell: &Cell, drivers: &Arms<Driver<'_>>) -> Result<Pace, LabError> {
+        let around = drivers.values().map(|driver| driver.known.around).max().unwrap_or_default();
+        let pace = pace::pace_of(self.plan, cell, slowest_tps(drivers), around);
         if let Some(warning) = pace::warning(&pace, self.plan, cell) {
             self.warn(&warning)?;
         }
-        self.counter.total -= 2 * (self.plan.pairs - pace.pairs);
+        self.leave_out(pace.pairs..self.plan.pairs);
         Ok(pace)
     }
 
-    /// Starts both servers on fresh copies of their images, which owe no work.
+    /// Starts all servers on fresh copies of their images, which owe no work.
     fn restore(&mut self) -> Result<(), LabError> {
         self.close_meters();
         let datasets = datasets_of(self.plan)?;
-        for arm in Arm::BOTH {
+        for arm in self.stations.indices() {
             let text = "starting on the tables as they were loaded";
             self.lab.watch.progress(Progress::Stage(arm, text));
-            self.stations[arm].restore(arm, &datasets)?;
+            if let Err(error) = self.stations[arm].restore(arm, &datasets) {
+                self.without(error)?;
+            }
         }
         self.repeated = Repeated::Nothing;
         Ok(())
@@ -284,35 +344,40 @@ impl<'a, 'b> Stages<'a, 'b> {
             return self.restart();
         }
         self.close_meters();
-        both_arms::reload(self.lab, self.plan, self.stations)?;
+        all_arms::reload(self.lab, self.plan, self.stations)?;
         self.life += 1;
         self.filling += 1;
         Ok(())
     }
 
-    /// Starts both arms again, at once, so that neither is the older one. Each has a thread for it,
-    /// and chance says whose begins: what lives in our threads gets memory by that.
+    /// Starts all arms again, at once, so that none is the older one. Each has a thread for it, and
+    /// chance says whose begins: what lives in our threads gets memory by that.
     fn restart(&mut self) -> Result<(), LabError> {
         self.close_meters();
-        self.lab.watch.progress(Progress::Stage(Arm::Test, "starting both arms again"));
+        let all = if self.stations.count() == 2 { "both" } else { "all" };
+        let text = format!("starting {all} arms again");
+        self.lab.watch.progress(Progress::Stage(ArmIndex::TEST, &text));
         let datasets = datasets_of(self.plan)?;
         self.life += 1;
         let key = [self.plan.seed, random::key_of("restart"), u64::from(self.life)];
-        let PerArm { base, test } = &mut *self.stations;
-        let mut stations = [(Arm::Base, base), (Arm::Test, test)];
-        if random::stream(&key).below(2) == 1 {
-            stations.reverse();
-        }
-        thread::scope(|scope| {
-            let begun = stations.map(|(arm, station)| {
-                let datasets = &datasets;
-                scope.spawn(move || station.restart(arm, datasets))
-            });
-            let ended = begun.map(|thread| {
+        let mut stream = random::stream(&key);
+        let mut stations: Vec<(ArmIndex, &mut Station)> = self.stations.iter_mut().collect();
+        stream.shuffle(&mut stations);
+        let datasets = &datasets;
+        let ended: Vec<Result<(), LabError>> = thread::scope(|scope| {
+            let begun: Vec<_> = stations
+                .into_iter()
+                .map(|(arm, station)| scope.spawn(move || station.restart(arm, datasets)))
+                .collect();
+            let ended = begun.into_iter().map(|thread| {
                 thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             });
-            ended.into_iter().collect()
-        })
+            ended.collect()
+        });
+        for error in ended.into_iter().filter_map(Result::err) {
+            self.without(error)?;
+        }
+        Ok(())
     }
 
     /// Servers that begin cold are started again, and nothing is asked of them before the first
@@ -320,10 +385,10 @@ impl<'a, 'b> Stages<'a, 'b> {
     fn cool(
         &mut self,
         cell: &Cell,
-        drivers: PerArm<Driver<'b>>,
-    ) -> Result<PerArm<Driver<'b>>, LabError> {
-        let can_be = |arm: Arm| self.plan.arms[arm].can_be_restarted();
-        if !self.begins_cold() || !Arm::BOTH.into_iter().all(can_be) {
+        drivers: Arms<Driver<'b>>,
+    ) -> Result<Arms<Driver<'b>>, LabError> {
+        let can_be = self.plan.specs().values().all(|arm| arm.can_be_restarted());
+        if !self.begins_cold() || !can_be {
             return Ok(drivers);
         }
         let known = drivers.map(|driver| driver.known);
@@ -332,18 +397,18 @@ impl<'a, 'b> Stages<'a, 'b> {
     }
 
     fn begins_cold(&self) -> bool {
-        Arm::BOTH.into_iter().any(|arm| self.stations[arm].begins_cold())
+        self.stations.values().any(Station::begins_cold)
     }
 
-    /// Both arms made ready once more after a start of the servers.
-    fn again(&mut self, cell: &Cell, known: PerArm<Known>) -> Result<PerArm<Driver<'b>>, LabError> {
+    /// All arms made ready once more after a start of the servers.
+    fn again(&mut self, cell: &Cell, known: Arms<Known>) -> Result<Arms<Driver<'b>>, LabError> {
         if !self.begins_cold() {
             let limit = Duration::from_nanos(self.plan.warm_again_ns());
             // Where rows change, what is slow to settle after a start is no matter of the memory.
             let is_short = planned::only_reads(self.plan, cell);
-            let before = PerArm::from_fn(|arm| Before {
+            let before = Arms::from_fn(self.stations.indices(), |arm| Before {
                 client_tps: known[arm].warm_tps / f64::from(cell.clients),
-                sps: self.last_sps[arm],
+                sps: self.last_sps.get(&arm).copied(),
             });
             return self.drivers(cell, |arm| match is_short {
                 true => Warmth::again(limit, before[arm]),
@@ -351,7 +416,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             });
         }
         let mut drivers = self.drivers(cell, |_| Warmth::new(Duration::ZERO))?;
-        Arm::BOTH.into_iter().for_each(|arm| drivers[arm].known = known[arm]);
+        drivers.iter_mut().for_each(|(arm, driver)| driver.known = known[arm]);
         Ok(drivers)
     }
 
@@ -368,7 +433,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         }
         self.ending.cell_begins(self.left.cells_from(plan, cell));
         self.reset_meters();
-        self.last_sps = PerArm::default();
+        self.last_sps.clear();
         let limit = Duration::from_nanos(plan.warm_up_ns);
         let drivers = self.drivers(cell, |_| Warmth::new(limit))?;
         let recording = arrivals::recording_of(plan)?;
@@ -379,14 +444,14 @@ impl<'a, 'b> Stages<'a, 'b> {
             }
             None => self.pace(cell, &drivers)?,
         };
-        let left = |pair: &&[RoundKey]| (next_pair..pace.pairs).contains(&pair[0].pair);
+        let left = |block: &Block| (next_pair..pace.pairs).contains(&block.pair);
         let mut drivers = self.cool(cell, drivers)?;
         self.open_meters();
         let again = if sequential::has_lives(plan) { plan.life_ns() } else { 0 };
         self.ending.rounds_begin(Duration::from_nanos(again));
         let cut = self.cut(cell, &drivers, pace.window);
-        for keys in plan.rounds(cell).chunks(2).filter(left) {
-            let pair = keys[0].pair;
+        for block in plan.blocks(cell).into_iter().filter(left) {
+            let pair = block.pair;
             if pair > next_pair {
                 if ending::may_end_before(plan, pair, pace.pairs) && self.ending.ends(cell)? {
                     self.leave_out(pair..pace.pairs);
@@ -400,94 +465,106 @@ impl<'a, 'b> Stages<'a, 'b> {
                     self.open_meters();
                 }
             }
+            let block = block.of_those(|arm| drivers.get(arm).is_some());
             match cut {
-                Some(cut) => self.interleaved(&drivers, &keys[0], cut, &pace)?,
-                None => self.alternating(&drivers, keys, &pace, &recording)?,
+                Some(cut) => self.interleaved(&mut drivers, (cell, &block), cut, &pace)?,
+                None => self.alternating(&mut drivers, (cell, &block), &pace, &recording)?,
             }
         }
         self.note_meters(cell)
     }
 
     /// How the rounds of a cell are cut into slices, if they are.
-    fn cut(&self, cell: &Cell, drivers: &PerArm<Driver<'_>>, window: Duration) -> Option<Cut> {
-        let tps = drivers.base.known.warm_tps.min(drivers.test.known.warm_tps);
-        let cut = Cut::of(self.plan, cell, window, tps);
+    fn cut(&self, cell: &Cell, drivers: &Arms<Driver<'_>>, window: Duration) -> Option<Cut> {
+        let cut = Cut::of(self.plan, cell, window, slowest_tps(drivers));
         match self.left.was_cut(cell) {
             Some(was_cut) => Cut::again(was_cut, cut, window),
             None => cut,
         }
     }
 
-    /// Measures the rounds of a pair one after the other.
+    /// Measures the rounds of a block one after the other. Who fails has no further round.
     fn alternating(
         &mut self,
-        drivers: &PerArm<Driver<'_>>,
-        keys: &[RoundKey],
+        drivers: &mut Arms<Driver<'_>>,
+        (cell, block): (&Cell, &Block),
         pace: &Pace,
         recording: &[u64],
     ) -> Result<(), LabError> {
-        for key in keys {
-            self.tell_round(key, pace, drivers.base.known.around);
-            let driver = &drivers[key.arm];
-            match self.plan.driving {
-                Driving::Search(slo) => self.search(driver, key, slo)?,
+        for &arm in &block.order {
+            let (driver, key) = (&drivers[arm], block.key(cell, arm));
+            self.tell_round(cell, pace, driver.known.around);
+            let measured = match self.plan.driving {
+                Driving::Search(slo) => self.search(driver, arm, &key, slo),
                 Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
-                    let schedule = arrivals::schedule(self.plan, key, recording);
-                    self.round(driver, key, schedule, pace.window)?;
+                    let schedule = arrivals::schedule(self.plan, &key, recording);
+                    self.round(driver, arm, &key, schedule, pace.window).map(drop)
                 }
+            };
+            match measured {
+                Ok(()) => self.counter.done += 1,
+                Err(error) => drop(drivers.remove(self.without(error)?)),
             }
-            self.counter.done += 1;
         }
         Ok(())
     }
 
-    /// Measures both rounds of a pair in slices.
+    /// Measures all rounds of a block in slices. Where one arm fails, the block is lost.
     fn interleaved(
         &mut self,
-        drivers: &PerArm<Driver<'_>>,
-        first: &RoundKey,
+        drivers: &mut Arms<Driver<'_>>,
+        (cell, block): (&Cell, &Block),
         cut: Cut,
         pace: &Pace,
     ) -> Result<(), LabError> {
         if !std::mem::replace(&mut self.has_told_slices, true) {
             self.warn(&Cut::note(self.plan))?;
         }
-        self.tell_round(first, pace, drivers.base.known.around);
-        let before = self.last_look.take().unwrap_or_else(|| self.look(&drivers.base));
+        let first = &drivers[block.order[0]];
+        self.tell_round(cell, pace, first.known.around);
+        let before = self.last_look.take().unwrap_or_else(|| self.look(first));
         self.neighbours.add_unasked(before.servers_share());
         let place = (self.life, self.filling);
         let (neighbours, watch) = (&mut self.neighbours, &mut *self.lab.watch);
-        let (mut rounds, still) = standstill::until_answered(|attempt| {
+        let (plan, asked) = (self.plan, (cell, block));
+        let measured = standstill::until_answered(|attempt| {
             let cut = Cut { count: cut.count << attempt, ..cut };
-            driver::interleaved(drivers, self.plan, first, (place, cut, attempt), neighbours, watch)
-        })?;
-        let after = self.look(&drivers.base);
-        for arm in [first.arm, first.arm.other()] {
-            let window_ns = pace.window.as_nanos() as f64;
-            rounds[arm].readings.set(WINDOW_NS, Some(window_ns));
-            rounds[arm].readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));
-            self.keep(&mut rounds[arm], &before, &after)?;
+            driver::interleaved(drivers, plan, asked, (place, cut, attempt), neighbours, watch)
+        });
+        let (mut rounds, still) = match measured {
+            Ok(measured) => measured,
+            Err(error) => {
+                drivers.remove(self.without(error)?);
+                return Ok(());
+            }
+        };
+        let after = self.look(first);
+        for &arm in &block.order {
+            let round = &mut rounds[arm];
+            round.readings.set(WINDOW_NS, Some(pace.window.as_nanos() as f64));
+            round.readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));
+            self.keep(arm, round, &before, &after)?;
             self.counter.done += 1;
         }
         self.last_look = Some(after);
         Ok(())
     }
 
-    /// Tells that a round, or a pair of them, begins.
-    fn tell_round(&mut self, key: &RoundKey, pace: &Pace, around: Duration) {
+    /// Tells that a round, or a block of them, begins.
+    fn tell_round(&mut self, cell: &Cell, pace: &Pace, around: Duration) {
         self.lab.watch.progress(Progress::RoundBegins {
             done: self.counter.done,
             total: self.counter.total,
             left: self.time_left(pace, around),
             may_end_sooner: self.plan.stopping.looks().is_some(),
-            load: &key.cell.load,
-            clients: key.cell.clients,
+            load: &cell.load,
+            clients: cell.clients,
         });
     }
 
     /// Pairs that will not be measured.
     fn leave_out(&mut self, pairs: std::ops::Range<u32>) {
-        self.counter.total -= 2 * pairs.len() as u32;
+        self.counter.total -= (self.stations.count() * pairs.len()) as u32;
     }
 
     /// Measuring time that is left by the number of rounds or by the clock, whichever is less.
@@ -498,11 +575,10 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.ending.time_left().map_or(by_rounds, |by_clock| by_clock.min(by_rounds))
     }
 
-    /// Adds to the facts of both arms what they did while a cell was measured.
+    /// Adds to the facts of all arms what they did while a cell was measured.
     fn note_meters(&mut self, cell: &Cell) -> Result<(), LabError> {
         self.close_meters();
-        for arm in Arm::BOTH {
-            let station = &mut self.stations[arm];
+        for (arm, station) in self.stations.iter_mut() {
             self.meters[arm].note(cell, &mut station.environment);
             self.lab.store.set_environment(self.run, arm, &station.environment)?;
         }
@@ -511,37 +587,39 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     /// Meters of a cell that is about to begin.
     fn reset_meters(&mut self) {
-        self.meters = PerArm::default();
-        Arm::BOTH.into_iter().for_each(|arm| self.meters[arm].look_at_debt(&self.stations[arm]));
+        self.meters = Arms::from_fn(self.stations.indices(), |_| Meter::default());
+        self.meters.iter_mut().for_each(|(arm, meter)| meter.look_at_debt(&self.stations[arm]));
     }
 
     fn open_meters(&mut self) {
-        Arm::BOTH.into_iter().for_each(|arm| self.meters[arm].begin(&self.stations[arm]));
+        self.meters.iter_mut().for_each(|(arm, meter)| meter.begin(&self.stations[arm]));
     }
 
     fn close_meters(&mut self) {
-        Arm::BOTH.into_iter().for_each(|arm| self.meters[arm].end(&self.stations[arm]));
+        self.meters.iter_mut().for_each(|(arm, meter)| meter.end(&self.stations[arm]));
     }
 
     fn round(
         &mut self,
         driver: &Driver<'_>,
+        arm: ArmIndex,
         key: &RoundKey,
         schedule: Option<Schedule>,
         window: Duration,
     ) -> Result<Round, LabError> {
         let before = self.last_look.take().unwrap_or_else(|| self.look(driver));
-        let waiting = &self.stations[key.arm.other()];
+        let waiting: Vec<&Station> =
+            self.stations.others(arm).map(|(_, station)| station).collect();
         let neighbours = &mut self.neighbours;
         let (life, filling) = (self.life, self.filling);
         let (mut round, still) = standstill::until_answered(|attempt| {
             let (schedule, window) = (schedule.clone(), standstill::longer(window, attempt));
             let terms = Terms { life, filling, schedule, window, attempt };
-            driver.round(self.plan, key, terms, waiting, neighbours, self.lab.watch)
+            driver.round(self.plan, key, terms, &waiting, neighbours, self.lab.watch)
         })?;
         round.readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));
         let after = self.look(driver);
-        self.keep(&mut round, &before, &after)?;
+        self.keep(arm, &mut round, &before, &after)?;
         self.last_look = Some(after);
         Ok(round)
     }
@@ -549,19 +627,19 @@ impl<'a, 'b> Stages<'a, 'b> {
     /// Stores a round with what was seen of the host before and after it.
     fn keep(
         &mut self,
+        arm: ArmIndex,
         round: &mut Round,
         before: &HostLook,
         after: &HostLook,
     ) -> Result<(), LabError> {
-        let arm = round.key.arm;
         if let Some(ensemble) = self.stations[arm].ensemble() {
             self.following.look(arm, ensemble, round);
         }
         before.note(Side::Before, &mut round.readings);
         after.note(Side::After, &mut round.readings);
-        self.lab.store.add_round(self.run, round)?;
-        self.ending.note(round);
-        self.last_sps[arm] = Some(round.statements as f64 * 1e9 / round.wall_ns as f64);
+        self.lab.store.add_round(self.run, arm, round)?;
+        self.ending.note(arm, round);
+        self.last_sps.insert(arm, round.statements as f64 * 1e9 / round.wall_ns as f64);
         self.meters[arm].add(round.statements);
         self.lab.watch.progress(Progress::RoundDone(round));
         Ok(())
@@ -569,23 +647,34 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     /// Looks at the host between two rounds.
     fn look(&mut self, driver: &Driver<'_>) -> HostLook {
-        let watched = Arm::BOTH.map(|arm| self.stations[arm].watched());
+        let watched: Vec<_> = self.stations.values().map(Station::watched).collect();
         self.host_check.look(driver.placement, &watched)
     }
 
     /// Looks for the highest rate once; each step is a round of its own.
-    fn search(&mut self, driver: &Driver<'_>, key: &RoundKey, slo: Slo) -> Result<(), LabError> {
+    fn search(
+        &mut self,
+        driver: &Driver<'_>,
+        arm: ArmIndex,
+        key: &RoundKey,
+        slo: Slo,
+    ) -> Result<(), LabError> {
         let (plan, window) = (self.plan, Duration::from_nanos(self.plan.round_ns));
         let path = search::search(plan.seed, key.pair, driver.known.warm_tps, |step, rate| {
             let key = search::step_key(key, step);
             let schedule = arrivals::schedule_at(plan, &key, rate);
-            let round = self.round(driver, &key, Some(schedule), window)?;
+            let round = self.round(driver, arm, &key, Some(schedule), window)?;
             Ok(response::passes(&round, slo))
         })?;
-        let text = search::told(key, &path);
+        let text = search::told(key, arm, &path);
         self.lab.watch.progress(Progress::Searched(&text));
         Ok(())
     }
+}
+
+/// Events per second of the arm that warmed up slowest.
+fn slowest_tps(drivers: &Arms<Driver<'_>>) -> f64 {
+    drivers.values().map(|driver| driver.known.warm_tps).fold(f64::INFINITY, f64::min)
 }
 
 /// What the tables of these datasets are called.

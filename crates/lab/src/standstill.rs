@@ -44,13 +44,14 @@ pub(crate) fn longer(window: Duration, attempt: u32) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_model::Arm;
+    use dbdyno_model::ArmIndex;
 
     use super::*;
 
     #[test]
     fn windows_get_longer_until_something_is_answered_or_three_times() {
-        let nothing = || LabError::Load(Arm::Base, "a cell".to_owned(), LoadError::NothingFinished);
+        let nothing =
+            || LabError::Load(ArmIndex::BASE, "a cell".to_owned(), LoadError::NothingFinished);
         let second = Duration::from_secs(1);
         let mut windows = Vec::new();
         let measured = until_answered(|attempt| {
@@ -67,7 +68,7 @@ mod tests {
             .is_err()
         );
         assert_eq!(windows, [1, 2, 4, 8]);
-        let stopped = || LabError::Load(Arm::Base, String::new(), LoadError::Interrupted);
+        let stopped = || LabError::Load(ArmIndex::BASE, String::new(), LoadError::Interrupted);
         assert!(until_answered(|_| Err::<(), _>(stopped())).is_err());
     }
 }

@@ -16,7 +16,9 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_model::{Arm, Environment, LatencyHistogram, Readings, Role, Round, Severity, Warning};
+use dbdyno_model::{
+    ArmIndex, Environment, LatencyHistogram, Readings, Role, Round, Severity, Warning,
+};
 use dbdyno_sandbox::{Ensemble, Standing, Works};
 
 use crate::neighbours::{Look, members_cpu_ns};
@@ -88,7 +90,7 @@ fn cpu_name(member: u8) -> String {
 
 /// What was seen of those that follow, over the whole run.
 #[derive(Default)]
-pub(crate) struct Following(BTreeMap<(Arm, u8), Seen>);
+pub(crate) struct Following(BTreeMap<(ArmIndex, u8), Seen>);
 
 struct Seen {
     role: Role,
@@ -105,7 +107,7 @@ struct Seen {
 
 impl Following {
     /// Looks at those that follow once a round has ended, and notes what they have yet to do.
-    pub(crate) fn look(&mut self, arm: Arm, ensemble: &Ensemble, round: &mut Round) {
+    pub(crate) fn look(&mut self, arm: ArmIndex, ensemble: &Ensemble, round: &mut Round) {
         match ensemble.standing() {
             Ok(all) => {
                 for standing in all {
@@ -125,7 +127,7 @@ impl Following {
         }
     }
 
-    fn count(&mut self, arm: Arm, standing: Standing, events: u64) -> &mut Seen {
+    fn count(&mut self, arm: ArmIndex, standing: Standing, events: u64) -> &mut Seen {
         let seen = self.0.entry((arm, standing.member)).or_insert_with(|| Seen {
             role: standing.role,
             rounds: 0,
@@ -148,7 +150,7 @@ impl Following {
     }
 
     /// What the members used that are not in the cost of the server.
-    fn cost(&self, arm: Arm) -> Option<Warning> {
+    fn cost(&self, arm: ArmIndex) -> Option<Warning> {
         let of_arm = self.0.iter().filter(|((of, _), seen)| *of == arm && seen.cpu_ns > 0.0);
         let each = of_arm.map(|((_, member), seen)| {
             let us_per_op = seen.cpu_ns / 1e3 / seen.statements.max(1.0);
@@ -167,8 +169,10 @@ impl Following {
 
     /// What the reader of the run must know.
     pub(crate) fn warnings(&self) -> Vec<Warning> {
+        let mut arms: Vec<ArmIndex> = self.0.keys().map(|(arm, _)| *arm).collect();
+        arms.dedup();
         let mut warnings: Vec<Warning> =
-            Arm::BOTH.into_iter().filter_map(|arm| self.cost(arm)).collect();
+            arms.into_iter().filter_map(|arm| self.cost(arm)).collect();
         for ((arm, member), seen) in &self.0 {
             let who = format!("{arm}: member {member} ({})", seen.role.name());
             if let Some(why) = &seen.lost {
@@ -236,11 +240,11 @@ mod tests {
     fn who_keeps_up_is_not_mentioned_and_who_does_not_is_with_its_worst() {
         let mut following = Following::default();
         for left in [0, 3, 90] {
-            following.count(Arm::Test, standing(left, Works::Yes), 1_000);
+            following.count(ArmIndex::TEST, standing(left, Works::Yes), 1_000);
         }
         assert!(following.warnings().is_empty());
         for left in [101, 500, 0] {
-            following.count(Arm::Test, standing(left, Works::Yes), 1_000);
+            following.count(ArmIndex::TEST, standing(left, Works::Yes), 1_000);
         }
         let warnings = following.warnings();
         assert_eq!(warnings.len(), 1);
@@ -253,8 +257,8 @@ mod tests {
     #[test]
     fn who_has_stopped_is_named_with_its_own_words() {
         let mut following = Following::default();
-        following.count(Arm::Base, standing(0, Works::Yes), 10);
-        following.count(Arm::Base, standing(0, Works::No), 10);
+        following.count(ArmIndex::BASE, standing(0, Works::Yes), 10);
+        following.count(ArmIndex::BASE, standing(0, Works::No), 10);
         let warnings = following.warnings();
         assert_eq!((warnings.len(), &*warnings[0].code), (1, "member-lost"));
         assert!(warnings[0].text.contains("IO No, SQL Yes"), "{}", warnings[0].text);

@@ -2,19 +2,19 @@
 
 use std::time::Duration;
 
-use dbdyno_model::{Arm, Round, RunId};
+use dbdyno_model::{ArmIndex, Round, RunId};
 
 /// A sign of life.
 #[derive(Debug)]
 pub enum Progress<'a> {
     /// Something is being done to an arm that may take a while: a download, a start.
-    Stage(Arm, &'a str),
+    Stage(ArmIndex, &'a str),
     /// Something that an arm's server is told because the user wants it, in the server's words.
-    Told(Arm, &'a str),
+    Told(ArmIndex, &'a str),
     /// Rows written to an arm.
     Filling {
         /// Which arm.
-        arm: Arm,
+        arm: ArmIndex,
         /// Rows written.
         done: u64,
         /// Rows to write.
@@ -23,7 +23,7 @@ pub enum Progress<'a> {
     /// Clients connect, which takes a while where there are many.
     Connecting {
         /// Which arm.
-        arm: Arm,
+        arm: ArmIndex,
         /// Clients that have got in.
         inside: u32,
         /// Clients of the round.

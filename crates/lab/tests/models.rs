@@ -25,6 +25,8 @@ impl Watch for Silent {
 fn plan(arms: [&str; 2], clients: u32, pairs: u32, restarts: u32) -> Plan {
     let [base, test] = arms.map(|arm| arm.parse().expect("a model"));
     Plan {
+        further: Vec::new(),
+        pair_of: None,
         arms: PerArm { base, test },
         stages: vec![Stage::Measure("point-query".to_owned())],
         clients: vec![clients],
@@ -54,7 +56,7 @@ fn measured(plan: &Plan) -> CellComparison {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::open(Some(&folder.path().join("home"))).unwrap();
     let mut store = Store::open(&folder.path().join("results.db")).unwrap();
-    let clock = clock_of(&plan.arms, &store, None).unwrap();
+    let clock = clock_of(&plan, &store, None).unwrap();
     let stop = AtomicBool::new(false);
     let mut watch = Silent;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut watch, clock };

@@ -1,9 +1,9 @@
-//! Both rounds of a pair at once, in slices of some milliseconds that take turns.
+//! All rounds of a block at once, in slices of some milliseconds that take turns.
 //!
 //! ```text
 //!   base  ▏lead-in▏          ▏·▓▓▓▓▓▓▏         ▏·▓▓▓▓▓▓▏         …
 //!   test           ▏lead-in▏          ▏·▓▓▓▓▓▓▏         ▏·▓▓▓▓▓▓▏…
-//!                             · the slice's own lead-in, not counted: caches are the other arm's
+//!                             · the slice's own lead-in, not counted: caches are another arm's
 //! ```
 //!
 //! A shared host is as fast as its neighbours let it be, and that changes within tenths of a
@@ -14,14 +14,14 @@
 //! 2017), at the scale on which the host varies.
 //!
 //! Slices are handed over when the last client has the answer to its last event, so that no arm
-//! works in the other's time. A client counts from the end of one event to the end of another: the
+//! works in another's time. A client counts from the end of one event to the end of another: the
 //! event under way when the slice has been long enough is waited for and counted with all the time
 //! that it takes, so that no stall is cut off; and as the number of events is decided by nothing
 //! that comes after, events over time is the rate (Wald's identity). A client that has counted its
 //! last event goes on asking until all have: who still waits for a slow answer waits for it beside
 //! as many others as before.
 //!
-//! What an arm does when nobody asks, it does in the other's slices. Loads that change rows are
+//! What an arm does when nobody asks, it does in the slices of others. Loads that change rows are
 //! not interleaved: who puts off work would have it paid by the other.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -29,13 +29,12 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use dbdyno_model::{Arm, PerArm};
+use dbdyno_model::{ArmIndex, Arms};
 
 use crate::affinity::pin_to;
 use crate::answer::Answer;
 use crate::book::{Book, Books, Times};
 use crate::brake::Brake;
-use crate::connector::Connector;
 use crate::crowd::{keep_sessions, open_sessions};
 use crate::error::LoadError;
 use crate::files;
@@ -47,63 +46,61 @@ use crate::tally::{Tally, add_up};
 use crate::time::{Clock, STOP_CHECK, nanos, now, unix_ms};
 use crate::usage::ThreadUsage;
 
-/// Runs the rounds of both arms in slices. Of a [`RoundSpec`] the length of the window, what
+/// Runs the rounds of all arms in slices. Of a [`RoundSpec`] the length of the window, what
 /// clients rest and a load's background mean nothing here. `observe` is called on this thread, for
 /// one arm after the other.
 ///
 /// # Errors
-/// Whatever stopped the load of an arm, [`LoadError::Interrupted`] among it. Nothing of either
-/// round counts then.
+/// Whatever stopped the load of an arm, [`LoadError::Interrupted`] among it. Nothing of any round
+/// counts then.
 pub fn run_interleaved(
-    specs: &PerArm<RoundSpec<'_>>,
+    specs: &Arms<RoundSpec<'_>>,
     slices: &Slices,
-    observe: &mut dyn FnMut(Arm, Moment),
-) -> Result<PerArm<Measured>, (Arm, LoadError)> {
-    if let (Connector::Mock(base), Connector::Mock(test)) =
-        (specs.base.connector, specs.test.connector)
-    {
-        return mock::run_interleaved(&PerArm { base, test }, specs, slices, observe);
+    observe: &mut dyn FnMut(ArmIndex, Moment),
+) -> Result<Arms<Measured>, (ArmIndex, LoadError)> {
+    if let Some(mocks) = mock::all(specs) {
+        return mock::run_interleaved(&mocks, specs, slices, observe);
     }
+    let first = slices.arm_of(0);
     let total = slices.window * slices.count;
-    files::allow(specs.base.clients + specs.test.clients).map_err(|error| (slices.first, error))?;
-    let mut sessions = PerArm::try_from_fn(|arm| {
+    let clients = specs.values().map(|spec| spec.clients).sum();
+    files::allow(clients).map_err(|error| (first, error))?;
+    let mut sessions = Arms::try_from_fn(specs.indices(), |arm| {
         open_sessions(&specs[arm], &mut |moment| observe(arm, moment)).map_err(|error| (arm, error))
     })?;
-    let of_round = |arm: Arm| {
+    let of_round = |arm: ArmIndex| {
         Books::new(specs[arm].load.filing(), Times::Service, total, specs[arm].clients as usize)
     };
-    let books = PerArm::from_fn(of_round);
-    let relay = Relay::new(slices, PerArm::from_fn(|arm| specs[arm].clients));
+    let books = Arms::from_fn(specs.indices(), of_round);
+    let relay =
+        Relay::new(slices, Arms::from_fn(specs.indices(), |arm| Waiting::of(specs[arm].clients)));
     let measured = thread::scope(|scope| {
         // A thread that cannot be had is no reason for the others to wait for it.
         let _presence = Presence(&relay);
-        let mut handles = PerArm::from_fn(|_| Vec::new());
-        let PerArm { base, test } = &mut sessions;
-        for (arm, sessions) in [(Arm::Base, base), (Arm::Test, test)] {
+        let mut handles = Arms::from_fn(specs.indices(), |_| Vec::new());
+        for (arm, sessions) in sessions.iter_mut() {
             for (client, session) in sessions.iter_mut().enumerate() {
                 let runner = Runner { arm, spec: &specs[arm], slices, relay: &relay };
                 let book = books[arm].of(client);
                 handles[arm].push(scope.spawn(move || runner.run(session, book)));
             }
         }
-        relay.run_until(Slices::LEAD_INS, specs.base.stop);
+        let stop = specs[first].stop;
+        relay.run_until(slices.lead_ins(), stop);
         let started_unix_ms = unix_ms();
-        Arm::BOTH.into_iter().for_each(|arm| observe(arm, Moment::Opened));
-        relay.run_until(slices.turns(), specs.base.stop);
-        Arm::BOTH.into_iter().for_each(|arm| observe(arm, Moment::Closed));
+        specs.iter().for_each(|(arm, _)| observe(arm, Moment::Opened));
+        relay.run_until(slices.turns(), stop);
+        specs.iter().for_each(|(arm, _)| observe(arm, Moment::Closed));
         relay.end();
         let join = |handle: thread::ScopedJoinHandle<'_, _>| {
             handle.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         };
-        let done = PerArm {
-            base: handles.base.into_iter().map(join).collect::<Vec<_>>(),
-            test: handles.test.into_iter().map(join).collect::<Vec<_>>(),
-        };
+        let done = handles.map(|handles| handles.into_iter().map(join).collect::<Vec<_>>());
         sum(specs, done, &books, started_unix_ms)
     })?;
-    let PerArm { base, test } = sessions;
-    keep_sessions(&specs.base, base);
-    keep_sessions(&specs.test, test);
+    for (arm, sessions) in sessions {
+        keep_sessions(&specs[arm], sessions);
+    }
     Ok(measured)
 }
 
@@ -117,22 +114,18 @@ struct Done {
 }
 
 fn sum(
-    specs: &PerArm<RoundSpec<'_>>,
-    mut done: PerArm<Vec<Result<Done, LoadError>>>,
-    books: &PerArm<Books>,
+    specs: &Arms<RoundSpec<'_>>,
+    mut done: Arms<Vec<Result<Done, LoadError>>>,
+    books: &Arms<Books>,
     started_unix_ms: u64,
-) -> Result<PerArm<Measured>, (Arm, LoadError)> {
-    // What stopped one arm has interrupted the other.
-    let is_cause = |arm: &Arm| {
+) -> Result<Arms<Measured>, (ArmIndex, LoadError)> {
+    // What stopped one arm has interrupted the others.
+    let is_cause = |arm: &ArmIndex| {
         let is_cause = |error: &LoadError| !matches!(error, LoadError::Interrupted);
         done[*arm].iter().any(|done| done.as_ref().is_err_and(is_cause))
     };
-    let order = match Arm::BOTH.into_iter().find(is_cause) {
-        Some(Arm::Test) => [Arm::Test, Arm::Base],
-        Some(Arm::Base) | None => Arm::BOTH,
-    };
-    let mut sums = PerArm::from_fn(|_| None);
-    for arm in order {
+    let cause = specs.indices().into_iter().find(is_cause);
+    let mut sum = |arm: ArmIndex| {
         let clients = u64::from(specs[arm].clients.max(1));
         let of_all =
             |ns: fn(&Done) -> u64| done[arm].iter().flatten().map(ns).sum::<u64>() / clients;
@@ -141,22 +134,38 @@ fn sum(
         let tallies = std::mem::take(&mut done[arm]).into_iter().map(|done| Ok(done?.tally));
         let filing = (specs[arm].load.filing(), &books[arm]);
         let measured = add_up(tallies.collect(), filing, started_unix_ms, observed_ns, wall);
-        sums[arm] = Some(measured.map_err(|error| (arm, error))?);
+        measured.map_err(|error| (arm, error))
+    };
+    if let Some(arm) = cause {
+        sum(arm)?;
     }
-    Ok(sums.map(|sum| sum.expect("both arms are in the order")))
+    Arms::try_from_fn(specs.indices(), sum)
 }
 
 /// Whose turn it is.
 struct Relay<'a> {
     slices: &'a Slices,
-    clients: PerArm<u32>,
+    /// The clients of each arm.
+    arms: Arms<Waiting>,
     state: Mutex<State>,
-    /// Waited on by the clients of each arm, and by who conducts.
-    turn_of: PerArm<Condvar>,
+    /// Waited on by who conducts.
     pause: Condvar,
     /// Clients whose counted time of this turn is not over; less than 0 where nobody has another
     /// turn.
     counting: AtomicI64,
+}
+
+/// The clients of an arm.
+struct Waiting {
+    clients: u32,
+    /// Waited on by them.
+    turn: Condvar,
+}
+
+impl Waiting {
+    fn of(clients: u32) -> Waiting {
+        Waiting { clients, turn: Condvar::new() }
+    }
 }
 
 struct State {
@@ -176,14 +185,13 @@ struct Turn {
 }
 
 impl Relay<'_> {
-    fn new(slices: &Slices, clients: PerArm<u32>) -> Relay<'_> {
-        let at_work = clients[slices.arm_of(0)];
+    fn new(slices: &Slices, arms: Arms<Waiting>) -> Relay<'_> {
+        let at_work = arms[slices.arm_of(0)].clients;
         let state = State { turn: 0, begun: now(), until: 0, at_work, has_ended: false };
         Relay {
             slices,
-            clients,
+            arms,
             state: Mutex::new(state),
-            turn_of: PerArm::from_fn(|_| Condvar::new()),
             pause: Condvar::new(),
             counting: AtomicI64::new(i64::from(at_work)),
         }
@@ -198,7 +206,7 @@ impl Relay<'_> {
         let mut state = self.state();
         state.until = turn;
         state.begun = now();
-        self.turn_of[self.slices.arm_of(state.turn)].notify_all();
+        self.arms[self.slices.arm_of(state.turn)].turn.notify_all();
         while state.turn < turn && !state.has_ended {
             if stop.load(Ordering::Relaxed) {
                 drop(state);
@@ -212,13 +220,13 @@ impl Relay<'_> {
     fn end(&self) {
         self.state().has_ended = true;
         self.counting.store(i64::MIN / 2, Ordering::Relaxed);
-        Arm::BOTH.into_iter().for_each(|arm| self.turn_of[arm].notify_all());
+        self.arms.values().for_each(|waiting| waiting.turn.notify_all());
         self.pause.notify_all();
     }
 
     /// The next turn of a client of this arm that has had all before `after`; `None` where there is
     /// none.
-    fn take(&self, arm: Arm, after: u32) -> Option<Turn> {
+    fn take(&self, arm: ArmIndex, after: u32) -> Option<Turn> {
         let mut state = self.state();
         loop {
             if state.has_ended {
@@ -228,7 +236,7 @@ impl Relay<'_> {
             if is_due && self.slices.arm_of(state.turn) == arm {
                 return Some(Turn { number: state.turn, begun: state.begun });
             }
-            state = wait(&self.turn_of[arm], state);
+            state = wait(&self.arms[arm].turn, state);
         }
     }
 
@@ -251,13 +259,13 @@ impl Relay<'_> {
         }
         state.turn += 1;
         let next = self.slices.arm_of(state.turn);
-        state.at_work = self.clients[next];
+        state.at_work = self.arms[next].clients;
         if !state.has_ended {
             self.counting.store(i64::from(state.at_work), Ordering::Relaxed);
         }
         state.begun = now();
         if state.turn < state.until {
-            self.turn_of[next].notify_all();
+            self.arms[next].turn.notify_all();
         } else {
             self.pause.notify_all();
         }
@@ -283,7 +291,7 @@ fn wait<'a>(condition: &Condvar, state: MutexGuard<'a, State>) -> MutexGuard<'a,
 
 /// What a client of an arm goes by.
 struct Runner<'a> {
-    arm: Arm,
+    arm: ArmIndex,
     spec: &'a RoundSpec<'a>,
     slices: &'a Slices,
     relay: &'a Relay<'a>,
@@ -330,8 +338,12 @@ impl Runner<'_> {
             Ok(next)
         });
         let next = outcome.inspect_err(|_| self.relay.end())?;
-        // Its last turn is one of the last two of all.
-        if next + 1 < self.slices.turns() { Err(LoadError::Interrupted) } else { Ok(done) }
+        // Its last turn is one of the last of all, in which each arm has one.
+        if next + self.slices.lead_ins() <= self.slices.turns() {
+            Err(LoadError::Interrupted)
+        } else {
+            Ok(done)
+        }
     }
 
     fn turn(
@@ -341,7 +353,7 @@ impl Runner<'_> {
         done: &mut Done,
     ) -> Result<(), LoadError> {
         let begun_ns = asker.clock.ns();
-        let counts = turn.number >= Slices::LEAD_INS;
+        let counts = turn.number >= self.slices.lead_ins();
         let lead_in = if counts { self.slices.lead_in } else { self.spec.lead_in };
         let open_ns = asker.clock.at_ns(turn.begun + lead_in);
         let mut start_ns = begun_ns;
@@ -390,17 +402,18 @@ mod tests {
             count: 1,
             window: Duration::from_millis(1),
             lead_in: Duration::ZERO,
-            first: Arm::Base,
+            order: vec![ArmIndex::BASE, ArmIndex::TEST],
         };
-        let relay = Relay::new(&slices, PerArm { base: 1, test: 1 });
+        let arms = Arms::from_fn(ArmIndex::all(2), |_| Waiting::of(1));
+        let relay = Relay::new(&slices, arms);
         let stop = AtomicBool::new(false);
         let fallen = thread::scope(|scope| {
             let base = scope.spawn(|| {
                 let _presence = Presence(&relay);
-                relay.take(Arm::Base, 0).expect("the first turn is its");
+                relay.take(ArmIndex::BASE, 0).expect("the first turn is its");
                 panic!("a broken invariant");
             });
-            let test = scope.spawn(|| relay.take(Arm::Test, 0).is_none());
+            let test = scope.spawn(|| relay.take(ArmIndex::TEST, 0).is_none());
             relay.run_until(slices.turns(), &stop);
             assert!(test.join().unwrap(), "there is no turn after it");
             base.join().is_err()

@@ -1,11 +1,11 @@
-//! How the rounds of a pair are cut into slices that take turns; see [`crate::interleave`].
+//! How the rounds of a block are cut into slices that take turns; see [`crate::interleave`].
 
 use std::time::Duration;
 
-use dbdyno_model::Arm;
+use dbdyno_model::ArmIndex;
 
-/// How two rounds are cut.
-#[derive(Clone, Copy, Debug)]
+/// How the rounds of a block are cut.
+#[derive(Clone, Debug)]
 pub struct Slices {
     /// Slices of each round.
     pub count: u32,
@@ -13,21 +13,23 @@ pub struct Slices {
     pub window: Duration,
     /// Load before it, which is not counted.
     pub lead_in: Duration,
-    /// Whose slice is the first.
-    pub first: Arm,
+    /// Who has the first slice, the second, and so on: each arm of the block once.
+    pub order: Vec<ArmIndex>,
 }
 
 impl Slices {
-    /// Before the slices each arm has its lead-in: they are the first two turns.
-    pub(crate) const LEAD_INS: u32 = 2;
-
-    /// Whose turn it is.
-    pub(crate) fn arm_of(&self, turn: u32) -> Arm {
-        if turn.is_multiple_of(2) { self.first } else { self.first.other() }
+    /// Before the slices each arm has its lead-in: they are the first turns.
+    pub(crate) fn lead_ins(&self) -> u32 {
+        self.order.len() as u32
     }
 
-    /// All turns of both arms.
+    /// Whose turn it is.
+    pub(crate) fn arm_of(&self, turn: u32) -> ArmIndex {
+        self.order[turn as usize % self.order.len()]
+    }
+
+    /// All turns of all arms.
     pub(crate) fn turns(&self) -> u32 {
-        Self::LEAD_INS + 2 * self.count
+        self.lead_ins() * (1 + self.count)
     }
 }

@@ -1,4 +1,4 @@
-//! Two arms in slices, against servers that note who asked them when.
+//! Arms in slices, against servers that note who asked them when.
 
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,33 +8,49 @@ use std::time::Duration;
 use dbdyno_load::{
     Connector, Kept, LoadError, Measured, Moment, RoundSpec, Slices, run_interleaved,
 };
-use dbdyno_model::{Arm, Dialect, PerArm, Processors};
+use dbdyno_model::{ArmIndex, Arms, Dialect, Processors};
 use dbdyno_wire::mock::{Delay, EveryNth, Fixed, Login, MockServer, Protocol, Reply, Script, Turn};
 use dbdyno_workload::{ReadyLoad, Tables, resolve};
 
-const SLICES: Slices = Slices {
-    count: 8,
-    window: Duration::from_millis(4),
-    lead_in: Duration::ZERO,
-    first: Arm::Test,
-};
+const BASE: ArmIndex = ArmIndex::BASE;
+const TEST: ArmIndex = ArmIndex::TEST;
+const BOTH: [ArmIndex; 2] = [BASE, TEST];
 
-struct Pair {
-    servers: PerArm<MockServer>,
+/// Eight slices of the arms in this order.
+fn slices(order: &[ArmIndex]) -> Slices {
+    Slices {
+        count: 8,
+        window: Duration::from_millis(4),
+        lead_in: Duration::ZERO,
+        order: order.to_vec(),
+    }
+}
+
+fn of_two() -> Slices {
+    slices(&[TEST, BASE])
+}
+
+struct Servers {
+    of: Arms<MockServer>,
     load: ReadyLoad,
     /// Where connections are to stay.
-    kept: Option<PerArm<Kept>>,
+    kept: Option<Arms<Kept>>,
     stop: AtomicBool,
 }
 
-impl Pair {
-    fn new(script: impl Fn(Arm) -> Arc<dyn Script>) -> Pair {
+impl Servers {
+    /// Those of two arms.
+    fn two(script: impl Fn(ArmIndex) -> Arc<dyn Script>) -> Servers {
+        Servers::new(2, script)
+    }
+
+    fn new(count: usize, script: impl Fn(ArmIndex) -> Arc<dyn Script>) -> Servers {
         let tables = Tables { count: 1, rows: 1000, seed: 1 };
         let load = resolve("point-query", tables).unwrap();
         let server =
             |arm| MockServer::start(Protocol::Mysql, Login::trust("bench"), script(arm)).unwrap();
-        Pair {
-            servers: PerArm::from_fn(server),
+        Servers {
+            of: Arms::from_fn(ArmIndex::all(count), server),
             load: ReadyLoad::compile(&load, Dialect::Mysql).unwrap(),
             kept: None,
             stop: AtomicBool::new(false),
@@ -45,9 +61,11 @@ impl Pair {
         &self,
         clients: u32,
         slices: &Slices,
-        observe: &mut dyn FnMut(Arm, Moment),
-    ) -> Result<PerArm<Measured>, (Arm, LoadError)> {
-        let connectors = PerArm::from_fn(|arm| Connector::Mysql(self.servers[arm].endpoint()));
+        observe: &mut dyn FnMut(ArmIndex, Moment),
+    ) -> Result<Arms<Measured>, (ArmIndex, LoadError)> {
+        let arms = self.of.indices();
+        let connectors =
+            Arms::from_fn(arms.clone(), |arm| Connector::Mysql(self.of[arm].endpoint()));
         let spec = |arm| RoundSpec {
             load: &self.load,
             connector: &connectors[arm],
@@ -61,18 +79,18 @@ impl Pair {
             kept: self.kept.as_ref().map(|kept| &kept[arm]),
             stop: &self.stop,
         };
-        run_interleaved(&PerArm::from_fn(spec), slices, observe)
+        run_interleaved(&Arms::from_fn(arms, spec), slices, observe)
     }
 }
 
-fn usual(_: Arm) -> Arc<dyn Script> {
+fn usual(_: ArmIndex) -> Arc<dyn Script> {
     Arc::new(Fixed(Turn::point()))
 }
 
 /// Notes which arm is asked.
 struct Noted {
-    arm: Arm,
-    order: Arc<Mutex<Vec<Arm>>>,
+    arm: ArmIndex,
+    order: Arc<Mutex<Vec<ArmIndex>>>,
 }
 
 impl Script for Noted {
@@ -82,42 +100,42 @@ impl Script for Noted {
     }
 }
 
-/// Nobody is asked in the other's slice: both servers together see as many changes of arm as there
-/// are slices.
+/// Nobody is asked in another's slice: the servers together see as many changes of arm as there
+/// are slices, in the order of arms that was asked for.
 #[test]
 fn arms_take_turns_and_never_work_at_once() {
-    for clients in [1, 3] {
-        let order = Arc::new(Mutex::new(Vec::new()));
-        let noted = |arm| -> Arc<dyn Script> { Arc::new(Noted { arm, order: order.clone() }) };
+    let orders: [&[ArmIndex]; 3] = [
+        &[TEST, BASE],
+        &[ArmIndex(2), BASE, TEST],
+        &[TEST, ArmIndex(4), ArmIndex(2), BASE, ArmIndex(3)],
+    ];
+    for (clients, order) in [1, 3].into_iter().flat_map(|clients| orders.map(|o| (clients, o))) {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let noted = |arm| -> Arc<dyn Script> { Arc::new(Noted { arm, order: asked.clone() }) };
         let mut moments = Vec::new();
-        let pair = Pair::new(noted);
-        let measured = pair
-            .run(clients, &SLICES, &mut |arm, moment| {
+        let (servers, slices) = (Servers::new(order.len(), noted), slices(order));
+        let measured = servers
+            .run(clients, &slices, &mut |arm, moment| {
                 if !matches!(moment, Moment::Connecting(_)) {
                     moments.push((arm, moment));
                 }
             })
             .unwrap();
-        let mut turns = order.lock().unwrap().clone();
+        let mut turns = asked.lock().unwrap().clone();
         turns.dedup();
-        assert_eq!(turns.len(), 2 * SLICES.count as usize, "{clients} clients");
-        assert_eq!(turns[0], SLICES.first);
-        assert_eq!(
-            moments,
-            [
-                (Arm::Base, Moment::Opened),
-                (Arm::Test, Moment::Opened),
-                (Arm::Base, Moment::Closed),
-                (Arm::Test, Moment::Closed)
-            ]
-        );
-        for arm in Arm::BOTH {
+        let expected: Vec<_> = (0..slices.count).flat_map(|_| order.iter().copied()).collect();
+        assert_eq!(turns, expected, "{clients} clients");
+        let arms = ArmIndex::all(order.len());
+        let looks = [Moment::Opened, Moment::Closed].into_iter();
+        let looks = looks.flat_map(|moment| arms.clone().map(move |arm| (arm, moment)));
+        assert_eq!(moments, looks.collect::<Vec<_>>());
+        for arm in arms {
             let Measured { events, latency, wall_ns, observed_ns, usage, .. } = &measured[arm];
-            let asked = pair.servers[arm].statements();
+            let asked = servers.of[arm].statements();
             assert!(*events <= asked, "{events} of {asked}");
             assert!(clients > 1 || *events == asked, "without lead-ins all events of one count");
             assert_eq!(latency.count(), *events);
-            assert!(*wall_ns >= SLICES.count as u64 * SLICES.window.as_nanos() as u64);
+            assert!(*wall_ns >= u64::from(slices.count) * slices.window.as_nanos() as u64);
             assert!(observed_ns >= wall_ns && usage.cpu_ns > 0);
         }
     }
@@ -125,21 +143,22 @@ fn arms_take_turns_and_never_work_at_once() {
 
 #[test]
 fn connections_of_each_arm_stay_where_they_are_to() {
-    let pair = Pair { kept: Some(PerArm::from_fn(|_| Kept::default())), ..Pair::new(usual) };
+    let kept = Arms::from_fn(BOTH, |_| Kept::default());
+    let servers = Servers { kept: Some(kept), ..Servers::two(usual) };
     for _ in 0..3 {
-        pair.run(2, &SLICES, &mut |_, _| {}).unwrap();
+        servers.run(2, &of_two(), &mut |_, _| {}).unwrap();
     }
-    assert!(Arm::BOTH.into_iter().all(|arm| pair.servers[arm].connections() == 2));
+    assert!(BOTH.into_iter().all(|arm| servers.of[arm].connections() == 2));
 }
 
 /// What is asked before a slice opens is not counted.
 #[test]
 fn lead_ins_are_not_counted() {
-    let pair = Pair::new(usual);
-    let slices = Slices { lead_in: Duration::from_millis(20), ..SLICES };
-    let measured = pair.run(1, &slices, &mut |_, _| {}).unwrap();
-    for arm in Arm::BOTH {
-        assert!(pair.servers[arm].statements() > measured[arm].events);
+    let servers = Servers::two(usual);
+    let slices = Slices { lead_in: Duration::from_millis(20), ..of_two() };
+    let measured = servers.run(1, &slices, &mut |_, _| {}).unwrap();
+    for arm in BOTH {
+        assert!(servers.of[arm].statements() > measured[arm].events);
         assert!(measured[arm].observed_ns > measured[arm].wall_ns);
     }
 }
@@ -160,10 +179,10 @@ impl Script for OneStalls {
 #[test]
 fn those_who_are_through_go_on_asking_until_all_are() {
     let script = |_| -> Arc<dyn Script> { Arc::new(OneStalls) };
-    let pair = Pair::new(script);
-    let measured = pair.run(2, &SLICES, &mut |_, _| {}).unwrap();
-    for arm in Arm::BOTH {
-        let (asked, counted) = (pair.servers[arm].statements(), measured[arm].events);
+    let servers = Servers::two(script);
+    let measured = servers.run(2, &of_two(), &mut |_, _| {}).unwrap();
+    for arm in BOTH {
+        let (asked, counted) = (servers.of[arm].statements(), measured[arm].events);
         assert!(asked > counted + 10, "{asked} asked, {counted} counted");
         assert_eq!(measured[arm].latency.count(), counted);
     }
@@ -180,29 +199,29 @@ fn a_stall_is_never_cut_off() {
     let script = |arm| -> Arc<dyn Script> {
         let rare = Turn { delay: stall, ..Turn::point() };
         match arm {
-            Arm::Base => Arc::new(Fixed(Turn::point())),
-            Arm::Test => Arc::new(EveryNth { n, usual: Turn::point(), rare }),
+            TEST => Arc::new(EveryNth { n, usual: Turn::point(), rare }),
+            _ => Arc::new(Fixed(Turn::point())),
         }
     };
-    let pair = Pair::new(script);
-    let measured = pair.run(1, &SLICES, &mut |_, _| {}).unwrap();
-    let stalls = measured.test.events / n.get();
-    assert!(stalls > 0, "no stall in {} events", measured.test.events);
-    assert!(measured.test.wall_ns >= stalls * STALL_NS);
+    let servers = Servers::two(script);
+    let measured = servers.run(1, &of_two(), &mut |_, _| {}).unwrap();
+    let stalls = measured[TEST].events / n.get();
+    assert!(stalls > 0, "no stall in {} events", measured[TEST].events);
+    assert!(measured[TEST].wall_ns >= stalls * STALL_NS);
     let above = |rank: u64| {
-        let share = 1.0 - (rank as f64 - 0.5) / measured.test.events as f64;
-        measured.test.latency.quantile_ns(share)
+        let share = 1.0 - (rank as f64 - 0.5) / measured[TEST].events as f64;
+        measured[TEST].latency.quantile_ns(share)
     };
     assert!(above(stalls) >= STALL_NS * 99 / 100, "a stall is missing");
-    let sum = measured.test.latency.mean_ns() * measured.test.events as f64;
-    let off = sum / measured.test.wall_ns as f64;
+    let sum = measured[TEST].latency.mean_ns() * measured[TEST].events as f64;
+    let off = sum / measured[TEST].wall_ns as f64;
     assert!((0.99..1.01).contains(&off), "latencies make up {off} of the time");
 }
 
-/// The arm that failed is named, and the other one is not left waiting.
+/// The arm that failed is named, and the others are not left waiting.
 #[test]
 fn a_failure_is_that_of_its_arm() {
-    for failing in Arm::BOTH {
+    for failing in ArmIndex::all(3) {
         let script = |arm| -> Arc<dyn Script> {
             let message = "gone".into();
             let error = Turn::now(Reply::Error { code: 1105, sqlstate: "HY000", message });
@@ -213,7 +232,9 @@ fn a_failure_is_that_of_its_arm() {
                 Arc::new(Fixed(Turn::point()))
             }
         };
-        let (arm, error) = Pair::new(script).run(2, &SLICES, &mut |_, _| {}).unwrap_err();
+        let (arm, error) = Servers::new(3, script)
+            .run(2, &slices(&[BASE, ArmIndex(2), TEST]), &mut |_, _| {})
+            .unwrap_err();
         assert_eq!(arm, failing);
         assert!(matches!(error, LoadError::Wire(..)), "{error}");
     }
@@ -221,11 +242,11 @@ fn a_failure_is_that_of_its_arm() {
 
 #[test]
 fn a_stop_ends_both_arms_and_nothing_counts() {
-    let pair = Pair::new(usual);
-    let slices = Slices { count: 100_000, ..SLICES };
-    let outcome = pair.run(2, &slices, &mut |_, moment| {
+    let servers = Servers::two(usual);
+    let slices = Slices { count: 100_000, ..of_two() };
+    let outcome = servers.run(2, &slices, &mut |_, moment| {
         if moment == Moment::Opened {
-            pair.stop.store(true, Ordering::Relaxed);
+            servers.stop.store(true, Ordering::Relaxed);
         }
     });
     assert!(matches!(outcome.unwrap_err().1, LoadError::Interrupted));

@@ -10,7 +10,8 @@
 //! Counted are the instructions in user space, of the thread or process that answers one client,
 //! under callgrind; the kernel's are not.
 
-use crate::arm::{Arm, PerArm};
+use crate::arm::PerArm;
+use crate::arms::{ArmIndex, Pairing};
 use crate::verdict::Interval;
 use crate::warning::Warning;
 
@@ -48,7 +49,7 @@ pub struct CountSample {
     /// Label of the load.
     pub load: String,
     /// Which arm.
-    pub arm: Arm,
+    pub arm: ArmIndex,
     /// Which repetition, from 0.
     pub repeat: u32,
     /// Statements that were executed.
@@ -63,7 +64,7 @@ pub struct FunctionCount {
     /// Label of the load.
     pub load: String,
     /// Which arm.
-    pub arm: Arm,
+    pub arm: ArmIndex,
     /// Its name without parameters; empty for what has no name in that file.
     pub name: String,
     /// The file that it is in: program or library, without its directory.
@@ -85,8 +86,23 @@ pub struct Counts {
 
 impl Counts {
     /// Whether a load has been counted in this arm.
-    pub fn has(&self, load: &str, arm: Arm) -> bool {
+    pub fn has(&self, load: &str, arm: ArmIndex) -> bool {
         self.samples.iter().any(|sample| sample.load == load && sample.arm == arm)
+    }
+
+    /// What was counted of two arms, as if they had been counted alone.
+    pub fn of_pair(&self, pairing: Pairing) -> Counts {
+        let mut counts = Counts::default();
+        for side in [ArmIndex::BASE, ArmIndex::TEST] {
+            let arm = pairing.of(side.side());
+            let samples = self.samples.iter().filter(|sample| sample.arm == arm);
+            let functions = self.functions.iter().filter(|function| function.arm == arm);
+            counts.samples.extend(samples.map(|one| CountSample { arm: side, ..one.clone() }));
+            counts
+                .functions
+                .extend(functions.map(|one| FunctionCount { arm: side, ..one.clone() }));
+        }
+        counts
     }
 }
 

@@ -12,6 +12,8 @@
 //! it depends on no other crate of ours; every other crate speaks in these terms.
 
 pub mod arm;
+pub mod arms;
+pub mod arms_comparison;
 pub mod arrivals;
 pub mod audit;
 pub mod begin;
@@ -52,6 +54,8 @@ pub mod verdict;
 pub mod warning;
 
 pub use arm::{Arm, PerArm};
+pub use arms::{ArmIndex, Arms, Pairing};
+pub use arms_comparison::{ArmsComparison, PairComparison, Reference};
 pub use arrivals::{Arrivals, RateShape, Spacing};
 pub use audit::{Audit, Change, Inequality, Weight};
 pub use begin::{Begin, Cache, ImageUse};
@@ -80,7 +84,7 @@ pub use method::{Basis, IntervalChoice, IntervalKind, Level};
 pub use mock::MockModel;
 pub use pace::Pace;
 pub use pin::{Pin, Placement, Processors};
-pub use plan::{Cell, LoadFile, Plan, RoundKey};
+pub use plan::{Block, Cell, LoadFile, Plan, RoundKey};
 pub use product::{Dialect, Product, TargetError};
 pub use rate::{RateUnit, Since};
 pub use readings::Readings;
@@ -89,7 +93,7 @@ pub use round::{Cost, OpenLoop, Pauses, Round};
 pub use row_cost::{
     CostChange, CostChanges, CostComparison, CostFit, CostLine, CostMeasure, CostPoint,
 };
-pub use run::{Environment, Run, RunId, RunStatus};
+pub use run::{EndedArm, Environment, FurtherArm, Run, RunId, RunStatus};
 pub use secret::Secret;
 pub use series::Series;
 pub use setting::{Charset, Durability, Flush, Preset, Setting, Switch};

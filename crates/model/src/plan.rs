@@ -20,6 +20,7 @@
 use std::fmt;
 
 use crate::arm::{Arm, PerArm};
+use crate::arms::{ArmIndex, Arms, Pairing};
 use crate::count::Counting;
 use crate::driving::Driving;
 use crate::method::IntervalChoice;
@@ -43,16 +44,25 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// The rounds of so many pairs, in the order in which they are measured. Every pair is turned
-    /// by itself, so that no pattern of the host can take sides.
+    /// The rounds of so many pairs, in the order in which they are measured: blocks of two arms.
     pub fn rounds(&self, seed: u64, pairs: u32) -> Vec<RoundKey> {
+        let blocks = self.blocks(seed, pairs, 2);
+        let keys =
+            blocks.iter().flat_map(|block| block.order.iter().map(|arm| block.key(self, *arm)));
+        keys.collect()
+    }
+
+    /// The blocks of an experiment of so many arms. Each is shuffled by itself, so that each arm
+    /// follows each other one equally often in the mean, and no pattern of the host can take sides.
+    pub fn blocks(&self, seed: u64, pairs: u32, arms: usize) -> Vec<Block> {
         let load = random::key_of(&self.load);
-        let both = |pair: u32| {
+        let block = |pair: u32| {
             let key = [seed, load, u64::from(self.clients), u64::from(pair)];
-            let first = Arm::BOTH[random::stream(&key).below(2) as usize];
-            [first, first.other()].map(|arm| RoundKey { cell: self.clone(), pair, arm })
+            let mut order: Vec<ArmIndex> = ArmIndex::all(arms).collect();
+            random::stream(&key).shuffle(&mut order);
+            Block { pair, order }
         };
-        (0..pairs).flat_map(both).collect()
+        (0..pairs).map(block).collect()
     }
 }
 
@@ -61,6 +71,28 @@ impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.clients == 1 { "client" } else { "clients" };
         write!(f, "{} at {} {plural}", self.load, self.clients)
+    }
+}
+
+/// One round of each arm, all of which ask the same questions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The pair that each of them makes with the round of base.
+    pub pair: u32,
+    /// Who is measured first, second, and so on.
+    pub order: Vec<ArmIndex>,
+}
+
+impl Block {
+    /// The key of the round of an arm: that which it has in its pair with base.
+    pub fn key(&self, cell: &Cell, arm: ArmIndex) -> RoundKey {
+        RoundKey { cell: cell.clone(), pair: self.pair, arm: arm.side() }
+    }
+
+    /// The block of those that are left.
+    pub fn of_those(mut self, takes_part: impl Fn(ArmIndex) -> bool) -> Block {
+        self.order.retain(|arm| takes_part(*arm));
+        self
     }
 }
 
@@ -78,8 +110,12 @@ pub struct RoundKey {
 /// A whole experiment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
-    /// What is compared.
+    /// What is compared: base, and the first of the others.
     pub arms: PerArm<ArmSpec>,
+    /// Further arms, each of which is compared as the first test is: at most ten.
+    pub further: Vec<ArmSpec>,
+    /// Where this is the plan of two arms out of a larger experiment: how many arms that has.
+    pub pair_of: Option<u32>,
     /// What is done, in order. No label is measured twice.
     pub stages: Vec<Stage>,
     /// Client counts, in order.
@@ -164,10 +200,73 @@ impl Plan {
         self.clients.iter().map(cell).collect()
     }
 
-    /// The rounds of one cell in the order of measuring. A pure function of plan and cell, so that
-    /// a run can be taken up where it stopped.
+    /// The rounds of one cell of two arms in the order of measuring. A pure function of plan and
+    /// cell, so that a run can be taken up where it stopped.
     pub fn rounds(&self, cell: &Cell) -> Vec<RoundKey> {
         cell.rounds(self.seed, self.pairs)
+    }
+
+    /// The blocks of one cell, in the order of measuring.
+    pub fn blocks(&self, cell: &Cell) -> Vec<Block> {
+        cell.blocks(self.seed, self.pairs, self.arm_count())
+    }
+
+    /// How many arms there are.
+    pub fn arm_count(&self) -> usize {
+        2 + self.further.len()
+    }
+
+    /// All arms.
+    pub fn indices(&self) -> impl DoubleEndedIterator<Item = ArmIndex> + use<> {
+        ArmIndex::all(self.arm_count())
+    }
+
+    /// What an arm is.
+    pub fn spec(&self, arm: ArmIndex) -> &ArmSpec {
+        match arm.position() {
+            0 => &self.arms.base,
+            1 => &self.arms.test,
+            more => &self.further[more - 2],
+        }
+    }
+
+    /// What an arm is.
+    pub fn spec_mut(&mut self, arm: ArmIndex) -> &mut ArmSpec {
+        match arm.position() {
+            0 => &mut self.arms.base,
+            1 => &mut self.arms.test,
+            more => &mut self.further[more - 2],
+        }
+    }
+
+    /// What all arms are.
+    pub fn specs(&self) -> Arms<&ArmSpec> {
+        Arms::from_fn(self.indices(), |arm| self.spec(arm))
+    }
+
+    /// The plan of two of its arms, as if they had been measured alone.
+    pub fn of_pair(&self, pairing: Pairing) -> Plan {
+        let arms = PerArm::from_fn(|side| self.spec(pairing.of(side)).clone());
+        let pair_of = (!self.further.is_empty()).then_some(self.arm_count() as u32);
+        Plan { arms, further: Vec::new(), pair_of, ..self.clone() }
+    }
+
+    /// How many answers the experiment gives: one for each cell and each arm beside base, all of
+    /// which are one family.
+    pub fn answers(&self) -> usize {
+        let arms = self.pair_of.map_or(self.arm_count(), |arms| arms as usize);
+        self.cells().len() * (arms - 1)
+    }
+
+    /// Each arm against base.
+    pub fn against_base(&self) -> Vec<Pairing> {
+        self.indices().skip(1).map(|test| Pairing { base: ArmIndex::BASE, test }).collect()
+    }
+
+    /// Each arm against the one before it.
+    pub fn against_before(&self) -> Vec<Pairing> {
+        let arms: Vec<ArmIndex> = self.indices().collect();
+        arms.windows(2).map(|two| Pairing { base: two[0], test: two[1] }).collect()
     }
 
     /// Whether the tables of both arms are filled anew before this pair, which begins a life:
@@ -205,22 +304,24 @@ impl Plan {
         Some((fewer as u32 / 2 * 2).clamp(2, between.max(2)))
     }
 
-    /// About how long two servers take to start again, until they are warm.
+    /// About how long the servers take to start again, until they are warm.
     pub fn life_ns(&self) -> u64 {
-        self.restart_ns() + 2 * self.warm_again_ns().min(WARM_AGAIN_NS)
+        self.restart_ns() + self.arm_count() as u64 * self.warm_again_ns().min(WARM_AGAIN_NS)
     }
 
-    /// Both are started at once, and the slower one counts.
+    /// All are started at once, and the slowest one counts; each two of them take about as long as
+    /// two do.
     fn restart_ns(&self) -> u64 {
         let rows = u64::from(self.tables).saturating_mul(self.rows);
-        let of_arm = |arm: Arm| match &self.arms[arm] {
+        let of_arm = |arm: &ArmSpec| match arm {
             arm if arm.is_embedded() => {
                 OPEN_AGAIN_NS.saturating_add(rows.saturating_mul(OPEN_AGAIN_ROW_NS))
             }
             arm if arm.begin.topology.is_some() => RESTART_OF_MEMBERS_NS,
             _ => RESTART_NS,
         };
-        of_arm(Arm::Base).max(of_arm(Arm::Test))
+        let slowest = self.specs().values().map(|arm| of_arm(arm)).max().unwrap_or(0);
+        slowest.saturating_mul(self.arm_count().div_ceil(2) as u64)
     }
 
     /// Longest warm-up after a restart: the tables have been read then.
@@ -233,7 +334,7 @@ impl Plan {
         let lives = u64::from(self.restarts) + 1;
         let rounds = u64::from(self.pairs) * self.driving.rounds_in_pair();
         let rounds_ns = rounds * (self.round_ns + self.lead_in_ns);
-        2 * (self.warm_up_ns + rounds_ns) + (lives - 1) * self.life_ns()
+        self.arm_count() as u64 * (self.warm_up_ns + rounds_ns) + (lives - 1) * self.life_ns()
     }
 
     /// Time that measuring and warming take: about, and at most where servers live once; without
@@ -241,7 +342,8 @@ impl Plan {
     pub fn measuring_ns(&self) -> u64 {
         let warm_ns = |stage: &Stage| match stage {
             Stage::Warm { limit_s, .. } => {
-                2 * limit_s.map_or(self.warm_up_ns, |seconds| u64::from(seconds) * 1_000_000_000)
+                let limit_ns = limit_s.map(|seconds| u64::from(seconds) * 1_000_000_000);
+                self.arm_count() as u64 * limit_ns.unwrap_or(self.warm_up_ns)
             }
             Stage::Measure(_) | Stage::Settle | Stage::Restore => 0,
         };
@@ -258,6 +360,8 @@ mod tests {
     fn plan(pairs: u32) -> Plan {
         Plan {
             arms: PerArm::from_fn(|_| "sqlite:".parse::<ArmSpec>().unwrap()),
+            further: Vec::new(),
+            pair_of: None,
             stages: ["settle", "point-query", "warm:9s:scan", "read-write"]
                 .map(|stage| stage.parse().unwrap())
                 .into(),

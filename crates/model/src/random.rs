@@ -70,6 +70,13 @@ impl Stream {
         assert!(bound > 0, "a random number below 0 was asked for");
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
+
+    /// Brings a list into random order (Fisher and Yates).
+    pub fn shuffle<T>(&mut self, list: &mut [T]) {
+        for at in 0..list.len().saturating_sub(1) {
+            list.swap(at, at + self.below((list.len() - at) as u64) as usize);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -18,9 +18,9 @@ use dbdyno_model::Metric;
 
 use crate::view::{ArmView, CellView, ClassView, CountView, LabelView, MetricView, View};
 
-type OfArm = fn(&ArmView) -> Option<f64>;
+pub(crate) type OfArm = fn(&ArmView) -> Option<f64>;
 
-const ARM_COLUMNS: [(&str, OfArm); 32] = [
+pub(crate) const ARM_COLUMNS: [(&str, OfArm); 32] = [
     ("qps", |arm| arm.qps),
     ("qps_low", |arm| arm.qps_low),
     ("qps_high", |arm| arm.qps_high),
@@ -286,7 +286,7 @@ fn arm(label: &LabelView, arm: &ArmView) -> Vec<String> {
     fields
 }
 
-fn number(value: Option<f64>) -> String {
+pub(crate) fn number(value: Option<f64>) -> String {
     value.map_or(String::new(), |value| value.to_string())
 }
 

@@ -5,6 +5,8 @@
 //!                             ├─► markdown   for a pull request
 //!                             ├─► csv, json  for programs; the names are a contract
 //!                             └─► html       one file that opens from disk and asks nobody
+//!
+//!   Run + ArmsComparison ──► ArmsView ──► the same five, for more than two arms (`arms`)
 //! ```
 //!
 //! Nothing is computed here that could change an answer: verdicts, intervals and costs come from
@@ -15,6 +17,7 @@
 //! The page's script and style are built from `web/` and committed under `assets/`, so that
 //! building this crate needs no Node.
 
+mod arms;
 mod calendar;
 mod counts;
 mod csv;
@@ -38,6 +41,7 @@ mod text;
 mod view;
 mod words;
 
+pub use arms::{ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdown, arms_text};
 pub use csv::csv;
 pub use difference::{Extent, difference, difference_json, difference_markdown};
 pub use doctor::{doctor_json, doctor_text};

@@ -267,7 +267,7 @@ fn footnotes(view: &View, notes: &Notes<'_>, style: &TextStyle) -> String {
     text
 }
 
-enum Paint {
+pub(crate) enum Paint {
     Strong,
     Caution,
     Bad,
@@ -277,7 +277,7 @@ enum Paint {
 }
 
 impl Paint {
-    fn of(verdict: Verdict) -> Paint {
+    pub(crate) fn of(verdict: Verdict) -> Paint {
         match verdict {
             Verdict::Slower => Paint::Bad,
             Verdict::Faster => Paint::Good,
@@ -299,7 +299,7 @@ impl Paint {
 }
 
 /// Colours a text, and leaves line feeds outside of the colour.
-fn painted(text: &str, paint: Paint, colour: Colour) -> String {
+pub(crate) fn painted(text: &str, paint: Paint, colour: Colour) -> String {
     let (Colour::Ansi, Some(code)) = (colour, paint.code()) else {
         return text.to_owned();
     };

@@ -1,7 +1,7 @@
 //! Instructions per operation, on disk: repetitions and functions of one load in one arm come
 //! together, or not at all.
 
-use dbdyno_model::{Arm, CountSample, Counts, FunctionCount, RunId};
+use dbdyno_model::{ArmIndex, CountSample, Counts, FunctionCount, RunId};
 use rusqlite::{Connection, Row, params};
 
 use crate::Store;
@@ -20,11 +20,18 @@ impl Store {
                 let (operations, count) = (signed(sample.operations), signed(sample.instructions));
                 transaction.execute(
                     "INSERT INTO counted VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                    params![seq, sample.load, sample.arm.name(), sample.repeat, operations, count],
+                    params![
+                        seq,
+                        sample.load,
+                        sample.arm.to_string(),
+                        sample.repeat,
+                        operations,
+                        count
+                    ],
                 )?;
             }
             for one in &counts.functions {
-                let arm = one.arm.name();
+                let arm = one.arm.to_string();
                 let (own, inclusive) = (one.own_per_op, one.inclusive_per_op);
                 transaction.execute(
                     "INSERT INTO counted_function VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -71,8 +78,7 @@ pub(crate) fn read(connection: &Connection, seq: i64) -> rusqlite::Result<Counts
     })
 }
 
-/// The table admits no third name.
-fn arm(row: &Row, index: usize) -> rusqlite::Result<Arm> {
+fn arm(row: &Row, index: usize) -> rusqlite::Result<ArmIndex> {
     let name: String = row.get(index)?;
-    Ok(if name == Arm::Base.name() { Arm::Base } else { Arm::Test })
+    ArmIndex::from_name(&name).ok_or(rusqlite::Error::InvalidQuery)
 }

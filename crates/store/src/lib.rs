@@ -91,6 +91,8 @@ mod tests {
         let arm = || "sqlite:".parse().unwrap();
         let plan = dbdyno_model::Plan {
             arms: dbdyno_model::PerArm::from_fn(|_| arm()),
+            further: Vec::new(),
+            pair_of: None,
             stages: vec!["point-query".parse().unwrap()],
             clients: vec![1],
             pairs: 1,

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    Arm, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Counted, Environment, LatencyHistogram,
-    LoadFile, OpenLoop, Pauses, PerArm, Pin, Plan, Readings, Round, RoundKey, Run, RunId,
-    RunStatus, Series, Severity, Stage, Warning,
+    ArmIndex, ArmSpec, Cell, ClassTally, ClassTimes, Cost, Counted, EndedArm, Environment,
+    FurtherArm, LatencyHistogram, LoadFile, OpenLoop, Pauses, PerArm, Pin, Plan, Readings, Round,
+    RoundKey, Run, RunId, RunStatus, Series, Severity, Stage, Warning,
 };
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, Statement, params};
@@ -33,7 +33,7 @@ pub struct RunSummary {
     /// When it began, in UTC: `2025-01-31 23:59:59`.
     pub started: String,
     /// The arms as the user wrote them, without passwords.
-    pub arms: PerArm<String>,
+    pub arms: Vec<String>,
     /// Number of cells of its plan.
     pub cells: u64,
     /// Rounds that were measured.
@@ -81,8 +81,8 @@ const SELECT_CLASSES: &str = "SELECT c.name, c.counted, c.count, s.slots, s.fnv1
 
 const SELECT_SUMMARIES: &str = "SELECT id, name, \
      coalesce(strftime('%Y-%m-%d %H:%M:%S', started_unix_ms / 1000, 'unixepoch'), '?'), \
-     (SELECT target FROM arm WHERE run = seq AND arm = 'base'), \
-     (SELECT target FROM arm WHERE run = seq AND arm = 'test'), \
+     (SELECT group_concat(target, char(10)) FROM \
+     (SELECT target FROM arm WHERE run = seq ORDER BY length(arm), arm)), \
      (SELECT count(label) FROM plan_stage WHERE run = seq) * \
      (SELECT count(*) FROM plan_clients WHERE run = seq), \
      (SELECT count(*) FROM round WHERE round.run = run.seq), pairs, status \
@@ -100,8 +100,14 @@ impl Store {
         let reader = Reader { store: self, id };
         let (seq, mut run) = reader.run(&snapshot)?;
         reader.plan(&snapshot, seq, &mut run.plan)?;
-        run.environment = PerArm::try_from_fn(|arm| reader.environment(&snapshot, seq, arm))?;
-        run.rounds = reader.rounds(&snapshot, seq)?;
+        run.environment =
+            PerArm::try_from_fn(|arm| reader.environment(&snapshot, seq, arm.into()))?;
+        for arm in run.plan.indices().skip(2) {
+            let environment = reader.environment(&snapshot, seq, arm)?;
+            run.further.push(FurtherArm { environment, rounds: Vec::new() });
+        }
+        reader.rounds(&snapshot, seq, &mut run)?;
+        run.ended = reader.ended(&snapshot, seq)?;
         let counts = crate::counts::read(&snapshot, seq);
         run.counts = counts.map_err(|error| reader.fail("counts", error))?;
         run.warnings = reader.warnings(&snapshot, seq)?;
@@ -194,23 +200,26 @@ impl Reader<'_> {
         name.parse().map_err(|error| self.corrupt("pin", error))
     }
 
-    fn arm(&self, name: &str, place: &str) -> Result<Arm> {
-        Arm::from_name(name).ok_or_else(|| self.corrupt(place, format!("unknown arm {name:?}")))
+    fn arm(&self, name: &str, place: &str) -> Result<ArmIndex> {
+        ArmIndex::from_name(name)
+            .ok_or_else(|| self.corrupt(place, format!("unknown arm {name:?}")))
     }
 
     fn summary(&self, row: &Row) -> Result<RunSummary> {
         let place = "list of runs";
-        let cells = self.get_u64(row, 5, place)?;
-        let pairs: u32 = self.get(row, 7, place)?;
+        let cells = self.get_u64(row, 4, place)?;
+        let pairs: u32 = self.get(row, 6, place)?;
+        let arms: Vec<String> =
+            self.get::<String>(row, 3, place)?.lines().map(str::to_owned).collect();
         Ok(RunSummary {
             id: self.id.clone(),
             name: self.get(row, 1, place)?,
             started: self.get(row, 2, place)?,
-            arms: PerArm { base: self.get(row, 3, place)?, test: self.get(row, 4, place)? },
             cells,
-            rounds_done: self.get_u64(row, 6, place)?,
-            rounds_planned: cells.saturating_mul(2 * u64::from(pairs)),
-            status: self.status(&self.get::<String>(row, 8, place)?)?,
+            rounds_done: self.get_u64(row, 5, place)?,
+            rounds_planned: cells.saturating_mul(arms.len() as u64 * u64::from(pairs)),
+            status: self.status(&self.get::<String>(row, 7, place)?)?,
+            arms,
         })
     }
 
@@ -231,6 +240,8 @@ impl Reader<'_> {
         });
         let plan = Plan {
             arms: nowhere,
+            further: Vec::new(),
+            pair_of: None,
             stages: Vec::new(),
             clients: Vec::new(),
             pairs: self.get(row, 6, place)?,
@@ -268,18 +279,46 @@ impl Reader<'_> {
             plan,
             environment: PerArm::default(),
             rounds: Vec::new(),
+            further: Vec::new(),
+            ended: Vec::new(),
             counts: dbdyno_model::Counts::default(),
             warnings: Vec::new(),
         };
         Ok((self.get(row, 0, place)?, run))
     }
 
-    fn spec(&self, connection: &Connection, run: i64, arm: Arm) -> Result<ArmSpec> {
+    /// The arms behind the first two; none is left out in between.
+    fn further(&self, connection: &Connection, run: i64) -> Result<Vec<ArmSpec>> {
+        let sql = "SELECT count(*) FROM arm WHERE run = ?1";
+        let count: u32 = connection
+            .query_row(sql, [run], |row| row.get(0))
+            .map_err(|error| self.fail("arms", error))?;
+        let count = count as usize;
+        if count > ArmIndex::MOST {
+            return Err(self.corrupt("arms", format!("it has {count} of them")));
+        }
+        ArmIndex::all(count).skip(2).map(|arm| self.spec(connection, run, arm)).collect()
+    }
+
+    fn ended(&self, connection: &Connection, run: i64) -> Result<Vec<EndedArm>> {
+        let sql = "SELECT arm, ended FROM arm WHERE run = ?1 AND ended IS NOT NULL \
+                   ORDER BY length(arm), arm";
+        let place = "ended arms";
+        let mut ended = Vec::new();
+        self.each(connection, sql, params![run], place, |row| {
+            let arm = self.arm(&self.get::<String>(row, 0, place)?, place)?;
+            ended.push(EndedArm { arm, why: self.get(row, 1, place)? });
+            Ok(())
+        })?;
+        Ok(ended)
+    }
+
+    fn spec(&self, connection: &Connection, run: i64, arm: ArmIndex) -> Result<ArmSpec> {
         let place = format!("{arm} arm");
         let (text, slow): (String, f64) = connection
             .query_row(
                 "SELECT target, slow FROM arm WHERE run = ?1 AND arm = ?2",
-                params![run, arm.name()],
+                params![run, arm.to_string()],
                 |row| Ok((row.get(0)?, row.get(1)?)),
             )
             .map_err(|error| self.fail(&place, error))?;
@@ -288,13 +327,13 @@ impl Reader<'_> {
         Ok(ArmSpec { slow, ..spec })
     }
 
-    fn environment(&self, connection: &Connection, run: i64, arm: Arm) -> Result<Environment> {
+    fn environment(&self, connection: &Connection, run: i64, arm: ArmIndex) -> Result<Environment> {
         let mut environment = Environment::default();
         self.each(
             connection,
             "SELECT name, value FROM arm JOIN environment_fact USING (environment) \
              WHERE run = ?1 AND arm = ?2",
-            params![run, arm.name()],
+            params![run, arm.to_string()],
             "environment",
             |row| {
                 environment
@@ -332,7 +371,8 @@ impl Reader<'_> {
 
     /// Everything of a plan that stands in tables of its own.
     fn plan(&self, connection: &Connection, run: i64, plan: &mut Plan) -> Result<()> {
-        plan.arms = PerArm::try_from_fn(|arm| self.spec(connection, run, arm))?;
+        plan.arms = PerArm::try_from_fn(|arm| self.spec(connection, run, arm.into()))?;
+        plan.further = self.further(connection, run)?;
         plan.stages = self.stages(connection, run)?;
         plan.files = self.files(connection, run)?;
         plan.clients = self.clients(connection, run)?;
@@ -376,23 +416,32 @@ impl Reader<'_> {
         Ok(warnings)
     }
 
-    fn rounds(&self, connection: &Connection, run: i64) -> Result<Vec<Round>> {
+    /// Adds the rounds of all arms to a run of which the plan is known.
+    fn rounds(&self, connection: &Connection, seq: i64, run: &mut Run) -> Result<()> {
         let mut rounds = Vec::new();
-        let values = params![run, SERIES_METRIC, HISTOGRAM_METRIC, RESPONSE_METRIC, LAG_METRIC];
+        let values = params![seq, SERIES_METRIC, HISTOGRAM_METRIC, RESPONSE_METRIC, LAG_METRIC];
         self.each(connection, SELECT_ROUNDS, values, "rounds", |row| {
-            rounds.push((self.get::<i64>(row, 37, "rounds")?, self.round(row)?));
+            let arm = self.arm(&self.get::<String>(row, 3, "rounds")?, "rounds")?;
+            rounds.push((self.get::<i64>(row, 37, "rounds")?, arm, self.round(row, arm)?));
             Ok(())
         })?;
-        let mut readings = self.readings(connection, run)?;
+        let mut readings = self.readings(connection, seq)?;
         let mut statement =
             connection.prepare(SELECT_CLASSES).map_err(|error| self.fail("classes", error))?;
-        let mut whole = Vec::with_capacity(rounds.len());
-        for (seq, round) in rounds {
-            let classes = self.classes(&mut statement, seq, &round)?;
+        for (seq, arm, round) in rounds {
+            let classes = self.classes(&mut statement, seq, (&round, arm))?;
             let readings = readings.remove(&seq).unwrap_or_default();
-            whole.push(Round { classes, readings, ..round });
+            let of_arm = match arm.position() {
+                0 | 1 => Some(&mut run.rounds),
+                more => run.further.get_mut(more - 2).map(|arm| &mut arm.rounds),
+            };
+            let Some(of_arm) = of_arm else {
+                let place = describe(&round.key, arm);
+                return Err(self.corrupt(&place, "the run has no such arm"));
+            };
+            of_arm.push(Round { classes, readings, ..round });
         }
-        Ok(whole)
+        Ok(())
     }
 
     /// The classes of a round of which everything else is known.
@@ -400,9 +449,9 @@ impl Reader<'_> {
         &self,
         statement: &mut Statement<'_>,
         seq: i64,
-        round: &Round,
+        (round, arm): (&Round, ArmIndex),
     ) -> Result<Vec<ClassTally>> {
-        let place = describe(&round.key);
+        let place = describe(&round.key, arm);
         let fail = |error| self.fail(&place, error);
         let values = params![seq, CLASS_SERIES, CLASS_HISTOGRAM, CLASS_RESPONSE];
         let mut rows = statement.query(values).map_err(fail)?;
@@ -444,13 +493,13 @@ impl Reader<'_> {
         Ok(readings)
     }
 
-    fn round(&self, row: &Row) -> Result<Round> {
+    fn round(&self, row: &Row, arm: ArmIndex) -> Result<Round> {
         let key = RoundKey {
             cell: Cell { load: self.get(row, 0, "rounds")?, clients: self.get(row, 1, "rounds")? },
             pair: self.get(row, 2, "rounds")?,
-            arm: self.arm(&self.get::<String>(row, 3, "rounds")?, "rounds")?,
+            arm: arm.side(),
         };
-        let place = describe(&key);
+        let place = describe(&key, arm);
         Ok(Round {
             key,
             life: self.get(row, 28, &place)?,

@@ -1,8 +1,8 @@
 //! Writing a run while it goes.
 
 use dbdyno_model::{
-    Arm, ArmSpec, Environment, LatencyHistogram, Plan, Round, RoundKey, RunId, RunStatus, Stage,
-    Target, Warning,
+    ArmIndex, ArmSpec, EndedArm, Environment, LatencyHistogram, Plan, Round, RoundKey, RunId,
+    RunStatus, Stage, Target, Warning,
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use sha2::{Digest, Sha256};
@@ -81,35 +81,59 @@ impl Store {
     pub fn set_environment(
         &mut self,
         run: &RunId,
-        arm: Arm,
+        arm: impl Into<ArmIndex>,
         environment: &Environment,
     ) -> Result<()> {
+        let arm = arm.into();
         self.write(|transaction| {
             let seq = seq_of(transaction, run)?;
             let environment = intern(transaction, environment)?;
             transaction.execute(
                 "UPDATE arm SET environment = ?3 WHERE run = ?1 AND arm = ?2",
-                params![seq, arm.name(), environment],
+                params![seq, arm.to_string(), environment],
             )?;
             Ok(())
         })
     }
 
-    /// Stores a round. When this returns, the round survives the death of the process.
+    /// Stores that an arm has ended before the run did.
+    ///
+    /// # Errors
+    /// No such run, or a file that cannot be written.
+    pub fn end_arm(&mut self, run: &RunId, ended: &EndedArm) -> Result<()> {
+        self.write(|transaction| {
+            let seq = seq_of(transaction, run)?;
+            transaction.execute(
+                "UPDATE arm SET ended = ?3 WHERE run = ?1 AND arm = ?2",
+                params![seq, ended.arm.to_string(), ended.why],
+            )?;
+            Ok(())
+        })
+    }
+
+    /// Stores a round of an arm, with the key that it has in its pair with base. When this returns,
+    /// the round survives the death of the process.
     ///
     /// # Errors
     /// No such run, a round that is stored already, or a file that cannot be written.
-    pub fn add_round(&mut self, run: &RunId, round: &Round) -> Result<()> {
+    pub fn add_round(
+        &mut self,
+        run: &RunId,
+        arm: impl Into<ArmIndex>,
+        round: &Round,
+    ) -> Result<()> {
+        let arm = arm.into();
+        assert_eq!(arm.side(), round.key.arm, "a round of another arm");
         let key = &round.key;
         let mut encoded = Vec::new();
         for (metric, histogram) in histograms_of(round) {
             let bytes = codec::encode_histogram(histogram)
-                .map_err(|why| StoreError::NotStorable(format!("{}: {why}", describe(key))))?;
+                .map_err(|why| StoreError::NotStorable(format!("{}: {why}", describe(key, arm))))?;
             encoded.push((metric, bytes, histogram.count()));
         }
         self.write(|transaction| {
             let run = seq_of(transaction, run)?;
-            let seq = insert_round(transaction, run, round)?;
+            let seq = insert_round(transaction, run, arm, round)?;
             for (metric, slots) in series_of(round) {
                 let slots = codec::encode_series(slots);
                 let (slot_ns, sum) = (signed(round.series.slot_ns), signed(codec::fnv1a(&slots)));
@@ -273,8 +297,8 @@ fn series_of(round: &Round) -> Vec<(String, &[u64])> {
 }
 
 /// A round in the words of an error.
-pub(crate) fn describe(key: &RoundKey) -> String {
-    format!("round {} × {}, pair {}, {}", key.cell.load, key.cell.clients, key.pair, key.arm)
+pub(crate) fn describe(key: &RoundKey, arm: ArmIndex) -> String {
+    format!("round {} × {}, pair {}, {arm}", key.cell.load, key.cell.clients, key.pair)
 }
 
 fn check_name(name: Option<&str>) -> Result<()> {
@@ -308,8 +332,8 @@ fn check_command(command: &str) -> Result<()> {
 
 /// A run that could not be loaded must not be begun.
 fn check_plan(plan: &Plan) -> Result<()> {
-    for arm in Arm::BOTH {
-        let mut spec = plan.arms[arm].clone();
+    for (arm, spec) in plan.specs() {
+        let mut spec = spec.clone();
         if let Target::Url(url) = &mut spec.target {
             url.password = None;
         }
@@ -402,11 +426,10 @@ fn insert_run(
             params![seq, position as i64, clients],
         )?;
     }
-    for arm in Arm::BOTH {
-        let spec = &plan.arms[arm];
+    for (arm, spec) in plan.specs() {
         connection.execute(
             "INSERT INTO arm (run, arm, target, slow) VALUES (?1, ?2, ?3, ?4)",
-            params![seq, arm.name(), spec.to_string(), spec.slow],
+            params![seq, arm.to_string(), spec.to_string(), spec.slow],
         )?;
     }
     terms::write(connection, seq, plan)?;
@@ -416,6 +439,7 @@ fn insert_run(
 fn insert_round(
     connection: &Connection,
     run: i64,
+    arm: ArmIndex,
     round: &Round,
 ) -> std::result::Result<i64, WriteError> {
     let (key, cost) = (&round.key, &round.cost);
@@ -426,7 +450,7 @@ fn insert_round(
             key.cell.load,
             key.cell.clients,
             key.pair,
-            key.arm.name(),
+            arm.to_string(),
             signed(round.started_unix_ms),
             signed(round.wall_ns),
             signed(round.events),
@@ -456,7 +480,7 @@ fn insert_round(
         Err(error)
             if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
         {
-            let round = describe(key);
+            let round = describe(key, arm);
             Err(WriteError::Meaning(StoreError::DuplicateRound(round)))
         }
         Err(error) => Err(WriteError::Sqlite(error)),

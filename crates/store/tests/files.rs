@@ -5,10 +5,10 @@ mod counted;
 
 use std::path::{Path, PathBuf};
 
-use common::{golden_run, plan, put, round};
+use common::{golden_run, plan, put, round, spec};
 use dbdyno_model::{
-    Arm, ClassTally, ClassTimes, LatencyHistogram, Round, Run, RunId, RunStatus, Severity, Stage,
-    Stopping, Verdict, Warning,
+    Arm, ArmIndex, ClassTally, ClassTimes, EndedArm, FurtherArm, LatencyHistogram, Round, Run,
+    RunId, RunStatus, Severity, Stage, Stopping, Verdict, Warning,
 };
 use dbdyno_store::{NewRun, Store, StoreError, VERSION};
 use rusqlite::Connection;
@@ -75,7 +75,7 @@ fn version_1_is_read_for_ever() {
     let summary = &store.list().unwrap().runs[0];
     assert_eq!(summary.started, "2025-06-15 15:06:40");
     assert_eq!((summary.rounds_done, summary.rounds_planned), (3, 56));
-    assert_eq!(summary.arms.base, "mariadb:10.11");
+    assert_eq!(summary.arms[0], "mariadb:10.11");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn an_old_file_takes_new_rounds() {
     let (_folder, path) = copy_of(1);
     let mut store = Store::open(&path).unwrap();
     let round = Round { classes: golden_run_with_classes().rounds[0].classes.clone(), ..round(3) };
-    store.add_round(&golden_run().id, &round).unwrap();
+    store.add_round(&golden_run().id, round.key.arm, &round).unwrap();
     assert_eq!(store.load(&golden_run().id).unwrap().rounds[3].classes, round.classes);
 }
 
@@ -169,15 +169,42 @@ fn version_7_is_read_for_ever() {
     assert_eq!(store.load(&run.id).unwrap(), run);
 }
 
-/// Made `data/v7.db`, and can show that the file would be made so again while version 7 is current.
+/// The run that `data/v8.db` holds: of four arms, one of which ended. Never change it.
+fn golden_run_of_four_arms() -> Run {
+    let mut run = golden_run_in_slices();
+    run.plan.further = vec![spec("mariadb:11.4"), spec("mariadb:11.8?slow=2%")];
+    let of_test = |pair| {
+        let mut round = round(pair);
+        round.key.arm = Arm::Test;
+        round
+    };
+    run.further = vec![FurtherArm::default(), FurtherArm::default()];
+    run.further[0].rounds = vec![of_test(0)];
+    run.further[1].rounds = vec![of_test(2), of_test(0)];
+    run.further[1].environment.set("server.version", "11.8.2");
+    run.ended = vec![EndedArm { arm: ArmIndex(2), why: "test2: the server died".into() }];
+    run
+}
+
+#[test]
+fn version_8_is_read_for_ever() {
+    let (_folder, path) = copy_of(8);
+    let (store, run) = (Store::open(&path).unwrap(), golden_run_of_four_arms());
+    assert_eq!(store.load(&run.id).unwrap(), run);
+    let listed = store.list().unwrap().runs.remove(0);
+    assert_eq!(listed.arms[2..], ["mariadb:11.4", "mariadb:11.8?slow=2%"]);
+    assert_eq!(listed.rounds_planned, 4 * 4 * 7, "cells, arms, pairs");
+}
+
+/// Made `data/v8.db`, and can show that the file would be made so again while version 8 is current.
 #[test]
 #[ignore = "writes into the source tree"]
-fn write_version_7() {
-    assert_eq!(VERSION, 7, "a released file is never written again");
+fn write_version_8() {
+    assert_eq!(VERSION, 8, "a released file is never written again");
     let path = golden_path(VERSION);
     let _ = std::fs::remove_file(&path);
     let mut store = Store::open(&path).unwrap();
-    let run = golden_run_in_slices();
+    let run = golden_run_of_four_arms();
     let id = put(&mut store, &run);
     store.note_self_test(&id, &run.rounds[0].key.cell, Verdict::Slower).unwrap();
     drop(store);
@@ -335,7 +362,7 @@ fn no_flipped_bit_of_a_blob_gives_another_number() {
         }
         raw.execute(&update, [&whole]).unwrap();
     }
-    assert_eq!(store.load(&golden_run().id).unwrap(), golden_run_in_slices());
+    assert!(store.load(&golden_run().id).unwrap() == golden_run_of_four_arms());
 }
 
 #[test]
@@ -343,9 +370,9 @@ fn a_round_counts_once() {
     let folder = tempfile::tempdir().unwrap();
     let mut store = Store::open(&folder.path().join("store.db")).unwrap();
     let id = put(&mut store, &golden_run());
-    let error = store.add_round(&id, &round(2)).unwrap_err();
+    let error = store.add_round(&id, round(2).key.arm, &round(2)).unwrap_err();
     assert!(matches!(error, StoreError::DuplicateRound(_)), "{error}");
-    let error = store.add_round(&RunId("0".into()), &round(2)).unwrap_err();
+    let error = store.add_round(&RunId("0".into()), round(2).key.arm, &round(2)).unwrap_err();
     assert!(matches!(error, StoreError::UnknownRun(..)), "{error}");
     assert_eq!(store.load(&id).unwrap().rounds.len(), 3);
 }
@@ -371,7 +398,7 @@ fn a_run_that_stopped_goes_on_and_a_complete_one_does_not() {
     let id = put(&mut store, &golden_run());
     store.reopen(&id).unwrap();
     assert_eq!(store.load(&id).unwrap().status, RunStatus::Partial);
-    store.add_round(&id, &round(3)).unwrap();
+    store.add_round(&id, round(3).key.arm, &round(3)).unwrap();
     store.finish(&id, RunStatus::Complete).unwrap();
     let error = store.reopen(&id).unwrap_err();
     assert!(matches!(error, StoreError::AlreadyComplete(_)), "{error}");

@@ -83,6 +83,8 @@ fn plan() -> impl Strategy<Value = Plan> {
         (number_u32(), number(), any::<f64>(), pin(), number_u32()),
     )
         .prop_map(|(first, second, third)| Plan {
+            pair_of: None,
+            further: vec![first.0.clone(); second.0 as usize % 4],
             arms: PerArm { base: first.0, test: first.1 },
             stages: first.2,
             clients: first.3,
@@ -225,12 +227,23 @@ fn run() -> impl Strategy<Value = Run> {
         (option::of("[a-z]{5,9}"), number(), text(), text(), status),
         plan(),
         (environment(), environment()),
-        vec(round(), 0..4),
+        (vec(round(), 0..4), vec(round(), 0..4)),
         vec(warning, 0..3),
     )
-        .prop_map(|(head, plan, environment, mut rounds, mut warnings)| {
+        .prop_map(|(head, plan, environment, (mut rounds, mut behind), mut warnings)| {
             let mut seen = std::collections::HashSet::new();
             rounds.retain(|round| seen.insert(round.key.clone()));
+            seen.clear();
+            behind.iter_mut().for_each(|round| round.key.arm = Arm::Test);
+            behind.retain(|round| seen.insert(round.key.clone()));
+            let mut further = vec![dbdyno_model::FurtherArm::default(); plan.further.len()];
+            let mut ended = Vec::new();
+            if let Some(last) = further.last_mut() {
+                last.rounds = behind;
+                last.environment = environment.0.clone();
+                let arm = dbdyno_model::ArmIndex(plan.further.len() as u8 + 1);
+                ended.push(dbdyno_model::EndedArm { arm, why: "gone — ü\nline".to_owned() });
+            }
             // One that is said again is one: a test of its own says so.
             let mut said = std::collections::HashSet::new();
             warnings.retain(|warning| said.insert(format!("{warning:?}")));
@@ -244,6 +257,8 @@ fn run() -> impl Strategy<Value = Run> {
                 plan,
                 environment: PerArm { base: environment.0, test: environment.1 },
                 rounds,
+                further,
+                ended,
                 counts: counted::counts(),
                 warnings,
             }

@@ -107,6 +107,8 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
     // Its tables are its own, so it may come last.
     stages.push(Stage::Measure("shop".to_owned()));
     Plan {
+        further: Vec::new(),
+        pair_of: None,
         arms: arms.clone(),
         stages,
         clients: vec![clients],

@@ -10,7 +10,7 @@
 use std::sync::Arc;
 
 use dbdyno_load::{Connector, FillProgress, LoadError, check_invariants, fill};
-use dbdyno_model::{Arm, Dialect};
+use dbdyno_model::{ArmIndex, Dialect};
 use dbdyno_sandbox::Image;
 use dbdyno_workload::Dataset;
 
@@ -68,7 +68,7 @@ impl Station {
     }
 
     fn fill_tables(&self, setup: &SetUp<'_>, watch: &mut dyn Watch) -> Result<(), LabError> {
-        if matches!(self.keeper, Keeper::Shared) {
+        if self.shares_tables() {
             return Ok(());
         }
         fill_all(&self.connector, self.dialect, setup, watch)?;
@@ -97,7 +97,7 @@ impl Station {
     /// [`LoadError::WrongAnswer`] if it does not hold, or the server's refusal.
     pub fn check(
         &self,
-        arm: Arm,
+        arm: ArmIndex,
         datasets: &[Arc<dyn Dataset>],
         watch: &mut dyn Watch,
     ) -> Result<(), LabError> {

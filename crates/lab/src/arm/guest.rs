@@ -59,8 +59,8 @@ enum Marked {
 pub(crate) enum Found {
     /// Free for us, and reserved.
     Free(Box<Guest>),
-    /// In use by the guest with whose token it was asked for.
-    Shared,
+    /// In use by the guest with this of the tokens that were asked for.
+    Shared(usize),
 }
 
 enum Lock {
@@ -70,8 +70,8 @@ enum Lock {
 }
 
 impl Guest {
-    /// Makes sure of the database, alone or together with the arm of `token`. What a killed dbdyno
-    /// has left is taken away; `tell` hears of it.
+    /// Makes sure of the database, alone or together with the arm of one of these `tokens`. What a
+    /// killed dbdyno has left is taken away; `tell` hears of it.
     ///
     /// # Errors
     /// The server's refusal; [`LoadError::TableExists`] for tables that are not ours;
@@ -80,7 +80,7 @@ impl Guest {
         endpoint: &Endpoint,
         dialect: Dialect,
         tables: Vec<String>,
-        token: Option<&str>,
+        tokens: &[&str],
         tell: &mut dyn FnMut(&str),
     ) -> Result<Found, LoadError> {
         let database = make_database(endpoint, dialect)?;
@@ -90,10 +90,9 @@ impl Guest {
             Lock::Unsupported => None,
             Lock::Taken => {
                 let held = read_marker(&connector)?.map(|left| left.token);
-                return match held {
-                    Some(held) if Some(held.as_str()) == token => Ok(Found::Shared),
-                    _ => Err(LoadError::InUse(endpoint.database.clone())),
-                };
+                let known = held.and_then(|held| tokens.iter().position(|token| **token == held));
+                let in_use = || LoadError::InUse(endpoint.database.clone());
+                return known.map(Found::Shared).ok_or_else(in_use);
             }
         };
         let token = format!("{:016x}", RandomState::new().hash_one(MARKER));

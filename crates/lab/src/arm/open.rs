@@ -10,8 +10,8 @@ use std::path::Path;
 
 use dbdyno_load::{Clock, Connector, EngineArm, LoadError, MockArm, RocksArm, SqliteFile};
 use dbdyno_model::{
-    Arm, Cache, Dialect, Environment, MockModel, ReleaseSpec, RocksOptions, ServerUrl, Severity,
-    Target, Transport, Warning,
+    ArmIndex, Arms, Cache, Dialect, Environment, MockModel, ReleaseSpec, RocksOptions, ServerUrl,
+    Severity, Target, Transport, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{
@@ -31,19 +31,19 @@ use crate::error::LabError;
 use crate::topology;
 use crate::watch::{Progress, Watch};
 
-/// Gets and starts an arm. A server by URL may turn out to be that of the `other` arm; then its
+/// Gets and starts an arm. A server by URL may turn out to be that of one of the `others`; then its
 /// tables are shared.
 ///
 /// # Errors
 /// Whatever is in the way; nothing stays behind then.
 pub(crate) fn open_station(
     setup: &SetUp<'_>,
-    other: Option<&Station>,
+    others: &Arms<Station>,
     watch: &mut dyn Watch,
 ) -> Result<Station, LabError> {
     let mut station = match &setup.spec.target {
         Target::Release(release) => start(setup, release, watch)?,
-        Target::Url(url) => visit(setup, url, other, watch)?,
+        Target::Url(url) => visit(setup, url, others, watch)?,
         Target::Sqlite(pragmas) => embed(setup, |at| sqlite(at, pragmas))?,
         Target::Rocksdb(options) => embed(setup, |at| rocksdb(at, options, setup.memory_mb))?,
         Target::Engine(design) => {
@@ -122,7 +122,7 @@ fn start(
 fn visit(
     setup: &SetUp<'_>,
     url: &ServerUrl,
-    other: Option<&Station>,
+    others: &Arms<Station>,
     watch: &mut dyn Watch,
 ) -> Result<Station, LabError> {
     let (arm, label) = (setup.arm, setup.spec.to_string());
@@ -136,16 +136,18 @@ fn visit(
         database: url.database.clone(),
     };
     let mut tell = |text: &str| watch.progress(Progress::Stage(arm, text));
-    let token = other.and_then(|other| match &other.keeper {
-        Keeper::Guest(guest) => Some(guest.token()),
+    let guests = others.iter().filter_map(|(arm, other)| match &other.keeper {
+        Keeper::Guest(guest) => Some((arm, guest.token())),
         _ => None,
     });
+    let guests: Vec<(ArmIndex, &str)> = guests.collect();
+    let tokens: Vec<&str> = guests.iter().map(|(_, token)| *token).collect();
     let tables = setup.datasets.iter().flat_map(|dataset| dataset.tables(url.dialect));
     let names = tables.map(|table| table.name).collect();
-    let found = Guest::arrive(&endpoint, url.dialect, names, token, &mut tell);
+    let found = Guest::arrive(&endpoint, url.dialect, names, &tokens, &mut tell);
     let keeper = match found {
         Ok(Found::Free(guest)) => Keeper::Guest(guest),
-        Ok(Found::Shared) => Keeper::Shared,
+        Ok(Found::Shared(at)) => Keeper::Shared(guests[at].0),
         Err(LoadError::Wire(error, None)) => return Err(server(error)),
         Err(error) => {
             return Err(LabError::Load(arm, "preparing the database".to_owned(), error));
@@ -177,7 +179,7 @@ fn embed(
     open: impl FnOnce(&Path) -> Result<Connector, WireError>,
 ) -> Result<Station, LabError> {
     let (arm, label, dialect) = (setup.arm, setup.spec.to_string(), setup.spec.dialect());
-    let directory = setup.home.scratch(arm.name()).map_err(|e| LabError::Sandbox(arm, e))?;
+    let directory = setup.home.scratch(&arm.to_string()).map_err(|e| LabError::Sandbox(arm, e))?;
     let opened = open(directory.path());
     let connector = opened.map_err(|error| LabError::Server(arm, label.clone(), error))?;
     let mut environment = ask(arm, &label, &connector, dialect, &[])?;
@@ -242,7 +244,7 @@ fn launch(
     origin: &Origin,
     say: &mut dyn FnMut(&str),
 ) -> Result<Keeper, SandboxError> {
-    let (home, name) = (setup.home, setup.arm.name());
+    let (home, name) = (setup.home, &*setup.arm.to_string());
     let image = match origin {
         Origin::Image(image) | Origin::Upgrading(image, _) => Some(image),
         Origin::Filling | Origin::Making(_) => None,
@@ -342,7 +344,7 @@ fn told_to_be(environment: &mut Environment) {
 }
 
 fn ask(
-    arm: Arm,
+    arm: ArmIndex,
     label: &str,
     connector: &Connector,
     dialect: Dialect,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_load::Clock;
-use dbdyno_model::{Arm, ArmSpec, ReleaseSpec, Severity, Warning};
+use dbdyno_model::{ArmIndex, ArmSpec, ReleaseSpec, Severity, Warning};
 use dbdyno_sandbox::{Home, Options};
 use dbdyno_workload::Dataset;
 
@@ -22,7 +22,7 @@ pub struct SetUp<'a> {
     /// Where sandboxes live.
     pub home: &'a Home,
     /// Which arm it is.
-    pub arm: Arm,
+    pub arm: ArmIndex,
     /// What it is.
     pub spec: &'a ArmSpec,
     /// What to fill it with.

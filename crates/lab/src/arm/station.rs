@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use dbdyno_load::{Clock, Connector};
-use dbdyno_model::{Arm, Cache, Dialect, Environment, Warning};
+use dbdyno_model::{ArmIndex, Cache, Dialect, Environment, Warning};
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{Ensemble, Scratch, Server, Valgrind};
 use dbdyno_wire::Client;
@@ -58,13 +58,14 @@ pub(super) enum Keeper {
     Guest(Box<Guest>),
     /// Nobody: the arm is a model.
     Mock,
-    /// The tables are those of the other arm.
-    Shared,
+    /// The tables are those of this arm.
+    Shared(ArmIndex),
 }
 
 impl Station {
-    /// A second view of an arm whose tables are there already: for comparing a server with itself.
-    pub fn share(&self, setup: &SetUp<'_>) -> Station {
+    /// Another view of this arm, whose tables are there already: for comparing a server with
+    /// itself.
+    pub fn share(&self, this: ArmIndex, setup: &SetUp<'_>) -> Station {
         Station {
             connector: self.connector.clone(),
             dialect: self.dialect,
@@ -72,20 +73,28 @@ impl Station {
             environment: self.environment.clone(),
             warnings: slowed(setup),
             clock: self.clock.clone(),
-            keeper: Keeper::Shared,
+            keeper: Keeper::Shared(this),
             origin: Origin::Filling,
             cache: Cache::Warm,
         }
     }
 
-    /// Whether its tables are those of the other arm, too.
+    /// Whether its tables are those of another arm, too.
     pub(crate) fn shares_tables(&self) -> bool {
-        matches!(self.keeper, Keeper::Shared)
+        self.shares_tables_of().is_some()
+    }
+
+    /// Whose tables it has, where they are not its own.
+    pub(crate) fn shares_tables_of(&self) -> Option<ArmIndex> {
+        match self.keeper {
+            Keeper::Shared(arm) => Some(arm),
+            _ => None,
+        }
     }
 
     /// Whether nobody but us uses it: we started it, or it lives in our threads.
     pub fn is_ours(&self) -> bool {
-        !matches!(self.keeper, Keeper::Guest(_) | Keeper::Shared)
+        !matches!(self.keeper, Keeper::Guest(_) | Keeper::Shared(_))
     }
 
     /// Whether it is a model, which runs nowhere.
@@ -97,12 +106,12 @@ impl Station {
     ///
     /// # Errors
     /// The kernel's refusal.
-    pub fn place(&self, arm: Arm, processors: &[usize]) -> Result<(), LabError> {
+    pub fn place(&self, arm: ArmIndex, processors: &[usize]) -> Result<(), LabError> {
         let sandbox = |error| LabError::Sandbox(arm, error);
         match &self.keeper {
             Keeper::Server(server) => server.place(processors).map_err(sandbox),
             Keeper::Ensemble(ensemble) => ensemble.place(processors).map_err(sandbox),
-            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Mock | Keeper::Shared => Ok(()),
+            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Mock | Keeper::Shared(_) => Ok(()),
         }
     }
 
@@ -155,19 +164,23 @@ impl Station {
     ///
     /// # Errors
     /// A server that does not stop or does not come back.
-    pub fn restart(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+    pub fn restart(
+        &mut self,
+        arm: ArmIndex,
+        datasets: &[Arc<dyn Dataset>],
+    ) -> Result<(), LabError> {
         let restarted = match (&mut self.keeper, self.cache) {
             (Keeper::Server(server), Cache::Warm) => server.restart(),
             (Keeper::Server(server), Cache::Cold) => server.restart_cold(),
             (Keeper::Ensemble(ensemble), _) => ensemble.restart(),
             (Keeper::Scratch { .. } | Keeper::Mock, _) => return self.open_again(arm, datasets),
-            (Keeper::Guest(_) | Keeper::Shared, _) => return Ok(()),
+            (Keeper::Guest(_) | Keeper::Shared(_), _) => return Ok(()),
         };
         restarted.map_err(|error| LabError::Sandbox(arm, error))?;
         self.come_back(arm, datasets)
     }
 
-    fn open_again(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+    fn open_again(&mut self, arm: ArmIndex, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
         let open = std::mem::replace(&mut self.connector, Connector::Null);
         self.connector = open
             .open_again()
@@ -186,7 +199,7 @@ impl Station {
     /// Those of [`Station::restart`].
     pub(crate) fn restart_counted(
         &mut self,
-        arm: Arm,
+        arm: ArmIndex,
         valgrind: &Valgrind,
         datasets: &[Arc<dyn Dataset>],
     ) -> Result<PathBuf, LabError> {
@@ -203,7 +216,11 @@ impl Station {
     ///
     /// # Errors
     /// [`LabError::Loads`] where there is none, and those of a start.
-    pub fn restore(&mut self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+    pub fn restore(
+        &mut self,
+        arm: ArmIndex,
+        datasets: &[Arc<dyn Dataset>],
+    ) -> Result<(), LabError> {
         match (&mut self.keeper, &self.origin) {
             (Keeper::Server(server), Origin::Image(image)) => {
                 server.restore(image).map_err(|error| LabError::Sandbox(arm, error))?;
@@ -221,7 +238,7 @@ impl Station {
     /// After a start of the server: learns where it is, and warms it unless it is to be cold.
     pub(super) fn come_back(
         &mut self,
-        arm: Arm,
+        arm: ArmIndex,
         datasets: &[Arc<dyn Dataset>],
     ) -> Result<(), LabError> {
         let Some(server) = self.keeper.server() else { return Ok(()) };
@@ -233,7 +250,7 @@ impl Station {
         }
     }
 
-    fn read_tables(&self, arm: Arm, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+    fn read_tables(&self, arm: ArmIndex, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
         let tables = datasets.iter().flat_map(|dataset| dataset.tables(self.dialect));
         let read = |client: &mut dyn Client| {
             tables.into_iter().try_for_each(|table| {
@@ -254,7 +271,7 @@ impl Station {
     ///
     /// # Errors
     /// A server that does not stop in time, or that does not let us take our tables away.
-    pub(crate) fn take_down(self, arm: Arm) -> Result<(), LabError> {
+    pub(crate) fn take_down(self, arm: ArmIndex) -> Result<(), LabError> {
         let sandbox = |error| LabError::Sandbox(arm, error);
         match self.keeper {
             Keeper::Server(server) => server.stop().map_err(sandbox),
@@ -262,7 +279,7 @@ impl Station {
             Keeper::Guest(guest) => guest
                 .leave()
                 .map_err(|error| LabError::Load(arm, "taking our tables away".to_owned(), error)),
-            Keeper::Scratch { .. } | Keeper::Mock | Keeper::Shared => Ok(()),
+            Keeper::Scratch { .. } | Keeper::Mock | Keeper::Shared(_) => Ok(()),
         }
     }
 }
@@ -273,7 +290,7 @@ impl Keeper {
         match self {
             Keeper::Server(server) => Some(server),
             Keeper::Ensemble(ensemble) => Some(ensemble.first()),
-            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Mock | Keeper::Shared => None,
+            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Mock | Keeper::Shared(_) => None,
         }
     }
 }

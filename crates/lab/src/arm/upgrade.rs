@@ -7,7 +7,7 @@
 //!
 //! The older release is given the same settings, in its own words.
 
-use dbdyno_model::{Arm, Plan, Product, ReleaseSpec, Severity, Target, Warning};
+use dbdyno_model::{ArmIndex, Plan, Product, ReleaseSpec, Severity, Target, Warning};
 use dbdyno_sandbox::{
     Home, Image, ImageKey, Release, Server, Undone, get, likely_version, upgrade_path,
 };
@@ -25,8 +25,7 @@ use crate::watch::{Progress, Watch};
 /// # Errors
 /// [`LabError::Sandbox`] with what to do instead.
 pub(crate) fn check(home: &Home, plan: &Plan) -> Result<(), LabError> {
-    for arm in Arm::BOTH {
-        let spec = &plan.arms[arm];
+    for (arm, spec) in plan.specs() {
         if let (Target::Release(to), Some(from)) = (&spec.target, &spec.begin.upgrade_from) {
             let version = |asked: &str| likely_version(home, to.product, asked);
             let path = upgrade_path(to.product, &version(from), &version(&to.version));
@@ -77,7 +76,7 @@ impl Older {
             return Ok(image);
         }
         let told = options(setup, wanted);
-        let (home, name) = (setup.home, setup.arm.name());
+        let (home, name) = (setup.home, &*setup.arm.to_string());
         let mut say = |text: &str| watch.progress(Progress::Stage(setup.arm, text));
         let server = Server::start(home, &self.release, &told, name, &mut say).map_err(sandbox)?;
         let dialect = wanted.product.dialect();
@@ -90,7 +89,7 @@ impl Older {
     ///
     /// # Errors
     /// As [`upgrade_path`].
-    pub(crate) fn warning(&self, arm: Arm, to: &Release) -> Result<Warning, LabError> {
+    pub(crate) fn warning(&self, arm: ArmIndex, to: &Release) -> Result<Warning, LabError> {
         let (from, version) = (&self.release.version, &to.version);
         let path = upgrade_path(to.product, from, version);
         let undone = path.map_err(|error| LabError::Sandbox(arm, error))?;

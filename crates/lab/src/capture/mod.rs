@@ -17,7 +17,7 @@ mod plans;
 mod settings;
 mod tables;
 
-use dbdyno_model::{Arm, Environment, PerArm, Plan};
+use dbdyno_model::{Environment, Plan};
 use dbdyno_probe::ServerProbe;
 
 use crate::arm::Station;
@@ -44,23 +44,23 @@ pub(crate) fn process(
     }
 }
 
-/// Notes what the tables of both arms are, and how the loads of the plan are answered. Tables that
-/// arms share are looked at once.
+/// Notes what the tables of an arm are, and how the loads of the plan are answered. Tables that an
+/// arm shares are those of `shared`.
 ///
 /// # Errors
 /// Loads that cannot be resolved. A question that a server refuses leaves its facts out.
-pub(crate) fn full(plan: &Plan, stations: &mut PerArm<Station>) -> Result<(), LabError> {
+pub(crate) fn full(
+    plan: &Plan,
+    station: &mut Station,
+    shared: Option<Environment>,
+) -> Result<(), LabError> {
     let datasets = datasets_of(plan)?;
-    for arm in Arm::BOTH {
-        let station = &stations[arm];
-        let facts = match station.shares_tables() {
-            true => stations.base.environment.clone(),
-            false => looked_at(plan, station, &datasets)?,
-        };
-        let own = &mut stations[arm].environment;
-        for (name, value) in facts.facts {
-            own.facts.entry(name).or_insert(value);
-        }
+    let facts = match shared {
+        Some(shared) => shared,
+        None => looked_at(plan, station, &datasets)?,
+    };
+    for (name, value) in facts.facts {
+        station.environment.facts.entry(name).or_insert(value);
     }
     Ok(())
 }

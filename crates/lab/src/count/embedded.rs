@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::{fs, io};
 
 use dbdyno_load::{Connector, EngineArm, Fixed, LoadError, SqliteFile};
-use dbdyno_model::{Arm, Plan, Target};
+use dbdyno_model::{ArmIndex, Plan, Target};
 use dbdyno_workload::ReadyLoad;
 use dbdyno_workload::ready::Part;
 
@@ -39,8 +39,8 @@ pub struct Answerer<'a> {
 ///
 /// # Errors
 /// As [`crate::check`].
-pub fn ready(plan: &Plan, arm: Arm, label: &str) -> Result<ReadyLoad, LabError> {
-    ready_on_small(plan, plan.arms[arm].dialect(), label)
+pub fn ready(plan: &Plan, arm: ArmIndex, label: &str) -> Result<ReadyLoad, LabError> {
+    ready_on_small(plan, plan.spec(arm).dialect(), label)
 }
 
 impl<'a> Answerer<'a> {
@@ -50,13 +50,13 @@ impl<'a> Answerer<'a> {
     /// An arm whose tables no other process opens, or tables that cannot be opened.
     pub fn open(
         plan: &Plan,
-        arm: Arm,
+        arm: ArmIndex,
         load: &'a ReadyLoad,
         path: &Path,
         stop: &'a AtomicBool,
     ) -> Result<Answerer<'a>, LabError> {
         let failed = |error: LoadError| LabError::Load(arm, "opening the tables".into(), error);
-        let connector = match &plan.arms[arm].target {
+        let connector = match &plan.spec(arm).target {
             Target::Sqlite(pragmas) => {
                 let (path, pragmas) = (path.to_owned(), pragmas.clone());
                 Connector::Sqlite(SqliteFile { path, pragmas })
@@ -167,12 +167,12 @@ mod tests {
         drop(engine);
 
         let tables = Tables::Single(place.path().to_owned());
-        let loads = loads.map(|label| ready(&plan, Arm::Base, label).unwrap());
+        let loads = loads.map(|label| ready(&plan, ArmIndex::BASE, label).unwrap());
         let paths = [0, 1].map(|index| tables.for_load(index, files.path()).unwrap());
         assert_ne!(paths[0], paths[1]);
         let mut answerers = Vec::new();
         for (load, path) in loads.iter().zip(&paths) {
-            answerers.push(Answerer::open(&plan, Arm::Base, load, path, &go_on).unwrap());
+            answerers.push(Answerer::open(&plan, ArmIndex::BASE, load, path, &go_on).unwrap());
         }
         for answerer in &mut answerers {
             // Each of these statements must find its row.

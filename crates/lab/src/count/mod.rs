@@ -1,10 +1,10 @@
 //! Counting instructions per operation, after the measuring of rates.
 //!
 //! ```text
-//!   both arms: started on small tables ── filled ── started again under callgrind
+//!   all arms: started on small tables ── filled ── started again under callgrind
 //!   for each load   a few operations of base ──▶ how many a session has
-//!                   sessions of both arms until they need what they needed before
-//!                   5 × ( short session, long session ), operations and order the same for both
+//!                   sessions of all arms until they need what they needed before
+//!                   5 × ( short session, long session ), operations and order the same for all
 //!                        long − short = the operations between them, and nothing else
 //! ```
 //!
@@ -34,8 +34,8 @@ use std::time::{Duration, Instant};
 
 use dbdyno_load::Connector;
 use dbdyno_model::{
-    Arm, CountSample, Counting, Counts, Dialect, FunctionCount, PerArm, Plan, RunId, Severity,
-    Target, Warning,
+    ArmIndex, Arms, CountSample, Counting, Counts, Dialect, FunctionCount, Plan, Run, RunId,
+    Severity, Target, Warning,
 };
 use dbdyno_sandbox::{CountedProgram, Scratch, Valgrind};
 use dbdyno_workload::Dataset;
@@ -81,22 +81,23 @@ pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(
     if plan.counting == Counting::No {
         return Ok(());
     }
-    let stored = lab.store.load(run)?.counts;
+    let Run { counts: stored, ended, .. } = lab.store.load(run)?;
     let labels = plan.labels().into_iter().map(str::to_owned);
-    let left: Vec<String> = labels.filter(|label| !stored.has(label, Arm::Test)).collect();
+    let arms = || plan.indices().filter(|arm| !ended.iter().any(|ended| ended.arm == *arm));
+    let is_left = |label: &String| arms().any(|arm| !stored.has(label, arm));
+    let left: Vec<String> = labels.filter(is_left).collect();
     if left.is_empty() {
         return Ok(());
     }
-    let mut say = |text: &str| lab.watch.progress(Progress::Stage(Arm::Base, text));
+    let mut say = |text: &str| lab.watch.progress(Progress::Stage(ArmIndex::BASE, text));
     let valgrind = Valgrind::get(lab.home, &mut say);
-    let valgrind = valgrind.map_err(|error| LabError::Sandbox(Arm::Base, error))?;
+    let valgrind = valgrind.map_err(|error| LabError::Sandbox(ArmIndex::BASE, error))?;
     let small = small(plan);
     note(lab, run, &small, &valgrind)?;
     let datasets = datasets_of(&small)?;
-    let begun =
-        Arm::BOTH.map(|arm| Counted::begin(lab, &small, (run, arm), &datasets, &valgrind, &left));
-    let [base, test] = begun;
-    let mut counted = PerArm { base: base?, test: test? };
+    let mut counted = Arms::try_from_fn(arms(), |arm| {
+        Counted::begin(lab, &small, (run, arm), &datasets, &valgrind, &left)
+    })?;
     let mut turn = Turn::new(left.len() as u32);
     let mut next = FIRST;
     for label in &left {
@@ -113,11 +114,11 @@ fn note(lab: &mut Lab<'_>, run: &RunId, small: &Plan, valgrind: &Valgrind) -> Re
          processor has",
         small.rows, valgrind.version
     );
-    let targets = Arm::BOTH.map(|arm| &small.arms[arm].target);
-    if targets.iter().any(|target| matches!(target, Target::Sqlite(_) | Target::Engine(_))) {
+    let mut targets = small.specs().map(|spec| &spec.target).into_iter().map(|(_, target)| target);
+    if targets.clone().any(|target| matches!(target, Target::Sqlite(_) | Target::Engine(_))) {
         text.push_str("; what the client itself needs to ask SQLite or the engine is taken off");
     }
-    if targets.iter().any(|target| matches!(target, Target::Engine(_))) {
+    if targets.any(|target| matches!(target, Target::Engine(_))) {
         text.push_str(
             "; of the engine the thread of its client is counted, and none of those in which it \
              purges, takes checkpoints and, with log=linked, writes the log",
@@ -146,7 +147,7 @@ impl<'a> Counted<'a> {
     fn begin(
         lab: &mut Lab<'a>,
         small: &Plan,
-        (run, arm): (&RunId, Arm),
+        (run, arm): (&RunId, ArmIndex),
         datasets: &[Arc<dyn Dataset>],
         valgrind: &Valgrind,
         labels: &[String],
@@ -154,7 +155,7 @@ impl<'a> Counted<'a> {
         let setup = SetUp {
             home: lab.home,
             arm,
-            spec: &small.arms[arm],
+            spec: small.spec(arm),
             datasets,
             memory_mb: MEMORY_MB,
             clients: 1,
@@ -163,7 +164,7 @@ impl<'a> Counted<'a> {
             clock: &lab.clock,
         };
         let sandbox = |error| LabError::Sandbox(arm, error);
-        let mut station = open_station(&setup, None, lab.watch)?;
+        let mut station = open_station(&setup, &Arms::default(), lab.watch)?;
         station.fill(&setup, lab.watch)?;
         let scratch = lab.home.scratch("counted").map_err(sandbox)?;
         let stage = "starting again under callgrind, which counts instructions";
@@ -204,7 +205,7 @@ fn left_by(station: &mut Station) -> Option<Tables> {
 struct Place<'a> {
     store: &'a std::path::Path,
     run: &'a RunId,
-    arm: Arm,
+    arm: ArmIndex,
     tables: Tables,
 }
 
@@ -232,7 +233,7 @@ impl Place<'_> {
                 self.store.into(),
                 "counted".into(),
                 self.run.0.clone().into(),
-                self.arm.name().into(),
+                self.arm.to_string().into(),
                 label.into(),
                 tables.into(),
             ];
@@ -264,7 +265,7 @@ impl Turn {
     }
 
     #[expect(clippy::disallowed_methods, reason = "a wait of this length is announced")]
-    fn next(&mut self, lab: &mut Lab<'_>, arm: Arm, label: &str) {
+    fn next(&mut self, lab: &mut Lab<'_>, arm: ArmIndex, label: &str) {
         let spent = Instant::now() - self.began;
         let left = spent.checked_div(self.done).unwrap_or(Duration::ZERO)
             * self.total.saturating_sub(self.done);
@@ -280,62 +281,65 @@ impl Turn {
     }
 }
 
-/// Counts one load in both arms.
+/// Counts one load in all arms.
 fn count(
     lab: &mut Lab<'_>,
     plan: &Plan,
-    counted: &mut PerArm<Counted<'_>>,
+    counted: &mut Arms<Counted<'_>>,
     label: &str,
     next: &mut u64,
     turn: &mut Turn,
 ) -> Result<Counts, LabError> {
-    let loads = PerArm::try_from_fn(|arm| ready(plan, counted[arm].dialect, label))?;
-    let mut both = |lab: &mut Lab<'_>, events: u64| {
+    let arms = counted.indices();
+    let loads = Arms::try_from_fn(arms.clone(), |arm| ready(plan, counted[arm].dialect, label))?;
+    let mut all = |lab: &mut Lab<'_>, events: u64| {
         let first = *next;
         *next += events;
-        PerArm::try_from_fn(|arm| {
+        Arms::try_from_fn(arms.clone(), |arm| {
             turn.next(lab, arm, label);
             counted[arm].witness.session(label, &loads[arm], first, events)
         })
     };
     // A session by itself may need more than many events: its difference to a longer one counts.
-    let (less, more) = (both(lab, PILOT)?, both(lab, 2 * PILOT)?);
-    let grown = more.base.profile.total.saturating_sub(less.base.profile.total);
+    let (less, more) = (all(lab, PILOT)?, all(lab, 2 * PILOT)?);
+    let of_first = |sessions: &Arms<Session>| sessions[arms[0]].profile.total;
+    let grown = of_first(&more).saturating_sub(of_first(&less));
     let per_event = (grown / PILOT).max(1);
     let events = |millions: u64, (least, most): (u64, u64)| {
         (millions * 1_000_000 / per_event).clamp(least, most)
     };
     let (short, long) = (events(SHORT_M, SHORT_EVENTS), events(LONG_M, LONG_EVENTS));
-    warm(|| both(lab, short + long))?;
-    let mut repeats: PerArm<Vec<(Session, Session)>> = PerArm::default();
+    warm(|| all(lab, short + long))?;
+    let mut repeats: Arms<Vec<(Session, Session)>> = Arms::from_fn(arms.clone(), |_| Vec::new());
     for repeat in 0..REPEATS {
         let (shorts, longs) = match repeat % 2 {
             0 => {
-                let shorts = both(lab, short)?;
-                (shorts, both(lab, short + long)?)
+                let shorts = all(lab, short)?;
+                (shorts, all(lab, short + long)?)
             }
             _ => {
-                let longs = both(lab, short + long)?;
-                (both(lab, short)?, longs)
+                let longs = all(lab, short + long)?;
+                (all(lab, short)?, longs)
             }
         };
-        repeats.base.push((shorts.base, longs.base));
-        repeats.test.push((shorts.test, longs.test));
+        for ((arm, short), (_, long)) in shorts.into_iter().zip(longs) {
+            repeats[arm].push((short, long));
+        }
     }
     let mut counts = Counts::default();
-    for arm in Arm::BOTH {
-        add(&mut counts, label, arm, &repeats[arm])?;
+    for (arm, repeats) in repeats.iter() {
+        add(&mut counts, label, arm, repeats)?;
     }
     Ok(counts)
 }
 
-/// Repeats sessions until both arms need what they needed before.
-fn warm(mut session: impl FnMut() -> Result<PerArm<Session>, LabError>) -> Result<(), LabError> {
+/// Repeats sessions until all arms need what they needed before.
+fn warm(mut session: impl FnMut() -> Result<Arms<Session>, LabError>) -> Result<(), LabError> {
     let mut before = session()?;
     for _ in 1..WARM_UPS {
         let now = session()?;
-        let is_steady = Arm::BOTH.into_iter().all(|arm| {
-            let (before, now) = (before[arm].profile.total as f64, now[arm].profile.total as f64);
+        let is_steady = now.iter().all(|(arm, now)| {
+            let (before, now) = (before[arm].profile.total as f64, now.profile.total as f64);
             (now / before - 1.0).abs() < STEADY
         });
         if is_steady {
@@ -350,7 +354,7 @@ fn warm(mut session: impl FnMut() -> Result<PerArm<Session>, LabError>) -> Resul
 fn add(
     counts: &mut Counts,
     label: &str,
-    arm: Arm,
+    arm: ArmIndex,
     repeats: &[(Session, Session)],
 ) -> Result<(), LabError> {
     let mut functions: BTreeMap<(String, String), (i64, i64)> = BTreeMap::new();

@@ -1,6 +1,6 @@
 //! The plan on tables that can be counted on, and its loads.
 
-use dbdyno_model::{Arm, Begin, Dialect, ImageUse, Plan};
+use dbdyno_model::{Begin, Dialect, ImageUse, Plan};
 use dbdyno_workload::ReadyLoad;
 use dbdyno_workload::planned::resolve;
 
@@ -15,8 +15,8 @@ pub(super) fn small(plan: &Plan) -> Plan {
     let mut plan = plan.clone();
     plan.rows = plan.rows.min((ROWS_MOST / u64::from(plan.tables)).max(1));
     plan.clients = vec![1];
-    for arm in Arm::BOTH {
-        plan.arms[arm].begin = Begin { image: ImageUse::None, ..Begin::default() };
+    for arm in plan.indices() {
+        plan.spec_mut(arm).begin = Begin { image: ImageUse::None, ..Begin::default() };
     }
     plan
 }

@@ -17,7 +17,7 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_load::{Connector, Fixed, LoadError};
-use dbdyno_model::{Arm, Dialect};
+use dbdyno_model::{ArmIndex, Dialect};
 use dbdyno_sandbox::CountedProgram;
 use dbdyno_workload::ReadyLoad;
 
@@ -32,7 +32,7 @@ const QUIET_LOOKS: u32 = 4;
 
 /// An arm that is counted.
 pub(super) struct Witness<'a> {
-    pub(super) arm: Arm,
+    pub(super) arm: ArmIndex,
     /// Where callgrind writes.
     pub(super) files: PathBuf,
     pub(super) asked: Asked,
@@ -157,7 +157,7 @@ impl Witness<'_> {
 }
 
 fn ask(
-    arm: Arm,
+    arm: ArmIndex,
     programs: &mut BTreeMap<String, CountedProgram>,
     label: &str,
     question: &str,

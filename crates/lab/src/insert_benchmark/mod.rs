@@ -9,19 +9,20 @@
 //! ```
 //!
 //! So every step but `l.x` has pairs, and the ordinary judge decides it. While one arm is measured
-//! the other one rests, and pays off some of its debts meanwhile; that is why history length and
+//! the others rest, and pay off some of its debts meanwhile; that is why history length and
 //! dead tuples are noted before and after each round. Connections and partners live as long as a
 //! step does; the rows of the query steps run on from step to step.
 
 mod readings;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use dbdyno_load::crew::{Conditions, Crew, CrewMeasured, Timed};
 use dbdyno_load::{LoadError, Moment};
 use dbdyno_model::{
-    Arm, Cell, Cost, Dialect, PerArm, Placement, Plan, Readings, Round, RoundKey, RunId, Series,
+    ArmIndex, Arms, Cell, Cost, Dialect, Placement, Plan, Readings, Round, RoundKey, RunId, Series,
     readings as names,
 };
 use dbdyno_workload::insert_benchmark::{Class, Part, Role, Sizes, Step, Work, sql};
@@ -32,7 +33,7 @@ use crate::arm::Station;
 use crate::cost::Seen;
 use crate::error::LabError;
 use crate::laboratory::Lab;
-use crate::neighbours::{Look, Neighbours, OtherArm};
+use crate::neighbours::{Look, Neighbours, OtherArms};
 use crate::standstill;
 use crate::watch::{Counter, Progress};
 use readings::Control;
@@ -44,7 +45,7 @@ const OPERATIONS_PER_PAIR: u64 = 1 << 32;
 #[derive(Default)]
 pub(crate) struct Inserted {
     /// By arm and client: number of the next insert of the query steps.
-    next_commits: PerArm<Vec<u64>>,
+    next_commits: BTreeMap<ArmIndex, Vec<u64>>,
 }
 
 /// Where a step is measured.
@@ -53,8 +54,8 @@ pub(crate) struct Site<'a, 'b> {
     pub(crate) lab: &'a mut Lab<'b>,
     /// The plan.
     pub(crate) plan: &'a Plan,
-    /// Both arms.
-    pub(crate) stations: &'a PerArm<Station>,
+    /// All arms.
+    pub(crate) stations: &'a Arms<Station>,
     /// The run that rounds are stored in.
     pub(crate) run: &'a RunId,
     /// Who else is at work.
@@ -68,59 +69,76 @@ pub(crate) struct Site<'a, 'b> {
 }
 
 impl Site<'_, '_> {
-    /// Measures the rounds of a step on both arms from pair `next_pair` on. The rows of those
-    /// before it, which are stored, are inserted again, unmeasured: the tables were made anew.
+    /// Measures the rounds of a step on all arms from pair `next_pair` on. The rows of those before
+    /// it, which are stored, are inserted again, unmeasured: the tables were made anew. Returns
+    /// what arms met that the others went on without.
     ///
     /// # Errors
-    /// Whatever the load met; the rounds until then are stored.
+    /// Whatever the load met where fewer than two arms would be left; the rounds until then are
+    /// stored.
     pub(crate) fn measure(
         &mut self,
         inserted: &mut Inserted,
         cell: &Cell,
         found: &(Step, Sizes),
         next_pair: u32,
-    ) -> Result<(), LabError> {
+    ) -> Result<Vec<LabError>, LabError> {
         let (plan, stations) = (self.plan, self.stations);
         let (step, sizes) = found;
         let pairs = planned::rounds_of_step(plan, *step, sizes);
         if next_pair >= pairs && matches!(step.work(sizes), Work::QueriesAtRate(_)) {
-            return Ok(());
+            return Ok(Vec::new());
         }
         self.check(cell)?;
-        let scripts = PerArm::from_fn(|arm| scripts(plan, cell, *step, sizes, &stations[arm]));
-        let mut drivers = PerArm::try_from_fn(|arm| {
+        let mut failed = Vec::new();
+        let arms = stations.indices();
+        let scripts =
+            Arms::from_fn(arms.clone(), |arm| scripts(plan, cell, *step, sizes, &stations[arm]));
+        let mut drivers = Arms::try_from_fn(arms, |arm| {
             let (station, scripts) = (&stations[arm], &scripts[arm]);
             StepTrack::prepare(inserted, cell, arm, found.clone(), station, scripts)
         })?;
-        for key in plan.rounds(cell).into_iter().filter(|key| key.pair < pairs) {
+        let blocks = plan.blocks(cell).into_iter().filter(|block| block.pair < pairs);
+        let rounds = blocks.flat_map(|block| {
+            block.order.iter().map(|arm| (*arm, block.key(cell, *arm))).collect::<Vec<_>>()
+        });
+        for (arm, key) in rounds {
             let is_stored = key.pair < next_pair;
             if is_stored && matches!(step.work(sizes), Work::QueriesAtRate(_)) {
                 continue;
             }
             self.announce(cell);
             let conditions = Conditions {
-                slow: plan.arms[key.arm].slow,
+                slow: plan.spec(arm).slow,
                 processors: self.placement.clients,
                 stop: self.lab.stop,
             };
-            let waiting = &stations[key.arm.other()];
-            let driver = &mut drivers[key.arm];
+            let waiting: Vec<&Station> = stations.others(arm).map(|(_, station)| station).collect();
+            let others = drivers.count() - 1;
+            let Some(driver) = drivers.get_mut(arm) else { continue };
             let (life, neighbours) = (self.life, &mut *self.neighbours);
-            let (mut round, still) = standstill::until_answered(|attempt| {
-                driver.round(plan, &key, (life, attempt), &conditions, waiting, neighbours)
-            })?;
+            let measured = standstill::until_answered(|attempt| {
+                driver.round(plan, &key, (life, attempt), &conditions, &waiting, neighbours)
+            });
+            let (mut round, still) = match measured {
+                Ok(measured) => measured,
+                Err(error) if error.can_be_done_without(others) => {
+                    drivers.remove(arm);
+                    failed.push(error);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
             if is_stored {
                 continue;
             }
             round.readings.set(names::STOOD_STILL, (still > 0).then_some(f64::from(still)));
-            self.lab.store.add_round(self.run, &round)?;
+            self.lab.store.add_round(self.run, arm, &round)?;
             self.counter.done += 1;
             self.lab.watch.progress(Progress::RoundDone(&round));
         }
-        let PerArm { base, test } = drivers;
-        base.finish(inserted, Arm::Base);
-        test.finish(inserted, Arm::Test);
-        Ok(())
+        drivers.into_iter().for_each(|(arm, driver)| driver.finish(inserted, arm));
+        Ok(failed)
     }
 
     fn check(&self, cell: &Cell) -> Result<(), LabError> {
@@ -128,8 +146,7 @@ impl Site<'_, '_> {
             let error = LoadError::Unfit(why.to_owned());
             Err(LabError::Load(arm, cell.load.clone(), error))
         };
-        for arm in Arm::BOTH {
-            let station = &self.stations[arm];
+        for (arm, station) in self.stations.iter() {
             if station.shares_tables() {
                 return because(
                     arm,
@@ -162,6 +179,7 @@ impl Site<'_, '_> {
 
 /// One arm in one step.
 struct StepTrack<'a> {
+    arm: ArmIndex,
     step: Step,
     sizes: Sizes,
     station: &'a Station,
@@ -196,26 +214,27 @@ impl<'a> StepTrack<'a> {
     fn prepare(
         inserted: &Inserted,
         cell: &Cell,
-        arm: Arm,
+        arm: ArmIndex,
         (step, sizes): (Step, Sizes),
         station: &'a Station,
         scripts: &'a [(Role, ReadyLoad)],
     ) -> Result<StepTrack<'a>, LabError> {
         let mut next = vec![0; cell.clients as usize];
         if let Work::QueriesAtRate(_) = step.work(&sizes) {
-            for (next, known) in next.iter_mut().zip(&inserted.next_commits[arm]) {
+            let known = inserted.next_commits.get(&arm).into_iter().flatten();
+            for (next, known) in next.iter_mut().zip(known) {
                 *next = *known;
             }
         }
         let crew = Crew::open(&station.connector, scripts, &next);
         let crew = crew.map_err(|error| LabError::Load(arm, format!("preparing {cell}"), error))?;
-        Ok(StepTrack { step, sizes, station, crew, control: Control::open(station) })
+        Ok(StepTrack { arm, step, sizes, station, crew, control: Control::open(station) })
     }
 
     /// Notes how far the inserts have come.
-    fn finish(self, inserted: &mut Inserted, arm: Arm) {
+    fn finish(self, inserted: &mut Inserted, arm: ArmIndex) {
         if let Work::QueriesAtRate(_) = self.step.work(&self.sizes) {
-            inserted.next_commits[arm] = self.crew.next_commits();
+            inserted.next_commits.insert(arm, self.crew.next_commits());
         }
     }
 
@@ -229,14 +248,16 @@ impl<'a> StepTrack<'a> {
         key: &RoundKey,
         (life, attempt): (u32, u32),
         conditions: &Conditions<'_>,
-        waiting: &Station,
+        waiting: &[&Station],
         neighbours: &mut Neighbours,
     ) -> Result<Round, LabError> {
         let debt = self.control.debt();
         let mut looks = Vec::with_capacity(2);
         let mut look = |_: Moment| {
-            let look = Look::take(self.station.probe.as_ref(), waiting.probe.as_ref());
-            looks.push(look.with_members(&self.station.followers(), &waiting.followers()));
+            let others = waiting.iter().map(|station| station.probe.as_ref());
+            let look = Look::take(self.station.probe.as_ref(), others);
+            let members: Vec<_> = waiting.iter().flat_map(|station| station.followers()).collect();
+            looks.push(look.with_members(&self.station.followers(), &members));
         };
         let clients = key.cell.clients;
         let measured = match self.step.work(&self.sizes) {
@@ -255,9 +276,9 @@ impl<'a> StepTrack<'a> {
                 self.crew.timed(&timed, conditions, &mut look)
             }
         };
-        let failed = |error| LabError::Load(key.arm, key.cell.to_string(), self.explained(error));
+        let failed = |error| LabError::Load(self.arm, key.cell.to_string(), self.explained(error));
         let measured = measured.map_err(failed)?;
-        neighbours.add(&looks, OtherArm::Waits);
+        neighbours.add(&looks, OtherArms::Wait);
         let mut taken = self.readings(&measured, clients);
         taken.set(names::DEBT_BEGIN, debt);
         taken.set(names::DEBT_END, self.control.debt());

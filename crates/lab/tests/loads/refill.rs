@@ -54,6 +54,8 @@ impl Watch for Looking<'_> {
 
 fn plan(url: &str) -> Plan {
     Plan {
+        further: Vec::new(),
+        pair_of: None,
         arms: PerArm::from_fn(|_| url.parse().unwrap()),
         stages: LOADS.map(|load| Stage::Measure(load.to_owned())).to_vec(),
         clients: vec![2],

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use dbdyno_model::{Arm, MockModel};
+use dbdyno_model::{ArmIndex, MockModel};
 
 use crate::clock::VirtualClock;
 use crate::error::LoadError;
@@ -27,7 +27,7 @@ use crate::time::{STOP_CHECK, nanos};
 use crate::usage::ThreadUsage;
 
 pub(crate) use client::MockClient;
-pub(crate) use rounds::{run_interleaved, run_round};
+pub(crate) use rounds::{all, run_interleaved, run_round};
 pub(crate) use speed::Speed;
 use speed::{Host, Life};
 
@@ -43,7 +43,7 @@ pub struct MockArm(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     model: MockModel,
-    arm: Arm,
+    arm: ArmIndex,
     clock: VirtualClock,
     /// Which of the arms that were opened under this clock it is.
     opening: u64,
@@ -95,7 +95,7 @@ impl MockArm {
     }
 
     /// Opens an arm with empty tables.
-    pub fn open(model: MockModel, arm: Arm, clock: VirtualClock) -> MockArm {
+    pub fn open(model: MockModel, arm: ArmIndex, clock: VirtualClock) -> MockArm {
         let opening = clock.opening();
         clock.take(Duration::from_secs_f64(model.start_s));
         let state = State {

@@ -9,13 +9,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use dbdyno_model::{Arm, PerArm};
+use dbdyno_model::{ArmIndex, Arms};
 use dbdyno_workload::Filing;
 
 use super::speed::Speed;
 use super::{MockArm, UsedByMock};
 use crate::answer::Answer;
 use crate::book::{Book, Books, Times};
+use crate::connector::Connector;
 use crate::crowd::open_sessions;
 use crate::error::LoadError;
 use crate::round::{Measured, Moment, RoundSpec};
@@ -127,24 +128,33 @@ impl Asker<'_, '_, '_> {
     }
 }
 
-/// Runs the rounds of both arms in slices; see [`crate::run_interleaved`].
+/// The models, if all arms are.
+pub(crate) fn all<'a>(specs: &Arms<RoundSpec<'a>>) -> Option<Arms<&'a MockArm>> {
+    let model = |spec: &RoundSpec<'a>| match spec.connector {
+        Connector::Mock(arm) => Some(arm),
+        _ => None,
+    };
+    Arms::try_from_fn(specs.indices(), |arm| model(&specs[arm]).ok_or(())).ok()
+}
+
+/// Runs the rounds of all arms in slices; see [`crate::run_interleaved`].
 pub(crate) fn run_interleaved(
-    arms: &PerArm<&MockArm>,
-    specs: &PerArm<RoundSpec<'_>>,
+    arms: &Arms<&MockArm>,
+    specs: &Arms<RoundSpec<'_>>,
     slices: &Slices,
-    observe: &mut dyn FnMut(Arm, Moment),
-) -> Result<PerArm<Measured>, (Arm, LoadError)> {
-    let failed = |arm: Arm| move |error: LoadError| (arm, error);
-    let mut sessions = PerArm::try_from_fn(|arm| {
+    observe: &mut dyn FnMut(ArmIndex, Moment),
+) -> Result<Arms<Measured>, (ArmIndex, LoadError)> {
+    let failed = |arm: ArmIndex| move |error: LoadError| (arm, error);
+    let mut sessions = Arms::try_from_fn(specs.indices(), |arm| {
         arms[arm].begin(specs[arm].stop).map_err(failed(arm))?;
         sessions_of(&specs[arm], &mut |moment| observe(arm, moment)).map_err(failed(arm))
     })?;
     let total = slices.window * slices.count;
-    let books = PerArm::from_fn(|arm| {
+    let books = Arms::from_fn(specs.indices(), |arm| {
         let clients = specs[arm].clients as usize;
         Books::new(specs[arm].load.filing(), Times::Service, total, clients)
     });
-    let mut parts = PerArm::from_fn(|arm| Part {
+    let mut parts = Arms::from_fn(specs.indices(), |arm| Part {
         speed: arms[arm].speed(specs[arm].clients, specs[arm].slow, specs[arm].lead_in),
         clients: (0..specs[arm].clients as usize)
             .map(|client| Done::new(Tally::new(total, books[arm].of(client)), &specs[arm]))
@@ -154,26 +164,27 @@ pub(crate) fn run_interleaved(
     let mut started_unix_ms = 0;
     for turn in 0..slices.turns() {
         let arm = slices.arm_of(turn);
-        if turn == Slices::LEAD_INS {
+        if turn == slices.lead_ins() {
             started_unix_ms = arms[arm].clock().unix_ms();
-            for arm in Arm::BOTH {
-                parts[arm].opened = arms[arm].used();
+            for (arm, part) in parts.iter_mut() {
+                part.opened = arms[arm].used();
                 observe(arm, Moment::Opened);
             }
         }
-        let slice = match turn < Slices::LEAD_INS {
+        let slice = match turn < slices.lead_ins() {
             true => Slice { lead_in: specs[arm].lead_in, window: Duration::ZERO },
             false => Slice { lead_in: slices.lead_in, window: slices.window },
         };
         parts[arm].turn(arms[arm], &mut sessions[arm], slice).map_err(failed(arm))?;
     }
-    Arm::BOTH.into_iter().for_each(|arm| observe(arm, Moment::Closed));
-    let mut parts = PerArm { base: Some(parts.base), test: Some(parts.test) };
-    PerArm::try_from_fn(|arm| {
-        let part = parts[arm].take().expect("each arm is summed once");
+    specs.iter().for_each(|(arm, _)| observe(arm, Moment::Closed));
+    let mut measured = Arms::default();
+    for (arm, part) in parts {
         let filing = (specs[arm].load.filing(), &books[arm]);
-        part.sum(arms[arm], filing, started_unix_ms).map_err(failed(arm))
-    })
+        let sum = part.sum(arms[arm], filing, started_unix_ms).map_err(failed(arm))?;
+        measured.push(arm, sum);
+    }
+    Ok(measured)
 }
 
 /// One turn of an arm.

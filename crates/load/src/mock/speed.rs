@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dbdyno_model::random::{self, Stream};
-use dbdyno_model::{Arm, MockModel};
+use dbdyno_model::{ArmIndex, MockModel};
 
 use crate::time::nanos;
 
@@ -13,7 +13,7 @@ const TICK_NS: u64 = 100_000_000;
 /// Where a round falls in the life of an arm.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Life {
-    pub arm: Arm,
+    pub arm: ArmIndex,
     /// When the clock began: another process has other noise.
     pub begins_unix_ms: u64,
     pub opening: u64,
@@ -109,8 +109,12 @@ impl Speed {
         (begins_ns, asked_ns): (u64, u64),
     ) -> Speed {
         let stream = |what: &str, more: &[u64]| {
-            let of_process =
-                [model.seed as u64, life.begins_unix_ms, random::key_of(what), life.arm as u64];
+            let of_process = [
+                model.seed as u64,
+                life.begins_unix_ms,
+                random::key_of(what),
+                u64::from(life.arm.0),
+            ];
             random::stream(&[&of_process, more].concat())
         };
         let effect = |what, sd: f64, more: &[u64]| match sd {
@@ -191,7 +195,7 @@ mod tests {
     }
 
     fn life(start: u64, round: u64) -> Life {
-        Life { arm: Arm::Base, begins_unix_ms: 0, opening: 0, start, round }
+        Life { arm: ArmIndex::BASE, begins_unix_ms: 0, opening: 0, start, round }
     }
 
     fn ln_rates(model: &MockModel, lives: impl Iterator<Item = Life>) -> Vec<f64> {

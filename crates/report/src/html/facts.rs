@@ -5,7 +5,7 @@ use crate::calendar::utc;
 use crate::difference::{self, Extent, Section};
 use crate::notes::Notes;
 use crate::number;
-use crate::view::{CellDetail, Fact, View};
+use crate::view::{CellDetail, Fact, View, WarningView};
 use crate::words;
 
 /// Facts with this prefix describe the host, which both arms share.
@@ -132,16 +132,20 @@ pub(super) fn warnings(notes: &Notes<'_>) -> String {
         return text + "<p>None.</p>\n</section>\n";
     }
     text.push_str("<ol class=\"notes\">\n");
-    for (number, warning) in notes.iter() {
-        text.push_str(&format!(
-            "<li id=\"note-{number}\"><b class=\"{severity}\">{severity}</b> {} <code>{}</code>\
-             </li>\n",
-            escape(&warning.text),
-            escape(&warning.code),
-            severity = warning.severity,
-        ));
+    for (number, one) in notes.iter() {
+        text.push_str(&warning(number, one));
     }
     text + "</ol>\n</section>\n"
+}
+
+/// A warning with its number, in a list of them.
+pub(crate) fn warning(number: usize, warning: &WarningView) -> String {
+    format!(
+        "<li id=\"note-{number}\"><b class=\"{severity}\">{severity}</b> {} <code>{}</code></li>\n",
+        escape(&warning.text),
+        escape(&warning.code),
+        severity = warning.severity,
+    )
 }
 
 pub(super) fn provenance(view: &View) -> String {

@@ -32,12 +32,12 @@ pub(super) fn table(view: &View) -> String {
         text.push_str(&format!("<th scope=\"col\">{}</th>", words::clients(count)));
     }
     text.push_str("</tr></thead>\n<tbody>\n");
-    let full = full(cells);
+    let colours = Colours::of(cells);
     for load in loads {
         text.push_str(&format!("<tr><th scope=\"row\">{}</th>", escape(load)));
         for &count in &clients {
             let cell = cells.iter().find(|c| c.load == load && c.clients == count);
-            text.push_str(&cell.map_or("<td></td>".to_owned(), |cell| heat(cell, full)));
+            text.push_str(&cell.map_or("<td></td>".to_owned(), |cell| heat(cell, &colours)));
         }
         text.push_str("</tr>\n");
     }
@@ -45,24 +45,45 @@ pub(super) fn table(view: &View) -> String {
             (purple); above 1: faster (green); hatched with ~: not decided.</p>\n</section>\n"
 }
 
-fn heat(cell: &CellView, full: f64) -> String {
-    let (Some(rqps), verdict) = (cell.effect().ratio, cell.verdict.0) else {
+fn heat(cell: &CellView, colours: &Colours) -> String {
+    let Some(_) = cell.effect().ratio else {
         return "<td class=\"undecided\">~</td>".to_owned();
     };
     let number = rows::rqps(cell);
-    if verdict == Verdict::Undecided {
-        return format!("<td class=\"undecided\">~ {number}</td>");
+    match cell.verdict.0 {
+        Verdict::Undecided => colours.cell(cell, &format!("~ {number}")),
+        _ => colours.cell(cell, &number),
     }
-    let share = (rqps.ln().abs() / full).min(1.0) * 100.0;
-    let side = if rqps < 1.0 { "below" } else { "above" };
-    let word = words::word(verdict);
-    format!("<td class=\"{side}\" style=\"--share:{share:.0}%\" title=\"{word}\">{number}</td>")
 }
 
-fn full(cells: &[CellView]) -> f64 {
-    let decided = cells.iter().filter(|cell| cell.verdict.0 != Verdict::Undecided);
-    let sizes = decided.filter_map(|cell| cell.effect().ratio).map(|rqps| rqps.ln().abs());
-    sizes.filter(|size| size.is_finite()).fold(FULL_AT_LEAST, f64::max).min(FULL_AT_MOST)
+/// The scale of a table.
+pub(crate) struct Colours {
+    /// The log rQPS at which colour is full.
+    full: f64,
+}
+
+impl Colours {
+    /// For these cells.
+    pub(crate) fn of<'a>(cells: impl IntoIterator<Item = &'a CellView>) -> Colours {
+        let decided = cells.into_iter().filter(|cell| cell.verdict.0 != Verdict::Undecided);
+        let sizes = decided.filter_map(|cell| cell.effect().ratio).map(|rqps| rqps.ln().abs());
+        let sizes = sizes.filter(|size| size.is_finite());
+        Colours { full: sizes.fold(FULL_AT_LEAST, f64::max).min(FULL_AT_MOST) }
+    }
+
+    /// A cell of the table with this text in it, which is HTML.
+    pub(crate) fn cell(&self, cell: &CellView, text: &str) -> String {
+        let (Some(rqps), verdict) = (cell.effect().ratio, cell.verdict.0) else {
+            return format!("<td class=\"undecided\">{text}</td>");
+        };
+        if verdict == Verdict::Undecided {
+            return format!("<td class=\"undecided\">{text}</td>");
+        }
+        let share = (rqps.ln().abs() / self.full).min(1.0) * 100.0;
+        let side = if rqps < 1.0 { "below" } else { "above" };
+        let word = words::word(verdict);
+        format!("<td class=\"{side}\" style=\"--share:{share:.0}%\" title=\"{word}\">{text}</td>")
+    }
 }
 
 fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {

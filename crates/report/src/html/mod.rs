@@ -31,6 +31,8 @@ use crate::notes::Notes;
 use crate::view::{CellDetail, CellView, View};
 use crate::words;
 use escape::{data_block, escape};
+pub(crate) use facts::warning;
+pub(crate) use heat::Colours;
 
 const SCRIPT: &str = include_str!("../../assets/page.js");
 pub(crate) const STYLE: &str = include_str!("../../assets/page.css");
@@ -39,7 +41,8 @@ pub(crate) const STYLE: &str = include_str!("../../assets/page.css");
 pub fn html(view: &View) -> String {
     let view = &view.printable();
     let notes = Notes::new(&view.summary);
-    let mut page = head(view);
+    let hash = STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()));
+    let mut page = head(&title(view), &format!("'sha256-{hash}'"));
     page.push_str("<body>\n<main>\n");
     page.push_str(&headline(view));
     page.push_str(&tables::rates(view, &notes));
@@ -58,11 +61,11 @@ pub fn html(view: &View) -> String {
     page
 }
 
-fn head(view: &View) -> String {
-    let hash = STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()));
+/// The head of a page that fetches nothing, with the only script that it may run.
+pub(crate) fn head(title: &str, script: &str) -> String {
     let policy = format!(
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{hash}'; \
-         base-uri 'none'; form-action 'none'"
+        "default-src 'none'; style-src 'unsafe-inline'; script-src {script}; base-uri 'none'; \
+         form-action 'none'"
     );
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -70,7 +73,7 @@ fn head(view: &View) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{}</title>\n<style>\n{STYLE}</style>\n</head>\n",
-        escape(&title(view))
+        escape(title)
     )
 }
 

@@ -15,7 +15,7 @@ use super::mechanism::MechanismView;
 use super::metric::MetricView;
 use super::values::{VerdictView, WarningView, finite};
 
-/// Version of the JSON contract; grows when a name is removed or changes its meaning.
+/// Version of the JSON contract of two arms; grows when a name is removed or changes its meaning.
 const SCHEMA: u32 = 1;
 
 /// The answer to a run. The names of the fields are the JSON contract.
@@ -263,7 +263,7 @@ pub struct LatencyView {
 }
 
 impl Summary {
-    pub(super) fn new(run: &Run, comparison: &Comparison) -> Summary {
+    pub(crate) fn new(run: &Run, comparison: &Comparison) -> Summary {
         let label = |label: &String| LabelView { label: label.clone() };
         let labels = [&*comparison.labels.base, &*comparison.labels.test];
         let step = |step| StepView::new(step, labels);

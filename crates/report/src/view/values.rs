@@ -30,7 +30,7 @@ pub struct WarningView {
 }
 
 impl WarningView {
-    pub(super) fn new(warning: &Warning) -> WarningView {
+    pub(crate) fn new(warning: &Warning) -> WarningView {
         WarningView {
             severity: warning.severity.name(),
             code: warning.code.clone(),

@@ -529,6 +529,8 @@ fn sample(truths: &[Truth], planned_pairs: u32) -> Sample {
         environment: environment(),
         plan,
         rounds,
+        further: Vec::new(),
+        ended: Vec::new(),
         counts: dbdyno_model::Counts::default(),
         warnings: Vec::new(),
     };
@@ -548,6 +550,8 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
     clients.sort_unstable();
     clients.dedup();
     Plan {
+        further: Vec::new(),
+        pair_of: None,
         arms: PerArm {
             base: "mariadb:10.11".parse().unwrap(),
             test: "mariadb:11.8".parse().unwrap(),

@@ -20,7 +20,16 @@ pub fn put(store: &mut Store, run: &Run) -> RunId {
         store.set_environment(&id, arm, &run.environment[arm]).unwrap();
     }
     for round in &run.rounds {
-        store.add_round(&id, round).unwrap();
+        store.add_round(&id, round.key.arm, round).unwrap();
+    }
+    for (arm, further) in run.plan.indices().skip(2).zip(&run.further) {
+        store.set_environment(&id, arm, &further.environment).unwrap();
+        for round in &further.rounds {
+            store.add_round(&id, arm, round).unwrap();
+        }
+    }
+    for ended in &run.ended {
+        store.end_arm(&id, ended).unwrap();
     }
     store.add_counts(&id, &run.counts).unwrap();
     for warning in &run.warnings {
@@ -40,6 +49,8 @@ pub fn plan() -> Plan {
             base: spec("mariadb:10.11"),
             test: spec("mysql://ann@127.0.0.1:3307/shop?slow=7%"),
         },
+        further: Vec::new(),
+        pair_of: None,
         stages: ["warm:60s:scan", "settle", "read-write", "point-query.pre"]
             .map(|stage| stage.parse().unwrap())
             .into(),
@@ -137,6 +148,8 @@ pub fn golden_run() -> Run {
         plan: plan(),
         environment,
         rounds: (0..3).map(round).collect(),
+        further: Vec::new(),
+        ended: Vec::new(),
         counts: dbdyno_model::Counts::default(),
         warnings: vec![
             Warning::new(Severity::Caution, "steal", "Another guest took time."),

@@ -7,14 +7,14 @@ pub fn counts() -> dbdyno_model::Counts {
     let load = || "point-query".to_owned();
     let sample = |arm: Arm, repeat: u32| dbdyno_model::CountSample {
         load: load(),
-        arm,
+        arm: arm.into(),
         repeat,
         operations: 1000,
         instructions: 46_512_000 + u64::from(repeat),
     };
     let function = |arm: Arm, name: &str, own: f64| dbdyno_model::FunctionCount {
         load: load(),
-        arm,
+        arm: arm.into(),
         name: name.to_owned(),
         object: "mariadbd".to_owned(),
         own_per_op: own,

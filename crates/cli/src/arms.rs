@@ -1,0 +1,114 @@
+//! Runs of more than two arms: what is shown of them, against which arm.
+
+use std::path::Path;
+
+use dbdyno_model::{ArmIndex, ArmsComparison, Pairing, Reference, Run};
+use dbdyno_report::{ArmsDetail, ArmsView};
+use dbdyno_store::Store;
+
+use crate::args::{Format, Shape};
+use crate::failure::Failure;
+use crate::output;
+use crate::values::Against;
+
+/// The arm with this name, or with this target where only one has it.
+///
+/// # Errors
+/// Names those that there are.
+pub fn arm_named(run: &Run, text: &str) -> Result<ArmIndex, Failure> {
+    let specs = run.plan.specs();
+    if let Some(arm) = ArmIndex::from_name(text).filter(|arm| specs.get(*arm).is_some()) {
+        return Ok(arm);
+    }
+    let is_named = |(_, spec): &(ArmIndex, &&dbdyno_model::ArmSpec)| spec.to_string() == text;
+    let named: Vec<ArmIndex> = specs.iter().filter(is_named).map(|(arm, _)| arm).collect();
+    match named.as_slice() {
+        [only] => Ok(*only),
+        _ => {
+            let all = specs.iter().map(|(arm, spec)| format!("{arm} ({spec})"));
+            let all: Vec<String> = all.collect();
+            Err(Failure::Usage(format!(
+                "run {} has no arm {text:?}, or several of that target; it has {}",
+                run.id,
+                all.join(", ")
+            )))
+        }
+    }
+}
+
+/// The two arms that are to be shown in full: `arm`, against another one, the one before it, or
+/// base.
+///
+/// # Errors
+/// An arm that there is not, or that is to be shown against itself.
+pub fn pairing(run: &Run, arm: &str, against: Option<&Against>) -> Result<Pairing, Failure> {
+    let test = arm_named(run, arm)?;
+    let base = match against {
+        None => ArmIndex::BASE,
+        Some(Against::Arm(arm)) => arm_named(run, arm)?,
+        Some(Against::Before) => ArmIndex(test.0.saturating_sub(1)),
+    };
+    if base == test {
+        return Err(Failure::Usage(format!(
+            "{test} cannot be shown against itself; name another one with --against"
+        )));
+    }
+    Ok(Pairing { base, test })
+}
+
+/// What a run of several arms has found.
+pub fn judged(run: &Run, reference: Reference) -> Result<ArmsComparison, Failure> {
+    Ok(dbdyno_judge::compare_arms(run, reference)?)
+}
+
+/// Prints it in the shape that was asked for.
+pub fn print(run: &Run, comparison: &ArmsComparison, shape: Shape) -> Result<(), Failure> {
+    let view = ArmsView::new(run, comparison);
+    let detail = if shape.intervals { ArmsDetail::Intervals } else { ArmsDetail::Ratios };
+    output::print(&match shape.format {
+        Format::Text => dbdyno_report::arms_text(&view, detail, &output::style(shape.color)),
+        Format::Json => dbdyno_report::arms_json(&view),
+        Format::Csv => dbdyno_report::arms_csv(&view),
+        Format::Markdown => dbdyno_report::arms_markdown(&view),
+    })
+}
+
+/// Writes the page and says where it is.
+pub fn write_report(path: &Path, run: &Run, comparison: &ArmsComparison) -> Result<(), Failure> {
+    output::write_page(path, dbdyno_report::arms_html(&ArmsView::new(run, comparison)))
+}
+
+/// A stored run as it is to be judged: whole, or two of its arms.
+pub enum Chosen {
+    /// A run of two arms.
+    Two(Box<Run>),
+    /// All arms of a larger one.
+    All(Box<Run>, Reference),
+}
+
+/// Loads a run, and chooses what `--arm` and `--against` ask for.
+///
+/// # Errors
+/// No such run, or no such arm.
+pub fn choose(
+    store: &Store,
+    run: &str,
+    arm: Option<&str>,
+    against: Option<&Against>,
+) -> Result<Chosen, Failure> {
+    let run = store.load(&store.resolve(run)?)?;
+    match (arm, against) {
+        (Some(arm), against) => {
+            let pairing = pairing(&run, arm, against)?;
+            let is_whole = pairing == Pairing::USUAL && run.plan.further.is_empty();
+            Ok(Chosen::Two(Box::new(if is_whole { run } else { run.of_pair(pairing) })))
+        }
+        (None, None) if run.plan.further.is_empty() => Ok(Chosen::Two(Box::new(run))),
+        (None, Some(Against::Arm(arm))) => {
+            let reference = Reference::Arm(arm_named(&run, arm)?);
+            Ok(Chosen::All(Box::new(run), reference))
+        }
+        (None, Some(Against::Before)) => Ok(Chosen::All(Box::new(run), Reference::Before)),
+        (None, None) => Ok(Chosen::All(Box::new(run), Reference::Arm(ArmIndex::BASE))),
+    }
+}

@@ -1,0 +1,55 @@
+//! Runs of several arms: judged in pairs, and told as one family.
+//!
+//! ```text
+//!   run of k arms ──of_pair──▶ base and one test   k − 1 of them   one family: all cells of all
+//!                 └─of_pair──▶ arm and the one before it   k − 1   another family
+//! ```
+//!
+//! Rounds of base stand in each of the first, so that their answers lean on each other: the
+//! procedure of Benjamini and Hochberg holds for ratios with one denominator in common, as for
+//! comparisons of treatments with one control (Benjamini and Yekutieli, "The Control of the False
+//! Discovery Rate in Multiple Testing under Dependency", Annals of Statistics 29, 2001).
+
+use dbdyno_model::{ArmsComparison, PairComparison, Pairing, Reference, Run};
+
+use crate::comparison::{conclude, label, measured, of_whole};
+use crate::error::JudgeError;
+use crate::family;
+
+/// Judges a run of two arms or more against `reference`, which is base as a rule.
+///
+/// # Errors
+/// Rates that cannot be judged, which only a damaged store can hold.
+pub fn compare_arms(run: &Run, reference: Reference) -> Result<ArmsComparison, JudgeError> {
+    let plan = &run.plan;
+    let pairings = match reference {
+        Reference::Before => plan.against_before(),
+        Reference::Arm(base) => {
+            let others = plan.indices().filter(|arm| *arm != base);
+            others.map(|test| Pairing { base, test }).collect()
+        }
+    };
+    Ok(ArmsComparison {
+        labels: plan.indices().map(|arm| label(plan.spec(arm), run.environment_of(arm))).collect(),
+        cells: plan.cells(),
+        reference,
+        pairs: family_of(run, pairings)?,
+        steps: family_of(run, plan.against_before())?,
+        budget: plan.budget,
+        warnings: of_whole(run),
+        ended: run.ended.clone(),
+    })
+}
+
+/// Judges these pairs as one family.
+fn family_of(run: &Run, pairings: Vec<Pairing>) -> Result<Vec<PairComparison>, JudgeError> {
+    let runs: Vec<Run> = pairings.iter().map(|pairing| run.of_pair(*pairing)).collect();
+    let mut drafts = runs.iter().map(measured).collect::<Result<Vec<_>, _>>()?;
+    let cells = drafts.iter_mut().flat_map(|draft| &mut draft.cells);
+    let family = family::control(&mut cells.collect::<Vec<_>>());
+    let concluded = pairings.into_iter().zip(&runs).zip(drafts);
+    let concluded = concluded.map(|((pairing, run), draft)| {
+        Ok(PairComparison { pairing, comparison: conclude(run, draft, family)? })
+    });
+    concluded.collect()
+}

@@ -1,0 +1,137 @@
+//! Text for a terminal: one load at one client count on a line, arms across.
+//!
+//! ```text
+//!   queries/s     clients   mysql:5.6   mysql:5.7   mysql:8.0   against the arm before
+//!   point-query         1      21 840      = 0.99      ▼ 0.91   =  ▼ 0.92
+//! ```
+//!
+//! Where a terminal is too narrow, the arms stand in several tables.
+
+use super::{ArmsView, Row, words};
+use crate::layout::{self, Grid, Line};
+use crate::notes;
+use crate::number::{GLUE, UNKNOWN};
+use crate::text::{Colour, Paint, TextStyle, painted};
+
+/// How much a table of several arms says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// Ratios.
+    Ratios,
+    /// And their intervals.
+    Intervals,
+}
+
+/// Fewer arms than this are not put into a table of their own.
+const ARMS_LEAST: usize = 2;
+
+/// The report for a terminal. Ends with a line feed.
+pub fn arms_text(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
+    let mut text = String::new();
+    for status in words::status(view) {
+        let status = layout::paragraph(&status, style.width, "", "  ");
+        text.push_str(&painted(&status, Paint::Caution, style.colour));
+    }
+    let headline = layout::paragraph(&words::headline(view), style.width, "", "");
+    text.push_str(&painted(&headline, Paint::Strong, style.colour));
+    text.push('\n');
+    text.push_str(&arms(view, style.width));
+    text.push('\n');
+    text.push_str(&tables(view, detail, style));
+    text.push('\n');
+    text.push_str(&footnotes(view, style.width));
+    text.replace(GLUE, " ")
+}
+
+fn arms(view: &ArmsView, width: usize) -> String {
+    let counts = words::of_arms(view);
+    let line = |arm: &super::ArmHead| {
+        let count = counts.iter().find(|(of, _)| of.index == arm.index);
+        let count = count.map_or(String::new(), |(_, count)| format!(": {count}"));
+        let first = format!("  {:6}  ", arm.index);
+        layout::paragraph(&format!("{}{count}", arm.label), width, &first, "          ")
+    };
+    view.arms.iter().map(line).collect()
+}
+
+/// As many tables as the width needs; the reference stands in each.
+fn tables(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
+    let reference = view.first();
+    let others: Vec<usize> = (0..view.arms.len()).filter(|at| *at != reference).collect();
+    let (mut text, mut from) = (String::new(), 0);
+    while from < others.len() {
+        let grid = |to: usize| {
+            let is_last = to == others.len();
+            grid(view, detail, &others[from..to], is_last)
+        };
+        let fits = |to: &usize| *to < from + ARMS_LEAST || grid(*to).width() <= style.width;
+        let to = (from + 1..=others.len()).rev().find(fits).unwrap_or(from + 1);
+        if from > 0 {
+            text.push('\n');
+        }
+        for line in grid(to).render(style.width).lines() {
+            text.push_str(&coloured(line, style.colour));
+            text.push('\n');
+        }
+        from = to;
+    }
+    text
+}
+
+fn grid(view: &ArmsView, detail: Detail, arms: &[usize], has_steps: bool) -> Grid {
+    let heads = view.heads();
+    let reference = view.first();
+    let mut grid = Grid { lines: Vec::new(), ragged: arms.len() + 3 };
+    let mut unit = None;
+    for row in &view.rows {
+        if unit != Some(row.unit) {
+            let mut head = vec![row.unit.to_owned(), "clients".to_owned()];
+            head.push(heads[reference].clone());
+            head.extend(arms.iter().map(|&at| heads[at].clone()));
+            head.extend(has_steps.then(|| "against the arm before".to_owned()));
+            grid.lines.push(Line::Columns(head));
+            unit = Some(row.unit);
+        }
+        grid.lines.push(line(row, reference, detail, arms, has_steps));
+    }
+    grid
+}
+
+fn line(row: &Row, reference: usize, detail: Detail, arms: &[usize], has_steps: bool) -> Line {
+    let answer = |at: &usize| match &row.arms[*at].answer {
+        Some(answer) => {
+            let marks: Vec<usize> = answer.notes.iter().map(|note| note + 1).collect();
+            let ratio = words::ratio(answer, detail == Detail::Intervals);
+            format!("{ratio} {}", notes::marks(&marks)).trim_end().to_owned()
+        }
+        None => UNKNOWN.to_owned(),
+    };
+    let load = format!("  {}", layout::printable(&row.cell.load));
+    let mut texts = vec![load, row.cell.clients.to_string(), words::rate(row, reference)];
+    texts.extend(arms.iter().map(answer));
+    texts.extend(has_steps.then(|| words::steps(row)));
+    Line::Columns(texts)
+}
+
+/// Colours the signs of a line; the figure behind each of them says the same.
+fn coloured(line: &str, colour: Colour) -> String {
+    let mut text = line.to_owned();
+    if line.starts_with("  ") {
+        for (sign, paint) in [("▼", Paint::Bad), ("▲", Paint::Good), ("~", Paint::Doubt)] {
+            text = text.replace(sign, &painted(sign, paint, colour));
+        }
+    }
+    text
+}
+
+fn footnotes(view: &ArmsView, width: usize) -> String {
+    let mut text = String::new();
+    for (at, note) in view.notes.iter().enumerate() {
+        let first = format!("{} {}: ", notes::superscript(at + 1), note.severity);
+        text.push_str(&layout::paragraph(&note.text, width, &first, "  "));
+    }
+    if !view.notes.is_empty() {
+        text.push('\n');
+    }
+    text + &layout::paragraph(&words::signs(view), width, "", "  ")
+}
