@@ -1,7 +1,7 @@
 //! One HTML file of several arms: loads down, arms across, and each row drawn.
 //!
 //! ```text
-//!   load · clients │ base: rate │ arm: rQPS, coloured │ … │ drawn: │  ·   │ against the arm before
+//!   load │ clients │ base: rate │ arm: rQPS, coloured │ … │ drawn: │  ·   │ against the arm before
 //!                                                         1 ─┼──┼──┼─
 //! ```
 //!
@@ -14,7 +14,7 @@ use crate::number::{GLUE, UNKNOWN};
 use crate::words as told;
 
 /// Width of an arm in a drawing, and the height of all of it.
-const STEP: f64 = 26.0;
+const STEP: f64 = 30.0;
 const HEIGHT: f64 = 44.0;
 
 /// The report as one self-contained HTML file.
@@ -69,21 +69,17 @@ fn table(view: &ArmsView) -> String {
         "<section aria-labelledby=\"arms-title\">\n<h2 id=\"arms-title\">rQPS of all arms</h2>\n\
          <div class=\"scroll\"><table class=\"heat\">\n",
     );
-    let (mut unit, mut load) = (None, None);
+    let mut unit = None;
     for row in &view.rows {
         if unit != Some(row.unit) {
-            text.push_str(&columns(view, row.unit));
-            (unit, load) = (Some(row.unit), None);
+            text.push_str(&columns(view, row.unit, unit.is_none()));
+            unit = Some(row.unit);
         }
-        if load != Some(&row.cell.load) {
-            text.push_str(&format!(
-                "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{}\">{}</th></tr>\n",
-                view.arms.len() + 3,
-                escape(&row.cell.load)
-            ));
-            load = Some(&row.cell.load);
-        }
-        text.push_str(&format!("<tr><th scope=\"row\">{}</th>", told::clients(row.cell.clients)));
+        text.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th><td class=\"clients\">{}</td>",
+            escape(&row.cell.load),
+            row.cell.clients
+        ));
         for at in 0..view.arms.len() {
             text.push_str(&match &row.arms[at].answer {
                 _ if at == reference => format!("<td>{}</td>", words::rate(row, at)),
@@ -94,7 +90,7 @@ fn table(view: &ArmsView) -> String {
         text.push_str(&format!(
             "<td class=\"picture\">{}</td><td>{}</td></tr>\n",
             scale.drawn(row),
-            words::steps(row)
+            words::steps(row).replace(' ', "\u{a0}")
         ));
     }
     let aside = escape(&words::signs(view));
@@ -105,7 +101,8 @@ fn table(view: &ArmsView) -> String {
     )
 }
 
-fn columns(view: &ArmsView, unit: &str) -> String {
+fn columns(view: &ArmsView, unit: &str, is_first: bool) -> String {
+    let before = if is_first { "" } else { "</tbody>\n" };
     let heads = view.heads().into_iter().enumerate().map(|(at, head)| match at == view.first() {
         true => {
             format!("<th scope=\"col\" class=\"base\">{}<br>{}</th>", escape(&head), escape(unit))
@@ -113,7 +110,7 @@ fn columns(view: &ArmsView, unit: &str) -> String {
         false => format!("<th scope=\"col\" class=\"test\">{}</th>", escape(&head)),
     });
     format!(
-        "<thead><tr><td></td>{}<th scope=\"col\">drawn</th><th scope=\"col\">against the arm \
+        "{before}<thead><tr><td></td><th scope=\"col\">clients</th>{}<th scope=\"col\">drawn</th><th scope=\"col\">against the arm \
          before</th></tr></thead>\n<tbody>\n",
         heads.collect::<String>()
     )

@@ -54,50 +54,63 @@ fn arms(view: &ArmsView, width: usize) -> String {
     view.arms.iter().map(line).collect()
 }
 
-/// As many tables as the width needs; the reference stands in each.
+/// As many tables as the width needs; the reference stands in each. What there is no room for
+/// beside the last arms stands in a table of its own.
 fn tables(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
-    let reference = view.first();
-    let others: Vec<usize> = (0..view.arms.len()).filter(|at| *at != reference).collect();
-    let (mut text, mut from) = (String::new(), 0);
+    let others: Vec<usize> = (0..view.arms.len()).filter(|at| *at != view.first()).collect();
+    let of = |arms: &[usize], steps| grid(view, detail, arms, steps);
+    let (mut grids, mut from) = (Vec::new(), 0);
     while from < others.len() {
-        let grid = |to: usize| {
-            let is_last = to == others.len();
-            grid(view, detail, &others[from..to], is_last)
+        let fits = |to: &usize| {
+            *to < from + ARMS_LEAST || of(&others[from..*to], Steps::No).width() <= style.width
         };
-        let fits = |to: &usize| *to < from + ARMS_LEAST || grid(*to).width() <= style.width;
         let to = (from + 1..=others.len()).rev().find(fits).unwrap_or(from + 1);
-        if from > 0 {
-            text.push('\n');
-        }
-        for line in grid(to).render(style.width).lines() {
-            text.push_str(&coloured(line, style.colour));
-            text.push('\n');
+        let with = of(&others[from..to], Steps::Yes);
+        if to < others.len() {
+            grids.push(of(&others[from..to], Steps::No));
+        } else if with.width() <= style.width {
+            grids.push(with);
+        } else {
+            grids.extend([of(&others[from..to], Steps::No), of(&[], Steps::Only)]);
         }
         from = to;
     }
-    text
+    let rendered = grids.iter().map(|grid| {
+        let lines = grid.render(style.width);
+        lines.lines().map(|line| coloured(line, style.colour) + "\n").collect::<String>()
+    });
+    rendered.collect::<Vec<_>>().join("\n")
 }
 
-fn grid(view: &ArmsView, detail: Detail, arms: &[usize], has_steps: bool) -> Grid {
+/// Whether a table says how each arm is against the one before it.
+#[derive(Clone, Copy, PartialEq)]
+enum Steps {
+    No,
+    Yes,
+    /// And no more.
+    Only,
+}
+
+fn grid(view: &ArmsView, detail: Detail, arms: &[usize], steps: Steps) -> Grid {
     let heads = view.heads();
-    let reference = view.first();
-    let mut grid = Grid { lines: Vec::new(), ragged: arms.len() + 3 };
+    let mut grid =
+        Grid { lines: Vec::new(), ragged: arms.len() + 3 - usize::from(steps == Steps::Only) };
     let mut unit = None;
     for row in &view.rows {
         if unit != Some(row.unit) {
             let mut head = vec![row.unit.to_owned(), "clients".to_owned()];
-            head.push(heads[reference].clone());
+            head.extend((steps != Steps::Only).then(|| heads[view.first()].clone()));
             head.extend(arms.iter().map(|&at| heads[at].clone()));
-            head.extend(has_steps.then(|| "against the arm before".to_owned()));
+            head.extend((steps != Steps::No).then(|| "against the arm before".to_owned()));
             grid.lines.push(Line::Columns(head));
             unit = Some(row.unit);
         }
-        grid.lines.push(line(row, reference, detail, arms, has_steps));
+        grid.lines.push(line(row, view.first(), detail, arms, steps));
     }
     grid
 }
 
-fn line(row: &Row, reference: usize, detail: Detail, arms: &[usize], has_steps: bool) -> Line {
+fn line(row: &Row, reference: usize, detail: Detail, arms: &[usize], steps: Steps) -> Line {
     let answer = |at: &usize| match &row.arms[*at].answer {
         Some(answer) => {
             let marks: Vec<usize> = answer.notes.iter().map(|note| note + 1).collect();
@@ -107,9 +120,10 @@ fn line(row: &Row, reference: usize, detail: Detail, arms: &[usize], has_steps: 
         None => UNKNOWN.to_owned(),
     };
     let load = format!("  {}", layout::printable(&row.cell.load));
-    let mut texts = vec![load, row.cell.clients.to_string(), words::rate(row, reference)];
+    let mut texts = vec![load, row.cell.clients.to_string()];
+    texts.extend((steps != Steps::Only).then(|| words::rate(row, reference)));
     texts.extend(arms.iter().map(answer));
-    texts.extend(has_steps.then(|| words::steps(row)));
+    texts.extend((steps != Steps::No).then(|| words::steps(row)));
     Line::Columns(texts)
 }
 
