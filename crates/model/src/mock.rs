@@ -62,6 +62,8 @@ pub struct MockModel {
     pub start_s: f64,
     /// Share of the time that its clients' threads wait for a processor.
     pub lag: f64,
+    /// Seconds of the run after which it answers nobody any more; 0: never.
+    pub dies_s: f64,
     /// Another seed, other noise.
     pub seed: f64,
 }
@@ -71,7 +73,7 @@ type Word = (&'static str, fn(&mut MockModel) -> &mut f64, f64, f64);
 
 const MOST: f64 = 1e9;
 
-const WORDS: [Word; 23] = [
+const WORDS: [Word; 24] = [
     ("rate", |model| &mut model.rate, 0.001, MOST),
     ("sigma", |model| &mut model.sigma, 0.0, 1.0),
     ("kappa", |model| &mut model.kappa, 0.0, 1.0),
@@ -94,6 +96,7 @@ const WORDS: [Word; 23] = [
     ("client_us", |model| &mut model.client_us, 0.0, MOST),
     ("start_s", |model| &mut model.start_s, 0.0, 3600.0),
     ("lag", |model| &mut model.lag, 0.0, 1.0),
+    ("dies_s", |model| &mut model.dies_s, 0.0, MOST),
     ("seed", |model| &mut model.seed, 0.0, MOST),
 ];
 
@@ -122,6 +125,7 @@ impl Default for MockModel {
             client_us: 10.0,
             start_s: 1.0,
             lag: 0.0,
+            dies_s: 0.0,
             seed: 1.0,
         }
     }

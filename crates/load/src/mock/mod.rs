@@ -20,6 +20,7 @@ use std::thread;
 use std::time::Duration;
 
 use dbdyno_model::{ArmIndex, MockModel};
+use dbdyno_wire::WireError;
 
 use crate::clock::VirtualClock;
 use crate::error::LoadError;
@@ -180,10 +181,15 @@ impl MockArm {
     /// Lets clients connect.
     ///
     /// # Errors
-    /// [`LoadError::Interrupted`].
+    /// [`LoadError::Interrupted`], or that it has died.
     pub(crate) fn begin(&self, stop: &AtomicBool) -> Result<(), LoadError> {
         self.halt(stop)?;
         self.0.clock.take(CONNECTING);
+        let dies_s = self.0.model.dies_s;
+        if dies_s > 0.0 && self.0.clock.now().as_secs_f64() > dies_s {
+            let gone = std::io::Error::other(format!("a model that was to die after {dies_s} s"));
+            return Err(LoadError::Wire(WireError::Broken(gone), None));
+        }
         Ok(())
     }
 
