@@ -28,7 +28,7 @@ usage: cargo xtask tidy                check the rules of docs/STYLE.md
        cargo xtask slowest [N]         the slowest tests of the last run
        cargo xtask servers [TARGET…]   try every server and write docs/SERVERS.md
        cargo xtask calibrate           count how often verdicts are right, write docs/CALIBRATION.md
-       cargo xtask calibrate runs [SHARE]
+       cargo xtask calibrate runs [SHARE [ROWS]]
                                        and whole runs on models, half an hour; or a share of them
        cargo xtask calibrate measure BASE TEST TIMES [flags of `dbdyno compare`]
                                        and add comparisons on real servers to it";
@@ -46,8 +46,8 @@ fn main() -> ExitCode {
         ["slowest", count] => testing::slowest(count),
         ["servers", ..] => servers(&arguments[1..]),
         ["calibrate"] => told(&calibrated(&[])),
-        ["calibrate", "runs"] => whole_runs("1"),
-        ["calibrate", "runs", share] => whole_runs(share),
+        ["calibrate", "runs"] => whole_runs(&["1"]),
+        ["calibrate", "runs", ref share @ ..] => whole_runs(share),
         ["calibrate", "measure", _, _, _, ..] => {
             match bench("dbdyno", "verdicts", &measured(&arguments[2..])).status() {
                 Ok(status) if status.success() => told(&calibration_of_servers()),
@@ -80,18 +80,31 @@ fn measured(comparison: &[String]) -> Vec<String> {
 }
 
 /// Counts whole runs on models, keeps the counts, and writes their section.
-fn whole_runs(share: &str) -> ExitCode {
-    let output =
-        bench("dbdyno", "whole_runs", &[share.to_owned()]).stderr(Stdio::inherit()).output();
+fn whole_runs(arguments: &[&str]) -> ExitCode {
+    let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
+    let output = bench("dbdyno", "whole_runs", &arguments).stderr(Stdio::inherit()).output();
     let file = repository().join(CALIBRATION).join("whole_runs.csv");
     match output {
         Ok(output) if output.status.success() => {
-            let written = std::fs::write(&file, output.stdout);
+            let before = std::fs::read_to_string(&file).unwrap_or_default();
+            let rows = renewed(&before, &String::from_utf8_lossy(&output.stdout));
+            let written = std::fs::write(&file, rows);
             let page = written.map_err(|error| format!("{}: {error}", file.display()));
             told(&page.and_then(|()| calibration_of_servers()))
         }
         _ => ExitCode::FAILURE,
     }
+}
+
+/// The rows of series that were counted anew in place of those of the same number.
+fn renewed(before: &str, counted: &str) -> String {
+    let series = |line: &str| line.split(',').next().and_then(|number| number.parse::<u32>().ok());
+    let is_new = |line: &&str| counted.lines().any(|new| series(new) == series(line));
+    let kept = before.lines().skip(1).filter(|line| !is_new(line));
+    let mut rows: Vec<&str> = kept.chain(counted.lines().skip(1)).collect();
+    rows.sort_by_key(|line| series(line));
+    let head = counted.lines().next().unwrap_or_default();
+    std::iter::once(head).chain(rows).flat_map(|line| [line, "\n"]).collect()
 }
 
 /// The page that says how often verdicts are right.

@@ -37,7 +37,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub const FAULTS: [Fault; 26] = [
+pub const FAULTS: [Fault; 32] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -235,7 +235,53 @@ pub const FAULTS: [Fault; 26] = [
         &[
             "resume::a_killed_run_goes_on_where_it_stopped",
             "resume::a_whole_suite_is_measured_although_it_was_killed_on_the_way",
+            "arms::a_killed_run_of_four_arms_goes_on",
         ],
+    ),
+    fault(
+        "an arm is judged by the rounds of another one",
+        "crates/model/src/run.rs",
+        "more => &self.further[more - 2].rounds,",
+        "more => &self.further[(more - 2) / 2].rounds,",
+        &["arms::what_is_planted_into_the_third_of_four_arms_is_found_in_no_other"],
+    ),
+    fault(
+        "pairs of several arms are turned round",
+        "crates/judge/src/arms.rs",
+        "others.map(|test| Pairing { base, test }).collect()",
+        "others.map(|test| Pairing { base: test, test: base }).collect()",
+        &["arms::one_arm_that_is_too_slow_fails_the_gate"],
+    ),
+    fault(
+        "an arm that fails takes the others with it",
+        "crates/lab/src/error.rs",
+        "others >= 2 && self.arm().is_some()",
+        "others >= 99 && self.arm().is_some()",
+        &[
+            "arms::an_arm_that_dies_ends_its_own_column",
+            "arms::an_arm_that_cannot_be_opened_is_left_out",
+        ],
+    ),
+    fault(
+        "a cell is over when one of its arms is decided",
+        "crates/forecast/src/ending.rs",
+        "if !is_over_between(&run.of_pair(pairing), cell)? {\n            return Ok(false);",
+        "if is_over_between(&run.of_pair(pairing), cell)? {\n            return Ok(true);",
+        &["arms::a_cell_ends_when_all_arms_are_decided"],
+    ),
+    fault(
+        "one arm in full is shown against another one than base",
+        "crates/cli/src/arms.rs",
+        "None => ArmIndex::BASE,",
+        "None => ArmIndex(test.0.saturating_sub(1)),",
+        &["arms::a_pair_of_a_larger_run_is_shown_as_a_run_of_two"],
+    ),
+    fault(
+        "the reference is left out of the table",
+        "crates/report/src/arms/csv.rs",
+        "view.arms.iter().zip(&row.arms)",
+        "view.arms.iter().zip(&row.arms).skip(1)",
+        &["arms::every_shape_has_all_arms"],
     ),
 ];
 
@@ -339,7 +385,7 @@ mod tests {
 
     #[test]
     fn every_test_of_whole_runs_on_models_has_a_fault() {
-        for module in ["verdicts", "until", "host", "resume"] {
+        for module in ["verdicts", "until", "host", "resume", "arms"] {
             for line in read(&format!("crates/cli/tests/command/{module}.rs")).split("#[test]\nfn ")
             {
                 let Some((name, _)) = line.split_once("() {").filter(|_| !line.starts_with("//!"))

@@ -17,10 +17,12 @@ correlation of 0.9 from one tenth of a second to the next, and one round in fift
 *stolen*: as quiet, and in 3 % of the tenths of a second the hypervisor gives half of the time \
 away. *drifting*: the host loses 1 % a minute.
 Of starts that vary by 1.5 % in each arm, two arms differ by 2.1 %.
-Where arms are started once, as with `--restarts 0` and in suites, 1.5 % is assumed, which is what \
-real servers showed: these two rows say what it costs when a server's starts vary by more. In a \
-suite all cells share the one start, so that false verdicts come together: 32 cells of ten runs \
-are ten draws of it.
+Where arms are started once, as with `--restarts 0` and in suites, a difference of 1.5 % is \
+assumed, which is what real servers showed. *once*: starts whose difference is that. In a suite \
+all cells share the one start, so that false verdicts come together.
+Of more than two arms each is judged against base, and all cells of all of them are one family; \
+what is planted is in the third. A run is wrong in which any arm that loses nothing was called \
+slower or faster.
 
 ";
 
@@ -33,11 +35,13 @@ pub fn section(folder: &Path) -> String {
     let columns: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
     let mut table = Table::new(&[
         "host",
+        "arms",
         "planted",
         "flags",
         "runs",
         "cells",
         "false (95 % interval)",
+        "wrong runs",
         "found (95 % interval)",
         "equal",
         "cannot tell",
@@ -63,11 +67,20 @@ fn row(columns: &[&str], cells: &[&str]) -> Vec<String> {
     let (wrong, found) = if lost > 0.0 { (faster, Some(slower)) } else { (slower + faster, None) };
     vec![
         cell("host").to_owned(),
-        if lost > 0.0 { format!("{lost:.1} %") } else { "–".to_owned() },
+        cell("arms").to_owned(),
+        match cell("of") {
+            "all" => "–".to_owned(),
+            _ if lost > 0.0 => format!("{lost:.1} %"),
+            others => others.to_owned(),
+        },
         if cell("flags").is_empty() { "–".to_owned() } else { format!("`{}`", cell("flags")) },
         cell("runs").to_owned(),
         of.to_string(),
         share(wrong, of).with_interval(),
+        match cell("runs_wrong").parse() {
+            Ok(wrong) if lost == 0.0 => share(wrong, number("runs")).with_interval(),
+            _ => "–".to_owned(),
+        },
         found.map_or("–".to_owned(), |found| share(found, of).with_interval()),
         share(number("equal"), of).percent(),
         share(number("undecided"), of).percent(),
