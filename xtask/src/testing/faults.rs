@@ -125,9 +125,10 @@ pub const FAULTS: [Fault; 32] = [
     fault(
         "the order of rounds is no function of the seed",
         "crates/model/src/plan.rs",
-        "let first = Arm::BOTH[random::stream(&key).below(2) as usize];",
+        "random::stream(&key).shuffle(&mut order);",
         "let hash = std::collections::hash_map::RandomState::new();\n            \
-         let first = Arm::BOTH[(std::hash::BuildHasher::hash_one(&hash, key) % 2) as usize];",
+         let hash = std::hash::BuildHasher::hash_one(&hash, key);\n            \
+         random::stream(&[hash]).shuffle(&mut order);",
         &["verdicts::a_run_of_models_can_be_repeated_exactly"],
     ),
     fault(
