@@ -134,8 +134,8 @@ pub const FAULTS: [Fault; 32] = [
     fault(
         "models and servers may be mixed",
         "crates/lab/src/checks.rs",
-        "if base.is_mock() == test.is_mock() {",
-        "if base.is_mock() == base.is_mock() {",
+        "arm.is_mock() != base.is_mock();",
+        "arm.is_mock() != arm.is_mock();",
         &["verdicts::models_and_servers_do_not_take_turns"],
     ),
     fault(
