@@ -30,7 +30,7 @@ usage: cargo xtask tidy                check the rules of docs/STYLE.md
        cargo xtask calibrate           count how often verdicts are right, write docs/CALIBRATION.md
        cargo xtask calibrate runs [SHARE [ROWS]]
                                        and whole runs on models, half an hour; or a share of them
-       cargo xtask calibrate measure BASE TEST TIMES [flags of `dbdyno compare`]
+       cargo xtask calibrate measure BASE TEST [TEST…] TIMES [flags of `dbdyno compare`]
                                        and add comparisons on real servers to it";
 
 fn main() -> ExitCode {

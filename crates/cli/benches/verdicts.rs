@@ -1,10 +1,11 @@
 //! How often verdicts are right: the same comparison many times over, with a seed of its own each.
 //!
 //! ```text
-//!   cargo xtask calibrate measure BASE TEST TIMES [flags of `dbdyno compare`]
+//!   cargo xtask calibrate measure BASE TEST [TEST…] TIMES [flags of `dbdyno compare`]
 //!
 //!   … mariadb:10.11 mariadb:10.11 20 --quick      A/A: is nothing called something?
 //!   … sqlite: 'sqlite:?slow=5%' 10 --quick        planted: are 5 % found?
+//!   … sqlite: sqlite: sqlite: sqlite: 50 --quick  A/A/A/A: each against the first
 //! ```
 //!
 //! Each cell is a row of a file, added as soon as it is known; seeds that are there are not
@@ -26,34 +27,43 @@ const COLUMNS: &str = "base,test,flags,seed,load,clients,rqps,rqps_low,rqps_high
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
-    let [file, base, test, times, flags @ ..] = arguments.as_slice() else {
+    let times = arguments.iter().position(|argument| argument.parse::<u64>().is_ok());
+    let Some((file, at)) = arguments.first().zip(times.filter(|at| *at > 2)) else {
         // `cargo bench` of the whole workspace comes by without arguments.
         println!("verdicts: give FILE.csv BASE TEST TIMES [flags]; see the top of this file");
         return;
     };
-    let times: u64 = times.parse().expect("TIMES is a number");
-    let question = format!("{base},{test},{}", flags.join(" "));
+    let (arms, flags) = (&arguments[1..at], &arguments[at + 1..]);
+    let times: u64 = arguments[at].parse().expect("TIMES is a number");
+    let told = match arms.len() {
+        2 => flags.join(" "),
+        count => format!("{}; {count} arms", flags.join(" ")),
+    };
     let known = fs::read_to_string(file).unwrap_or_default();
     if known.is_empty() {
         add(Path::new(file), COLUMNS);
     }
+    let question = |test: &str| format!("{},{test},{told}", arms[0]);
     let is_known = |seed: u64| {
-        let begin = format!("{question},{seed},");
+        let begin = format!("{},{seed},", question(&arms[1]));
         known.lines().any(|line| line.starts_with(&begin))
     };
     for seed in (1..=times).filter(|seed| !is_known(*seed)) {
-        for row in compare(base, test, flags, seed) {
+        for (test, row) in compare(arms, flags, seed) {
             println!("{row}");
-            add(Path::new(file), &format!("{question},{seed},{row}"));
+            add(Path::new(file), &format!("{},{seed},{row}", question(&arms[test])));
         }
     }
 }
 
-/// One comparison: the columns of each cell behind the seed.
-fn compare(base: &str, test: &str, flags: &[String], seed: u64) -> Vec<String> {
+/// One comparison: for each arm beside the first, in each cell, which one it is and the columns
+/// behind the seed.
+fn compare(arms: &[String], flags: &[String], seed: u64) -> Vec<(usize, String)> {
     let began = now();
     let output = Command::new(env!("CARGO_BIN_EXE_dbdyno"))
-        .args(["compare", base, test, "--format", "json", "--seed", &seed.to_string()])
+        .arg("compare")
+        .args(arms)
+        .args(["--format", "json", "--seed", &seed.to_string()])
         .args(flags)
         .stderr(Stdio::inherit())
         .output()
@@ -63,27 +73,44 @@ fn compare(base: &str, test: &str, flags: &[String], seed: u64) -> Vec<String> {
         .unwrap_or_else(|error| panic!("no result for seed {seed}: {error}"));
     assert_eq!(result["status"], "complete", "seed {seed} was not finished");
     let cells = result["cells"].as_array().expect("cells");
-    let of_cell = |cell: &Value| {
-        let number = |name: &str| cell[name].as_f64().map_or(String::new(), |n| format!("{n:.6}"));
-        let text = |value: &Value| value.as_str().unwrap_or_default().replace(',', ";");
-        [
-            text(&cell["load"]),
-            cell["clients"].to_string(),
-            number("rqps"),
-            number("rqps_low"),
-            number("rqps_high"),
-            cell["pairs"].to_string(),
-            cell["pairs_dropped"].to_string(),
-            number("detectable"),
-            text(&cell["verdict"]),
-            format!("{:.0}", seconds / cells.len() as f64),
-            text(&result["base"]["label"]),
-            text(&result["test"]["label"]),
-            host(),
-        ]
-        .join(",")
+    let seconds = seconds / cells.len() as f64;
+    let of_arm = |cell: &Value, test: usize| match arms.len() {
+        2 => (cell.clone(), [result["base"].clone(), result["test"].clone()]),
+        _ => {
+            let answer = cell["arms"][test]["answer"].clone();
+            (answer, [result["arms"][0].clone(), result["arms"][test].clone()])
+        }
     };
-    cells.iter().map(of_cell).collect()
+    let mut rows = Vec::new();
+    for cell in cells {
+        for test in 1..arms.len() {
+            let (answer, labels) = of_arm(cell, test);
+            rows.push((test, row(cell, &answer, seconds, &labels)));
+        }
+    }
+    rows
+}
+
+fn row(cell: &Value, answer: &Value, seconds: f64, labels: &[Value; 2]) -> String {
+    let number = |name: &str| answer[name].as_f64().map_or(String::new(), |n| format!("{n:.6}"));
+    let text = |value: &Value| value.as_str().unwrap_or_default().replace(',', ";");
+    let [base, test] = labels;
+    [
+        text(&cell["load"]),
+        cell["clients"].to_string(),
+        number("rqps"),
+        number("rqps_low"),
+        number("rqps_high"),
+        answer["pairs"].to_string(),
+        answer["pairs_dropped"].to_string(),
+        number("detectable"),
+        text(&answer["verdict"]),
+        format!("{seconds:.0}"),
+        text(&base["label"]),
+        text(&test["label"]),
+        host(),
+    ]
+    .join(",")
 }
 
 /// Number and kind of processors.
