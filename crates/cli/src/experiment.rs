@@ -272,6 +272,23 @@ why = "reads do not sync"
     }
 
     #[test]
+    fn arms_are_base_and_test_or_a_list() {
+        let two = parse("a.toml", FILE).unwrap().arms;
+        assert_eq!(two.len(), 2);
+        let (base, test) = (&two[0], &two[1]);
+        let pair = format!("base = {base:?}\ntest = {test:?}\n");
+        assert!(FILE.contains(&pair), "{pair}");
+        let listed = |list: &str| parse("a.toml", &FILE.replace(&pair, list));
+        let of_three = listed("arms = [\"sqlite:\", \"engine:\", \"engine:?view=csn\"]\n").unwrap();
+        assert_eq!(of_three.arms, ["sqlite:", "engine:", "engine:?view=csn"]);
+        let line = command_line(Path::new("a.toml"), &of_three, &[]).unwrap();
+        assert_eq!((&*line.base, line.tests.len()), ("sqlite:", 2));
+        for wrong in ["arms = [\"sqlite:\"]\n", "arms = \"sqlite:\"\n", "base = \"sqlite:\"\n"] {
+            assert!(listed(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn what_is_wrong_with_a_file_is_said() {
         for (from, to, said) in [
             ("question =", "questoin =", "a.toml:1:1: an experiment has no question"),
