@@ -86,6 +86,32 @@ pub enum Chosen {
     All(Box<Run>, Reference),
 }
 
+/// Loads a run of two arms, or two arms of a larger one: `@last/test2` is base and test2.
+///
+/// # Errors
+/// No such run, no such arm, or a larger run of which no arm is named.
+pub fn stored(store: &Store, text: &str) -> Result<Run, Failure> {
+    let whole = store.resolve(text).and_then(|id| store.load(&id));
+    let (run, arm) = match (whole, text.rsplit_once('/')) {
+        (Ok(run), _) => (run, None),
+        (Err(_), Some((run, arm))) => (store.load(&store.resolve(run)?)?, Some(arm)),
+        (Err(error), None) => return Err(error.into()),
+    };
+    match arm {
+        Some(arm) => Ok(run.of_pair(pairing(&run, arm, None)?)),
+        None if run.plan.further.is_empty() => Ok(run),
+        None => {
+            let arms = run.plan.indices().skip(1).map(|arm| format!("{text}/{arm}"));
+            Err(Failure::Usage(format!(
+                "run {} has {} arms; say which one is meant beside base: {}",
+                run.id,
+                run.plan.arm_count(),
+                arms.collect::<Vec<_>>().join(", ")
+            )))
+        }
+    }
+}
+
 /// Loads a run, and chooses what `--arm` and `--against` ask for.
 ///
 /// # Errors

@@ -184,8 +184,7 @@ fn say_what_next(run: &Run, is_open: bool, report: Option<&Path>) {
 
 fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
-    let base = store.load(&store.resolve(base)?)?;
-    let test = store.load(&store.resolve(test)?)?;
+    let (base, test) = (arms::stored(&store, base)?, arms::stored(&store, test)?);
     let comparison = dbdyno_judge::compare_stored(&base, &test, flags.budget)?;
     output::comparison(&test, &comparison, flags.shape)?;
     Ok(answer::answer(&comparison, flags.gate))

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::loads::{self, Chosen};
 use crate::progress::Ticker;
 use crate::values::{Side, parse_side, without_password};
-use crate::{output, plan, session};
+use crate::{arms, output, plan, session};
 
 /// Show in what two servers are unequal, without measuring.
 ///
@@ -82,13 +82,12 @@ pub fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
         }
         (Side::Stored(base), None) => {
             let store = session::open_store(place)?;
-            let run = store.load(&store.resolve(&base)?)?;
+            let run = arms::stored(&store, &base)?;
             shown(&dbdyno_judge::compare(&run)?, flags)
         }
         (Side::Stored(base), Some(Side::Stored(test))) => {
             let store = session::open_store(place)?;
-            let base = store.load(&store.resolve(&base)?)?;
-            let test = store.load(&store.resolve(&test)?)?;
+            let (base, test) = (arms::stored(&store, &base)?, arms::stored(&store, &test)?);
             shown(&dbdyno_judge::compare_stored(&base, &test, test.plan.budget)?, flags)
         }
         _ => Err(Failure::Usage(

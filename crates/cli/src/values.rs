@@ -19,7 +19,8 @@ pub enum Side {
 /// # Errors
 /// A sentence with the nearest thing that would be understood.
 pub fn parse_side(text: &str) -> Result<Side, String> {
-    let is_id = (4..=8).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_hexdigit());
+    let id = text.split('/').next().unwrap_or_default();
+    let is_id = (4..=8).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit());
     if text.starts_with('@') || is_id {
         return Ok(Side::Stored(text.to_owned()));
     }

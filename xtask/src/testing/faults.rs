@@ -37,7 +37,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub const FAULTS: [Fault; 32] = [
+pub const FAULTS: [Fault; 33] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -276,6 +276,14 @@ pub const FAULTS: [Fault; 32] = [
         "None => ArmIndex::BASE,",
         "None => ArmIndex(test.0.saturating_sub(1)),",
         &["arms::a_pair_of_a_larger_run_is_shown_as_a_run_of_two"],
+    ),
+    fault(
+        "every arm of a larger run is the first one to a history",
+        "crates/cli/src/history.rs",
+        "gathering.add(&run.of_pair(pairing))",
+        "gathering.add(&run.of_pair(dbdyno_model::Pairing { base: pairing.base, test: \
+         dbdyno_model::ArmIndex::TEST }))",
+        &["arms::an_arm_of_a_larger_run_is_a_run_to_others"],
     ),
     fault(
         "the reference is left out of the table",

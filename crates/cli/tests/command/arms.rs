@@ -72,6 +72,32 @@ fn a_pair_of_a_larger_run_is_shown_as_a_run_of_two() {
     }
 }
 
+/// What takes two stored runs, or one of two arms, takes an arm of a larger one with its base.
+#[test]
+fn an_arm_of_a_larger_run_is_a_run_to_others() {
+    let home = Home::new();
+    let slower = format!("{ARM}&rate=900");
+    home.json(0, compare(&[ARM, ARM, &slower], "--name first --budget 5%"));
+    home.json(0, compare(&[ARM, &slower, ARM], "--name second --budget 5%"));
+    for whole in [&["diff", "@first"][..], &["compare", "@first", "@second/test"]] {
+        let done = home.dbdyno(whole);
+        assert_eq!(done.code, 2, "{done:?}");
+        assert!(done.err.contains("@first/test, @first/test2"), "{done:?}");
+    }
+    let diff = home.json(0, ["diff", "@first/test2"]);
+    assert_eq!(diff["test"]["label"], format!("{slower} (mock)"));
+    let two = home.json(0, ["compare", "@first/test2", "@second/test", "--budget", "5%"]);
+    assert_eq!(two["cells"][0]["verdict"], "equal", "{two}");
+    let history = home.json(0, ["history", "--metric", "rqps"]);
+    let series = history["series"].as_array().unwrap();
+    assert_eq!(series.len(), 2, "an equal arm and a slower one: {history}");
+    for one in series {
+        let points = one["points"].as_array().unwrap().iter();
+        let runs: Vec<&str> = points.map(|point| point["run"].as_str().unwrap()).collect();
+        assert_eq!(runs, ["@first", "@second"], "{history}");
+    }
+}
+
 /// A gate asks all cells of all arms.
 #[test]
 fn one_arm_that_is_too_slow_fails_the_gate() {
