@@ -56,7 +56,7 @@ fn measured(plan: &Plan) -> CellComparison {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::open(Some(&folder.path().join("home"))).unwrap();
     let mut store = Store::open(&folder.path().join("results.db")).unwrap();
-    let clock = clock_of(&plan, &store, None).unwrap();
+    let clock = clock_of(plan, &store, None).unwrap();
     let stop = AtomicBool::new(false);
     let mut watch = Silent;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut watch, clock };

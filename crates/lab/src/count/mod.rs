@@ -98,7 +98,7 @@ pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(
     let mut counted = Arms::try_from_fn(arms(), |arm| {
         Counted::begin(lab, &small, (run, arm), &datasets, &valgrind, &left)
     })?;
-    let mut turn = Turn::new(left.len() as u32);
+    let mut turn = Turn::new(left.len() as u32, counted.count() as u32);
     let mut next = FIRST;
     for label in &left {
         let counts = count(lab, plan, &mut counted, label, &mut next, &mut turn)?;
@@ -250,18 +250,19 @@ impl Place<'_> {
 struct Turn {
     began: Instant,
     done: u32,
+    arms: u32,
     total: u32,
 }
 
-/// Sessions of both arms that tell how large an event is.
-const PILOTS: u32 = 4;
-/// Sessions of a load: pilots, two warm-ups of each arm, and the repetitions.
-const SESSIONS: u32 = PILOTS + 2 * (2 + 2 * REPEATS);
+/// Sessions of each arm that tell how large an event is.
+const PILOTS: u32 = 2;
+/// Sessions of a load in each arm: pilots, two warm-ups, and the repetitions.
+const SESSIONS: u32 = PILOTS + 2 + 2 * REPEATS;
 
 impl Turn {
     #[expect(clippy::disallowed_methods, reason = "a wait of this length is announced")]
-    fn new(loads: u32) -> Turn {
-        Turn { began: Instant::now(), done: 0, total: loads * SESSIONS }
+    fn new(loads: u32, arms: u32) -> Turn {
+        Turn { began: Instant::now(), done: 0, arms, total: loads * arms * SESSIONS }
     }
 
     #[expect(clippy::disallowed_methods, reason = "a wait of this length is announced")]
@@ -274,7 +275,7 @@ impl Turn {
         self.total = self.total.max(self.done);
         let mut text = format!("counting instructions of {label} ({}/{})", self.done, self.total);
         // The first sessions wait for the start of those who answer.
-        if self.done > PILOTS && left.as_secs() > 0 {
+        if self.done > PILOTS * self.arms && left.as_secs() > 0 {
             text.push_str(&format!(", about {} s left", left.as_secs()));
         }
         lab.watch.progress(Progress::Stage(arm, &text));

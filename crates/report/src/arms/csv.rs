@@ -50,7 +50,8 @@ pub fn arms_csv(view: &ArmsView) -> String {
             fields.push(arm.ended.clone().unwrap_or_default());
             let notes = found.answer.iter().flat_map(|answer| &answer.notes);
             let of_run = 0..view.of_run;
-            let codes = notes.copied().chain(of_run).map(|note| view.notes[note].code.as_str());
+            let codes =
+                notes.copied().chain(of_run).map(|note| view.notes[note].warning.code.as_str());
             fields.push(codes.collect::<Vec<_>>().join(" "));
             csv.push_str(&line(fields));
         }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{Answer, ArmsView, Row};
-use crate::view::{ArmView, CellView, FamilyView, WarningView};
+use crate::view::{ArmView, CellView, CountView, FamilyView, WarningView};
 
 /// Version of the JSON contract of several arms.
 const SCHEMA: u32 = 2;
@@ -25,8 +25,12 @@ struct Document<'a> {
     against: String,
     arms: Vec<Arm<'a>>,
     cells: Vec<Cell<'a>>,
+    /// Instructions of each arm against the reference; missing where nothing was counted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    counts: Vec<Count<'a>>,
     family: FamilyView,
-    /// Those of the whole run and those of pairs, with the names of the arms in their text.
+    /// Those of the whole run and those of pairs, with the names of the arms in their text. Those
+    /// of cells stand in their answers.
     warnings: Vec<&'a WarningView>,
 }
 
@@ -37,6 +41,13 @@ struct Arm<'a> {
     label: &'a str,
     /// Why it ended before the run did.
     ended: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Count<'a> {
+    arm: String,
+    #[serde(flatten)]
+    count: &'a CountView,
 }
 
 #[derive(Serialize)]
@@ -81,8 +92,14 @@ pub fn arms_json(view: &ArmsView) -> String {
         against: view.reference.to_string(),
         arms: arms.collect(),
         cells: view.rows.iter().map(|row| cell(view, row)).collect(),
+        counts: view
+            .counts
+            .iter()
+            .flat_map(|row| &row.arms)
+            .map(|(arm, count)| Count { arm: arm.to_string(), count })
+            .collect(),
         family: head.family.clone(),
-        warnings: view.notes.iter().collect(),
+        warnings: view.of_whole().collect(),
     };
     let mut json = serde_json::to_string_pretty(&document)
         .expect("a summary has only string keys and values that JSON can express");

@@ -21,16 +21,26 @@ pub fn arms_markdown(view: &ArmsView) -> String {
     text.push('\n');
     let mut unit = None;
     for row in &view.rows {
-        if unit != Some(row.unit) {
+        if row.begins(unit) {
             text.push_str(&head(view, row, unit.is_none()));
             unit = Some(row.unit);
         }
         text.push_str(&line(view, row));
     }
+    let counted = words::counted(view);
+    for (at, row) in counted.iter().enumerate() {
+        let cells = row.iter().map(|cell| format!(" {} |", escape(cell)));
+        let gap = if at == 0 { "\n" } else { "" };
+        text.push_str(&format!("{gap}|{}\n", cells.collect::<String>()));
+        if at == 0 {
+            text.push_str(&format!("|:--|{}\n", "--:|".repeat(row.len() - 1)));
+        }
+    }
     text.push_str(&format!("\n{}\n", escape(&words::signs(view))));
     for (at, note) in view.notes.iter().enumerate() {
         let number = notes::superscript(at + 1);
-        text.push_str(&format!("\n- {number} {}: {}", note.severity, escape(&note.text)));
+        let severity = note.warning.severity;
+        text.push_str(&format!("\n- {number} {severity}: {}", escape(&note.text())));
     }
     if !view.notes.is_empty() {
         text.push('\n');

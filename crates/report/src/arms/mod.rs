@@ -25,7 +25,7 @@ pub use text::{Detail as ArmsDetail, arms_text};
 use dbdyno_model::{ArmIndex, ArmsComparison, Cell, PairComparison, Pairing, Reference, Run};
 
 use crate::layout;
-use crate::view::{ArmView, CellView, Summary, WarningView};
+use crate::view::{ArmView, CellView, CountView, Summary, WarningView};
 
 /// A run of several arms and what follows from it, ready to be shown.
 pub struct ArmsView {
@@ -34,8 +34,10 @@ pub struct ArmsView {
     arms: Vec<ArmHead>,
     reference: Reference,
     rows: Vec<Row>,
-    /// Each warning once, with the arms that it is of.
-    notes: Vec<WarningView>,
+    /// Instructions per operation, of the loads that were counted.
+    counts: Vec<CountRow>,
+    /// What the reader must know: of the whole run and of pairs each once, of cells each kind once.
+    notes: Vec<Note>,
     /// How many of them are of the whole run; they come first.
     of_run: usize,
 }
@@ -60,6 +62,13 @@ struct Row {
     arms: Vec<ArmCell>,
 }
 
+/// Instructions of one load.
+struct CountRow {
+    load: String,
+    /// Each arm beside the reference, against it.
+    arms: Vec<(ArmIndex, CountView)>,
+}
+
 /// What is known of an arm in a cell.
 #[derive(Default)]
 struct ArmCell {
@@ -69,6 +78,26 @@ struct ArmCell {
     answer: Option<Answer>,
     /// Against the arm before it; none of base.
     step: Option<Answer>,
+}
+
+/// A footnote.
+struct Note {
+    warning: WarningView,
+    /// In how many answers more there is something of its kind; for those that are of a cell.
+    more: Option<u32>,
+}
+
+impl Note {
+    /// The words of the first of its kind, and how often there is another one.
+    fn text(&self) -> String {
+        match self.more {
+            None | Some(0) => self.warning.text.clone(),
+            Some(more) => format!(
+                "{}; something of the kind stands in {more} more (--arm ARM shows each)",
+                self.warning.text
+            ),
+        }
+    }
 }
 
 /// What was found between two arms in a cell.
@@ -88,16 +117,16 @@ impl ArmsView {
             comparison.pairs.iter().map(|pair| (pair.pairing, of_pair(pair))).collect();
         let steps: Vec<(Pairing, Summary)> =
             comparison.steps.iter().map(|pair| (pair.pairing, of_pair(pair))).collect();
-        let mut notes: Vec<WarningView> = Vec::new();
+        let mut notes: Vec<Note> = Vec::new();
         for warning in &comparison.warnings {
-            add(&mut notes, WarningView::new(warning));
+            add_once(&mut notes, WarningView::new(warning));
         }
         let of_run = notes.len();
         for (pairing, summary) in &pairs {
-            let known = |warning: &&WarningView| !notes.contains(warning);
-            let new: Vec<_> = summary.warnings.iter().filter(known).cloned().collect();
-            for warning in new {
-                add(&mut notes, named(warning, *pairing));
+            for warning in &summary.warnings {
+                if !notes.iter().any(|note| note.warning == *warning) {
+                    add_once(&mut notes, named(warning.clone(), *pairing));
+                }
             }
         }
         let rows = comparison.cells.iter().map(|cell| {
@@ -105,6 +134,7 @@ impl ArmsView {
             Row::new(cell, run.plan.indices().map(arm).collect())
         });
         let rows = rows.collect();
+        let counts = counts(&pairs);
         let arms = run.plan.indices().zip(&comparison.labels).map(|(index, label)| ArmHead {
             index,
             target: layout::printable(&run.plan.spec(index).to_string()),
@@ -120,9 +150,15 @@ impl ArmsView {
             head: pairs.into_iter().next().expect("there are two arms at least").1,
             reference: comparison.reference,
             rows,
+            counts,
             notes,
             of_run,
         }
+    }
+
+    /// The warnings of the whole run and of pairs of arms.
+    fn of_whole(&self) -> impl Iterator<Item = &WarningView> {
+        self.notes.iter().filter(|note| note.more.is_none()).map(|note| &note.warning)
     }
 
     /// Where the arm stands that is judged against no other one.
@@ -148,9 +184,34 @@ impl ArmsView {
 
 impl Row {
     fn new(cell: &Cell, arms: Vec<ArmCell>) -> Row {
-        let answers = arms.iter().find_map(|arm| arm.answer.as_ref());
-        Row { cell: cell.clone(), unit: answers.map_or("", |answer| answer.view.unit), arms }
+        let answer = arms.iter().find_map(|arm| arm.answer.as_ref());
+        let unit = answer.map_or("", |answer| match answer.view.measure {
+            "max_rate" => "events/s at the limit",
+            _ => answer.view.unit,
+        });
+        Row { cell: cell.clone(), unit, arms }
     }
+
+    /// Whether it stands under another head than the row before it. What was not measured has no
+    /// unit, and stands where it is.
+    fn begins(&self, before: Option<&str>) -> bool {
+        before.is_none_or(|before| before != self.unit && !self.unit.is_empty())
+    }
+}
+
+/// What was counted, load by load.
+fn counts(pairs: &Summaries) -> Vec<CountRow> {
+    let mut rows: Vec<CountRow> = Vec::new();
+    for (pairing, summary) in pairs {
+        for count in &summary.counts {
+            let at = rows.iter().position(|row| row.load == count.load).unwrap_or_else(|| {
+                rows.push(CountRow { load: count.load.clone(), arms: Vec::new() });
+                rows.len() - 1
+            });
+            rows[at].arms.push((pairing.test, count.clone()));
+        }
+    }
+    rows
 }
 
 type Summaries = [(Pairing, Summary)];
@@ -159,7 +220,7 @@ fn arm_cell(
     cell: &Cell,
     arm: ArmIndex,
     (pairs, steps): (&Summaries, &Summaries),
-    notes: &mut Vec<WarningView>,
+    notes: &mut Vec<Note>,
 ) -> ArmCell {
     let is_here = |view: &&CellView| view.load == cell.load && view.clients == cell.clients;
     let of = |summaries: &Summaries| {
@@ -168,7 +229,10 @@ fn arm_cell(
     };
     let mut answer = |(pairing, view): (Pairing, CellView)| {
         let of_cell = view.warnings.iter().cloned();
-        let notes = of_cell.map(|warning| add(notes, named(warning, pairing))).collect();
+        let mut marks: Vec<usize> =
+            of_cell.map(|warning| add_kind(notes, named(warning, pairing))).collect();
+        marks.dedup();
+        let notes = marks;
         Answer { against: pairing.base, view, notes }
     };
     let (against, step) = (of(pairs), of(steps));
@@ -186,13 +250,29 @@ fn arm_cell(
     }
 }
 
-/// The number of a warning, which is added if it is new.
-fn add(notes: &mut Vec<WarningView>, warning: WarningView) -> usize {
-    let known = notes.iter().position(|one| *one == warning);
-    known.unwrap_or_else(|| {
-        notes.push(WarningView { text: layout::printable(&warning.text), ..warning });
-        notes.len() - 1
-    })
+/// Adds a warning of the whole if it is new.
+fn add_once(notes: &mut Vec<Note>, warning: WarningView) {
+    if !notes.iter().any(|note| note.warning == warning) {
+        let text = layout::printable(&warning.text);
+        notes.push(Note { warning: WarningView { text, ..warning }, more: None });
+    }
+}
+
+/// The number of the note for a warning of a cell, which is added if it is the first of its kind.
+fn add_kind(notes: &mut Vec<Note>, warning: WarningView) -> usize {
+    let is_alike = |note: &Note| {
+        let (one, other) = (&note.warning, &warning);
+        note.more.is_some() && one.code == other.code && one.severity == other.severity
+    };
+    if let Some(at) = notes.iter().position(is_alike) {
+        if notes[at].warning.text != warning.text {
+            notes[at].more = notes[at].more.map(|more| more + 1);
+        }
+        return at;
+    }
+    let text = layout::printable(&warning.text);
+    notes.push(Note { warning: WarningView { text, ..warning }, more: Some(0) });
+    notes.len() - 1
 }
 
 /// A warning of a pair, in which its arms are called base and test, with their names.

@@ -11,6 +11,7 @@ use super::{Answer, ArmsView, Row, words};
 use crate::calendar::utc;
 use crate::html::{self, Colours, escape::escape};
 use crate::number::{GLUE, UNKNOWN};
+use crate::view::WarningView;
 use crate::words as told;
 
 /// Width of an arm in a drawing, and the height of all of it.
@@ -23,6 +24,7 @@ pub fn arms_html(view: &ArmsView) -> String {
     page.push_str("<body>\n<main>\n");
     page.push_str(&headline(view));
     page.push_str(&table(view));
+    page.push_str(&counts(view));
     page.push_str(&intervals(view));
     page.push_str(&notes(view));
     page.push_str(&provenance(view));
@@ -59,7 +61,7 @@ fn headline(view: &ArmsView) -> String {
 }
 
 fn table(view: &ArmsView) -> String {
-    if view.rows.is_empty() {
+    if view.rows.iter().all(|row| row.answers().next().is_none()) {
         return String::new();
     }
     let reference = view.first();
@@ -71,7 +73,7 @@ fn table(view: &ArmsView) -> String {
     );
     let mut unit = None;
     for row in &view.rows {
-        if unit != Some(row.unit) {
+        if row.begins(unit) {
             text.push_str(&columns(view, row.unit, unit.is_none()));
             unit = Some(row.unit);
         }
@@ -183,6 +185,27 @@ impl Scale {
     }
 }
 
+/// Instructions, where they were counted.
+fn counts(view: &ArmsView) -> String {
+    let rows = words::counted(view);
+    let Some((head, rows)) = rows.split_first() else { return String::new() };
+    let head = head.iter().map(|text| format!("<th scope=\"col\">{}</th>", escape(text)));
+    let row = |row: &Vec<String>| {
+        let cells = row.iter().skip(1).map(|text| format!("<td>{}</td>", escape(text)));
+        format!(
+            "<tr><th scope=\"row\">{}</th>{}</tr>\n",
+            escape(&row[0]),
+            cells.collect::<String>()
+        )
+    };
+    format!(
+        "<section>\n<div class=\"scroll\"><table class=\"rates\"><thead><tr>{}</tr></thead><tbody>\n\
+         {}</tbody></table></div>\n</section>\n",
+        head.collect::<String>(),
+        rows.iter().map(row).collect::<String>()
+    )
+}
+
 /// The same with intervals, pairs and what the arms did, folded away.
 fn intervals(view: &ArmsView) -> String {
     let mut rows = String::new();
@@ -225,8 +248,9 @@ fn notes(view: &ArmsView) -> String {
         return text + "<p>None.</p>\n</section>\n";
     }
     text.push_str("<ol class=\"notes\">\n");
-    for (at, warning) in view.notes.iter().enumerate() {
-        text.push_str(&html::warning(at + 1, warning));
+    for (at, note) in view.notes.iter().enumerate() {
+        let warning = WarningView { text: note.text(), ..note.warning.clone() };
+        text.push_str(&html::warning(at + 1, &warning));
     }
     text + "</ol>\n</section>\n"
 }

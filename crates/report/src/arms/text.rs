@@ -37,8 +37,17 @@ pub fn arms_text(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
     text.push('\n');
     text.push_str(&arms(view, style.width));
     text.push('\n');
-    text.push_str(&tables(view, detail, style));
-    text.push('\n');
+    if view.rows.iter().any(|row| row.answers().next().is_some()) {
+        text.push_str(&tables(view, detail, style));
+        text.push('\n');
+    }
+    let counted = words::counted(view);
+    if !counted.is_empty() {
+        let ragged = counted[0].len();
+        let lines = counted.into_iter().map(Line::Columns).collect();
+        text.push_str(&Grid { lines, ragged }.render(style.width));
+        text.push('\n');
+    }
     text.push_str(&footnotes(view, style.width));
     text.replace(GLUE, " ")
 }
@@ -97,7 +106,7 @@ fn grid(view: &ArmsView, detail: Detail, arms: &[usize], steps: Steps) -> Grid {
         Grid { lines: Vec::new(), ragged: arms.len() + 3 - usize::from(steps == Steps::Only) };
     let mut unit = None;
     for row in &view.rows {
-        if unit != Some(row.unit) {
+        if row.begins(unit) {
             let mut head = vec![row.unit.to_owned(), "clients".to_owned()];
             head.extend((steps != Steps::Only).then(|| heads[view.first()].clone()));
             head.extend(arms.iter().map(|&at| heads[at].clone()));
@@ -141,8 +150,8 @@ fn coloured(line: &str, colour: Colour) -> String {
 fn footnotes(view: &ArmsView, width: usize) -> String {
     let mut text = String::new();
     for (at, note) in view.notes.iter().enumerate() {
-        let first = format!("{} {}: ", notes::superscript(at + 1), note.severity);
-        text.push_str(&layout::paragraph(&note.text, width, &first, "  "));
+        let first = format!("{} {}: ", notes::superscript(at + 1), note.warning.severity);
+        text.push_str(&layout::paragraph(&note.text(), width, &first, "  "));
     }
     if !view.notes.is_empty() {
         text.push('\n');

@@ -1,11 +1,11 @@
 //! What is said of several arms, in every shape.
 
-use dbdyno_model::{Reference, Verdict};
+use dbdyno_model::{ArmIndex, CountVerdict, Reference, Verdict};
 
-use super::{Answer, ArmHead, ArmsView, Row};
+use super::{Answer, ArmHead, ArmsView, CountRow, Row};
 use crate::number::{self, GLUE};
 use crate::rows;
-use crate::view::CellView;
+use crate::view::{CellView, CountView};
 use crate::words;
 
 /// The verdicts in the order in which they are told.
@@ -39,6 +39,10 @@ pub(super) fn sign(verdict: Verdict) -> &'static str {
 pub(super) fn headline(view: &ArmsView) -> String {
     let cells: Vec<&CellView> = view.rows.iter().flat_map(Row::answers).collect();
     let first = &view.arms[view.first()];
+    if cells.is_empty() && !view.counts.is_empty() {
+        let loads = words::plural(view.counts.len() as u64, "load");
+        return format!("{} arms: instructions of {loads} were counted", view.arms.len());
+    }
     if cells.is_empty() {
         return "nothing was compared: no cell was measured".to_owned();
     }
@@ -51,6 +55,9 @@ pub(super) fn headline(view: &ArmsView) -> String {
 
 /// What is said of each arm beside the reference: its name, and how many of its cells are what.
 pub(super) fn of_arms(view: &ArmsView) -> Vec<(&ArmHead, String)> {
+    if view.rows.iter().all(|row| row.answers().next().is_none()) {
+        return Vec::new();
+    }
     let others = view.arms.iter().filter(|arm| arm.index != view.reference.first());
     let of_arm = |arm: &ArmHead| {
         let answer = |row: &Row| Some(row.arms[arm.index.position()].answer.as_ref()?.view.clone());
@@ -112,10 +119,49 @@ pub(super) fn steps(row: &Row) -> String {
     steps.collect::<Vec<_>>().join("  ")
 }
 
+/// What stands above counts.
+pub(super) const COUNTS: &str = "instructions/op";
+
+/// The head of the table of counts, and its rows: the load, what the reference needs, and of each
+/// other arm how many times that. Empty where nothing was counted.
+pub(super) fn counted(view: &ArmsView) -> Vec<Vec<String>> {
+    if view.counts.is_empty() {
+        return Vec::new();
+    }
+    let others = view.arms.iter().filter(|arm| arm.index != view.reference.first());
+    let others: Vec<_> = others.map(|arm| arm.index).collect();
+    let heads = view.heads();
+    let head = [COUNTS.to_owned(), heads[view.first()].clone()];
+    let head = head.into_iter().chain(others.iter().map(|arm| heads[arm.position()].clone()));
+    let row = |row: &CountRow| {
+        let base = row.arms.first().and_then(|(_, count)| count.base.instructions_per_op);
+        let base = base.map_or(number::UNKNOWN.to_owned(), number::three_digits);
+        let of = |arm: &ArmIndex| {
+            let count = row.arms.iter().find(|(of, _)| of == arm).map(|(_, count)| count);
+            count.map_or(number::UNKNOWN.to_owned(), times)
+        };
+        [row.load.clone(), base].into_iter().chain(others.iter().map(of)).collect()
+    };
+    std::iter::once(head.collect()).chain(view.counts.iter().map(row)).collect()
+}
+
+/// `×1.557 more`.
+fn times(count: &CountView) -> String {
+    let ratio = match (count.ratio, count.ratio_low, count.ratio_high) {
+        (Some(ratio), Some(low), Some(high)) => number::ratio_between(ratio, low, high),
+        (Some(ratio), ..) => format!("×{}", number::fixed(ratio, 3)),
+        (None, ..) => return number::UNKNOWN.to_owned(),
+    };
+    match count.verdict {
+        CountVerdict::Undecided => format!("~{GLUE}{ratio}"),
+        told => format!("{ratio}{GLUE}{}", told.name()),
+    }
+}
+
 /// The rate of the reference.
 pub(super) fn rate(row: &Row, at: usize) -> String {
     let did = row.arms[at].did.as_ref();
-    let rate = did.and_then(|did| did.rate);
+    let rate = did.and_then(|did| did.max_rate.or(did.rate));
     rate.map_or(number::UNKNOWN.to_owned(), number::three_digits)
 }
 
