@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::output;
 
 /// The answer to a comparison; what a gate says is told to whoever watches.
-pub fn answer(comparison: &Comparison, gate: Option<Gate>) -> Exit {
+pub(crate) fn answer(comparison: &Comparison, gate: Option<Gate>) -> Exit {
     if let Some(gate) = gate {
         output::say(&told(gate, &comparison.cells));
     }
@@ -17,7 +17,7 @@ pub fn answer(comparison: &Comparison, gate: Option<Gate>) -> Exit {
 }
 
 /// The answer to a comparison of several arms: that of each against the reference, together.
-pub fn of_arms(comparison: &ArmsComparison, gate: Option<Gate>) -> Exit {
+pub(crate) fn of_arms(comparison: &ArmsComparison, gate: Option<Gate>) -> Exit {
     let pairs = comparison.pairs.iter();
     let cells = pairs.flat_map(|pair| pair.comparison.cells.iter().cloned());
     let cells: Vec<CellComparison> = cells.collect();

@@ -12,7 +12,7 @@ use crate::values;
 
 /// Where things are kept.
 #[derive(Debug, clap::Args)]
-pub struct Place {
+pub(crate) struct Place {
     /// Directory for servers, sandboxes and results [default: /var/lib/dbdyno for root, else
     /// ~/.local/share/dbdyno]
     #[arg(long, global = true, value_name = "DIR", env = "DBDYNO_HOME")]
@@ -33,7 +33,7 @@ pub struct Place {
 /// gate and others; a wrong one names all). A stored run is @last, @NAME or the beginning of its
 /// id.
 #[derive(Debug, clap::Args)]
-pub struct Compare {
+pub(crate) struct Compare {
     /// What the others are measured against
     #[arg(value_name = "BASE")]
     pub base: String,
@@ -204,7 +204,7 @@ pub struct Compare {
 /// those of the file. Ends with 0 where everything is as expected, with 1 where something is
 /// proved to be otherwise, with 3 where that is open.
 #[derive(Debug, clap::Args)]
-pub struct RunFile {
+pub(crate) struct RunFile {
     /// The experiment
     #[arg(value_name = "FILE.toml")]
     pub file: PathBuf,
@@ -220,7 +220,7 @@ pub struct RunFile {
 /// --until decided or --limit, cells that are undecided are measured for longer; they are looked at
 /// after each life then, with an interval that allows it.
 #[derive(Debug, clap::Args)]
-pub struct Resume {
+pub(crate) struct Resume {
     /// @last, @NAME, or the beginning of an id
     #[arg(value_name = "RUN", default_value = "@last")]
     pub run: String,
@@ -245,14 +245,14 @@ pub struct Resume {
 
 /// What ends the measuring of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Until {
+pub(crate) enum Until {
     /// A verdict
     Decided,
 }
 
 /// In which shape results are printed.
 #[derive(Clone, Copy, Debug, clap::Args)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// Shape of what goes to stdout
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -265,7 +265,7 @@ pub struct Shape {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     Text,
     Json,
     Csv,
@@ -273,14 +273,14 @@ pub enum Format {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub(crate) enum Color {
     Auto,
     Always,
     Never,
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Demo {
+pub(crate) struct Demo {
     /// Where the report goes
     #[arg(long, short, value_name = "FILE.html", default_value = "dbdyno-demo.html")]
     pub output: PathBuf,
@@ -293,27 +293,27 @@ pub struct Demo {
 /// Looks for some seconds, at what the kernel says and at small pieces of work that always
 /// cost the same. Exits with 3 if something stands in the way of any measurement.
 #[derive(Debug, clap::Args)]
-pub struct Doctor {
+pub(crate) struct Doctor {
     /// Shape of what goes to stdout
     #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
     pub format: DoctorFormat,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DoctorFormat {
+pub(crate) enum DoctorFormat {
     Text,
     Json,
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Runs {
+pub(crate) struct Runs {
     /// Show this many, newest first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Show {
+pub(crate) struct Show {
     /// @last, @NAME, or the beginning of an id
     #[arg(value_name = "RUN", default_value = "@last")]
     pub run: String,
@@ -332,7 +332,7 @@ pub struct Show {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Report {
+pub(crate) struct Report {
     /// @last, @NAME, or the beginning of an id
     #[arg(value_name = "RUN", default_value = "@last")]
     pub run: String,
@@ -348,7 +348,7 @@ pub struct Report {
 }
 
 #[derive(Debug, clap::Args)]
-pub struct Loads {
+pub(crate) struct Loads {
     /// File that describes a load, which is then known by its name
     #[arg(long, global = true, value_name = "FILE.toml")]
     pub load_file: Vec<PathBuf>,
@@ -357,13 +357,13 @@ pub struct Loads {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum LoadsCommand {
+pub(crate) enum LoadsCommand {
     /// Show what a load does: its tables, its statements, an example of what is asked
     Show(ShowLoad),
 }
 
 #[derive(Debug, clap::Args)]
-pub struct ShowLoad {
+pub(crate) struct ShowLoad {
     /// Name of a load with options, of a suite, or a file that describes a load
     #[arg(value_name = "NAME[?OPTION=VALUE]")]
     pub load: String,
@@ -373,7 +373,7 @@ pub struct ShowLoad {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DialectFlag {
+pub(crate) enum DialectFlag {
     Mysql,
     Postgres,
     Sqlite,

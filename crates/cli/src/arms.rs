@@ -15,7 +15,7 @@ use crate::values::Against;
 ///
 /// # Errors
 /// Names those that there are.
-pub fn arm_named(run: &Run, text: &str) -> Result<ArmIndex, Failure> {
+pub(crate) fn arm_named(run: &Run, text: &str) -> Result<ArmIndex, Failure> {
     let specs = run.plan.specs();
     if let Some(arm) = ArmIndex::from_name(text).filter(|arm| specs.get(*arm).is_some()) {
         return Ok(arm);
@@ -41,7 +41,7 @@ pub fn arm_named(run: &Run, text: &str) -> Result<ArmIndex, Failure> {
 ///
 /// # Errors
 /// An arm that there is not, or that is to be shown against itself.
-pub fn pairing(run: &Run, arm: &str, against: Option<&Against>) -> Result<Pairing, Failure> {
+pub(crate) fn pairing(run: &Run, arm: &str, against: Option<&Against>) -> Result<Pairing, Failure> {
     let test = arm_named(run, arm)?;
     let base = match against {
         None => ArmIndex::BASE,
@@ -57,12 +57,12 @@ pub fn pairing(run: &Run, arm: &str, against: Option<&Against>) -> Result<Pairin
 }
 
 /// What a run of several arms has found.
-pub fn judged(run: &Run, reference: Reference) -> Result<ArmsComparison, Failure> {
+pub(crate) fn judged(run: &Run, reference: Reference) -> Result<ArmsComparison, Failure> {
     Ok(dbdyno_judge::compare_arms(run, reference)?)
 }
 
 /// Prints it in the shape that was asked for.
-pub fn print(run: &Run, comparison: &ArmsComparison, shape: Shape) -> Result<(), Failure> {
+pub(crate) fn print(run: &Run, comparison: &ArmsComparison, shape: Shape) -> Result<(), Failure> {
     let view = ArmsView::new(run, comparison);
     let detail = if shape.intervals { ArmsDetail::Intervals } else { ArmsDetail::Ratios };
     output::print(&match shape.format {
@@ -74,12 +74,16 @@ pub fn print(run: &Run, comparison: &ArmsComparison, shape: Shape) -> Result<(),
 }
 
 /// Writes the page and says where it is.
-pub fn write_report(path: &Path, run: &Run, comparison: &ArmsComparison) -> Result<(), Failure> {
+pub(crate) fn write_report(
+    path: &Path,
+    run: &Run,
+    comparison: &ArmsComparison,
+) -> Result<(), Failure> {
     output::write_page(path, dbdyno_report::arms_html(&ArmsView::new(run, comparison)))
 }
 
 /// A stored run as it is to be judged: whole, or two of its arms.
-pub enum Chosen {
+pub(crate) enum Chosen {
     /// A run of two arms.
     Two(Box<Run>),
     /// All arms of a larger one.
@@ -90,7 +94,7 @@ pub enum Chosen {
 ///
 /// # Errors
 /// No such run, no such arm, or a larger run of which no arm is named.
-pub fn stored(store: &Store, text: &str) -> Result<Run, Failure> {
+pub(crate) fn stored(store: &Store, text: &str) -> Result<Run, Failure> {
     let whole = store.resolve(text).and_then(|id| store.load(&id));
     let (run, arm) = match (whole, text.rsplit_once('/')) {
         (Ok(run), _) => (run, None),
@@ -116,7 +120,7 @@ pub fn stored(store: &Store, text: &str) -> Result<Run, Failure> {
 ///
 /// # Errors
 /// No such run, or no such arm.
-pub fn choose(
+pub(crate) fn choose(
     store: &Store,
     run: &str,
     arm: Option<&str>,

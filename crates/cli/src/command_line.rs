@@ -12,7 +12,7 @@ use crate::server::Server;
 /// sure.
 #[derive(Debug, Parser)]
 #[command(name = "dbdyno", version, arg_required_else_help = true)]
-pub struct Args {
+pub(crate) struct Args {
     #[command(flatten)]
     pub place: Place,
     #[command(subcommand)]
@@ -20,7 +20,7 @@ pub struct Args {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub(crate) enum Command {
     /// Compare two servers, or two stored runs
     Compare(Box<Compare>),
     /// Carry out an experiment that is written in a file

@@ -19,7 +19,7 @@ use crate::values::{Side, parse_side, without_password};
 use crate::{answer, arms, output, plan, session, until};
 
 /// Compares servers, or two stored runs.
-pub fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
+pub(crate) fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
     let side = |what: &str, text: &str| {
         parse_side(text).map_err(|error| {
             let target = text.split('?').next().unwrap_or_default();
@@ -59,7 +59,7 @@ fn servers(place: &Place, flags: &Compare, arms: Vec<ArmSpec>) -> Result<Exit, F
 }
 
 /// Measures servers as the flags say; `command` is what makes such a run again.
-pub fn measured(
+pub(crate) fn measured(
     place: &Place,
     flags: &Compare,
     arms: Vec<ArmSpec>,
@@ -80,7 +80,7 @@ pub fn measured(
 }
 
 /// Goes on with a run that stopped.
-pub fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
+pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
     let mut store = session::open_store(place)?;
     let stop = session::stop_flag();
@@ -104,13 +104,13 @@ pub fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
 }
 
 /// What a run has found, and how far this host is to be trusted.
-pub fn judged(store: &Store, run: &Run) -> Result<Comparison, Failure> {
+pub(crate) fn judged(store: &Store, run: &Run) -> Result<Comparison, Failure> {
     let self_tests = Some(dbdyno_lab::self_tests(store, &run.id)?);
     Ok(Comparison { self_tests, ..dbdyno_judge::compare(run)? })
 }
 
 /// Prints what a run has found, and says what may be done with it.
-pub fn present(
+pub(crate) fn present(
     store: &Store,
     run: &Run,
     report: Option<&Path>,
@@ -144,7 +144,7 @@ pub fn present(
 }
 
 /// Measures by a plan, and reads the run back from the store.
-pub fn carry_out(
+pub(crate) fn carry_out(
     home: &Home,
     store: &mut Store,
     stop: &AtomicBool,
@@ -163,7 +163,7 @@ pub fn carry_out(
 }
 
 /// Writes the report and says where it is.
-pub fn write_report(path: &Path, run: &Run, comparison: &Comparison) -> Result<(), Failure> {
+pub(crate) fn write_report(path: &Path, run: &Run, comparison: &Comparison) -> Result<(), Failure> {
     output::write_page(path, dbdyno_report::html(&View::new(run, comparison)))
 }
 

@@ -19,7 +19,7 @@ const TEST: &str = "engine:?wake=group&device=8ms";
 const CLIENTS: [u32; 2] = [16, 128];
 
 /// Measures for less than a minute, prints the table, writes the report.
-pub fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
+pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
     let mut store = session::open_store(place)?;
     let stop = session::stop_flag();

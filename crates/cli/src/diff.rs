@@ -27,7 +27,7 @@ use crate::{arms, output, plan, session};
 /// mislead: each fact has a rule, and --rules shows all of them. Servers are written as for
 /// `dbdyno compare`. With --load, tables are made, and plans and answers are compared, too.
 #[derive(Debug, clap::Args)]
-pub struct Diff {
+pub(crate) struct Diff {
     /// A server, or a stored run: @last, @NAME or the beginning of an id
     #[arg(value_name = "BASE", required_unless_present = "rules")]
     pub base: Option<String>,
@@ -61,7 +61,7 @@ pub struct Diff {
 }
 
 /// Shows the difference.
-pub fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
+pub(crate) fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
     let Some(base) = &flags.base else {
         output::print(&dbdyno_audit::handbook())?;
         return Ok(Exit::Holds);

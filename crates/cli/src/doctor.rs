@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::{output, session};
 
 /// Looks, and prints what was found.
-pub fn run(place: &Place, flags: &Doctor) -> Result<Exit, Failure> {
+pub(crate) fn run(place: &Place, flags: &Doctor) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
     let findings = dbdyno_lab::doctor::examine(home.dir(), &mut output::say);
     output::print(&match flags.format {

@@ -2,7 +2,7 @@
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub(crate) enum Exit {
     /// The question is answered, the gate holds.
     Holds,
     /// The gate failed.
@@ -17,7 +17,7 @@ pub enum Exit {
 
 impl Exit {
     /// The number that the shell sees.
-    pub fn code(self) -> u8 {
+    pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Holds => 0,
             Exit::Fails => 1,

@@ -43,7 +43,7 @@ struct Experiment {
 }
 
 /// Carries the experiment out.
-pub fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
+pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     let experiment = read(&flags.file)?;
     let compare = command_line(&flags.file, &experiment, &flags.flags)?;
     let arm = |text: &str| match parse_side(text) {

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 
 /// A failure in the user's world; its text ends with what to try next.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// What was typed cannot be meant.
     Usage(String),
     /// The experiment could not be carried out.
@@ -28,7 +28,7 @@ pub enum Failure {
 
 impl Failure {
     /// The exit code that belongs to it.
-    pub fn exit(&self) -> Exit {
+    pub(crate) fn exit(&self) -> Exit {
         match self {
             Failure::Lab(error) if error.is_interruption() => Exit::Interrupted,
             // Whoever reads our output has gone; that is no failure of ours.

@@ -24,7 +24,7 @@ const FILE_MOST: u64 = 64 << 20;
 /// change of the host is none of the server. A change is shown with its size, its place, and what
 /// else changed there. In a series in which nothing changes, one is found with a chance of 1 %.
 #[derive(Debug, clap::Args)]
-pub struct History {
+pub(crate) struct History {
     /// CSV file with a header; columns called time, version or commit, and label are known, any
     /// other column of numbers is a figure; - for stdin. Without it, the stored runs
     #[arg(value_name = "FILE.csv")]
@@ -70,13 +70,13 @@ pub struct History {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Direction {
+pub(crate) enum Direction {
     Higher,
     Lower,
 }
 
 /// Shows the history.
-pub fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
+pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
     let question = Question {
         loads: flags.load.clone(),
         clients: flags.clients.clone(),

@@ -9,7 +9,7 @@ const PAIRS: u32 = 20;
 const LEAD_IN_NS: u64 = 300_000_000;
 
 /// How the Insert Benchmark is measured where the flags do not say.
-pub struct Rounds {
+pub(crate) struct Rounds {
     /// Rounds of each arm in each step.
     pub pairs: u32,
     /// Length of the whole of a query step on each arm, seconds.
@@ -19,7 +19,7 @@ pub struct Rounds {
 }
 
 /// How loads are measured whose query steps take this long; `None` for other loads.
-pub fn rounds(step_seconds: Option<u64>) -> Option<Rounds> {
+pub(crate) fn rounds(step_seconds: Option<u64>) -> Option<Rounds> {
     step_seconds.map(|step_seconds| Rounds { pairs: PAIRS, step_seconds, lead_in_ns: LEAD_IN_NS })
 }
 
@@ -27,7 +27,7 @@ pub fn rounds(step_seconds: Option<u64>) -> Option<Rounds> {
 ///
 /// # Errors
 /// A sentence that says what is missing.
-pub fn check(plan: &Plan) -> Result<(), String> {
+pub(crate) fn check(plan: &Plan) -> Result<(), String> {
     let loads: Vec<&str> = plan.stages.iter().filter_map(Stage::load).collect();
     let steps: Vec<_> = loads.iter().filter_map(|load| Step::find(load)).collect();
     if steps.is_empty() {

@@ -12,7 +12,7 @@ use crate::args::Compare;
 use crate::failure::Failure;
 
 /// Numbers of restarts and of reloads.
-pub struct Levels {
+pub(crate) struct Levels {
     /// Starts of all servers within a cell, after the first one.
     pub restarts: u32,
     /// Fillings of the tables within a cell, after the first one.
@@ -24,7 +24,7 @@ impl Levels {
     ///
     /// # Errors
     /// Reloads of tables that later stages want as they are.
-    pub fn of(
+    pub(crate) fn of(
         flags: &Compare,
         plan: &Plan,
         usual_restarts: u32,

@@ -7,7 +7,7 @@ use dbdyno_workload::{Catalog, Load, SUITES, SpecError, Tables, catalog, insert_
 const SOME_TABLES: Tables = Tables { count: 1, rows: 1_000_000, seed: 1 };
 
 /// The load with this label.
-pub fn resolve(catalog: &Catalog, label: &str) -> Result<Load, String> {
+pub(crate) fn resolve(catalog: &Catalog, label: &str) -> Result<Load, String> {
     match catalog.resolve(label, SOME_TABLES) {
         Ok(load) => Ok(load),
         Err(SpecError::UnknownLoad(name)) => {

@@ -22,7 +22,7 @@ use crate::rand::Rand;
 
 /// What is to be done, and the custom loads that it needs.
 #[derive(Debug, PartialEq)]
-pub struct Chosen {
+pub(crate) struct Chosen {
     /// Stages in the order of the words; what is measured already is not measured again.
     pub stages: Vec<Stage>,
     /// Files whose loads the stages name.
@@ -32,7 +32,7 @@ pub struct Chosen {
 }
 
 /// What the words of `--load` mean, with the files of `--load-file`.
-pub fn choose(
+pub(crate) fn choose(
     words: &[String],
     files: &[PathBuf],
     rand: Option<Rand<'_>>,
@@ -114,7 +114,7 @@ fn by_name(catalog: &mut Catalog, word: &str) -> Result<String, Failure> {
 }
 
 /// Lists the loads, or shows one of them.
-pub fn run(flags: &Loads) -> Result<Exit, Failure> {
+pub(crate) fn run(flags: &Loads) -> Result<Exit, Failure> {
     match &flags.command {
         None => list(&flags.load_file),
         Some(LoadsCommand::Show(show)) => self::show(show, &flags.load_file),

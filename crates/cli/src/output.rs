@@ -12,7 +12,7 @@ use crate::failure::Failure;
 const WIDTH_WITHOUT_TERMINAL: usize = 100;
 
 /// Prints data.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     stdout
         .write_all(text.as_bytes())
@@ -22,19 +22,19 @@ pub fn print(text: &str) -> Result<(), Failure> {
 
 /// Says something to whoever watches.
 #[expect(clippy::print_stderr, reason = "talk goes to stderr")]
-pub fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     eprintln!("{text}");
 }
 
 /// Says what went wrong.
-pub fn complain(text: &str) {
+pub(crate) fn complain(text: &str) {
     if !text.is_empty() {
         say(&format!("dbdyno: {text}"));
     }
 }
 
 /// Prints a comparison in the shape that was asked for.
-pub fn comparison(run: &Run, comparison: &Comparison, shape: Shape) -> Result<(), Failure> {
+pub(crate) fn comparison(run: &Run, comparison: &Comparison, shape: Shape) -> Result<(), Failure> {
     let view = View::new(run, comparison);
     print(&match shape.format {
         Format::Text => dbdyno_report::text(&view, &style(shape.color)),
@@ -45,7 +45,7 @@ pub fn comparison(run: &Run, comparison: &Comparison, shape: Shape) -> Result<()
 }
 
 /// Prints a history in the shape that was asked for.
-pub fn history(history: &History, shape: Shape) -> Result<(), Failure> {
+pub(crate) fn history(history: &History, shape: Shape) -> Result<(), Failure> {
     print(&match shape.format {
         Format::Text => dbdyno_report::history_text(history, &style(shape.color)),
         Format::Json => dbdyno_report::history_json(history),
@@ -55,7 +55,7 @@ pub fn history(history: &History, shape: Shape) -> Result<(), Failure> {
 }
 
 /// Writes a page and says where it is.
-pub fn write_page(path: &Path, page: String) -> Result<(), Failure> {
+pub(crate) fn write_page(path: &Path, page: String) -> Result<(), Failure> {
     let shown = path.display().to_string();
     std::fs::write(path, page).map_err(|error| Failure::Write(shown.clone(), error))?;
     let shown = std::fs::canonicalize(path).map_or(shown, |path| path.display().to_string());
@@ -64,13 +64,13 @@ pub fn write_page(path: &Path, page: String) -> Result<(), Failure> {
 }
 
 /// Columns of the terminal.
-pub fn width() -> usize {
+pub(crate) fn width() -> usize {
     let size = console::Term::stdout().size_checked();
     size.map_or(WIDTH_WITHOUT_TERMINAL, |(_, width)| width as usize)
 }
 
 /// How text looks here.
-pub fn style(color: Color) -> TextStyle {
+pub(crate) fn style(color: Color) -> TextStyle {
     let wished = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let colour = match color {
         Color::Always => Colour::Ansi,

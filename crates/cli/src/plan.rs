@@ -113,7 +113,7 @@ struct Lives {
 /// # Errors
 /// Recorded arrivals that cannot be read; a load that is not there, or that cannot be asked of
 /// these arms.
-pub fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan, Failure> {
+pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan, Failure> {
     arms.iter_mut().for_each(take_password_from_environment);
     begin(flags, &mut arms)?;
     let further = arms.split_off(2);
@@ -358,7 +358,7 @@ fn placeable(pin: Pin) -> Result<Pin, Failure> {
 }
 
 /// The command that carries out this plan again. Passwords are not part of it.
-pub fn command(plan: &Plan, flags: &Compare) -> String {
+pub(crate) fn command(plan: &Plan, flags: &Compare) -> String {
     let stages: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
     let clients: Vec<String> = plan.clients.iter().map(u32::to_string).collect();
     // Where something is wanted, the numbers are what the user gave.
@@ -424,7 +424,7 @@ pub fn command(plan: &Plan, flags: &Compare) -> String {
 }
 
 /// The plan in words: how many rounds, how long, what can be found by what runs like it have shown.
-pub fn announcement(plan: &Plan, known: &[Run]) -> String {
+pub(crate) fn announcement(plan: &Plan, known: &[Run]) -> String {
     if plan.counting == Counting::Only {
         return format!("plan   {}\n{}", in_words(plan), counting_of(plan).trim_end());
     }
@@ -506,7 +506,7 @@ fn driven(driving: &Driving) -> String {
 }
 
 /// The newest runs that measured such arms with rounds of this length, newest first.
-pub fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
+pub(crate) fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
     let alike = |known: Plan| {
         known.round_ns == plan.round_ns
             && known.driving == plan.driving
@@ -583,7 +583,7 @@ fn ends(plan: &Plan) -> String {
 }
 
 /// What is left of a run, in words.
-pub fn announcement_of_rest(run: &Run, longer: Option<&Plan>) -> String {
+pub(crate) fn announcement_of_rest(run: &Run, longer: Option<&Plan>) -> String {
     let plan = longer.unwrap_or(&run.plan);
     let arms = in_words(plan);
     if let Some(longer) = longer {
@@ -615,7 +615,7 @@ pub fn announcement_of_rest(run: &Run, longer: Option<&Plan>) -> String {
 }
 
 /// Fills in the password that a URL does not have.
-pub fn take_password_from_environment(arm: &mut ArmSpec) {
+pub(crate) fn take_password_from_environment(arm: &mut ArmSpec) {
     let Target::Url(url) = &mut arm.target else { return };
     let variable = match url.dialect {
         dbdyno_model::Dialect::Mysql => "MYSQL_PWD",

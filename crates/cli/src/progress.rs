@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::output;
 
 /// Shows the progress of an experiment on stderr.
-pub struct Ticker {
+pub(crate) struct Ticker {
     bar: ProgressBar,
     /// Without a terminal: when the last line was written.
     last_line: Option<Instant>,
@@ -21,7 +21,7 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 
 impl Ticker {
     /// Starts showing.
-    pub fn new() -> Ticker {
+    pub(crate) fn new() -> Ticker {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
         let style = ProgressStyle::with_template("{spinner} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
@@ -91,7 +91,7 @@ fn filling(arm: ArmIndex, done: u64, total: u64) -> String {
 }
 
 /// A duration as people say it: `40 s`, `12 min`, `3.5 h`.
-pub fn for_people(duration: Duration) -> String {
+pub(crate) fn for_people(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     match seconds {
         ..1.0 => format!("{seconds:.1} s"),

@@ -19,7 +19,7 @@ const SKEW: &str = "skew";
 
 /// What the flags say.
 #[derive(Clone, Copy, Debug)]
-pub struct Rand<'a> {
+pub(crate) struct Rand<'a> {
     /// Name of a distribution.
     pub name: &'a str,
     /// Its parameter; `None`: the usual one.
@@ -31,7 +31,7 @@ impl Rand<'_> {
     ///
     /// # Errors
     /// A sentence, where none of the loads draws rows, or the distribution cannot be meant.
-    pub fn set(&self, catalog: &Catalog, stages: Vec<Stage>) -> Result<Vec<Stage>, String> {
+    pub(crate) fn set(&self, catalog: &Catalog, stages: Vec<Stage>) -> Result<Vec<Stage>, String> {
         let loads = stages.iter().filter(|stage| stage.load().is_some()).count();
         let mut changed = Vec::with_capacity(stages.len());
         let mut without = 0;

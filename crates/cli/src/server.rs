@@ -28,13 +28,13 @@ use crate::failure::Failure;
 use crate::{output, session};
 
 #[derive(Debug, Args)]
-pub struct Server {
+pub(crate) struct Server {
     #[command(subcommand)]
     pub command: ServerCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub enum ServerCommand {
+pub(crate) enum ServerCommand {
     /// Get a release, as `compare` does by itself
     Get(Get),
     /// List what is here, what runs in the background, and what can be had from where
@@ -62,7 +62,7 @@ pub enum ServerCommand {
 /// Without --from it comes from where `dbdyno server ls` says, checked by the registry's client;
 /// our own SHA-256 of what was unpacked is printed and kept.
 #[derive(Debug, Args)]
-pub struct Get {
+pub(crate) struct Get {
     /// mysql:8.0, mariadb:10.11.5, postgres:17@maven …
     #[arg(value_name = "SERVER")]
     pub server: String,
@@ -76,7 +76,7 @@ pub struct Get {
 /// Settings stand behind a question mark: mysql:8.0?buffer=2G&binlog=on, see `dbdyno server
 /// options`. What the server is told is printed before it starts.
 #[derive(Debug, Args)]
-pub struct Start {
+pub(crate) struct Start {
     /// mysql:8.0, mariadb:11.8, postgres:17 …; or the name of one that was stopped
     #[arg(value_name = "SERVER|NAME")]
     pub server: String,
@@ -97,7 +97,7 @@ pub struct Start {
 /// postgresql-conf=FILE, cpus=NUMBER, memory=SIZE, and whatever option the server itself has, as it
 /// spells it. A word beats the preset, a file beats the words, an option beats the file.
 #[derive(Debug, Args)]
-pub struct OptionsOf {
+pub(crate) struct OptionsOf {
     /// mysql:8.0, 'mariadb:10.11?buffer=2G&innodb_io_capacity=2000' …
     #[arg(value_name = "SERVER")]
     pub server: String,
@@ -112,21 +112,21 @@ fn parse_size_mb(text: &str) -> Result<u64, String> {
 }
 
 #[derive(Debug, Args)]
-pub struct Named {
+pub(crate) struct Named {
     /// As `dbdyno server ls` shows it
     #[arg(value_name = "NAME")]
     pub name: String,
 }
 
 #[derive(Debug, Args)]
-pub struct Images {
+pub(crate) struct Images {
     /// Read every file and compare it with what it was when the image was made
     #[arg(long)]
     pub check: bool,
 }
 
 #[derive(Debug, Args)]
-pub struct Logs {
+pub(crate) struct Logs {
     /// As `dbdyno server ls` shows it
     #[arg(value_name = "NAME")]
     pub name: String,
@@ -136,7 +136,7 @@ pub struct Logs {
 }
 
 /// Does what was asked.
-pub fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
+pub(crate) fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
     match &flags.command {
         ServerCommand::Get(get) => got(&home, get),

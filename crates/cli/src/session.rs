@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::output;
 
 /// Opens the home and clears away what a killed dbdyno has left.
-pub fn open_home(place: &Place) -> Result<Home, Failure> {
+pub(crate) fn open_home(place: &Place) -> Result<Home, Failure> {
     let home = Home::open(place.home.as_deref())?;
     for cleaned in home.sweep() {
         output::say(&format!("cleaned up: {cleaned}"));
@@ -24,7 +24,7 @@ pub fn open_home(place: &Place) -> Result<Home, Failure> {
 }
 
 /// Opens the store.
-pub fn open_store(place: &Place) -> Result<Store, Failure> {
+pub(crate) fn open_store(place: &Place) -> Result<Store, Failure> {
     let path: PathBuf = match &place.store {
         Some(path) => path.clone(),
         None => Home::open(place.home.as_deref())?.store_path(),
@@ -34,14 +34,14 @@ pub fn open_store(place: &Place) -> Result<Store, Failure> {
 
 /// The clock of an experiment by this plan. Tests that stop or kill a run at a known place let
 /// models halt there; nobody else sets the variable.
-pub fn clock(plan: &Plan, store: &Store) -> Result<Clock, Failure> {
+pub(crate) fn clock(plan: &Plan, store: &Store) -> Result<Clock, Failure> {
     let halts = std::env::var("DBDYNO_MOCK_HALTS").ok().and_then(|rounds| rounds.parse().ok());
     Ok(dbdyno_lab::clock_of(plan, store, halts)?)
 }
 
 /// A flag that the first Ctrl-C sets, so that what was measured is kept; the second one ends the
 /// program at once (its servers end with it).
-pub fn stop_flag() -> Arc<AtomicBool> {
+pub(crate) fn stop_flag() -> Arc<AtomicBool> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         let code = 128 + signal;

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::{answer, compare, output, session};
 
 /// Lists the stored runs, newest first.
-pub fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
+pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let Listed { runs: summaries, corrupt } = store.list()?;
     for error in &corrupt {
@@ -40,7 +40,7 @@ pub fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
 }
 
 /// Shows a stored run as `compare` showed it, or its arms against another one.
-pub fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
+pub(crate) fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let against = flags.against.as_ref();
     match arms::choose(&store, &flags.run, flags.arm.as_deref(), against)? {
@@ -58,7 +58,7 @@ pub fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
 }
 
 /// Writes a stored run as an HTML file.
-pub fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
+pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let name = |run: &Run| match &flags.arm {
         None => format!("dbdyno-{}.html", run.id),

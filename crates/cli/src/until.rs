@@ -11,7 +11,11 @@ use crate::failure::Failure;
 ///
 /// # Errors
 /// What cannot be found, or cannot be looked at.
-pub fn aim(plan: Plan, flags: &Compare, known: &[Run]) -> Result<(Plan, Vec<String>), Failure> {
+pub(crate) fn aim(
+    plan: Plan,
+    flags: &Compare,
+    known: &[Run],
+) -> Result<(Plan, Vec<String>), Failure> {
     let given = flags.rounds.is_some() || flags.restarts.is_some();
     let wish = Wish {
         detect: flags.detect.map(|effect| (effect, flags.power)),
@@ -28,13 +32,13 @@ fn numbers(are_given: bool) -> Numbers {
 }
 
 /// How a run is to be made longer; `None`: it is not.
-pub fn extension(flags: &Resume) -> Option<Extension> {
+pub(crate) fn extension(flags: &Resume) -> Option<Extension> {
     let is_wanted = flags.rounds.is_some() || flags.until.is_some() || flags.limit.is_some();
     is_wanted.then_some(Extension { pairs: flags.rounds, limit: flags.limit })
 }
 
 /// The flags that stand in a command in place of numbers; empty without any.
-pub fn in_words(flags: &Compare) -> String {
+pub(crate) fn in_words(flags: &Compare) -> String {
     let mut words = String::new();
     if let Some(effect) = flags.detect {
         words.push_str(&format!(" --detect {}% --power {}%", effect * 100.0, flags.power * 100.0));

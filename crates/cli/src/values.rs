@@ -7,7 +7,7 @@ use dbdyno_workload::suggest::did_you_mean;
 
 /// What BASE or TEST mean.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Side {
+pub(crate) enum Side {
     /// A server to measure.
     Server(ArmSpec),
     /// A stored run.
@@ -18,7 +18,7 @@ pub enum Side {
 ///
 /// # Errors
 /// A sentence with the nearest thing that would be understood.
-pub fn parse_side(text: &str) -> Result<Side, String> {
+pub(crate) fn parse_side(text: &str) -> Result<Side, String> {
     let id = text.split('/').next().unwrap_or_default();
     let is_id = (4..=8).contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit());
     if text.starts_with('@') || is_id {
@@ -37,7 +37,7 @@ pub fn parse_side(text: &str) -> Result<Side, String> {
 
 /// A target as it may be repeated in a message, also one that cannot be understood: what may be a
 /// password, between the account and the last `@`, becomes three dots.
-pub fn without_password(text: &str) -> String {
+pub(crate) fn without_password(text: &str) -> String {
     let scheme =
         text.find("://").map_or_else(|| text.find(':').map_or(0, |at| at + 1), |at| at + 3);
     let account = text[scheme..].find(':').map(|at| scheme + at + 1);
@@ -47,7 +47,7 @@ pub fn without_password(text: &str) -> String {
     }
 }
 
-pub fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.strip_suffix('s').unwrap_or(text).parse::<f64>().ok();
     match seconds.filter(|seconds| (0.1..=86_400.0).contains(seconds)) {
         Some(seconds) => Ok(Duration::from_secs_f64(seconds)),
@@ -55,7 +55,7 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
-pub fn parse_slice(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_slice(text: &str) -> Result<Duration, String> {
     let milliseconds = text.strip_suffix("ms").and_then(|number| number.parse::<f64>().ok());
     match milliseconds.filter(|milliseconds| (1.0..=10_000.0).contains(milliseconds)) {
         _ if text == "none" => Ok(Duration::ZERO),
@@ -64,17 +64,17 @@ pub fn parse_slice(text: &str) -> Result<Duration, String> {
     }
 }
 
-pub fn named_image(text: &str) -> Result<ImageUse, String> {
+pub(crate) fn named_image(text: &str) -> Result<ImageUse, String> {
     let known = ImageUse::ALL.into_iter().find(|known| known.name() == text);
     known.ok_or_else(|| "write auto, fresh or none".to_owned())
 }
 
-pub fn named_cache(text: &str) -> Result<Cache, String> {
+pub(crate) fn named_cache(text: &str) -> Result<Cache, String> {
     let known = Cache::ALL.into_iter().find(|known| known.name() == text);
     known.ok_or_else(|| "write warm or cold".to_owned())
 }
 
-pub fn parse_rule(text: &str) -> Result<String, String> {
+pub(crate) fn parse_rule(text: &str) -> Result<String, String> {
     let keys = || dbdyno_audit::rules::RULES.iter().chain([&dbdyno_audit::rules::OTHER]);
     match keys().any(|rule| rule.key == text) {
         true => Ok(text.to_owned()),
@@ -85,7 +85,7 @@ pub fn parse_rule(text: &str) -> Result<String, String> {
     }
 }
 
-pub fn parse_share(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_share(text: &str) -> Result<f64, String> {
     let share = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|percent| percent / 100.0),
         None => text.parse(),
@@ -95,7 +95,7 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
 }
 
 /// `1bp`, `1%` or `0.01`.
-pub fn parse_effect(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_effect(text: &str) -> Result<f64, String> {
     let (number, unit) = match (text.strip_suffix("bp"), text.strip_suffix('%')) {
         (Some(points), _) => (points, 100.0),
         (None, Some(percent)) => (percent, 100.0),
@@ -107,7 +107,7 @@ pub fn parse_effect(text: &str) -> Result<f64, String> {
 }
 
 /// `80%` or `0.8`.
-pub fn parse_power(text: &str) -> Result<f64, String> {
+pub(crate) fn parse_power(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(percent) => (percent, 100.0),
         None => (text, 1.0),
@@ -118,7 +118,7 @@ pub fn parse_power(text: &str) -> Result<f64, String> {
 }
 
 /// `10m`, `90s`, `1h` or seconds.
-pub fn parse_limit(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_limit(text: &str) -> Result<Duration, String> {
     let units = [("h", 3600.0), ("m", 60.0), ("s", 1.0)];
     let unit = units.iter().find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?, *seconds)));
     let (number, seconds) = unit.unwrap_or((text, 1.0));
@@ -129,7 +129,7 @@ pub fn parse_limit(text: &str) -> Result<Duration, String> {
 }
 
 /// `+100` or `100`.
-pub fn parse_more(text: &str) -> Result<u32, String> {
+pub(crate) fn parse_more(text: &str) -> Result<u32, String> {
     let number = text.strip_prefix('+').unwrap_or(text).parse::<u32>().ok();
     let usage = "give a number of rounds from +1 to +100000, for example +100";
     number.filter(|number| (1..=100_000).contains(number)).ok_or_else(|| usage.to_owned())
@@ -137,7 +137,7 @@ pub fn parse_more(text: &str) -> Result<u32, String> {
 
 /// Against what arms are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Against {
+pub(crate) enum Against {
     /// Each against the one before it.
     Before,
     /// All against the arm with this name or target.

@@ -19,7 +19,7 @@ use crate::table::{Mark, Secondary, Table};
 
 /// The tables by name, and the next numbers.
 #[derive(Default)]
-pub struct Catalog {
+pub(crate) struct Catalog {
     pub(crate) tables: RwLock<BTreeMap<String, Arc<Table>>>,
     next: Mutex<Next>,
     generation: AtomicU64,
@@ -27,7 +27,7 @@ pub struct Catalog {
 
 /// The next numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Next {
+pub(crate) struct Next {
     /// Of a table.
     pub table: u32,
     /// Of an index.
@@ -36,26 +36,26 @@ pub struct Next {
 
 impl Catalog {
     /// A catalog of these tables.
-    pub fn of(tables: impl Iterator<Item = Arc<Table>>, next: Next) -> Catalog {
+    pub(crate) fn of(tables: impl Iterator<Item = Arc<Table>>, next: Next) -> Catalog {
         let tables = tables.map(|table| (table.name().to_owned(), table)).collect();
         let (tables, next) = (RwLock::new(tables), Mutex::new(next));
         Catalog { tables, next, generation: AtomicU64::new(0) }
     }
 
     /// A table by name.
-    pub fn table(&self, name: &str) -> Result<Arc<Table>> {
+    pub(crate) fn table(&self, name: &str) -> Result<Arc<Table>> {
         let tables = self.tables.read().expect("no panic before");
         tables.get(name).cloned().ok_or_else(|| EngineError::NoTable(name.to_owned()))
     }
 
     /// All tables.
-    pub fn tables(&self) -> Vec<Arc<Table>> {
+    pub(crate) fn tables(&self) -> Vec<Arc<Table>> {
         self.tables.read().expect("no panic before").values().cloned().collect()
     }
 
     /// Another number whenever a table or an index has come or gone.
     #[inline]
-    pub fn generation(&self) -> u64 {
+    pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
@@ -65,7 +65,7 @@ impl Catalog {
     }
 
     /// The next numbers. While they are held, tables and indexes neither come nor go.
-    pub fn next(&self) -> MutexGuard<'_, Next> {
+    pub(crate) fn next(&self) -> MutexGuard<'_, Next> {
         self.next.lock().expect("no panic before")
     }
 }
@@ -80,7 +80,7 @@ impl Next {
 }
 
 /// Enters all versions of all rows into an index. Nobody writes to the table.
-pub fn fill(table: &Table, index: &Secondary, filler: TrxId) -> Result<()> {
+pub(crate) fn fill(table: &Table, index: &Secondary, filler: TrxId) -> Result<()> {
     let mut from = Some(Key::default());
     let mut entries: Vec<(Vec<u8>, usize, Mark)> = Vec::new();
     let mut last: Option<Vec<u8>> = None;

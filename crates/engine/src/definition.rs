@@ -18,7 +18,7 @@ use crate::shared::Shared;
 use crate::table::{INDEXES_MOST, IndexSpec, Secondary, Table, TableSpec};
 
 impl Shared {
-    pub fn create_table(&self, spec: TableSpec) -> Result<Arc<Table>> {
+    pub(crate) fn create_table(&self, spec: TableSpec) -> Result<Arc<Table>> {
         spec.check()?;
         let mut next = self.catalog.next();
         if self.catalog.table(&spec.name).is_ok() {
@@ -28,7 +28,7 @@ impl Shared {
     }
 
     /// Puts an empty table of the same columns and indexes in the place of a table.
-    pub fn truncate_table(&self, name: &str) -> Result<()> {
+    pub(crate) fn truncate_table(&self, name: &str) -> Result<()> {
         self.with_table_locked(name, |table| {
             let mut next = self.catalog.next();
             self.put_table(&mut next, table.spec(), Some(table))?;
@@ -60,7 +60,7 @@ impl Shared {
         Ok(table)
     }
 
-    pub fn drop_table(&self, name: &str) -> Result<()> {
+    pub(crate) fn drop_table(&self, name: &str) -> Result<()> {
         self.with_table_locked(name, |table| {
             let _next = self.catalog.next();
             let commit = self.pipeline.commit(&Record::Drop(table.id).write())?;
@@ -72,7 +72,7 @@ impl Shared {
         })
     }
 
-    pub fn create_index(&self, name: &str, spec: IndexSpec) -> Result<()> {
+    pub(crate) fn create_index(&self, name: &str, spec: IndexSpec) -> Result<()> {
         self.with_table_locked(name, |table| {
             if table.indexes().any(|index| index.spec.name.eq_ignore_ascii_case(&spec.name)) {
                 return Err(EngineError::Exists(spec.name.clone()));

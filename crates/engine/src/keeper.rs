@@ -16,7 +16,7 @@ use crate::sync::{Condvar, Mutex};
 const REST: Duration = Duration::from_millis(5);
 
 /// The thread, if there is one.
-pub struct Keeper {
+pub(crate) struct Keeper {
     bell: Arc<Bell>,
     thread: Option<JoinHandle<()>>,
 }
@@ -29,7 +29,7 @@ struct Bell {
 
 impl Keeper {
     /// Starts it, if that is wanted.
-    pub fn start(shared: &Arc<Shared>, upkeep: Upkeep) -> Keeper {
+    pub(crate) fn start(shared: &Arc<Shared>, upkeep: Upkeep) -> Keeper {
         let bell = Arc::new(Bell::default());
         let thread = (upkeep == Upkeep::Background).then(|| {
             let (shared, bell) = (shared.clone(), bell.clone());
@@ -41,7 +41,7 @@ impl Keeper {
     }
 
     /// Ends it and waits for its end.
-    pub fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         *self.bell.stop.lock().expect("no panic before") = true;
         self.bell.rung.notify_all();
         if let Some(thread) = self.thread.take() {

@@ -18,7 +18,7 @@ pub(crate) mod queue;
 
 use std::collections::HashSet;
 
-pub use queue::{Ended, Purge};
+pub(crate) use queue::{Ended, Purge};
 
 use crate::ids::TrxId;
 use crate::index::Edit;
@@ -108,6 +108,6 @@ pub(crate) fn entry_of(table: &Table, index: &Secondary, key: &[u8], row: &[u8])
 }
 
 /// The place of the next key.
-pub fn place(next: Option<&[u8]>) -> Place<'_> {
+pub(crate) fn place(next: Option<&[u8]>) -> Place<'_> {
     next.map_or(Place::Supremum, Place::Key)
 }

@@ -27,7 +27,7 @@ use crate::value::{Kind, Value};
 use crate::version::Version;
 
 /// Reads checkpoint and log.
-pub fn read(recovery: &mut Recovery) -> Result<Catalog> {
+pub(crate) fn read(recovery: &mut Recovery) -> Result<Catalog> {
     let mut tables = Tables::default();
     if let Some(checkpoint) = recovery.checkpoint() {
         while let Some(item) = checkpoint.next_item()? {

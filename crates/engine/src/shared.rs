@@ -43,7 +43,7 @@ pub(crate) struct Shared {
 impl Shared {
     /// Every view, open or to come, sees all writers below; what was known a moment ago.
     #[inline]
-    pub fn horizon(&self) -> TrxId {
+    pub(crate) fn horizon(&self) -> TrxId {
         TrxId(self.horizon.load(Ordering::Acquire))
     }
 

@@ -61,7 +61,7 @@ const DRAIN_LEAST: Duration = Duration::from_secs(1);
 const DRAIN_MOST: Duration = Duration::from_secs(10);
 
 /// The terms of one round.
-pub struct Terms {
+pub(crate) struct Terms {
     /// Which life of the servers it falls in.
     pub life: u32,
     /// Which filling of the tables.
@@ -76,7 +76,7 @@ pub struct Terms {
 
 /// What is known of an arm under a cell once it was warmed up.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub(crate) struct Known {
     /// Events per second while it was warmed up.
     pub warm_tps: f64,
     /// Time of a round that is neither lead-in nor window: connecting, and leaving.
@@ -84,7 +84,7 @@ pub struct Known {
 }
 
 /// One arm under one cell: the load made ready.
-pub struct Driver<'a> {
+pub(crate) struct Driver<'a> {
     /// What warming it up has told.
     pub known: Known,
     /// What clients rest while they warm it up.
@@ -118,7 +118,7 @@ impl<'a> Driver<'a> {
     ///
     /// # Errors
     /// Whatever the load met.
-    pub fn prepare(
+    pub(crate) fn prepare(
         plan: &Plan,
         cell: &Cell,
         turn: u64,
@@ -165,7 +165,7 @@ impl<'a> Driver<'a> {
     ///
     /// # Errors
     /// Whatever the load met.
-    pub fn warm_up(
+    pub(crate) fn warm_up(
         &mut self,
         mut warmth: Warmth,
         watch: &mut dyn Watch,
@@ -200,7 +200,7 @@ impl<'a> Driver<'a> {
     ///
     /// # Errors
     /// Whatever the load met.
-    pub fn repeat(&self, time: Duration, watch: &mut dyn Watch) -> Result<(), LabError> {
+    pub(crate) fn repeat(&self, time: Duration, watch: &mut dyn Watch) -> Result<(), LabError> {
         let spec = self.spec(&self.connector, self.cell.clients, REPEATED_OPERATION + self.offset);
         let entrance = Connecting::begin(self.arm, self.cell.clients, &self.clock);
         let mut look = |moment| tell(&entrance, moment, watch);
@@ -268,7 +268,7 @@ impl<'a> Driver<'a> {
     ///
     /// # Errors
     /// Whatever the load met; nothing of the round counts then.
-    pub fn round(
+    pub(crate) fn round(
         &self,
         plan: &Plan,
         key: &RoundKey,

@@ -8,7 +8,7 @@ use dbdyno_model::{Severity, Warning};
 use dbdyno_probe::{HostSample, HostShares, ServerProbe, ServerSample, ThreadsSample};
 
 /// What the observer sees at the opening and at the closing of a window.
-pub struct Look {
+pub(crate) struct Look {
     /// The arm that is measured.
     pub server: Option<ServerSample>,
     /// The arms that wait: they should not, but may, have work left over.
@@ -26,7 +26,7 @@ pub struct Look {
 
 impl Look {
     /// Looks at all arms and at the host. What cannot be seen is left out.
-    pub fn take<'p>(
+    pub(crate) fn take<'p>(
         measured: Option<&ServerProbe>,
         waiting: impl IntoIterator<Item = Option<&'p ServerProbe>>,
     ) -> Look {
@@ -97,7 +97,7 @@ fn used(opened: &[Option<ServerSample>], closed: &[Option<ServerSample>]) -> Vec
 
 /// What the arms that a look is not about do meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OtherArms {
+pub(crate) enum OtherArms {
     /// Nothing, it is hoped.
     Wait,
     /// Their own slices.
@@ -106,7 +106,7 @@ pub enum OtherArms {
 
 /// Sums over the rounds of a run.
 #[derive(Default)]
-pub struct Neighbours {
+pub(crate) struct Neighbours {
     rounds: u32,
     foreign: f64,
     steal: f64,
@@ -123,7 +123,7 @@ const SHARE_HIGH: f64 = 0.05;
 
 impl Neighbours {
     /// Adds what two looks at a round saw; returns what the host did meanwhile.
-    pub fn add(&mut self, looks: &[Look], others: OtherArms) -> Option<HostShares> {
+    pub(crate) fn add(&mut self, looks: &[Look], others: OtherArms) -> Option<HostShares> {
         let [opened, closed] = looks else { return None };
         let cpu_ns = |opened: &Option<ServerSample>, closed: &Option<ServerSample>| {
             closed.as_ref()?.cost_since(opened.as_ref()?).server_cpu_ns
@@ -171,7 +171,7 @@ impl Neighbours {
     }
 
     /// What the reader of the run must know.
-    pub fn warnings(mut self) -> Vec<Warning> {
+    pub(crate) fn warnings(mut self) -> Vec<Warning> {
         let mean = |sum: f64, rounds: u32| sum / f64::from(rounds.max(1));
         let findings = [
             (

@@ -13,7 +13,11 @@ use dbdyno_workload::planned;
 ///
 /// # Errors
 /// A server that the kernel does not let us place.
-pub fn place(plan: &Plan, clients: u32, stations: &Arms<Station>) -> Result<Placement, LabError> {
+pub(crate) fn place(
+    plan: &Plan,
+    clients: u32,
+    stations: &Arms<Station>,
+) -> Result<Placement, LabError> {
     let all = dbdyno_sandbox::processors();
     let placement = wanted(plan, clients, &all).filter(|_| can_be_placed(stations)).unwrap_or(FREE);
     let servers: Vec<usize> = placement.servers.numbers().collect();
@@ -41,7 +45,7 @@ fn are_embedded(stations: &Arms<Station>) -> bool {
 }
 
 /// What the reader of a run must know of its placement.
-pub fn warnings(plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
+pub(crate) fn warnings(plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
     if stations.values().any(Station::is_mock) {
         return Vec::new();
     }

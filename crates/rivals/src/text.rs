@@ -4,7 +4,7 @@ use dbdyno_model::random::Stream;
 
 /// Random digits.
 #[inline]
-pub fn digits<const LENGTH: usize>(random: &mut Stream) -> [u8; LENGTH] {
+pub(crate) fn digits<const LENGTH: usize>(random: &mut Stream) -> [u8; LENGTH] {
     const ASCII: u64 = 0x3030_3030_3030_3030;
     const OCTAL: u64 = 0x0707_0707_0707_0707;
     let mut text = [b'0'; LENGTH];

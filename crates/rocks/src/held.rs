@@ -50,7 +50,10 @@ pub(crate) struct OpenOptions {
 }
 
 impl OpenOptions {
-    pub fn parse(library: &'static Library, options: &str) -> Result<OpenOptions, RocksError> {
+    pub(crate) fn parse(
+        library: &'static Library,
+        options: &str,
+    ) -> Result<OpenOptions, RocksError> {
         let api = &library.api;
         let options = text(options.as_bytes())?;
         // SAFETY: makes what it returns.
@@ -85,11 +88,11 @@ impl Pinned {
     /// # Safety
     /// `slice` is null, or was just handed out and nobody else has it; its database stays open as
     /// long as this lives.
-    pub unsafe fn of(library: &'static Library, slice: *mut Slice) -> Option<Pinned> {
+    pub(crate) unsafe fn of(library: &'static Library, slice: *mut Slice) -> Option<Pinned> {
         (!slice.is_null()).then_some(Pinned { library, slice })
     }
 
-    pub fn value(&self) -> &[u8] {
+    pub(crate) fn value(&self) -> &[u8] {
         let mut length = 0;
         let value = self.library.api.rocksdb_pinnableslice_value;
         // SAFETY: the slice stays until this is dropped.
@@ -115,13 +118,13 @@ impl Cursor {
     /// # Safety
     /// The iterator was just made and nobody else has it; its database, and its transaction if it
     /// has one, live longer than this.
-    pub unsafe fn of(library: &'static Library, iterator: *mut Iter) -> Cursor {
+    pub(crate) unsafe fn of(library: &'static Library, iterator: *mut Iter) -> Cursor {
         Cursor { library, iterator }
     }
 
     /// Shows keys and values from a key on, at most `most` of them, or as long as `visit` returns
     /// true.
-    pub fn walk(
+    pub(crate) fn walk(
         &mut self,
         from: &[u8],
         direction: Direction,

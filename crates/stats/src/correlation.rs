@@ -30,12 +30,17 @@ pub(crate) struct Correlation {
 
 impl Correlation {
     /// Of values that do not vary.
-    pub const NONE: Correlation = Correlation { phi: 0.0, standard_error: 1.0 };
+    pub(crate) const NONE: Correlation = Correlation { phi: 0.0, standard_error: 1.0 };
 
     /// Of what a fit has left of values, which took `(a + b·φ)/n` from it; what the fit leaves of φ
     /// is taken as no less than `kept_least`. Squares that sum up to no more than `rounding` are
     /// rounding and no values.
-    pub fn of(left: &[f64], (a, b): (f64, f64), kept_least: f64, rounding: f64) -> Correlation {
+    pub(crate) fn of(
+        left: &[f64],
+        (a, b): (f64, f64),
+        kept_least: f64,
+        rounding: f64,
+    ) -> Correlation {
         let n = left.len() as f64;
         let squares: f64 = left.iter().map(|value| value * value).sum();
         if squares <= rounding {
@@ -58,7 +63,7 @@ impl Correlation {
     }
 
     /// One that is as likely as this one.
-    pub fn drawn(self, normal: f64) -> f64 {
+    pub(crate) fn drawn(self, normal: f64) -> f64 {
         (self.phi + self.standard_error * normal).clamp(0.0, PHI_MOST)
     }
 }

@@ -48,7 +48,7 @@ impl Moments {
     /// Moments of values of any unit.
     ///
     /// The limit keeps squares and sums finite.
-    pub fn of(values: &[f64]) -> Result<Moments, StatsError> {
+    pub(crate) fn of(values: &[f64]) -> Result<Moments, StatsError> {
         Moments::within(values, 1e100)
     }
 
@@ -79,7 +79,7 @@ impl Moments {
     }
 
     /// The mean as an estimate.
-    pub fn estimate(&self) -> Estimate {
+    pub(crate) fn estimate(&self) -> Estimate {
         Estimate {
             mean: self.mean,
             standard_error: self.sd / (self.n as f64).sqrt(),
@@ -99,7 +99,7 @@ pub(crate) struct Estimate {
 
 impl Estimate {
     /// Lower and upper bound.
-    pub fn bounds(&self, confidence: f64) -> Result<(f64, f64), StatsError> {
+    pub(crate) fn bounds(&self, confidence: f64) -> Result<(f64, f64), StatsError> {
         if !(confidence > 0.0 && confidence < 1.0) {
             return Err(StatsError::Confidence(confidence));
         }
@@ -114,7 +114,7 @@ impl Estimate {
     }
 
     /// Two-sided p-value of "the mean is 0"; 1 where nothing is known.
-    pub fn p_value(&self) -> f64 {
+    pub(crate) fn p_value(&self) -> f64 {
         if self.degrees <= 0.0 || self.mean == 0.0 {
             return 1.0;
         }

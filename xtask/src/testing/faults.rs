@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// A fault.
-pub struct Fault {
+pub(super) struct Fault {
     /// What is wrong with it, in a few words.
     pub what: &'static str,
     pub file: &'static str,
@@ -37,7 +37,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub const FAULTS: [Fault; 33] = [
+pub(super) const FAULTS: [Fault; 33] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -299,7 +299,7 @@ pub const FAULTS: [Fault; 33] = [
 ///
 /// # Errors
 /// What could not be done.
-pub fn plant(repository: &Path, target: &Path) -> Result<bool, String> {
+pub(super) fn plant(repository: &Path, target: &Path) -> Result<bool, String> {
     let folder = target.join("faults");
     let tree = folder.join("tree");
     let told = |error: std::io::Error| format!("{}: {error}", folder.display());

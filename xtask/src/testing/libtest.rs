@@ -22,7 +22,7 @@ const SHOWN: usize = 60;
 
 /// One test that ended.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Timed {
+pub(super) struct Timed {
     pub binary: String,
     pub test: String,
     pub seconds: f64,
@@ -30,7 +30,7 @@ pub struct Timed {
 
 /// What a run of tests has said so far.
 #[derive(Debug, Default)]
-pub struct Reader {
+pub(super) struct Reader {
     binary: String,
     place: Place,
     /// What the binary printed that is nothing of the harness.
@@ -58,7 +58,7 @@ enum Place {
 
 impl Reader {
     /// Reads a line and shows what people look at of it.
-    pub fn read(&mut self, line: &str, show: &mut dyn FnMut(&str)) {
+    pub(super) fn read(&mut self, line: &str, show: &mut dyn FnMut(&str)) {
         if let Some(binary) = binary(line) {
             self.leave_output(show);
             *self = Reader {

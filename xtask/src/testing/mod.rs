@@ -31,29 +31,29 @@ use steps::Step;
 use crate::place::repository;
 
 /// Everything that `make test` stands for.
-pub fn test() -> ExitCode {
+pub(crate) fn test() -> ExitCode {
     ended(run(&steps::all()))
 }
 
 /// What is quick: the form of the code, and the tests inside of the crates.
-pub fn check() -> ExitCode {
+pub(crate) fn check() -> ExitCode {
     ended(run(&steps::quick()))
 }
 
 /// All property tests, each time with another seed, which is said.
-pub fn properties(seeds: &str) -> ExitCode {
+pub(crate) fn properties(seeds: &str) -> ExitCode {
     let steps = seeds.parse().map_err(|_| format!("{seeds:?} is no number of seeds"));
     ended(steps.and_then(|seeds| run(&properties::steps(seeds)?)))
 }
 
 /// Faults that tests must notice.
-pub fn faults() -> ExitCode {
+pub(crate) fn faults() -> ExitCode {
     ended(faults::plant(repository(), &target()))
 }
 
 /// Every test so many times, on a host whose processors have other work to do: whatever fails rests
 /// on time or luck.
-pub fn repeat(times: &str) -> ExitCode {
+pub(crate) fn repeat(times: &str) -> ExitCode {
     let times = times.parse().map_err(|_| format!("{times:?} is no number of runs"));
     ended(times.and_then(|times| {
         let _busy = neighbours::Busy::start();
@@ -62,7 +62,7 @@ pub fn repeat(times: &str) -> ExitCode {
 }
 
 /// The tests of the last run that took longest.
-pub fn slowest(count: &str) -> ExitCode {
+pub(crate) fn slowest(count: &str) -> ExitCode {
     let table = count.parse().map_err(|_| format!("{count:?} is no number of tests"));
     let table = table.and_then(|count| Ok(slowest_of(&read_times()?, count)));
     ended(table.map(|table| {

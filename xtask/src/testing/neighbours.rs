@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
 /// All processors are kept busy until it goes.
-pub struct Busy {
+pub(super) struct Busy {
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Busy {
-    pub fn start() -> Busy {
+    pub(super) fn start() -> Busy {
         let stop = Arc::new(AtomicBool::new(false));
         let spin = |stop: &Arc<AtomicBool>| {
             let stop = Arc::clone(stop);

@@ -13,7 +13,7 @@ use crate::place::repository;
 use crate::tidy::tree::Tree;
 
 /// A step for each of so many fresh seeds.
-pub fn steps(seeds: u64) -> Result<Vec<Step>, String> {
+pub(super) fn steps(seeds: u64) -> Result<Vec<Step>, String> {
     let tree = Tree::read(repository())?;
     let mut names = BTreeSet::new();
     for (path, text) in tree.files().filter(|(path, _)| path.ends_with(".rs")) {

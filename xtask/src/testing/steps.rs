@@ -1,7 +1,7 @@
 //! What is checked, in which order: what is quick and fails often comes first.
 
 /// A command that has to end well.
-pub struct Step {
+pub(super) struct Step {
     pub name: String,
     pub program: String,
     pub arguments: Vec<String>,
@@ -9,7 +9,7 @@ pub struct Step {
 }
 
 impl Step {
-    pub fn new(name: &str, line: &[&str]) -> Step {
+    pub(super) fn new(name: &str, line: &[&str]) -> Step {
         let mut words = line.iter().map(|&word| word.to_owned());
         Step {
             name: name.to_owned(),
@@ -19,13 +19,13 @@ impl Step {
         }
     }
 
-    pub fn with(mut self, name: &str, value: &str) -> Step {
+    pub(super) fn with(mut self, name: &str, value: &str) -> Step {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// As it is typed.
-    pub fn line(&self) -> String {
+    pub(super) fn line(&self) -> String {
         let mut words = Vec::new();
         for (name, value) in &self.environment {
             words.push(format!("{name}={value}"));
@@ -43,7 +43,7 @@ impl Step {
 const RUNNER: &str = r#"target."cfg(all())".runner=["env","RUSTC_BOOTSTRAP=1"]"#;
 
 /// Tests of these targets, with the seconds of each.
-pub fn tests(name: &str, targets: &[&str], filters: &[&str]) -> Step {
+pub(super) fn tests(name: &str, targets: &[&str], filters: &[&str]) -> Step {
     let head = ["cargo", "test", "--locked", "--workspace", "--no-fail-fast", "--config", RUNNER];
     let tail = ["--", "-Zunstable-options", "--report-time"];
     Step::new(name, &[&head[..], targets, &tail, filters].concat())
@@ -56,19 +56,19 @@ fn all_tests(name: &str) -> Step {
 }
 
 /// Every test so many times.
-pub fn repeated(times: u64) -> Vec<Step> {
+pub(super) fn repeated(times: u64) -> Vec<Step> {
     (1..=times).map(|time| all_tests(&format!("tests, {time} of {times}"))).collect()
 }
 
 /// What is done in a few minutes.
-pub fn quick() -> Vec<Step> {
+pub(super) fn quick() -> Vec<Step> {
     let mut steps = form();
     steps.push(tests("unit tests", &["--lib", "--bins"], &[]));
     steps
 }
 
 /// Everything.
-pub fn all() -> Vec<Step> {
+pub(super) fn all() -> Vec<Step> {
     let mut steps = form();
     let smallest = ["cargo", "clippy", "--locked", "-p", "dbdyno", "--no-default-features"];
     let denied = ["--", "-D", "warnings"];

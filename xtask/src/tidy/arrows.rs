@@ -48,7 +48,7 @@ const ARCHITECTURE: &str = "docs/ARCHITECTURE.md";
 const PROGRAM: &str = "dbdyno";
 
 /// Checks the manifests of all crates, and that each has its invariant.
-pub fn check(tree: &Tree, found: &mut Vec<Violation>) {
+pub(super) fn check(tree: &Tree, found: &mut Vec<Violation>) {
     let crates = crates(tree);
     for &(name, path, manifest) in &crates {
         match ARROWS.iter().position(|(known, _)| *known == name) {

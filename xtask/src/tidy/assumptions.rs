@@ -19,7 +19,7 @@ const PLACE: &str = "crates/stats/src/";
 const WORD: &str = "Assumes";
 
 /// Checks one source.
-pub fn check(source: &Source, found: &mut Vec<Violation>) {
+pub(super) fn check(source: &Source, found: &mut Vec<Violation>) {
     if !source.path.starts_with(PLACE) {
         return;
     }

@@ -19,7 +19,7 @@ use super::source::Source;
 type Segments = Vec<String>;
 
 /// Finds the circles of all crates.
-pub fn check(sources: &[Source], found: &mut Vec<Violation>) {
+pub(super) fn check(sources: &[Source], found: &mut Vec<Violation>) {
     let mut crates: BTreeMap<&str, Vec<&Source>> = BTreeMap::new();
     for source in sources.iter().filter(|source| source.language == Language::Rust) {
         if let Some((root, _)) = source.path.split_once("/src/") {

@@ -3,7 +3,7 @@
 use super::rule::{Rule, Violation};
 
 /// One permitted case.
-pub struct Exception {
+pub(super) struct Exception {
     pub rule: Rule,
     /// The file.
     pub path: &'static str,
@@ -14,10 +14,10 @@ pub struct Exception {
 }
 
 /// All of them. One that matches nothing is itself a violation.
-pub const EXCEPTIONS: &[Exception] = &[];
+pub(super) const EXCEPTIONS: &[Exception] = &[];
 
 /// Takes away what is permitted, and adds the exceptions that permit nothing.
-pub fn apply(violations: Vec<Violation>, exceptions: &[Exception]) -> Vec<Violation> {
+pub(super) fn apply(violations: Vec<Violation>, exceptions: &[Exception]) -> Vec<Violation> {
     let permits = |exception: &Exception, violation: &Violation| {
         exception.rule == violation.rule
             && exception.path == violation.path

@@ -13,19 +13,19 @@
 
 /// How to read a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub(super) enum Language {
     Rust,
     TypeScript,
 }
 
 /// A text with its strings, or its strings and comments, blanked.
-pub struct Blanked {
+pub(super) struct Blanked {
     pub code: String,
     pub prose: String,
 }
 
 /// Blanks a text.
-pub fn blank(text: &str, language: Language) -> Blanked {
+pub(super) fn blank(text: &str, language: Language) -> Blanked {
     let mut lexer = Lexer {
         chars: text.chars().collect(),
         at: 0,

@@ -27,12 +27,12 @@ mod rule;
 mod sizes;
 mod source;
 mod surface;
-pub mod tree;
+pub(crate) mod tree;
 mod words;
 
 use std::path::Path;
 
-pub use rule::Violation;
+pub(crate) use rule::Violation;
 use source::Source;
 use tree::Tree;
 
@@ -40,7 +40,7 @@ use tree::Tree;
 ///
 /// # Errors
 /// A sentence, if the repository cannot be read.
-pub fn check(repository: &Path) -> Result<Vec<Violation>, String> {
+pub(crate) fn check(repository: &Path) -> Result<Vec<Violation>, String> {
     let tree = Tree::read(repository)?;
     Ok(exceptions::apply(violations(&tree), exceptions::EXCEPTIONS))
 }

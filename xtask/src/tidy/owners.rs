@@ -75,7 +75,7 @@ const OWNED: &[Owned] = &[
 ];
 
 /// Checks one source. Benchmarks and examples are programs of their own, and free.
-pub fn check(source: &Source, found: &mut Vec<Violation>) {
+pub(super) fn check(source: &Source, found: &mut Vec<Violation>) {
     let path = source.path.as_str();
     let is_program = path.contains("/benches/") || path.contains("/examples/");
     if source.language != Language::Rust || is_program {

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What is guarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
+pub(crate) enum Rule {
     FunctionLength,
     LineLength,
     FileLength,
@@ -79,7 +79,7 @@ impl Rule {
 
 /// One place that breaks one rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
+pub(crate) struct Violation {
     pub rule: Rule,
     pub path: String,
     pub line: usize,
@@ -87,7 +87,7 @@ pub struct Violation {
 }
 
 impl Violation {
-    pub fn new(rule: Rule, path: &str, line: usize, what: impl Into<String>) -> Self {
+    pub(crate) fn new(rule: Rule, path: &str, line: usize, what: impl Into<String>) -> Self {
         Violation { rule, path: path.to_owned(), line, what: what.into() }
     }
 }

@@ -12,7 +12,7 @@ const LINE_COLUMNS_MAX: usize = 100;
 const FILE_LINES_MAX: usize = 800;
 
 /// Checks one file.
-pub fn check(source: &Source, found: &mut Vec<Violation>) {
+pub(super) fn check(source: &Source, found: &mut Vec<Violation>) {
     for function in functions(source) {
         if function.lines > FUNCTION_LINES_MAX && !source.is_test[function.line - 1] {
             let Function { line, name, lines } = function;

@@ -6,7 +6,7 @@ use super::lexer::{self, Language};
 use super::tree::Tree;
 
 /// A file of Rust or TypeScript.
-pub struct Source {
+pub(super) struct Source {
     pub path: String,
     pub language: Language,
     /// The lines as they were written.
@@ -21,7 +21,7 @@ pub struct Source {
 
 impl Source {
     /// All sources of a tree. A module that its parent declares under `#[cfg(test)]` is test code.
-    pub fn all(tree: &Tree) -> Vec<Source> {
+    pub(super) fn all(tree: &Tree) -> Vec<Source> {
         let read = |(path, text)| Source::read(path, text);
         let mut sources: Vec<Source> = tree.files().filter_map(read).collect();
         let test_modules: HashSet<String> = sources.iter().flat_map(test_modules).collect();
@@ -34,7 +34,7 @@ impl Source {
     }
 
     /// The source of one file; `None` if it is in no language that has rules.
-    pub fn read(path: &str, text: &str) -> Option<Source> {
+    pub(super) fn read(path: &str, text: &str) -> Option<Source> {
         let language = match path.rsplit_once('.')?.1 {
             "rs" => Language::Rust,
             "ts" | "tsx" | "mts" | "mjs" => Language::TypeScript,
@@ -56,7 +56,7 @@ impl Source {
     }
 
     /// The crate that the file belongs to, or the folder at the top.
-    pub fn owner(&self) -> &str {
+    pub(super) fn owner(&self) -> &str {
         let rest = self.path.strip_prefix("crates/").unwrap_or(&self.path);
         rest.split('/').next().unwrap_or(rest)
     }
@@ -90,7 +90,7 @@ fn opens_test(line: &str) -> bool {
 }
 
 /// The last line of the item that begins in line `start`.
-pub fn end_of_item(code: &[String], start: usize) -> usize {
+pub(super) fn end_of_item(code: &[String], start: usize) -> usize {
     let (mut braces, mut others) = (0i32, 0i32);
     for (index, line) in code.iter().enumerate().skip(start) {
         for char in line.chars() {

@@ -20,7 +20,7 @@ const ITEMS: [&str; 5] =
     ["pub fn ", "pub const fn ", "pub unsafe fn ", "pub const ", "pub static "];
 
 /// Checks all crates that others may use.
-pub fn check(sources: &[Source], found: &mut Vec<Violation>) {
+pub(super) fn check(sources: &[Source], found: &mut Vec<Violation>) {
     let rust: Vec<&Source> =
         sources.iter().filter(|source| source.language == Language::Rust).collect();
     let mut named: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::process::Command;
 
 /// Text by path. Files that are not UTF-8 are not text and not here.
-pub struct Tree {
+pub(crate) struct Tree {
     files: BTreeMap<String, String>,
 }
 
 impl Tree {
     /// Reads the working tree.
-    pub fn read(repository: &Path) -> Result<Tree, String> {
+    pub(crate) fn read(repository: &Path) -> Result<Tree, String> {
         let output = Command::new("git")
             .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .current_dir(repository)
@@ -34,18 +34,18 @@ impl Tree {
 
     /// A tree that never was on disk.
     #[cfg(test)]
-    pub fn planted(files: &[(&str, &str)]) -> Tree {
+    pub(crate) fn planted(files: &[(&str, &str)]) -> Tree {
         let own = |&(path, text): &(&str, &str)| (path.to_owned(), text.to_owned());
         Tree { files: files.iter().map(own).collect() }
     }
 
     /// All files in the order of their paths.
-    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = (&str, &str)> {
         self.files.iter().map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
     /// The text of a file.
-    pub fn get(&self, path: &str) -> Option<&str> {
+    pub(crate) fn get(&self, path: &str) -> Option<&str> {
         self.files.get(path).map(String::as_str)
     }
 }

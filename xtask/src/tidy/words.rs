@@ -15,7 +15,7 @@ const MACHINE_PATHS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/tmp/br", "ief")];
 
 /// Checks one source.
-pub fn check(source: &Source, found: &mut Vec<Violation>) {
+pub(super) fn check(source: &Source, found: &mut Vec<Violation>) {
     for (index, prose) in source.prose.iter().enumerate() {
         let code = &source.code[index];
         let mut push = |rule, what: String| {
@@ -65,7 +65,7 @@ fn essay(source: &Source, found: &mut Vec<Violation>) {
 }
 
 /// Checks a text of any kind for paths of one machine.
-pub fn paths(path: &str, text: &str, found: &mut Vec<Violation>) {
+pub(super) fn paths(path: &str, text: &str, found: &mut Vec<Violation>) {
     for (index, line) in text.lines().enumerate() {
         for word in MACHINE_PATHS {
             if line.match_indices(word).any(|(at, _)| begins_a_path(&line[..at])) {
@@ -86,7 +86,7 @@ fn dense(code: &str) -> String {
 }
 
 /// Whether `word` stands in `text` with no letter, digit or underscore around it.
-pub fn has_word(text: &str, word: &str) -> bool {
+pub(super) fn has_word(text: &str, word: &str) -> bool {
     let is_word = |char: char| char.is_alphanumeric() || char == '_';
     text.match_indices(word).any(|(at, _)| {
         let (before, behind) = (&text[..at], &text[at + word.len()..]);

@@ -19,18 +19,19 @@ const PATIENCE_STEPS: u32 = 3_000;
 const STEP: Duration = Duration::from_millis(100);
 
 /// Flags of a run as short as it can be. What is tested here needs no steady rate.
-pub const SHORT: [&str; 7] = ["--quick", "--seconds", "1", "--warm-up", "0.3", "--rows", "2000"];
+pub(crate) const SHORT: [&str; 7] =
+    ["--quick", "--seconds", "1", "--warm-up", "0.3", "--rows", "2000"];
 
 /// Held by every test that starts servers or measures in real time. There are as many as there are
 /// processors: with more at once, one may wait for longer than a window is open, and then there is
 /// nothing to judge.
-pub struct Turn(());
+pub(crate) struct Turn(());
 
 /// Turns that are taken, and who waits for one.
 static TURNS: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
 
 /// Waits for a turn.
-pub fn turn() -> Turn {
+pub(crate) fn turn() -> Turn {
     let most = std::thread::available_parallelism().map_or(1, usize::from);
     let taken = TURNS.0.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = TURNS.1.wait_while(taken, |taken| *taken >= most);
@@ -46,14 +47,14 @@ impl Drop for Turn {
 }
 
 /// Where servers, sandboxes and results of a test live.
-pub struct Home {
+pub(crate) struct Home {
     dir: PathBuf,
     _own: Option<tempfile::TempDir>,
 }
 
 /// How the command ended.
 #[derive(Debug)]
-pub struct Done {
+pub(crate) struct Done {
     pub code: i32,
     pub out: String,
     pub err: String,
@@ -62,7 +63,7 @@ pub struct Done {
 impl Home {
     /// An empty one, which servers under another account can enter, and whose path is short enough
     /// for the name of a unix socket.
-    pub fn new() -> Home {
+    pub(crate) fn new() -> Home {
         let own = tempfile::Builder::new().prefix("dyno").tempdir_in("/var/tmp").unwrap();
         let mode = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(own.path(), mode).unwrap();
@@ -70,22 +71,22 @@ impl Home {
     }
 
     /// One that stays, so that servers are downloaded once.
-    pub fn at(dir: PathBuf) -> Home {
+    pub(crate) fn at(dir: PathBuf) -> Home {
         Home { dir, _own: None }
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.dir
     }
 
     /// What is in `run/`: the sandboxes of those that run, or were killed.
-    pub fn sandboxes(&self) -> Vec<String> {
+    pub(crate) fn sandboxes(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.dir.join("run")).into_iter().flatten().flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
     }
 
     /// The command with the user's own settings kept out.
-    pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_dbdyno"));
         for variable in ["DBDYNO_STORE", "DBDYNO_MOCK_HALTS", "MYSQL_PWD", "PGPASSWORD"] {
             command.env_remove(variable);
@@ -94,12 +95,16 @@ impl Home {
         command
     }
 
-    pub fn dbdyno<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Done {
+    pub(crate) fn dbdyno<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Done {
         finish(self.command(args))
     }
 
     /// Runs the command, which must end with `code`, and reads its JSON.
-    pub fn json<S: AsRef<OsStr>>(&self, code: i32, args: impl IntoIterator<Item = S>) -> Value {
+    pub(crate) fn json<S: AsRef<OsStr>>(
+        &self,
+        code: i32,
+        args: impl IntoIterator<Item = S>,
+    ) -> Value {
         let mut command = self.command(args);
         command.args(["--format", "json"]);
         let done = finish(command);
@@ -109,7 +114,7 @@ impl Home {
 
     /// Starts a command on models, which halt after so many measured rounds of both arms, and waits
     /// until they do.
-    pub fn start_and_halt<S: AsRef<OsStr>>(
+    pub(crate) fn start_and_halt<S: AsRef<OsStr>>(
         &self,
         args: impl IntoIterator<Item = S>,
         rounds: u32,
@@ -122,19 +127,19 @@ impl Home {
     }
 
     /// The last run.
-    pub fn last_run(&self) -> Run {
+    pub(crate) fn last_run(&self) -> Run {
         let store = Store::open(&self.path().join("dbdyno.db")).unwrap();
         store.load(&store.resolve("@last").unwrap()).unwrap()
     }
 
     /// Starts the command and leaves it running.
-    pub fn start<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Child {
+    pub(crate) fn start<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Child {
         let mut command = self.command(args);
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
     /// Waits until `child` has measured `rounds` rounds of the only run of `store`.
-    pub fn wait_for_rounds(&self, child: &mut Child, store: &Path, rounds: u32) {
+    pub(crate) fn wait_for_rounds(&self, child: &mut Child, store: &Path, rounds: u32) {
         eventually("a few rounds", || {
             if let Some(status) = child.try_wait().unwrap() {
                 let mut err = String::new();
@@ -154,12 +159,12 @@ impl Home {
 }
 
 /// Runs a command to its end.
-pub fn finish(mut command: Command) -> Done {
+pub(crate) fn finish(mut command: Command) -> Done {
     done(command.output().unwrap())
 }
 
 /// Waits for the end of a child.
-pub fn end(child: Child) -> Done {
+pub(crate) fn end(child: Child) -> Done {
     done(child.wait_with_output().unwrap())
 }
 
@@ -172,12 +177,12 @@ fn done(output: std::process::Output) -> Done {
     }
 }
 
-pub fn signal(child: &Child, signal: Signal) {
+pub(crate) fn signal(child: &Child, signal: Signal) {
     kill(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
 }
 
 /// Waits until `condition` holds.
-pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     for _ in 0..PATIENCE_STEPS {
         if condition() {
             return;
@@ -188,12 +193,12 @@ pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// Pairs of a cell that were measured: on a busy host some are not judged.
-pub fn measured_pairs(cell: &Value) -> u64 {
+pub(crate) fn measured_pairs(cell: &Value) -> u64 {
     ["pairs", "pairs_dropped"].iter().filter_map(|name| cell[*name].as_u64()).sum()
 }
 
 /// Every process that works inside `dir`.
-pub fn processes_in(dir: &Path) -> Vec<i32> {
+pub(crate) fn processes_in(dir: &Path) -> Vec<i32> {
     let entries = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let inside = |pid: &i32| {
@@ -204,6 +209,6 @@ pub fn processes_in(dir: &Path) -> Vec<i32> {
 
 /// Says on stderr that a test did not test, and why.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
-pub fn skipped(why: &str) {
+pub(crate) fn skipped(why: &str) {
     eprintln!("skipped: {why}");
 }

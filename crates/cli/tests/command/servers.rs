@@ -14,7 +14,7 @@ use crate::common::{Done, Home, SHORT, eventually, finish, processes_in, skipped
 const LOADS: &str = "point-query,range-notcovered-pk,points-covered-si,update-nonindex,read-write";
 
 /// The home that tests with servers share, or nothing where servers cannot be had and need not be.
-pub fn home() -> Option<Home> {
+pub(crate) fn home() -> Option<Home> {
     let apt = Command::new("apt-get").arg("--version").stdout(Stdio::null()).status();
     if apt.is_err() && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
         skipped("there is no apt-get to get servers with");
@@ -28,21 +28,21 @@ pub fn home() -> Option<Home> {
 }
 
 /// Results of one test; the home is everybody's.
-pub struct Store {
+pub(crate) struct Store {
     dir: tempfile::TempDir,
 }
 
 impl Store {
-    pub fn new() -> Store {
+    pub(crate) fn new() -> Store {
         Store { dir: tempfile::tempdir().unwrap() }
     }
 
-    pub fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.dir.path().join("results.db")
     }
 
     /// The command with its results here.
-    pub fn command(&self, home: &Home, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, home: &Home, args: &[&str]) -> Command {
         let mut command = home.command(args);
         command.env("DBDYNO_STORE", self.path());
         command
@@ -56,7 +56,7 @@ impl Store {
 }
 
 /// The sandboxes that belong to process `pid`.
-pub fn sandboxes_of(home: &Home, pid: u32) -> Vec<PathBuf> {
+pub(crate) fn sandboxes_of(home: &Home, pid: u32) -> Vec<PathBuf> {
     let names = home.sandboxes().into_iter().filter(|name| name.contains(&format!("-{pid}-")));
     names.map(|name| home.path().join("run").join(name)).collect()
 }
@@ -105,7 +105,7 @@ fn two_releases_of_mariadb_are_compared() {
 }
 
 /// Whether the clients of registries are here, or must be.
-pub fn are_here<const N: usize>(tools: [&str; N]) -> bool {
+pub(crate) fn are_here<const N: usize>(tools: [&str; N]) -> bool {
     let missing = |tool: &&str| Command::new(tool).arg("--version").output().is_err();
     let missing: Vec<&str> = tools.into_iter().filter(missing).collect();
     if !missing.is_empty() && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
@@ -129,7 +129,7 @@ fn two_releases_of_postgres_are_compared() {
 }
 
 /// Ends a background server however its test ends.
-pub struct Ending<'a>(pub &'a Home, pub &'a str);
+pub(crate) struct Ending<'a>(pub &'a Home, pub &'a str);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
@@ -243,18 +243,18 @@ fn loads_in_a_row_are_measured_although_they_were_killed_on_the_way() {
 }
 
 /// A server that is running already, as far as the command knows.
-pub struct Running {
+pub(crate) struct Running {
     server: Server,
     product: Product,
 }
 
 impl Running {
-    pub fn start(home: &Home, product: Product, version: &str) -> Running {
+    pub(crate) fn start(home: &Home, product: Product, version: &str) -> Running {
         Running::told(home, product, version, "")
     }
 
     /// One that is told this, as behind the question mark of a target.
-    pub fn told(home: &Home, product: Product, version: &str, settings: &str) -> Running {
+    pub(crate) fn told(home: &Home, product: Product, version: &str, settings: &str) -> Running {
         let home = dbdyno_sandbox::Home::open(Some(home.path())).unwrap();
         let release = get(&home, product, version, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
         let target = format!("{}:{version}?{settings}", product.name());
@@ -266,11 +266,11 @@ impl Running {
         Running { server: server.unwrap_or_else(|e| panic!("{e}")), product }
     }
 
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         self.server.stop().unwrap();
     }
 
-    pub fn password(&self) -> String {
+    pub(crate) fn password(&self) -> String {
         self.server.endpoint().password.expose().to_owned()
     }
 
@@ -283,12 +283,12 @@ impl Running {
         format!("{}://{account}@127.0.0.1:{port}/{database}", self.scheme())
     }
 
-    pub fn socket(&self, account: &str, database: &str) -> String {
+    pub(crate) fn socket(&self, account: &str, database: &str) -> String {
         let Transport::Unix(path) = self.server.socket_endpoint().transport else { panic!() };
         format!("{}://{account}@/{database}?socket={path}", self.scheme())
     }
 
-    pub fn connect(&self, database: &str) -> Box<dyn Client> {
+    pub(crate) fn connect(&self, database: &str) -> Box<dyn Client> {
         let endpoint = Endpoint { database: database.to_owned(), ..self.server.endpoint() };
         if self.product == Product::MariaDb {
             Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint).unwrap())
@@ -298,16 +298,16 @@ impl Running {
     }
 
     /// The database that is there from the beginning.
-    pub fn own_database(&self) -> String {
+    pub(crate) fn own_database(&self) -> String {
         self.server.endpoint().database
     }
 
-    pub fn ask(&self, sql: &str) -> String {
+    pub(crate) fn ask(&self, sql: &str) -> String {
         let rows = self.connect(&self.own_database()).query(sql).unwrap();
         rows.single().unwrap_or("NULL").to_owned()
     }
 
-    pub fn has_database(&self, name: &str) -> bool {
+    pub(crate) fn has_database(&self, name: &str) -> bool {
         let sql = if self.product == Product::MariaDb {
             format!("SELECT count(*) FROM information_schema.schemata WHERE schema_name='{name}'")
         } else {
@@ -317,7 +317,7 @@ impl Running {
     }
 
     /// The user's tables in the database that is there from the beginning.
-    pub fn tables(&self) -> String {
+    pub(crate) fn tables(&self) -> String {
         let schema = if self.product == Product::MariaDb { "database()" } else { "'public'" };
         self.ask(&format!(
             "SELECT count(*) FROM information_schema.tables WHERE table_schema={schema}"

@@ -9,7 +9,7 @@ use nix::sys::time::TimeValLike as _;
 
 /// What threads cost, and how much they did.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Cost {
+pub(crate) struct Cost {
     pub turns: u64,
     pub cpu_ns: f64,
     pub voluntary: u64,
@@ -43,7 +43,7 @@ impl Cost {
 
 /// Lets threads take turns for so long. What it cost is that of the whole process: threads of the
 /// log are part of the price.
-pub fn run(threads: usize, window: Duration, turn: impl Fn() + Sync) -> Cost {
+pub(crate) fn run(threads: usize, window: Duration, turn: impl Fn() + Sync) -> Cost {
     let (stop, start) = (AtomicBool::new(false), Barrier::new(threads + 1));
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
@@ -71,7 +71,7 @@ pub fn run(threads: usize, window: Duration, turn: impl Fn() + Sync) -> Cost {
 }
 
 /// The middle of some figures, the least and the most.
-pub fn spread(mut figures: Vec<f64>, decimals: usize) -> String {
+pub(crate) fn spread(mut figures: Vec<f64>, decimals: usize) -> String {
     figures.sort_by(f64::total_cmp);
     let [least, middle, most] =
         [0, figures.len() / 2, figures.len() - 1].map(|index| figures[index]);

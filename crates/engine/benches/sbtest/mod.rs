@@ -7,15 +7,15 @@ use dbdyno_engine::{
 };
 
 /// The number that an index has.
-pub const K: usize = 1;
+pub(crate) const K: usize = 1;
 /// The text that is changed.
-pub const C: usize = 2;
+pub(crate) const C: usize = 2;
 
 /// Rows of one transaction while the table is filled.
 const BATCH: i64 = 10_000;
 
 /// Makes the table, with rows 1 to `rows`.
-pub fn filled(engine: &Engine, rows: i64) -> Arc<Table> {
+pub(crate) fn filled(engine: &Engine, rows: i64) -> Arc<Table> {
     let columns = vec![
         Column::required("id", Kind::BIGINT),
         Column::required("k", Kind::BIGINT),
@@ -39,12 +39,12 @@ pub fn filled(engine: &Engine, rows: i64) -> Arc<Table> {
 }
 
 /// A row; one whose id is 0 gets the next one.
-pub fn row(id: i64, k: i64) -> [Datum<'static>; 4] {
+pub(crate) fn row(id: i64, k: i64) -> [Datum<'static>; 4] {
     [Datum::Int(id), Datum::Int(k), Datum::Text(&[b'c'; 120]), Datum::Text(&[b'p'; 60])]
 }
 
 /// Gives a row another value in a column.
-pub fn set(
+pub(crate) fn set(
     it: &mut Statement<'_>,
     table: &Arc<Table>,
     id: i64,

@@ -1,17 +1,17 @@
 //! Variants that are measured in turn, so that a drift of the host meets all of them alike.
 
 /// What was written behind the name of the benchmark.
-pub fn arguments() -> Vec<String> {
+pub(crate) fn arguments() -> Vec<String> {
     std::env::args().skip(1).filter(|argument| argument != "--bench").collect()
 }
 
 /// The number at a place among them.
-pub fn number(arguments: &[String], place: usize, default: u64) -> u64 {
+pub(crate) fn number(arguments: &[String], place: usize, default: u64) -> u64 {
     arguments.get(place).map_or(default, |text| text.parse().expect("a number"))
 }
 
 /// What was measured of each variant, by its number; every other round begins with the last one.
-pub fn in_turn<T>(
+pub(crate) fn in_turn<T>(
     variants: usize,
     rounds: u64,
     mut measure: impl FnMut(usize) -> T,

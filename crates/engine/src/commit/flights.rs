@@ -11,7 +11,7 @@ use crate::sync::Mutex;
 const STRIPES: usize = 64;
 const UNBROKEN: &str = "no thread panics with it";
 
-pub struct Flights {
+pub(super) struct Flights {
     stripes: Box<[Stripe]>,
 }
 
@@ -21,7 +21,7 @@ struct Stripe(Mutex<Vec<Lsn>>);
 
 /// An entry.
 #[derive(Clone, Copy)]
-pub struct Flight {
+pub(super) struct Flight {
     stripe: usize,
     bound: Lsn,
 }
@@ -40,14 +40,14 @@ impl Default for Flights {
 
 impl Flights {
     /// Enters a commit whose record will be at `bound` or behind.
-    pub fn begin(&self, bound: Lsn) -> Flight {
+    pub(super) fn begin(&self, bound: Lsn) -> Flight {
         let stripe = STRIPE.with(|stripe| *stripe);
         self.stripes[stripe].0.lock().expect(UNBROKEN).push(bound);
         Flight { stripe, bound }
     }
 
     /// Takes an entry away.
-    pub fn end(&self, flight: Flight) {
+    pub(super) fn end(&self, flight: Flight) {
         let mut bounds = self.stripes[flight.stripe].0.lock().expect(UNBROKEN);
         let at = bounds.iter().position(|&bound| bound == flight.bound);
         bounds.swap_remove(at.expect("a flight ends once"));

@@ -14,18 +14,18 @@ const FIRST: usize = 64;
 const CHUNKS: usize = 26;
 
 /// Up to 2³¹ places.
-pub struct Arena<T> {
+pub(super) struct Arena<T> {
     chunks: [OnceLock<Box<[T]>>; CHUNKS],
 }
 
 impl<T: Default> Arena<T> {
-    pub fn new() -> Arena<T> {
+    pub(super) fn new() -> Arena<T> {
         Arena { chunks: [const { OnceLock::new() }; CHUNKS] }
     }
 
     /// The place with a number.
     #[inline]
-    pub fn get(&self, number: u32) -> &T {
+    pub(super) fn get(&self, number: u32) -> &T {
         let index = number as usize;
         let chunk = (usize::BITS - (index / FIRST).leading_zeros()) as usize;
         let begin = if chunk == 0 { 0 } else { FIRST << (chunk - 1) };

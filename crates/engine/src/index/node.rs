@@ -12,25 +12,25 @@ pub(crate) const INNER: usize = 1024;
 const LINE: usize = 8;
 const FEW: usize = 4;
 /// No node.
-pub const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// A key that is looked for, with its first bytes.
 #[derive(Clone, Copy)]
-pub struct Probe<'a> {
+pub(super) struct Probe<'a> {
     pub key: &'a [u8],
     head: u64,
 }
 
 impl<'a> Probe<'a> {
     #[inline]
-    pub fn new(key: &'a [u8]) -> Probe<'a> {
+    pub(super) fn new(key: &'a [u8]) -> Probe<'a> {
         Probe { key, head: head(key) }
     }
 }
 
 /// What a latch protects. What every search needs stands together at the front.
 #[repr(C)]
-pub struct Node<V> {
+pub(super) struct Node<V> {
     heads: Vec<u64>,
     /// The heads of `low` and `high`; the greatest there is without `high`.
     low_head: u64,
@@ -84,7 +84,7 @@ impl<V> Node<V> {
 
     /// The number of keys.
     #[inline]
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.heads.len()
     }
 
@@ -94,18 +94,18 @@ impl<V> Node<V> {
     }
 
     /// The least key that it is for.
-    pub fn low(&self) -> &Key {
+    pub(super) fn low(&self) -> &Key {
         &self.low
     }
 
     /// The least key that it is not for any more; `None` on the right edge.
-    pub fn high(&self) -> Option<&Key> {
+    pub(super) fn high(&self) -> Option<&Key> {
         self.high.as_ref()
     }
 
     /// Whether a key lies to the left of what it is for: the way here is out of date.
     #[inline]
-    pub fn is_past(&self, probe: Probe<'_>) -> bool {
+    pub(super) fn is_past(&self, probe: Probe<'_>) -> bool {
         self.dead
             || probe.head < self.low_head
             || (probe.head == self.low_head && probe.key < self.low.bytes())
@@ -120,7 +120,7 @@ impl<V> Node<V> {
 
     /// The place of the first key that is not below this one.
     #[inline]
-    pub fn place(&self, probe: Probe<'_>) -> usize {
+    pub(super) fn place(&self, probe: Probe<'_>) -> usize {
         let begin = self.place_of_head(probe.head);
         if self.heads.get(begin) != Some(&probe.head) {
             return begin;
@@ -189,7 +189,7 @@ impl<V> Node<V> {
 
     /// The place of a key, and whether it is there.
     #[inline]
-    pub fn find(&self, probe: Probe<'_>) -> (usize, bool) {
+    pub(super) fn find(&self, probe: Probe<'_>) -> (usize, bool) {
         let place = self.place(probe);
         let there =
             self.heads.get(place) == Some(&probe.head) && self.key(place).bytes() == probe.key;
@@ -227,7 +227,7 @@ impl<V> Node<V> {
     }
 
     #[inline]
-    pub fn child(&self, place: usize) -> u32 {
+    pub(super) fn child(&self, place: usize) -> u32 {
         match &self.slots {
             Slots::Inner(inner) => inner[place].1,
             Slots::Leaf(_) => unreachable!("it is a leaf"),
@@ -235,7 +235,7 @@ impl<V> Node<V> {
     }
 
     #[inline]
-    pub fn key(&self, place: usize) -> &Key {
+    pub(super) fn key(&self, place: usize) -> &Key {
         match &self.slots {
             Slots::Leaf(leaf) => &leaf[place].0,
             Slots::Inner(inner) => &inner[place].0,
@@ -243,7 +243,7 @@ impl<V> Node<V> {
     }
 
     #[inline]
-    pub fn value(&self, place: usize) -> &V {
+    pub(super) fn value(&self, place: usize) -> &V {
         &self.leaf()[place].1
     }
 
@@ -252,7 +252,7 @@ impl<V> Node<V> {
         &mut self.leaf_mut()[place].1
     }
 
-    pub fn put(&mut self, place: usize, key: Key, value: V) {
+    pub(super) fn put(&mut self, place: usize, key: Key, value: V) {
         self.heads.insert(place, head(key.bytes()));
         self.leaf_mut().insert(place, (key, value));
     }
@@ -262,7 +262,7 @@ impl<V> Node<V> {
         self.inner_mut().insert(place, (key, child));
     }
 
-    pub fn take(&mut self, place: usize) -> V {
+    pub(super) fn take(&mut self, place: usize) -> V {
         self.heads.remove(place);
         self.leaf_mut().remove(place).1
     }
@@ -279,7 +279,7 @@ impl<V> Node<V> {
 
     /// Gives the right part of its keys to a fresh node with this number. Where the last key is
     /// the newest, keys come in order: then the left part stays nearly full.
-    pub fn split(&mut self, newest: usize, fresh: &mut Node<V>, number: u32) {
+    pub(super) fn split(&mut self, newest: usize, fresh: &mut Node<V>, number: u32) {
         let length = self.len();
         let at = if newest + 1 == length { length - length / 16 - 1 } else { length / 2 };
         fresh.level = self.level;
@@ -299,7 +299,7 @@ impl<V> Node<V> {
     }
 
     /// Takes over all of its right neighbour, a leaf as itself, which is dead then.
-    pub fn take_over(&mut self, neighbour: &mut Node<V>) {
+    pub(super) fn take_over(&mut self, neighbour: &mut Node<V>) {
         self.heads.append(&mut neighbour.heads);
         self.leaf_mut().append(neighbour.leaf_mut());
         let high = neighbour.high.take();
@@ -310,7 +310,7 @@ impl<V> Node<V> {
     }
 
     /// Bytes that it holds on the heap, without those of its values.
-    pub fn heap_bytes(&self) -> usize {
+    pub(super) fn heap_bytes(&self) -> usize {
         let slots = match &self.slots {
             Slots::Leaf(leaf) => leaf.capacity() * size_of::<(Key, V)>(),
             Slots::Inner(inner) => inner.capacity() * size_of::<(Key, u32)>(),

@@ -28,14 +28,14 @@ pub(crate) fn framed_bytes(payload: usize) -> usize {
 }
 
 /// The part of a checksum that can be worked out before the place is known.
-pub struct Checked<'a> {
+pub(super) struct Checked<'a> {
     payload: &'a [u8],
     hasher: Hasher,
 }
 
 impl<'a> Checked<'a> {
     /// Of a payload, which is not empty and shorter than 4 GiB.
-    pub fn of(payload: &'a [u8]) -> Checked<'a> {
+    pub(super) fn of(payload: &'a [u8]) -> Checked<'a> {
         assert!(!payload.is_empty(), "a record says something");
         assert!(u32::try_from(payload.len()).is_ok(), "a record is shorter than 4 GiB");
         let mut hasher = Hasher::new();
@@ -44,7 +44,7 @@ impl<'a> Checked<'a> {
     }
 
     /// What it says.
-    pub fn payload(&self) -> &'a [u8] {
+    pub(super) fn payload(&self) -> &'a [u8] {
         self.payload
     }
 
@@ -54,7 +54,7 @@ impl<'a> Checked<'a> {
     }
 
     /// What stands before the payload of a record at this place.
-    pub fn head(self, place: u64, durable: u64) -> [u8; HEAD_BYTES] {
+    pub(super) fn head(self, place: u64, durable: u64) -> [u8; HEAD_BYTES] {
         let size = self.payload.len() as u32;
         let mut head = [0; HEAD_BYTES];
         head[..4].copy_from_slice(&sum(self.hasher, size, durable, place).to_le_bytes());
@@ -75,7 +75,7 @@ fn sum(mut payload: Hasher, size: u32, durable: u64, place: u64) -> u32 {
 
 /// A record that was read.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Frame {
+pub(super) struct Frame {
     /// Where its payload is in the bytes.
     pub payload: Range<usize>,
     /// Where the next record begins in the bytes.
@@ -83,7 +83,7 @@ pub struct Frame {
 }
 
 /// The record that begins here in bytes whose first is at the place `start`, if there is one.
-pub fn read(bytes: &[u8], at: usize, start: u64) -> Option<Frame> {
+pub(super) fn read(bytes: &[u8], at: usize, start: u64) -> Option<Frame> {
     let (size, durable) = head(bytes, at)?;
     let payload = at + HEAD_BYTES..at + HEAD_BYTES + size as usize;
     let next = at + framed_bytes(size as usize);

@@ -44,13 +44,13 @@ struct Writer {
 const UNBROKEN: &str = "no thread panics with it";
 
 impl Latched {
-    pub fn new(segments: Segments, shared: Arc<Shared>) -> Latched {
+    pub(super) fn new(segments: Segments, shared: Arc<Shared>) -> Latched {
         let buffer = Mutex::new(Buffer { bytes: Vec::new(), start: segments.end() });
         let writer = Mutex::new(Writer { segments, taken: Vec::new() });
         Latched { buffer, writer, shared }
     }
 
-    pub fn append(&self, record: Checked<'_>) -> Result<Placed> {
+    pub(super) fn append(&self, record: Checked<'_>) -> Result<Placed> {
         let bytes = record.framed_bytes();
         let mut buffer = self.buffer();
         while !buffer.bytes.is_empty() && buffer.bytes.len() + bytes > CAPACITY {
@@ -70,12 +70,12 @@ impl Latched {
         Ok(Placed { start: Lsn(start), end: Lsn(start + bytes as u64) })
     }
 
-    pub fn end(&self) -> Lsn {
+    pub(super) fn end(&self) -> Lsn {
         let buffer = self.buffer.lock().expect(UNBROKEN);
         Lsn(buffer.start + buffer.bytes.len() as u64)
     }
 
-    pub fn flush(&self) -> Result<()> {
+    pub(super) fn flush(&self) -> Result<()> {
         let mut writer = self.writer.lock().expect(UNBROKEN);
         self.write(&mut writer)?;
         let end = writer.segments.end();
@@ -89,7 +89,7 @@ impl Latched {
         Ok(())
     }
 
-    pub fn truncate_before(&self, lsn: Lsn) -> Result<()> {
+    pub(super) fn truncate_before(&self, lsn: Lsn) -> Result<()> {
         self.writer.lock().expect(UNBROKEN).segments.truncate_before(lsn)
     }
 

@@ -60,7 +60,7 @@ struct Core {
 struct Farewell(Arc<Core>);
 
 impl Linked {
-    pub fn new(segments: Segments, shared: Arc<Shared>) -> Linked {
+    pub(super) fn new(segments: Segments, shared: Arc<Shared>) -> Linked {
         let end = segments.end();
         let core = Arc::new(Core {
             ring: Ring::new(RING_BYTES, end),
@@ -89,7 +89,7 @@ impl Linked {
         Linked { core, threads }
     }
 
-    pub fn append(&self, record: Checked<'_>) -> Result<Placed> {
+    pub(super) fn append(&self, record: Checked<'_>) -> Result<Placed> {
         let core = &*self.core;
         let bytes = record.framed_bytes() as u64;
         core.shared.meter.count(Counter::LogReservations);
@@ -111,11 +111,11 @@ impl Linked {
         Ok(Placed { start: Lsn(start), end: Lsn(end) })
     }
 
-    pub fn end(&self) -> Lsn {
+    pub(super) fn end(&self) -> Lsn {
         Lsn(self.core.ring.reserved())
     }
 
-    pub fn flush(&self) -> Result<()> {
+    pub(super) fn flush(&self) -> Result<()> {
         let core = &*self.core;
         let end = core.ring.reserved();
         core.asked.fetch_max(end, Ordering::SeqCst);
@@ -131,7 +131,7 @@ impl Linked {
         core.durable.wait_until(durable).1
     }
 
-    pub fn truncate_before(&self, lsn: Lsn) -> Result<()> {
+    pub(super) fn truncate_before(&self, lsn: Lsn) -> Result<()> {
         self.core.segments.lock().expect(UNBROKEN).truncate_before(lsn)
     }
 }

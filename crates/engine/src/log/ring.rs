@@ -27,7 +27,7 @@ const WORD: u64 = ALIGNMENT as u64;
 /// In a link: the record goes on.
 const WITHIN: u64 = 1;
 
-pub struct Ring {
+pub(super) struct Ring {
     words: Box<[AtomicU64]>,
     links: Box<[AtomicU64]>,
     reserved: AtomicU64,
@@ -36,7 +36,7 @@ pub struct Ring {
 
 impl Ring {
     /// A ring of so many bytes, a power of two, whose next record is at `start`.
-    pub fn new(bytes: u64, start: u64) -> Ring {
+    pub(super) fn new(bytes: u64, start: u64) -> Ring {
         assert!(bytes.is_power_of_two() && bytes >= 4 * WORD && start.is_multiple_of(WORD));
         let zeros = || (0..bytes / WORD).map(|_| AtomicU64::new(0)).collect();
         Ring {
@@ -48,7 +48,7 @@ impl Ring {
     }
 
     /// Bytes in it.
-    pub fn bytes(&self) -> u64 {
+    pub(super) fn bytes(&self) -> u64 {
         self.words.len() as u64 * WORD
     }
 
@@ -58,12 +58,12 @@ impl Ring {
     }
 
     /// The place behind all that was reserved.
-    pub fn reserved(&self) -> u64 {
+    pub(super) fn reserved(&self) -> u64 {
         self.reserved.load(Ordering::SeqCst)
     }
 
     /// All before this place was taken out.
-    pub fn written(&self) -> u64 {
+    pub(super) fn written(&self) -> u64 {
         self.written.load(Ordering::Acquire)
     }
 
@@ -78,7 +78,7 @@ impl Ring {
     }
 
     /// Fills a piece of the record that begins at `record`; there is room for it.
-    pub fn fill(
+    pub(super) fn fill(
         &self,
         record: u64,
         piece: std::ops::Range<u64>,
@@ -95,7 +95,7 @@ impl Ring {
     }
 
     /// The end of what can be taken out from `written` on, and what it ends with if it is any.
-    pub fn ready(&self) -> (u64, Ends) {
+    pub(super) fn ready(&self) -> (u64, Ends) {
         let mut place = self.written.load(Ordering::Relaxed);
         let mut ends = Ends::Record;
         loop {
@@ -110,7 +110,7 @@ impl Ring {
     }
 
     /// Copies what is ready up to `end`; the writer's, and nobody else's.
-    pub fn copy(&self, end: u64, into: &mut Vec<u8>) {
+    pub(super) fn copy(&self, end: u64, into: &mut Vec<u8>) {
         let written = self.written.load(Ordering::Relaxed);
         into.reserve((end - written) as usize);
         for place in (written..end).step_by(ALIGNMENT) {
@@ -120,7 +120,7 @@ impl Ring {
     }
 
     /// Gives the room of what was taken out to others.
-    pub fn release(&self, end: u64) {
+    pub(super) fn release(&self, end: u64) {
         self.written.store(end, Ordering::Release);
     }
 

@@ -18,7 +18,7 @@ use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
 
 /// Bytes before the first record of a file.
-pub const HEADER_BYTES: usize = 64;
+pub(super) const HEADER_BYTES: usize = 64;
 /// A file that is so long is followed by another; what is written at once stays together.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
 
@@ -26,7 +26,7 @@ const MAGIC: &[u8; 12] = b"dbdyno log 2";
 const PREFIX: &str = "log.";
 
 /// The file that is written to, and those before it.
-pub struct Segments {
+pub(super) struct Segments {
     disk: Arc<dyn Disk>,
     file: Arc<dyn File>,
     /// Where files begin, oldest first; the last is written to.
@@ -38,7 +38,7 @@ pub struct Segments {
 
 /// What bytes end with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ends {
+pub(super) enum Ends {
     /// A record's last byte.
     Record,
     /// A byte of a record that goes on.
@@ -61,7 +61,7 @@ impl Tail {
 }
 
 /// A file's name.
-pub fn name(start: u64) -> String {
+pub(super) fn name(start: u64) -> String {
     format!("{PREFIX}{start:016x}")
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn start_of(name: &str) -> Option<u64> {
 }
 
 /// What a file begins with.
-pub fn header(start: u64) -> [u8; HEADER_BYTES] {
+pub(super) fn header(start: u64) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     header[..MAGIC.len()].copy_from_slice(MAGIC);
     header[16..24].copy_from_slice(&start.to_le_bytes());
@@ -90,7 +90,7 @@ impl Segments {
     ///
     /// # Errors
     /// The disk.
-    pub fn open(disk: Arc<dyn Disk>, tail: Tail, limit: u64) -> Result<Segments> {
+    pub(super) fn open(disk: Arc<dyn Disk>, tail: Tail, limit: u64) -> Result<Segments> {
         let Tail { mut starts, end } = tail;
         let file = match starts.last() {
             Some(&start) => disk.open(&name(start)).map_err(failed("the log cannot be opened"))?,
@@ -103,12 +103,12 @@ impl Segments {
     }
 
     /// The place behind what was written.
-    pub fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.end
     }
 
     /// The file that is written to. All others are durable.
-    pub fn file(&self) -> Arc<dyn File> {
+    pub(super) fn file(&self) -> Arc<dyn File> {
         self.file.clone()
     }
 
@@ -116,7 +116,7 @@ impl Segments {
     ///
     /// # Errors
     /// The disk.
-    pub fn write(&mut self, bytes: &[u8], ends: Ends) -> Result<bool> {
+    pub(super) fn write(&mut self, bytes: &[u8], ends: Ends) -> Result<bool> {
         let mut start = *self.starts.last().expect("there is always one");
         let rolls = self.ends == Ends::Record && self.end - start >= self.limit;
         if rolls {
@@ -136,7 +136,7 @@ impl Segments {
     ///
     /// # Errors
     /// The disk.
-    pub fn truncate_before(&mut self, lsn: Lsn) -> Result<()> {
+    pub(super) fn truncate_before(&mut self, lsn: Lsn) -> Result<()> {
         let needed = self.starts[1..].iter().take_while(|&&next| next <= lsn.0).count();
         let removed: Vec<u64> = self.starts.drain(..needed).collect();
         for start in &removed {
@@ -153,7 +153,7 @@ impl Segments {
 ///
 /// # Errors
 /// The disk.
-pub fn sync(file: &dyn File) -> Result<()> {
+pub(super) fn sync(file: &dyn File) -> Result<()> {
     file.sync().map_err(failed("the log cannot be synced"))
 }
 

@@ -13,14 +13,14 @@ const BATCH: usize = 1_024;
 
 /// All that ended and left something behind.
 #[derive(Default)]
-pub struct Purge {
+pub(crate) struct Purge {
     queue: Mutex<VecDeque<Ended>>,
     /// Held while somebody purges.
     working: Mutex<()>,
 }
 
 /// A transaction that ended, and what it wrote over.
-pub struct Ended {
+pub(crate) struct Ended {
     /// When.
     pub csn: Csn,
     /// Table, key, and the writer behind whose version nothing is needed.
@@ -29,17 +29,17 @@ pub struct Ended {
 
 impl Purge {
     /// Notes what a transaction wrote over.
-    pub fn push(&self, ended: Ended) {
+    pub(crate) fn push(&self, ended: Ended) {
         self.queue.lock().expect("no panic before").push_back(ended);
     }
 
     /// Transactions that wait to be purged.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.queue.lock().expect("no panic before").len()
     }
 
     /// Nobody purges while this is held.
-    pub fn stop(&self) -> MutexGuard<'_, ()> {
+    pub(crate) fn stop(&self) -> MutexGuard<'_, ()> {
         self.working.lock().expect("no panic before")
     }
 

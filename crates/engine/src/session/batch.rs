@@ -2,7 +2,7 @@
 
 /// A batch of them; its buffers are used again.
 #[derive(Default)]
-pub struct Batch {
+pub(super) struct Batch {
     pub(super) bytes: Vec<u8>,
     /// Begin, end of the first part, end of the second.
     pub(super) parts: Vec<(usize, usize, usize)>,

@@ -95,7 +95,7 @@ pub(super) struct Cursor {
 }
 
 impl Cursor {
-    pub fn new(range: &Range<'_>, direction: Direction) -> Cursor {
+    pub(super) fn new(range: &Range<'_>, direction: Direction) -> Cursor {
         let bytes = |values: &[Datum<'_>]| {
             let mut bytes = Vec::with_capacity(24);
             values.iter().for_each(|&value| key::push(&mut bytes, value));
@@ -125,7 +125,7 @@ impl Cursor {
 
     /// Shows what comes next, at most one leaf of it. The key at which `look` breaks off counts as
     /// read.
-    pub fn read<V>(
+    pub(super) fn read<V>(
         &mut self,
         tree: &Tree<V>,
         mut look: impl FnMut(&[u8], &V, TrxId) -> ControlFlow<()>,
@@ -151,7 +151,7 @@ impl Cursor {
     }
 
     /// A key was read.
-    pub fn pass(&mut self, key: &[u8]) {
+    pub(super) fn pass(&mut self, key: &[u8]) {
         self.go_on_at(key);
         if self.direction == Direction::Up {
             self.begin.push(0);

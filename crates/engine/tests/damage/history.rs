@@ -15,9 +15,9 @@ use dbdyno_model::random::{Stream, stream};
 
 const STEPS: u64 = 60;
 
-pub type Files = BTreeMap<String, Vec<u8>>;
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 /// Rows of each table, in the order of their keys.
-pub type State = BTreeMap<String, Vec<Vec<Value>>>;
+pub(crate) type State = BTreeMap<String, Vec<Vec<Value>>>;
 
 /// One with a key of two columns, one whose rows are numbered, and one without a key.
 fn spec(name: &str) -> TableSpec {
@@ -36,7 +36,7 @@ fn spec(name: &str) -> TableSpec {
     TableSpec { auto_increment, indexes, ..TableSpec::new(name, columns, primary) }
 }
 
-pub fn open(disk: &SimDisk) -> Result<Engine> {
+pub(crate) fn open(disk: &SimDisk) -> Result<Engine> {
     let options =
         Options { upkeep: Upkeep::OnDemand, segment_bytes: 2 << 10, ..Options::default() };
     let design = Design { lock_wait: Duration::from_millis(1), ..Design::default() };
@@ -55,7 +55,7 @@ fn rows(session: &mut Session, table: &Table, path: Path, fields: Fields) -> Vec
 }
 
 /// All that an engine holds; every index says the same.
-pub fn everything(engine: &Engine) -> State {
+pub(crate) fn everything(engine: &Engine) -> State {
     let mut session = engine.session();
     let mut state = State::new();
     for table in engine.tables() {
@@ -76,7 +76,7 @@ pub fn everything(engine: &Engine) -> State {
 }
 
 /// One row more, others changed, one gone; refused or not.
-pub fn write(session: &mut Session, table: &Arc<Table>, random: &mut Stream) -> Result<()> {
+pub(crate) fn write(session: &mut Session, table: &Arc<Table>, random: &mut Stream) -> Result<()> {
     let text = vec![b'a' + random.below(5) as u8; random.below(30) as usize];
     let number = |random: &mut Stream| random.below(9) as i64;
     let values = [
@@ -115,7 +115,7 @@ pub fn write(session: &mut Session, table: &Arc<Table>, random: &mut Stream) -> 
 }
 
 /// Fills a disk; every state that was durable on the way.
-pub fn history(disk: &SimDisk, seed: u64) -> Vec<State> {
+pub(crate) fn history(disk: &SimDisk, seed: u64) -> Vec<State> {
     let engine = open(disk).unwrap();
     let mut session = engine.session();
     let mut states = vec![State::new()];
@@ -140,7 +140,7 @@ pub fn history(disk: &SimDisk, seed: u64) -> Vec<State> {
     states
 }
 
-pub fn files_of(disk: &SimDisk) -> Files {
+pub(crate) fn files_of(disk: &SimDisk) -> Files {
     let read = |name: String| {
         let file = disk.open(&name).unwrap();
         let mut bytes = vec![0; file.size().unwrap() as usize];
@@ -150,7 +150,7 @@ pub fn files_of(disk: &SimDisk) -> Files {
     disk.list().unwrap().into_iter().map(read).collect()
 }
 
-pub fn disk_of(files: &Files) -> SimDisk {
+pub(crate) fn disk_of(files: &Files) -> SimDisk {
     let disk = SimDisk::default();
     for (name, bytes) in files {
         let file = disk.create(name).unwrap();
@@ -162,7 +162,7 @@ pub fn disk_of(files: &Files) -> SimDisk {
 }
 
 /// What the log and the checkpoint say, as records.
-pub fn records(disk: &SimDisk) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
+pub(crate) fn records(disk: &SimDisk) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let mut recovery = recover(Arc::new(disk.clone())).unwrap();
     let (mut items, mut records) = (Vec::new(), Vec::new());
     if let Some(checkpoint) = recovery.checkpoint() {
@@ -177,7 +177,7 @@ pub fn records(disk: &SimDisk) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
 }
 
 /// Writes them with the right checksums.
-pub fn written(items: &[Vec<u8>], records: &[Vec<u8>]) -> SimDisk {
+pub(crate) fn written(items: &[Vec<u8>], records: &[Vec<u8>]) -> SimDisk {
     let disk = SimDisk::default();
     let files: Arc<dyn Disk> = Arc::new(disk.clone());
     let tail = recover(files.clone()).unwrap().finish().unwrap();
@@ -196,7 +196,7 @@ pub fn written(items: &[Vec<u8>], records: &[Vec<u8>]) -> SimDisk {
 }
 
 /// Does everything that can be done with what was found; what it is opened again as.
-pub fn use_up(engine: Engine, disk: &SimDisk, random: &mut Stream) {
+pub(crate) fn use_up(engine: Engine, disk: &SimDisk, random: &mut Stream) {
     let mut session = engine.session();
     for table in engine.tables() {
         for _ in 0..6 {

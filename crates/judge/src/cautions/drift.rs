@@ -13,7 +13,7 @@ const TOLERANCE_PER_HOUR: f64 = 0.05;
 
 /// The drift of an arm's events per second, named; `None` for a short cell, and where the rounds do
 /// not tell.
-pub fn note(arm: Arm, rounds: &[&Round]) -> Option<Warning> {
+pub(crate) fn note(arm: Arm, rounds: &[&Round]) -> Option<Warning> {
     let mut rates: Vec<(u64, RateAt)> = rounds
         .iter()
         .map(|round| {

@@ -9,7 +9,7 @@ use crate::{ROWS, Scenario};
 
 /// What a tool says of a run.
 #[derive(Clone, Debug)]
-pub struct Reported {
+pub(crate) struct Reported {
     pub events: u64,
     pub mean_ms: f64,
     pub p50_ms: f64,
@@ -21,7 +21,7 @@ pub struct Reported {
 }
 
 impl Reported {
-    pub fn of(histogram: &LatencyHistogram) -> Reported {
+    pub(crate) fn of(histogram: &LatencyHistogram) -> Reported {
         let at = |quantile| histogram.quantile_ns(quantile) as f64 / 1e6;
         Reported {
             events: histogram.count(),
@@ -52,7 +52,7 @@ impl Reported {
 }
 
 /// The process of the tool that runs.
-pub fn running() -> Vec<String> {
+pub(crate) fn running() -> Vec<String> {
     let own = std::process::id().to_string();
     let found = Command::new("pgrep").args(["-P", &own, "-x", "sysbench|pgbench"]).output();
     let found = String::from_utf8(found.expect("pgrep is there").stdout).expect("numbers");
@@ -65,7 +65,7 @@ fn place(endpoint: &Endpoint) -> (&str, u16) {
 }
 
 /// sysbench with its histogram; nothing where it is not installed.
-pub fn sysbench(
+pub(crate) fn sysbench(
     scenario: Scenario,
     product: Product,
     endpoint: &Endpoint,
@@ -114,7 +114,7 @@ fn buckets(text: &str) -> Vec<(f64, u64)> {
 }
 
 /// pgbench with its log of transactions; nothing where it is not installed.
-pub fn pgbench(
+pub(crate) fn pgbench(
     scenario: Scenario,
     endpoint: &Endpoint,
 ) -> impl FnOnce() -> Option<Reported> + Send {

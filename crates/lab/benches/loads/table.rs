@@ -25,7 +25,7 @@ const COLUMNS: &str = "\
 ";
 
 /// All runs, one below the other.
-pub fn markdown(runs: &[Run]) -> String {
+pub(crate) fn markdown(runs: &[Run]) -> String {
     let mut text = HEAD.to_owned();
     let first = &runs[0];
     let comparisons: Vec<Comparison> =

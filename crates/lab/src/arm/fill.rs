@@ -25,7 +25,11 @@ impl Station {
     ///
     /// # Errors
     /// The server's refusal, or a request to stop.
-    pub fn fill(&mut self, setup: &SetUp<'_>, watch: &mut dyn Watch) -> Result<(), LabError> {
+    pub(crate) fn fill(
+        &mut self,
+        setup: &SetUp<'_>,
+        watch: &mut dyn Watch,
+    ) -> Result<(), LabError> {
         let sandbox = |error| LabError::Sandbox(setup.arm, error);
         let made = match std::mem::replace(&mut self.origin, Origin::Filling) {
             Origin::Filling => return self.fill_tables(setup, watch),
@@ -95,7 +99,7 @@ impl Station {
     ///
     /// # Errors
     /// [`LoadError::WrongAnswer`] if it does not hold, or the server's refusal.
-    pub fn check(
+    pub(crate) fn check(
         &self,
         arm: ArmIndex,
         datasets: &[Arc<dyn Dataset>],

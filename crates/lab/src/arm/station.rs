@@ -26,7 +26,7 @@ use crate::host_check::Watched;
 use crate::topology;
 
 /// An arm that can be asked.
-pub struct Station {
+pub(crate) struct Station {
     /// Where its connections come from.
     pub connector: Connector,
     /// How its SQL is spelled.
@@ -65,7 +65,7 @@ pub(super) enum Keeper {
 impl Station {
     /// Another view of this arm, whose tables are there already: for comparing a server with
     /// itself.
-    pub fn share(&self, this: ArmIndex, setup: &SetUp<'_>) -> Station {
+    pub(crate) fn share(&self, this: ArmIndex, setup: &SetUp<'_>) -> Station {
         Station {
             connector: self.connector.clone(),
             dialect: self.dialect,
@@ -93,12 +93,12 @@ impl Station {
     }
 
     /// Whether nobody but us uses it: we started it, or it lives in our threads.
-    pub fn is_ours(&self) -> bool {
+    pub(crate) fn is_ours(&self) -> bool {
         !matches!(self.keeper, Keeper::Guest(_) | Keeper::Shared(_))
     }
 
     /// Whether it is a model, which runs nowhere.
-    pub fn is_mock(&self) -> bool {
+    pub(crate) fn is_mock(&self) -> bool {
         matches!(self.keeper, Keeper::Mock)
     }
 
@@ -106,7 +106,7 @@ impl Station {
     ///
     /// # Errors
     /// The kernel's refusal.
-    pub fn place(&self, arm: ArmIndex, processors: &[usize]) -> Result<(), LabError> {
+    pub(crate) fn place(&self, arm: ArmIndex, processors: &[usize]) -> Result<(), LabError> {
         let sandbox = |error| LabError::Sandbox(arm, error);
         match &self.keeper {
             Keeper::Server(server) => server.place(processors).map_err(sandbox),
@@ -148,7 +148,7 @@ impl Station {
     }
 
     /// The image that it started from, and when that was made, in words.
-    pub fn image(&self) -> Option<String> {
+    pub(crate) fn image(&self) -> Option<String> {
         let Origin::Image(image) = &self.origin else { return None };
         Some(format!("{} ({})", image.name, self.environment.get("image.origin")))
     }
@@ -164,7 +164,7 @@ impl Station {
     ///
     /// # Errors
     /// A server that does not stop or does not come back.
-    pub fn restart(
+    pub(crate) fn restart(
         &mut self,
         arm: ArmIndex,
         datasets: &[Arc<dyn Dataset>],
@@ -216,7 +216,7 @@ impl Station {
     ///
     /// # Errors
     /// [`LabError::Loads`] where there is none, and those of a start.
-    pub fn restore(
+    pub(crate) fn restore(
         &mut self,
         arm: ArmIndex,
         datasets: &[Arc<dyn Dataset>],

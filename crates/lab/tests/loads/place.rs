@@ -19,10 +19,10 @@ use dbdyno_workload::Dataset;
 use tempfile::TempDir;
 
 /// What is never set: nobody stops a test.
-pub static GO_ON: AtomicBool = AtomicBool::new(false);
+pub(crate) static GO_ON: AtomicBool = AtomicBool::new(false);
 
 /// Something that can be asked.
-pub struct Place {
+pub(crate) struct Place {
     pub name: &'static str,
     pub connector: Connector,
     pub dialect: Dialect,
@@ -39,14 +39,14 @@ enum Keeper {
 }
 
 /// Held by every test that asks: two cores are enough for one of them.
-pub fn turn() -> MutexGuard<'static, ()> {
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The home that tests with servers share, or nothing where servers cannot be had and need not be.
 #[expect(clippy::print_stderr, reason = "a test that is left out says so")]
-pub fn home() -> Option<Home> {
+pub(crate) fn home() -> Option<Home> {
     let apt = Command::new("apt-get").arg("--version").stdout(Stdio::null()).status();
     if apt.is_err() && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
         eprintln!("skipped: there is no apt-get to get servers with");
@@ -61,23 +61,23 @@ pub fn home() -> Option<Home> {
 }
 
 /// A design whose commits wait for no device.
-pub fn in_memory() -> Design {
+pub(crate) fn in_memory() -> Design {
     Design { device: Device::None, ..Design::default() }
 }
 
 impl Place {
     /// MariaDB and PostgreSQL.
-    pub fn servers(home: &Home) -> [Place; 2] {
+    pub(crate) fn servers(home: &Home) -> [Place; 2] {
         [(Product::MariaDb, "10.11"), (Product::Postgres, "15")]
             .map(|(product, version)| Place::start(home, product, version))
     }
 
     /// The reference engine and SQLite.
-    pub fn embedded() -> [Place; 2] {
+    pub(crate) fn embedded() -> [Place; 2] {
         [Place::engine(&in_memory()), Place::sqlite()]
     }
 
-    pub fn start(home: &Home, product: Product, version: &str) -> Place {
+    pub(crate) fn start(home: &Home, product: Product, version: &str) -> Place {
         let release = get(home, product, version, &mut |_| {}).unwrap_or_else(|e| panic!("{e}"));
         let options =
             Options { buffer_mb: 128, redo_mb: 64, tables_mb: 128, ..Options::for_host(2_048) };
@@ -92,14 +92,14 @@ impl Place {
         Place { name, connector, dialect: product.dialect(), keeper }
     }
 
-    pub fn engine(design: &Design) -> Place {
+    pub(crate) fn engine(design: &Design) -> Place {
         let held = tempfile::tempdir().unwrap();
         let connector = Connector::Engine(EngineArm::open(held.path(), design).unwrap());
         let keeper = Keeper::Directory { _held: held };
         Place { name: "the engine", connector, dialect: Dialect::Engine, keeper }
     }
 
-    pub fn sqlite() -> Place {
+    pub(crate) fn sqlite() -> Place {
         let held = tempfile::tempdir().unwrap();
         let pragmas = [("journal_mode", "WAL"), ("synchronous", "off")];
         let pragmas = pragmas.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
@@ -113,14 +113,14 @@ impl Place {
         }
     }
 
-    pub fn stop(self) {
+    pub(crate) fn stop(self) {
         if let Keeper::Server(server) = self.keeper {
             server.stop().unwrap_or_else(|e| panic!("{e}"));
         }
     }
 
     /// The server as one names it that is running already, with the database of [`Place::query`].
-    pub fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         let (scheme, endpoint) = match &self.connector {
             Connector::Mysql(endpoint) => ("mysql", endpoint),
             Connector::Postgres(endpoint) => ("postgres", endpoint),
@@ -131,19 +131,19 @@ impl Place {
         format!("{scheme}://{user}:{password}@{host}:{port}/{}", endpoint.database)
     }
 
-    pub fn fill(&self, dataset: &dyn Dataset) {
+    pub(crate) fn fill(&self, dataset: &dyn Dataset) {
         let filled = fill(&self.connector, self.dialect, dataset, &GO_ON, &mut |_| {});
         filled.unwrap_or_else(|error| panic!("{}, {}: {error}", self.name, dataset.key()));
     }
 
-    pub fn query(&self, sql: &str) -> Rows {
+    pub(crate) fn query(&self, sql: &str) -> Rows {
         let mut client = self.connector.connect().unwrap();
         let rows = client.query(sql);
         rows.unwrap_or_else(|error| panic!("{}: {error}: {sql}", self.name))
     }
 
     /// The rows of a table as text, in an order that is the same everywhere.
-    pub fn content(&self, table: &str, columns: &[String]) -> Vec<String> {
+    pub(crate) fn content(&self, table: &str, columns: &[String]) -> Vec<String> {
         let rows = self.query(&format!("SELECT {} FROM {table}", columns.join(", "))).rows;
         let shown = |value: Option<String>| match value {
             Some(text) => self.plain(&text),
@@ -172,7 +172,7 @@ impl Place {
 }
 
 /// Where two tables differ first.
-pub fn difference(one: &[String], other: &[String]) -> Option<String> {
+pub(crate) fn difference(one: &[String], other: &[String]) -> Option<String> {
     if one == other {
         return None;
     }

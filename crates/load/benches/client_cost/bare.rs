@@ -21,7 +21,7 @@ const EXECUTE: u8 = 0x17;
 const TYPE_LONG: [u8; 2] = [3, 0];
 
 /// `clients` threads, each with a connection of its own, for this long.
-pub fn measure(port: u16, clients: u32, window: Duration) -> Cost {
+pub(crate) fn measure(port: u16, clients: u32, window: Duration) -> Cost {
     let barrier = Barrier::new(clients as usize);
     let costs: Vec<(u64, i64, i64)> = thread::scope(|scope| {
         let client = || exchange(port, &barrier, window);

@@ -11,14 +11,14 @@ use std::collections::BinaryHeap;
 
 /// The house is closed for `lasts_ns` from the moment at which event `event` reaches a counter.
 #[derive(Clone, Copy, Debug)]
-pub struct Stall {
+pub(crate) struct Stall {
     pub event: usize,
     pub lasts_ns: i64,
 }
 
 /// What happened to one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Visit {
+pub(crate) struct Visit {
     pub intended_ns: i64,
     /// When it reached a counter.
     pub sent_ns: i64,
@@ -26,7 +26,7 @@ pub struct Visit {
 }
 
 /// Simulates; `intended_ns` must not go back.
-pub fn simulate(
+pub(crate) fn simulate(
     intended_ns: &[i64],
     service_ns: &[i64],
     servers: usize,

@@ -25,7 +25,7 @@ use nix::time::{ClockId, ClockNanosleepFlags, clock_gettime, clock_nanosleep};
 
 /// A server that keeps its service times by itself and writes down when each statement came and
 /// when its answer was ready.
-pub struct Witness {
+pub(crate) struct Witness {
     timed: Timed,
     seen: Vec<(AtomicI64, AtomicI64)>,
     next: AtomicUsize,
@@ -33,20 +33,20 @@ pub struct Witness {
 
 /// One statement as the server saw it, nanoseconds of the monotonic clock.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub(crate) struct Seen {
     pub arrived_ns: i64,
     pub ended_ns: i64,
 }
 
 impl Witness {
     /// A witness of at most so many statements.
-    pub fn new(timed: Timed, most: usize) -> Witness {
+    pub(crate) fn new(timed: Timed, most: usize) -> Witness {
         let seen = (0..most).map(|_| Default::default()).collect();
         Witness { timed, seen, next: AtomicUsize::new(0) }
     }
 
     /// Writes what was seen, in the order of arrival.
-    pub fn tell(&self, to: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn tell(&self, to: &mut impl Write) -> io::Result<()> {
         let count = self.next.load(Ordering::Acquire).min(self.seen.len());
         to.write_all(&(count as u64).to_le_bytes())?;
         for (arrived, ended) in &self.seen[..count] {
@@ -58,7 +58,7 @@ impl Witness {
 }
 
 /// Reads what [`Witness::tell`] wrote.
-pub fn read(from: &mut impl Read) -> io::Result<Vec<Seen>> {
+pub(crate) fn read(from: &mut impl Read) -> io::Result<Vec<Seen>> {
     let mut number = || {
         let mut bytes = [0; 8];
         from.read_exact(&mut bytes).map(|()| i64::from_le_bytes(bytes))
@@ -97,13 +97,13 @@ impl Script for Witness {
 }
 
 /// A thread that sleeps for a millisecond again and again.
-pub struct Sleeper {
+pub(crate) struct Sleeper {
     over: Arc<AtomicBool>,
     thread: JoinHandle<LatencyHistogram>,
 }
 
 impl Sleeper {
-    pub fn start() -> Sleeper {
+    pub(crate) fn start() -> Sleeper {
         let over = Arc::new(AtomicBool::new(false));
         let seen = Arc::clone(&over);
         let thread = thread::spawn(move || {
@@ -121,7 +121,7 @@ impl Sleeper {
     }
 
     /// By how much it was late.
-    pub fn stop(self) -> LatencyHistogram {
+    pub(crate) fn stop(self) -> LatencyHistogram {
         self.over.store(true, Ordering::Relaxed);
         self.thread.join().expect("it only sleeps")
     }

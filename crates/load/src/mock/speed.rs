@@ -35,7 +35,7 @@ pub(super) struct Host {
 
 impl Host {
     /// The same for all arms that are told the same.
-    pub fn new(model: &MockModel, begins_unix_ms: u64) -> Host {
+    pub(super) fn new(model: &MockModel, begins_unix_ms: u64) -> Host {
         let MockModel { host: sd, ar, steal, stolen, seed, .. } = *model;
         let key = [seed as u64, begins_unix_ms];
         Host { key, sd, ar, steal, stolen, walk: Vec::new() }

@@ -14,14 +14,14 @@ use nix::sys::time::TimeVal;
 const ROLE: &str = "DBDYNO_TEST_NODE";
 
 /// A node and the pipes to it.
-pub struct Node {
+pub(crate) struct Node {
     child: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
 }
 
 impl Node {
-    pub fn start() -> Node {
+    pub(crate) fn start() -> Node {
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "node", "--nocapture"])
             .env(ROLE, "1")
@@ -36,12 +36,12 @@ impl Node {
         }
     }
 
-    pub fn pid(&self) -> u32 {
+    pub(crate) fn pid(&self) -> u32 {
         self.child.id()
     }
 
     /// Gives an order and waits until it is done; returns the answering process's own time.
-    pub fn tell(&mut self, order: &str) -> u64 {
+    pub(crate) fn tell(&mut self, order: &str) -> u64 {
         let orders = self.orders.as_mut().unwrap();
         writeln!(orders, "{order}").unwrap();
         loop {
@@ -55,7 +55,7 @@ impl Node {
     }
 
     /// Lets it end by itself and waits for it.
-    pub fn end(mut self) {
+    pub(crate) fn end(mut self) {
         drop(self.orders.take());
         let mut rest = String::new();
         while self.answers.read_line(&mut rest).unwrap() > 0 {}
@@ -71,7 +71,7 @@ fn own_cpu_ns() -> u64 {
 
 /// The loop of a node; returns at once in an ordinary test run.
 #[expect(clippy::print_stdout, reason = "standard output is the pipe to the parent")]
-pub fn run_if_told() {
+pub(crate) fn run_if_told() {
     if std::env::var_os(ROLE).is_none() {
         return;
     }

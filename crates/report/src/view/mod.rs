@@ -30,7 +30,7 @@ pub use curve::{
 pub use detail::{CellDetail, Curve, Detail, Fact, PairView, RoundView, SlotsView};
 pub use doubt::{DoubtView, FamilyView, LevelView, SpendView};
 pub use insert_benchmark::{StepArmView, StepView};
-pub use mechanism::MechanismView;
+pub(crate) use mechanism::MechanismView;
 pub use metric::MetricView;
 pub(crate) use summary::Effect;
 pub use summary::{

@@ -7,14 +7,14 @@ use dbdyno_model::{
 use super::{Sample, nothing, six_cells};
 
 /// Rates of three loads, of which two were counted: one has more, one cannot be told.
-pub fn beside() -> Sample {
+pub(crate) fn beside() -> Sample {
     let mut sample = six_cells();
     sample.comparison.counts = vec![more(), unsteady()];
     sample
 }
 
 /// The same counts and one that is equal, without rates.
-pub fn alone() -> Sample {
+pub(crate) fn alone() -> Sample {
     let mut sample = nothing();
     sample.run.rounds.clear();
     sample.run.plan.pairs = 0;

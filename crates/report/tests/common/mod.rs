@@ -1,6 +1,6 @@
 //! Made-up runs that look like real ones: seeded, so that goldens stay as they are.
 
-pub mod counts;
+pub(crate) mod counts;
 
 use dbdyno_model::experiment::{Figure, Outcome};
 use dbdyno_model::insert_benchmark::{ArmMetrics, COLUMNS, StepMetrics};
@@ -20,7 +20,7 @@ const SLOT_NS: u64 = 100_000_000;
 
 /// What a cell of a made-up run is like.
 #[derive(Clone, Copy)]
-pub struct Truth {
+pub(crate) struct Truth {
     pub load: &'static str,
     pub clients: u32,
     /// QPS of the base arm.
@@ -33,13 +33,13 @@ pub struct Truth {
 }
 
 /// A run of several cells with the comparison that follows from it.
-pub struct Sample {
+pub(crate) struct Sample {
     pub run: Run,
     pub comparison: Comparison,
 }
 
 /// One decided cell of 24 pairs.
-pub fn one_cell() -> Sample {
+pub(crate) fn one_cell() -> Sample {
     let truth = Truth {
         load: "point-query",
         clients: 1,
@@ -52,7 +52,7 @@ pub fn one_cell() -> Sample {
 }
 
 /// One cell of two designs of the reference engine, with what their mechanisms did.
-pub fn engines() -> Sample {
+pub(crate) fn engines() -> Sample {
     let mut sample = one_cell();
     let cell = sample.comparison.cells[0].cell.clone();
     let figure = |name: &str, base: f64, test: f64, ratio: Option<[f64; 3]>| Outcome {
@@ -79,7 +79,7 @@ pub fn engines() -> Sample {
 }
 
 /// Two cells whose costs and latencies are judged, with all that can be said of them.
-pub fn judged_metrics() -> Sample {
+pub(crate) fn judged_metrics() -> Sample {
     let truth = |clients, qps, rqps| {
         let load = "point-query";
         Truth { load, clients, qps, rqps, noise: 0.012, pairs: 24 }
@@ -113,7 +113,7 @@ pub fn judged_metrics() -> Sample {
 }
 
 /// Six cells with all four verdicts, and warnings that share footnotes.
-pub fn six_cells() -> Sample {
+pub(crate) fn six_cells() -> Sample {
     let truth =
         |load, clients, qps, rqps, noise, pairs| Truth { load, clients, qps, rqps, noise, pairs };
     let mut sample = sample(
@@ -149,7 +149,7 @@ pub fn six_cells() -> Sample {
 }
 
 /// A run that died after its first pair: no interval is bounded.
-pub fn partial() -> Sample {
+pub(crate) fn partial() -> Sample {
     let truth =
         Truth { load: "read-write", clients: 4, qps: 12_004.0, rqps: 0.97, noise: 0.02, pairs: 1 };
     let mut sample = sample(&[truth], 24);
@@ -161,7 +161,7 @@ pub fn partial() -> Sample {
 }
 
 /// The first round of the first pair and nothing else; interrupted; nothing finite.
-pub fn nothing() -> Sample {
+pub(crate) fn nothing() -> Sample {
     let mut sample = partial();
     sample.run.status = RunStatus::Interrupted;
     sample.run.rounds.truncate(1);
@@ -180,7 +180,7 @@ pub fn nothing() -> Sample {
 }
 
 /// A comparison without any cell.
-pub fn no_cells() -> Sample {
+pub(crate) fn no_cells() -> Sample {
     let mut sample = nothing();
     sample.run.rounds.clear();
     sample.comparison.cells.clear();
@@ -188,7 +188,7 @@ pub fn no_cells() -> Sample {
 }
 
 /// Two undecided cells, one of them blocked by a warning; text from outside that tries to escape.
-pub fn hostile() -> Sample {
+pub(crate) fn hostile() -> Sample {
     let truth =
         |load, clients| Truth { load, clients, qps: 812.0, rqps: 0.97, noise: 0.08, pairs: 4 };
     let mut sample = sample(&[truth("range|scan <b>", 1), truth("range|scan <b>", 64)], 4);
@@ -212,7 +212,7 @@ pub fn hostile() -> Sample {
 
 /// Three steps of the Insert Benchmark: one plain, one faster on test, one whose background fell
 /// short on test.
-pub fn insert_benchmark() -> Sample {
+pub(crate) fn insert_benchmark() -> Sample {
     let truth = |load| Truth { load, clients: 2, qps: 812.0, rqps: 0.97, noise: 0.08, pairs: 4 };
     let mut sample = sample(&[truth("l.i0"), truth("l.x"), truth("qr100")], 4);
     let arm = |rate: f64, background: Option<f64>| {
@@ -263,7 +263,7 @@ const TPCC: [(&str, f64, f64); 5] = [
 
 /// Three units: TPC-C in transactions per minute with its five classes, whose users think; a scan
 /// in rows; a mix of statements whose classes are counted.
-pub fn three_units() -> Sample {
+pub(crate) fn three_units() -> Sample {
     let truth =
         |load, clients, qps, rqps| Truth { load, clients, qps, rqps, noise: 0.01, pairs: 6 };
     let tpcc = truth("tpcc?think=on", 20, 9_000.0, 0.9);
@@ -337,7 +337,7 @@ fn transactions(round: &Round) -> Vec<ClassTally> {
 
 /// A curve whose contention grew and one that the law does not describe; a cost whose fixed part
 /// grew, and one with too few sizes.
-pub fn shapes() -> Sample {
+pub(crate) fn shapes() -> Sample {
     let mut sample = six_cells();
     let law = |[lambda, sigma, kappa]: [f64; 3], clients: f64| {
         lambda * clients / (1.0 + sigma * (clients - 1.0) + kappa * clients * (clients - 1.0))
@@ -464,7 +464,7 @@ pub fn shapes() -> Sample {
 }
 
 /// 30 loads × 5 client counts, long names and long labels.
-pub fn large() -> Sample {
+pub(crate) fn large() -> Sample {
     let mut truths = Vec::new();
     for load in 0..30u32 {
         for (at, clients) in [1, 8, 32, 128, 1024].into_iter().enumerate() {

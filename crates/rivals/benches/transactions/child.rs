@@ -20,7 +20,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::{Load, Wanted, durability};
 
-pub fn serve(wanted: &Wanted) {
+pub(crate) fn serve(wanted: &Wanted) {
     let scale = wanted.scale();
     let side = open(wanted, &scale);
     let load = Load::read(wanted.text("load", "point-query"));

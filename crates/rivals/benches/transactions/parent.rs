@@ -24,7 +24,7 @@ struct Cost {
     answers: u64,
 }
 
-pub fn compare(wanted: &Wanted) {
+pub(crate) fn compare(wanted: &Wanted) {
     let words = |word, default| wanted.text(word, default).split(',').map(str::to_owned);
     let mut about = BTreeSet::new();
     let mut cell = |load: &str, log: &str, clients: &str| {

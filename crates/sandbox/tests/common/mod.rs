@@ -11,7 +11,7 @@ use dbdyno_wire::{Client, Endpoint};
 
 const PATIENCE_POLLS: u32 = 15_000;
 
-pub fn home_dir() -> PathBuf {
+pub(crate) fn home_dir() -> PathBuf {
     let default = || {
         let uid = nix::unistd::geteuid();
         PathBuf::from(format!("/var/tmp/dbdyno-test-home-{uid}"))
@@ -20,7 +20,7 @@ pub fn home_dir() -> PathBuf {
 }
 
 /// The shared home, or nothing where servers cannot be had, for want of `tool`, and need not be.
-pub fn home(tool: &str) -> Option<Home> {
+pub(crate) fn home(tool: &str) -> Option<Home> {
     let missing = Command::new(tool).arg("--version").output().is_err();
     if missing && std::env::var_os("DBDYNO_REQUIRE_SERVERS").is_none() {
         println!("skipped: this machine has no {tool}");
@@ -29,15 +29,15 @@ pub fn home(tool: &str) -> Option<Home> {
     Some(Home::open(Some(&home_dir())).unwrap())
 }
 
-pub fn options() -> Options {
+pub(crate) fn options() -> Options {
     Options { buffer_mb: 128, redo_mb: 64, tables_mb: 64, ..Options::for_host(2_048) }
 }
 
-pub fn release(home: &Home, product: Product, version: &str) -> Release {
+pub(crate) fn release(home: &Home, product: Product, version: &str) -> Release {
     get(home, product, version, &mut |step| println!("{step}")).unwrap_or_else(|e| panic!("{e}"))
 }
 
-pub fn connect(product: Product, endpoint: &Endpoint) -> Box<dyn Client> {
+pub(crate) fn connect(product: Product, endpoint: &Endpoint) -> Box<dyn Client> {
     match product {
         Product::Postgres => {
             Box::new(dbdyno_wire::postgres::Connection::connect(endpoint).unwrap())
@@ -46,12 +46,12 @@ pub fn connect(product: Product, endpoint: &Endpoint) -> Box<dyn Client> {
     }
 }
 
-pub fn single(client: &mut dyn Client, sql: &str) -> String {
+pub(crate) fn single(client: &mut dyn Client, sql: &str) -> String {
     client.query(sql).unwrap().single().unwrap_or("NULL").to_owned()
 }
 
 /// Waits until `condition` holds; a limit, not a measurement.
-pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     for _ in 0..PATIENCE_POLLS {
         if condition() {
             return;
@@ -62,7 +62,7 @@ pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
 }
 
 /// Every process that works inside `dir`.
-pub fn processes_in(dir: &Path) -> Vec<i32> {
+pub(crate) fn processes_in(dir: &Path) -> Vec<i32> {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     pids.filter(|pid| {

@@ -1,6 +1,6 @@
 //! Tables with a bit of everything, for texts that are nearly statements.
 
-pub const TABLES: [&str; 4] = [
+pub(crate) const TABLES: [&str; 4] = [
     "CREATE TABLE t (id INT PRIMARY KEY AUTO_INCREMENT, k INT, p DECIMAL(8,2), c VARCHAR(9), d \
      DATETIME, INDEX k_1 (k), INDEX c_p (c, p), UNIQUE k_c (k, c))",
     "CREATE TABLE s (a INT, b INT, t_id INT NOT NULL DEFAULT 3, n TEXT, PRIMARY KEY (a, b))",

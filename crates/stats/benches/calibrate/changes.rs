@@ -192,7 +192,7 @@ fn fresh() -> String {
 }
 
 /// The tables of change points.
-pub fn section() -> String {
+pub(crate) fn section() -> String {
     format!(
         "## Change points\n\n\
          How often anything is found at the level of 1 % in series in which nothing changes; \

@@ -92,7 +92,7 @@ impl Tally {
 }
 
 /// The table of many cells.
-pub fn section() -> String {
+pub(crate) fn section() -> String {
     let mut rows = Table::new(&[
         "cells with an effect",
         "noise in common",

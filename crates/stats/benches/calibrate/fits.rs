@@ -236,7 +236,7 @@ fn lines() -> String {
 }
 
 /// The tables of fitted parameters.
-pub fn section() -> String {
+pub(crate) fn section() -> String {
     let [said, sizes] = changed_curves();
     format!(
         "## Curves and lines\n\n\

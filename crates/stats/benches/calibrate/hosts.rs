@@ -9,7 +9,7 @@ use dbdyno_model::random::{self, Stream};
 
 /// What a host does beside being noisy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Host {
+pub(crate) enum Host {
     /// Rounds are independent.
     Independent,
     /// A round remembers three tenths of the one before.
@@ -25,11 +25,11 @@ pub enum Host {
 }
 
 impl Host {
-    pub const ALL: [Host; 6] =
+    pub(crate) const ALL: [Host; 6] =
         [Host::Independent, Host::Ar3, Host::Ar6, Host::Drift, Host::Spikes, Host::LogNormal];
 
     /// As the tables call it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Host::Independent => "independent",
             Host::Ar3 => "AR(1) 0.3",
@@ -42,7 +42,7 @@ impl Host {
 
     /// Log-speeds of `rounds` rounds with a standard deviation of about `sd` beside spikes and
     /// drift.
-    pub fn speeds(self, rounds: usize, sd: f64, stream: &mut Stream) -> Vec<f64> {
+    pub(crate) fn speeds(self, rounds: usize, sd: f64, stream: &mut Stream) -> Vec<f64> {
         let memory = match self {
             Host::Ar3 => 0.3,
             Host::Ar6 => 0.6,
@@ -68,13 +68,13 @@ impl Host {
 }
 
 /// Standard normal noise (Box and Muller, 1958).
-pub fn normal(stream: &mut Stream) -> f64 {
+pub(crate) fn normal(stream: &mut Stream) -> f64 {
     let uniform = |stream: &mut Stream| ((stream.next_u64() >> 11) as f64 + 0.5) / 2f64.powi(53);
     let radius = (-2.0 * uniform(stream).ln()).sqrt();
     radius * (TAU * uniform(stream)).cos()
 }
 
 /// Numbers of their own for each purpose and each repetition.
-pub fn numbers(purpose: &str, index: u64) -> Stream {
+pub(crate) fn numbers(purpose: &str, index: u64) -> Stream {
     random::stream(&[random::key_of("calibrate"), random::key_of(purpose), index])
 }

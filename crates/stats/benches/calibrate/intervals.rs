@@ -205,7 +205,7 @@ fn over_time(table: &mut Table) {
 }
 
 /// The table of coverage.
-pub fn section() -> String {
+pub(crate) fn section() -> String {
     let mut table = Table::new(&["interval of 95 %", "replicates", "covers"]);
     by_t(&mut table);
     by_ranks_and_draws(&mut table);

@@ -35,7 +35,7 @@ impl Question {
 }
 
 /// Reads the file of a folder; an empty section if there is none.
-pub fn section(folder: &Path) -> String {
+pub(crate) fn section(folder: &Path) -> String {
     let path = folder.join("measured.csv");
     let text = std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{} cannot be read: {error}", path.display()));

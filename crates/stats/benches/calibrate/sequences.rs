@@ -199,7 +199,7 @@ fn two_runs() -> String {
 }
 
 /// The tables of `--until decided`.
-pub fn section() -> String {
+pub(crate) fn section() -> String {
     format!(
         "## Looking after every life\n\n\
          Equal arms, with a look after each life of 6 pairs from the third on, until one is called \

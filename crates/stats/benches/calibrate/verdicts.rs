@@ -20,12 +20,12 @@ const BUDGET: f64 = 1e-4;
 const WIDER_SD: f64 = 2.0 * BETWEEN_LIVES_SD;
 
 /// The rounds of a run, as dbdyno orders them.
-pub fn order(pairs: u32, seed: u64) -> Vec<RoundKey> {
+pub(crate) fn order(pairs: u32, seed: u64) -> Vec<RoundKey> {
     Cell { load: "point-query".to_owned(), clients: 1 }.rounds(seed, pairs)
 }
 
 /// Log-ratios of the pairs of one run of equal arms, on a host.
-pub fn log_ratios(host: Host, pairs: u32, index: u64) -> Vec<f64> {
+pub(crate) fn log_ratios(host: Host, pairs: u32, index: u64) -> Vec<f64> {
     let mut stream = numbers(host.name(), index);
     let speeds = host.speeds(2 * pairs as usize, ROUND_SD, &mut stream);
     let mut logs = vec![0.0; pairs as usize];
@@ -36,7 +36,7 @@ pub fn log_ratios(host: Host, pairs: u32, index: u64) -> Vec<f64> {
 }
 
 /// The same, in lives each of which has an error of its own, as large as it is assumed to be.
-pub fn lives(host: Host, lives: u32, pairs: u32, index: u64) -> Vec<Vec<f64>> {
+pub(crate) fn lives(host: Host, lives: u32, pairs: u32, index: u64) -> Vec<Vec<f64>> {
     lives_that_differ(host, [lives, pairs], BETWEEN_LIVES_SD, index)
 }
 
@@ -55,7 +55,7 @@ fn lives_alarm(lives: &[Vec<f64>]) -> bool {
     alarms(judge_lives(lives, BETWEEN_LIVES_SD, BUDGET).expect("logs").verdict)
 }
 
-pub fn alarms(verdict: Verdict) -> bool {
+pub(crate) fn alarms(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Slower | Verdict::Faster)
 }
 
@@ -130,7 +130,7 @@ fn by_interval() -> String {
 }
 
 /// The table of false alarms.
-pub fn section() -> String {
+pub(crate) fn section() -> String {
     let wider = format!("*1 life of 160 pairs, lives differ by {:.0} %*", 100.0 * WIDER_SD);
     let mut table = Table::new(&[
         "host",

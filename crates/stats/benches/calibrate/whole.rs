@@ -27,7 +27,7 @@ slower or faster.
 ";
 
 /// Reads the file of a folder.
-pub fn section(folder: &Path) -> String {
+pub(crate) fn section(folder: &Path) -> String {
     let path = folder.join("whole_runs.csv");
     let text = std::fs::read_to_string(&path)
         .unwrap_or_else(|error| panic!("{} cannot be read: {error}", path.display()));

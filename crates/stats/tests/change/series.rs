@@ -7,7 +7,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 /// What a series looks like. The noise has a standard deviation of 1.
 #[derive(Clone, Copy, Debug)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// AR(1) with this correlation.
     Noise(f64),
     /// Independent, 2 % of the values ten standard deviations up.
@@ -46,7 +46,7 @@ fn noise(stream: &mut Stream, phi: f64, n: usize) -> Vec<f64> {
 }
 
 /// The series of this number.
-pub fn simulated(shape: Shape, n: usize, index: u64) -> Vec<f64> {
+pub(crate) fn simulated(shape: Shape, n: usize, index: u64) -> Vec<f64> {
     let mut stream = random::stream(&[2026, 11, n as u64, index]);
     let phi = match shape {
         Shape::Noise(phi) => phi,

@@ -7,7 +7,7 @@ use dbdyno_model::{Arm, Cell, RoundKey};
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Standard normal noise by inversion of a table: the tails end at 1 in 2·10⁵.
-pub fn normal(stream: &mut Stream) -> f64 {
+pub(crate) fn normal(stream: &mut Stream) -> f64 {
     const STEPS: u64 = 100_000;
     static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
         let quantile =
@@ -18,13 +18,13 @@ pub fn normal(stream: &mut Stream) -> f64 {
 }
 
 /// The share of experiments of which something holds.
-pub fn share(experiments: u64, mut holds: impl FnMut(u64) -> bool) -> f64 {
+pub(crate) fn share(experiments: u64, mut holds: impl FnMut(u64) -> bool) -> f64 {
     (0..experiments).filter(|&index| holds(index)).count() as f64 / experiments as f64
 }
 
 /// What a host does to the speed of round after round.
 #[derive(Clone, Copy, Debug)]
-pub enum Host {
+pub(crate) enum Host {
     /// Nothing that lasts.
     Independent,
     /// What is slow stays slow for a while, by this much from round to round.
@@ -37,7 +37,7 @@ pub enum Host {
     LogNormal,
 }
 
-pub const HOSTS: [Host; 6] = [
+pub(crate) const HOSTS: [Host; 6] = [
     Host::Independent,
     Host::Sticky(0.3),
     Host::Sticky(0.6),
@@ -48,7 +48,7 @@ pub const HOSTS: [Host; 6] = [
 
 impl Host {
     /// The logarithm of the speed in each of `rounds` rounds.
-    pub fn speeds(self, rounds: usize, stream: &mut Stream) -> Vec<f64> {
+    pub(crate) fn speeds(self, rounds: usize, stream: &mut Stream) -> Vec<f64> {
         let memory = match self {
             Host::Sticky(memory) => memory,
             Host::Drifting => 0.95,
@@ -74,13 +74,13 @@ impl Host {
 }
 
 /// The rounds of a run, as dbdyno orders them.
-pub fn order(pairs: u32, seed: u64) -> Vec<RoundKey> {
+pub(crate) fn order(pairs: u32, seed: u64) -> Vec<RoundKey> {
     Cell { load: "point-query".to_owned(), clients: 1 }.rounds(seed, pairs)
 }
 
 /// The log-ratios of equal arms by life, in the order of a run; servers of the same build differ
 /// by `between_sd` in each life.
-pub fn lives(
+pub(crate) fn lives(
     (pairs, seed): (u32, u64),
     host: Host,
     lives: usize,

@@ -7,7 +7,7 @@ use dbdyno_model::{
 use dbdyno_store::{NewRun, Store};
 
 /// Stores everything of `run` but its id; returns the id that the store gave.
-pub fn put(store: &mut Store, run: &Run) -> RunId {
+pub(crate) fn put(store: &mut Store, run: &Run) -> RunId {
     let new = NewRun {
         name: run.name.as_deref(),
         started_unix_ms: run.started_unix_ms,
@@ -39,11 +39,11 @@ pub fn put(store: &mut Store, run: &Run) -> RunId {
     id
 }
 
-pub fn spec(text: &str) -> ArmSpec {
+pub(crate) fn spec(text: &str) -> ArmSpec {
     text.parse().unwrap()
 }
 
-pub fn plan() -> Plan {
+pub(crate) fn plan() -> Plan {
     Plan {
         arms: PerArm {
             base: spec("mariadb:10.11"),
@@ -80,7 +80,7 @@ pub fn plan() -> Plan {
 }
 
 /// Round number `index`: every field depends on it.
-pub fn round(index: u32) -> Round {
+pub(crate) fn round(index: u32) -> Round {
     let number = u64::from(index);
     let mut latency = LatencyHistogram::new();
     for step in 0..50 {
@@ -131,7 +131,7 @@ pub fn round(index: u32) -> Round {
 }
 
 /// The run that `data/v1.db` holds. Never change it.
-pub fn golden_run() -> Run {
+pub(crate) fn golden_run() -> Run {
     let mut environment: PerArm<Environment> = PerArm::default();
     for arm in Arm::BOTH {
         environment[arm].set("host.kernel", "6.1.0");

@@ -3,7 +3,7 @@
 use dbdyno_model::Arm;
 
 /// Of one load in both arms, in the order in which a store gives them back.
-pub fn counts() -> dbdyno_model::Counts {
+pub(crate) fn counts() -> dbdyno_model::Counts {
     let load = || "point-query".to_owned();
     let sample = |arm: Arm, repeat: u32| dbdyno_model::CountSample {
         load: load(),

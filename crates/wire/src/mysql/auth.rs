@@ -47,12 +47,12 @@ pub(crate) enum Method {
 
 impl Method {
     /// The method with this name.
-    pub fn named(name: &str) -> Option<Method> {
+    pub(crate) fn named(name: &str) -> Option<Method> {
         [Method::Native, Method::CachingSha2].into_iter().find(|method| method.name() == name)
     }
 
     /// The name in the protocol and in `CREATE USER … IDENTIFIED WITH`.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Method::Native => "mysql_native_password",
             Method::CachingSha2 => "caching_sha2_password",
@@ -60,7 +60,7 @@ impl Method {
     }
 
     /// The proof for this nonce. An empty password has the empty proof.
-    pub fn proof(self, password: &Secret, nonce: &[u8]) -> Vec<u8> {
+    pub(crate) fn proof(self, password: &Secret, nonce: &[u8]) -> Vec<u8> {
         if password.is_empty() {
             return Vec::new();
         }

@@ -62,7 +62,7 @@ const PLAIN_EXPONENTS: std::ops::Range<i32> = -15..15;
 
 impl Column {
     /// Reads a column definition.
-    pub fn read(definition: &[u8]) -> Result<Column, WireError> {
+    pub(super) fn read(definition: &[u8]) -> Result<Column, WireError> {
         let mut reader = Reader(definition);
         for _ in 0..6 {
             reader.string()?;

@@ -17,7 +17,7 @@ const MORE_RESULTS_EXISTS: u16 = 0x0008;
 pub(crate) struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
-    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], WireError> {
+    pub(crate) fn bytes(&mut self, count: usize) -> Result<&'a [u8], WireError> {
         let (taken, rest) = self.0.split_at_checked(count).ok_or_else(short)?;
         self.0 = rest;
         Ok(taken)
@@ -29,19 +29,19 @@ impl<'a> Reader<'a> {
         Ok(*taken)
     }
 
-    pub fn u8(&mut self) -> Result<u8, WireError> {
+    pub(crate) fn u8(&mut self) -> Result<u8, WireError> {
         self.array().map(u8::from_le_bytes)
     }
 
-    pub fn u16(&mut self) -> Result<u16, WireError> {
+    pub(crate) fn u16(&mut self) -> Result<u16, WireError> {
         self.array().map(u16::from_le_bytes)
     }
 
-    pub fn u32(&mut self) -> Result<u32, WireError> {
+    pub(crate) fn u32(&mut self) -> Result<u32, WireError> {
         self.array().map(u32::from_le_bytes)
     }
 
-    pub fn u64(&mut self) -> Result<u64, WireError> {
+    pub(crate) fn u64(&mut self) -> Result<u64, WireError> {
         self.array().map(u64::from_le_bytes)
     }
 
@@ -62,13 +62,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Bytes after their length.
-    pub fn string(&mut self) -> Result<&'a [u8], WireError> {
+    pub(crate) fn string(&mut self) -> Result<&'a [u8], WireError> {
         let length = self.length_encoded()?;
         self.bytes(usize::try_from(length).map_err(|_| short())?)
     }
 
     /// A value of a row in text form.
-    pub fn value(&mut self) -> Result<Option<&'a [u8]>, WireError> {
+    pub(crate) fn value(&mut self) -> Result<Option<&'a [u8]>, WireError> {
         if let Some((&NULL, rest)) = self.0.split_first() {
             self.0 = rest;
             return Ok(None);

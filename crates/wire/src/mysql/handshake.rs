@@ -12,14 +12,14 @@ pub(crate) mod capability {
     pub(crate) const LONG_FLAG: u32 = 1 << 2;
     pub(crate) const CONNECT_WITH_DB: u32 = 1 << 3;
     pub(crate) const PROTOCOL_41: u32 = 1 << 9;
-    pub const TLS: u32 = 1 << 11;
-    pub const TRANSACTIONS: u32 = 1 << 13;
+    pub(crate) const TLS: u32 = 1 << 11;
+    pub(crate) const TRANSACTIONS: u32 = 1 << 13;
     pub(crate) const SECURE_CONNECTION: u32 = 1 << 15;
     pub(crate) const MULTI_RESULTS: u32 = 1 << 17;
     pub(crate) const PS_MULTI_RESULTS: u32 = 1 << 18;
     pub(crate) const PLUGIN_AUTH: u32 = 1 << 19;
     pub(crate) const CONNECT_ATTRS: u32 = 1 << 20;
-    pub const DEPRECATE_EOF: u32 = 1 << 24;
+    pub(crate) const DEPRECATE_EOF: u32 = 1 << 24;
 }
 use capability::*;
 
@@ -57,7 +57,7 @@ impl Greeting {
     ///
     /// # Errors
     /// [`WireError::Login`] if the server refuses at once (too many connections, host blocked).
-    pub fn parse(payload: &[u8]) -> Result<Greeting, WireError> {
+    pub(super) fn parse(payload: &[u8]) -> Result<Greeting, WireError> {
         let mut reader = Reader(payload);
         match reader.u8()? {
             ERR => return Err(refused(server_error(payload))),
@@ -92,7 +92,7 @@ impl Greeting {
 
     /// Adds to a refusal what the server does not say. MySQL names a demand for TLS; MariaDB, and
     /// both for an account with `REQUIRE SSL`, call it a wrong password.
-    pub fn explain(&self, mut error: WireError) -> WireError {
+    pub(super) fn explain(&self, mut error: WireError) -> WireError {
         let offers_tls = self.capabilities & TLS != 0;
         if let WireError::Login(refusal) = &mut error {
             refusal.message.push_str(match refusal.code {
@@ -111,13 +111,17 @@ impl Greeting {
     }
 
     /// The capabilities that both sides have.
-    pub fn agreed(&self, endpoint: &Endpoint) -> u32 {
+    pub(super) fn agreed(&self, endpoint: &Endpoint) -> u32 {
         let database = if endpoint.database.is_empty() { 0 } else { CONNECT_WITH_DB };
         self.capabilities & (REQUIRED | WANTED | database)
     }
 
     /// Appends the answer: who we are, and the first attempt at a proof.
-    pub fn answer(&self, endpoint: &Endpoint, payload: &mut Vec<u8>) -> Result<(), WireError> {
+    pub(super) fn answer(
+        &self,
+        endpoint: &Endpoint,
+        payload: &mut Vec<u8>,
+    ) -> Result<(), WireError> {
         let capabilities = self.agreed(endpoint);
         // A method that we do not know may be the server's default and not the account's: the
         // server will say so after any first attempt.

@@ -39,12 +39,12 @@ pub(crate) struct Head {
 
 impl Head {
     /// Bytes of payload; of a payload in several packets, those of the first.
-    pub fn length(self) -> usize {
+    pub(crate) fn length(self) -> usize {
         self.length
     }
 
     /// Whether the payload is longer than any packet that ends a result.
-    pub fn is_full(self) -> bool {
+    pub(crate) fn is_full(self) -> bool {
         self.length == FULL
     }
 }
@@ -79,7 +79,7 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub fn new(stream: Stream) -> Self {
+    pub(crate) fn new(stream: Stream) -> Self {
         Channel {
             stream,
             input: vec![0; INPUT],
@@ -93,7 +93,7 @@ impl Channel {
         }
     }
 
-    pub fn stream(&self) -> &Stream {
+    pub(crate) fn stream(&self) -> &Stream {
         &self.stream
     }
 
@@ -105,7 +105,7 @@ impl Channel {
 
     /// Starts a request; its arguments are to be appended to what is returned.
     #[inline]
-    pub fn command(&mut self, code: u8) -> Result<&mut Vec<u8>, WireError> {
+    pub(crate) fn command(&mut self, code: u8) -> Result<&mut Vec<u8>, WireError> {
         if self.start != self.end {
             return Err(self.unasked());
         }
@@ -117,7 +117,7 @@ impl Channel {
 
     /// Starts a packet within a conversation; the payload is to be appended to what is returned.
     #[inline]
-    pub fn payload(&mut self) -> &mut Vec<u8> {
+    pub(crate) fn payload(&mut self) -> &mut Vec<u8> {
         self.output.clear();
         self.output.extend_from_slice(&[0; HEADER]);
         &mut self.output
@@ -126,7 +126,7 @@ impl Channel {
     /// Sends what [`Channel::command`] or [`Channel::payload`] started: in one write, unless it is
     /// longer than a packet can be.
     #[inline]
-    pub fn send(&mut self) -> Result<(), WireError> {
+    pub(crate) fn send(&mut self) -> Result<(), WireError> {
         let length = self.output.len() - HEADER;
         let sent = if length < FULL {
             self.output[..HEADER].copy_from_slice(&header(length, self.number));
@@ -158,7 +158,7 @@ impl Channel {
 
     /// Waits for the next packet and looks at its beginning.
     #[inline]
-    pub fn head(&mut self) -> Result<Head, WireError> {
+    pub(crate) fn head(&mut self) -> Result<Head, WireError> {
         if self.end - self.start <= HEADER {
             self.fill_head()?;
         }
@@ -184,7 +184,7 @@ impl Channel {
 
     /// Takes the payload of the packet that `head` describes.
     #[inline]
-    pub fn take(&mut self, head: Head) -> Result<&[u8], WireError> {
+    pub(crate) fn take(&mut self, head: Head) -> Result<&[u8], WireError> {
         if head.is_full() {
             return self.take_joined();
         }
@@ -197,7 +197,7 @@ impl Channel {
 
     /// Passes over the packet that `head` describes, and over those that continue it.
     #[inline]
-    pub fn skip(&mut self, head: Head) -> Result<(), WireError> {
+    pub(crate) fn skip(&mut self, head: Head) -> Result<(), WireError> {
         let whole = HEADER + head.length;
         if !head.is_full() && whole <= self.end - self.start {
             self.start += whole;
@@ -396,12 +396,12 @@ impl Channel {
 
     /// Bytes that the buffer of what was read can hold.
     #[cfg(test)]
-    pub fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.input.len()
     }
 
     /// Reads and drops what comes until the other side closes, or sends too much to be waited for.
-    pub fn drain(&mut self) {
+    pub(crate) fn drain(&mut self) {
         for _ in 0..DRAINED_READS {
             if !matches!(self.stream.read(&mut self.input), Ok(1..)) {
                 return;
@@ -433,7 +433,7 @@ impl Channel {
     }
 
     /// Number that the next packet must bear.
-    pub fn number(&self) -> u8 {
+    pub(crate) fn number(&self) -> u8 {
         self.number
     }
 

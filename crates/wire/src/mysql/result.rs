@@ -95,7 +95,7 @@ enum Stage {
 impl Reading {
     /// An answer of which nothing has been read.
     #[inline]
-    pub fn new(form: Form, ending: Ending) -> Reading {
+    pub(super) fn new(form: Form, ending: Ending) -> Reading {
         Reading { form, ending, stage: Stage::Answer, outcome: Outcome::default() }
     }
 
@@ -105,7 +105,7 @@ impl Reading {
     /// The server's, those of the channel, what the sink says. Where the channel does not wait and
     /// nothing more has come ([`WireError::is_not_yet`]), it is to be called again later.
     #[inline]
-    pub fn finish<K: Sink>(
+    pub(super) fn finish<K: Sink>(
         &mut self,
         channel: &mut Channel,
         sink: &mut K,

@@ -45,7 +45,7 @@ enum Bound {
 
 impl Statement {
     /// Reads the answer to a request to prepare.
-    pub fn read(channel: &mut Channel, ending: Ending) -> Result<Statement, WireError> {
+    pub(super) fn read(channel: &mut Channel, ending: Ending) -> Result<Statement, WireError> {
         let head = channel.head()?;
         let payload = channel.take(head)?;
         if head.kind == ERR {
@@ -71,7 +71,11 @@ impl Statement {
 
     /// Writes an execution.
     #[inline]
-    pub fn write(&mut self, channel: &mut Channel, args: &dyn Args) -> Result<(), WireError> {
+    pub(super) fn write(
+        &mut self,
+        channel: &mut Channel,
+        args: &dyn Args,
+    ) -> Result<(), WireError> {
         let count = args.count();
         if count != self.types.len() {
             return Err(WireError::Protocol(format!(
@@ -134,7 +138,7 @@ impl Statement {
     }
 
     /// Lets the server forget the statement; it does not answer.
-    pub fn close(self, channel: &mut Channel) -> Result<(), WireError> {
+    pub(super) fn close(self, channel: &mut Channel) -> Result<(), WireError> {
         channel.command(CLOSE)?.extend_from_slice(&self.id.to_le_bytes());
         channel.send()
     }
@@ -142,7 +146,7 @@ impl Statement {
     /// An execution was answered: its types are known to the server unless it refused, for whether
     /// it noted them before is then unknown.
     #[inline]
-    pub fn answered(&mut self, outcome: &Result<Outcome, WireError>) {
+    pub(super) fn answered(&mut self, outcome: &Result<Outcome, WireError>) {
         self.bound = if outcome.is_ok() { Bound::Yes } else { Bound::No };
     }
 }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::net::{Shutdown, TcpStream};
 
 /// Sends everything and nothing more, and takes whatever comes.
-pub fn blast(peer: &mut TcpStream, bytes: &[u8]) {
+pub(crate) fn blast(peer: &mut TcpStream, bytes: &[u8]) {
     // The client may have left already.
     let _ = peer.write_all(bytes);
     let _ = peer.shutdown(Shutdown::Write);

@@ -23,10 +23,10 @@ fn point() -> Fixed {
 }
 
 /// A new folder that goes away with its content.
-pub struct Folder(pub PathBuf);
+pub(crate) struct Folder(pub PathBuf);
 
 impl Folder {
-    pub fn new() -> Folder {
+    pub(crate) fn new() -> Folder {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("dbdyno-mysql-{}-{number}", std::process::id());

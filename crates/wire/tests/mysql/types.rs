@@ -65,7 +65,7 @@ const TYPES: &[(&str, &[&str])] = &[
 ];
 
 /// Every type comes back as the text protocol has it, NULL among the values of each.
-pub fn read_back(ann: &mut Connection) {
+pub(crate) fn read_back(ann: &mut Connection) {
     ann.run("SET sql_mode=''").unwrap();
     let mut rows = RowBuffer::new();
     for (number, (kind, values)) in TYPES.iter().enumerate() {

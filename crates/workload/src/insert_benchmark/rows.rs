@@ -15,7 +15,7 @@ use dbdyno_model::random::{self, Stream};
 /// Values of `cashregisterid` are below this.
 pub(crate) const REGISTERS: u64 = 1000;
 /// Values of `customerid` are below this.
-pub const CUSTOMERS: u64 = 100_000;
+pub(super) const CUSTOMERS: u64 = 100_000;
 /// Values of `productid` are below this.
 pub(crate) const PRODUCTS: u64 = 10_000;
 /// Values of `price` are below this.

@@ -3,7 +3,7 @@
 //! Sums of money are compared to half a cent: SQLite adds them as doubles.
 
 /// Questions whose answer must be 0, and what they mean.
-pub fn conditions() -> Vec<(String, String)> {
+pub(super) fn conditions() -> Vec<(String, String)> {
     let owned = |(sql, meaning): (&str, &str)| (sql.to_owned(), meaning.to_owned());
     CONDITIONS.into_iter().map(owned).collect()
 }

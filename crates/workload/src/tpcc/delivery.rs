@@ -14,14 +14,14 @@ use crate::dialogue::{Arg, Fault};
 
 /// What the terminal's user has typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delivery {
+pub(super) struct Delivery {
     warehouse: i64,
     carrier: i64,
 }
 
 impl Delivery {
     /// Draws one (clause 2.7.1).
-    pub fn draw(terminal: &Terminal, random: &mut Stream) -> Delivery {
+    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> Delivery {
         Delivery { warehouse: terminal.warehouse, carrier: uniform(random, 1, 10) as i64 }
     }
 
@@ -30,7 +30,7 @@ impl Delivery {
     ///
     /// # Errors
     /// That of the link, or a wrong answer.
-    pub fn run(&self, talk: &mut Talk<'_>) -> Result<(), Fault> {
+    pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), Fault> {
         talk.control(Ask::BeginToWrite)?;
         for district in 1..=DISTRICTS as i64 {
             if let Some(order) = self.oldest(talk, district)? {

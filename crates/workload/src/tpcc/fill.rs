@@ -26,7 +26,7 @@ use crate::dataset::{Dataset, TableScript};
 use crate::text::push_number;
 
 /// Districts of a warehouse.
-pub const DISTRICTS: u64 = 10;
+pub(super) const DISTRICTS: u64 = 10;
 /// Different last names, where there are that many customers.
 const NAMES: u64 = 1000;
 /// When everything happened that had happened before.

@@ -9,11 +9,11 @@ use super::terminal::Terminal;
 use crate::dialogue::{Arg, Fault};
 
 /// Most lines of an order.
-pub const LINES_MOST: usize = 15;
+pub(super) const LINES_MOST: usize = 15;
 
 /// What the terminal's user has typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NewOrder {
+pub(super) struct NewOrder {
     warehouse: i64,
     district: i64,
     customer: i64,
@@ -33,7 +33,7 @@ struct Line {
 
 impl NewOrder {
     /// Draws one (clause 2.4.1).
-    pub fn draw(terminal: &Terminal, random: &mut Stream) -> NewOrder {
+    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> NewOrder {
         let size = &terminal.size;
         let home = terminal.warehouse;
         let district = uniform(random, 1, super::fill::DISTRICTS) as i64;
@@ -67,7 +67,7 @@ impl NewOrder {
     ///
     /// # Errors
     /// That of the link, or a wrong answer.
-    pub fn run(&self, talk: &mut Talk<'_>) -> Result<(), Fault> {
+    pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), Fault> {
         let home = [Arg::Int(self.warehouse), Arg::Int(self.district)];
         let [w, d] = home;
         talk.control(Ask::BeginToWrite)?;

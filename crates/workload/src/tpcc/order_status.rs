@@ -12,7 +12,7 @@ use crate::dialogue::{Arg, Fault};
 
 /// What the terminal's user has typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OrderStatus {
+pub(super) struct OrderStatus {
     warehouse: i64,
     district: i64,
     customer: Named,
@@ -20,7 +20,7 @@ pub struct OrderStatus {
 
 impl OrderStatus {
     /// Draws one (clause 2.6.1).
-    pub fn draw(terminal: &Terminal, random: &mut Stream) -> OrderStatus {
+    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> OrderStatus {
         OrderStatus {
             warehouse: terminal.warehouse,
             district: uniform(random, 1, DISTRICTS) as i64,
@@ -32,7 +32,7 @@ impl OrderStatus {
     ///
     /// # Errors
     /// That of the link, or a wrong answer.
-    pub fn run(&self, talk: &mut Talk<'_>, text: &mut Vec<u8>) -> Result<(), Fault> {
+    pub(super) fn run(&self, talk: &mut Talk<'_>, text: &mut Vec<u8>) -> Result<(), Fault> {
         let [w, d] = [Arg::Int(self.warehouse), Arg::Int(self.district)];
         talk.control(Ask::BeginToRead)?;
         let c = Arg::Int(self.customer.find(talk, self.warehouse, self.district, text)?);

@@ -12,7 +12,7 @@ use crate::text::push_number;
 
 /// A customer as the terminal's user names one: 60 % by last name, 40 % by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
+pub(super) enum Named {
     /// Number of the last name.
     Last(u64),
     /// Number of the customer.
@@ -21,7 +21,7 @@ pub enum Named {
 
 impl Named {
     /// Draws one.
-    pub fn draw(terminal: &Terminal, random: &mut Stream) -> Named {
+    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> Named {
         let constants = &terminal.constants;
         if uniform(random, 1, 100) <= 60 {
             let names = terminal.size.names();
@@ -36,7 +36,7 @@ impl Named {
     ///
     /// # Errors
     /// That of the link, or a name that nobody has.
-    pub fn find(
+    pub(super) fn find(
         self,
         talk: &mut Talk<'_>,
         warehouse: i64,
@@ -62,7 +62,7 @@ fn middle(rows: usize) -> usize {
 
 /// What the terminal's user has typed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Payment {
+pub(super) struct Payment {
     warehouse: i64,
     district: i64,
     customer_warehouse: i64,
@@ -76,7 +76,7 @@ const DATA_MOST: usize = 500;
 
 impl Payment {
     /// Draws one (clause 2.5.1): 15 % of the customers belong to another warehouse.
-    pub fn draw(terminal: &Terminal, random: &mut Stream) -> Payment {
+    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> Payment {
         let district = uniform(random, 1, DISTRICTS) as i64;
         let remote = uniform(random, 1, 100) <= 15;
         let (customer_warehouse, customer_district) = if remote {
@@ -98,7 +98,7 @@ impl Payment {
     ///
     /// # Errors
     /// That of the link, or a wrong answer.
-    pub fn run(&self, talk: &mut Talk<'_>, text: &mut Vec<u8>) -> Result<(), Fault> {
+    pub(super) fn run(&self, talk: &mut Talk<'_>, text: &mut Vec<u8>) -> Result<(), Fault> {
         let [w, d] = [Arg::Int(self.warehouse), Arg::Int(self.district)];
         let money = Money::of(self.cents);
         talk.control(Ask::BeginToWrite)?;

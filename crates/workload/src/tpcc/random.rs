@@ -15,7 +15,7 @@
 use dbdyno_model::random::{self, Stream};
 
 /// A uniform number in `low..=high`.
-pub fn uniform(random: &mut Stream, low: u64, high: u64) -> u64 {
+pub(super) fn uniform(random: &mut Stream, low: u64, high: u64) -> u64 {
     low + random.below(high - low + 1)
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn nurand(random: &mut Stream, a: u64, c: u64, low: u64, high: u64) -
 
 /// The constants C of NURand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Constants {
+pub(super) struct Constants {
     /// For last names while the tables are filled.
     pub last_load: u64,
     /// For last names while the load runs.
@@ -48,7 +48,7 @@ pub(crate) const A_ITEM: u64 = 8191;
 impl Constants {
     /// Constants of a seed. By clause 2.1.6.1 those for last names differ by 65 to 119, but not by
     /// 96 nor 112, lest what is often loaded be what is often asked.
-    pub fn of(seed: u64) -> Constants {
+    pub(super) fn of(seed: u64) -> Constants {
         let mut random = random::stream(&[seed, random::key_of("tpcc constants")]);
         let last_load = random.below(A_LAST + 1);
         let allowed = |run: &u64| {
@@ -132,7 +132,7 @@ pub(crate) fn push_decimal(buffer: &mut Vec<u8>, value: i64, digits: u32) {
 
 /// An amount in cents from what a server calls a decimal: `12.34`, SQLite's `12.3`, `12` or
 /// `12.339999999999998`.
-pub fn cents(text: &[u8]) -> Option<i64> {
+pub(super) fn cents(text: &[u8]) -> Option<i64> {
     let value: f64 = std::str::from_utf8(text).ok()?.trim().parse().ok()?;
     // Amounts are below 10¹³ cents, where a double is exact to a thousandth of one.
     (value.abs() < 1e11).then(|| (value * 100.0).round() as i64)

@@ -11,7 +11,7 @@ use crate::dataset::TableScript;
 
 /// A table by its place in [`TABLES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Table {
+pub(super) enum Table {
     /// What is sold.
     Item,
     /// Where it is sold from.
@@ -33,7 +33,7 @@ pub enum Table {
 }
 
 /// All tables, in the order in which they are made.
-pub const TABLES: [Table; 9] = [
+pub(super) const TABLES: [Table; 9] = [
     Table::Item,
     Table::Warehouse,
     Table::District,
@@ -71,7 +71,7 @@ const LITTLE_MONEY: &str = "DECIMAL(6,2) NOT NULL";
 
 impl Table {
     /// The statements that make it.
-    pub fn script(self, dialect: Dialect) -> TableScript {
+    pub(super) fn script(self, dialect: Dialect) -> TableScript {
         let shape = self.shape();
         let name = shape.name;
         let (time, end) = match dialect {

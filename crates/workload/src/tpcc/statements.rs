@@ -9,7 +9,7 @@ use crate::statement::Statement;
 
 /// A statement by its place in [`all`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ask {
+pub(super) enum Ask {
     BeginToWrite,
     BeginToRead,
     Commit,
@@ -47,7 +47,7 @@ pub enum Ask {
 }
 
 /// The statements of a dialect in the order of [`Ask`].
-pub fn all(dialect: Dialect) -> Vec<Statement> {
+pub(super) fn all(dialect: Dialect) -> Vec<Statement> {
     let spelled = |&(ask, template): &(Ask, &str)| {
         let sql = spell(ask, template, dialect);
         match ask {

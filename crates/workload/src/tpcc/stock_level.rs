@@ -11,7 +11,7 @@ use crate::dialogue::{Arg, Fault};
 
 /// What the terminal's user has typed. Warehouse and district are always those of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StockLevel {
+pub(super) struct StockLevel {
     warehouse: i64,
     district: i64,
     threshold: i64,
@@ -19,7 +19,7 @@ pub struct StockLevel {
 
 impl StockLevel {
     /// Draws one (clause 2.8.1).
-    pub fn draw(terminal: &Terminal, random: &mut Stream) -> StockLevel {
+    pub(super) fn draw(terminal: &Terminal, random: &mut Stream) -> StockLevel {
         StockLevel {
             warehouse: terminal.warehouse,
             district: terminal.district,
@@ -31,7 +31,7 @@ impl StockLevel {
     ///
     /// # Errors
     /// That of the link, or a wrong answer.
-    pub fn run(&self, talk: &mut Talk<'_>) -> Result<(), Fault> {
+    pub(super) fn run(&self, talk: &mut Talk<'_>) -> Result<(), Fault> {
         let [w, d] = [Arg::Int(self.warehouse), Arg::Int(self.district)];
         talk.control(Ask::BeginToRead)?;
         talk.show(Ask::LowStock, &[w, Arg::Int(self.threshold), w, d])?;

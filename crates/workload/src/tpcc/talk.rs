@@ -5,14 +5,14 @@ use crate::dialogue::{Answer, Arg, Fault, Link};
 use super::statements::Ask;
 
 /// A link, spoken to in the statements of TPC-C.
-pub struct Talk<'a>(pub &'a mut dyn Link);
+pub(super) struct Talk<'a>(pub &'a mut dyn Link);
 
 impl Talk<'_> {
     /// BEGIN, COMMIT or ROLLBACK.
     ///
     /// # Errors
     /// That of the link.
-    pub fn control(&mut self, ask: Ask) -> Result<(), Fault> {
+    pub(super) fn control(&mut self, ask: Ask) -> Result<(), Fault> {
         self.0.run(ask as usize, &[]).map(|_| ())
     }
 
@@ -20,7 +20,7 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// That of the link, or another number of rows.
-    pub fn change(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), Fault> {
+    pub(super) fn change(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), Fault> {
         self.change_some(ask, values, 1, 1).map(|_| ())
     }
 
@@ -46,7 +46,7 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// That of the link, or another number of rows.
-    pub fn show(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), Fault> {
+    pub(super) fn show(&mut self, ask: Ask, values: &[Arg<'_>]) -> Result<(), Fault> {
         self.show_some(ask, values, 1, 1)
     }
 
@@ -72,7 +72,7 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// That of the link, or another number of rows.
-    pub fn fetch(
+    pub(super) fn fetch(
         &mut self,
         ask: Ask,
         values: &[Arg<'_>],
@@ -89,14 +89,14 @@ impl Talk<'_> {
 }
 
 /// Rows of the number that was asked for.
-pub struct Fetched<'a> {
+pub(super) struct Fetched<'a> {
     ask: Ask,
     answer: &'a dyn Answer,
 }
 
 impl<'a> Fetched<'a> {
     /// Number of rows.
-    pub fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.answer.rows()
     }
 
@@ -104,7 +104,7 @@ impl<'a> Fetched<'a> {
     ///
     /// # Errors
     /// [`Fault::Wrong`] where there is none.
-    pub fn int(&self, row: usize, column: usize) -> Result<i64, Fault> {
+    pub(super) fn int(&self, row: usize, column: usize) -> Result<i64, Fault> {
         let value = self.answer.int(row, column);
         value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is no integer")))
     }
@@ -113,7 +113,7 @@ impl<'a> Fetched<'a> {
     ///
     /// # Errors
     /// [`Fault::Wrong`] where there are none.
-    pub fn text(&self, row: usize, column: usize) -> Result<&'a [u8], Fault> {
+    pub(super) fn text(&self, row: usize, column: usize) -> Result<&'a [u8], Fault> {
         let value = self.answer.text(row, column);
         value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is NULL")))
     }
@@ -122,7 +122,7 @@ impl<'a> Fetched<'a> {
     ///
     /// # Errors
     /// [`Fault::Wrong`] where there is none.
-    pub fn cents(&self, row: usize, column: usize) -> Result<i64, Fault> {
+    pub(super) fn cents(&self, row: usize, column: usize) -> Result<i64, Fault> {
         let text = self.text(row, column)?;
         let value = super::random::cents(text);
         value.ok_or_else(|| wrong(self.ask, &[], &format!("column {column} is no amount")))
@@ -130,7 +130,7 @@ impl<'a> Fetched<'a> {
 }
 
 /// A wrong answer, in words.
-pub fn wrong(ask: Ask, values: &[Arg<'_>], what: &str) -> Fault {
+pub(super) fn wrong(ask: Ask, values: &[Arg<'_>], what: &str) -> Fault {
     let shown: Vec<String> = values.iter().map(shown).collect();
     Fault::Wrong(format!("TPC-C statement {ask:?} ({}) {what}", shown.join(", ")))
 }
@@ -144,14 +144,14 @@ fn shown(value: &Arg<'_>) -> String {
 }
 
 /// An amount as characters, without an allocation.
-pub struct Money {
+pub(super) struct Money {
     text: [u8; 24],
     length: usize,
 }
 
 impl Money {
     /// An amount in cents.
-    pub fn of(cents: i64) -> Money {
+    pub(super) fn of(cents: i64) -> Money {
         let mut money = Money { text: [0; 24], length: 0 };
         let mut start = money.text.len();
         let mut rest = cents.unsigned_abs();
@@ -175,7 +175,7 @@ impl Money {
     }
 
     /// As a parameter.
-    pub fn arg(&self) -> Arg<'_> {
+    pub(super) fn arg(&self) -> Arg<'_> {
         Arg::Text(&self.text[self.text.len() - self.length..])
     }
 }

@@ -7,7 +7,7 @@ use super::random::Constants;
 
 /// One terminal.
 #[derive(Clone, Copy, Debug)]
-pub struct Terminal {
+pub(super) struct Terminal {
     /// Size of the tables.
     pub size: Warehouses,
     /// Constants of NURand.
@@ -21,7 +21,7 @@ pub struct Terminal {
 impl Terminal {
     /// Terminal number `client`. Neighbours sit in different warehouses; when every warehouse has
     /// one, the next district gets its own.
-    pub fn new(size: Warehouses, client: u32) -> Terminal {
+    pub(super) fn new(size: Warehouses, client: u32) -> Terminal {
         let client = u64::from(client);
         Terminal {
             size,
@@ -48,12 +48,12 @@ pub(super) mod tests {
 
     use super::*;
 
-    pub fn terminal(warehouses: u64, client: u32) -> Terminal {
+    pub(crate) fn terminal(warehouses: u64, client: u32) -> Terminal {
         let size = Warehouses { warehouses, items: 100_000, customers: 3000, seed: 5 };
         Terminal::new(size, client)
     }
 
-    pub fn draws<T>(count: u64, mut draw: impl FnMut(&mut Stream) -> T) -> Vec<T> {
+    pub(crate) fn draws<T>(count: u64, mut draw: impl FnMut(&mut Stream) -> T) -> Vec<T> {
         (0..count).map(|operation| draw(&mut random::stream(&[99, operation]))).collect()
     }
 

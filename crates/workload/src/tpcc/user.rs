@@ -25,7 +25,7 @@ use crate::dialogue::{Fault, Link, Partner};
 
 /// The five transactions, in the order of the classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub(super) enum Kind {
     /// 221 cards.
     NewOrder,
     /// 216 cards.
@@ -40,11 +40,11 @@ pub enum Kind {
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 5] =
+    pub(super) const ALL: [Kind; 5] =
         [Kind::NewOrder, Kind::Payment, Kind::OrderStatus, Kind::Delivery, Kind::StockLevel];
 
     /// What its latencies are filed under.
-    pub fn class(self) -> &'static str {
+    pub(super) fn class(self) -> &'static str {
         match self {
             Kind::NewOrder => "new-order",
             Kind::Payment => "payment",
@@ -119,7 +119,7 @@ pub enum Pace {
 
 /// One user.
 #[derive(Clone, Debug)]
-pub struct User {
+pub(super) struct User {
     terminal: Terminal,
     client: u64,
     pace: Pace,
@@ -128,7 +128,7 @@ pub struct User {
 
 impl User {
     /// The user of terminal number `client`.
-    pub fn new(size: Warehouses, pace: Pace, client: u32) -> User {
+    pub(super) fn new(size: Warehouses, pace: Pace, client: u32) -> User {
         User {
             terminal: Terminal::new(size, client),
             client: u64::from(client),
@@ -138,7 +138,7 @@ impl User {
     }
 
     /// The card that is drawn for an operation.
-    pub fn kind(&self, operation: u64) -> Kind {
+    pub(super) fn kind(&self, operation: u64) -> Kind {
         let deck = operation / DECK;
         let key = [self.terminal.size.seed, random::key_of("tpcc deck"), self.client, deck];
         Kind::of_card(permuted(&key, operation % DECK, DECK))
