@@ -82,7 +82,8 @@ const SEARCH_THOROUGH: Shape = Shape {
     lead_in_ms: 200,
     warm_up_ms: 20_000,
 };
-/// A start that takes longer is dear: of members of a topology, or with a copy of many rows.
+/// A start of two arms that takes longer is dear: of members of a topology, or with a copy of many
+/// rows. More arms take longer for their rounds, too, in the same measure.
 const DEAR_LIFE_NS: u64 = 5_000_000_000;
 /// Connections of the open loop, where nothing else is asked for: one would be a queue by itself.
 const OPEN_CLIENTS: u32 = 16;
@@ -180,7 +181,8 @@ fn set_rounds(
     shape: &Shape,
     own: Option<&insert_benchmark::Rounds>,
 ) -> Result<(), Failure> {
-    let lives = if plan.life_ns() > DEAR_LIFE_NS { shape.dear_lives } else { shape.lives };
+    let of_two_ns = 2 * plan.life_ns() / plan.arm_count() as u64;
+    let lives = if of_two_ns > DEAR_LIFE_NS { shape.dear_lives } else { shape.lives };
     let (usual_restarts, pairs) = match (own, are_restarted(plan)) {
         (Some(own), _) => (0, own.pairs),
         (None, true) => (lives.restarts, lives.pairs),

@@ -24,15 +24,15 @@
 //! wait looks at it under a latch: it sees the mark, or it is found in the queue.
 
 mod address;
-mod claim;
+mod claims;
 mod deadlock;
-mod member;
+mod deadlock_report;
 mod queue;
+mod request;
 mod schedule;
 mod shard;
-mod trx;
-mod wish;
-mod witness;
+mod transaction;
+mod waiting_trx;
 
 #[cfg(all(test, not(loom)))]
 mod tests;
@@ -42,9 +42,9 @@ use std::time::Duration;
 use dbdyno_model::Design;
 use dbdyno_model::design::DeadlockPrint;
 
-pub use trx::LockTrx;
-pub use wish::{Kind, Mode, Place, TableMode};
-pub use witness::{Records, Witness};
+pub use deadlock_report::{Records, Witness};
+pub use request::{Kind, Mode, Place, TableMode};
+pub use transaction::LockTrx;
 
 use crate::error::{EngineError, Result};
 use crate::ids::{IndexId, TableId};
@@ -53,11 +53,11 @@ use crate::meter::{Counter, Meter};
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::sync::{Arc, Mutex};
 use address::Address;
-use claim::Claim;
+use claims::Claim;
 use queue::Met;
 use schedule::{Policy, cats};
 use shard::{Shard, Spot};
-use trx::State;
+use transaction::State;
 
 /// How a lock came to be held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,9 +14,9 @@
 
 pub mod ending;
 mod extension;
+pub mod interleaving;
 mod outlook;
 mod remaining;
-pub mod slices;
 
 pub use extension::{Extension, extended, warning as extension_warning};
 pub use outlook::{End, Numbers, Outlook, USUAL_POWER, Wish, aim};

@@ -24,7 +24,7 @@ use dbdyno_stats as stats;
 use dbdyno_workload::planned;
 use stats::{Amount, Component, Costs, POWER, Price, Sequence, Spread};
 
-use crate::slices;
+use crate::interleaving;
 use dbdyno_judge::family::alpha_among;
 use dbdyno_judge::sequential::{has_lives, price_of, spread_of};
 use dbdyno_judge::variance::MINUTE_S;
@@ -92,7 +92,7 @@ impl Outlook {
                 let round_s = (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
                 let pair_s = plan.arm_count() as f64 * round_s;
                 let life_s = plan.life_ns() as f64 / 1e9;
-                let are_cut = slices::are_for(plan, cell);
+                let are_cut = interleaving::are_for(plan, cell);
                 let pair_sd = if are_cut { PAIR_SD_INTERLEAVED } else { PAIR_SD_ASSUMED };
                 let spread = Spread { pair_sd, life_sd };
                 (spread, Price { pair_s, life_s }, 1.0, None)

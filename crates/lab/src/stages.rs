@@ -45,7 +45,7 @@ use crate::topology::Following;
 use crate::warm_up::{Before, Warmth};
 use crate::watch::{Counter, Progress};
 use dbdyno_forecast::Remaining;
-use dbdyno_forecast::slices::Cut;
+use dbdyno_forecast::interleaving::Cut;
 use dbdyno_judge::sequential;
 use dbdyno_workload::planned::{self, datasets_of};
 

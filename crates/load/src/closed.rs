@@ -16,7 +16,7 @@ use std::time::Duration;
 use nix::sys::prctl;
 
 use crate::affinity::pin_to;
-use crate::beside;
+use crate::background;
 use crate::book::{Book, Books, Times};
 use crate::brake::Brake;
 use crate::connector::Connector;
@@ -49,7 +49,7 @@ pub fn run_round(
     let run = |spec: &RoundSpec<'_>, observe: &mut dyn FnMut(Moment)| {
         if shards::are_for(spec) { run_sharded(spec, observe) } else { run_threads(spec, observe) }
     };
-    beside::with_background(spec, observe, run, |measured| measured)
+    background::with_background(spec, observe, run, |measured| measured)
 }
 
 /// Runs one round with a thread for each client, however many there are.

@@ -23,7 +23,7 @@
 mod affinity;
 mod answer;
 pub mod arrival;
-mod beside;
+mod background;
 mod book;
 mod brake;
 mod check;

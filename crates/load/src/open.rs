@@ -34,7 +34,7 @@ use dbdyno_model::OpenLoop;
 
 use crate::affinity::{parallelism, pin_to};
 use crate::answer::Answer;
-use crate::beside;
+use crate::background;
 use crate::book::{self, Books};
 use crate::brake::Brake;
 use crate::connector::Connector;
@@ -88,7 +88,7 @@ pub fn run_open(
     }
     let run =
         |round: &RoundSpec<'_>, observe: &mut dyn FnMut(Moment)| run_alone(round, spec, observe);
-    beside::with_background(&spec.round, observe, run, |(measured, _)| measured)
+    background::with_background(&spec.round, observe, run, |(measured, _)| measured)
 }
 
 fn run_alone(

@@ -42,13 +42,12 @@
 mod bootstrap;
 mod change;
 mod confidence;
-mod control;
+mod control_limits;
 mod correlation;
 mod decision;
-mod discoveries;
 mod drift;
 mod error;
-mod family;
+mod false_discoveries;
 mod fieller;
 mod fit;
 mod interval;
@@ -65,6 +64,7 @@ mod replicates;
 mod row_cost;
 mod runs;
 mod sequence;
+mod several_questions;
 mod share;
 mod slope;
 mod student;
@@ -77,11 +77,11 @@ pub use change::{
     CHANGE_VALUES_LEAST, ChangeOptions, E_DIVISIVE_MOST, change_points, e_divisive, is_same_shift,
 };
 pub use confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
-pub use control::ControlLimits;
+pub use control_limits::ControlLimits;
 pub use decision::Judgement;
-pub use discoveries::{FALSE_DISCOVERIES, benjamini_hochberg};
 pub use drift::{Drift, DriftVerdict, RateAt, drift};
 pub use error::StatsError;
+pub use false_discoveries::{FALSE_DISCOVERIES, benjamini_hochberg};
 pub use fieller::{FiellerEstimate, fieller};
 pub use fit::PointLogs;
 pub use interval::{geometric_mean_interval, mean_interval};

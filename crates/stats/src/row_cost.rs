@@ -23,13 +23,13 @@ use dbdyno_model::{
 use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::decision::{budget_log, few_rounds};
 use crate::error::StatsError;
-use crate::family::{self, Question};
 use crate::fit::{
     Means, PointLogs, Solution, contrast, least_squares, least_squares_at_least_zero,
     nearest_to_one, of_arm, plus, residuals,
 };
 use crate::power::MIN_PAIRS;
 use crate::quotient::ratio_bounds;
+use crate::several_questions::{self, Question};
 use crate::student::Estimate;
 
 /// With fewer sizes whether they lie on a line cannot be seen.
@@ -65,7 +65,7 @@ pub fn row_costs(
 ) -> Result<Vec<RowCosts>, StatsError> {
     let budget_log = budget_log(budget)?;
     let questions = 2 * measures.len();
-    let confidence = family::simultaneous(questions);
+    let confidence = several_questions::simultaneous(questions);
     let mut costs = Vec::with_capacity(measures.len());
     let (mut asked, mut of) = (Vec::new(), Vec::new());
     for (index, points) in measures.iter().enumerate() {
@@ -82,7 +82,7 @@ pub fn row_costs(
         of.extend(ratios.map(|ratios| (index, ratios)));
         costs.push(cost);
     }
-    let verdicts = family::verdicts(&asked, questions, budget_log);
+    let verdicts = several_questions::verdicts(&asked, questions, budget_log);
     for ((index, ratios), verdicts) in of.iter().zip(verdicts.chunks_exact(2)) {
         let change = |at: usize| {
             let (low, high) = ratios[at].bounds(SHOWN_CONFIDENCE);

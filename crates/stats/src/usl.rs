@@ -28,13 +28,13 @@ use dbdyno_model::{
 use crate::confidence::{DECISION_ALPHA, SHOWN_CONFIDENCE};
 use crate::decision::{budget_log, few_rounds};
 use crate::error::StatsError;
-use crate::family::{self, Question};
 use crate::fit::{
     Gradient, Means, PointLogs, Solution, contrast, least_squares, least_squares_at_least_zero,
     nearest_to_one, of_arm, plus, residuals,
 };
 use crate::power::MIN_PAIRS;
 use crate::quotient::ratio_bounds;
+use crate::several_questions::{self, Question};
 use crate::student::Estimate;
 
 /// Fewer points do not tell three parameters from a law that does not hold.
@@ -281,13 +281,13 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn changes(&self, may_tell: bool, budget_log: f64) -> Result<Vec<CurveChange>, StatsError> {
         let questions = CurveQuestion::ALL.map(|question| self.estimate(question));
-        let confidence = family::simultaneous(questions.len());
+        let confidence = several_questions::simultaneous(questions.len());
         let mut asked = Vec::with_capacity(questions.len());
         for (estimate, p_value) in &questions {
             let (low, high) = estimate.bounds(confidence)?;
             asked.push(Question { better: estimate.mean, p_value: *p_value, low, high });
         }
-        let verdicts = family::verdicts(&asked, questions.len(), budget_log);
+        let verdicts = several_questions::verdicts(&asked, questions.len(), budget_log);
         let answers = CurveQuestion::ALL.into_iter().zip(&questions).zip(verdicts);
         let change = |((question, (estimate, _)), verdict): ((_, &(Estimate, f64)), Verdict)| {
             let (low, high) = estimate.bounds(SHOWN_CONFIDENCE)?;

@@ -99,7 +99,7 @@ pub(super) const FAULTS: [Fault; 33] = [
     ),
     fault(
         "writes are cut into slices",
-        "crates/forecast/src/slices.rs",
+        "crates/forecast/src/interleaving.rs",
         "        && planned::only_reads(plan, cell)\n",
         "",
         &["verdicts::reads_take_turns_in_slices_and_writes_do_not"],

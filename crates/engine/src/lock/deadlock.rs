@@ -26,10 +26,10 @@ use std::collections::hash_map::Entry;
 use dbdyno_model::design::DeadlockPrint;
 
 use super::LockSys;
-use super::member::Member;
+use super::deadlock_report;
 use super::queue::{Blocker, Waiter};
-use super::trx::{LockTrx, State};
-use super::witness;
+use super::transaction::{LockTrx, State};
+use super::waiting_trx::WaitingTrx;
 use crate::meter::Counter;
 use crate::sync::Arc;
 
@@ -39,7 +39,7 @@ impl LockSys {
     pub(super) fn resolve(&self, trx: &Arc<LockTrx>) {
         let mut witness = self.witness.lock().expect("nobody panics who searches");
         while let Some(cycle) = self.find_cycle(trx) {
-            if !cycle.iter().all(Member::still_waits) {
+            if !cycle.iter().all(WaitingTrx::still_waits) {
                 continue;
             }
             let worth = |place: &usize| {
@@ -58,14 +58,14 @@ impl LockSys {
             }
             self.meter.count(Counter::Deadlocks);
             if self.print == DeadlockPrint::Quiet {
-                let printed = witness.write(&witness::line(&cycle, victim));
+                let printed = witness.write(&deadlock_report::line(&cycle, victim));
                 self.meter.add(Counter::DeadlockBytes, printed);
             }
         }
     }
 
     /// Ends the wait of a victim, if it still is in it.
-    fn give_way(&self, victim: &Member) -> bool {
+    fn give_way(&self, victim: &WaitingTrx) -> bool {
         let Some(at) = victim.waits_at() else {
             return false;
         };
@@ -79,10 +79,10 @@ impl LockSys {
     }
 
     /// A cycle through one that waits: it, whom it waits for, and so on.
-    fn find_cycle(&self, root: &Arc<LockTrx>) -> Option<Vec<Member>> {
-        let root = Member::that_waits(root)?;
+    fn find_cycle(&self, root: &Arc<LockTrx>) -> Option<Vec<WaitingTrx>> {
+        let root = WaitingTrx::that_waits(root)?;
         // For each that was reached, who waits for it.
-        let mut waits_for: HashMap<u64, Member> = HashMap::new();
+        let mut waits_for: HashMap<u64, WaitingTrx> = HashMap::new();
         let mut next = vec![root.clone()];
         while let Some(member) = next.pop() {
             for (waiter, blocker) in self.edges(&member) {
@@ -101,7 +101,7 @@ impl LockSys {
     /// Who waits where this one does, itself first, and for whom that waits as well; nobody, if its
     /// wait is over. The blockers' waits are met under the latch: what they hold here they hold as
     /// long as these waits last.
-    fn edges(&self, member: &Member) -> Vec<(Member, Member)> {
+    fn edges(&self, member: &WaitingTrx) -> Vec<(WaitingTrx, WaitingTrx)> {
         let Some(at) = member.waits_at() else {
             return Vec::new();
         };
@@ -112,15 +112,19 @@ impl LockSys {
         };
         let edges = queue.blockers(place).into_iter();
         let both_wait = |(waiter, blocker): (&Waiter, Blocker<'_>)| {
-            let waiter = Member { trx: Arc::clone(&waiter.trx), round: waiter.round };
-            Some((waiter, Member::that_waits(blocker.trx())?))
+            let waiter = WaitingTrx { trx: Arc::clone(&waiter.trx), round: waiter.round };
+            Some((waiter, WaitingTrx::that_waits(blocker.trx())?))
         };
         edges.filter_map(both_wait).collect()
     }
 }
 
 /// The cycle that ends in `last`, which waits for the root.
-fn path(root: &Arc<LockTrx>, last: Member, mut waits_for: HashMap<u64, Member>) -> Vec<Member> {
+fn path(
+    root: &Arc<LockTrx>,
+    last: WaitingTrx,
+    mut waits_for: HashMap<u64, WaitingTrx>,
+) -> Vec<WaitingTrx> {
     let mut cycle = vec![last];
     loop {
         let reached = &cycle[cycle.len() - 1].trx;
@@ -169,14 +173,14 @@ mod tests {
             until_asleep(&n);
             scope.spawn(|| lock(&a, b"x"));
             until_asleep(&a);
-            let met = Member::that_waits(&b).unwrap();
+            let met = WaitingTrx::that_waits(&b).unwrap();
             locks.release_all(&d);
             waits.join().unwrap();
             locks.release_all(&b);
             scope.spawn(|| lock(&b, b"x"));
             until_asleep(&b);
             assert!(locks.edges(&met).is_empty(), "the wait in which it was met is over");
-            let now = Member::that_waits(&b).unwrap();
+            let now = WaitingTrx::that_waits(&b).unwrap();
             assert!(locks.edges(&now).iter().any(|(_, blocker)| blocker.trx.is(&a)));
             locks.release_all(&n);
             until_granted(&a);

@@ -13,9 +13,9 @@
 //! Nothing here knows latches or threads.
 
 use super::address::Address;
-use super::claim::Claim;
+use super::claims::Claim;
 use super::schedule::{Policy, Stood};
-use super::trx::{LockTrx, State};
+use super::transaction::{LockTrx, State};
 use crate::sync::Arc;
 use crate::sync::atomic::Ordering;
 

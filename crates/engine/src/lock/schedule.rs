@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use dbdyno_model::design::Schedule;
 
-use super::claim::Claim;
+use super::claims::Claim;
 
 /// The schedule of a lock table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,10 +13,10 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
 use super::address::Address;
-use super::claim::Claim;
+use super::claims::Claim;
 use super::queue::{Met, Queue};
-use super::trx::LockTrx;
-use super::wish::Place;
+use super::request::Place;
+use super::transaction::LockTrx;
 use crate::ids::{IndexId, TableId};
 use crate::sync::Arc;
 

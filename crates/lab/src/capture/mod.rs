@@ -12,8 +12,8 @@
 //! What is different in every instance by nature is replaced by a word, so that equal arms compare
 //! equal. What cannot be observed is left out; `dbdyno_audit` says what an inequality means.
 
-mod course;
 mod plans;
+mod server_work;
 mod settings;
 mod tables;
 
@@ -24,7 +24,7 @@ use crate::arm::Station;
 use crate::error::LabError;
 use dbdyno_workload::planned::{self, datasets_of};
 
-pub(crate) use course::{Meter, engine_status};
+pub(crate) use server_work::{Meter, engine_status};
 pub(crate) use settings::{general, settings};
 
 /// Facts that begin so are about a cell that was measured.

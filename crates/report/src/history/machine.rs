@@ -3,7 +3,7 @@
 use dbdyno_model::{Cause, ChangeScale, History, HistorySeries, NullKind, Shift, Warning};
 use serde::Serialize;
 
-use super::beside;
+use super::e_divisive;
 
 /// Version of the JSON; raised when a name changes its meaning.
 const SCHEMA: u32 = 1;
@@ -225,7 +225,7 @@ pub fn history_csv(history: &History) -> String {
     let mut text = HEADS.to_owned();
     for one in &history.series {
         let codes = codes(one, history);
-        for (at, beside) in beside::shifts(one).into_iter().enumerate() {
+        for (at, beside) in e_divisive::shifts(one).into_iter().enumerate() {
             text.push_str(&crate::csv::line(row(one, Some(&shift(one, at)), &codes, beside)));
         }
         // What no change was found in may be too short to show one, and is not passed over.

@@ -8,8 +8,8 @@
 //!           ──▶ json, csv
 //! ```
 
-mod beside;
 mod chart;
+mod e_divisive;
 mod machine;
 mod markdown;
 mod page;

@@ -4,7 +4,7 @@ use dbdyno_model::{
     ChangeScale, History, HistoryPoint, HistorySeries, NullKind, Shift, ShiftWeight,
 };
 
-use super::beside;
+use super::e_divisive;
 use crate::calendar::utc;
 use crate::layout::printable;
 use crate::number::{self, GLUE, UNKNOWN};
@@ -150,7 +150,7 @@ pub(super) fn rows(series: &HistorySeries) -> Vec<Vec<String>> {
             answer(series, shift).to_owned(),
         ]
     };
-    series.changes.shifts.iter().zip(beside::shifts(series)).map(row).collect()
+    series.changes.shifts.iter().zip(e_divisive::shifts(series)).map(row).collect()
 }
 
 fn chance(p_value: f64) -> String {
@@ -222,7 +222,7 @@ fn elsewhere(series: &HistorySeries) -> Option<String> {
         return Some("E-divisive was not asked: there are too many values.".to_owned());
     }
     let places: Vec<String> =
-        beside::none(series).iter().map(|first| (first + 1).to_string()).collect();
+        e_divisive::none(series).iter().map(|first| (first + 1).to_string()).collect();
     (!places.is_empty()).then(|| {
         format!(
             "Where no change is found here, E-divisive at the same level begins new levels: at {}.",

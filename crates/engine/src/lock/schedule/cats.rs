@@ -22,7 +22,7 @@
 
 use std::collections::HashMap;
 
-use crate::lock::trx::LockTrx;
+use crate::lock::transaction::LockTrx;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Arc, Mutex, MutexGuard};
 

@@ -50,7 +50,7 @@ struct Parts {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Wish {
+struct Request {
     trx: usize,
     place: usize,
     kind: Kind,
@@ -63,7 +63,7 @@ struct Oracle {
     cats: bool,
     held: BTreeMap<(usize, usize), Parts>,
     /// Of all places, in the order in which they stand.
-    wishes: Vec<Wish>,
+    requests: Vec<Request>,
     weights: [u64; TRXS],
 }
 
@@ -76,27 +76,28 @@ impl Oracle {
         self.held.get(&(trx, place)).copied().unwrap_or_default()
     }
 
-    fn excluded_by(&self, wish: &Wish) -> Vec<usize> {
+    fn excluded_by(&self, request: &Request) -> Vec<usize> {
         let excludes = |other: &usize| {
-            let parts = self.parts(*other, wish.place);
-            let record = match wish.mode {
+            let parts = self.parts(*other, request.place);
+            let record = match request.mode {
                 Mode::Shared => parts.exclusive,
                 Mode::Exclusive => parts.shared || parts.exclusive,
             };
-            let into_gap = wish.kind == Kind::InsertIntention && parts.gap;
-            *other != wish.trx && (into_gap || (asks_record(wish.kind, wish.place) && record))
+            let into_gap = request.kind == Kind::InsertIntention && parts.gap;
+            *other != request.trx
+                && (into_gap || (asks_record(request.kind, request.place) && record))
         };
         (0..TRXS).filter(excludes).collect()
     }
 
-    /// Those that stand before a wish and want what excludes it.
-    fn stands_behind(&self, wish: &Wish, before: &[Wish]) -> Vec<usize> {
-        let records = |wish: &Wish| asks_record(wish.kind, wish.place);
-        let excludes = |ahead: &&Wish| {
-            let both = records(wish) && records(ahead) && ahead.place == wish.place;
-            both && (wish.mode, ahead.mode) != (Mode::Shared, Mode::Shared)
+    /// Those that stand before a request and want what excludes it.
+    fn stands_behind(&self, request: &Request, before: &[Request]) -> Vec<usize> {
+        let records = |request: &Request| asks_record(request.kind, request.place);
+        let excludes = |ahead: &&Request| {
+            let both = records(request) && records(ahead) && ahead.place == request.place;
+            both && (request.mode, ahead.mode) != (Mode::Shared, Mode::Shared)
         };
-        match wish.first {
+        match request.first {
             true => Vec::new(),
             false => before.iter().filter(excludes).map(|ahead| ahead.trx).collect(),
         }
@@ -111,69 +112,73 @@ impl Oracle {
             return Met::Before;
         }
         let first = parts.shared || parts.exclusive;
-        let wish = Wish { trx, place, kind, mode, first };
-        let waits = !self.excluded_by(&wish).is_empty()
-            || !self.stands_behind(&wish, &self.wishes).is_empty();
+        let request = Request { trx, place, kind, mode, first };
+        let waits = !self.excluded_by(&request).is_empty()
+            || !self.stands_behind(&request, &self.requests).is_empty();
         if !waits {
-            self.give(&wish);
+            self.give(&request);
             return Met::Granted;
         }
-        let firsts = self.wishes.iter().filter(|other| other.first).count();
-        let index = if first { firsts } else { self.wishes.len() };
-        self.wishes.insert(index, wish);
+        let firsts = self.requests.iter().filter(|other| other.first).count();
+        let index = if first { firsts } else { self.requests.len() };
+        self.requests.insert(index, request);
         self.weights[trx] = 1;
         Met::Conflict
     }
 
-    fn give(&mut self, wish: &Wish) {
-        if wish.kind == Kind::InsertIntention {
+    fn give(&mut self, request: &Request) {
+        if request.kind == Kind::InsertIntention {
             return;
         }
-        let parts = self.held.entry((wish.trx, wish.place)).or_default();
-        parts.gap |= wish.kind != Kind::Record;
-        if asks_record(wish.kind, wish.place) {
-            parts.shared |= wish.mode == Mode::Shared;
-            parts.exclusive |= wish.mode == Mode::Exclusive;
+        let parts = self.held.entry((request.trx, request.place)).or_default();
+        parts.gap |= request.kind != Kind::Record;
+        if asks_record(request.kind, request.place) {
+            parts.shared |= request.mode == Mode::Shared;
+            parts.exclusive |= request.mode == Mode::Exclusive;
         }
     }
 
     /// Grants what can be granted, one after another.
     fn settle(&mut self, place: usize) {
         let (cats, weights) = (self.cats, self.weights);
-        let weight = |wish: &Wish| if cats { weights[wish.trx].max(1) } else { 1 };
-        let at_place = (0..self.wishes.len()).filter(|index| self.wishes[*index].place == place);
+        let weight = |request: &Request| if cats { weights[request.trx].max(1) } else { 1 };
+        let at_place =
+            (0..self.requests.len()).filter(|index| self.requests[*index].place == place);
         let mut order: Vec<usize> = at_place.collect();
-        order.sort_by_key(|index| std::cmp::Reverse(weight(&self.wishes[*index])));
-        let wishes = self.wishes.clone();
+        order.sort_by_key(|index| std::cmp::Reverse(weight(&self.requests[*index])));
+        let requests = self.requests.clone();
         for index in order {
-            let wish = wishes[index];
-            let stays =
-                |ahead: &&Wish| self.wishes.contains(ahead) && weight(ahead) >= weight(&wish);
-            let before: Vec<Wish> = wishes[..index].iter().filter(stays).copied().collect();
-            if self.excluded_by(&wish).is_empty() && self.stands_behind(&wish, &before).is_empty() {
-                self.give(&wish);
-                self.wishes.retain(|other| *other != wish);
+            let request = requests[index];
+            let stays = |ahead: &&Request| {
+                self.requests.contains(ahead) && weight(ahead) >= weight(&request)
+            };
+            let before: Vec<Request> = requests[..index].iter().filter(stays).copied().collect();
+            if self.excluded_by(&request).is_empty()
+                && self.stands_behind(&request, &before).is_empty()
+            {
+                self.give(&request);
+                self.requests.retain(|other| *other != request);
             }
         }
     }
 
-    fn waits(&self, trx: usize) -> Option<Wish> {
-        self.wishes.iter().find(|wish| wish.trx == trx).copied()
+    fn waits(&self, trx: usize) -> Option<Request> {
+        self.requests.iter().find(|request| request.trx == trx).copied()
     }
 
     fn stop_waiting(&mut self, trx: usize) {
-        let place = self.waits(trx).map(|wish| wish.place);
-        self.wishes.retain(|wish| wish.trx != trx);
+        let place = self.waits(trx).map(|request| request.place);
+        self.requests.retain(|request| request.trx != trx);
         place.into_iter().for_each(|place| self.settle(place));
     }
 
     fn edges(&self, trx: usize) -> Vec<usize> {
-        let Some(place) = self.wishes.iter().position(|wish| wish.trx == trx) else {
+        let Some(place) = self.requests.iter().position(|request| request.trx == trx) else {
             return Vec::new();
         };
-        let wish = self.wishes[place];
-        let mut edges = self.excluded_by(&wish);
-        edges.extend(self.stands_behind(&wish, &self.wishes[..place]));
+        let request = self.requests[place];
+        let mut edges = self.excluded_by(&request);
+        edges.extend(self.stands_behind(&request, &self.requests[..place]));
         edges
     }
 
@@ -202,7 +207,8 @@ impl Pair {
     fn new(options: &str, cats: bool) -> Pair {
         let (locks, _) = table(options, LONG);
         let trxs = (0..TRXS).map(|_| locks.begin()).collect();
-        let oracle = Oracle { cats, held: BTreeMap::new(), wishes: Vec::new(), weights: [1; TRXS] };
+        let oracle =
+            Oracle { cats, held: BTreeMap::new(), requests: Vec::new(), weights: [1; TRXS] };
         Pair { locks, trxs, oracle, equal: None }
     }
 
@@ -359,7 +365,7 @@ impl Pair {
         assert_eq!(held, self.oracle.held);
         let places: usize = shards.iter().map(|shard| shard.places()).sum();
         let mut named: Vec<usize> = held.keys().map(|(_, place)| *place).collect();
-        named.extend(self.oracle.wishes.iter().map(|wish| wish.place));
+        named.extend(self.oracle.requests.iter().map(|request| request.place));
         named.sort_unstable();
         named.dedup();
         assert_eq!(places, named.len(), "no queue is kept of which nobody is");

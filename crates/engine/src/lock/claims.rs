@@ -18,7 +18,7 @@
 //! difference: an insert intention waits for gaps that are locked, not for those that a waiting
 //! next-key lock asks for; that one looks again when it is woken.
 
-use super::wish::{Kind, Mode, Place, TableMode};
+use super::request::{Kind, Mode, Place, TableMode};
 
 /// A set of claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

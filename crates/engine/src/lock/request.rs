@@ -9,7 +9,7 @@ pub enum Kind {
     Gap,
     /// Both.
     NextKey,
-    /// The wish to put a key into the gap before it. Waits for gap locks and is not kept.
+    /// The request to put a key into the gap before it. Waits for gap locks and is not kept.
     InsertIntention,
 }
 

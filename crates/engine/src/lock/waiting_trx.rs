@@ -1,25 +1,25 @@
 //! Somebody who waits, in the wait in which it was met: it may wait for something else by now.
 
 use super::address::Address;
-use super::trx::{LockTrx, State};
+use super::transaction::{LockTrx, State};
 use crate::sync::Arc;
 
 /// Somebody on a cycle, in the wait in which it was met.
 #[derive(Clone)]
-pub(super) struct Member {
+pub(super) struct WaitingTrx {
     pub(super) trx: Arc<LockTrx>,
     pub(super) round: u64,
 }
 
-impl Member {
+impl WaitingTrx {
     /// A transaction in its wait, if it waits.
-    pub(super) fn that_waits(trx: &Arc<LockTrx>) -> Option<Member> {
+    pub(super) fn that_waits(trx: &Arc<LockTrx>) -> Option<WaitingTrx> {
         let wait = *trx.wait();
         let waits = matches!(wait.state, State::Waiting(_));
-        waits.then(|| Member { trx: Arc::clone(trx), round: wait.round })
+        waits.then(|| WaitingTrx { trx: Arc::clone(trx), round: wait.round })
     }
 
-    pub(super) fn is(&self, other: &Member) -> bool {
+    pub(super) fn is(&self, other: &WaitingTrx) -> bool {
         self.trx.is(&other.trx) && self.round == other.round
     }
 

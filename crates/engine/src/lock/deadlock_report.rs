@@ -16,9 +16,9 @@
 use std::fmt::{self, Write as _};
 use std::io;
 
-use super::member::Member;
 use super::shard::{Shard, Spot};
-use super::trx::State;
+use super::transaction::State;
+use super::waiting_trx::WaitingTrx;
 use crate::ids::IndexId;
 use crate::latch::Hold;
 use crate::sync::Arc;
@@ -63,7 +63,7 @@ impl Witness {
     /// The line, and all locks of all involved.
     pub(super) fn story(
         &self,
-        cycle: &[Member],
+        cycle: &[WaitingTrx],
         victim: usize,
         shards: &[Hold<'_, Shard>],
     ) -> String {
@@ -109,7 +109,7 @@ impl fmt::Debug for Witness {
 }
 
 /// One line: the cycle, and who gives way.
-pub(super) fn line(cycle: &[Member], victim: usize) -> String {
+pub(super) fn line(cycle: &[WaitingTrx], victim: usize) -> String {
     let numbers: Vec<_> = cycle.iter().map(|member| member.trx.number().to_string()).collect();
     let [around, first] = [numbers.join(" -> "), numbers[0].clone()];
     format!("deadlock of {}: {around} -> {first}; {} gives way\n", cycle.len(), numbers[victim])
