@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dbdyno_forecast::{Outlook, Remaining};
+use dbdyno_forecast::{CellForecast, Remaining};
 use dbdyno_model::{
     ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ImageUse, IntervalChoice, Level, PerArm,
     Pin, Placement, Plan, Processors, RateShape, Run, Secret, Stage, Stopping, Target, Topology,
@@ -445,7 +445,7 @@ pub(crate) fn announcement(plan: &Plan, known: &[Run]) -> String {
     text.push_str(&driven(&plan.driving));
     // What can be found of response times is not known beforehand.
     for cell in cells.iter().filter(|_| plan.driving == Driving::Closed) {
-        text.push_str(&promise(plan, &Outlook::of(plan, cell, known)));
+        text.push_str(&promise(plan, &CellForecast::of(plan, cell, known)));
     }
     text.push_str(&ends(plan));
     for (between, what) in [
@@ -522,11 +522,11 @@ pub(crate) fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
 }
 
 /// What a cell finds, and what that costs.
-fn promise(plan: &Plan, outlook: &Outlook) -> String {
-    let cell = &outlook.cell;
+fn promise(plan: &Plan, forecast: &CellForecast) -> String {
+    let cell = &forecast.cell;
     let what = format!("{} at {}", cell.load, counted(cell.clients as usize, "client"));
-    let noise = outlook.pair_sd * 100.0;
-    let source = match &outlook.run {
+    let noise = forecast.pair_sd * 100.0;
+    let source = match &forecast.run {
         Some(run) => format!("noise {noise:.1} % a pair in run {run}"),
         None => format!("noise of {noise:.0} % a pair assumed"),
     };
@@ -535,20 +535,20 @@ fn promise(plan: &Plan, outlook: &Outlook) -> String {
         _ => dbdyno_forecast::USUAL_POWER,
     };
     let at_most = if plan.stopping.looks().is_some() { "at most" } else { "about" };
-    let takes = for_people(outlook.takes(plan));
-    match outlook.found(plan, power) {
+    let takes = for_people(forecast.takes(plan));
+    match forecast.found(plan, power) {
         Some(effect) => format!(
             "       {what}: finds a change of {:.1} % or more in {at_most} {takes} ({source}{})\n",
             effect * 100.0,
-            minute_more(plan, outlook)
+            minute_more(plan, forecast)
         ),
         None => format!("       {what}: too few rounds for a verdict; give --rounds 3 or more\n"),
     }
 }
 
 /// Where the next minute is best spent, as far as older runs say.
-fn minute_more(plan: &Plan, outlook: &Outlook) -> String {
-    outlook.next_minute(plan).map_or(String::new(), |(level, narrows)| {
+fn minute_more(plan: &Plan, forecast: &CellForecast) -> String {
+    forecast.next_minute(plan).map_or(String::new(), |(level, narrows)| {
         let more = match level {
             Level::Pair => "more pairs",
             Level::Life => "more starts",

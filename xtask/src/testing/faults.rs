@@ -167,7 +167,7 @@ pub(super) const FAULTS: [Fault; 33] = [
     ),
     fault(
         "a limit is spent in one life",
-        "crates/forecast/src/outlook.rs",
+        "crates/forecast/src/plan_for.rs",
         "const LIVES_IN_TIME: u32 = 12;",
         "const LIVES_IN_TIME: u32 = 1;",
         &["until::a_limit_is_parted_into_several_looks"],
@@ -181,7 +181,7 @@ pub(super) const FAULTS: [Fault; 33] = [
     ),
     fault(
         "every effect is promised to be found in time",
-        "crates/forecast/src/outlook.rs",
+        "crates/forecast/src/plan_for.rs",
         "        && amount.seconds > seconds\n",
         "        && amount.seconds > 1e9 * seconds\n",
         &["until::an_effect_that_takes_too_long_is_said_beforehand"],

@@ -1,4 +1,4 @@
-//! What a plan can find and what it costs, before it is carried out; and a plan for what is wanted.
+//! The plan for what is wanted of a run: an effect, a verdict, a limit on its time.
 //!
 //! ```text
 //!   stored runs of such arms ──▶ spread of pairs and lives, seconds of a pair and of a start
@@ -17,40 +17,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use dbdyno_model::{
-    Cell, Driving, IntervalChoice, IntervalKind, Level, Plan, Run, RunId, Stopping,
-};
+use dbdyno_judge::sequential::has_lives;
+use dbdyno_model::{Cell, Driving, IntervalChoice, IntervalKind, Plan, Run, Stopping};
 use dbdyno_stats as stats;
 use dbdyno_workload::planned;
-use stats::{Amount, Component, Costs, POWER, Price, Sequence, Spread};
+use stats::{Amount, POWER, Sequence};
 
-use crate::interleaving;
-use dbdyno_judge::family::alpha_among;
-use dbdyno_judge::sequential::{has_lives, price_of, spread_of};
-use dbdyno_judge::variance::MINUTE_S;
-use dbdyno_model::Pace;
+use crate::cell_forecast::{CellForecast, alpha_of, pairs_cost, seconds_of_cell};
 
-/// What is known of a cell beforehand.
-#[derive(Clone, Debug)]
-pub struct Outlook {
-    /// Which cell.
-    pub cell: Cell,
-    /// The run that says so; `None`: assumed.
-    pub run: Option<RunId>,
-    /// Standard deviation of the log-ratios of pairs within a life.
-    pub pair_sd: f64,
-    spread: Spread,
-    price: Price,
-    /// So many times as long as the plan says are its rounds, and so many times fewer its pairs:
-    /// the load is slow. See [`Pace`].
-    stretch: f64,
-}
-
-/// Noise of a pair where nothing was measured: quick cells of MariaDB that had eight lives of 18
-/// pairs found 2.0 % in the middle of twenty runs, as pairs of about 5 % do.
-const PAIR_SD_ASSUMED: f64 = 0.05;
-/// The same where both rounds of a pair take turns: 2.7 % were found on a busy host.
-const PAIR_SD_INTERLEAVED: f64 = 0.03;
 /// What is looked at is best by this much longer than what is judged once.
 const LOOKING_COSTS: f64 = 1.3;
 /// Stretches that the pairs of servers that live once are parted into.
@@ -69,143 +43,6 @@ const LIVES_IN_TIME: u32 = 12;
 const LONGEST_LIFE: u32 = 1_000;
 /// So much of the share that a cell has of a limit may be spent on warming an arm up.
 const WARMING: f64 = 0.1;
-
-impl Outlook {
-    /// Of a cell of `plan`, by the first of the `known` runs that measured it; without one, with
-    /// the noise that is assumed.
-    pub fn of(plan: &Plan, cell: &Cell, known: &[Run]) -> Outlook {
-        let of_run = |run: &Run| {
-            let is_alike = run.plan.slice_ns == plan.slice_ns;
-            let spread = is_alike.then(|| spread_of(run, cell)).flatten()?;
-            let round = run.rounds.iter().find(|round| round.key.cell == *cell)?;
-            let window_ns = Pace::of_round(&run.plan, round).window.as_nanos() as f64;
-            let stretch = (window_ns / plan.round_ns as f64).max(1.0);
-            let price = price_of(run, cell)?;
-            let arms = plan.arm_count() as f64 / run.plan.arm_count() as f64;
-            let price = Price { pair_s: price.pair_s * arms, life_s: price.life_s * arms };
-            Some((spread, price, stretch, run.id.clone()))
-        };
-        let (spread, price, stretch, run) = match known.iter().find_map(of_run) {
-            Some((spread, price, stretch, run)) => (spread, price, stretch, Some(run)),
-            None => {
-                let life_sd = stats::BETWEEN_LIVES_SD;
-                let round_s = (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
-                let pair_s = plan.arm_count() as f64 * round_s;
-                let life_s = plan.life_ns() as f64 / 1e9;
-                let are_cut = interleaving::are_for(plan, cell);
-                let pair_sd = if are_cut { PAIR_SD_INTERLEAVED } else { PAIR_SD_ASSUMED };
-                let spread = Spread { pair_sd, life_sd };
-                (spread, Price { pair_s, life_s }, 1.0, None)
-            }
-        };
-        Outlook { cell: cell.clone(), run, pair_sd: spread.pair_sd, spread, price, stretch }
-    }
-
-    /// Pairs that are measured of so many in a plan.
-    fn measured(&self, planned: u32) -> u32 {
-        ((f64::from(planned) / self.stretch) as u32).max(1)
-    }
-
-    /// Pairs of a plan that so many are measured of: whole blocks.
-    fn planned(&self, measured: u32) -> u32 {
-        (f64::from(measured) * self.stretch / 2.0).ceil() as u32 * 2
-    }
-
-    /// Pairs that are measured of a plan, and the lives or stretches that they are parted into: a
-    /// slow load has fewer of both.
-    fn carried_out(&self, plan: &Plan) -> (u32, u32) {
-        let window = Duration::from_nanos(plan.round_ns).mul_f64(self.stretch);
-        let pairs = Pace::with_window(plan, window).pairs;
-        let lives = match plan.pairs_between_looks(pairs) {
-            Some(between) => pairs / between,
-            None if has_lives(plan) => (plan.restarts + 1).min(pairs / 2),
-            None => 1,
-        };
-        (pairs, lives.max(1))
-    }
-
-    /// The smallest change of rQPS, as a share, that the cell finds with this chance, if it is
-    /// measured to the end. `None`: too few pairs for a verdict.
-    pub fn found(&self, plan: &Plan, power: f64) -> Option<f64> {
-        let (pairs, lives) = self.carried_out(plan);
-        let alpha = alpha_of(plan);
-        let each = plan.pairs_between_looks(pairs).unwrap_or(pairs / lives);
-        let lives = lives.min(self.in_time(plan, each));
-        let found = match plan.stopping.looks() {
-            Some((_, horizon)) => {
-                let lives = lives.min(Sequence::LIVES_MAX);
-                let (sd, known_sd) = if has_lives(plan) {
-                    (self.spread.of_life(each), 0.0)
-                } else {
-                    (self.pair_sd / f64::from(each).sqrt(), stats::BETWEEN_LIVES_SD)
-                };
-                Sequence::new(horizon).detectable(sd, known_sd, lives, alpha, power)
-            }
-            None if lives >= stats::MIN_PAIRS => {
-                stats::detectable(self.spread.of_life(each), lives, alpha, power)
-            }
-            None => {
-                let pairs = pairs.min(self.in_time(plan, 1));
-                stats::found_in_one_life(&self.in_one_life(), pairs, alpha, power)
-            }
-        };
-        found.is_finite().then_some(found)
-    }
-
-    /// What a minute more is best spent on, and by what share the interval would narrow. `None`
-    /// where servers live once, or no older run says how they are spread.
-    pub fn next_minute(&self, plan: &Plan) -> Option<(Level, f64)> {
-        self.run.as_ref()?;
-        let (pairs, lives) = self.carried_out(plan);
-        let pairs = has_lives(plan).then_some(pairs / lives)?;
-        let component = |level, count: u32, sd: f64| Component {
-            level,
-            count: f64::from(count),
-            variance: sd * sd,
-            is_assumed: false,
-        };
-        let components = [
-            component(Level::Pair, pairs, self.spread.pair_sd),
-            component(Level::Life, lives, self.spread.life_sd),
-        ];
-        let pair = self.price.pair_s * pairs_cost(plan);
-        let costs = Costs { pair, life: Some(self.price.life_s), filling: None };
-        stats::advise(&components, &costs, MINUTE_S).spend.first().copied()
-    }
-
-    /// Parts of so many measured pairs that a limit leaves time for.
-    fn in_time(&self, plan: &Plan, pairs: u32) -> u32 {
-        plan.limit_ns.map_or(u32::MAX, |limit_ns| {
-            let seconds = seconds_of_cell(plan, Duration::from_nanos(limit_ns));
-            (seconds / self.price_of(plan, pairs)) as u32
-        })
-    }
-
-    /// The time that measuring the cell takes, at most where results may end it.
-    pub fn takes(&self, plan: &Plan) -> Duration {
-        let (pairs, lives) = self.carried_out(plan);
-        let starts = if has_lives(plan) { lives - 1 } else { 0 };
-        let measuring_s = f64::from(pairs) * self.price.pair_s * pairs_cost(plan)
-            + f64::from(starts) * self.price.life_s;
-        let takes = Duration::from_secs_f64(measuring_s) + Duration::from_nanos(warm_ns(plan));
-        plan.limit_ns.map_or(takes, |limit_ns| takes.min(Duration::from_nanos(limit_ns)))
-    }
-}
-
-/// The p-value that a cell of the plan needs for a verdict, whatever the others show.
-fn alpha_of(plan: &Plan) -> f64 {
-    alpha_among(plan.answers())
-}
-
-/// Warming up all arms of a cell.
-fn warm_ns(plan: &Plan) -> u64 {
-    plan.arm_count() as u64 * plan.warm_up_ns
-}
-
-/// Pairs of a search are several rounds each.
-fn pairs_cost(plan: &Plan) -> f64 {
-    plan.driving.rounds_in_pair() as f64
-}
 
 /// What is wanted of a run.
 #[derive(Clone, Copy, Debug)]
@@ -251,34 +88,28 @@ pub fn aim(plan: Plan, wish: &Wish, known: &[Run]) -> Result<(Plan, Vec<String>)
     check(&plan, wish)?;
     let cells = plan.cells();
     let plan = in_time(plan, wish, cells.len());
-    let outlook = |cell: &Cell| Outlook::of(&plan, cell, known);
-    let outlooks: Vec<Outlook> = cells.iter().map(outlook).collect();
+    let forecast = |cell: &Cell| CellForecast::of(&plan, cell, known);
+    let forecasts: Vec<CellForecast> = cells.iter().map(forecast).collect();
     let seconds = wish.limit.map(|limit| seconds_of_cell(&plan, limit));
     let mut notes = Vec::new();
     let parts = match wish.detect {
         Some((effect, power)) => {
-            let (parts, note) = parts_for(&plan, effect, power, &outlooks, wish.limit, seconds)?;
+            let (parts, note) = parts_for(&plan, effect, power, &forecasts, wish.limit, seconds)?;
             notes.extend(note);
             parts
         }
-        None => parts_usual(&plan, wish, &outlooks, seconds),
+        None => parts_usual(&plan, wish, &forecasts, seconds),
     };
-    let is_known = outlooks.iter().all(|outlook| outlook.run.is_some());
+    let is_known = forecasts.iter().all(|forecast| forecast.run.is_some());
     let (plan, note) = within_effect(plan, wish);
     notes.extend(note);
-    let in_time = seconds.map(|seconds| fitting(&plan, &outlooks, seconds, parts.pairs));
+    let in_time = seconds.map(|seconds| fitting(&plan, &forecasts, seconds, parts.pairs));
     Ok((with(plan, wish, parts, in_time, is_known), notes))
 }
 
-/// The part of a limit that a cell has when its arms are warm.
-fn seconds_of_cell(plan: &Plan, limit: Duration) -> f64 {
-    let share = limit.as_secs_f64() / plan.cells().len().max(1) as f64;
-    (share - warm_ns(plan) as f64 / 1e9).max(share / 5.0)
-}
-
 /// Parts of so many pairs that there is time for.
-fn fitting(plan: &Plan, outlooks: &[Outlook], seconds: f64, pairs: u32) -> u32 {
-    let prices = outlooks.iter().map(|outlook| outlook.price_of_part(plan, pairs));
+fn fitting(plan: &Plan, forecasts: &[CellForecast], seconds: f64, pairs: u32) -> u32 {
+    let prices = forecasts.iter().map(|forecast| forecast.price_of_part(plan, pairs));
     (seconds / prices.fold(f64::MIN_POSITIVE, f64::max)) as u32
 }
 
@@ -385,14 +216,19 @@ fn in_time(plan: Plan, wish: &Wish, cells: usize) -> Plan {
 }
 
 /// The parts of a plan that nobody wants to find something certain with.
-fn parts_usual(plan: &Plan, wish: &Wish, outlooks: &[Outlook], seconds: Option<f64>) -> Parts {
+fn parts_usual(
+    plan: &Plan,
+    wish: &Wish,
+    forecasts: &[CellForecast],
+    seconds: Option<f64>,
+) -> Parts {
     let usual = if has_lives(plan) { plan.restarts + 1 } else { STRETCHES };
     let pairs = (plan.pairs / usual / 2 * 2).max(2);
     match (wish.numbers, seconds) {
         (Numbers::Given, _) => Parts { pairs, count: plan.pairs.div_ceil(pairs) },
         (Numbers::Usual, None) => Parts { pairs, count: usual * LENGTHS },
         (Numbers::Usual, Some(seconds)) => {
-            let fits = |pairs: u32| fitting(plan, outlooks, seconds, pairs);
+            let fits = |pairs: u32| fitting(plan, forecasts, seconds, pairs);
             let told = match wish.end {
                 End::Decided => Sequence::LIVES_MAX,
                 End::Planned => u32::MAX,
@@ -419,64 +255,26 @@ fn parts_in_time(most: Option<u32>, told: u32, fits: impl Fn(u32) -> u32) -> Par
     let pairs = longer.find(|&pairs| fits(pairs) <= told).unwrap_or(pairs);
     Parts { pairs, count: count(pairs) }
 }
-
-impl Outlook {
-    /// Of a life or stretch of so many pairs of a plan.
-    fn price_of_part(&self, plan: &Plan, pairs: u32) -> f64 {
-        self.price_of(plan, self.measured(pairs))
-    }
-
-    fn price_of(&self, plan: &Plan, measured: u32) -> f64 {
-        let life_s = if has_lives(plan) { self.price.life_s } else { 0.0 };
-        life_s + f64::from(measured) * self.price.pair_s * pairs_cost(plan)
-    }
-
-    /// What finds an effect in the least time, in pairs of a plan.
-    fn least(&self, plan: &Plan, effect: f64, power: f64) -> Option<Amount> {
-        let amount = if has_lives(plan) {
-            stats::least_time(&self.spread, &self.price, effect, alpha_of(plan), power)
-        } else {
-            let spread = self.in_one_life();
-            stats::least_pairs(&spread, &self.price, effect, alpha_of(plan), power)
-        };
-        amount.map(|amount| Amount { pairs: self.planned(amount.pairs), ..amount })
-    }
-
-    /// What lives, or pairs of one life, of so many pairs of a plan find.
-    fn finds(&self, plan: &Plan, amount: &Amount, power: f64) -> f64 {
-        let pairs = self.measured(amount.pairs);
-        if has_lives(plan) {
-            let sd = self.spread.of_life(pairs);
-            return stats::detectable(sd, amount.lives, alpha_of(plan), power);
-        }
-        stats::found_in_one_life(&self.in_one_life(), pairs, alpha_of(plan), power)
-    }
-
-    fn in_one_life(&self) -> Spread {
-        Spread { pair_sd: self.pair_sd, life_sd: stats::BETWEEN_LIVES_SD }
-    }
-}
-
 /// The parts of a plan that is to find `effect` in every cell, and what is to be said of it.
 fn parts_for(
     plan: &Plan,
     effect: f64,
     power: f64,
-    outlooks: &[Outlook],
+    forecasts: &[CellForecast],
     limit: Option<Duration>,
     seconds: Option<f64>,
 ) -> Result<(Parts, Option<String>), String> {
-    let mut amount = needed(plan, effect, power, outlooks)?;
+    let mut amount = needed(plan, effect, power, forecasts)?;
     let mut note = None;
     if let (Some(limit), Some(seconds)) = (limit, seconds)
         && amount.seconds > seconds
     {
-        let best = best_in(plan, seconds, power, outlooks);
+        let best = best_in(plan, seconds, power, forecasts);
         let in_time = best.as_ref().map_or(String::new(), |(found, _)| {
             format!("; in {} it finds {}", minutes(limit.as_secs_f64()), percent(*found))
         });
-        let part_s = |outlook: &Outlook| outlook.price_of_part(plan, amount.pairs);
-        let needed_s = f64::from(amount.lives) * outlooks.iter().map(part_s).sum::<f64>();
+        let part_s = |forecast: &CellForecast| forecast.price_of_part(plan, amount.pairs);
+        let needed_s = f64::from(amount.lives) * forecasts.iter().map(part_s).sum::<f64>();
         note = Some(format!(
             "cannot find {} in {} on this host: needs about {}{in_time}",
             percent(effect),
@@ -494,25 +292,30 @@ fn parts_for(
 
 /// The lives and pairs of a plan with which every cell finds the effect, in the least time for all;
 /// seconds are those of the dearest cell.
-fn needed(plan: &Plan, effect: f64, power: f64, outlooks: &[Outlook]) -> Result<Amount, String> {
+fn needed(
+    plan: &Plan,
+    effect: f64,
+    power: f64,
+    forecasts: &[CellForecast],
+) -> Result<Amount, String> {
     let mut own = Vec::new();
-    for outlook in outlooks {
-        own.push(outlook.least(plan, effect, power).ok_or_else(|| {
+    for forecast in forecasts {
+        own.push(forecast.least(plan, effect, power).ok_or_else(|| {
             format!(
                 "{} cannot find {}: two starts of these arms differ by about {:.1} % for as long \
                  as they live; look for a larger change, or compare what dbdyno starts or opens, \
                  with --restarts",
-                outlook.cell,
+                forecast.cell,
                 percent(effect),
-                100.0 * outlook.spread.life_sd
+                100.0 * forecast.spread.life_sd
             )
         })?);
     }
-    let price = |outlook: &Outlook, lives: u32, pairs| {
-        f64::from(lives) * outlook.price_of_part(plan, pairs)
+    let price = |forecast: &CellForecast, lives: u32, pairs| {
+        f64::from(lives) * forecast.price_of_part(plan, pairs)
     };
     let amount = |lives: u32, pairs: u32| {
-        let seconds = outlooks.iter().map(|outlook| price(outlook, lives, pairs));
+        let seconds = forecasts.iter().map(|forecast| price(forecast, lives, pairs));
         Amount { lives, pairs, seconds: seconds.fold(0.0, f64::max) }
     };
     if !has_lives(plan) {
@@ -521,16 +324,16 @@ fn needed(plan: &Plan, effect: f64, power: f64, outlooks: &[Outlook]) -> Result<
         return Ok(amount(1, pairs));
     }
     let alpha = alpha_of(plan);
-    let lives = |outlook: &Outlook, pairs| {
-        let sd = outlook.spread.of_life(outlook.measured(pairs));
+    let lives = |forecast: &CellForecast, pairs| {
+        let sd = forecast.spread.of_life(forecast.measured(pairs));
         stats::pairs_needed(sd, effect, alpha, power).max(stats::LIVES_LEAST)
     };
     let of_pairs = |pairs: u32| {
-        let lives = outlooks.iter().map(|outlook| lives(outlook, pairs)).max()?;
-        let whole: f64 = outlooks.iter().map(|outlook| price(outlook, lives, pairs)).sum();
+        let lives = forecasts.iter().map(|forecast| lives(forecast, pairs)).max()?;
+        let whole: f64 = forecasts.iter().map(|forecast| price(forecast, lives, pairs)).sum();
         (lives < stats::PAIRS_CAP).then(|| (whole, amount(lives, pairs)))
     };
-    let tried = tried(outlooks, own.iter().map(|amount| amount.pairs));
+    let tried = tried(forecasts, own.iter().map(|amount| amount.pairs));
     let least = tried.into_iter().filter_map(of_pairs).min_by(|a, b| a.0.total_cmp(&b.0));
     least.map(|(_, amount)| amount).ok_or_else(|| {
         format!("these cells cannot find {} in one plan; compare them one by one", percent(effect))
@@ -538,31 +341,36 @@ fn needed(plan: &Plan, effect: f64, power: f64, outlooks: &[Outlook]) -> Result<
 }
 
 /// What is found in every cell in so many seconds each, and how.
-fn best_in(plan: &Plan, seconds: f64, power: f64, outlooks: &[Outlook]) -> Option<(f64, Amount)> {
+fn best_in(
+    plan: &Plan,
+    seconds: f64,
+    power: f64,
+    forecasts: &[CellForecast],
+) -> Option<(f64, Amount)> {
     let worst = |amount: &Amount| {
-        outlooks.iter().map(|outlook| outlook.finds(plan, amount, power)).fold(0.0, f64::max)
+        forecasts.iter().map(|forecast| forecast.finds(plan, amount, power)).fold(0.0, f64::max)
     };
     let of_pairs = |pairs: u32| {
-        let lives = fitting(plan, outlooks, seconds, pairs);
+        let lives = fitting(plan, forecasts, seconds, pairs);
         let amount = Amount { lives, pairs, seconds };
         Some((worst(&amount), amount)).filter(|(found, _)| found.is_finite())
     };
     if has_lives(plan) {
-        let tried = tried(outlooks, std::iter::empty());
+        let tried = tried(forecasts, std::iter::empty());
         return tried.into_iter().filter_map(of_pairs).min_by(|a, b| a.0.total_cmp(&b.0));
     }
-    let pairs_of = |outlook: &Outlook| {
-        outlook.planned((seconds / (outlook.price.pair_s * pairs_cost(plan))) as u32)
+    let pairs_of = |forecast: &CellForecast| {
+        forecast.planned((seconds / (forecast.price.pair_s * pairs_cost(plan))) as u32)
     };
-    let amount = Amount { lives: 1, pairs: outlooks.iter().map(pairs_of).min()?, seconds };
+    let amount = Amount { lives: 1, pairs: forecasts.iter().map(pairs_of).min()?, seconds };
     Some((worst(&amount), amount)).filter(|(found, _)| found.is_finite())
 }
 
 /// Pairs of a plan in a life that are worth a try: a block of each cell at least.
-fn tried(outlooks: &[Outlook], own: impl Iterator<Item = u32>) -> BTreeSet<u32> {
-    let of_cell = |outlook: &Outlook| stats::PAIRS_TRIED.map(|pairs| outlook.planned(pairs));
-    let usual = outlooks.iter().flat_map(of_cell);
-    let block = outlooks.iter().map(|outlook| outlook.planned(2)).max().unwrap_or(0);
+fn tried(forecasts: &[CellForecast], own: impl Iterator<Item = u32>) -> BTreeSet<u32> {
+    let of_cell = |forecast: &CellForecast| stats::PAIRS_TRIED.map(|pairs| forecast.planned(pairs));
+    let usual = forecasts.iter().flat_map(of_cell);
+    let block = forecasts.iter().map(|forecast| forecast.planned(2)).max().unwrap_or(0);
     usual.chain(own).filter(|pairs| *pairs >= block).collect()
 }
 
@@ -581,11 +389,12 @@ fn minutes(seconds: f64) -> String {
 
 /// The chance with which an effect is found where nothing else is said.
 pub const USUAL_POWER: f64 = POWER;
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use dbdyno_judge::sample;
+    use dbdyno_model::{Level, Pace};
+    use stats::{Price, Spread};
 
     /// A run that looked for 1 % used to end as *equal within 2 %*.
     #[test]
@@ -631,7 +440,7 @@ mod tests {
         let plan = Plan { restarts: 3, ..once.clone() };
         let (plan, _) = aim(plan, &small, &[]).unwrap();
         assert!(plan.restarts > HORIZON_MAX, "{plan:?}");
-        let found = Outlook::of(&plan, &plan.cells()[0], &[]).found(&plan, 0.8).unwrap();
+        let found = CellForecast::of(&plan, &plan.cells()[0], &[]).found(&plan, 0.8).unwrap();
         assert!(found < 0.0085, "{found}");
 
         let plan = Plan { restarts: Sequence::LIVES_MAX, pairs: 1_000, ..once };
@@ -672,13 +481,13 @@ mod tests {
             let window = Duration::from_nanos(run.plan.round_ns * stretch);
             let (plan, _) =
                 aim(run.plan.clone(), &detecting(0.01), std::slice::from_ref(&run)).unwrap();
-            let outlook = Outlook::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
+            let forecast = CellForecast::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
             let pace = Pace::with_window(&plan, window);
             let lives = plan.restarts + 1;
-            let sd = outlook.spread.of_life(pace.pairs / lives);
+            let sd = forecast.spread.of_life(pace.pairs / lives);
             let found = stats::detectable(sd, lives, stats::DECISION_ALPHA, 0.8);
             assert!(found < 0.0102, "{stretch}: {found}, {plan:?}");
-            let told = outlook.found(&plan, 0.8).unwrap();
+            let told = forecast.found(&plan, 0.8).unwrap();
             assert!((told / found - 1.0).abs() < 0.02, "{stretch}: {told}, not {found}");
         }
     }
@@ -696,14 +505,14 @@ mod tests {
                     sample::set_events(round, events);
                 });
             let cell = &run.plan.cells()[0];
-            let outlook = Outlook::of(&run.plan, cell, std::slice::from_ref(&run));
-            let (level, narrows) = outlook.next_minute(&run.plan).unwrap();
+            let forecast = CellForecast::of(&run.plan, cell, std::slice::from_ref(&run));
+            let (level, narrows) = forecast.next_minute(&run.plan).unwrap();
             assert!(narrows > 0.0 && narrows < 1.0, "{narrows}");
             level
         };
         assert_eq!(best(0), Level::Life);
         let plan = known(1, 1, "point-query").plan;
-        assert_eq!(Outlook::of(&plan, &plan.cells()[0], &[]).next_minute(&plan), None);
+        assert_eq!(CellForecast::of(&plan, &plan.cells()[0], &[]).next_minute(&plan), None);
     }
 
     /// Rounds that are drawn out leave fewer pairs, and at last so few that starts are left out.
@@ -714,15 +523,15 @@ mod tests {
         {
             let run = known(stretch, 1, "point-query");
             let plan = Plan { restarts, pairs, ..run.plan.clone() };
-            let outlook = Outlook::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
+            let forecast = CellForecast::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
             let window = Duration::from_nanos(plan.round_ns * stretch);
             let carried = Pace::with_window(&plan, window).pairs;
             let begins: Vec<u32> =
                 (0..carried).filter(|&pair| plan.restarts_before(pair, carried)).collect();
             let lives = begins.len() as u32 + 1;
-            let sd = outlook.spread.of_life(carried / lives);
+            let sd = forecast.spread.of_life(carried / lives);
             let found = stats::detectable(sd, lives, stats::DECISION_ALPHA, 0.8);
-            let told = outlook.found(&plan, 0.8).unwrap();
+            let told = forecast.found(&plan, 0.8).unwrap();
             assert!((told / found - 1.0).abs() < 1e-9, "{stretch}: {told}, not {found}");
         }
     }
@@ -732,7 +541,7 @@ mod tests {
     #[test]
     fn cells_share_a_plan_that_a_limit_allows() {
         let plan = Plan { restarts: 7, ..known(1, 1, "point-query").plan };
-        let of = |life_sd, pair_sd| Outlook {
+        let of = |life_sd, pair_sd| CellForecast {
             cell: plan.cells()[0].clone(),
             run: None,
             pair_sd,
@@ -740,16 +549,16 @@ mod tests {
             price: Price { pair_s: 0.5, life_s: 20.0 },
             stretch: 1.0,
         };
-        let outlooks = [of(0.02, 0.02), of(0.005, 0.2)];
-        let amount = needed(&plan, 0.01, 0.8, &outlooks).unwrap();
+        let forecasts = [of(0.02, 0.02), of(0.005, 0.2)];
+        let amount = needed(&plan, 0.01, 0.8, &forecasts).unwrap();
         assert!(amount.seconds < 5_000.0, "{amount:?}");
-        for outlook in &outlooks {
-            assert!(outlook.finds(&plan, &amount, 0.8) < 0.0101, "{amount:?}");
+        for forecast in &forecasts {
+            assert!(forecast.finds(&plan, &amount, 0.8) < 0.0101, "{amount:?}");
         }
-        let (found, short) = best_in(&plan, 1_000.0, 0.8, &outlooks).unwrap();
-        for outlook in &outlooks {
-            assert!(outlook.finds(&plan, &short, 0.8) <= found);
-            let price = f64::from(short.lives) * outlook.price_of_part(&plan, short.pairs);
+        let (found, short) = best_in(&plan, 1_000.0, 0.8, &forecasts).unwrap();
+        for forecast in &forecasts {
+            assert!(forecast.finds(&plan, &short, 0.8) <= found);
+            let price = f64::from(short.lives) * forecast.price_of_part(&plan, short.pairs);
             assert!(price <= 1_000.0, "{short:?}");
         }
     }
@@ -763,7 +572,7 @@ mod tests {
             plan.stages.extend(runs[1].plan.stages.clone());
             let (plan, notes) = aim(plan, &detecting(0.01), &runs).unwrap();
             for cell in plan.cells() {
-                let found = Outlook::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
+                let found = CellForecast::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
                 assert!(found < 0.0102, "{stretch}, {cell}: {found}, {notes:?}");
             }
         }
@@ -775,11 +584,11 @@ mod tests {
         let run = known(1, 1, "point-query");
         let plan = Plan { restarts: 182, pairs: 183 * 18, ..run.plan.clone() };
         let known = std::slice::from_ref(&run);
-        let outlook = Outlook::of(&plan, &plan.cells()[0], known);
-        let all = outlook.found(&plan, 0.8).unwrap();
-        let takes = outlook.takes(&plan);
+        let forecast = CellForecast::of(&plan, &plan.cells()[0], known);
+        let all = forecast.found(&plan, 0.8).unwrap();
+        let takes = forecast.takes(&plan);
         let limited = Plan { limit_ns: Some(takes.as_nanos() as u64 / 9), ..plan };
-        let part = outlook.found(&limited, 0.8).unwrap();
+        let part = forecast.found(&limited, 0.8).unwrap();
         assert!(part > 2.7 * all && part < 3.5 * all, "{part} of {all}");
     }
 
@@ -791,7 +600,7 @@ mod tests {
         plan.stages.extend(runs[1].plan.stages.clone());
         let (plan, _) = aim(plan, &detecting(0.03), &runs).unwrap();
         for cell in plan.cells() {
-            let found = Outlook::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
+            let found = CellForecast::of(&plan, &cell, &runs).found(&plan, 0.8).unwrap();
             assert!(found < 0.0306, "{cell}: {found}");
         }
     }
@@ -812,8 +621,8 @@ mod tests {
             let plan = Plan { restarts: 3, ..once.clone() };
             let (plan, _) = aim(plan, &wish, &[]).unwrap();
             let (pairs, horizon) = plan.stopping.looks().unwrap();
-            let outlook = Outlook::of(&plan, &plan.cells()[0], &[]);
-            let lives_s = f64::from(SPARE * horizon) * outlook.price_of_part(&plan, pairs);
+            let forecast = CellForecast::of(&plan, &plan.cells()[0], &[]);
+            let lives_s = f64::from(SPARE * horizon) * forecast.price_of_part(&plan, pairs);
             let fills = lives_s >= 0.9 * (60 * minutes) as f64 - 2.0 * plan.warm_up_ns as f64 / 1e9;
             assert!(fills || horizon == HORIZON_MAX, "{effect} {minutes}: {lives_s} {plan:?}");
             assert!(plan.pairs >= pairs * horizon * SPARE);
