@@ -86,7 +86,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = values::parse_power,
           requires = "detect")]
     pub power: f64,
-    /// Look at a cell after each life of the servers, and end it as soon as it is decided: slower,
+    /// Look at a cell after each start of the servers, and end it as soon as it is decided: slower,
     /// faster, or equal within the budget, which is half of --detect if that is less. The interval
     /// is one that allows it
     #[arg(long, value_name = "WHEN")]
@@ -132,7 +132,7 @@ pub(crate) struct Compare {
     /// of 23 and 15; 0 for servers by URL and in suites]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub restarts: Option<u32>,
-    /// Start all arms again before every block of two pairs: as many lives as there can be
+    /// Start all arms again before every block of two pairs: as many starts as there can be
     #[arg(long, conflicts_with = "restarts")]
     pub restart_between: bool,
     /// How often the tables of both arms are filled anew within a cell, on empty servers, not from
@@ -140,11 +140,11 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "N", default_value_t = 0,
           value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub reloads: u32,
-    /// Fill the tables anew before every life of the servers
+    /// Fill the tables anew before every start of the servers
     #[arg(long, conflicts_with = "reloads")]
     pub reload_between: bool,
     /// How the doubt of a result is worked out: auto chooses t or robust by the tails of the pairs;
-    /// t, means and Student's t; robust, Hodges-Lehmann estimates of each life and Student's t;
+    /// t, means and Student's t; robust, Hodges-Lehmann estimates of each start and Student's t;
     /// bca, a bootstrap, too bold where tails are heavy (docs/CALIBRATION.md); hodges-lehmann, the
     /// exact interval of signed ranks, or robust where servers are started fewer than three times
     #[arg(long, value_name = "auto|t|robust|bca|hodges-lehmann",
@@ -155,8 +155,8 @@ pub(crate) struct Compare {
     /// tables. Short for the option image= of both arms
     #[arg(long, value_name = "auto|fresh|none", value_parser = values::named_image)]
     pub image: Option<ImageUse>,
-    /// What servers of dbdyno have in memory when each cell and each life begins: warm, the tables;
-    /// cold, nothing. Short for the option cache= of both arms
+    /// What servers of dbdyno have in memory when each cell and each start begins: warm, the
+    /// tables; cold, nothing. Short for the option cache= of both arms
     #[arg(long, value_name = "warm|cold", value_parser = values::named_cache)]
     pub cache: Option<Cache>,
     /// Let TEST have its tables from this version, as an image, and upgrade them in place: 5.7
@@ -218,7 +218,7 @@ pub(crate) struct RunFile {
 /// The plan is that of the run; rounds that were measured are kept. Servers and tables are made
 /// anew, and writes that come before what is left are repeated unmeasured. With --rounds +N,
 /// --until decided or --limit, cells that are undecided are measured for longer; they are looked at
-/// after each life then, with an interval that allows it.
+/// after each start then, with an interval that allows it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Resume {
     /// @last, @NAME, or the beginning of an id

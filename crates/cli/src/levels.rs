@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   fillings   ├──────── 0 ────────┼──────── 1 ────────┤      --reloads 1
-//!   lives      ├── 0 ──┼─── 1 ─────┼── 2 ──┼─── 3 ─────┤      --restarts 3
-//!   pairs      · · · · ┆ · · · ·     · · · · ┆ · · · ·        a life has whole blocks of two
+//!   starts      ├── 0 ──┼─── 1 ─────┼── 2 ──┼─── 3 ─────┤      --restarts 3
+//!   pairs      · · · · ┆ · · · ·     · · · · ┆ · · · ·        a start has whole blocks of two
 //! ```
 
 use dbdyno_model::{Plan, Stage};
@@ -30,7 +30,7 @@ impl Levels {
         usual_restarts: u32,
         is_steps: bool,
     ) -> Result<Levels, Failure> {
-        // A life has at least one block of two pairs.
+        // A start has at least one block of two pairs.
         let most = (plan.pairs / 2).saturating_sub(1);
         let wanted =
             if flags.restart_between { most } else { flags.restarts.unwrap_or(usual_restarts) };

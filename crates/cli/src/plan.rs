@@ -27,22 +27,22 @@ const SLICE_USUAL_NS: u64 = 10_000_000;
 /// Rounds as `--quick` wants them: about a minute a cell.
 ///
 /// On a shared host the rate wanders by a tenth within half a second, so that many short pairs tell
-/// more than few long ones: a pair of rounds of 1 s has as much noise as one of 0.4 s. And lives
+/// more than few long ones: a pair of rounds of 1 s has as much noise as one of 0.4 s. And starts
 /// differ by more than 1 %, so that 16 of 6 pairs tell more than 8 of 18 in the same time.
 const QUICK: Shape = Shape {
     pairs: 200,
-    lives: Lives { restarts: 15, pairs: 96 },
-    dear_lives: Lives { restarts: 7, pairs: 144 },
+    starts: Starts { restarts: 15, pairs: 96 },
+    dear_starts: Starts { restarts: 7, pairs: 144 },
     round_ms: 100,
     lead_in_ms: 30,
     warm_up_ms: 2000,
 };
-/// Rounds otherwise: about five minutes a cell. Not as many lives as would be best for quick
+/// Rounds otherwise: about five minutes a cell. Not as many starts as would be best for quick
 /// starts, since large tables may take long to be warm again.
 const THOROUGH: Shape = Shape {
     pairs: 500,
-    lives: Lives { restarts: 23, pairs: 384 },
-    dear_lives: Lives { restarts: 11, pairs: 480 },
+    starts: Starts { restarts: 23, pairs: 384 },
+    dear_starts: Starts { restarts: 11, pairs: 480 },
     round_ms: 200,
     lead_in_ms: 50,
     warm_up_ms: 20_000,
@@ -51,16 +51,16 @@ const THOROUGH: Shape = Shape {
 /// Rounds of the open loop: long enough for a 99th percentile.
 const OPEN_QUICK: Shape = Shape {
     pairs: 24,
-    lives: Lives { restarts: 3, pairs: 16 },
-    dear_lives: Lives { restarts: 3, pairs: 16 },
+    starts: Starts { restarts: 3, pairs: 16 },
+    dear_starts: Starts { restarts: 3, pairs: 16 },
     round_ms: 1000,
     lead_in_ms: 200,
     warm_up_ms: 2000,
 };
 const OPEN_THOROUGH: Shape = Shape {
     pairs: 60,
-    lives: Lives { restarts: 5, pairs: 48 },
-    dear_lives: Lives { restarts: 5, pairs: 48 },
+    starts: Starts { restarts: 5, pairs: 48 },
+    dear_starts: Starts { restarts: 5, pairs: 48 },
     round_ms: 2000,
     lead_in_ms: 300,
     warm_up_ms: 20_000,
@@ -68,23 +68,23 @@ const OPEN_THOROUGH: Shape = Shape {
 /// Searches, each of which takes about seven rounds.
 const SEARCH_QUICK: Shape = Shape {
     pairs: 6,
-    lives: Lives { restarts: 2, pairs: 6 },
-    dear_lives: Lives { restarts: 2, pairs: 6 },
+    starts: Starts { restarts: 2, pairs: 6 },
+    dear_starts: Starts { restarts: 2, pairs: 6 },
     round_ms: 500,
     lead_in_ms: 100,
     warm_up_ms: 2000,
 };
 const SEARCH_THOROUGH: Shape = Shape {
     pairs: 12,
-    lives: Lives { restarts: 3, pairs: 8 },
-    dear_lives: Lives { restarts: 3, pairs: 8 },
+    starts: Starts { restarts: 3, pairs: 8 },
+    dear_starts: Starts { restarts: 3, pairs: 8 },
     round_ms: 1000,
     lead_in_ms: 200,
     warm_up_ms: 20_000,
 };
 /// A start of two arms that takes longer is dear: of members of a topology, or with a copy of many
 /// rows. More arms take longer for their rounds, too, in the same measure.
-const DEAR_LIFE_NS: u64 = 5_000_000_000;
+const DEAR_START_NS: u64 = 5_000_000_000;
 /// Connections of the open loop, where nothing else is asked for: one would be a queue by itself.
 const OPEN_CLIENTS: u32 = 16;
 /// Each connection has a thread and three histograms.
@@ -95,8 +95,8 @@ struct Shape {
     /// Of arms that live once.
     pairs: u32,
     /// Of arms that dbdyno starts or opens again within a few seconds, and where that is dear.
-    lives: Lives,
-    dear_lives: Lives,
+    starts: Starts,
+    dear_starts: Starts,
     round_ms: u64,
     lead_in_ms: u64,
     warm_up_ms: u64,
@@ -104,7 +104,7 @@ struct Shape {
 
 /// How often arms are started again, and the pairs that there is time for beside that.
 #[derive(Clone, Copy)]
-struct Lives {
+struct Starts {
     restarts: u32,
     pairs: u32,
 }
@@ -174,18 +174,18 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
     Ok(plan)
 }
 
-/// How many rounds of which length, and in how many lives of the arms and fillings of the tables.
+/// How many rounds of which length, and in how many starts of the arms and fillings of the tables.
 fn set_rounds(
     plan: &mut Plan,
     flags: &Compare,
     shape: &Shape,
     own: Option<&insert_benchmark::Rounds>,
 ) -> Result<(), Failure> {
-    let of_two_ns = 2 * plan.life_ns() / plan.arm_count() as u64;
-    let lives = if of_two_ns > DEAR_LIFE_NS { shape.dear_lives } else { shape.lives };
+    let of_two_ns = 2 * plan.start_again_ns() / plan.arm_count() as u64;
+    let starts = if of_two_ns > DEAR_START_NS { shape.dear_starts } else { shape.starts };
     let (usual_restarts, pairs) = match (own, are_restarted(plan)) {
         (Some(own), _) => (0, own.pairs),
-        (None, true) => (lives.restarts, lives.pairs),
+        (None, true) => (starts.restarts, starts.pairs),
         (None, false) => (0, shape.pairs),
     };
     plan.pairs = if flags.count_only { 0 } else { flags.rounds.unwrap_or(pairs) };
@@ -551,7 +551,7 @@ fn minute_more(plan: &Plan, forecast: &CellForecast) -> String {
     forecast.next_minute(plan).map_or(String::new(), |(level, narrows)| {
         let more = match level {
             Level::Pair => "more pairs",
-            Level::Life => "more starts",
+            Level::Start => "more starts",
             Level::Filling => "more fillings",
         };
         format!("; a minute more is best spent on {more}: {:.0} % narrower", 100.0 * narrows)
@@ -563,7 +563,7 @@ fn ends(plan: &Plan) -> String {
     let mut text = String::new();
     let is_restarted = plan.restarts > 0;
     if let Some((pairs, _)) = plan.stopping.looks() {
-        let what = if is_restarted { "life" } else { "stretch" };
+        let what = if is_restarted { "start" } else { "stretch" };
         text.push_str(&format!(
             "       looked at after each {what} of {pairs} pairs: a cell ends as soon as it is \
              decided"

@@ -1,7 +1,7 @@
 //! What a cell of a plan finds and costs, before it is carried out.
 //!
 //! ```text
-//!   stored runs of such arms ──▶ spread of pairs and lives, seconds of a pair and of a start
+//!   stored runs of such arms ──▶ spread of pairs and starts, seconds of a pair and of a start
 //!                                  └──▶ the smallest change that is found, and in which time
 //! ```
 //!
@@ -10,7 +10,7 @@
 use std::time::Duration;
 
 use dbdyno_judge::family::alpha_among;
-use dbdyno_judge::sequential::{has_lives, price_of, spread_of};
+use dbdyno_judge::sequential::{has_starts, price_of, spread_of};
 use dbdyno_judge::variance::MINUTE_S;
 use dbdyno_model::{Cell, Level, Pace, Plan, Run, RunId};
 use dbdyno_stats as stats;
@@ -25,7 +25,7 @@ pub struct CellForecast {
     pub cell: Cell,
     /// The run that says so; `None`: assumed.
     pub run: Option<RunId>,
-    /// Standard deviation of the log-ratios of pairs within a life.
+    /// Standard deviation of the log-ratios of pairs within a start.
     pub pair_sd: f64,
     pub(crate) spread: Spread,
     pub(crate) price: Price,
@@ -33,7 +33,7 @@ pub struct CellForecast {
     /// the load is slow. See [`Pace`].
     pub(crate) stretch: f64,
 }
-/// Noise of a pair where nothing was measured: quick cells of MariaDB that had eight lives of 18
+/// Noise of a pair where nothing was measured: quick cells of MariaDB that had eight starts of 18
 /// pairs found 2.0 % in the middle of twenty runs, as pairs of about 5 % do.
 const PAIR_SD_ASSUMED: f64 = 0.05;
 /// The same where both rounds of a pair take turns: 2.7 % were found on a busy host.
@@ -51,20 +51,20 @@ impl CellForecast {
             let stretch = (window_ns / plan.round_ns as f64).max(1.0);
             let price = price_of(run, cell)?;
             let arms = plan.arm_count() as f64 / run.plan.arm_count() as f64;
-            let price = Price { pair_s: price.pair_s * arms, life_s: price.life_s * arms };
+            let price = Price { pair_s: price.pair_s * arms, start_s: price.start_s * arms };
             Some((spread, price, stretch, run.id.clone()))
         };
         let (spread, price, stretch, run) = match known.iter().find_map(of_run) {
             Some((spread, price, stretch, run)) => (spread, price, stretch, Some(run)),
             None => {
-                let life_sd = stats::BETWEEN_LIVES_SD;
+                let start_sd = stats::BETWEEN_STARTS_SD;
                 let round_s = (plan.round_ns + plan.lead_in_ns) as f64 / 1e9;
                 let pair_s = plan.arm_count() as f64 * round_s;
-                let life_s = plan.life_ns() as f64 / 1e9;
+                let start_s = plan.start_again_ns() as f64 / 1e9;
                 let are_cut = interleaving::are_for(plan, cell);
                 let pair_sd = if are_cut { PAIR_SD_INTERLEAVED } else { PAIR_SD_ASSUMED };
-                let spread = Spread { pair_sd, life_sd };
-                (spread, Price { pair_s, life_s }, 1.0, None)
+                let spread = Spread { pair_sd, start_sd };
+                (spread, Price { pair_s, start_s }, 1.0, None)
             }
         };
         CellForecast { cell: cell.clone(), run, pair_sd: spread.pair_sd, spread, price, stretch }
@@ -80,42 +80,42 @@ impl CellForecast {
         (f64::from(measured) * self.stretch / 2.0).ceil() as u32 * 2
     }
 
-    /// Pairs that are measured of a plan, and the lives or stretches that they are parted into: a
+    /// Pairs that are measured of a plan, and the starts or stretches that they are parted into: a
     /// slow load has fewer of both.
     fn carried_out(&self, plan: &Plan) -> (u32, u32) {
         let window = Duration::from_nanos(plan.round_ns).mul_f64(self.stretch);
         let pairs = Pace::with_window(plan, window).pairs;
-        let lives = match plan.pairs_between_looks(pairs) {
+        let starts = match plan.pairs_between_looks(pairs) {
             Some(between) => pairs / between,
-            None if has_lives(plan) => (plan.restarts + 1).min(pairs / 2),
+            None if has_starts(plan) => (plan.restarts + 1).min(pairs / 2),
             None => 1,
         };
-        (pairs, lives.max(1))
+        (pairs, starts.max(1))
     }
 
     /// The smallest change of rQPS, as a share, that the cell finds with this chance, if it is
     /// measured to the end. `None`: too few pairs for a verdict.
     pub fn found(&self, plan: &Plan, power: f64) -> Option<f64> {
-        let (pairs, lives) = self.carried_out(plan);
+        let (pairs, starts) = self.carried_out(plan);
         let alpha = alpha_of(plan);
-        let each = plan.pairs_between_looks(pairs).unwrap_or(pairs / lives);
-        let lives = lives.min(self.in_time(plan, each));
+        let each = plan.pairs_between_looks(pairs).unwrap_or(pairs / starts);
+        let starts = starts.min(self.in_time(plan, each));
         let found = match plan.stopping.looks() {
             Some((_, horizon)) => {
-                let lives = lives.min(Sequence::LIVES_MAX);
-                let (sd, known_sd) = if has_lives(plan) {
-                    (self.spread.of_life(each), 0.0)
+                let starts = starts.min(Sequence::STARTS_MAX);
+                let (sd, known_sd) = if has_starts(plan) {
+                    (self.spread.of_start(each), 0.0)
                 } else {
-                    (self.pair_sd / f64::from(each).sqrt(), stats::BETWEEN_LIVES_SD)
+                    (self.pair_sd / f64::from(each).sqrt(), stats::BETWEEN_STARTS_SD)
                 };
-                Sequence::new(horizon).detectable(sd, known_sd, lives, alpha, power)
+                Sequence::new(horizon).detectable(sd, known_sd, starts, alpha, power)
             }
-            None if lives >= stats::MIN_PAIRS => {
-                stats::detectable(self.spread.of_life(each), lives, alpha, power)
+            None if starts >= stats::MIN_PAIRS => {
+                stats::detectable(self.spread.of_start(each), starts, alpha, power)
             }
             None => {
                 let pairs = pairs.min(self.in_time(plan, 1));
-                stats::found_in_one_life(&self.in_one_life(), pairs, alpha, power)
+                stats::found_in_one_start(&self.in_one_start(), pairs, alpha, power)
             }
         };
         found.is_finite().then_some(found)
@@ -125,8 +125,8 @@ impl CellForecast {
     /// where servers live once, or no older run says how they are spread.
     pub fn next_minute(&self, plan: &Plan) -> Option<(Level, f64)> {
         self.run.as_ref()?;
-        let (pairs, lives) = self.carried_out(plan);
-        let pairs = has_lives(plan).then_some(pairs / lives)?;
+        let (pairs, starts) = self.carried_out(plan);
+        let pairs = has_starts(plan).then_some(pairs / starts)?;
         let component = |level, count: u32, sd: f64| Component {
             level,
             count: f64::from(count),
@@ -135,10 +135,10 @@ impl CellForecast {
         };
         let components = [
             component(Level::Pair, pairs, self.spread.pair_sd),
-            component(Level::Life, lives, self.spread.life_sd),
+            component(Level::Start, starts, self.spread.start_sd),
         ];
         let pair = self.price.pair_s * pairs_cost(plan);
-        let costs = Costs { pair, life: Some(self.price.life_s), filling: None };
+        let costs = Costs { pair, start: Some(self.price.start_s), filling: None };
         stats::advise(&components, &costs, MINUTE_S).spend.first().copied()
     }
 
@@ -152,10 +152,10 @@ impl CellForecast {
 
     /// The time that measuring the cell takes, at most where results may end it.
     pub fn takes(&self, plan: &Plan) -> Duration {
-        let (pairs, lives) = self.carried_out(plan);
-        let starts = if has_lives(plan) { lives - 1 } else { 0 };
+        let (pairs, starts) = self.carried_out(plan);
+        let starts = if has_starts(plan) { starts - 1 } else { 0 };
         let measuring_s = f64::from(pairs) * self.price.pair_s * pairs_cost(plan)
-            + f64::from(starts) * self.price.life_s;
+            + f64::from(starts) * self.price.start_s;
         let takes = Duration::from_secs_f64(measuring_s) + Duration::from_nanos(warm_ns(plan));
         plan.limit_ns.map_or(takes, |limit_ns| takes.min(Duration::from_nanos(limit_ns)))
     }
@@ -181,38 +181,38 @@ pub(crate) fn seconds_of_cell(plan: &Plan, limit: Duration) -> f64 {
     (share - warm_ns(plan) as f64 / 1e9).max(share / 5.0)
 }
 impl CellForecast {
-    /// Of a life or stretch of so many pairs of a plan.
+    /// Of a start or stretch of so many pairs of a plan.
     pub(crate) fn price_of_part(&self, plan: &Plan, pairs: u32) -> f64 {
         self.price_of(plan, self.measured(pairs))
     }
 
     fn price_of(&self, plan: &Plan, measured: u32) -> f64 {
-        let life_s = if has_lives(plan) { self.price.life_s } else { 0.0 };
-        life_s + f64::from(measured) * self.price.pair_s * pairs_cost(plan)
+        let start_s = if has_starts(plan) { self.price.start_s } else { 0.0 };
+        start_s + f64::from(measured) * self.price.pair_s * pairs_cost(plan)
     }
 
     /// What finds an effect in the least time, in pairs of a plan.
     pub(crate) fn least(&self, plan: &Plan, effect: f64, power: f64) -> Option<Amount> {
-        let amount = if has_lives(plan) {
+        let amount = if has_starts(plan) {
             stats::least_time(&self.spread, &self.price, effect, alpha_of(plan), power)
         } else {
-            let spread = self.in_one_life();
+            let spread = self.in_one_start();
             stats::least_pairs(&spread, &self.price, effect, alpha_of(plan), power)
         };
         amount.map(|amount| Amount { pairs: self.planned(amount.pairs), ..amount })
     }
 
-    /// What lives, or pairs of one life, of so many pairs of a plan find.
+    /// What starts, or pairs of one start, of so many pairs of a plan find.
     pub(crate) fn finds(&self, plan: &Plan, amount: &Amount, power: f64) -> f64 {
         let pairs = self.measured(amount.pairs);
-        if has_lives(plan) {
-            let sd = self.spread.of_life(pairs);
-            return stats::detectable(sd, amount.lives, alpha_of(plan), power);
+        if has_starts(plan) {
+            let sd = self.spread.of_start(pairs);
+            return stats::detectable(sd, amount.starts, alpha_of(plan), power);
         }
-        stats::found_in_one_life(&self.in_one_life(), pairs, alpha_of(plan), power)
+        stats::found_in_one_start(&self.in_one_start(), pairs, alpha_of(plan), power)
     }
 
-    fn in_one_life(&self) -> Spread {
-        Spread { pair_sd: self.pair_sd, life_sd: stats::BETWEEN_LIVES_SD }
+    fn in_one_start(&self) -> Spread {
+        Spread { pair_sd: self.pair_sd, start_sd: stats::BETWEEN_STARTS_SD }
     }
 }

@@ -72,8 +72,8 @@ pub fn decided(run: &Run) -> Result<BTreeSet<Cell>, JudgeError> {
 /// The smallest change that they find with this chance and p-value, as a share.
 fn finds(values: &Values, sequence: &Sequence, alpha: f64, power: f64) -> f64 {
     let sd = stats::paired(&values.logs, stats::SHOWN_CONFIDENCE).map(|of| of.sd_log);
-    let lives = values.logs.len() as u32;
-    let found = |sd| sequence.detectable(sd, values.known_sd, lives, alpha, power);
+    let starts = values.logs.len() as u32;
+    let found = |sd| sequence.detectable(sd, values.known_sd, starts, alpha, power);
     sd.map_or(f64::INFINITY, found)
 }
 
@@ -90,7 +90,7 @@ mod tests {
             let share = if round.key.arm == Arm::Test { percent } else { 100 };
             let noise = 7 * u64::from(round.key.pair * 13 % 5);
             sample::set_events(round, (100 * share + noise) as f64);
-            round.life = round.key.pair / 2;
+            round.start = round.key.pair / 2;
         });
         (run.plan.pairs, run.plan.restarts) = (40, 19);
         run.plan.budget = 0.02;

@@ -1,8 +1,8 @@
 //! Making a run longer that did not decide everything.
 //!
 //! ```text
-//!   looked at     ├──┼──┼──┼──┼ 12 lives ┼──┼──┼──┼──        goes on by the same rule
-//!   judged once   ├───────────┤ 12 lives ┼──┼──┼──┼──        from here on it is looked at
+//!   looked at     ├──┼──┼──┼──┼ 12 starts ┼──┼──┼──┼──        goes on by the same rule
+//!   judged once   ├───────────┤ 12 starts ┼──┼──┼──┼──        from here on it is looked at
 //! ```
 //!
 //! Whoever adds pairs to a run because it stayed undecided has looked. A run that was looked at all
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use dbdyno_judge::JudgeError;
 use dbdyno_judge::extension::{refuse, rule};
-use dbdyno_judge::sequential::{has_lives, spent};
+use dbdyno_judge::sequential::{has_starts, spent};
 use dbdyno_model::{Cell, Pace, Plan, Round, Run, Severity, Stopping, Warning};
 use dbdyno_stats::Sequence;
 
@@ -35,14 +35,14 @@ const TIMES: u32 = 3;
 ///
 /// # Errors
 /// [`JudgeError::Unlike`] for runs that cannot be: suites, whose order leads from one state of the
-/// servers to the next, runs that are not judged by rates in the closed loop and by lives, and more
-/// pairs than looks have a chance to err left for.
+/// servers to the next, runs that are not judged by rates in the closed loop and by starts, and
+/// more pairs than looks have a chance to err left for.
 pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
     let plan = &run.plan;
     refuse(plan)?;
     let stopping = rule(run);
     let (between, horizon) = stopping.looks().unwrap_or((2, 1));
-    let told = between.saturating_mul(Sequence::LIVES_MAX);
+    let told = between.saturating_mul(Sequence::STARTS_MAX);
     let most = between.saturating_mul(horizon.saturating_mul(TIMES)).min(told);
     let had = plan.pairs.max(carried_out(run));
     let wanted = match extension.pairs {
@@ -55,14 +55,14 @@ pub fn extended(run: &Run, extension: &Extension) -> Result<Plan, JudgeError> {
         let text = format!(
             "results are looked at {} times at most, after every {between} pairs; this run has {} \
              pairs a cell and may get {} more; begin a new one for more than that",
-            Sequence::LIVES_MAX,
+            Sequence::STARTS_MAX,
             had,
             told.saturating_sub(had)
         );
         return Err(JudgeError::Unlike(text));
     }
     let restarts =
-        if has_lives(plan) { (pairs / between).saturating_sub(1) } else { plan.restarts };
+        if has_starts(plan) { (pairs / between).saturating_sub(1) } else { plan.restarts };
     let limit = extension.limit.map(|limit| (spent(run) + limit).as_nanos() as u64);
     Ok(Plan { pairs, restarts, stopping, limit_ns: limit, ..plan.clone() })
 }
@@ -132,10 +132,10 @@ mod tests {
         run.plan.stopping = Stopping::Decided { pairs: 4, horizon: 4 };
         let with = |more| extended(&run, &Extension { pairs: Some(more), limit: None });
         assert_eq!(with(100).unwrap().pairs, 148);
-        assert_eq!(with(912).unwrap().pairs, 4 * Sequence::LIVES_MAX);
+        assert_eq!(with(912).unwrap().pairs, 4 * Sequence::STARTS_MAX);
         let refused = with(913).unwrap_err().to_string();
         assert!(refused.contains("48 pairs a cell and may get 912 more"), "{refused}");
-        assert_eq!(extended(&run, &Extension::default()).unwrap().pairs, 4 * Sequence::LIVES_MAX);
+        assert_eq!(extended(&run, &Extension::default()).unwrap().pairs, 4 * Sequence::STARTS_MAX);
     }
 
     /// Rounds that are ten times as long left time for 21 pairs instead of nine.
@@ -143,7 +143,7 @@ mod tests {
     fn a_slow_run_that_had_the_time_of_its_starts_goes_on_too() {
         let mut run = sample::of_pairs(21, "point-query", "sqlite:", 1, |round| {
             round.wall_ns *= 10;
-            round.life = round.key.pair / 2;
+            round.start = round.key.pair / 2;
         });
         run.plan.round_ns = run.rounds[0].wall_ns / 10;
         (run.plan.pairs, run.plan.restarts) = (96, 15);

@@ -1,23 +1,23 @@
 //! The plan for what is wanted of a run: an effect, a verdict, a limit on its time.
 //!
 //! ```text
-//!   stored runs of such arms ──▶ spread of pairs and lives, seconds of a pair and of a start
+//!   stored runs of such arms ──▶ spread of pairs and starts, seconds of a pair and of a start
 //!                                  │
-//!   --detect 1%  ──────────────────┴──▶ lives × pairs in the least time: judged once
+//!   --detect 1%  ──────────────────┴──▶ starts × pairs in the least time: judged once
 //!                (nothing is known)───▶ looked at, until it would have been found
 //!   --until decided ──────────────────▶ looked at, until it is decided
 //!   --limit 10m  ─────────────────────▶ as many as that leaves time for
 //! ```
 //!
-//! A number of lives that older runs give is fixed before the first of these is measured, so they
-//! are judged once. Where there are no older runs, the first lives of this one are the pilot; they
+//! A number of starts that older runs give is fixed before the first of these is measured, so they
+//! are judged once. Where there are no older runs, the first starts of this one are the pilot; they
 //! may count because the looks hold whatever ends the run (`stats` has what an internal pilot under
 //! the interval of a single look does: 1.9 % false alarms at 1 %).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use dbdyno_judge::sequential::has_lives;
+use dbdyno_judge::sequential::has_starts;
 use dbdyno_model::{Cell, Driving, IntervalChoice, IntervalKind, Plan, Run, Stopping};
 use dbdyno_stats as stats;
 use dbdyno_workload::planned;
@@ -35,12 +35,12 @@ const LENGTHS: u32 = 2;
 /// looks goes on.
 const SPARE: u32 = 3;
 /// The longest horizon of a sequence of looks.
-const HORIZON_MAX: u32 = Sequence::LIVES_MAX / SPARE;
-/// Lives that are to fit into a limit: where each takes half as long again as was thought, there
+const HORIZON_MAX: u32 = Sequence::STARTS_MAX / SPARE;
+/// Starts that are to fit into a limit: where each takes half as long again as was thought, there
 /// are eight.
-const LIVES_IN_TIME: u32 = 12;
-/// So many times as long as usual is a life at most that fills a limit.
-const LONGEST_LIFE: u32 = 1_000;
+const STARTS_IN_TIME: u32 = 12;
+/// So many times as long as usual is a start at most that fills a limit.
+const LONGEST_START: u32 = 1_000;
 /// So much of the share that a cell has of a limit may be spent on warming an arm up.
 const WARMING: f64 = 0.1;
 
@@ -130,7 +130,7 @@ fn within_effect(plan: Plan, wish: &Wish) -> (Plan, Option<String>) {
     }
 }
 
-/// So many lives or stretches of so many pairs.
+/// So many starts or stretches of so many pairs.
 #[derive(Clone, Copy)]
 struct Parts {
     pairs: u32,
@@ -160,9 +160,9 @@ fn with(plan: Plan, wish: &Wish, parts: Parts, in_time: Option<u32>, is_known: b
         (Some(_), _, Numbers::Usual) if wish.detect.is_none() => SPARE,
         _ => 1,
     };
-    let told = if stopping.looks().is_some() { Sequence::LIVES_MAX } else { u32::MAX };
+    let told = if stopping.looks().is_some() { Sequence::STARTS_MAX } else { u32::MAX };
     let most = planned.saturating_mul(spare).min(told);
-    let restarts = if has_lives(&plan) { most.saturating_sub(1) } else { plan.restarts };
+    let restarts = if has_starts(&plan) { most.saturating_sub(1) } else { plan.restarts };
     let limit_ns = wish.limit.map(|limit| limit.as_nanos() as u64);
     Plan { pairs: pairs.saturating_mul(most), restarts, stopping, limit_ns, ..plan }
 }
@@ -187,8 +187,8 @@ fn check(plan: &Plan, wish: &Wish) -> Result<(), String> {
         return Ok(());
     }
     let given = wish.numbers == Numbers::Given && wish.detect.is_none();
-    if given && has_lives(plan) && plan.restarts >= Sequence::LIVES_MAX {
-        let most = Sequence::LIVES_MAX - 1;
+    if given && has_starts(plan) && plan.restarts >= Sequence::STARTS_MAX {
+        let most = Sequence::STARTS_MAX - 1;
         return Err(format!("results are looked at for {most} restarts at most; give fewer"));
     }
     let of_looks = "which --detect and --until decided do without; leave one of them out";
@@ -222,7 +222,7 @@ fn parts_usual(
     forecasts: &[CellForecast],
     seconds: Option<f64>,
 ) -> Parts {
-    let usual = if has_lives(plan) { plan.restarts + 1 } else { STRETCHES };
+    let usual = if has_starts(plan) { plan.restarts + 1 } else { STRETCHES };
     let pairs = (plan.pairs / usual / 2 * 2).max(2);
     match (wish.numbers, seconds) {
         (Numbers::Given, _) => Parts { pairs, count: plan.pairs.div_ceil(pairs) },
@@ -230,18 +230,18 @@ fn parts_usual(
         (Numbers::Usual, Some(seconds)) => {
             let fits = |pairs: u32| fitting(plan, forecasts, seconds, pairs);
             let told = match wish.end {
-                End::Decided => Sequence::LIVES_MAX,
+                End::Decided => Sequence::STARTS_MAX,
                 End::Planned => u32::MAX,
             };
-            parts_in_time(has_lives(plan).then_some(pairs), told, fits)
+            parts_in_time(has_starts(plan).then_some(pairs), told, fits)
         }
     }
 }
 
-/// Parts that fit into the time, by how many of some pairs do: stretches, or lives of `most` pairs,
-/// if there are neither too few of them nor more than `told`. Costs of a busy host are a few times
-/// those that were thought, and what ends before eight looks decides little; so there are many
-/// short parts.
+/// Parts that fit into the time, by how many of some pairs do: stretches, or starts of `most`
+/// pairs, if there are neither too few of them nor more than `told`. Costs of a busy host are a few
+/// times those that were thought, and what ends before eight looks decides little; so there are
+/// many short parts.
 fn parts_in_time(most: Option<u32>, told: u32, fits: impl Fn(u32) -> u32) -> Parts {
     let count = |pairs: u32| fits(pairs).max(stats::MIN_PAIRS + 1);
     let Some(most) = most else {
@@ -249,9 +249,9 @@ fn parts_in_time(most: Option<u32>, told: u32, fits: impl Fn(u32) -> u32) -> Par
         return Parts { pairs, count: count(pairs) };
     };
     let mut tried = (1..=most / 2).rev().map(|half| 2 * half);
-    let pairs = tried.find(|&pairs| fits(pairs) >= LIVES_IN_TIME).unwrap_or(2);
-    // Nothing is told of more lives: they are longer than usual then.
-    let mut longer = (1..=LONGEST_LIFE).map(|times| pairs * times);
+    let pairs = tried.find(|&pairs| fits(pairs) >= STARTS_IN_TIME).unwrap_or(2);
+    // Nothing is told of more starts: they are longer than usual then.
+    let mut longer = (1..=LONGEST_START).map(|times| pairs * times);
     let pairs = longer.find(|&pairs| fits(pairs) <= told).unwrap_or(pairs);
     Parts { pairs, count: count(pairs) }
 }
@@ -274,7 +274,7 @@ fn parts_for(
             format!("; in {} it finds {}", minutes(limit.as_secs_f64()), percent(*found))
         });
         let part_s = |forecast: &CellForecast| forecast.price_of_part(plan, amount.pairs);
-        let needed_s = f64::from(amount.lives) * forecasts.iter().map(part_s).sum::<f64>();
+        let needed_s = f64::from(amount.starts) * forecasts.iter().map(part_s).sum::<f64>();
         note = Some(format!(
             "cannot find {} in {} on this host: needs about {}{in_time}",
             percent(effect),
@@ -283,15 +283,15 @@ fn parts_for(
         ));
         amount = best.map_or(amount, |(_, amount)| amount);
     }
-    if has_lives(plan) {
-        return Ok((Parts { pairs: amount.pairs, count: amount.lives }, note));
+    if has_starts(plan) {
+        return Ok((Parts { pairs: amount.pairs, count: amount.starts }, note));
     }
     let pairs = (amount.pairs.div_ceil(STRETCHES)).div_ceil(2) * 2;
     Ok((Parts { pairs, count: amount.pairs.div_ceil(pairs) }, note))
 }
 
-/// The lives and pairs of a plan with which every cell finds the effect, in the least time for all;
-/// seconds are those of the dearest cell.
+/// The starts and pairs of a plan with which every cell finds the effect, in the least time for
+/// all; seconds are those of the dearest cell.
 fn needed(
     plan: &Plan,
     effect: f64,
@@ -307,31 +307,31 @@ fn needed(
                  with --restarts",
                 forecast.cell,
                 percent(effect),
-                100.0 * forecast.spread.life_sd
+                100.0 * forecast.spread.start_sd
             )
         })?);
     }
-    let price = |forecast: &CellForecast, lives: u32, pairs| {
-        f64::from(lives) * forecast.price_of_part(plan, pairs)
+    let price = |forecast: &CellForecast, starts: u32, pairs| {
+        f64::from(starts) * forecast.price_of_part(plan, pairs)
     };
-    let amount = |lives: u32, pairs: u32| {
-        let seconds = forecasts.iter().map(|forecast| price(forecast, lives, pairs));
-        Amount { lives, pairs, seconds: seconds.fold(0.0, f64::max) }
+    let amount = |starts: u32, pairs: u32| {
+        let seconds = forecasts.iter().map(|forecast| price(forecast, starts, pairs));
+        Amount { starts, pairs, seconds: seconds.fold(0.0, f64::max) }
     };
-    if !has_lives(plan) {
+    if !has_starts(plan) {
         let pairs = own.iter().map(|amount| amount.pairs).max();
         let pairs = pairs.ok_or("there is nothing to measure; name a --load")?;
         return Ok(amount(1, pairs));
     }
     let alpha = alpha_of(plan);
-    let lives = |forecast: &CellForecast, pairs| {
-        let sd = forecast.spread.of_life(forecast.measured(pairs));
-        stats::pairs_needed(sd, effect, alpha, power).max(stats::LIVES_LEAST)
+    let starts = |forecast: &CellForecast, pairs| {
+        let sd = forecast.spread.of_start(forecast.measured(pairs));
+        stats::pairs_needed(sd, effect, alpha, power).max(stats::STARTS_LEAST)
     };
     let of_pairs = |pairs: u32| {
-        let lives = forecasts.iter().map(|forecast| lives(forecast, pairs)).max()?;
-        let whole: f64 = forecasts.iter().map(|forecast| price(forecast, lives, pairs)).sum();
-        (lives < stats::PAIRS_CAP).then(|| (whole, amount(lives, pairs)))
+        let starts = forecasts.iter().map(|forecast| starts(forecast, pairs)).max()?;
+        let whole: f64 = forecasts.iter().map(|forecast| price(forecast, starts, pairs)).sum();
+        (starts < stats::PAIRS_CAP).then(|| (whole, amount(starts, pairs)))
     };
     let tried = tried(forecasts, own.iter().map(|amount| amount.pairs));
     let least = tried.into_iter().filter_map(of_pairs).min_by(|a, b| a.0.total_cmp(&b.0));
@@ -351,22 +351,22 @@ fn best_in(
         forecasts.iter().map(|forecast| forecast.finds(plan, amount, power)).fold(0.0, f64::max)
     };
     let of_pairs = |pairs: u32| {
-        let lives = fitting(plan, forecasts, seconds, pairs);
-        let amount = Amount { lives, pairs, seconds };
+        let starts = fitting(plan, forecasts, seconds, pairs);
+        let amount = Amount { starts, pairs, seconds };
         Some((worst(&amount), amount)).filter(|(found, _)| found.is_finite())
     };
-    if has_lives(plan) {
+    if has_starts(plan) {
         let tried = tried(forecasts, std::iter::empty());
         return tried.into_iter().filter_map(of_pairs).min_by(|a, b| a.0.total_cmp(&b.0));
     }
     let pairs_of = |forecast: &CellForecast| {
         forecast.planned((seconds / (forecast.price.pair_s * pairs_cost(plan))) as u32)
     };
-    let amount = Amount { lives: 1, pairs: forecasts.iter().map(pairs_of).min()?, seconds };
+    let amount = Amount { starts: 1, pairs: forecasts.iter().map(pairs_of).min()?, seconds };
     Some((worst(&amount), amount)).filter(|(found, _)| found.is_finite())
 }
 
-/// Pairs of a plan in a life that are worth a try: a block of each cell at least.
+/// Pairs of a plan in a start that are worth a try: a block of each cell at least.
 fn tried(forecasts: &[CellForecast], own: impl Iterator<Item = u32>) -> BTreeSet<u32> {
     let of_cell = |forecast: &CellForecast| stats::PAIRS_TRIED.map(|pairs| forecast.planned(pairs));
     let usual = forecasts.iter().flat_map(of_cell);
@@ -420,7 +420,7 @@ mod tests {
         assert_eq!(budget(None, End::Decided), (0.02, false));
     }
 
-    /// Who gives numbers gets them; and a small effect gets the lives that it needs.
+    /// Who gives numbers gets them; and a small effect gets the starts that it needs.
     #[test]
     fn the_longest_horizon_shortens_no_plan() {
         let once = sample::point_queries("sqlite:", 1, |_| {}).plan;
@@ -443,7 +443,7 @@ mod tests {
         let found = CellForecast::of(&plan, &plan.cells()[0], &[]).found(&plan, 0.8).unwrap();
         assert!(found < 0.0085, "{found}");
 
-        let plan = Plan { restarts: Sequence::LIVES_MAX, pairs: 1_000, ..once };
+        let plan = Plan { restarts: Sequence::STARTS_MAX, pairs: 1_000, ..once };
         let refused = aim(plan, &wish(None, Numbers::Given), &[]).unwrap_err();
         assert!(refused.contains("239 restarts at most"), "{refused}");
     }
@@ -454,7 +454,7 @@ mod tests {
         let mut run = sample::of_pairs(48, label, "sqlite:", 1, |round| {
             let arm = u64::from(round.key.arm == dbdyno_model::Arm::Test);
             let pair = u64::from(round.key.pair);
-            round.life = round.key.pair / 6;
+            round.start = round.key.pair / 6;
             sample::set_events(round, (1_000 + noise * (7 * pair + 3 * arm) % 40) as f64);
             round.wall_ns *= stretch;
             round.started_unix_ms = (2 * pair + arm) * 110 * stretch + 4_000 * (pair / 6);
@@ -483,9 +483,9 @@ mod tests {
                 aim(run.plan.clone(), &detecting(0.01), std::slice::from_ref(&run)).unwrap();
             let forecast = CellForecast::of(&plan, &plan.cells()[0], std::slice::from_ref(&run));
             let pace = Pace::with_window(&plan, window);
-            let lives = plan.restarts + 1;
-            let sd = forecast.spread.of_life(pace.pairs / lives);
-            let found = stats::detectable(sd, lives, stats::DECISION_ALPHA, 0.8);
+            let starts = plan.restarts + 1;
+            let sd = forecast.spread.of_start(pace.pairs / starts);
+            let found = stats::detectable(sd, starts, stats::DECISION_ALPHA, 0.8);
             assert!(found < 0.0102, "{stretch}: {found}, {plan:?}");
             let told = forecast.found(&plan, 0.8).unwrap();
             assert!((told / found - 1.0).abs() < 0.02, "{stretch}: {told}, not {found}");
@@ -501,7 +501,7 @@ mod tests {
                 .iter_mut()
                 .filter(|round| round.key.arm == dbdyno_model::Arm::Test)
                 .for_each(|round| {
-                    let events = round.events as f64 * (1.0 + f64::from(round.life % 3) / 20.0);
+                    let events = round.events as f64 * (1.0 + f64::from(round.start % 3) / 20.0);
                     sample::set_events(round, events);
                 });
             let cell = &run.plan.cells()[0];
@@ -510,7 +510,7 @@ mod tests {
             assert!(narrows > 0.0 && narrows < 1.0, "{narrows}");
             level
         };
-        assert_eq!(best(0), Level::Life);
+        assert_eq!(best(0), Level::Start);
         let plan = known(1, 1, "point-query").plan;
         assert_eq!(CellForecast::of(&plan, &plan.cells()[0], &[]).next_minute(&plan), None);
     }
@@ -528,25 +528,25 @@ mod tests {
             let carried = Pace::with_window(&plan, window).pairs;
             let begins: Vec<u32> =
                 (0..carried).filter(|&pair| plan.restarts_before(pair, carried)).collect();
-            let lives = begins.len() as u32 + 1;
-            let sd = forecast.spread.of_life(carried / lives);
-            let found = stats::detectable(sd, lives, stats::DECISION_ALPHA, 0.8);
+            let starts = begins.len() as u32 + 1;
+            let sd = forecast.spread.of_start(carried / starts);
+            let found = stats::detectable(sd, starts, stats::DECISION_ALPHA, 0.8);
             let told = forecast.found(&plan, 0.8).unwrap();
             assert!((told / found - 1.0).abs() < 1e-9, "{stretch}: {told}, not {found}");
         }
     }
 
-    /// One cell has lives that are spread, the other pairs: what each needs alone is dearer
+    /// One cell has starts that are spread, the other pairs: what each needs alone is dearer
     /// together than what they share, and the limit allows that.
     #[test]
     fn cells_share_a_plan_that_a_limit_allows() {
         let plan = Plan { restarts: 7, ..known(1, 1, "point-query").plan };
-        let of = |life_sd, pair_sd| CellForecast {
+        let of = |start_sd, pair_sd| CellForecast {
             cell: plan.cells()[0].clone(),
             run: None,
             pair_sd,
-            spread: Spread { pair_sd, life_sd },
-            price: Price { pair_s: 0.5, life_s: 20.0 },
+            spread: Spread { pair_sd, start_sd },
+            price: Price { pair_s: 0.5, start_s: 20.0 },
             stretch: 1.0,
         };
         let forecasts = [of(0.02, 0.02), of(0.005, 0.2)];
@@ -558,7 +558,7 @@ mod tests {
         let (found, short) = best_in(&plan, 1_000.0, 0.8, &forecasts).unwrap();
         for forecast in &forecasts {
             assert!(forecast.finds(&plan, &short, 0.8) <= found);
-            let price = f64::from(short.lives) * forecast.price_of_part(&plan, short.pairs);
+            let price = f64::from(short.starts) * forecast.price_of_part(&plan, short.pairs);
             assert!(price <= 1_000.0, "{short:?}");
         }
     }
@@ -622,9 +622,10 @@ mod tests {
             let (plan, _) = aim(plan, &wish, &[]).unwrap();
             let (pairs, horizon) = plan.stopping.looks().unwrap();
             let forecast = CellForecast::of(&plan, &plan.cells()[0], &[]);
-            let lives_s = f64::from(SPARE * horizon) * forecast.price_of_part(&plan, pairs);
-            let fills = lives_s >= 0.9 * (60 * minutes) as f64 - 2.0 * plan.warm_up_ns as f64 / 1e9;
-            assert!(fills || horizon == HORIZON_MAX, "{effect} {minutes}: {lives_s} {plan:?}");
+            let starts_s = f64::from(SPARE * horizon) * forecast.price_of_part(&plan, pairs);
+            let fills =
+                starts_s >= 0.9 * (60 * minutes) as f64 - 2.0 * plan.warm_up_ns as f64 / 1e9;
+            assert!(fills || horizon == HORIZON_MAX, "{effect} {minutes}: {starts_s} {plan:?}");
             assert!(plan.pairs >= pairs * horizon * SPARE);
         }
     }
@@ -644,9 +645,9 @@ mod tests {
         assert_eq!((none.pairs, none.count), (2, stats::MIN_PAIRS + 1));
     }
 
-    /// Lives are shorter where the limit is, and as usual where there is time for that.
+    /// Starts are shorter where the limit is, and as usual where there is time for that.
     #[test]
-    fn lives_are_neither_too_few_nor_too_many() {
+    fn starts_are_neither_too_few_nor_too_many() {
         let in_time = |seconds: f64| {
             let fits = |pairs: u32| (seconds / (6.0 + 0.5 * f64::from(pairs))) as u32;
             let parts = parts_in_time(Some(40), 240, fits);

@@ -32,8 +32,8 @@ pub struct Remaining {
     pub repeated: Vec<(Cell, Duration)>,
     /// Rounds that lost their partner.
     pub alone: usize,
-    /// The life that the servers now begin.
-    pub life: u32,
+    /// The start that the servers now begin.
+    pub start: u32,
     /// The filling of the tables that it begins with.
     pub filling: u32,
     cells: BTreeMap<Cell, Seen>,
@@ -77,7 +77,7 @@ impl Remaining {
             let seen = seen.or_insert(Seen { next_pair: 0, window, was_cut });
             seen.next_pair = seen.next_pair.max(plan.driving.pair_of(round.key.pair) + 1);
             left.rounds_kept += 1;
-            left.life = left.life.max(round.life + 1);
+            left.start = left.start.max(round.start + 1);
             left.filling = left.filling.max(round.filling + 1);
         }
         let pairs: u32 = left.cells.values().map(|seen| seen.next_pair).sum();

@@ -34,8 +34,8 @@ use dbdyno_stats as stats;
 
 use crate::error::JudgeError;
 
-/// The least difference that is told. Repetitions agree much better, but they are those of one life
-/// of each server: two lives of MariaDB 11.8 differed by 0.013 % at ±0.001 %.
+/// The least difference that is told. Repetitions agree much better, but they are those of one
+/// start of each server: two starts of MariaDB 11.8 differed by 0.013 % at ±0.001 %.
 const FINEST: f64 = 0.001;
 /// Beyond this, as a logarithm, half of the 95 % interval of a ratio is no longer that of a count.
 const HALF_WIDTH_MOST: f64 = 0.02;
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn two_lives_of_a_server_are_equal_whatever_the_budget() {
+    fn two_starts_of_a_server_are_equal_whatever_the_budget() {
         let shares = |share: f64| {
             move |arm: Arm, repeat: u32| match arm {
                 Arm::Base => 1.0 + 1e-6 * f64::from(repeat),

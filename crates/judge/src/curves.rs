@@ -136,7 +136,7 @@ mod tests {
             let own = f64::from((round.key.pair * 3 + round.key.cell.clients) % 4) - 1.5;
             let arm = if round.key.arm == Arm::Test { own } else { -own };
             set_events(round, 4_000.0 * rate * (1.0 + 0.004 * noise + 0.0005 * arm));
-            round.life = round.key.pair;
+            round.start = round.key.pair;
         })
     }
 

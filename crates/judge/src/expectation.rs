@@ -1,7 +1,7 @@
 //! Whether what was expected of an experiment is what was found.
 //!
 //! A figure is worked out for each round; the two of a pair give a log-ratio, and pairs are judged
-//! as rates are: in their lives, by what servers of the same build differ in anyway, at the same
+//! as rates are: in their starts, by what servers of the same build differ in anyway, at the same
 //! level. Of the rate itself the verdict of the cell is taken, of what is judged beside it that of
 //! the metric ([`crate::metrics`]), and where something withholds the verdict of the cell, no other
 //! figure is believed either. Where a figure is zero in an arm there is no ratio, and all pairs

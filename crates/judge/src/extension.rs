@@ -1,8 +1,8 @@
 //! Making a run longer that did not decide everything.
 //!
 //! ```text
-//!   looked at     ├──┼──┼──┼──┼ 12 lives ┼──┼──┼──┼──        goes on by the same rule
-//!   judged once   ├───────────┤ 12 lives ┼──┼──┼──┼──        from here on it is looked at
+//!   looked at     ├──┼──┼──┼──┼ 12 starts ┼──┼──┼──┼──        goes on by the same rule
+//!   judged once   ├───────────┤ 12 starts ┼──┼──┼──┼──        from here on it is looked at
 //! ```
 //!
 //! Whoever adds pairs to a run because it stayed undecided has looked. A run that was looked at all
@@ -56,18 +56,18 @@ pub fn refuse(plan: &Plan) -> Result<(), JudgeError> {
 }
 
 /// The rule for a run that was judged once: when its cells ended, which a limit on time may have
-/// done after different numbers of lives.
+/// done after different numbers of starts.
 fn judged_once(run: &Run) -> Stopping {
     let plan = &run.plan;
-    let parts = if sequential::has_lives(plan) { plan.restarts + 1 } else { STRETCHES };
+    let parts = if sequential::has_starts(plan) { plan.restarts + 1 } else { STRETCHES };
     let pairs = (plan.pairs / parts.max(1) / 2 * 2).max(2);
     let looked_at =
         Plan { stopping: Stopping::Extended { pairs, judged: Vec::new() }, ..plan.clone() };
-    let lives = |cell: &Cell| sequential::lives_so_far(&looked_at, run, cell);
-    Stopping::Extended { pairs, judged: plan.cells().iter().map(lives).collect() }
+    let starts = |cell: &Cell| sequential::starts_so_far(&looked_at, run, cell);
+    Stopping::Extended { pairs, judged: plan.cells().iter().map(starts).collect() }
 }
 
-/// What lives are the replicates of can be looked at, and nothing else.
+/// What starts are the replicates of can be looked at, and nothing else.
 fn refuse_levels(plan: &Plan) -> Result<(), JudgeError> {
     let text = match plan.interval {
         _ if plan.reloads > 0 => {

@@ -161,7 +161,7 @@ mod tests {
                 pair: 0,
                 arm: Arm::Base,
             },
-            life: 0,
+            start: 0,
             filling: 0,
             started_unix_ms: 0,
             wall_ns: wall_ms * 1_000_000,

@@ -31,7 +31,7 @@ pub(crate) fn judged_pairs<'a>(
 /// By what the cells of a run are judged.
 pub(crate) fn terms(plan: &Plan) -> Terms {
     Terms {
-        between_sd: stats::BETWEEN_LIVES_SD,
+        between_sd: stats::BETWEEN_STARTS_SD,
         budget: plan.budget,
         interval: plan.interval,
         seed: plan.seed,

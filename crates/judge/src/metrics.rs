@@ -2,7 +2,7 @@
 //! are.
 //!
 //! ```text
-//!   the two rounds of a pair   server CPU of an op   test ÷ base ─┐  by filling and life,
+//!   the two rounds of a pair   server CPU of an op   test ÷ base ─┐  by filling and start,
 //!                              p99 latency           test ÷ base ─┴▶ as rates are  ──▶ higher …
 //! ```
 //!
@@ -29,13 +29,13 @@ use crate::sequential::{self, Values};
 use crate::variance::nested;
 use dbdyno_workload::planned::step_of;
 
-/// Standard deviation of a life's true log-ratio, assumed where servers live once: that of rates
-/// ([`stats::BETWEEN_LIVES_SD`]) is too small for these. In 257 lives of seven runs of MariaDB
+/// Standard deviation of a start's true log-ratio, assumed where servers live once: that of rates
+/// ([`stats::BETWEEN_STARTS_SD`]) is too small for these. In 257 starts of seven runs of MariaDB
 /// 10.11 against itself with slower clients (point-query at 1 client, rounds of 0.2 s, four pairs a
-/// life) the means of lives had 0.0223 of processor time where their pairs explained 0.0130, and
-/// 0.0409 of p99 where these explained 0.0343. That leaves 0.018 and 0.022 to the lives; taken are
+/// start) the means of starts had 0.0223 of processor time where their pairs explained 0.0130, and
+/// 0.0409 of p99 where these explained 0.0343. That leaves 0.018 and 0.022 to the starts; taken are
 /// the upper ends of their intervals of 95 %, rounded.
-fn between_lives_sd(metric: Metric) -> f64 {
+fn between_starts_sd(metric: Metric) -> f64 {
     match metric {
         Metric::ServerCpu => 0.02,
         Metric::P99 => 0.03,
@@ -78,7 +78,7 @@ fn of_metric(
         return Ok(None);
     }
     let log = |pair: &PerArm<&Round>| logs[&pair.base.key.pair];
-    let (ratio, verdict, p_value) = judged(run, cell, pairs, log, between_lives_sd(metric))?;
+    let (ratio, verdict, p_value) = judged(run, cell, pairs, log, between_starts_sd(metric))?;
     let verdict = of_need(verdict);
     Ok(Some(MetricComparison { metric, ratio, verdict, p_value, q_value: None }))
 }
@@ -95,7 +95,7 @@ fn judged(
     let sequence = sequential::sequence_of(plan, cell);
     let values = sequence.and_then(|sequence| Some((sequence, Values::of(plan, pairs, &log)?)));
     if let Some((sequence, values)) = values {
-        let known_sd = if sequential::has_lives(plan) { 0.0 } else { between_sd };
+        let known_sd = if sequential::has_starts(plan) { 0.0 } else { between_sd };
         let look = stats::judge_sequence(&values.logs, known_sd, plan.budget, &sequence)?;
         return Ok((look.rqps, look.verdict, look.p_value));
     }
@@ -122,7 +122,7 @@ mod tests {
 
     const SERVER: &str = "mysql://u@h/d";
 
-    /// Arms of the same rate, in lives of two pairs; an op of test costs this many percent of one
+    /// Arms of the same rate, in starts of two pairs; an op of test costs this many percent of one
     /// of base.
     fn run(pairs: u32, target: &str, percent: u64) -> Run {
         let mut run = of_pairs(pairs, "point-query", target, 1, |round| {
@@ -132,7 +132,7 @@ mod tests {
             let each_ns = 50 * share + 20 * noise(11) * u64::from(is_test);
             set_events(round, (10_000 + 10 * events) as f64);
             round.cost.server_cpu_ns = Some(round.statements * each_ns);
-            round.life = round.key.pair / 2;
+            round.start = round.key.pair / 2;
         });
         run.plan.restarts = pairs / 2 - 1;
         run
@@ -164,13 +164,13 @@ mod tests {
         assert_eq!(told(&run), [(Metric::P99, MetricVerdict::Equal)]);
     }
 
-    /// Two processes of one build differ: what one life shows is no proof, however often.
+    /// Two processes of one build differ: what one start shows is no proof, however often.
     #[test]
-    fn a_metric_of_one_life_has_the_doubt_of_lives() {
+    fn a_metric_of_one_start_has_the_doubt_of_starts() {
         let mut run = run(18, SERVER, 104);
         assert_eq!(told(&run)[0].1, MetricVerdict::Higher);
         run.plan.restarts = 0;
-        run.rounds.iter_mut().for_each(|round| round.life = 0);
+        run.rounds.iter_mut().for_each(|round| round.start = 0);
         assert_eq!(told(&run)[0].1, MetricVerdict::Undecided);
         assert_eq!(told(&run)[1].1, MetricVerdict::Undecided, "nor is equal proved");
     }
@@ -212,14 +212,15 @@ mod tests {
         let cost =
             |round: &Round| round.cost.server_cpu_ns.unwrap() as f64 / round.done_statements();
         let of = |arm: Arm| run.rounds.iter().filter(move |round| round.key.arm == arm);
-        let mut of_life = BTreeMap::<u32, Vec<f64>>::new();
+        let mut of_start = BTreeMap::<u32, Vec<f64>>::new();
         for base in of(Arm::Base) {
             let test = of(Arm::Test).find(|test| test.key.pair == base.key.pair).unwrap();
-            of_life.entry(base.life).or_default().push((cost(test) / cost(base)).ln());
+            of_start.entry(base.start).or_default().push((cost(test) / cost(base)).ln());
         }
-        let lives: Vec<f64> = of_life.values().map(|life| crate::variance::mean(life)).collect();
+        let starts: Vec<f64> =
+            of_start.values().map(|start| crate::variance::mean(start)).collect();
         let sequence = stats::Sequence::new(20);
-        let look = stats::judge_sequence(&lives, 0.0, run.plan.budget, &sequence).unwrap();
+        let look = stats::judge_sequence(&starts, 0.0, run.plan.budget, &sequence).unwrap();
         assert!((looked_at.ratio.low - look.rqps.low).abs() < 1e-12, "{looked_at:?}");
         assert!((looked_at.p_value - look.p_value).abs() < 1e-12, "{looked_at:?}");
         assert!(looked_at.ratio.low < once.ratio.low && once.ratio.high < looked_at.ratio.high);

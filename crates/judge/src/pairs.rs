@@ -6,7 +6,7 @@ use dbdyno_stats as stats;
 
 use crate::exclusion::exclude;
 use crate::rate_unit::CellUnits;
-use crate::variance::{by_life, mean};
+use crate::variance::{by_start, mean};
 
 pub(crate) fn pairs_of<'a>(run: &'a Run, cell: &Cell) -> Vec<PerArm<&'a Round>> {
     let find = |pair, arm| {
@@ -25,18 +25,18 @@ pub(crate) fn log_ratio(units: &CellUnits, pair: &PerArm<&Round>) -> f64 {
     (units.rate(pair.test) / units.rate(pair.base)).ln()
 }
 
-/// The standard deviation of the log-ratios of pairs within a life; `None` if all lives of the cell
-/// together say less of it than one that has as many pairs as a verdict needs.
+/// The standard deviation of the log-ratios of pairs within a start; `None` if all starts of the
+/// cell together say less of it than one that has as many pairs as a verdict needs.
 pub(crate) fn noise_of(run: &Run, cell: &Cell) -> Option<f64> {
     let units = CellUnits::of(&run.plan, cell);
     let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
-    let lives = by_life(&pairs, |pair| log_ratio(&units, pair));
-    // Each life has spent one of its pairs on its mean.
+    let starts = by_start(&pairs, |pair| log_ratio(&units, pair));
+    // Each start has spent one of its pairs on its mean.
     let (mut squares, mut degrees) = (0.0, 0);
-    for life in lives {
-        let mean = mean(&life);
-        squares += life.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
-        degrees += life.len() - 1;
+    for start in starts {
+        let mean = mean(&start);
+        squares += start.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
+        degrees += start.len() - 1;
     }
     (degrees + 1 >= stats::MIN_PAIRS as usize).then(|| (squares / degrees as f64).sqrt())
 }

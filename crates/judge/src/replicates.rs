@@ -5,19 +5,19 @@ use dbdyno_stats as stats;
 
 use crate::variance::{self, nested};
 
-/// From here on the means of lives are the replicates.
-const MANY_LIVES: usize = stats::MIN_PAIRS as usize;
+/// From here on the means of starts are the replicates.
+const MANY_STARTS: usize = stats::MIN_PAIRS as usize;
 /// What both arms did in several cells, as replicates of curves through them.
 pub(crate) struct Replicates {
     /// The logarithms by place.
     pub(crate) points: Vec<stats::PointLogs>,
-    /// The standard deviation of what the servers' lives add and the replicates do not show.
+    /// The standard deviation of what the servers' starts add and the replicates do not show.
     pub(crate) between_sd: f64,
 }
 
 /// The logarithms of a figure of the pairs at several places. Where the servers lived often enough
-/// in every cell, means of fillings or lives are the replicates; else pairs are, and the spread of
-/// lives is assumed.
+/// in every cell, means of fillings or starts are the replicates; else pairs are, and the spread of
+/// starts is assumed.
 pub(crate) fn replicates(
     places: &[(f64, Vec<PerArm<&Round>>)],
     figure: impl Fn(&Round) -> Option<f64>,
@@ -28,9 +28,9 @@ pub(crate) fn replicates(
         .iter()
         .map(|(_, pairs)| PerArm::from_fn(|arm| nested(pairs, |pair| log(pair[arm]))))
         .collect();
-    let lives = |nest: &PerArm<Nest>| nest.base.iter().map(Vec::len).sum();
-    let fewest: usize = nests.iter().map(lives).min().unwrap_or(0);
-    let restarted = fewest >= MANY_LIVES;
+    let starts = |nest: &PerArm<Nest>| nest.base.iter().map(Vec::len).sum();
+    let fewest: usize = nests.iter().map(starts).min().unwrap_or(0);
+    let restarted = fewest >= MANY_STARTS;
     let logs = |nest: &[Vec<Vec<f64>>]| -> Vec<f64> {
         let highest = if restarted { variance::highest(nest) } else { None };
         highest.unwrap_or_else(|| nest.concat().concat())
@@ -41,6 +41,6 @@ pub(crate) fn replicates(
         stats::PointLogs { at: *at, pairs }
     };
     let points = places.iter().zip(&nests).map(point).collect();
-    let assumed = stats::BETWEEN_LIVES_SD / (fewest.max(1) as f64).sqrt();
+    let assumed = stats::BETWEEN_STARTS_SD / (fewest.max(1) as f64).sqrt();
     Replicates { points, between_sd: if restarted { 0.0 } else { assumed } }
 }

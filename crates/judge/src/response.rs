@@ -65,13 +65,13 @@ impl Judged {
             self.p_value = look.p_value;
             self.basis = Basis {
                 interval: IntervalKind::Sequence,
-                replicates: Level::Life,
+                replicates: Level::Start,
                 count: logs.len() as u32,
                 why: "results were looked at on the way".to_owned(),
             };
             self.detectable = look.detectable;
             // What was judged once was looked at for the first time then.
-            self.looks = Some(match sequential::judged_lives(&run.plan, cell) {
+            self.looks = Some(match sequential::judged_starts(&run.plan, cell) {
                 0 => look.looks,
                 judged => logs.len() as u32 - judged + 1,
             });

@@ -163,7 +163,7 @@ mod tests {
             let noise = f64::from((round.key.pair * 7 + rows as u32) % 5) - 2.0;
             let us = (fixed + 0.3 * rows) * (1.0 + 0.004 * noise);
             set_events(round, 80_000.0 / us);
-            round.life = round.key.pair;
+            round.start = round.key.pair;
             round.cost.server_cpu_ns = Some((us * 1e3 * round.events as f64) as u64);
         })
     }

@@ -111,7 +111,7 @@ fn round(key: RoundKey) -> Round {
     (0..rate).for_each(|_| latency.record(clients * WALL_NS / rate));
     Round {
         key,
-        life: 0,
+        start: 0,
         filling: 0,
         started_unix_ms: 0,
         wall_ns: WALL_NS,

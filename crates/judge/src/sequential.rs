@@ -1,12 +1,12 @@
 //! Looking at a cell while it is measured, and what measuring costs.
 //!
 //! ```text
-//!   servers are started anew        life 0      life 1      life 2        a value each
+//!   servers are started anew        start 0      start 1      start 2        a value each
 //!   servers live once               stretch 0   stretch 1   stretch 2     a value each, and what
 //!                                                                        they share is assumed
 //! ```
 //!
-//! The same function judges a cell between two lives, when it may end there, and for ever after
+//! The same function judges a cell between two starts, when it may end there, and for ever after
 //! from the store: what is shown is what was decided.
 
 use dbdyno_model::{Arm, Cell, Driving, PerArm, Plan, Round, Run, Stopping};
@@ -18,15 +18,15 @@ use crate::exclusion::exclude;
 use crate::family;
 use crate::pairs::{log_ratio, noise_of, pairs_of};
 use crate::rate_unit::CellUnits;
-use crate::variance::{by_life, mean, starts};
+use crate::variance::{by_start, mean, starts};
 use dbdyno_model::Pace;
 
 /// Whether servers are started anew between two looks.
-pub fn has_lives(plan: &Plan) -> bool {
+pub fn has_starts(plan: &Plan) -> bool {
     plan.restarts > 0 && plan.specs().values().all(|arm| arm.can_be_restarted())
 }
 
-/// What is looked at: a log-ratio for each life or stretch, and what they are known to share.
+/// What is looked at: a log-ratio for each start or stretch, and what they are known to share.
 pub struct Values {
     /// Logarithms of the ratios.
     pub logs: Vec<f64>,
@@ -48,22 +48,22 @@ impl Values {
         let meant = plan.pairs_between_looks(pace.pairs)?;
         let parts = parts(plan, pairs, meant, log);
         let whole = parts.iter().filter(|part| 2 * part.len() >= meant as usize);
-        let known_sd = if has_lives(plan) { 0.0 } else { stats::BETWEEN_LIVES_SD };
+        let known_sd = if has_starts(plan) { 0.0 } else { stats::BETWEEN_STARTS_SD };
         let logs: Vec<f64> = whole.map(|part| mean(part)).collect();
-        let not_yet = judged_lives(plan, &pairs.first()?.base.key.cell);
+        let not_yet = judged_starts(plan, &pairs.first()?.base.key.cell);
         (logs.len() > not_yet as usize).then_some(Values { logs, known_sd, pairs: meant })
     }
 }
 
-/// A figure of each pair, by life, or by stretch of `meant` pairs.
+/// A figure of each pair, by start, or by stretch of `meant` pairs.
 fn parts(
     plan: &Plan,
     pairs: &[PerArm<&Round>],
     meant: u32,
     figure: impl Fn(&PerArm<&Round>) -> f64,
 ) -> Vec<Vec<f64>> {
-    if has_lives(plan) {
-        return by_life(pairs, figure);
+    if has_starts(plan) {
+        return by_start(pairs, figure);
     }
     let stretch = |pair: &PerArm<&Round>| pair.base.key.pair / meant;
     let parts = pairs.chunk_by(|a, b| stretch(a) == stretch(b));
@@ -80,15 +80,15 @@ fn values_by(plan: &Plan, run: &Run, cell: &Cell) -> Option<Values> {
     Values::of(plan, &pairs, |pair| log_ratio(&units, pair))
 }
 
-/// Lives or stretches that a cell has by this plan; at least one of what was measured at all.
-pub(crate) fn lives_so_far(plan: &Plan, run: &Run, cell: &Cell) -> u32 {
+/// Starts or stretches that a cell has by this plan; at least one of what was measured at all.
+pub(crate) fn starts_so_far(plan: &Plan, run: &Run, cell: &Cell) -> u32 {
     let is_measured = run.rounds.iter().any(|round| round.key.cell == *cell);
-    let lives = values_by(plan, run, cell).map_or(0, |values| values.logs.len() as u32);
-    lives.max(u32::from(is_measured))
+    let starts = values_by(plan, run, cell).map_or(0, |values| values.logs.len() as u32);
+    starts.max(u32::from(is_measured))
 }
 
-/// Lives that a cell had when it was judged once; 0 where it never was.
-pub(crate) fn judged_lives(plan: &Plan, cell: &Cell) -> u32 {
+/// Starts that a cell had when it was judged once; 0 where it never was.
+pub(crate) fn judged_starts(plan: &Plan, cell: &Cell) -> u32 {
     let number = plan.cells().iter().position(|one| one == cell);
     number.map_or(0, |number| plan.stopping.judged_at(number))
 }
@@ -99,7 +99,7 @@ pub fn values_of(run: &Run, cell: &Cell) -> Option<Values> {
 }
 
 /// How many more pairs of an undecided cell would decide it, by the rule by which the run goes on
-/// (`longer`) and among all its cells; `once` where there are too few lives for that. `None`: none
+/// (`longer`) and among all its cells; `once` where there are too few starts for that. `None`: none
 /// that are told.
 pub fn pairs_missing(
     run: &Run,
@@ -120,27 +120,27 @@ pub fn pairs_missing(
     }
     let alpha = family::alpha_among(plan.answers());
     let (logs, known_sd) = (&values.logs, values.known_sd);
-    let lives = stats::lives_missing(logs, known_sd, plan.budget, alpha, &sequence)?;
-    Ok(lives.map(|lives| lives.saturating_mul(values.pairs)))
+    let starts = stats::starts_missing(logs, known_sd, plan.budget, alpha, &sequence)?;
+    Ok(starts.map(|starts| starts.saturating_mul(values.pairs)))
 }
 
 /// The sequence of looks at a cell of a plan that has them.
 pub fn sequence_of(plan: &Plan, cell: &Cell) -> Option<Sequence> {
     let (_, horizon) = plan.stopping.looks()?;
-    Some(match judged_lives(plan, cell) {
+    Some(match judged_starts(plan, cell) {
         0 => Sequence::new(horizon),
         judged => Sequence::beyond(judged),
     })
 }
 
-/// What the pairs and lives of a cell took, from when they began; `None` for fewer than two pairs.
+/// What the pairs and starts of a cell took, from when they began; `None` for fewer than two pairs.
 /// Where servers were never started anew, what that takes is the model's guess.
 pub fn price_of(run: &Run, cell: &Cell) -> Option<Price> {
     let starts = starts(run.rounds.iter().filter(|round| round.key.cell == *cell));
     let (mut within_s, mut rounds, mut between) = (0.0, 0, Vec::new());
     for two in starts.windows(2) {
         let apart_s = two[1].at_s - two[0].at_s;
-        if two[0].life == two[1].life {
+        if two[0].start == two[1].start {
             within_s += apart_s;
             rounds += two[0].rounds;
         } else {
@@ -153,34 +153,34 @@ pub fn price_of(run: &Run, cell: &Cell) -> Option<Price> {
     let round_s = within_s / f64::from(rounds);
     // In the middle: one of them may be the night in which the run was interrupted.
     between.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let life_s = match between.get(between.len() / 2) {
+    let start_s = match between.get(between.len() / 2) {
         Some((apart_s, rounds)) => (apart_s - f64::from(*rounds) * round_s).max(0.0),
-        None => run.plan.life_ns() as f64 / 1e9,
+        None => run.plan.start_again_ns() as f64 / 1e9,
     };
-    Some(Price { pair_s: 2.0 * round_s, life_s })
+    Some(Price { pair_s: 2.0 * round_s, start_s })
 }
 
-/// How far the pairs and the lives of a cell are spread; `None` if the lives have not as many pairs
-/// as that takes. Where there are too few lives to tell, what lives are off by is assumed.
+/// How far the pairs and the starts of a cell are spread; `None` if the starts have not as many
+/// pairs as that takes. Where there are too few starts to tell, what starts are off by is assumed.
 pub fn spread_of(run: &Run, cell: &Cell) -> Option<Spread> {
     let pair_sd = noise_of(run, cell)?;
-    let assumed = stats::BETWEEN_LIVES_SD;
+    let assumed = stats::BETWEEN_STARTS_SD;
     let units = CellUnits::of(&run.plan, cell);
     let pairs = exclude(run, cell, pairs_of(run, cell)).pairs;
-    let lives = by_life(&pairs, |pair| log_ratio(&units, pair));
-    let means: Vec<f64> = lives.iter().map(|life| mean(life)).collect();
+    let starts = by_start(&pairs, |pair| log_ratio(&units, pair));
+    let means: Vec<f64> = starts.iter().map(|start| mean(start)).collect();
     if means.len() < MANY {
-        return Some(Spread { pair_sd, life_sd: assumed });
+        return Some(Spread { pair_sd, start_sd: assumed });
     }
     let of_means = stats::paired(&means, stats::SHOWN_CONFIDENCE).ok()?.sd_log;
-    let of_pairs = lives.iter().map(|life| 1.0 / life.len() as f64);
-    let of_pairs = pair_sd * pair_sd * of_pairs.sum::<f64>() / lives.len() as f64;
-    // Few lives may seem to have no spread at all, and are not promised to.
-    let life_sd = (of_means * of_means - of_pairs).max(0.0).sqrt().max(assumed / 3.0);
-    Some(Spread { pair_sd, life_sd })
+    let of_pairs = starts.iter().map(|start| 1.0 / start.len() as f64);
+    let of_pairs = pair_sd * pair_sd * of_pairs.sum::<f64>() / starts.len() as f64;
+    // Few starts may seem to have no spread at all, and are not promised to.
+    let start_sd = (of_means * of_means - of_pairs).max(0.0).sqrt().max(assumed / 3.0);
+    Some(Spread { pair_sd, start_sd })
 }
 
-/// Fewer lives than this do not tell how far lives are spread.
+/// Fewer starts than this do not tell how far starts are spread.
 const MANY: usize = 6;
 
 /// About how long so many more pairs of a cell take, with the starts of servers that belong to
@@ -188,14 +188,14 @@ const MANY: usize = 6;
 pub fn missing_ns(run: &Run, cell: &Cell, pairs: u32) -> Option<u64> {
     let price = price_of(run, cell)?;
     let rounds_in_pair = run.plan.driving.rounds_in_pair();
-    let (lives, measured) = lives_of(run, cell);
+    let (starts, measured) = starts_of(run, cell);
     let measured = measured / rounds_in_pair as u32;
-    let more = match lives {
+    let more = match starts {
         0 | 1 => 0,
-        lives => pairs.div_ceil((measured / lives).max(1)),
+        starts => pairs.div_ceil((measured / starts).max(1)),
     };
     let measuring_s = f64::from(pairs) * price.pair_s * rounds_in_pair as f64;
-    let seconds = measuring_s + f64::from(more) * price.life_s;
+    let seconds = measuring_s + f64::from(more) * price.start_s;
     Some((seconds * 1e9) as u64)
 }
 
@@ -204,19 +204,19 @@ pub fn missing_ns(run: &Run, cell: &Cell, pairs: u32) -> Option<u64> {
 pub fn spent(run: &Run) -> std::time::Duration {
     let of_cell = |cell: Cell| {
         let price = price_of(run, &cell)?;
-        let (lives, pairs) = lives_of(run, &cell);
-        Some(f64::from(pairs) * price.pair_s + f64::from(lives.saturating_sub(1)) * price.life_s)
+        let (starts, pairs) = starts_of(run, &cell);
+        Some(f64::from(pairs) * price.pair_s + f64::from(starts.saturating_sub(1)) * price.start_s)
     };
     std::time::Duration::from_secs_f64(run.plan.cells().into_iter().filter_map(of_cell).sum())
 }
 
-/// How many lives the base arm has had in a cell, and how many rounds.
-fn lives_of(run: &Run, cell: &Cell) -> (u32, u32) {
+/// How many starts the base arm has had in a cell, and how many rounds.
+fn starts_of(run: &Run, cell: &Cell) -> (u32, u32) {
     let is_of = |round: &&Round| round.key.cell == *cell && round.key.arm == Arm::Base;
-    let mut lives: Vec<u32> = run.rounds.iter().filter(is_of).map(|round| round.life).collect();
-    let rounds = lives.len() as u32;
-    lives.dedup();
-    (lives.len() as u32, rounds)
+    let mut starts: Vec<u32> = run.rounds.iter().filter(is_of).map(|round| round.start).collect();
+    let rounds = starts.len() as u32;
+    starts.dedup();
+    (starts.len() as u32, rounds)
 }
 
 #[cfg(test)]
@@ -226,14 +226,14 @@ mod tests {
     use super::*;
     use crate::sample;
 
-    /// Twelve lives whose mean is 1.3 % with a spread of 1.8 %: by the rule of a single judgement
+    /// Twelve starts whose mean is 1.3 % with a spread of 1.8 %: by the rule of a single judgement
     /// fourteen more would do, but a run is not made longer by that rule.
     #[test]
     fn what_is_missing_is_told_by_the_rule_by_which_a_run_goes_on() {
         let off = [1.7, -0.4, 2.9, 0.6, -1.8, 3.6, 1.3, 0.9, -1.1, 3.9, 1.9, 2.1];
         let mut run = sample::of_pairs(24, "point-query", "sqlite:", 1, |round| {
-            round.life = round.key.pair / 2;
-            let share = 1.0 - off[round.life as usize] / 100.0;
+            round.start = round.key.pair / 2;
+            let share = 1.0 - off[round.start as usize] / 100.0;
             let is_test = round.key.arm == Arm::Test;
             sample::set_events(round, 20_000.0 * if is_test { share } else { 1.0 });
         });
@@ -250,12 +250,12 @@ mod tests {
 
     /// The shape that a run which results may end has as a rule.
     #[test]
-    fn lives_of_two_pairs_tell_how_far_pairs_and_lives_are_spread() {
+    fn starts_of_two_pairs_tell_how_far_pairs_and_starts_are_spread() {
         let to_and_fro = |number: u32, by: f64| if number.is_multiple_of(2) { by } else { -by };
         let spread = |pairs: u32| {
             let run = sample::of_pairs(pairs, "point-query", "sqlite:", 1, |round| {
-                round.life = round.key.pair / 2;
-                let off = to_and_fro(round.life, 0.03) + to_and_fro(round.key.pair, 0.02);
+                round.start = round.key.pair / 2;
+                let off = to_and_fro(round.start, 0.03) + to_and_fro(round.key.pair, 0.02);
                 let is_test = round.key.arm == Arm::Test;
                 sample::set_events(round, 1e6 * if is_test { off.exp() } else { 1.0 });
             });
@@ -263,10 +263,10 @@ mod tests {
         };
         let told = spread(24).unwrap();
         let of_means = 0.03_f64.powi(2) * 12.0 / 11.0;
-        let life_sd = (of_means - told.pair_sd.powi(2) / 2.0).sqrt();
+        let start_sd = (of_means - told.pair_sd.powi(2) / 2.0).sqrt();
         assert!((told.pair_sd - 0.02 * 2_f64.sqrt()).abs() < 1e-5, "{}", told.pair_sd);
-        assert!((told.life_sd - life_sd).abs() < 1e-5, "{}", told.life_sd);
-        assert_eq!(spread(4).unwrap().life_sd, stats::BETWEEN_LIVES_SD);
+        assert!((told.start_sd - start_sd).abs() < 1e-5, "{}", told.start_sd);
+        assert_eq!(spread(4).unwrap().start_sd, stats::BETWEEN_STARTS_SD);
         assert!(spread(2).is_none(), "two pairs in all");
     }
 }

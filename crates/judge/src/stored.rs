@@ -16,7 +16,7 @@ use dbdyno_model::{
     Arm, ArmIndex, Cell, CellComparison, Comparison, CountSample, Counts, Driving, FunctionCount,
     IntervalKind, Level, Measure, PerArm, Plan, Round, RoundKey, Run, Severity, Warning,
 };
-use dbdyno_stats::{self as stats, Judgement, RunLives, Sequence};
+use dbdyno_stats::{self as stats, Judgement, RunStarts, Sequence};
 
 use crate::cautions::against;
 use crate::cell::cell_comparison;
@@ -99,14 +99,14 @@ fn of_cell(
     };
     let nests = sifted.as_ref().map(|sifted| nested(&sifted.pairs, log));
     let replicates = nests.as_ref().map(|nest| highest(nest));
-    let (are_lives, logs) = match replicates {
+    let (are_starts, logs) = match replicates {
         PerArm { base: Some(base), test: Some(test) } => (true, PerArm { base, test }),
         _ => (false, nests.map(|nest| nest.concat().concat())),
     };
-    let is_judged = is_controlled && are_lives;
+    let is_judged = is_controlled && are_starts;
     let looked_at = if is_judged { looked_at(runs, cell, &logs) } else { None };
     let mut judgement = match &looked_at {
-        Some(looks) => stats::judge_runs(looks.base.as_lives(), looks.test.as_lives(), budget)?,
+        Some(looks) => stats::judge_runs(looks.base.as_starts(), looks.test.as_starts(), budget)?,
         None => {
             let interval = runs.test.plan.interval;
             stats::judge_unpaired(&logs.base, &logs.test, budget, interval)?
@@ -115,12 +115,12 @@ fn of_cell(
     if !is_controlled {
         ratio_of_means(&logs, &mut judgement)?;
     }
-    if !are_lives {
-        against_it.push(one_life());
+    if !are_starts {
+        against_it.push(one_start());
     } else if looked_at.is_none() {
         let are_fillings =
             Arm::BOTH.into_iter().all(|arm| runs[arm].plan.reloads + 1 >= stats::MIN_PAIRS);
-        judgement.basis.replicates = if are_fillings { Level::Filling } else { Level::Life };
+        judgement.basis.replicates = if are_fillings { Level::Filling } else { Level::Start };
         against_it.extend(is_controlled.then(|| runs_by_results(runs)).flatten());
     }
     for arm in Arm::BOTH {
@@ -169,20 +169,20 @@ fn said_of(run: &Run, warning: Warning) -> Warning {
     Warning { text: format!("run {}: {}", run.id, warning.text), ..warning }
 }
 
-/// The lives of a run, and the looks that could end it.
+/// The starts of a run, and the looks that could end it.
 struct LookedAt {
     logs: Vec<f64>,
     sequence: Option<Sequence>,
 }
 
 impl LookedAt {
-    fn as_lives(&self) -> RunLives<'_> {
-        RunLives { lives: &self.logs, looks: self.sequence.as_ref() }
+    fn as_starts(&self) -> RunStarts<'_> {
+        RunStarts { starts: &self.logs, looks: self.sequence.as_ref() }
     }
 }
 
-/// Of both runs, where results could end one of them and its looks were at lives of the servers;
-/// `once` are the lives of a run, or of a cell of it, that was judged once.
+/// Of both runs, where results could end one of them and its looks were at starts of the servers;
+/// `once` are the starts of a run, or of a cell of it, that was judged once.
 fn looked_at(
     runs: &PerArm<&Run>,
     cell: &Cell,
@@ -195,7 +195,7 @@ fn looked_at(
         match sequential::values_of(runs[arm], cell) {
             Some(Values { known_sd, .. }) if known_sd > 0.0 => None,
             Some(Values { logs, .. }) => Some(LookedAt { logs, sequence }),
-            None if sequence.is_none() || sequential::judged_lives(plan, cell) > 0 => {
+            None if sequence.is_none() || sequential::judged_starts(plan, cell) > 0 => {
                 Some(LookedAt { logs: once[arm].clone(), sequence: None })
             }
             None => None,
@@ -204,11 +204,11 @@ fn looked_at(
     Some(PerArm { base: of(Arm::Base)?, test: of(Arm::Test)? })
 }
 
-/// Where looks were at stretches of one life, the runs have no lives that a look allowed for.
+/// Where looks were at stretches of one start, the runs have no starts that a look allowed for.
 fn runs_by_results(runs: &PerArm<&Run>) -> Option<Warning> {
     let ended = Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.looks().is_some())?;
     let text = format!(
-        "run {} was ended by its results, and its looks were not at lives of the servers: its noise \
+        "run {} was ended by its results, and its looks were not at starts of the servers: its noise \
          is small by chance, so that there is no verdict; compare the two servers in one run, or \
          measure with --restarts 2 or more",
         runs[ended].id
@@ -217,10 +217,10 @@ fn runs_by_results(runs: &PerArm<&Run>) -> Option<Warning> {
 }
 
 /// What is missing where servers were hardly ever started.
-fn one_life() -> Warning {
+fn one_start() -> Warning {
     let text = "where a server was started fewer than three times there is no verdict: \
                 two starts of one server differ by about 1.5 %; measure with --restarts 2 or more";
-    Warning::new(Severity::Blocks, "one-life", text)
+    Warning::new(Severity::Blocks, "one-start", text)
 }
 
 /// Without a common base there is a ratio of what was done in all, and Fieller's interval of it.
@@ -304,13 +304,13 @@ mod tests {
     use crate::sample::{WALL_NS, of_pairs, set_events};
     use dbdyno_model::{Gate, GateOutcome, LatencyHistogram, RunId, RunStatus, Verdict};
 
-    /// A run of nine lives whose test arm does this share of what `base` does, in percent.
+    /// A run of nine starts whose test arm does this share of what `base` does, in percent.
     fn run(id: &str, base: &str, percent: u64) -> Run {
         let mut run = of_pairs(18, "point-query", base, 1, |round| {
             let share = if round.key.arm == Arm::Test { percent } else { 100 };
             let noise = u64::from(round.key.pair * 13 % 5);
             set_events(round, (1_000 * share + 10 * noise) as f64);
-            round.life = round.key.pair / 2;
+            round.start = round.key.pair / 2;
         });
         run.id = RunId(id.to_owned());
         run.plan.restarts = 8;
@@ -343,11 +343,11 @@ mod tests {
             |code: &str| (Verdict::Undecided, GateOutcome::CannotTell, vec![code.to_owned()]);
         assert_eq!(gated(&a, &b), open("not-interleaved"));
         let mut once = run("b", SERVER, 80);
-        once.rounds.iter_mut().for_each(|round| round.life = 0);
-        assert_eq!(gated(&a, &once), open("one-life"));
+        once.rounds.iter_mut().for_each(|round| round.start = 0);
+        assert_eq!(gated(&a, &once), open("one-start"));
     }
 
-    /// The runs are judged as widely as their looks were; looks at stretches of one life are not.
+    /// The runs are judged as widely as their looks were; looks at stretches of one start are not.
     #[test]
     fn runs_that_results_ended_are_judged_by_their_looks() {
         let by_results = |id: &str, percent: u64| {

@@ -1,9 +1,9 @@
-//! Pairs by filling of the tables and life of the servers, and what each level cost in time.
+//! Pairs by filling of the tables and start of the servers, and what each level cost in time.
 //!
 //! ```text
 //!   rounds   ▇ ▇▇ ▇▇ ▇ ┆      ▇ ▇▇ ▇ ┆               ▇▇ ▇
 //!   gaps      ·  ·  ·      c₂           c₂ + c₃
-//!            life 0      life 1         life 2, on tables that were filled anew
+//!            start 0      start 1         start 2, on tables that were filled anew
 //! ```
 //!
 //! Costs are those of this cell: the time from the end of the last round before a start of the
@@ -15,47 +15,47 @@ use dbdyno_stats::{self as stats, Costs};
 /// The time of which is told what it would bring, seconds.
 pub const MINUTE_S: f64 = 60.0;
 
-/// A figure of each pair, by the life of the servers.
-pub(crate) fn by_life(
+/// A figure of each pair, by the start of the servers.
+pub(crate) fn by_start(
     pairs: &[PerArm<&Round>],
     figure: impl Fn(&PerArm<&Round>) -> f64,
 ) -> Vec<Vec<f64>> {
     nested(pairs, figure).concat()
 }
 
-/// A figure of each pair, by the filling of the tables and the life of the servers.
+/// A figure of each pair, by the filling of the tables and the start of the servers.
 pub(crate) fn nested(
     pairs: &[PerArm<&Round>],
     figure: impl Fn(&PerArm<&Round>) -> f64,
 ) -> Vec<Vec<Vec<f64>>> {
     let place = |pair: &PerArm<&Round>| {
-        (pair.base.filling, pair.test.filling, pair.base.life, pair.test.life)
+        (pair.base.filling, pair.test.filling, pair.base.start, pair.test.start)
     };
     let mut fillings: Vec<Vec<Vec<f64>>> = Vec::new();
     let mut before = None;
-    for life in pairs.chunk_by(|a, b| place(a) == place(b)) {
-        let (base, test, ..) = place(&life[0]);
+    for start in pairs.chunk_by(|a, b| place(a) == place(b)) {
+        let (base, test, ..) = place(&start[0]);
         if before.replace((base, test)) != Some((base, test)) {
             fillings.push(Vec::new());
         }
-        let figures = life.iter().map(&figure).collect();
+        let figures = start.iter().map(&figure).collect();
         fillings.last_mut().expect("one was just begun").push(figures);
     }
     fillings
 }
 
-/// A value for each filling, or else for each life of the servers, where there are as many as a
+/// A value for each filling, or else for each start of the servers, where there are as many as a
 /// verdict needs: what is below is averaged away, and what is above was not repeated.
 pub(crate) fn highest(nest: &stats::Nest) -> Option<Vec<f64>> {
     let enough = |values: &Vec<f64>| values.len() >= stats::MIN_PAIRS as usize;
-    let lives: Vec<Vec<f64>> =
-        nest.iter().map(|lives| lives.iter().map(|life| mean(life)).collect()).collect();
-    let fillings: Vec<f64> = lives.iter().map(|lives| mean(lives)).collect();
-    Some(fillings).filter(enough).or_else(|| Some(lives.concat()).filter(enough))
+    let starts: Vec<Vec<f64>> =
+        nest.iter().map(|starts| starts.iter().map(|start| mean(start)).collect()).collect();
+    let fillings: Vec<f64> = starts.iter().map(|starts| mean(starts)).collect();
+    Some(fillings).filter(enough).or_else(|| Some(starts.concat()).filter(enough))
 }
 
-/// What rounds of one arm did, and its interval: of fillings or lives where there are as many as a
-/// verdict needs, else of rounds, which know nothing of other lives.
+/// What rounds of one arm did, and its interval: of fillings or starts where there are as many as a
+/// verdict needs, else of rounds, which know nothing of other starts.
 pub(crate) fn mean_of_rounds(
     rounds: &[&Round],
     figure: impl Fn(&Round) -> f64,
@@ -85,7 +85,7 @@ pub(crate) fn levels(
     let shares = stats::shares(&components);
     let seconds = |level| match level {
         Level::Pair => Some(costs.pair),
-        Level::Life => costs.life,
+        Level::Start => costs.start,
         Level::Filling => costs.filling,
     };
     let share = |(component, share): (&stats::Component, f64)| LevelShare {
@@ -106,7 +106,7 @@ pub(crate) fn levels(
 pub(crate) struct Start {
     pub(crate) at_s: f64,
     pub(crate) rounds: u32,
-    pub(crate) life: u32,
+    pub(crate) start: u32,
     filling: u32,
     /// Time in which their events count.
     counted_s: f64,
@@ -120,7 +120,7 @@ pub(crate) fn starts<'r>(rounds: impl Iterator<Item = &'r Round>) -> Vec<Start> 
     let start = |rounds: &[&Round]| Start {
         at_s: rounds[0].started_unix_ms as f64 / 1e3,
         rounds: rounds.len() as u32,
-        life: rounds[0].life,
+        start: rounds[0].start,
         filling: rounds[0].filling,
         counted_s: rounds.iter().map(|round| round.wall_ns as f64 / 1e9).sum(),
     };
@@ -130,15 +130,15 @@ pub(crate) fn starts<'r>(rounds: impl Iterator<Item = &'r Round>) -> Vec<Start> 
 /// Rounds in the order of time, and the gaps between them.
 fn costs(pairs: &[PerArm<&Round>]) -> Option<Costs> {
     let starts = starts(pairs.iter().flat_map(|pair| [pair.base, pair.test]));
-    let (mut within, mut of_lives, mut of_fillings) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut within, mut of_starts, mut of_fillings) = (Vec::new(), Vec::new(), Vec::new());
     let mut between_rounds = Vec::new();
     for two in starts.windows(2) {
         let apart = two[1].at_s - two[0].at_s;
         let gap = apart - two[0].counted_s;
         if two[0].filling != two[1].filling {
             of_fillings.push(gap);
-        } else if two[0].life != two[1].life {
-            of_lives.push(gap);
+        } else if two[0].start != two[1].start {
+            of_starts.push(gap);
         } else {
             between_rounds.push(apart / f64::from(two[0].rounds));
             within.push(gap);
@@ -146,17 +146,17 @@ fn costs(pairs: &[PerArm<&Round>]) -> Option<Costs> {
     }
     let round = median(&mut between_rounds).filter(|seconds| *seconds > 0.0)?;
     let usual = median(&mut within)?;
-    let life = median(&mut of_lives).map(|gap| (gap - usual).max(0.0));
+    let start = median(&mut of_starts).map(|gap| (gap - usual).max(0.0));
     let filling = median(&mut of_fillings).map(|gap| (gap - usual).max(0.0));
-    Some(match (life, filling) {
+    Some(match (start, filling) {
         // What is filled anew is started anew.
-        (Some(life), filling) => Costs {
+        (Some(start), filling) => Costs {
             pair: 2.0 * round,
-            life: Some(life),
-            filling: filling.map(|filling| (filling - life).max(0.0)),
+            start: Some(start),
+            filling: filling.map(|filling| (filling - start).max(0.0)),
         },
-        // Every life had tables of its own: filling them is what a life costs.
-        (None, filling) => Costs { pair: 2.0 * round, life: filling.map(|_| 0.0), filling },
+        // Every start had tables of its own: filling them is what a start costs.
+        (None, filling) => Costs { pair: 2.0 * round, start: filling.map(|_| 0.0), filling },
     })
 }
 
@@ -171,14 +171,14 @@ mod tests {
     use crate::sample;
     use dbdyno_model::{Arm, Run};
 
-    /// Fifteen pairs of 0.2 s in five lives of three, in three fillings.
+    /// Fifteen pairs of 0.2 s in five starts of three, in three fillings.
     fn run() -> Run {
         sample::of_pairs(15, "point-query", "sqlite:", 1, |round| {
-            round.life = round.key.pair / 3;
-            round.filling = [0, 0, 1, 1, 2][round.life as usize];
+            round.start = round.key.pair / 3;
+            round.filling = [0, 0, 1, 1, 2][round.start as usize];
             round.wall_ns = 90_000_000;
             let place = 2 * round.key.pair + u32::from(round.key.arm == Arm::Test);
-            let waits = 2_000 * u64::from(round.life) + 5_000 * u64::from(round.filling);
+            let waits = 2_000 * u64::from(round.start) + 5_000 * u64::from(round.filling);
             round.started_unix_ms = 1_000 + 100 * u64::from(place) + waits;
         })
     }
@@ -189,13 +189,13 @@ mod tests {
     }
 
     #[test]
-    fn pairs_are_nested_in_lives_and_lives_in_fillings() {
+    fn pairs_are_nested_in_starts_and_starts_in_fillings() {
         let run = run();
         let nest = nested(&pairs(&run), |pair| f64::from(pair.base.key.pair));
         let counts: Vec<usize> = nest.iter().map(Vec::len).collect();
         assert_eq!(counts, [2, 2, 1]);
         assert_eq!(nest[1][0], [6.0, 7.0, 8.0]);
-        assert_eq!(by_life(&pairs(&run), |_| 0.0).len(), 5);
+        assert_eq!(by_start(&pairs(&run), |_| 0.0).len(), 5);
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         }
         let costs = costs(&pairs(&run)).unwrap();
         let close = |ours: f64, truth: f64| (ours - truth).abs() < 1e-6;
-        assert!(close(costs.pair, 0.2) && close(costs.life.unwrap(), 2.0), "{costs:?}");
+        assert!(close(costs.pair, 0.2) && close(costs.start.unwrap(), 2.0), "{costs:?}");
         let price = crate::price_of(&run, &run.plan.cells()[0]).unwrap();
         assert!(close(price.pair_s, 0.2), "{price:?}");
     }
@@ -218,7 +218,7 @@ mod tests {
         let costs = costs(&pairs(&run)).unwrap();
         let close = |ours: f64, truth: f64| (ours - truth).abs() < 1e-6;
         assert!(close(costs.pair, 0.2), "{costs:?}");
-        assert!(close(costs.life.unwrap(), 2.0), "{costs:?}");
+        assert!(close(costs.start.unwrap(), 2.0), "{costs:?}");
         assert!(close(costs.filling.unwrap(), 5.0), "{costs:?}");
     }
 }

@@ -62,8 +62,8 @@ const DRAIN_MOST: Duration = Duration::from_secs(10);
 
 /// The terms of one round.
 pub(crate) struct Terms {
-    /// Which life of the servers it falls in.
-    pub life: u32,
+    /// Which start of the servers it falls in.
+    pub start: u32,
     /// Which filling of the tables.
     pub filling: u32,
     /// In the open loop, when events are meant to be sent.
@@ -277,7 +277,7 @@ impl<'a> Driver<'a> {
         neighbours: &mut Neighbours,
         watch: &mut dyn Watch,
     ) -> Result<Round, LabError> {
-        let Terms { life, filling, schedule, window, attempt } = terms;
+        let Terms { start, filling, schedule, window, attempt } = terms;
         let first_operation = self.first_operation(key.pair, attempt);
         let clients = key.cell.clients;
         let spec = self.spec(&self.connector, clients, first_operation);
@@ -314,7 +314,7 @@ impl<'a> Driver<'a> {
         let mut readings = readings(&seen, OtherArms::Wait, neighbours);
         readings.set(EDGE_EVENTS, measured.edge_events);
         self.restore()?;
-        let round = self.told(key, (life, filling), measured, &looks);
+        let round = self.told(key, (start, filling), measured, &looks);
         Ok(Round { pauses, open, readings, ..round })
     }
 
@@ -322,13 +322,13 @@ impl<'a> Driver<'a> {
     fn told(
         &self,
         key: &RoundKey,
-        (life, filling): (u32, u32),
+        (start, filling): (u32, u32),
         measured: Measured,
         looks: &[Look],
     ) -> Round {
         Round {
             key: key.clone(),
-            life,
+            start,
             filling,
             started_unix_ms: measured.started_unix_ms,
             wall_ns: measured.wall_ns,
@@ -359,7 +359,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Measures all rounds of a block in slices, in the order of its arms. `place` is the life of the
+/// Measures all rounds of a block in slices, in the order of its arms. `place` is the start of the
 /// servers and the filling of the tables.
 ///
 /// # Errors

@@ -1,7 +1,7 @@
 //! When the measuring of a cell ends before all its pairs are measured.
 //!
 //! ```text
-//!   rounds  ──┬── life ──┬── life ──┬── life ──┬─
+//!   rounds  ──┬── start ──┬── start ──┬── start ──┬─
 //!             look       look       look       ├─ decided, or sharp enough: by the rule
 //!             time       time       time       └─ the next one would not end in time: by the clock
 //! ```
@@ -34,10 +34,10 @@ pub(crate) struct Ending {
     began: Duration,
     /// Of the time that was spent when the cell must end.
     cell_ends: Option<Duration>,
-    /// When this life or stretch began, and how long the longest of the cell took.
+    /// When this start or stretch began, and how long the longest of the cell took.
     part_began: Duration,
     part_longest: Duration,
-    /// Lives or stretches of the cell that have ended.
+    /// Starts or stretches of the cell that have ended.
     parts: u32,
 }
 
@@ -110,7 +110,7 @@ impl Ending {
         });
     }
 
-    /// The first round of a cell begins, and with it the first life or stretch. What was before it
+    /// The first round of a cell begins, and with it the first start or stretch. What was before it
     /// is paid once; `again` is what is paid before every other one.
     pub(crate) fn rounds_begin(&mut self, again: Duration) {
         self.part_began = self.clock.now();
@@ -118,7 +118,7 @@ impl Ending {
         self.parts = 0;
     }
 
-    /// Whether the cell ends here, between two lives or stretches.
+    /// Whether the cell ends here, between two starts or stretches.
     pub(crate) fn ends(&mut self, cell: &Cell) -> Result<bool, LabError> {
         let part = self.clock.now() - self.part_began;
         self.part_longest = match self.parts {
@@ -141,7 +141,7 @@ impl Ending {
     }
 }
 
-/// Where a cell may end before this pair: whoever looks does so between lives, and so does the
+/// Where a cell may end before this pair: whoever looks does so between starts, and so does the
 /// clock; where servers live once, it is asked every other pair.
 pub(crate) fn may_end_before(plan: &Plan, pair: u32, pairs: u32) -> bool {
     match plan.pairs_between_looks(pairs) {

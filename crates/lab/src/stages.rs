@@ -56,7 +56,7 @@ pub(crate) struct Stages<'a, 'b> {
     stations: &'a mut Arms<Station>,
     run: &'a RunId,
     left: &'a Remaining,
-    life: u32,
+    start: u32,
     filling: u32,
     /// How often a load was made ready.
     turn: u64,
@@ -105,7 +105,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             stations,
             run,
             left,
-            life: left.life,
+            start: left.start,
             filling: left.filling,
             turn: 0,
             counter,
@@ -207,7 +207,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             plan: self.plan,
             stations: self.stations,
             run: self.run,
-            life: self.life,
+            start: self.start,
             neighbours: &mut self.neighbours,
             counter: &mut self.counter,
         };
@@ -332,20 +332,20 @@ impl<'a, 'b> Stages<'a, 'b> {
         Ok(())
     }
 
-    /// Whether a new life begins before this pair of `pairs`.
-    fn begins_life(&self, pair: u32, pairs: u32) -> bool {
-        sequential::has_lives(self.plan) && self.plan.restarts_before(pair, pairs)
+    /// Whether a new start begins before this pair of `pairs`.
+    fn begins_start(&self, pair: u32, pairs: u32) -> bool {
+        sequential::has_starts(self.plan) && self.plan.restarts_before(pair, pairs)
     }
 
-    /// Begins a new life before this pair of `pairs`: on tables that are filled anew, or on those
+    /// Begins a new start before this pair of `pairs`: on tables that are filled anew, or on those
     /// that there are.
-    fn begin_life(&mut self, pair: u32, pairs: u32) -> Result<(), LabError> {
+    fn begin_start(&mut self, pair: u32, pairs: u32) -> Result<(), LabError> {
         if !self.plan.reloads_before(pair, pairs) {
             return self.restart();
         }
         self.close_meters();
         all_arms::reload(self.lab, self.plan, self.stations)?;
-        self.life += 1;
+        self.start += 1;
         self.filling += 1;
         Ok(())
     }
@@ -358,8 +358,8 @@ impl<'a, 'b> Stages<'a, 'b> {
         let text = format!("starting {all} arms again");
         self.lab.watch.progress(Progress::Stage(ArmIndex::TEST, &text));
         let datasets = datasets_of(self.plan)?;
-        self.life += 1;
-        let key = [self.plan.seed, random::key_of("restart"), u64::from(self.life)];
+        self.start += 1;
+        let key = [self.plan.seed, random::key_of("restart"), u64::from(self.start)];
         let mut stream = random::stream(&key);
         let mut stations: Vec<(ArmIndex, &mut Station)> = self.stations.iter_mut().collect();
         stream.shuffle(&mut stations);
@@ -447,7 +447,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let left = |block: &Block| (next_pair..pace.pairs).contains(&block.pair);
         let mut drivers = self.cool(cell, drivers)?;
         self.open_meters();
-        let again = if sequential::has_lives(plan) { plan.life_ns() } else { 0 };
+        let again = if sequential::has_starts(plan) { plan.start_again_ns() } else { 0 };
         self.ending.rounds_begin(Duration::from_nanos(again));
         let cut = self.cut(cell, &drivers, pace.window);
         for block in plan.blocks(cell).into_iter().filter(left) {
@@ -457,10 +457,10 @@ impl<'a, 'b> Stages<'a, 'b> {
                     self.leave_out(pair..pace.pairs);
                     break;
                 }
-                if self.begins_life(pair, pace.pairs) {
+                if self.begins_start(pair, pace.pairs) {
                     // Tracks are let go: what lives in our threads cannot be opened twice.
                     let known = drivers.map(|driver| driver.known);
-                    self.begin_life(pair, pace.pairs)?;
+                    self.begin_start(pair, pace.pairs)?;
                     drivers = self.again(cell, known)?;
                     self.open_meters();
                 }
@@ -524,7 +524,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.tell_round(cell, pace, first.known.around);
         let before = self.last_look.take().unwrap_or_else(|| self.look(first));
         self.neighbours.add_unasked(before.servers_share());
-        let place = (self.life, self.filling);
+        let place = (self.start, self.filling);
         let (neighbours, watch) = (&mut self.neighbours, &mut *self.lab.watch);
         let (plan, asked) = (self.plan, (cell, block));
         let measured = standstill::until_answered(|attempt| {
@@ -611,10 +611,10 @@ impl<'a, 'b> Stages<'a, 'b> {
         let waiting: Vec<&Station> =
             self.stations.others(arm).map(|(_, station)| station).collect();
         let neighbours = &mut self.neighbours;
-        let (life, filling) = (self.life, self.filling);
+        let (start, filling) = (self.start, self.filling);
         let (mut round, still) = standstill::until_answered(|attempt| {
             let (schedule, window) = (schedule.clone(), standstill::longer(window, attempt));
-            let terms = Terms { life, filling, schedule, window, attempt };
+            let terms = Terms { start, filling, schedule, window, attempt };
             driver.round(self.plan, key, terms, &waiting, neighbours, self.lab.watch)
         })?;
         round.readings.set(STOOD_STILL, (still > 0).then_some(f64::from(still)));

@@ -11,10 +11,10 @@
 //! alarm costs five windows more. After the longest time that the plan allows it ends in any case.
 //! If the trend is then sure at the level at which cells are decided, the reader is told.
 //!
-//! Lives of the servers are short, and every second of a warm-up is one in which no pair is
+//! Starts of the servers are short, and every second of a warm-up is one in which no pair is
 //! measured. So a server that comes back, and has its tables in memory, is looked at in windows
 //! that are as short as the rate allows ([`Warmth::again`]). Short windows do not see a slow
-//! rise; but how fast it was in the life before is known. Who is steady and not as fast again is
+//! rise; but how fast it was in the start before is known. Who is steady and not as fast again is
 //! looked at as one that is cold.
 
 use std::time::Duration;
@@ -34,10 +34,10 @@ const COLD_WINDOW: Duration = Duration::from_millis(100);
 /// Events of each client in a window: chance alone moves fewer of them by more than a twentieth,
 /// and what warms up in a server's connection does so by what it is asked.
 const EVENTS: f64 = 400.0;
-/// Who has this share of its rate back is as fast again as far as two lives are alike.
+/// Who has this share of its rate back is as fast again as far as two starts are alike.
 const BACK: f64 = 0.95;
 
-/// What is known of an arm under a cell from the life before.
+/// What is known of an arm under a cell from the start before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
     /// Events per second of each client.

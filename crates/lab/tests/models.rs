@@ -90,12 +90,12 @@ proptest! {
              &host={host}&ar={ar}&seed={seed}"
         );
         let slowed = format!("{words}&slow={}%", 100.0 * lost);
-        let (pairs, lives) = (24.0, 6.0);
+        let (pairs, starts) = (24.0, 6.0);
         let cell = measured(&plan([&words, &slowed], clients, 24, 5));
 
         // The host is the same for both rounds of a pair only where they take turns in slices.
         let of_rounds = noise.hypot(host);
-        let sd = (2.0 * (of_rounds * of_rounds / pairs + restarts * restarts / lives)).sqrt();
+        let sd = (2.0 * (of_rounds * of_rounds / pairs + restarts * restarts / starts)).sqrt();
         let off = (cell.rqps.estimate.ln() - (1.0 - lost).ln()).abs();
         let rqps = cell.rqps.estimate;
         prop_assert!(off < SIGMAS * sd + STEPS, "{rqps} where {lost} is lost");
@@ -105,7 +105,7 @@ proptest! {
         let off = (cell.arms.base.qps.estimate / truth).ln().abs();
         // The host wanders for as long as it is correlated.
         let wandering = host / ((pairs * (1.0 - ar)).sqrt().max(1.0));
-        let sd = (noise * noise / pairs + restarts * restarts / lives).sqrt() + 2.0 * wandering;
+        let sd = (noise * noise / pairs + restarts * restarts / starts).sqrt() + 2.0 * wandering;
         prop_assert!(off < SIGMAS * sd + STEPS, "{} of {truth}", cell.arms.base.qps.estimate);
 
         let cost = cell.arms.base.server_cpu_us_per_op.unwrap();

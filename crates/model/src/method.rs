@@ -2,14 +2,14 @@
 //!
 //! ```text
 //!   --interval auto            t, or robust where the tails of pairs are heavy on both sides
-//!              t               mean of the pairs of a life; Student's t over lives
-//!              robust          Hodges–Lehmann estimate of a life's pairs; Student's t over lives
-//!              bca             mean of the pairs of a life; bootstrap (BCa) over lives
-//!              hodges-lehmann  as robust; exact signed-rank interval over lives
+//!              t               mean of the pairs of a start; Student's t over starts
+//!              robust          Hodges–Lehmann estimate of a start's pairs; Student's t over starts
+//!              bca             mean of the pairs of a start; bootstrap (BCa) over starts
+//!              hodges-lehmann  as robust; exact signed-rank interval over starts
 //! ```
 //!
-//! Where servers lived too few lives, pairs stand in the place of lives, and what lives are off by
-//! is assumed, which has no ranks: `hodges-lehmann` is `robust` there. Where tables were filled
+//! Where servers lived too few starts, pairs stand in the place of starts, and what starts are off
+//! by is assumed, which has no ranks: `hodges-lehmann` is `robust` there. Where tables were filled
 //! several times, fillings stand there. What each of them is worth is in the crate `stats`.
 
 use std::fmt;
@@ -25,7 +25,7 @@ pub enum IntervalChoice {
     Given(IntervalKind),
 }
 
-/// An interval, and what stands for a life in it.
+/// An interval, and what stands for a start in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IntervalKind {
     /// Means, and Student's t.
@@ -73,7 +73,7 @@ pub enum Level {
     /// Two neighbouring rounds, one of each arm.
     Pair,
     /// From one start of the servers to the next.
-    Life,
+    Start,
     /// From one filling of the tables to the next.
     Filling,
 }
@@ -83,7 +83,8 @@ impl Level {
     pub fn name(self) -> &'static str {
         match self {
             Level::Pair => "pair",
-            Level::Life => "life",
+            // As the JSON of schema 1 and 2 has called it from the beginning.
+            Level::Start => "life",
             Level::Filling => "filling",
         }
     }

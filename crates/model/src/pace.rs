@@ -45,16 +45,17 @@ impl Pace {
         Pace { window, pairs: (pairs as u32).max(PAIRS_LEAST).min(plan.pairs) }
     }
 
-    /// Where there are fewer blocks of two pairs than lives were planned, servers are started less
+    /// Where there are fewer blocks of two pairs than starts were planned, servers are started less
     /// often, and pairs have that time, too: as many as it takes, and no more than two for each
-    /// life.
+    /// start.
     fn instead_of_starts(plan: &Plan, window: Duration) -> f64 {
-        let life_ns = plan.life_ns() as f64;
+        let start_again_ns = plan.start_again_ns() as f64;
         let pair_ns = |round_ns: f64| {
             2.0 * plan.driving.rounds_in_pair() as f64 * (round_ns + plan.lead_in_ns as f64)
         };
-        let lives = f64::from(plan.restarts) + 1.0;
-        let all_ns = f64::from(plan.pairs) * pair_ns(plan.round_ns as f64) + lives * life_ns;
-        (all_ns / (pair_ns(window.as_nanos() as f64) + life_ns / 2.0)).min(2.0 * lives)
+        let starts = f64::from(plan.restarts) + 1.0;
+        let all_ns =
+            f64::from(plan.pairs) * pair_ns(plan.round_ns as f64) + starts * start_again_ns;
+        (all_ns / (pair_ns(window.as_nanos() as f64) + start_again_ns / 2.0)).min(2.0 * starts)
     }
 }

@@ -146,7 +146,7 @@ pub struct Plan {
     /// URL cannot be.
     pub restarts: u32,
     /// How often the tables of both arms are filled anew within a cell, each time at the beginning
-    /// of a life: never more often than `restarts` says.
+    /// of a start: never more often than `restarts` says.
     pub reloads: u32,
     /// Which interval is wanted.
     pub interval: IntervalChoice,
@@ -269,31 +269,32 @@ impl Plan {
         arms.windows(2).map(|two| Pairing { base: two[0], test: two[1] }).collect()
     }
 
-    /// Whether the tables of both arms are filled anew before this pair, which begins a life:
-    /// fillings part the lives as evenly as these part the pairs.
+    /// Whether the tables of both arms are filled anew before this pair, which begins a start:
+    /// fillings part the starts as evenly as these part the pairs.
     pub fn reloads_before(&self, pair: u32, pairs: u32) -> bool {
         if self.reloads == 0 {
             return false;
         }
         let begins: Vec<u32> =
             (1..pairs).filter(|&pair| self.restarts_before(pair, pairs)).collect();
-        let lives = begins.len() as u64 + 1;
-        let fillings = (u64::from(self.reloads) + 1).min(lives);
-        let filling = |life: u64| life * fillings / lives;
-        let life = begins.iter().position(|&begin| begin == pair).map(|at| at as u64 + 1);
-        life.is_some_and(|life| filling(life) > filling(life - 1))
+        let starts = begins.len() as u64 + 1;
+        let fillings = (u64::from(self.reloads) + 1).min(starts);
+        let filling = |start: u64| start * fillings / starts;
+        let start = begins.iter().position(|&begin| begin == pair).map(|at| at as u64 + 1);
+        start.is_some_and(|start| filling(start) > filling(start - 1))
     }
 
     /// Whether both servers are started again before this pair, when a cell has `pairs` of them:
-    /// restarts part the pairs into lives of equal length, an even number of pairs each; where
-    /// results are looked at, a life is what lies between two looks.
+    /// restarts part the pairs into starts of equal length, an even number of pairs each; where
+    /// results are looked at, a start is what lies between two looks.
     pub fn restarts_before(&self, pair: u32, pairs: u32) -> bool {
         if let (Some(between), true) = (self.pairs_between_looks(pairs), self.restarts > 0) {
             return pair > 0 && pair.is_multiple_of(between);
         }
-        let lives = (self.restarts + 1).min(pairs / 2).max(1);
-        let begins = |life: u32| 2 * ((u64::from(life) * u64::from(pairs / 2)) / u64::from(lives));
-        (1..lives).any(|life| begins(life) == u64::from(pair))
+        let starts = (self.restarts + 1).min(pairs / 2).max(1);
+        let begins =
+            |start: u32| 2 * ((u64::from(start) * u64::from(pairs / 2)) / u64::from(starts));
+        (1..starts).any(|start| begins(start) == u64::from(pair))
     }
 
     /// Pairs between two looks at a cell that has `pairs` of them; `None` where it is judged once.
@@ -305,7 +306,7 @@ impl Plan {
     }
 
     /// About how long the servers take to start again, until they are warm.
-    pub fn life_ns(&self) -> u64 {
+    pub fn start_again_ns(&self) -> u64 {
         self.restart_ns() + self.arm_count() as u64 * self.warm_again_ns().min(WARM_AGAIN_NS)
     }
 
@@ -331,10 +332,11 @@ impl Plan {
 
     /// Time that the measuring of one cell takes, without setting up the servers and the data.
     pub(crate) fn cell_ns(&self) -> u64 {
-        let lives = u64::from(self.restarts) + 1;
+        let starts = u64::from(self.restarts) + 1;
         let rounds = u64::from(self.pairs) * self.driving.rounds_in_pair();
         let rounds_ns = rounds * (self.round_ns + self.lead_in_ns);
-        self.arm_count() as u64 * (self.warm_up_ns + rounds_ns) + (lives - 1) * self.life_ns()
+        self.arm_count() as u64 * (self.warm_up_ns + rounds_ns)
+            + (starts - 1) * self.start_again_ns()
     }
 
     /// Time that measuring and warming take: about, and at most where servers live once; without
@@ -416,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn reloads_begin_lives() {
+    fn reloads_begin_starts() {
         let at = |restarts, reloads| -> Vec<u32> {
             let plan = Plan { restarts, reloads, ..plan(40) };
             (0..40).filter(|&pair| plan.reloads_before(pair, 40)).collect()
@@ -425,11 +427,11 @@ mod tests {
         assert_eq!(at(3, 1), [20]);
         assert_eq!(at(7, 2), [14, 30]);
         assert_eq!(at(3, 0), []);
-        assert_eq!(at(1, 9), [20], "a filling has at least one life");
+        assert_eq!(at(1, 9), [20], "a filling has at least one start");
     }
 
     #[test]
-    fn restarts_part_the_pairs_into_equal_lives() {
+    fn restarts_part_the_pairs_into_equal_starts() {
         let at = |pairs, restarts| -> Vec<u32> {
             let plan = Plan { restarts, ..plan(pairs) };
             (0..pairs).filter(|&pair| plan.restarts_before(pair, pairs)).collect()
@@ -437,7 +439,7 @@ mod tests {
         assert_eq!(at(160, 7), [20, 40, 60, 80, 100, 120, 140]);
         assert_eq!(at(10, 2), [2, 6]);
         assert_eq!(at(200, 0), []);
-        assert_eq!(at(4, 9), [2], "a life has at least two pairs");
+        assert_eq!(at(4, 9), [2], "a start has at least two pairs");
         assert_eq!(at(1, 3), []);
         let stopping = Stopping::Decided { pairs: 8, horizon: 3 };
         let plan = Plan { restarts: 2, stopping, ..plan(30) };

@@ -15,8 +15,8 @@ use crate::series::Series;
 pub struct Round {
     /// Which round this is.
     pub key: RoundKey,
-    /// Which life of the servers it fell in: how often they had been started again by then.
-    pub life: u32,
+    /// Which start of the servers it fell in: how often they had been started again by then.
+    pub start: u32,
     /// Which filling of the tables it fell in: how often they had been filled anew by then.
     pub filling: u32,
     /// When the measured window began, milliseconds since 1970.
@@ -182,7 +182,7 @@ mod tests {
         let cell = Cell { load: "point-query".into(), clients: 1 };
         Round {
             key: RoundKey { cell, pair: 0, arm: Arm::Base },
-            life: 0,
+            start: 0,
             filling: 0,
             started_unix_ms: 0,
             wall_ns: 1,

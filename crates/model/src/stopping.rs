@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   fixed        ├──────────────────────────┤           all pairs, judged once
-//!   decided      ├──┼──┼──┼──┼ slower                   judged after each life
+//!   decided      ├──┼──┼──┼──┼ slower                   judged after each start
 //!   detect       ├──┼──┼──┼──┼──┼──┼ sharp enough       the same, and blind to the result
 //! ```
 //!
@@ -20,11 +20,11 @@ pub enum Stopping {
     /// When all pairs of the plan are measured.
     #[default]
     Fixed,
-    /// As soon as the cell is decided, which is looked at after each life.
+    /// As soon as the cell is decided, which is looked at after each start.
     Decided {
-        /// Pairs in a life; where servers live once, in a stretch that is one value of the mean.
+        /// Pairs in a start; where servers live once, in a stretch that is one value of the mean.
         pairs: u32,
-        /// Up to this number of lives the chance to err is spent, but for a rest: more of them are
+        /// Up to this number of starts the chance to err is spent, but for a rest: more of them are
         /// allowed, and tell little.
         horizon: u32,
     },
@@ -33,8 +33,8 @@ pub enum Stopping {
     Extended {
         /// As in [`Stopping::Decided`].
         pairs: u32,
-        /// Lives that each cell had when it was judged, in the order of the plan; up to there it is
-        /// judged as one that is not looked at. The last number holds for all cells after it.
+        /// Starts that each cell had when it was judged, in the order of the plan; up to there it
+        /// is judged as one that is not looked at. The last number holds for all cells after it.
         judged: Vec<u32>,
     },
     /// As [`Stopping::Decided`], and it also ends when a change as large as was asked for would
@@ -53,7 +53,7 @@ pub enum Stopping {
 
 impl Stopping {
     /// Where results are looked at before the end: pairs between two looks, and the horizon.
-    /// Of a run that was judged once, the most lives that a cell had then.
+    /// Of a run that was judged once, the most starts that a cell had then.
     pub fn looks(&self) -> Option<(u32, u32)> {
         match self {
             Stopping::Fixed => None,
@@ -66,7 +66,7 @@ impl Stopping {
         }
     }
 
-    /// Lives that the cell with this number had when it was judged once; 0 where it never was.
+    /// Starts that the cell with this number had when it was judged once; 0 where it never was.
     pub fn judged_at(&self, cell: usize) -> u32 {
         match self {
             Stopping::Extended { judged, .. } => {
@@ -99,8 +99,8 @@ impl FromStr for Stopping {
                 Ok(Stopping::Decided { pairs: number(pairs)?, horizon: number(horizon)? })
             }
             ["extended", pairs, judged] => {
-                let lives = |text: &str| text.parse().map_err(|_| wrong());
-                let judged = judged.split(',').map(lives).collect::<Result<_, _>>()?;
+                let starts = |text: &str| text.parse().map_err(|_| wrong());
+                let judged = judged.split(',').map(starts).collect::<Result<_, _>>()?;
                 Ok(Stopping::Extended { pairs: number(pairs)?, judged })
             }
             ["detect", pairs, horizon, effect, power] => Ok(Stopping::Detect {

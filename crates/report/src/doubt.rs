@@ -3,7 +3,7 @@
 //! ```text
 //!   how sure       interval           q     pairs  restarts  reloads  the next minute
 //!   point-query
-//!     1 client     robust, 8 lives  0.3 %    62 %     38 %            restarts: 21 % narrower
+//!     1 client     robust, 8 starts  0.3 %    62 %     38 %            restarts: 21 % narrower
 //! ```
 //!
 //! Shares are of the variance of the result (Kalibera and Jones 2013).
@@ -14,7 +14,7 @@ use crate::words;
 
 /// What is said of one cell.
 pub(crate) struct DoubtRow {
-    /// `robust, 8 lives`.
+    /// `robust, 8 starts`.
     pub interval: String,
     /// `0.3 %`; empty where there is one cell only.
     pub q: String,

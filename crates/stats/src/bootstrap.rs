@@ -43,10 +43,10 @@ pub struct BcaEstimate {
 
 /// The mean of `values` with its BCa interval, widened for few values.
 ///
-/// Assumes independent values: replicates (lives, or pairs where there is one life), never seconds
-/// of a round; [`BCA_MIN`] of them or more, for it does not refuse fewer; and tails that so many
-/// values show, for what was never drawn is in no resample. A pure function of values, confidence
-/// and seed.
+/// Assumes independent values: replicates (starts, or pairs where there is one start), never
+/// seconds of a round; [`BCA_MIN`] of them or more, for it does not refuse fewer; and tails that so
+/// many values show, for what was never drawn is in no resample. A pure function of values,
+/// confidence and seed.
 ///
 /// # Errors
 /// No values, one that is not finite, or a confidence that does not lie between 0 and 1.

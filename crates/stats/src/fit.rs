@@ -23,7 +23,7 @@ use crate::student::{Estimate, Moments};
 pub struct PointLogs {
     /// The place: a number of clients, or of rows.
     pub at: f64,
-    /// Of each pair of rounds (or life of the servers) the logarithms of both arms' figures.
+    /// Of each pair of rounds (or start of the servers) the logarithms of both arms' figures.
     pub pairs: Vec<PerArm<f64>>,
 }
 
@@ -66,8 +66,8 @@ impl Means {
 }
 
 /// A contrast that has this value and gradient. `known_sd` is the standard deviation of an error in
-/// the log-ratio of the arms that the pairs do not show (see [`crate::judge_lives`]); whether it is
-/// the same at all points nobody knows, so the worse of the two counts.
+/// the log-ratio of the arms that the pairs do not show (see [`crate::judge_starts`]); whether it
+/// is the same at all points nobody knows, so the worse of the two counts.
 pub(crate) fn contrast(
     points: &[PointLogs],
     value: f64,

@@ -4,8 +4,8 @@ use dbdyno_model::{Basis, Interval, Severity, Verdict, Warning};
 
 use crate::confidence::DECISION_ALPHA;
 use crate::error::StatsError;
-use crate::lives::{self, Terms};
 use crate::replicates::Nest;
+use crate::starts::{self, Terms};
 
 /// What a cell concludes from several measures of the same pairs.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,7 +30,7 @@ pub struct JointJudgement {
 }
 
 /// Judges one cell by several measures of *how fast*: `measures[m]` are the `ln(test ÷ base)` of
-/// measure `m` by filling of the tables and life of the servers, positive where the test arm is
+/// measure `m` by filling of the tables and start of the servers, positive where the test arm is
 /// faster.
 ///
 /// *Slower* or *faster* is what one measure proves and none refutes. There are several chances to
@@ -52,13 +52,13 @@ pub fn judge_jointly(measures: &[&Nest], terms: &Terms) -> Result<JointJudgement
     let (mut to_differ, mut to_all) = (None::<u32>, Some(0));
     let mut surest: Option<(f64, Basis)> = None;
     for nest in measures {
-        let alone = lives::judge_at(nest, terms, alpha)?;
+        let alone = starts::judge_at(nest, terms, alpha)?;
         if surest.as_ref().is_none_or(|(p_value, _)| alone.p_value < *p_value) {
             surest = Some((alone.p_value, alone.basis));
         }
         judged.push((alone.rqps, alone.verdict));
         // No measure is equal within nothing: what is missing then would prove a difference.
-        let differing = lives::judge_at(nest, &Terms { budget: 0.0, ..*terms }, alpha)?;
+        let differing = starts::judge_at(nest, &Terms { budget: 0.0, ..*terms }, alpha)?;
         to_differ = differing.pairs_missing.into_iter().chain(to_differ).min();
         let is_open = alone.verdict == Verdict::Undecided;
         let to_this = if is_open { alone.pairs_missing } else { Some(0) };

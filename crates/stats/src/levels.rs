@@ -3,7 +3,7 @@
 //! ```text
 //!   what is repeated      varies by   costs    in the variance of the result
 //!   filling of tables     T₃          c₃       T₃² / n₃
-//!   life of the servers   T₂          c₂     + T₂² / (n₃ n₂)
+//!   start of the servers   T₂          c₂     + T₂² / (n₃ n₂)
 //!   pair of rounds        T₁          c₁     + T₁² / (n₃ n₂ n₁)
 //! ```
 //!
@@ -17,7 +17,7 @@
 //!   nᵢ = ⌈ √( (cᵢ₊₁ / cᵢ) · (Tᵢ² / Tᵢ₊₁²) ) ⌉
 //! ```
 //!
-//! and whatever time there is then goes to the highest level. Where lives are judged by their
+//! and whatever time there is then goes to the highest level. Where starts are judged by their
 //! Hodges–Lehmann estimates, `T₁` is the spread of pairs as those see it: what would give the mean
 //! their standard error.
 
@@ -29,7 +29,7 @@ use crate::rank::Ranked;
 use crate::replicates::{Nest, value_of};
 use crate::student::quantile;
 
-/// Lives of fewer pairs have no interval of their own ranks.
+/// Starts of fewer pairs have no interval of their own ranks.
 const RANKED_MIN: usize = 6;
 
 /// One level of a cell.
@@ -51,7 +51,7 @@ pub struct Costs {
     /// Both rounds of a pair.
     pub pair: f64,
     /// Starting both servers and warming them.
-    pub life: Option<f64>,
+    pub start: Option<f64>,
     /// Filling the tables, beside the start.
     pub filling: Option<f64>,
 }
@@ -66,44 +66,44 @@ pub struct Advice {
     pub spend: Vec<(Level, f64)>,
 }
 
-/// The levels of a cell, the lowest first. `between_sd` is the spread of lives that is assumed
+/// The levels of a cell, the lowest first. `between_sd` is the spread of starts that is assumed
 /// where there are fewer than [`MIN_PAIRS`]; a filling that is alone is not a level.
 ///
 /// Assumes that the noise of a level is independent, and the same wherever it is.
 pub fn components(nest: &Nest, interval: IntervalKind, between_sd: f64) -> Vec<Component> {
     let fillings: Vec<Vec<&[f64]>> = nest
         .iter()
-        .map(|lives| lives.iter().map(Vec::as_slice).filter(|life| !life.is_empty()).collect())
-        .filter(|lives: &Vec<&[f64]>| !lives.is_empty())
+        .map(|starts| starts.iter().map(Vec::as_slice).filter(|start| !start.is_empty()).collect())
+        .filter(|starts: &Vec<&[f64]>| !starts.is_empty())
         .collect();
-    let lives: Vec<&[f64]> = fillings.concat();
-    let Some(of_pairs) = pair_variance(&lives, interval) else { return Vec::new() };
-    let pairs_in_life = harmonic_mean(lives.iter().map(|life| life.len()));
+    let starts: Vec<&[f64]> = fillings.concat();
+    let Some(of_pairs) = pair_variance(&starts, interval) else { return Vec::new() };
+    let pairs_in_start = harmonic_mean(starts.iter().map(|start| start.len()));
     let values: Vec<Vec<f64>> = fillings
         .iter()
-        .map(|lives| lives.iter().map(|life| value_of(life, interval)).collect())
+        .map(|starts| starts.iter().map(|start| value_of(start, interval)).collect())
         .collect();
-    let lives_in_filling = harmonic_mean(values.iter().map(Vec::len));
+    let starts_in_filling = harmonic_mean(values.iter().map(Vec::len));
     let of_values = pooled(values.iter().map(Vec::as_slice));
-    let is_assumed = lives.len() < MIN_PAIRS as usize || of_values.is_none();
-    let of_lives = match of_values {
-        Some(spread) if !is_assumed => (spread - of_pairs / pairs_in_life).max(0.0),
+    let is_assumed = starts.len() < MIN_PAIRS as usize || of_values.is_none();
+    let of_starts = match of_values {
+        Some(spread) if !is_assumed => (spread - of_pairs / pairs_in_start).max(0.0),
         _ => between_sd * between_sd,
     };
     let level = |level, count, variance| Component { level, count, variance, is_assumed: false };
     let mut components = vec![
-        level(Level::Pair, pairs_in_life, of_pairs),
-        Component { is_assumed, ..level(Level::Life, lives_in_filling, of_lives) },
+        level(Level::Pair, pairs_in_start, of_pairs),
+        Component { is_assumed, ..level(Level::Start, starts_in_filling, of_starts) },
     ];
     if fillings.len() >= MIN_PAIRS as usize {
         let means: Vec<f64> =
-            values.iter().map(|lives| lives.iter().sum::<f64>() / lives.len() as f64).collect();
-        let below = of_lives + of_pairs / pairs_in_life;
+            values.iter().map(|starts| starts.iter().sum::<f64>() / starts.len() as f64).collect();
+        let below = of_starts + of_pairs / pairs_in_start;
         let spread = pooled([means.as_slice()].into_iter()).unwrap_or(0.0);
-        let own = (spread - below / lives_in_filling).max(0.0);
+        let own = (spread - below / starts_in_filling).max(0.0);
         components.push(level(Level::Filling, fillings.len() as f64, own));
     } else {
-        components[1].count = lives.len() as f64;
+        components[1].count = starts.len() as f64;
     }
     components
 }
@@ -125,7 +125,7 @@ pub fn shares(components: &[Component]) -> Vec<f64> {
 pub fn advise(components: &[Component], costs: &Costs, seconds: f64) -> Advice {
     let cost = |level| match level {
         Level::Pair => Some(costs.pair),
-        Level::Life => costs.life,
+        Level::Start => costs.start,
         Level::Filling => costs.filling,
     };
     let best = components.windows(2).filter_map(|two| {
@@ -159,19 +159,19 @@ fn parts(components: &[Component]) -> Vec<f64> {
     (0..components.len()).map(|at| components[at].variance / repeated(at)).collect()
 }
 
-/// The variance of a pair within its life; `None` where no life has two pairs.
-fn pair_variance(lives: &[&[f64]], interval: IntervalKind) -> Option<f64> {
+/// The variance of a pair within its start; `None` where no start has two pairs.
+fn pair_variance(starts: &[&[f64]], interval: IntervalKind) -> Option<f64> {
     let is_middle = matches!(interval, IntervalKind::Robust | IntervalKind::HodgesLehmann);
-    if !is_middle || lives.iter().any(|life| life.len() < RANKED_MIN) {
-        return pooled(lives.iter().copied());
+    if !is_middle || starts.iter().any(|start| start.len() < RANKED_MIN) {
+        return pooled(starts.iter().copied());
     }
-    let of_life = |life: &&[f64]| {
-        let (low, high) = Ranked::signed(life).bounds(SHOWN_CONFIDENCE).ok()?;
-        let t = quantile(0.5 + SHOWN_CONFIDENCE / 2.0, (life.len() - 1) as f64);
-        Some(((high - low) / (2.0 * t)).powi(2) * life.len() as f64)
+    let of_start = |start: &&[f64]| {
+        let (low, high) = Ranked::signed(start).bounds(SHOWN_CONFIDENCE).ok()?;
+        let t = quantile(0.5 + SHOWN_CONFIDENCE / 2.0, (start.len() - 1) as f64);
+        Some(((high - low) / (2.0 * t)).powi(2) * start.len() as f64)
     };
-    let sum = lives.iter().map(of_life).sum::<Option<f64>>()?;
-    Some(sum / lives.len() as f64)
+    let sum = starts.iter().map(of_start).sum::<Option<f64>>()?;
+    Some(sum / starts.len() as f64)
 }
 
 /// The variance within groups, over all of them together; `None` where none has two values.
@@ -209,18 +209,19 @@ mod tests {
         let mut stream = random::stream(&[4, key]);
         let mut filling = || {
             let of_filling = sds[2] * noise(&mut stream);
-            let mut life = || {
+            let mut start = || {
                 let own = of_filling + sds[1] * noise(&mut stream);
                 (0..counts[0]).map(|_| own + sds[0] * noise(&mut stream)).collect()
             };
-            (0..counts[1]).map(|_| life()).collect()
+            (0..counts[1]).map(|_| start()).collect()
         };
         (0..counts[2]).map(|_| filling()).collect()
     }
 
     /// Balanced nested analysis of variance by hand, in Python:
-    /// `S₁² = mean of numpy.var(life, ddof=1)`, `S₂² = mean over fillings of the variance of the
-    /// means of lives`, `S₃² = variance of the means of fillings`; `T₂² = S₂² − S₁²/n₁`, and so on.
+    /// `S₁² = mean of numpy.var(start, ddof=1)`, `S₂² = mean over fillings of the variance of the
+    /// means of starts`, `S₃² = variance of the means of fillings`; `T₂² = S₂² − S₁²/n₁`, and so
+    /// on.
     #[test]
     fn components_agree_with_the_analysis_of_variance() {
         let nest = [
@@ -257,8 +258,8 @@ mod tests {
 
     #[test]
     fn what_was_not_repeated_is_assumed_or_no_level() {
-        let one_life = nest([30, 1, 1], [0.05, 0.0, 0.0], 1);
-        let found = components(&one_life, IntervalKind::T, 0.009);
+        let one_start = nest([30, 1, 1], [0.05, 0.0, 0.0], 1);
+        let found = components(&one_start, IntervalKind::T, 0.009);
         assert_eq!(found.len(), 2);
         assert!(found[1].is_assumed && (found[1].variance - 0.000_081).abs() < 1e-15);
         assert!(components(&[], IntervalKind::T, 0.009).is_empty());
@@ -270,7 +271,7 @@ mod tests {
     #[test]
     fn the_middle_sees_less_noise_than_the_mean_where_tails_are_heavy() {
         let mut spiky = nest([20, 8, 1], [0.02, 0.0, 0.0], 2);
-        spiky[0].iter_mut().for_each(|life| (life[3], life[9]) = (0.5, -0.5));
+        spiky[0].iter_mut().for_each(|start| (start[3], start[9]) = (0.5, -0.5));
         let of = |interval| components(&spiky, interval, 0.0)[0].variance;
         assert!(of(IntervalKind::Robust) < 0.1 * of(IntervalKind::T));
         let plain = nest([20, 40, 1], [0.02, 0.0, 0.0], 3);
@@ -279,8 +280,8 @@ mod tests {
         assert!((0.9..1.3).contains(&ratio), "{ratio}");
     }
 
-    /// The formula of the paper, and that the advice agrees with it: with too many pairs in a life,
-    /// more lives help more; with too few, more pairs do.
+    /// The formula of the paper, and that the advice agrees with it: with too many pairs in a
+    /// start, more starts help more; with too few, more pairs do.
     #[test]
     fn the_minute_goes_where_it_narrows_most() {
         let level = |level, count, sd: f64| Component {
@@ -289,18 +290,22 @@ mod tests {
             variance: sd * sd,
             is_assumed: false,
         };
-        let costs = Costs { pair: 0.25, life: Some(4.0), filling: None };
-        let advise = |pairs, lives| {
-            let components = [level(Level::Pair, pairs, 0.06), level(Level::Life, lives, 0.01)];
+        let costs = Costs { pair: 0.25, start: Some(4.0), filling: None };
+        let advise = |pairs, starts| {
+            let components = [level(Level::Pair, pairs, 0.06), level(Level::Start, starts, 0.01)];
             advise(&components, &costs, 60.0)
         };
         // √(4/0.25 · 0.0036/0.0001) = 24.
         assert_eq!(advise(24.0, 8.0).best, [(Level::Pair, 24)]);
-        assert_eq!(advise(200.0, 8.0).spend[0].0, Level::Life);
+        assert_eq!(advise(200.0, 8.0).spend[0].0, Level::Start);
         assert_eq!(advise(4.0, 8.0).spend[0].0, Level::Pair);
         assert!(advise(24.0, 8.0).spend.iter().all(|(_, narrows)| (0.0..1.0).contains(narrows)));
-        let alone = [level(Level::Pair, 10.0, 0.05), level(Level::Life, 4.0, 0.0)];
-        assert_eq!(super::advise(&alone, &costs, 60.0).best, [], "lives have nothing of their own");
+        let alone = [level(Level::Pair, 10.0, 0.05), level(Level::Start, 4.0, 0.0)];
+        assert_eq!(
+            super::advise(&alone, &costs, 60.0).best,
+            [],
+            "starts have nothing of their own"
+        );
         assert!((shares(&alone)[0] - 1.0).abs() < 1e-12);
     }
 }

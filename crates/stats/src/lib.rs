@@ -54,7 +54,6 @@ mod interval;
 mod joint;
 mod judge;
 mod levels;
-mod lives;
 mod paired;
 mod planning;
 mod power;
@@ -67,6 +66,7 @@ mod sequence;
 mod several_questions;
 mod share;
 mod slope;
+mod starts;
 mod student;
 mod suspicion;
 mod tails;
@@ -88,18 +88,18 @@ pub use interval::{geometric_mean_interval, mean_interval};
 pub use joint::{JointJudgement, judge_jointly};
 pub use judge::{judge, judge_unpaired};
 pub use levels::{Advice, Component, Costs, advise, components, shares};
-pub use lives::{BETWEEN_LIVES_SD, Terms, judge_lives, judge_nested};
 pub use paired::{PairedEstimate, UnpairedEstimate, paired, welch};
 pub use planning::{
-    Amount, LIVES_LEAST, PAIRS_TRIED, Price, Spread, found_in_one_life, least_pairs, least_time,
+    Amount, PAIRS_TRIED, Price, STARTS_LEAST, Spread, found_in_one_start, least_pairs, least_time,
 };
 pub use power::{MIN_PAIRS, PAIRS_CAP, POWER, detectable, pairs_needed};
 pub use rank::{RankEstimate, mann_whitney, signed_rank};
 pub use replicates::Nest;
 pub use row_cost::{RowCosts, row_costs};
-pub use runs::{RunLives, judge_runs};
-pub use sequence::{Look, Sequence, judge_sequence, lives_missing};
+pub use runs::{RunStarts, judge_runs};
+pub use sequence::{Look, Sequence, judge_sequence, starts_missing};
 pub use share::share_interval;
 pub use slope::{Slope, is_steady, slope};
+pub use starts::{BETWEEN_STARTS_SD, Terms, judge_nested, judge_starts};
 pub use tails::Tails;
 pub use usl::{Curves, usl};

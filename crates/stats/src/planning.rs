@@ -1,16 +1,16 @@
-//! How many lives of how many pairs find an effect in the least time.
+//! How many starts of how many pairs find an effect in the least time.
 //!
 //! ```text
-//!   life    ├─ start, warm ─┤pair pair pair pair├─ start, warm ─┤pair pair pair pair
-//!            life_s          pair_s each
-//!   sd of a life's mean  =  √( life_sd² + pair_sd² / pairs )
+//!   start    ├─ start, warm ─┤pair pair pair pair├─ start, warm ─┤pair pair pair pair
+//!            start_s          pair_s each
+//!   sd of a start's mean  =  √( life_sd² + pair_sd² / pairs )
 //! ```
 //!
-//! More pairs in a life make its mean surer and do nothing against what the life is off by; more
-//! lives help against both and cost a start each. The best number of pairs is near
-//! `√(life_s/pair_s) · pair_sd/life_sd` (Kalibera and Jones, "Rigorous Benchmarking in Reasonable
+//! More pairs in a start make its mean surer and do nothing against what the start is off by; more
+//! starts help against both and cost a start each. The best number of pairs is near
+//! `√(start_s/pair_s) · pair_sd/start_sd` (Kalibera and Jones, "Rigorous Benchmarking in Reasonable
 //! Time", ISMM 2013, § 6), whatever the effect; what is chosen here is the least time itself, for
-//! the quantiles of Student's t make few lives dearer than the formula knows.
+//! the quantiles of Student's t make few starts dearer than the formula knows.
 
 use crate::power::{PAIRS_CAP, detectable, pairs_needed};
 use crate::student::quantile;
@@ -18,10 +18,10 @@ use crate::student::quantile;
 /// What disturbs a log-ratio, by level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
-    /// Standard deviation of the pairs of one life.
+    /// Standard deviation of the pairs of one start.
     pub pair_sd: f64,
-    /// Standard deviation of what lives are off by.
-    pub life_sd: f64,
+    /// Standard deviation of what starts are off by.
+    pub start_sd: f64,
 }
 
 /// What time is spent on, seconds.
@@ -30,48 +30,48 @@ pub struct Price {
     /// A pair of rounds.
     pub pair_s: f64,
     /// A start of both servers with what they need until they are warm.
-    pub life_s: f64,
+    pub start_s: f64,
 }
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Amount {
-    /// Lives.
-    pub lives: u32,
+    /// Starts.
+    pub starts: u32,
     /// Pairs in each.
     pub pairs: u32,
     /// Time that it takes.
     pub seconds: f64,
 }
 
-/// Numbers of pairs in a life that are tried: whole blocks.
+/// Numbers of pairs in a start that are tried: whole blocks.
 pub const PAIRS_TRIED: [u32; 16] = [2, 4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192];
-/// Fewer lives than this say too little of their own spread for any plan to rest on.
-pub const LIVES_LEAST: u32 = 5;
+/// Fewer starts than this say too little of their own spread for any plan to rest on.
+pub const STARTS_LEAST: u32 = 5;
 
 impl Spread {
-    /// The standard deviation of the mean of a life with so many pairs.
+    /// The standard deviation of the mean of a start with so many pairs.
     ///
-    /// Assumes that the pairs of a life are independent of each other and of what their life is off
-    /// by: where neighbouring pairs are alike, their mean varies by more.
-    pub fn of_life(&self, pairs: u32) -> f64 {
-        self.life_sd.hypot(self.pair_sd / f64::from(pairs.max(1)).sqrt())
+    /// Assumes that the pairs of a start are independent of each other and of what their start is
+    /// off by: where neighbouring pairs are alike, their mean varies by more.
+    pub fn of_start(&self, pairs: u32) -> f64 {
+        self.start_sd.hypot(self.pair_sd / f64::from(pairs.max(1)).sqrt())
     }
 }
 
 impl Price {
-    /// The time that so many lives take.
+    /// The time that so many starts take.
     ///
     /// Assumes that every pair takes as long as every other one, and every start as well.
-    pub fn of(&self, lives: u32, pairs: u32) -> f64 {
-        f64::from(lives) * (self.life_s + f64::from(pairs) * self.pair_s)
+    pub fn of(&self, starts: u32, pairs: u32) -> f64 {
+        f64::from(starts) * (self.start_s + f64::from(pairs) * self.pair_s)
     }
 }
 
 /// The least time that finds a change of `effect` (a share of rQPS) at level `alpha` with chance
-/// `power`. `None`: a thousand lives do not.
+/// `power`. `None`: a thousand starts do not.
 ///
-/// Assumes that pairs and lives are independent with means close to normal, and that spread and
+/// Assumes that pairs and starts are independent with means close to normal, and that spread and
 /// price are known; they are those of yesterday, or of a pilot.
 pub fn least_time(
     spread: &Spread,
@@ -81,18 +81,18 @@ pub fn least_time(
     power: f64,
 ) -> Option<Amount> {
     let amount = |&pairs: &u32| {
-        let lives = pairs_needed(spread.of_life(pairs), effect, alpha, power).max(LIVES_LEAST);
-        Amount { lives, pairs, seconds: price.of(lives, pairs) }
+        let starts = pairs_needed(spread.of_start(pairs), effect, alpha, power).max(STARTS_LEAST);
+        Amount { starts, pairs, seconds: price.of(starts, pairs) }
     };
-    let amounts = PAIRS_TRIED.iter().map(amount).filter(|amount| amount.lives < PAIRS_CAP);
+    let amounts = PAIRS_TRIED.iter().map(amount).filter(|amount| amount.starts < PAIRS_CAP);
     amounts.min_by(|a, b| a.seconds.total_cmp(&b.seconds))
 }
 
-/// The smallest change that `pairs` pairs find where servers live once: what lives are off by stays
-/// in the interval however many there are. A share of rQPS.
+/// The smallest change that `pairs` pairs find where servers live once: what starts are off by
+/// stays in the interval however many there are. A share of rQPS.
 ///
 /// Assumes what [`least_time`] assumes.
-pub fn found_in_one_life(spread: &Spread, pairs: u32, alpha: f64, power: f64) -> f64 {
+pub fn found_in_one_start(spread: &Spread, pairs: u32, alpha: f64, power: f64) -> f64 {
     let by_pairs = detectable(spread.pair_sd, pairs, alpha, power).ln_1p();
     by_pairs.hypot(floor(spread, alpha, power)).exp_m1()
 }
@@ -122,16 +122,16 @@ pub fn least_pairs(
         let times = (found / left.ln_1p()).powi(2);
         (f64::from(PAIRS_CAP) * times).ceil().min(1e9) as u32
     };
-    (pairs <= PAIRS_MOST).then(|| Amount { lives: 1, pairs, seconds: price.of(1, pairs) })
+    (pairs <= PAIRS_MOST).then(|| Amount { starts: 1, pairs, seconds: price.of(1, pairs) })
 }
 
 /// Pairs that no run has.
 const PAIRS_MOST: u32 = 100_000;
 
-/// The logarithm of the change that a single life hides.
+/// The logarithm of the change that a single start hides.
 fn floor(spread: &Spread, alpha: f64, power: f64) -> f64 {
     let normal = |p: f64| quantile(p, f64::INFINITY);
-    (normal(1.0 - alpha / 2.0) + normal(power)) * spread.life_sd
+    (normal(1.0 - alpha / 2.0) + normal(power)) * spread.start_sd
 }
 
 #[cfg(test)]
@@ -139,17 +139,17 @@ mod tests {
     use super::*;
     use crate::{DECISION_ALPHA, POWER};
 
-    const SPREAD: Spread = Spread { pair_sd: 0.04, life_sd: 0.009 };
-    const PRICE: Price = Price { pair_s: 0.26, life_s: 5.0 };
+    const SPREAD: Spread = Spread { pair_sd: 0.04, start_sd: 0.009 };
+    const PRICE: Price = Price { pair_s: 0.26, start_s: 5.0 };
 
     #[test]
     fn the_least_time_is_near_the_optimum_of_kalibera_and_jones() {
         let found = least_time(&SPREAD, &PRICE, 0.01, DECISION_ALPHA, POWER).unwrap();
-        let formula = (PRICE.life_s / PRICE.pair_s).sqrt() * SPREAD.pair_sd / SPREAD.life_sd;
+        let formula = (PRICE.start_s / PRICE.pair_s).sqrt() * SPREAD.pair_sd / SPREAD.start_sd;
         assert!((found.pairs as f64 / formula).ln().abs() < 0.5, "{found:?}, not {formula}");
         for pairs in [2, 6, 64] {
-            let lives = pairs_needed(SPREAD.of_life(pairs), 0.01, DECISION_ALPHA, POWER);
-            assert!(PRICE.of(lives, pairs) >= found.seconds, "{pairs}");
+            let starts = pairs_needed(SPREAD.of_start(pairs), 0.01, DECISION_ALPHA, POWER);
+            assert!(PRICE.of(starts, pairs) >= found.seconds, "{pairs}");
         }
     }
 
@@ -157,14 +157,14 @@ mod tests {
     fn what_a_time_finds_takes_that_time() {
         for effect in [0.005, 0.01, 0.02] {
             let amount = least_time(&SPREAD, &PRICE, effect, DECISION_ALPHA, POWER).unwrap();
-            let sd = SPREAD.of_life(amount.pairs);
-            let found = detectable(sd, amount.lives, DECISION_ALPHA, POWER);
+            let sd = SPREAD.of_start(amount.pairs);
+            let found = detectable(sd, amount.starts, DECISION_ALPHA, POWER);
             assert!(found <= effect && found > 0.9 * effect, "{effect}: {found}");
         }
-        let once = Spread { pair_sd: 0.04, life_sd: 0.003 };
+        let once = Spread { pair_sd: 0.04, start_sd: 0.003 };
         for effect in [0.011, 0.02, 0.05] {
             let pairs = least_pairs(&once, &PRICE, effect, DECISION_ALPHA, POWER).unwrap().pairs;
-            let found = found_in_one_life(&once, pairs, DECISION_ALPHA, POWER);
+            let found = found_in_one_start(&once, pairs, DECISION_ALPHA, POWER);
             assert!(found <= effect * 1.001 && found > 0.95 * effect, "{effect}: {found}");
         }
         assert_eq!(least_pairs(&once, &PRICE, 0.01, DECISION_ALPHA, POWER), None);

@@ -1,14 +1,14 @@
-//! From pairs within lives within fillings to the values that are judged, and their interval.
+//! From pairs within starts within fillings to the values that are judged, and their interval.
 //!
 //! ```text
-//!   filling 0 ─┬─ life 0 ─ · · · · ─► value ─┐
-//!              └─ life 1 ─ · · · · ─► value ─┴─ mean ─► value ─┐
-//!   filling 1 ─┬─ life 2 ─ · · · · ─► value ─┐                 ├─► interval
-//!              └─ life 3 ─ · · · · ─► value ─┴─ mean ─► value ─┘
+//!   filling 0 ─┬─ start 0 ─ · · · · ─► value ─┐
+//!              └─ start 1 ─ · · · · ─► value ─┴─ mean ─► value ─┐
+//!   filling 1 ─┬─ start 2 ─ · · · · ─► value ─┐                 ├─► interval
+//!              └─ start 3 ─ · · · · ─► value ─┴─ mean ─► value ─┘
 //! ```
 //!
 //! The replicates are the values of the highest level that was repeated at least [`MIN_PAIRS`]
-//! times: what is below is averaged away, what is above was not measured. A life's value is the
+//! times: what is below is averaged away, what is above was not measured. A start's value is the
 //! mean of its pairs or their Hodges–Lehmann estimate; which one, and which interval goes around
 //! the replicates, is what `--interval` asks for, or the tails decide (see `tails`).
 
@@ -22,7 +22,7 @@ use crate::rank::{self, Ranked};
 use crate::student::{Estimate, Moments, quantile};
 use crate::tails::Tails;
 
-/// Fillings, of lives, of pairs: one `ln(test ÷ base)` each, in the order of measuring.
+/// Fillings, of starts, of pairs: one `ln(test ÷ base)` each, in the order of measuring.
 pub type Nest = [Vec<Vec<f64>>];
 
 /// From so many pairs on their Hodges–Lehmann estimate has an interval that can decide.
@@ -89,36 +89,36 @@ pub(crate) fn of(
 ) -> Result<Replicates, StatsError> {
     let fillings: Vec<Vec<&[f64]>> = nest
         .iter()
-        .map(|lives| lives.iter().map(Vec::as_slice).filter(|life| !life.is_empty()).collect())
-        .filter(|lives: &Vec<&[f64]>| !lives.is_empty())
+        .map(|starts| starts.iter().map(Vec::as_slice).filter(|start| !start.is_empty()).collect())
+        .filter(|starts: &Vec<&[f64]>| !starts.is_empty())
         .collect();
-    let lives = fillings.concat();
+    let starts = fillings.concat();
     let enough = |count: usize| count >= MIN_PAIRS as usize;
-    let level = match (enough(fillings.len()), enough(lives.len())) {
+    let level = match (enough(fillings.len()), enough(starts.len())) {
         (true, _) => Level::Filling,
-        (false, true) => Level::Life,
+        (false, true) => Level::Start,
         (false, false) => Level::Pair,
     };
     let count = match level {
         Level::Filling => fillings.len(),
-        Level::Life => lives.len(),
-        Level::Pair => lives.iter().map(|life| life.len()).sum(),
+        Level::Start => starts.len(),
+        Level::Pair => starts.iter().map(|start| start.len()).sum(),
     };
     let known = match level {
-        Level::Pair => between_sd / (lives.len().max(1) as f64).sqrt(),
-        Level::Life | Level::Filling => 0.0,
+        Level::Pair => between_sd / (starts.len().max(1) as f64).sqrt(),
+        Level::Start | Level::Filling => 0.0,
     };
     let figures = |interval| -> Result<(Vec<f64>, Moments, Estimate), StatsError> {
         let values: Vec<f64> = match level {
-            Level::Filling => fillings.iter().map(|lives| mean_of(lives, interval)).collect(),
-            Level::Life => lives.iter().map(|life| value_of(life, interval)).collect(),
-            Level::Pair => lives.concat(),
+            Level::Filling => fillings.iter().map(|starts| mean_of(starts, interval)).collect(),
+            Level::Start => starts.iter().map(|start| value_of(start, interval)).collect(),
+            Level::Pair => starts.concat(),
         };
         let moments = Moments::of_logs(&values)?;
         let estimate = widened(estimate_of(&values, &moments, level, interval)?, known);
         Ok((values, moments, estimate))
     };
-    let (mut interval, mut why) = chosen(choice, level, count, known, &lives, alpha);
+    let (mut interval, mut why) = chosen(choice, level, count, known, &starts, alpha);
     if choice == IntervalChoice::Auto && interval == IntervalKind::Robust {
         let (low, high) = figures(interval)?.2.bounds(SHOWN_CONFIDENCE)?;
         let done = figures(IntervalKind::T)?.2.mean;
@@ -146,11 +146,11 @@ fn chosen(
     level: Level,
     count: usize,
     known: f64,
-    lives: &[&[f64]],
+    starts: &[&[f64]],
     alpha: f64,
 ) -> (IntervalKind, String) {
     match choice {
-        IntervalChoice::Auto => by_tails(lives),
+        IntervalChoice::Auto => by_tails(starts),
         IntervalChoice::Given(kind) => {
             let too_few = match kind {
                 IntervalKind::HodgesLehmann => !rank::has_signed(count, 1.0 - alpha),
@@ -169,7 +169,7 @@ fn chosen(
                 // The estimate of the ranks, with the standard error that they give it, is what
                 // such a spread can be added to.
                 let why =
-                    format!("{name} was asked for, but the assumed spread of lives has no ranks");
+                    format!("{name} was asked for, but the assumed spread of starts has no ranks");
                 (IntervalKind::Robust, why)
             } else {
                 (kind, "asked for".to_owned())
@@ -178,11 +178,11 @@ fn chosen(
     }
 }
 
-fn by_tails(lives: &[&[f64]]) -> (IntervalKind, String) {
-    let Some(tails) = Tails::of(lives) else {
+fn by_tails(starts: &[&[f64]]) -> (IntervalKind, String) {
+    let Some(tails) = Tails::of(starts) else {
         return (
             IntervalKind::T,
-            "too few pairs in a life to tell how heavy their tails are".into(),
+            "too few pairs in a start to tell how heavy their tails are".into(),
         );
     };
     let weight = tails.weight;
@@ -200,16 +200,16 @@ fn by_tails(lives: &[&[f64]]) -> (IntervalKind, String) {
     (IntervalKind::Robust, format!("the tails of the pairs are heavy on both sides ({weight:.2})"))
 }
 
-/// What stands for a life.
-pub(crate) fn value_of(life: &[f64], interval: IntervalKind) -> f64 {
+/// What stands for a start.
+pub(crate) fn value_of(start: &[f64], interval: IntervalKind) -> f64 {
     match interval {
-        IntervalKind::Robust | IntervalKind::HodgesLehmann => rank::hodges_lehmann(life),
-        _ => life.iter().sum::<f64>() / life.len() as f64,
+        IntervalKind::Robust | IntervalKind::HodgesLehmann => rank::hodges_lehmann(start),
+        _ => start.iter().sum::<f64>() / start.len() as f64,
     }
 }
 
-fn mean_of(lives: &[&[f64]], interval: IntervalKind) -> f64 {
-    lives.iter().map(|life| value_of(life, interval)).sum::<f64>() / lives.len() as f64
+fn mean_of(starts: &[&[f64]], interval: IntervalKind) -> f64 {
+    starts.iter().map(|start| value_of(start, interval)).sum::<f64>() / starts.len() as f64
 }
 
 /// Pairs whose middle is judged have the standard error that their signed ranks give it.

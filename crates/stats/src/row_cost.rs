@@ -46,7 +46,7 @@ pub struct RowCosts {
 
 /// Fits lines to the costs of both arms and judges what differs: for each of several `measures` of
 /// the cost of the same events, the logarithms of costs by number of rows. See
-/// [`crate::judge_lives`] for `between_sd` and [`crate::judge()`] for `budget`.
+/// [`crate::judge_starts`] for `between_sd` and [`crate::judge()`] for `budget`.
 ///
 /// The two questions of all measures are one family: chance calls any of them slower or faster in
 /// no more than [`DECISION_ALPHA`] of all families in which nothing changed (Holm), and *equal* is

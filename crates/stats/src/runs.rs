@@ -10,7 +10,7 @@
 //! Welch's test of two such runs errs more often than it says. The interval of a sequence is as
 //! wide as that takes. Squares may be added where errors are normal and independent; that results
 //! end the runs does no more harm than the sequences leave room for, which is counted
-//! (`docs/CALIBRATION.md`, looking after every life).
+//! (`docs/CALIBRATION.md`, looking after every start).
 
 use dbdyno_model::{Basis, Interval, IntervalKind, Level};
 
@@ -21,36 +21,36 @@ use crate::judge::unpaired_warnings;
 use crate::sequence::{Sequence, answer, p_value};
 use crate::student::Moments;
 
-/// The lives of a run: the mean of the log-ratios of each, in the order of measuring.
+/// The starts of a run: the mean of the log-ratios of each, in the order of measuring.
 #[derive(Clone, Copy, Debug)]
-pub struct RunLives<'a> {
+pub struct RunStarts<'a> {
     /// Of [`crate::judge_sequence`], where that could end the run.
-    pub lives: &'a [f64],
+    pub starts: &'a [f64],
     /// The looks that could; `None` where the run was judged once.
     pub looks: Option<&'a Sequence>,
 }
 
 /// Judges the ratio of two ratios, test ÷ base, of two runs with the same base arm.
 ///
-/// Assumes lives that are independent with a mean close to normal, and looks that were chosen
+/// Assumes starts that are independent with a mean close to normal, and looks that were chosen
 /// before the first of them; and that what changed between the runs changed both arms alike.
 /// Fewer than [`crate::MIN_PAIRS`] lives in a run are undecided.
 ///
 /// # Errors
 /// As [`crate::judge()`], for either run.
 pub fn judge_runs(
-    base: RunLives<'_>,
-    test: RunLives<'_>,
+    base: RunStarts<'_>,
+    test: RunStarts<'_>,
     budget: f64,
 ) -> Result<Judgement, StatsError> {
     let budget_log = budget_log(budget)?;
     let (base, test) = (Mean::of(base)?, Mean::of(test)?);
-    let lives = base.lives.min(test.lives);
+    let starts = base.starts.min(test.starts);
     let mean = test.mean - base.mean;
     let deciding = base.deciding.hypot(test.deciding);
     let shown = base.shown.hypot(test.shown);
     Ok(Judgement {
-        verdict: answer(mean, lives, (deciding, shown), budget_log),
+        verdict: answer(mean, starts, (deciding, shown), budget_log),
         rqps: Interval {
             estimate: mean.exp(),
             low: (mean - shown).exp(),
@@ -59,29 +59,29 @@ pub fn judge_runs(
         p_value: p_value(mean, deciding),
         basis: Basis {
             interval: IntervalKind::Sequence,
-            replicates: Level::Life,
-            count: lives,
+            replicates: Level::Start,
+            count: starts,
             why: "results could end a run".to_owned(),
         },
         pairs_missing: None,
         detectable: None,
-        warnings: unpaired_warnings(lives, "lives in each run"),
+        warnings: unpaired_warnings(starts, "starts in each run"),
     })
 }
 
 /// The mean of a run, and how far from it the truth may lie.
 struct Mean {
     mean: f64,
-    lives: u32,
+    starts: u32,
     deciding: f64,
     shown: f64,
 }
 
 impl Mean {
-    fn of(run: RunLives<'_>) -> Result<Mean, StatsError> {
-        let told = run.lives.len().min(Sequence::LIVES_MAX as usize);
-        let lives = if run.looks.is_some() { &run.lives[..told] } else { run.lives };
-        let moments = Moments::of_logs(lives)?;
+    fn of(run: RunStarts<'_>) -> Result<Mean, StatsError> {
+        let told = run.starts.len().min(Sequence::STARTS_MAX as usize);
+        let starts = if run.looks.is_some() { &run.starts[..told] } else { run.starts };
+        let moments = Moments::of_logs(starts)?;
         let count = u32::try_from(moments.n).unwrap_or(u32::MAX);
         let (deciding, shown) = match run.looks {
             Some(sequence) => sequence.half(moments.sd, count),
@@ -92,7 +92,7 @@ impl Mean {
                 (half(1.0 - DECISION_ALPHA)?, half(SHOWN_CONFIDENCE)?)
             }
         };
-        Ok(Mean { mean: moments.mean, lives: count, deciding, shown })
+        Ok(Mean { mean: moments.mean, starts: count, deciding, shown })
     }
 }
 
@@ -101,14 +101,14 @@ mod tests {
     use super::*;
     use dbdyno_model::Verdict;
 
-    fn lives(mean: f64, count: u32) -> Vec<f64> {
-        (0..count).map(|life| mean + 0.004 * (f64::from(life * 7 % 5) - 2.0)).collect()
+    fn starts(mean: f64, count: u32) -> Vec<f64> {
+        (0..count).map(|start| mean + 0.004 * (f64::from(start * 7 % 5) - 2.0)).collect()
     }
 
     #[test]
     fn runs_that_were_judged_once_have_the_halves_of_student() {
-        let (a, b) = (lives(0.0, 10), lives(-0.05, 10));
-        let once = |lives| RunLives { lives, looks: None };
+        let (a, b) = (starts(0.0, 10), starts(-0.05, 10));
+        let once = |starts| RunStarts { starts, looks: None };
         let judged = judge_runs(once(&a), once(&b), 0.02).unwrap();
         // `scipy.stats.t.ppf(0.975, 9)`, SciPy 1.17.
         let half = 2.262_157_162_740_992 * Moments::of_logs(&a).unwrap().estimate().standard_error;
@@ -120,9 +120,9 @@ mod tests {
     #[test]
     fn looks_cost_width_and_swapping_the_runs_mirrors_the_verdict() {
         let sequence = Sequence::new(10);
-        let (a, b) = (lives(0.0, 10), lives(-0.05, 10));
-        let looked = |lives| RunLives { lives, looks: Some(&sequence) };
-        let once = |lives| RunLives { lives, looks: None };
+        let (a, b) = (starts(0.0, 10), starts(-0.05, 10));
+        let looked = |starts| RunStarts { starts, looks: Some(&sequence) };
+        let once = |starts| RunStarts { starts, looks: None };
         let forth = judge_runs(looked(&a), looked(&b), 0.02).unwrap();
         let back = judge_runs(looked(&b), looked(&a), 0.02).unwrap();
         assert_eq!((forth.verdict, back.verdict), (Verdict::Slower, Verdict::Faster));
@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn what_is_equal_and_what_is_too_little_is_said() {
         let sequence = Sequence::new(10);
-        let (a, b) = (lives(0.0, 10), lives(0.001, 10));
-        let looked = |lives| RunLives { lives, looks: Some(&sequence) };
+        let (a, b) = (starts(0.0, 10), starts(0.001, 10));
+        let looked = |starts| RunStarts { starts, looks: Some(&sequence) };
         assert_eq!(judge_runs(looked(&a), looked(&b), 0.03).unwrap().verdict, Verdict::Equal);
         let few = judge_runs(looked(&a[..2]), looked(&b), 0.03).unwrap();
         assert_eq!(few.verdict, Verdict::Undecided);

@@ -1,31 +1,31 @@
-//! A verdict that may be looked at after every life: a confidence sequence.
+//! A verdict that may be looked at after every start: a confidence sequence.
 //!
 //! ```text
-//!   interval   ├─────────────────────────┤           3 lives
+//!   interval   ├─────────────────────────┤           3 starts
 //!              ├────────────┤                        6
 //!                 ├───────┤                          12      each may end the measuring: all of
 //!                   ├────┤                           24      them together miss the truth as
 //!                 1 ┊                                        rarely as one interval would
 //! ```
 //!
-//! Whoever looks after every life and stops at the first interval of 99 % that excludes 1 is wrong
+//! Whoever looks after every start and stops at the first interval of 99 % that excludes 1 is wrong
 //! far more often than once in a hundred times. Here the chance to err is a sum of money: look `n`
 //! may spend what [`spent`] grows by, and its interval is as narrow as that buys. Up to the
-//! *horizon*, the number of lives that are planned, it grows with the power 1.5 (Kim and DeMets,
+//! *horizon*, the number of starts that are planned, it grows with the power 1.5 (Kim and DeMets,
 //! "Design and analysis of group sequential tests based on the type I error spending rate
 //! function", Biometrika 74, 1987); a rest is kept for those who go on, up to
-//! [`Sequence::LIVES_MAX`].
+//! [`Sequence::STARTS_MAX`].
 //!
 //! What a look costs is computed for a sum of normal values by following its density from look to
 //! look (Armitage, McPherson and Rowe, "Repeated significance tests on accumulating data", JRSS A
 //! 132, 1969), here on a lattice; the quantile becomes one of Student's t by its p-value (Jennison
-//! and Turnbull, "Group Sequential Methods", 2000, § 3.8). With few lives that is a little too
+//! and Turnbull, "Group Sequential Methods", 2000, § 3.8). With few starts that is a little too
 //! bold, by a tenth at most, which the levels leave room for; `tests/sequence.rs` counts it.
 //!
 //! Against the mixture of t-tests that needs no horizon (Lai 1976; Wang and Ramdas, "Anytime-valid
 //! t-tests and confidence sequences for Gaussian means with unknown variance", Sequential Analysis
-//! 44, 2025): of effects that one look after 30 lives finds with 90 %, this finds 83 % after 21
-//! lives in the mean, the mixture 63 % after 24, and with four lives the mixture finds nothing.
+//! 44, 2025): of effects that one look after 30 starts finds with 90 %, this finds 83 % after 21
+//! lives in the mean, the mixture 63 % after 24, and with four starts the mixture finds nothing.
 
 use std::sync::OnceLock;
 
@@ -59,7 +59,7 @@ pub struct Sequence {
     reaches: &'static Reaches,
 }
 
-/// How far looks reach, the first of them after [`MIN_PAIRS`] lives.
+/// How far looks reach, the first of them after [`MIN_PAIRS`] starts.
 #[derive(Debug, PartialEq)]
 struct Reaches {
     /// At [`DECISION_ALPHA`] in all.
@@ -68,15 +68,15 @@ struct Reaches {
     shown: Vec<f64>,
 }
 
-/// What was worked out for each horizon, and beyond each number of lives: a tenth of a second of
+/// What was worked out for each horizon, and beyond each number of starts: a tenth of a second of
 /// arithmetic, and a list of stored runs asks for the same few again and again.
 static OF_HORIZON: [OnceLock<Reaches>; HORIZON_MAX as usize + 1] =
     [const { OnceLock::new() }; HORIZON_MAX as usize + 1];
-static BEYOND: [OnceLock<Reaches>; Sequence::LIVES_MAX as usize + 1] =
-    [const { OnceLock::new() }; Sequence::LIVES_MAX as usize + 1];
+static BEYOND: [OnceLock<Reaches>; Sequence::STARTS_MAX as usize + 1] =
+    [const { OnceLock::new() }; Sequence::STARTS_MAX as usize + 1];
 
 impl Reaches {
-    /// What looks may spend of each chance to err: all up to some number of lives.
+    /// What looks may spend of each chance to err: all up to some number of starts.
     fn of(spent: impl Fn(u32) -> f64) -> Reaches {
         Reaches {
             deciding: reaches(&chances(&spent, DECISION_ALPHA)),
@@ -86,56 +86,56 @@ impl Reaches {
 }
 
 impl Sequence {
-    /// Looks after every life from the third one on, at their best after `horizon` lives. A horizon
-    /// is taken to lie between 4 and 80.
+    /// Looks after every start from the third one on, at their best after `horizon` starts. A
+    /// horizon is taken to lie between 4 and 80.
     ///
     /// Assumes nothing: it is a function of the horizon alone, to be fixed before the first look.
     pub fn new(horizon: u32) -> Sequence {
         let horizon = horizon.clamp(HORIZON_MIN, HORIZON_MAX);
-        let spent = |lives| spent(lives, horizon);
+        let spent = |starts| spent(starts, horizon);
         Sequence { reaches: OF_HORIZON[horizon as usize].get_or_init(|| Reaches::of(spent)) }
     }
 
-    /// Looks after every life for a run that was judged once, with `judged` lives, and went on
+    /// Looks after every start for a run that was judged once, with `judged` starts, and went on
     /// because that did not decide it. The first judgement had its chance to err; all looks
     /// together have a fifth of it again, 1.2 % instead of 1 % in all.
     ///
     /// Assumes nothing.
     pub fn beyond(judged: u32) -> Sequence {
-        let judged = judged.clamp(1, Sequence::LIVES_MAX);
-        let spent = |lives: u32| match lives <= judged {
+        let judged = judged.clamp(1, Sequence::STARTS_MAX);
+        let spent = |starts: u32| match starts <= judged {
             true => 0.0,
-            false => SPENT_BEYOND * (1.0 - f64::from(judged) / f64::from(lives)),
+            false => SPENT_BEYOND * (1.0 - f64::from(judged) / f64::from(starts)),
         };
         Sequence { reaches: BEYOND[judged as usize].get_or_init(|| Reaches::of(spent)) }
     }
 
-    /// The number of lives after which nothing more is told, whatever the horizon: a lattice for
+    /// The number of starts after which nothing more is told, whatever the horizon: a lattice for
     /// more of them would be slow.
-    pub const LIVES_MAX: u32 = 240;
+    pub const STARTS_MAX: u32 = 240;
 
     /// The smallest change of rQPS, as a share, that is found with chance `power` and a p-value of
-    /// `alpha` when `lives` lives with a standard deviation `sd` (of a log-ratio) have been looked
-    /// at; see [`judge_sequence`] for `known_sd`. Infinite for too few of them.
+    /// `alpha` when `starts` starts with a standard deviation `sd` (of a log-ratio) have been
+    /// looked at; see [`judge_sequence`] for `known_sd`. Infinite for too few of them.
     ///
-    /// Assumes what [`judge_sequence`] assumes, and that the spread of the lives is `sd`.
-    pub fn detectable(&self, sd: f64, known_sd: f64, lives: u32, alpha: f64, power: f64) -> f64 {
-        Widths { sequence: self, known_sd, sd }.found(lives, alpha, power).exp_m1()
+    /// Assumes what [`judge_sequence`] assumes, and that the spread of the starts is `sd`.
+    pub fn detectable(&self, sd: f64, known_sd: f64, starts: u32, alpha: f64, power: f64) -> f64 {
+        Widths { sequence: self, known_sd, sd }.found(starts, alpha, power).exp_m1()
     }
 
-    /// Half the widths of the intervals of so many lives that share nothing, for the decision and
+    /// Half the widths of the intervals of so many starts that share nothing, for the decision and
     /// as shown.
-    pub(crate) fn half(&self, sd: f64, lives: u32) -> (f64, f64) {
-        Widths { sequence: self, known_sd: 0.0, sd }.half(lives)
+    pub(crate) fn half(&self, sd: f64, starts: u32) -> (f64, f64) {
+        Widths { sequence: self, known_sd: 0.0, sd }.half(starts)
     }
 
     /// The distance from the mean, in standard errors, that the interval of this look reaches:
     /// for the decision, and as shown. Infinite before the first look and after the last.
     ///
     /// Assumes nothing.
-    pub fn reach(&self, lives: u32) -> (f64, f64) {
+    pub fn reach(&self, starts: u32) -> (f64, f64) {
         let at = |reaches: &[f64]| {
-            let index = lives.checked_sub(MIN_PAIRS).map(|index| index as usize);
+            let index = starts.checked_sub(MIN_PAIRS).map(|index| index as usize);
             index.and_then(|index| reaches.get(index)).copied().unwrap_or(f64::INFINITY)
         };
         (at(&self.reaches.deciding), at(&self.reaches.shown))
@@ -160,27 +160,27 @@ pub struct Look {
     pub warnings: Vec<Warning>,
 }
 
-/// Judges one cell from `lives`, one log-ratio for each life in the order of measuring (the mean of
-/// its pairs), as often as wanted while more of them come. `known_sd` is the standard deviation of
-/// what all of them have in common beside the truth, and 0 where servers were started anew for each
-/// of them: where they live once, their life is off by something that no look can see.
+/// Judges one cell from `starts`, one log-ratio for each start in the order of measuring (the mean
+/// of its pairs), as often as wanted while more of them come. `known_sd` is the standard deviation
+/// of what all of them have in common beside the truth, and 0 where servers were started anew for
+/// each of them: where they live once, their start is off by something that no look can see.
 ///
-/// Assumes lives that are independent with a mean close to normal, and a `sequence` that was chosen
-/// before the first of them. Of more than [`Sequence::LIVES_MAX`] only those are looked at, for no
-/// chance to err is left.
+/// Assumes starts that are independent with a mean close to normal, and a `sequence` that was
+/// chosen before the first of them. Of more than [`Sequence::STARTS_MAX`] only those are looked at,
+/// for no chance to err is left.
 ///
 /// # Errors
 /// As [`crate::judge()`].
 pub fn judge_sequence(
-    lives: &[f64],
+    starts: &[f64],
     known_sd: f64,
     budget: f64,
     sequence: &Sequence,
 ) -> Result<Look, StatsError> {
     let budget_log = budget_log(budget)?;
-    let lives = &lives[..lives.len().min(Sequence::LIVES_MAX as usize)];
-    let moments = Moments::of_logs(lives)?;
-    let count = lives.len() as u32;
+    let starts = &starts[..starts.len().min(Sequence::STARTS_MAX as usize)];
+    let moments = Moments::of_logs(starts)?;
+    let count = starts.len() as u32;
     let at = Widths { sequence, known_sd, sd: moments.sd };
     let estimate = moments.estimate();
     let (deciding, shown) = at.half(count);
@@ -194,27 +194,27 @@ pub fn judge_sequence(
         looks: (count + 1).saturating_sub(MIN_PAIRS),
         detectable: Some(at.found(count, DECISION_ALPHA, POWER).exp_m1())
             .filter(|share| share.is_finite()),
-        warnings: few_rounds(count, "lives, or stretches of pairs,"),
+        warnings: few_rounds(count, "starts, or stretches of pairs,"),
     })
 }
 
-/// How many more lives than `lives` will probably (with a chance of 80 %) decide an undecided cell,
-/// with a p-value of `alpha`, if mean and spread are what they seem. `None`:
-/// [`Sequence::LIVES_MAX`] would not, or there are too few lives to tell.
+/// How many more starts than `starts` will probably (with a chance of 80 %) decide an undecided
+/// cell, with a p-value of `alpha`, if mean and spread are what they seem. `None`:
+/// [`Sequence::STARTS_MAX`] would not, or there are too few starts to tell.
 ///
 /// Assumes what [`judge_sequence`] assumes.
 ///
 /// # Errors
 /// As [`crate::judge()`].
-pub fn lives_missing(
-    lives: &[f64],
+pub fn starts_missing(
+    starts: &[f64],
     known_sd: f64,
     budget: f64,
     alpha: f64,
     sequence: &Sequence,
 ) -> Result<Option<u32>, StatsError> {
     let budget_log = budget_log(budget)?;
-    let moments = Moments::of_logs(lives)?;
+    let moments = Moments::of_logs(starts)?;
     let at = Widths { sequence, known_sd, sd: moments.sd };
     let decides = |&total: &u32| {
         at.found(total, alpha, POWER) <= moments.mean.abs()
@@ -224,7 +224,7 @@ pub fn lives_missing(
     if count < MIN_PAIRS {
         return Ok(None);
     }
-    Ok((count..Sequence::LIVES_MAX)
+    Ok((count..Sequence::STARTS_MAX)
         .map(|before| before + 1)
         .find(decides)
         .map(|total| total - count))
@@ -233,11 +233,11 @@ pub fn lives_missing(
 /// The rule of the crate, for a mean and half the widths of its intervals.
 pub(crate) fn answer(
     mean: f64,
-    lives: u32,
+    starts: u32,
     (deciding, shown): (f64, f64),
     budget_log: f64,
 ) -> Verdict {
-    if lives < MIN_PAIRS {
+    if starts < MIN_PAIRS {
         Verdict::Undecided
     } else if mean.abs() + shown <= budget_log {
         Verdict::Equal
@@ -259,7 +259,7 @@ pub(crate) fn p_value(mean: f64, deciding: f64) -> f64 {
     }
 }
 
-/// Half the widths of intervals of lives with a spread.
+/// Half the widths of intervals of starts with a spread.
 struct Widths<'a> {
     sequence: &'a Sequence,
     known_sd: f64,
@@ -268,37 +268,37 @@ struct Widths<'a> {
 
 impl Widths<'_> {
     /// For the decision, and as shown.
-    fn half(&self, lives: u32) -> (f64, f64) {
-        let (deciding, shown) = self.sequence.reach(lives);
-        let error = self.sd / f64::from(lives.max(1)).sqrt();
-        // What lives have in common is met once, but many looks come near to it: half the level.
+    fn half(&self, starts: u32) -> (f64, f64) {
+        let (deciding, shown) = self.sequence.reach(starts);
+        let error = self.sd / f64::from(starts.max(1)).sqrt();
+        // What starts have in common is met once, but many looks come near to it: half the level.
         let known = |alpha: f64| self.known_sd * quantile(1.0 - alpha / 4.0, f64::INFINITY);
         // No spread is no doubt, however few lives there are.
-        let by_lives = |reach: f64| if error == 0.0 { 0.0 } else { reach * error };
+        let by_starts = |reach: f64| if error == 0.0 { 0.0 } else { reach * error };
         (
-            by_lives(deciding).hypot(known(DECISION_ALPHA)),
-            by_lives(shown).hypot(known(1.0 - SHOWN_CONFIDENCE)),
+            by_starts(deciding).hypot(known(DECISION_ALPHA)),
+            by_starts(shown).hypot(known(1.0 - SHOWN_CONFIDENCE)),
         )
     }
 
     /// The logarithm of a change that is found with this chance, and a p-value of `alpha`.
-    fn found(&self, lives: u32, alpha: f64, power: f64) -> f64 {
-        if lives < MIN_PAIRS {
+    fn found(&self, starts: u32, alpha: f64, power: f64) -> f64 {
+        if starts < MIN_PAIRS {
             return f64::INFINITY;
         }
-        let error = self.sd / f64::from(lives).sqrt();
-        let t = quantile(power, f64::from(lives - 1));
-        self.half(lives).0 * times_of(alpha) + t * error.hypot(self.known_sd)
+        let error = self.sd / f64::from(starts).sqrt();
+        let t = quantile(power, f64::from(starts - 1));
+        self.half(starts).0 * times_of(alpha) + t * error.hypot(self.known_sd)
     }
 
     /// The chance that the interval shown lies within ±`budget_log`.
-    fn fits(&self, lives: u32, mean: f64, budget_log: f64) -> f64 {
-        let room = budget_log - self.half(lives).1;
-        let error = self.sd / f64::from(lives).sqrt();
+    fn fits(&self, starts: u32, mean: f64, budget_log: f64) -> f64 {
+        let room = budget_log - self.half(starts).1;
+        let error = self.sd / f64::from(starts).sqrt();
         if room < 0.0 || error == 0.0 {
             return if mean.abs() <= room { 1.0 } else { 0.0 };
         }
-        let degrees = f64::from(lives - 1);
+        let degrees = f64::from(starts - 1);
         below((room - mean) / error, degrees) - below((-room - mean) / error, degrees)
     }
 }
@@ -314,18 +314,18 @@ fn times_of(alpha: f64) -> f64 {
 }
 
 /// What all looks up to this one may err, as a share of the chance to.
-fn spent(lives: u32, horizon: u32) -> f64 {
+fn spent(starts: u32, horizon: u32) -> f64 {
     let before = MIN_PAIRS - 1;
-    if lives <= horizon {
-        let way = f64::from(lives - before) / f64::from(horizon - before);
+    if starts <= horizon {
+        let way = f64::from(starts - before) / f64::from(horizon - before);
         return SPENT_AT_HORIZON * way.powf(SPENDING_POWER);
     }
-    SPENT_AT_HORIZON + SPENT_BEYOND * (1.0 - f64::from(horizon) / f64::from(lives))
+    SPENT_AT_HORIZON + SPENT_BEYOND * (1.0 - f64::from(horizon) / f64::from(starts))
 }
 
 /// The two-sided p-value below which each look excludes the truth.
 ///
-/// The sum of the lives walks on a lattice; what lies beyond the bound of a look has been stopped
+/// The sum of the starts walks on a lattice; what lies beyond the bound of a look has been stopped
 /// there and walks no further. What a bound on the lattice leaves unspent, the next look has.
 fn chances(spent: impl Fn(u32) -> f64, alpha: f64) -> Vec<f64> {
     let weight = |steps: usize| {
@@ -336,12 +336,12 @@ fn chances(spent: impl Fn(u32) -> f64, alpha: f64) -> Vec<f64> {
     // Mass by place; the middle is zero.
     let mut mass = vec![1.0];
     let (mut gone, mut chances) = (0.0, Vec::new());
-    for lives in 1..=Sequence::LIVES_MAX {
-        mass = within(moved(&mass, &weights), FAR * f64::from(lives).sqrt());
-        if lives < MIN_PAIRS {
+    for starts in 1..=Sequence::STARTS_MAX {
+        mass = within(moved(&mass, &weights), FAR * f64::from(starts).sqrt());
+        if starts < MIN_PAIRS {
             continue;
         }
-        let may_go = alpha * spent(lives) - gone;
+        let may_go = alpha * spent(starts) - gone;
         if may_go <= 0.0 {
             chances.push(0.0);
             continue;
@@ -356,7 +356,7 @@ fn chances(spent: impl Fn(u32) -> f64, alpha: f64) -> Vec<f64> {
         gone += leaving;
         mass = mass[middle + 1 - bound..middle + bound].to_vec();
         // Each place of the lattice stands for what is nearer to it than to others.
-        let edge = (bound as f64 - 0.5) * STEP / f64::from(lives).sqrt();
+        let edge = (bound as f64 - 0.5) * STEP / f64::from(starts).sqrt();
         chances.push(2.0 * below(-edge, f64::INFINITY));
     }
     chances
@@ -416,15 +416,18 @@ mod tests {
 
     #[test]
     fn chances_agree_with_a_finer_recursion() {
-        for &(horizon, lives, truth) in EXACT {
-            let ours = chances(|lives| spent(lives, horizon), DECISION_ALPHA)
-                [(lives - MIN_PAIRS) as usize];
-            assert!((ours / truth - 1.0).abs() < 0.1, "{horizon} {lives}: {ours:e}, not {truth:e}");
+        for &(horizon, starts, truth) in EXACT {
+            let ours = chances(|starts| spent(starts, horizon), DECISION_ALPHA)
+                [(starts - MIN_PAIRS) as usize];
+            assert!(
+                (ours / truth - 1.0).abs() < 0.1,
+                "{horizon} {starts}: {ours:e}, not {truth:e}"
+            );
         }
     }
 
     #[test]
-    fn a_single_look_would_be_narrower_and_more_lives_never_hurt() {
+    fn a_single_look_would_be_narrower_and_more_starts_never_hurt() {
         for horizon in [4, 12, 48, 80] {
             let sequence = Sequence::new(horizon);
             let at_horizon = sequence.reach(horizon).0;
@@ -433,9 +436,9 @@ mod tests {
                 once < at_horizon && at_horizon < 1.25 * once,
                 "{horizon}: {at_horizon} {once}"
             );
-            let half = |lives: u32| sequence.reach(lives).0 / f64::from(lives).sqrt();
-            for lives in MIN_PAIRS + 1..=Sequence::LIVES_MAX {
-                assert!(half(lives) < half(lives - 1) * 1.15, "{horizon}: {lives}");
+            let half = |starts: u32| sequence.reach(starts).0 / f64::from(starts).sqrt();
+            for starts in MIN_PAIRS + 1..=Sequence::STARTS_MAX {
+                assert!(half(starts) < half(starts - 1) * 1.15, "{horizon}: {starts}");
             }
         }
     }
@@ -445,20 +448,20 @@ mod tests {
     fn beyond_a_judgement_there_is_little_left() {
         for judged in [1, 2, 3, 12, 100] {
             let sequence = Sequence::beyond(judged);
-            for lives in 1..=judged {
-                assert_eq!(sequence.reach(lives).0, f64::INFINITY, "{judged}: {lives}");
+            for starts in 1..=judged {
+                assert_eq!(sequence.reach(starts).0, f64::INFINITY, "{judged}: {starts}");
             }
             let first = (judged + 1).max(MIN_PAIRS);
             let once = quantile(0.995, f64::from(first - 1));
             assert!(sequence.reach(first).0 > once, "{judged}");
-            assert!(sequence.reach(Sequence::LIVES_MAX).0.is_finite());
+            assert!(sequence.reach(Sequence::STARTS_MAX).0.is_finite());
         }
     }
 
     #[test]
-    fn too_few_lives_are_undecided_and_no_spread_is_exact() {
+    fn too_few_starts_are_undecided_and_no_spread_is_exact() {
         let sequence = Sequence::new(12);
-        let look = |lives: &[f64]| judge_sequence(lives, 0.0, 0.02, &sequence).unwrap();
+        let look = |starts: &[f64]| judge_sequence(starts, 0.0, 0.02, &sequence).unwrap();
         assert_eq!(look(&[-0.5, -0.5]).verdict, Verdict::Undecided);
         assert_eq!(look(&[-0.5, -0.5]).looks, 0);
         assert_eq!(look(&[-0.5; 3]).verdict, Verdict::Slower);
@@ -468,7 +471,7 @@ mod tests {
 
     #[test]
     fn verdicts_mirror() {
-        let forth: Vec<f64> = (0..9).map(|life| 0.05 + 0.001 * f64::from(life % 3)).collect();
+        let forth: Vec<f64> = (0..9).map(|start| 0.05 + 0.001 * f64::from(start % 3)).collect();
         let back: Vec<f64> = forth.iter().map(|log| -log).collect();
         let sequence = Sequence::new(12);
         let forth = judge_sequence(&forth, 0.003, 0.02, &sequence).unwrap();

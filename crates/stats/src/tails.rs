@@ -1,28 +1,28 @@
 //! How heavy the tails of pairs are, and on which side: what the automatic interval goes by.
 //!
 //! ```text
-//!   residuals of all pairs, each around the median of its life
+//!   residuals of all pairs, each around the median of its start
 //!
 //!          ▂▅█▅▂              weight = standard deviation ÷ what the middle half promises
 //!    ·  ·▁▂▅█▅▂▁·  ·          1 for normal noise, 1.4 double exponential, 2 to 6 on a shared host
 //!    └ far ┘  └ far ┘         far: beyond 3 promised deviations; as many on either side?
 //! ```
 //!
-//! *Heavy on both sides* is the host: now one arm is hit, now the other. Then the mean of a life
+//! *Heavy on both sides* is the host: now one arm is hit, now the other. Then the mean of a start
 //! is a bad witness, and its Hodges–Lehmann estimate a good one. *Heavy on one side* may be the
 //! server: an arm that stalls in one round of ten is slower, and an estimate that looks past such
 //! rounds would hide it. So there the mean stays. It stays as well where it lies outside of the
 //! robust interval (`crate::replicates`): a few deep stalls are too few to be called one-sided, and
 //! an interval that has not in it what was done in all would be believed to say so.
 //!
-//! In lives of six pairs the median lies among them, and normal noise would look 1.3 times as heavy
-//! as it is; distances are corrected for that ([`nearer`]).
+//! In starts of six pairs the median lies among them, and normal noise would look 1.3 times as
+//! heavy as it is; distances are corrected for that ([`nearer`]).
 //!
-//! The choice does not spoil the level. The weight does not change when all residuals of a life
+//! The choice does not spoil the level. The weight does not change when all residuals of a start
 //! change their sign, and between equal arms those signs are a matter of chance; so the choice
-//! tells nothing of where the lives lie. How many are far on each side does change, but only as far
-//! as "equally many" can be refuted, at 1 %. The simulation `the_automatic_choice_keeps_its_level`
-//! counts alarms of the whole procedure.
+//! tells nothing of where the starts lie. How many are far on each side does change, but only as
+//! far as "equally many" can be refuted, at 1 %. The simulation
+//! `the_automatic_choice_keeps_its_level` counts alarms of the whole procedure.
 
 use crate::confidence::DECISION_ALPHA;
 use crate::rank::median;
@@ -32,14 +32,14 @@ use crate::rank::median;
 pub(crate) const HEAVY_TAILS: f64 = 1.25;
 /// Fewer residuals than this tell nothing of tails.
 const RESIDUALS_MIN: usize = 30;
-/// A life of fewer pairs has no middle that is better than its mean.
+/// A start of fewer pairs has no middle that is better than its mean.
 const PAIRS_MIN: usize = 4;
 /// The standard deviation of normal noise is so many times its median distance from the middle.
 const NORMAL_PER_MEDIAN: f64 = 1.482_602_218_505_602;
 /// What is further out than so many standard deviations is far.
 const FAR: f64 = 3.0;
 
-/// What the pairs within lives say of their noise.
+/// What the pairs within starts say of their noise.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tails {
     /// Standard deviation of the residuals, in units of the one that their middle half promises.
@@ -51,23 +51,23 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// The tails of the pairs of these lives; `None` where there are too few pairs, or no spread.
+    /// The tails of the pairs of these starts; `None` where there are too few pairs, or no spread.
     ///
-    /// Assumes that all lives have the same noise around their own middle.
-    pub fn of(lives: &[&[f64]]) -> Option<Tails> {
+    /// Assumes that all starts have the same noise around their own middle.
+    pub fn of(starts: &[&[f64]]) -> Option<Tails> {
         let (mut residuals, mut distances) = (Vec::new(), Vec::new());
-        let long = lives.iter().filter(|life| life.len() >= PAIRS_MIN);
+        let long = starts.iter().filter(|start| start.len() >= PAIRS_MIN);
         let (mut squares, mut counted) = (0.0, 0usize);
-        for life in long {
-            let middle = median(&mut life.to_vec());
-            let mean = life.iter().sum::<f64>() / life.len() as f64;
-            residuals.extend(life.iter().map(|log| log - middle));
-            squares += life.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
-            let nearer = nearer(life.len());
-            distances.extend(life.iter().map(|log| nearer * (log - middle).abs()));
-            counted += life.len() - 1;
+        for start in long {
+            let middle = median(&mut start.to_vec());
+            let mean = start.iter().sum::<f64>() / start.len() as f64;
+            residuals.extend(start.iter().map(|log| log - middle));
+            squares += start.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
+            let nearer = nearer(start.len());
+            distances.extend(start.iter().map(|log| nearer * (log - middle).abs()));
+            counted += start.len() - 1;
         }
-        let of_all: usize = lives.iter().map(|life| life.len()).sum();
+        let of_all: usize = starts.iter().map(|start| start.len()).sum();
         if residuals.len() < RESIDUALS_MIN || 2 * residuals.len() < of_all {
             return None;
         }
@@ -134,41 +134,41 @@ mod tests {
 
     #[test]
     fn normal_noise_has_weight_one_and_spikes_weigh() {
-        let life = normal(200);
-        let tails = Tails::of(&[&life, &life]).unwrap();
+        let start = normal(200);
+        let tails = Tails::of(&[&start, &start]).unwrap();
         assert!((0.97..1.03).contains(&tails.weight), "{tails:?}");
         assert!(!tails.are_heavy() && !tails.are_one_sided());
-        let mut both = life.clone();
+        let mut both = start.clone();
         (both[0], both[1], both[198], both[199]) = (-20.0, -18.0, 19.0, 21.0);
         let tails = Tails::of(&[&both]).unwrap();
         assert!(tails.are_heavy() && !tails.are_one_sided(), "{tails:?}");
-        let mut below = life.clone();
+        let mut below = start.clone();
         below[..8].fill(-9.0);
         let tails = Tails::of(&[&below]).unwrap();
         assert!(tails.are_heavy() && tails.are_one_sided(), "{tails:?}");
     }
 
-    /// Short lives of normal noise are as light as long ones.
+    /// Short starts of normal noise are as light as long ones.
     #[test]
-    fn short_lives_are_not_taken_for_heavy_tails() {
+    fn short_starts_are_not_taken_for_heavy_tails() {
         let mut stream = dbdyno_model::random::stream(&[6]);
         let mut noise = || {
             let share = (stream.next_u64() >> 11) as f64 / 2f64.powi(53);
             crate::student::quantile(share.max(1e-12), f64::INFINITY)
         };
         for pairs in [4, 5, 6, 7, 9, 18] {
-            let lives: Vec<Vec<f64>> =
+            let starts: Vec<Vec<f64>> =
                 (0..2_000).map(|_| (0..pairs).map(|_| noise()).collect()).collect();
-            let lives: Vec<&[f64]> = lives.iter().map(Vec::as_slice).collect();
-            let tails = Tails::of(&lives).unwrap();
+            let starts: Vec<&[f64]> = starts.iter().map(Vec::as_slice).collect();
+            let tails = Tails::of(&starts).unwrap();
             assert!((0.97..1.03).contains(&tails.weight), "{pairs}: {tails:?}");
         }
     }
 
     #[test]
-    fn few_pairs_and_short_lives_say_nothing() {
-        let life = normal(29);
-        assert_eq!(Tails::of(&[&life]), None);
+    fn few_pairs_and_short_starts_say_nothing() {
+        let start = normal(29);
+        assert_eq!(Tails::of(&[&start]), None);
         let short = normal(3);
         assert_eq!(Tails::of(&[&short[..]; 20]), None);
         assert_eq!(Tails::of(&[&[0.25; 40]]), None);

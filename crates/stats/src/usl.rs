@@ -57,7 +57,7 @@ pub struct Curves {
 }
 
 /// Fits the universal scalability law to both arms and judges what differs, from `points`, the
-/// logarithms of rates by number of clients; see [`crate::judge_lives`] for `between_sd` and
+/// logarithms of rates by number of clients; see [`crate::judge_starts`] for `between_sd` and
 /// [`crate::judge()`] for `budget`.
 ///
 /// The five questions are one family: chance calls any of them slower or faster in no more than

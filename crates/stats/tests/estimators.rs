@@ -7,14 +7,14 @@ mod hosts;
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{IntervalChoice, IntervalKind, Verdict};
 use dbdyno_stats::{
-    BCA_MIN, BETWEEN_LIVES_SD, FALSE_DISCOVERIES, Judgement, Terms, bca, benjamini_hochberg,
+    BCA_MIN, BETWEEN_STARTS_SD, FALSE_DISCOVERIES, Judgement, Terms, bca, benjamini_hochberg,
     fieller, judge_nested, mann_whitney, signed_rank,
 };
-use hosts::{HOSTS, lives, normal, share};
+use hosts::{HOSTS, normal, share, starts};
 
 fn terms(interval: IntervalChoice) -> Terms {
     // A budget that noise never proves, so that `equal` hides no alarm.
-    Terms { between_sd: BETWEEN_LIVES_SD, budget: 0.0002, interval, seed: 1 }
+    Terms { between_sd: BETWEEN_STARTS_SD, budget: 0.0002, interval, seed: 1 }
 }
 
 fn alarms(judgement: &Judgement) -> bool {
@@ -30,14 +30,14 @@ fn the_automatic_choice_keeps_its_level() {
             let mut robust = 0;
             let rate = share(runs, |index| {
                 let mut stream = random::stream(&[77, count as u64, index]);
-                let nest = [lives((pairs, index), host, count, BETWEEN_LIVES_SD, &mut stream)];
+                let nest = [starts((pairs, index), host, count, BETWEEN_STARTS_SD, &mut stream)];
                 let judged = judge_nested(&nest, &terms(IntervalChoice::Auto)).unwrap();
                 robust += u64::from(judged.basis.interval == IntervalKind::Robust);
                 alarms(&judged)
             });
             // Three standard errors above 1 %.
             let most = 0.01 + 3.0 * (0.01 * 0.99 / runs as f64).sqrt();
-            assert!(rate <= most, "{count} lives, {host:?}: {rate}");
+            assert!(rate <= most, "{count} starts, {host:?}: {rate}");
             let heavy = matches!(host, hosts::Host::Spiky | hosts::Host::LogNormal);
             assert_eq!(heavy, 2 * robust > runs, "{host:?}: {robust} of {runs} robust");
         }
@@ -50,7 +50,7 @@ fn heavy_tails_widen_the_interval_less() {
     let widths = |interval| {
         let width = |index| {
             let mut stream = random::stream(&[78, index]);
-            let nest = [lives((144, index), hosts::Host::Spiky, 8, 0.002, &mut stream)];
+            let nest = [starts((144, index), hosts::Host::Spiky, 8, 0.002, &mut stream)];
             let rqps = judge_nested(&nest, &terms(interval)).unwrap().rqps;
             (rqps.high / rqps.low).ln()
         };
@@ -67,7 +67,7 @@ fn few_deep_stalls_are_not_looked_past_either() {
     for (slower, faster) in [(7, 0), (12, 4), (6, 1)] {
         for index in 0..50 {
             let mut stream = random::stream(&[80, index]);
-            let mut nest = [lives((144, index), hosts::Host::Independent, 8, 0.002, &mut stream)];
+            let mut nest = [starts((144, index), hosts::Host::Independent, 8, 0.002, &mut stream)];
             let stalls = [-1.5, 1.5].into_iter().zip([slower, faster]);
             let stalls = stalls.flat_map(|(log, count)| std::iter::repeat_n(log, count));
             for (at, stall) in stalls.enumerate() {
@@ -86,9 +86,9 @@ fn few_deep_stalls_are_not_looked_past_either() {
 #[test]
 fn stalls_of_one_arm_are_not_looked_past() {
     let mut stream = random::stream(&[79]);
-    let mut nest = [lives((144, 5), hosts::Host::Independent, 8, 0.002, &mut stream)];
-    for life in &mut nest[0] {
-        life.iter_mut().step_by(12).for_each(|log| *log -= 0.4);
+    let mut nest = [starts((144, 5), hosts::Host::Independent, 8, 0.002, &mut stream)];
+    for start in &mut nest[0] {
+        start.iter_mut().step_by(12).for_each(|log| *log -= 0.4);
     }
     let auto = judge_nested(&nest, &terms(IntervalChoice::Auto)).unwrap();
     assert_eq!((auto.verdict, auto.basis.interval), (Verdict::Slower, IntervalKind::T));
@@ -103,22 +103,22 @@ fn stalls_of_one_arm_are_not_looked_past() {
 fn an_assumed_spread_is_not_told_as_an_interval_of_ranks() {
     let judged = |count: usize, between_sd, kind| {
         let mut stream = random::stream(&[81, count as u64]);
-        let nest = [lives((40, 1), hosts::Host::Independent, count, 0.002, &mut stream)];
+        let nest = [starts((40, 1), hosts::Host::Independent, count, 0.002, &mut stream)];
         let interval = IntervalChoice::Given(kind);
         judge_nested(&nest, &Terms { between_sd, ..terms(interval) }).unwrap()
     };
     for count in [1, 2] {
-        let told = judged(count, BETWEEN_LIVES_SD, IntervalKind::HodgesLehmann);
+        let told = judged(count, BETWEEN_STARTS_SD, IntervalKind::HodgesLehmann);
         assert_eq!(told.basis.interval, IntervalKind::Robust);
-        let why = "hodges-lehmann was asked for, but the assumed spread of lives has no ranks";
+        let why = "hodges-lehmann was asked for, but the assumed spread of starts has no ranks";
         assert_eq!(told.basis.why, why);
-        let robust = judged(count, BETWEEN_LIVES_SD, IntervalKind::Robust);
+        let robust = judged(count, BETWEEN_STARTS_SD, IntervalKind::Robust);
         assert_eq!((told.rqps, told.verdict), (robust.rqps, robust.verdict));
-        // Where nothing is assumed, pairs are ranked; where lives were lived, lives are.
+        // Where nothing is assumed, pairs are ranked; where starts were lived, starts are.
         let ranked = judged(count, 0.0, IntervalKind::HodgesLehmann).basis;
         assert_eq!((ranked.interval, &ranked.why[..]), (IntervalKind::HodgesLehmann, "asked for"));
     }
-    let lived = judged(8, BETWEEN_LIVES_SD, IntervalKind::HodgesLehmann);
+    let lived = judged(8, BETWEEN_STARTS_SD, IntervalKind::HodgesLehmann);
     assert_eq!(lived.basis.interval, IntervalKind::HodgesLehmann);
 }
 

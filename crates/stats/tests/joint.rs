@@ -2,7 +2,7 @@
 
 use dbdyno_model::random;
 use dbdyno_model::{IntervalChoice, Verdict};
-use dbdyno_stats::{DECISION_ALPHA, JointJudgement, Nest, Terms, judge_jointly, judge_lives};
+use dbdyno_stats::{DECISION_ALPHA, JointJudgement, Nest, Terms, judge_jointly, judge_starts};
 
 /// Log-ratios with this mean and alternating noise.
 fn logs(mean: f64, noise: f64) -> Vec<f64> {
@@ -41,7 +41,7 @@ fn one_measure_that_proves_is_enough_unless_another_one_refutes_it() {
 fn one_measure_is_judged_as_by_itself() {
     for (mean, noise) in [(-0.2, 0.05), (0.0, 0.001), (0.01, 0.5), (0.03, 0.04)] {
         let logs = logs(mean, noise);
-        let alone = judge_lives(std::slice::from_ref(&logs), 0.0, 0.02).unwrap();
+        let alone = judge_starts(std::slice::from_ref(&logs), 0.0, 0.02).unwrap();
         let joint = jointly(&[&logs]);
         assert_eq!(joint.verdict, alone.verdict);
         assert_eq!(joint.measures[0].0, alone.rqps);

@@ -1,4 +1,4 @@
-//! Why the first lives of a run do not set its length under the interval of a single look.
+//! Why the first starts of a run do not set its length under the interval of a single look.
 //!
 //! An internal pilot (Wittes and Brittain, Statistics in Medicine 9, 1990) uses only the spread of
 //! the first values, which of normal values says nothing of their mean; all the same, runs whose
@@ -25,7 +25,7 @@ fn sd_of(values: &[f64]) -> f64 {
     (squares / (values.len() - 1) as f64).sqrt()
 }
 
-/// The share of runs that end as slower or faster, when `run` makes them of lives of one mean.
+/// The share of runs that end as slower or faster, when `run` makes them of starts of one mean.
 fn told(key: u64, mean: f64, run: impl Fn(&mut dyn FnMut() -> f64) -> Verdict) -> f64 {
     const RUNS: u64 = 6_000;
     let tells = |index: &u64| {
@@ -36,24 +36,24 @@ fn told(key: u64, mean: f64, run: impl Fn(&mut dyn FnMut() -> f64) -> Verdict) -
     (0..RUNS).filter(tells).count() as f64 / RUNS as f64
 }
 
-/// Five lives, then as many as their spread asks for, judged as if that had been the plan.
-fn naive(life: &mut dyn FnMut() -> f64, effect: f64) -> Verdict {
-    let mut lives: Vec<f64> = (0..5).map(|_| life()).collect();
-    let wanted = pairs_needed(sd_of(&lives), effect, DECISION_ALPHA, 0.8).max(5) as usize;
-    lives.resize_with(wanted, life);
-    judge(&lives, 0.000_1).unwrap().verdict
+/// Five starts, then as many as their spread asks for, judged as if that had been the plan.
+fn naive(start: &mut dyn FnMut() -> f64, effect: f64) -> Verdict {
+    let mut starts: Vec<f64> = (0..5).map(|_| start()).collect();
+    let wanted = pairs_needed(sd_of(&starts), effect, DECISION_ALPHA, 0.8).max(5) as usize;
+    starts.resize_with(wanted, start);
+    judge(&starts, 0.000_1).unwrap().verdict
 }
 
-/// Looked at after each life, until it is decided or the effect would have been found.
-fn looked_at(life: &mut dyn FnMut() -> f64, effect: f64, sequence: &Sequence) -> Verdict {
-    let mut lives = Vec::new();
+/// Looked at after each start, until it is decided or the effect would have been found.
+fn looked_at(start: &mut dyn FnMut() -> f64, effect: f64, sequence: &Sequence) -> Verdict {
+    let mut starts = Vec::new();
     loop {
-        lives.push(life());
-        let look = judge_sequence(&lives, 0.0, 0.000_1, sequence).unwrap();
+        starts.push(start());
+        let look = judge_sequence(&starts, 0.0, 0.000_1, sequence).unwrap();
         let is_sharp = look.detectable.is_some_and(|found| found <= effect);
-        let is_over = lives.len() >= Sequence::LIVES_MAX as usize;
+        let is_over = starts.len() >= Sequence::STARTS_MAX as usize;
         let is_decided = look.verdict != Verdict::Undecided;
-        if lives.len() >= MIN_PAIRS as usize && (is_decided || is_sharp || is_over) {
+        if starts.len() >= MIN_PAIRS as usize && (is_decided || is_sharp || is_over) {
             return look.verdict;
         }
     }
@@ -62,12 +62,12 @@ fn looked_at(life: &mut dyn FnMut() -> f64, effect: f64, sequence: &Sequence) ->
 #[test]
 fn a_pilot_that_counts_makes_verdicts_false_and_looking_does_not() {
     let effect = 0.008;
-    let rate = told(1, 0.0, |life| naive(life, effect));
+    let rate = told(1, 0.0, |start| naive(start, effect));
     println!("internal pilot: {rate}");
     assert!(rate > 0.016, "{rate}");
     for horizon in [8, 24, 48] {
         let sequence = Sequence::new(horizon);
-        let rate = told(2, 0.0, |life| looked_at(life, effect, &sequence));
+        let rate = told(2, 0.0, |start| looked_at(start, effect, &sequence));
         println!("looked at, horizon {horizon}: {rate}");
         assert!(rate <= 0.012, "horizon {horizon}: {rate}");
     }
@@ -75,11 +75,11 @@ fn a_pilot_that_counts_makes_verdicts_false_and_looking_does_not() {
 
 #[test]
 fn an_effect_that_is_asked_for_is_found_with_the_promised_chance() {
-    let lives = pairs_needed(SD, 0.008, DECISION_ALPHA, 0.8);
-    assert!(detectable(SD, lives, DECISION_ALPHA, 0.8) <= 0.008);
-    for horizon in [lives, 2 * lives] {
+    let starts = pairs_needed(SD, 0.008, DECISION_ALPHA, 0.8);
+    assert!(detectable(SD, starts, DECISION_ALPHA, 0.8) <= 0.008);
+    for horizon in [starts, 2 * starts] {
         let sequence = Sequence::new(horizon);
-        let found = told(3, -f64::ln_1p(0.008), |life| looked_at(life, 0.008, &sequence));
+        let found = told(3, -f64::ln_1p(0.008), |start| looked_at(start, 0.008, &sequence));
         println!("horizon {horizon}: {found}");
         assert!(found > 0.8, "horizon {horizon}: {found}");
     }

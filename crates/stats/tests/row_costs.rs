@@ -139,7 +139,7 @@ fn lines_without_a_difference_are_rarely_told_apart() {
 
 /// Where a start of a server alone makes a per cent, the intervals know it.
 #[test]
-fn what_lives_are_taken_to_differ_widens_the_intervals() {
+fn what_starts_are_taken_to_differ_widens_the_intervals() {
     let truth = PerArm { base: [50.0, 0.3], test: [50.0, 0.3] };
     let width = |between_sd: f64| {
         let costs = row_costs(&[points(truth, 0.001, 1)], between_sd, BUDGET).unwrap().remove(0);

@@ -1,7 +1,7 @@
-//! Looking after every life, on hosts that we make up: false alarms, power, cost.
+//! Looking after every start, on hosts that we make up: false alarms, power, cost.
 //!
 //! Each host gives the logarithm of its speed round by round; rounds stand in the order of a plan
-//! (each pair turned by chance), and lives carry an error of their own. Seeded: these tests fail
+//! (each pair turned by chance), and starts carry an error of their own. Seeded: these tests fail
 //! when the arithmetic changes, never by chance.
 
 #[expect(dead_code, reason = "its hosts are for the tests of estimators")]
@@ -10,8 +10,8 @@ mod hosts;
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{Arm, Verdict};
 use dbdyno_stats::{
-    DECISION_ALPHA, POWER, RunLives, Sequence, detectable, judge, judge_runs, judge_sequence,
-    lives_missing,
+    DECISION_ALPHA, POWER, RunStarts, Sequence, detectable, judge, judge_runs, judge_sequence,
+    starts_missing,
 };
 use hosts::{normal, share};
 
@@ -38,9 +38,9 @@ const HOSTS: [Noise; 6] = [
     Noise::LogNormal,
 ];
 
-/// Standard deviation of a round, and of a life.
+/// Standard deviation of a round, and of a start.
 const ROUND_SD: f64 = 0.03;
-const LIFE_SD: f64 = 0.009;
+const START_SD: f64 = 0.009;
 
 struct Host {
     noise: Noise,
@@ -73,9 +73,9 @@ impl Host {
             }
     }
 
-    /// The mean log-ratio of a life of `pairs` pairs, each turned by chance.
-    fn life(&mut self, pairs: u32, effect: f64, life_sd: f64) -> f64 {
-        let own = effect + life_sd * normal(&mut self.stream);
+    /// The mean log-ratio of a start of `pairs` pairs, each turned by chance.
+    fn start(&mut self, pairs: u32, effect: f64, start_sd: f64) -> f64 {
+        let own = effect + start_sd * normal(&mut self.stream);
         let mut sum = 0.0;
         for _ in 0..pairs {
             let first = Arm::BOTH[self.stream.below(2) as usize];
@@ -87,20 +87,20 @@ impl Host {
     }
 }
 
-/// What an experiment that is looked at after every life ends with, and after how many lives.
+/// What an experiment that is looked at after every start ends with, and after how many starts.
 fn looked_at(
-    mut life: impl FnMut() -> f64,
+    mut start: impl FnMut() -> f64,
     most: u32,
     known_sd: f64,
     budget: f64,
     sequence: &Sequence,
 ) -> (Verdict, u32) {
-    let mut lives = Vec::new();
+    let mut starts = Vec::new();
     loop {
-        lives.push(life());
-        let look = judge_sequence(&lives, known_sd, budget, sequence).unwrap();
-        if look.verdict != Verdict::Undecided || lives.len() >= most as usize {
-            return (look.verdict, lives.len() as u32);
+        starts.push(start());
+        let look = judge_sequence(&starts, known_sd, budget, sequence).unwrap();
+        if look.verdict != Verdict::Undecided || starts.len() >= most as usize {
+            return (look.verdict, starts.len() as u32);
         }
     }
 }
@@ -113,15 +113,15 @@ fn is_alarm(verdict: Verdict) -> bool {
 const NO_BUDGET: f64 = 0.000_1;
 
 #[test]
-fn looking_after_every_life_alarms_no_more_than_once_in_a_hundred() {
+fn looking_after_every_start_alarms_no_more_than_once_in_a_hundred() {
     for (horizon, most, pairs) in [(6, 72, 6), (12, 12, 6), (30, 60, 4)] {
         let sequence = Sequence::new(horizon);
         for (kind, noise) in HOSTS.into_iter().enumerate() {
             let rate = share(8_000, |index| {
                 let key = [2026, 11, u64::from(horizon), kind as u64, index];
                 let mut host = Host::new(noise, &key);
-                let life = || host.life(pairs, 0.0, LIFE_SD);
-                is_alarm(looked_at(life, most, 0.0, NO_BUDGET, &sequence).0)
+                let start = || host.start(pairs, 0.0, START_SD);
+                is_alarm(looked_at(start, most, 0.0, NO_BUDGET, &sequence).0)
             });
             println!("horizon {horizon}, {noise:?}: {rate}");
             assert!(rate <= 0.012, "horizon {horizon}, {noise:?}: {rate}");
@@ -129,29 +129,29 @@ fn looking_after_every_life_alarms_no_more_than_once_in_a_hundred() {
     }
 }
 
-/// Servers that live once: every stretch of pairs has the error of that life.
+/// Servers that live once: every stretch of pairs has the error of that start.
 #[test]
-fn stretches_of_one_life_alarm_as_rarely() {
+fn stretches_of_one_start_alarm_as_rarely() {
     let sequence = Sequence::new(30);
     for (kind, noise) in HOSTS.into_iter().enumerate() {
         let rate = share(8_000, |index| {
             let mut host = Host::new(noise, &[2026, 12, kind as u64, index]);
-            let own = LIFE_SD * normal(&mut host.stream);
-            let life = || own + host.life(4, 0.0, 0.0);
-            is_alarm(looked_at(life, 60, LIFE_SD, NO_BUDGET, &sequence).0)
+            let own = START_SD * normal(&mut host.stream);
+            let start = || own + host.start(4, 0.0, 0.0);
+            is_alarm(looked_at(start, 60, START_SD, NO_BUDGET, &sequence).0)
         });
         println!("{noise:?}: {rate}");
         assert!(rate <= 0.012, "{noise:?}: {rate}");
     }
 }
 
-/// The anchor: the interval of a single look, looked at after every life.
+/// The anchor: the interval of a single look, looked at after every start.
 #[test]
 fn peeking_with_the_interval_of_a_single_look_alarms_often() {
     let rate = share(2_000, |index| {
         let mut host = Host::new(Noise::Independent, &[2026, 13, index]);
-        let lives: Vec<f64> = (0..30).map(|_| host.life(4, 0.0, LIFE_SD)).collect();
-        (3..=30).any(|many| is_alarm(judge(&lives[..many], NO_BUDGET).unwrap().verdict))
+        let starts: Vec<f64> = (0..30).map(|_| host.start(4, 0.0, START_SD)).collect();
+        (3..=30).any(|many| is_alarm(judge(&starts[..many], NO_BUDGET).unwrap().verdict))
     });
     println!("peeking: {rate}");
     assert!(rate > 0.05, "{rate}");
@@ -164,15 +164,15 @@ fn equal_needs_proof_under_looking_too() {
     for noise in [Noise::Independent, Noise::Memory(0.6), Noise::Spikes] {
         let wrong = share(4_000, |index| {
             let mut host = Host::new(noise, &[2026, 14, index]);
-            let life = || host.life(8, -budget.ln_1p() * 1.01, LIFE_SD);
-            looked_at(life, 60, 0.0, budget, &sequence).0 == Verdict::Equal
+            let start = || host.start(8, -budget.ln_1p() * 1.01, START_SD);
+            looked_at(start, 60, 0.0, budget, &sequence).0 == Verdict::Equal
         });
         println!("equal, {noise:?}: {wrong}");
         assert!(wrong <= 0.05, "{noise:?}: {wrong}");
         let right = share(500, |index| {
             let mut host = Host::new(Noise::Independent, &[2026, 15, index]);
-            let life = || host.life(8, 0.0, LIFE_SD);
-            looked_at(life, 30, 0.0, budget, &sequence).0 == Verdict::Equal
+            let start = || host.start(8, 0.0, START_SD);
+            looked_at(start, 30, 0.0, budget, &sequence).0 == Verdict::Equal
         });
         assert!(right > 0.95, "{right}");
     }
@@ -191,21 +191,21 @@ fn two_runs_that_ended_when_they_were_decided_are_told_apart_once_in_a_hundred()
             let mut host = Host::new(Noise::Independent, &[2026, 19, index]);
             let mut run = |horizon: Option<u32>| {
                 let sequence = horizon.map(Sequence::new);
-                let mut lives: Vec<f64> = Vec::new();
+                let mut starts: Vec<f64> = Vec::new();
                 let most = 2 * horizon.unwrap_or(6) as usize;
-                let is_over = |lives: &[f64]| {
-                    let look = |sequence| judge_sequence(lives, 0.0, NO_BUDGET, sequence).unwrap();
-                    lives.len() == most
+                let is_over = |starts: &[f64]| {
+                    let look = |sequence| judge_sequence(starts, 0.0, NO_BUDGET, sequence).unwrap();
+                    starts.len() == most
                         || sequence.as_ref().is_some_and(|by| is_alarm(look(by).verdict))
                 };
-                while lives.is_empty() || !is_over(&lives) {
-                    lives.push(host.life(4, truth, LIFE_SD));
+                while starts.is_empty() || !is_over(&starts) {
+                    starts.push(host.start(4, truth, START_SD));
                 }
-                (lives, sequence)
+                (starts, sequence)
             };
             let [(base, of_base), (test, of_test)] = horizons.map(&mut run);
-            let base = RunLives { lives: &base, looks: of_base.as_ref() };
-            let test = RunLives { lives: &test, looks: of_test.as_ref() };
+            let base = RunStarts { starts: &base, looks: of_base.as_ref() };
+            let test = RunStarts { starts: &test, looks: of_test.as_ref() };
             is_alarm(judge_runs(base, test, NO_BUDGET).unwrap().verdict)
         });
         println!("{truth} {horizons:?}: {rate}");
@@ -219,9 +219,9 @@ fn the_interval_shown_covers_the_truth_at_all_looks_together() {
     let (sequence, effect) = (Sequence::new(24), -0.01_f64);
     let covered = share(4_000, |index| {
         let mut host = Host::new(Noise::Independent, &[2026, 16, index]);
-        let lives: Vec<f64> = (0..48).map(|_| host.life(4, effect, LIFE_SD)).collect();
+        let starts: Vec<f64> = (0..48).map(|_| host.start(4, effect, START_SD)).collect();
         (3..=48).all(|many| {
-            let look = judge_sequence(&lives[..many], 0.0, 0.0, &sequence).unwrap();
+            let look = judge_sequence(&starts[..many], 0.0, 0.0, &sequence).unwrap();
             look.rqps.low <= effect.exp() && effect.exp() <= look.rqps.high
         })
     });
@@ -229,46 +229,47 @@ fn the_interval_shown_covers_the_truth_at_all_looks_together() {
     assert!((0.94..=0.97).contains(&covered), "{covered}");
 }
 
-/// Against one look after as many lives: little power is lost, and much time is won.
+/// Against one look after as many starts: little power is lost, and much time is won.
 #[test]
 fn looking_costs_little_power_and_saves_time() {
-    const LIVES: u32 = 30;
-    let life_sd = LIFE_SD.hypot(ROUND_SD * 2.0_f64.sqrt() / 2.0);
-    let effect = detectable(life_sd, LIVES, DECISION_ALPHA, 0.9).ln_1p();
-    let sequence = Sequence::new(LIVES);
-    for (times, found_least, lives_most) in [(1.0, 0.75, 23.0), (1.4, 0.97, 17.0), (4.0, 1.0, 7.5)]
+    const STARTS: u32 = 30;
+    let start_sd = START_SD.hypot(ROUND_SD * 2.0_f64.sqrt() / 2.0);
+    let effect = detectable(start_sd, STARTS, DECISION_ALPHA, 0.9).ln_1p();
+    let sequence = Sequence::new(STARTS);
+    for (times, found_least, starts_most) in [(1.0, 0.75, 23.0), (1.4, 0.97, 17.0), (4.0, 1.0, 7.5)]
     {
-        let mut lives = 0;
+        let mut starts = 0;
         let found = share(2_000, |index| {
             let mut host = Host::new(Noise::Independent, &[2026, 17, index]);
-            let life = || host.life(4, -effect * times, LIFE_SD);
-            let (verdict, needed) = looked_at(life, LIVES, 0.0, NO_BUDGET, &sequence);
-            lives += needed;
+            let start = || host.start(4, -effect * times, START_SD);
+            let (verdict, needed) = looked_at(start, STARTS, 0.0, NO_BUDGET, &sequence);
+            starts += needed;
             verdict == Verdict::Slower
         });
-        let mean = f64::from(lives) / 2_000.0;
-        println!("{times} × {effect:.4}: found {found} after {mean} lives");
-        assert!(found >= found_least && mean < lives_most, "{times}: {found}, {mean}");
+        let mean = f64::from(starts) / 2_000.0;
+        println!("{times} × {effect:.4}: found {found} after {mean} starts");
+        assert!(found >= found_least && mean < starts_most, "{times}: {found}, {mean}");
     }
 }
 
 #[test]
-fn the_missing_lives_do_decide() {
+fn the_missing_starts_do_decide() {
     let sequence = Sequence::new(16);
     let (mut asked, mut decided) = (0, 0);
     for index in 0..400 {
         let mut host = Host::new(Noise::Independent, &[2026, 18, index]);
-        let first: Vec<f64> = (0..8).map(|_| host.life(4, -0.02, LIFE_SD)).collect();
-        let Some(more) = lives_missing(&first, 0.0, 0.0, DECISION_ALPHA, &sequence).unwrap() else {
+        let first: Vec<f64> = (0..8).map(|_| host.start(4, -0.02, START_SD)).collect();
+        let Some(more) = starts_missing(&first, 0.0, 0.0, DECISION_ALPHA, &sequence).unwrap()
+        else {
             continue;
         };
         asked += 1;
         // If mean and spread are what they seem.
         let mean = first.iter().sum::<f64>() / 8.0;
-        let sd = (first.iter().map(|life| (life - mean).powi(2)).sum::<f64>() / 7.0).sqrt();
-        let mut life = || mean + sd * normal(&mut host.stream);
+        let sd = (first.iter().map(|start| (start - mean).powi(2)).sum::<f64>() / 7.0).sqrt();
+        let mut start = || mean + sd * normal(&mut host.stream);
         let many = 8 + more;
-        let all: Vec<f64> = (0..many).map(|_| life()).collect();
+        let all: Vec<f64> = (0..many).map(|_| start()).collect();
         let found = judge_sequence(&all, 0.0, 0.0, &sequence).unwrap().verdict;
         decided += u32::from(found != Verdict::Undecided);
     }
@@ -277,7 +278,7 @@ fn the_missing_lives_do_decide() {
     assert!(asked > 200 && (POWER - 0.06..0.95).contains(&share), "{share} of {asked}");
 }
 
-/// A run of a fixed number of lives that stayed undecided may be made longer: from then on it is
+/// A run of a fixed number of starts that stayed undecided may be made longer: from then on it is
 /// looked at, and all that happens after the first judgement errs by a fifth of the level at most.
 #[test]
 fn a_fixed_run_that_is_extended_errs_hardly_more_often() {
@@ -285,16 +286,16 @@ fn a_fixed_run_that_is_extended_errs_hardly_more_often() {
         let sequence = Sequence::beyond(fixed);
         let rate = share(12_000, |index| {
             let mut host = Host::new(Noise::Independent, &[2026, 19, u64::from(fixed), index]);
-            let mut lives: Vec<f64> = (0..fixed).map(|_| host.life(4, 0.0, LIFE_SD)).collect();
-            if is_alarm(judge(&lives, NO_BUDGET).unwrap().verdict) {
+            let mut starts: Vec<f64> = (0..fixed).map(|_| host.start(4, 0.0, START_SD)).collect();
+            if is_alarm(judge(&starts, NO_BUDGET).unwrap().verdict) {
                 return true;
             }
             (0..5 * fixed).any(|_| {
-                lives.push(host.life(4, 0.0, LIFE_SD));
-                is_alarm(judge_sequence(&lives, 0.0, NO_BUDGET, &sequence).unwrap().verdict)
+                starts.push(host.start(4, 0.0, START_SD));
+                is_alarm(judge_sequence(&starts, 0.0, NO_BUDGET, &sequence).unwrap().verdict)
             })
         });
-        println!("{fixed} lives and more: {rate}");
+        println!("{fixed} starts and more: {rate}");
         assert!(rate <= 0.014, "{fixed}: {rate}");
     }
 }

@@ -10,7 +10,7 @@ mod hosts;
 use dbdyno_model::random::{self, Stream};
 use dbdyno_model::{Arm, IntervalChoice, Verdict};
 use dbdyno_stats::{
-    BETWEEN_LIVES_SD, DECISION_ALPHA, Judgement, POWER, detectable, judge, judge_lives,
+    BETWEEN_STARTS_SD, DECISION_ALPHA, Judgement, POWER, detectable, judge, judge_starts,
     judge_unpaired, paired, pairs_needed,
 };
 use hosts::{normal, order, share};
@@ -37,26 +37,26 @@ fn an_arm_against_itself_alarms_once_in_a_hundred() {
 }
 
 /// What happened on a real host: MariaDB against itself, where two starts of a server differ by 1 %
-/// for as long as they live. Pairs of one life prove a difference that is not the server's.
+/// for as long as they live. Pairs of one start prove a difference that is not the server's.
 #[test]
-fn servers_that_live_once_look_different_and_their_lives_do_not() {
-    let lives = |count: u64, pairs: u64, index: u64| -> Vec<Vec<f64>> {
+fn servers_that_live_once_look_different_and_their_starts_do_not() {
+    let starts = |count: u64, pairs: u64, index: u64| -> Vec<Vec<f64>> {
         let mut own = random::stream(&[2026, 9, count, index]);
         (0..count)
-            .map(|life| {
-                let off = BETWEEN_LIVES_SD * normal(&mut own);
-                noisy(pairs, off, 0.057, [9 + life, index])
+            .map(|start| {
+                let off = BETWEEN_STARTS_SD * normal(&mut own);
+                noisy(pairs, off, 0.057, [9 + start, index])
             })
             .collect()
     };
-    let naive = share(4_000, |index| alarms(&judge(&lives(1, 200, index)[0], 0.002).unwrap()));
-    assert!(naive > 0.2, "the anchor: pairs of one life alarm in {naive} of all runs");
+    let naive = share(4_000, |index| alarms(&judge(&starts(1, 200, index)[0], 0.002).unwrap()));
+    assert!(naive > 0.2, "the anchor: pairs of one start alarm in {naive} of all runs");
     for (count, pairs) in [(1, 200), (8, 20), (12, 40)] {
         let rate = share(4_000, |index| {
-            let lives = lives(count, pairs, index);
-            alarms(&judge_lives(&lives, BETWEEN_LIVES_SD, 0.002).unwrap())
+            let starts = starts(count, pairs, index);
+            alarms(&judge_starts(&starts, BETWEEN_STARTS_SD, 0.002).unwrap())
         });
-        assert!((0.004..=0.016).contains(&rate), "{count} lives: {rate}");
+        assert!((0.004..=0.016).contains(&rate), "{count} starts: {rate}");
     }
 }
 

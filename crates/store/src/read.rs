@@ -502,7 +502,7 @@ impl Reader<'_> {
         let place = describe(&key, arm);
         Ok(Round {
             key,
-            life: self.get(row, 28, &place)?,
+            start: self.get(row, 28, &place)?,
             filling: self.get(row, 38, &place)?,
             started_unix_ms: self.get_u64(row, 4, &place)?,
             wall_ns: self.get_u64(row, 5, &place)?,

@@ -469,7 +469,7 @@ fn insert_round(
             cost.client_run_delay_ns.map(signed),
             round.pauses.map(|pauses| signed(pauses.sum_ns)),
             round.pauses.map(|pauses| signed(pauses.longest_ns)),
-            round.life,
+            round.start,
             round.open.as_ref().map(|open| signed(open.offered)),
             round.open.as_ref().map(|open| signed(open.unanswered)),
             round.filling,

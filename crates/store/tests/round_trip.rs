@@ -177,7 +177,7 @@ fn round() -> impl Strategy<Value = Round> {
                         pair: key.2,
                         arm: Arm::BOTH[usize::from(key.3)],
                     },
-                    life: key.2 / 3,
+                    start: key.2 / 3,
                     filling: key.2 / 7,
                     started_unix_ms: numbers[0],
                     wall_ns: numbers[1],

@@ -166,17 +166,17 @@ pub(super) const FAULTS: [Fault; 33] = [
         ],
     ),
     fault(
-        "a limit is spent in one life",
+        "a limit is spent in one start",
         "crates/forecast/src/plan_for.rs",
-        "const LIVES_IN_TIME: u32 = 12;",
-        "const LIVES_IN_TIME: u32 = 1;",
+        "const STARTS_IN_TIME: u32 = 12;",
+        "const STARTS_IN_TIME: u32 = 1;",
         &["until::a_limit_is_parted_into_several_looks"],
     ),
     fault(
         "a run that is made longer forgets that it was judged",
         "crates/judge/src/extension.rs",
-        "Stopping::Extended { pairs, judged: plan.cells().iter().map(lives).collect() }",
-        "Stopping::Extended { pairs, judged: plan.cells().iter().map(lives).take(0).collect() }",
+        "Stopping::Extended { pairs, judged: plan.cells().iter().map(starts).collect() }",
+        "Stopping::Extended { pairs, judged: plan.cells().iter().map(starts).take(0).collect() }",
         &["until::a_run_that_was_judged_once_is_looked_at_when_it_is_made_longer"],
     ),
     fault(
@@ -217,8 +217,8 @@ pub(super) const FAULTS: [Fault; 33] = [
     fault(
         "tables are filled once",
         "crates/model/src/plan.rs",
-        "life.is_some_and(|life| filling(life) > filling(life - 1))",
-        "life.is_some_and(|life| filling(life) < filling(life - 1))",
+        "start.is_some_and(|start| filling(start) > filling(start - 1))",
+        "start.is_some_and(|start| filling(start) < filling(start - 1))",
         &["levels::fillings_are_stored_and_intervals_of_stored_runs_are_named"],
     ),
     fault(

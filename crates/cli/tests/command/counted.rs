@@ -60,7 +60,7 @@ fn home_page(store: &Store) -> String {
 }
 
 /// Whether a ratio and the whole of its interval are within 0.3 % of 1, and the interval from end
-/// to end as well. It is that over repetitions in one life of each server, of which the widest in
+/// to end as well. It is that over repetitions in one start of each server, of which the widest in
 /// `docs/COUNTS.md` is 0.11 % from end to end; two lives there differ by 0.013 %.
 fn is_of_one_and_the_same(count: &Value) -> bool {
     let (low, high) = (number(&count["ratio_low"]), number(&count["ratio_high"]));

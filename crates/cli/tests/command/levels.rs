@@ -17,7 +17,7 @@ fn fillings_are_stored_and_intervals_of_stored_runs_are_named() {
         assert_eq!((run.plan.reloads, run.rounds.len()), (2, 12), "{done:?}");
         for round in &run.rounds {
             let part = round.key.pair / 2;
-            assert_eq!((round.filling, round.life), (part, part), "{:?}", round.key);
+            assert_eq!((round.filling, round.start), (part, part), "{:?}", round.key);
         }
     }
     let both = home.dbdyno(["compare", "@one", "@two", "--format", "json"]);

@@ -115,7 +115,7 @@ fn starts_count_towards_the_limit() {
         home.last_run().rounds.len()
     };
     assert_eq!(rounds("0.1"), 128, "all");
-    // A life of two pairs takes 20 s of starts and about 2 s of rounds and warm-ups.
+    // A start of two pairs takes 20 s of starts and about 2 s of rounds and warm-ups.
     let few = rounds("10");
     assert!((24..=36).contains(&few), "{few}");
 }

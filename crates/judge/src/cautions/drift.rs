@@ -63,7 +63,7 @@ mod tests {
             let cell = Cell { load: "tpcc".to_owned(), clients: 1 };
             Round {
                 key: RoundKey { cell, pair: minute as u32, arm: Arm::Base },
-                life: 0,
+                start: 0,
                 filling: 0,
                 started_unix_ms: 1_700_000_000_000 + minute * 60_000,
                 wall_ns: 1_000_000_000,

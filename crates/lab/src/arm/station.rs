@@ -153,7 +153,7 @@ impl Station {
         Some(format!("{} ({})", image.name, self.environment.get("image.origin")))
     }
 
-    /// Whether each of its lives begins with nothing in memory.
+    /// Whether each of its starts begins with nothing in memory.
     pub(crate) fn begins_cold(&self) -> bool {
         self.cache == Cache::Cold
     }

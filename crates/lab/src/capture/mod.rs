@@ -29,11 +29,11 @@ pub(crate) use settings::{general, settings};
 
 /// Facts that begin so are about a cell that was measured.
 pub(crate) const STEP: &str = "step[";
-/// Facts that begin so are made anew with each data directory, or are different in each life.
+/// Facts that begin so are made anew with each data directory, or are different in each start.
 pub(crate) const OF_THE_MOMENT: [&str; 6] =
     [STEP, "estimate[", "data.", "process.pid", "topology.delay_out_", "topology.delay_back_"];
 
-/// Notes under which conditions the process of an arm lives.
+/// Notes under which conditions the process of an arm starts.
 pub(crate) fn process(
     probe: &ServerProbe,
     instance: &[(String, &str)],

@@ -1,7 +1,7 @@
 //! What a server did beside answering while a cell was measured.
 //!
 //! Looked at once before and once after the rounds of a cell, for a look takes as long as many
-//! statements do. A server that is started again counts from 0: what it did is added up by life.
+//! statements do. A server that is started again counts from 0: what it did is added up by start.
 
 use std::thread;
 use std::time::Duration;
@@ -37,19 +37,19 @@ const DEBT_LEAST: f64 = 5_000.0;
 const PURGE_LOOKS: u32 = 10;
 const PURGE_LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What is added up over the lives of a server in one cell.
+/// What is added up over the starts of a server in one cell.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     debt: Option<f64>,
     begun: Counts,
     sum: Counts,
     statements: u64,
-    life: Life,
+    start: Start,
 }
 
 /// Whether anything was added up already.
 #[derive(Debug, Default, PartialEq)]
-enum Life {
+enum Start {
     #[default]
     First,
     Later,
@@ -96,7 +96,7 @@ impl Counts {
 }
 
 impl Meter {
-    /// Looks before the first round of a life.
+    /// Looks before the first round of a start.
     pub(crate) fn begin(&mut self, station: &Station) {
         self.begun = Counts::of(station);
     }
@@ -128,14 +128,14 @@ impl Meter {
         self.statements += statements;
     }
 
-    /// Looks after the last round of a life, before the server is stopped.
+    /// Looks after the last round of a start, before the server is stopped.
     pub(crate) fn end(&mut self, station: &Station) {
         let did = Counts::of(station).with(self.begun, |now, then| (now - then).max(0.0));
-        self.sum = match self.life {
-            Life::First => did,
-            Life::Later => self.sum.with(did, |sum, did| sum + did),
+        self.sum = match self.start {
+            Start::First => did,
+            Start::Later => self.sum.with(did, |sum, did| sum + did),
         };
-        self.life = Life::Later;
+        self.start = Start::Later;
     }
 
     /// Notes what was seen of a cell.

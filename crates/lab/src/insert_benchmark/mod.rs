@@ -62,8 +62,8 @@ pub(crate) struct Site<'a, 'b> {
     pub(crate) neighbours: &'a mut Neighbours,
     /// Where clients and servers are.
     pub(crate) placement: Placement,
-    /// In which life the servers are.
-    pub(crate) life: u32,
+    /// In which start the servers are.
+    pub(crate) start: u32,
     /// How far the run is.
     pub(crate) counter: &'a mut Counter,
 }
@@ -116,9 +116,9 @@ impl Site<'_, '_> {
             let waiting: Vec<&Station> = stations.others(arm).map(|(_, station)| station).collect();
             let others = drivers.count() - 1;
             let Some(driver) = drivers.get_mut(arm) else { continue };
-            let (life, neighbours) = (self.life, &mut *self.neighbours);
+            let (start, neighbours) = (self.start, &mut *self.neighbours);
             let measured = standstill::until_answered(|attempt| {
-                driver.round(plan, &key, (life, attempt), &conditions, &waiting, neighbours)
+                driver.round(plan, &key, (start, attempt), &conditions, &waiting, neighbours)
             });
             let (mut round, still) = match measured {
                 Ok(measured) => measured,
@@ -246,7 +246,7 @@ impl<'a> StepTrack<'a> {
         &mut self,
         plan: &Plan,
         key: &RoundKey,
-        (life, attempt): (u32, u32),
+        (start, attempt): (u32, u32),
         conditions: &Conditions<'_>,
         waiting: &[&Station],
         neighbours: &mut Neighbours,
@@ -284,7 +284,7 @@ impl<'a> StepTrack<'a> {
         taken.set(names::DEBT_END, self.control.debt());
         self.control.note_sizes(self.station, &mut taken);
         let cost = self.cost(&measured, &looks);
-        Ok(self.as_round(key, life, measured, cost, taken))
+        Ok(self.as_round(key, start, measured, cost, taken))
     }
 
     fn explained(&self, error: LoadError) -> LoadError {
@@ -341,7 +341,7 @@ impl<'a> StepTrack<'a> {
     fn as_round(
         &self,
         key: &RoundKey,
-        life: u32,
+        start: u32,
         measured: CrewMeasured,
         cost: Cost,
         readings: Readings,
@@ -359,7 +359,7 @@ impl<'a> StepTrack<'a> {
         };
         Round {
             key: key.clone(),
-            life,
+            start,
             // Steps go on with the tables of those before them.
             filling: 0,
             started_unix_ms: measured.started_unix_ms,

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! What is asked is what a server would be asked; what is answered is one row. Only time is made
-//! up, so that everything above the clients works as with a server: stages, lives, looks, stores,
+//! up, so that everything above the clients works as with a server: stages, starts, looks, stores,
 //! judgement, reports. What the words mean stands in [`dbdyno_model::mock`].
 
 mod client;
@@ -30,7 +30,7 @@ use crate::usage::ThreadUsage;
 pub(crate) use client::MockClient;
 pub(crate) use rounds::{all, run_interleaved, run_round};
 pub(crate) use speed::Speed;
-use speed::{Host, Life};
+use speed::{Host, Start};
 
 /// Processors of the host that there is not.
 pub const PROCESSORS: u64 = 2;
@@ -152,14 +152,14 @@ impl MockArm {
         if !lead_in.is_zero() {
             clock.round();
         }
-        let life = Life {
+        let start = Start {
             arm: *arm,
             begins_unix_ms: clock.begins_unix_ms(),
             opening: *opening,
             start: state.starts,
             round: state.rounds,
         };
-        Speed::new(model, life, (clients, slow), (clock.now_ns(), state.asked_ns))
+        Speed::new(model, start, (clients, slow), (clock.now_ns(), state.asked_ns))
     }
 
     /// It has been asked for so long, and this many events were answered meanwhile.

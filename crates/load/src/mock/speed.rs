@@ -1,4 +1,4 @@
-//! How fast a model is: pure functions of its words, of the time and of where it is in its life.
+//! How fast a model is: pure functions of its words, of the time and of where it is in its start.
 
 use std::time::Duration;
 
@@ -10,9 +10,9 @@ use crate::time::nanos;
 /// The host changes by tenths of a second.
 const TICK_NS: u64 = 100_000_000;
 
-/// Where a round falls in the life of an arm.
+/// Where a round falls in the start of an arm.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Life {
+pub(super) struct Start {
     pub arm: ArmIndex,
     /// When the clock began: another process has other noise.
     pub begins_unix_ms: u64,
@@ -104,16 +104,16 @@ impl Speed {
     /// so much of being asked.
     pub(super) fn new(
         model: &MockModel,
-        life: Life,
+        start: Start,
         (clients, slow): (u32, f64),
         (begins_ns, asked_ns): (u64, u64),
     ) -> Speed {
         let stream = |what: &str, more: &[u64]| {
             let of_process = [
                 model.seed as u64,
-                life.begins_unix_ms,
+                start.begins_unix_ms,
                 random::key_of(what),
-                u64::from(life.arm.0),
+                u64::from(start.arm.0),
             ];
             random::stream(&[&of_process, more].concat())
         };
@@ -121,7 +121,7 @@ impl Speed {
             0.0 => 0.0,
             sd => sd * normal(&mut stream(what, more)),
         };
-        let place = [life.opening, life.start, life.round];
+        let place = [start.opening, start.start, start.round];
         let happens = |what, share: f64| uniform(&mut stream(what, &place)) < share;
         let has_spike = happens("spike", model.spikes);
         let has_stall = model.stall_s > 0.0 && happens("stall", model.stalls);
@@ -194,15 +194,15 @@ mod tests {
         (mean, (square / (values.len() - 1) as f64).sqrt())
     }
 
-    fn life(start: u64, round: u64) -> Life {
-        Life { arm: ArmIndex::BASE, begins_unix_ms: 0, opening: 0, start, round }
+    fn start(start: u64, round: u64) -> Start {
+        Start { arm: ArmIndex::BASE, begins_unix_ms: 0, opening: 0, start, round }
     }
 
-    fn ln_rates(model: &MockModel, lives: impl Iterator<Item = Life>) -> Vec<f64> {
+    fn ln_rates(model: &MockModel, starts: impl Iterator<Item = Start>) -> Vec<f64> {
         let mut host = Host::new(model, 0);
-        lives
-            .map(|life| {
-                let mut speed = Speed::new(model, life, (1, 0.0), (0, 0));
+        starts
+            .map(|start| {
+                let mut speed = Speed::new(model, start, (1, 0.0), (0, 0));
                 -(speed.event_ns(0, &mut host) as f64 / 1e9).ln()
             })
             .collect()
@@ -211,12 +211,12 @@ mod tests {
     #[test]
     fn rounds_and_starts_vary_as_they_were_told() {
         let model = MockModel { noise: 0.02, ..MockModel::default() };
-        let (mean, sd) = spread(&ln_rates(&model, (0..4_000).map(|round| life(0, round))));
+        let (mean, sd) = spread(&ln_rates(&model, (0..4_000).map(|round| start(0, round))));
         assert!((mean - 1000_f64.ln()).abs() < 0.001 && (sd - 0.02).abs() < 0.001, "{mean} {sd}");
         let model = MockModel { restarts: 0.01, ..MockModel::default() };
-        let (_, sd) = spread(&ln_rates(&model, (0..4_000).map(|start| life(start, start))));
+        let (_, sd) = spread(&ln_rates(&model, (0..4_000).map(|number| start(number, number))));
         assert!((sd - 0.01).abs() < 0.000_5, "{sd}");
-        let alike = ln_rates(&model, (0..100).map(|round| life(7, round)));
+        let alike = ln_rates(&model, (0..100).map(|round| start(7, round)));
         assert!(alike.iter().all(|rate| *rate == alike[0]), "rounds of one start");
     }
 
@@ -252,7 +252,7 @@ mod tests {
         let model = MockModel { cold: 0.5, warm_s: 2.0, ..MockModel::default() };
         let mut host = Host::new(&model, 0);
         let mut took_us = |asked_ns| {
-            let mut speed = Speed::new(&model, life(0, 0), (1, 0.0), (0, asked_ns));
+            let mut speed = Speed::new(&model, start(0, 0), (1, 0.0), (0, asked_ns));
             speed.event_ns(0, &mut host) / 1_000
         };
         assert_eq!([took_us(0), took_us(60_000_000_000)], [2_000, 1_000]);

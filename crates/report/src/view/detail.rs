@@ -316,7 +316,7 @@ mod tests {
                 pair: 0,
                 arm: Arm::Base,
             },
-            life: 0,
+            start: 0,
             filling: 0,
             started_unix_ms: 5,
             wall_ns: 1_000_000_000,

@@ -40,7 +40,7 @@ pub struct DoubtView {
     pub interval: &'static str,
     /// Why that one.
     pub interval_why: String,
-    /// What was repeated: `pair`, `life` or `filling`.
+    /// What was repeated: `pair`, `start` or `filling`.
     pub replicates: &'static str,
     /// How many of them there are.
     pub replicate_count: u32,
@@ -57,7 +57,7 @@ pub struct DoubtView {
 /// One level of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LevelView {
-    /// `pair`, `life` or `filling`.
+    /// `pair`, `start` or `filling`.
     pub level: &'static str,
     /// How many within one of the level above; of the highest, in all.
     pub count: Option<f64>,

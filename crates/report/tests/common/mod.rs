@@ -606,7 +606,7 @@ fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: 
     }
     Round {
         key,
-        life: 0,
+        start: 0,
         filling: 0,
         started_unix_ms,
         wall_ns: plan.round_ns,
@@ -683,15 +683,15 @@ fn levels(truth: &Truth) -> Levels {
         share,
         seconds: Some(seconds),
         best,
-        is_assumed: level == Level::Life && truth.pairs < 6,
+        is_assumed: level == Level::Start && truth.pairs < 6,
     };
     Levels {
         parts: vec![
             part(Level::Pair, 18.0, truth.noise, 0.62, 0.26, Some(24)),
-            part(Level::Life, 8.0, 0.009, 0.38, 4.1, None),
+            part(Level::Start, 8.0, 0.009, 0.38, 4.1, None),
         ],
         spend: vec![
-            Spend { level: Level::Life, narrows: 0.21 },
+            Spend { level: Level::Start, narrows: 0.21 },
             Spend { level: Level::Pair, narrows: 0.13 },
         ],
     }

@@ -1,13 +1,13 @@
 //! Tables of many cells: what is told of them that is not so.
 //!
 //! ```text
-//!   40 cells × 8 lives ─▶ p of each ─▶ p ≤ 1 %                  each cell by itself
+//!   40 cells × 8 starts ─▶ p of each ─▶ p ≤ 1 %                  each cell by itself
 //!                                  └─▶ p ≤ 1 % and q ≤ 5 %      what dbdyno tells
 //! ```
 
 use dbdyno_model::Verdict;
 use dbdyno_stats::{
-    BETWEEN_LIVES_SD, DECISION_ALPHA, FALSE_DISCOVERIES, POWER, benjamini_hochberg, detectable,
+    BETWEEN_STARTS_SD, DECISION_ALPHA, FALSE_DISCOVERIES, POWER, benjamini_hochberg, detectable,
     judge,
 };
 
@@ -16,7 +16,7 @@ use crate::table::{Share, Table};
 
 const TABLES: u64 = 4_000;
 const CELLS: usize = 40;
-const LIVES: u32 = 8;
+const STARTS: u32 = 8;
 /// Too narrow for noise to prove anything equal, so that `equal` hides no alarm.
 const BUDGET: f64 = 1e-4;
 /// Effects in units of what a cell finds with 80 %.
@@ -39,23 +39,23 @@ struct Tally {
 }
 
 fn effect(cell: usize) -> f64 {
-    let least = detectable(BETWEEN_LIVES_SD, LIVES, DECISION_ALPHA, POWER).ln_1p();
+    let least = detectable(BETWEEN_STARTS_SD, STARTS, DECISION_ALPHA, POWER).ln_1p();
     let sign = if cell.is_multiple_of(2) { -1.0 } else { 1.0 };
     sign * SIZES[cell / 2 % SIZES.len()] * least
 }
 
 fn table(changed: usize, shared: f64, index: u64) -> Told {
     let mut stream = numbers("families", index);
-    let common: Vec<f64> = (0..LIVES).map(|_| normal(&mut stream)).collect();
+    let common: Vec<f64> = (0..STARTS).map(|_| normal(&mut stream)).collect();
     let mut told = Told { changed, verdicts: Vec::new(), p_values: Vec::new() };
     for cell in 0..CELLS {
         let truth = if cell < changed { effect(cell) } else { 0.0 };
-        let life = |common: &f64| {
+        let start = |common: &f64| {
             let noise = shared.sqrt() * common + (1.0 - shared).sqrt() * normal(&mut stream);
-            truth + BETWEEN_LIVES_SD * noise
+            truth + BETWEEN_STARTS_SD * noise
         };
-        let lives: Vec<f64> = common.iter().map(life).collect();
-        let judged = judge(&lives, BUDGET).expect("lives");
+        let starts: Vec<f64> = common.iter().map(start).collect();
+        let judged = judge(&starts, BUDGET).expect("starts");
         told.verdicts.push(judged.verdict);
         told.p_values.push(judged.p_value);
     }
@@ -117,12 +117,12 @@ pub(crate) fn section() -> String {
     }
     format!(
         "## Many cells\n\n\
-         Tables of {CELLS} cells of {LIVES} lives, which differ by {:.1} %; effects are 0.75 to 1.5 \
+         Tables of {CELLS} cells of {STARTS} starts, which differ by {:.1} %; effects are 0.75 to 1.5 \
          times what a cell finds with 80 %, half of them slower and half faster; {TABLES} tables \
          each, ±1.5 %.\n\
          An effect of the wrong sign is false, too.\n\
          The last rule is the one of dbdyno.\n\n{}",
-        100.0 * BETWEEN_LIVES_SD,
+        100.0 * BETWEEN_STARTS_SD,
         rows.end()
     )
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use dbdyno_model::random::Stream;
 use dbdyno_model::{IntervalChoice, IntervalKind, Verdict};
 use dbdyno_stats::{
-    BETWEEN_LIVES_SD, Look, RateAt, Sequence, Terms, bca, drift, fieller, geometric_mean_interval,
+    BETWEEN_STARTS_SD, Look, RateAt, Sequence, Terms, bca, drift, fieller, geometric_mean_interval,
     judge_nested, judge_sequence, mann_whitney, mean_interval, paired, signed_rank, welch,
 };
 
@@ -42,14 +42,14 @@ fn rates(purpose: &str, count: usize, index: u64) -> Vec<f64> {
     noisy(purpose, count, index).into_iter().map(|log| 1000.0 * log.exp()).collect()
 }
 
-/// Lives of pairs, each of them off by what lives differ by.
-fn lives(noise: Noise, [count, pairs]: [usize; 2], index: u64) -> Vec<Vec<f64>> {
-    let mut stream = numbers("lives of pairs", index);
-    let life = |_| {
-        let own = TRUTH + BETWEEN_LIVES_SD * normal(&mut stream);
+/// Starts of pairs, each of them off by what lives differ by.
+fn starts(noise: Noise, [count, pairs]: [usize; 2], index: u64) -> Vec<Vec<f64>> {
+    let mut stream = numbers("starts of pairs", index);
+    let start = |_| {
+        let own = TRUTH + BETWEEN_STARTS_SD * normal(&mut stream);
         (0..pairs).map(|_| own + SD * noise(&mut stream)).collect()
     };
-    (0..count).map(life).collect()
+    (0..count).map(start).collect()
 }
 
 fn within(low: f64, high: f64, truth: f64) -> bool {
@@ -129,29 +129,34 @@ fn by_ranks_and_draws(table: &mut Table) {
     }
 }
 
-/// Pairs within lives, as a cell is judged.
+/// Pairs within starts, as a cell is judged.
 fn nested(table: &mut Table) {
     let heavy = "the same, noise of Student's t with 2 degrees";
     let rows: [(&str, IntervalKind, Noise, [usize; 2]); 8] = [
-        ("means of lives, t", IntervalKind::T, normal, [3, 20]),
-        ("means of lives, t", IntervalKind::T, normal, [16, 6]),
-        ("Hodges–Lehmann estimates of lives, `robust`", IntervalKind::Robust, normal, [16, 6]),
+        ("means of starts, t", IntervalKind::T, normal, [3, 20]),
+        ("means of starts, t", IntervalKind::T, normal, [16, 6]),
+        ("Hodges–Lehmann estimates of starts, `robust`", IntervalKind::Robust, normal, [16, 6]),
         (heavy, IntervalKind::Robust, wild, [16, 6]),
-        ("pairs with the assumed spread of lives, t", IntervalKind::T, normal, [1, 12]),
-        ("pairs with the assumed spread of lives, t", IntervalKind::T, normal, [1, 160]),
-        ("pairs with the assumed spread of lives, `robust`", IntervalKind::Robust, normal, [1, 28]),
+        ("pairs with the assumed spread of starts, t", IntervalKind::T, normal, [1, 12]),
+        ("pairs with the assumed spread of starts, t", IntervalKind::T, normal, [1, 160]),
+        (
+            "pairs with the assumed spread of starts, `robust`",
+            IntervalKind::Robust,
+            normal,
+            [1, 28],
+        ),
         (heavy, IntervalKind::Robust, wild, [1, 28]),
     ];
     for (name, kind, noise, shape) in rows {
         let interval = IntervalChoice::Given(kind);
-        let terms = Terms { between_sd: BETWEEN_LIVES_SD, budget: BUDGET, interval, seed: 1 };
+        let terms = Terms { between_sd: BETWEEN_STARTS_SD, budget: BUDGET, interval, seed: 1 };
         let covered = Share::count(RUNS, |index| {
-            let nest = [lives(noise, shape, index)];
+            let nest = [starts(noise, shape, index)];
             let ratio = judge_nested(&nest, &terms).expect("logs").rqps;
             within(ratio.low, ratio.high, TRUTH.exp())
         });
         let [count, pairs] = shape;
-        let lived = if count == 1 { "life" } else { "lives" };
+        let lived = if count == 1 { "start" } else { "starts" };
         row(table, name, format!("{count} {lived} of {pairs} pairs"), covered);
     }
 }
@@ -210,16 +215,16 @@ pub(crate) fn section() -> String {
     by_t(&mut table);
     by_ranks_and_draws(&mut table);
     nested(&mut table);
-    looked_at(&mut table, "lives", 0.0);
-    looked_at(&mut table, "stretches of one life", BETWEEN_LIVES_SD);
+    looked_at(&mut table, "starts", 0.0);
+    looked_at(&mut table, "stretches of one start", BETWEEN_STARTS_SD);
     over_time(&mut table);
     format!(
         "## Coverage\n\n\
          {RUNS} data sets each with a known truth, ±0.4 %.\n\
-         Where pairs lie within lives, lives differ by {:.1} %; of one life that is assumed.\n\
-         Intervals that may be looked at after every life have to hold at all looks together; at \
+         Where pairs lie within starts, starts differ by {:.1} %; of one start that is assumed.\n\
+         Intervals that may be looked at after every start have to hold at all looks together; at \
          the look that ends a run they hold more often.\n\n{}",
-        100.0 * BETWEEN_LIVES_SD,
+        100.0 * BETWEEN_STARTS_SD,
         table.end()
     )
 }

@@ -95,7 +95,7 @@ fn of_equal_arms(questions: &BTreeMap<Question, Vec<Answer>>) -> String {
     }
     format!(
         "## Real servers against themselves\n\n\
-         Whole comparisons, each with a seed, servers and lives of its own.\n\
+         Whole comparisons, each with a seed, servers and starts of its own.\n\
          rQPS: median and range; *found at least*: what the median comparison finds with 80 %.\n\n{}",
         table.end()
     )

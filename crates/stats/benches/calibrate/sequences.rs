@@ -1,10 +1,10 @@
-//! Looking after every life: false alarms, and what it costs to find something.
+//! Looking after every start: false alarms, and what it costs to find something.
 
 use dbdyno_model::random::Stream;
 use dbdyno_model::{IntervalChoice, Verdict};
 use dbdyno_stats::{
-    BETWEEN_LIVES_SD, ControlLimits, DECISION_ALPHA, POWER, RunLives, Sequence, detectable, judge,
-    judge_runs, judge_sequence, judge_unpaired,
+    BETWEEN_STARTS_SD, ControlLimits, DECISION_ALPHA, POWER, RunStarts, Sequence, detectable,
+    judge, judge_runs, judge_sequence, judge_unpaired,
 };
 
 use crate::hosts::{Host, normal, numbers};
@@ -16,35 +16,35 @@ const POWERED: u64 = 4_000;
 /// Too narrow for noise to prove anything equal, so that `equal` hides no alarm.
 const BUDGET: f64 = 1e-4;
 
-/// What looking after each of these lives ends with, and after how many; `known_sd` is what they
+/// What looking after each of these starts ends with, and after how many; `known_sd` is what they
 /// have in common.
-fn look(lives: &[f64], known_sd: f64, sequence: &Sequence) -> (Verdict, usize) {
-    look_from(3, lives, known_sd, sequence)
+fn look(starts: &[f64], known_sd: f64, sequence: &Sequence) -> (Verdict, usize) {
+    look_from(3, starts, known_sd, sequence)
 }
 
-fn look_from(first: usize, lives: &[f64], known_sd: f64, sequence: &Sequence) -> (Verdict, usize) {
-    for seen in first..=lives.len() {
-        let look = judge_sequence(&lives[..seen], known_sd, BUDGET, sequence).expect("lives");
+fn look_from(first: usize, starts: &[f64], known_sd: f64, sequence: &Sequence) -> (Verdict, usize) {
+    for seen in first..=starts.len() {
+        let look = judge_sequence(&starts[..seen], known_sd, BUDGET, sequence).expect("starts");
         if look.verdict != Verdict::Undecided {
             return (look.verdict, seen);
         }
     }
-    (Verdict::Undecided, lives.len())
+    (Verdict::Undecided, starts.len())
 }
 
-fn means(host: Host, lives: u32, pairs: u32, index: u64) -> Vec<f64> {
-    let lives = verdicts::lives(host, lives, pairs, index);
-    lives.iter().map(|life| life.iter().sum::<f64>() / life.len() as f64).collect()
+fn means(host: Host, starts: u32, pairs: u32, index: u64) -> Vec<f64> {
+    let starts = verdicts::starts(host, starts, pairs, index);
+    starts.iter().map(|start| start.iter().sum::<f64>() / start.len() as f64).collect()
 }
 
 fn alarm_table() -> String {
     let plans = [(6, 72), (12, 12), (24, 48)];
     let mut table = Table::new(&[
         "host",
-        "planned 6 lives, up to 72 looked at",
+        "planned 6 starts, up to 72 looked at",
         "planned 12, up to 12",
         "planned 24, up to 48",
-        "24 stretches of one life",
+        "24 stretches of one start",
         "12 judged once, then up to 36",
         "planned 12, disturbed pairs left out",
     ]);
@@ -60,16 +60,16 @@ fn alarm_table() -> String {
     table.end()
 }
 
-/// Servers live once: what their life is off by is in every stretch, and its spread is known.
+/// Servers live once: what their start is off by is in every stretch, and its spread is known.
 fn stretches(host: Host) -> Share {
     const STRETCHES: usize = 24;
     let sequence = Sequence::new(STRETCHES as u32);
     Share::count(CLAIMED, |index| {
-        let off = BETWEEN_LIVES_SD * normal(&mut numbers("one life", index));
+        let off = BETWEEN_STARTS_SD * normal(&mut numbers("one start", index));
         let logs = verdicts::log_ratios(host, 6 * STRETCHES as u32, index);
         let mean = |part: &[f64]| off + part.iter().sum::<f64>() / part.len() as f64;
         let parts: Vec<f64> = logs.chunks(6).map(mean).collect();
-        alarms(look(&parts, BETWEEN_LIVES_SD, &sequence).0)
+        alarms(look(&parts, BETWEEN_STARTS_SD, &sequence).0)
     })
 }
 
@@ -78,9 +78,9 @@ fn extended(host: Host) -> Share {
     const ONCE: usize = 12;
     let sequence = Sequence::beyond(ONCE as u32);
     Share::count(CLAIMED, |index| {
-        let lives = means(host, 3 * ONCE as u32, 6, index);
-        alarms(judge(&lives[..ONCE], BUDGET).expect("lives").verdict)
-            || alarms(look_from(ONCE + 1, &lives, 0.0, &sequence).0)
+        let starts = means(host, 3 * ONCE as u32, 6, index);
+        alarms(judge(&starts[..ONCE], BUDGET).expect("starts").verdict)
+            || alarms(look_from(ONCE + 1, &starts, 0.0, &sequence).0)
     })
 }
 
@@ -88,58 +88,58 @@ fn extended(host: Host) -> Share {
 /// more or less clearly. What is usual of the witness is worked out anew at each look, as
 /// `judge::exclusion` does, so that a pair that an earlier look had may be missing in a later one.
 fn sifted(host: Host) -> Share {
-    const LIVES: u32 = 12;
+    const STARTS: u32 = 12;
     /// Logarithms of canaries: what is nearer to the centre is usual in any case.
     const LEAST: f64 = 0.22;
-    let sequence = Sequence::new(LIVES);
+    let sequence = Sequence::new(STARTS);
     Share::count(CLAIMED, |index| {
         let mut own = numbers("disturbed pairs", index);
         let mut pair = |log: f64| match own.below(10) {
             0 => (log + 0.1 * normal(&mut own), 0.2 + 0.3 * normal(&mut own).abs()),
             _ => (log, 0.05 * normal(&mut own)),
         };
-        let lives: Vec<Vec<(f64, f64)>> = verdicts::lives(host, LIVES, 6, index)
+        let starts: Vec<Vec<(f64, f64)>> = verdicts::starts(host, STARTS, 6, index)
             .into_iter()
-            .map(|life| life.into_iter().map(&mut pair).collect())
+            .map(|start| start.into_iter().map(&mut pair).collect())
             .collect();
         let is_alarm = |seen: usize| {
-            let says: Vec<f64> = lives[..seen].iter().flatten().map(|(_, says)| *says).collect();
-            let limits = ControlLimits::of(&says, LEAST).expect("three lives have 18 pairs");
-            let kept = |life: &Vec<(f64, f64)>| {
-                let usual = life.iter().filter(|(_, says)| limits.outside(*says).is_none());
+            let says: Vec<f64> = starts[..seen].iter().flatten().map(|(_, says)| *says).collect();
+            let limits = ControlLimits::of(&says, LEAST).expect("three starts have 18 pairs");
+            let kept = |start: &Vec<(f64, f64)>| {
+                let usual = start.iter().filter(|(_, says)| limits.outside(*says).is_none());
                 let logs: Vec<f64> = usual.map(|(log, _)| *log).collect();
                 (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
             };
-            let means: Vec<f64> = lives[..seen].iter().filter_map(kept).collect();
-            alarms(judge_sequence(&means, 0.0, BUDGET, &sequence).expect("lives").verdict)
+            let means: Vec<f64> = starts[..seen].iter().filter_map(kept).collect();
+            alarms(judge_sequence(&means, 0.0, BUDGET, &sequence).expect("starts").verdict)
         };
-        (3..=lives.len()).any(is_alarm)
+        (3..=starts.len()).any(is_alarm)
     })
 }
 
-/// Effects in units of what one look after the planned number of lives finds with 80 %.
+/// Effects in units of what one look after the planned number of starts finds with 80 %.
 fn cost_table() -> String {
     const PLANNED: u32 = 24;
-    let least = detectable(BETWEEN_LIVES_SD, PLANNED, DECISION_ALPHA, POWER).ln_1p();
+    let least = detectable(BETWEEN_STARTS_SD, PLANNED, DECISION_ALPHA, POWER).ln_1p();
     let sequence = Sequence::new(PLANNED);
     let mut table = Table::new(&[
         "true effect",
-        "one look after 24 lives finds",
+        "one look after 24 starts finds",
         "looking after each of 24 finds",
-        "lives until then, mean",
+        "starts until then, mean",
     ]);
     for times in [0.0, 0.5, 1.0, 1.5, 2.0, 3.0] {
-        let lives = |index| -> Vec<f64> {
+        let starts = |index| -> Vec<f64> {
             let mut stream = numbers("cost of looking", index);
-            let life = |_| times * least + BETWEEN_LIVES_SD * normal(&mut stream);
-            (0..PLANNED).map(life).collect()
+            let start = |_| times * least + BETWEEN_STARTS_SD * normal(&mut stream);
+            (0..PLANNED).map(start).collect()
         };
         let at_once = Share::count(POWERED, |index| {
-            alarms(judge(&lives(index), BUDGET).expect("lives").verdict)
+            alarms(judge(&starts(index), BUDGET).expect("starts").verdict)
         });
         let mut used = 0;
         let in_turn = Share::count(POWERED, |index| {
-            let (verdict, seen) = look(&lives(index), 0.0, &sequence);
+            let (verdict, seen) = look(&starts(index), 0.0, &sequence);
             used += seen;
             alarms(verdict)
         });
@@ -153,26 +153,26 @@ fn cost_table() -> String {
     table.end()
 }
 
-/// Two runs with the same base arm, each measured until it was decided or had twice the lives that
+/// Two runs with the same base arm, each measured until it was decided or had twice the starts that
 /// it planned, and what is said of the second one against the first.
 fn two_runs() -> String {
     let run = |planned: Option<u32>, truth: f64, stream: &mut Stream| {
         let most = planned.map_or(12, |planned| 2 * planned);
-        let life = |_| truth.ln_1p() + BETWEEN_LIVES_SD * normal(stream);
-        let lives: Vec<f64> = (0..most).map(life).collect();
+        let start = |_| truth.ln_1p() + BETWEEN_STARTS_SD * normal(stream);
+        let starts: Vec<f64> = (0..most).map(start).collect();
         let sequence = planned.map(Sequence::new);
-        let seen = sequence.map_or(lives.len(), |sequence| look(&lives, 0.0, &sequence).1);
-        (lives[..seen].to_vec(), sequence)
+        let seen = sequence.map_or(starts.len(), |sequence| look(&starts, 0.0, &sequence).1);
+        (starts[..seen].to_vec(), sequence)
     };
     let said = |plans: [Option<u32>; 2], truths: [f64; 2], index: u64| {
         let mut stream = numbers("two runs", index);
         let [(base, of_base), (test, of_test)] =
             [0, 1].map(|at: usize| run(plans[at], truths[at], &mut stream));
-        let base_lives = RunLives { lives: &base, looks: of_base.as_ref() };
-        let test_lives = RunLives { lives: &test, looks: of_test.as_ref() };
-        let judged = judge_runs(base_lives, test_lives, BUDGET).expect("lives");
+        let base_starts = RunStarts { starts: &base, looks: of_base.as_ref() };
+        let test_starts = RunStarts { starts: &test, looks: of_test.as_ref() };
+        let judged = judge_runs(base_starts, test_starts, BUDGET).expect("starts");
         let auto = IntervalChoice::Auto;
-        let by_welch = judge_unpaired(&base, &test, BUDGET, auto).expect("lives");
+        let by_welch = judge_unpaired(&base, &test, BUDGET, auto).expect("starts");
         (judged.verdict, by_welch.verdict)
     };
     let (both, mixed, apart) = ([Some(12); 2], [None, Some(12)], [Some(6), Some(24)]);
@@ -201,20 +201,20 @@ fn two_runs() -> String {
 /// The tables of `--until decided`.
 pub(crate) fn section() -> String {
     format!(
-        "## Looking after every life\n\n\
-         Equal arms, with a look after each life of 6 pairs from the third on, until one is called \
+        "## Looking after every start\n\n\
+         Equal arms, with a look after each start of 6 pairs from the third on, until one is called \
          slower or faster; {CLAIMED} runs each, ±0.2 %.\n\
-         Stretches share what their one life is off by. A run that was judged once and is made \
+         Stretches share what their one start is off by. A run that was judged once and is made \
          longer may err in 1.2 %.\n\
          In the last column a tenth of the pairs is disturbed, a canary says so more or less clearly, \
          and which are left out is decided anew at each look.\n\n{}\
-         What looking costs: lives differ by {:.1} % and a life has no noise beside; {POWERED} runs \
+         What looking costs: starts differ by {:.1} % and a start has no noise beside; {POWERED} runs \
          each.\n\n{}\
-         Two stored runs with the same base arm, each looked at after every life until it was decided \
-         or had twice the lives that it planned: how often the second one is called slower or faster \
+         Two stored runs with the same base arm, each looked at after every start until it was decided \
+         or had twice the starts that it planned: how often the second one is called slower or faster \
          than the first, which is false in all rows but the last.\n\n{}",
         alarm_table(),
-        100.0 * BETWEEN_LIVES_SD,
+        100.0 * BETWEEN_STARTS_SD,
         cost_table(),
         two_runs()
     )

@@ -2,7 +2,7 @@
 
 use dbdyno_model::{Arm, Cell, IntervalChoice, IntervalKind, PerArm, RoundKey, Verdict};
 use dbdyno_stats::{
-    BETWEEN_LIVES_SD, DECISION_ALPHA, Terms, judge_lives, judge_nested, judge_unpaired, paired,
+    BETWEEN_STARTS_SD, DECISION_ALPHA, Terms, judge_nested, judge_starts, judge_unpaired, paired,
     welch,
 };
 
@@ -16,8 +16,8 @@ const BESIDE: u64 = 4_000;
 const ROUND_SD: f64 = 0.02;
 /// Too narrow for noise to prove anything equal, so that `equal` hides no alarm.
 const BUDGET: f64 = 1e-4;
-/// Lives that differ by so much are not what one life is judged by.
-const WIDER_SD: f64 = 2.0 * BETWEEN_LIVES_SD;
+/// Starts that differ by so much are not what one start is judged by.
+const WIDER_SD: f64 = 2.0 * BETWEEN_STARTS_SD;
 
 /// The rounds of a run, as dbdyno orders them.
 pub(crate) fn order(pairs: u32, seed: u64) -> Vec<RoundKey> {
@@ -35,24 +35,24 @@ pub(crate) fn log_ratios(host: Host, pairs: u32, index: u64) -> Vec<f64> {
     logs
 }
 
-/// The same, in lives each of which has an error of its own, as large as it is assumed to be.
-pub(crate) fn lives(host: Host, lives: u32, pairs: u32, index: u64) -> Vec<Vec<f64>> {
-    lives_that_differ(host, [lives, pairs], BETWEEN_LIVES_SD, index)
+/// The same, in starts each of which has an error of its own, as large as it is assumed to be.
+pub(crate) fn starts(host: Host, starts: u32, pairs: u32, index: u64) -> Vec<Vec<f64>> {
+    starts_that_differ(host, [starts, pairs], BETWEEN_STARTS_SD, index)
 }
 
-fn lives_that_differ(host: Host, [lives, pairs]: [u32; 2], sd: f64, index: u64) -> Vec<Vec<f64>> {
-    let logs = log_ratios(host, lives * pairs, index);
-    let mut own = numbers("lives", index);
-    let life = |life: &[f64]| {
+fn starts_that_differ(host: Host, [starts, pairs]: [u32; 2], sd: f64, index: u64) -> Vec<Vec<f64>> {
+    let logs = log_ratios(host, starts * pairs, index);
+    let mut own = numbers("starts", index);
+    let start = |start: &[f64]| {
         let off = sd * normal(&mut own);
-        life.iter().map(|log| log + off).collect()
+        start.iter().map(|log| log + off).collect()
     };
-    logs.chunks(pairs as usize).map(life).collect()
+    logs.chunks(pairs as usize).map(start).collect()
 }
 
-/// Judged as dbdyno judges: with the spread of lives assumed where there are fewer than three.
-fn lives_alarm(lives: &[Vec<f64>]) -> bool {
-    alarms(judge_lives(lives, BETWEEN_LIVES_SD, BUDGET).expect("logs").verdict)
+/// Judged as dbdyno judges: with the spread of starts assumed where there are fewer than three.
+fn starts_alarm(starts: &[Vec<f64>]) -> bool {
+    alarms(judge_starts(starts, BETWEEN_STARTS_SD, BUDGET).expect("logs").verdict)
 }
 
 pub(crate) fn alarms(verdict: Verdict) -> bool {
@@ -87,7 +87,7 @@ fn seconds_as_replicates(host: Host, seconds: usize, index: u64) -> bool {
 }
 
 /// What each interval alarms, and how wide it is beside that of t, where pairs are the replicates,
-/// with the spread of lives assumed, and where lives are.
+/// with the spread of starts assumed, and where starts are.
 fn by_interval() -> String {
     let choices: [(&str, IntervalChoice); 5] = [
         ("auto", IntervalChoice::Auto),
@@ -102,18 +102,18 @@ fn by_interval() -> String {
     let mut table = Table::new(&columns);
     for host in Host::ALL {
         for (name, count, pairs) in
-            [("1 life of 28 pairs", 1, 28), ("12 lives of 20 pairs", 12, 20)]
+            [("1 start of 28 pairs", 1, 28), ("12 starts of 20 pairs", 12, 20)]
         {
             let mut widths = [0.0; 5];
             let shares = choices.iter().zip(&mut widths).map(|((_, interval), width)| {
                 let terms = Terms {
-                    between_sd: BETWEEN_LIVES_SD,
+                    between_sd: BETWEEN_STARTS_SD,
                     budget: BUDGET,
                     interval: *interval,
                     seed: 1,
                 };
                 let alarmed = |index| {
-                    let nest = [lives(host, count, pairs, index)];
+                    let nest = [starts(host, count, pairs, index)];
                     let judged = judge_nested(&nest, &terms).expect("logs");
                     *width += (judged.rqps.high / judged.rqps.low).ln();
                     alarms(judged.verdict)
@@ -131,13 +131,13 @@ fn by_interval() -> String {
 
 /// The table of false alarms.
 pub(crate) fn section() -> String {
-    let wider = format!("*1 life of 160 pairs, lives differ by {:.0} %*", 100.0 * WIDER_SD);
+    let wider = format!("*1 start of 160 pairs, starts differ by {:.0} %*", 100.0 * WIDER_SD);
     let mut table = Table::new(&[
         "host",
-        "1 life of 12 pairs",
-        "1 life of 28 pairs",
-        "16 lives of 6 pairs",
-        "1 life of 160 pairs",
+        "1 start of 12 pairs",
+        "1 start of 28 pairs",
+        "16 starts of 6 pairs",
+        "1 start of 160 pairs",
         &wider,
         "*BBBB TTTT, 12 rounds each*",
         "*a look after each of 40 pairs*",
@@ -145,7 +145,8 @@ pub(crate) fn section() -> String {
     ]);
     for host in Host::ALL {
         let claimed = |count, pairs| {
-            Share::count(CLAIMED, |index| lives_alarm(&lives(host, count, pairs, index))).percent()
+            Share::count(CLAIMED, |index| starts_alarm(&starts(host, count, pairs, index)))
+                .percent()
         };
         let beside = |naive: &dyn Fn(u64) -> bool| Share::count(BESIDE, naive).percent();
         table.row(&[
@@ -154,7 +155,7 @@ pub(crate) fn section() -> String {
             claimed(1, 28),
             claimed(16, 6),
             claimed(1, 160),
-            beside(&|index| lives_alarm(&lives_that_differ(host, [1, 160], WIDER_SD, index))),
+            beside(&|index| starts_alarm(&starts_that_differ(host, [1, 160], WIDER_SD, index))),
             beside(&|index| one_after_the_other(host, 12, index)),
             beside(&|index| peeks(host, 40, index)),
             beside(&|index| seconds_as_replicates(host, 10, index)),
@@ -163,15 +164,15 @@ pub(crate) fn section() -> String {
     format!(
         "## False alarms\n\n\
          Two equal arms; how often one is called slower or faster at the level of 1 %.\n\
-         A round has a noise of 2 %, and lives of servers differ by {:.1} %, as measured; {CLAIMED} \
+         A round has a noise of 2 %, and starts of servers differ by {:.1} %, as measured; {CLAIMED} \
          runs each, ±0.14 %.\n\
-         One life is judged as dbdyno judges it: with that spread assumed.\n\
+         One start is judged as dbdyno judges it: with that spread assumed.\n\
          The columns in italics have {BESIDE} runs each. The first of them shows what a wrong \
-         assumption does: the verdicts of dbdyno where lives differ by twice as much. The others \
+         assumption does: the verdicts of dbdyno where starts differ by twice as much. The others \
          are ways that dbdyno does not go.\n\n{}\
-         By `--interval`, {BESIDE} runs each, ±0.3 %; for one life `hodges-lehmann` is `robust`, \
-         as the assumed spread of lives has no ranks:\n\n{}",
-        100.0 * BETWEEN_LIVES_SD,
+         By `--interval`, {BESIDE} runs each, ±0.3 %; for one start `hodges-lehmann` is `robust`, \
+         as the assumed spread of starts has no ranks:\n\n{}",
+        100.0 * BETWEEN_STARTS_SD,
         table.end(),
         by_interval()
     )

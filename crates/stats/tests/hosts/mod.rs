@@ -78,12 +78,12 @@ pub(crate) fn order(pairs: u32, seed: u64) -> Vec<RoundKey> {
     Cell { load: "point-query".to_owned(), clients: 1 }.rounds(seed, pairs)
 }
 
-/// The log-ratios of equal arms by life, in the order of a run; servers of the same build differ
-/// by `between_sd` in each life.
-pub(crate) fn lives(
+/// The log-ratios of equal arms by start, in the order of a run; servers of the same build differ
+/// by `between_sd` in each start.
+pub(crate) fn starts(
     (pairs, seed): (u32, u64),
     host: Host,
-    lives: usize,
+    starts: usize,
     between_sd: f64,
     stream: &mut Stream,
 ) -> Vec<Vec<f64>> {
@@ -93,9 +93,9 @@ pub(crate) fn lives(
         let sign = if round.arm == Arm::Test { 1.0 } else { -1.0 };
         log_ratios[round.pair as usize] += sign * speed;
     }
-    let one = |life: &[f64]| {
+    let one = |start: &[f64]| {
         let own = between_sd * normal(stream);
-        life.iter().map(|log| log + own).collect()
+        start.iter().map(|log| log + own).collect()
     };
-    log_ratios.chunks(pairs as usize / lives).map(one).collect()
+    log_ratios.chunks(pairs as usize / starts).map(one).collect()
 }

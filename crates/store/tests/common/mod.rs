@@ -92,7 +92,7 @@ pub(crate) fn round(index: u32) -> Round {
             pair: index / 2,
             arm: Arm::BOTH[index as usize % 2],
         },
-        life: index / 4,
+        start: index / 4,
         filling: 0,
         started_unix_ms: 1_750_000_000_000 + number,
         wall_ns: 3_000_000_123 + number,

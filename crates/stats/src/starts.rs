@@ -1,19 +1,19 @@
-//! The level above the pair: the life of a server, from one start to the next.
+//! The level above the pair: the start of a server, from one start to the next.
 //!
 //! ```text
-//!   life 0            life 1            life 2        base and test are both started anew
+//!   start 0            start 1            start 2        base and test are both started anew
 //!   BT TB BT TB  ┆  TB BT TB BT  ┆  BT TB TB BT
 //!   └─ mean ──┘     └─ mean ──┘     └─ mean ──┘
-//!        ·               ·               ·            one value a life: these are the replicates
+//!        ·               ·               ·            one value a start: these are the replicates
 //! ```
 //!
 //! Two processes of the same build on the same data are not equally fast: where their memory came
-//! to lie stays with them as long as they live, and pairs within one life all carry the same error.
-//! More pairs make the answer surer about *these two processes*, not about the two servers (the
-//! levels of Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013). So where
-//! servers were started several times, the values of their lives are what is judged, and where
-//! tables were filled several times, those of the fillings; where servers lived once, the spread
-//! between lives is assumed and added to the interval.
+//! to lie stays with them as long as they live, and pairs within one start all carry the same
+//! error. More pairs make the answer surer about *these two processes*, not about the two servers
+//! (the levels of Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013). So
+//! where servers were started several times, the values of their starts are what is judged, and
+//! where tables were filled several times, those of the fillings; where servers lived once, the
+//! spread between starts is assumed and added to the interval.
 
 use dbdyno_model::{IntervalChoice, IntervalKind, Level, Severity, Verdict, Warning};
 
@@ -27,16 +27,16 @@ use crate::student::{Moments, quantile};
 use crate::suspicion;
 
 /// Standard deviation of the log-ratio of two arms of the same build that is assumed where they
-/// were started only once: measured in the 400 lives of 50 runs of MariaDB 10.11 against itself
-/// (`docs/CALIBRATION.md`), whose means had a standard deviation of 0.0166 for each life where
+/// were started only once: measured in the 400 starts of 50 runs of MariaDB 10.11 against itself
+/// (`docs/CALIBRATION.md`), whose means had a standard deviation of 0.0166 for each start where
 /// their pairs explained 0.0075.
-pub const BETWEEN_LIVES_SD: f64 = 0.015;
+pub const BETWEEN_STARTS_SD: f64 = 0.015;
 
 /// By what a cell is judged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Terms {
-    /// Standard deviation of a life's true log-ratio, assumed where there are fewer than
-    /// [`MIN_PAIRS`] lives.
+    /// Standard deviation of a start's true log-ratio, assumed where there are fewer than
+    /// [`MIN_PAIRS`] starts.
     pub between_sd: f64,
     /// The largest difference that counts as equal (0.02 = 2 %).
     pub budget: f64,
@@ -46,7 +46,7 @@ pub struct Terms {
     pub seed: u64,
 }
 
-/// Judges one cell from `lives`, the log-ratios of its pairs by the life of the servers in which
+/// Judges one cell from `starts`, the log-ratios of its pairs by the start of the servers in which
 /// they were measured, in the order of measuring: [`judge_nested`] with one filling of the tables
 /// and the automatic interval.
 ///
@@ -54,22 +54,22 @@ pub struct Terms {
 ///
 /// # Errors
 /// As [`crate::judge()`].
-pub fn judge_lives(
-    lives: &[Vec<f64>],
+pub fn judge_starts(
+    starts: &[Vec<f64>],
     between_sd: f64,
     budget: f64,
 ) -> Result<Judgement, StatsError> {
     let terms = Terms { between_sd, budget, interval: IntervalChoice::Auto, seed: 0 };
-    judge_nested(&[lives.to_vec()], &terms)
+    judge_nested(&[starts.to_vec()], &terms)
 }
 
-/// Judges one cell from the log-ratios of its pairs, by filling of the tables and life of the
+/// Judges one cell from the log-ratios of its pairs, by filling of the tables and start of the
 /// servers; see [`crate::judge()`] for the rule.
 ///
 /// Assumes that the replicates, which are those of the highest level that was repeated
 /// [`MIN_PAIRS`] times, are independent with a mean close to normal (`t`, `robust`), or what
 /// [`crate::bca`] and [`crate::signed_rank`] assume; and that no level above them has a spread of
-/// its own. With too few lives, that `between_sd` holds for these servers.
+/// its own. With too few starts, that `between_sd` holds for these servers.
 ///
 /// # Errors
 /// As [`crate::judge()`].
@@ -86,7 +86,7 @@ pub(crate) fn judge_at(nest: &Nest, terms: &Terms, alpha: f64) -> Result<Judgeme
         matches!(replicates.basis.interval, IntervalKind::Robust | IntervalKind::HodgesLehmann);
     let mut judgement = match replicates.basis.replicates {
         Level::Pair => by_assumption(replicates, terms, alpha)?,
-        Level::Life | Level::Filling => by_replicates(replicates, pairs.len(), terms, alpha)?,
+        Level::Start | Level::Filling => by_replicates(replicates, pairs.len(), terms, alpha)?,
     };
     let suspicions = suspicion::of_pairs(&pairs, &all).into_iter();
     // Heavy tails are what such an interval is for.
@@ -95,7 +95,7 @@ pub(crate) fn judge_at(nest: &Nest, terms: &Terms, alpha: f64) -> Result<Judgeme
     Ok(judgement)
 }
 
-/// Lives or fillings are the replicates.
+/// Starts or fillings are the replicates.
 fn by_replicates(
     replicates: Replicates,
     pairs: usize,
@@ -121,7 +121,7 @@ fn by_replicates(
     })
 }
 
-/// The spread of the pairs, and that of lives which were not lived.
+/// The spread of the pairs, and that of starts which were not lived.
 fn by_assumption(
     replicates: Replicates,
     terms: &Terms,
@@ -163,7 +163,7 @@ fn assumed(between_sd: f64, is_hopeless: bool) -> Warning {
          starts or opens, --restarts measures it.",
         between_sd * 100.0
     );
-    Warning::new(Severity::Note, "one-life", text)
+    Warning::new(Severity::Note, "one-start", text)
 }
 
 #[cfg(test)]
@@ -176,66 +176,68 @@ mod tests {
         (index as f64 * 0.618_033_988_749_895).fract().mul_add(2.0 * width, -width)
     }
 
-    fn lives(count: usize, pairs: usize, between: f64, effect: f64) -> Vec<Vec<f64>> {
-        let life = |life: usize| {
-            let own = effect + noise(life + 1, between);
-            (0..pairs).map(|pair| own + noise(life * pairs + pair, 0.05)).collect()
+    fn starts(count: usize, pairs: usize, between: f64, effect: f64) -> Vec<Vec<f64>> {
+        let start = |start: usize| {
+            let own = effect + noise(start + 1, between);
+            (0..pairs).map(|pair| own + noise(start * pairs + pair, 0.05)).collect()
         };
-        (0..count).map(life).collect()
+        (0..count).map(start).collect()
     }
 
     #[test]
-    fn one_life_of_many_pairs_is_no_proof_about_the_server() {
-        // A life that is off by 2 %, measured so often that its pairs have no doubt.
-        let off = lives(1, 2000, 0.0, 0.02);
+    fn one_start_of_many_pairs_is_no_proof_about_the_server() {
+        // A start that is off by 2 %, measured so often that its pairs have no doubt.
+        let off = starts(1, 2000, 0.0, 0.02);
         assert_eq!(crate::judge(&off[0], 0.005).unwrap().verdict, Verdict::Faster);
-        let judged = judge_lives(&off, BETWEEN_LIVES_SD, 0.005).unwrap();
+        let judged = judge_starts(&off, BETWEEN_STARTS_SD, 0.005).unwrap();
         assert_eq!(judged.verdict, Verdict::Undecided);
-        let told = judged.warnings.iter().find(|warning| warning.code == "one-life").unwrap();
+        let told = judged.warnings.iter().find(|warning| warning.code == "one-start").unwrap();
         assert!(told.text.contains("No number of further pairs"), "{}", told.text);
         assert_eq!(judged.pairs_missing, None);
-        // Ten pairs that seem to lose 10 % lack pairs, and not lives.
-        let short = judge_lives(&lives(1, 10, 0.0, -0.04), BETWEEN_LIVES_SD, 0.0).unwrap();
+        // Ten pairs that seem to lose 10 % lack pairs, and not starts.
+        let short = judge_starts(&starts(1, 10, 0.0, -0.04), BETWEEN_STARTS_SD, 0.0).unwrap();
         assert_eq!(short.verdict, Verdict::Undecided);
-        assert_eq!(short.pairs_missing, None, "two standard deviations of a life");
-        let short = judge_lives(&lives(1, 4, 0.0, -0.07), BETWEEN_LIVES_SD, 0.0).unwrap();
+        assert_eq!(short.pairs_missing, None, "two standard deviations of a start");
+        let short = judge_starts(&starts(1, 4, 0.0, -0.07), BETWEEN_STARTS_SD, 0.0).unwrap();
         assert_eq!(short.verdict, Verdict::Undecided);
         assert!(short.pairs_missing.is_some(), "{short:?}");
-        // What is far beyond the spread of lives is found nevertheless.
-        let judged = judge_lives(&lives(1, 2000, 0.0, -0.08), BETWEEN_LIVES_SD, 0.02).unwrap();
+        // What is far beyond the spread of starts is found nevertheless.
+        let judged = judge_starts(&starts(1, 2000, 0.0, -0.08), BETWEEN_STARTS_SD, 0.02).unwrap();
         assert_eq!(judged.verdict, Verdict::Slower);
     }
 
     #[test]
-    fn lives_are_the_replicates_where_there_are_several() {
-        let judged = judge_lives(&lives(8, 20, 0.01, 0.0), 9.9, 0.02).unwrap();
+    fn starts_are_the_replicates_where_there_are_several() {
+        let judged = judge_starts(&starts(8, 20, 0.01, 0.0), 9.9, 0.02).unwrap();
         assert_ne!(judged.verdict, Verdict::Faster);
         assert_ne!(judged.verdict, Verdict::Slower);
         let means: Vec<f64> =
-            lives(8, 20, 0.01, 0.0).iter().map(|life| life.iter().sum::<f64>() / 20.0).collect();
+            starts(8, 20, 0.01, 0.0).iter().map(|start| start.iter().sum::<f64>() / 20.0).collect();
         assert_eq!(judged.rqps, crate::judge(&means, 0.02).unwrap().rqps);
-        let judged = judge_lives(&lives(8, 20, 0.01, -0.05), 9.9, 0.02).unwrap();
+        let judged = judge_starts(&starts(8, 20, 0.01, -0.05), 9.9, 0.02).unwrap();
         assert_eq!(judged.verdict, Verdict::Slower);
         assert!(judged.warnings.is_empty(), "{:?}", judged.warnings);
     }
 
     #[test]
-    fn missing_lives_are_told_as_pairs() {
-        let judged = judge_lives(&lives(4, 20, 0.03, 0.02), 9.9, 0.001).unwrap();
+    fn missing_starts_are_told_as_pairs() {
+        let judged = judge_starts(&starts(4, 20, 0.03, 0.02), 9.9, 0.001).unwrap();
         assert_eq!(judged.verdict, Verdict::Undecided);
         assert_eq!(judged.pairs_missing.map(|pairs| pairs % 20), Some(0));
-        assert!(judge_lives(&[vec![]], 0.01, 0.02).is_err());
+        assert!(judge_starts(&[vec![]], 0.01, 0.02).is_err());
     }
 
     /// Swapping the arms turns a verdict into its opposite.
     #[test]
     fn verdicts_mirror() {
         for count in [1, 2, 8] {
-            let forth = lives(count, 30, 0.01, 0.06);
+            let forth = starts(count, 30, 0.01, 0.06);
             let back: Vec<Vec<f64>> =
-                forth.iter().map(|life| life.iter().map(|log| -log).collect()).collect();
-            let (forth, back) =
-                (judge_lives(&forth, 0.01, 0.02).unwrap(), judge_lives(&back, 0.01, 0.02).unwrap());
+                forth.iter().map(|start| start.iter().map(|log| -log).collect()).collect();
+            let (forth, back) = (
+                judge_starts(&forth, 0.01, 0.02).unwrap(),
+                judge_starts(&back, 0.01, 0.02).unwrap(),
+            );
             assert_eq!((forth.verdict, back.verdict), (Verdict::Faster, Verdict::Slower));
             assert!((forth.rqps.low * back.rqps.high - 1.0).abs() < 1e-12);
         }
