@@ -56,6 +56,13 @@ pub(crate) fn pairing(run: &Run, arm: &str, against: Option<&Against>) -> Result
     Ok(Pairing { base, test })
 }
 
+/// What arms are judged against where nobody says: base, or where nothing was measured of it, the
+/// first arm of which something was.
+pub(crate) fn usual(run: &Run) -> Reference {
+    let is_measured = |arm: &ArmIndex| run.rounds_of(*arm).next().is_some();
+    Reference::Arm(run.plan.indices().find(is_measured).unwrap_or(ArmIndex::BASE))
+}
+
 /// What a run of several arms has found.
 pub(crate) fn judged(run: &Run, reference: Reference) -> Result<ArmsComparison, Failure> {
     Ok(dbdyno_judge::compare_arms(run, reference)?)
@@ -139,6 +146,9 @@ pub(crate) fn choose(
             Ok(Chosen::All(Box::new(run), reference))
         }
         (None, Some(Against::Before)) => Ok(Chosen::All(Box::new(run), Reference::Before)),
-        (None, None) => Ok(Chosen::All(Box::new(run), Reference::Arm(ArmIndex::BASE))),
+        (None, None) => {
+            let reference = usual(&run);
+            Ok(Chosen::All(Box::new(run), reference))
+        }
     }
 }

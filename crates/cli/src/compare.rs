@@ -4,9 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_lab::{Lab, Order};
-use dbdyno_model::{
-    ArmIndex, ArmSpec, CellComparison, Comparison, Gate, Plan, Reference, Run, RunStatus,
-};
+use dbdyno_model::{ArmSpec, CellComparison, Comparison, Gate, Plan, Run, RunStatus};
 use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -126,7 +124,7 @@ pub(crate) fn present(
         }
         (comparison.cells.iter().any(would_help), answer::answer(&comparison, gate))
     } else {
-        let comparison = arms::judged(run, Reference::Arm(ArmIndex::BASE))?;
+        let comparison = arms::judged(run, arms::usual(run))?;
         arms::print(run, &comparison, shape)?;
         if let Some(path) = report {
             arms::write_report(path, run, &comparison)?;

@@ -12,7 +12,11 @@ pub fn is_over(run: &Run, cell: &Cell) -> Result<bool, JudgeError> {
     if run.plan.further.is_empty() {
         return is_over_between(run, cell);
     }
-    for pairing in left(run) {
+    let left = left(run);
+    if left.is_empty() {
+        return Ok(false);
+    }
+    for pairing in left {
         if !is_over_between(&run.of_pair(pairing), cell)? {
             return Ok(false);
         }
@@ -59,8 +63,10 @@ pub fn decided(run: &Run) -> Result<BTreeSet<Cell>, JudgeError> {
             cell.p_value <= alpha || values_of(run, &cell.cell).is_none()
         }
     };
-    let mut decided: BTreeSet<Cell> = run.plan.cells().into_iter().collect();
-    for pair in pairs.into_iter().filter(|pair| left(run).contains(&pair.pairing)) {
+    let left = left(run);
+    let cells = if left.is_empty() { Vec::new() } else { run.plan.cells() };
+    let mut decided: BTreeSet<Cell> = cells.into_iter().collect();
+    for pair in pairs.into_iter().filter(|pair| left.contains(&pair.pairing)) {
         let of_pair = run.of_pair(pair.pairing);
         let cells = pair.comparison.cells.into_iter().filter(|cell| stays(&of_pair, cell));
         let cells: BTreeSet<Cell> = cells.map(|cell| cell.cell).collect();

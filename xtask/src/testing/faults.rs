@@ -268,7 +268,10 @@ pub(super) const FAULTS: [Fault; 33] = [
         "crates/forecast/src/ending.rs",
         "if !is_over_between(&run.of_pair(pairing), cell)? {\n            return Ok(false);",
         "if is_over_between(&run.of_pair(pairing), cell)? {\n            return Ok(true);",
-        &["arms::a_cell_ends_when_all_arms_are_decided"],
+        &[
+            "arms::a_cell_ends_when_all_arms_are_decided",
+            "arms::an_undecided_run_of_three_arms_is_made_longer",
+        ],
     ),
     fault(
         "one arm in full is shown against another one than base",

@@ -144,6 +144,10 @@ fn an_arm_that_cannot_be_opened_is_left_out() {
     assert!(run["arms"][1]["ended"].as_str().unwrap().contains("journal_mode"), "{run}");
     assert!(run["cells"][0]["arms"][1]["did"].is_null());
     assert_eq!(run["cells"][0]["arms"][2]["answer"]["pairs"], 2);
+    // Without base the others are judged against the first of them.
+    let run = home.json(3, compare(&[cannot, "sqlite:", "sqlite:"], flags));
+    assert_eq!(run["against"], "test", "{run}");
+    assert_eq!(run["cells"][0]["arms"][2]["answer"]["pairs"], 2);
     let done = home.dbdyno(compare(&["sqlite:", cannot], flags));
     assert_eq!(done.code, 2, "{done:?}");
 }
@@ -169,6 +173,19 @@ fn a_killed_run_of_four_arms_goes_on() {
         assert_eq!(pairs, all, "{arm}");
     }
     assert_eq!(verdicts(&run, "test3", "answer"), ["slower"; 2], "{run}");
+}
+
+/// A run that left something open is made longer until all arms are decided, or nothing is left.
+#[test]
+fn an_undecided_run_of_three_arms_is_made_longer() {
+    let home = Home::new();
+    let little = format!("{ARM}&slow=8%");
+    let run = home.json(3, compare(&[ARM, ARM, &little], "--rounds 8 --restarts 3 --budget 3%"));
+    let pairs = |run: &Value| run["cells"][0]["arms"][2]["answer"]["pairs"].as_u64().unwrap();
+    let longer = home.json(0, ["resume", "--until", "decided"]);
+    assert!(pairs(&longer) > pairs(&run), "{longer}");
+    assert_eq!(verdicts(&longer, "test", "answer"), ["equal"], "{longer}");
+    assert_eq!(verdicts(&longer, "test2", "answer"), ["slower"], "{longer}");
 }
 
 /// What ends a cell is that all arms are decided in it.
