@@ -23,7 +23,7 @@ usage: cargo xtask tidy                check the rules of docs/STYLE.md
        cargo xtask test                run every check and every test; list what failed
        cargo xtask check               of these, what takes a few minutes
        cargo xtask repeat TIMES        run every test so many times on a busy host
-       cargo xtask faults              plant faults that the tests of whole runs must notice
+       cargo xtask faults [WORD]       plant faults that the tests of whole runs must notice
        cargo xtask properties SEEDS    run the property tests with so many fresh seeds
        cargo xtask slowest [N]         the slowest tests of the last run
        cargo xtask servers [TARGET…]   try every server and write docs/SERVERS.md
@@ -39,7 +39,8 @@ fn main() -> ExitCode {
         ["tidy"] => report(tidy::check(repository())),
         ["test"] => testing::test(),
         ["check"] => testing::check(),
-        ["faults"] => testing::faults(),
+        ["faults"] => testing::faults(""),
+        ["faults", word] => testing::faults(word),
         ["repeat", times] => testing::repeat(times),
         ["properties", seeds] => testing::properties(seeds),
         ["slowest"] => testing::slowest("20"),

@@ -47,8 +47,8 @@ pub(crate) fn properties(seeds: &str) -> ExitCode {
 }
 
 /// Faults that tests must notice.
-pub(crate) fn faults() -> ExitCode {
-    ended(faults::plant(repository(), &target()))
+pub(crate) fn faults(word: &str) -> ExitCode {
+    ended(faults::plant(repository(), &target(), word))
 }
 
 /// Every test so many times, on a host whose processors have other work to do: whatever fails rests
