@@ -310,7 +310,7 @@ pub(super) const FAULTS: [Fault; 33] = [
 ///
 /// # Errors
 /// What could not be done.
-pub(super) fn plant(repository: &Path, target: &Path) -> Result<bool, String> {
+pub(super) fn plant(repository: &Path, target: &Path, word: &str) -> Result<bool, String> {
     let folder = target.join("faults");
     let tree = folder.join("tree");
     let told = |error: std::io::Error| format!("{}: {error}", folder.display());
