@@ -286,8 +286,14 @@ fn images(home: &Home, flags: &Images) -> Result<Exit, Failure> {
             text.push_str(&format!("      {line}\n"));
         }
         if flags.check {
-            image.check()?;
-            text.push_str("      checked: every file is what it was\n");
+            match image.check() {
+                Ok(()) => text.push_str("      checked: every file is what it was\n"),
+                // Another dbdyno may remove it while its files are read: that is no damage.
+                Err(_) if Image::named(home, &image.name).is_none() => {
+                    text.push_str("      removed by another dbdyno while it was checked\n");
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         output::print(&text)?;
     }
