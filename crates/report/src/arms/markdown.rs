@@ -70,7 +70,7 @@ fn line(view: &ArmsView, row: &Row) -> String {
         }
         match &row.arms[at].answer {
             Some(answer) => {
-                let marks: Vec<usize> = answer.notes.iter().map(|note| note + 1).collect();
+                let marks: Vec<usize> = answer.marks.iter().map(|note| note + 1).collect();
                 let ratio = words::ratio(answer, true).replace('~', "\\~");
                 format!(" {} |", format!("{ratio} {}", notes::marks(&marks)).trim_end())
             }

@@ -22,7 +22,9 @@ pub use markdown::arms_markdown;
 pub use page::arms_html;
 pub use text::{Detail as ArmsDetail, arms_text};
 
-use dbdyno_model::{ArmIndex, ArmsComparison, Cell, PairComparison, Pairing, Reference, Run};
+use dbdyno_model::{
+    ArmIndex, ArmsComparison, Cell, PairComparison, Pairing, Reference, Run, Severity,
+};
 
 use crate::layout;
 use crate::view::{ArmView, CellView, CountView, Summary, WarningView};
@@ -94,7 +96,7 @@ impl Note {
             None | Some(0) => self.warning.text.clone(),
             Some(more) => format!(
                 "{}; something of the kind stands in {more} more (--arm ARM shows each)",
-                self.warning.text
+                self.warning.text.trim_end_matches('.')
             ),
         }
     }
@@ -107,6 +109,9 @@ struct Answer {
     view: CellView,
     /// Numbers of its notes, from 0.
     notes: Vec<usize>,
+    /// Those of them that stand beside its figure: what speaks against it, and no mere note, which
+    /// most answers have.
+    marks: Vec<usize>,
 }
 
 impl ArmsView {
@@ -229,11 +234,13 @@ fn arm_cell(
     };
     let mut answer = |(pairing, view): (Pairing, CellView)| {
         let of_cell = view.warnings.iter().cloned();
-        let mut marks: Vec<usize> =
+        let mut of_answer: Vec<usize> =
             of_cell.map(|warning| add_kind(notes, named(warning, pairing))).collect();
-        marks.dedup();
-        let notes = marks;
-        Answer { against: pairing.base, view, notes }
+        of_answer.sort_unstable();
+        of_answer.dedup();
+        let is_mark = |note: &&usize| notes[**note].warning.severity != Severity::Note.name();
+        let marks = of_answer.iter().filter(is_mark).copied().collect();
+        Answer { against: pairing.base, view, notes: of_answer, marks }
     };
     let (against, step) = (of(pairs), of(steps));
     // The reference stands on the other side of all pairs.

@@ -69,7 +69,7 @@ fn table(view: &ArmsView) -> String {
     let scale = Scale::of(view);
     let mut text = String::from(
         "<section aria-labelledby=\"arms-title\">\n<h2 id=\"arms-title\">rQPS of all arms</h2>\n\
-         <div class=\"scroll\"><table class=\"heat\">\n",
+         <div class=\"scroll\"><table class=\"heat arms\">\n",
     );
     let mut unit = None;
     for row in &view.rows {
@@ -121,7 +121,7 @@ fn columns(view: &ArmsView, unit: &str, is_first: bool) -> String {
 /// A ratio with links to its notes.
 fn marked(answer: &Answer) -> String {
     let links = answer
-        .notes
+        .marks
         .iter()
         .map(|note| format!("<a href=\"#note-{number}\">{number}</a>", number = note + 1));
     let links: Vec<String> = links.collect();

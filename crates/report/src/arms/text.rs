@@ -122,7 +122,7 @@ fn grid(view: &ArmsView, detail: Detail, arms: &[usize], steps: Steps) -> Grid {
 fn line(row: &Row, reference: usize, detail: Detail, arms: &[usize], steps: Steps) -> Line {
     let answer = |at: &usize| match &row.arms[*at].answer {
         Some(answer) => {
-            let marks: Vec<usize> = answer.notes.iter().map(|note| note + 1).collect();
+            let marks: Vec<usize> = answer.marks.iter().map(|note| note + 1).collect();
             let ratio = words::ratio(answer, detail == Detail::Intervals);
             format!("{ratio} {}", notes::marks(&marks)).trim_end().to_owned()
         }
