@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use dbdyno_model::{ArmIndex, ArmsComparison, Pairing, Reference, Run};
+use dbdyno_model::{ArmIndex, ArmsComparison, Comparison, Pairing, Reference, Run};
 use dbdyno_report::{ArmsDetail, ArmsView};
 use dbdyno_store::Store;
 
@@ -68,6 +68,17 @@ pub(crate) fn judged(run: &Run, reference: Reference) -> Result<ArmsComparison, 
     Ok(dbdyno_judge::compare_arms(run, reference)?)
 }
 
+/// What was found between two arms of a run, among all that it has, and how far this host is to be
+/// trusted.
+pub(crate) fn judged_pair(
+    store: &Store,
+    run: &Run,
+    pairing: Pairing,
+) -> Result<Comparison, Failure> {
+    let self_tests = Some(dbdyno_lab::self_tests(store, &run.id)?);
+    Ok(Comparison { self_tests, ..dbdyno_judge::compare_pair(run, pairing)? })
+}
+
 /// Prints it in the shape that was asked for.
 pub(crate) fn print(run: &Run, comparison: &ArmsComparison, shape: Shape) -> Result<(), Failure> {
     let view = ArmsView::new(run, comparison);
@@ -91,8 +102,8 @@ pub(crate) fn write_report(
 
 /// A stored run as it is to be judged: whole, or two of its arms.
 pub(crate) enum Chosen {
-    /// A run of two arms.
-    Two(Box<Run>),
+    /// A run of two arms, or two of a larger one, and what was found between them.
+    Two(Box<Run>, Box<Comparison>),
     /// All arms of a larger one.
     All(Box<Run>, Reference),
 }
@@ -137,10 +148,13 @@ pub(crate) fn choose(
     match (arm, against) {
         (Some(arm), against) => {
             let pairing = pairing(&run, arm, against)?;
-            let is_whole = pairing == Pairing::USUAL && run.plan.further.is_empty();
-            Ok(Chosen::Two(Box::new(if is_whole { run } else { run.of_pair(pairing) })))
+            let comparison = judged_pair(store, &run, pairing)?;
+            Ok(Chosen::Two(Box::new(run.of_pair(pairing)), Box::new(comparison)))
         }
-        (None, None) if run.plan.further.is_empty() => Ok(Chosen::Two(Box::new(run))),
+        (None, None) if run.plan.further.is_empty() => {
+            let comparison = judged_pair(store, &run, Pairing::USUAL)?;
+            Ok(Chosen::Two(Box::new(run), Box::new(comparison)))
+        }
         (None, Some(Against::Arm(arm))) => {
             let reference = Reference::Arm(arm_named(&run, arm)?);
             Ok(Chosen::All(Box::new(run), reference))

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use dbdyno_lab::{Lab, Order};
-use dbdyno_model::{ArmSpec, CellComparison, Comparison, Gate, Plan, Run, RunStatus};
+use dbdyno_model::{ArmSpec, CellComparison, Comparison, Gate, Pairing, Plan, Run, RunStatus};
 use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -101,12 +101,6 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     present(&store, &store.load(&id)?, flags.report.as_deref(), flags.gate, flags.shape)
 }
 
-/// What a run has found, and how far this host is to be trusted.
-pub(crate) fn judged(store: &Store, run: &Run) -> Result<Comparison, Failure> {
-    let self_tests = Some(dbdyno_lab::self_tests(store, &run.id)?);
-    Ok(Comparison { self_tests, ..dbdyno_judge::compare(run)? })
-}
-
 /// Prints what a run has found, and says what may be done with it.
 pub(crate) fn present(
     store: &Store,
@@ -117,7 +111,7 @@ pub(crate) fn present(
 ) -> Result<Exit, Failure> {
     let would_help = |cell: &CellComparison| cell.pairs_missing.is_some();
     let (is_open, answer) = if run.plan.further.is_empty() {
-        let comparison = judged(store, run)?;
+        let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
         output::comparison(run, &comparison, shape)?;
         if let Some(path) = report {
             write_report(path, run, &comparison)?;

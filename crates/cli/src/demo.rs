@@ -5,12 +5,12 @@
 //! ("The Art of Problem-Solving in Software Engineering: How to Make MySQL Better", on group
 //! commit); here that can be counted.
 
-use dbdyno_model::{PerArm, Pin, Plan, RunStatus, Stage};
+use dbdyno_model::{Pairing, PerArm, Pin, Plan, RunStatus, Stage};
 
 use crate::args::{Demo, Place};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::{compare, output, plan, session};
+use crate::{arms, compare, output, plan, session};
 
 /// A device of 8 ms: what is shown does not depend on the disk of this host.
 const BASE: &str = "engine:?wake=broadcast&device=8ms";
@@ -52,7 +52,7 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
     output::say(&plan::announcement(&plan, &plan::runs_alike(&plan, &store)));
     let run =
         compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo", &[])?;
-    let comparison = compare::judged(&store, &run)?;
+    let comparison = arms::judged_pair(&store, &run, Pairing::USUAL)?;
     output::comparison(&run, &comparison, flags.shape)?;
     compare::write_report(&flags.output, &run, &comparison)?;
     Ok(match run.status {

@@ -30,7 +30,7 @@ use crate::command_line::{Args, Command};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::values::{Side, parse_side};
-use crate::{compare, output};
+use crate::{arms as arms_of, compare, output};
 
 /// An experiment, read.
 #[derive(Debug)]
@@ -74,7 +74,7 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
                 run.of_pair(pairing)
             }
         };
-        let comparison = compare::judged(&store, &of_pair)?;
+        let comparison = arms_of::judged_pair(&store, &run, pairing)?;
         exits.push(hold_against(&of_pair, &comparison, &experiment.expectations)?);
     }
     // What is refuted for one arm is refuted, and what is open for one is open.

@@ -44,8 +44,7 @@ pub(crate) fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let against = flags.against.as_ref();
     match arms::choose(&store, &flags.run, flags.arm.as_deref(), against)? {
-        Chosen::Two(run) => {
-            let comparison = compare::judged(&store, &run)?;
+        Chosen::Two(run, comparison) => {
             output::comparison(&run, &comparison, flags.shape)?;
             Ok(answer::answer(&comparison, flags.gate))
         }
@@ -66,8 +65,8 @@ pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     };
     let path = |run: &Run| flags.output.clone().unwrap_or_else(|| PathBuf::from(name(run)));
     match arms::choose(&store, &flags.run, flags.arm.as_deref(), flags.against.as_ref())? {
-        Chosen::Two(run) => {
-            compare::write_report(&path(&run), &run, &compare::judged(&store, &run)?)?;
+        Chosen::Two(run, comparison) => {
+            compare::write_report(&path(&run), &run, &comparison)?;
         }
         Chosen::All(run, reference) => {
             arms::write_report(&path(&run), &run, &arms::judged(&run, reference)?)?;

@@ -10,9 +10,11 @@
 //! comparisons of treatments with one control (Benjamini and Yekutieli, "The Control of the False
 //! Discovery Rate in Multiple Testing under Dependency", Annals of Statistics 29, 2001).
 
-use dbdyno_model::{ArmsComparison, PairComparison, Pairing, Reference, Run};
+use dbdyno_model::{
+    ArmIndex, ArmsComparison, Comparison, PairComparison, Pairing, Plan, Reference, Run,
+};
 
-use crate::comparison::{conclude, label, measured, of_whole};
+use crate::comparison::{compare, conclude, label, measured, of_whole};
 use crate::error::JudgeError;
 use crate::family;
 
@@ -24,10 +26,7 @@ pub fn compare_arms(run: &Run, reference: Reference) -> Result<ArmsComparison, J
     let plan = &run.plan;
     let pairings = match reference {
         Reference::Before => plan.against_before(),
-        Reference::Arm(base) => {
-            let others = plan.indices().filter(|arm| *arm != base);
-            others.map(|test| Pairing { base, test }).collect()
-        }
+        Reference::Arm(base) => against(plan, base),
     };
     Ok(ArmsComparison {
         labels: plan.indices().map(|arm| label(plan.spec(arm), run.environment_of(arm))).collect(),
@@ -35,10 +34,29 @@ pub fn compare_arms(run: &Run, reference: Reference) -> Result<ArmsComparison, J
         reference,
         pairs: family_of(run, pairings)?,
         steps: family_of(run, plan.against_before())?,
-        budget: plan.budget,
         warnings: of_whole(run),
         ended: run.ended.clone(),
     })
+}
+
+/// Judges two arms of a run: one of all those that could have been asked for against the same base,
+/// so that who picks one out of eleven is told no more of it than who looks at all.
+///
+/// # Errors
+/// Rates that cannot be judged, which only a damaged store can hold.
+pub fn compare_pair(run: &Run, pairing: Pairing) -> Result<Comparison, JudgeError> {
+    if run.plan.further.is_empty() && pairing == Pairing::USUAL {
+        return compare(run);
+    }
+    let pairs = family_of(run, against(&run.plan, pairing.base))?;
+    let found = pairs.into_iter().find(|pair| pair.pairing == pairing);
+    Ok(found.expect("two different arms of the run").comparison)
+}
+
+/// All other arms against this one.
+fn against(plan: &Plan, base: ArmIndex) -> Vec<Pairing> {
+    let others = plan.indices().filter(|arm| *arm != base);
+    others.map(|test| Pairing { base, test }).collect()
 }
 
 /// Judges these pairs as one family.

@@ -43,7 +43,7 @@ pub mod sequential;
 mod stored;
 pub mod variance;
 
-pub use arms::compare_arms;
+pub use arms::{compare_arms, compare_pair};
 pub use comparison::compare;
 pub use error::JudgeError;
 pub use expectation::outcomes;

@@ -60,8 +60,6 @@ pub struct ArmsComparison {
     /// Each arm against the one before it: a family of their own. They are shown and decide
     /// nothing, for what they say is said against the reference already.
     pub steps: Vec<PairComparison>,
-    /// Largest difference that counts as equal, as a share of rQPS.
-    pub budget: f64,
     /// What the reader must know of the whole.
     pub warnings: Vec<Warning>,
     /// Arms that ended before the run did.

@@ -8,7 +8,7 @@
 //!              hodges-lehmann  as robust; exact signed-rank interval over starts
 //! ```
 //!
-//! Where servers lived too few starts, pairs stand in the place of starts, and what starts are off
+//! Where servers had too few starts, pairs stand in the place of starts, and what starts are off
 //! by is assumed, which has no ranks: `hodges-lehmann` is `robust` there. Where tables were filled
 //! several times, fillings stand there. What each of them is worth is in the crate `stats`.
 

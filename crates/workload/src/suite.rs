@@ -14,13 +14,14 @@
 //! | `sysbench-42` |       42 | his tables of 2023 and early 2024: 17 point, 15 range, 10 write |
 //! | `sysbench-32` |       32 | his tables since 2025: five aggregates more, no `.pre`          |
 //! | `sysbench-47` |       47 | everything: the 32 and the 15 `.pre`                            |
-//! | `db-bench`    |        6 | his runs of RocksDB's `db_bench`, see [`catalog::key_value`]     |
+//! | `db-bench`    |        6 | his runs of RocksDB's `db_bench`, see [`key_value`]              |
 //!
 //! In 2025 he still runs two of the `.pre` loads but shows neither; in `sysbench-32` they warm.
 
 use dbdyno_model::Stage;
 
-use crate::catalog::{self, BEFORE_WRITES};
+use crate::catalog::built_in::{self, BEFORE_WRITES};
+use crate::catalog::key_value;
 use crate::draw;
 
 /// A named list of stages.
@@ -53,7 +54,7 @@ pub const SUITES: &[Suite] = &[
     Suite {
         name: "db-bench",
         about: "the steps of RocksDB's db_bench in Callaghan's order",
-        parts: &[FILLED, &catalog::key_value::NAMES],
+        parts: &[FILLED, &key_value::NAMES],
     },
 ];
 
@@ -79,7 +80,7 @@ pub fn everything() -> Vec<Stage> {
     let stages = suite.stages();
     let (most, last) = stages.split_at(stages.len() - LAST.len());
     let known: Vec<&str> = stages.iter().filter_map(Stage::measured).map(load_of).collect();
-    let entries = catalog::entries();
+    let entries = built_in::entries();
     let is_known = |name: &str| known.iter().any(|known| plain(known) == plain(name));
     let others = entries.iter().map(|entry| entry.name).filter(|name| !is_known(name));
     let drawn = draw::NAMES.map(|name| format!("read-only?rand={name}"));
@@ -186,6 +187,7 @@ const LAST: &[&str] = &["delete", "insert"];
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::catalog;
     use crate::load::Group;
     use crate::table::Tables;
 

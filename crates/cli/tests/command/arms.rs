@@ -4,7 +4,7 @@
 use nix::sys::signal::Signal;
 use serde_json::Value;
 
-use crate::common::{Home, end, signal};
+use crate::common::{Home, end, measured_pairs, signal, turn};
 
 /// Rounds vary by 2 % and starts by 1 %, as on a quiet host.
 const ARM: &str = "mock:?noise=0.02&restarts=0.01";
@@ -54,6 +54,7 @@ fn a_pair_of_a_larger_run_is_shown_as_a_run_of_two() {
     let all = home.json(0, compare(&[ARM, &slower, &faster], "--name three"));
     let pair = home.json(0, ["show", "@three", "--arm", "test2"]);
     assert_eq!(pair["schema"], 1);
+    assert_eq!(pair["family"]["cells"], 2, "who looks at one arm is told what all of them allow");
     assert!(pair["test"]["label"].as_str().unwrap().starts_with(&faster), "{pair}");
     let of_all = &all["cells"][0]["arms"][2]["answer"];
     for name in ["rqps", "rqps_low", "rqps_high", "verdict", "pairs", "p_value"] {
@@ -137,17 +138,17 @@ fn an_arm_that_dies_ends_its_own_column() {
 
 #[test]
 fn an_arm_that_cannot_be_opened_is_left_out() {
-    let home = Home::new();
+    let (home, _turn) = (Home::new(), turn());
     let cannot = "sqlite:?journal_mode=nonsense";
     let flags = "--seconds 0.1 --rounds 2 --restarts 0 --warm-up 0.1";
     let run = home.json(3, compare(&["sqlite:", cannot, "sqlite:"], flags));
     assert!(run["arms"][1]["ended"].as_str().unwrap().contains("journal_mode"), "{run}");
     assert!(run["cells"][0]["arms"][1]["did"].is_null());
-    assert_eq!(run["cells"][0]["arms"][2]["answer"]["pairs"], 2);
+    assert_eq!(measured_pairs(&run["cells"][0]["arms"][2]["answer"]), 2);
     // Without base the others are judged against the first of them.
     let run = home.json(3, compare(&[cannot, "sqlite:", "sqlite:"], flags));
     assert_eq!(run["against"], "test", "{run}");
-    assert_eq!(run["cells"][0]["arms"][2]["answer"]["pairs"], 2);
+    assert_eq!(measured_pairs(&run["cells"][0]["arms"][2]["answer"]), 2);
     let done = home.dbdyno(compare(&["sqlite:", cannot], flags));
     assert_eq!(done.code, 2, "{done:?}");
 }

@@ -391,7 +391,7 @@ fn urls(product: Product, version: &str) {
     running.server.stop().unwrap();
 }
 
-/// A second dbdyno in the same database is refused while the first one starts, and cleans up after
+/// A second dbdyno in the same database is refused while the first one lives, and cleans up after
 /// it when it was killed.
 fn second_at_once_and_killed(home: &Home, running: &Running, store: &Store, variable: &str) {
     let url = running.socket("dbdyno", "busy");

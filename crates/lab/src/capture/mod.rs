@@ -33,7 +33,7 @@ pub(crate) const STEP: &str = "step[";
 pub(crate) const OF_THE_MOMENT: [&str; 6] =
     [STEP, "estimate[", "data.", "process.pid", "topology.delay_out_", "topology.delay_back_"];
 
-/// Notes under which conditions the process of an arm starts.
+/// Notes under which conditions the process of an arm lives.
 pub(crate) fn process(
     probe: &ServerProbe,
     instance: &[(String, &str)],

@@ -11,7 +11,7 @@
 //! A load is found by its name with options, see [`crate::spec`]. Facts about names, statements and
 //! their order were read in `mdcallag/mytools` and in sysbench's documentation; the code was not.
 
-mod built_in;
+pub(crate) mod built_in;
 pub mod classics;
 mod entry;
 pub mod key_value;
@@ -19,7 +19,6 @@ pub mod micro;
 pub mod oltp;
 pub mod tpcc;
 
-pub(crate) use built_in::BEFORE_WRITES;
 pub use built_in::{entries, has};
 pub use entry::Entry;
 
@@ -33,7 +32,7 @@ use crate::insert_benchmark;
 use crate::load::Load;
 use crate::spec::{Spec, SpecError};
 use crate::table::Tables;
-use built_in::find;
+use built_in::{BEFORE_WRITES, find};
 
 /// The load that a spec names among those that come with dbdyno; see [`Catalog::resolve`].
 ///

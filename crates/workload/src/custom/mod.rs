@@ -36,7 +36,7 @@ use std::sync::Arc;
 
 use dbdyno_model::random;
 
-use crate::catalog;
+use crate::catalog::built_in;
 use crate::dataset::Dataset;
 use crate::draw::{self, Draw};
 use crate::file::{FileError, Section, Source};
@@ -172,7 +172,7 @@ fn name(top: &Section<'_, '_>) -> Result<String, FileError> {
                        most 63 long";
         return Err(entry.error(message));
     }
-    if name == "settle" || crate::suite::Suite::find(name).is_some() || catalog::has(name) {
+    if name == "settle" || crate::suite::Suite::find(name).is_some() || built_in::has(name) {
         return Err(entry.error(format!(
             "dbdyno has a load, suite or stage {name:?} already; take another name"
         )));
