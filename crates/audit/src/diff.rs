@@ -11,6 +11,8 @@ const VARIABLE: &str = "variable.";
 const SETTING: &str = "setting.";
 /// Facts that begin so are there to compare two families; within one its own settings say more.
 const NEUTRAL: &str = "neutral.";
+/// The rule of what each instance has of its own.
+const INSTANCE: &str = "instance";
 /// Rules of what two families spell, plan and answer in their own ways.
 const OF_A_FAMILY: [&str; 3] = ["plan", "plan-estimate", "results"];
 
@@ -27,7 +29,7 @@ pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {
             continue;
         }
         let rule = rules::rule_of(name);
-        let change = change(name, &varied, (&base, &test));
+        let change = change(name, rule, &varied, (&base, &test));
         let seen = (base.as_deref(), test.as_deref());
         let weight = weight(name, rule, change, seen, &varied, families);
         let rule = rule.unwrap_or(&OTHER);
@@ -58,15 +60,25 @@ fn is_same(base: &Option<String>, test: &Option<String>) -> bool {
     base == test || number(base).is_some_and(|base| Some(base) == number(test))
 }
 
-fn change(name: &str, varied: &Varied, seen: (&Option<String>, &Option<String>)) -> Change {
-    let is_setting = name.starts_with(VARIABLE) || name.starts_with(SETTING);
+fn change(
+    name: &str,
+    rule: Option<&Rule>,
+    varied: &Varied,
+    seen: (&Option<String>, &Option<String>),
+) -> Change {
+    let is_setting = is_setting(name) || name.starts_with(SETTING);
     match seen {
-        (Some(_), Some(_)) if varied.is_default(name) => Change::Default,
+        (Some(_), Some(_)) if varied.is_default(name) && !varied.has(name, rule) => Change::Default,
         (Some(_), Some(_)) => Change::Different,
         (None, _) if is_setting => Change::New,
         (_, None) if is_setting => Change::Gone,
         _ => Change::Unseen,
     }
+}
+
+/// Whether this is what a server is set to.
+fn is_setting(name: &str) -> bool {
+    name.starts_with(VARIABLE)
 }
 
 fn weight(
@@ -98,6 +110,10 @@ fn weight(
         // What was set may well be why another plan was chosen.
         Change::Different if rule.key == "plan" && varied.anything() => rule.of_release,
         Change::New | Change::Gone | Change::Different => rule.weight,
+        // Nobody knows whether it matters for this load: `dbdyno explain` finds out.
+        Change::Default if is_setting(name) && rule.of_release == Weight::Harmless => {
+            if rule.key == INSTANCE { Weight::Harmless } else { Weight::Varied }
+        }
         Change::Default => rule.of_release,
     }
 }

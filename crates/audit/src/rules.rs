@@ -67,6 +67,11 @@ pub(crate) fn rule_of(fact: &str) -> Option<&'static Rule> {
     })
 }
 
+/// Key of the rule that has this fact.
+pub fn rule_key_of(fact: &str) -> &'static str {
+    rule_of(fact).unwrap_or(&OTHER).key
+}
+
 /// What has a setting that no rule looks at.
 pub const OTHER: Rule = Rule {
     key: "other-setting",

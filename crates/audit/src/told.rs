@@ -42,9 +42,7 @@ fn is_told(one: &Inequality) -> bool {
     let weighs = rule.weight != Weight::Harmless && rule.of_release != Weight::Varied;
     match one.weight {
         Weight::Blocks | Weight::Annotates => true,
-        Weight::Varied => {
-            weighs && one.change != Change::New && one.change != Change::Gone && rule != &OTHER
-        }
+        Weight::Varied => weighs && one.change == Change::Different && rule != &OTHER,
         Weight::Harmless => false,
     }
 }
@@ -122,6 +120,21 @@ pub fn handbook() -> String {
     text
 }
 
+/// What a default weighs that changed: see `diff`.
+fn of_release(rule: &Rule) -> Weight {
+    let is_of_settings = match rule.looks_at {
+        Looks::Facts(forms) => forms.iter().any(|form| form.starts_with("variable.")),
+        Looks::Warnings(_) => false,
+    };
+    let is_other = rule.key == OTHER.key;
+    match rule.of_release {
+        Weight::Harmless if (is_of_settings || is_other) && rule.key != "instance" => {
+            Weight::Varied
+        }
+        weight => weight,
+    }
+}
+
 fn row(rule: &Rule) -> String {
     let looks = match rule.looks_at {
         Looks::Facts(forms) => {
@@ -140,6 +153,10 @@ fn row(rule: &Rule) -> String {
     });
     format!(
         "| {} | {} | {} | {looks}{apart} | {} | {} |\n",
-        rule.key, rule.weight, rule.of_release, rule.advice, rule.source
+        rule.key,
+        rule.weight,
+        of_release(rule),
+        rule.advice,
+        rule.source
     )
 }

@@ -183,6 +183,10 @@ pub(crate) struct Compare {
     /// As --count, and measure no rates: a minute or less for each load
     #[arg(long, conflicts_with_all = ["rate", "find_max", "think", "rounds"])]
     pub count_only: bool,
+    /// Afterwards, find where the difference comes from in each cell that is proved slower or
+    /// faster: see `dbdyno explain`
+    #[arg(long, conflicts_with_all = ["rate", "find_max", "think"])]
+    pub explain: bool,
     /// Condition for scripts: exit 0 if it holds in every cell, 1 if it fails, 3 if that is open
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse,
           conflicts_with_all = ["rate", "think", "count_only"])]
@@ -307,6 +311,9 @@ pub(crate) enum DoctorFormat {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Runs {
+    /// Show trials, too: runs that were made to explain another one
+    #[arg(long)]
+    pub trials: bool,
     /// Show this many, newest first
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,

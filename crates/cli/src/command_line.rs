@@ -5,6 +5,7 @@ use clap::{Parser, Subcommand};
 use crate::args::{Compare, Demo, Doctor, Loads, Place, Report, Resume, RunFile, Runs, Show};
 use crate::counted::Counted;
 use crate::diff::Diff;
+use crate::explain::Explain;
 use crate::history::History;
 use crate::server::Server;
 
@@ -25,6 +26,8 @@ pub(crate) enum Command {
     Compare(Box<Compare>),
     /// Carry out an experiment that is written in a file
     Run(RunFile),
+    /// Find where the difference of two servers comes from, by experiment
+    Explain(Box<Explain>),
     /// Show in what two servers are unequal, without measuring
     Diff(Diff),
     /// Go on with a run that was interrupted or killed

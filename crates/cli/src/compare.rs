@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
 use crate::values::{Side, parse_side, without_password};
-use crate::{answer, arms, output, plan, session, until};
+use crate::{answer, arms, explanation, output, plan, session, until};
 
 /// Compares servers, or two stored runs.
 pub(crate) fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
@@ -51,9 +51,28 @@ pub(crate) fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
 }
 
 fn servers(place: &Place, flags: &Compare, arms: Vec<ArmSpec>) -> Result<Exit, Failure> {
+    explanation::check(flags)?;
     let command = |plan: &Plan| plan::command(plan, flags);
-    let (store, run) = measured(place, flags, arms, command)?;
-    present(&store, &run, flags.report.as_deref(), flags.gate, flags.shape)
+    let (mut store, run) = measured(place, flags, arms, command)?;
+    let exit = present(&store, &run, flags.report.as_deref(), flags.gate, flags.shape)?;
+    if flags.explain && exit != Exit::Interrupted {
+        explanation::afterwards(place, &mut store, &run, flags)?;
+    }
+    Ok(exit)
+}
+
+/// Measures two servers as the flags say.
+pub(crate) fn two(place: &Place, flags: &Compare) -> Result<(Store, Run), Failure> {
+    let arm = |text: &str| match parse_side(text) {
+        Ok(Side::Server(spec)) => Ok(spec),
+        Ok(Side::Stored(_)) => Err(Failure::Usage(
+            "BASE and TEST are servers; a stored run is explained by itself".to_owned(),
+        )),
+        Err(error) => Err(Failure::Usage(without_password(&error))),
+    };
+    let arms = std::iter::once(&flags.base).chain(&flags.tests).map(|text| arm(text));
+    let arms = arms.collect::<Result<Vec<ArmSpec>, Failure>>()?;
+    measured(place, flags, arms, |plan| plan::command(plan, flags))
 }
 
 /// Measures servers as the flags say; `command` is what makes such a run again.
@@ -148,7 +167,14 @@ pub(crate) fn carry_out(
     let mut ticker = Ticker::new();
     let clock = session::clock(plan, store)?;
     let mut lab = Lab { home, store, stop, watch: &mut ticker, clock };
-    let order = Order { plan, name, command, tool_version: env!("CARGO_PKG_VERSION"), varied };
+    let order = Order {
+        plan,
+        name,
+        command,
+        tool_version: env!("CARGO_PKG_VERSION"),
+        varied,
+        trial_of: None,
+    };
     let id = dbdyno_lab::measure(&mut lab, &order)?;
     drop(ticker);
     Ok(store.load(&id)?)

@@ -19,6 +19,8 @@ mod diff;
 mod doctor;
 mod exit;
 mod experiment;
+mod explain;
+mod explanation;
 mod failure;
 mod history;
 mod insert_benchmark;
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     report(match args.command {
         Command::Compare(compare) => compare::run(&args.place, &compare),
+        Command::Explain(flags) => explain::run(&args.place, &flags),
         Command::Diff(diff) => diff::run(&args.place, &diff),
         Command::Resume(resume) => compare::resume(&args.place, &resume),
         Command::Run(run) => experiment::run(&args.place, &run),

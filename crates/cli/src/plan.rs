@@ -109,6 +109,13 @@ struct Starts {
     pairs: u32,
 }
 
+impl Starts {
+    /// Arms that live once.
+    fn none(pairs: u32) -> Starts {
+        Starts { restarts: 0, pairs }
+    }
+}
+
 /// The plan that the flags describe.
 ///
 /// # Errors
@@ -172,6 +179,19 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
     insert_benchmark::check(&plan).map_err(Failure::Usage)?;
     dbdyno_lab::check(&plan)?;
     Ok(plan)
+}
+
+/// How the rates of trials of a run are measured: quickly, for a trial has many arms.
+pub(crate) fn rates_of_trials(plan: &Plan) -> Plan {
+    let starts = if are_restarted(plan) { QUICK.dear_starts } else { Starts::none(QUICK.pairs) };
+    Plan {
+        pairs: starts.pairs,
+        restarts: starts.restarts,
+        round_ns: QUICK.round_ms * 1_000_000,
+        lead_in_ns: QUICK.lead_in_ms * 1_000_000,
+        warm_up_ns: QUICK.warm_up_ms * 1_000_000,
+        ..plan.clone()
+    }
 }
 
 /// How many rounds of which length, and in how many starts of the arms and fillings of the tables.

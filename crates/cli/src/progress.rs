@@ -81,6 +81,7 @@ impl Watch for Ticker {
             }
             Progress::RoundDone(_) => {}
             Progress::Searched(text) => self.keep(&format!("search {text}")),
+            Progress::Trial(text) => self.keep(&format!("trial  {text}")),
             Progress::Warning(text) => self.keep(&format!("note   {text}")),
         }
     }

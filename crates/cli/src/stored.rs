@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dbdyno_model::Run;
-use dbdyno_store::Listed;
+use dbdyno_store::{Listed, RunSummary};
 
 use crate::args::{Place, Report, Runs, Show};
 use crate::arms::{self, Chosen};
@@ -23,7 +23,8 @@ pub(crate) fn runs(place: &Place, flags: &Runs) -> Result<Exit, Failure> {
         return Ok(Exit::Holds);
     }
     let mut text = String::new();
-    for run in summaries.iter().take(flags.limit) {
+    let is_shown = |run: &&RunSummary| flags.trials || run.explains.is_none();
+    for run in summaries.iter().filter(is_shown).take(flags.limit) {
         let name = run.name.as_ref().map(|name| format!("@{name}")).unwrap_or_default();
         text.push_str(&format!(
             "{}  {}  {:11}  {:>4}/{:<4} rounds  {}  {name}\n",

@@ -184,7 +184,14 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
     let clock = dbdyno_load::Clock::system();
     let mut lab = Lab { home, store, stop: &stop, watch: &mut Silent, clock };
     let tool_version = env!("CARGO_PKG_VERSION");
-    let order = Order { plan: &plan, name: None, command: "signs", tool_version, varied: &[] };
+    let order = Order {
+        plan: &plan,
+        name: None,
+        command: "signs",
+        tool_version,
+        varied: &[],
+        trial_of: None,
+    };
     let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
     store.load(&id).expect("what was just stored can be read")
 }

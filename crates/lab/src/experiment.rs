@@ -1,7 +1,7 @@
 //! Carrying out a plan.
 
 use dbdyno_forecast::{Remaining, ending as over, extension_warning};
-use dbdyno_model::{Arms, Counting, Environment, Plan, Run, RunId, RunStatus, Warning};
+use dbdyno_model::{Arms, Counting, Environment, Plan, Run, RunId, RunStatus, Warning, Witness};
 use dbdyno_store::NewRun;
 
 use crate::all_arms::{Ready, set_up};
@@ -33,6 +33,17 @@ pub struct Order<'a> {
     pub tool_version: &'a str,
     /// Rules of the audit, by key, whose inequalities are what the user means to compare.
     pub varied: &'a [String],
+    /// The run that it helps to explain, if it is a trial.
+    pub trial_of: Option<TrialOf<'a>>,
+}
+
+/// What a trial is for.
+#[derive(Clone, Copy)]
+pub struct TrialOf<'a> {
+    /// The run that it helps to explain.
+    pub run: &'a RunId,
+    /// In what its arms are looked at.
+    pub witness: Witness,
 }
 
 /// Carries out an experiment. The run is in the store, round by round, whatever happens; a request
@@ -193,6 +204,9 @@ fn begin(lab: &mut Lab<'_>, order: &Order<'_>, ready: &Ready) -> Result<(RunId, 
         command: order.command,
         plan: order.plan,
     })?;
+    if let Some(TrialOf { run: explained, witness }) = order.trial_of {
+        lab.store.note_trial(explained, &run, witness)?;
+    }
     for (arm, station) in stations.iter() {
         lab.store.set_environment(&run, arm, &station.environment)?;
     }

@@ -7,6 +7,8 @@
 //!              ├── driver       asks one arm in one cell        warm_up, pauses, cost, search …
 //!              ├── host_check   what the host did between rounds: canaries
 //!              └── insert_benchmark, count    what has a course of its own
+//!
+//!   explain ──▶ experiment   trials, until it is known which causes make a difference
 //! ```
 //!
 //! Data is loaded once per arm; every round opens fresh connections, so that the replicates differ
@@ -29,6 +31,7 @@ mod driver;
 pub mod ending;
 mod error;
 pub mod experiment;
+pub mod explain;
 mod host;
 mod host_check;
 mod hypothesis;
@@ -55,7 +58,8 @@ pub use arrivals::read_recording;
 pub use checks::check;
 pub use dbdyno_load::Clock;
 pub use error::LabError;
-pub use experiment::{Order, extend, measure, resume, survey};
+pub use experiment::{Order, TrialOf, extend, measure, resume, survey};
+pub use explain::{Question, explain};
 pub use laboratory::{Lab, clock_of};
 pub use self_test::self_tests;
 pub use watch::{Progress, Watch};

@@ -52,6 +52,8 @@ pub enum Progress<'a> {
     RoundDone(&'a Round),
     /// A search for the highest rate is done: its path.
     Searched(&'a str),
+    /// What is tried next in order to explain a difference.
+    Trial(&'a str),
     /// Something that the user should know now; it is stored with the run, too.
     Warning(&'a str),
 }

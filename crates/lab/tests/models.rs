@@ -60,7 +60,14 @@ fn measured(plan: &Plan) -> CellComparison {
     let stop = AtomicBool::new(false);
     let mut watch = Silent;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut watch, clock };
-    let order = Order { plan, name: None, command: "a test", tool_version: "0", varied: &[] };
+    let order = Order {
+        plan,
+        name: None,
+        command: "a test",
+        tool_version: "0",
+        varied: &[],
+        trial_of: None,
+    };
     let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
     compare(&store.load(&id).unwrap()).unwrap().cells.remove(0)
 }

@@ -24,6 +24,7 @@ pub mod curve;
 pub mod design;
 pub mod driving;
 pub mod experiment;
+pub mod explanation;
 mod finding;
 pub mod histogram;
 pub mod history;
@@ -73,6 +74,10 @@ pub use curve::{
 };
 pub use design::Design;
 pub use driving::{Driving, Slo};
+pub use explanation::{
+    Account, CodeChange, Explanation, FoundCause, Interaction, Suspect, Trial, Untried, Witness,
+    Worth,
+};
 pub use finding::{Advice, Finding};
 pub use histogram::{LatencyHistogram, SharedHistogram};
 pub use history::{

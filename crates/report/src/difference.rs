@@ -5,7 +5,7 @@
 //!              not are told by topic below
 //!   blocks     every fact
 //!   annotates  every fact
-//!   defaults   that changed, by topic; those that no rule knows are counted
+//!   defaults   that changed with the release, by topic; those that no rule knows are counted
 //!   new, gone  settings of one release, by topic; those that no rule knows are counted
 //!   unseen     facts that one side alone could be asked for
 //! ```
@@ -33,6 +33,9 @@ pub enum Extent {
 /// Titles of the parts that matter for the verdict.
 pub(crate) const BLOCKS: &str = "blocks the verdict";
 pub(crate) const ANNOTATES: &str = "annotates the verdict";
+/// Nobody knows beforehand which of them matter.
+const DEFAULTS: &str =
+    "varied by the release: defaults that changed; `dbdyno explain` finds which of them matter";
 /// Longer values are cut.
 const VALUE_MOST: usize = 44;
 /// Lists of switches are shown by the switches that differ.
@@ -124,7 +127,8 @@ pub(crate) fn tables(view: &AuditView, extent: Extent) -> String {
 pub(crate) fn counts(view: &AuditView) -> String {
     let mut rules: Vec<&str> = Vec::new();
     let of_both = |one: &&InequalityView| {
-        let of_one = [Change::New.name(), Change::Gone.name()].contains(&one.change);
+        let by_the_release = [Change::New, Change::Gone, Change::Default].map(Change::name);
+        let of_one = by_the_release.contains(&one.change);
         one.weight == Weight::Varied.name() && !of_one && !QUIET.contains(&one.rule)
     };
     for one in view.unequal.iter().filter(of_both) {
@@ -154,19 +158,19 @@ pub(crate) fn sections(view: &AuditView, extent: Extent) -> Vec<Section<'_>> {
         is(one, Weight::Varied) && one.change == change.name()
     };
     let varied = |one: &InequalityView| {
-        is(one, Weight::Varied)
-            && one.change != Change::New.name()
-            && one.change != Change::Gone.name()
+        let by_the_release = [Change::New, Change::Gone, Change::Default].map(Change::name);
+        is(one, Weight::Varied) && !by_the_release.contains(&one.change)
     };
     let unseen =
         |one: &InequalityView| is(one, Weight::Harmless) && one.change == Change::Unseen.name();
     let harmless = |one: &InequalityView| is(one, Weight::Harmless) && !unseen(one);
     type Filter<'f> = &'f dyn Fn(&InequalityView) -> bool;
-    let parts: [(&'static str, Filter<'_>); 7] = [
+    let parts: [(&'static str, Filter<'_>); 8] = [
         ("varied: the question itself", &varied),
         (BLOCKS, &|one| is(one, Weight::Blocks)),
         (ANNOTATES, &|one| is(one, Weight::Annotates)),
-        ("harmless: defaults that changed, and what each instance has of its own", &harmless),
+        (DEFAULTS, &|one| of_one_release(one, Change::Default)),
+        ("harmless: what each instance has of its own, and what follows from the rest", &harmless),
         ("new: settings that only test has", &|one| of_one_release(one, Change::New)),
         ("gone: settings that only base has", &|one| of_one_release(one, Change::Gone)),
         ("observed on one side only", &unseen),

@@ -7,6 +7,7 @@
 //!                             └─► html       one file that opens from disk and asks nobody
 //!
 //!   Run + ArmsComparison ──► ArmsView ──► the same five, for more than two arms (`arms`)
+//!   Explanation ──► text, markdown, json, html (`explanation`)
 //! ```
 //!
 //! Nothing is computed here that could change an answer: verdicts, intervals and costs come from
@@ -25,6 +26,7 @@ mod difference;
 mod doctor;
 mod doubt;
 mod escape;
+mod explanation;
 mod history;
 mod html;
 mod json;
@@ -45,6 +47,7 @@ pub use arms::{ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdo
 pub use csv::csv;
 pub use difference::{Extent, difference, difference_json, difference_markdown};
 pub use doctor::{doctor_json, doctor_text};
+pub use explanation::{explanation_html, explanation_json, explanation_markdown, explanation_text};
 pub use history::{history_csv, history_html, history_json, history_markdown, history_text};
 pub use html::html;
 pub use json::json;

@@ -10,7 +10,8 @@
 //!   run 1─n plan_stage, plan_clients, arm ──▶ environment 1─n environment_fact
 //!    └─ 1─n round 1─n series, histogram, class (named by its SHA-256: equal facts once)
 //!    ├─ 1─n counted, counted_function
-//!    └─ 1─n warning
+//!    ├─ 1─n warning
+//!    └─ 1─n trial ──▶ run that explains it
 //! ```
 //!
 //! Facts are kept, not conclusions: the value of every round, its whole histogram and its whole
@@ -37,6 +38,7 @@ mod read;
 mod schema;
 mod self_test;
 mod terms;
+mod trials;
 mod write;
 
 use std::path::{Path, PathBuf};

@@ -14,8 +14,8 @@ const SIMILAR: f64 = 0.6;
 const ID_LENGTH: usize = 8;
 
 impl Store {
-    /// The run that `text` means: `@last` (the one that began last), `@NAME` (the newest of that
-    /// name), an id, or a beginning of exactly one id.
+    /// The run that `text` means: `@last` (the one that began last and is no trial), `@NAME` (the
+    /// newest of that name), an id, or a beginning of exactly one id.
     ///
     /// # Errors
     /// [`StoreError::UnknownRun`] and [`StoreError::AmbiguousRun`] list what may have been meant.
@@ -23,7 +23,8 @@ impl Store {
         let text = text.trim();
         let found = match text.strip_prefix('@') {
             Some("last") => self.query_text(
-                "SELECT id FROM run WHERE ?1 = 'last' ORDER BY seq DESC LIMIT 1",
+                "SELECT id FROM run WHERE ?1 = 'last' AND seq NOT IN (SELECT run FROM trial) \
+                 ORDER BY seq DESC LIMIT 1",
                 "last",
             )?,
             Some(name) => self

@@ -42,6 +42,8 @@ pub struct RunSummary {
     pub rounds_planned: u64,
     /// How far it got.
     pub status: RunStatus,
+    /// The run that it was made to explain, if it is a trial.
+    pub explains: Option<RunId>,
 }
 
 /// What a store holds.
@@ -85,7 +87,8 @@ const SELECT_SUMMARIES: &str = "SELECT id, name, \
      (SELECT target FROM arm WHERE run = seq ORDER BY length(arm), arm)), \
      (SELECT count(label) FROM plan_stage WHERE run = seq) * \
      (SELECT count(*) FROM plan_clients WHERE run = seq), \
-     (SELECT count(*) FROM round WHERE round.run = run.seq), pairs, status \
+     (SELECT count(*) FROM round WHERE round.run = run.seq), pairs, status, \
+     (SELECT e.id FROM trial t JOIN run e ON e.seq = t.explains WHERE t.run = run.seq) \
      FROM run ORDER BY seq DESC";
 
 impl Store {
@@ -219,6 +222,7 @@ impl Reader<'_> {
             rounds_done: self.get_u64(row, 5, place)?,
             rounds_planned: cells.saturating_mul(arms.len() as u64 * u64::from(pairs)),
             status: self.status(&self.get::<String>(row, 7, place)?)?,
+            explains: self.get::<Option<String>>(row, 8, place)?.map(RunId),
             arms,
         })
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use common::{golden_run, plan, put, round, spec};
 use dbdyno_model::{
     Arm, ArmIndex, ClassTally, ClassTimes, EndedArm, FurtherArm, LatencyHistogram, Round, Run,
-    RunId, RunStatus, Severity, Stage, Stopping, Verdict, Warning,
+    RunId, RunStatus, Severity, Stage, Stopping, Verdict, Warning, Witness,
 };
 use dbdyno_store::{NewRun, Store, StoreError, VERSION};
 use rusqlite::Connection;
@@ -196,20 +196,40 @@ fn version_8_is_read_for_ever() {
     assert_eq!(listed.rounds_planned, 4 * 4 * 7, "cells, arms, pairs");
 }
 
-/// Made `data/v8.db`, and can show that the file would be made so again while version 8 is current.
+/// Id of the trial that `data/v9.db` holds.
+const TRIAL: &str = "0000feed";
+
+#[test]
+fn version_9_is_read_for_ever() {
+    let (_folder, path) = copy_of(9);
+    let (store, run) = (Store::open(&path).unwrap(), golden_run_of_four_arms());
+    assert_eq!(store.load(&run.id).unwrap(), run);
+    let trials = store.trials_of(&run.id).unwrap();
+    assert_eq!(trials, [(RunId(TRIAL.to_owned()), Witness::Instructions)]);
+    assert_eq!(store.trials_of(&trials[0].0).unwrap(), []);
+    let listed = store.list().unwrap().runs;
+    assert_eq!(listed[0].explains.as_ref(), Some(&run.id), "the newest is the trial");
+    assert_eq!(store.resolve("@last").unwrap(), run.id, "which is not what a user calls the last");
+}
+
+/// Made `data/v9.db`, and can show that the file would be made so again while version 9 is current.
 #[test]
 #[ignore = "writes into the source tree"]
-fn write_version_8() {
-    assert_eq!(VERSION, 8, "a released file is never written again");
+fn write_version_9() {
+    assert_eq!(VERSION, 9, "a released file is never written again");
     let path = golden_path(VERSION);
     let _ = std::fs::remove_file(&path);
     let mut store = Store::open(&path).unwrap();
     let run = golden_run_of_four_arms();
     let id = put(&mut store, &run);
     store.note_self_test(&id, &run.rounds[0].key.cell, Verdict::Slower).unwrap();
+    let trial = put(&mut store, &golden_run_with_counts());
+    store.note_trial(&id, &trial, Witness::Instructions).unwrap();
     drop(store);
     let raw = Connection::open(&path).unwrap();
-    raw.execute("UPDATE run SET id = ?1 WHERE id = ?2", [golden_run().id.0, id.0]).unwrap();
+    for (now, was) in [(golden_run().id.0.as_str(), &id.0), (TRIAL, &trial.0)] {
+        raw.execute("UPDATE run SET id = ?1 WHERE id = ?2", [now, was]).unwrap();
+    }
     raw.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA page_size = 512; VACUUM;").unwrap();
 }
 
@@ -327,7 +347,7 @@ fn a_run_that_cannot_be_read_hides_no_other() {
         raw.execute(wound, []).unwrap();
         let listed = store.list().unwrap();
         let runs: Vec<_> = listed.runs.iter().map(|run| &run.id).collect();
-        assert_eq!(runs, [&other], "{wound}");
+        assert_eq!(runs, [&other, &RunId(TRIAL.to_owned())], "{wound}");
         let [StoreError::Corrupt { run, .. }] = &listed.corrupt[..] else {
             panic!("{wound}: {:?}", listed.corrupt);
         };

@@ -28,11 +28,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store", &["model"]),
     ("judge", &["model", "stats", "audit", "workload"]),
     ("forecast", &["model", "stats", "workload", "judge"]),
+    ("explain", &["model", "audit"]),
     (
         "lab",
         &[
             "model", "stats", "audit", "workload", "wire", "rocks", "engine", "sql", "load",
-            "sandbox", "probe", "store", "judge", "forecast",
+            "sandbox", "probe", "store", "judge", "forecast", "explain",
         ],
     ),
     ("report", &["model"]),

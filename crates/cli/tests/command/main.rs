@@ -10,6 +10,7 @@ mod custom;
 mod doctor;
 mod driving;
 mod engine;
+mod explain;
 mod guest;
 mod host;
 mod images;

@@ -74,6 +74,7 @@ fn run(store: &mut Store, part: &Part) -> Run {
         command: "cargo bench -p dbdyno-lab --bench loads",
         tool_version: env!("CARGO_PKG_VERSION"),
         varied: &[],
+        trial_of: None,
     };
     let clock = dbdyno_load::Clock::system();
     let mut lab = Lab { home: &home, store, stop: &stop, watch: &mut Telling, clock };

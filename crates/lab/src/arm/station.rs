@@ -192,24 +192,37 @@ impl Station {
         }
     }
 
-    /// Starts a server of ours that is alone again under callgrind; returns where it leaves its
-    /// files.
+    /// Begins to start a server of ours that is alone again under callgrind; returns where it
+    /// leaves its files. It is not there before [`Station::await_counted`] says so.
     ///
     /// # Errors
     /// Those of [`Station::restart`].
-    pub(crate) fn restart_counted(
+    pub(crate) fn begin_counted(
         &mut self,
         arm: ArmIndex,
         valgrind: &Valgrind,
-        datasets: &[Arc<dyn Dataset>],
     ) -> Result<PathBuf, LabError> {
         let Keeper::Server(server) = &mut self.keeper else {
             return Err(LabError::Counting(arm, "it is no server of ours".to_owned()));
         };
-        server.restart_counted(valgrind).map_err(|error| LabError::Sandbox(arm, error))?;
-        let files = server.count_files();
-        self.come_back(arm, datasets)?;
-        Ok(files)
+        server.begin_counted(valgrind).map_err(|error| LabError::Sandbox(arm, error))?;
+        Ok(server.count_files())
+    }
+
+    /// Waits for a server that begins to be counted.
+    ///
+    /// # Errors
+    /// Those of [`Station::restart`].
+    pub(crate) fn await_counted(
+        &mut self,
+        arm: ArmIndex,
+        datasets: &[Arc<dyn Dataset>],
+    ) -> Result<(), LabError> {
+        if let Keeper::Server(server) = &mut self.keeper {
+            server.await_counted().map_err(|error| LabError::Sandbox(arm, error))?;
+            self.come_back(arm, datasets)?;
+        }
+        Ok(())
     }
 
     /// Starts the server on a fresh copy of the image that it started from.

@@ -95,9 +95,24 @@ pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(
     let small = small(plan);
     note(lab, run, &small, &valgrind)?;
     let datasets = datasets_of(&small)?;
-    let mut counted = Arms::try_from_fn(arms(), |arm| {
-        Counted::begin(lab, &small, (run, arm), &datasets, &valgrind, &left)
-    })?;
+    let all: Vec<ArmIndex> = arms().collect();
+    let mut counted = Arms::default();
+    // Servers start slowly under callgrind: each does while the next ones are filled.
+    for &arm in &all {
+        match Counted::begin(lab, &small, (run, arm), &datasets, &valgrind, &left) {
+            Ok(begun) => counted.push(arm, begun),
+            Err(error) => {
+                let others = counted.count() + all.iter().filter(|other| **other > arm).count();
+                lab.end_arm(run, &error.ends_an_arm(others)?)?;
+            }
+        }
+    }
+    for arm in counted.indices() {
+        if let Err(error) = counted[arm].ready(lab, &datasets) {
+            lab.end_arm(run, &error.ends_an_arm(counted.count() - 1)?)?;
+            counted.remove(arm);
+        }
+    }
     let mut turn = Turn::new(left.len() as u32, counted.count() as u32);
     let mut next = FIRST;
     for label in &left {
@@ -138,7 +153,7 @@ fn note(lab: &mut Lab<'_>, run: &RunId, small: &Plan, valgrind: &Valgrind) -> Re
 struct Counted<'a> {
     // Dropped in this order: who is asked, before what he is asked of.
     witness: Witness<'a>,
-    _station: Station,
+    station: Station,
     _scratch: Scratch,
     dialect: Dialect,
 }
@@ -176,13 +191,25 @@ impl<'a> Counted<'a> {
                 (scratch.path().to_owned(), Asked::Programs(programs))
             }
             None => {
-                let files = station.restart_counted(arm, valgrind, datasets)?;
-                (files, Asked::Server(station.connector.clone(), station.dialect))
+                let files = station.begin_counted(arm, valgrind)?;
+                (files, Asked::Server(Connector::Null, station.dialect))
             }
         };
         let dialect = station.dialect;
         let witness = Witness { arm, files, asked, stop: lab.stop, seen: BTreeSet::new() };
-        Ok(Counted { witness, _station: station, _scratch: scratch, dialect })
+        Ok(Counted { witness, station, _scratch: scratch, dialect })
+    }
+
+    /// Waits until it can be asked.
+    fn ready(&mut self, lab: &mut Lab<'_>, datasets: &[Arc<dyn Dataset>]) -> Result<(), LabError> {
+        let arm = self.witness.arm;
+        if let Asked::Server(connector, _) = &mut self.witness.asked {
+            let stage = "waiting until it answers under callgrind";
+            lab.watch.progress(Progress::Stage(arm, stage));
+            self.station.await_counted(arm, datasets)?;
+            *connector = self.station.connector.clone();
+        }
+        Ok(())
     }
 }
 

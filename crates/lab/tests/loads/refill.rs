@@ -90,8 +90,14 @@ fn refilled(product: Product, version: &str) {
     let mut watch = Looking { place: &place, seen: Vec::new() };
     let clock = dbdyno_load::Clock::system();
     let mut lab = Lab { home: &home, store: &mut store, stop: &GO_ON, watch: &mut watch, clock };
-    let order =
-        Order { plan: &plan, name: None, command: "a test", tool_version: "0", varied: &[] };
+    let order = Order {
+        plan: &plan,
+        name: None,
+        command: "a test",
+        tool_version: "0",
+        varied: &[],
+        trial_of: None,
+    };
     let id = measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(store.load(&id).unwrap().status, RunStatus::Complete);
     let seen = std::mem::take(&mut watch.seen);

@@ -16,12 +16,13 @@ use crate::valgrind::{self, Valgrind};
 const SLOWER: u64 = 5;
 
 impl Server {
-    /// Shuts it down cleanly and starts it again on the same data under callgrind; from then on
-    /// each connection leaves a file in [`Server::count_files`] when it ends.
+    /// Shuts it down cleanly and begins to start it again on the same data under callgrind, which
+    /// takes long: [`Server::await_counted`] waits for it. From then on each connection leaves a
+    /// file in [`Server::count_files`] when it ends.
     ///
     /// # Errors
-    /// As [`Server::restart`]. The end of the log has what valgrind said.
-    pub fn restart_counted(&mut self, valgrind: &Valgrind) -> Result<(), SandboxError> {
+    /// As [`Server::restart`].
+    pub fn begin_counted(&mut self, valgrind: &Valgrind) -> Result<(), SandboxError> {
         self.halt()?;
         let product = self.release.product;
         let mut told = valgrind::settings(product);
@@ -33,7 +34,21 @@ impl Server {
         child::private_dir(&files).map_err(SandboxError::io("create", &files))?;
         self.valgrind = Some(valgrind.clone());
         self.start_within_s *= SLOWER;
-        self.launch()
+        self.spawn()
+    }
+
+    /// Waits until it answers.
+    ///
+    /// # Errors
+    /// As [`Server::restart`]. The end of the log has what valgrind said.
+    pub fn await_counted(&mut self) -> Result<(), SandboxError> {
+        match self.wait_until_ready()? {
+            true => Ok(()),
+            false => {
+                self.change_ports()?;
+                self.launch()
+            }
+        }
     }
 
     /// Where a counted server leaves its files.

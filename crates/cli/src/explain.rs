@@ -1,0 +1,111 @@
+//! `dbdyno explain`: where a difference comes from.
+//!
+//! ```text
+//!   RUN          a stored run whose differences are explained
+//!   BASE TEST    measured first, as `dbdyno compare` does
+//! ```
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Parser as _;
+use dbdyno_model::{Cell, Pairing, Run};
+use dbdyno_store::Store;
+
+use crate::args::{Compare, Place, Shape};
+use crate::exit::Exit;
+use crate::explanation::{By, Extent, explained, nothing, proved, shown};
+use crate::failure::Failure;
+use crate::{arms, compare, session};
+
+/// Find where the difference of two servers comes from, by experiment.
+///
+/// What the servers differ in (settings, defaults of the releases, switches of the planner) is
+/// taken back in groups, by starting TEST as BASE is, and counted or measured again, until it is
+/// known which few causes make the difference and what is left for the code. Trials are stored: the
+/// same command goes on where it ended.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Explain {
+    /// A stored run: @last, @NAME, the beginning of an id, or RUN/ARM; or BASE, a server
+    #[arg(value_name = "RUN", default_value = "@last")]
+    pub run: String,
+    /// A server to be measured against BASE first
+    #[arg(value_name = "TEST")]
+    pub test: Option<String>,
+    /// The loads of BASE and TEST; of a stored run: explain only these [default: point-query; all
+    /// that are proved slower or faster]
+    #[arg(long, value_delimiter = ',', value_name = "LOAD")]
+    pub load: Vec<String>,
+    /// Numbers of clients, as --load
+    #[arg(long, value_delimiter = ',', value_name = "N")]
+    pub clients: Vec<u32>,
+    /// Rows of each table of BASE and TEST
+    #[arg(long, value_name = "N", requires = "test")]
+    pub rows: Option<u64>,
+    /// In what causes are looked for [default: instructions, where they show the difference, else
+    /// rates]
+    #[arg(long, value_enum)]
+    pub by: Option<By>,
+    /// Count instructions only: what is found is not confirmed by rates
+    #[arg(long, conflicts_with = "by")]
+    pub count_only: bool,
+    /// Begin nothing new after this time: 10m, 90s, 1h
+    #[arg(long, value_name = "TIME", value_parser = crate::values::parse_limit)]
+    pub limit: Option<Duration>,
+    /// Also write a page to this file
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
+    #[command(flatten)]
+    pub shape: Shape,
+}
+
+/// The flags of `compare`, by themselves.
+#[derive(clap::Parser)]
+struct Words {
+    #[command(flatten)]
+    compare: Compare,
+}
+
+/// Explains what a run has found.
+pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
+    let extent = Extent { by: flags.by, counts_only: flags.count_only, limit: flags.limit };
+    let (mut store, run) = match &flags.test {
+        Some(test) => measured(place, flags, test)?,
+        None => {
+            let store = session::open_store(place)?;
+            let run = arms::stored(&store, &flags.run)?;
+            (store, run)
+        }
+    };
+    let comparison = arms::judged_pair(&store, &run, Pairing::USUAL)?;
+    let wanted = |cell: &Cell| {
+        (flags.load.is_empty() || flags.load.contains(&cell.load))
+            && (flags.clients.is_empty() || flags.clients.contains(&cell.clients))
+    };
+    let is_named = flags.test.is_none() && !(flags.load.is_empty() && flags.clients.is_empty());
+    let all = if is_named { run.plan.cells() } else { proved(&run, &comparison) };
+    let cells: Vec<Cell> = all.into_iter().filter(wanted).collect();
+    if cells.is_empty() {
+        return nothing(&run, is_named);
+    }
+    let home = session::open_home(place)?;
+    explained(&home, &mut store, &run, &cells, extent)
+        .and_then(|all| shown(&all, flags.shape, flags.report.as_deref()))
+}
+
+/// Measures two servers first, by the flags that `compare` has.
+fn measured(place: &Place, flags: &Explain, test: &str) -> Result<(Store, Run), Failure> {
+    let mut words: Vec<String> =
+        ["compare", &flags.run, test, "--quick"].map(str::to_owned).to_vec();
+    let clients: Vec<String> = flags.clients.iter().map(u32::to_string).collect();
+    let rows = flags.rows.map(|rows| rows.to_string());
+    let listed = [("--load", flags.load.join(",")), ("--clients", clients.join(","))];
+    let given = listed.into_iter().chain([("--rows", rows.unwrap_or_default())]);
+    for (flag, value) in given.filter(|(_, value)| !value.is_empty()) {
+        words.extend([flag.to_owned(), value]);
+    }
+    if flags.count_only {
+        words.push("--count-only".to_owned());
+    }
+    compare::two(place, &Words::parse_from(words).compare)
+}

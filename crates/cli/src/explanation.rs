@@ -1,0 +1,167 @@
+//! Explaining what runs have proved, and showing it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use clap::ValueEnum;
+use dbdyno_lab::{Lab, Question};
+use dbdyno_model::{
+    Cell, Comparison, CountVerdict, Driving, Explanation, Pairing, Run, Verdict, Witness,
+};
+use dbdyno_sandbox::Home;
+use dbdyno_store::Store;
+
+use crate::args::{Compare, Format, Place, Shape};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::progress::Ticker;
+use crate::{arms, output, plan, session};
+
+/// In what causes are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum By {
+    /// Instructions for an operation, under callgrind
+    Instructions,
+    /// Operations in a second
+    Rate,
+}
+
+/// How far is looked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Extent {
+    pub(crate) by: Option<By>,
+    pub(crate) counts_only: bool,
+    pub(crate) limit: Option<Duration>,
+}
+
+/// Whether what `compare --explain` asks for can be done.
+pub(crate) fn check(flags: &Compare) -> Result<(), Failure> {
+    let is_for_programs = matches!(flags.shape.format, Format::Json | Format::Csv);
+    match flags.explain {
+        true if flags.tests.len() > 1 => Err(Failure::Usage(
+            "--explain is of two servers; leave it out, and explain an arm of the run afterwards: \
+             dbdyno explain @last/test2"
+                .to_owned(),
+        )),
+        true if is_for_programs => Err(Failure::Usage(
+            "--explain writes for people, in text or markdown; for programs leave it out, and then \
+             dbdyno explain --format json"
+                .to_owned(),
+        )),
+        true | false => Ok(()),
+    }
+}
+
+/// Explains what `compare` has proved.
+pub(crate) fn afterwards(
+    place: &Place,
+    store: &mut Store,
+    run: &Run,
+    flags: &Compare,
+) -> Result<(), Failure> {
+    let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
+    let cells = proved(run, &comparison);
+    if cells.is_empty() {
+        return nothing(run, false).map(drop);
+    }
+    let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
+    let all = explained(&session::open_home(place)?, store, run, &cells, extent)?;
+    output::print("\n")?;
+    shown(&all, flags.shape, None).map(drop)
+}
+
+/// Cells of which something is proved: by their rates, or by instructions where only these were
+/// counted.
+pub(crate) fn proved(run: &Run, comparison: &Comparison) -> Vec<Cell> {
+    let is_different = |cell: &Cell| {
+        let by_rate = comparison.cells.iter().find(|one| one.cell == *cell);
+        let by_count = comparison.counts.iter().find(|one| one.load == cell.load);
+        match (by_rate, by_count) {
+            (Some(one), _) => matches!(one.verdict, Verdict::Slower | Verdict::Faster),
+            (None, Some(one)) => matches!(one.verdict, CountVerdict::More | CountVerdict::Fewer),
+            (None, None) => false,
+        }
+    };
+    run.plan.cells().into_iter().filter(is_different).collect()
+}
+
+/// Explains these cells of a run of two arms, one after the other.
+pub(crate) fn explained(
+    home: &Home,
+    store: &mut Store,
+    run: &Run,
+    cells: &[Cell],
+    extent: Extent,
+) -> Result<Vec<Explanation>, Failure> {
+    if run.plan.driving != Driving::Closed {
+        return Err(Failure::Usage(
+            "what is explained is the rate of a closed loop; measure without --rate, --find-max \
+             and --think, and explain that"
+                .to_owned(),
+        ));
+    }
+    let stop = session::stop_flag();
+    let rates = plan::rates_of_trials(&run.plan);
+    let mut all = Vec::with_capacity(cells.len());
+    for cell in cells {
+        let mut ticker = Ticker::new();
+        let clock = session::clock(&run.plan, store)?;
+        let mut lab = Lab { home, store, stop: &stop, watch: &mut ticker, clock };
+        let witness = |by| match by {
+            By::Instructions => Witness::Instructions,
+            By::Rate => Witness::Rate,
+        };
+        let question = Question {
+            run,
+            cell,
+            by: match extent.counts_only {
+                true => Some(Witness::Instructions),
+                false => extent.by.map(witness),
+            },
+            rates: (!extent.counts_only).then_some(&rates),
+            limit_ms: extent.limit.map(|limit| limit.as_millis() as u64 / cells.len() as u64),
+            tool_version: env!("CARGO_PKG_VERSION"),
+        };
+        all.push(dbdyno_lab::explain(&mut lab, &question)?);
+    }
+    Ok(all)
+}
+
+/// Prints explanations, and says whether all are complete.
+pub(crate) fn shown(
+    all: &[Explanation],
+    shape: Shape,
+    report: Option<&Path>,
+) -> Result<Exit, Failure> {
+    output::print(&match shape.format {
+        Format::Text => dbdyno_report::explanation_text(all, &output::style(shape.color)),
+        Format::Json => dbdyno_report::explanation_json(all),
+        Format::Markdown => dbdyno_report::explanation_markdown(all),
+        Format::Csv => {
+            return Err(Failure::Usage(
+                "--format csv has no shape for an explanation; take text, json or markdown"
+                    .to_owned(),
+            ));
+        }
+    })?;
+    if let Some(path) = report {
+        output::write_page(path, dbdyno_report::explanation_html(all))?;
+    }
+    let is_open = all.iter().any(|one| one.open.is_some());
+    Ok(if is_open { Exit::CannotTell } else { Exit::Holds })
+}
+
+/// Says that nothing is to be explained, or what could be.
+pub(crate) fn nothing(run: &Run, is_named: bool) -> Result<Exit, Failure> {
+    if is_named {
+        let cells: Vec<String> = run.plan.cells().iter().map(ToString::to_string).collect();
+        let text = format!("run {} has no such cell; it has {}", run.id, cells.join(", "));
+        return Err(Failure::Usage(text));
+    }
+    output::say(&format!(
+        "nothing in run {} is proved slower or faster, so that there is nothing to explain; --load \
+         names what is to be explained nevertheless",
+        run.id
+    ));
+    Ok(Exit::Holds)
+}

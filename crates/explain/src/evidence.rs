@@ -1,0 +1,166 @@
+//! What trial runs tell: in which arm which suspects were equal, and what an operation costs there.
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{ArmIndex, ArmSpec, CellComparison, Interval, Run, Suspect};
+
+use crate::equal::{is_told, made_equal, taken};
+use crate::search::{Set, Told, Value};
+
+/// Two starts of one server differ by as much in what they count, whatever the repetitions say
+/// (`docs/COUNTS.md`), as a standard error.
+const COUNTED_ERROR: f64 = 0.0005;
+/// Half a 95 % interval, in standard errors.
+const WIDE: f64 = 1.959_964;
+
+/// An arm of a trial run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TriedArm {
+    /// Which one.
+    pub arm: ArmIndex,
+    /// The suspects that it was told to have equal.
+    pub told: Set,
+    /// Those of them that are not equal in it nevertheless.
+    pub not_taken: Set,
+}
+
+/// The arms of a run in which some of these suspects of `test` were made equal; none where it is no
+/// trial of these two arms.
+pub fn tried_arms(
+    run: &Run,
+    base: &ArmSpec,
+    test: &ArmSpec,
+    suspects: &[Suspect],
+) -> Vec<TriedArm> {
+    if run.plan.spec(ArmIndex::BASE) != base {
+        return Vec::new();
+    }
+    let facts = run.environment_of(ArmIndex::BASE);
+    let tried = |arm: ArmIndex| {
+        let spec = run.plan.spec(arm);
+        let told: Set = (0..suspects.len()).filter(|one| is_told(spec, &suspects[*one])).collect();
+        if made_equal(test, told.iter().map(|one| &suspects[*one])) != *spec {
+            return None;
+        }
+        let of_arm = run.environment_of(arm);
+        let has_ended = run.ended.iter().any(|ended| ended.arm == arm);
+        let is_missing = |one: &usize| !taken(&suspects[*one], facts, of_arm);
+        let not_taken = match has_ended || of_arm.facts.is_empty() {
+            true => Set::new(),
+            false => told.iter().copied().filter(is_missing).collect(),
+        };
+        Some(TriedArm { arm, told, not_taken })
+    };
+    run.plan.indices().skip(1).filter_map(tried).collect()
+}
+
+/// The suspects that a server names where it says why it did not start.
+pub fn named_in(why: &str, told: &Set, suspects: &[Suspect]) -> Set {
+    let why = why.replace('-', "_");
+    let is_named = |one: &usize| {
+        suspects[*one].told.iter().any(|(name, _)| {
+            let name = name.strip_prefix("loose_").unwrap_or(name);
+            why.match_indices(name).any(|(at, _)| {
+                let is_word = |c: char| c.is_alphanumeric() || c == '_';
+                let before = why[..at].chars().next_back();
+                let after = why[at + name.len()..].chars().next();
+                // What we told it is repeated as `loose_x`, which is no complaint about x.
+                !before.is_some_and(is_word) && !after.is_some_and(is_word)
+            })
+        })
+    };
+    told.iter().copied().filter(is_named).collect()
+}
+
+/// Instructions for an operation of an arm, by those in base.
+pub fn by_instructions(run: &Run, load: &str, arm: ArmIndex) -> Option<Value> {
+    let per_op = |arm: ArmIndex| {
+        let of_arm = run.counts.samples.iter().filter(|one| one.load == load && one.arm == arm);
+        of_arm
+            .map(|one| (one.repeat, one.instructions as f64 / one.operations as f64))
+            .collect::<BTreeMap<u32, f64>>()
+    };
+    let (base, test) = (per_op(ArmIndex::BASE), per_op(arm));
+    let both = test.iter().filter_map(|(repeat, test)| Some(test / base.get(repeat)?));
+    let ratios: Vec<f64> = both.collect();
+    let count = ratios.len() as f64;
+    if ratios.is_empty() {
+        return None;
+    }
+    let mean = ratios.iter().sum::<f64>() / count;
+    let squares: f64 = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum();
+    let spread = if count > 1.0 { (squares / (count - 1.0) / count).sqrt() } else { 0.0 };
+    Some(Value { cost: mean, error: spread.hypot(COUNTED_ERROR * mean) })
+}
+
+/// Time for an operation of test, by that in base, where the rate was judged.
+pub fn by_rate(cell: &CellComparison) -> Option<Value> {
+    let Interval { estimate, low, high } = cell.rqps;
+    let is_bounded = estimate > 0.0 && low > 0.0 && high.is_finite();
+    is_bounded
+        .then(|| Value { cost: 1.0 / estimate, error: (1.0 / low - 1.0 / high) / (2.0 * WIDE) })
+}
+
+/// Adds what an arm has told to what is known. What it was told and did not take counts as refused,
+/// and the value as that of the rest.
+pub fn learn(known: &mut BTreeMap<Set, Told>, arm: &TriedArm, told: Told) {
+    for one in &arm.not_taken {
+        known.insert(Set::from([*one]), Told::Refused(Set::from([*one])));
+    }
+    let set: Set = arm.told.difference(&arm.not_taken).copied().collect();
+    match (known.get(&set), &told) {
+        (Some(Told::Is(before)), Told::Is(value)) => {
+            let mean = Told::Is(mean(*before, *value));
+            known.insert(set, mean);
+        }
+        (Some(Told::Is(_)), Told::Refused(_)) => {}
+        // Nothing was equal in it: it tells nothing new of what was to be tried.
+        (None, Told::Refused(_)) if set.is_empty() => {}
+        (Some(Told::Refused(_)) | None, _) => {
+            known.insert(set, told);
+        }
+    }
+}
+
+/// Two values of one set, each by what it is worth.
+fn mean(one: Value, other: Value) -> Value {
+    let weight = |value: Value| 1.0 / (value.error * value.error).max(1e-18);
+    let (a, b) = (weight(one), weight(other));
+    Value { cost: (one.cost * a + other.cost * b) / (a + b), error: (1.0 / (a + b)).sqrt() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn suspect(name: &str) -> Suspect {
+        Suspect {
+            name: name.to_owned(),
+            facts: vec![format!("variable.{name}")],
+            told: vec![(format!("loose_{name}"), "ON".to_owned())],
+            base: "ON".to_owned(),
+            test: "OFF".to_owned(),
+            weight: 1.0,
+        }
+    }
+
+    #[test]
+    fn a_server_that_does_not_start_names_the_setting() {
+        let suspects = [suspect("log_bin"), suspect("innodb_page_size"), suspect("innodb_page")];
+        let all: Set = (0..3).collect();
+        let why = "[ERROR] unknown value for innodb-page-size; told loose_log_bin=ON";
+        assert_eq!(named_in(why, &all, &suspects), Set::from([1]));
+    }
+
+    #[test]
+    fn what_was_not_taken_is_refused_and_the_rest_is_known() {
+        let mut known = BTreeMap::new();
+        let arm =
+            TriedArm { arm: ArmIndex(2), told: Set::from([0, 1, 2]), not_taken: Set::from([1]) };
+        learn(&mut known, &arm, Told::Is(Value { cost: 1.2, error: 0.1 }));
+        learn(&mut known, &arm, Told::Is(Value { cost: 1.4, error: 0.1 }));
+        assert_eq!(known[&Set::from([1])], Told::Refused(Set::from([1])));
+        let Told::Is(value) = known[&Set::from([0, 2])] else { panic!("it was measured") };
+        assert!((value.cost - 1.3).abs() < 1e-12 && value.error < 0.1);
+    }
+}

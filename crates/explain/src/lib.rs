@@ -1,0 +1,30 @@
+//! Which causes make the difference between two arms, found by experiment.
+//!
+//! ```text
+//!   facts of both arms ──suspects──▶ what can be made equal, and how a target says so
+//!                                        │
+//!   trials so far ─────search──▶ sets of suspects to be made equal next ──▶ (lab measures them)
+//!                        │
+//!                        └─ nothing left to try ──▶ shares ──▶ Explanation
+//! ```
+//!
+//! A trial is the test arm with some of its differences to base taken back: an ordinary arm, so
+//! that a trial run is an ordinary comparison which anybody can repeat. What is left when all of
+//! them are taken back is the *code*.
+//!
+//! **Invariant:** pure: recorded facts and trials in, statements with evidence out. It names the
+//! next trials; somebody else carries them out.
+
+mod equal;
+mod evidence;
+mod planner;
+mod search;
+mod shares;
+mod suspects;
+mod usual;
+
+pub use equal::{made_equal, taken};
+pub use evidence::{TriedArm, by_instructions, by_rate, learn, named_in, tried_arms};
+pub use search::{Found, Limits, Look, Set, Told, Value, look};
+pub use shares::{account, subsets};
+pub use suspects::{Suspects, suspects};

@@ -1,0 +1,376 @@
+//! The search for causes by group tests: what to try next, given what was tried.
+//!
+//! ```text
+//!   all ──┬─ part 1   no effect: all of it is ruled out
+//!         ├─ part 2   an effect ──┬─ part 2.1   …
+//!         │                       └─ part 2.2   …until a single suspect is left
+//!         └─ part 3   no effect
+//!   effect of all ≠ sum of the parts: some work only together; each part is searched once more
+//!   while the others are made equal (Zeller, "Yesterday, my program worked", 1999: interference)
+//! ```
+//!
+//! A handful of trials thus finds a few causes among a hundred suspects (Dorfman, "The Detection of
+//! Defective Members of Large Populations", 1943). Parts have about equal weight, so that suspects
+//! which mattered elsewhere are tried almost alone.
+//!
+//! The search is a function of what is known: it goes down as far as values are there, and asks for
+//! those that are not. Whoever carries trials out calls it again; what was stored is never tried
+//! twice, so that an interrupted explanation goes on where it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dbdyno_model::Suspect;
+
+/// Suspects that are made equal, by their place in the list.
+pub type Set = BTreeSet<usize>;
+
+/// What a trial has found: what an operation costs there, and the standard error of that. What
+/// independent causes cost adds up, which their ratios do not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Value {
+    /// Cost of an operation ÷ that in base: instructions, or time.
+    pub cost: f64,
+    /// Its standard error.
+    pub error: f64,
+}
+
+/// What is known of a set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Told {
+    /// It was measured.
+    Is(Value),
+    /// The server did not start so; the suspects that it names itself, if any.
+    Refused(Set),
+}
+
+/// How finely is looked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// The least effect that matters, as a share of the cost of an operation in base.
+    pub least: f64,
+    /// And how many times its standard error it must be.
+    pub errors: f64,
+    /// The most parts that a group is split into.
+    pub parts: usize,
+}
+
+/// What comes next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Look {
+    /// These are to be tried, the most telling first.
+    Wanted(Vec<Set>),
+    /// Nothing more is to be tried.
+    Done(Found),
+}
+
+/// What the search has found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Suspects that make a difference, alone or with others.
+    pub causes: Set,
+    /// Suspects with which the server does not start.
+    pub refused: Set,
+}
+
+/// What is to be tried next for causes among so many suspects. The empty set, test as it is, must
+/// be known.
+///
+/// # Panics
+/// Where the empty set is not known.
+pub fn look(suspects: &[Suspect], known: &BTreeMap<Set, Told>, limits: &Limits) -> Look {
+    let mut refused = Set::new();
+    for (set, told) in known {
+        if let Told::Refused(named) = told {
+            refused.extend(named.intersection(set));
+            refused.extend(set.iter().filter(|_| set.len() == 1));
+        }
+    }
+    let all: Vec<usize> = (0..suspects.len()).collect();
+    let mut search =
+        Search { suspects, known, limits, refused, wanted: Vec::new(), causes: Set::new() };
+    search.within(&all, &Set::new());
+    match search.wanted.is_empty() {
+        true => Look::Done(Found { causes: search.causes, refused: search.refused }),
+        false => Look::Wanted(search.wanted),
+    }
+}
+
+struct Search<'a> {
+    suspects: &'a [Suspect],
+    known: &'a BTreeMap<Set, Told>,
+    limits: &'a Limits,
+    refused: Set,
+    wanted: Vec<Set>,
+    causes: Set,
+}
+
+impl Search<'_> {
+    /// Looks for causes in `group`, a part of the list in its order, while `equal` are equal.
+    fn within(&mut self, group: &[usize], equal: &Set) {
+        let left: Set = self.left(group);
+        if left.is_empty() {
+            return;
+        }
+        let both = |more: &Set| equal.union(more).copied().collect::<Set>();
+        let parts = parts_of(group, self.suspects, self.limits.parts);
+        let first_of_all = self.known.len() == 1;
+        let before = self.value(equal);
+        let whole = self.value(&both(&left));
+        // At the very beginning the whole and its parts are tried in one go: nearly always there is
+        // something to find.
+        if whole.is_none() && !first_of_all {
+            return;
+        }
+        let effect = match (before, whole.flatten()) {
+            (Some(Some(before)), Some(after)) => Some(difference(after, before)),
+            _ => None,
+        };
+        if let Some(effect) = effect {
+            let matters = self.matters(effect);
+            if left.len() == 1 && matters {
+                self.causes.extend(&left);
+            }
+            if left.len() == 1 || (!matters && !equal.is_empty()) {
+                return;
+            }
+            // Of all suspects, the parts are looked at in any case: two may balance each other.
+            if !matters && group.len() < self.suspects.len() {
+                return;
+            }
+        }
+        if left.len() == 1 {
+            return;
+        }
+        let effects: Vec<Option<Value>> = parts
+            .iter()
+            .map(|part| {
+                let left = self.left(part);
+                let value = (!left.is_empty()).then(|| self.value(&both(&left)))?;
+                Some(difference(value??, before.flatten()?))
+            })
+            .collect();
+        for (part, of_part) in parts.iter().zip(&effects) {
+            let is_refused =
+                matches!(self.known.get(&both(&self.left(part))), Some(Told::Refused(_)));
+            if is_refused || of_part.is_some_and(|effect| self.matters(effect)) {
+                self.within(part, equal);
+            }
+        }
+        self.interference(&parts, &effects, effect, equal);
+    }
+
+    /// Looks for those that work only together, where the parts of a group do not add up.
+    fn interference(
+        &mut self,
+        parts: &[Vec<usize>],
+        effects: &[Option<Value>],
+        whole: Option<Value>,
+        equal: &Set,
+    ) {
+        let Some(whole) = whole else { return };
+        let present: Vec<&Vec<usize>> =
+            parts.iter().filter(|part| !self.left(part).is_empty()).collect();
+        let known: Vec<Value> = effects.iter().flatten().copied().collect();
+        if present.len() < 2 || known.len() < present.len() {
+            return;
+        }
+        let sum = known.iter().fold(Value { cost: 0.0, error: 0.0 }, |sum, value| Value {
+            cost: sum.cost + value.cost,
+            error: sum.error.hypot(value.error),
+        });
+        if !self.matters(difference(whole, sum)) {
+            return;
+        }
+        let everything: Vec<usize> = present.iter().flat_map(|part| part.iter().copied()).collect();
+        for part in present {
+            let others: Vec<usize> =
+                everything.iter().copied().filter(|one| !part.contains(one)).collect();
+            let context: Set = equal.union(&self.left(&others)).copied().collect();
+            self.within(part, &context);
+        }
+    }
+
+    fn left(&self, group: &[usize]) -> Set {
+        group.iter().copied().filter(|one| !self.refused.contains(one)).collect()
+    }
+
+    /// What is known of a set: `None` if it has to be tried first, `Some(None)` if it was refused.
+    fn value(&mut self, set: &Set) -> Option<Option<Value>> {
+        match self.known.get(set) {
+            Some(Told::Is(value)) => Some(Some(*value)),
+            Some(Told::Refused(_)) => Some(None),
+            None => {
+                assert!(!set.is_empty(), "test as it is is known before anything is tried");
+                if !self.wanted.contains(set) {
+                    self.wanted.push(set.clone());
+                }
+                None
+            }
+        }
+    }
+
+    fn matters(&self, effect: Value) -> bool {
+        effect.cost.abs() >= self.limits.least
+            && effect.cost.abs() >= self.limits.errors * effect.error
+    }
+}
+
+fn difference(after: Value, before: Value) -> Value {
+    Value { cost: after.cost - before.cost, error: after.error.hypot(before.error) }
+}
+
+/// Splits a group into parts of about equal weight, in its order.
+pub(crate) fn parts_of(group: &[usize], suspects: &[Suspect], most: usize) -> Vec<Vec<usize>> {
+    let total: f64 = group.iter().map(|one| suspects[*one].weight).sum();
+    let count = most.min(group.len()).max(1);
+    let mut parts: Vec<Vec<usize>> = Vec::with_capacity(count);
+    let mut seen = 0.0;
+    for (at, one) in group.iter().enumerate() {
+        let weight = suspects[*one].weight;
+        // By the middle of its weight, so that a heavy one is not drawn into the part before.
+        let by_weight = ((seen + weight / 2.0) / total * count as f64) as usize;
+        seen += weight;
+        // No part stays empty as long as there are enough suspects for all.
+        let least = count.saturating_sub(group.len() - at);
+        if by_weight.min(count - 1).max(least) >= parts.len() {
+            parts.push(Vec::new());
+        }
+        parts.last_mut().expect("the first one opens a part").push(*one);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn suspects(weights: &[f64]) -> Vec<Suspect> {
+        let one = |(at, weight): (usize, &f64)| Suspect {
+            name: format!("s{at}"),
+            facts: Vec::new(),
+            told: Vec::new(),
+            base: String::new(),
+            test: String::new(),
+            weight: *weight,
+        };
+        weights.iter().enumerate().map(one).collect()
+    }
+
+    const LIMITS: Limits = Limits { least: 0.01, errors: 3.0, parts: 4 };
+
+    /// Tries what is asked for until nothing is, and says what was found and with how many trials.
+    fn found(suspects: &[Suspect], truth: impl Fn(&Set) -> Option<f64>) -> (Found, usize) {
+        let told = |set: &Set| match truth(set) {
+            Some(cost) => Told::Is(Value { cost, error: 1e-4 }),
+            None => Told::Refused(Set::new()),
+        };
+        let mut known = BTreeMap::from([(Set::new(), told(&Set::new()))]);
+        loop {
+            match look(suspects, &known, &LIMITS) {
+                Look::Done(found) => return (found, known.len() - 1),
+                Look::Wanted(sets) => {
+                    for set in sets {
+                        assert!(known.insert(set.clone(), told(&set)).is_none(), "{set:?} twice");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn two_causes_among_eighty_take_a_handful_of_trials() {
+        let (found, trials) = found(&suspects(&[1.0; 80]), |equal| {
+            Some(
+                0.3 * f64::from(u8::from(equal.contains(&17)))
+                    - if equal.contains(&60) { 0.1 } else { 0.0 },
+            )
+        });
+        assert_eq!(found.causes, Set::from([17, 60]));
+        assert!(trials <= 25, "{trials} trials");
+    }
+
+    #[test]
+    fn causes_that_were_met_before_are_found_at_once() {
+        let mut weights = vec![30.0, 30.0, 30.0, 5.0];
+        weights.extend([1.0; 60]);
+        let (found, trials) = found(&suspects(&weights), |equal| {
+            Some(
+                [(0, 0.4), (2, 0.05)]
+                    .iter()
+                    .filter(|(one, _)| equal.contains(one))
+                    .map(|x| x.1)
+                    .sum(),
+            )
+        });
+        assert_eq!(found.causes, Set::from([0, 2]));
+        assert!(trials <= 9, "{trials} trials");
+    }
+
+    #[test]
+    fn nothing_is_found_where_nothing_is() {
+        let (found, trials) = found(&suspects(&[1.0; 50]), |_| Some(0.2));
+        assert_eq!(found, Found::default());
+        assert_eq!(trials, 5, "the whole and four parts");
+    }
+
+    #[test]
+    fn causes_that_balance_each_other_are_both_found() {
+        let (found, _) = found(&suspects(&[1.0; 40]), |equal| {
+            let worth = |one, cost| if equal.contains(&one) { cost } else { 0.0 };
+            Some(worth(3, 0.1) + worth(33, -0.1))
+        });
+        assert_eq!(found.causes, Set::from([3, 33]));
+    }
+
+    proptest! {
+        #[test]
+        fn every_cause_is_found_and_nothing_else(
+            weights in prop::collection::vec(prop::sample::select(vec![1.0, 5.0, 30.0]), 1..90),
+            causes in prop::collection::vec((0_usize..90, 0.02_f64..0.5), 0..4),
+            refused in prop::collection::btree_set(0_usize..90, 0..3),
+        ) {
+            let count = weights.len();
+            let mut worth: BTreeMap<usize, f64> = BTreeMap::new();
+            let is_there = |(one, _): &(usize, f64)| *one < count && !refused.contains(one);
+            worth.extend(causes.into_iter().filter(is_there));
+            let refused: Set = refused.into_iter().filter(|one| *one < count).collect();
+            let (found, _) = found(&suspects(&weights), |equal| {
+                let is_refused = refused.iter().any(|one| equal.contains(one));
+                let sum = worth.iter().filter(|(one, _)| equal.contains(one)).map(|(_, cost)| cost);
+                (!is_refused).then(|| sum.sum())
+            });
+            prop_assert_eq!(found.causes, worth.keys().copied().collect::<Set>());
+            prop_assert_eq!(found.refused, refused);
+        }
+
+        /// Two that work only together, wherever they stand, beside one that works alone.
+        #[test]
+        fn two_that_work_only_together_are_found(
+            weights in prop::collection::vec(prop::sample::select(vec![1.0, 30.0]), 3..60),
+            places in prop::collection::btree_set(0_usize..60, 3),
+        ) {
+            let count = weights.len();
+            let places: Vec<usize> = places.into_iter().collect();
+            prop_assume!(places.iter().all(|one| *one < count));
+            let (found, _) = found(&suspects(&weights), |equal| {
+                let both = equal.contains(&places[0]) && equal.contains(&places[2]);
+                let alone = equal.contains(&places[1]);
+                Some(if both { 0.2 } else { 0.0 } + if alone { 0.05 } else { 0.0 })
+            });
+            prop_assert_eq!(found.causes, places.into_iter().collect::<Set>());
+        }
+
+        #[test]
+        fn parts_have_everybody_once_and_in_order(
+            weights in prop::collection::vec(0.5_f64..40.0, 1..60), most in 1_usize..9,
+        ) {
+            let all: Vec<usize> = (0..weights.len()).collect();
+            let parts = parts_of(&all, &suspects(&weights), most);
+            prop_assert_eq!(parts.concat(), all);
+            prop_assert_eq!(parts.len() <= most, true);
+            prop_assert!(parts.iter().all(|part| !part.is_empty()));
+            prop_assert!(weights.len() < 2 || most < 2 || parts.len() > 1, "it gets smaller");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Shares of the causes, which add up to the whole.
+//!
+//! Causes that work together have no share by themselves: what one is worth depends on which others
+//! were taken back before. The Shapley value is the mean over all orders, and the only one whose
+//! shares add up, treat equals alike and give nothing to what changes nothing (Shapley 1953).
+//!
+//! ```text
+//!   v(∅) = cost of an operation in test ÷ that in base, v(S) = the same with S equal
+//!   total = v(∅) − 1   causes: φ, Σφ = v(∅) − v(C)   others = v(C) − v(all)   code = v(all) − 1
+//! ```
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{Account, FoundCause, Interaction, Interval, Suspect, Witness, Worth};
+
+use crate::search::{Set, Told, Value};
+
+/// What an operation costs in base, by which all costs are divided.
+const BASE: Value = Value { cost: 1.0, error: 0.0 };
+/// Standard errors of a 95 % interval.
+const WIDE: f64 = 1.959_964;
+
+/// All sets of these suspects, the empty one included.
+pub fn subsets(of: &Set) -> Vec<Set> {
+    let members: Vec<usize> = of.iter().copied().collect();
+    let pick = |bits: u32| {
+        let chosen = members.iter().enumerate().filter(|(at, _)| bits & (1 << at) != 0);
+        chosen.map(|(_, one)| *one).collect()
+    };
+    (0..1_u32 << members.len()).map(pick).collect()
+}
+
+/// Parts a difference, once all sets of the causes and the set of `all` that could be tried are
+/// known; `None` before. What is smaller than `least` is no interaction.
+pub fn account(
+    witness: Witness,
+    suspects: &[Suspect],
+    known: &BTreeMap<Set, Told>,
+    (causes, all): (&Set, &Set),
+    least: f64,
+) -> Option<Account> {
+    let value = |set: &Set| match known.get(set) {
+        Some(Told::Is(value)) => Some(*value),
+        _ => None,
+    };
+    let with_causes = value(causes)?;
+    let everything = value(all)?;
+    let nothing = value(&Set::new())?;
+    subsets(causes).iter().try_for_each(|set| value(set).map(drop))?;
+    let of = |set: &Set| value(set).expect("all sets of the causes are known");
+    let mut found: Vec<FoundCause> = causes
+        .iter()
+        .map(|one| FoundCause {
+            suspect: suspects[*one].clone(),
+            worth: worth(shapley(*one, causes, of)),
+            alone: worth(sum(&[(1.0, nothing), (-1.0, of(&Set::from([*one])))])),
+        })
+        .collect();
+    found.sort_by(|a, b| b.worth.cost.estimate.abs().total_cmp(&a.worth.cost.estimate.abs()));
+    Some(Account {
+        witness,
+        total: worth(sum(&[(1.0, nothing), (-1.0, BASE)])),
+        causes: found,
+        others: worth(sum(&[(1.0, with_causes), (-1.0, everything)])),
+        code: worth(sum(&[(1.0, everything), (-1.0, BASE)])),
+        interactions: interactions(suspects, causes, of, least),
+    })
+}
+
+/// The mean of what taking `one` back is worth, over all orders of the causes.
+fn shapley(one: usize, causes: &Set, of: impl Fn(&Set) -> Value) -> Value {
+    let others: Set = causes.iter().copied().filter(|other| *other != one).collect();
+    let count = causes.len();
+    let factorial = |n: usize| (1..=n).product::<usize>() as f64;
+    let mut terms: Vec<(f64, Value)> = Vec::new();
+    for before in subsets(&others) {
+        let orders = factorial(before.len()) * factorial(count - before.len() - 1);
+        let weight = orders / factorial(count);
+        let mut after = before.clone();
+        after.insert(one);
+        terms.extend([(weight, of(&before)), (-weight, of(&after))]);
+    }
+    sum(&terms)
+}
+
+fn interactions(
+    suspects: &[Suspect],
+    causes: &Set,
+    of: impl Fn(&Set) -> Value,
+    least: f64,
+) -> Vec<Interaction> {
+    let mut found = Vec::new();
+    for one in causes {
+        for other in causes.range(one + 1..) {
+            let set = |members: &[usize]| members.iter().copied().collect::<Set>();
+            // g(both) − g(one) − g(other), of g(S) = v(∅) − v(S).
+            let beyond = sum(&[
+                (-1.0, of(&set(&[*one, *other]))),
+                (1.0, of(&set(&[*one]))),
+                (1.0, of(&set(&[*other]))),
+                (-1.0, of(&Set::new())),
+            ]);
+            if beyond.cost.abs() >= least && beyond.cost.abs() >= WIDE * beyond.error {
+                let names = [one, other].map(|one| suspects[*one].name.clone());
+                found.push(Interaction { names, worth: worth(beyond) });
+            }
+        }
+    }
+    found
+}
+
+fn sum(terms: &[(f64, Value)]) -> Value {
+    Value {
+        cost: terms.iter().map(|(weight, value)| weight * value.cost).sum(),
+        error: terms.iter().fold(0.0, |sum: f64, (weight, value)| sum.hypot(weight * value.error)),
+    }
+}
+
+fn worth(value: Value) -> Worth {
+    let half = WIDE * value.error;
+    let cost = Interval { estimate: value.cost, low: value.cost - half, high: value.cost + half };
+    Worth { cost }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn suspects(count: usize) -> Vec<Suspect> {
+        let one = |at| Suspect {
+            name: format!("s{at}"),
+            facts: Vec::new(),
+            told: Vec::new(),
+            base: String::new(),
+            test: String::new(),
+            weight: 1.0,
+        };
+        (0..count).map(one).collect()
+    }
+
+    proptest! {
+        /// Whatever the causes do to each other, the lines add up, and so do their points.
+        #[test]
+        fn the_parts_add_up(
+            values in prop::collection::vec(0.3_f64..3.0, 16), all in 0.3_f64..3.0,
+        ) {
+            let causes: Set = (0..4).collect();
+            let everything: Set = (0..6).collect();
+            let is = |cost| Told::Is(Value { cost, error: 0.001 });
+            let mut known: BTreeMap<Set, Told> =
+                subsets(&causes).into_iter().zip(values.iter().map(|cost| is(*cost))).collect();
+            known.insert(everything.clone(), is(all));
+            let account = account(
+                Witness::Rate, &suspects(6), &known, (&causes, &everything), 0.01,
+            ).unwrap();
+            let parts = account.causes.iter().map(|cause| cause.worth);
+            let parts: Vec<Worth> = parts.chain([account.others, account.code]).collect();
+            let costs: f64 = parts.iter().map(|part| part.cost.estimate).sum();
+            prop_assert!((costs - account.total.cost.estimate).abs() < 1e-12);
+            let points: f64 = parts.iter().map(|part| part.points(&account.total).estimate).sum();
+            let rqps = 1.0 / (1.0 + account.total.cost.estimate);
+            prop_assert!((points - 100.0 * (rqps - 1.0)).abs() < 1e-6, "{points} of {rqps}");
+        }
+    }
+
+    #[test]
+    fn two_that_work_only_together_share_alike_and_are_told() {
+        let is = |cost| Told::Is(Value { cost, error: 1e-4 });
+        let set = |members: &[usize]| members.iter().copied().collect::<Set>();
+        let known = BTreeMap::from([
+            (set(&[]), is(1.4)),
+            (set(&[0]), is(1.4)),
+            (set(&[1]), is(1.4)),
+            (set(&[0, 1]), is(1.1)),
+            (set(&[0, 1, 2]), is(1.1)),
+        ]);
+        let (causes, all) = (set(&[0, 1]), set(&[0, 1, 2]));
+        let account =
+            account(Witness::Instructions, &suspects(3), &known, (&causes, &all), 0.01).unwrap();
+        for cause in &account.causes {
+            assert!((cause.worth.cost.estimate - 0.15).abs() < 1e-12);
+            assert!(cause.alone.cost.estimate.abs() < 1e-12);
+        }
+        let [one] = account.interactions.as_slice() else { panic!("one interaction") };
+        assert!((one.worth.cost.estimate - 0.3).abs() < 1e-12, "together they are worth 0.3");
+        assert!(account.others.cost.estimate.abs() < 1e-12);
+    }
+}

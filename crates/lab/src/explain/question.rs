@@ -1,0 +1,20 @@
+//! What is to be explained.
+
+use dbdyno_model::{Cell, Plan, Run, Witness};
+
+/// What is to be explained, and how far.
+pub struct Question<'a> {
+    /// A run of two arms.
+    pub run: &'a Run,
+    /// One of its cells.
+    pub cell: &'a Cell,
+    /// In what causes are looked for; `None`: in instructions, where these show the difference.
+    pub by: Option<Witness>,
+    /// How the rates of a trial are measured: all but its arms. Without it rates are not measured,
+    /// and what was found by instructions is not confirmed.
+    pub rates: Option<&'a Plan>,
+    /// Nothing new is begun after so many milliseconds.
+    pub limit_ms: Option<u64>,
+    /// The version of dbdyno.
+    pub tool_version: &'a str,
+}

@@ -1,0 +1,136 @@
+//! A trial: an ordinary run of base, test, and test with some differences taken back.
+
+use dbdyno_explain::{Set, made_equal};
+use dbdyno_model::{
+    ArmIndex, ArmSpec, Counting, PerArm, Plan, RunId, Stage, Stopping, Suspect, Witness,
+};
+
+use super::question::Question;
+use crate::count::ROWS_MOST;
+use crate::error::LabError;
+use crate::experiment::{Order, TrialOf, measure};
+use crate::laboratory::Lab;
+use crate::watch::{Progress, Watch};
+
+/// Arms of a trial beside base and test. Servers that are measured share the memory of the host,
+/// and more of them would have less each than the explained ones had.
+pub(super) fn arms_most(witness: Witness) -> usize {
+    match witness {
+        Witness::Instructions => 6,
+        Witness::Rate => 4,
+    }
+}
+
+/// Carries out a trial of these sets.
+///
+/// # Errors
+/// As [`measure`].
+pub(super) fn carry_out(
+    lab: &mut Lab<'_>,
+    question: &Question<'_>,
+    suspects: &[Suspect],
+    witness: Witness,
+    sets: &[Set],
+) -> Result<RunId, LabError> {
+    let test = &question.run.plan.arms.test;
+    let further: Vec<ArmSpec> =
+        sets.iter().map(|set| made_equal(test, set.iter().map(|one| &suspects[*one]))).collect();
+    let plan = plan_of(question, further, witness);
+    let command = command(&plan);
+    let order = Order {
+        plan: &plan,
+        name: None,
+        command: &command,
+        tool_version: question.tool_version,
+        varied: &[],
+        trial_of: Some(TrialOf { run: &question.run.id, witness }),
+    };
+    let mut watch = Brief(lab.watch);
+    let (home, stop, clock) = (lab.home, lab.stop, lab.clock.clone());
+    let mut lab = Lab { home, store: lab.store, stop, watch: &mut watch, clock };
+    measure(&mut lab, &order)
+}
+
+/// Tells all but what each arm is told, which is hundreds of settings.
+struct Brief<'a>(&'a mut dyn Watch);
+
+impl Watch for Brief<'_> {
+    fn progress(&mut self, progress: Progress<'_>) {
+        if !matches!(progress, Progress::Told(..)) {
+            self.0.progress(progress);
+        }
+    }
+}
+
+fn plan_of(question: &Question<'_>, further: Vec<ArmSpec>, witness: Witness) -> Plan {
+    let explained = &question.run.plan;
+    let base = explained.arms.base.clone();
+    // What test needs as it is has been counted before, and a count does not wander.
+    let (test, further) = match (witness, further.split_first()) {
+        (Witness::Instructions, Some((first, rest))) if is_counted(question) => {
+            (first.clone(), rest.to_vec())
+        }
+        _ => (explained.arms.test.clone(), further),
+    };
+    let arms = PerArm { base, test };
+    let stages = vec![Stage::Measure(question.cell.load.clone())];
+    let common = Plan { arms, further, pair_of: None, stages, ..explained.clone() };
+    match (witness, question.rates) {
+        (Witness::Rate, Some(rates)) => Plan {
+            clients: vec![question.cell.clients],
+            pairs: rates.pairs,
+            round_ns: rates.round_ns,
+            lead_in_ns: rates.lead_in_ns,
+            warm_up_ns: rates.warm_up_ns,
+            restarts: rates.restarts,
+            stopping: Stopping::Fixed,
+            limit_ns: None,
+            counting: Counting::No,
+            ..common
+        },
+        _ => Plan {
+            clients: vec![1],
+            rows: explained.rows.min((ROWS_MOST / u64::from(explained.tables)).max(1)),
+            pairs: 0,
+            restarts: 0,
+            reloads: 0,
+            stopping: Stopping::Fixed,
+            limit_ns: None,
+            counting: Counting::Only,
+            ..common
+        },
+    }
+}
+
+/// Whether the run itself has counted what is explained.
+fn is_counted(question: &Question<'_>) -> bool {
+    question.run.counts.has(&question.cell.load, ArmIndex::TEST)
+}
+
+/// The command that carries out this trial by itself.
+fn command(plan: &Plan) -> String {
+    let arms: Vec<String> = plan.specs().values().map(|arm| format!("'{arm}'")).collect();
+    let loads: Vec<String> = plan.stages.iter().map(ToString::to_string).collect();
+    let mut command = format!(
+        "dbdyno compare {} --load '{}' --tables {} --rows {} --seed {}",
+        arms.join(" "),
+        loads.join(","),
+        plan.tables,
+        plan.rows,
+        plan.seed
+    );
+    for file in &plan.files {
+        command.push_str(&format!(" --load-file '{}'", file.file));
+    }
+    match plan.counting {
+        Counting::Only => command.push_str(" --count-only"),
+        Counting::No | Counting::Beside => command.push_str(&format!(
+            " --clients {} --rounds {} --seconds {} --restarts {}",
+            plan.clients[0],
+            plan.pairs,
+            plan.round_ns as f64 / 1e9,
+            plan.restarts
+        )),
+    }
+    command
+}

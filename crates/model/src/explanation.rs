@@ -1,0 +1,174 @@
+//! Where a difference comes from: causes, each with its share, what is left, and how it is known.
+//!
+//! ```text
+//!   cost of an operation in test  =  1 + eq_range_index_dive_limit + innodb_adaptive_hash_index
+//!     (base = 1)                       + the other 63 settings     + code
+//! ```
+//!
+//! What an operation costs, in instructions or in time, is what independent causes add to; rates
+//! are not. So a part is worth a share of what an operation costs in base. Parts add up to the
+//! whole exactly, and so do their points of rQPS, each in the measure of its cost.
+
+use crate::plan::Cell;
+use crate::run::RunId;
+use crate::verdict::Interval;
+
+/// A difference between two arms that can be taken back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspect {
+    /// What it is called: `eq_range_index_dive_limit`, `optimizer_switch mrr`, `wake`.
+    pub name: String,
+    /// The facts of the audit in which it shows.
+    pub facts: Vec<String>,
+    /// What the test arm is told to be as base is: words behind its target and their values.
+    pub told: Vec<(String, String)>,
+    /// The value in base.
+    pub base: String,
+    /// The value in test.
+    pub test: String,
+    /// How likely it is to matter, beside others; see `dbdyno_explain`.
+    pub weight: f64,
+}
+
+/// A difference that was not tried.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Untried {
+    /// The fact, or the name of the suspect.
+    pub name: String,
+    /// The value in base, if it has one.
+    pub base: Option<String>,
+    /// The value in test, if it has one.
+    pub test: Option<String>,
+    /// Why not.
+    pub why: String,
+}
+
+/// In what a difference is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Witness {
+    /// Instructions for an operation, under callgrind, with one client.
+    Instructions,
+    /// Operations in a second.
+    Rate,
+}
+
+impl Witness {
+    /// `instructions` or `rate`, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Witness::Instructions => "instructions",
+            Witness::Rate => "rate",
+        }
+    }
+
+    /// What has this name.
+    pub fn named(name: &str) -> Option<Witness> {
+        [Witness::Instructions, Witness::Rate].into_iter().find(|one| one.name() == name)
+    }
+}
+
+/// What a part of a difference is worth: what it adds to the cost of an operation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Worth {
+    /// As a share of the cost in base, with its 95 % interval; below 0 where it makes test cheaper.
+    pub cost: Interval,
+}
+
+impl Worth {
+    /// Its points (hundredths) of rQPS, in a difference of which the whole is `total`.
+    pub fn points(&self, total: &Worth) -> Interval {
+        let rqps = 1.0 / (1.0 + total.cost.estimate);
+        let points = |cost: f64| -100.0 * rqps * cost;
+        let Interval { estimate, low, high } = self.cost;
+        Interval { estimate: points(estimate), low: points(high), high: points(low) }
+    }
+}
+
+/// A cause that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundCause {
+    /// What is unequal.
+    pub suspect: Suspect,
+    /// Its share: the mean over all orders in which the causes can be taken back (Shapley, "A Value
+    /// for n-Person Games", 1953).
+    pub worth: Worth,
+    /// What it is worth if it alone is taken back.
+    pub alone: Worth,
+}
+
+/// Two causes that are worth more, or less, together than each by itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Interaction {
+    /// Their names.
+    pub names: [String; 2],
+    /// What both together are worth beyond the sum of each alone.
+    pub worth: Worth,
+}
+
+/// A difference in one witness, parted: causes, the other suspects together, and code add up to the
+/// total.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Account {
+    /// In what it is seen.
+    pub witness: Witness,
+    /// What test needs more than base for an operation.
+    pub total: Worth,
+    /// The causes, the largest first.
+    pub causes: Vec<FoundCause>,
+    /// All other suspects that were tried, taken back together.
+    pub others: Worth,
+    /// What is left when all are taken back.
+    pub code: Worth,
+    /// Pairs of causes that do not add up.
+    pub interactions: Vec<Interaction>,
+}
+
+/// A function whose instructions changed, with all that can be made equal made so.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CodeChange {
+    /// Its name.
+    pub name: String,
+    /// Instructions of its own for an operation, test − base.
+    pub own_per_op: f64,
+}
+
+/// An arm of a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// The run in which it was tried.
+    pub run: RunId,
+    /// In what it was looked at.
+    pub witness: Witness,
+    /// Names of the suspects that were made equal in it.
+    pub equal: Vec<String>,
+    /// What an operation costs in it more than in base; `None` where it could not be tried.
+    pub worth: Option<Worth>,
+    /// Why it could not be tried.
+    pub why: Option<String>,
+}
+
+/// Where the difference of two arms in a cell comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Explanation {
+    /// The run that is explained.
+    pub run: RunId,
+    /// What the arms are called: base and test.
+    pub labels: [String; 2],
+    /// Their cell.
+    pub cell: Cell,
+    /// Parts of the difference by each witness: the one by which causes were looked for, then the
+    /// one that confirms them.
+    pub accounts: Vec<Account>,
+    /// How many suspects were tried.
+    pub tried: usize,
+    /// The least worth that was looked for: what is smaller stands with the others.
+    pub least: f64,
+    /// What was not tried, or did not take what it was told.
+    pub untried: Vec<Untried>,
+    /// What changed most in the code, by instructions.
+    pub code: Vec<CodeChange>,
+    /// All arms that were tried, in order.
+    pub trials: Vec<Trial>,
+    /// What is left open, if it ended before everything was tried.
+    pub open: Option<String>,
+}

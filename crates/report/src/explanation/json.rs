@@ -1,0 +1,182 @@
+//! An explanation as JSON, schema 1 of explanations: the names are a contract.
+
+use serde::Serialize;
+
+use dbdyno_model::{Account, Explanation, Interval, Suspect, Trial, Worth};
+
+/// Version of the JSON contract of explanations.
+const SCHEMA: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    explanations: Vec<OfCell<'a>>,
+}
+
+#[derive(Serialize)]
+struct OfCell<'a> {
+    run: &'a str,
+    load: &'a str,
+    clients: u32,
+    base: &'a str,
+    test: &'a str,
+    accounts: Vec<AccountJson<'a>>,
+    tried: usize,
+    least_cost_share: f64,
+    untried: Vec<UntriedJson<'a>>,
+    code: Vec<CodeJson<'a>>,
+    trials: Vec<TrialJson<'a>>,
+    /// Why it is not complete.
+    open: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct AccountJson<'a> {
+    witness: &'static str,
+    total: WorthJson,
+    causes: Vec<CauseJson<'a>>,
+    others: WorthJson,
+    code: WorthJson,
+    interactions: Vec<InteractionJson<'a>>,
+}
+
+/// A share of the cost of an operation in base, and its points of rQPS.
+#[derive(Serialize)]
+struct WorthJson {
+    cost_share: f64,
+    cost_share_low: f64,
+    cost_share_high: f64,
+    points: f64,
+    points_low: f64,
+    points_high: f64,
+}
+
+#[derive(Serialize)]
+struct CauseJson<'a> {
+    name: &'a str,
+    base: &'a str,
+    test: &'a str,
+    told: Vec<String>,
+    #[serde(flatten)]
+    worth: WorthJson,
+    alone: WorthJson,
+}
+
+#[derive(Serialize)]
+struct InteractionJson<'a> {
+    names: &'a [String; 2],
+    #[serde(flatten)]
+    worth: WorthJson,
+}
+
+#[derive(Serialize)]
+struct UntriedJson<'a> {
+    name: &'a str,
+    base: Option<&'a str>,
+    test: Option<&'a str>,
+    why: &'a str,
+}
+
+#[derive(Serialize)]
+struct CodeJson<'a> {
+    function: &'a str,
+    instructions_per_op: f64,
+}
+
+#[derive(Serialize)]
+struct TrialJson<'a> {
+    run: &'a str,
+    witness: &'static str,
+    equal: &'a [String],
+    cost_share: Option<f64>,
+    why: Option<&'a str>,
+}
+
+/// The explanations as JSON, indented, ending with a line feed.
+pub fn explanation_json(all: &[Explanation]) -> String {
+    let document = Document { schema: SCHEMA, explanations: all.iter().map(of_cell).collect() };
+    let mut json = serde_json::to_string_pretty(&document)
+        .expect("an explanation has only string keys and values that JSON can express");
+    json.push('\n');
+    json
+}
+
+fn of_cell(of: &Explanation) -> OfCell<'_> {
+    let untried = of.untried.iter().map(|one| UntriedJson {
+        name: &one.name,
+        base: one.base.as_deref(),
+        test: one.test.as_deref(),
+        why: &one.why,
+    });
+    let code = of
+        .code
+        .iter()
+        .map(|one| CodeJson { function: &one.name, instructions_per_op: one.own_per_op });
+    OfCell {
+        run: &of.run.0,
+        load: &of.cell.load,
+        clients: of.cell.clients,
+        base: &of.labels[0],
+        test: &of.labels[1],
+        accounts: of.accounts.iter().map(account).collect(),
+        tried: of.tried,
+        least_cost_share: of.least,
+        untried: untried.collect(),
+        code: code.collect(),
+        trials: of.trials.iter().map(trial).collect(),
+        open: of.open.as_deref(),
+    }
+}
+
+fn account(of: &Account) -> AccountJson<'_> {
+    let worth = |part: &Worth| worth(part, &of.total);
+    let told = |suspect: &Suspect| {
+        suspect.told.iter().map(|(name, value)| format!("{name}={value}")).collect()
+    };
+    AccountJson {
+        witness: of.witness.name(),
+        total: worth(&of.total),
+        causes: of
+            .causes
+            .iter()
+            .map(|cause| CauseJson {
+                name: &cause.suspect.name,
+                base: &cause.suspect.base,
+                test: &cause.suspect.test,
+                told: told(&cause.suspect),
+                worth: worth(&cause.worth),
+                alone: worth(&cause.alone),
+            })
+            .collect(),
+        others: worth(&of.others),
+        code: worth(&of.code),
+        interactions: of
+            .interactions
+            .iter()
+            .map(|one| InteractionJson { names: &one.names, worth: worth(&one.worth) })
+            .collect(),
+    }
+}
+
+fn worth(part: &Worth, total: &Worth) -> WorthJson {
+    let Interval { estimate, low, high } = part.cost;
+    let points = part.points(total);
+    WorthJson {
+        cost_share: estimate,
+        cost_share_low: low,
+        cost_share_high: high,
+        points: points.estimate,
+        points_low: points.low,
+        points_high: points.high,
+    }
+}
+
+fn trial(of: &Trial) -> TrialJson<'_> {
+    TrialJson {
+        run: &of.run.0,
+        witness: of.witness.name(),
+        equal: &of.equal,
+        cost_share: of.worth.map(|worth| worth.cost.estimate),
+        why: of.why.as_deref(),
+    }
+}

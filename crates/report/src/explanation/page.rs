@@ -1,0 +1,121 @@
+//! An explanation as one HTML file without any script: it opens from disk and asks nobody.
+
+use dbdyno_model::{Account, Explanation};
+
+use super::words::{self, Row};
+use crate::html::STYLE;
+use crate::html::escape::escape;
+use crate::layout::printable;
+
+const OWN_STYLE: &str = "td.bar{width:32%;min-width:9rem}\
+td.bar svg{display:block;width:100%;height:1.1em}\
+td.bar .loss{fill:var(--slower)}td.bar .gain{fill:var(--faster)}td.bar .sum{fill:var(--faint)}\
+td.bar line{stroke:var(--ink);stroke-width:1}\
+td.text,th.text{text-align:left}tr.sum td{border-top:1px solid var(--ink);font-weight:600}";
+
+/// The explanations as one self-contained HTML file.
+pub fn explanation_html(all: &[Explanation]) -> String {
+    let title = all.first().map_or_else(String::new, |one| plain(&words::headline(one)));
+    let mut page = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
+         style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}{OWN_STYLE}</style>\n</head>\n<body>\n<main>\n",
+    );
+    all.iter().for_each(|one| page.push_str(&of_cell(one)));
+    page.push_str(
+        "<p class=\"aside\">Shares of causes are means over all orders in which they can be taken \
+         back (Shapley); with the other differences and the code they add up to the sum. Intervals \
+         are 95 %.</p>\n</main>\n</body>\n</html>\n",
+    );
+    page
+}
+
+fn of_cell(of: &Explanation) -> String {
+    let mut text = format!(
+        "<header>\n<h1>{}</h1>\n<p class=\"aside\">base {} · test {}</p>\n</header>\n",
+        plain(&words::headline(of)),
+        plain(&of.labels[0]),
+        plain(&of.labels[1]),
+    );
+    for account in &of.accounts {
+        text.push_str(&table(account, of));
+    }
+    text.push_str("<section>\n");
+    for note in words::notes(of) {
+        text.push_str(&format!("<p>{}</p>\n", plain(&note)));
+    }
+    text.push_str("</section>\n");
+    text + &trials(of)
+}
+
+fn plain(text: &str) -> String {
+    escape(&printable(text))
+}
+
+fn table(account: &Account, of: &Explanation) -> String {
+    let [name, values, share, alone] = words::heads(account);
+    let mut text = format!(
+        "<section>\n<h2>{}</h2>\n<div class=\"scroll\"><table>\n<thead><tr>\
+         <th scope=\"col\" class=\"text\">{name}</th><th scope=\"col\" class=\"text\">{values}</th>\
+         <th scope=\"col\">{share}</th><th scope=\"col\"></th><th scope=\"col\">{alone}</th>\
+         </tr></thead>\n<tbody>\n",
+        plain(&words::title(account))
+    );
+    let rows = words::rows(account, of);
+    let widest = rows.iter().map(|row| row.part.abs()).fold(1.0, f64::max);
+    // What makes test cheaper is drawn the other way.
+    let is_loss = account.total.cost.estimate >= 0.0;
+    for (at, row) in rows.iter().enumerate() {
+        let is_sum = at + 1 == rows.len();
+        let class = if is_sum { " class=\"sum\"" } else { "" };
+        text.push_str(&format!(
+            "<tr{class}><td class=\"text\">{}</td><td class=\"text\">{}</td><td>{}</td>\
+             <td class=\"bar\">{}</td><td>{}</td></tr>\n",
+            plain(&row.name),
+            plain(&row.values),
+            plain(&row.share),
+            bar(row, widest, is_sum, is_loss),
+            plain(&row.alone),
+        ));
+    }
+    text + "</tbody>\n</table></div>\n</section>\n"
+}
+
+/// A bar to the right of the middle for what goes with the whole, to the left for what goes
+/// against it.
+fn bar(row: &Row, widest: f64, is_sum: bool, is_loss: bool) -> String {
+    let length = 100.0 * row.part.abs() / widest;
+    let with = row.part >= 0.0;
+    let class = match (is_sum, with == is_loss) {
+        (true, _) => "sum",
+        (false, true) => "loss",
+        (false, false) => "gain",
+    };
+    let x = if with { 100.0 } else { 100.0 - length };
+    format!(
+        "<svg viewBox=\"0 0 200 10\" preserveAspectRatio=\"none\" role=\"img\" \
+         aria-label=\"{:.0} % of the whole\"><rect class=\"{class}\" x=\"{x:.1}\" y=\"2\" \
+         width=\"{length:.1}\" height=\"6\"/><line x1=\"100\" y1=\"0\" x2=\"100\" y2=\"10\"/></svg>",
+        100.0 * row.part
+    )
+}
+
+fn trials(of: &Explanation) -> String {
+    if of.trials.is_empty() {
+        return String::new();
+    }
+    let mut text = "<details><summary>all trials</summary>\n<div class=\"scroll\"><table>\n<thead>\
+                    <tr><th class=\"text\">run</th><th class=\"text\">by</th><th class=\"text\">\
+                    as in base</th><th class=\"text\">an operation costs, against base</th></tr>\
+                    </thead>\n<tbody>\n"
+        .to_owned();
+    for trial in &of.trials {
+        let cells =
+            words::trial(trial).map(|cell| format!("<td class=\"text\">{}</td>", plain(&cell)));
+        text.push_str(&format!("<tr>{}</tr>\n", cells.concat()));
+    }
+    text + "</tbody>\n</table></div>\n</details>\n"
+}

@@ -1,0 +1,250 @@
+//! The sentences and tables that all shapes share.
+
+use dbdyno_model::{Account, Explanation, Interval, Suspect, Trial, Witness, Worth};
+
+use crate::number::{GLUE, fixed, signed};
+
+/// Where a cause is the first and only one that a sentence names.
+const NAMED_MOST: usize = 3;
+/// Names of a list that are shown; the rest is counted.
+const LISTED_MOST: usize = 8;
+
+/// A line of an account.
+pub(super) struct Row {
+    /// What it is.
+    pub(super) name: String,
+    /// `10 → 200`, where it is a setting.
+    pub(super) values: String,
+    /// `−36 ± 2` points of rQPS, or per cent of base's instructions.
+    pub(super) share: String,
+    /// The same if it alone is taken back.
+    pub(super) alone: String,
+    /// The share as a part of the whole, for drawing: 1 is all of it.
+    pub(super) part: f64,
+}
+
+/// The answer in one sentence.
+pub(super) fn headline(of: &Explanation) -> String {
+    let place = &of.cell;
+    let Some(account) = best(of) else {
+        return format!("{place}: not explained{}", because(of));
+    };
+    let total = total(account);
+    let size = account.total.cost.estimate.abs();
+    let counts = |cause: &&dbdyno_model::FoundCause| {
+        cause.worth.cost.estimate.abs() >= of.least.min(size) || size < of.least
+    };
+    let causes: Vec<String> = account
+        .causes
+        .iter()
+        .filter(counts)
+        .take(NAMED_MOST)
+        .map(|cause| format!("{} {}", cause.suspect.name, share(account, &cause.worth)))
+        .collect();
+    let is_small = size < of.least && causes.is_empty();
+    if is_small {
+        return format!("{place}: {total}; there is nothing to explain");
+    }
+    let code = format!("code {}", share(account, &account.code));
+    match causes.is_empty() {
+        true => format!("{place}: {total}; no setting makes it; {code}"),
+        false => format!("{place}: {total}; {}, {code}", causes.join(", ")),
+    }
+}
+
+fn because(of: &Explanation) -> String {
+    of.open.as_ref().map_or(String::new(), |why| format!(", because {why}"))
+}
+
+/// What was measured by rates tells more than instructions do: it is what the user gets.
+fn best(of: &Explanation) -> Option<&Account> {
+    of.accounts.iter().find(|account| account.witness == Witness::Rate).or(of.accounts.first())
+}
+
+fn total(account: &Account) -> String {
+    match account.witness {
+        Witness::Rate => {
+            let rqps = 1.0 / (1.0 + account.total.cost.estimate);
+            format!("rQPS {} ({})", fixed(rqps, 2), share(account, &account.total))
+        }
+        Witness::Instructions => {
+            format!("test needs {} instructions", share(account, &account.total))
+        }
+    }
+}
+
+/// What an account is about.
+pub(super) fn title(account: &Account) -> String {
+    match account.witness {
+        Witness::Instructions => {
+            "instructions for an operation, in per cent of those of base".to_owned()
+        }
+        Witness::Rate => "rate, in points of rQPS".to_owned(),
+    }
+}
+
+/// Heads of the columns.
+pub(super) fn heads(account: &Account) -> [&'static str; 4] {
+    match account.witness {
+        Witness::Instructions => ["what", "base → test", "share, %", "alone, %"],
+        Witness::Rate => ["what", "base → test", "points", "alone"],
+    }
+}
+
+/// The lines of an account: causes, the others, code, and their sum.
+pub(super) fn rows(account: &Account, of: &Explanation) -> Vec<Row> {
+    let total = account.total.cost.estimate;
+    let part = |worth: &Worth| if total == 0.0 { 0.0 } else { worth.cost.estimate / total };
+    let line = |name: String, worth: &Worth| Row {
+        name,
+        values: String::new(),
+        share: spread(account, worth),
+        alone: String::new(),
+        part: part(worth),
+    };
+    let mut rows: Vec<Row> = account
+        .causes
+        .iter()
+        .map(|cause| Row {
+            values: values(&cause.suspect),
+            alone: spread(account, &cause.alone),
+            ..line(cause.suspect.name.clone(), &cause.worth)
+        })
+        .collect();
+    let others = of.tried.saturating_sub(account.causes.len());
+    if others > 0 {
+        let name = format!("{others} other differences together");
+        rows.push(line(name, &account.others));
+    }
+    rows.push(line("code: what no setting takes back".to_owned(), &account.code));
+    rows.push(line("sum".to_owned(), &account.total));
+    rows
+}
+
+fn values(suspect: &Suspect) -> String {
+    let shown = |value: &str| match value {
+        "" => "not said".to_owned(),
+        value => value.to_owned(),
+    };
+    format!("{} → {}", shown(&suspect.base), shown(&suspect.test))
+}
+
+/// A share without its interval: `−36 points`, `+78 %`.
+fn share(account: &Account, worth: &Worth) -> String {
+    let value = value(account, worth).estimate;
+    let decimals = if value.abs() < 9.95 { 1 } else { 0 };
+    match account.witness {
+        Witness::Rate => format!("{}{GLUE}points", signed(value, decimals)),
+        Witness::Instructions => format!("{}{GLUE}%", signed(value, decimals)),
+    }
+}
+
+/// A share with half of its interval.
+fn spread(account: &Account, worth: &Worth) -> String {
+    let Interval { estimate, low, high } = value(account, worth);
+    let half = (high - low) / 2.0;
+    let decimals = crate::number::decimals_for(half).map_or(1, |decimals| decimals.clamp(0, 2));
+    format!("{} ± {}", signed(estimate, decimals), fixed(half, decimals))
+}
+
+fn value(account: &Account, worth: &Worth) -> Interval {
+    match account.witness {
+        Witness::Rate => worth.points(&account.total),
+        Witness::Instructions => {
+            let Interval { estimate, low, high } = worth.cost;
+            Interval { estimate: 100.0 * estimate, low: 100.0 * low, high: 100.0 * high }
+        }
+    }
+}
+
+/// What the reader must know beside the tables, a paragraph each.
+pub(super) fn notes(of: &Explanation) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(account) = best(of) {
+        notes.extend(account.interactions.iter().map(|one| together(account, one)));
+        notes.extend(remedy(account));
+    }
+    if !of.code.is_empty() {
+        let change =
+            |one: &dbdyno_model::CodeChange| format!("{} {}", one.name, signed(one.own_per_op, 0));
+        let functions: Vec<String> = of.code.iter().map(change).collect();
+        notes.push(format!(
+            "the code, where all else is equal; instructions for an operation, test − base: {}",
+            functions.join(", ")
+        ));
+    }
+    notes.extend(untried(of));
+    notes.extend(tried(of));
+    notes.extend(of.open.as_ref().map(|why| format!("not complete: {why}")));
+    notes
+}
+
+fn together(account: &Account, one: &dbdyno_model::Interaction) -> String {
+    let [first, second] = &one.names;
+    format!(
+        "{first} and {second} do not add up: taken back together they are worth {} beyond the sum \
+         of each alone",
+        share(account, &one.worth)
+    )
+}
+
+/// The lines of an option file that take the loss away.
+fn remedy(account: &Account) -> Option<String> {
+    let helps = |cause: &&dbdyno_model::FoundCause| cause.worth.cost.estimate > 0.0;
+    let told = account.causes.iter().filter(helps).flat_map(|cause| &cause.suspect.told);
+    let lines: Vec<String> = told
+        .map(|(name, value)| format!("{}={value}", name.strip_prefix("loose_").unwrap_or(name)))
+        .collect();
+    (!lines.is_empty()).then(|| format!("as base has it, on test: {}", lines.join("  ")))
+}
+
+/// What was not tried, by the reason.
+fn untried(of: &Explanation) -> Vec<String> {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for one in &of.untried {
+        match reasons.iter_mut().find(|(why, _)| *why == one.why) {
+            Some((_, names)) => names.push(&one.name),
+            None => reasons.push((&one.why, vec![&one.name])),
+        }
+    }
+    let sentence = |(why, names): (&str, Vec<&str>)| {
+        let shown: Vec<&str> = names.iter().take(LISTED_MOST).copied().collect();
+        let more = names.len() - shown.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("not tried, because {why}: {}{more}", shown.join(", "))
+    };
+    reasons.into_iter().map(sentence).collect()
+}
+
+/// How it is known.
+fn tried(of: &Explanation) -> Option<String> {
+    let mut runs: Vec<String> = of.trials.iter().map(|trial| trial.run.to_string()).collect();
+    runs.dedup();
+    (!runs.is_empty()).then(|| {
+        format!(
+            "known from {} trials in the runs {}; `dbdyno show RUN` has the command that repeats \
+             each",
+            of.trials.iter().filter(|trial| !trial.equal.is_empty()).count(),
+            runs.join(", ")
+        )
+    })
+}
+
+/// One trial, for the table of all.
+pub(super) fn trial(trial: &Trial) -> [String; 4] {
+    let equal = match trial.equal.len() {
+        0 => "nothing: test as it is".to_owned(),
+        1..=LISTED_MOST => trial.equal.join(", "),
+        more => format!("{more} differences: {}, …", trial.equal[..NAMED_MOST].join(", ")),
+    };
+    let found = match (&trial.worth, &trial.why) {
+        (Some(worth), _) => {
+            let Interval { estimate, low, high } = worth.cost;
+            let half = 50.0 * (high - low);
+            format!("{}{GLUE}% ± {}", signed(100.0 * estimate, 1), fixed(half, 1))
+        }
+        (None, Some(why)) => format!("did not start: {}", why.lines().next().unwrap_or_default()),
+        (None, None) => "nothing was measured".to_owned(),
+    };
+    [trial.run.to_string(), trial.witness.name().to_owned(), equal, found]
+}
