@@ -82,15 +82,16 @@ pub fn by_instructions(run: &Run, load: &str, arm: ArmIndex) -> Option<Value> {
     };
     let (base, test) = (per_op(ArmIndex::BASE), per_op(arm));
     let both = test.iter().filter_map(|(repeat, test)| Some(test / base.get(repeat)?));
-    let ratios: Vec<f64> = both.collect();
-    let count = ratios.len() as f64;
-    if ratios.is_empty() {
-        return None;
-    }
-    let mean = ratios.iter().sum::<f64>() / count;
-    let squares: f64 = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum();
-    let spread = if count > 1.0 { (squares / (count - 1.0) / count).sqrt() } else { 0.0 };
-    Some(Value { cost: mean, error: spread.hypot(COUNTED_ERROR * mean) })
+    let mut ratios: Vec<f64> = both.collect();
+    ratios.sort_by(f64::total_cmp);
+    let (low, high) = (ratios.first()?, ratios.last()?);
+    let median = ratios[ratios.len() / 2];
+    // Of all but the one that is farthest away: a session in which the server wrote a file of its
+    // own has some per cent more, and is none of the others.
+    let far = |ratio: f64| (ratio - median).abs();
+    let kept = if far(*low) > far(*high) { &ratios[1..] } else { &ratios[..ratios.len() - 1] };
+    let spread = kept.iter().map(|ratio| far(*ratio)).fold(0.0, f64::max);
+    Some(Value { cost: median, error: spread.hypot(COUNTED_ERROR * median) })
 }
 
 /// Time for an operation of test, by that in base, where the rate was judged.

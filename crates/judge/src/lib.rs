@@ -9,6 +9,7 @@
 //!              │                         or response times
 //!              └─ variance: by filling of the tables and restart of the servers
 //!
+//!   ledger ── where the time of an operation goes, by layer (layers) where it was counted
 //!   arms ── more than two: a comparison for each pair that is asked for, in one family
 //!   stored ── two runs compared      expectation ── what an experiment said before
 //!   history ── many runs, and when a figure changed      extension ── the rule of a longer run
@@ -31,6 +32,8 @@ mod figures;
 pub mod history;
 mod insert_benchmark;
 mod judged;
+mod layers;
+mod ledger;
 pub mod mechanisms;
 mod metrics;
 pub mod pairs;
@@ -47,5 +50,6 @@ pub use arms::{compare_arms, compare_pair};
 pub use comparison::compare;
 pub use error::JudgeError;
 pub use expectation::outcomes;
+pub use ledger::ledger;
 pub use sequential::{price_of, spread_of};
 pub use stored::compare_stored;

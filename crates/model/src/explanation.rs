@@ -9,6 +9,7 @@
 //! are not. So a part is worth a share of what an operation costs in base. Parts add up to the
 //! whole exactly, and so do their points of rQPS, each in the measure of its cost.
 
+use crate::ledger::Ledger;
 use crate::plan::Cell;
 use crate::run::RunId;
 use crate::verdict::Interval;
@@ -165,6 +166,8 @@ pub struct Explanation {
     pub least: f64,
     /// What was not tried, or did not take what it was told.
     pub untried: Vec<Untried>,
+    /// Where the time of an operation goes in both arms, where rates were measured.
+    pub ledger: Option<Ledger>,
     /// What changed most in the code, by instructions.
     pub code: Vec<CodeChange>,
     /// All arms that were tried, in order.

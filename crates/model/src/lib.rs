@@ -29,6 +29,7 @@ mod finding;
 pub mod histogram;
 pub mod history;
 pub mod insert_benchmark;
+pub mod ledger;
 pub mod levels;
 pub mod method;
 pub mod mock;
@@ -84,6 +85,7 @@ pub use history::{
     Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,
     NullKind, Shift, ShiftWeight, Slide,
 };
+pub use ledger::{Ledger, LedgerLine, Part};
 pub use levels::{LevelShare, Levels, Spend};
 pub use method::{Basis, IntervalChoice, IntervalKind, Level};
 pub use mock::MockModel;

@@ -121,7 +121,8 @@ pub struct Plan {
     /// Client counts, in order.
     pub clients: Vec<u32>,
     /// Pairs of rounds in each cell; the most of them, where [`Plan::stopping`] or
-    /// [`Plan::limit_ns`] may end it sooner.
+    /// [`Plan::limit_ns`] may end it sooner. Where nothing but instructions is counted: how often,
+    /// and 0 for as often as is usual.
     pub pairs: u32,
     /// Length of the measured window of a round.
     pub round_ns: u64,

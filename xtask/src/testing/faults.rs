@@ -45,7 +45,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub(super) const FAULTS: [Fault; 33] = [
+pub(super) const FAULTS: [Fault; 39] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -303,6 +303,53 @@ pub(super) const FAULTS: [Fault; 33] = [
         "view.arms.iter().zip(&row.arms).skip(1)",
         &["arms::every_shape_has_all_arms"],
     ),
+    fault(
+        "nothing is taken back in a trial",
+        "crates/explain/src/equal.rs",
+        "in suspects.into_iter().flat_map(|suspect| &suspect.told) {",
+        "in suspects.into_iter().take(0).flat_map(|suspect| &suspect.told) {",
+        &[
+            "explain::two_causes_among_five_differences_are_found_and_add_up",
+            "explain::what_cannot_be_explained_is_refused_with_what_can",
+            "explain::a_setting_of_mariadb_is_found_by_its_instructions",
+        ],
+    ),
+    fault(
+        "every effect is one, however small",
+        "crates/explain/src/search.rs",
+        "effect.cost.abs() >= self.limits.least\n            && effect.cost.abs() >= \
+         self.limits.errors * effect.error",
+        "effect.cost.abs() >= 0.1 * self.limits.least",
+        &["explain::equal_arms_have_no_cause"],
+    ),
+    fault(
+        "trials are listed as runs",
+        "crates/cli/src/stored.rs",
+        "flags.trials || run.explains.is_none()",
+        "flags.trials || !run.id.0.is_empty()",
+        &["explain::what_was_tried_is_not_tried_again_and_trials_are_no_runs_of_the_user"],
+    ),
+    fault(
+        "what was not observed stands nowhere in the ledger",
+        "crates/judge/src/ledger.rs",
+        "whole - seen.iter().sum::<f64>()",
+        "(whole - seen.iter().sum::<f64>()).min(0.0)",
+        &["explain::the_ledger_of_a_cell_adds_up"],
+    ),
+    fault(
+        "an explanation that ended early is called complete",
+        "crates/cli/src/explanation.rs",
+        "all.iter().any(|one| one.open.is_some())",
+        "all.is_empty()",
+        &["explain::an_explanation_that_ran_out_of_time_goes_on"],
+    ),
+    fault(
+        "compare explains nothing",
+        "crates/cli/src/compare.rs",
+        "if flags.explain && exit != Exit::Interrupted {",
+        "if flags.explain && exit == Exit::Interrupted {",
+        &["explain::compare_explains_what_it_proves"],
+    ),
 ];
 
 /// Plants one fault after the other into a clone of the last commit, and says which tests did not
@@ -405,7 +452,7 @@ mod tests {
 
     #[test]
     fn every_test_of_whole_runs_on_models_has_a_fault() {
-        for module in ["verdicts", "until", "host", "resume", "arms"] {
+        for module in ["verdicts", "until", "host", "resume", "arms", "explain"] {
             for line in read(&format!("crates/cli/tests/command/{module}.rs")).split("#[test]\nfn ")
             {
                 let Some((name, _)) = line.split_once("() {").filter(|_| !line.starts_with("//!"))

@@ -38,7 +38,7 @@ use dbdyno_model::{
     Severity, Target, Warning,
 };
 use dbdyno_sandbox::{CountedProgram, Scratch, Valgrind};
-use dbdyno_workload::Dataset;
+use dbdyno_workload::{Dataset, ReadyLoad};
 
 use callgrind::Functions;
 use embedded::Tables;
@@ -113,7 +113,7 @@ pub(crate) fn carry_out(lab: &mut Lab<'_>, plan: &Plan, run: &RunId) -> Result<(
             counted.remove(arm);
         }
     }
-    let mut turn = Turn::new(left.len() as u32, counted.count() as u32);
+    let mut turn = Turn::new(left.len() as u32, counted.count() as u32, repeats(plan));
     let mut next = FIRST;
     for label in &left {
         let counts = count(lab, plan, &mut counted, label, &mut next, &mut turn)?;
@@ -283,13 +283,13 @@ struct Turn {
 
 /// Sessions of each arm that tell how large an event is.
 const PILOTS: u32 = 2;
-/// Sessions of a load in each arm: pilots, two warm-ups, and the repetitions.
-const SESSIONS: u32 = PILOTS + 2 + 2 * REPEATS;
 
 impl Turn {
     #[expect(clippy::disallowed_methods, reason = "a wait of this length is announced")]
-    fn new(loads: u32, arms: u32) -> Turn {
-        Turn { began: Instant::now(), done: 0, arms, total: loads * arms * SESSIONS }
+    fn new(loads: u32, arms: u32, repeats: u32) -> Turn {
+        // Pilots, two warm-ups, and the repetitions.
+        let sessions = PILOTS + 2 + 2 * repeats;
+        Turn { began: Instant::now(), done: 0, arms, total: loads * arms * sessions }
     }
 
     #[expect(clippy::disallowed_methods, reason = "a wait of this length is announced")]
@@ -320,13 +320,20 @@ fn count(
 ) -> Result<Counts, LabError> {
     let arms = counted.indices();
     let loads = Arms::try_from_fn(arms.clone(), |arm| ready(plan, counted[arm].dialect, label))?;
+    let at_once = dbdyno_sandbox::processors().len().max(1);
     let mut all = |lab: &mut Lab<'_>, events: u64| {
         let first = *next;
         *next += events;
-        Arms::try_from_fn(arms.clone(), |arm| {
-            turn.next(lab, arm, label);
-            counted[arm].witness.session(label, &loads[arm], first, events)
-        })
+        let mut sessions = Arms::default();
+        let mut waiting: Vec<(ArmIndex, &mut Counted<'_>)> = counted.iter_mut().collect();
+        // What is counted does not depend on who else works meanwhile.
+        for together in waiting.chunks_mut(at_once) {
+            together.iter().for_each(|(arm, _)| turn.next(lab, *arm, label));
+            for (arm, session) in asked(together, label, &loads, (first, events)) {
+                sessions.push(arm, session?);
+            }
+        }
+        Ok::<_, LabError>(sessions)
     };
     // A session by itself may need more than many events: its difference to a longer one counts.
     let (less, more) = (all(lab, PILOT)?, all(lab, 2 * PILOT)?);
@@ -338,8 +345,8 @@ fn count(
     };
     let (short, long) = (events(SHORT_M, SHORT_EVENTS), events(LONG_M, LONG_EVENTS));
     warm(|| all(lab, short + long))?;
-    let mut repeats: Arms<Vec<(Session, Session)>> = Arms::from_fn(arms.clone(), |_| Vec::new());
-    for repeat in 0..REPEATS {
+    let mut repeated: Arms<Vec<(Session, Session)>> = Arms::from_fn(arms.clone(), |_| Vec::new());
+    for repeat in 0..repeats(plan) {
         let (shorts, longs) = match repeat % 2 {
             0 => {
                 let shorts = all(lab, short)?;
@@ -351,14 +358,45 @@ fn count(
             }
         };
         for ((arm, short), (_, long)) in shorts.into_iter().zip(longs) {
-            repeats[arm].push((short, long));
+            repeated[arm].push((short, long));
         }
     }
     let mut counts = Counts::default();
-    for (arm, repeats) in repeats.iter() {
-        add(&mut counts, label, arm, repeats)?;
+    for (arm, of_arm) in repeated.iter() {
+        add(&mut counts, label, arm, of_arm)?;
     }
     Ok(counts)
+}
+
+/// Asks several arms the same operations, all at once.
+fn asked(
+    arms: &mut [(ArmIndex, &mut Counted<'_>)],
+    label: &str,
+    loads: &Arms<ReadyLoad>,
+    (first, events): (u64, u64),
+) -> Vec<(ArmIndex, Result<Session, LabError>)> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = arms
+            .iter_mut()
+            .map(|(arm, counted)| {
+                let (arm, witness) = (*arm, &mut counted.witness);
+                (arm, scope.spawn(move || witness.session(label, &loads[arm], first, events)))
+            })
+            .collect();
+        let joined = threads.into_iter().map(|(arm, thread)| {
+            let session = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            (arm, session)
+        });
+        joined.collect()
+    })
+}
+
+/// How often the sessions of a load are repeated.
+fn repeats(plan: &Plan) -> u32 {
+    match plan.counting {
+        Counting::Only if plan.pairs > 0 => plan.pairs,
+        _ => REPEATS,
+    }
 }
 
 /// Repeats sessions until all arms need what they needed before.

@@ -21,7 +21,8 @@ use std::sync::atomic::Ordering;
 
 use dbdyno_explain::{Found, Limits, Look, Set, Suspects, Told, account, look, subsets, suspects};
 use dbdyno_model::{
-    Account, ArmSpec, CellComparison, CodeChange, Comparison, Explanation, Target, Untried, Witness,
+    Account, ArmSpec, CellComparison, CodeChange, Comparison, Explanation, Ledger, Target, Untried,
+    Witness,
 };
 
 use crate::error::LabError;
@@ -257,6 +258,7 @@ impl Case<'_> {
     ) -> Result<Explanation, LabError> {
         let trials = self.trials(lab)?;
         let code = self.code(lab, found)?;
+        let ledger = self.ledger(lab, comparison)?;
         let suspects = &self.suspects;
         let mut untried: Vec<Untried> = found
             .refused
@@ -282,10 +284,22 @@ impl Case<'_> {
             tried: suspects.tried.len() - found.refused.len(),
             least,
             untried,
+            ledger,
             code,
             trials,
             open: self.open,
         })
+    }
+
+    /// Where the time of an operation goes, by layer where it was counted.
+    fn ledger(&self, lab: &Lab<'_>, comparison: &Comparison) -> Result<Option<Ledger>, LabError> {
+        let of_cell = |one: &&CellComparison| one.cell == *self.question.cell;
+        let Some(cell) = comparison.cells.iter().find(of_cell) else { return Ok(None) };
+        let mut run = self.question.run.clone();
+        if let Some((counted, pairing)) = self.counted_with(lab, &Set::new())? {
+            run.counts = counted.of_pair(pairing).counts;
+        }
+        Ok(dbdyno_judge::ledger(&run, cell)?)
     }
 
     /// What changed most in the code: functions, with all made equal that can be.

@@ -12,6 +12,10 @@ use crate::experiment::{Order, TrialOf, measure};
 use crate::laboratory::Lab;
 use crate::watch::{Progress, Watch};
 
+/// How often a trial is counted. Of three the one in the middle holds, whatever one stray has in
+/// it.
+const REPEATS: u32 = 3;
+
 /// Arms of a trial beside base and test. Servers that are measured share the memory of the host,
 /// and more of them would have less each than the explained ones had.
 pub(super) fn arms_most(witness: Witness) -> usize {
@@ -91,7 +95,7 @@ fn plan_of(question: &Question<'_>, further: Vec<ArmSpec>, witness: Witness) -> 
         _ => Plan {
             clients: vec![1],
             rows: explained.rows.min((ROWS_MOST / u64::from(explained.tables)).max(1)),
-            pairs: 0,
+            pairs: REPEATS,
             restarts: 0,
             reloads: 0,
             stopping: Stopping::Fixed,

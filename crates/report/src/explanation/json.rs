@@ -2,7 +2,9 @@
 
 use serde::Serialize;
 
-use dbdyno_model::{Account, Explanation, Interval, Suspect, Trial, Worth};
+use dbdyno_model::{
+    Account, Explanation, Interval, Ledger, LedgerLine, Part, Suspect, Trial, Worth,
+};
 
 /// Version of the JSON contract of explanations.
 const SCHEMA: u32 = 1;
@@ -24,6 +26,8 @@ struct OfCell<'a> {
     tried: usize,
     least_cost_share: f64,
     untried: Vec<UntriedJson<'a>>,
+    /// Missing where processor time was not observed.
+    ledger: Option<LedgerJson<'a>>,
     code: Vec<CodeJson<'a>>,
     trials: Vec<TrialJson<'a>>,
     /// Why it is not complete.
@@ -78,6 +82,29 @@ struct UntriedJson<'a> {
 }
 
 #[derive(Serialize)]
+struct LedgerJson<'a> {
+    lines: Vec<LineJson<'a>>,
+    total: LineJson<'a>,
+    rest_share: f64,
+    rqps: f64,
+    rqps_of_work: f64,
+    rqps_of_work_low: f64,
+    rqps_of_work_high: f64,
+}
+
+#[derive(Serialize)]
+struct LineJson<'a> {
+    name: &'a str,
+    /// Whether it is a part of the line by itself before it.
+    is_part: bool,
+    base_us: f64,
+    test_us: f64,
+    difference_us: f64,
+    difference_us_low: f64,
+    difference_us_high: f64,
+}
+
+#[derive(Serialize)]
 struct CodeJson<'a> {
     function: &'a str,
     instructions_per_op: f64,
@@ -122,6 +149,7 @@ fn of_cell(of: &Explanation) -> OfCell<'_> {
         tried: of.tried,
         least_cost_share: of.least,
         untried: untried.collect(),
+        ledger: of.ledger.as_ref().map(ledger),
         code: code.collect(),
         trials: of.trials.iter().map(trial).collect(),
         open: of.open.as_deref(),
@@ -171,6 +199,18 @@ fn worth(part: &Worth, total: &Worth) -> WorthJson {
     }
 }
 
+fn ledger(of: &Ledger) -> LedgerJson<'_> {
+    LedgerJson {
+        lines: of.lines.iter().map(line).collect(),
+        total: line(&of.total),
+        rest_share: of.rest_share,
+        rqps: of.rqps,
+        rqps_of_work: of.rqps_of_work.estimate,
+        rqps_of_work_low: of.rqps_of_work.low,
+        rqps_of_work_high: of.rqps_of_work.high,
+    }
+}
+
 fn trial(of: &Trial) -> TrialJson<'_> {
     TrialJson {
         run: &of.run.0,
@@ -178,5 +218,17 @@ fn trial(of: &Trial) -> TrialJson<'_> {
         equal: &of.equal,
         cost_share: of.worth.map(|worth| worth.cost.estimate),
         why: of.why.as_deref(),
+    }
+}
+
+fn line(of: &LedgerLine) -> LineJson<'_> {
+    LineJson {
+        name: &of.name,
+        is_part: of.is_part == Part::OfLine,
+        base_us: of.us.base,
+        test_us: of.us.test,
+        difference_us: of.difference_us.estimate,
+        difference_us_low: of.difference_us.low,
+        difference_us_high: of.difference_us.high,
     }
 }

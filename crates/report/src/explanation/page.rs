@@ -1,6 +1,6 @@
 //! An explanation as one HTML file without any script: it opens from disk and asks nobody.
 
-use dbdyno_model::{Account, Explanation};
+use dbdyno_model::{Account, Explanation, Ledger};
 
 use super::words::{self, Row};
 use crate::html::STYLE;
@@ -43,6 +43,7 @@ fn of_cell(of: &Explanation) -> String {
     for account in &of.accounts {
         text.push_str(&table(account, of));
     }
+    text.push_str(&of.ledger.as_ref().map_or_else(String::new, ledger));
     text.push_str("<section>\n");
     for note in words::notes(of) {
         text.push_str(&format!("<p>{}</p>\n", plain(&note)));
@@ -101,6 +102,27 @@ fn bar(row: &Row, widest: f64, is_sum: bool, is_loss: bool) -> String {
          width=\"{length:.1}\" height=\"6\"/><line x1=\"100\" y1=\"0\" x2=\"100\" y2=\"10\"/></svg>",
         100.0 * row.part
     )
+}
+
+fn ledger(ledger: &Ledger) -> String {
+    let [what, others @ ..] = words::LEDGER_HEADS;
+    let heads = others.map(|head| format!("<th scope=\"col\">{head}</th>")).concat();
+    let mut text = format!(
+        "<section>\n<h2>Where the time of an operation goes</h2>\n<div class=\"scroll\"><table>\n\
+         <thead><tr><th scope=\"col\" class=\"text\">{what}</th>{heads}</tr></thead>\n<tbody>\n"
+    );
+    let rows = words::ledger(ledger);
+    for (at, [name, base, test, difference]) in rows.iter().enumerate() {
+        let class = if at + 1 == rows.len() { " class=\"sum\"" } else { "" };
+        text.push_str(&format!(
+            "<tr{class}><td class=\"text\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            plain(name),
+            plain(base),
+            plain(test),
+            plain(difference)
+        ));
+    }
+    text + "</tbody>\n</table></div>\n</section>\n"
 }
 
 fn trials(of: &Explanation) -> String {

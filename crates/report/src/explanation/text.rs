@@ -25,6 +25,13 @@ fn of_cell(of: &Explanation, style: &TextStyle) -> String {
         text.push_str(&format!("\n{}\n", words::title(account)));
         text.push_str(&table(account, of, style));
     }
+    if let Some(ledger) = &of.ledger {
+        let heads = words::LEDGER_HEADS.map(str::to_owned);
+        let rows = std::iter::once(heads).chain(words::ledger(ledger));
+        let lines = rows.map(|row| Line::Columns(row.to_vec())).collect();
+        text.push('\n');
+        text.push_str(&Grid { lines, ragged: words::LEDGER_HEADS.len() }.render(style.width));
+    }
     text.push('\n');
     for note in words::notes(of) {
         text.push_str(&layout::paragraph(&printable(&note), style.width, "  ", "    "));
@@ -63,6 +70,13 @@ fn markdown_of_cell(of: &Explanation) -> String {
         for row in words::rows(account, of) {
             let cells = [row.name, row.values, row.share, row.alone].map(|cell| line(&cell));
             text.push_str(&format!("| {} |\n", cells.join(" | ")));
+        }
+    }
+    if let Some(ledger) = &of.ledger {
+        let heads = words::LEDGER_HEADS.join(" | ");
+        text.push_str(&format!("\n| {heads} |\n|:--|--:|--:|--:|\n"));
+        for row in words::ledger(ledger) {
+            text.push_str(&format!("| {} |\n", row.map(|cell| line(&cell)).join(" | ")));
         }
     }
     text.push('\n');

@@ -1,6 +1,8 @@
 //! The sentences and tables that all shapes share.
 
-use dbdyno_model::{Account, Explanation, Interval, Suspect, Trial, Witness, Worth};
+use dbdyno_model::{
+    Account, Explanation, Interval, Ledger, LedgerLine, Part, Suspect, Trial, Witness, Worth,
+};
 
 use crate::number::{GLUE, fixed, signed};
 
@@ -157,6 +159,61 @@ fn value(account: &Account, worth: &Worth) -> Interval {
     }
 }
 
+/// A line of the ledger: what, microseconds in base and test, and their difference.
+pub(super) type LedgerRow = [String; 4];
+
+/// Heads of the ledger.
+pub(super) const LEDGER_HEADS: [&str; 4] =
+    ["time of an operation, µs", "base", "test", "test − base"];
+
+/// The ledger, line by line, its sum last. Parts are set in.
+pub(super) fn ledger(ledger: &Ledger) -> Vec<LedgerRow> {
+    let half = |line: &LedgerLine| (line.difference_us.high - line.difference_us.low) / 2.0;
+    let decimals = |line: &LedgerLine| {
+        crate::number::decimals_for(half(line)).map_or(2, |decimals| decimals.clamp(0, 2))
+    };
+    let row = |line: &LedgerLine| {
+        let decimals = decimals(line);
+        let name = match line.is_part {
+            Part::Whole => line.name.clone(),
+            Part::OfLine => format!("{GLUE}{GLUE}{}", line.name),
+        };
+        let difference = line.difference_us.estimate;
+        [
+            name,
+            fixed(line.us.base, decimals),
+            fixed(line.us.test, decimals),
+            format!("{} ± {}", signed(difference, decimals), fixed(half(line), decimals)),
+        ]
+    };
+    ledger.lines.iter().chain([&ledger.total]).map(row).collect()
+}
+
+/// What the ledger says beside its lines.
+pub(super) fn of_ledger(ledger: &Ledger) -> String {
+    let Interval { estimate, low, high } = ledger.rqps_of_work;
+    let half = (high - low) / 2.0;
+    let agrees = (low..=high).contains(&ledger.rqps);
+    let rest = 100.0 * ledger.rest_share;
+    let ends = match agrees {
+        true => "so that the difference is work, and not waiting",
+        false => "so that not all of the difference is work: see the rest",
+    };
+    let background = match rest < 0.0 {
+        true => "; the rest is below 0 where the server works beside its clients",
+        false => "",
+    };
+    format!(
+        "processor time alone makes rQPS {} ± {}, and it is {}: {ends}; the rest is {} % of \
+         base's time{background}; code of the server is parted by instructions, as if all took the \
+         same time",
+        fixed(estimate, 3),
+        fixed(half, 3),
+        fixed(ledger.rqps, 3),
+        fixed(rest, 0),
+    )
+}
+
 /// What the reader must know beside the tables, a paragraph each.
 pub(super) fn notes(of: &Explanation) -> Vec<String> {
     let mut notes = Vec::new();
@@ -164,6 +221,7 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
         notes.extend(account.interactions.iter().map(|one| together(account, one)));
         notes.extend(remedy(account));
     }
+    notes.extend(of.ledger.as_ref().map(of_ledger));
     if !of.code.is_empty() {
         let change =
             |one: &dbdyno_model::CodeChange| format!("{} {}", one.name, signed(one.own_per_op, 0));

@@ -1,0 +1,295 @@
+//! Where the time of an operation goes: the ledger of a cell.
+//!
+//! ```text
+//!   N clients, QPS answers a second:  an operation takes N ÷ QPS          (Little's law)
+//!     client      its code │ its kernel │ ready to run, and no processor there
+//!     server      its code │ its kernel
+//!     the rest    storage, locks, logs, a processor for the server, what nobody observed
+//! ```
+//!
+//! Each pair of rounds gives both arms' lines and their differences; the lines of a round add up to
+//! the time of its operations, because the rest is what the others leave. It is negative where a
+//! server works beside its clients, with threads that nobody waits for.
+//!
+//! The server's code is parted by layer where its instructions were counted: by their shares, as if
+//! all instructions took the same time. That is told, and is why a part has no interval of its own.
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{
+    Arm, Cell, CellComparison, Interval, Ledger, LedgerLine, Part, PerArm, Round, Run,
+};
+use dbdyno_stats::{self as stats, Terms};
+
+use crate::error::JudgeError;
+use crate::judged::{judged_pairs, terms};
+use crate::layers::{Layer, layer_of};
+use crate::variance::nested;
+
+const LINES: [&str; 6] = [
+    "client, its code",
+    "client, its kernel",
+    "client, waiting for a processor",
+    "server, its code",
+    "server, its kernel",
+    "the rest: storage, locks, logs, and what was not observed",
+];
+/// Which of them is parted by layer.
+const SERVER_CODE: usize = 3;
+/// Which of them is what the others leave.
+const REST: usize = 5;
+/// Which of them are work: what a processor did.
+const WORK: [usize; 4] = [0, 1, 3, 4];
+/// Layers with less than this share of the server's instructions, in both arms, are one line.
+const LAYER_LEAST: f64 = 0.005;
+
+/// The ledger of a cell that was measured in the closed loop; `None` where the processor time of
+/// client and server was not observed in all of its rounds.
+///
+/// # Errors
+/// Rates that cannot be judged, which only a damaged store can hold.
+pub fn ledger(run: &Run, cell: &CellComparison) -> Result<Option<Ledger>, JudgeError> {
+    let (pairs, ..) = judged_pairs(run, &cell.cell);
+    let kernel = PerArm::from_fn(|arm| kernel_share(pairs.iter().map(|pair| pair[arm])));
+    let seen: Option<Vec<PerArm<[f64; 6]>>> = pairs
+        .iter()
+        .map(|pair| PerArm::try_from_fn(|arm| lines(pair[arm], kernel[arm]).ok_or(())).ok())
+        .collect();
+    let Some(seen) = seen.filter(|seen| !seen.is_empty()) else { return Ok(None) };
+    let by_pair: BTreeMap<u32, &PerArm<[f64; 6]>> =
+        pairs.iter().map(|pair| pair.base.key.pair).zip(&seen).collect();
+    let mean = |arm: Arm, line: usize| {
+        seen.iter().map(|pair| pair[arm][line]).sum::<f64>() / seen.len() as f64
+    };
+    let total_of = |arm: Arm| (0..LINES.len()).map(|line| mean(arm, line)).sum::<f64>();
+    let whole = total_of(Arm::Base);
+    let difference = |pick: &dyn Fn(&[f64; 6]) -> f64| -> Result<Interval, JudgeError> {
+        let of_pair = |pair: &PerArm<&Round>| {
+            let seen = by_pair[&pair.base.key.pair];
+            (pick(&seen.test) - pick(&seen.base)) / whole
+        };
+        let share = seen.iter().map(|pair| pick(&pair.base)).sum::<f64>() / seen.len() as f64;
+        interval(run, &pairs, of_pair, (share / whole).abs())
+            .map(|interval| scaled(interval, whole))
+    };
+    let line = |at: usize| -> Result<LedgerLine, JudgeError> {
+        Ok(LedgerLine {
+            name: LINES[at].to_owned(),
+            is_part: Part::Whole,
+            us: PerArm::from_fn(|arm| mean(arm, at)),
+            difference_us: difference(&|lines| lines[at])?,
+        })
+    };
+    let mut all = Vec::new();
+    for at in 0..LINES.len() {
+        let of_line = line(at)?;
+        let parts =
+            if at == SERVER_CODE { by_layer(run, &cell.cell, &of_line) } else { Vec::new() };
+        all.push(of_line);
+        all.extend(parts);
+    }
+    let work = difference(&|lines| WORK.iter().map(|at| lines[*at]).sum())?;
+    let rqps = |more: f64| whole / (whole + more).max(f64::MIN_POSITIVE);
+    Ok(Some(Ledger {
+        cell: cell.cell.clone(),
+        lines: all,
+        total: LedgerLine {
+            name: "an operation".to_owned(),
+            is_part: Part::Whole,
+            us: PerArm::from_fn(total_of),
+            difference_us: difference(&|lines| lines.iter().sum())?,
+        },
+        rest_share: mean(Arm::Base, REST) / whole,
+        rqps_of_work: Interval {
+            estimate: rqps(work.estimate),
+            low: rqps(work.high),
+            high: rqps(work.low),
+        },
+        rqps: cell.rqps.estimate,
+    }))
+}
+
+/// The share of the server's processor time that it was in the kernel, over all rounds: one round
+/// has ten ticks to tell it by. What has no kernel, as a model, has none of it.
+fn kernel_share<'r>(rounds: impl Iterator<Item = &'r Round>) -> f64 {
+    let known = rounds.filter_map(|round| {
+        Some((round.cost.server_kernel_ns? as f64, round.cost.server_cpu_ns? as f64))
+    });
+    let (kernel, all) = known.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+    if all > 0.0 { kernel / all } else { 0.0 }
+}
+
+/// The lines of a round, in microseconds for an operation of one client; `kernel` is the share of
+/// the server's time that it was in the kernel.
+fn lines(round: &Round, kernel: f64) -> Option<[f64; 6]> {
+    let (cost, statements) = (&round.cost, round.done_statements());
+    let per_op = |ns: u64| ns as f64 / 1e3 / statements;
+    let client_kernel = cost.client_kernel_ns?;
+    let server = per_op(cost.server_cpu_ns?);
+    let seen = [
+        per_op(cost.client_cpu_ns?.saturating_sub(client_kernel)),
+        per_op(client_kernel),
+        per_op(cost.client_run_delay_ns.unwrap_or(0)),
+        server * (1.0 - kernel),
+        server * kernel,
+    ];
+    let clients = f64::from(round.key.cell.clients);
+    let whole = clients * round.wall_ns as f64 / 1e3 / statements;
+    let [a, b, c, d, e] = seen;
+    Some([a, b, c, d, e, whole - seen.iter().sum::<f64>()])
+}
+
+/// The mean of a difference, as a share of the time of an operation in base, with the interval that
+/// rates have: by fillings and starts where there are enough, else with an assumed spread of
+/// starts, in the measure of the `share` that the line has.
+fn interval(
+    run: &Run,
+    pairs: &[PerArm<&Round>],
+    of_pair: impl Fn(&PerArm<&Round>) -> f64,
+    share: f64,
+) -> Result<Interval, JudgeError> {
+    let terms = terms(&run.plan);
+    let terms = Terms { between_sd: terms.between_sd * share, ..terms };
+    let mean = pairs.iter().map(&of_pair).sum::<f64>() / pairs.len() as f64;
+    // What is judged are logarithms as a rule; shares of a difference are numbers like these.
+    let judged = stats::judge_nested(&nested(pairs, &of_pair), &terms)?.rqps;
+    let (middle, low, high) = (judged.estimate.ln(), judged.low.ln(), judged.high.ln());
+    // The mean adds up over lines, whatever estimate belongs to the interval.
+    Ok(Interval { estimate: mean, low: mean + low - middle, high: mean + high - middle })
+}
+
+fn scaled(interval: Interval, by: f64) -> Interval {
+    let Interval { estimate, low, high } = interval;
+    Interval { estimate: estimate * by, low: low * by, high: high * by }
+}
+
+/// The server's code by layer, as its instructions are shared.
+fn by_layer(run: &Run, cell: &Cell, code: &LedgerLine) -> Vec<LedgerLine> {
+    let share = |arm: Arm| -> BTreeMap<Layer, f64> {
+        let dialect = run.plan.arms[arm].dialect();
+        let of_arm = run
+            .counts
+            .functions
+            .iter()
+            .filter(|one| one.load == cell.load && one.arm == arm.into());
+        let mut shares: BTreeMap<Layer, f64> = BTreeMap::new();
+        for one in of_arm {
+            *shares.entry(layer_of(dialect, &one.name, &one.object)).or_default() += one.own_per_op;
+        }
+        let all: f64 = shares.values().sum();
+        shares.values_mut().for_each(|share| *share /= all);
+        shares
+    };
+    let shares = PerArm::from_fn(share);
+    if Arm::BOTH.iter().any(|arm| shares[*arm].is_empty()) {
+        return Vec::new();
+    }
+    let of = |layer: Layer, arm: Arm| shares[arm].get(&layer).copied().unwrap_or(0.0);
+    let is_told = |layer: &Layer| Arm::BOTH.iter().any(|arm| of(*layer, *arm) >= LAYER_LEAST);
+    let (told, small): (Vec<Layer>, Vec<Layer>) = Layer::ALL.into_iter().partition(is_told);
+    let half = |interval: Interval| (interval.high - interval.low) / 2.0;
+    let line = |name: &str, layers: &[Layer]| {
+        let sum = |arm: Arm| layers.iter().map(|layer| of(*layer, arm)).sum::<f64>();
+        let us = PerArm::from_fn(|arm| code.us[arm] * sum(arm));
+        let (difference, width) = (us.test - us.base, half(code.difference_us) * sum(Arm::Test));
+        let (low, high) = (difference - width, difference + width);
+        LedgerLine {
+            name: name.to_owned(),
+            is_part: Part::OfLine,
+            us,
+            difference_us: Interval { estimate: difference, low, high },
+        }
+    };
+    let mut lines: Vec<LedgerLine> =
+        told.into_iter().map(|layer| line(layer.name(), &[layer])).collect();
+    if small.iter().any(|layer| Arm::BOTH.iter().any(|arm| of(*layer, *arm) > 0.0)) {
+        lines.push(line("other layers", &small));
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{WALL_NS, of_pairs};
+    use dbdyno_model::FunctionCount;
+
+    /// Base does 1 000 statements in 100 ms, test 2 000: 100 and 50 µs each. The client has 10 µs
+    /// of code and 5 of kernel in both, the server 30 against 10 and 20 against 5.
+    fn a_run() -> Run {
+        let mut run = of_pairs(24, "point-query", "mysql:8.0", 1, |round| {
+            let test = round.key.arm == Arm::Test;
+            let statements = round.done_statements();
+            let ns = |us: f64| Some((us * 1e3 * statements) as u64);
+            let cost = &mut round.cost;
+            (cost.client_cpu_ns, cost.client_kernel_ns) = (ns(15.0), ns(5.0));
+            cost.client_run_delay_ns = ns(2.0);
+            cost.server_kernel_ns = ns(if test { 5.0 } else { 20.0 });
+            cost.server_cpu_ns = ns(if test { 15.0 } else { 50.0 });
+        });
+        run.plan.pairs = 24;
+        let function = |name: &str, arm: Arm, own| FunctionCount {
+            load: "point-query".into(),
+            arm: arm.into(),
+            name: name.into(),
+            object: "mysqld".into(),
+            own_per_op: own,
+            inclusive_per_op: own,
+        };
+        run.counts.functions = vec![
+            function("row_search_mvcc", Arm::Base, 600.0),
+            function("JOIN::exec", Arm::Base, 400.0),
+            function("row_search_mvcc", Arm::Test, 500.0),
+        ];
+        run
+    }
+
+    fn of_run(run: &Run) -> Option<Ledger> {
+        let compared = crate::compare(run).unwrap();
+        ledger(run, &compared.cells[0]).unwrap()
+    }
+
+    #[test]
+    fn the_lines_add_up_and_the_rest_is_told() {
+        let told = of_run(&a_run()).unwrap();
+        let whole = |of: &dyn Fn(&LedgerLine) -> f64| {
+            told.lines.iter().filter(|line| line.is_part == Part::Whole).map(of).sum::<f64>()
+        };
+        for arm in Arm::BOTH {
+            assert!((whole(&|line| line.us[arm]) - told.total.us[arm]).abs() < 1e-9, "{arm}");
+        }
+        let difference = whole(&|line| line.difference_us.estimate);
+        assert!((difference - told.total.difference_us.estimate).abs() < 1e-9);
+        let clock = WALL_NS as f64 / 1e3;
+        assert!((told.total.us.base - clock / 1_001.0).abs() < 0.1, "{told:?}");
+        let server = &told.lines[SERVER_CODE];
+        assert!((server.us.base - 30.0).abs() < 0.01 && (server.us.test - 10.0).abs() < 0.01);
+        assert!((server.difference_us.estimate + 20.0).abs() < 0.01, "{server:?}");
+        // 100 − 67 and 50 − 32 are left.
+        let rest = told.lines.last().unwrap();
+        assert!((rest.us.base - 33.0).abs() < 0.2 && (rest.us.test - 18.0).abs() < 0.2, "{rest:?}");
+        assert!((told.rest_share - 0.33).abs() < 0.01);
+        // Work alone: 35 µs less of 100.
+        assert!((told.rqps_of_work.estimate - 100.0 / 65.0).abs() < 0.01, "{told:?}");
+        assert!((told.rqps - 2.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn the_servers_code_is_parted_by_layer() {
+        let told = of_run(&a_run()).unwrap();
+        let parts = |name: &str| {
+            let mut lines = told.lines.iter().filter(|line| line.is_part == Part::OfLine);
+            lines.find(|line| line.name == name).map(|line| line.us).unwrap()
+        };
+        let (storage, execute) = (parts("storage engine"), parts("execute"));
+        assert!((storage.base - 18.0).abs() < 0.01 && (storage.test - 10.0).abs() < 0.01);
+        assert!((execute.base - 12.0).abs() < 0.01 && execute.test == 0.0);
+    }
+
+    #[test]
+    fn there_is_no_ledger_without_processor_time() {
+        let mut run = a_run();
+        run.rounds.iter_mut().for_each(|round| round.cost.server_cpu_ns = None);
+        assert_eq!(of_run(&run), None);
+    }
+}
