@@ -14,7 +14,7 @@ const NEUTRAL: &str = "neutral.";
 /// The rule of what each instance has of its own.
 const INSTANCE: &str = "instance";
 /// Rules of what two families spell, plan and answer in their own ways.
-const OF_A_FAMILY: [&str; 3] = ["plan", "plan-estimate", "results"];
+const OF_A_FAMILY: [&str; 4] = ["plan", "plan-bounds", "plan-estimate", "results"];
 
 /// Compares what is known of both arms, fact by fact.
 pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {

@@ -12,6 +12,8 @@
 //!   what = "activations / commits"
 //!   sign = "less"
 //!   why = "…"
+//!
+//!   causes = ["innodb_page_size"]    instead, or as well: what `dbdyno explain` must name
 //! ```
 //!
 //! What the flags may be is said once, where `compare` has them: the file is turned into its
@@ -21,16 +23,18 @@ use std::path::Path;
 
 use clap::Parser as _;
 use dbdyno_model::experiment::{Expectation, Figure, Outcome, Sign};
-use dbdyno_model::{ArmIndex, Comparison, Run, RunStatus};
+use dbdyno_model::{ArmIndex, Comparison, FoundCause, Pairing, Run, RunStatus};
+use dbdyno_store::Store;
 use dbdyno_workload::FileError;
 use dbdyno_workload::file::{Section, Source};
 
 use crate::args::{Compare, Place, RunFile};
 use crate::command_line::{Args, Command};
 use crate::exit::Exit;
+use crate::explanation::{self, Extent};
 use crate::failure::Failure;
 use crate::values::{Side, parse_side};
-use crate::{arms as arms_of, compare, output};
+use crate::{arms as arms_of, compare, output, session};
 
 /// An experiment, read.
 #[derive(Debug)]
@@ -40,6 +44,8 @@ struct Experiment {
     arms: Vec<String>,
     flags: Vec<(String, String)>,
     expectations: Vec<Expectation>,
+    /// What an explanation must name, if there is to be one.
+    causes: Option<Vec<String>>,
 }
 
 /// Carries the experiment out.
@@ -57,7 +63,7 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     output::say(&format!("after  {}", experiment.source));
     let again = std::iter::once(format!("dbdyno run {}", flags.file.display()));
     let again: Vec<String> = again.chain(flags.flags.iter().cloned()).collect();
-    let (store, run) = compare::measured(place, &compare, arms, |_| again.join(" "))?;
+    let (mut store, run) = compare::measured(place, &compare, arms, |_| again.join(" "))?;
     let shown =
         compare::present(&store, &run, compare.report.as_deref(), compare.gate, compare.shape)?;
     // A gate that was asked for has to hold as well.
@@ -66,7 +72,8 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
         return Ok(shown);
     }
     let mut exits = Vec::new();
-    for pairing in run.plan.against_base() {
+    let is_held = !experiment.expectations.is_empty();
+    for pairing in run.plan.against_base().into_iter().filter(|_| is_held) {
         let of_pair = match run.plan.further.is_empty() {
             true => run.clone(),
             false => {
@@ -76,6 +83,9 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
         };
         let comparison = arms_of::judged_pair(&store, &run, pairing)?;
         exits.push(hold_against(&of_pair, &comparison, &experiment.expectations)?);
+    }
+    if let Some(causes) = &experiment.causes {
+        exits.push(explained(place, &mut store, &run, causes, &compare)?);
     }
     // What is refuted for one arm is refuted, and what is open for one is open.
     let worst = [Exit::Fails, Exit::CannotTell].into_iter().find(|exit| exits.contains(exit));
@@ -112,6 +122,52 @@ fn hold_against(
         (_, true) => Exit::CannotTell,
         _ => Exit::Holds,
     })
+}
+
+/// A cause that is worth less than this share of the cost of an operation is none.
+const CAUSE_LEAST: f64 = 0.02;
+
+/// Explains what is proved, and holds the causes against those that were expected.
+fn explained(
+    place: &Place,
+    store: &mut Store,
+    run: &Run,
+    expected: &[String],
+    flags: &Compare,
+) -> Result<Exit, Failure> {
+    let comparison = arms_of::judged_pair(store, run, Pairing::USUAL)?;
+    let cells = explanation::proved(run, &comparison);
+    let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
+    let home = session::open_home(place)?;
+    let all = explanation::explained(&home, store, run, &cells, extent)?;
+    let shown = explanation::shown(&all, flags.shape, None)?;
+    output::say(&format!("expect causes {}", listed(expected)));
+    let is_named = !expected.is_empty();
+    let mut is_refuted = is_named && all.is_empty();
+    if all.is_empty() {
+        let verdict = if is_named { "OTHERWISE" } else { "as expected" };
+        output::say(&format!("       nothing is proved slower or faster, {verdict}"));
+    }
+    for one in &all {
+        let account = one.accounts.last();
+        let weighs = |cause: &&FoundCause| cause.worth.cost.estimate.abs() >= CAUSE_LEAST;
+        let found = account.iter().flat_map(|account| &account.causes).filter(weighs);
+        let found: Vec<String> = found.map(|cause| cause.suspect.name.clone()).collect();
+        let alike = |here: &[String], there: &[String]| here.iter().all(|one| there.contains(one));
+        let is_as_expected = alike(&found, expected) && alike(expected, &found);
+        is_refuted |= !is_as_expected && one.open.is_none();
+        let verdict = match (is_as_expected, &one.open) {
+            (true, _) => "as expected",
+            (false, Some(_)) => "cannot tell",
+            (false, None) => "OTHERWISE",
+        };
+        output::say(&format!("       {}: {}, {verdict}", one.cell, listed(&found)));
+    }
+    Ok(if is_refuted { Exit::Fails } else { shown })
+}
+
+fn listed(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// `1.94 → 1.00, 0.516 (0.513 to 0.519) of base, less`.
@@ -185,6 +241,7 @@ fn parse(file: &str, text: &str) -> Result<Experiment, FileError> {
         source: text("source", "source = \"who says so, and where\"")?,
         arms: arms(&top)?,
         flags: flags(&top)?,
+        causes: causes(&top)?,
         expectations: expectations(&top)?,
     };
     text("found", "found = \"what was found, in words\"")?;
@@ -213,7 +270,18 @@ fn flags(top: &Section<'_, '_>) -> Result<Vec<(String, String)>, FileError> {
     flags.into_iter().map(|(name, _, value)| Ok((name.to_owned(), value.plain()?))).collect()
 }
 
+/// What an explanation must name.
+fn causes(top: &Section<'_, '_>) -> Result<Option<Vec<String>>, FileError> {
+    let Some(causes) = top.value("causes") else { return Ok(None) };
+    let names = causes.list()?.into_iter().map(|name| name.text().map(str::to_owned));
+    names.collect::<Result<Vec<String>, FileError>>().map(Some)
+}
+
 fn expectations(top: &Section<'_, '_>) -> Result<Vec<Expectation>, FileError> {
+    let is_of_causes = top.value("causes").is_some();
+    if is_of_causes && top.value("expect").is_none() {
+        return Ok(Vec::new());
+    }
     let expect = top.required("expect", "[[expect]] with what, sign and why")?;
     let all = expect.list()?;
     if all.is_empty() {

@@ -22,6 +22,8 @@ pub struct TriedArm {
     pub told: Set,
     /// Those of them that are not equal in it nevertheless.
     pub not_taken: Set,
+    /// Others that are equal in it, though it was not told: they follow from what it was told.
+    pub follow: Set,
 }
 
 /// The arms of a run in which some of these suspects of `test` were made equal; none where it is no
@@ -45,11 +47,14 @@ pub fn tried_arms(
         let of_arm = run.environment_of(arm);
         let has_ended = run.ended.iter().any(|ended| ended.arm == arm);
         let is_missing = |one: &usize| !taken(&suspects[*one], facts, of_arm);
-        let not_taken = match has_ended || of_arm.facts.is_empty() {
-            true => Set::new(),
-            false => told.iter().copied().filter(is_missing).collect(),
-        };
-        Some(TriedArm { arm, told, not_taken })
+        if has_ended || of_arm.facts.is_empty() {
+            return Some(TriedArm { arm, told, not_taken: Set::new(), follow: Set::new() });
+        }
+        let not_taken = told.iter().copied().filter(is_missing).collect();
+        let has_facts = |one: &usize| !suspects[*one].facts.is_empty();
+        let others = (0..suspects.len()).filter(|one| !told.contains(one));
+        let follow = others.filter(has_facts).filter(|one| !is_missing(one)).collect();
+        Some(TriedArm { arm, told, not_taken, follow })
     };
     run.plan.indices().skip(1).filter_map(tried).collect()
 }
@@ -102,13 +107,41 @@ pub fn by_rate(cell: &CellComparison) -> Option<Value> {
         .then(|| Value { cost: 1.0 / estimate, error: (1.0 / low - 1.0 / high) / (2.0 * WIDE) })
 }
 
+/// Which suspects follow from which: with the one taken back alone, the others were equal, too, as
+/// the sizes of the performance schema's tables are where it is off. Of two that follow from each
+/// other, the first one leads.
+pub fn followers(arms: &[TriedArm]) -> BTreeMap<usize, Set> {
+    let mut of: BTreeMap<usize, Set> = BTreeMap::new();
+    for arm in arms {
+        let equal: Vec<usize> = arm.told.difference(&arm.not_taken).copied().collect();
+        if let [leader] = equal.as_slice() {
+            of.entry(*leader).or_default().extend(&arm.follow);
+        }
+    }
+    let leads = |one: usize, other: usize| {
+        of.get(&other).is_none_or(|follow| !follow.contains(&one)) || one < other
+    };
+    let kept = of.iter().map(|(leader, follow)| {
+        (*leader, follow.iter().copied().filter(|other| leads(*leader, *other)).collect())
+    });
+    kept.collect()
+}
+
 /// Adds what an arm has told to what is known. What it was told and did not take counts as refused,
-/// and the value as that of the rest.
-pub fn learn(known: &mut BTreeMap<Set, Told>, arm: &TriedArm, told: Told) {
+/// what follows from what it was told is left out, and the value is that of the rest.
+pub fn learn(
+    known: &mut BTreeMap<Set, Told>,
+    arm: &TriedArm,
+    told: Told,
+    followers: &BTreeMap<usize, Set>,
+) {
     for one in &arm.not_taken {
         known.insert(Set::from([*one]), Told::Refused(Set::from([*one])));
     }
-    let set: Set = arm.told.difference(&arm.not_taken).copied().collect();
+    let equal: Set = arm.told.difference(&arm.not_taken).copied().collect();
+    let follow: Set =
+        equal.iter().filter_map(|one| followers.get(one)).flatten().copied().collect();
+    let set: Set = equal.difference(&follow).copied().collect();
     match (known.get(&set), &told) {
         (Some(Told::Is(before)), Told::Is(value)) => {
             let mean = Told::Is(mean(*before, *value));
@@ -156,12 +189,37 @@ mod tests {
     #[test]
     fn what_was_not_taken_is_refused_and_the_rest_is_known() {
         let mut known = BTreeMap::new();
-        let arm =
-            TriedArm { arm: ArmIndex(2), told: Set::from([0, 1, 2]), not_taken: Set::from([1]) };
-        learn(&mut known, &arm, Told::Is(Value { cost: 1.2, error: 0.1 }));
-        learn(&mut known, &arm, Told::Is(Value { cost: 1.4, error: 0.1 }));
+        let arm = TriedArm {
+            arm: ArmIndex(2),
+            told: Set::from([0, 1, 2]),
+            not_taken: Set::from([1]),
+            follow: Set::new(),
+        };
+        for cost in [1.2, 1.4] {
+            learn(&mut known, &arm, Told::Is(Value { cost, error: 0.1 }), &BTreeMap::new());
+        }
         assert_eq!(known[&Set::from([1])], Told::Refused(Set::from([1])));
         let Told::Is(value) = known[&Set::from([0, 2])] else { panic!("it was measured") };
         assert!((value.cost - 1.3).abs() < 1e-12 && value.error < 0.1);
+    }
+
+    #[test]
+    fn what_follows_from_another_one_is_that_one() {
+        let arm = |told: &[usize], follow: &[usize]| TriedArm {
+            arm: ArmIndex(2),
+            told: told.iter().copied().collect(),
+            not_taken: Set::new(),
+            follow: follow.iter().copied().collect(),
+        };
+        // 1 and 2 follow from 0; 0 follows from 2 as well, and leads nevertheless; what is equal
+        // beside two that were told follows from nobody knows which.
+        let arms = [arm(&[0], &[1, 2]), arm(&[2], &[0]), arm(&[3, 4], &[5])];
+        let followers = followers(&arms);
+        assert_eq!(followers[&0], Set::from([1, 2]));
+        assert_eq!(followers[&2], Set::new());
+        let mut known = BTreeMap::new();
+        let value = Told::Is(Value { cost: 1.1, error: 0.1 });
+        learn(&mut known, &arm(&[0, 1, 2, 3], &[]), value.clone(), &followers);
+        assert_eq!(known, BTreeMap::from([(Set::from([0, 3]), value)]));
     }
 }

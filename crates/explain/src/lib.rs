@@ -18,13 +18,15 @@
 mod equal;
 mod evidence;
 mod planner;
+mod plans;
 mod search;
 mod shares;
 mod suspects;
 mod usual;
 
 pub use equal::{made_equal, taken};
-pub use evidence::{TriedArm, by_instructions, by_rate, learn, named_in, tried_arms};
+pub use evidence::{TriedArm, by_instructions, by_rate, followers, learn, named_in, tried_arms};
+pub use plans::plan_changes;
 pub use search::{Found, Limits, Look, Set, Told, Value, look};
 pub use shares::{account, subsets};
 pub use suspects::{Suspects, suspects};

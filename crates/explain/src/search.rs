@@ -9,6 +9,9 @@
 //!   while the others are made equal (Zeller, "Yesterday, my program worked", 1999: interference)
 //! ```
 //!
+//! Those that work only together are looked for only where the causes that work alone, taken back
+//! together, do not make what all of them make.
+//!
 //! A handful of trials thus finds a few causes among a hundred suspects (Dorfman, "The Detection of
 //! Defective Members of Large Populations", 1943). Parts have about equal weight, so that suspects
 //! which mattered elsewhere are tried almost alone.
@@ -72,12 +75,17 @@ pub struct Found {
     pub refused: Set,
 }
 
-/// What is to be tried next for causes among so many suspects. The empty set, test as it is, must
-/// be known.
+/// What is to be tried next for causes among so many suspects, without those that are `dropped`.
+/// The empty set, test as it is, must be known.
 ///
 /// # Panics
 /// Where the empty set is not known.
-pub fn look(suspects: &[Suspect], known: &BTreeMap<Set, Told>, limits: &Limits) -> Look {
+pub fn look(
+    suspects: &[Suspect],
+    known: &BTreeMap<Set, Told>,
+    limits: &Limits,
+    dropped: &Set,
+) -> Look {
     let mut refused = Set::new();
     for (set, told) in known {
         if let Told::Refused(named) = told {
@@ -85,21 +93,45 @@ pub fn look(suspects: &[Suspect], known: &BTreeMap<Set, Told>, limits: &Limits) 
             refused.extend(set.iter().filter(|_| set.len() == 1));
         }
     }
+    let out = refused.union(dropped).copied().collect();
+    let begin = |interplay| Search {
+        suspects,
+        known,
+        limits,
+        out: &out,
+        interplay,
+        wanted: Vec::new(),
+        causes: Set::new(),
+    };
     let all: Vec<usize> = (0..suspects.len()).collect();
-    let mut search =
-        Search { suspects, known, limits, refused, wanted: Vec::new(), causes: Set::new() };
-    search.within(&all, &Set::new());
-    match search.wanted.is_empty() {
-        true => Look::Done(Found { causes: search.causes, refused: search.refused }),
-        false => Look::Wanted(search.wanted),
+    let mut alone = begin(Interplay::Ignored);
+    alone.within(&all, &Set::new());
+    if alone.wanted.is_empty() && !alone.is_explained(&all) && alone.wanted.is_empty() {
+        let causes = std::mem::take(&mut alone.causes);
+        alone = begin(Interplay::Sought);
+        alone.within(&all, &Set::new());
+        alone.causes.extend(causes);
     }
+    match alone.wanted.is_empty() {
+        true => Look::Done(Found { causes: alone.causes, refused }),
+        false => Look::Wanted(alone.wanted),
+    }
+}
+
+/// Whether suspects are looked for that work only together.
+#[derive(Clone, Copy, PartialEq)]
+enum Interplay {
+    Ignored,
+    Sought,
 }
 
 struct Search<'a> {
     suspects: &'a [Suspect],
     known: &'a BTreeMap<Set, Told>,
     limits: &'a Limits,
-    refused: Set,
+    /// Suspects that take no part.
+    out: &'a Set,
+    interplay: Interplay,
     wanted: Vec<Set>,
     causes: Set,
 }
@@ -156,7 +188,20 @@ impl Search<'_> {
                 self.within(part, equal);
             }
         }
-        self.interference(&parts, &effects, effect, equal);
+        if self.interplay == Interplay::Sought {
+            self.interference(&parts, &effects, effect, equal);
+        }
+    }
+
+    /// Whether the causes that were found make together what all suspects make.
+    fn is_explained(&mut self, all: &[usize]) -> bool {
+        let (all, causes) = (self.left(all), self.causes.clone());
+        match (self.value(&causes), self.value(&all)) {
+            (Some(Some(causes)), Some(Some(all))) => !self.matters(difference(all, causes)),
+            // With all of them the server does not start: nothing is known that speaks against it.
+            (Some(_), Some(_)) => true,
+            _ => false,
+        }
     }
 
     /// Looks for those that work only together, where the parts of a group do not add up.
@@ -191,7 +236,7 @@ impl Search<'_> {
     }
 
     fn left(&self, group: &[usize]) -> Set {
-        group.iter().copied().filter(|one| !self.refused.contains(one)).collect()
+        group.iter().copied().filter(|one| !self.out.contains(one)).collect()
     }
 
     /// What is known of a set: `None` if it has to be tried first, `Some(None)` if it was refused.
@@ -267,7 +312,7 @@ mod tests {
         };
         let mut known = BTreeMap::from([(Set::new(), told(&Set::new()))]);
         loop {
-            match look(suspects, &known, &LIMITS) {
+            match look(suspects, &known, &LIMITS, &Set::new()) {
                 Look::Done(found) => return (found, known.len() - 1),
                 Look::Wanted(sets) => {
                     for set in sets {

@@ -30,8 +30,9 @@ const VARIABLE: &str = "variable.";
 /// Rules of the audit whose facts say who an instance is, what it is made of or what we told it.
 const OF_THE_INSTANCE: [&str; 4] = ["instance", "version", "packages", "translation"];
 /// Rules whose facts follow from something else: from the settings or from the work.
-const FOLLOWING: [&str; 10] = [
+const FOLLOWING: [&str; 11] = [
     "plan",
+    "plan-bounds",
     "plan-estimate",
     "results",
     "statistics",

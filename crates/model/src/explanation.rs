@@ -133,6 +133,41 @@ pub struct CodeChange {
     pub own_per_op: f64,
 }
 
+/// In what two plans of a statement differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PlanClass {
+    /// Order of tables, index or kind of access.
+    Shape,
+    /// The bounds between which is read.
+    Bounds,
+    /// The number of rows that is expected.
+    Estimate,
+}
+
+impl PlanClass {
+    /// `shape`, `bounds` or `estimate`, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            PlanClass::Shape => "shape",
+            PlanClass::Bounds => "bounds",
+            PlanClass::Estimate => "estimate",
+        }
+    }
+}
+
+/// A statement whose plan is not the same in both arms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanChange {
+    /// Which statement of the load, from 1.
+    pub statement: u32,
+    /// In what it differs most.
+    pub class: PlanClass,
+    /// What differs, in base.
+    pub base: String,
+    /// The same in test.
+    pub test: String,
+}
+
 /// An arm of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
@@ -166,6 +201,8 @@ pub struct Explanation {
     pub least: f64,
     /// What was not tried, or did not take what it was told.
     pub untried: Vec<Untried>,
+    /// Statements whose plans differ.
+    pub plans: Vec<PlanChange>,
     /// Where the time of an operation goes in both arms, where rates were measured.
     pub ledger: Option<Ledger>,
     /// What changed most in the code, by instructions.

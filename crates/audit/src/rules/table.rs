@@ -309,6 +309,15 @@ pub const RULES: &[Rule] = &[
          execution: see both with EXPLAIN, ANALYZE the tables, or force one plan",
         "Wang ch. 8.1; MySQL bugs 100191, 111538, 119421",
     ),
+    facts(
+        "plan-bounds",
+        Topic::Plans,
+        (Annotates, Annotates),
+        &["bounds[*"],
+        "the same indexes are read between other bounds, so that more rows are read in one arm: \
+         compare EXPLAIN and the optimizer's trace of both",
+        "Wang ch. 8.1.1: 8.0.27 lost a bound that came from a table of one row",
+    ),
     numbers(
         "plan-estimate",
         Topic::Plans,

@@ -5,13 +5,15 @@
 //!   it is up     version, settings, build                      server. variable. neutral. …
 //!                its process, limits, allocator, disk          process.
 //!   it is full   tables: kind, indexes, rows, sum, size        table. data.
-//!                plan and answer of every statement            plan[LOAD]. estimate[…] result[…]
+//!                plan, its bounds and the answer of every      plan[LOAD]. bounds[…] estimate[…]
+//!                statement                                     result[…]
 //!   each cell    debt at its beginning, log, fsyncs, pages     step[LOAD at N clients].
 //! ```
 //!
 //! What is different in every instance by nature is replaced by a word, so that equal arms compare
 //! equal. What cannot be observed is left out; `dbdyno_audit` says what an inequality means.
 
+mod bounds;
 mod plans;
 mod server_work;
 mod settings;

@@ -15,6 +15,7 @@
 
 use std::hash::{Hash as _, Hasher as _};
 
+use super::bounds;
 use dbdyno_model::{Dialect, Environment};
 use dbdyno_wire::{Client, Rows};
 use dbdyno_workload::program::{Event, Program};
@@ -39,6 +40,9 @@ pub(super) fn look(
         if let Some(plan) = plan(client, dialect, sql) {
             facts.set(format!("plan[{label}].{number}"), plan.shape);
             facts.set(format!("estimate[{label}].{number}"), plan.rows.to_string());
+            if let Some(bounds) = plan.bounds.filter(|bounds| !bounds.is_empty()) {
+                facts.set(format!("bounds[{label}].{number}"), bounds);
+            }
         }
         if is_question(sql)
             && let Ok(rows) = client.query(sql)
@@ -180,6 +184,8 @@ impl std::hash::Hasher for Fnv {
 struct Planned {
     shape: String,
     rows: u64,
+    /// Where they are not a part of the shape.
+    bounds: Option<String>,
 }
 
 fn plan(client: &mut dyn Client, dialect: Dialect, sql: &str) -> Option<Planned> {
@@ -188,10 +194,14 @@ fn plan(client: &mut dyn Client, dialect: Dialect, sql: &str) -> Option<Planned>
     }
     match dialect {
         // The format of its own that MySQL 9 has may be set to another; 5.5 knows no formats.
-        Dialect::Mysql => ["EXPLAIN FORMAT=TRADITIONAL", "EXPLAIN"]
-            .iter()
-            .find_map(|explain| mysql(&client.query(&format!("{explain} {sql}")).ok()?)),
-        Dialect::Postgres => postgres(&client.query(&format!("EXPLAIN {sql}")).ok()?),
+        Dialect::Mysql => ["EXPLAIN FORMAT=TRADITIONAL", "EXPLAIN"].iter().find_map(|explain| {
+            let explained = client.query(&format!("{explain} {sql}")).ok()?;
+            Some(Planned { bounds: bounds::mysql(client, sql, &explained), ..mysql(&explained)? })
+        }),
+        Dialect::Postgres => {
+            let explained = client.query(&format!("EXPLAIN {sql}")).ok()?;
+            Some(Planned { bounds: Some(bounds::postgres(&explained)), ..postgres(&explained)? })
+        }
         Dialect::Rocksdb => None,
         Dialect::Engine => engine(&client.query(&format!("EXPLAIN {sql}")).ok()?),
         Dialect::Sqlite => sqlite(&client.query(&format!("EXPLAIN QUERY PLAN {sql}")).ok()?),
@@ -232,7 +242,7 @@ fn mysql(rows: &Rows) -> Option<Planned> {
         steps.push(step);
         most = most.max(text(expected).and_then(|rows| rows.parse().ok()).unwrap_or(0));
     }
-    Some(Planned { shape: steps.join(", "), rows: most })
+    Some(Planned { shape: steps.join(", "), rows: most, bounds: None })
 }
 
 fn postgres(rows: &Rows) -> Option<Planned> {
@@ -244,18 +254,18 @@ fn postgres(rows: &Rows) -> Option<Planned> {
         let expected = numbers.split_once(" rows=").and_then(|(_, rest)| rest.split(' ').next());
         most = most.max(expected.and_then(|rows| rows.parse().ok()).unwrap_or(0));
     }
-    (!nodes.is_empty()).then(|| Planned { shape: nodes.join(" > "), rows: most })
+    (!nodes.is_empty()).then(|| Planned { shape: nodes.join(" > "), rows: most, bounds: None })
 }
 
 /// A line for each level, as the engine tells it.
 fn engine(rows: &Rows) -> Option<Planned> {
     let steps: Vec<&str> = rows.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
-    (!steps.is_empty()).then(|| Planned { shape: steps.join(", "), rows: 0 })
+    (!steps.is_empty()).then(|| Planned { shape: steps.join(", "), rows: 0, bounds: None })
 }
 
 fn sqlite(rows: &Rows) -> Option<Planned> {
     let steps: Vec<&str> = rows.rows.iter().filter_map(|row| row.last()?.as_deref()).collect();
-    (!steps.is_empty()).then(|| Planned { shape: steps.join(" > "), rows: 0 })
+    (!steps.is_empty()).then(|| Planned { shape: steps.join(" > "), rows: 0, bounds: None })
 }
 
 #[cfg(test)]

@@ -3,54 +3,70 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_explain::{
-    Set, Told, TriedArm, Value, by_instructions, by_rate, learn, named_in, tried_arms,
+    Set, Told, TriedArm, Value, by_instructions, by_rate, followers, learn, named_in, tried_arms,
 };
 use dbdyno_model::{
-    ArmIndex, ArmsComparison, Interval, Pairing, Reference, Run, Trial, Witness, Worth,
+    ArmIndex, ArmsComparison, Interval, Pairing, Reference, Run, RunId, Suspect, Trial, Witness,
+    Worth,
 };
 
-use super::Case;
+use super::question::Question;
 use crate::error::LabError;
 use crate::laboratory::Lab;
 
 /// Half a 95 % interval, in standard errors.
 const WIDE: f64 = 1.959_964;
 
-impl Case<'_> {
-    /// What is known by this witness. Sets that were attempted in vain count as refused.
-    pub(super) fn known(
-        &self,
-        lab: &Lab<'_>,
-        witness: Witness,
-        attempted: &BTreeSet<Set>,
-    ) -> Result<BTreeMap<Set, Told>, LabError> {
-        let mut known = BTreeMap::new();
-        for run in self.runs(lab, witness)? {
-            for (arm, told) in self.of_run(&run, witness)? {
-                if let Some(told) = told {
-                    learn(&mut known, &arm, told);
-                }
-            }
+/// What runs have told of the suspects, each read once.
+pub(super) struct Evidence<'a> {
+    question: &'a Question<'a>,
+    suspects: &'a [Suspect],
+    /// The explained run, once for each witness, and its trials in the order of the store.
+    runs: Vec<Heard>,
+}
+
+/// What a run has told by a witness.
+struct Heard {
+    run: RunId,
+    witness: Witness,
+    arms: Vec<HeardArm>,
+}
+
+struct HeardArm {
+    tried: TriedArm,
+    /// `None` where it has told nothing.
+    told: Option<Told>,
+    /// Why it ended before the run did.
+    why: Option<String>,
+}
+
+impl<'a> Evidence<'a> {
+    /// What the explained run itself tells.
+    pub(super) fn new(
+        question: &'a Question<'a>,
+        suspects: &'a [Suspect],
+    ) -> Result<Evidence<'a>, LabError> {
+        let mut evidence = Evidence { question, suspects, runs: Vec::new() };
+        for witness in [Witness::Instructions, Witness::Rate] {
+            let heard = evidence.hear(question.run, witness)?;
+            evidence.runs.push(heard);
         }
-        for set in attempted {
-            known.entry(set.clone()).or_insert_with(|| Told::Refused(Set::new()));
-        }
-        // Before anything is tried, what test needs stands for itself: it is tried beside.
-        known.entry(Set::new()).or_insert(Told::Is(Value { cost: 1.0, error: 0.0 }));
-        Ok(known)
+        Ok(evidence)
     }
 
-    /// The explained run and its trials in this cell.
-    fn runs(&self, lab: &Lab<'_>, witness: Witness) -> Result<Vec<Run>, LabError> {
-        let explained = self.question.run;
-        let mut runs = vec![explained.clone()];
-        for (id, of) in lab.store.trials_of(&explained.id)? {
-            if of == witness {
-                let run = lab.store.load(&id)?;
-                runs.extend(Some(run).filter(|run| self.is_of_cell(run, witness)));
+    /// Reads the trials that have not been read yet.
+    pub(super) fn read(&mut self, lab: &Lab<'_>) -> Result<(), LabError> {
+        for (id, witness) in lab.store.trials_of(&self.question.run.id)? {
+            if self.runs.iter().any(|heard| heard.run == id) {
+                continue;
+            }
+            let run = lab.store.load(&id)?;
+            if self.is_of_cell(&run, witness) {
+                let heard = self.hear(&run, witness)?;
+                self.runs.push(heard);
             }
         }
-        Ok(runs)
+        Ok(())
     }
 
     fn is_of_cell(&self, run: &Run, witness: Witness) -> bool {
@@ -59,30 +75,27 @@ impl Case<'_> {
         is_at && run.plan.labels() == [cell.load.as_str()]
     }
 
-    /// What the arms of a run tell, `None` for one that has told nothing yet.
-    fn of_run(
-        &self,
-        run: &Run,
-        witness: Witness,
-    ) -> Result<Vec<(TriedArm, Option<Told>)>, LabError> {
-        let arms = tried_arms(run, self.base(), self.test(), &self.suspects.tried);
+    fn hear(&self, run: &Run, witness: Witness) -> Result<Heard, LabError> {
+        let plan = &self.question.run.plan;
+        let arms = tried_arms(run, &plan.arms.base, &plan.arms.test, self.suspects);
         let compared = match witness {
             Witness::Rate if !run.rounds.is_empty() => {
-                let base = Reference::Arm(ArmIndex::BASE);
-                Some(dbdyno_judge::compare_arms(run, base)?)
+                Some(dbdyno_judge::compare_arms(run, Reference::Arm(ArmIndex::BASE))?)
             }
             _ => None,
         };
-        let told = |arm: TriedArm| {
-            let told = match run.ended.iter().find(|ended| ended.arm == arm.arm) {
+        let heard = |tried: TriedArm| {
+            let ended = run.ended.iter().find(|ended| ended.arm == tried.arm);
+            let told = match ended {
                 Some(ended) => {
-                    Some(Told::Refused(named_in(&ended.why, &arm.told, &self.suspects.tried)))
+                    Some(Told::Refused(named_in(&ended.why, &tried.told, self.suspects)))
                 }
-                None => self.value(run, compared.as_ref(), witness, arm.arm).map(Told::Is),
+                None => self.value(run, compared.as_ref(), witness, tried.arm).map(Told::Is),
             };
-            (arm, told)
+            HeardArm { tried, told, why: ended.map(|ended| ended.why.clone()) }
         };
-        Ok(arms.into_iter().map(told).collect())
+        let arms = arms.into_iter().map(heard).collect();
+        Ok(Heard { run: run.id.clone(), witness, arms })
     }
 
     fn value(
@@ -98,53 +111,68 @@ impl Case<'_> {
         }
     }
 
-    /// All arms that were tried, in order, for those who want to see for themselves.
-    pub(super) fn trials(&self, lab: &Lab<'_>) -> Result<Vec<Trial>, LabError> {
-        let mut trials = Vec::new();
-        for (id, witness) in lab.store.trials_of(&self.question.run.id)? {
-            let run = lab.store.load(&id)?;
-            if !self.is_of_cell(&run, witness) {
-                continue;
-            }
-            for (arm, told) in self.of_run(&run, witness)? {
-                let equal = arm.told.difference(&arm.not_taken);
-                let why = run.ended.iter().find(|ended| ended.arm == arm.arm);
-                let worth = |value: Value| {
-                    let (more, half) = (value.cost - 1.0, WIDE * value.error);
-                    Worth { cost: Interval { estimate: more, low: more - half, high: more + half } }
-                };
-                trials.push(Trial {
-                    run: id.clone(),
-                    witness,
-                    equal: equal.map(|one| self.suspects.tried[*one].name.clone()).collect(),
-                    worth: match told {
-                        Some(Told::Is(value)) => Some(worth(value)),
-                        _ => None,
-                    },
-                    why: why.map(|ended| ended.why.clone()),
-                });
+    /// What is known by this witness. Sets that were attempted in vain count as refused.
+    pub(super) fn known(&self, witness: Witness, attempted: &BTreeSet<Set>) -> BTreeMap<Set, Told> {
+        let mut known = BTreeMap::new();
+        let followers = self.followers();
+        for arm in self.runs.iter().filter(|heard| heard.witness == witness).flat_map(|h| &h.arms) {
+            if let Some(told) = &arm.told {
+                learn(&mut known, &arm.tried, told.clone(), &followers);
             }
         }
-        Ok(trials)
+        for set in attempted {
+            known.entry(set.clone()).or_insert_with(|| Told::Refused(Set::new()));
+        }
+        // Before anything is tried, what test needs stands for itself: it is tried beside.
+        known.entry(Set::new()).or_insert(Told::Is(Value { cost: 1.0, error: 0.0 }));
+        known
     }
 
-    /// A trial by instructions in which exactly these were equal, and its arm beside base.
+    /// Which suspects follow from which, as far as trials have shown.
+    pub(super) fn followers(&self) -> BTreeMap<usize, Set> {
+        let arms = self.runs.iter().flat_map(|heard| &heard.arms);
+        followers(&arms.map(|arm| arm.tried.clone()).collect::<Vec<_>>())
+    }
+
+    /// All arms that were tried, in order, for those who want to see for themselves.
+    pub(super) fn trials(&self) -> Vec<Trial> {
+        let trials = self.runs.iter().filter(|heard| heard.run != self.question.run.id);
+        let name = |one: &usize| self.suspects[*one].name.clone();
+        let worth = |value: &Value| {
+            let (more, half) = (value.cost - 1.0, WIDE * value.error);
+            Worth { cost: Interval { estimate: more, low: more - half, high: more + half } }
+        };
+        let arms = trials.flat_map(|heard| heard.arms.iter().map(move |arm| (heard, arm)));
+        let trial = |(heard, arm): (&Heard, &HeardArm)| Trial {
+            run: heard.run.clone(),
+            witness: heard.witness,
+            equal: arm.tried.told.difference(&arm.tried.not_taken).map(name).collect(),
+            worth: match &arm.told {
+                Some(Told::Is(value)) => Some(worth(value)),
+                _ => None,
+            },
+            why: arm.why.clone(),
+        };
+        arms.map(trial).collect()
+    }
+
+    /// A run by instructions in which exactly these were equal, and its arm beside base.
     pub(super) fn counted_with(
         &self,
         lab: &Lab<'_>,
         all: &Set,
     ) -> Result<Option<(Run, Pairing)>, LabError> {
-        for run in self.runs(lab, Witness::Instructions)? {
-            let arms = tried_arms(&run, self.base(), self.test(), &self.suspects.tried);
-            let is_all = |arm: &TriedArm| {
-                arm.told.difference(&arm.not_taken).copied().collect::<Set>() == *all
-            };
-            let found = arms.iter().find(|arm| {
-                is_all(arm) && by_instructions(&run, &self.question.cell.load, arm.arm).is_some()
-            });
-            if let Some(TriedArm { arm, .. }) = found {
-                let pairing = Pairing { base: ArmIndex::BASE, test: *arm };
-                return Ok(Some((run, pairing)));
+        let followers = self.followers();
+        let counted = self.runs.iter().filter(|heard| heard.witness == Witness::Instructions);
+        for heard in counted {
+            for arm in heard.arms.iter().filter(|arm| matches!(arm.told, Some(Told::Is(_)))) {
+                let mut known = BTreeMap::new();
+                let told = arm.told.clone().expect("it has told something");
+                learn(&mut known, &arm.tried, told, &followers);
+                if matches!(known.get(all), Some(Told::Is(_))) {
+                    let pairing = Pairing { base: ArmIndex::BASE, test: arm.tried.arm };
+                    return Ok(Some((lab.store.load(&heard.run)?, pairing)));
+                }
             }
         }
         Ok(None)

@@ -19,7 +19,9 @@ mod trial;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use dbdyno_explain::{Found, Limits, Look, Set, Suspects, Told, account, look, subsets, suspects};
+use dbdyno_explain::{
+    Found, Limits, Look, Set, Suspects, Told, account, look, plan_changes, subsets, suspects,
+};
 use dbdyno_model::{
     Account, ArmSpec, CellComparison, CodeChange, Comparison, Explanation, Ledger, Target, Untried,
     Witness,
@@ -28,6 +30,7 @@ use dbdyno_model::{
 use crate::error::LabError;
 use crate::laboratory::Lab;
 use crate::watch::Progress;
+use known::Evidence;
 pub use question::Question;
 
 /// Finely enough that nothing innocent stands above 2 %: the least share of the cost of an
@@ -51,9 +54,11 @@ const FUNCTIONS_NAMED: usize = 8;
 /// Whatever is in the way of a trial. What was tried until then is stored.
 pub fn explain(lab: &mut Lab<'_>, question: &Question<'_>) -> Result<Explanation, LabError> {
     let comparison = dbdyno_judge::compare(question.run)?;
-    let suspects = suspects(&question.run.plan.arms, &comparison.audit);
+    let suspects: Suspects = suspects(&question.run.plan.arms, &comparison.audit);
     let began_ms = lab.clock.unix_ms();
-    let mut case = Case { question, suspects, began_ms, open: None };
+    let evidence = Evidence::new(question, &suspects.tried)?;
+    let mut case = Case { question, suspects: &suspects, evidence, began_ms, open: None };
+    case.evidence.read(lab)?;
     let measured = comparison.cells.iter().find(|cell| cell.cell == *question.cell);
     let mut accounts: Vec<Account> = Vec::new();
     let mut found = Found::default();
@@ -90,7 +95,8 @@ fn shows(account: &Account, measured: Option<&CellComparison>) -> bool {
 /// An explanation on its way.
 struct Case<'a> {
     question: &'a Question<'a>,
-    suspects: Suspects,
+    suspects: &'a Suspects,
+    evidence: Evidence<'a>,
     began_ms: u64,
     /// Why it ended before its end.
     open: Option<String>,
@@ -149,8 +155,9 @@ impl Case<'_> {
         let limits = self.limits(witness);
         let mut attempted: BTreeSet<Set> = BTreeSet::new();
         loop {
-            let known = self.known(lab, witness, &attempted)?;
-            match look(&self.suspects.tried, &known, &limits) {
+            let known = self.evidence.known(witness, &attempted);
+            let dropped = self.evidence.followers().into_values().flatten().collect();
+            match look(&self.suspects.tried, &known, &limits, &dropped) {
                 Look::Done(found) => return Ok(Some(found)),
                 Look::Wanted(sets) => {
                     if !self.tried(lab, witness, &sets, &mut attempted)? {
@@ -170,9 +177,8 @@ impl Case<'_> {
     ) -> Result<Option<Account>, LabError> {
         let mut attempted: BTreeSet<Set> = BTreeSet::new();
         loop {
-            let known = self.known(lab, witness, &attempted)?;
-            let all: Set =
-                (0..self.suspects.tried.len()).filter(|one| !found.refused.contains(one)).collect();
+            let known = self.evidence.known(witness, &attempted);
+            let all = self.all(found);
             let causes = self.largest(&found.causes, &known);
             let least = self.limits(witness).least;
             let parts = (&causes, &all);
@@ -192,6 +198,13 @@ impl Case<'_> {
                 return Ok(None);
             }
         }
+    }
+
+    /// All that can be taken back, each by itself.
+    fn all(&self, found: &Found) -> Set {
+        let follow: Set = self.evidence.followers().into_values().flatten().collect();
+        let is_in = |one: &usize| !found.refused.contains(one) && !follow.contains(one);
+        (0..self.suspects.tried.len()).filter(is_in).collect()
     }
 
     /// The causes that are worth most by themselves, as many as are told apart.
@@ -225,6 +238,7 @@ impl Case<'_> {
         self.tell(lab, witness, batch, sets.len());
         trial::carry_out(lab, self.question, &self.suspects.tried, witness, batch)?;
         attempted.extend(batch.iter().cloned());
+        self.evidence.read(lab)?;
         if lab.stop.load(Ordering::Relaxed) {
             let text = "it was interrupted; the same command goes on from here";
             self.open = Some(text.to_owned());
@@ -256,10 +270,10 @@ impl Case<'_> {
         accounts: Vec<Account>,
         found: &Found,
     ) -> Result<Explanation, LabError> {
-        let trials = self.trials(lab)?;
+        let trials = self.evidence.trials();
         let code = self.code(lab, found)?;
         let ledger = self.ledger(lab, comparison)?;
-        let suspects = &self.suspects;
+        let suspects = self.suspects;
         let mut untried: Vec<Untried> = found
             .refused
             .iter()
@@ -271,7 +285,16 @@ impl Case<'_> {
                 why: "test does not take the value of base".to_owned(),
             })
             .collect();
+        for (leader, follow) in self.evidence.followers() {
+            untried.extend(follow.into_iter().map(|one| Untried {
+                name: suspects.tried[one].name.clone(),
+                base: Some(suspects.tried[one].base.clone()),
+                test: Some(suspects.tried[one].test.clone()),
+                why: format!("it follows from {}", suspects.tried[leader].name),
+            }));
+        }
         untried.extend(suspects.untried.iter().cloned());
+        let tried = self.all(found).len();
         let least = match accounts.first() {
             Some(account) => self.limits(account.witness).least,
             None => LEAST_RATE,
@@ -281,9 +304,10 @@ impl Case<'_> {
             labels: [comparison.labels.base.clone(), comparison.labels.test.clone()],
             cell: self.question.cell.clone(),
             accounts,
-            tried: suspects.tried.len() - found.refused.len(),
+            tried,
             least,
             untried,
+            plans: plan_changes(&comparison.audit, &self.question.cell.load),
             ledger,
             code,
             trials,
@@ -296,7 +320,7 @@ impl Case<'_> {
         let of_cell = |one: &&CellComparison| one.cell == *self.question.cell;
         let Some(cell) = comparison.cells.iter().find(of_cell) else { return Ok(None) };
         let mut run = self.question.run.clone();
-        if let Some((counted, pairing)) = self.counted_with(lab, &Set::new())? {
+        if let Some((counted, pairing)) = self.evidence.counted_with(lab, &Set::new())? {
             run.counts = counted.of_pair(pairing).counts;
         }
         Ok(dbdyno_judge::ledger(&run, cell)?)
@@ -304,9 +328,10 @@ impl Case<'_> {
 
     /// What changed most in the code: functions, with all made equal that can be.
     fn code(&self, lab: &Lab<'_>, found: &Found) -> Result<Vec<CodeChange>, LabError> {
-        let all: Set =
-            (0..self.suspects.tried.len()).filter(|one| !found.refused.contains(one)).collect();
-        let Some((run, pairing)) = self.counted_with(lab, &all)? else { return Ok(Vec::new()) };
+        let all = self.all(found);
+        let Some((run, pairing)) = self.evidence.counted_with(lab, &all)? else {
+            return Ok(Vec::new());
+        };
         let pair = dbdyno_judge::compare_pair(&run, pairing)?;
         let counts = pair.counts.into_iter().find(|one| one.load == self.question.cell.load);
         let functions = counts.into_iter().flat_map(|one| one.functions);

@@ -26,6 +26,7 @@ struct OfCell<'a> {
     tried: usize,
     least_cost_share: f64,
     untried: Vec<UntriedJson<'a>>,
+    plans: Vec<PlanJson<'a>>,
     /// Missing where processor time was not observed.
     ledger: Option<LedgerJson<'a>>,
     code: Vec<CodeJson<'a>>,
@@ -79,6 +80,14 @@ struct UntriedJson<'a> {
     base: Option<&'a str>,
     test: Option<&'a str>,
     why: &'a str,
+}
+
+#[derive(Serialize)]
+struct PlanJson<'a> {
+    statement: u32,
+    class: &'static str,
+    base: &'a str,
+    test: &'a str,
 }
 
 #[derive(Serialize)]
@@ -139,6 +148,12 @@ fn of_cell(of: &Explanation) -> OfCell<'_> {
         .code
         .iter()
         .map(|one| CodeJson { function: &one.name, instructions_per_op: one.own_per_op });
+    let plans = of.plans.iter().map(|one| PlanJson {
+        statement: one.statement,
+        class: one.class.name(),
+        base: &one.base,
+        test: &one.test,
+    });
     OfCell {
         run: &of.run.0,
         load: &of.cell.load,
@@ -149,6 +164,7 @@ fn of_cell(of: &Explanation) -> OfCell<'_> {
         tried: of.tried,
         least_cost_share: of.least,
         untried: untried.collect(),
+        plans: plans.collect(),
         ledger: of.ledger.as_ref().map(ledger),
         code: code.collect(),
         trials: of.trials.iter().map(trial).collect(),

@@ -1,0 +1,93 @@
+//! In what the plans of a load changed, by kind: of two plans that differ in more than one, the
+//! kind that explains most.
+//!
+//! ```text
+//!   shape      another order of tables, index or kind of access
+//!   bounds     the same shape, read between other bounds: 8.0.27 lost one (Wang ch. 8.1.1)
+//!   estimate   the same shape and bounds, and many more rows expected: other statistics
+//! ```
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{Audit, Inequality, PlanChange, PlanClass, Weight};
+
+/// The facts of a statement's plan, and the kind of change that a difference in them is.
+const KINDS: [(&str, PlanClass); 3] = [
+    ("plan[", PlanClass::Shape),
+    ("bounds[", PlanClass::Bounds),
+    ("estimate[", PlanClass::Estimate),
+];
+
+/// What changed in the plans of a load, statement by statement.
+pub fn plan_changes(audit: &Audit, load: &str) -> Vec<PlanChange> {
+    let mut by_statement: BTreeMap<u32, Vec<(PlanClass, &Inequality)>> = BTreeMap::new();
+    for one in audit.unequal.iter().filter(|one| one.weight != Weight::Harmless) {
+        if let Some((statement, class)) = of_load(&one.name, load) {
+            by_statement.entry(statement).or_default().push((class, one));
+        }
+    }
+    let change = |(statement, mut facts): (u32, Vec<(PlanClass, &Inequality)>)| {
+        facts.sort_by_key(|(class, _)| *class);
+        let text = |pick: fn(&Inequality) -> &Option<String>| {
+            let values = facts.iter().map(|(class, one)| match pick(one) {
+                Some(value) if *class == PlanClass::Estimate => format!("{value} rows expected"),
+                Some(value) => value.clone(),
+                None => "not known".to_owned(),
+            });
+            values.collect::<Vec<_>>().join(" | ")
+        };
+        PlanChange {
+            statement,
+            class: facts[0].0,
+            base: text(|one| &one.base),
+            test: text(|one| &one.test),
+        }
+    };
+    by_statement.into_iter().map(change).collect()
+}
+
+/// `bounds[LOAD].3` is about the third statement.
+fn of_load(fact: &str, load: &str) -> Option<(u32, PlanClass)> {
+    let (rest, class) =
+        KINDS.iter().find_map(|(kind, class)| Some((fact.strip_prefix(kind)?, *class)))?;
+    let number = rest.strip_prefix(load)?.strip_prefix("].")?;
+    Some((number.parse().ok()?, class))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::Change;
+
+    fn unequal(name: &str, base: &str, test: &str, weight: Weight) -> Inequality {
+        Inequality {
+            name: name.to_owned(),
+            base: Some(base.to_owned()),
+            test: Some(test.to_owned()),
+            weight,
+            change: Change::Default,
+            rule: "plan",
+            topic: "plans",
+        }
+    }
+
+    #[test]
+    fn a_lost_bound_is_told_apart_from_another_shape_and_from_statistics() {
+        let audit = Audit {
+            unequal: vec![
+                unequal("estimate[scan].1", "200", "1000000", Weight::Annotates),
+                unequal("bounds[scan].1", "b: ? <= b <= ?", "b: ? <= b", Weight::Annotates),
+                unequal("plan[scan].2", "range t.k", "ALL t.-", Weight::Annotates),
+                unequal("bounds[scan].2", "k: k = ?", "", Weight::Annotates),
+                unequal("estimate[scan].3", "100", "101", Weight::Harmless),
+                unequal("plan[other].1", "range t.k", "ALL t.-", Weight::Annotates),
+            ],
+            equal: 0,
+        };
+        let found = plan_changes(&audit, "scan");
+        let kinds: Vec<_> = found.iter().map(|one| (one.statement, one.class)).collect();
+        assert_eq!(kinds, [(1, PlanClass::Bounds), (2, PlanClass::Shape)]);
+        assert_eq!(found[0].base, "b: ? <= b <= ? | 200 rows expected");
+        assert_eq!(found[0].test, "b: ? <= b | 1000000 rows expected");
+    }
+}
