@@ -129,8 +129,10 @@ pub(crate) fn present(
     shape: Shape,
 ) -> Result<Exit, Failure> {
     let would_help = |cell: &CellComparison| cell.pairs_missing.is_some();
+    let mut is_explainable = false;
     let (is_open, answer) = if run.plan.further.is_empty() {
         let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
+        is_explainable = explanation::is_possible(run, &comparison);
         output::comparison(run, &comparison, shape)?;
         if let Some(path) = report {
             write_report(path, run, &comparison)?;
@@ -147,6 +149,12 @@ pub(crate) fn present(
     };
     if shape.format == Format::Text {
         say_what_next(run, is_open, report);
+        if is_explainable {
+            output::say(&format!(
+                "why    dbdyno explain {}     finds by experiment where the difference comes from",
+                run.id
+            ));
+        }
     }
     Ok(match run.status {
         RunStatus::Interrupted => Exit::Interrupted,

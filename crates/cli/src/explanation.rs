@@ -85,6 +85,12 @@ pub(crate) fn proved(run: &Run, comparison: &Comparison) -> Vec<Cell> {
     run.plan.cells().into_iter().filter(is_different).collect()
 }
 
+/// Whether something is proved that an explanation could be asked for.
+pub(crate) fn is_possible(run: &Run, comparison: &Comparison) -> bool {
+    let is_ours = run.plan.specs().values().all(|arm| arm.can_be_restarted());
+    is_ours && run.plan.driving == Driving::Closed && !proved(run, comparison).is_empty()
+}
+
 /// Explains these cells of a run of two arms, one after the other.
 pub(crate) fn explained(
     home: &Home,

@@ -224,7 +224,8 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
     }
     notes.extend(of.plans.iter().map(plan));
     notes.extend(of.ledger.as_ref().map(of_ledger));
-    if !of.code.is_empty() {
+    let is_of_code = |account: &Account| account.code.cost.estimate.abs() >= of.least;
+    if !of.code.is_empty() && of.accounts.iter().any(is_of_code) {
         let change =
             |one: &dbdyno_model::CodeChange| format!("{} {}", one.name, signed(one.own_per_op, 0));
         let functions: Vec<String> = of.code.iter().map(change).collect();
