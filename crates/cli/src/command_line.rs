@@ -7,6 +7,7 @@ use crate::counted::Counted;
 use crate::diff::Diff;
 use crate::explain::Explain;
 use crate::history::History;
+use crate::profile::ProfileFlags;
 use crate::server::Server;
 
 /// A dynamometer for transactional databases: which of two servers is slower, by how much, how
@@ -28,6 +29,8 @@ pub(crate) enum Command {
     Run(RunFile),
     /// Find where the difference of two servers comes from, by experiment
     Explain(Box<Explain>),
+    /// Compare processor profiles of two servers, function by function
+    Profile(ProfileFlags),
     /// Show in what two servers are unequal, without measuring
     Diff(Diff),
     /// Go on with a run that was interrupted or killed

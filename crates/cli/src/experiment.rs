@@ -373,6 +373,30 @@ why = "reads do not sync"
         assert!(error.starts_with("a.toml: ") && error.contains("--quik"), "{error}");
     }
 
+    /// Each case can be carried out, and what is planted stands behind one of its arms.
+    #[test]
+    fn the_cases_of_the_repository_are_experiments() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/cases");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let mut count = 0;
+        for file in files.filter(|file| !file.to_string_lossy().ends_with(".load.toml")) {
+            let told = file.display();
+            let experiment = read(&file).unwrap_or_else(|error| panic!("{error}"));
+            let compare = command_line(&file, &experiment, &[]).unwrap();
+            let causes = experiment.causes.unwrap_or_else(|| panic!("{told} expects no causes"));
+            for cause in &causes {
+                let short = cause.replace("performance_schema", "pfs");
+                let is_planted = experiment.arms.iter().any(|arm| arm.contains(&short));
+                assert!(is_planted, "{told}: {cause}");
+            }
+            let arms = [&compare.base, &compare.tests[0]].map(|text| text.parse().unwrap());
+            let planned = crate::plan::from_flags(&compare, arms.to_vec());
+            planned.unwrap_or_else(|e| panic!("{told}: {e}"));
+            count += 1;
+        }
+        assert!(count >= 8, "{count}");
+    }
+
     /// Each file of the repository can be carried out, and varies one thing.
     #[test]
     fn the_experiments_of_the_repository_are_experiments() {

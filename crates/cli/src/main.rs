@@ -29,6 +29,7 @@ mod load_names;
 mod loads;
 mod output;
 mod plan;
+mod profile;
 mod progress;
 mod rand;
 mod server;
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
     report(match args.command {
         Command::Compare(compare) => compare::run(&args.place, &compare),
         Command::Explain(flags) => explain::run(&args.place, &flags),
+        Command::Profile(flags) => profile::run(&flags),
         Command::Diff(diff) => diff::run(&args.place, &diff),
         Command::Resume(resume) => compare::resume(&args.place, &resume),
         Command::Run(run) => experiment::run(&args.place, &run),

@@ -19,6 +19,7 @@ mod equal;
 mod evidence;
 mod planner;
 mod plans;
+pub mod profile;
 mod search;
 mod shares;
 mod suspects;

@@ -7,6 +7,7 @@
 //!                             └─► html       one file that opens from disk and asks nobody
 //!
 //!   Run + ArmsComparison ──► ArmsView ──► the same five, for more than two arms (`arms`)
+//!   ProfileDifference ──► text, markdown, csv, json (`profile`)
 //!   Explanation ──► text, markdown, json, html (`explanation`)
 //! ```
 //!
@@ -35,6 +36,7 @@ mod markdown;
 mod mechanisms;
 mod notes;
 mod number;
+mod profile;
 mod rows;
 mod shapes;
 mod sheet;
@@ -52,6 +54,7 @@ pub use history::{history_csv, history_html, history_json, history_markdown, his
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
+pub use profile::{ProfileExtent, profile_csv, profile_json, profile_markdown, profile_text};
 pub use text::{Colour, TextStyle, text};
 pub use view::{
     ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,

@@ -101,5 +101,6 @@ pub use sequence::{Look, Sequence, judge_sequence, starts_missing};
 pub use share::share_interval;
 pub use slope::{Slope, is_steady, slope};
 pub use starts::{BETWEEN_STARTS_SD, Terms, judge_nested, judge_starts};
+pub use student::normal_p_value;
 pub use tails::Tails;
 pub use usl::{Curves, usl};

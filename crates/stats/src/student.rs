@@ -23,6 +23,13 @@ pub(crate) fn quantile(p: f64, degrees: f64) -> f64 {
     student(degrees).inverse_cdf(p)
 }
 
+/// The chance of a value as far from 0 as `z`, to either side.
+///
+/// Assumes a value that is normally distributed around 0 with a standard deviation of 1.
+pub fn normal_p_value(z: f64) -> f64 {
+    2.0 * Normal::standard().sf(z.abs())
+}
+
 /// The share that lies below `t`.
 pub(crate) fn below(t: f64, degrees: f64) -> f64 {
     if degrees > NORMAL_DEGREES {

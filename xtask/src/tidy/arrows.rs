@@ -28,7 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store", &["model"]),
     ("judge", &["model", "stats", "audit", "workload"]),
     ("forecast", &["model", "stats", "workload", "judge"]),
-    ("explain", &["model", "audit"]),
+    ("explain", &["model", "stats", "audit"]),
     (
         "lab",
         &[
@@ -40,7 +40,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rivals", &["model", "rocks", "engine"]),
     (
         "cli",
-        &["model", "audit", "workload", "sandbox", "store", "report", "judge", "forecast", "lab"],
+        &[
+            "model", "audit", "workload", "sandbox", "store", "report", "judge", "forecast",
+            "explain", "lab",
+        ],
     ),
 ];
 

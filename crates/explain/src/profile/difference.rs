@@ -1,0 +1,324 @@
+//! The difference of two sets of profiles, function by function, for an operation.
+//!
+//! Samples of a function vary from profile to profile as those of chance do, and a little more:
+//! the *dispersion* says how much more, over all functions of both sides (McCullagh and Nelder,
+//! "Generalized Linear Models", 1989, ch. 6.2). What the whole costs varies by itself, too, as
+//! servers do from start to start; both are in an interval. What is called changed holds among all
+//! functions (Benjamini and Hochberg).
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{
+    Arm, FunctionDifference, Interval, Match, PerArm, ProfileDifference, ProfileScale,
+};
+use dbdyno_stats as stats;
+
+use super::names::{Pair, pairs};
+use super::read::Profile;
+
+/// A profile and the operations that were carried out while it was taken, if they are known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weighed {
+    /// What was sampled.
+    pub profile: Profile,
+    /// Operations.
+    pub operations: Option<f64>,
+}
+
+/// Of one profile a side nobody knows how far two of them are apart; as much as was seen where
+/// there were more (reference explain, §0.6: 1.06; threads that wait for each other have more).
+const DISPERSION_ASSUMED: f64 = 1.5;
+/// Functions with fewer samples on average say little of the dispersion.
+const SAMPLES_LEAST: f64 = 5.0;
+/// A change that is called one has a q-value of at most this.
+const Q_MOST: f64 = 0.05;
+/// Standard errors of a 95 % interval.
+const WIDE: f64 = 1.959_964;
+
+/// Compares profiles of base with those of test. Without the operations of all of them only shares
+/// are compared.
+///
+/// # Panics
+/// Where a side has no profile.
+pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
+    assert!(!base.is_empty() && !test.is_empty(), "profiles on both sides");
+    let sides = PerArm { base, test };
+    let is_known = |one: &Weighed| one.operations.is_some_and(|operations| operations > 0.0);
+    let scale = match base.iter().chain(test).all(is_known) {
+        true => ProfileScale::Operations,
+        false => ProfileScale::Samples,
+    };
+    let sums = PerArm::from_fn(|arm| sum(sides[arm]));
+    let pairs = pairs(&sums.base, &sums.test);
+    let operations = PerArm::from_fn(|arm| operations(sides[arm], scale));
+    let whole = sums.base.total / operations.base.iter().sum::<f64>();
+    let dispersion = dispersion(&sides, &pairs);
+    let total_errors = PerArm::from_fn(|arm| total_error(sides[arm], &operations[arm]));
+    let costs = Costs { sums: &sums, operations: &operations, whole, dispersion };
+    let mut functions: Vec<FunctionDifference> =
+        pairs.iter().map(|pair| costs.of(pair, &total_errors)).collect();
+    let p_values: Vec<f64> = functions.iter().map(|one| one.p_value).collect();
+    let q_values = stats::benjamini_hochberg(&p_values);
+    functions.iter_mut().zip(q_values).for_each(|(one, q)| one.q_value = q);
+    costs.say_what_moved(&pairs, &mut functions);
+    functions.sort_by(|a, b| b.weighted.estimate.abs().total_cmp(&a.weighted.estimate.abs()));
+    let change: f64 = functions.iter().map(|one| one.weighted.estimate).sum();
+    let error = total_errors.base.hypot((1.0 + change) * total_errors.test);
+    let mass = |rung: Match| {
+        let of_rung = pairs.iter().filter(|pair| pair.matched == rung);
+        of_rung.map(|pair| samples(&sums.base, &pair.names.base)).sum::<f64>() / sums.base.total
+    };
+    ProfileDifference {
+        functions,
+        total: around(change, error),
+        profiles: PerArm::from_fn(|arm| sides[arm].len()),
+        samples: PerArm::from_fn(|arm| sums[arm].total),
+        scale,
+        dispersion,
+        matched: Match::ALL.map(|rung| (rung, mass(rung))).to_vec(),
+    }
+}
+
+/// All profiles of a side, added up.
+fn sum(profiles: &[Weighed]) -> Profile {
+    let mut sum = Profile::default();
+    for Weighed { profile, .. } in profiles {
+        sum.total += profile.total;
+        for (name, own) in &profile.own {
+            *sum.own.entry(name.clone()).or_default() += own;
+        }
+        for (place, samples) in &profile.by_caller {
+            *sum.by_caller.entry(place.clone()).or_default() += samples;
+        }
+    }
+    sum
+}
+
+/// What each profile is divided by.
+fn operations(profiles: &[Weighed], scale: ProfileScale) -> Vec<f64> {
+    let of = |one: &Weighed| match scale {
+        ProfileScale::Operations => one.operations.unwrap_or(1.0),
+        ProfileScale::Samples => one.profile.total,
+    };
+    profiles.iter().map(of).collect()
+}
+
+fn samples(profile: &Profile, names: &[String]) -> f64 {
+    names.iter().filter_map(|name| profile.own.get(name)).sum()
+}
+
+/// How much farther the samples of a side are apart than by chance, at least 1.
+fn dispersion(sides: &PerArm<&[Weighed]>, pairs: &[Pair]) -> f64 {
+    let (mut squares, mut degrees) = (0.0, 0.0);
+    for arm in Arm::BOTH {
+        let side = sides[arm];
+        if side.len() < 2 {
+            continue;
+        }
+        let all: f64 = side.iter().map(|one| one.profile.total).sum();
+        for pair in pairs {
+            let seen: Vec<f64> =
+                side.iter().map(|one| samples(&one.profile, &pair.names[arm])).collect();
+            let sum: f64 = seen.iter().sum();
+            if sum / (seen.len() as f64) < SAMPLES_LEAST {
+                continue;
+            }
+            for (one, seen) in side.iter().zip(&seen) {
+                let expected = sum * one.profile.total / all;
+                squares += (seen - expected).powi(2) / expected;
+            }
+            degrees += seen.len() as f64 - 1.0;
+        }
+    }
+    if degrees > 0.0 { (squares / degrees).max(1.0) } else { DISPERSION_ASSUMED }
+}
+
+/// The standard error of the cost of an operation of a side, as a share of it.
+fn total_error(side: &[Weighed], operations: &[f64]) -> f64 {
+    let costs = side.iter().zip(operations).map(|(one, operations)| one.profile.total / operations);
+    let logs: Vec<f64> = costs.map(f64::ln).collect();
+    let count = logs.len() as f64;
+    if logs.len() < 2 {
+        return 0.0;
+    }
+    let mean = logs.iter().sum::<f64>() / count;
+    let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
+    (squares / (count - 1.0) / count).sqrt()
+}
+
+struct Costs<'a> {
+    sums: &'a PerArm<Profile>,
+    operations: &'a PerArm<Vec<f64>>,
+    /// Cost of an operation in base, in samples.
+    whole: f64,
+    dispersion: f64,
+}
+
+impl Costs<'_> {
+    /// Cost of an operation in these functions, as a share of that of all in base.
+    fn cost(&self, arm: Arm, samples: f64) -> f64 {
+        samples / self.operations[arm].iter().sum::<f64>() / self.whole
+    }
+
+    fn of(&self, pair: &Pair, total_errors: &PerArm<f64>) -> FunctionDifference {
+        let seen = PerArm::from_fn(|arm| samples(&self.sums[arm], &pair.names[arm]));
+        let cost = PerArm::from_fn(|arm| self.cost(arm, seen[arm]));
+        let variance = |arm: Arm| {
+            // A function that was never seen might have been seen once.
+            let by_chance = self.cost(arm, (self.dispersion * seen[arm].max(1.0)).sqrt());
+            by_chance.powi(2) + (cost[arm] * total_errors[arm]).powi(2)
+        };
+        let error = (variance(Arm::Base) + variance(Arm::Test)).sqrt();
+        let weighted = cost.test - cost.base;
+        let name = |arm: Arm| pair.names[arm].first().cloned().unwrap_or_default();
+        FunctionDifference {
+            name: match pair.matched {
+                Match::Renamed => format!("{} → {}", name(Arm::Base), name(Arm::Test)),
+                _ if pair.names.base.is_empty() => name(Arm::Test),
+                _ => name(Arm::Base),
+            },
+            matched: pair.matched,
+            share: PerArm::from_fn(|arm| seen[arm] / self.sums[arm].total),
+            relative: cost.test / cost.base - 1.0,
+            weighted: around(weighted, error),
+            p_value: stats::normal_p_value(weighted / error),
+            q_value: 1.0,
+            moved_within: None,
+        }
+    }
+
+    /// Costs that only went from one function to others under the same caller (FBDetect, SOSP 2024:
+    /// cost shift): the caller with all that it calls did not change, and some of its callees did,
+    /// up and down.
+    fn say_what_moved(&self, pairs: &[Pair], functions: &mut [FunctionDifference]) {
+        let is_changed = |one: &FunctionDifference| one.q_value <= Q_MOST;
+        let mut by_caller: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (at, pair) in pairs.iter().enumerate().filter(|(at, _)| is_changed(&functions[*at])) {
+            for arm in Arm::BOTH {
+                if let Some(caller) = main_caller(&self.sums[arm], &pair.names[arm]) {
+                    let known = by_caller.entry(caller).or_default();
+                    if !known.contains(&at) {
+                        known.push(at);
+                    }
+                }
+            }
+        }
+        for (caller, changed) in by_caller {
+            let sum: f64 = changed.iter().map(|at| functions[*at].weighted.estimate).sum();
+            let error = |at: &usize| {
+                let Interval { low, high, .. } = functions[*at].weighted;
+                (high - low) / (2.0 * WIDE)
+            };
+            let error = changed.iter().map(error).fold(0.0_f64, f64::hypot);
+            let signs =
+                |sign: f64| changed.iter().any(|at| functions[*at].weighted.estimate * sign > 0.0);
+            if sum.abs() < 2.0 * error && signs(1.0) && signs(-1.0) {
+                for at in changed {
+                    functions[at].moved_within = Some(caller.to_owned());
+                }
+            }
+        }
+    }
+}
+
+/// Who calls these functions most, by samples of their own and of what they call.
+fn main_caller<'p>(profile: &'p Profile, names: &[String]) -> Option<&'p str> {
+    let mut callers: BTreeMap<&str, f64> = BTreeMap::new();
+    for ((caller, name), samples) in &profile.by_caller {
+        if names.contains(name) && !caller.is_empty() && !names.contains(caller) {
+            *callers.entry(caller).or_default() += samples;
+        }
+    }
+    callers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map(|(caller, _)| caller)
+}
+
+fn around(estimate: f64, error: f64) -> Interval {
+    let half = WIDE * error;
+    Interval { estimate, low: estimate - half, high: estimate + half }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::read;
+    use super::*;
+    use dbdyno_model::random::stream;
+
+    /// A profile of so many samples of 200 functions under ten callers, the first with so many
+    /// times its usual share.
+    fn sampled(seed: u64, samples: u64, first: f64, operations: f64) -> Weighed {
+        let weight = |at: u64| if at == 0 { 0.02 * first } else { 0.98 / 199.0 };
+        let whole: f64 = (0..200).map(weight).sum();
+        let mut stream = stream(&[seed]);
+        let mut text = String::new();
+        for _ in 0..samples {
+            let mut place = whole * (stream.below(1 << 40) as f64 / (1_u64 << 40) as f64);
+            let mut at = 0;
+            while place > weight(at) && at < 199 {
+                place -= weight(at);
+                at += 1;
+            }
+            text.push_str(&format!("main;caller{};f{at} 1\n", at % 10));
+        }
+        Weighed { profile: read(&text).unwrap(), operations: Some(operations) }
+    }
+
+    fn side(seed: u64, samples: u64, first: f64, operations: f64) -> Vec<Weighed> {
+        (0..3).map(|of| sampled(100 * seed + of, samples, first, operations)).collect()
+    }
+
+    #[test]
+    fn weights_add_up_to_the_change_of_the_whole() {
+        let (base, test) = (side(1, 4_000, 1.0, 1_000.0), side(2, 4_400, 3.0, 1_000.0));
+        let found = difference(&base, &test);
+        let sum: f64 = found.functions.iter().map(|one| one.weighted.estimate).sum();
+        assert!((sum - 0.1).abs() < 1e-9, "4 400 samples for 4 000");
+        assert!((found.total.estimate - sum).abs() < 1e-12);
+        assert_eq!(found.functions[0].name, "f0", "it was planted");
+        assert!(found.functions[0].q_value < 1e-6);
+        assert_eq!(found.scale, ProfileScale::Operations);
+    }
+
+    #[test]
+    fn of_equal_profiles_no_function_is_called_changed() {
+        let mut called = 0;
+        for seed in 0..20 {
+            let (base, test) =
+                (side(10 + seed, 4_000, 1.0, 1.0), side(500 + seed, 4_000, 1.0, 1.0));
+            let found = difference(&base, &test);
+            assert!((1.0..1.3).contains(&found.dispersion), "{}", found.dispersion);
+            called += u32::from(found.functions.iter().any(|one| one.q_value <= Q_MOST));
+        }
+        assert!(called <= 2, "{called} of 20");
+    }
+
+    /// 10 % of a function of 2 %: seen with 80 000 samples a side (reference explain, §7.2).
+    #[test]
+    fn a_tenth_of_a_small_function_is_found_with_enough_samples() {
+        let (base, test) = (side(7, 80_000, 1.0, 1.0), side(8, 80_000, 1.1, 1.0));
+        let found = difference(&base, &test);
+        let planted = found.functions.iter().find(|one| one.name == "f0").unwrap();
+        assert!(planted.q_value <= Q_MOST, "{planted:?}");
+    }
+
+    #[test]
+    fn cost_that_only_moved_is_told_so() {
+        let text = |a: u64, b: u64| format!("main;work;a {a}\nmain;work;b {b}\nmain;rest 20000\n");
+        let one =
+            |a, b| vec![Weighed { profile: read(&text(a, b)).unwrap(), operations: Some(1_000.0) }];
+        let found = difference(&one(3_000, 1_000), &one(1_000, 3_000));
+        let of = |name: &str| found.functions.iter().find(|one| one.name == name).unwrap();
+        assert_eq!(of("a").moved_within.as_deref(), Some("work"));
+        assert_eq!(of("b").moved_within.as_deref(), Some("work"));
+        let found = difference(&one(3_000, 1_000), &one(3_000, 2_000));
+        assert!(found.functions.iter().all(|one| one.moved_within.is_none()), "it grew");
+    }
+
+    #[test]
+    fn without_operations_shares_are_compared() {
+        let mut base = side(1, 2_000, 1.0, 1.0);
+        base[0].operations = None;
+        let found = difference(&base, &side(2, 3_000, 1.0, 1.0));
+        assert_eq!(found.scale, ProfileScale::Samples);
+        assert!(found.total.estimate.abs() < 1e-9);
+    }
+}

@@ -1,0 +1,14 @@
+//! Profiles of a server, from anybody's tool, and their difference.
+//!
+//! ```text
+//!   stacks, collapsed │ perf script ──read──▶ own samples, and samples by caller
+//!     several a side ──names──▶ matched: exact, plain, renamed by callers and callees, alone
+//!                    ──difference──▶ for an operation, with intervals and q-values
+//! ```
+
+mod difference;
+mod names;
+mod read;
+
+pub use difference::{Weighed, difference};
+pub use read::{Profile, ProfileError, read};

@@ -1,0 +1,220 @@
+//! Functions under the names of two builds.
+//!
+//! ```text
+//!   exact      the name as it stands
+//!   plain      without parameters, templates, `.part.0`, `[clone .cold]`, `[abi:cxx11]`, `@plt`
+//!   renamed    what is left on both sides, where callers and callees are alike: LLVM finds stale
+//!              functions so (llvm#95135); alike is a cosine of at least 0.6
+//! ```
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dbdyno_model::{Match, PerArm};
+
+use super::read::Profile;
+
+/// Callers and callees must be so much alike.
+const ALIKE_LEAST: f64 = 0.6;
+/// Functions with less than this share of their side are not looked for under other names.
+const SHARE_LEAST: f64 = 0.002;
+/// Nor are those with fewer samples: who calls them is then a matter of chance.
+const SAMPLES_LEAST: f64 = 30.0;
+
+/// The function that a name is without what compilers and parameters add.
+pub(super) fn plain(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    let mut depth = 0_u32;
+    let name = name.replace("(anonymous namespace)::", "").replace("operator()", "operator_call");
+    let name = name.split(" [clone").next().unwrap_or_default().to_owned();
+    let name = name.replace("[abi:cxx11]", "").replace("std::__cxx11::", "std::");
+    for c in name.chars() {
+        match c {
+            // `operator<` and `operator->` are names.
+            '<' | '>' if text.ends_with("operator") || text.ends_with("operator-") => text.push(c),
+            '<' | '(' => depth += 1,
+            '>' | ')' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => text.push(c),
+            _ => {}
+        }
+    }
+    let text = text.trim().trim_end_matches(" const").trim_end_matches("@plt");
+    let added = ["part", "isra", "constprop", "cold", "lto_priv", "llvm"];
+    let is_added = |piece: &str| {
+        added.contains(&piece) || (!piece.is_empty() && piece.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let mut pieces: Vec<&str> = text.split('.').collect();
+    while pieces.len() > 1 && pieces.last().is_some_and(|piece| is_added(piece)) {
+        pieces.pop();
+    }
+    // What it returns is told of templates only.
+    pieces.join(".").rsplit(' ').next().unwrap_or_default().to_owned()
+}
+
+/// A function of both sides, or of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub(super) names: PerArm<Vec<String>>,
+    pub(super) matched: Match,
+}
+
+/// Matches the functions of two profiles, all of a side added up.
+pub(super) fn pairs(base: &Profile, test: &Profile) -> Vec<Pair> {
+    let mut left = PerArm {
+        base: base.own.keys().cloned().collect::<BTreeSet<_>>(),
+        test: test.own.keys().cloned().collect::<BTreeSet<_>>(),
+    };
+    let mut found: Vec<Pair> = Vec::new();
+    let exact: Vec<String> = left.base.intersection(&left.test).cloned().collect();
+    for name in exact {
+        left.base.remove(&name);
+        left.test.remove(&name);
+        found.push(pair([&name], [&name], Match::Exact));
+    }
+    let by_plain = |names: &BTreeSet<String>| {
+        let mut by: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        names.iter().for_each(|name| by.entry(plain(name)).or_default().push(name.clone()));
+        by
+    };
+    let (mut base_plain, mut test_plain) = (by_plain(&left.base), by_plain(&left.test));
+    // A part that was split off belongs to what has its name by itself.
+    for one in found.iter_mut() {
+        let name = plain(&one.names.base[0]);
+        if name != one.names.base[0] {
+            continue;
+        }
+        one.names.base.extend(base_plain.remove(&name).unwrap_or_default());
+        one.names.test.extend(test_plain.remove(&name).unwrap_or_default());
+    }
+    let both: Vec<String> =
+        base_plain.keys().filter(|name| test_plain.contains_key(*name)).cloned().collect();
+    for name in both {
+        let names = PerArm {
+            base: base_plain.remove(&name).unwrap_or_default(),
+            test: test_plain.remove(&name).unwrap_or_default(),
+        };
+        found.push(Pair { names, matched: Match::Plain });
+    }
+    renamed(base, test, &mut base_plain, &mut test_plain, &mut found);
+    let alone = |names: Vec<String>| Pair {
+        names: PerArm { base: names, test: Vec::new() },
+        matched: Match::Alone,
+    };
+    found.extend(base_plain.into_values().map(alone));
+    found.extend(test_plain.into_values().map(|names| Pair {
+        names: PerArm { base: Vec::new(), test: names },
+        matched: Match::Alone,
+    }));
+    found
+}
+
+fn pair(base: [&String; 1], test: [&String; 1], matched: Match) -> Pair {
+    let names = PerArm { base: vec![base[0].clone()], test: vec![test[0].clone()] };
+    Pair { names, matched }
+}
+
+/// Matches what is left by who calls it and whom it calls, the most alike first.
+fn renamed(
+    base: &Profile,
+    test: &Profile,
+    base_left: &mut BTreeMap<String, Vec<String>>,
+    test_left: &mut BTreeMap<String, Vec<String>>,
+    found: &mut Vec<Pair>,
+) {
+    let weighty = |profile: &Profile, left: &BTreeMap<String, Vec<String>>| {
+        let own = |names: &Vec<String>| -> f64 {
+            names.iter().filter_map(|name| profile.own.get(name)).sum()
+        };
+        let least = SAMPLES_LEAST.max(SHARE_LEAST * profile.total);
+        let heavy = left.iter().filter(|(_, names)| own(names) >= least);
+        heavy.map(|(name, names)| (name.clone(), around(profile, names))).collect::<Vec<_>>()
+    };
+    let (bases, tests) = (weighty(base, base_left), weighty(test, test_left));
+    let mut alike: Vec<(f64, &String, &String)> = Vec::new();
+    for (base, of_base) in &bases {
+        for (test, of_test) in &tests {
+            let cosine = cosine(of_base, of_test);
+            if cosine >= ALIKE_LEAST {
+                alike.push((cosine, base, test));
+            }
+        }
+    }
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (_, base, test) in alike {
+        if let (Some(of_base), Some(of_test)) = (base_left.get(base), test_left.get(test)) {
+            let names = PerArm { base: of_base.clone(), test: of_test.clone() };
+            found.push(Pair { names, matched: Match::Renamed });
+            base_left.remove(base);
+            test_left.remove(test);
+        }
+    }
+}
+
+/// Who calls these functions and whom they call, by plain names, with the samples.
+fn around(profile: &Profile, names: &[String]) -> BTreeMap<String, f64> {
+    let mut around: BTreeMap<String, f64> = BTreeMap::new();
+    for ((caller, name), samples) in &profile.by_caller {
+        if names.contains(name) {
+            *around.entry(format!("< {}", plain(caller))).or_default() += samples;
+        }
+        if names.contains(caller) {
+            *around.entry(format!("> {}", plain(name))).or_default() += samples;
+        }
+    }
+    around
+}
+
+fn cosine(a: &BTreeMap<String, f64>, b: &BTreeMap<String, f64>) -> f64 {
+    let dot: f64 = a.iter().filter_map(|(name, value)| Some(value * b.get(name)?)).sum();
+    let size = |v: &BTreeMap<String, f64>| v.values().map(|x| x * x).sum::<f64>().sqrt();
+    let sizes = size(a) * size(b);
+    if sizes > 0.0 { dot / sizes } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::read;
+    use super::*;
+
+    #[test]
+    fn names_lose_what_compilers_and_parameters_add() {
+        for (name, is) in [
+            ("row_search_mvcc(unsigned char*, page_cur_mode_t)", "row_search_mvcc"),
+            ("rec_get_offsets.part.0", "rec_get_offsets"),
+            ("handle_query [clone .cold]", "handle_query"),
+            ("Buf_fetch<Buf_fetch_normal>::single_page() const", "Buf_fetch::single_page"),
+            ("(anonymous namespace)::cmp_data.constprop.3", "cmp_data"),
+            ("void std::vector<int, A<int> >::push(int&&)", "std::vector::push"),
+            ("String::append[abi:cxx11](char)", "String::append"),
+            ("memcpy@plt", "memcpy"),
+            ("a::operator()(int)", "a::operator_call"),
+            ("libc.so.6", "libc.so"),
+        ] {
+            assert_eq!(plain(name), is, "{name}");
+        }
+    }
+
+    #[test]
+    fn functions_are_matched_on_the_surest_rung() {
+        let base = read(
+            "m;same 100\nm;old(int) 50\nm;split 70\nm;row_search_for_mysql 40\n\
+             m;row_search_for_mysql;leaf 200\nm;gone;x 9\nm;gone 3\n",
+        );
+        let test = read(
+            "m;same 100\nm;old(long) 50\nm;split 30\nm;split.part.0 40\nm;row_search_mvcc 40\n\
+             m;row_search_mvcc;leaf 200\nm;new;y;z 9\nm;new 3\n",
+        );
+        let pairs = pairs(&base.unwrap(), &test.unwrap());
+        let of = |name: &str| {
+            let has = |pair: &&Pair| {
+                pair.names.base.iter().chain(&pair.names.test).any(|known| known == name)
+            };
+            pairs.iter().find(has).unwrap()
+        };
+        assert_eq!(of("same").matched, Match::Exact);
+        assert_eq!(of("old(int)").matched, Match::Plain);
+        assert_eq!(of("split.part.0").names.test.len(), 2, "a part belongs to the whole");
+        let renamed = of("row_search_for_mysql");
+        assert_eq!((renamed.matched, &*renamed.names.test[0]), (Match::Renamed, "row_search_mvcc"));
+        assert_eq!((of("x").matched, of("z").matched), (Match::Alone, Match::Alone));
+    }
+}

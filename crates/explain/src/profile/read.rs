@@ -1,0 +1,172 @@
+//! Stacks as text: collapsed ones (`a;b;c 12`), and what `perf script` prints.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What was sampled, by function.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profile {
+    /// Samples of a function itself.
+    pub own: BTreeMap<String, f64>,
+    /// Samples of a function and all that it called, by its caller; the outermost has none.
+    pub by_caller: BTreeMap<(String, String), f64>,
+    /// All samples.
+    pub total: f64,
+}
+
+/// A line that is no stack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileError {
+    /// Which line, from 1; 0: the whole file.
+    pub line: usize,
+    /// What is wrong with it, and what would be right.
+    pub what: String,
+}
+
+impl fmt::Display for ProfileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.line, self.what)
+    }
+}
+
+impl std::error::Error for ProfileError {}
+
+/// Reads stacks; which of the two forms it is shows in the lines.
+///
+/// # Errors
+/// The first line that is no stack, and a file without any.
+pub fn read(text: &str) -> Result<Profile, ProfileError> {
+    let is_frame = |line: &str| {
+        line.starts_with([' ', '\t'])
+            && line.split_whitespace().next().is_some_and(|address| {
+                address.len() >= 4 && address.bytes().all(|byte| byte.is_ascii_hexdigit())
+            })
+    };
+    let profile = match text.lines().any(is_frame) {
+        true => of_script(text),
+        false => collapsed(text)?,
+    };
+    if profile.total > 0.0 {
+        return Ok(profile);
+    }
+    let what = "there is no stack in it; give stacks as `main;work;read 12`, a line each, or what \
+                `perf script` prints";
+    Err(ProfileError { line: 0, what: what.to_owned() })
+}
+
+fn collapsed(text: &str) -> Result<Profile, ProfileError> {
+    let mut profile = Profile::default();
+    for (at, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let wrong = |what: &str| ProfileError { line: at + 1, what: what.to_owned() };
+        let usage = "a line is a stack and how often it was seen: `main;work;read 12`";
+        let (stack, count) = line.rsplit_once(' ').ok_or_else(|| wrong(usage))?;
+        let count: f64 = count.parse().map_err(|_| wrong(usage))?;
+        if !(count.is_finite() && count >= 0.0) {
+            return Err(wrong("a stack is seen so many times, 0 or more"));
+        }
+        let frames: Vec<&str> = stack.split(';').map(str::trim).collect();
+        profile.add(&frames, count);
+    }
+    Ok(profile)
+}
+
+/// A header, then a line for each frame, the innermost first, then an empty line.
+fn of_script(text: &str) -> Profile {
+    let mut profile = Profile::default();
+    let mut frames: Vec<String> = Vec::new();
+    for line in text.lines().chain([""]) {
+        if line.starts_with([' ', '\t']) {
+            frames.extend(frame(line));
+        } else if !frames.is_empty() {
+            let stack: Vec<&str> = frames.iter().rev().map(String::as_str).collect();
+            profile.add(&stack, 1.0);
+            frames.clear();
+        }
+    }
+    profile
+}
+
+/// `    7f3a row_search_mvcc+0x1a (/usr/sbin/mysqld)`: the function, or its file where it has no
+/// name.
+fn frame(line: &str) -> Option<String> {
+    let (_address, rest) = line.trim().split_once(' ')?;
+    let (symbol, file) = match rest.rsplit_once(" (") {
+        Some((symbol, file)) => (symbol.trim(), file.trim_end_matches(')')),
+        None => (rest.trim(), ""),
+    };
+    let name = match symbol.rsplit_once("+0x") {
+        Some((name, offset)) if offset.bytes().all(|byte| byte.is_ascii_hexdigit()) => name,
+        _ => symbol,
+    };
+    if name != "[unknown]" {
+        return Some(name.to_owned());
+    }
+    let file = file.rsplit('/').next().unwrap_or(file);
+    Some(format!("[{}]", file.trim_matches(['[', ']'])))
+}
+
+impl Profile {
+    fn add(&mut self, stack: &[&str], count: f64) {
+        let Some(last) = stack.last() else { return };
+        self.total += count;
+        *self.own.entry((*last).to_owned()).or_default() += count;
+        let mut seen: Vec<(&str, &str)> = Vec::new();
+        for (at, frame) in stack.iter().enumerate() {
+            let caller = if at == 0 { "" } else { stack[at - 1] };
+            // A function that calls itself has its samples once.
+            if !seen.contains(&(caller, frame)) {
+                seen.push((caller, frame));
+                let key = (caller.to_owned(), (*frame).to_owned());
+                *self.by_caller.entry(key).or_default() += count;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn both_forms_of_stacks_are_read() {
+        let collapsed =
+            read("# a comment\nmain;work;read 3\nmain;work 2\nmain;work;work 1\n").unwrap();
+        assert_eq!(collapsed.total, 6.0);
+        assert_eq!((collapsed.own["read"], collapsed.own["work"]), (3.0, 3.0));
+        let key = |caller: &str, name: &str| (caller.to_owned(), name.to_owned());
+        assert_eq!(collapsed.by_caller[&key("main", "work")], 6.0);
+        assert_eq!(collapsed.by_caller[&key("work", "work")], 1.0);
+        let script = "mysqld 7 [001] 5.25: 10101010 cpu-clock:pppH:\n\
+                      \t    7f3a read_row(THD*)+0x1a (/usr/sbin/mysqld)\n\
+                      \t    7f00 [unknown] (/lib/libc.so.6)\n\
+                      \t    5501 main+0x5 (/usr/sbin/mysqld)\n\n\
+                      mysqld 7 [001] 5.26: 10101010 cpu-clock:pppH:\n\
+                      \t    5501 main+0x9 (/usr/sbin/mysqld)\n";
+        let script = read(script).unwrap();
+        assert_eq!(script.total, 2.0);
+        assert_eq!((script.own["read_row(THD*)"], script.own["main"]), (1.0, 1.0));
+        assert_eq!(script.by_caller[&key("main", "[libc.so.6]")], 1.0);
+    }
+
+    #[test]
+    fn what_is_no_stack_is_named_by_its_line() {
+        for (text, line) in [("a;b 1\na;b\n", 2), ("a;b x\n", 1), ("a -1\n", 1), ("", 0)] {
+            assert_eq!(read(text).unwrap_err().line, line, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_it_panic(text in "[ \t\na-f0-9;().+x#-]{0,200}") {
+            if let Ok(profile) = read(&text) {
+                let own: f64 = profile.own.values().sum();
+                prop_assert!((own - profile.total).abs() < 1e-6 * own.max(1.0));
+            }
+        }
+    }
+}

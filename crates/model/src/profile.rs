@@ -1,0 +1,90 @@
+//! Two sets of profiles compared function by function, for an operation.
+//!
+//! ```text
+//!   cost of a function  =  its own samples ÷ operations                     k
+//!   relative            =  k in test ÷ k in base − 1
+//!   weighted            =  (k in test − k in base) ÷ Σ k in base            adds up to the change
+//! ```
+//!
+//! Kravtchuk's table sorts by the first column and needs a multiplier typed by hand; here the
+//! weights add up to the change of the whole by themselves, and each has an interval.
+
+use crate::arm::PerArm;
+use crate::verdict::Interval;
+
+/// How a function of one side was found on the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Match {
+    /// By its name as it stands in the file.
+    Exact,
+    /// By its name without parameters, templates and what compilers add.
+    Plain,
+    /// By who calls it and whom it calls, under another name.
+    Renamed,
+    /// Not: it is on one side only.
+    Alone,
+}
+
+impl Match {
+    /// All of them, the surest first.
+    pub const ALL: [Match; 4] = [Match::Exact, Match::Plain, Match::Renamed, Match::Alone];
+
+    /// `exact`, `plain`, `renamed` or `alone`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Match::Exact => "exact",
+            Match::Plain => "plain",
+            Match::Renamed => "renamed",
+            Match::Alone => "alone",
+        }
+    }
+}
+
+/// A function in both sets of profiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionDifference {
+    /// Its name; `OLD → NEW` where it was renamed.
+    pub name: String,
+    /// How it was matched.
+    pub matched: Match,
+    /// Its share of all samples of each side.
+    pub share: PerArm<f64>,
+    /// Test ÷ base − 1, of its cost for an operation; infinite where base does not have it.
+    pub relative: f64,
+    /// What it adds to the cost of an operation, as a share of that in base.
+    pub weighted: Interval,
+    /// The chance of so large a change where nothing changed.
+    pub p_value: f64,
+    /// The same among so many functions (Benjamini and Hochberg).
+    pub q_value: f64,
+    /// The caller under which others lost, or gained, what this one gained or lost.
+    pub moved_within: Option<String>,
+}
+
+/// The difference of two sets of profiles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileDifference {
+    /// Functions, those first that changed most.
+    pub functions: Vec<FunctionDifference>,
+    /// What an operation costs more in test, as a share of what it costs in base.
+    pub total: Interval,
+    /// Profiles on each side.
+    pub profiles: PerArm<usize>,
+    /// Samples on each side.
+    pub samples: PerArm<f64>,
+    /// Whether operations were known; without them both sides count as equally costly.
+    pub scale: ProfileScale,
+    /// How many times as far samples of one side are apart as those of pure chance.
+    pub dispersion: f64,
+    /// Share of base's samples that was matched in each way.
+    pub matched: Vec<(Match, f64)>,
+}
+
+/// By what profiles are made comparable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileScale {
+    /// The operations that were carried out while each was taken.
+    Operations,
+    /// Their samples: only shares are compared.
+    Samples,
+}

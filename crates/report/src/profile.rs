@@ -1,0 +1,295 @@
+//! The difference of profiles: which functions changed, and by how much of the whole.
+//!
+//! What changed by no more than chance is one line by default: a table sorted by relative change
+//! shows noise first (of two profiles of one program, two thirds of the fifty top functions differ
+//! by more than a tenth).
+
+use dbdyno_model::{FunctionDifference, Match, ProfileDifference, ProfileScale};
+use serde::Serialize;
+
+use crate::escape::escape;
+use crate::layout::{self, Grid, Line, printable};
+use crate::number::{GLUE, fixed, signed};
+use crate::text::{Paint, TextStyle, painted};
+
+/// Version of the JSON contract of profile differences.
+const SCHEMA: u32 = 1;
+/// A change with a q-value of at most this is called one.
+const Q_MOST: f64 = 0.05;
+/// Longer names are cut in text.
+const NAME_MOST: usize = 48;
+
+/// How much is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileExtent {
+    /// Functions that changed.
+    Changed,
+    /// All of them.
+    All,
+}
+
+const HEADS: [&str; 7] =
+    ["function", "base, %", "test, %", "relative, %", "weighted, %", "q", "how matched"];
+
+/// The difference for a terminal. Ends with a line feed.
+pub fn profile_text(of: &ProfileDifference, extent: ProfileExtent, style: &TextStyle) -> String {
+    let headline = layout::paragraph(&headline(of), style.width, "", "  ");
+    let mut text = painted(&headline, Paint::Strong, style.colour);
+    text.push('\n');
+    let columns = |row: [String; 7]| {
+        let [name, others @ ..] = row;
+        Line::Columns(std::iter::once(clipped(&name)).chain(others).collect())
+    };
+    let mut lines = vec![columns(HEADS.map(str::to_owned))];
+    lines.extend(rows(of, extent).into_iter().map(columns));
+    text.push_str(&Grid { lines, ragged: 6 }.render(style.width));
+    text.push('\n');
+    for note in notes(of) {
+        text.push_str(&layout::paragraph(&note, style.width, "  ", "    "));
+    }
+    text.replace(GLUE, " ")
+}
+
+/// The difference as Markdown. Ends with a line feed.
+pub fn profile_markdown(of: &ProfileDifference, extent: ProfileExtent) -> String {
+    let line = |text: &str| escape(&printable(text)).replace(GLUE, " ");
+    let mut text = format!("**{}**\n\n| {} |\n", line(&headline(of)), HEADS.join(" | "));
+    text.push_str("|:--|--:|--:|--:|--:|--:|:--|\n");
+    for row in rows(of, extent) {
+        text.push_str(&format!("| {} |\n", row.map(|cell| line(&cell)).join(" | ")));
+    }
+    text.push('\n');
+    for note in notes(of) {
+        text.push_str(&format!("* {}\n", line(&note)));
+    }
+    text
+}
+
+fn is_changed(one: &FunctionDifference) -> bool {
+    one.q_value <= Q_MOST
+}
+
+fn headline(of: &ProfileDifference) -> String {
+    let half = (of.total.high - of.total.low) / 2.0;
+    let percent = |share: f64| signed(100.0 * share, 1);
+    let total = match of.scale {
+        ProfileScale::Samples => "shares of equal wholes are compared".to_owned(),
+        ProfileScale::Operations if half > 0.0 => format!(
+            "an operation of test costs {}{GLUE}% ± {}{GLUE}% more processor time",
+            percent(of.total.estimate),
+            fixed(100.0 * half, 1)
+        ),
+        ProfileScale::Operations => format!(
+            "an operation of test costs {}{GLUE}% more processor time",
+            percent(of.total.estimate)
+        ),
+    };
+    let changed = of.functions.iter().filter(|one| is_changed(one)).count();
+    match changed {
+        0 => format!("{total}; no function of {} changed by more than chance", of.functions.len()),
+        1 => format!("{total}; 1 function of {} changed", of.functions.len()),
+        more => format!("{total}; {more} functions of {} changed", of.functions.len()),
+    }
+}
+
+/// The rows of the table; what is not shown is one row, and the last one is the sum.
+fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<[String; 7]> {
+    let is_shown = |one: &&FunctionDifference| extent == ProfileExtent::All || is_changed(one);
+    let percent = |share: f64| fixed(100.0 * share, 2);
+    let row = |one: &FunctionDifference| {
+        let half = 50.0 * (one.weighted.high - one.weighted.low);
+        let relative = match one.relative {
+            relative if relative.is_finite() => signed(100.0 * relative, 1),
+            _ => "new".to_owned(),
+        };
+        let moved = one.moved_within.as_ref();
+        let moved = moved.map_or(String::new(), |caller| format!(", moved within {caller}"));
+        [
+            printable(&one.name),
+            percent(one.share.base),
+            percent(one.share.test),
+            relative,
+            format!("{} ± {}", signed(100.0 * one.weighted.estimate, 2), fixed(half, 2)),
+            q_value(one.q_value),
+            printable(&format!("{}{moved}", one.matched.name())),
+        ]
+    };
+    let mut rows: Vec<[String; 7]> = of.functions.iter().filter(is_shown).map(row).collect();
+    let line = |name: String, all: &[&FunctionDifference]| {
+        let sum =
+            |pick: fn(&FunctionDifference) -> f64| all.iter().map(|one| pick(one)).sum::<f64>();
+        [
+            name,
+            percent(sum(|one| one.share.base)),
+            percent(sum(|one| one.share.test)),
+            String::new(),
+            signed(100.0 * sum(|one| one.weighted.estimate), 2),
+            String::new(),
+            String::new(),
+        ]
+    };
+    let hidden: Vec<&FunctionDifference> =
+        of.functions.iter().filter(|one| !is_shown(one)).collect();
+    if !hidden.is_empty() {
+        rows.push(line(format!("{} others together", hidden.len()), &hidden));
+    }
+    rows.push(line("sum".to_owned(), &of.functions.iter().collect::<Vec<_>>()));
+    rows
+}
+
+fn q_value(q: f64) -> String {
+    if q < 0.001 { "<0.001".to_owned() } else { fixed(q, 3) }
+}
+
+fn notes(of: &ProfileDifference) -> Vec<String> {
+    let mass = |(rung, share): &(Match, f64)| {
+        (*share > 0.0).then(|| format!("{} {}{GLUE}%", rung.name(), fixed(100.0 * share, 1)))
+    };
+    let matched: Vec<String> = of.matched.iter().filter_map(mass).collect();
+    let (few, dispersion) = (of.profiles.base.min(of.profiles.test), fixed(of.dispersion, 2));
+    let spread = match few {
+        0..=1 => format!(
+            "there is one profile on a side: that its samples are {dispersion} times as far apart \
+             as by chance is assumed, and how far servers are apart from start to start is not \
+             known; take three or more of each"
+        ),
+        _ => format!("samples are {dispersion} times as far apart as by chance"),
+    };
+    let mut notes = vec![
+        format!(
+            "{} and {} profiles with {} and {} samples; of base's samples matched: {}",
+            of.profiles.base,
+            of.profiles.test,
+            fixed(of.samples.base, 0),
+            fixed(of.samples.test, 0),
+            matched.join(", ")
+        ),
+        spread,
+        "weighted: what a function adds to the cost of an operation, in per cent of the whole in \
+         base, with its 95 % interval; weights add up to the sum. q: among so many functions, the \
+         share of wrong ones if all with as small a q are called changed"
+            .to_owned(),
+    ];
+    if of.scale == ProfileScale::Samples {
+        notes.push(
+            "operations are not known, so that a function which became cheaper makes all others \
+             look dearer: give them as FILE@OPERATIONS"
+                .to_owned(),
+        );
+    }
+    notes
+}
+
+fn clipped(name: &str) -> String {
+    match name.char_indices().nth(NAME_MOST) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+/// One row for each function, with the names of the JSON contract.
+pub fn profile_csv(of: &ProfileDifference) -> String {
+    let mut text = "function,matched,base_share,test_share,relative,weighted,weighted_low,\
+                    weighted_high,p_value,q_value,moved_within\n"
+        .to_owned();
+    for one in &of.functions {
+        let quoted = |text: &str| format!("\"{}\"", printable(text).replace('"', "\"\""));
+        let relative =
+            if one.relative.is_finite() { one.relative.to_string() } else { String::new() };
+        text.push_str(&format!(
+            "{},{},{},{},{relative},{},{},{},{:.3e},{:.3e},{}\n",
+            quoted(&one.name),
+            one.matched.name(),
+            one.share.base,
+            one.share.test,
+            one.weighted.estimate,
+            one.weighted.low,
+            one.weighted.high,
+            one.p_value,
+            one.q_value,
+            one.moved_within.as_deref().map(quoted).unwrap_or_default(),
+        ));
+    }
+    text
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: u32,
+    scale: &'static str,
+    total: f64,
+    total_low: f64,
+    total_high: f64,
+    base_profiles: usize,
+    test_profiles: usize,
+    base_samples: f64,
+    test_samples: f64,
+    dispersion: f64,
+    matched: Vec<MatchedJson>,
+    functions: Vec<FunctionJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct MatchedJson {
+    matched: &'static str,
+    base_share: f64,
+}
+
+#[derive(Serialize)]
+struct FunctionJson<'a> {
+    function: &'a str,
+    matched: &'static str,
+    base_share: f64,
+    test_share: f64,
+    /// Missing where base does not have it.
+    relative: Option<f64>,
+    weighted: f64,
+    weighted_low: f64,
+    weighted_high: f64,
+    p_value: f64,
+    q_value: f64,
+    moved_within: Option<&'a str>,
+}
+
+/// The difference as JSON, indented, ending with a line feed.
+pub fn profile_json(of: &ProfileDifference) -> String {
+    let relative = |one: &FunctionDifference| one.relative.is_finite().then_some(one.relative);
+    let functions = of.functions.iter().map(|one| FunctionJson {
+        function: &one.name,
+        matched: one.matched.name(),
+        base_share: one.share.base,
+        test_share: one.share.test,
+        relative: relative(one),
+        weighted: one.weighted.estimate,
+        weighted_low: one.weighted.low,
+        weighted_high: one.weighted.high,
+        p_value: one.p_value,
+        q_value: one.q_value,
+        moved_within: one.moved_within.as_deref(),
+    });
+    let matched = of
+        .matched
+        .iter()
+        .map(|(rung, share)| MatchedJson { matched: rung.name(), base_share: *share });
+    let document = Document {
+        schema: SCHEMA,
+        scale: match of.scale {
+            ProfileScale::Operations => "operations",
+            ProfileScale::Samples => "samples",
+        },
+        total: of.total.estimate,
+        total_low: of.total.low,
+        total_high: of.total.high,
+        base_profiles: of.profiles.base,
+        test_profiles: of.profiles.test,
+        base_samples: of.samples.base,
+        test_samples: of.samples.test,
+        dispersion: of.dispersion,
+        matched: matched.collect(),
+        functions: functions.collect(),
+    };
+    let mut json = serde_json::to_string_pretty(&document)
+        .expect("a difference has only string keys and values that JSON can express");
+    json.push('\n');
+    json
+}
