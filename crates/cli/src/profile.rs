@@ -50,7 +50,17 @@ fn parse_file(text: &str) -> Result<(PathBuf, Option<f64>), String> {
 /// Shows the difference.
 pub(crate) fn run(flags: &ProfileFlags) -> Result<Exit, Failure> {
     let side = |files: &[(PathBuf, Option<f64>)]| -> Result<Vec<Weighed>, Failure> {
-        files.iter().map(|(file, operations)| weighed(file, *operations)).collect()
+        // Files may be large: each is read by a thread.
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = files
+                .iter()
+                .map(|(file, operations)| scope.spawn(|| weighed(file, *operations)))
+                .collect();
+            let joined = threads.into_iter().map(|thread| thread.join());
+            joined
+                .map(|read| read.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+                .collect()
+        })
     };
     let found = difference(&side(&flags.base)?, &side(&flags.test)?);
     let extent = if flags.all { ProfileExtent::All } else { ProfileExtent::Changed };

@@ -1,6 +1,6 @@
 //! Stacks as text: collapsed ones (`a;b;c 12`), and what `perf script` prints.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 /// What was sampled, by function.
@@ -55,7 +55,7 @@ pub fn read(text: &str) -> Result<Profile, ProfileError> {
 }
 
 fn collapsed(text: &str) -> Result<Profile, ProfileError> {
-    let mut profile = Profile::default();
+    let mut sums = Sums::default();
     for (at, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -68,26 +68,24 @@ fn collapsed(text: &str) -> Result<Profile, ProfileError> {
         if !(count.is_finite() && count >= 0.0) {
             return Err(wrong("a stack is seen so many times, 0 or more"));
         }
-        let frames: Vec<&str> = stack.split(';').map(str::trim).collect();
-        profile.add(&frames, count);
+        sums.add(stack.split(';').map(str::trim), count);
     }
-    Ok(profile)
+    Ok(sums.profile())
 }
 
 /// A header, then a line for each frame, the innermost first, then an empty line.
 fn of_script(text: &str) -> Profile {
-    let mut profile = Profile::default();
+    let mut sums = Sums::default();
     let mut frames: Vec<String> = Vec::new();
     for line in text.lines().chain([""]) {
         if line.starts_with([' ', '\t']) {
             frames.extend(frame(line));
         } else if !frames.is_empty() {
-            let stack: Vec<&str> = frames.iter().rev().map(String::as_str).collect();
-            profile.add(&stack, 1.0);
+            sums.add(frames.iter().rev().map(String::as_str), 1.0);
             frames.clear();
         }
     }
-    profile
+    sums.profile()
 }
 
 /// `    7f3a row_search_mvcc+0x1a (/usr/sbin/mysqld)`: the function, or its file where it has no
@@ -109,21 +107,61 @@ fn frame(line: &str) -> Option<String> {
     Some(format!("[{}]", file.trim_matches(['[', ']'])))
 }
 
-impl Profile {
-    fn add(&mut self, stack: &[&str], count: f64) {
-        let Some(last) = stack.last() else { return };
-        self.total += count;
-        *self.own.entry((*last).to_owned()).or_default() += count;
-        let mut seen: Vec<(&str, &str)> = Vec::new();
-        for (at, frame) in stack.iter().enumerate() {
-            let caller = if at == 0 { "" } else { stack[at - 1] };
+/// Samples by number of function: a million stacks have a few thousand names.
+#[derive(Default)]
+struct Sums {
+    numbers: HashMap<String, u32>,
+    /// By number.
+    own: Vec<f64>,
+    /// By caller, if there is one, and function.
+    by_caller: HashMap<(Option<u32>, u32), f64>,
+    total: f64,
+    /// Places of the stack that is being added, kept to be used again.
+    places: Vec<(Option<u32>, u32)>,
+}
+
+impl Sums {
+    fn add<'s>(&mut self, stack: impl Iterator<Item = &'s str>, count: f64) {
+        self.places.clear();
+        let mut caller = None;
+        for frame in stack {
+            let number = self.number(frame);
             // A function that calls itself has its samples once.
-            if !seen.contains(&(caller, frame)) {
-                seen.push((caller, frame));
-                let key = (caller.to_owned(), (*frame).to_owned());
-                *self.by_caller.entry(key).or_default() += count;
+            if !self.places.contains(&(caller, number)) {
+                self.places.push((caller, number));
             }
+            caller = Some(number);
         }
+        let Some(last) = caller else { return };
+        self.total += count;
+        self.own[last as usize] += count;
+        for place in &self.places {
+            *self.by_caller.entry(*place).or_default() += count;
+        }
+    }
+
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(number) = self.numbers.get(name) {
+            return *number;
+        }
+        let number = self.own.len() as u32;
+        self.numbers.insert(name.to_owned(), number);
+        self.own.push(0.0);
+        number
+    }
+
+    fn profile(self) -> Profile {
+        let mut names = vec![String::new(); self.own.len()];
+        for (name, number) in self.numbers {
+            names[number as usize] = name;
+        }
+        let name = |number: u32| names[number as usize].clone();
+        let own = (0..).zip(&self.own).filter(|(_, own)| **own > 0.0);
+        let own = own.map(|(number, own)| (name(number), *own)).collect();
+        let by_caller = self.by_caller.into_iter().map(|((caller, number), samples)| {
+            ((caller.map_or_else(String::new, name), name(number)), samples)
+        });
+        Profile { own, by_caller: by_caller.collect(), total: self.total }
     }
 }
 
