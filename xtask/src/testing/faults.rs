@@ -45,7 +45,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub(super) const FAULTS: [Fault; 39] = [
+pub(super) const FAULTS: [Fault; 40] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -335,6 +335,13 @@ pub(super) const FAULTS: [Fault; 39] = [
         "whole - seen.iter().sum::<f64>()",
         "(whole - seen.iter().sum::<f64>()).min(0.0)",
         &["explain::the_ledger_of_a_cell_adds_up"],
+    ),
+    fault(
+        "what nobody has tried is taken for what base needs",
+        "crates/lab/src/explain/mod.rs",
+        "let is_known = self.evidence.has(witness, &Set::new());",
+        "let is_known = true;",
+        &["explain::where_no_setting_differs_all_of_it_is_code"],
     ),
     fault(
         "an explanation that ended early is called complete",

@@ -68,6 +68,19 @@ fn two_causes_among_five_differences_are_found_and_add_up() {
     }
 }
 
+/// What is slowed on purpose is slowed by no setting.
+#[test]
+fn where_no_setting_differs_all_of_it_is_code() {
+    let home = Home::new();
+    let test = format!("{ARM}&slow=10%");
+    let told = home.json(0, ["explain", ARM, &test, "--rows", "2000"]);
+    let account = &only(&told)["accounts"][0];
+    assert_eq!(causes(account), [""; 0], "{told}");
+    adds_up(account);
+    assert!((number(&account["code"]["points"]) + 10.0).abs() < 2.0, "{told}");
+    assert_eq!(account["code"]["points"], account["total"]["points"], "{told}");
+}
+
 /// The ledger of a model: what its words say that client and server need, and the rest.
 #[test]
 fn the_ledger_of_a_cell_adds_up() {

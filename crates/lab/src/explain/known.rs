@@ -113,18 +113,30 @@ impl<'a> Evidence<'a> {
 
     /// What is known by this witness. Sets that were attempted in vain count as refused.
     pub(super) fn known(&self, witness: Witness, attempted: &BTreeSet<Set>) -> BTreeMap<Set, Told> {
-        let mut known = BTreeMap::new();
-        let followers = self.followers();
-        for arm in self.runs.iter().filter(|heard| heard.witness == witness).flat_map(|h| &h.arms) {
-            if let Some(told) = &arm.told {
-                learn(&mut known, &arm.tried, told.clone(), &followers);
-            }
-        }
+        let mut known = self.told(witness);
         for set in attempted {
             known.entry(set.clone()).or_insert_with(|| Told::Refused(Set::new()));
         }
         // Before anything is tried, what test needs stands for itself: it is tried beside.
         known.entry(Set::new()).or_insert(Told::Is(Value { cost: 1.0, error: 0.0 }));
+        known
+    }
+
+    /// Whether a run has told of this set by this witness.
+    pub(super) fn has(&self, witness: Witness, set: &Set) -> bool {
+        self.told(witness).contains_key(set)
+    }
+
+    /// What runs have told by this witness.
+    fn told(&self, witness: Witness) -> BTreeMap<Set, Told> {
+        let followers = self.followers();
+        let mut known = BTreeMap::new();
+        let of_witness = self.runs.iter().filter(|heard| heard.witness == witness);
+        for arm in of_witness.flat_map(|heard| &heard.arms) {
+            if let Some(told) = &arm.told {
+                learn(&mut known, &arm.tried, told.clone(), &followers);
+            }
+        }
         known
     }
 

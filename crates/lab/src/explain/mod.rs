@@ -24,7 +24,7 @@ use dbdyno_explain::{
 };
 use dbdyno_model::{
     Account, ArmSpec, CellComparison, CodeChange, Comparison, Explanation, Ledger, Target, Untried,
-    Witness,
+    Witness, Worth,
 };
 
 use crate::error::LabError;
@@ -63,14 +63,21 @@ pub fn explain(lab: &mut Lab<'_>, question: &Question<'_>) -> Result<Explanation
     let mut accounts: Vec<Account> = Vec::new();
     let mut found = Found::default();
     for witness in case.witnesses()? {
-        let is_confirming = accounts.last().is_some_and(|last| !last.causes.is_empty());
-        if !is_confirming {
+        if accounts.is_empty() {
             match case.search(lab, witness)? {
                 Some(of_witness) => found = of_witness,
                 None => break,
             }
         }
-        let Some(account) = case.parted(lab, witness, &found)? else { break };
+        let Some(mut account) = case.parted(lab, witness, &found)? else { break };
+        // What instructions did not show, such as waiting, shows when they are confirmed.
+        if !accounts.is_empty() && matters(&account.others, case.limits(witness).least) {
+            let Some(more) = case.search(lab, witness)? else { break };
+            found.causes.extend(more.causes);
+            found.refused.extend(more.refused);
+            let Some(again) = case.parted(lab, witness, &found)? else { break };
+            account = again;
+        }
         let shows = witness == Witness::Rate || shows(&account, measured);
         if shows || question.by.is_some() {
             accounts.push(account);
@@ -90,6 +97,11 @@ fn shows(account: &Account, measured: Option<&CellComparison>) -> bool {
     let more = account.total.cost.estimate;
     let by_parts = account.causes.iter().any(|cause| cause.worth.cost.estimate.abs() >= LEAST_RATE);
     by_parts || slower.abs() < LEAST_RATE || (more * slower > 0.0 && more / slower >= SHOWN)
+}
+
+/// Whether a part is worth so much, and is not known to be worth nothing.
+fn matters(part: &Worth, least: f64) -> bool {
+    part.cost.estimate.abs() >= least && part.cost.low * part.cost.high > 0.0
 }
 
 /// An explanation on its way.
@@ -182,12 +194,15 @@ impl Case<'_> {
             let causes = self.largest(&found.causes, &known);
             let least = self.limits(witness).least;
             let parts = (&causes, &all);
-            if let Some(account) = account(witness, &self.suspects.tried, &known, parts, least) {
+            let is_there = |set: &Set| self.evidence.has(witness, set) || attempted.contains(set);
+            let parted = account(witness, &self.suspects.tried, &known, parts, least);
+            let is_known = self.evidence.has(witness, &Set::new());
+            if let Some(account) = parted.filter(|_| is_known) {
                 return Ok(Some(account));
             }
             let mut lacking = subsets(&causes);
             lacking.push(all);
-            lacking.retain(|set| !known.contains_key(set));
+            lacking.retain(|set| !is_there(set));
             lacking.dedup();
             if lacking.is_empty() {
                 let text = "the server does not start with all causes taken back together";

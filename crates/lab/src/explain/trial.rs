@@ -37,8 +37,10 @@ pub(super) fn carry_out(
     sets: &[Set],
 ) -> Result<RunId, LabError> {
     let test = &question.run.plan.arms.test;
+    // Test as it is takes part anyhow, where it has not been counted.
+    let taken_back = sets.iter().filter(|set| !set.is_empty());
     let further: Vec<ArmSpec> =
-        sets.iter().map(|set| made_equal(test, set.iter().map(|one| &suspects[*one]))).collect();
+        taken_back.map(|set| made_equal(test, set.iter().map(|one| &suspects[*one]))).collect();
     let plan = plan_of(question, further, witness);
     let command = command(&plan);
     let order = Order {
