@@ -116,7 +116,10 @@ pub(super) fn rows(account: &Account, of: &Explanation) -> Vec<Row> {
         .collect();
     let others = of.tried.saturating_sub(account.causes.len());
     if others > 0 {
-        let name = format!("{others} other differences together");
+        let name = match others {
+            1 => "1 other difference".to_owned(),
+            more => format!("{more} other differences together"),
+        };
         rows.push(line(name, &account.others));
     }
     rows.push(line("code: what no setting takes back".to_owned(), &account.code));
