@@ -124,7 +124,8 @@ fn hold_against(
     })
 }
 
-/// A cause that is worth less than this share of the cost of an operation is none.
+/// A cause that is worth less than this share of the cost of an operation in the slower arm is no
+/// cause.
 const CAUSE_LEAST: f64 = 0.02;
 
 /// Explains what is proved, and holds the causes against those that were expected.
@@ -150,7 +151,10 @@ fn explained(
     }
     for one in &all {
         let account = one.accounts.last();
-        let weighs = |cause: &&FoundCause| cause.worth.cost.estimate.abs() >= CAUSE_LEAST;
+        // Of the slower arm's cost.
+        let whole = account.map_or(1.0, |account| (1.0 + account.total.cost.estimate).max(1.0));
+        let least = CAUSE_LEAST * whole;
+        let weighs = |cause: &&FoundCause| cause.worth.cost.estimate.abs() >= least;
         let found = account.iter().flat_map(|account| &account.causes).filter(weighs);
         let found: Vec<String> = found.map(|cause| cause.suspect.name.clone()).collect();
         let alike = |here: &[String], there: &[String]| here.iter().all(|one| there.contains(one));

@@ -57,9 +57,12 @@ pub fn explain(lab: &mut Lab<'_>, question: &Question<'_>) -> Result<Explanation
     let suspects: Suspects = suspects(&question.run.plan.arms, &comparison.audit);
     let began_ms = lab.clock.unix_ms();
     let evidence = Evidence::new(question, &suspects.tried)?;
-    let mut case = Case { question, suspects: &suspects, evidence, began_ms, open: None };
+    let of_cell = |cell: &&CellComparison| cell.cell == *question.cell;
+    let measured = comparison.cells.iter().find(of_cell);
+    // Where test takes many times as long, a hundredth of base's time is nothing.
+    let times = measured.map_or(1.0, |cell| (1.0 / cell.rqps.estimate).max(1.0));
+    let mut case = Case { question, suspects: &suspects, evidence, began_ms, times, open: None };
     case.evidence.read(lab)?;
-    let measured = comparison.cells.iter().find(|cell| cell.cell == *question.cell);
     let mut accounts: Vec<Account> = Vec::new();
     let mut found = Found::default();
     for witness in case.witnesses()? {
@@ -110,6 +113,8 @@ struct Case<'a> {
     suspects: &'a Suspects,
     evidence: Evidence<'a>,
     began_ms: u64,
+    /// How many times as long as in base an operation takes in test, at least 1.
+    times: f64,
     /// Why it ended before its end.
     open: Option<String>,
 }
@@ -157,7 +162,7 @@ impl Case<'_> {
     fn limits(&self, witness: Witness) -> Limits {
         let least = match witness {
             Witness::Instructions => LEAST_INSTRUCTIONS,
-            Witness::Rate => LEAST_RATE,
+            Witness::Rate => LEAST_RATE * self.times,
         };
         Limits { least, errors: ERRORS, parts: PARTS }
     }
