@@ -98,7 +98,9 @@ fn shows(account: &Account, measured: Option<&CellComparison>) -> bool {
     let Some(cell) = measured else { return true };
     let slower = 1.0 / cell.rqps.estimate - 1.0;
     let more = account.total.cost.estimate;
-    let by_parts = account.causes.iter().any(|cause| cause.worth.cost.estimate.abs() >= LEAST_RATE);
+    // Causes may balance each other; what is nothing beside the rate explains nothing of it.
+    let least = LEAST_RATE.max(SHOWN * slower.abs());
+    let by_parts = account.causes.iter().any(|cause| cause.worth.cost.estimate.abs() >= least);
     by_parts || slower.abs() < LEAST_RATE || (more * slower > 0.0 && more / slower >= SHOWN)
 }
 
