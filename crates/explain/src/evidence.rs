@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 use dbdyno_model::{ArmIndex, ArmSpec, CellComparison, Interval, Run, Suspect};
 
 use crate::equal::{is_told, made_equal, taken};
-use crate::search::{Set, Told, Value};
+use crate::search::{Set, Told, Value, WIDE};
 
 /// Two starts of one server differ by as much in what they count, whatever the repetitions say
 /// (`docs/COUNTS.md`), as a standard error.
 const COUNTED_ERROR: f64 = 0.0005;
-/// Half a 95 % interval, in standard errors.
-const WIDE: f64 = 1.959_964;
 
 /// An arm of a trial run.
 #[derive(Clone, Debug, PartialEq, Eq)]

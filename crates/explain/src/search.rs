@@ -22,7 +22,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dbdyno_model::Suspect;
+use dbdyno_model::{Interval, Suspect, Worth};
+
+/// Half of a 95 % interval, in standard errors.
+pub(crate) const WIDE: f64 = 1.959_964;
 
 /// Suspects that are made equal, by their place in the list.
 pub type Set = BTreeSet<usize>;
@@ -35,6 +38,14 @@ pub struct Value {
     pub cost: f64,
     /// Its standard error.
     pub error: f64,
+}
+
+impl Value {
+    /// With its 95 % interval.
+    pub fn worth(self) -> Worth {
+        let (cost, half) = (self.cost, WIDE * self.error);
+        Worth { cost: Interval { estimate: cost, low: cost - half, high: cost + half } }
+    }
 }
 
 /// What is known of a set.

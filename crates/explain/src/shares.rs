@@ -11,14 +11,12 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_model::{Account, FoundCause, Interaction, Interval, Suspect, Witness, Worth};
+use dbdyno_model::{Account, FoundCause, Interaction, Suspect, Witness};
 
-use crate::search::{Set, Told, Value};
+use crate::search::{Set, Told, Value, WIDE};
 
 /// What an operation costs in base, by which all costs are divided.
 const BASE: Value = Value { cost: 1.0, error: 0.0 };
-/// Standard errors of a 95 % interval.
-const WIDE: f64 = 1.959_964;
 
 /// All sets of these suspects, the empty one included.
 pub fn subsets(of: &Set) -> Vec<Set> {
@@ -52,17 +50,17 @@ pub fn account(
         .iter()
         .map(|one| FoundCause {
             suspect: suspects[*one].clone(),
-            worth: worth(shapley(*one, causes, of)),
-            alone: worth(sum(&[(1.0, nothing), (-1.0, of(&Set::from([*one])))])),
+            worth: shapley(*one, causes, of).worth(),
+            alone: sum(&[(1.0, nothing), (-1.0, of(&Set::from([*one])))]).worth(),
         })
         .collect();
     found.sort_by(|a, b| b.worth.cost.estimate.abs().total_cmp(&a.worth.cost.estimate.abs()));
     Some(Account {
         witness,
-        total: worth(sum(&[(1.0, nothing), (-1.0, BASE)])),
+        total: sum(&[(1.0, nothing), (-1.0, BASE)]).worth(),
         causes: found,
-        others: worth(sum(&[(1.0, with_causes), (-1.0, everything)])),
-        code: worth(sum(&[(1.0, everything), (-1.0, BASE)])),
+        others: sum(&[(1.0, with_causes), (-1.0, everything)]).worth(),
+        code: sum(&[(1.0, everything), (-1.0, BASE)]).worth(),
         interactions: interactions(suspects, causes, of, least),
     })
 }
@@ -102,7 +100,7 @@ fn interactions(
             ]);
             if beyond.cost.abs() >= least && beyond.cost.abs() >= WIDE * beyond.error {
                 let names = [one, other].map(|one| suspects[*one].name.clone());
-                found.push(Interaction { names, worth: worth(beyond) });
+                found.push(Interaction { names, worth: beyond.worth() });
             }
         }
     }
@@ -116,15 +114,10 @@ fn sum(terms: &[(f64, Value)]) -> Value {
     }
 }
 
-fn worth(value: Value) -> Worth {
-    let half = WIDE * value.error;
-    let cost = Interval { estimate: value.cost, low: value.cost - half, high: value.cost + half };
-    Worth { cost }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_model::Worth;
     use proptest::prelude::*;
 
     fn suspects(count: usize) -> Vec<Suspect> {

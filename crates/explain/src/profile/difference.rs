@@ -15,6 +15,7 @@ use dbdyno_stats as stats;
 
 use super::names::{Pair, pairs};
 use super::read::Profile;
+use crate::search::WIDE;
 
 /// A profile and the operations that were carried out while it was taken, if they are known.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +33,6 @@ const DISPERSION_ASSUMED: f64 = 1.5;
 const SAMPLES_LEAST: f64 = 5.0;
 /// A change that is called one has a q-value of at most this.
 const Q_MOST: f64 = 0.05;
-/// Standard errors of a 95 % interval.
-const WIDE: f64 = 1.959_964;
 
 /// Compares profiles of base with those of test. Without the operations of all of them only shares
 /// are compared.

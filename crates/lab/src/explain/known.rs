@@ -6,16 +6,12 @@ use dbdyno_explain::{
     Set, Told, TriedArm, Value, by_instructions, by_rate, followers, learn, named_in, tried_arms,
 };
 use dbdyno_model::{
-    ArmIndex, ArmsComparison, Interval, Pairing, Reference, Run, RunId, Suspect, Trial, Witness,
-    Worth,
+    ArmIndex, ArmsComparison, Pairing, Reference, Run, RunId, Suspect, Trial, Witness,
 };
 
 use super::question::Question;
 use crate::error::LabError;
 use crate::laboratory::Lab;
-
-/// Half a 95 % interval, in standard errors.
-const WIDE: f64 = 1.959_964;
 
 /// What runs have told of the suspects, each read once.
 pub(super) struct Evidence<'a> {
@@ -150,10 +146,7 @@ impl<'a> Evidence<'a> {
     pub(super) fn trials(&self) -> Vec<Trial> {
         let trials = self.runs.iter().filter(|heard| heard.run != self.question.run.id);
         let name = |one: &usize| self.suspects[*one].name.clone();
-        let worth = |value: &Value| {
-            let (more, half) = (value.cost - 1.0, WIDE * value.error);
-            Worth { cost: Interval { estimate: more, low: more - half, high: more + half } }
-        };
+        let worth = |value: &Value| Value { cost: value.cost - 1.0, ..*value }.worth();
         let arms = trials.flat_map(|heard| heard.arms.iter().map(move |arm| (heard, arm)));
         let trial = |(heard, arm): (&Heard, &HeardArm)| Trial {
             run: heard.run.clone(),

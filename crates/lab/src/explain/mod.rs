@@ -212,7 +212,7 @@ impl Case<'_> {
             lacking.retain(|set| !is_there(set));
             lacking.dedup();
             if lacking.is_empty() {
-                let text = "the server does not start with all causes taken back together";
+                let text = "test does not start with all of these differences taken back together";
                 self.open = Some(text.to_owned());
                 return Ok(None);
             }
