@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use clap::Parser as _;
 use dbdyno_lab::{Lab, Order};
 use dbdyno_model::{ArmSpec, CellComparison, Comparison, Gate, Pairing, Plan, Run, RunStatus};
 use dbdyno_report::View;
@@ -61,18 +62,33 @@ fn servers(place: &Place, flags: &Compare, arms: Vec<ArmSpec>) -> Result<Exit, F
     Ok(exit)
 }
 
+/// The flags of `compare`, by themselves.
+#[derive(clap::Parser)]
+struct Words {
+    #[command(flatten)]
+    compare: Compare,
+}
+
+/// What `compare` would be told by these words, the first of which is its name.
+pub(crate) fn flags_of(words: &[String]) -> Compare {
+    Words::parse_from(words).compare
+}
+
 /// Measures two servers as the flags say.
 pub(crate) fn two(place: &Place, flags: &Compare) -> Result<(Store, Run), Failure> {
+    measured(place, flags, servers_of(flags)?, |plan| plan::command(plan, flags))
+}
+
+/// The servers that flags name.
+pub(crate) fn servers_of(flags: &Compare) -> Result<Vec<ArmSpec>, Failure> {
     let arm = |text: &str| match parse_side(text) {
         Ok(Side::Server(spec)) => Ok(spec),
         Ok(Side::Stored(_)) => Err(Failure::Usage(
-            "BASE and TEST are servers; a stored run is explained by itself".to_owned(),
+            "BASE and TEST are servers; a stored run has been measured already".to_owned(),
         )),
         Err(error) => Err(Failure::Usage(without_password(&error))),
     };
-    let arms = std::iter::once(&flags.base).chain(&flags.tests).map(|text| arm(text));
-    let arms = arms.collect::<Result<Vec<ArmSpec>, Failure>>()?;
-    measured(place, flags, arms, |plan| plan::command(plan, flags))
+    std::iter::once(&flags.base).chain(&flags.tests).map(|text| arm(text)).collect()
 }
 
 /// Measures servers as the flags say; `command` is what makes such a run again.

@@ -8,11 +8,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::Parser as _;
 use dbdyno_model::{Cell, Pairing, Run};
 use dbdyno_store::Store;
 
-use crate::args::{Compare, Place, Shape};
+use crate::args::{Place, Shape};
 use crate::exit::Exit;
 use crate::explanation::{By, Extent, explained, nothing, proved, shown};
 use crate::failure::Failure;
@@ -59,13 +58,6 @@ pub(crate) struct Explain {
     pub shape: Shape,
 }
 
-/// The flags of `compare`, by themselves.
-#[derive(clap::Parser)]
-struct Words {
-    #[command(flatten)]
-    compare: Compare,
-}
-
 /// Explains what a run has found.
 pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
     let extent = Extent { by: flags.by, counts_only: flags.count_only, limit: flags.limit };
@@ -107,5 +99,5 @@ fn measured(place: &Place, flags: &Explain, test: &str) -> Result<(Store, Run), 
     if flags.count_only {
         words.push("--count-only".to_owned());
     }
-    compare::two(place, &Words::parse_from(words).compare)
+    compare::two(place, &compare::flags_of(&words))
 }

@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     report(match args.command {
         Command::Compare(compare) => compare::run(&args.place, &compare),
         Command::Explain(flags) => explain::run(&args.place, &flags),
-        Command::Profile(flags) => profile::run(&flags),
+        Command::Profile(flags) => profile::run(&args.place, &flags),
         Command::Diff(diff) => diff::run(&args.place, &diff),
         Command::Resume(resume) => compare::resume(&args.place, &resume),
         Command::Run(run) => experiment::run(&args.place, &run),

@@ -1,32 +1,71 @@
-//! `dbdyno profile`: which functions two sets of profiles differ in, for an operation.
+//! `dbdyno profile`: which functions two servers differ in, for an operation.
+//!
+//! ```text
+//!   BASE TEST           profiles are taken: rounds of their own while processors are sampled
+//!   --base … --test …   profiles of anybody's tool are read
+//! ```
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use dbdyno_explain::profile::{Weighed, difference, read};
+use dbdyno_lab::{Lab, Sampled};
+use dbdyno_model::{Arm, PerArm, ProfileDifference};
 use dbdyno_report::{ProfileExtent, profile_csv, profile_json, profile_markdown, profile_text};
 
-use crate::args::{Format, Shape};
+use crate::args::{Format, Place, Shape};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::output;
+use crate::progress::Ticker;
+use crate::{compare, output, plan, session};
 
 /// Compare processor profiles of two servers, function by function.
 ///
-/// Profiles are stacks, collapsed (`main;work;read 12`) or as `perf script` prints them, of
-/// whatever tool. FILE@OPERATIONS says how many operations were carried out while one was taken:
-/// then a function is compared by what it costs for an operation, and the weights of all functions
-/// add up to the change of the whole. With three profiles or more of each side it is known how far
-/// they are apart by themselves.
+/// Of BASE and TEST profiles are taken: the load is asked of each in turn while `perf record`
+/// samples the processors, in several starts of the servers, and a function is compared by what it
+/// costs for an operation. The weights of all functions add up to the change of the whole.
+///
+/// --base and --test read profiles of anybody's tool instead: files of `perf record`, stacks
+/// (collapsed, `main;work;read 12`, or as `perf script` prints them), or what `perf report --stdio`
+/// prints. FILE@OPERATIONS says how many operations were carried out while one was taken. With
+/// three profiles or more of each side it is known how far they are apart by themselves.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProfileFlags {
+    /// Two servers, as `dbdyno compare` takes them
+    #[arg(value_names = ["BASE", "TEST"], num_args = 2, conflicts_with_all = ["base", "test"],
+          required_unless_present_any = ["base", "test"])]
+    pub servers: Vec<String>,
+    /// The load of BASE and TEST [default: point-query]
+    #[arg(long, value_name = "LOAD", requires = "servers")]
+    pub load: Option<String>,
+    /// Clients at once [default: 1]
+    #[arg(long, value_name = "N", requires = "servers")]
+    pub clients: Option<u32>,
+    /// Rows of each table
+    #[arg(long, value_name = "N", requires = "servers")]
+    pub rows: Option<u64>,
+    /// Profiles of each server, each in a start of its own
+    #[arg(long, value_name = "N", default_value_t = 4, requires = "servers",
+          value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub profiles: u32,
+    /// How long each profile takes: 10s, 1m
+    #[arg(long, value_name = "TIME", default_value = "10s", requires = "servers",
+          value_parser = crate::values::parse_limit)]
+    pub seconds: Duration,
+    /// Keep the profiles in this directory, as collapsed stacks
+    #[arg(long, value_name = "DIRECTORY", requires = "servers")]
+    pub keep: Option<PathBuf>,
     /// Profiles of base: FILE or FILE@OPERATIONS, several of them apart
-    #[arg(long, required = true, num_args = 1.., value_name = "FILE[@OPERATIONS]",
-          value_parser = parse_file)]
+    #[arg(long, num_args = 1.., value_name = "FILE[@OPERATIONS]", value_parser = parse_file,
+          requires = "test")]
     pub base: Vec<(PathBuf, Option<f64>)>,
     /// Profiles of test
-    #[arg(long, required = true, num_args = 1.., value_name = "FILE[@OPERATIONS]",
-          value_parser = parse_file)]
+    #[arg(long, num_args = 1.., value_name = "FILE[@OPERATIONS]", value_parser = parse_file,
+          requires = "base")]
     pub test: Vec<(PathBuf, Option<f64>)>,
+    /// Of files of `perf record`: only processes of this name, as `mysqld`
+    #[arg(long, value_name = "NAME", requires = "base")]
+    pub process: Option<String>,
     /// Show all functions, those that did not change, too
     #[arg(long)]
     pub all: bool,
@@ -48,37 +87,190 @@ fn parse_file(text: &str) -> Result<(PathBuf, Option<f64>), String> {
 }
 
 /// Shows the difference.
-pub(crate) fn run(flags: &ProfileFlags) -> Result<Exit, Failure> {
-    let side = |files: &[(PathBuf, Option<f64>)]| -> Result<Vec<Weighed>, Failure> {
-        // Files may be large: each is read by a thread.
-        std::thread::scope(|scope| {
-            let threads: Vec<_> = files
-                .iter()
-                .map(|(file, operations)| scope.spawn(|| weighed(file, *operations)))
-                .collect();
-            let joined = threads.into_iter().map(|thread| thread.join());
-            joined
-                .map(|read| read.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-                .collect()
-        })
+pub(crate) fn run(place: &Place, flags: &ProfileFlags) -> Result<Exit, Failure> {
+    let (sides, exit) = match flags.servers.as_slice() {
+        [base, test] => taken(place, flags, (base, test))?,
+        _ => {
+            let process = flags.process.as_deref();
+            let read = |files| -> Result<Vec<Side>, Failure> { of_files(files, process) };
+            (PerArm { base: read(&flags.base)?, test: read(&flags.test)? }, Exit::Holds)
+        }
     };
-    let found = difference(&side(&flags.base)?, &side(&flags.test)?);
-    let extent = if flags.all { ProfileExtent::All } else { ProfileExtent::Changed };
-    output::print(&match flags.shape.format {
-        Format::Text => profile_text(&found, extent, &output::style(flags.shape.color)),
-        Format::Markdown => profile_markdown(&found, extent),
-        Format::Json => profile_json(&found),
-        Format::Csv => profile_csv(&found),
-    })?;
-    Ok(Exit::Holds)
+    let sides = PerArm { base: weighed(sides.base)?, test: weighed(sides.test)? };
+    show(flags, &difference(&sides.base, &sides.test))?;
+    Ok(exit)
 }
 
-fn weighed(file: &Path, operations: Option<f64>) -> Result<Weighed, Failure> {
-    let shown = file.display();
-    let bytes = std::fs::read(file)
-        .map_err(|error| Failure::Usage(format!("{shown}: {error}; profiles are text files")))?;
-    // Names of functions may have any bytes.
-    let profile = read(&String::from_utf8_lossy(&bytes))
-        .map_err(|error| Failure::Usage(format!("{shown}:{error}")))?;
-    Ok(Weighed { profile, operations })
+fn show(flags: &ProfileFlags, found: &ProfileDifference) -> Result<(), Failure> {
+    let extent = if flags.all { ProfileExtent::All } else { ProfileExtent::Changed };
+    output::print(&match flags.shape.format {
+        Format::Text => profile_text(found, extent, &output::style(flags.shape.color)),
+        Format::Markdown => profile_markdown(found, extent),
+        Format::Json => profile_json(found),
+        Format::Csv => profile_csv(found),
+    })
+}
+
+/// A profile: what it is called, its stacks as text, and the operations beside it.
+struct Side {
+    name: String,
+    stacks: String,
+    operations: Option<f64>,
+}
+
+/// Takes profiles of two servers.
+fn taken(
+    place: &Place,
+    flags: &ProfileFlags,
+    (base, test): (&str, &str),
+) -> Result<(PerArm<Vec<Side>>, Exit), Failure> {
+    let plan = plan_of(flags, (base, test))?;
+    let home = session::open_home(place)?;
+    let mut store = session::open_store(place)?;
+    let stop = session::stop_flag();
+    output::say(&format!(
+        "profiles of {}: {} of each arm, {:.0} s each",
+        plan.cells().first().map(ToString::to_string).unwrap_or_default(),
+        flags.profiles,
+        flags.seconds.as_secs_f64(),
+    ));
+    let mut ticker = Ticker::new();
+    let clock = session::clock(&plan, &store)?;
+    let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
+    let all = dbdyno_lab::profile(&mut lab, &plan, env!("CARGO_PKG_VERSION"))?;
+    drop(ticker);
+    let was_stopped = stop.load(std::sync::atomic::Ordering::Relaxed);
+    for arm in Arm::BOTH {
+        if !all.iter().any(|one| one.arm == arm) {
+            let why = if was_stopped { "it was interrupted before" } else { "it used none" };
+            return Err(Failure::Usage(format!(
+                "no processor time of {arm} was sampled: {why}; a server on another host \
+                 cannot be sampled"
+            )));
+        }
+        say_unnamed(arm, &all);
+    }
+    let side = |arm| {
+        let own = all.iter().filter(|one: &&Sampled| one.arm == arm);
+        let side = |one: &Sampled| Side {
+            name: format!("{arm}-{}", one.start + 1),
+            stacks: one.stacks.collapsed.clone(),
+            operations: Some(one.operations),
+        };
+        own.map(side).collect::<Vec<_>>()
+    };
+    let sides = PerArm::from_fn(side);
+    if let Some(directory) = &flags.keep {
+        keep(directory, &sides)?;
+    }
+    Ok((sides, if was_stopped { Exit::Interrupted } else { Exit::Holds }))
+}
+
+fn plan_of(
+    flags: &ProfileFlags,
+    (base, test): (&str, &str),
+) -> Result<dbdyno_model::Plan, Failure> {
+    let load = flags.load.clone().unwrap_or_else(|| "point-query".to_owned());
+    let mut words = ["compare", base, test, "--load", &load].map(str::to_owned).to_vec();
+    let clients = flags.clients.map(|clients| clients.to_string());
+    let rows = flags.rows.map(|rows| rows.to_string());
+    for (flag, value) in [("--clients", clients), ("--rows", rows)] {
+        words.extend(value.map(|value| [flag.to_owned(), value]).into_iter().flatten());
+    }
+    let compare = compare::flags_of(&words);
+    let plan = plan::from_flags(&compare, compare::servers_of(&compare)?)?;
+    if plan.cells().len() != 1 {
+        return Err(Failure::Usage(format!(
+            "profiles are of one load, and {load} has {}; name one of them",
+            plan.labels().join(", ")
+        )));
+    }
+    if plan.specs().values().any(|arm| arm.is_mock()) {
+        let text = "a model uses no processor that could be sampled; name servers";
+        return Err(Failure::Usage(text.to_owned()));
+    }
+    Ok(dbdyno_lab::profile::plan_of(&plan, flags.profiles, flags.seconds.as_secs_f64()))
+}
+
+/// Says of which files the functions have no names.
+fn say_unnamed(arm: Arm, all: &[Sampled]) {
+    let own = || all.iter().filter(|one| one.arm == arm).map(|one| &one.stacks);
+    let samples: f64 = own().map(|stacks| stacks.samples).sum();
+    let mut files: Vec<(&str, f64)> = Vec::new();
+    for (file, count) in own().flat_map(|stacks| &stacks.unnamed) {
+        match files.iter_mut().find(|(known, _)| known == file) {
+            Some((_, known)) => *known += count,
+            None => files.push((file, *count)),
+        }
+    }
+    files.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (file, count) in files.into_iter().filter(|(_, count)| *count >= 0.01 * samples) {
+        output::say(&format!(
+            "note   {:.0} % of the samples of {arm} are in functions of {file} without names: it \
+             is stripped; with its debug package, or of a build that has symbols, they would have \
+             some",
+            100.0 * count / samples
+        ));
+    }
+}
+
+/// Writes profiles as files that this command, and tools for flame graphs, read.
+fn keep(directory: &Path, sides: &PerArm<Vec<Side>>) -> Result<(), Failure> {
+    let failed = |error| Failure::Write(directory.display().to_string(), error);
+    std::fs::create_dir_all(directory).map_err(failed)?;
+    let mut command = "dbdyno profile".to_owned();
+    for arm in Arm::BOTH {
+        command.push_str(&format!(" --{arm}"));
+        for side in &sides[arm] {
+            let path = directory.join(format!("{}.folded", side.name));
+            let failed = |error| Failure::Write(path.display().to_string(), error);
+            std::fs::write(&path, &side.stacks).map_err(failed)?;
+            let operations = side.operations.unwrap_or_default();
+            command.push_str(&format!(" {}@{operations:.0}", path.display()));
+        }
+    }
+    output::say(&format!("kept; to compare them again: {command}"));
+    Ok(())
+}
+
+/// Files may be large: each is read by a thread.
+fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<Vec<Side>, Failure> {
+    let side = |(file, operations): &(PathBuf, Option<f64>)| {
+        let shown = file.display().to_string();
+        let wrong =
+            |error: std::io::Error| Failure::Usage(format!("{shown}: {error}; profiles are files"));
+        let stacks = match dbdyno_lab::imported(file, process).map_err(Failure::Usage)? {
+            Some(stacks) if stacks.samples == 0.0 => {
+                let of = process.map_or_else(String::new, |name| {
+                    format!(" of a process named {name}; leave out --process to see all")
+                });
+                return Err(Failure::Usage(format!("{shown}: it has no sample{of}")));
+            }
+            Some(stacks) => stacks.collapsed,
+            // Names of functions may have any bytes.
+            None => String::from_utf8_lossy(&std::fs::read(file).map_err(wrong)?).into_owned(),
+        };
+        Ok(Side { name: shown, stacks, operations: *operations })
+    };
+    parallel(files, side)
+}
+
+fn weighed(sides: Vec<Side>) -> Result<Vec<Weighed>, Failure> {
+    parallel(&sides, |side| {
+        let profile =
+            read(&side.stacks).map_err(|error| Failure::Usage(format!("{}:{error}", side.name)))?;
+        Ok(Weighed { profile, operations: side.operations })
+    })
+}
+
+fn parallel<I: Sync, O: Send>(
+    all: &[I],
+    work: impl Fn(&I) -> Result<O, Failure> + Sync,
+) -> Result<Vec<O>, Failure> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = all.iter().map(|one| scope.spawn(move || work(one))).collect();
+        let joined = threads.into_iter().map(|thread| thread.join());
+        joined.map(|read| read.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
 }

@@ -79,8 +79,9 @@ impl Watch for Ticker {
                     done + 1
                 ));
             }
-            Progress::RoundDone(_) => {}
+            Progress::RoundDone { .. } => {}
             Progress::Searched(text) => self.keep(&format!("search {text}")),
+            Progress::Reading(text) => self.show(format!("reading {text}")),
             Progress::Trial(text) => self.keep(&format!("trial  {text}")),
             Progress::Warning(text) => self.keep(&format!("note   {text}")),
         }

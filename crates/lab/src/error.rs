@@ -33,6 +33,8 @@ pub enum LabError {
     Arrivals(String),
     /// Instructions cannot be counted. A clause.
     Counting(ArmIndex, String),
+    /// Processors cannot be sampled. A whole sentence.
+    Profile(String),
     /// A run broke off after rounds had been stored.
     BrokeOff(RunId, Box<LabError>),
 }
@@ -51,6 +53,7 @@ impl LabError {
             | LabError::Loads(_)
             | LabError::Busy(_)
             | LabError::Arrivals(_)
+            | LabError::Profile(_)
             | LabError::BrokeOff(..) => None,
         }
     }
@@ -96,9 +99,10 @@ impl fmt::Display for LabError {
             LabError::Counting(arm, text) => write!(f, "{arm}, counting instructions: {text}"),
             LabError::Store(error) => write!(f, "{error}"),
             LabError::Judge(error) => write!(f, "{error}"),
-            LabError::Unlike(text) | LabError::Arrivals(text) | LabError::Loads(text) => {
-                f.write_str(text)
-            }
+            LabError::Unlike(text)
+            | LabError::Arrivals(text)
+            | LabError::Loads(text)
+            | LabError::Profile(text) => f.write_str(text),
             LabError::Busy(run) => {
                 write!(f, "another dbdyno is measuring run {run}; wait until it is done")
             }

@@ -641,7 +641,8 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.ending.note(arm, round);
         self.last_sps.insert(arm, round.statements as f64 * 1e9 / round.wall_ns as f64);
         self.meters[arm].add(round.statements);
-        self.lab.watch.progress(Progress::RoundDone(round));
+        let server = self.stations[arm].processes();
+        self.lab.watch.progress(Progress::RoundDone { round, server: &server });
         Ok(())
     }
 

@@ -49,11 +49,19 @@ pub enum Progress<'a> {
         clients: u32,
     },
     /// A round has been measured and stored.
-    RoundDone(&'a Round),
+    RoundDone {
+        /// What was measured.
+        round: &'a Round,
+        /// The processes that the arm's server began with; none where it lives in our threads, or
+        /// on another host.
+        server: &'a [u32],
+    },
     /// A search for the highest rate is done: its path.
     Searched(&'a str),
     /// What is tried next in order to explain a difference.
     Trial(&'a str),
+    /// What was measured is read, which takes a while.
+    Reading(&'a str),
     /// Something that the user should know now; it is stored with the run, too.
     Warning(&'a str),
 }

@@ -24,6 +24,7 @@ pub mod host;
 mod locate;
 mod memory;
 pub mod parse;
+pub mod perf;
 mod process;
 mod processes;
 mod server;

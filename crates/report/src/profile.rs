@@ -16,6 +16,8 @@ use crate::text::{Paint, TextStyle, painted};
 const SCHEMA: u32 = 1;
 /// A change with a q-value of at most this is called one.
 const Q_MOST: f64 = 0.05;
+/// Functions that changed and are listed by themselves: those that changed most.
+const CHANGED_MOST: usize = 25;
 /// Longer names are cut in text.
 const NAME_MOST: usize = 48;
 
@@ -114,7 +116,10 @@ fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<[String; 7]> {
             printable(&format!("{}{moved}", one.matched.name())),
         ]
     };
-    let mut rows: Vec<[String; 7]> = of.functions.iter().filter(is_shown).map(row).collect();
+    let (shown, hidden): (Vec<_>, Vec<_>) = of.functions.iter().partition(is_shown);
+    let most = if extent == ProfileExtent::All { shown.len() } else { CHANGED_MOST };
+    let (listed, further) = shown.split_at(most.min(shown.len()));
+    let mut rows: Vec<[String; 7]> = listed.iter().copied().map(row).collect();
     let line = |name: String, all: &[&FunctionDifference]| {
         let sum =
             |pick: fn(&FunctionDifference) -> f64| all.iter().map(|one| pick(one)).sum::<f64>();
@@ -128,8 +133,9 @@ fn rows(of: &ProfileDifference, extent: ProfileExtent) -> Vec<[String; 7]> {
             String::new(),
         ]
     };
-    let hidden: Vec<&FunctionDifference> =
-        of.functions.iter().filter(|one| !is_shown(one)).collect();
+    if !further.is_empty() {
+        rows.push(line(format!("{} others that changed", further.len()), further));
+    }
     if !hidden.is_empty() {
         rows.push(line(format!("{} others together", hidden.len()), &hidden));
     }

@@ -6,6 +6,7 @@
 //! servers do from start to start; both are in an interval. What is called changed holds among all
 //! functions (Benjamini and Hochberg).
 
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
@@ -14,7 +15,7 @@ use dbdyno_model::{
 use dbdyno_stats as stats;
 
 use super::names::{Pair, pairs};
-use super::read::Profile;
+use super::samples::Profile;
 use crate::search::WIDE;
 
 /// A profile and the operations that were carried out while it was taken, if they are known.
@@ -60,7 +61,8 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
     let q_values = stats::benjamini_hochberg(&p_values);
     functions.iter_mut().zip(q_values).for_each(|(one, q)| one.q_value = q);
     costs.say_what_moved(&pairs, &mut functions);
-    functions.sort_by(|a, b| b.weighted.estimate.abs().total_cmp(&a.weighted.estimate.abs()));
+    let size = |one: &FunctionDifference| (one.weighted.estimate.abs(), one.share.base);
+    functions.sort_by(|a, b| size(b).partial_cmp(&size(a)).unwrap_or(Ordering::Equal));
     let change: f64 = functions.iter().map(|one| one.weighted.estimate).sum();
     let error = total_errors.base.hypot((1.0 + change) * total_errors.test);
     let mass = |rung: Match| {
@@ -103,7 +105,8 @@ fn operations(profiles: &[Weighed], scale: ProfileScale) -> Vec<f64> {
 }
 
 fn samples(profile: &Profile, names: &[String]) -> f64 {
-    names.iter().filter_map(|name| profile.own.get(name)).sum()
+    // A sum of nothing is -0.
+    names.iter().filter_map(|name| profile.own.get(name)).fold(0.0, |sum, own| sum + own)
 }
 
 /// How much farther the samples of a side are apart than by chance, at least 1.

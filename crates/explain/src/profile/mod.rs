@@ -1,14 +1,17 @@
 //! Profiles of a server, from anybody's tool, and their difference.
 //!
 //! ```text
-//!   stacks, collapsed │ perf script ──read──▶ own samples, and samples by caller
+//!   stacks, collapsed │ perf script │ perf report ──read──▶ own samples, and samples by caller
 //!     several a side ──names──▶ matched: exact, plain, renamed by callers and callees, alone
 //!                    ──difference──▶ for an operation, with intervals and q-values
 //! ```
 
 mod difference;
 mod names;
+mod perf_report;
 mod read;
+mod samples;
 
 pub use difference::{Weighed, difference};
-pub use read::{Profile, ProfileError, read};
+pub use read::{ProfileError, read};
+pub use samples::Profile;

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{Match, PerArm};
 
-use super::read::Profile;
+use super::samples::Profile;
 
 /// Callers and callees must be so much alike.
 const ALIKE_LEAST: f64 = 0.6;
@@ -19,6 +19,11 @@ const ALIKE_LEAST: f64 = 0.6;
 const SHARE_LEAST: f64 = 0.002;
 /// Nor are those with fewer samples: who calls them is then a matter of chance.
 const SAMPLES_LEAST: f64 = 30.0;
+
+/// Whether it is the name of a file, for functions in it that have none.
+fn is_of_a_file(name: &str) -> bool {
+    name.starts_with('[')
+}
 
 /// The function that a name is without what compilers and parameters add.
 pub(super) fn plain(name: &str) -> String {
@@ -125,7 +130,8 @@ fn renamed(
             names.iter().filter_map(|name| profile.own.get(name)).sum()
         };
         let least = SAMPLES_LEAST.max(SHARE_LEAST * profile.total);
-        let heavy = left.iter().filter(|(_, names)| own(names) >= least);
+        let heavy = left.iter().filter(|(name, _)| !is_of_a_file(name));
+        let heavy = heavy.filter(|(_, names)| own(names) >= least);
         heavy.map(|(name, names)| (name.clone(), around(profile, names))).collect::<Vec<_>>()
     };
     let (bases, tests) = (weighty(base, base_left), weighty(test, test_left));

@@ -1,18 +1,10 @@
-//! Stacks as text: collapsed ones (`a;b;c 12`), and what `perf script` prints.
+//! Profiles as text: collapsed stacks (`a;b;c 12`), and what `perf script` and `perf report` print.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fmt;
 
-/// What was sampled, by function.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Profile {
-    /// Samples of a function itself.
-    pub own: BTreeMap<String, f64>,
-    /// Samples of a function and all that it called, by its caller; the outermost has none.
-    pub by_caller: BTreeMap<(String, String), f64>,
-    /// All samples.
-    pub total: f64,
-}
+use super::perf_report;
+use super::samples::Profile;
 
 /// A line that is no stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +23,7 @@ impl fmt::Display for ProfileError {
 
 impl std::error::Error for ProfileError {}
 
-/// Reads stacks; which of the two forms it is shows in the lines.
+/// Reads stacks; which of the three forms it is shows in the lines.
 ///
 /// # Errors
 /// The first line that is no stack, and a file without any.
@@ -44,13 +36,16 @@ pub fn read(text: &str) -> Result<Profile, ProfileError> {
     };
     let profile = match text.lines().any(is_frame) {
         true => of_script(text),
-        false => collapsed(text)?,
+        false => match perf_report::read(text) {
+            Some(report) => report,
+            None => collapsed(text)?,
+        },
     };
     if profile.total > 0.0 {
         return Ok(profile);
     }
     let what = "there is no stack in it; give stacks as `main;work;read 12`, a line each, or what \
-                `perf script` prints";
+                `perf script` or `perf report --stdio` prints";
     Err(ProfileError { line: 0, what: what.to_owned() })
 }
 
@@ -101,7 +96,8 @@ fn frame(line: &str) -> Option<String> {
         _ => symbol,
     };
     if name != "[unknown]" {
-        return Some(name.to_owned());
+        let is_kernel = file == "[kernel.kallsyms]" || file.starts_with("[guest.kernel");
+        return Some(if is_kernel { format!("{name}_[k]") } else { name.to_owned() });
     }
     let file = file.rsplit('/').next().unwrap_or(file);
     Some(format!("[{}]", file.trim_matches(['[', ']'])))

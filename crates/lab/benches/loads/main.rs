@@ -90,7 +90,7 @@ impl Watch for Telling {
         match progress {
             Progress::Stage(arm, text) => eprintln!("{arm}: {text}"),
             Progress::Warning(text) => eprintln!("warning: {text}"),
-            Progress::RoundDone(round) if round.key.pair == 0 => {
+            Progress::RoundDone { round, .. } if round.key.pair == 0 => {
                 eprintln!("{} {}: {:.0}/s", round.key.cell, round.key.arm, round.qps());
             }
             _ => {}

@@ -136,6 +136,12 @@ impl Station {
         members.map(|(_, member)| ServerProbe::of_process(member.pid())).collect()
     }
 
+    /// The processes that its server began with, of those that follow it, too.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let own = self.probe.iter().map(ServerProbe::root);
+        own.chain(self.followers().iter().map(ServerProbe::root)).collect()
+    }
+
     /// How it is watched between rounds. RocksDB and the engine work in threads of
     /// our own process.
     pub(crate) fn watched(&self) -> Watched {

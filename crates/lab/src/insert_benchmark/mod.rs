@@ -135,7 +135,8 @@ impl Site<'_, '_> {
             round.readings.set(names::STOOD_STILL, (still > 0).then_some(f64::from(still)));
             self.lab.store.add_round(self.run, arm, &round)?;
             self.counter.done += 1;
-            self.lab.watch.progress(Progress::RoundDone(&round));
+            let server = self.stations[arm].processes();
+            self.lab.watch.progress(Progress::RoundDone { round: &round, server: &server });
         }
         drivers.into_iter().for_each(|(arm, driver)| driver.finish(inserted, arm));
         Ok(failed)

@@ -46,7 +46,7 @@ impl Looking<'_> {
 
 impl Watch for Looking<'_> {
     fn progress(&mut self, progress: Progress<'_>) {
-        if let Progress::RoundDone(round) = progress {
+        if let Progress::RoundDone { round, .. } = progress {
             self.look(round);
         }
     }

@@ -1,0 +1,166 @@
+//! Taking processor profiles: rounds of their own, while all processors are sampled.
+//!
+//! ```text
+//!   start 1    base ▏▓▓▓▓▏ test ▏▓▓▓▓▏ test ▏▓▓▓▓▏ base ▏▓▓▓▓▏     ▓ windows of rounds
+//!   start 2    …                                                   a profile: the samples of an
+//!                                                                  arm in the windows of a start
+//! ```
+//!
+//! A start of a server is the replicate: where its code and its memory come to lie is another
+//! matter in each, and what two profiles of one start differ in says nothing of that (Curtsinger
+//! and Berger, "Stabilizer", ASPLOS 2013). Rounds are whole, so that an arm has the host for
+//! itself while it is sampled. What they say of rates is not kept: sampling costs something.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use dbdyno_model::{Arm, Counting, Plan, Stopping};
+use dbdyno_probe::perf::{self, Stacks, Window};
+use dbdyno_sandbox::Recorder;
+use dbdyno_store::Store;
+
+use crate::error::LabError;
+use crate::experiment::{Order, measure};
+use crate::laboratory::Lab;
+use crate::watch::{Progress, Watch};
+
+/// Rounds of each arm in a start: what wanders from one to the next meets both arms.
+const ROUNDS: u32 = 2;
+
+/// A profile of an arm.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sampled {
+    /// Whose it is.
+    pub arm: Arm,
+    /// In which start of the servers it was taken, from 0.
+    pub start: u32,
+    /// Operations that were carried out meanwhile.
+    pub operations: f64,
+    /// What was sampled.
+    pub stacks: Stacks,
+}
+
+/// A plan of so many profiles of each arm, each over so many seconds, of the first cell of `plan`.
+pub fn plan_of(plan: &Plan, profiles: u32, seconds: f64) -> Plan {
+    let can_be = plan.specs().values().all(|arm| arm.can_be_restarted());
+    Plan {
+        clients: plan.clients.iter().take(1).copied().collect(),
+        pairs: ROUNDS * profiles,
+        round_ns: (seconds * 1e9 / f64::from(ROUNDS)) as u64,
+        slice_ns: 0,
+        restarts: if can_be { profiles.saturating_sub(1) } else { 0 },
+        reloads: 0,
+        stopping: Stopping::Fixed,
+        limit_ns: None,
+        counting: Counting::No,
+        ..plan.clone()
+    }
+}
+
+/// Takes profiles by such a plan as [`plan_of`] makes. An interruption leaves those that are
+/// whole. Nothing is kept in the laboratory's store.
+///
+/// # Errors
+/// Processors that cannot be sampled, and whatever is in the way of measuring.
+pub fn profile(
+    lab: &mut Lab<'_>,
+    plan: &Plan,
+    tool_version: &str,
+) -> Result<Vec<Sampled>, LabError> {
+    let scratch = lab.home.scratch("profile");
+    let scratch = scratch.map_err(|error| LabError::Profile(error.to_string()))?;
+    let recorder = Recorder::start(scratch.path()).map_err(LabError::Profile)?;
+    let mut store = Store::open(&scratch.path().join("rounds.db")).map_err(LabError::Store)?;
+    let mut sampling =
+        Sampling { outer: lab.watch, recorder, has_begun: false, failed: None, rounds: Vec::new() };
+    let (home, stop, clock) = (lab.home, lab.stop, lab.clock.clone());
+    let mut inner = Lab { home, store: &mut store, stop, watch: &mut sampling, clock };
+    let command = "dbdyno profile";
+    let order = Order { plan, name: None, command, tool_version, varied: &[], trial_of: None };
+    measure(&mut inner, &order)?;
+    let Sampling { recorder, failed, rounds, .. } = sampling;
+    if let Some(failed) = failed {
+        return Err(LabError::Profile(failed));
+    }
+    let file = recorder.finish().map_err(LabError::Profile)?;
+    lab.watch.progress(Progress::Reading("the samples, and the names of functions"));
+    let windows: Vec<Window> = rounds.iter().map(|round| round.window.clone()).collect();
+    let stacks = perf::stacks(&file, &windows).map_err(LabError::Profile)?;
+    Ok(by_start(&rounds, stacks))
+}
+
+/// The stacks of anybody's `perf.data`, of the processes of this name or of all; `None` where the
+/// file is not one.
+///
+/// # Errors
+/// A file that cannot be read, or is damaged.
+pub fn imported(file: &Path, process: Option<&str>) -> Result<Option<Stacks>, String> {
+    let shown = file.display();
+    let unreadable = |error| format!("{shown}: {error}; name the file of a profile");
+    if !perf::is_perf_data(file).map_err(unreadable)? {
+        return Ok(None);
+    }
+    let all = perf::stacks(file, &[Window::whole(process.map(str::to_owned))])?;
+    Ok(all.into_iter().next())
+}
+
+/// A round and its samples.
+struct Taken {
+    arm: Arm,
+    start: u32,
+    operations: f64,
+    window: Window,
+}
+
+/// Begins to sample with the first round, and notes when and in which processes each took place.
+struct Sampling<'a> {
+    outer: &'a mut dyn Watch,
+    recorder: Recorder,
+    has_begun: bool,
+    failed: Option<String>,
+    rounds: Vec<Taken>,
+}
+
+impl Watch for Sampling<'_> {
+    fn progress(&mut self, progress: Progress<'_>) {
+        match progress {
+            Progress::RoundBegins { .. } if !self.has_begun => {
+                self.has_begun = true;
+                self.failed = self.recorder.begin().err();
+            }
+            Progress::RoundDone { round, server } => {
+                let from_ns = round.started_unix_ms * 1_000_000;
+                // An arm without a server lives in our own threads.
+                let own = [std::process::id()];
+                let processes = if server.is_empty() { &own } else { server };
+                self.rounds.push(Taken {
+                    arm: round.key.arm,
+                    start: round.start,
+                    operations: round.done_events(),
+                    window: Window {
+                        unix_ns: (from_ns, from_ns + round.wall_ns),
+                        processes: processes.to_vec(),
+                        name: None,
+                    },
+                });
+            }
+            // It is not kept.
+            Progress::Begun(_) => return,
+            _ => {}
+        }
+        self.outer.progress(progress);
+    }
+}
+
+/// The rounds of a start together.
+fn by_start(rounds: &[Taken], stacks: Vec<Stacks>) -> Vec<Sampled> {
+    let mut found: BTreeMap<(Arm, u32), Sampled> = BTreeMap::new();
+    for (round, stacks) in rounds.iter().zip(stacks) {
+        let (arm, start) = (round.arm, round.start);
+        let empty = || Sampled { arm, start, operations: 0.0, stacks: Stacks::default() };
+        let of_start = found.entry((arm, start)).or_insert_with(empty);
+        of_start.operations += round.operations;
+        of_start.stacks.add(&stacks);
+    }
+    found.into_values().filter(|one| one.stacks.samples > 0.0).collect()
+}

@@ -1,0 +1,423 @@
+//! `perf.data` as stacks of functions.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::path::Path;
+
+use linux_perf_data::linux_perf_event_reader::{CpuMode, EventRecord, RawData, SampleRecord};
+use linux_perf_data::{PerfFileReader, PerfFileRecord};
+
+use super::maps::{Maps, Objects, Place, UNKNOWN};
+use super::sections;
+use super::symbols::{KERNEL, Symbols};
+
+/// Addresses of a callchain from here on say whose the ones behind them are (`PERF_CONTEXT_MAX`
+/// of `linux/perf_event.h`).
+const CONTEXTS: u64 = -4095_i64 as u64;
+const CONTEXT_KERNEL: u64 = -128_i64 as u64;
+const CONTEXT_USER: u64 = -512_i64 as u64;
+/// Where `perf` says that the kernel begins.
+const KERNEL_BEGINS: &str = "[kernel.kallsyms]_text";
+/// Processes between one and its server.
+const GENERATIONS_MOST: usize = 16;
+
+/// Which samples are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// Nanoseconds since 1970 from which, and until which; of files whose clock is another one,
+    /// the whole.
+    pub unix_ns: (u64, u64),
+    /// Of these processes and all that they begin; empty: of all but the idle one.
+    pub processes: Vec<u32>,
+    /// Of processes of this name only.
+    pub name: Option<String>,
+}
+
+impl Window {
+    /// All samples.
+    pub fn whole(name: Option<String>) -> Window {
+        Window { unix_ns: (0, u64::MAX), processes: Vec::new(), name }
+    }
+}
+
+/// The samples of a window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stacks {
+    /// A line for each stack, outermost function first, with the number of its samples:
+    /// `main;do_command;row_search_mvcc 12`.
+    pub collapsed: String,
+    /// All samples.
+    pub samples: f64,
+    /// Those in functions whose names are not known, by file: stripped, not there any more, or
+    /// another build of it.
+    pub unnamed: BTreeMap<String, f64>,
+}
+
+impl Stacks {
+    /// Adds those of another window.
+    pub fn add(&mut self, other: &Stacks) {
+        self.collapsed.push_str(&other.collapsed);
+        self.samples += other.samples;
+        for (file, samples) in &other.unnamed {
+            *self.unnamed.entry(file.clone()).or_default() += samples;
+        }
+    }
+}
+
+/// Whether a file is one of `perf record`.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn is_perf_data(file: &Path) -> std::io::Result<bool> {
+    let mut magic = [0; 8];
+    match File::open(file)?.read_exact(&mut magic) {
+        Ok(()) => Ok(&magic == b"PERFILE2" || &magic == b"2ELIFREP"),
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads the samples of these windows.
+///
+/// # Errors
+/// A file that is not one of `perf record`, or is damaged.
+pub fn stacks(file: &Path, windows: &[Window]) -> Result<Vec<Stacks>, String> {
+    let wrong = |error: linux_perf_data::Error| format!("{}: {error}", file.display());
+    let unreadable = |error: std::io::Error| format!("{}: {error}", file.display());
+    let opened = File::open(file).map_err(unreadable)?;
+    if let Some(damage) = sections::damage(&opened).map_err(unreadable)? {
+        return Err(format!("{} is damaged: {damage}", file.display()));
+    }
+    let PerfFileReader { mut perf_file, mut record_iter } =
+        PerfFileReader::parse_file(BufReader::new(opened)).map_err(wrong)?;
+    let mut reader = Reader::new(windows);
+    while let Some(record) = record_iter.next_record(&mut perf_file).map_err(wrong)? {
+        let PerfFileRecord::EventRecord { record, .. } = record else { continue };
+        let misc = record.misc;
+        let record = record.parse().map_err(|error| format!("{}: {error}", file.display()))?;
+        reader.take(record, misc);
+    }
+    let ids = perf_file.build_ids().map_err(wrong)?;
+    let ids = ids.into_values().map(|of| (text(&of.path), of.build_id)).collect();
+    Ok(reader.named(ids))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// What is known of the host at a moment of the file, and the samples so far.
+struct Reader<'w> {
+    windows: &'w [Window],
+    objects: Objects,
+    maps: Maps,
+    parents: HashMap<i32, i32>,
+    names: HashMap<i32, String>,
+    kernel: u32,
+    kernel_begins: Option<u64>,
+    /// For each window the samples of each stack, innermost place first.
+    found: Vec<HashMap<Vec<Place>, f64>>,
+    /// Periods and samples of all, for what a sample weighs.
+    periods: (f64, f64),
+}
+
+impl<'w> Reader<'w> {
+    fn new(windows: &'w [Window]) -> Reader<'w> {
+        let mut objects = Objects::default();
+        let kernel = objects.number(KERNEL);
+        Reader {
+            windows,
+            objects,
+            maps: Maps::default(),
+            parents: HashMap::new(),
+            names: HashMap::new(),
+            kernel,
+            kernel_begins: None,
+            found: vec![HashMap::new(); windows.len()],
+            periods: (0.0, 0.0),
+        }
+    }
+
+    fn take(&mut self, record: EventRecord<'_>, misc: u16) {
+        match record {
+            EventRecord::Mmap(map) => {
+                let is_user = map.cpu_mode == CpuMode::User;
+                self.map(is_user, map.pid, (map.address, map.length), map.page_offset, map.path);
+            }
+            EventRecord::Mmap2(map) => {
+                let is_user = map.cpu_mode == CpuMode::User;
+                self.map(is_user, map.pid, (map.address, map.length), map.page_offset, map.path);
+            }
+            EventRecord::Fork(fork) if fork.pid != fork.ppid => {
+                self.maps.fork(fork.ppid, fork.pid);
+                self.parents.insert(fork.pid, fork.ppid);
+                if let Some(name) = self.names.get(&fork.ppid).cloned() {
+                    self.names.entry(fork.pid).or_insert(name);
+                }
+            }
+            EventRecord::Comm(comm) => {
+                if comm.is_execve {
+                    self.maps.exec(comm.pid);
+                }
+                if comm.pid == comm.tid {
+                    self.names.insert(comm.pid, text(&comm.name.as_slice()));
+                }
+            }
+            EventRecord::Sample(sample) => self.sample(&sample, misc),
+            _ => {}
+        }
+    }
+
+    fn map(&mut self, is_user: bool, pid: i32, at: (u64, u64), offset: u64, path: RawData<'_>) {
+        let path = text(&path.as_slice());
+        if is_user {
+            let object = self.objects.number(&path);
+            self.maps.map(pid, at, object, offset);
+        } else if path == KERNEL_BEGINS {
+            self.kernel_begins = Some(offset);
+        }
+    }
+
+    fn sample(&mut self, sample: &SampleRecord<'_>, misc: u16) {
+        let (Some(pid), time) = (sample.pid, sample.timestamp.unwrap_or(0)) else { return };
+        let period = sample.period.unwrap_or(1) as f64;
+        self.periods.0 += period;
+        self.periods.1 += 1.0;
+        let wanted: Vec<usize> = (0..self.windows.len())
+            .filter(|at| self.is_of(&self.windows[*at], pid, time))
+            .collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let stack = self.stack(sample, pid, CpuMode::from_misc(misc));
+        for at in wanted {
+            *self.found[at].entry(stack.clone()).or_default() += period;
+        }
+    }
+
+    fn is_of(&self, window: &Window, pid: i32, time: u64) -> bool {
+        let (from, until) = window.unix_ns;
+        let is_of_process = |pid: i32| window.processes.contains(&(pid as u32));
+        let mut line = std::iter::successors(Some(pid), |pid| self.parents.get(pid).copied());
+        let is_wanted = match window.processes.is_empty() {
+            true => pid > 0,
+            false => line.by_ref().take(GENERATIONS_MOST).any(is_of_process),
+        };
+        let is_named = |name: &String| self.names.get(&pid) == Some(name);
+        (from..until).contains(&time) && is_wanted && window.name.as_ref().is_none_or(is_named)
+    }
+
+    /// The places of a stack, innermost first. A caller is where it called, one byte before where
+    /// it goes on.
+    fn stack(&self, sample: &SampleRecord<'_>, pid: i32, mode: CpuMode) -> Vec<Place> {
+        let mut is_kernel = mode == CpuMode::Kernel;
+        let mut stack = Vec::new();
+        let mut add = |is_kernel: bool, address: u64| {
+            let address = if stack.is_empty() { address } else { address.wrapping_sub(1) };
+            match is_kernel {
+                true => stack.push(Place { object: self.kernel, offset: address }),
+                false => match self.maps.place(pid, address) {
+                    Some(place) => stack.push(place),
+                    None if stack.is_empty() => stack.push(UNKNOWN),
+                    // Where there is no frame pointer, anything may stand in its place.
+                    None => {}
+                },
+            }
+        };
+        let Some(chain) = sample.callchain else {
+            sample.ip.into_iter().for_each(|ip| add(is_kernel, ip));
+            return stack;
+        };
+        for address in (0..chain.len()).filter_map(|at| chain.get(at)) {
+            match address {
+                CONTEXT_KERNEL => is_kernel = true,
+                CONTEXT_USER => is_kernel = false,
+                CONTEXTS.. => {}
+                // Where frame pointers end; nothing is mapped there.
+                0..4096 => {}
+                _ => add(is_kernel, address),
+            }
+        }
+        stack
+    }
+
+    /// Names for places, and stacks with the same names together. A sample weighs what its period
+    /// is, by the mean of all.
+    fn named(self, build_ids: HashMap<String, Vec<u8>>) -> Vec<Stacks> {
+        let mean = self.periods.0 / self.periods.1.max(1.0);
+        let mut symbols = Symbols::new(&self.objects, self.kernel_begins, build_ids);
+        let mut named = Vec::with_capacity(self.found.len());
+        for window in self.found {
+            let mut lines: BTreeMap<String, f64> = BTreeMap::new();
+            let mut stacks = Stacks::default();
+            for (places, periods) in window {
+                let samples = periods / mean;
+                let line = symbols.line(&places);
+                if let Some(file) = places.first().and_then(|place| symbols.unnamed(*place)) {
+                    *stacks.unnamed.entry(file).or_default() += samples;
+                }
+                stacks.samples += samples;
+                *lines.entry(line).or_default() += samples;
+            }
+            // A sample without an address says nothing.
+            lines.remove("");
+            for (line, samples) in lines {
+                stacks.collapsed.push_str(&format!("{line} {samples}\n"));
+            }
+            named.push(stacks);
+        }
+        named
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    /// A file of `perf record` (tools/perf/Documentation/perf.data-file-format.txt of Linux), with
+    /// addresses, processes, times, periods and callchains in its samples.
+    #[derive(Default)]
+    struct Recorded {
+        records: Vec<u8>,
+    }
+
+    impl Recorded {
+        fn record(&mut self, kind: u32, misc: u16, body: &[u8]) {
+            self.records.extend(kind.to_le_bytes());
+            self.records.extend(misc.to_le_bytes());
+            self.records.extend((body.len() as u16 + 8).to_le_bytes());
+            self.records.extend(body);
+        }
+
+        fn padded(path: &str) -> Vec<u8> {
+            let mut bytes = path.as_bytes().to_vec();
+            bytes.resize((bytes.len() / 8 + 1) * 8, 0);
+            bytes
+        }
+
+        fn map(&mut self, pid: i32, (start, length, offset): (u64, u64, u64), path: &str) {
+            let mut body = [pid.to_le_bytes(), pid.to_le_bytes()].concat();
+            [start, length, offset].iter().for_each(|number| body.extend(number.to_le_bytes()));
+            body.extend(Self::padded(path));
+            self.record(1, 2, &body);
+        }
+
+        fn comm(&mut self, pid: i32, name: &str) {
+            let ids = [pid.to_le_bytes(), pid.to_le_bytes()].concat();
+            self.record(3, 0, &[ids, Self::padded(name)].concat());
+        }
+
+        fn fork(&mut self, parent: i32, child: i32) {
+            let mut body: Vec<u8> =
+                [child, parent, child, parent].iter().flat_map(|id| id.to_le_bytes()).collect();
+            body.extend(0_u64.to_le_bytes());
+            self.record(7, 0, &body);
+        }
+
+        fn sample(&mut self, pid: i32, time: u64, period: u64, chain: &[u64]) {
+            let mut body = chain.get(1).copied().unwrap_or(0).to_le_bytes().to_vec();
+            body.extend([pid.to_le_bytes(), pid.to_le_bytes()].concat());
+            [time, period, chain.len() as u64]
+                .iter()
+                .chain(chain)
+                .for_each(|number| body.extend(number.to_le_bytes()));
+            self.record(9, 2, &body);
+        }
+
+        fn file(&self) -> Vec<u8> {
+            let sample_type: u64 = 1 | 2 | 4 | 32 | 256;
+            let mut attr = [1_u32.to_le_bytes(), 64_u32.to_le_bytes()].concat();
+            for number in [0, 1_000_000, sample_type, 0, 0, 0, 0] {
+                attr.extend(u64::to_le_bytes(number));
+            }
+            attr.truncate(64);
+            attr.extend([0; 16]);
+            let attrs = (104_u64, attr.len() as u64);
+            let mut file = b"PERFILE2".to_vec();
+            let data = (attrs.0 + attrs.1, self.records.len() as u64);
+            let numbers = [104, attrs.1, attrs.0, attrs.1, data.0, data.1];
+            numbers.iter().for_each(|number: &u64| file.extend(number.to_le_bytes()));
+            file.resize(104, 0);
+            [file, attr, self.records.clone()].concat()
+        }
+
+        fn stacks(&self, windows: &[Window]) -> Vec<Stacks> {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), self.file()).unwrap();
+            assert!(is_perf_data(file.path()).unwrap());
+            stacks(file.path(), windows).unwrap()
+        }
+    }
+
+    /// A server with a child, and another program; nothing of it is on this host.
+    fn recorded() -> Recorded {
+        let mut recorded = Recorded::default();
+        recorded.comm(7, "postgres");
+        recorded.map(7, (0x40_0000, 0x1000, 0), "/nowhere/bin/postgres");
+        recorded.map(7, (0x50_0000, 0x1000, 0), "/nowhere/lib/libc.so.6");
+        recorded.fork(7, 8);
+        recorded.comm(9, "cc1");
+        recorded.map(9, (0x40_0000, 0x1000, 0), "/nowhere/bin/cc1");
+        let user = CONTEXT_USER;
+        recorded.sample(7, 100, 1, &[user, 0x40_0010]);
+        recorded.sample(8, 200, 1, &[user, 0x50_0010, 0x40_0020, 0x60_0000]);
+        recorded.sample(9, 200, 1, &[user, 0x40_0010]);
+        recorded.sample(0, 200, 1, &[CONTEXT_KERNEL, 0xffff_ffff_8100_0000]);
+        recorded.sample(8, 300, 2, &[user, 0x60_0000]);
+        recorded
+    }
+
+    #[test]
+    fn samples_are_of_a_window_and_of_a_server_with_all_that_it_began() {
+        let window =
+            |from, until| Window { unix_ns: (from, until), processes: vec![7], name: None };
+        let found = recorded().stacks(&[window(0, 200), window(200, 300), window(300, 400)]);
+        let texts: Vec<&str> = found.iter().map(|stacks| stacks.collapsed.as_str()).collect();
+        // Six periods in five samples: one with twice the period weighs 10/6.
+        let one = 5.0 / 6.0;
+        assert_eq!(texts[0], format!("[postgres] {one}\n"));
+        assert_eq!(texts[1], format!("[postgres];[libc.so.6] {one}\n"), "no caller is unknown");
+        assert_eq!(texts[2], format!("[unknown] {}\n", 2.0 * one));
+        assert_eq!(found[1].unnamed.keys().collect::<Vec<_>>(), ["libc.so.6"]);
+    }
+
+    #[test]
+    fn samples_are_of_processes_of_a_name_or_of_all_but_the_idle_one() {
+        let whole = |name: Option<&str>| Window::whole(name.map(str::to_owned));
+        let found = recorded().stacks(&[whole(Some("postgres")), whole(Some("cc1")), whole(None)]);
+        let samples: Vec<f64> = found.iter().map(|stacks| (stacks.samples * 1.2).round()).collect();
+        assert_eq!(samples, [4.0, 1.0, 5.0]);
+    }
+
+    #[test]
+    fn what_is_no_file_of_perf_is_told_from_one() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        for text in ["", "main;work 3\n"] {
+            std::fs::write(file.path(), text).unwrap();
+            assert!(!is_perf_data(file.path()).unwrap());
+        }
+        assert!(stacks(file.path(), &[Window::whole(None)]).is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+        #[test]
+        fn no_damaged_file_makes_it_panic(
+            hurts in proptest::collection::vec((any::<Index>(), any::<u8>()), 1..8),
+            cut in any::<Index>(),
+        ) {
+            let mut file = recorded().file();
+            for (at, byte) in hurts {
+                let at = at.index(file.len() - 8) + 8;
+                file[at] = byte;
+            }
+            file.truncate(cut.index(file.len()).max(8));
+            let place = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(place.path(), &file).unwrap();
+            let _told = stacks(place.path(), &[Window::whole(None)]);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Which file a process has at an address, as `perf record` notes it.
+
+use std::collections::{BTreeMap, HashMap};
+
+/// Files by number, each once.
+#[derive(Debug, Default)]
+pub(super) struct Objects {
+    numbers: HashMap<String, u32>,
+    paths: Vec<String>,
+}
+
+impl Objects {
+    pub(super) fn number(&mut self, path: &str) -> u32 {
+        if let Some(number) = self.numbers.get(path) {
+            return *number;
+        }
+        let number = self.paths.len() as u32;
+        self.numbers.insert(path.to_owned(), number);
+        self.paths.push(path.to_owned());
+        number
+    }
+
+    pub(super) fn path(&self, number: u32) -> &str {
+        &self.paths[number as usize]
+    }
+}
+
+/// A place in a file; of the kernel its own address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// Number among [`Objects`].
+    pub(super) object: u32,
+    /// Offset in the file.
+    pub(super) offset: u64,
+}
+
+/// Where nothing is mapped.
+pub(super) const UNKNOWN: Place = Place { object: u32::MAX, offset: 0 };
+
+#[derive(Clone, Copy, Debug)]
+struct Mapping {
+    end: u64,
+    object: u32,
+    /// What is added to an address for the offset in the file.
+    shift: u64,
+}
+
+/// What processes have mapped so far.
+#[derive(Debug, Default)]
+pub(super) struct Maps {
+    spaces: HashMap<i32, BTreeMap<u64, Mapping>>,
+}
+
+impl Maps {
+    /// A file, or a part of one, is mapped; what was there is gone.
+    pub(super) fn map(&mut self, pid: i32, (start, length): (u64, u64), object: u32, offset: u64) {
+        let end = start.saturating_add(length);
+        let space = self.spaces.entry(pid).or_default();
+        let covered: Vec<u64> = space.range(start..end).map(|(start, _)| *start).collect();
+        for start in covered {
+            let rest = space.remove(&start).filter(|rest| rest.end > end);
+            rest.map(|rest| space.insert(end, rest));
+        }
+        let before = space.range_mut(..start).next_back().map(|(_, before)| before);
+        if let Some(before) = before.filter(|before| before.end > start) {
+            let behind = *before;
+            before.end = start;
+            if behind.end > end {
+                space.insert(end, behind);
+            }
+        }
+        space.insert(start, Mapping { end, object, shift: offset.wrapping_sub(start) });
+    }
+
+    /// A process begins with what its parent has.
+    pub(super) fn fork(&mut self, parent: i32, child: i32) {
+        if parent != child
+            && let Some(space) = self.spaces.get(&parent)
+        {
+            self.spaces.insert(child, space.clone());
+        }
+    }
+
+    /// A process becomes another program.
+    pub(super) fn exec(&mut self, pid: i32) {
+        self.spaces.remove(&pid);
+    }
+
+    pub(super) fn place(&self, pid: i32, address: u64) -> Option<Place> {
+        let (_, mapping) = self.spaces.get(&pid)?.range(..=address).next_back()?;
+        (address < mapping.end)
+            .then(|| Place { object: mapping.object, offset: address.wrapping_add(mapping.shift) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_of_what_was_mapped_there_last() {
+        let mut objects = Objects::default();
+        let (server, library) = (objects.number("/usr/sbin/mysqld"), objects.number("/lib/c.so"));
+        assert_eq!(objects.number("/usr/sbin/mysqld"), server);
+        let mut maps = Maps::default();
+        maps.map(7, (0x1000, 0x1000), server, 0x400);
+        maps.map(7, (0x1800, 0x100), library, 0);
+        let place = |maps: &Maps, pid, address| {
+            maps.place(pid, address).map(|place| (objects.path(place.object), place.offset))
+        };
+        assert_eq!(place(&maps, 7, 0x1010), Some(("/usr/sbin/mysqld", 0x410)));
+        assert_eq!(place(&maps, 7, 0x1801), Some(("/lib/c.so", 1)));
+        assert_eq!(place(&maps, 7, 0x1900), Some(("/usr/sbin/mysqld", 0xd00)));
+        assert_eq!(place(&maps, 7, 0xfff), None);
+        maps.fork(7, 8);
+        maps.exec(7);
+        assert_eq!(place(&maps, 7, 0x1010), None);
+        assert_eq!(place(&maps, 8, 0x1010), Some(("/usr/sbin/mysqld", 0x410)));
+    }
+}
