@@ -2,6 +2,7 @@
 // is written: the command fails if what stands there is not what these sources give.
 
 import { readFile, writeFile } from "node:fs/promises";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -17,10 +18,10 @@ async function notices() {
   return `/*! ${(await Promise.all(texts)).join("\n\n")} */`;
 }
 
-async function bundle() {
+async function bundle(entryPoints, js) {
   const result = await build({
     absWorkingDir: fileURLToPath(here),
-    entryPoints: { page: "src/main.tsx" },
+    entryPoints,
     outdir: "dist",
     bundle: true,
     minify: true,
@@ -30,17 +31,16 @@ async function bundle() {
     jsx: "automatic",
     jsxImportSource: "preact",
     legalComments: "none",
-    banner: { js: await notices() },
+    banner: { js },
     write: false,
   });
-  return result.outputFiles.map((file) => ({
-    name: file.path.endsWith(".css") ? "page.css" : "page.js",
-    text: file.text,
-  }));
+  return result.outputFiles.map((file) => ({ name: basename(file.path), text: file.text }));
 }
 
 const isCheck = process.argv.includes("--check");
-for (const { name, text } of await bundle()) {
+const page = await bundle({ page: "src/main.tsx" }, await notices());
+const flame = await bundle({ flame: "src/flame.ts" }, "");
+for (const { name, text } of [...page, ...flame]) {
   const path = new URL(name, assets);
   if (!isCheck) {
     await writeFile(path, text);

@@ -8,7 +8,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dbdyno_explain::profile::{Weighed, difference, read};
+use dbdyno_explain::profile::{Weighed, difference, flame, read};
 use dbdyno_lab::{Lab, Sampled};
 use dbdyno_model::{Arm, PerArm, ProfileDifference};
 use dbdyno_report::{ProfileExtent, profile_csv, profile_json, profile_markdown, profile_text};
@@ -17,6 +17,7 @@ use crate::args::{Format, Place, Shape};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
+use crate::values::without_password;
 use crate::{compare, output, plan, session};
 
 /// Compare processor profiles of two servers, function by function.
@@ -66,6 +67,9 @@ pub(crate) struct ProfileFlags {
     /// Of files of `perf record`: only processes of this name, as `mysqld`
     #[arg(long, value_name = "NAME", requires = "base")]
     pub process: Option<String>,
+    /// Also write a page to this file, with a graph of the stacks of both sides
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
     /// Show all functions, those that did not change, too
     #[arg(long)]
     pub all: bool,
@@ -96,9 +100,29 @@ pub(crate) fn run(place: &Place, flags: &ProfileFlags) -> Result<Exit, Failure> 
             (PerArm { base: read(&flags.base)?, test: read(&flags.test)? }, Exit::Holds)
         }
     };
-    let sides = PerArm { base: weighed(sides.base)?, test: weighed(sides.test)? };
-    show(flags, &difference(&sides.base, &sides.test))?;
+    let profiles = PerArm { base: weighed(&sides.base)?, test: weighed(&sides.test)? };
+    let found = difference(&profiles.base, &profiles.test);
+    show(flags, &found)?;
+    if let Some(path) = &flags.report {
+        let texts = PerArm::from_fn(|arm| {
+            sides[arm].iter().map(|side| side.stacks.as_str()).collect::<Vec<_>>()
+        });
+        let flame = flame(&profiles.base, &profiles.test, &texts)
+            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let labels = labels(flags, &sides);
+        output::write_page(path, dbdyno_report::profile_html(&found, &flame, &labels))?;
+    }
     Ok(exit)
+}
+
+/// What each side is called: its server, or its files.
+fn labels(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> PerArm<String> {
+    match flags.servers.as_slice() {
+        [base, test] => PerArm { base: without_password(base), test: without_password(test) },
+        _ => PerArm::from_fn(|arm| {
+            sides[arm].iter().map(|side| side.name.as_str()).collect::<Vec<_>>().join(", ")
+        }),
+    }
 }
 
 fn show(flags: &ProfileFlags, found: &ProfileDifference) -> Result<(), Failure> {
@@ -255,8 +279,8 @@ fn of_files(files: &[(PathBuf, Option<f64>)], process: Option<&str>) -> Result<V
     parallel(files, side)
 }
 
-fn weighed(sides: Vec<Side>) -> Result<Vec<Weighed>, Failure> {
-    parallel(&sides, |side| {
+fn weighed(sides: &[Side]) -> Result<Vec<Weighed>, Failure> {
+    parallel(sides, |side| {
         let profile =
             read(&side.stacks).map_err(|error| Failure::Usage(format!("{}:{error}", side.name)))?;
         Ok(Weighed { profile, operations: side.operations })

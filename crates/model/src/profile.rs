@@ -61,6 +61,19 @@ pub struct FunctionDifference {
     pub moved_within: Option<String>,
 }
 
+/// A function under its callers, in a tree of the stacks of both sides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlameNode {
+    /// Its name in base; in test, where base does not have it.
+    pub name: String,
+    /// What it and all that it calls cost, as a share of what an operation of base costs.
+    pub cost: PerArm<f64>,
+    /// How wide it is drawn: its own cost in the dearer arm, and the widths of all that it calls.
+    pub width: f64,
+    /// What it calls, the widest first.
+    pub callees: Vec<FlameNode>,
+}
+
 /// The difference of two sets of profiles.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProfileDifference {

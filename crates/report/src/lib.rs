@@ -54,7 +54,9 @@ pub use history::{history_csv, history_html, history_json, history_markdown, his
 pub use html::html;
 pub use json::json;
 pub use markdown::markdown;
-pub use profile::{ProfileExtent, profile_csv, profile_json, profile_markdown, profile_text};
+pub use profile::{
+    ProfileExtent, profile_csv, profile_html, profile_json, profile_markdown, profile_text,
+};
 pub use text::{Colour, TextStyle, text};
 pub use view::{
     ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,

@@ -24,7 +24,9 @@ fn a_function_that_one_arm_alone_spends_time_in_is_told_and_profiles_are_kept() 
     let home = Home::new();
     let kept = home.path().join("kept");
     let words = ["profile", "sqlite:", "sqlite:?slow=25%", "--rows", "1000", "--profiles", "2"];
-    let more = ["--seconds", "2s", "--keep", kept.to_str().unwrap()];
+    let page = home.path().join("page.html");
+    let written = [&kept, &page].map(|path| path.to_str().unwrap());
+    let more = ["--seconds", "2s", "--keep", written[0], "--report", written[1]];
     let words: Vec<&str> = words.into_iter().chain(more).collect();
     if !can_sample() {
         let done = home.dbdyno(&words);
@@ -57,6 +59,8 @@ fn a_function_that_one_arm_alone_spends_time_in_is_told_and_profiles_are_kept() 
         }
         spinning / all
     };
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.contains("spin&lt;") && page.contains("id=\"flame-data\""), "the page");
     assert_eq!(within("base-1.folded"), 0.0);
     assert!(within("test-1.folded") > 0.05, "{}", within("test-1.folded"));
 

@@ -10,11 +10,13 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use dbdyno_model::{
-    Arm, FunctionDifference, Interval, Match, PerArm, ProfileDifference, ProfileScale,
+    Arm, FlameNode, FunctionDifference, Interval, Match, PerArm, ProfileDifference, ProfileScale,
 };
 use dbdyno_stats as stats;
 
+use super::flame::{Text, tree};
 use super::names::{Pair, pairs};
+use super::read::ProfileError;
 use super::samples::Profile;
 use crate::search::WIDE;
 
@@ -78,6 +80,25 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
         dispersion,
         matched: Match::ALL.map(|rung| (rung, mass(rung))).to_vec(),
     }
+}
+
+/// The stacks of both sides as one tree of frames; `texts` are those that the profiles were read
+/// from. Costs are shares of what an operation of base costs.
+///
+/// # Errors
+/// The first line that is no stack.
+pub fn flame(
+    base: &[Weighed],
+    test: &[Weighed],
+    texts: &PerArm<Vec<&str>>,
+) -> Result<FlameNode, ProfileError> {
+    let sides = PerArm { base, test };
+    let pairs = pairs(&sum(base), &sum(test));
+    let of_side = |arm: Arm| {
+        let both = texts[arm].iter().zip(sides[arm]);
+        both.map(|(stacks, one)| Text { stacks, operations: one.operations }).collect()
+    };
+    tree(&PerArm::from_fn(of_side), &pairs)
 }
 
 /// All profiles of a side, added up.

@@ -21,7 +21,7 @@ const SHARE_LEAST: f64 = 0.002;
 const SAMPLES_LEAST: f64 = 30.0;
 
 /// Whether it is the name of a file, for functions in it that have none.
-fn is_of_a_file(name: &str) -> bool {
+pub(super) fn is_of_a_file(name: &str) -> bool {
     name.starts_with('[')
 }
 

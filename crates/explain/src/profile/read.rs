@@ -28,19 +28,9 @@ impl std::error::Error for ProfileError {}
 /// # Errors
 /// The first line that is no stack, and a file without any.
 pub fn read(text: &str) -> Result<Profile, ProfileError> {
-    let is_frame = |line: &str| {
-        line.starts_with([' ', '\t'])
-            && line.split_whitespace().next().is_some_and(|address| {
-                address.len() >= 4 && address.bytes().all(|byte| byte.is_ascii_hexdigit())
-            })
-    };
-    let profile = match text.lines().any(is_frame) {
-        true => of_script(text),
-        false => match perf_report::read(text) {
-            Some(report) => report,
-            None => collapsed(text)?,
-        },
-    };
+    let mut sums = Sums::default();
+    each_stack(text, &mut |stack, count| sums.add(stack, count))?;
+    let profile = sums.profile();
     if profile.total > 0.0 {
         return Ok(profile);
     }
@@ -49,8 +39,35 @@ pub fn read(text: &str) -> Result<Profile, ProfileError> {
     Err(ProfileError { line: 0, what: what.to_owned() })
 }
 
-fn collapsed(text: &str) -> Result<Profile, ProfileError> {
-    let mut sums = Sums::default();
+/// Gives each stack, outermost function first, with how often it was seen.
+///
+/// # Errors
+/// The first line that is no stack.
+pub(super) fn each_stack(
+    text: &str,
+    take: &mut dyn FnMut(&[&str], f64),
+) -> Result<(), ProfileError> {
+    let is_frame = |line: &str| {
+        line.starts_with([' ', '\t'])
+            && line.split_whitespace().next().is_some_and(|address| {
+                address.len() >= 4 && address.bytes().all(|byte| byte.is_ascii_hexdigit())
+            })
+    };
+    if text.lines().any(is_frame) {
+        of_script(text, take);
+        return Ok(());
+    }
+    match perf_report::read(text) {
+        Some(functions) => {
+            functions.iter().for_each(|(name, samples)| take(&[name], *samples));
+            Ok(())
+        }
+        None => collapsed(text, take),
+    }
+}
+
+fn collapsed(text: &str, take: &mut dyn FnMut(&[&str], f64)) -> Result<(), ProfileError> {
+    let mut frames: Vec<&str> = Vec::new();
     for (at, line) in text.lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -63,24 +80,25 @@ fn collapsed(text: &str) -> Result<Profile, ProfileError> {
         if !(count.is_finite() && count >= 0.0) {
             return Err(wrong("a stack is seen so many times, 0 or more"));
         }
-        sums.add(stack.split(';').map(str::trim), count);
+        frames.clear();
+        frames.extend(stack.split(';').map(str::trim));
+        take(&frames, count);
     }
-    Ok(sums.profile())
+    Ok(())
 }
 
 /// A header, then a line for each frame, the innermost first, then an empty line.
-fn of_script(text: &str) -> Profile {
-    let mut sums = Sums::default();
+fn of_script(text: &str, take: &mut dyn FnMut(&[&str], f64)) {
     let mut frames: Vec<String> = Vec::new();
     for line in text.lines().chain([""]) {
         if line.starts_with([' ', '\t']) {
             frames.extend(frame(line));
         } else if !frames.is_empty() {
-            sums.add(frames.iter().rev().map(String::as_str), 1.0);
+            frames.reverse();
+            take(&frames.iter().map(String::as_str).collect::<Vec<_>>(), 1.0);
             frames.clear();
         }
     }
-    sums.profile()
 }
 
 /// `    7f3a row_search_mvcc+0x1a (/usr/sbin/mysqld)`: the function, or its file where it has no
@@ -117,7 +135,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn add<'s>(&mut self, stack: impl Iterator<Item = &'s str>, count: f64) {
+    fn add(&mut self, stack: &[&str], count: f64) {
         self.places.clear();
         let mut caller = None;
         for frame in stack {

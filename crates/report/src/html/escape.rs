@@ -20,7 +20,7 @@ pub(crate) fn escape(text: &str) -> String {
 
 /// JSON for a `<script>` block. Inside one, only `<` can end the block or open a comment, and JSON
 /// has `<` in strings only, where it may be written as an escape.
-pub(super) fn data_block(data: &impl Serialize) -> String {
+pub(crate) fn data_block(data: &impl Serialize) -> String {
     serde_json::to_string(data)
         .expect("the data of a page has only string keys and values that JSON can express")
         .replace('<', "\\u003c")

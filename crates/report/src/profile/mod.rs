@@ -4,6 +4,8 @@
 //! shows noise first (of two profiles of one program, two thirds of the fifty top functions differ
 //! by more than a tenth).
 
+mod page;
+
 use dbdyno_model::{FunctionDifference, Match, ProfileDifference, ProfileScale};
 use serde::Serialize;
 
@@ -20,6 +22,8 @@ const Q_MOST: f64 = 0.05;
 const CHANGED_MOST: usize = 25;
 /// Longer names are cut in text.
 const NAME_MOST: usize = 48;
+
+pub use page::profile_html;
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

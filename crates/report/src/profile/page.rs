@@ -1,0 +1,164 @@
+//! The difference of profiles as one HTML file that opens from disk and asks nobody: the functions
+//! that changed, and the stacks of both sides as a graph in which one looks closer and searches.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use dbdyno_model::{FlameNode, PerArm, ProfileDifference};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+
+use super::{HEADS, ProfileExtent, headline, notes, rows};
+use crate::html::escape::{data_block, escape};
+use crate::html::head;
+use crate::layout::printable;
+
+const SCRIPT: &str = include_str!("../../assets/flame.js");
+const OWN_STYLE: &str = "<style>\
+td.text,th.text{text-align:left}td.name{max-width:34rem;overflow-wrap:anywhere;white-space:normal}\
+tr.sum td{border-top:1px solid var(--ink);font-weight:600}\
+#flame{position:relative;overflow:hidden;margin:.75rem 0}\
+#flame button{position:absolute;height:27px;padding:0;border:0;border-right:1px solid var(--paper);\
+color:var(--ink);font:11px/17px system-ui,sans-serif;text-align:left;overflow:hidden;cursor:pointer}\
+#flame span{display:block;padding:0 .25rem;white-space:nowrap;overflow:hidden}\
+#flame i{position:absolute;left:0;height:3px}#flame i.base{bottom:4px;background:var(--base)}\
+#flame i.test{bottom:0;background:var(--test)}\
+#flame button.found{outline:2px solid var(--ink);outline-offset:-2px}\
+#flame button:focus-visible{outline:2px solid var(--doubt);outline-offset:-2px}\
+#flame-details{min-height:3em;overflow-wrap:anywhere}\
+#flame-search{font:inherit;padding:.2rem .4rem;width:min(24rem,100%)}\
+.key i{display:inline-block;width:1.5rem;height:.4rem;margin:0 .35rem .1rem 0}\
+.key .base{background:var(--base)}.key .test{background:var(--test)}</style>\n";
+
+/// The difference and the stacks of both sides as one self-contained HTML file.
+pub fn profile_html(of: &ProfileDifference, flame: &FlameNode, labels: &PerArm<String>) -> String {
+    let hash = STANDARD.encode(Sha256::digest(SCRIPT.as_bytes()));
+    let sentence = plain(&headline(of));
+    let title =
+        format!("{} against {}: profiles", printable(&labels.test), printable(&labels.base));
+    let mut page = head(&title, &format!("'sha256-{hash}'"));
+    page.push_str(OWN_STYLE);
+    page.push_str(&format!(
+        "<body>\n<main>\n<header>\n<h1>{sentence}</h1>\n<dl class=\"arms\">\n\
+         <dt class=\"base\">base</dt><dd>{}</dd>\n<dt class=\"test\">test</dt><dd>{}</dd>\n</dl>\n\
+         </header>\n",
+        plain(&labels.base),
+        plain(&labels.test)
+    ));
+    page.push_str(&table(of));
+    page.push_str(GRAPH);
+    page.push_str("<section>\n");
+    for note in notes(of) {
+        page.push_str(&format!("<p class=\"aside\">{}</p>\n", plain(&note)));
+    }
+    page.push_str("</section>\n</main>\n");
+    page.push_str(&format!(
+        "<script type=\"application/json\" id=\"flame-data\">{}</script>\n\
+         <script>{SCRIPT}</script>\n</body>\n</html>\n",
+        data_block(&Frame::of(flame))
+    ));
+    page
+}
+
+const GRAPH: &str = "<section aria-labelledby=\"flame-title\">\n\
+<h2 id=\"flame-title\">Who called whom, and what that costs an operation</h2>\n\
+<p class=\"aside key\">A frame is as wide as it costs in the dearer arm. \
+<i class=\"base\"></i>base <i class=\"test\"></i>test: how much of that width each arm needs; the \
+number behind a name is what test needs more, in per cent of an operation of base. Click a frame to \
+look closer, Escape to see all.</p>\n\
+<input id=\"flame-search\" type=\"search\" placeholder=\"find functions\" \
+aria-label=\"find functions\" hidden>\n\
+<p id=\"flame-details\" aria-live=\"polite\"></p>\n\
+<div id=\"flame\"><p class=\"aside\">The graph is drawn by the script of this page, which did not \
+run here. The functions that changed stand in the table.</p></div>\n</section>\n";
+
+fn plain(text: &str) -> String {
+    escape(&printable(text))
+}
+
+fn table(of: &ProfileDifference) -> String {
+    let [name, numbers @ .., matched] = HEADS;
+    let mut text = format!(
+        "<section>\n<h2>Functions</h2>\n<div class=\"scroll\"><table>\n<thead><tr>\
+         <th scope=\"col\" class=\"text\">{name}</th>"
+    );
+    for head in numbers {
+        text.push_str(&format!("<th scope=\"col\">{head}</th>"));
+    }
+    text.push_str(&format!(
+        "<th scope=\"col\" class=\"text\">{matched}</th></tr></thead>\n<tbody>\n"
+    ));
+    let rows = rows(of, ProfileExtent::Changed);
+    let last = rows.len() - 1;
+    for (at, [name, numbers @ .., matched]) in rows.into_iter().enumerate() {
+        let class = if at == last { " class=\"sum\"" } else { "" };
+        text.push_str(&format!("<tr{class}><td class=\"text name\">{}</td>", plain(&name)));
+        for number in numbers {
+            text.push_str(&format!("<td>{}</td>", plain(&number)));
+        }
+        text.push_str(&format!("<td class=\"text\">{}</td></tr>\n", plain(&matched)));
+    }
+    text + "</tbody>\n</table></div>\n</section>\n"
+}
+
+/// A node as the script of the page takes it.
+#[derive(Serialize)]
+struct Frame {
+    name: String,
+    base: f64,
+    test: f64,
+    width: f64,
+    children: Vec<Frame>,
+}
+
+impl Frame {
+    fn of(node: &FlameNode) -> Frame {
+        // A hundredth of a per cent of an operation is narrower than a line.
+        let rounded = |share: f64| (share * 1e5).round() / 1e5;
+        Frame {
+            name: printable(&node.name),
+            base: rounded(node.cost.base),
+            test: rounded(node.cost.test),
+            width: rounded(node.width),
+            children: node.callees.iter().map(Frame::of).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{FunctionDifference, Interval, Match, ProfileScale};
+
+    #[test]
+    fn names_leave_neither_the_table_nor_the_data_of_the_graph() {
+        let hostile = "</script><b>read".to_owned();
+        let exactly = |estimate| Interval { estimate, low: estimate, high: estimate };
+        let of = ProfileDifference {
+            functions: vec![FunctionDifference {
+                name: hostile.clone(),
+                matched: Match::Exact,
+                share: PerArm { base: 1.0, test: 1.0 },
+                relative: 0.5,
+                weighted: exactly(0.5),
+                p_value: 1e-9,
+                q_value: 1e-9,
+                moved_within: None,
+            }],
+            total: exactly(0.5),
+            profiles: PerArm { base: 3, test: 3 },
+            samples: PerArm { base: 900.0, test: 1350.0 },
+            scale: ProfileScale::Operations,
+            dispersion: 1.0,
+            matched: vec![(Match::Exact, 1.0)],
+        };
+        let cost = PerArm { base: 1.0, test: 1.5 };
+        let flame = FlameNode { name: hostile, cost, width: 1.5, callees: Vec::new() };
+        let labels = PerArm { base: "<base>".to_owned(), test: "test".to_owned() };
+        let page = profile_html(&of, &flame, &labels);
+        assert!(!page.contains("<b>") && !page.contains("<base>"), "{page}");
+        assert_eq!(page.matches("</script>").count(), 2);
+        let data = "{\"name\":\"\\u003c/script>\\u003cb>read\",\"base\":1.0,\"test\":1.5,\
+                    \"width\":1.5,\"children\":[]}";
+        assert!(page.contains(data), "{page}");
+    }
+}
