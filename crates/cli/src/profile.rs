@@ -8,10 +8,14 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dbdyno_explain::profile::{Weighed, difference, flame, read};
+use dbdyno_explain::profile::{Waited, Weighed, difference, flame, read, waits};
+use dbdyno_lab::profile::Kind;
 use dbdyno_lab::{Lab, Sampled};
-use dbdyno_model::{Arm, PerArm, ProfileDifference};
-use dbdyno_report::{ProfileExtent, profile_csv, profile_json, profile_markdown, profile_text};
+use dbdyno_model::{Arm, ArmSpec, PerArm, Plan, ProfileDifference, Target};
+use dbdyno_report::{
+    ProfileExtent, profile_csv, profile_json, profile_markdown, profile_text, waits_csv,
+    waits_json, waits_markdown, waits_text,
+};
 
 use crate::args::{Format, Place, Shape};
 use crate::exit::Exit;
@@ -53,6 +57,9 @@ pub(crate) struct ProfileFlags {
     #[arg(long, value_name = "TIME", default_value = "10s", requires = "servers",
           value_parser = crate::values::parse_limit)]
     pub seconds: Duration,
+    /// Look at what sessions wait for, instead of where they work
+    #[arg(long, requires = "servers", conflicts_with_all = ["report", "all"])]
+    pub waits: bool,
     /// Keep the profiles in this directory, as collapsed stacks
     #[arg(long, value_name = "DIRECTORY", requires = "servers")]
     pub keep: Option<PathBuf>,
@@ -92,27 +99,59 @@ fn parse_file(text: &str) -> Result<(PathBuf, Option<f64>), String> {
 
 /// Shows the difference.
 pub(crate) fn run(place: &Place, flags: &ProfileFlags) -> Result<Exit, Failure> {
-    let (sides, exit) = match flags.servers.as_slice() {
-        [base, test] => taken(place, flags, (base, test))?,
-        _ => {
-            let process = flags.process.as_deref();
-            let read = |files| -> Result<Vec<Side>, Failure> { of_files(files, process) };
-            (PerArm { base: read(&flags.base)?, test: read(&flags.test)? }, Exit::Holds)
-        }
+    let [base, test] = flags.servers.as_slice() else {
+        let process = flags.process.as_deref();
+        let read = |files| -> Result<Vec<Side>, Failure> { of_files(files, process) };
+        let sides = PerArm { base: read(&flags.base)?, test: read(&flags.test)? };
+        return compared(flags, &sides).map(|()| Exit::Holds);
     };
+    let plan = plan_of(flags, (base, test))?;
+    let (all, exit) = taken(place, flags, &plan)?;
+    if let Some(directory) = &flags.keep {
+        keep(directory, &sides_of(&all), flags.waits)?;
+    }
+    match flags.waits {
+        true => waited(flags, &plan, &all)?,
+        false => compared(flags, &sides_of(&all))?,
+    }
+    Ok(exit)
+}
+
+/// Compares where sides work, and shows it.
+fn compared(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> Result<(), Failure> {
     let profiles = PerArm { base: weighed(&sides.base)?, test: weighed(&sides.test)? };
     let found = difference(&profiles.base, &profiles.test);
     show(flags, &found)?;
-    if let Some(path) = &flags.report {
-        let texts = PerArm::from_fn(|arm| {
-            sides[arm].iter().map(|side| side.stacks.as_str()).collect::<Vec<_>>()
-        });
-        let flame = flame(&profiles.base, &profiles.test, &texts)
-            .map_err(|error| Failure::Usage(error.to_string()))?;
-        let labels = labels(flags, &sides);
-        output::write_page(path, dbdyno_report::profile_html(&found, &flame, &labels))?;
-    }
-    Ok(exit)
+    let Some(path) = &flags.report else { return Ok(()) };
+    let texts = PerArm::from_fn(|arm| {
+        sides[arm].iter().map(|side| side.stacks.as_str()).collect::<Vec<_>>()
+    });
+    let flame = flame(&profiles.base, &profiles.test, &texts)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let labels = labels(flags, sides);
+    output::write_page(path, dbdyno_report::profile_html(&found, &flame, &labels))
+}
+
+fn of_start(one: &Sampled) -> Waited<'_> {
+    let (stacks, operations) = (one.stacks.collapsed.as_str(), one.operations);
+    Waited { stacks, operations, wall_ns: one.wall_ns }
+}
+
+/// Compares what sessions wait for, and shows it.
+fn waited(flags: &ProfileFlags, plan: &Plan, all: &[Sampled]) -> Result<(), Failure> {
+    let of = |arm| {
+        let own = all.iter().filter(|one| one.arm == arm);
+        own.map(of_start).collect::<Vec<_>>()
+    };
+    let dialects = PerArm { base: plan.arms.base.dialect(), test: plan.arms.test.dialect() };
+    let found = waits(dialects, plan.clients[0], &of(Arm::Base), &of(Arm::Test))
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    output::print(&match flags.shape.format {
+        Format::Text => waits_text(&found, &output::style(flags.shape.color)),
+        Format::Markdown => waits_markdown(&found),
+        Format::Json => waits_json(&found),
+        Format::Csv => waits_csv(&found),
+    })
 }
 
 /// What each side is called: its server, or its files.
@@ -146,9 +185,8 @@ struct Side {
 fn taken(
     place: &Place,
     flags: &ProfileFlags,
-    (base, test): (&str, &str),
-) -> Result<(PerArm<Vec<Side>>, Exit), Failure> {
-    let plan = plan_of(flags, (base, test))?;
+    plan: &Plan,
+) -> Result<(Vec<Sampled>, Exit), Failure> {
     let home = session::open_home(place)?;
     let mut store = session::open_store(place)?;
     let stop = session::stop_flag();
@@ -159,41 +197,39 @@ fn taken(
         flags.seconds.as_secs_f64(),
     ));
     let mut ticker = Ticker::new();
-    let clock = session::clock(&plan, &store)?;
+    let clock = session::clock(plan, &store)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
-    let all = dbdyno_lab::profile(&mut lab, &plan, env!("CARGO_PKG_VERSION"))?;
+    let kind = if flags.waits { Kind::Waits } else { Kind::Samples };
+    let all = dbdyno_lab::profile(&mut lab, plan, kind, env!("CARGO_PKG_VERSION"))?;
     drop(ticker);
     let was_stopped = stop.load(std::sync::atomic::Ordering::Relaxed);
     for arm in Arm::BOTH {
         if !all.iter().any(|one| one.arm == arm) {
             let why = if was_stopped { "it was interrupted before" } else { "it used none" };
             return Err(Failure::Usage(format!(
-                "no processor time of {arm} was sampled: {why}; a server on another host \
-                 cannot be sampled"
+                "no processor time of {arm} was sampled: {why}; a server on another host cannot be \
+                 sampled"
             )));
         }
         say_unnamed(arm, &all);
     }
-    let side = |arm| {
-        let own = all.iter().filter(|one: &&Sampled| one.arm == arm);
+    Ok((all, if was_stopped { Exit::Interrupted } else { Exit::Holds }))
+}
+
+/// Profiles by arm.
+fn sides_of(all: &[Sampled]) -> PerArm<Vec<Side>> {
+    PerArm::from_fn(|arm| {
+        let own = all.iter().filter(|one| one.arm == arm);
         let side = |one: &Sampled| Side {
             name: format!("{arm}-{}", one.start + 1),
             stacks: one.stacks.collapsed.clone(),
             operations: Some(one.operations),
         };
-        own.map(side).collect::<Vec<_>>()
-    };
-    let sides = PerArm::from_fn(side);
-    if let Some(directory) = &flags.keep {
-        keep(directory, &sides)?;
-    }
-    Ok((sides, if was_stopped { Exit::Interrupted } else { Exit::Holds }))
+        own.map(side).collect()
+    })
 }
 
-fn plan_of(
-    flags: &ProfileFlags,
-    (base, test): (&str, &str),
-) -> Result<dbdyno_model::Plan, Failure> {
+fn plan_of(flags: &ProfileFlags, (base, test): (&str, &str)) -> Result<Plan, Failure> {
     let load = flags.load.clone().unwrap_or_else(|| "point-query".to_owned());
     let mut words = ["compare", base, test, "--load", &load].map(str::to_owned).to_vec();
     let clients = flags.clients.map(|clients| clients.to_string());
@@ -208,6 +244,12 @@ fn plan_of(
             "profiles are of one load, and {load} has {}; name one of them",
             plan.labels().join(", ")
         )));
+    }
+    let is_server = |arm: &ArmSpec| matches!(arm.target, Target::Release(_) | Target::Url(_));
+    if flags.waits && !plan.specs().values().all(|arm| is_server(arm)) {
+        let text = "what sessions wait for is looked at in servers; an embedded arm works in the \
+                    threads of dbdyno itself; leave out --waits to see where it works";
+        return Err(Failure::Usage(text.to_owned()));
     }
     if plan.specs().values().any(|arm| arm.is_mock()) {
         let text = "a model uses no processor that could be sampled; name servers";
@@ -239,7 +281,7 @@ fn say_unnamed(arm: Arm, all: &[Sampled]) {
 }
 
 /// Writes profiles as files that this command, and tools for flame graphs, read.
-fn keep(directory: &Path, sides: &PerArm<Vec<Side>>) -> Result<(), Failure> {
+fn keep(directory: &Path, sides: &PerArm<Vec<Side>>, waits: bool) -> Result<(), Failure> {
     let failed = |error| Failure::Write(directory.display().to_string(), error);
     std::fs::create_dir_all(directory).map_err(failed)?;
     let mut command = "dbdyno profile".to_owned();
@@ -253,7 +295,10 @@ fn keep(directory: &Path, sides: &PerArm<Vec<Side>>) -> Result<(), Failure> {
             command.push_str(&format!(" {}@{operations:.0}", path.display()));
         }
     }
-    output::say(&format!("kept; to compare them again: {command}"));
+    output::say(&match waits {
+        true => format!("kept in {}: stacks of waits, in microseconds", directory.display()),
+        false => format!("kept; to compare them again: {command}"),
+    });
     Ok(())
 }
 

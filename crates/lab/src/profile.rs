@@ -15,8 +15,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use dbdyno_model::{Arm, Counting, Plan, Stopping};
+pub use dbdyno_probe::perf::Kind;
 use dbdyno_probe::perf::{self, Stacks, Window};
-use dbdyno_sandbox::Recorder;
+use dbdyno_sandbox::{Events, Recorder};
 use dbdyno_store::Store;
 
 use crate::error::LabError;
@@ -36,6 +37,8 @@ pub struct Sampled {
     pub start: u32,
     /// Operations that were carried out meanwhile.
     pub operations: f64,
+    /// How long it took, in the windows of its rounds.
+    pub wall_ns: u64,
     /// What was sampled.
     pub stacks: Stacks,
 }
@@ -65,11 +68,16 @@ pub fn plan_of(plan: &Plan, profiles: u32, seconds: f64) -> Plan {
 pub fn profile(
     lab: &mut Lab<'_>,
     plan: &Plan,
+    kind: Kind,
     tool_version: &str,
 ) -> Result<Vec<Sampled>, LabError> {
     let scratch = lab.home.scratch("profile");
     let scratch = scratch.map_err(|error| LabError::Profile(error.to_string()))?;
-    let recorder = Recorder::start(scratch.path()).map_err(LabError::Profile)?;
+    let events = match kind {
+        Kind::Samples => Events::Clock,
+        Kind::Waits => Events::Switches,
+    };
+    let recorder = Recorder::start(scratch.path(), events).map_err(LabError::Profile)?;
     let mut store = Store::open(&scratch.path().join("rounds.db")).map_err(LabError::Store)?;
     let mut sampling =
         Sampling { outer: lab.watch, recorder, has_begun: false, failed: None, rounds: Vec::new() };
@@ -85,7 +93,7 @@ pub fn profile(
     let file = recorder.finish().map_err(LabError::Profile)?;
     lab.watch.progress(Progress::Reading("the samples, and the names of functions"));
     let windows: Vec<Window> = rounds.iter().map(|round| round.window.clone()).collect();
-    let stacks = perf::stacks(&file, &windows).map_err(LabError::Profile)?;
+    let stacks = perf::stacks(&file, &windows, kind).map_err(LabError::Profile)?;
     Ok(by_start(&rounds, stacks))
 }
 
@@ -100,7 +108,7 @@ pub fn imported(file: &Path, process: Option<&str>) -> Result<Option<Stacks>, St
     if !perf::is_perf_data(file).map_err(unreadable)? {
         return Ok(None);
     }
-    let all = perf::stacks(file, &[Window::whole(process.map(str::to_owned))])?;
+    let all = perf::stacks(file, &[Window::whole(process.map(str::to_owned))], Kind::Samples)?;
     Ok(all.into_iter().next())
 }
 
@@ -157,9 +165,12 @@ fn by_start(rounds: &[Taken], stacks: Vec<Stacks>) -> Vec<Sampled> {
     let mut found: BTreeMap<(Arm, u32), Sampled> = BTreeMap::new();
     for (round, stacks) in rounds.iter().zip(stacks) {
         let (arm, start) = (round.arm, round.start);
-        let empty = || Sampled { arm, start, operations: 0.0, stacks: Stacks::default() };
+        let stacks_before = Stacks::default;
+        let empty = || Sampled { arm, start, operations: 0.0, wall_ns: 0, stacks: stacks_before() };
         let of_start = found.entry((arm, start)).or_insert_with(empty);
         of_start.operations += round.operations;
+        let (from_ns, until_ns) = round.window.unix_ns;
+        of_start.wall_ns += until_ns - from_ns;
         of_start.stacks.add(&stacks);
     }
     found.into_values().filter(|one| one.stacks.samples > 0.0).collect()

@@ -94,7 +94,9 @@ pub use pace::Pace;
 pub use pin::{Pin, Placement, Processors};
 pub use plan::{Block, Cell, LoadFile, Plan, RoundKey};
 pub use product::{Dialect, Product, TargetError};
-pub use profile::{FlameNode, FunctionDifference, Match, ProfileDifference, ProfileScale};
+pub use profile::{
+    FlameNode, FunctionDifference, Match, ProfileDifference, ProfileScale, WaitLine, Waits,
+};
 pub use rate::{RateUnit, Since};
 pub use readings::Readings;
 pub use rocksdb::{RocksOptions, RocksPreset};

@@ -93,6 +93,32 @@ pub struct ProfileDifference {
     pub matched: Vec<(Match, f64)>,
 }
 
+/// What a session of a server waits for in an operation, line by line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waits {
+    /// The lines, which add up to the total in each arm and in the difference.
+    pub lines: Vec<WaitLine>,
+    /// From one operation of a client to its next one.
+    pub total: WaitLine,
+    /// Clients.
+    pub clients: u32,
+    /// Profiles of each arm, each in a start of its own.
+    pub profiles: PerArm<usize>,
+}
+
+/// A line of [`Waits`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitLine {
+    /// What is waited for.
+    pub name: String,
+    /// Microseconds for an operation.
+    pub us: PerArm<f64>,
+    /// Test − base, with its 95 % interval; `None` where an arm has one profile.
+    pub difference_us: Option<Interval>,
+    /// In which function most of it is waited, in each arm.
+    pub function: PerArm<Option<String>>,
+}
+
 /// By what profiles are made comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileScale {

@@ -56,6 +56,7 @@ pub use json::json;
 pub use markdown::markdown;
 pub use profile::{
     ProfileExtent, profile_csv, profile_html, profile_json, profile_markdown, profile_text,
+    waits_csv, waits_json, waits_markdown, waits_text,
 };
 pub use text::{Colour, TextStyle, text};
 pub use view::{

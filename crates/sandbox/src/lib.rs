@@ -84,7 +84,7 @@ pub use image::{Image, ImageKey};
 pub use options::Options;
 pub use presets::{About, PRESETS};
 pub use process::{memory_mb, processors};
-pub use recorder::Recorder;
+pub use recorder::{Events, Recorder};
 pub use release::{Release, here};
 pub use server::Server;
 pub use space::free_mb;

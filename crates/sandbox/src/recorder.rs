@@ -25,6 +25,26 @@ const SAMPLES_PER_S: u32 = 997;
 const PATIENCE: Duration = Duration::from_secs(20);
 const BREATH: Duration = Duration::from_millis(5);
 
+/// When a stack is taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Events {
+    /// So often in a second of processor time: where processors are.
+    Clock,
+    /// Whenever a thread lets its processor go, and when it has one again: where threads wait.
+    Switches,
+}
+
+impl Events {
+    fn words(self) -> Vec<String> {
+        let text = match self {
+            Events::Clock => format!("-e cpu-clock -F {SAMPLES_PER_S}"),
+            // The pages that events are handed over in must not run full.
+            Events::Switches => "-e context-switches -c 1 --switch-events -m 8M".to_owned(),
+        };
+        text.split(' ').map(str::to_owned).collect()
+    }
+}
+
 /// `perf record`, ready or at work until it is finished or dropped.
 #[derive(Debug)]
 pub struct Recorder {
@@ -40,7 +60,7 @@ impl Recorder {
     ///
     /// # Errors
     /// What is in the way, and what helps: there is no `perf`, or it may not.
-    pub fn start(directory: &Path) -> Result<Recorder, String> {
+    pub fn start(directory: &Path, events: Events) -> Result<Recorder, String> {
         let (control, orders) = fifo(&directory.join("control"))?;
         let (answer, answers) = fifo(&directory.join("answer"))?;
         let file = directory.join("perf.data");
@@ -49,8 +69,8 @@ impl Recorder {
             .map_err(|error| format!("{}: {error}", complaints.display()))?;
         // Time since 1970, as rounds have it; build ids are not needed of files of this host.
         let child = child::command("perf")
-            .args(["record", "--quiet", "-e", "cpu-clock", "-a", "-g", "-N", "-B"])
-            .args(["-k", "realtime", "-D", "-1", "-F", &SAMPLES_PER_S.to_string()])
+            .args(["record", "--quiet", "-a", "-g", "-N", "-B", "-k", "realtime", "-D", "-1"])
+            .args(events.words())
             .arg("--control")
             .arg(format!("fifo:{control},{answer}"))
             .arg("-o")

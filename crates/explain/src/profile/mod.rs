@@ -13,7 +13,9 @@ mod names;
 mod perf_report;
 mod read;
 mod samples;
+mod waits;
 
 pub use difference::{Weighed, difference, flame};
 pub use read::{ProfileError, read};
 pub use samples::Profile;
+pub use waits::{Waited, waits};

@@ -1,14 +1,16 @@
 //! `perf.data` as stacks of functions.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::{BufReader, Read as _};
 use std::path::Path;
 
-use linux_perf_data::linux_perf_event_reader::{CpuMode, EventRecord, RawData, SampleRecord};
+use linux_perf_data::linux_perf_event_reader::{
+    ContextSwitchRecord, CpuMode, EventRecord, RawData, SampleRecord, TaskWasPreempted,
+};
 use linux_perf_data::{PerfFileReader, PerfFileRecord};
 
-use super::maps::{Maps, Objects, Place, UNKNOWN};
+use super::maps::{Maps, Objects, Place, READY, UNKNOWN};
 use super::sections;
 use super::symbols::{KERNEL, Symbols};
 
@@ -41,13 +43,13 @@ impl Window {
     }
 }
 
-/// The samples of a window.
+/// The stacks of a window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stacks {
-    /// A line for each stack, outermost function first, with the number of its samples:
+    /// A line for each stack, outermost function first, with its count, as [`Kind`] says:
     /// `main;do_command;row_search_mvcc 12`.
     pub collapsed: String,
-    /// All samples.
+    /// All of them.
     pub samples: f64,
     /// Those in functions whose names are not known, by file: stripped, not there any more, or
     /// another build of it.
@@ -78,11 +80,21 @@ pub fn is_perf_data(file: &Path) -> std::io::Result<bool> {
     }
 }
 
-/// Reads the samples of these windows.
+/// What is read from a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Samples: where processor time goes. Counts are samples.
+    Samples,
+    /// What is between a thread's going to sleep and its waking: where it waits. Counts are
+    /// microseconds, and each stack begins with its thread, as `thread 123`.
+    Waits,
+}
+
+/// Reads the stacks of these windows.
 ///
 /// # Errors
 /// A file that is not one of `perf record`, or is damaged.
-pub fn stacks(file: &Path, windows: &[Window]) -> Result<Vec<Stacks>, String> {
+pub fn stacks(file: &Path, windows: &[Window], kind: Kind) -> Result<Vec<Stacks>, String> {
     let wrong = |error: linux_perf_data::Error| format!("{}: {error}", file.display());
     let unreadable = |error: std::io::Error| format!("{}: {error}", file.display());
     let opened = File::open(file).map_err(unreadable)?;
@@ -91,12 +103,14 @@ pub fn stacks(file: &Path, windows: &[Window]) -> Result<Vec<Stacks>, String> {
     }
     let PerfFileReader { mut perf_file, mut record_iter } =
         PerfFileReader::parse_file(BufReader::new(opened)).map_err(wrong)?;
-    let mut reader = Reader::new(windows);
+    let mut reader = Reader::new(windows, kind);
     while let Some(record) = record_iter.next_record(&mut perf_file).map_err(wrong)? {
         let PerfFileRecord::EventRecord { record, .. } = record else { continue };
         let misc = record.misc;
+        let of = record.common_data().ok();
+        let at = of.and_then(|of| Some((of.tid?, of.timestamp?))).unwrap_or_default();
         let record = record.parse().map_err(|error| format!("{}: {error}", file.display()))?;
-        reader.take(record, misc);
+        reader.take(record, misc, at);
     }
     let ids = perf_file.build_ids().map_err(wrong)?;
     let ids = ids.into_values().map(|of| (text(&of.path), of.build_id)).collect();
@@ -116,14 +130,29 @@ struct Reader<'w> {
     names: HashMap<i32, String>,
     kernel: u32,
     kernel_begins: Option<u64>,
-    /// For each window the samples of each stack, innermost place first.
-    found: Vec<HashMap<Vec<Place>, f64>>,
+    kind: Kind,
+    /// For each window how often each stack was met, innermost place first, and of which thread
+    /// where threads are told apart.
+    found: Vec<HashMap<(i32, Vec<Place>), f64>>,
+    /// Threads that sleep.
+    asleep: HashMap<i32, Asleep>,
+    /// Threads that have ended: they let their processors go for good.
+    gone: HashSet<i32>,
+    /// The last time in the file.
+    now: u64,
     /// Periods and samples of all, for what a sample weighs.
     periods: (f64, f64),
 }
 
+/// A thread that has no processor.
+struct Asleep {
+    since: u64,
+    pid: i32,
+    stack: Vec<Place>,
+}
+
 impl<'w> Reader<'w> {
-    fn new(windows: &'w [Window]) -> Reader<'w> {
+    fn new(windows: &'w [Window], kind: Kind) -> Reader<'w> {
         let mut objects = Objects::default();
         let kernel = objects.number(KERNEL);
         Reader {
@@ -134,12 +163,18 @@ impl<'w> Reader<'w> {
             names: HashMap::new(),
             kernel,
             kernel_begins: None,
+            kind,
             found: vec![HashMap::new(); windows.len()],
+            asleep: HashMap::new(),
+            gone: HashSet::new(),
+            now: 0,
             periods: (0.0, 0.0),
         }
     }
 
-    fn take(&mut self, record: EventRecord<'_>, misc: u16) {
+    /// Takes a record, which is of a thread at a time.
+    fn take(&mut self, record: EventRecord<'_>, misc: u16, (tid, time): (i32, u64)) {
+        self.now = self.now.max(time);
         match record {
             EventRecord::Mmap(map) => {
                 let is_user = map.cpu_mode == CpuMode::User;
@@ -149,7 +184,15 @@ impl<'w> Reader<'w> {
                 let is_user = map.cpu_mode == CpuMode::User;
                 self.map(is_user, map.pid, (map.address, map.length), map.page_offset, map.path);
             }
-            EventRecord::Fork(fork) if fork.pid != fork.ppid => {
+            EventRecord::Exit(exit) => {
+                self.gone.insert(exit.tid);
+                self.asleep.remove(&exit.tid);
+            }
+            EventRecord::Fork(fork) if fork.pid == fork.ppid => {
+                self.gone.remove(&fork.tid);
+            }
+            EventRecord::Fork(fork) => {
+                self.gone.remove(&fork.tid);
                 self.maps.fork(fork.ppid, fork.pid);
                 self.parents.insert(fork.pid, fork.ppid);
                 if let Some(name) = self.names.get(&fork.ppid).cloned() {
@@ -164,7 +207,16 @@ impl<'w> Reader<'w> {
                     self.names.insert(comm.pid, text(&comm.name.as_slice()));
                 }
             }
+            EventRecord::Sample(sample) if self.kind == Kind::Waits => self.sleeps(&sample, misc),
             EventRecord::Sample(sample) => self.sample(&sample, misc),
+            EventRecord::ContextSwitch(ContextSwitchRecord::In { .. }) => self.wakes(tid, time),
+            EventRecord::ContextSwitch(ContextSwitchRecord::Out { preempted, .. }) => {
+                // It could work and has no processor; the sample of its going came before.
+                let asleep = self.asleep.get_mut(&tid);
+                if let Some(asleep) = asleep.filter(|_| preempted == TaskWasPreempted::Yes) {
+                    asleep.stack.insert(0, READY);
+                }
+            }
             _ => {}
         }
     }
@@ -192,12 +244,41 @@ impl<'w> Reader<'w> {
         }
         let stack = self.stack(sample, pid, CpuMode::from_misc(misc));
         for at in wanted {
-            *self.found[at].entry(stack.clone()).or_default() += period;
+            *self.found[at].entry((0, stack.clone())).or_default() += period;
+        }
+    }
+
+    /// A thread lets its processor go, or loses it.
+    fn sleeps(&mut self, sample: &SampleRecord<'_>, misc: u16) {
+        let (Some(pid), Some(tid), Some(since)) = (sample.pid, sample.tid, sample.timestamp) else {
+            return;
+        };
+        let is_wanted = self.windows.iter().any(|window| self.is_of_process(window, pid));
+        if is_wanted && !self.gone.contains(&tid) {
+            let stack = self.stack(sample, pid, CpuMode::from_misc(misc));
+            self.asleep.insert(tid, Asleep { since, pid, stack });
+        }
+    }
+
+    /// It has one again: what lies between belongs to the windows that it lies in.
+    fn wakes(&mut self, tid: i32, time: u64) {
+        let Some(Asleep { since, pid, stack }) = self.asleep.remove(&tid) else { return };
+        for at in 0..self.windows.len() {
+            let (from, until) = self.windows[at].unix_ns;
+            let within_ns = time.min(until).saturating_sub(since.max(from));
+            if within_ns > 0 && self.is_of_process(&self.windows[at], pid) {
+                let place = (tid, stack.clone());
+                *self.found[at].entry(place).or_default() += within_ns as f64 / 1e3;
+            }
         }
     }
 
     fn is_of(&self, window: &Window, pid: i32, time: u64) -> bool {
         let (from, until) = window.unix_ns;
+        (from..until).contains(&time) && self.is_of_process(window, pid)
+    }
+
+    fn is_of_process(&self, window: &Window, pid: i32) -> bool {
         let is_of_process = |pid: i32| window.processes.contains(&(pid as u32));
         let mut line = std::iter::successors(Some(pid), |pid| self.parents.get(pid).copied());
         let is_wanted = match window.processes.is_empty() {
@@ -205,7 +286,7 @@ impl<'w> Reader<'w> {
             false => line.by_ref().take(GENERATIONS_MOST).any(is_of_process),
         };
         let is_named = |name: &String| self.names.get(&pid) == Some(name);
-        (from..until).contains(&time) && is_wanted && window.name.as_ref().is_none_or(is_named)
+        is_wanted && window.name.as_ref().is_none_or(is_named)
     }
 
     /// The places of a stack, innermost first. A caller is where it called, one byte before where
@@ -244,16 +325,25 @@ impl<'w> Reader<'w> {
 
     /// Names for places, and stacks with the same names together. A sample weighs what its period
     /// is, by the mean of all.
-    fn named(self, build_ids: HashMap<String, Vec<u8>>) -> Vec<Stacks> {
-        let mean = self.periods.0 / self.periods.1.max(1.0);
+    fn named(mut self, build_ids: HashMap<String, Vec<u8>>) -> Vec<Stacks> {
+        // Who never woke sleeps until the end of the file.
+        let asleep: Vec<i32> = self.asleep.keys().copied().collect();
+        asleep.into_iter().for_each(|tid| self.wakes(tid, self.now));
+        let mean = match self.kind {
+            Kind::Samples => self.periods.0 / self.periods.1.max(1.0),
+            Kind::Waits => 1.0,
+        };
         let mut symbols = Symbols::new(&self.objects, self.kernel_begins, build_ids);
         let mut named = Vec::with_capacity(self.found.len());
         for window in self.found {
             let mut lines: BTreeMap<String, f64> = BTreeMap::new();
             let mut stacks = Stacks::default();
-            for (places, periods) in window {
+            for ((tid, places), periods) in window {
                 let samples = periods / mean;
-                let line = symbols.line(&places);
+                let mut line = symbols.line(&places);
+                if self.kind == Kind::Waits {
+                    line = format!("thread {tid};{line}");
+                }
                 if let Some(file) = places.first().and_then(|place| symbols.unnamed(*place)) {
                     *stacks.unnamed.entry(file).or_default() += samples;
                 }
@@ -302,19 +392,19 @@ mod tests {
             let mut body = [pid.to_le_bytes(), pid.to_le_bytes()].concat();
             [start, length, offset].iter().for_each(|number| body.extend(number.to_le_bytes()));
             body.extend(Self::padded(path));
-            self.record(1, 2, &body);
+            self.record(1, 2, &[body, Self::ids(pid, 0)].concat());
         }
 
         fn comm(&mut self, pid: i32, name: &str) {
             let ids = [pid.to_le_bytes(), pid.to_le_bytes()].concat();
-            self.record(3, 0, &[ids, Self::padded(name)].concat());
+            self.record(3, 0, &[ids, Self::padded(name), Self::ids(pid, 0)].concat());
         }
 
         fn fork(&mut self, parent: i32, child: i32) {
             let mut body: Vec<u8> =
                 [child, parent, child, parent].iter().flat_map(|id| id.to_le_bytes()).collect();
             body.extend(0_u64.to_le_bytes());
-            self.record(7, 0, &body);
+            self.record(7, 0, &[body, Self::ids(parent, 0)].concat());
         }
 
         fn sample(&mut self, pid: i32, time: u64, period: u64, chain: &[u64]) {
@@ -327,10 +417,29 @@ mod tests {
             self.record(9, 2, &body);
         }
 
+        /// Flags are those of `PERF_RECORD_MISC_SWITCH_OUT`.
+        fn switch(&mut self, pid: i32, time: u64, flags: u16) {
+            let others = [[0; 4], [0; 4]].concat();
+            self.record(15, flags, &[others, Self::ids(pid, time)].concat());
+        }
+
+        fn exit(&mut self, pid: i32, time: u64) {
+            let ids: Vec<u8> = [pid; 4].iter().flat_map(|id| id.to_le_bytes()).collect();
+            let time_of = time.to_le_bytes().to_vec();
+            self.record(4, 0, &[ids, time_of, Self::ids(pid, time)].concat());
+        }
+
+        /// What ends each record but samples, where records tell whose they are.
+        fn ids(pid: i32, time: u64) -> Vec<u8> {
+            let ids = [pid.to_le_bytes(), pid.to_le_bytes()].concat();
+            [ids, time.to_le_bytes().to_vec()].concat()
+        }
+
         fn file(&self) -> Vec<u8> {
             let sample_type: u64 = 1 | 2 | 4 | 32 | 256;
             let mut attr = [1_u32.to_le_bytes(), 64_u32.to_le_bytes()].concat();
-            for number in [0, 1_000_000, sample_type, 0, 0, 0, 0] {
+            // All records tell whose they are (`sample_id_all`).
+            for number in [0, 1_000_000, sample_type, 0, 1 << 18, 0, 0] {
                 attr.extend(u64::to_le_bytes(number));
             }
             attr.truncate(64);
@@ -348,7 +457,7 @@ mod tests {
             let file = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(file.path(), self.file()).unwrap();
             assert!(is_perf_data(file.path()).unwrap());
-            stacks(file.path(), windows).unwrap()
+            stacks(file.path(), windows, Kind::Samples).unwrap()
         }
     }
 
@@ -392,6 +501,32 @@ mod tests {
         assert_eq!(samples, [4.0, 1.0, 5.0]);
     }
 
+    /// A thread sleeps from 100 to 250 µs and loses its processor from 300 to 320; another one ends.
+    #[test]
+    fn waits_lie_between_going_to_sleep_and_waking() {
+        let mut recorded = recorded();
+        let user = CONTEXT_USER;
+        recorded.sample(7, 100_000, 1, &[user, 0x40_0010]);
+        recorded.switch(7, 100_000, 1 << 13);
+        recorded.switch(7, 250_000, 0);
+        recorded.sample(7, 300_000, 1, &[user, 0x50_0010]);
+        recorded.switch(7, 300_000, (1 << 13) | (1 << 14));
+        recorded.switch(7, 320_000, 0);
+        recorded.exit(8, 400_000);
+        recorded.sample(8, 400_000, 1, &[user, 0x40_0010]);
+        recorded.sample(7, 500_000, 1, &[user, 0x40_0010]);
+        recorded.switch(9, 600_000, 0);
+        let window = Window { unix_ns: (150_000, 550_000), processes: vec![7], name: None };
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), recorded.file()).unwrap();
+        let found = stacks(file.path(), &[window], Kind::Waits).unwrap();
+        assert_eq!(
+            found[0].collapsed,
+            "thread 7;[libc.so.6];[waits for a processor] 20\n\
+                                        thread 7;[postgres] 150\n"
+        );
+    }
+
     #[test]
     fn what_is_no_file_of_perf_is_told_from_one() {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -399,7 +534,7 @@ mod tests {
             std::fs::write(file.path(), text).unwrap();
             assert!(!is_perf_data(file.path()).unwrap());
         }
-        assert!(stacks(file.path(), &[Window::whole(None)]).is_err());
+        assert!(stacks(file.path(), &[Window::whole(None)], Kind::Samples).is_err());
     }
 
     proptest! {
@@ -417,7 +552,9 @@ mod tests {
             file.truncate(cut.index(file.len()).max(8));
             let place = tempfile::NamedTempFile::new().unwrap();
             std::fs::write(place.path(), &file).unwrap();
-            let _told = stacks(place.path(), &[Window::whole(None)]);
+            for kind in [Kind::Samples, Kind::Waits] {
+                let _told = stacks(place.path(), &[Window::whole(None)], kind);
+            }
         }
     }
 }

@@ -37,6 +37,9 @@ pub(super) struct Place {
 /// Where nothing is mapped.
 pub(super) const UNKNOWN: Place = Place { object: u32::MAX, offset: 0 };
 
+/// In front of a stack whose thread could go on, and has no processor.
+pub(super) const READY: Place = Place { object: u32::MAX, offset: 1 };
+
 #[derive(Clone, Copy, Debug)]
 struct Mapping {
     end: u64,

@@ -19,10 +19,12 @@ use addr2line::{Loader, demangle_auto};
 use object::read::elf::{FileHeader, ProgramHeader};
 use object::{Object, ObjectSymbol, ReadCache, elf};
 
-use super::maps::{Objects, Place, UNKNOWN};
+use super::maps::{Objects, Place, READY, UNKNOWN};
 
 /// The number under which the kernel stands among files.
 pub(super) const KERNEL: &str = "[kernel]";
+/// Innermost in a stack whose thread could go on.
+const WAITS_FOR_A_PROCESSOR: &str = "[waits for a processor]";
 /// Code that the kernel maps into every process, for asking what time it is.
 const KERNELS_OWN: &str = "vdso";
 /// Where debug packages of distributions put their files.
@@ -80,6 +82,9 @@ impl<'o> Symbols<'o> {
     }
 
     fn look_up(&mut self, place: Place) -> (Vec<String>, bool) {
+        if place == READY {
+            return (vec![WAITS_FOR_A_PROCESSOR.to_owned()], true);
+        }
         if place == UNKNOWN {
             return (vec!["[unknown]".to_owned()], false);
         }

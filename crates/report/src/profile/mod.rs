@@ -5,6 +5,7 @@
 //! by more than a tenth).
 
 mod page;
+mod waits;
 
 use dbdyno_model::{FunctionDifference, Match, ProfileDifference, ProfileScale};
 use serde::Serialize;
@@ -24,6 +25,7 @@ const CHANGED_MOST: usize = 25;
 const NAME_MOST: usize = 48;
 
 pub use page::profile_html;
+pub use waits::{waits_csv, waits_json, waits_markdown, waits_text};
 
 /// How much is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
