@@ -501,7 +501,7 @@ mod tests {
         assert_eq!(samples, [4.0, 1.0, 5.0]);
     }
 
-    /// A thread sleeps from 100 to 250 µs and loses its processor from 300 to 320; another one ends.
+    /// A thread sleeps from 100 to 250 µs and has no processor from 300 to 320; another one ends.
     #[test]
     fn waits_lie_between_going_to_sleep_and_waking() {
         let mut recorded = recorded();
