@@ -1,0 +1,114 @@
+//! The first decision in which two optimizers part.
+//!
+//! ```text
+//!   base   table scan t2 20188 · index b usable · range t2.b taken (57)       · access range …
+//!   test   table scan t2 19678 · index b usable · range t2.b not taken (9839) · access scan …
+//!                                                 ╰── here
+//! ```
+//!
+//! Both lists are aligned by step and place with a longest common subsequence. Costs are in units
+//! of their own and change with every release: they are told and never compared. Rows are compared
+//! as the audit compares estimates. A step that one side alone has counts where it was taken.
+
+use dbdyno_model::PlanParting;
+
+use super::Decision;
+
+/// Rows that are so many times apart are not the same estimate, unless both are below the least.
+const ROWS_RATIO: f64 = 4.0;
+const ROWS_LEAST: f64 = 10.0;
+
+/// Where two lists of decisions part first.
+pub(crate) fn parting(base: &[Decision], test: &[Decision]) -> Option<PlanParting> {
+    let pairs = aligned(base, test);
+    let parted = pairs.into_iter().find(|pair| match pair {
+        (Some(base), Some(test)) => !agree(base, test),
+        (Some(one), None) | (None, Some(one)) => is_taken(one),
+        (None, None) => unreachable!("an aligned pair has a side"),
+    });
+    let (base, test) = parted?;
+    let named = base.or(test).expect("an aligned pair has a side");
+    let told = |side: Option<&Decision>| side.map(told);
+    Some(PlanParting { at: place(named), base: told(base), test: told(test) })
+}
+
+/// What is a choice that made a plan, and not one more thing that was looked at.
+fn is_taken(one: &Decision) -> bool {
+    one.step != "index" && (one.taken == Some(true) || (one.taken.is_none() && one.how.is_some()))
+}
+
+fn agree(base: &Decision, test: &Decision) -> bool {
+    let rows = match (base.rows, test.rows) {
+        (Some(base), Some(test)) => {
+            let (low, high) = (base.min(test), base.max(test));
+            high < ROWS_LEAST || high <= ROWS_RATIO * low
+        }
+        _ => true,
+    };
+    rows && base.taken == test.taken && base.how == test.how && base.bounds == test.bounds
+}
+
+fn place(one: &Decision) -> String {
+    if one.of.is_empty() { one.step.clone() } else { format!("{} of {}", one.step, one.of) }
+}
+
+/// `not taken: cost (? <= b; rows 9839, cost 3443.91)`.
+fn told(one: &Decision) -> String {
+    let verdict = match (one.taken, &one.how) {
+        (_, Some(how)) => how.clone(),
+        (Some(true), None) if one.step == "index" => "usable".to_owned(),
+        (Some(false), None) if one.step == "index" => "not usable".to_owned(),
+        (Some(true), None) => "taken".to_owned(),
+        (Some(false), None) => "not taken".to_owned(),
+        (None, None) => "looked at".to_owned(),
+    };
+    let why = one.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
+    let number = |name: &str, value: f64| format!("{name} {}", rounded(value));
+    let rows = one.rows.map(|rows| number("rows", rows));
+    let cost = one.cost.map(|cost| number("cost", cost));
+    let numbers: Vec<String> = one.bounds.clone().into_iter().chain(rows).chain(cost).collect();
+    match numbers.is_empty() {
+        true => format!("{verdict}{why}"),
+        false => format!("{verdict}{why} ({})", numbers.join(", ")),
+    }
+}
+
+/// Whole, or with one decimal below 100.
+fn rounded(value: f64) -> String {
+    let decimals = usize::from(value.abs() < 100.0 && value.fract() != 0.0);
+    format!("{value:.decimals$}")
+}
+
+type Pair<'a> = (Option<&'a Decision>, Option<&'a Decision>);
+
+/// Both lists side by side: the longest common subsequence of their steps and places.
+fn aligned<'a>(base: &'a [Decision], test: &'a [Decision]) -> Vec<Pair<'a>> {
+    let is_same = |a: &Decision, b: &Decision| a.step == b.step && a.of == b.of;
+    let (rows, columns) = (base.len(), test.len());
+    let mut longest = vec![vec![0_usize; columns + 1]; rows + 1];
+    for at in (0..rows).rev() {
+        for beside in (0..columns).rev() {
+            longest[at][beside] = match is_same(&base[at], &test[beside]) {
+                true => longest[at + 1][beside + 1] + 1,
+                false => longest[at + 1][beside].max(longest[at][beside + 1]),
+            };
+        }
+    }
+    let (mut at, mut beside, mut pairs) = (0, 0, Vec::new());
+    while at < rows || beside < columns {
+        let here = base.get(at).zip(test.get(beside));
+        if let Some((one, other)) = here.filter(|(one, other)| is_same(one, other)) {
+            pairs.push((Some(one), Some(other)));
+            (at, beside) = (at + 1, beside + 1);
+        } else if beside == columns
+            || (at < rows && longest[at + 1][beside] >= longest[at][beside + 1])
+        {
+            pairs.push((base.get(at), None));
+            at += 1;
+        } else {
+            pairs.push((None, test.get(beside)));
+            beside += 1;
+        }
+    }
+    pairs
+}
