@@ -48,6 +48,9 @@ pub struct Decision {
     /// At what cost, in the unit of that optimizer.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cost: Option<f64>,
+    /// How many of them are believed to meet the conditions, in per cent; `None` where all do.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub filtered: Option<f64>,
 }
 
 /// Decisions as the text of a fact; empty where there are none.

@@ -8,7 +8,8 @@
 //!
 //! Both lists are aligned by step and place with a longest common subsequence. Costs are in units
 //! of their own and change with every release: they are told and never compared. Rows are compared
-//! as the audit compares estimates. A step that one side alone has counts where it was taken.
+//! as the audit compares estimates. A step that one side alone has counts where it was taken; what
+//! neither side took explains nothing.
 
 use dbdyno_model::PlanParting;
 
@@ -38,6 +39,9 @@ fn is_taken(one: &Decision) -> bool {
 }
 
 fn agree(base: &Decision, test: &Decision) -> bool {
+    if base.taken == Some(false) && test.taken == Some(false) {
+        return true;
+    }
     let rows = match (base.rows, test.rows) {
         (Some(base), Some(test)) => {
             let (low, high) = (base.min(test), base.max(test));
@@ -60,13 +64,15 @@ fn told(one: &Decision) -> String {
         (Some(false), None) if one.step == "index" => "not usable".to_owned(),
         (Some(true), None) => "taken".to_owned(),
         (Some(false), None) => "not taken".to_owned(),
-        (None, None) => "looked at".to_owned(),
+        (None, None) => "weighed".to_owned(),
     };
     let why = one.why.as_ref().map_or(String::new(), |why| format!(": {why}"));
     let number = |name: &str, value: f64| format!("{name} {}", rounded(value));
     let rows = one.rows.map(|rows| number("rows", rows));
     let cost = one.cost.map(|cost| number("cost", cost));
-    let numbers: Vec<String> = one.bounds.clone().into_iter().chain(rows).chain(cost).collect();
+    let filtered = one.filtered.map(|percent| format!("filtered to {} %", rounded(percent)));
+    let numbers = one.bounds.clone().into_iter().chain(rows).chain(filtered).chain(cost);
+    let numbers: Vec<String> = numbers.collect();
     match numbers.is_empty() {
         true => format!("{verdict}{why}"),
         false => format!("{verdict}{why} ({})", numbers.join(", ")),
@@ -111,4 +117,41 @@ fn aligned<'a>(base: &'a [Decision], test: &'a [Decision]) -> Vec<Pair<'a>> {
         }
     }
     pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decision(step: &str, of: &str, taken: Option<bool>, rows: f64) -> Decision {
+        let (step, of) = (step.to_owned(), of.to_owned());
+        Decision { step, of, taken, rows: Some(rows), ..Decision::default() }
+    }
+
+    #[test]
+    fn what_is_the_same_or_taken_by_nobody_parts_nothing() {
+        let base = [
+            decision("table scan", "t", None, 1000.0),
+            decision("index", "t.a", Some(true), 1.0),
+            decision("range", "t.a", Some(false), 10.0),
+        ];
+        let mut test = base.to_vec();
+        test[0].rows = Some(3900.0);
+        test[2].rows = Some(100.0);
+        test.push(decision("skip scan", "t", Some(false), 0.0));
+        assert_eq!(parting(&base, &test), None);
+        test[0].rows = Some(4100.0);
+        let parted = parting(&base, &test).unwrap();
+        assert_eq!(parted.at, "table scan of t");
+        assert_eq!(parted.base.as_deref(), Some("weighed (rows 1000)"));
+    }
+
+    #[test]
+    fn a_step_that_one_side_alone_took_parts() {
+        let base = [decision("range", "t.a", Some(true), 10.0)];
+        let test = [decision("group by index", "t.b", Some(true), 5.0), base[0].clone()];
+        let parted = parting(&base, &test).unwrap();
+        assert_eq!(parted.at, "group by index of t.b");
+        assert_eq!((parted.base, parted.test.as_deref()), (None, Some("taken (rows 5)")));
+    }
 }

@@ -201,8 +201,12 @@ fn decision(node: &Node, field: &str, place: &Place) -> Option<Decision> {
         "index_order_summary" => node.text("access_type").map(words),
         _ => None,
     };
-    let is_scan = field == "table_scan" && node.number(&["rows"]).is_some();
-    if taken.is_none() && pruned.is_none() && how.is_none() && !is_scan {
+    // What is weighed on the way to an order has no verdict yet, and numbers that lead to one.
+    let is_weighed = match step {
+        Some("join order") => node.number(&["rows_for_plan"]).is_some(),
+        _ => field == "table_scan" && node.number(&["rows"]).is_some(),
+    };
+    if taken.is_none() && pruned.is_none() && how.is_none() && !is_weighed {
         return None;
     }
     let taken = if pruned.is_some() { Some(false) } else { taken };
@@ -215,6 +219,7 @@ fn decision(node: &Node, field: &str, place: &Place) -> Option<Decision> {
         bounds: node.texts("ranges").filter(|ranges| !ranges.is_empty()).map(bounds),
         rows: node.number(&["rows", "resulting_rows", "records", "rows_for_plan"]),
         cost: node.number(&["cost", "cost_for_plan"]),
+        filtered: node.number(&["condition_filtering_pct"]).filter(|percent| *percent < 100.0),
     })
 }
 

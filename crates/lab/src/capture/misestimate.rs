@@ -10,8 +10,9 @@
 //! ```
 //!
 //! A node says more than the sum of all reads, which every release counts: two arms are compared by
-//! what both can tell. With a LIMIT a node may end before its rows do, so that only more rows than
-//! expected count there.
+//! what both can tell. With a LIMIT, and below a merge join, a node may end before its rows do, so
+//! that only more rows than expected count there. What a merge join sorts or keeps it may read over
+//! and over; its rows say nothing.
 
 use dbdyno_model::Dialect;
 use dbdyno_wire::{Client, Rows};
@@ -116,16 +117,34 @@ pub(super) fn of_nodes(
 /// What was never executed has met nothing and expects nothing.
 fn worst_node(analyzed: &Rows, sql: &str) -> Option<f64> {
     let lines = analyzed.rows.iter().filter_map(|row| row.first()?.as_deref());
-    let node = |line: &str| {
-        let (_, numbers) = line.split_once("(cost=")?;
-        let (expected, met) = numbers.split_once("(actual ")?;
-        let rows = |numbers: &str| {
-            let (_, rest) = numbers.split_once("rows=")?;
-            rest.split([' ', ')']).next()?.parse::<f64>().ok()
+    let (mut worst, mut merged) = (None::<f64>, None::<usize>);
+    for line in lines.flat_map(str::lines) {
+        let Some((node, expected, met)) = node(line) else { continue };
+        let depth = line.len() - line.trim_start().len();
+        merged = merged.filter(|above| depth > *above);
+        let is_read_again = ["Sort", "Materialize"].iter().any(|name| node.starts_with(name));
+        let own = match merged {
+            Some(_) if is_read_again => None,
+            Some(_) => Some(q(expected.min(met), met, sql)),
+            None => Some(q(expected, met, sql)),
         };
-        Some(q(rows(expected)?, rows(met)?, sql))
+        worst = worst.into_iter().chain(own).reduce(f64::max);
+        if merged.is_none() && node.starts_with("Merge ") {
+            merged = Some(depth);
+        }
+    }
+    worst
+}
+
+/// Name of a node, rows expected and rows met; `None` of a line that is none, or of what never ran.
+fn node(line: &str) -> Option<(&str, f64, f64)> {
+    let (name, numbers) = line.split_once("(cost=")?;
+    let (expected, met) = numbers.split_once("(actual ")?;
+    let rows = |numbers: &str| {
+        let (_, rest) = numbers.split_once("rows=")?;
+        rest.split([' ', ')']).next()?.parse::<f64>().ok()
     };
-    lines.flat_map(str::lines).filter_map(node).reduce(f64::max)
+    Some((name.trim().trim_start_matches("->").trim(), rows(expected)?, rows(met)?))
 }
 
 /// The worst table of MariaDB's tree, before its conditions and after them.
@@ -192,6 +211,17 @@ mod tests {
         ];
         let worst = worst_node(&table(&["QUERY PLAN"], &lines), "SELECT 1").unwrap();
         assert_eq!(rounded(worst), "3");
+        // PostgreSQL 17: the join ends with its shorter side, and reads what it sorted again.
+        let merged: [&[&str]; 4] = [
+            &["Merge Join  (cost=8.3..400 rows=9900 width=8) (actual rows=9950 loops=1)"],
+            &[
+                "  ->  Index Scan on many  (cost=0..700 rows=20000 width=8) (actual rows=101 loops=1)",
+            ],
+            &["  ->  Sort  (cost=5.3..5.5 rows=99 width=8) (actual rows=9901 loops=1)"],
+            &["        ->  Seq Scan on few  (cost=0..2 rows=99 width=8) (actual rows=100 loops=1)"],
+        ];
+        let worst = worst_node(&table(&["QUERY PLAN"], &merged), "SELECT 1").unwrap();
+        assert_eq!(rounded(worst), "1");
         let fewer: [&[&str]; 1] = [&["Scan  (cost=0..1 rows=900 width=4) (actual rows=1 loops=1)"]];
         let limited = worst_node(&table(&["QUERY PLAN"], &fewer), "SELECT 1 FROM t LIMIT 1");
         assert_eq!(limited, Some(1.0), "a limit ends a node before its rows do");
