@@ -87,7 +87,7 @@ fn another_order_of_tables_since_5_7_is_found_where_it_is_weighed() {
     );
 }
 
-/// MySQL bug 119421, told with its words: 8.4.7 reads by one part of a key of which 8.0.39 used two;
+/// MySQL bug 119421, told with its words: 8.4.7 reads by one part of a key where 8.0.39 used two;
 /// the second one is a prefix of its column. 9.7.4 uses both again.
 #[test]
 fn a_lost_part_of_a_key_is_another_shape_with_fewer_bounds() {
@@ -105,10 +105,13 @@ fn a_lost_part_of_a_key_is_another_shape_with_fewer_bounds() {
 #[test]
 fn nodes_of_postgres_part_outermost_in() {
     let plan = |lines: &str| written(&of_nodes(lines.lines()));
-    let base = "Aggregate  (cost=41.50..41.51 rows=1 width=8)\n  ->  Hash Join  (cost=4.25..41.25 \
-                rows=100 width=0)\n        Hash Cond: (many.b = few.b)\n";
-    let test = "Aggregate  (cost=61.50..61.51 rows=1 width=8)\n  ->  Nested Loop  (cost=0.28..61.25 \
-                rows=100 width=0)\n";
+    let base = "\
+Aggregate  (cost=41.50..41.51 rows=1 width=8)
+  ->  Hash Join  (cost=4.25..41.25 rows=100 width=0)
+        Hash Cond: (many.b = few.b)";
+    let test = "\
+Aggregate  (cost=61.50..61.51 rows=1 width=8)
+  ->  Nested Loop  (cost=0.28..61.25 rows=100 width=0)";
     let change = told(&[
         fact("plan", "Aggregate > Hash Join", "Aggregate > Nested Loop"),
         ("decisions", plan(base), plan(test)),

@@ -67,6 +67,7 @@ struct Changed {
     rows: u64,
     /// What test has.
     shape_of_test: String,
+    rows_of_test: u64,
 }
 
 impl Changed {
@@ -87,6 +88,7 @@ impl Changed {
             bounds,
             rows: rows[0],
             shape_of_test,
+            rows_of_test: rows[1],
         })
     }
 
@@ -174,7 +176,9 @@ impl Case<'_> {
     /// and given back.
     fn not_as_before(&self, arm: ArmIndex, tests: &Sessions) -> Option<Warning> {
         let is_other = |one: &&Changed| {
-            tests.planned(&one.sql, &[]).is_some_and(|planned| planned.shape != one.shape_of_test)
+            tests.planned(&one.sql, &[]).is_some_and(|planned| {
+                planned.shape != one.shape_of_test || !alike(planned.rows, one.rows_of_test)
+            })
         };
         let one = self.changed.iter().find(is_other)?;
         let text = format!(

@@ -2,7 +2,8 @@
 //! two optimizers are compared at equal statistics.
 //!
 //! ```text
-//!   MySQL, MariaDB    mysql.innodb_table_stats, innodb_index_stats; FLUSH TABLE reads them anew
+//!   MySQL             mysql.innodb_table_stats, innodb_index_stats; FLUSH TABLE reads them anew
+//!   MariaDB           the same; RENAME TABLE there and back does: FLUSH has not since MDEV-35000
 //!   PostgreSQL 18     pg_restore_relation_stats, pg_restore_attribute_stats
 //!   PostgreSQL < 18   not possible: statistics come from ANALYZE alone
 //! ```
@@ -42,9 +43,11 @@ pub(super) fn transplant(
     let refused = |error: WireError| format!("statistics could not be exchanged: {error}");
     let mut of_base = base.connect().map_err(refused)?;
     let mut client = test.connect().map_err(refused)?;
+    let is_mariadb = client.server_version().contains("MariaDB");
+    let family = if is_mariadb { Family::MariaDb } else { Family::MySql };
     let read = |client: &mut dyn Client| match dialect {
         Dialect::Postgres => postgres(client),
-        _ => mysql(client),
+        _ => mysql(client, family),
     };
     if dialect == Dialect::Postgres && !takes_statistics(&mut *client) {
         return Err("PostgreSQL takes statistics of another server since 18, and this one is \
@@ -65,13 +68,21 @@ fn carry_out(client: &mut dyn Client, statements: &[String]) -> Result<(), WireE
     statements.iter().try_for_each(|sql| client.run(sql).map(drop))
 }
 
-/// Statements that give the tables of the session's database the statistics that they have here.
-fn mysql(client: &mut dyn Client) -> Result<Vec<String>, WireError> {
+/// Who is told.
+#[derive(Clone, Copy)]
+enum Family {
+    MySql,
+    MariaDb,
+}
+
+/// Statements that give the tables of the session's database, on a server of that family, the
+/// statistics that they have here. Partitions keep theirs.
+fn mysql(client: &mut dyn Client, family: Family) -> Result<Vec<String>, WireError> {
     // Nothing of it is for replicas; a server without a binary log refuses the word.
     let mut statements = vec!["SET sql_log_bin=0".to_owned()];
     let tables = client.query(
         "SELECT table_name, n_rows, clustered_index_size, sum_of_other_index_sizes FROM \
-         mysql.innodb_table_stats WHERE database_name = DATABASE()",
+         mysql.innodb_table_stats WHERE database_name = DATABASE() AND table_name NOT LIKE '%#%'",
     )?;
     for row in &tables.rows {
         let [Some(table), Some(rows), Some(clustered), Some(others)] = row.as_slice() else {
@@ -101,9 +112,20 @@ fn mysql(client: &mut dyn Client) -> Result<Vec<String>, WireError> {
             quoted(name)
         ));
     }
-    let flush = |row: &Vec<Option<String>>| Some(format!("FLUSH TABLE `{}`", row[0].as_ref()?));
-    statements.extend(tables.rows.iter().filter_map(flush));
+    let names = tables.rows.iter().filter_map(|row| row.first()?.as_deref());
+    statements.extend(names.map(|table| reread(table, family)));
     Ok(statements)
+}
+
+/// Has a server read the statistics of a table anew.
+fn reread(table: &str, family: Family) -> String {
+    match family {
+        Family::MySql => format!("FLUSH TABLE `{table}`"),
+        Family::MariaDb => format!(
+            "RENAME TABLE `{table}` TO dbdyno_reads_statistics, dbdyno_reads_statistics TO \
+             `{table}`"
+        ),
+    }
 }
 
 fn quoted(text: &str) -> String {
