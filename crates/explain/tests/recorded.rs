@@ -87,6 +87,32 @@ fn another_order_of_tables_since_5_7_is_found_where_it_is_weighed() {
     );
 }
 
+/// A trace is a story: what a join order consists of is decided before it, what is joined behind it
+/// after it.
+#[test]
+fn decisions_stand_in_the_order_in_which_they_are_made() {
+    let trace = include_str!("traces/condition_fanout.mysql-8.0.33.json");
+    let told: Vec<String> =
+        of_trace(trace).iter().map(|one| format!("{} {}", one.step, one.of)).collect();
+    let expected = [
+        "table scan many",
+        "table scan few",
+        "access few: ref by b",
+        "access few: scan",
+        "join order few",
+        "access many after few: ref by b",
+        "access many after few: scan",
+        "join order few, many",
+        "access many: ref by b",
+        "access many: scan",
+        "join order many",
+        "access few after many: eq ref by b",
+        "access few after many: scan",
+        "join order many, few",
+    ];
+    assert_eq!(told, expected);
+}
+
 /// MySQL bug 119421, told with its words: 8.4.7 reads by one part of a key where 8.0.39 used two;
 /// the second one is a prefix of its column. 9.7.4 uses both again.
 #[test]

@@ -147,6 +147,17 @@ mod tests {
     }
 
     #[test]
+    fn another_bound_parts_whatever_the_rows() {
+        let bounded = |bounds: &str| {
+            let bounds = Some(bounds.to_owned());
+            [Decision { bounds, ..decision("range", "t.a", Some(true), 10.0) }]
+        };
+        let parted = parting(&bounded("? <= a <= ?"), &bounded("? <= a")).unwrap();
+        assert_eq!(parted.base.as_deref(), Some("taken (? <= a <= ?, rows 10)"));
+        assert_eq!(parting(&bounded("? <= a"), &bounded("? <= a")), None);
+    }
+
+    #[test]
     fn a_step_that_one_side_alone_took_parts() {
         let base = [decision("range", "t.a", Some(true), 10.0)];
         let test = [decision("group by index", "t.b", Some(true), 5.0), base[0].clone()];
