@@ -26,10 +26,6 @@ use super::statistics::{self, Transplant};
 use crate::arm::Station;
 use crate::error::LabError;
 
-/// As the audit compares estimates: so many times apart, and one of them above the least.
-const ESTIMATE_RATIO: u64 = 4;
-const ESTIMATE_LEAST: u64 = 100;
-
 /// Notes of each arm, for the statements that it plans otherwise than base does, what brings the
 /// plan of base back.
 ///
@@ -102,9 +98,12 @@ impl Changed {
     }
 }
 
+/// Whether two estimates are one to the audit.
 fn alike(base: u64, test: u64) -> bool {
-    let (low, high) = (base.min(test), base.max(test));
-    high < ESTIMATE_LEAST || high <= ESTIMATE_RATIO * low
+    let rule = dbdyno_audit::rules::RULES.iter().find(|rule| rule.key == "plan-estimate");
+    let allowed = rule.and_then(|rule| rule.tolerance).expect("estimates may be so far apart");
+    let (low, high) = (base.min(test) as f64, base.max(test) as f64);
+    high < allowed.least || high <= allowed.ratio * low
 }
 
 fn changed(
