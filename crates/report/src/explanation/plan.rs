@@ -9,10 +9,31 @@ pub(crate) fn notes(change: &PlanChange) -> Vec<String> {
     let shown = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
     let (base, test) = (shown(&change.base), shown(&change.test));
     let mut notes = vec![format!("statement {statement}: {}: {base} → {test}", what(change.class))];
-    let behind = |note: String| format!("statement {statement}: {note}");
-    notes.extend(change.parting.as_ref().map(parting).map(behind));
-    notes.extend(change.cause.as_ref().map(|one| behind(cause(one, change.class))));
+    let parting = change.parting.as_ref().map(parting);
+    notes.extend(parting.map(|note| format!("statement {statement}: {note}")));
+    notes.extend(why(change));
     notes
+}
+
+/// What brings the plan of base back, in a sentence.
+pub(crate) fn why(change: &PlanChange) -> Option<String> {
+    let cause = cause(change.cause.as_ref()?, change.class);
+    Some(format!("statement {}: {cause}", change.statement))
+}
+
+/// Base beside test: what it is, the plans, and where the optimizers part.
+pub(crate) fn rows(change: &PlanChange) -> Vec<[String; 3]> {
+    let what = format!("statement {}: {}", change.statement, what(change.class));
+    let mut rows = vec![[what, change.base.clone(), change.test.clone()]];
+    rows.extend(change.parting.as_ref().map(|one| {
+        let [base, test] = [&one.base, &one.test].map(side);
+        [format!("the optimizers part at the {}", one.at), base, test]
+    }));
+    rows
+}
+
+fn side(side: &Option<String>) -> String {
+    side.clone().unwrap_or_else(|| "not looked at".to_owned())
 }
 
 fn what(class: PlanClass) -> &'static str {
@@ -27,7 +48,6 @@ fn what(class: PlanClass) -> &'static str {
 }
 
 fn parting(one: &PlanParting) -> String {
-    let side = |side: &Option<String>| side.clone().unwrap_or_else(|| "not looked at".to_owned());
     format!(
         "the optimizers part at the {}: base {}; test {}",
         one.at,
@@ -121,5 +141,8 @@ mod tests {
             assert_eq!(told, expected);
         }
         assert_eq!(notes(&change(None)).len(), 2, "what was not tried is not told");
+        let rows = rows(&change(None));
+        assert_eq!(rows[0], ["statement 2: the plan has another shape", "range t2.b", "ALL t2.-"]);
+        assert_eq!(rows[1][2], "not looked at");
     }
 }

@@ -218,6 +218,11 @@ pub(super) fn of_ledger(ledger: &Ledger) -> String {
     )
 }
 
+/// What is said of plans that changed, a paragraph each.
+pub(super) fn plans(of: &Explanation) -> Vec<String> {
+    of.plans.iter().flat_map(plan::notes).collect()
+}
+
 /// What the reader must know beside the tables, a paragraph each.
 pub(super) fn notes(of: &Explanation) -> Vec<String> {
     let mut notes = Vec::new();
@@ -225,7 +230,6 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
         notes.extend(account.interactions.iter().map(|one| together(account, one)));
         notes.extend(remedy(account));
     }
-    notes.extend(of.plans.iter().flat_map(plan::notes));
     notes.extend(of.ledger.as_ref().map(of_ledger));
     let is_of_code = |account: &Account| account.code.cost.estimate.abs() >= of.least;
     if !of.code.is_empty() && of.accounts.iter().any(is_of_code) {
