@@ -22,20 +22,39 @@ const ROWS_LEAST: f64 = 10.0;
 /// Where two lists of decisions part first.
 pub(crate) fn parting(base: &[Decision], test: &[Decision]) -> Option<PlanParting> {
     let pairs = aligned(base, test);
-    let parted = pairs.into_iter().find(|pair| match pair {
-        (Some(base), Some(test)) => !agree(base, test),
-        (Some(one), None) | (None, Some(one)) => is_taken(one),
-        (None, None) => unreachable!("an aligned pair has a side"),
-    });
+    let parted =
+        pairs.into_iter().map(|pair| completed(pair, base, test)).find(|pair| match pair {
+            (Some(base), Some(test)) => !agree(base, test),
+            (Some(one), None) | (None, Some(one)) => is_taken(one),
+            (None, None) => unreachable!("an aligned pair has a side"),
+        });
     let (base, test) = parted?;
     let named = base.or(test).expect("an aligned pair has a side");
     let told = |side: Option<&Decision>| side.map(told);
     Some(PlanParting { at: place(named), base: told(base), test: told(test) })
 }
 
+/// Steps that only list what there is, or sum up what was decided: one family alone has the latter.
+const TELLING: [&str; 2] = ["index", "best access"];
+
+/// With what the other side decided at another time: that is no other decision, for orders are
+/// tried in the order of tables.
+fn completed<'a>(pair: Pair<'a>, base: &'a [Decision], test: &'a [Decision]) -> Pair<'a> {
+    match pair {
+        (Some(one), None) => (Some(one), test.iter().find(|other| is_same(one, other))),
+        (None, Some(one)) => (base.iter().find(|other| is_same(one, other)), Some(one)),
+        both => both,
+    }
+}
+
+fn is_same(one: &Decision, other: &Decision) -> bool {
+    one.step == other.step && one.of == other.of
+}
+
 /// What is a choice that made a plan, and not one more thing that was looked at.
 fn is_taken(one: &Decision) -> bool {
-    one.step != "index" && (one.taken == Some(true) || (one.taken.is_none() && one.how.is_some()))
+    !TELLING.contains(&one.step.as_str())
+        && (one.taken == Some(true) || (one.taken.is_none() && one.how.is_some()))
 }
 
 fn agree(base: &Decision, test: &Decision) -> bool {
@@ -89,7 +108,6 @@ type Pair<'a> = (Option<&'a Decision>, Option<&'a Decision>);
 
 /// Both lists side by side: the longest common subsequence of their steps and places.
 fn aligned<'a>(base: &'a [Decision], test: &'a [Decision]) -> Vec<Pair<'a>> {
-    let is_same = |a: &Decision, b: &Decision| a.step == b.step && a.of == b.of;
     let (rows, columns) = (base.len(), test.len());
     let mut longest = vec![vec![0_usize; columns + 1]; rows + 1];
     for at in (0..rows).rev() {
@@ -147,6 +165,16 @@ mod tests {
     }
 
     #[test]
+    fn what_was_decided_alike_at_another_time_parts_nothing() {
+        let few = decision("access", "few: scan", Some(true), 10.0);
+        let many = decision("access", "many: scan", Some(true), 1000.0);
+        assert_eq!(parting(&[few.clone(), many.clone()], &[many.clone(), few.clone()]), None);
+        let parted =
+            parting(&[few.clone(), many], &[decision("access", "many: scan", None, 1.0), few]);
+        assert_eq!(parted.unwrap().at, "access of many: scan");
+    }
+
+    #[test]
     fn another_bound_parts_whatever_the_rows() {
         let bounded = |bounds: &str| {
             let bounds = Some(bounds.to_owned());
@@ -160,7 +188,11 @@ mod tests {
     #[test]
     fn a_step_that_one_side_alone_took_parts() {
         let base = [decision("range", "t.a", Some(true), 10.0)];
-        let test = [decision("group by index", "t.b", Some(true), 5.0), base[0].clone()];
+        let test = [
+            decision("best access", "t", Some(true), 5.0),
+            decision("group by index", "t.b", Some(true), 5.0),
+            base[0].clone(),
+        ];
         let parted = parting(&base, &test).unwrap();
         assert_eq!(parted.at, "group by index of t.b");
         assert_eq!((parted.base, parted.test.as_deref()), (None, Some("taken (rows 5)")));
