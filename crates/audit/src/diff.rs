@@ -14,7 +14,8 @@ const NEUTRAL: &str = "neutral.";
 /// The rule of what each instance has of its own.
 const INSTANCE: &str = "instance";
 /// Rules of what two families spell, plan and answer in their own ways.
-const OF_A_FAMILY: [&str; 4] = ["plan", "plan-bounds", "plan-estimate", "results"];
+const OF_A_FAMILY: [&str; 5] =
+    ["plan", "plan-bounds", "plan-estimate", "plan-misestimate", "results"];
 
 /// Compares what is known of both arms, fact by fact.
 pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {

@@ -103,10 +103,11 @@ fn shown(comparison: &Comparison, flags: &Diff) -> Result<Exit, Failure> {
 
 fn show(audit: &Audit, labels: &PerArm<String>, flags: &Diff) -> Result<Exit, Failure> {
     let extent = if flags.all { Extent::All } else { Extent::WhatMatters };
+    let plans = dbdyno_explain::all_plan_changes(audit);
     output::print(&match flags.format {
-        Format::Text => difference(audit, labels, extent, output::width()),
-        Format::Markdown => difference_markdown(audit, labels, extent),
-        Format::Json => difference_json(audit, labels),
+        Format::Text => difference(audit, labels, &plans, extent, output::width()),
+        Format::Markdown => difference_markdown(audit, labels, &plans, extent),
+        Format::Json => difference_json(audit, labels, &plans),
         Format::Csv => {
             return Err(Failure::Usage(
                 "--format csv has no shape for a difference; take text, json or markdown"

@@ -15,8 +15,11 @@
 //! **Invariant:** pure: recorded facts and trials in, statements with evidence out. It names the
 //! next trials; somebody else carries them out.
 
+mod ablation;
+pub mod decisions;
 mod equal;
 mod evidence;
+mod holes;
 mod planner;
 mod plans;
 pub mod profile;
@@ -25,9 +28,11 @@ mod shares;
 mod suspects;
 mod usual;
 
+pub use ablation::{planner_settings, smallest, written as cause_written};
 pub use equal::{made_equal, taken};
 pub use evidence::{TriedArm, by_instructions, by_rate, followers, learn, named_in, tried_arms};
-pub use plans::plan_changes;
+pub use holes::with_holes;
+pub use plans::{all_plan_changes, plan_changes};
 pub use search::{Found, Limits, Look, Set, Told, Value, look};
 pub use shares::{account, subsets};
 pub use suspects::{Suspects, suspects};

@@ -5,18 +5,29 @@
 //!   shape      another order of tables, index or kind of access
 //!   bounds     the same shape, read between other bounds: 8.0.27 lost one (Wang ch. 8.1.1)
 //!   estimate   the same shape and bounds, and many more rows expected: other statistics
+//!   misestimate   the same plan, and in one arm other rows are met than it expects: a warning
 //! ```
+//!
+//! With each change stands the first decision in which the optimizers part, and what brings the
+//! plan of base back on test, as far as these are known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use dbdyno_model::{Audit, Inequality, PlanChange, PlanClass, Weight};
+use dbdyno_model::{Audit, Inequality, PlanCause, PlanChange, PlanClass, PlanParting, Weight};
+
+use crate::{ablation, decisions};
 
 /// The facts of a statement's plan, and the kind of change that a difference in them is.
-const KINDS: [(&str, PlanClass); 3] = [
+const KINDS: [(&str, PlanClass); 5] = [
     ("plan[", PlanClass::Shape),
     ("bounds[", PlanClass::Bounds),
     ("estimate[", PlanClass::Estimate),
+    ("q_error[", PlanClass::Misestimate),
+    ("q_reads[", PlanClass::Misestimate),
 ];
+/// What is known beside of a statement: its decisions, and what brings the plan of base back.
+const DECISIONS: &str = "decisions[";
+const CAUSE: &str = "plan_cause[";
 
 /// What changed in the plans of a load, statement by statement.
 pub fn plan_changes(audit: &Audit, load: &str) -> Vec<PlanChange> {
@@ -31,19 +42,42 @@ pub fn plan_changes(audit: &Audit, load: &str) -> Vec<PlanChange> {
         let text = |pick: fn(&Inequality) -> &Option<String>| {
             let values = facts.iter().map(|(class, one)| match pick(one) {
                 Some(value) if *class == PlanClass::Estimate => format!("{value} rows expected"),
+                Some(value) if one.name.starts_with("q_reads[") => {
+                    format!("q-error {value} of all rows read")
+                }
+                Some(value) if *class == PlanClass::Misestimate => format!("q-error {value}"),
                 Some(value) => value.clone(),
                 None => "not known".to_owned(),
             });
             values.collect::<Vec<_>>().join(" | ")
         };
+        let class = facts[0].0;
+        // Where the plan is the same there is no decision to look for.
+        let is_other = class != PlanClass::Misestimate;
         PlanChange {
             statement,
-            class: facts[0].0,
+            class,
             base: text(|one| &one.base),
             test: text(|one| &one.test),
+            parting: parting(audit, load, statement).filter(|_| is_other),
+            cause: cause(audit, load, statement).filter(|_| is_other),
         }
     };
     by_statement.into_iter().map(change).collect()
+}
+
+/// What changed in the plans of all loads, each with its load.
+pub fn all_plan_changes(audit: &Audit) -> Vec<(String, PlanChange)> {
+    let load = |one: &Inequality| {
+        let rest = KINDS.iter().find_map(|(kind, _)| one.name.strip_prefix(kind))?;
+        Some(rest.rsplit_once("].")?.0.to_owned())
+    };
+    let loads: BTreeSet<String> = audit.unequal.iter().filter_map(load).collect();
+    let changes = |load: String| {
+        let changes = plan_changes(audit, &load);
+        changes.into_iter().map(move |change| (load.clone(), change))
+    };
+    loads.into_iter().flat_map(changes).collect()
 }
 
 /// `bounds[LOAD].3` is about the third statement.
@@ -52,6 +86,24 @@ fn of_load(fact: &str, load: &str) -> Option<(u32, PlanClass)> {
         KINDS.iter().find_map(|(kind, class)| Some((fact.strip_prefix(kind)?, *class)))?;
     let number = rest.strip_prefix(load)?.strip_prefix("].")?;
     Some((number.parse().ok()?, class))
+}
+
+fn fact<'a>(audit: &'a Audit, kind: &str, load: &str, statement: u32) -> Option<&'a Inequality> {
+    let name = format!("{kind}{load}].{statement}");
+    audit.unequal.iter().find(|one| one.name == name)
+}
+
+fn parting(audit: &Audit, load: &str, statement: u32) -> Option<PlanParting> {
+    let of_both = fact(audit, DECISIONS, load, statement)?;
+    let read = |text: &Option<String>| decisions::read(text.as_deref()?);
+    decisions::parting(&read(&of_both.base)?, &read(&of_both.test)?)
+}
+
+/// Known of the test arm against the first one: where base has such a fact, too, it is about a
+/// third.
+fn cause(audit: &Audit, load: &str, statement: u32) -> Option<PlanCause> {
+    let of_test = fact(audit, CAUSE, load, statement).filter(|one| one.base.is_none())?;
+    ablation::read(of_test.test.as_deref()?)
 }
 
 #[cfg(test)]

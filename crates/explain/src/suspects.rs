@@ -30,10 +30,12 @@ const VARIABLE: &str = "variable.";
 /// Rules of the audit whose facts say who an instance is, what it is made of or what we told it.
 const OF_THE_INSTANCE: [&str; 4] = ["instance", "version", "packages", "translation"];
 /// Rules whose facts follow from something else: from the settings or from the work.
-const FOLLOWING: [&str; 11] = [
+const FOLLOWING: [&str; 13] = [
     "plan",
     "plan-bounds",
     "plan-estimate",
+    "plan-misestimate",
+    "plan-decisions",
     "results",
     "statistics",
     "table-size",

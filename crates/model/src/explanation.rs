@@ -142,15 +142,18 @@ pub enum PlanClass {
     Bounds,
     /// The number of rows that is expected.
     Estimate,
+    /// Nothing, and rows are expected that are not met in one of them.
+    Misestimate,
 }
 
 impl PlanClass {
-    /// `shape`, `bounds` or `estimate`, as in JSON.
+    /// `shape`, `bounds`, `estimate` or `misestimate`, as in JSON.
     pub fn name(self) -> &'static str {
         match self {
             PlanClass::Shape => "shape",
             PlanClass::Bounds => "bounds",
             PlanClass::Estimate => "estimate",
+            PlanClass::Misestimate => "misestimate",
         }
     }
 }
@@ -166,6 +169,55 @@ pub struct PlanChange {
     pub base: String,
     /// The same in test.
     pub test: String,
+    /// The first decision in which the optimizers part, where both told theirs.
+    pub parting: Option<PlanParting>,
+    /// What brings the plan of base back on test, where it was tried.
+    pub cause: Option<PlanCause>,
+}
+
+/// The first decision in which two optimizers part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanParting {
+    /// At which step, and of what: `range of t2.range_in_b`.
+    pub at: String,
+    /// What base has decided, with its numbers; `None` where it came to no such step.
+    pub base: Option<String>,
+    /// The same of test.
+    pub test: Option<String>,
+}
+
+/// What brings the plan of base back on test, found with EXPLAIN alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanCause {
+    /// What does it; `None` where nothing that was tried does.
+    pub remedy: Option<PlanRemedy>,
+    /// What could not be tried, and why.
+    pub untried: Option<String>,
+}
+
+/// What a session of test is given so that it plans as base does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanRemedy {
+    /// Settings as base has them: `optimizer_switch='hash_join=off'`.
+    pub settings: Vec<String>,
+    /// Whose statistics the optimizer of test believes in meanwhile.
+    pub statistics: StatisticsOf,
+}
+
+impl PlanRemedy {
+    /// Settings that do it whatever the statistics.
+    pub fn of_settings_alone(settings: Vec<String>) -> PlanRemedy {
+        PlanRemedy { settings, statistics: StatisticsOf::Itself }
+    }
+}
+
+/// Whose statistics an optimizer believes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatisticsOf {
+    /// Its own server's.
+    Itself,
+    /// Those of base, transplanted.
+    Base,
 }
 
 /// An arm of a trial.

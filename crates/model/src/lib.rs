@@ -77,8 +77,8 @@ pub use curve::{
 pub use design::Design;
 pub use driving::{Driving, Slo};
 pub use explanation::{
-    Account, CodeChange, Explanation, FoundCause, Interaction, PlanChange, PlanClass, Suspect,
-    Trial, Untried, Witness, Worth,
+    Account, CodeChange, Explanation, FoundCause, Interaction, PlanCause, PlanChange, PlanClass,
+    PlanParting, PlanRemedy, StatisticsOf, Suspect, Trial, Untried, Witness, Worth,
 };
 pub use finding::{Advice, Finding};
 pub use histogram::{LatencyHistogram, SharedHistogram};

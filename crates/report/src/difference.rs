@@ -1,6 +1,7 @@
 //! The difference of two environments, by meaning.
 //!
 //! ```text
+//!   plans      statement by statement: in what, where the optimizers part, and why
 //!   varied     what is compared, in a few lines; settings that one release has and the other has
 //!              not are told by topic below
 //!   blocks     every fact
@@ -15,9 +16,11 @@
 
 use std::fmt::Write as _;
 
-use dbdyno_model::{Audit, Change, PerArm, Weight};
+use dbdyno_model::{Audit, Change, PerArm, PlanChange, Weight};
 
 use crate::escape::escape;
+use crate::explanation::json::{PlanJson, plan as plan_json};
+use crate::explanation::plan;
 use crate::layout::{self, Grid, Line};
 use crate::view::{AuditView, InequalityView, LabelView};
 
@@ -53,8 +56,17 @@ pub(crate) struct Section<'a> {
     pub(crate) uncounted: usize,
 }
 
+/// Plans that changed, each with its load.
+pub type ChangedPlans = [(String, PlanChange)];
+
 /// The difference for a terminal. Ends with a line feed.
-pub fn difference(audit: &Audit, labels: &PerArm<String>, extent: Extent, width: usize) -> String {
+pub fn difference(
+    audit: &Audit,
+    labels: &PerArm<String>,
+    plans: &ChangedPlans,
+    extent: Extent,
+    width: usize,
+) -> String {
     let view = &AuditView::new(audit);
     let mut text = String::new();
     for (arm, label) in [("base", &labels.base), ("test", &labels.test)] {
@@ -66,6 +78,12 @@ pub fn difference(audit: &Audit, labels: &PerArm<String>, extent: Extent, width:
         ));
     }
     text.push_str(&layout::paragraph(&counts(view), width, "", "  "));
+    if !plans.is_empty() {
+        text.push_str("\nplans that changed\n");
+    }
+    for note in notes(plans) {
+        text.push_str(&layout::paragraph(&layout::printable(&note), width, "  ", "    "));
+    }
     for section in sections(view, extent) {
         let _infallible = write!(text, "\n{}\n", section.title);
         let mut grid = Grid { lines: Vec::new(), ragged: 1 };
@@ -85,6 +103,14 @@ pub fn difference(audit: &Audit, labels: &PerArm<String>, extent: Extent, width:
     text
 }
 
+fn notes(plans: &ChangedPlans) -> impl Iterator<Item = String> {
+    let of_load = |(load, change): &(String, PlanChange)| {
+        let load = load.clone();
+        plan::notes(change).into_iter().map(move |note| format!("{load}, {note}"))
+    };
+    plans.iter().flat_map(of_load)
+}
+
 /// Lines across lose their indent when they are wrapped.
 fn indented(text: &str) -> String {
     let line = |line: &str| match line.starts_with(' ') {
@@ -95,10 +121,21 @@ fn indented(text: &str) -> String {
 }
 
 /// The difference as Markdown.
-pub fn difference_markdown(audit: &Audit, labels: &PerArm<String>, extent: Extent) -> String {
+pub fn difference_markdown(
+    audit: &Audit,
+    labels: &PerArm<String>,
+    plans: &ChangedPlans,
+    extent: Extent,
+) -> String {
     let view = &AuditView::new(audit);
     let (base, test) = (escape(&labels.base), escape(&labels.test));
     let mut text = format!("base {base}, test {test}: {}\n", counts(view));
+    for note in notes(plans) {
+        let _infallible = write!(text, "\n* {}", escape(&layout::printable(&note)));
+    }
+    if !plans.is_empty() {
+        text.push('\n');
+    }
     text.push_str(&tables(view, extent));
     text
 }
@@ -249,19 +286,28 @@ fn clipped(value: &str) -> String {
     }
 }
 
-/// The difference as JSON: `{base: {label}, test: {label}, audit}`, where `audit` is that of a run.
-pub fn difference_json(audit: &Audit, labels: &PerArm<String>) -> String {
+/// The difference as JSON: `{base: {label}, test: {label}, audit, plans}`, where `audit` is that of
+/// a run.
+pub fn difference_json(audit: &Audit, labels: &PerArm<String>, plans: &ChangedPlans) -> String {
     #[derive(serde::Serialize)]
-    struct Whole {
+    struct OfLoad<'a> {
+        load: &'a str,
+        #[serde(flatten)]
+        plan: PlanJson<'a>,
+    }
+    #[derive(serde::Serialize)]
+    struct Whole<'a> {
         base: LabelView,
         test: LabelView,
         audit: AuditView,
+        plans: Vec<OfLoad<'a>>,
     }
     let label = |label: &String| LabelView { label: label.clone() };
     let whole = Whole {
         base: label(&labels.base),
         test: label(&labels.test),
         audit: AuditView::new(audit),
+        plans: plans.iter().map(|(load, one)| OfLoad { load, plan: plan_json(one) }).collect(),
     };
     let mut json = serde_json::to_string_pretty(&whole)
         .expect("an audit has only string keys and values that JSON can express");

@@ -329,6 +329,25 @@ pub const RULES: &[Rule] = &[
         "Wang ch. 8.1.1: 8.0.27 read 1 M rows instead of 200 with an identical shape",
     ),
     numbers(
+        "plan-misestimate",
+        Topic::Plans,
+        (Annotates, Annotates),
+        &["q_error[*", "q_reads[*"],
+        Tolerance { ratio: 4.0, least: 4.0 },
+        "the plan meets many times other rows than it expects in one arm, and will be changed by \
+         the next row that tips the scales, even if it is the same today: ANALYZE the tables, or \
+         compare EXPLAIN ANALYZE of both",
+        "Moerkotte 2009: q-error; reference explain §7.5 (31): alarm at 4 times",
+    ),
+    facts(
+        "plan-decisions",
+        Topic::Plans,
+        (Harmless, Harmless),
+        &["decisions[*", "plan_cause[*"],
+        "what led to the plans, told where these differ: nothing to do",
+        "Wang ch. 8.1.1: two traces compared by hand",
+    ),
+    numbers(
         "statistics",
         Topic::Plans,
         (Annotates, Annotates),

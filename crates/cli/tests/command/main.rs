@@ -18,6 +18,7 @@ mod insert_benchmark;
 mod killed;
 mod levels;
 mod options;
+mod plans;
 mod profile;
 mod resume;
 mod rocksdb;

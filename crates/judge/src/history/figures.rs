@@ -482,6 +482,9 @@ fn version(run: &Run) -> String {
     }
 }
 
+/// What led to plans, in pages whose numbers are others in every run; the plans are facts as well.
+const OF_PLANS: [&str; 2] = ["decisions[", "plan_cause["];
+
 /// What was true of a run: the host once, the test arm, and of the base what its ratio rests on.
 fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {
     let plan = &run.plan;
@@ -501,6 +504,9 @@ fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {
         }
         facts.insert(format!("{arm}.slow"), plan.arms[arm].slow.to_string());
         for (name, value) in &run.environment[arm].facts {
+            if OF_PLANS.iter().any(|kind| name.starts_with(kind)) {
+                continue;
+            }
             let name = match name.starts_with("host.") {
                 true => name.clone(),
                 false => format!("{arm}.{name}"),

@@ -6,7 +6,9 @@
 //!                its process, limits, allocator, disk          process.
 //!   it is full   tables: kind, indexes, rows, sum, size        table. data.
 //!                plan, its bounds and the answer of every      plan[LOAD]. bounds[…] estimate[…]
-//!                statement                                     result[…]
+//!                statement; what led to the plan, and how      result[…] decisions[…]
+//!                wrong its estimates are                       q_error[…] q_reads[…]
+//!   all are      what brings the plan of base back             plan_cause[…]
 //!   each cell    debt at its beginning, log, fsyncs, pages     step[LOAD at N clients].
 //! ```
 //!
@@ -14,9 +16,12 @@
 //! equal. What cannot be observed is left out; `dbdyno_audit` says what an inequality means.
 
 mod bounds;
+mod causes;
+mod misestimate;
 mod plans;
 mod server_work;
 mod settings;
+mod statistics;
 mod tables;
 
 use dbdyno_model::{Environment, Plan};
@@ -26,14 +31,25 @@ use crate::arm::Station;
 use crate::error::LabError;
 use dbdyno_workload::planned::{self, datasets_of};
 
+pub(crate) use causes::look as look_for_causes;
 pub(crate) use server_work::{Meter, engine_status};
 pub(crate) use settings::{general, settings};
 
 /// Facts that begin so are about a cell that was measured.
 pub(crate) const STEP: &str = "step[";
 /// Facts that begin so are made anew with each data directory, or are different in each start.
-pub(crate) const OF_THE_MOMENT: [&str; 6] =
-    [STEP, "estimate[", "data.", "process.pid", "topology.delay_out_", "topology.delay_back_"];
+pub(crate) const OF_THE_MOMENT: [&str; 10] = [
+    STEP,
+    "estimate[",
+    "decisions[",
+    "q_error[",
+    "q_reads[",
+    "plan_cause[",
+    "data.",
+    "process.pid",
+    "topology.delay_out_",
+    "topology.delay_back_",
+];
 
 /// Notes under which conditions the process of an arm lives.
 pub(crate) fn process(

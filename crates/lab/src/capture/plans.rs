@@ -9,13 +9,17 @@
 //!   PostgreSQL       Sort > Index Scan using k_1 …    the nodes, outermost first
 //! ```
 //!
+//! Beside them stand the decisions that led there, which tell where two optimizers part, and how
+//! many times other rows were met than expected.
+//!
 //! The answer to a question is a sum over its rows in any order, so that only another set of rows
 //! is another answer; of statements with a LIMIT, whose rows may be any, their number. Nothing but
-//! SELECT is carried out, once, before anything is measured.
+//! SELECT is carried out, before anything is measured: once for its answer, once to count its rows.
 
 use std::hash::{Hash as _, Hasher as _};
 
-use super::bounds;
+use super::{bounds, misestimate};
+use dbdyno_explain::decisions;
 use dbdyno_model::{Dialect, Environment};
 use dbdyno_wire::{Client, Rows};
 use dbdyno_workload::program::{Event, Program};
@@ -43,18 +47,42 @@ pub(super) fn look(
             if let Some(bounds) = plan.bounds.filter(|bounds| !bounds.is_empty()) {
                 facts.set(format!("bounds[{label}].{number}"), bounds);
             }
+            if !plan.decisions.is_empty() {
+                facts.set(format!("decisions[{label}].{number}"), plan.decisions);
+            }
         }
-        if is_question(sql)
-            && let Ok(rows) = client.query(sql)
-        {
-            facts.set(format!("result[{label}].{number}"), answer(sql, &rows));
+        if is_question(sql) {
+            let number = format!("{label}].{number}");
+            answered(client, dialect, sql, &number, facts);
         }
+    }
+}
+
+/// Notes what is answered to a question, and how far the rows are from those that were expected.
+fn answered(
+    client: &mut dyn Client,
+    dialect: Dialect,
+    sql: &str,
+    number: &str,
+    facts: &mut Environment,
+) {
+    let mut reads = misestimate::Reads::begin(client, dialect);
+    let Ok(rows) = client.query(sql) else { return };
+    facts.set(format!("result[{number}"), answer(sql, &rows));
+    let read = reads.as_mut().and_then(|reads| reads.end(client));
+    if let Some(q) = read.and_then(|read| misestimate::of_reads(client, sql, read)) {
+        facts.set(format!("q_reads[{number}"), q);
+    }
+    let expected = facts.get(&format!("estimate[{number}")).parse::<f64>().unwrap_or(0.0);
+    let rows = read.unwrap_or(0.0).max(expected);
+    if let Some(q) = misestimate::of_nodes(client, dialect, sql, rows) {
+        facts.set(format!("q_error[{number}"), q);
     }
 }
 
 /// Each statement of a load once, with the values that it has first. Those of a conversation have
 /// placeholders, where any value does for a plan; they are not carried out.
-fn statements(load: &Load, dialect: Dialect) -> Vec<String> {
+pub(super) fn statements(load: &Load, dialect: Dialect) -> Vec<String> {
     let mut texts = load.clone();
     match &mut texts.content {
         Content::Mix(mix) => send_as_text(mix),
@@ -180,15 +208,18 @@ impl std::hash::Hasher for Fnv {
 }
 
 /// A plan without its numbers, and the most rows that a step of it expects.
-#[derive(Debug, PartialEq)]
-struct Planned {
-    shape: String,
-    rows: u64,
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Planned {
+    pub(super) shape: String,
+    pub(super) rows: u64,
     /// Where they are not a part of the shape.
-    bounds: Option<String>,
+    pub(super) bounds: Option<String>,
+    /// What led there, as the text of a fact; empty where nothing is told of it.
+    decisions: String,
 }
 
-fn plan(client: &mut dyn Client, dialect: Dialect, sql: &str) -> Option<Planned> {
+/// The plan of a statement; `None` where there is none to be had.
+pub(super) fn plan(client: &mut dyn Client, dialect: Dialect, sql: &str) -> Option<Planned> {
     if !is_planned(sql) {
         return None;
     }
@@ -196,11 +227,17 @@ fn plan(client: &mut dyn Client, dialect: Dialect, sql: &str) -> Option<Planned>
         // The format of its own that MySQL 9 has may be set to another; 5.5 knows no formats.
         Dialect::Mysql => ["EXPLAIN FORMAT=TRADITIONAL", "EXPLAIN"].iter().find_map(|explain| {
             let explained = client.query(&format!("{explain} {sql}")).ok()?;
-            Some(Planned { bounds: bounds::mysql(client, sql, &explained), ..mysql(&explained)? })
+            let planned = mysql(&explained)?;
+            let Some(trace) = bounds::traced(client, sql) else { return Some(planned) };
+            let decisions = decisions::written(&decisions::of_trace(&trace));
+            Some(Planned { bounds: bounds::mysql(&trace, &explained), decisions, ..planned })
         }),
         Dialect::Postgres => {
             let explained = client.query(&format!("EXPLAIN {sql}")).ok()?;
-            Some(Planned { bounds: Some(bounds::postgres(&explained)), ..postgres(&explained)? })
+            let lines = explained.rows.iter().filter_map(|row| row.first()?.as_deref());
+            let decisions = decisions::written(&decisions::of_nodes(lines));
+            let bounds = Some(bounds::postgres(&explained));
+            Some(Planned { bounds, decisions, ..postgres(&explained)? })
         }
         Dialect::Rocksdb => None,
         Dialect::Engine => engine(&client.query(&format!("EXPLAIN {sql}")).ok()?),
@@ -242,7 +279,7 @@ fn mysql(rows: &Rows) -> Option<Planned> {
         steps.push(step);
         most = most.max(text(expected).and_then(|rows| rows.parse().ok()).unwrap_or(0));
     }
-    Some(Planned { shape: steps.join(", "), rows: most, bounds: None })
+    Some(Planned { shape: steps.join(", "), rows: most, ..Planned::default() })
 }
 
 fn postgres(rows: &Rows) -> Option<Planned> {
@@ -254,18 +291,22 @@ fn postgres(rows: &Rows) -> Option<Planned> {
         let expected = numbers.split_once(" rows=").and_then(|(_, rest)| rest.split(' ').next());
         most = most.max(expected.and_then(|rows| rows.parse().ok()).unwrap_or(0));
     }
-    (!nodes.is_empty()).then(|| Planned { shape: nodes.join(" > "), rows: most, bounds: None })
+    (!nodes.is_empty()).then(|| Planned {
+        shape: nodes.join(" > "),
+        rows: most,
+        ..Planned::default()
+    })
 }
 
 /// A line for each level, as the engine tells it.
 fn engine(rows: &Rows) -> Option<Planned> {
     let steps: Vec<&str> = rows.rows.iter().filter_map(|row| row.first()?.as_deref()).collect();
-    (!steps.is_empty()).then(|| Planned { shape: steps.join(", "), rows: 0, bounds: None })
+    (!steps.is_empty()).then(|| Planned { shape: steps.join(", "), ..Planned::default() })
 }
 
 fn sqlite(rows: &Rows) -> Option<Planned> {
     let steps: Vec<&str> = rows.rows.iter().filter_map(|row| row.last()?.as_deref()).collect();
-    (!steps.is_empty()).then(|| Planned { shape: steps.join(" > "), rows: 0, bounds: None })
+    (!steps.is_empty()).then(|| Planned { shape: steps.join(" > "), ..Planned::default() })
 }
 
 #[cfg(test)]

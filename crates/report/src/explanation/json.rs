@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use dbdyno_model::{
-    Account, Explanation, Interval, Ledger, LedgerLine, Part, Suspect, Trial, Worth,
+    Account, Explanation, Interval, Ledger, LedgerLine, Part, PlanChange, StatisticsOf, Suspect,
+    Trial, Worth,
 };
 
 /// Version of the JSON contract of explanations.
@@ -83,11 +84,28 @@ struct UntriedJson<'a> {
 }
 
 #[derive(Serialize)]
-struct PlanJson<'a> {
+pub(crate) struct PlanJson<'a> {
     statement: u32,
     class: &'static str,
     base: &'a str,
     test: &'a str,
+    parting: Option<PartingJson<'a>>,
+    cause: Option<PlanCauseJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct PartingJson<'a> {
+    at: &'a str,
+    base: Option<&'a str>,
+    test: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct PlanCauseJson<'a> {
+    /// Missing where nothing brings the plan of base back.
+    settings: Option<&'a [String]>,
+    statistics_of_base: Option<bool>,
+    untried: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -148,12 +166,6 @@ fn of_cell(of: &Explanation) -> OfCell<'_> {
         .code
         .iter()
         .map(|one| CodeJson { function: &one.name, instructions_per_op: one.own_per_op });
-    let plans = of.plans.iter().map(|one| PlanJson {
-        statement: one.statement,
-        class: one.class.name(),
-        base: &one.base,
-        test: &one.test,
-    });
     OfCell {
         run: &of.run.0,
         load: &of.cell.load,
@@ -164,12 +176,31 @@ fn of_cell(of: &Explanation) -> OfCell<'_> {
         tried: of.tried,
         least_cost_share: of.least,
         untried: untried.collect(),
-        plans: plans.collect(),
+        plans: of.plans.iter().map(plan).collect(),
         ledger: of.ledger.as_ref().map(ledger),
         code: code.collect(),
         trials: of.trials.iter().map(trial).collect(),
         open: of.open.as_deref(),
     }
+}
+
+/// A plan that changed, for explanations and differences alike.
+pub(crate) fn plan(of: &PlanChange) -> PlanJson<'_> {
+    let parting = of.parting.as_ref().map(|one| PartingJson {
+        at: &one.at,
+        base: one.base.as_deref(),
+        test: one.test.as_deref(),
+    });
+    let cause = of.cause.as_ref().map(|one| PlanCauseJson {
+        settings: one.remedy.as_ref().map(|remedy| &*remedy.settings),
+        statistics_of_base: one
+            .remedy
+            .as_ref()
+            .map(|remedy| remedy.statistics == StatisticsOf::Base),
+        untried: one.untried.as_deref(),
+    });
+    let class = of.class.name();
+    PlanJson { statement: of.statement, class, base: &of.base, test: &of.test, parting, cause }
 }
 
 fn account(of: &Account) -> AccountJson<'_> {

@@ -4,8 +4,9 @@
 //! Text, Markdown and page share headline, tables and notes (`words`); JSON has the names of
 //! `docs/CONTRACT.md`.
 
-mod json;
+pub(crate) mod json;
 mod page;
+pub(crate) mod plan;
 mod text;
 mod words;
 

@@ -2,6 +2,7 @@
 
 use dbdyno_model::{Account, Explanation, Ledger};
 
+use super::plan;
 use super::words::{self, Row};
 use crate::html::STYLE;
 use crate::html::escape::escape;
@@ -44,6 +45,7 @@ fn of_cell(of: &Explanation) -> String {
         text.push_str(&table(account, of));
     }
     text.push_str(&of.ledger.as_ref().map_or_else(String::new, ledger));
+    text.push_str(&plans(of));
     text.push_str("<section>\n");
     for note in words::notes(of) {
         text.push_str(&format!("<p>{}</p>\n", plain(&note)));
@@ -123,6 +125,27 @@ fn ledger(ledger: &Ledger) -> String {
         ));
     }
     text + "</tbody>\n</table></div>\n</section>\n"
+}
+
+/// Plans that changed, base beside test.
+fn plans(of: &Explanation) -> String {
+    if of.plans.is_empty() {
+        return String::new();
+    }
+    let mut text = "<section>\n<h2>Plans that changed</h2>\n<div class=\"scroll\"><table>\n<thead>\
+                    <tr><th class=\"text\">what</th><th class=\"text\">base</th>\
+                    <th class=\"text\">test</th></tr></thead>\n<tbody>\n"
+        .to_owned();
+    for [what, base, test] in of.plans.iter().flat_map(plan::rows) {
+        let cells = [what, base, test].map(|cell| plain(&cell).replace(" | ", "<br>"));
+        let cells = cells.map(|cell| format!("<td class=\"text\">{cell}</td>"));
+        text.push_str(&format!("<tr>{}</tr>\n", cells.concat()));
+    }
+    text.push_str("</tbody>\n</table></div>\n");
+    for cause in of.plans.iter().filter_map(plan::why) {
+        text.push_str(&format!("<p>{}</p>\n", plain(&cause)));
+    }
+    text + "</section>\n"
 }
 
 fn trials(of: &Explanation) -> String {

@@ -33,7 +33,7 @@ fn of_cell(of: &Explanation, style: &TextStyle) -> String {
         text.push_str(&Grid { lines, ragged: words::LEDGER_HEADS.len() }.render(style.width));
     }
     text.push('\n');
-    for note in words::notes(of) {
+    for note in words::plans(of).into_iter().chain(words::notes(of)) {
         text.push_str(&layout::paragraph(&printable(&note), style.width, "  ", "    "));
     }
     text.replace(GLUE, " ")
@@ -80,7 +80,7 @@ fn markdown_of_cell(of: &Explanation) -> String {
         }
     }
     text.push('\n');
-    for note in words::notes(of) {
+    for note in words::plans(of).into_iter().chain(words::notes(of)) {
         text.push_str(&format!("* {}\n", line(&note)));
     }
     text

@@ -1,10 +1,10 @@
 //! The sentences and tables that all shapes share.
 
 use dbdyno_model::{
-    Account, Explanation, Interval, Ledger, LedgerLine, Part, PlanChange, PlanClass, Suspect,
-    Trial, Witness, Worth,
+    Account, Explanation, Interval, Ledger, LedgerLine, Part, Suspect, Trial, Witness, Worth,
 };
 
+use super::plan;
 use crate::number::{GLUE, fixed, signed};
 
 /// Where a cause is the first and only one that a sentence names.
@@ -218,6 +218,11 @@ pub(super) fn of_ledger(ledger: &Ledger) -> String {
     )
 }
 
+/// What is said of plans that changed, a paragraph each.
+pub(super) fn plans(of: &Explanation) -> Vec<String> {
+    of.plans.iter().flat_map(plan::notes).collect()
+}
+
 /// What the reader must know beside the tables, a paragraph each.
 pub(super) fn notes(of: &Explanation) -> Vec<String> {
     let mut notes = Vec::new();
@@ -225,7 +230,6 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
         notes.extend(account.interactions.iter().map(|one| together(account, one)));
         notes.extend(remedy(account));
     }
-    notes.extend(of.plans.iter().map(plan));
     notes.extend(of.ledger.as_ref().map(of_ledger));
     let is_of_code = |account: &Account| account.code.cost.estimate.abs() >= of.least;
     if !of.code.is_empty() && of.accounts.iter().any(is_of_code) {
@@ -241,21 +245,6 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
     notes.extend(tried(of));
     notes.extend(of.open.as_ref().map(|why| format!("not complete: {why}")));
     notes
-}
-
-fn plan(change: &PlanChange) -> String {
-    let what = match change.class {
-        PlanClass::Shape => "the plan has another shape",
-        PlanClass::Bounds => "the plan has the same shape and reads between other bounds",
-        PlanClass::Estimate => "the plan is the same and expects another number of rows",
-    };
-    let shown = |text: &str| if text.is_empty() { "nothing".to_owned() } else { text.to_owned() };
-    format!(
-        "statement {}: {what}: {} → {}",
-        change.statement,
-        shown(&change.base),
-        shown(&change.test)
-    )
 }
 
 fn together(account: &Account, one: &dbdyno_model::Interaction) -> String {

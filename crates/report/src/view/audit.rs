@@ -49,7 +49,7 @@ impl AuditView {
             annotates: count(Weight::Annotates),
             harmless: count(Weight::Harmless),
             equal: audit.equal,
-            unequal: audit.unequal.iter().map(InequalityView::new).collect(),
+            unequal: audit.unequal.iter().filter(is_shown).map(InequalityView::new).collect(),
         }
     }
 
@@ -57,6 +57,11 @@ impl AuditView {
     pub fn is_empty(&self) -> bool {
         self.equal == 0 && self.unequal.is_empty()
     }
+}
+
+/// What led to plans is pages of raw material; what follows from it stands with the plans.
+fn is_shown(one: &&Inequality) -> bool {
+    one.rule != "plan-decisions"
 }
 
 impl InequalityView {

@@ -1,0 +1,264 @@
+//! The optimizer's trace of MySQL and MariaDB, reduced to decisions.
+//!
+//! ```text
+//!   rows_estimation              range_scan_alternatives      range t2.range_in_b  not taken: cost
+//!   considered_execution_plans   considered_access_paths      access t2: scan      taken
+//!                                                             join order t1, t2    taken
+//! ```
+//!
+//! Each object with a verdict (`chosen`, `usable`, `pruned_by_cost`) is a decision at the step that
+//! its field is named after. Names that are not known are taken as they are, so that a step which a
+//! later release adds is a decision as well.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::Decision;
+use crate::holes::with_holes;
+
+/// Fields, and what their step is called here. The two families and their releases name some steps
+/// otherwise.
+const STEPS: [(&str, &str); 12] = [
+    ("potential_range_indexes", "index"),
+    ("potential_range_indices", "index"),
+    ("range_scan_alternatives", "range"),
+    ("chosen_range_access_summary", "best range"),
+    ("considered_access_paths", "access"),
+    ("chosen_access_method", "best access"),
+    ("considered_execution_plans", "join order"),
+    ("rest_of_plan", "join order"),
+    ("group_index_range", "group by index"),
+    ("skip_scan_range", "skip scan"),
+    ("index_order_summary", "order by index"),
+    ("rows_estimation", "table"),
+];
+/// What is joined behind a table that was decided on; it is decided on later.
+const REST: &str = "rest_of_plan";
+
+/// The decisions of a trace in their order; none of what is no trace.
+pub fn of_trace(trace: &str) -> Vec<Decision> {
+    let mut found = Vec::new();
+    if let Ok(node) = serde_json::from_str::<Node>(trace) {
+        walk(&node, "", &Place::default(), &mut found);
+    }
+    found
+}
+
+/// JSON as it is written: the trace has its order in its fields, and a name twice in one object.
+enum Node {
+    Bool(bool),
+    Number(f64),
+    Text(String),
+    List(Vec<Node>),
+    Fields(Vec<(String, Node)>),
+    Nothing,
+}
+
+impl Node {
+    fn get(&self, name: &str) -> Option<&Node> {
+        let Node::Fields(fields) = self else { return None };
+        fields.iter().find(|(known, _)| known == name).map(|(_, node)| node)
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        match self.get(name)? {
+            Node::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn number(&self, names: &[&str]) -> Option<f64> {
+        names.iter().find_map(|name| match self.get(name)? {
+            Node::Number(number) => Some(*number),
+            _ => None,
+        })
+    }
+
+    fn is(&self, name: &str) -> Option<bool> {
+        match self.get(name)? {
+            Node::Bool(is) => Some(*is),
+            _ => None,
+        }
+    }
+
+    fn texts(&self, name: &str) -> Option<Vec<&str>> {
+        let Node::List(list) = self.get(name)? else { return None };
+        let text = |node: &'_ Node| matches!(node, Node::Text(_));
+        list.iter().all(text).then(|| list.iter().filter_map(Node::as_text).collect())
+    }
+
+    fn as_text(&self) -> Option<&str> {
+        match self {
+            Node::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Node, D::Error> {
+        deserializer.deserialize_any(AnyNode)
+    }
+}
+
+struct AnyNode;
+
+impl<'de> Visitor<'de> for AnyNode {
+    type Value = Node;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
+        Ok(Node::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
+        Ok(Node::Number(value as f64))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
+        Ok(Node::Number(value as f64))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
+        Ok(Node::Number(value))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Node, E> {
+        Ok(Node::Text(value.to_owned()))
+    }
+
+    fn visit_unit<E>(self) -> Result<Node, E> {
+        Ok(Node::Nothing)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Node, A::Error> {
+        let mut nodes = Vec::new();
+        while let Some(node) = list.next_element()? {
+            nodes.push(node);
+        }
+        Ok(Node::List(nodes))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Node, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(field) = map.next_entry()? {
+            fields.push(field);
+        }
+        Ok(Node::Fields(fields))
+    }
+}
+
+/// Where in the trace one is.
+#[derive(Clone, Default)]
+struct Place {
+    /// The table that is looked at.
+    table: String,
+    /// Those that are joined already.
+    before: Vec<String>,
+}
+
+/// Goes through a node of the field `name`. What it consists of is decided before it is.
+fn walk(node: &Node, name: &str, place: &Place, found: &mut Vec<Decision>) {
+    match node {
+        Node::List(nodes) => nodes.iter().for_each(|one| walk(one, name, place, found)),
+        Node::Fields(fields) => {
+            let mut place = place.clone();
+            if let Some(table) = node.text("table") {
+                place.table = alias(table);
+            }
+            if let Some(before) = node.texts("plan_prefix") {
+                place.before = before.into_iter().map(alias).collect();
+            }
+            let inner = fields.iter().filter(|(field, _)| field != REST);
+            inner.for_each(|(field, inner)| walk(inner, field, &place, found));
+            found.extend(decision(node, name, &place));
+            let rest = fields.iter().filter(|(field, _)| field == REST);
+            rest.for_each(|(field, inner)| walk(inner, field, &place, found));
+        }
+        _ => {}
+    }
+}
+
+/// What a table is called in the statement: `` `range_in` `t2` `` is t2.
+fn alias(table: &str) -> String {
+    let last = table.split_whitespace().last().unwrap_or(table);
+    last.trim_matches('`').to_owned()
+}
+
+fn decision(node: &Node, field: &str, place: &Place) -> Option<Decision> {
+    let pruned = ["pruned_by_cost", "pruned_by_heuristic"].into_iter();
+    let pruned = pruned.filter(|name| node.is(name) == Some(true)).map(words).next();
+    let taken = node.is("chosen").or(node.is("usable")).or(node.is("plan_changed"));
+    let step = STEPS.iter().find(|(name, _)| *name == field).map(|(_, step)| *step);
+    let how = match field {
+        "chosen_access_method" => node.text("type").map(words),
+        "rows_estimation" if node.text("table_type").is_some() => Some("is one row".to_owned()),
+        "index_order_summary" => node.text("access_type").map(words),
+        _ => None,
+    };
+    // What is weighed on the way to an order has no verdict yet, and numbers that lead to one.
+    let is_weighed = match step {
+        Some("join order") => node.number(&["rows_for_plan"]).is_some(),
+        _ => field == "table_scan" && node.number(&["rows"]).is_some(),
+    };
+    if taken.is_none() && pruned.is_none() && how.is_none() && !is_weighed {
+        return None;
+    }
+    let taken = if pruned.is_some() { Some(false) } else { taken };
+    Some(Decision {
+        step: step.map_or_else(|| words(field), str::to_owned),
+        of: of(node, step, place),
+        taken,
+        why: pruned.or_else(|| node.text("cause").map(words)).filter(|_| taken != Some(true)),
+        how,
+        bounds: node.texts("ranges").filter(|ranges| !ranges.is_empty()).map(bounds),
+        rows: node.number(&["rows", "resulting_rows", "records", "rows_for_plan"]),
+        cost: node.number(&["cost", "cost_for_plan"]),
+        filtered: node.number(&["condition_filtering_pct"]).filter(|percent| *percent < 100.0),
+    })
+}
+
+/// What a decision is about.
+fn of(node: &Node, step: Option<&str>, place: &Place) -> String {
+    let index = node.text("index").or(node.get("range_access_plan").and_then(|p| p.text("index")));
+    let used = node.get("range_details").and_then(|details| details.text("used_index"));
+    let behind = || match place.before.is_empty() {
+        true => String::new(),
+        false => format!(" after {}", place.before.join(", ")),
+    };
+    match (step, index.or(used)) {
+        (Some("join order"), _) => {
+            let joined = place.before.iter().chain([&place.table]);
+            joined.map(String::as_str).collect::<Vec<_>>().join(", ")
+        }
+        (Some("access"), index) => {
+            let how = node.text("access_type").map_or_else(|| "?".to_owned(), words);
+            let by = index.map_or(String::new(), |index| format!(" by {index}"));
+            format!("{}{}: {how}{by}", place.table, behind())
+        }
+        (Some("best access"), _) => format!("{}{}", place.table, behind()),
+        (_, Some(index)) => format!("{}.{index}", place.table),
+        (_, None) => place.table.clone(),
+    }
+}
+
+/// Each kind of range once; a list of values has as many as the question happened to have.
+fn bounds(ranges: Vec<&str>) -> String {
+    let mut kinds: Vec<String> = Vec::new();
+    for range in ranges {
+        let kind = with_holes(range);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds.join(" or ")
+}
+
+fn words(name: &str) -> String {
+    name.replace('_', " ").trim().to_owned()
+}
