@@ -54,7 +54,7 @@ pub(super) fn look(
 
 /// Each statement of a load once, with the values that it has first. Those of a conversation have
 /// placeholders, where any value does for a plan; they are not carried out.
-fn statements(load: &Load, dialect: Dialect) -> Vec<String> {
+pub(super) fn statements(load: &Load, dialect: Dialect) -> Vec<String> {
     let mut texts = load.clone();
     match &mut texts.content {
         Content::Mix(mix) => send_as_text(mix),
