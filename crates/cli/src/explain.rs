@@ -84,7 +84,9 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
     };
     let is_named = flags.test.is_none() && !(flags.load.is_empty() && flags.clients.is_empty());
     let all = if is_named { run.plan.cells() } else { explainable(&run, &comparison) };
-    let cells: Vec<Cell> = all.into_iter().filter(wanted).collect();
+    // What was measured first has no other cells than those that were named, maybe by a file.
+    let cells: Vec<Cell> =
+        all.into_iter().filter(|cell| flags.test.is_some() || wanted(cell)).collect();
     if cells.is_empty() {
         return nothing(&run, is_named);
     }

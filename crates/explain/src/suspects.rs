@@ -111,8 +111,10 @@ const LEADING: [&str; 5] = ["table-content", "debt", "plan", "plan-bounds", "pla
 /// What differs between servers that cannot be started again and is known to matter, the likely
 /// first: nothing of it can be taken back, and so nothing of it has a measured share.
 pub fn leads(audit: &Audit) -> Vec<Lead> {
-    let rule =
-        |one: &Inequality| dbdyno_audit::rules::RULES.iter().find(|rule| rule.key == one.rule);
+    let rule = |one: &Inequality| {
+        let known = dbdyno_audit::rules::RULES.iter().find(|rule| rule.key == one.rule);
+        known.unwrap_or(&dbdyno_audit::rules::OTHER)
+    };
     let place = |one: &Inequality| {
         let leading = LEADING.iter().position(|key| *key == one.rule);
         let name = one.name.strip_prefix(VARIABLE).unwrap_or_default();
@@ -120,11 +122,10 @@ pub fn leads(audit: &Audit) -> Vec<Lead> {
         (leading.unwrap_or(LEADING.len()), !is_known, one.name.clone())
     };
     let is_lead = |one: &&Inequality| {
-        let is_seen = one.change != Change::Unseen;
-        let is_cause = !OF_THE_INSTANCE.contains(&one.rule)
-            && (LEADING.contains(&one.rule) || !FOLLOWING.contains(&one.rule));
-        let weighs = rule(one).is_some_and(|rule| rule.of_release != Weight::Harmless);
-        is_seen && is_cause && (weighs || LEADING.contains(&one.rule))
+        let is_leading = LEADING.contains(&one.rule);
+        let is_cause = !OF_THE_INSTANCE.contains(&one.rule) && !FOLLOWING.contains(&one.rule);
+        let weighs = one.weight != Weight::Harmless && one.change != Change::Unseen;
+        is_leading || (is_cause && weighs)
     };
     let mut all: Vec<&Inequality> = audit.unequal.iter().filter(is_lead).collect();
     all.sort_by_key(|one| place(one));
@@ -132,7 +133,7 @@ pub fn leads(audit: &Audit) -> Vec<Lead> {
         name: one.name.strip_prefix(VARIABLE).unwrap_or(&one.name).to_owned(),
         base: one.base.clone(),
         test: one.test.clone(),
-        advice: rule(one).map_or("", |rule| rule.advice),
+        advice: rule(one).advice,
     };
     all.into_iter().map(lead).collect()
 }
@@ -368,4 +369,103 @@ fn together(known: &str, more: &str) -> String {
 fn rule_key(one: &Suspect) -> &'static str {
     let fact = one.facts.first().map_or("", String::as_str);
     dbdyno_audit::rule_key_of(fact)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::Direction;
+
+    fn unequal(name: &str, base: Option<&str>, test: Option<&str>, change: Change) -> Inequality {
+        Inequality {
+            name: name.to_owned(),
+            base: base.map(str::to_owned),
+            test: test.map(str::to_owned),
+            weight: Weight::Varied,
+            change,
+            rule: dbdyno_audit::rule_key_of(name),
+            topic: "",
+        }
+    }
+
+    fn of(unequal: Vec<Inequality>) -> Suspects {
+        let arms = PerArm { base: "mysql:5.7", test: "mysql:8.0" };
+        suspects(&arms.map(|text| text.parse().unwrap()), &Audit { unequal, equal: 0 })
+    }
+
+    /// What each arm can be told: test, then base.
+    fn told(all: &Suspects, name: &str) -> [Vec<String>; 2] {
+        let one = all.tried.iter().find(|one| one.name == name).unwrap_or_else(|| panic!("{name}"));
+        let text = |(name, value): &(String, String)| format!("{name}={value}");
+        Direction::BOTH.map(|direction| one.lines(direction).iter().map(text).collect())
+    }
+
+    #[test]
+    fn both_arms_can_be_told_what_the_other_one_has() {
+        let all = of(vec![unequal("variable.a", Some("10"), Some("200"), Change::Default)]);
+        assert_eq!(told(&all, "a"), [["loose_a=10"], ["loose_a=200"]]);
+    }
+
+    #[test]
+    fn what_one_release_alone_has_on_is_turned_off_there() {
+        let all = of(vec![
+            unequal("variable.query_cache_type", Some("ON"), None, Change::Gone),
+            unequal("variable.log_raw", None, Some("ON"), Change::New),
+            unequal("variable.query_cache_size", Some("1048576"), None, Change::Gone),
+            unequal("variable.new_off", None, Some("OFF"), Change::New),
+        ]);
+        let nothing: [String; 0] = [];
+        let [test, base] = told(&all, "query_cache_type");
+        assert_eq!((test, base), (nothing.to_vec(), vec!["loose_query_cache_type=OFF".to_owned()]));
+        let [test, base] = told(&all, "log_raw");
+        assert_eq!((test, base), (vec!["loose_log_raw=OFF".to_owned()], nothing.to_vec()));
+        let untried: Vec<&str> = all.untried.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(untried, ["query_cache_size", "new_off"], "no switch, or not on");
+    }
+
+    #[test]
+    fn what_base_has_and_nobody_can_be_told_is_given_the_other_way() {
+        let all = of(vec![unequal("variable.b", Some(""), Some("x"), Change::Different)]);
+        assert_eq!(told(&all, "b"), [vec![], vec!["loose_b=x".to_owned()]]);
+        let all = of(vec![unequal("variable.b", Some(""), Some("NULL"), Change::Different)]);
+        assert_eq!((all.tried.len(), all.untried.len()), (0, 1));
+    }
+
+    #[test]
+    fn an_allocator_is_one_suspect_however_often_it_is_said() {
+        let jemalloc = Some("libjemalloc.so.2");
+        let all = of(vec![
+            unequal("process.allocator", Some("glibc"), jemalloc, Change::Different),
+            unequal(MALLOC_LIBRARY, Some("system"), Some("jemalloc 5"), Change::Different),
+        ]);
+        assert_eq!((all.tried.len(), all.untried.len()), (1, 0), "{all:?}");
+        assert_eq!(told(&all, "allocator"), [["allocator=system"], ["allocator=jemalloc"]]);
+        let own = Some("libhoard.so");
+        let all = of(vec![unequal("process.allocator", own, jemalloc, Change::Different)]);
+        assert_eq!((all.tried.len(), all.untried.len()), (0, 1), "{all:?}");
+    }
+
+    #[test]
+    fn of_servers_that_cannot_be_started_the_likely_leads_come_first() {
+        let all = leads(&Audit {
+            unequal: vec![
+                unequal("variable.lock_wait_timeout", Some("1"), Some("2"), Change::Different),
+                unequal("variable.port", Some("1"), Some("2"), Change::Different),
+                unequal(
+                    "variable.innodb_buffer_pool_size",
+                    Some("1"),
+                    Some("2"),
+                    Change::Different,
+                ),
+                unequal("step[a at 1 client].debt", Some("0"), Some("20000"), Change::Different),
+                unequal("table.a.indexes", Some("index (b)"), None, Change::Different),
+            ],
+            equal: 0,
+        });
+        let names: Vec<&str> = all.iter().map(|lead| lead.name.as_str()).collect();
+        let expected = ["table.a.indexes", "step[a at 1 client].debt", "innodb_buffer_pool_size"];
+        assert_eq!(names[..3], expected, "{names:?}");
+        assert!(!names.contains(&"port"), "{names:?}");
+        assert!(all[0].advice.contains("tables are not the same"), "{all:?}");
+    }
 }

@@ -269,7 +269,7 @@ fn an_allocator_that_is_loaded_before_is_found_by_its_instructions() {
     let planted = "mariadb:10.11?allocator=jemalloc&innodb_old_blocks_time=0";
     let words = ["--load", "read-only-order_range=1000", "--rows", "5000", "--count-only"];
     let place = ["--store", store.to_str().unwrap(), "explain", "mariadb:10.11", planted];
-    let told = home.json(0, place.into_iter().chain(words).chain(["--by", "instructions"]));
+    let told = home.json(0, place.into_iter().chain(words));
     let account = &only(&told)["accounts"][0];
     assert_eq!(causes(account), ["allocator"], "{told}");
     assert_eq!(account["causes"][0]["told"], serde_json::json!(["allocator=system"]), "{told}");

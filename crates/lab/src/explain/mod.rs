@@ -194,10 +194,20 @@ impl Case<'_> {
 
     fn limits(&self, witness: Witness) -> Limits {
         let least = match witness {
-            Witness::Instructions => LEAST_INSTRUCTIONS,
+            Witness::Instructions => LEAST_INSTRUCTIONS * self.counted_times(),
             Witness::Rate => LEAST_RATE * self.times,
         };
         Limits { least, errors: ERRORS, parts: PARTS }
+    }
+
+    /// How many times as many instructions as in base an operation needs in test, at least 1: where
+    /// it is many times as many, a hundredth of base's is within the noise of test's.
+    fn counted_times(&self) -> f64 {
+        let known = self.evidence.known(View::of_test(Witness::Instructions), &BTreeSet::new());
+        match known.get(&Set::new()) {
+            Some(Told::Is(value)) => value.cost.max(1.0),
+            _ => 1.0,
+        }
     }
 
     /// Tries until nothing more is to be tried, without those that are `left_out`; `None` if it has
