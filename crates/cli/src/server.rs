@@ -95,7 +95,8 @@ pub(crate) struct Start {
 /// redo=1G, durability=full|relaxed|off, flush=direct|fsync|default,
 /// charset=latin1|utf8mb4|default, binlog=on|off|default, pfs=on|off|default, my-cnf=FILE or
 /// postgresql-conf=FILE, cpus=NUMBER, memory=SIZE, allocator=system|jemalloc|tcmalloc, and whatever
-/// option the server itself has, as it spells it. A word beats the preset, a file beats the words, an option beats the file.
+/// option the server itself has, as it spells it. A word beats the preset, a file beats the words,
+/// an option beats the file.
 #[derive(Debug, Args)]
 pub(crate) struct OptionsOf {
     /// mysql:8.0, 'mariadb:10.11?buffer=2G&innodb_io_capacity=2000' …

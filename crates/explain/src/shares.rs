@@ -219,9 +219,9 @@ mod tests {
         ) {
             let is = |cost| Told::Is(Value { cost, error: 0.001 });
             let none = Set::new();
-            let taken_back: Set = [0, 1].into();
-            let known = BTreeMap::from([(none.clone(), is(forward)), (taken_back.clone(), is(all))]);
-            let parts = (&none, &taken_back);
+            let back: Set = [0, 1].into();
+            let known = BTreeMap::from([(none.clone(), is(forward)), (back.clone(), is(all))]);
+            let parts = (&none, &back);
             let before = account(Witness::Rate, &suspects(5), &known, parts, 0.01).unwrap();
             let (causes, everything): (Set, Set) = ([2, 3].into(), [2, 3, 4].into());
             let mut known: BTreeMap<Set, Told> =

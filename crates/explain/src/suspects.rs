@@ -10,8 +10,8 @@
 //!
 //! The direction is that of taking back: the test arm is given what base has. What it does not take
 //! is tried in the other one: base is given what test has. So is what only base has, which is
-//! turned off there; what only test has is turned off in test. What is no switch and is there on one
-//! side only, a compiler, a library belong to the code, and are listed with the reason.
+//! turned off there; what only test has is turned off in test. What is no switch and is there on
+//! one side only, a compiler, a library belong to the code, and are listed with the reason.
 
 use dbdyno_model::{
     ArmSpec, Audit, Change, Dialect, Inequality, Lead, PerArm, Suspect, Target, Untried, Weight,

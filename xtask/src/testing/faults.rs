@@ -346,7 +346,7 @@ pub(super) const FAULTS: [Fault; 44] = [
     fault(
         "an explanation that ended early is called complete",
         "crates/cli/src/explanation.rs",
-        "all.iter().any(|one| one.open.is_some())",
+        "all.iter().any(|one| one.open.is_some() || one.limit.is_some())",
         "all.is_empty()",
         &["explain::an_explanation_that_ran_out_of_time_goes_on"],
     ),
@@ -372,7 +372,7 @@ pub(super) const FAULTS: [Fault; 44] = [
         "crates/sandbox/src/server/launch.rs",
         "command.env(\"LD_PRELOAD\", library);",
         "command.env(\"LD_PRELOADED\", library);",
-        &["explain::an_allocator_that_is_loaded_before_is_found_by_its_instructions"],
+        &["explain::an_allocator_that_is_loaded_before_can_be_taken_back"],
     ),
     fault(
         "tables of others are not looked at",
