@@ -29,8 +29,11 @@ use dbdyno_explain::{
     Found, Limits, Look, Set, Suspects, Told, account, look, subsets, suspects, with_given,
 };
 use dbdyno_model::{
-    Account, ArmSpec, CellComparison, Direction, Explanation, Severity, Target, Witness, Worth,
+    Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Severity, Target, Witness,
+    Worth,
 };
+
+use dbdyno_sandbox::SandboxError;
 
 use crate::error::LabError;
 use crate::laboratory::Lab;
@@ -372,7 +375,12 @@ impl Case<'_> {
         }
         let batch = &sets[..sets.len().min(trial::arms_most(view.witness))];
         self.tell(lab, view, batch, sets.len());
-        trial::carry_out(lab, self.question, &self.suspects.tried, view, batch)?;
+        match trial::carry_out(lab, self.question, &self.suspects.tried, view, batch) {
+            // Where none of its arms starts there is no run; all of them were refused.
+            Err(LabError::Sandbox(arm, SandboxError::StartFailed { .. }))
+                if arm != ArmIndex::BASE => {}
+            done => drop(done?),
+        }
         attempted.extend(batch.iter().cloned());
         self.evidence.read(lab)?;
         Ok(!self.is_interrupted(lab))
