@@ -23,10 +23,12 @@ const VARIABLE: &str = "variable.";
 const SERVER: &str = "server.";
 const VERSION: &str = "server.version";
 /// Facts that follow from words of a target that are no settings of a server, by how they begin.
-const FOLLOWING: [(&str, &[&str]); 3] = [
+const FOLLOWING: [(&str, &[&str]); 5] = [
     ("image.", &["upgrade_from"]),
     ("topology.", &["topology", "delay"]),
     ("process.cgroup.", &["cpus", "memory"]),
+    ("process.allocator", &["allocator"]),
+    ("variable.version_malloc_library", &["allocator"]),
 ];
 /// Parts of a target that say how to reach a server, slow it on purpose, or save time.
 const NOT_SETTINGS: [&str; 4] = ["slow", "socket", "host", "image"];

@@ -137,7 +137,7 @@ fn explained(
     flags: &Compare,
 ) -> Result<Exit, Failure> {
     let comparison = arms_of::judged_pair(store, run, Pairing::USUAL)?;
-    let cells = explanation::proved(run, &comparison);
+    let cells = explanation::explainable(run, &comparison);
     let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
     let home = session::open_home(place)?;
     let all = explanation::explained(&home, store, run, &cells, extent)?;

@@ -13,7 +13,7 @@ use dbdyno_store::Store;
 
 use crate::args::{Place, Shape};
 use crate::exit::Exit;
-use crate::explanation::{By, Extent, explained, nothing, proved, shown};
+use crate::explanation::{By, Extent, explainable, explained, nothing, shown};
 use crate::failure::Failure;
 use crate::{arms, compare, session};
 
@@ -75,8 +75,10 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
             && (flags.clients.is_empty() || flags.clients.contains(&cell.clients))
     };
     let is_named = flags.test.is_none() && !(flags.load.is_empty() && flags.clients.is_empty());
-    let all = if is_named { run.plan.cells() } else { proved(&run, &comparison) };
-    let cells: Vec<Cell> = all.into_iter().filter(wanted).collect();
+    let all = if is_named { run.plan.cells() } else { explainable(&run, &comparison) };
+    // What was measured first has no other cells than those that were named, maybe by a file.
+    let cells: Vec<Cell> =
+        all.into_iter().filter(|cell| flags.test.is_some() || wanted(cell)).collect();
     if cells.is_empty() {
         return nothing(&run, is_named);
     }

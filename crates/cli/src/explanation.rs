@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 use dbdyno_lab::{Lab, Question};
 use dbdyno_model::{
-    Cell, Comparison, CountVerdict, Driving, Explanation, Pairing, Run, Verdict, Witness,
+    Cell, Comparison, CountVerdict, Driving, Explanation, Pairing, Run, Severity, Verdict, Witness,
 };
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
@@ -60,7 +60,7 @@ pub(crate) fn afterwards(
     flags: &Compare,
 ) -> Result<(), Failure> {
     let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
-    let cells = proved(run, &comparison);
+    let cells = explainable(run, &comparison);
     if cells.is_empty() {
         return nothing(run, false).map(drop);
     }
@@ -83,6 +83,24 @@ pub(crate) fn proved(run: &Run, comparison: &Comparison) -> Vec<Cell> {
         }
     };
     run.plan.cells().into_iter().filter(is_different).collect()
+}
+
+/// Cells that are explained where none is named: those of which something is proved, and those
+/// that have no verdict for a reason which is the answer. A client that is the limit is; so is what
+/// blocks the verdict of servers by URL, of which nothing else is asked.
+pub(crate) fn explainable(run: &Run, comparison: &Comparison) -> Vec<Cell> {
+    let proved = proved(run, comparison);
+    let is_strange = run.plan.specs().values().any(|arm| !arm.can_be_restarted());
+    let is_answered = |cell: &Cell| {
+        let judged = comparison.cells.iter().find(|one| one.cell == *cell);
+        let warnings = judged.into_iter().flat_map(|one| &one.warnings);
+        let mut blocking = warnings
+            .chain(comparison.warnings.iter().filter(|_| is_strange))
+            .filter(|warning| warning.severity == Severity::Blocks);
+        blocking.any(|warning| is_strange || warning.code.starts_with("client-"))
+    };
+    let all = run.plan.cells().into_iter();
+    all.filter(|cell| proved.contains(cell) || is_answered(cell)).collect()
 }
 
 /// Whether something is proved that an explanation could be asked for.
@@ -153,7 +171,7 @@ pub(crate) fn shown(
     if let Some(path) = report {
         output::write_page(path, dbdyno_report::explanation_html(all))?;
     }
-    let is_open = all.iter().any(|one| one.open.is_some());
+    let is_open = all.iter().any(|one| one.open.is_some() || one.limit.is_some());
     Ok(if is_open { Exit::CannotTell } else { Exit::Holds })
 }
 

@@ -94,8 +94,9 @@ pub(crate) struct Start {
 /// Settings stand behind a question mark, joined by &: preset=dbdyno|default|cz-a, buffer=2G,
 /// redo=1G, durability=full|relaxed|off, flush=direct|fsync|default,
 /// charset=latin1|utf8mb4|default, binlog=on|off|default, pfs=on|off|default, my-cnf=FILE or
-/// postgresql-conf=FILE, cpus=NUMBER, memory=SIZE, and whatever option the server itself has, as it
-/// spells it. A word beats the preset, a file beats the words, an option beats the file.
+/// postgresql-conf=FILE, cpus=NUMBER, memory=SIZE, allocator=system|jemalloc|tcmalloc, and whatever
+/// option the server itself has, as it spells it. A word beats the preset, a file beats the words,
+/// an option beats the file.
 #[derive(Debug, Args)]
 pub(crate) struct OptionsOf {
     /// mysql:8.0, 'mariadb:10.11?buffer=2G&innodb_io_capacity=2000' …

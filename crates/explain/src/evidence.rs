@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use dbdyno_model::{ArmIndex, ArmSpec, CellComparison, Interval, Run, Suspect};
+use dbdyno_model::{
+    ArmIndex, ArmSpec, CellComparison, Direction, Environment, Interval, Run, Suspect,
+};
 
 use crate::equal::{is_told, made_equal, taken};
 use crate::search::{Set, Told, Value, WIDE};
@@ -16,6 +18,8 @@ const COUNTED_ERROR: f64 = 0.0005;
 pub struct TriedArm {
     /// Which one.
     pub arm: ArmIndex,
+    /// What it is beside that: test, or base.
+    pub direction: Direction,
     /// The suspects that it was told to have equal.
     pub told: Set,
     /// Those of them that are not equal in it nevertheless.
@@ -24,44 +28,74 @@ pub struct TriedArm {
     pub follow: Set,
 }
 
-/// The arms of a run in which some of these suspects of `test` were made equal; none where it is no
-/// trial of these two arms.
-pub fn tried_arms(
-    run: &Run,
-    base: &ArmSpec,
-    test: &ArmSpec,
-    suspects: &[Suspect],
-) -> Vec<TriedArm> {
-    if run.plan.spec(ArmIndex::BASE) != base {
+/// The arms of a run in which some of these suspects were made equal to what the `explained` run
+/// has; none where it is no trial of the arms of that run.
+pub fn tried_arms(run: &Run, explained: &Run, suspects: &[Suspect]) -> Vec<TriedArm> {
+    let arms = &explained.plan.arms;
+    if *run.plan.spec(ArmIndex::BASE) != arms.base {
         return Vec::new();
     }
-    let facts = run.environment_of(ArmIndex::BASE);
     let tried = |arm: ArmIndex| {
-        let spec = run.plan.spec(arm);
-        let told: Set = (0..suspects.len()).filter(|one| is_told(spec, &suspects[*one])).collect();
-        if made_equal(test, told.iter().map(|one| &suspects[*one])) != *spec {
-            return None;
-        }
-        let of_arm = run.environment_of(arm);
-        let has_ended = run.ended.iter().any(|ended| ended.arm == arm);
-        let is_missing = |one: &usize| !taken(&suspects[*one], facts, of_arm);
-        if has_ended || of_arm.facts.is_empty() {
-            return Some(TriedArm { arm, told, not_taken: Set::new(), follow: Set::new() });
-        }
-        let not_taken = told.iter().copied().filter(is_missing).collect();
-        let has_facts = |one: &usize| !suspects[*one].facts.is_empty();
-        let others = (0..suspects.len()).filter(|one| !told.contains(one));
-        let follow = others.filter(has_facts).filter(|one| !is_missing(one)).collect();
-        Some(TriedArm { arm, told, not_taken, follow })
+        let as_base = tried_arm(
+            run,
+            arm,
+            suspects,
+            Side {
+                spec: &arms.test,
+                direction: Direction::TestAsBase,
+                like: run.environment_of(ArmIndex::BASE),
+            },
+        );
+        as_base.or_else(|| {
+            tried_arm(
+                run,
+                arm,
+                suspects,
+                Side {
+                    spec: &arms.base,
+                    direction: Direction::BaseAsTest,
+                    like: explained.environment_of(ArmIndex::TEST),
+                },
+            )
+        })
     };
     run.plan.indices().skip(1).filter_map(tried).collect()
 }
 
-/// The suspects that a server names where it says why it did not start.
-pub fn named_in(why: &str, told: &Set, suspects: &[Suspect]) -> Set {
+/// One of the explained arms, and which one it is made equal to.
+struct Side<'a> {
+    spec: &'a ArmSpec,
+    direction: Direction,
+    like: &'a Environment,
+}
+
+/// What an arm was told, if it is that of this side with some suspects made equal.
+fn tried_arm(run: &Run, arm: ArmIndex, suspects: &[Suspect], side: Side<'_>) -> Option<TriedArm> {
+    let Side { spec: of, direction, like } = side;
+    let spec = run.plan.spec(arm);
+    let is_one = |one: &usize| is_told(spec, direction, &suspects[*one]);
+    let told: Set = (0..suspects.len()).filter(is_one).collect();
+    if made_equal(of, direction, told.iter().map(|one| &suspects[*one])) != *spec {
+        return None;
+    }
+    let of_arm = run.environment_of(arm);
+    let has_ended = run.ended.iter().any(|ended| ended.arm == arm);
+    let is_missing = |one: &usize| !taken(&suspects[*one], direction, like, of_arm);
+    let (mut not_taken, mut follow) = (Set::new(), Set::new());
+    if !has_ended && !of_arm.facts.is_empty() {
+        not_taken = told.iter().copied().filter(is_missing).collect();
+        let has_facts = |one: &usize| !suspects[*one].facts.is_empty();
+        let others = (0..suspects.len()).filter(|one| !told.contains(one));
+        follow = others.filter(has_facts).filter(|one| !is_missing(one)).collect();
+    }
+    Some(TriedArm { arm, direction, told, not_taken, follow })
+}
+
+/// The suspects that a server names where it says why it did not start with what it was told.
+pub fn named_in(why: &str, direction: Direction, told: &Set, suspects: &[Suspect]) -> Set {
     let why = why.replace('-', "_");
     let is_named = |one: &usize| {
-        suspects[*one].told.iter().any(|(name, _)| {
+        suspects[*one].lines(direction).iter().any(|(name, _)| {
             let name = name.strip_prefix("loose_").unwrap_or(name);
             why.match_indices(name).any(|(at, _)| {
                 let is_word = |c: char| c.is_alphanumeric() || c == '_';
@@ -170,6 +204,7 @@ mod tests {
             name: name.to_owned(),
             facts: vec![format!("variable.{name}")],
             told: vec![(format!("loose_{name}"), "ON".to_owned())],
+            given: Vec::new(),
             base: "ON".to_owned(),
             test: "OFF".to_owned(),
             weight: 1.0,
@@ -181,7 +216,7 @@ mod tests {
         let suspects = [suspect("log_bin"), suspect("innodb_page_size"), suspect("innodb_page")];
         let all: Set = (0..3).collect();
         let why = "[ERROR] unknown value for innodb-page-size; told loose_log_bin=ON";
-        assert_eq!(named_in(why, &all, &suspects), Set::from([1]));
+        assert_eq!(named_in(why, Direction::TestAsBase, &all, &suspects), Set::from([1]));
     }
 
     #[test]
@@ -189,6 +224,7 @@ mod tests {
         let mut known = BTreeMap::new();
         let arm = TriedArm {
             arm: ArmIndex(2),
+            direction: Direction::TestAsBase,
             told: Set::from([0, 1, 2]),
             not_taken: Set::from([1]),
             follow: Set::new(),
@@ -205,6 +241,7 @@ mod tests {
     fn what_follows_from_another_one_is_that_one() {
         let arm = |told: &[usize], follow: &[usize]| TriedArm {
             arm: ArmIndex(2),
+            direction: Direction::TestAsBase,
             told: told.iter().copied().collect(),
             not_taken: Set::new(),
             follow: follow.iter().copied().collect(),

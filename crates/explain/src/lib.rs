@@ -10,7 +10,8 @@
 //!
 //! A trial is the test arm with some of its differences to base taken back: an ordinary arm, so
 //! that a trial run is an ordinary comparison which anybody can repeat. What is left when all of
-//! them are taken back is the *code*.
+//! them are taken back is the *code*. What test does not take is tried from the other side: base is
+//! given what test has.
 //!
 //! **Invariant:** pure: recorded facts and trials in, statements with evidence out. It names the
 //! next trials; somebody else carries them out.
@@ -34,5 +35,5 @@ pub use evidence::{TriedArm, by_instructions, by_rate, followers, learn, named_i
 pub use holes::with_holes;
 pub use plans::{all_plan_changes, plan_changes};
 pub use search::{Found, Limits, Look, Set, Told, Value, look};
-pub use shares::{account, subsets};
-pub use suspects::{Suspects, suspects};
+pub use shares::{account, subsets, with_given};
+pub use suspects::{Suspects, leads, suspects};

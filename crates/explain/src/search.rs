@@ -306,6 +306,7 @@ mod tests {
             name: format!("s{at}"),
             facts: Vec::new(),
             told: Vec::new(),
+            given: Vec::new(),
             base: String::new(),
             test: String::new(),
             weight: *weight,

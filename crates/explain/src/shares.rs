@@ -8,10 +8,20 @@
 //!   v(∅) = cost of an operation in test ÷ that in base, v(S) = the same with S equal
 //!   total = v(∅) − 1   causes: φ, Σφ = v(∅) − v(C)   others = v(C) − v(all)   code = v(all) − 1
 //! ```
+//!
+//! What test does not take is seen from the other side: b(S) is the cost of an operation in base
+//! with S given to it as test has it, so that b(∅) = 1, and what base loses is taken out of the
+//! code.
+//!
+//! ```text
+//!   causes: ψ, Σψ = b(D) − 1   others += b(all) − b(D)   code = v(all) − b(all)
+//! ```
 
 use std::collections::BTreeMap;
 
-use dbdyno_model::{Account, FoundCause, Interaction, Suspect, Witness};
+use dbdyno_model::{
+    Account, Direction, FoundCause, Interaction, Interval, Suspect, Witness, Worth,
+};
 
 use crate::search::{Set, Told, Value, WIDE};
 
@@ -50,11 +60,12 @@ pub fn account(
         .iter()
         .map(|one| FoundCause {
             suspect: suspects[*one].clone(),
+            direction: Direction::TestAsBase,
             worth: shapley(*one, causes, of).worth(),
             alone: sum(&[(1.0, nothing), (-1.0, of(&Set::from([*one])))]).worth(),
         })
         .collect();
-    found.sort_by(|a, b| b.worth.cost.estimate.abs().total_cmp(&a.worth.cost.estimate.abs()));
+    found.sort_by(by_worth);
     Some(Account {
         witness,
         total: sum(&[(1.0, nothing), (-1.0, BASE)]).worth(),
@@ -63,6 +74,48 @@ pub fn account(
         code: sum(&[(1.0, everything), (-1.0, BASE)]).worth(),
         interactions: interactions(suspects, causes, of, least),
     })
+}
+
+/// Takes out of the code of an account what base loses when it is given what test has: `causes`
+/// among `all` that could be given. `None` where not all sets of the causes are known.
+pub fn with_given(
+    account: &Account,
+    suspects: &[Suspect],
+    known: &BTreeMap<Set, Told>,
+    (causes, all): (&Set, &Set),
+) -> Option<Account> {
+    let value = |set: &Set| match known.get(set) {
+        _ if set.is_empty() => Some(BASE),
+        Some(Told::Is(value)) => Some(*value),
+        _ => None,
+    };
+    let (with_causes, everything) = (value(causes)?, value(all)?);
+    subsets(causes).iter().try_for_each(|set| value(set).map(drop))?;
+    let of = |set: &Set| value(set).expect("all sets of the causes are known");
+    let lost = |value: Value| Value { cost: -value.cost, ..value };
+    let mut account = account.clone();
+    account.causes.extend(causes.iter().map(|one| FoundCause {
+        suspect: suspects[*one].clone(),
+        direction: Direction::BaseAsTest,
+        worth: lost(shapley(*one, causes, of)).worth(),
+        alone: sum(&[(1.0, of(&Set::from([*one]))), (-1.0, BASE)]).worth(),
+    }));
+    account.causes.sort_by(by_worth);
+    let (others, code) = (value_of(&account.others), value_of(&account.code));
+    account.others = sum(&[(1.0, others), (1.0, everything), (-1.0, with_causes)]).worth();
+    account.code = sum(&[(1.0, code), (-1.0, everything), (1.0, BASE)]).worth();
+    Some(account)
+}
+
+/// The largest first.
+fn by_worth(a: &FoundCause, b: &FoundCause) -> std::cmp::Ordering {
+    b.worth.cost.estimate.abs().total_cmp(&a.worth.cost.estimate.abs())
+}
+
+/// What a part is worth, with the error that its interval has.
+fn value_of(part: &Worth) -> Value {
+    let Interval { estimate, low, high } = part.cost;
+    Value { cost: estimate, error: (high - low) / (2.0 * WIDE) }
 }
 
 /// The mean of what taking `one` back is worth, over all orders of the causes.
@@ -117,7 +170,6 @@ fn sum(terms: &[(f64, Value)]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::Worth;
     use proptest::prelude::*;
 
     fn suspects(count: usize) -> Vec<Suspect> {
@@ -125,6 +177,7 @@ mod tests {
             name: format!("s{at}"),
             facts: Vec::new(),
             told: Vec::new(),
+            given: Vec::new(),
             base: String::new(),
             test: String::new(),
             weight: 1.0,
@@ -154,6 +207,35 @@ mod tests {
             let points: f64 = parts.iter().map(|part| part.points(&account.total).estimate).sum();
             let rqps = 1.0 / (1.0 + account.total.cost.estimate);
             prop_assert!((points - 100.0 * (rqps - 1.0)).abs() < 1e-6, "{points} of {rqps}");
+        }
+    }
+
+    proptest! {
+        /// What base was given comes out of the code, and out of nothing else.
+        #[test]
+        fn what_base_loses_comes_out_of_the_code(
+            forward in 0.3_f64..3.0, all in 0.3_f64..3.0,
+            given in prop::collection::vec(0.3_f64..3.0, 4), given_all in 0.3_f64..3.0,
+        ) {
+            let is = |cost| Told::Is(Value { cost, error: 0.001 });
+            let none = Set::new();
+            let back: Set = [0, 1].into();
+            let known = BTreeMap::from([(none.clone(), is(forward)), (back.clone(), is(all))]);
+            let parts = (&none, &back);
+            let before = account(Witness::Rate, &suspects(5), &known, parts, 0.01).unwrap();
+            let (causes, everything): (Set, Set) = ([2, 3].into(), [2, 3, 4].into());
+            let mut known: BTreeMap<Set, Told> =
+                subsets(&causes).into_iter().zip(given.iter().map(|cost| is(*cost))).collect();
+            known.insert(everything.clone(), is(given_all));
+            let after =
+                with_given(&before, &suspects(5), &known, (&causes, &everything)).unwrap();
+            let cost = |worth: &Worth| worth.cost.estimate;
+            let sum: f64 = after.causes.iter().map(|cause| cost(&cause.worth)).sum();
+            let sum = sum + cost(&after.others) + cost(&after.code);
+            prop_assert!((sum - cost(&after.total)).abs() < 1e-9);
+            prop_assert!((cost(&before.code) - cost(&after.code) - (given_all - 1.0)).abs() < 1e-9);
+            let shares: f64 = after.causes.iter().map(|cause| cost(&cause.worth)).sum();
+            prop_assert!((shares - (given[3] - 1.0)).abs() < 1e-9, "what both together cost base");
         }
     }
 

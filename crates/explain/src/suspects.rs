@@ -2,18 +2,22 @@
 //!
 //! ```text
 //!   mysql:5.6 · mysql:9.7     variables that both have, with another value in each; switches of
-//!                             the planner one by one; the format of rows
+//!                             the planner one by one; what one of them alone has, and has on; the
+//!                             format of rows; the allocator
 //!   engine: · sqlite: · …     words behind the target
+//!   mysql://… · postgres://…  nothing: leads, without shares
 //! ```
 //!
-//! The direction is that of taking back: the test arm is given what base has. A variable that only
-//! one of them has, a compiler, a library cannot be taken back so; they belong to the code, and are
-//! listed with the reason.
+//! The direction is that of taking back: the test arm is given what base has. What it does not take
+//! is tried in the other one: base is given what test has. So is what only base has, which is
+//! turned off there; what only test has is turned off in test. What is no switch and is there on
+//! one side only, a compiler, a library belong to the code, and are listed with the reason.
 
 use dbdyno_model::{
-    ArmSpec, Audit, Change, Dialect, Inequality, PerArm, Suspect, Target, Untried, Weight,
+    ArmSpec, Audit, Change, Dialect, Inequality, Lead, PerArm, Suspect, Target, Untried, Weight,
 };
 
+use crate::equal::ALLOCATOR;
 use crate::planner::switches;
 use crate::usual;
 
@@ -27,6 +31,14 @@ pub struct Suspects {
 }
 
 const VARIABLE: &str = "variable.";
+/// The library that gives a server memory, as its process shows it, and as MariaDB says it again.
+const PROCESS_ALLOCATOR: &str = "process.allocator";
+const MALLOC_LIBRARY: &str = "variable.version_malloc_library";
+/// How the fact of the process begins for each word of a target.
+const ALLOCATORS: [(&str, &str); 3] =
+    [("glibc", "system"), ("libjemalloc", "jemalloc"), ("libtcmalloc", "tcmalloc")];
+/// What a switch is called that is on in one arm and not there in the other.
+const NOT_THERE: &str = "not there";
 /// Rules of the audit whose facts say who an instance is, what it is made of or what we told it.
 const OF_THE_INSTANCE: [&str; 4] = ["instance", "version", "packages", "translation"];
 /// Rules whose facts follow from something else: from the settings or from the work.
@@ -94,6 +106,40 @@ pub fn suspects(arms: &PerArm<ArmSpec>, audit: &Audit) -> Suspects {
     }
 }
 
+/// Rules that name what makes servers unequal whatever they are told, the likely ones first: other
+/// tables or indexes, plans, old row versions.
+const LEADING: [&str; 5] = ["table-content", "debt", "plan", "plan-bounds", "plan-estimate"];
+
+/// What differs between servers that cannot be started again and is known to matter, the likely
+/// first: nothing of it can be taken back, and so nothing of it has a measured share.
+pub fn leads(audit: &Audit) -> Vec<Lead> {
+    let rule = |one: &Inequality| {
+        let known = dbdyno_audit::rules::RULES.iter().find(|rule| rule.key == one.rule);
+        known.unwrap_or(&dbdyno_audit::rules::OTHER)
+    };
+    let place = |one: &Inequality| {
+        let leading = LEADING.iter().position(|key| *key == one.rule);
+        let name = one.name.strip_prefix(VARIABLE).unwrap_or_default();
+        let is_known = usual::is_known(name);
+        (leading.unwrap_or(LEADING.len()), !is_known, one.name.clone())
+    };
+    let is_lead = |one: &&Inequality| {
+        let is_leading = LEADING.contains(&one.rule);
+        let is_cause = !OF_THE_INSTANCE.contains(&one.rule) && !FOLLOWING.contains(&one.rule);
+        let weighs = one.weight != Weight::Harmless && one.change != Change::Unseen;
+        is_leading || (is_cause && weighs)
+    };
+    let mut all: Vec<&Inequality> = audit.unequal.iter().filter(is_lead).collect();
+    all.sort_by_key(|one| place(one));
+    let lead = |one: &Inequality| Lead {
+        name: one.name.strip_prefix(VARIABLE).unwrap_or(&one.name).to_owned(),
+        base: one.base.clone(),
+        test: one.test.clone(),
+        advice: rule(one).advice,
+    };
+    all.into_iter().map(lead).collect()
+}
+
 /// Words behind the targets of arms that live in our own threads.
 fn by_words(base: &[(String, String)], test: &[(String, String)]) -> Vec<Suspect> {
     let find = |words: &[(String, String)], name: &str| {
@@ -108,6 +154,7 @@ fn by_words(base: &[(String, String)], test: &[(String, String)]) -> Vec<Suspect
             name: name.clone(),
             facts: Vec::new(),
             told: vec![(name.clone(), base.clone().unwrap_or_default())],
+            given: vec![(name.clone(), test.clone().unwrap_or_default())],
             base: base.unwrap_or_default(),
             test: test.unwrap_or_default(),
             weight: usual::LITTLE,
@@ -121,7 +168,9 @@ fn by_facts(arms: &PerArm<ArmSpec>, audit: &Audit) -> Suspects {
     let is_ours = matches!(arms.test.target, Target::Release(_));
     let is_one_family = arms.base.dialect() == arms.test.dialect();
     for one in &audit.unequal {
-        if OF_THE_INSTANCE.contains(&one.rule) || FOLLOWING.contains(&one.rule) {
+        let is_said_before = one.name == MALLOC_LIBRARY;
+        let is_no_cause = OF_THE_INSTANCE.contains(&one.rule) || FOLLOWING.contains(&one.rule);
+        if is_said_before || is_no_cause {
             continue;
         }
         let refused = if !is_ours {
@@ -146,25 +195,57 @@ fn why_not(one: &Inequality) -> Option<&'static str> {
     if one.rule == "table-kind" && one.name.ends_with(".row_format") {
         return None;
     }
+    if one.name == PROCESS_ALLOCATOR {
+        let is_known = [&one.base, &one.test].into_iter().all(|name| word_of(name).is_some());
+        return (!is_known).then_some("dbdyno does not know this allocator");
+    }
     let Some(name) = one.name.strip_prefix(VARIABLE) else {
         return Some("it is no setting of the server");
     };
-    let (Some(base), Some(_)) = (&one.base, &one.test) else {
+    let (Some(base), Some(test)) = (&one.base, &one.test) else {
+        if is_switch(one).is_some() && !is_no_option(name) {
+            return None;
+        }
         return Some(match one.change {
             Change::New => "only the release of test has it",
             Change::Gone => "only the release of base has it",
             _ => "it was observed on one side only",
         });
     };
+    if is_no_option(name) {
+        return Some("it says where the server is, or what it can do");
+    }
+    let is_neither = !can_be_told(base) && !can_be_told(test);
+    is_neither.then_some("no value of it is anything that a server can be told")
+}
+
+fn can_be_told(value: &str) -> bool {
+    !value.is_empty() && value != "NULL" && value != "''" && !value.contains('<')
+}
+
+fn is_no_option(name: &str) -> bool {
     let is = |form: &&str| match form.strip_suffix('*') {
         Some(beginning) => name.starts_with(beginning),
         None => name == *form,
     };
-    if NO_OPTIONS.iter().any(is) {
-        return Some("it says where the server is, or what it can do");
+    NO_OPTIONS.iter().any(is)
+}
+
+/// How a server is told to turn off what only one release has, where it is a switch and is on.
+fn is_switch(one: &Inequality) -> Option<&'static str> {
+    let is_release = matches!(one.change, Change::New | Change::Gone);
+    let value = one.base.as_ref().or(one.test.as_ref()).filter(|_| is_release)?;
+    match value.as_str() {
+        "ON" => Some("OFF"),
+        "on" => Some("off"),
+        _ => None,
     }
-    let is_told = !base.is_empty() && base != "NULL" && base != "''" && !base.contains('<');
-    (!is_told).then_some("the value of base is nothing that a server can be told")
+}
+
+/// The word of a target for an allocator, by what the process shows.
+fn word_of(fact: &Option<String>) -> Option<&'static str> {
+    let name = fact.as_deref()?;
+    ALLOCATORS.iter().find(|(known, _)| name.starts_with(known)).map(|(_, word)| *word)
 }
 
 fn untried(one: &Inequality, why: &str) -> Untried {
@@ -175,36 +256,71 @@ fn untried(one: &Inequality, why: &str) -> Untried {
 fn of_inequality(dialect: Dialect, one: &Inequality) -> Vec<Suspect> {
     let (base, test) = (one.base.clone().unwrap_or_default(), one.test.clone().unwrap_or_default());
     let Some(name) = one.name.strip_prefix(VARIABLE) else {
-        return row_format(one, base, test);
+        return match one.name == PROCESS_ALLOCATOR {
+            true => allocator(one, base, test),
+            false => row_format(one, base, test),
+        };
     };
     let rule = dbdyno_audit::rules::RULES.iter().find(|rule| rule.key == one.rule);
     let weight = usual::weight(name, rule.map_or(Weight::Harmless, |rule| rule.of_release));
-    let suspect = |name: String, base: String, test: String, value: String| Suspect {
-        told: vec![(option(dialect, one.name.strip_prefix(VARIABLE).unwrap_or_default()), value)],
-        facts: vec![one.name.clone()],
+    let option = option(dialect, name);
+    let line = |value: &str| (option.clone(), value.to_owned());
+    let suspect = |name: String, (base, test): (String, String), told, given| Suspect {
         name,
+        facts: vec![one.name.clone()],
+        told,
+        given,
         base,
         test,
         weight,
     };
-    if name != "optimizer_switch" {
-        return vec![suspect(name.to_owned(), base.clone(), test, base)];
+    if name == "optimizer_switch" {
+        let switch = |switch: crate::planner::Switch| {
+            let value = |on: &str| line(&format!("{}={on}", switch.name));
+            let told = vec![value(switch.base.as_deref().unwrap_or("off"))];
+            let given = switch.base.as_ref().map(|_| value(&switch.test));
+            let base = switch.base.clone().unwrap_or_else(|| NOT_THERE.to_owned());
+            let name = format!("optimizer_switch {}", switch.name);
+            suspect(name, (base, switch.test.clone()), told, given.into_iter().collect())
+        };
+        return switches(&base, &test).into_iter().map(switch).collect();
     }
-    let switch = |switch: crate::planner::Switch| {
-        let taken = switch.base.clone().unwrap_or_else(|| "off".to_owned());
-        let value = format!("{}={taken}", switch.name);
-        let base = switch.base.unwrap_or_else(|| "not there".to_owned());
-        suspect(format!("optimizer_switch {}", switch.name), base, switch.test, value)
+    let name = name.to_owned();
+    let absent = || NOT_THERE.to_owned();
+    vec![match (&one.base, &one.test, is_switch(one)) {
+        (None, _, Some(off)) => suspect(name, (absent(), test), vec![line(off)], Vec::new()),
+        (_, None, Some(off)) => suspect(name, (base, absent()), Vec::new(), vec![line(off)]),
+        _ => {
+            let lines = |value: &str| match can_be_told(value) {
+                true => vec![line(value)],
+                false => Vec::new(),
+            };
+            let (told, given) = (lines(&base), lines(&test));
+            suspect(name, (base, test), told, given)
+        }
+    }]
+}
+
+/// The library that is loaded before all others.
+fn allocator(one: &Inequality, base: String, test: String) -> Vec<Suspect> {
+    let line = |fact: &Option<String>| {
+        let word = word_of(fact).expect("what dbdyno does not know is not tried");
+        vec![(ALLOCATOR.to_owned(), word.to_owned())]
     };
-    switches(&base, &test).into_iter().map(switch).collect()
+    let (told, given) = (line(&one.base), line(&one.test));
+    let weight = usual::weight(ALLOCATOR, Weight::Annotates);
+    let name = ALLOCATOR.to_owned();
+    vec![Suspect { name, facts: vec![one.name.clone()], told, given, base, test, weight }]
 }
 
 /// Rows are stored as the server has it for tables that name no format.
 fn row_format(one: &Inequality, base: String, test: String) -> Vec<Suspect> {
-    let told = vec![("loose_innodb_default_row_format".to_owned(), base.to_lowercase())];
+    let line =
+        |format: &str| vec![("loose_innodb_default_row_format".to_owned(), format.to_lowercase())];
+    let (told, given) = (line(&base), line(&test));
     let weight = usual::weight("", Weight::Annotates);
     let name = "row_format".to_owned();
-    vec![Suspect { name, facts: vec![one.name.clone()], told, base, test, weight }]
+    vec![Suspect { name, facts: vec![one.name.clone()], told, given, base, test, weight }]
 }
 
 /// As a server is told a variable. MySQL and MariaDB only warn of one that they do not know if it
@@ -230,18 +346,20 @@ fn join(suspects: &mut Vec<Suspect>) {
                     known.base = together(&known.base, &one.base);
                     known.test = together(&known.test, &one.test);
                     known.told.extend(one.told);
+                    known.given.extend(one.given);
                 }
                 known.facts.extend(one.facts);
                 known.weight = known.weight.max(one.weight);
             }
             None if is_told => kept.push(Suspect { name, ..one }),
             None => {
-                let (told, base, test) = (Vec::new(), String::new(), String::new());
-                kept.push(Suspect { name, told, base, test, ..one });
+                let (base, test) = (String::new(), String::new());
+                let (told, given) = (Vec::new(), Vec::new());
+                kept.push(Suspect { name, told, given, base, test, ..one });
             }
         }
     }
-    kept.retain(|one| !one.told.is_empty());
+    kept.retain(|one| !one.told.is_empty() || !one.given.is_empty());
     *suspects = kept;
 }
 
@@ -253,4 +371,103 @@ fn together(known: &str, more: &str) -> String {
 fn rule_key(one: &Suspect) -> &'static str {
     let fact = one.facts.first().map_or("", String::as_str);
     dbdyno_audit::rule_key_of(fact)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::Direction;
+
+    fn unequal(name: &str, base: Option<&str>, test: Option<&str>, change: Change) -> Inequality {
+        Inequality {
+            name: name.to_owned(),
+            base: base.map(str::to_owned),
+            test: test.map(str::to_owned),
+            weight: Weight::Varied,
+            change,
+            rule: dbdyno_audit::rule_key_of(name),
+            topic: "",
+        }
+    }
+
+    fn of(unequal: Vec<Inequality>) -> Suspects {
+        let arms = PerArm { base: "mysql:5.7", test: "mysql:8.0" };
+        suspects(&arms.map(|text| text.parse().unwrap()), &Audit { unequal, equal: 0 })
+    }
+
+    /// What each arm can be told: test, then base.
+    fn told(all: &Suspects, name: &str) -> [Vec<String>; 2] {
+        let one = all.tried.iter().find(|one| one.name == name).unwrap_or_else(|| panic!("{name}"));
+        let text = |(name, value): &(String, String)| format!("{name}={value}");
+        Direction::BOTH.map(|direction| one.lines(direction).iter().map(text).collect())
+    }
+
+    #[test]
+    fn both_arms_can_be_told_what_the_other_one_has() {
+        let all = of(vec![unequal("variable.a", Some("10"), Some("200"), Change::Default)]);
+        assert_eq!(told(&all, "a"), [["loose_a=10"], ["loose_a=200"]]);
+    }
+
+    #[test]
+    fn what_one_release_alone_has_on_is_turned_off_there() {
+        let all = of(vec![
+            unequal("variable.query_cache_type", Some("ON"), None, Change::Gone),
+            unequal("variable.log_raw", None, Some("ON"), Change::New),
+            unequal("variable.query_cache_size", Some("1048576"), None, Change::Gone),
+            unequal("variable.new_off", None, Some("OFF"), Change::New),
+        ]);
+        let nothing: [String; 0] = [];
+        let [test, base] = told(&all, "query_cache_type");
+        assert_eq!((test, base), (nothing.to_vec(), vec!["loose_query_cache_type=OFF".to_owned()]));
+        let [test, base] = told(&all, "log_raw");
+        assert_eq!((test, base), (vec!["loose_log_raw=OFF".to_owned()], nothing.to_vec()));
+        let untried: Vec<&str> = all.untried.iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(untried, ["query_cache_size", "new_off"], "no switch, or not on");
+    }
+
+    #[test]
+    fn what_base_has_and_nobody_can_be_told_is_given_the_other_way() {
+        let all = of(vec![unequal("variable.b", Some(""), Some("x"), Change::Different)]);
+        assert_eq!(told(&all, "b"), [vec![], vec!["loose_b=x".to_owned()]]);
+        let all = of(vec![unequal("variable.b", Some(""), Some("NULL"), Change::Different)]);
+        assert_eq!((all.tried.len(), all.untried.len()), (0, 1));
+    }
+
+    #[test]
+    fn an_allocator_is_one_suspect_however_often_it_is_said() {
+        let jemalloc = Some("libjemalloc.so.2");
+        let all = of(vec![
+            unequal("process.allocator", Some("glibc"), jemalloc, Change::Different),
+            unequal(MALLOC_LIBRARY, Some("system"), Some("jemalloc 5"), Change::Different),
+        ]);
+        assert_eq!((all.tried.len(), all.untried.len()), (1, 0), "{all:?}");
+        assert_eq!(told(&all, "allocator"), [["allocator=system"], ["allocator=jemalloc"]]);
+        let own = Some("libhoard.so");
+        let all = of(vec![unequal("process.allocator", own, jemalloc, Change::Different)]);
+        assert_eq!((all.tried.len(), all.untried.len()), (0, 1), "{all:?}");
+    }
+
+    #[test]
+    fn of_servers_that_cannot_be_started_the_likely_leads_come_first() {
+        let all = leads(&Audit {
+            unequal: vec![
+                unequal("variable.lock_wait_timeout", Some("1"), Some("2"), Change::Different),
+                unequal("variable.port", Some("1"), Some("2"), Change::Different),
+                unequal(
+                    "variable.innodb_buffer_pool_size",
+                    Some("1"),
+                    Some("2"),
+                    Change::Different,
+                ),
+                unequal("step[a at 1 client].debt", Some("0"), Some("20000"), Change::Different),
+                unequal("table.a.indexes", Some("index (b)"), None, Change::Different),
+            ],
+            equal: 0,
+        });
+        let names: Vec<&str> = all.iter().map(|lead| lead.name.as_str()).collect();
+        let expected = ["table.a.indexes", "step[a at 1 client].debt", "innodb_buffer_pool_size"];
+        assert_eq!(names[..3], expected, "{names:?}");
+        assert!(!names.contains(&"port"), "{names:?}");
+        assert!(all[0].advice.contains("tables are not the same"), "{all:?}");
+    }
 }

@@ -13,7 +13,7 @@ const TOLD: f64 = 5.0;
 const KNOWN: f64 = 30.0;
 
 /// Settings that were found to matter, by how their names begin, and where that was learnt.
-const FOUND: [(&str, &str); 24] = [
+const FOUND: [(&str, &str); 25] = [
     ("innodb_adaptive_hash_index", "hot-points of 5.6 against 9.7: 0.46, with both equal 0.67"),
     ("eq_range_index_dive_limit", "points-covered-si of 5.6 against 9.7: 0.47, with both 0.83"),
     ("performance_schema", "Kravtchuk 2013; Wang ch. 11.5.5"),
@@ -37,15 +37,21 @@ const FOUND: [(&str, &str); 24] = [
     ("fsync", "reference servers: a sync costs 0.13 ms a commit"),
     ("jit", "reference servers §4: compiling a plan may take longer than it"),
     ("track_io_timing", "reference explain §2.2: what watching costs"),
+    ("allocator", "Kravtchuk 2013: jemalloc, several per cent with many clients"),
     ("enable_", "reference explain §7.5 (33)"),
 ];
 
-/// The weight of a setting with this name, whose rule weighs so much between two releases.
-pub(crate) fn weight(name: &str, of_release: Weight) -> f64 {
+/// Whether a text or a measurement of ours has found a setting with this name to matter.
+pub(crate) fn is_known(name: &str) -> bool {
     // `performance_schema` itself, not the fifty sizes that begin with its name.
     let is = |known: &str| name == known || (known.ends_with('_') && name.starts_with(known));
+    FOUND.iter().any(|(known, _)| is(known))
+}
+
+/// The weight of a setting with this name, whose rule weighs so much between two releases.
+pub(crate) fn weight(name: &str, of_release: Weight) -> f64 {
     match of_release {
-        _ if FOUND.iter().any(|(known, _)| is(known)) => KNOWN,
+        _ if is_known(name) => KNOWN,
         Weight::Blocks | Weight::Annotates => TOLD,
         Weight::Varied | Weight::Harmless => LITTLE,
     }

@@ -12,7 +12,29 @@
 use crate::ledger::Ledger;
 use crate::plan::Cell;
 use crate::run::RunId;
-use crate::verdict::Interval;
+use crate::verdict::{Interval, Verdict};
+
+/// Which arm is given what the other one has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Direction {
+    /// Test is given base's value: what it gains is what the difference is worth.
+    TestAsBase,
+    /// Base is given test's value, where test cannot be given base's: what base loses.
+    BaseAsTest,
+}
+
+impl Direction {
+    /// Both, the usual one first.
+    pub const BOTH: [Direction; 2] = [Direction::TestAsBase, Direction::BaseAsTest];
+
+    /// `test-as-base` or `base-as-test`, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Direction::TestAsBase => "test-as-base",
+            Direction::BaseAsTest => "base-as-test",
+        }
+    }
+}
 
 /// A difference between two arms that can be taken back.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,14 +43,27 @@ pub struct Suspect {
     pub name: String,
     /// The facts of the audit in which it shows.
     pub facts: Vec<String>,
-    /// What the test arm is told to be as base is: words behind its target and their values.
+    /// What the test arm is told to be as base is: words behind its target and their values. Empty
+    /// where there is nothing that it could be told.
     pub told: Vec<(String, String)>,
+    /// What the base arm is told to be as test is, likewise.
+    pub given: Vec<(String, String)>,
     /// The value in base.
     pub base: String,
     /// The value in test.
     pub test: String,
     /// How likely it is to matter, beside others; see `dbdyno_explain`.
     pub weight: f64,
+}
+
+impl Suspect {
+    /// What an arm is told in this direction.
+    pub fn lines(&self, direction: Direction) -> &[(String, String)] {
+        match direction {
+            Direction::TestAsBase => &self.told,
+            Direction::BaseAsTest => &self.given,
+        }
+    }
 }
 
 /// A difference that was not tried.
@@ -42,6 +77,19 @@ pub struct Untried {
     pub test: Option<String>,
     /// Why not.
     pub why: String,
+}
+
+/// A difference of two servers that cannot be started again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lead {
+    /// The fact of the audit: `table.sbtest1.indexes`.
+    pub name: String,
+    /// The value in base, if it has one.
+    pub base: Option<String>,
+    /// The value in test, if it has one.
+    pub test: Option<String>,
+    /// What it means, and what to do.
+    pub advice: &'static str,
 }
 
 /// In what a difference is seen.
@@ -90,10 +138,12 @@ impl Worth {
 pub struct FoundCause {
     /// What is unequal.
     pub suspect: Suspect,
+    /// How that is known.
+    pub direction: Direction,
     /// Its share: the mean over all orders in which the causes can be taken back (Shapley, "A Value
     /// for n-Person Games", 1953).
     pub worth: Worth,
-    /// What it is worth if it alone is taken back.
+    /// What it is worth if it alone is taken back, or alone given to base.
     pub alone: Worth,
 }
 
@@ -116,7 +166,7 @@ pub struct Account {
     pub total: Worth,
     /// The causes, the largest first.
     pub causes: Vec<FoundCause>,
-    /// All other suspects that were tried, taken back together.
+    /// All other suspects that were tried, taken back together, or given to base together.
     pub others: Worth,
     /// What is left when all are taken back.
     pub code: Worth,
@@ -227,12 +277,48 @@ pub struct Trial {
     pub run: RunId,
     /// In what it was looked at.
     pub witness: Witness,
+    /// Which arm was changed: test, or base.
+    pub direction: Direction,
     /// Names of the suspects that were made equal in it.
     pub equal: Vec<String>,
     /// What an operation costs in it more than in base; `None` where it could not be tried.
     pub worth: Option<Worth>,
     /// Why it could not be tried.
     pub why: Option<String>,
+}
+
+/// What the lines that take a loss away do in the cells of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Remedy {
+    /// What test is told, as in an option file: `NAME=VALUE`.
+    pub lines: Vec<String>,
+    /// What it does, cell by cell; `None` where that was not looked at.
+    pub elsewhere: Option<Elsewhere>,
+    /// Cells beside the explained one in which it was not tried.
+    pub cells_left: usize,
+}
+
+/// What a remedy costs or gains in all cells of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Elsewhere {
+    /// The run of test, as base, and test with the remedy.
+    pub run: RunId,
+    /// In what it is seen.
+    pub witness: Witness,
+    /// The cells of the run.
+    pub cells: Vec<RemedyCell>,
+}
+
+/// What a remedy does in a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RemedyCell {
+    /// Where.
+    pub cell: Cell,
+    /// Test with the remedy ÷ test, with its 95 % interval: of rates, or of instructions for an
+    /// operation.
+    pub ratio: Interval,
+    /// What is proved of it. Of instructions, fewer is faster.
+    pub verdict: Verdict,
 }
 
 /// Where the difference of two arms in a cell comes from.
@@ -251,6 +337,13 @@ pub struct Explanation {
     pub tried: usize,
     /// The least worth that was looked for: what is smaller stands with the others.
     pub least: f64,
+    /// What speaks against looking for causes in the servers, such as a client that is the limit.
+    pub limit: Option<String>,
+    /// Differences of which no share is measured, though they are known to matter: those of servers
+    /// that cannot be started again. The likely ones first.
+    pub leads: Vec<Lead>,
+    /// What takes the loss away, and what it does in other cells.
+    pub remedy: Option<Remedy>,
     /// What was not tried, or did not take what it was told.
     pub untried: Vec<Untried>,
     /// Statements whose plans differ.

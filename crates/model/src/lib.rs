@@ -77,8 +77,9 @@ pub use curve::{
 pub use design::Design;
 pub use driving::{Driving, Slo};
 pub use explanation::{
-    Account, CodeChange, Explanation, FoundCause, Interaction, PlanCause, PlanChange, PlanClass,
-    PlanParting, PlanRemedy, StatisticsOf, Suspect, Trial, Untried, Witness, Worth,
+    Account, CodeChange, Direction, Elsewhere, Explanation, FoundCause, Interaction, Lead,
+    PlanCause, PlanChange, PlanClass, PlanParting, PlanRemedy, Remedy, RemedyCell, StatisticsOf,
+    Suspect, Trial, Untried, Witness, Worth,
 };
 pub use finding::{Advice, Finding};
 pub use histogram::{LatencyHistogram, SharedHistogram};
@@ -107,7 +108,7 @@ pub use row_cost::{
 pub use run::{EndedArm, Environment, FurtherArm, Run, RunId, RunStatus};
 pub use secret::Secret;
 pub use series::Series;
-pub use setting::{Charset, Durability, Flush, Preset, Setting, Switch};
+pub use setting::{Allocator, Charset, Durability, Flush, Preset, Setting, Switch};
 pub use stage::Stage;
 pub use stopping::Stopping;
 pub use target::{ArmSpec, ReleaseSpec, ServerUrl, SourceKind, Target, Transport, split_version};

@@ -39,6 +39,8 @@ pub enum Setting {
     /// `cpus=`: processor time that the kernel lets the server have, in thousandths of a
     /// processor.
     Cpus(u32),
+    /// `allocator=`: the library that gives its program memory.
+    Allocator(Allocator),
     /// `memory=`: memory that the kernel lets the server have, its page cache included, in MB.
     Memory(u64),
     /// `my-cnf=` or `postgresql-conf=`: a file with options of the server's own.
@@ -92,6 +94,17 @@ pub enum Charset {
     Default,
 }
 
+/// A library that gives a program memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Allocator {
+    /// That of the C library, or whichever the program was linked with.
+    System,
+    /// jemalloc, loaded before all other libraries.
+    Jemalloc,
+    /// The allocator of gperftools, likewise.
+    Tcmalloc,
+}
+
 /// Something that is there or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Switch {
@@ -127,6 +140,15 @@ impl Charset {
         [("latin1", Charset::Latin1), ("utf8mb4", Charset::Utf8mb4), ("default", Charset::Default)];
 }
 
+impl Allocator {
+    /// All of them, as they are written.
+    pub const WORDS: [(&'static str, Allocator); 3] = [
+        ("system", Allocator::System),
+        ("jemalloc", Allocator::Jemalloc),
+        ("tcmalloc", Allocator::Tcmalloc),
+    ];
+}
+
 impl Switch {
     /// All of them, as they are written.
     pub const WORDS: [(&'static str, Switch); 3] =
@@ -134,7 +156,7 @@ impl Switch {
 }
 
 /// The neutral words, and what they may be followed by.
-pub const NEUTRAL: [(&str, &str); 10] = [
+pub const NEUTRAL: [(&str, &str); 11] = [
     ("preset", "dbdyno, default or cz-a"),
     ("buffer", "a whole number with M, G or T: buffer=2G"),
     ("redo", "a whole number with M, G or T: redo=1G"),
@@ -145,6 +167,7 @@ pub const NEUTRAL: [(&str, &str); 10] = [
     ("pfs", "on, off or default"),
     ("cpus", "a number of processors from 0.1 to 1000: cpus=1.5"),
     ("memory", "a whole number with M, G or T: memory=4G"),
+    ("allocator", "system, jemalloc or tcmalloc"),
 ];
 
 /// Options that are a single word, which otherwise is taken for a neutral one that does not exist.
@@ -242,6 +265,11 @@ const LONGEST: usize = 1_024;
 const SIZES_MB: std::ops::RangeInclusive<u64> = 16..=16 * 1_024 * 1_024;
 
 impl Setting {
+    /// What this neutral word means with this value, if it is one.
+    pub fn neutral(name: &str, value: &str) -> Option<Setting> {
+        neutral(name, value)
+    }
+
     /// What `name=value` means for a server of this product. `of` is the target, to name it in
     /// messages.
     ///
@@ -292,6 +320,7 @@ impl Setting {
             Setting::Pfs(_) => "pfs",
             Setting::Cpus(_) => "cpus",
             Setting::Memory(_) => "memory",
+            Setting::Allocator(_) => "allocator",
             Setting::File(_) => "file",
             Setting::Raw(name, _) => name,
         }
@@ -311,6 +340,7 @@ impl Setting {
             Setting::Flush(flush) => of(Flush::WORDS, *flush),
             Setting::Charset(charset) => of(Charset::WORDS, *charset),
             Setting::Binlog(switch) | Setting::Pfs(switch) => of(Switch::WORDS, *switch),
+            Setting::Allocator(allocator) => of(Allocator::WORDS, *allocator),
             Setting::File(path) => path.clone(),
             Setting::Raw(_, value) => value.clone(),
         }
@@ -390,6 +420,7 @@ fn neutral(name: &str, value: &str) -> Option<Setting> {
         "redo" => size_mb(value).map(Setting::Redo),
         "cpus" => cpus_milli(value).map(Setting::Cpus),
         "memory" => size_mb(value).map(Setting::Memory),
+        "allocator" => of(Allocator::WORDS, value).map(Setting::Allocator),
         "durability" => of(Durability::WORDS, value).map(Setting::Durability),
         "flush" => of(Flush::WORDS, value).map(Setting::Flush),
         "charset" => of(Charset::WORDS, value).map(Setting::Charset),
@@ -494,7 +525,7 @@ mod tests {
 
     fn any(stream: &mut Stream, product: Product) -> Setting {
         let postgres = product == Product::Postgres;
-        match stream.below(if postgres { 7 } else { 10 }) {
+        match stream.below(if postgres { 8 } else { 11 }) {
             0 => Setting::Preset(pick(stream, &Preset::WORDS).1),
             1 => Setting::Buffer(16 + stream.below(4_096)),
             2 => Setting::Redo(1_024 * (1 + stream.below(4_096))),
@@ -505,8 +536,9 @@ mod tests {
                 let name = format!("innodb_x.{}", stream.below(1_000));
                 Setting::Raw(name, format!("x{}", text(stream)))
             }
-            7 => Setting::Flush(pick(stream, &Flush::WORDS).1),
-            8 => Setting::Binlog(pick(stream, &Switch::WORDS).1),
+            7 => Setting::Allocator(pick(stream, &Allocator::WORDS).1),
+            8 => Setting::Flush(pick(stream, &Flush::WORDS).1),
+            9 => Setting::Binlog(pick(stream, &Switch::WORDS).1),
             _ => Setting::Pfs(pick(stream, &Switch::WORDS).1),
         }
     }
@@ -555,6 +587,7 @@ mod tests {
             ("mariadb:10.11?bufer=2G", "there is no setting \"bufer\"; there are preset, buffer"),
             ("mariadb:10.11?buffer=2", "a whole number with M, G or T"),
             ("mariadb:10.11?durability=on", "full, relaxed or off"),
+            ("mysql:8.0?allocator=hoard", "system, jemalloc or tcmalloc"),
             ("mysql:8.0?preset=fast", "dbdyno, default or cz-a"),
             ("mysql:8.0?postgresql-conf=x", "my-cnf=FILE"),
             ("postgres:17?my-cnf=x", "postgresql-conf=FILE"),

@@ -21,6 +21,7 @@ use dbdyno_model::{Charset, Dialect, Product, Secret, Shape};
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
+use crate::allocator;
 use crate::bootstrap::{DATABASE, USER};
 use crate::cgroup;
 use crate::child;
@@ -96,6 +97,7 @@ impl Background {
         progress: &mut dyn FnMut(&str),
     ) -> Result<Background, SandboxError> {
         cgroup::are_for_arms(&options.settings)?;
+        allocator::is_for_arms(&options.settings)?;
         let told = options.translate(release.product, &release.version)?;
         let template = Template::of(home, release, options.encoding(), progress)?;
         let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);

@@ -33,6 +33,7 @@
 //! with a random password, so that other users of the machine cannot reach it through its TCP
 //! port.
 
+mod allocator;
 mod apt;
 mod archive;
 mod background;

@@ -217,6 +217,8 @@ impl Options {
                 Setting::Preset(_) | Setting::File(_) | Setting::Raw(..) => {}
                 // The kernel is told, not the server.
                 Setting::Cpus(_) | Setting::Memory(_) => {}
+                // The loader is told.
+                Setting::Allocator(_) => {}
             }
         }
         wanted

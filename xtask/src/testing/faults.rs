@@ -45,7 +45,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub(super) const FAULTS: [Fault; 40] = [
+pub(super) const FAULTS: [Fault; 44] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -306,8 +306,8 @@ pub(super) const FAULTS: [Fault; 40] = [
     fault(
         "nothing is taken back in a trial",
         "crates/explain/src/equal.rs",
-        "in suspects.into_iter().flat_map(|suspect| &suspect.told) {",
-        "in suspects.into_iter().take(0).flat_map(|suspect| &suspect.told) {",
+        "in suspects.into_iter().flat_map(|suspect| suspect.lines(direction)) {",
+        "in suspects.into_iter().take(0).flat_map(|suspect| suspect.lines(direction)) {",
         &[
             "explain::two_causes_among_five_differences_are_found_and_add_up",
             "explain::what_cannot_be_explained_is_refused_with_what_can",
@@ -339,16 +339,47 @@ pub(super) const FAULTS: [Fault; 40] = [
     fault(
         "what nobody has tried is taken for what base needs",
         "crates/lab/src/explain/mod.rs",
-        "let is_known = self.evidence.has(witness, &Set::new());",
+        "let is_known = self.evidence.has(view, &Set::new());",
         "let is_known = true;",
         &["explain::where_no_setting_differs_all_of_it_is_code"],
     ),
     fault(
         "an explanation that ended early is called complete",
         "crates/cli/src/explanation.rs",
-        "all.iter().any(|one| one.open.is_some())",
+        "all.iter().any(|one| one.open.is_some() || one.limit.is_some())",
         "all.is_empty()",
         &["explain::an_explanation_that_ran_out_of_time_goes_on"],
+    ),
+    fault(
+        "a remedy is measured in no other cell",
+        "crates/lab/src/explain/remedy.rs",
+        "(1..=CELLS_MOST).contains(&others)",
+        "(0..=0).contains(&others)",
+        &[
+            "explain::what_takes_the_loss_away_is_measured_in_the_other_cells",
+            "explain::where_there_is_no_other_cell_nothing_more_is_measured",
+        ],
+    ),
+    fault(
+        "a client that is the limit is not noticed",
+        "crates/lab/src/explain/mod.rs",
+        "(!texts.is_empty()).then(|| texts.join(\"; \"))",
+        "texts.is_empty().then(|| texts.join(\"; \"))",
+        &["explain::where_the_client_is_the_limit_no_server_is_accused"],
+    ),
+    fault(
+        "an allocator that is named is not loaded",
+        "crates/sandbox/src/server/launch.rs",
+        "command.env(\"LD_PRELOAD\", library);",
+        "command.env(\"LD_PRELOADED\", library);",
+        &["explain::an_allocator_that_is_loaded_before_can_be_taken_back"],
+    ),
+    fault(
+        "tables of others are not looked at",
+        "crates/lab/src/capture/tables.rs",
+        ".filter(is_new).take(OTHERS_MOST)",
+        ".filter(is_new).take(0)",
+        &["explain::servers_by_url_are_answered_as_far_as_they_can_be"],
     ),
     fault(
         "compare explains nothing",

@@ -1,6 +1,7 @@
 //! Where a difference comes from: models in virtual time, whose truth is known, and servers of
 //! which a setting is known to cost.
 
+use dbdyno_model::Product;
 use serde_json::Value;
 
 use crate::common::{Home, turn};
@@ -66,6 +67,64 @@ fn two_causes_among_five_differences_are_found_and_add_up() {
         assert!(number(&account["others"]["cost_share"]).abs() < 0.03, "{one}");
         assert!(number(&account["code"]["cost_share"]).abs() < 0.03, "{one}");
     }
+}
+
+/// Coherency costs with several clients only: the line that takes it away is found with four, and
+/// with one client it changes nothing. What was measured is not measured again.
+#[test]
+fn what_takes_the_loss_away_is_measured_in_the_other_cells() {
+    let home = Home::new();
+    let base = format!("{ARM}&kappa=0.001");
+    let test = format!("{ARM}&kappa=0.02&cpu_us=60");
+    let words = ["--clients", "1,4", "--rows", "2000"];
+    let told = home.json(0, ["explain", &base, &test].into_iter().chain(words));
+    let remedy = &only(&told)["remedy"];
+    assert_eq!(remedy["lines"], serde_json::json!(["kappa=0.001"]), "{told}");
+    assert_eq!(
+        (&remedy["witness"], &remedy["cells_left"]),
+        (&"rate".into(), &0.into()),
+        "{remedy}"
+    );
+    let cell = |clients: u64| {
+        let mut cells = remedy["cells"].as_array().unwrap().iter();
+        cells.find(|cell| cell["clients"] == clients).unwrap_or_else(|| panic!("{remedy}"))
+    };
+    // By the universal scalability law, 1 + κN(N − 1): 1.24 and 1.012 with four clients.
+    assert!((number(&cell(4)["ratio"]) - 1.24 / 1.012).abs() < 0.04, "{remedy}");
+    assert_eq!(cell(4)["verdict"], "faster", "{remedy}");
+    assert!((number(&cell(1)["ratio"]) - 1.0).abs() < 0.04, "{remedy}");
+    assert_ne!(cell(1)["verdict"], "faster", "{remedy}");
+    let before = home.dbdyno(["runs", "--trials"]).out;
+    let text = home.dbdyno(["explain"]).out;
+    assert!(text.contains("on test: kappa=0.001") && text.contains("without it (run "), "{text}");
+    assert_eq!(home.dbdyno(["runs", "--trials"]).out, before);
+}
+
+/// A run of one cell has no elsewhere.
+#[test]
+fn where_there_is_no_other_cell_nothing_more_is_measured() {
+    let home = Home::new();
+    let told = home.json(0, ["explain", ARM, &format!("{ARM}&rate=900"), "--rows", "2000"]);
+    let remedy = &only(&told)["remedy"];
+    assert_eq!(remedy["run"], Value::Null, "{remedy}");
+    assert_eq!(remedy["cells_left"], 0, "{remedy}");
+}
+
+/// Of a thousand microseconds the client works nine hundred: whatever the servers are, it is what
+/// was measured.
+#[test]
+fn where_the_client_is_the_limit_no_server_is_accused() {
+    let home = Home::new();
+    let base = format!("{ARM}&client_us=950");
+    let test = format!("{base}&rate=950");
+    let words = ["--rows", "2000"];
+    let told = home.json(3, ["explain", &base, &test].into_iter().chain(words));
+    let one = only(&told);
+    assert!(one["limit"].as_str().unwrap().contains("the client is saturated"), "{one}");
+    assert!(one["accounts"].as_array().unwrap().is_empty(), "{one}");
+    assert!(one["trials"].as_array().unwrap().is_empty(), "nothing is tried: {one}");
+    let text = home.dbdyno(["explain"]).out;
+    assert!(text.contains("the client is the limit"), "{text}");
 }
 
 /// What is slowed on purpose is slowed by no setting.
@@ -199,4 +258,86 @@ fn a_setting_of_mariadb_is_found_by_its_instructions() {
     adds_up(account);
     assert!(number(&account["others"]["cost_share"]).abs() < 0.005, "{told}");
     assert!(number(&account["code"]["cost_share"]).abs() < 0.005, "one release: {told}");
+}
+
+/// The allocator is no setting of the server's own, and is taken back as one. By instructions it is
+/// worth a few thousandths here, so that it is tried and is no cause.
+#[test]
+fn an_allocator_that_is_loaded_before_can_be_taken_back() {
+    let Some(home) = servers::home() else { return };
+    let (_turn, results) = (turn(), tempfile::tempdir().unwrap());
+    let store = results.path().join("results.db");
+    let planted = "mariadb:10.11?allocator=jemalloc&innodb_old_blocks_time=0";
+    let words = ["--load", "point-query", "--rows", "2000", "--count-only"];
+    let place = ["--store", store.to_str().unwrap()];
+    let arms = ["compare", "mariadb:10.11", planted];
+    let counted = home.dbdyno(place.into_iter().chain(arms).chain(words));
+    assert!([0, 3].contains(&counted.code), "{counted:?}");
+    let ask = ["explain", "@last", "--load", "point-query", "--count-only"];
+    let told = home.json(0, place.into_iter().chain(ask));
+    let one = only(&told);
+    assert_eq!(causes(&one["accounts"][0]), [""; 0], "{told}");
+    adds_up(&one["accounts"][0]);
+    let alone = |trial: &&Value| trial["equal"] == serde_json::json!(["allocator"]);
+    let trial = one["trials"].as_array().unwrap().iter().find(alone);
+    let trial = trial.unwrap_or_else(|| panic!("the allocator was not taken back: {told}"));
+    assert!(number(&trial["cost_share"]).abs() < 0.02, "{told}");
+}
+
+/// Two servers that are not ours, one of which lacks an index and has old row versions: nothing is
+/// started again, and both are named, without a share.
+#[test]
+fn servers_by_url_are_answered_as_far_as_they_can_be() {
+    let Some(home) = servers::home() else { return };
+    let (_turn, results) = (turn(), tempfile::tempdir().unwrap());
+    let running = ["", "innodb_lock_wait_timeout=7"]
+        .map(|told| servers::Running::told(&home, Product::MariaDb, "10.11", told));
+    let fill = "INSERT INTO orders SELECT seq, seq % 500, seq % 7 FROM seq_1_to_20000";
+    for (server, index) in running.iter().zip([", KEY customer (customer)", ""]) {
+        let mut client = server.connect(&server.own_database());
+        client.run("DROP TABLE IF EXISTS orders").unwrap();
+        client
+            .run(&format!(
+                "CREATE TABLE orders (id INT PRIMARY KEY, customer INT, item INT{index})"
+            ))
+            .unwrap();
+        client.run(fill).unwrap();
+    }
+    // Versions that an open view still needs: purge cannot take them.
+    let test = &running[1];
+    let mut view = test.connect(&test.own_database());
+    view.run("START TRANSACTION WITH CONSISTENT SNAPSHOT").unwrap();
+    let mut writer = test.connect(&test.own_database());
+    writer
+        .run(
+            "BEGIN NOT ATOMIC DECLARE n INT DEFAULT 0; WHILE n < 12000 DO \
+             UPDATE orders SET item = item + 1 WHERE id = 1 + n % 100; SET n = n + 1; \
+             END WHILE; END",
+        )
+        .unwrap();
+    let load = results.path().join("customer.load.toml");
+    let text = "name = \"customer\"\ngroup = \"point\"\ntables = \"none\"\n\n[[step]]\n\
+                sql = \"SELECT count(*) FROM orders WHERE customer = {int 1..400}\"\nrows = 1\n";
+    std::fs::write(&load, text).unwrap();
+    let urls = running
+        .each_ref()
+        .map(|server| server.tcp(&format!("dbdyno:{}", server.password()), &server.own_database()));
+    let store = results.path().join("results.db");
+    let words = ["--store", store.to_str().unwrap(), "explain", &urls[0], &urls[1], "--load"];
+    let told = home.json(3, words.into_iter().chain([load.to_str().unwrap()]));
+    let one = only(&told);
+    let leads: Vec<&str> = one["leads"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|lead| lead["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(leads[0], "table.orders.indexes", "{one}");
+    assert!(leads[1].starts_with("step[") && leads[1].ends_with(".debt"), "{one}");
+    assert!(leads.contains(&"innodb_lock_wait_timeout"), "{one}");
+    assert!(one["accounts"].as_array().unwrap().is_empty(), "{one}");
+    assert!(one["open"].as_str().unwrap().contains("not dbdyno's to start again"), "{one}");
+    assert!(one["ledger"]["total"]["difference_us"].is_number(), "{one}");
+    drop(view);
+    running.into_iter().for_each(servers::Running::stop);
 }

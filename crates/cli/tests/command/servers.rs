@@ -278,7 +278,7 @@ impl Running {
         if self.product == Product::MariaDb { "mysql" } else { "postgres" }
     }
 
-    fn tcp(&self, account: &str, database: &str) -> String {
+    pub(crate) fn tcp(&self, account: &str, database: &str) -> String {
         let Transport::Tcp(_, port) = self.server.endpoint().transport else { panic!() };
         format!("{}://{account}@127.0.0.1:{port}/{database}", self.scheme())
     }

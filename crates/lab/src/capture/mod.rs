@@ -97,6 +97,8 @@ fn looked_at(
         if planned::dataset_of_step(plan, label).is_none() {
             let load = planned::resolve(plan, label)?;
             plans::look(&mut *client, station.dialect, label, &load, &mut facts);
+            let statements = plans::statements(&load, station.dialect);
+            tables::look_at_others(&mut *client, station.dialect, &statements, &mut facts);
         }
     }
     client.close();

@@ -16,6 +16,9 @@ const SUMMED: u64 = 200_000;
 /// The rows of larger tables are not even counted.
 const COUNTED_MOST: u64 = 20_000_000;
 
+/// Tables of others that are looked at.
+const OTHERS_MOST: usize = 40;
+
 /// Notes what can be known of the tables of a dataset.
 pub(super) fn look(
     client: &mut dyn Client,
@@ -34,6 +37,44 @@ pub(super) fn look(
             note(client, &sql, &table.name, names, facts);
         }
     }
+}
+
+/// Notes how tables are kept that a load asks of and nobody has filled: those of a user, where an
+/// index may be missing on one side.
+pub(super) fn look_at_others(
+    client: &mut dyn Client,
+    dialect: Dialect,
+    statements: &[String],
+    facts: &mut Environment,
+) {
+    let question = match dialect {
+        Dialect::Mysql => {
+            "SELECT table_name FROM information_schema.tables \
+             WHERE table_schema = database() AND table_type = 'BASE TABLE' ORDER BY 1 LIMIT 1000"
+        }
+        Dialect::Postgres => {
+            "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1 \
+             LIMIT 1000"
+        }
+        Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => return,
+    };
+    let Ok(rows) = client.query(question) else { return };
+    let names = rows.rows.into_iter().filter_map(|row| row.into_iter().next().flatten());
+    let is_plain = |name: &String| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let is_asked = |name: &String| statements.iter().any(|sql| has_word(sql, name));
+    let is_new = |name: &String| !facts.facts.contains_key(&format!("table.{name}.indexes"));
+    let others: Vec<String> =
+        names.filter(is_plain).filter(is_asked).filter(is_new).take(OTHERS_MOST).collect();
+    for name in others {
+        for (sql, answers) in kept(dialect, &name) {
+            note(client, &sql, &name, answers, facts);
+        }
+    }
+}
+
+fn has_word(sql: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    sql.split(|c: char| !is_part(c)).any(|part| part.eq_ignore_ascii_case(word))
 }
 
 /// Notes the columns of the only row; `data.rows` becomes `data.TABLE.rows`. Says whether the

@@ -6,12 +6,26 @@ use dbdyno_explain::{
     Set, Told, TriedArm, Value, by_instructions, by_rate, followers, learn, named_in, tried_arms,
 };
 use dbdyno_model::{
-    ArmIndex, ArmsComparison, Pairing, Reference, Run, RunId, Suspect, Trial, Witness,
+    ArmIndex, ArmsComparison, Direction, Pairing, Reference, Run, RunId, Suspect, Trial, Witness,
 };
 
 use super::question::Question;
 use crate::error::LabError;
 use crate::laboratory::Lab;
+
+/// In what is looked for causes, and from which side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct View {
+    pub(super) witness: Witness,
+    pub(super) direction: Direction,
+}
+
+impl View {
+    /// Differences are taken back in test.
+    pub(super) fn of_test(witness: Witness) -> View {
+        View { witness, direction: Direction::TestAsBase }
+    }
+}
 
 /// What runs have told of the suspects, each read once.
 pub(super) struct Evidence<'a> {
@@ -72,20 +86,18 @@ impl<'a> Evidence<'a> {
     }
 
     fn hear(&self, run: &Run, witness: Witness) -> Result<Heard, LabError> {
-        let plan = &self.question.run.plan;
-        let arms = tried_arms(run, &plan.arms.base, &plan.arms.test, self.suspects);
+        let arms = tried_arms(run, self.question.run, self.suspects);
         let compared = match witness {
-            Witness::Rate if !run.rounds.is_empty() => {
+            Witness::Rate if !run.rounds.is_empty() && !arms.is_empty() => {
                 Some(dbdyno_judge::compare_arms(run, Reference::Arm(ArmIndex::BASE))?)
             }
             _ => None,
         };
         let heard = |tried: TriedArm| {
             let ended = run.ended.iter().find(|ended| ended.arm == tried.arm);
+            let named = |why: &str| named_in(why, tried.direction, &tried.told, self.suspects);
             let told = match ended {
-                Some(ended) => {
-                    Some(Told::Refused(named_in(&ended.why, &tried.told, self.suspects)))
-                }
+                Some(ended) => Some(Told::Refused(named(&ended.why))),
                 None => self.value(run, compared.as_ref(), witness, tried.arm).map(Told::Is),
             };
             HeardArm { tried, told, why: ended.map(|ended| ended.why.clone()) }
@@ -107,28 +119,32 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// What is known by this witness. Sets that were attempted in vain count as refused.
-    pub(super) fn known(&self, witness: Witness, attempted: &BTreeSet<Set>) -> BTreeMap<Set, Told> {
-        let mut known = self.told(witness);
+    /// What is known of this view. Sets that were attempted in vain count as refused.
+    pub(super) fn known(&self, view: View, attempted: &BTreeSet<Set>) -> BTreeMap<Set, Told> {
+        let mut known = self.told(view);
         for set in attempted {
             known.entry(set.clone()).or_insert_with(|| Told::Refused(Set::new()));
         }
-        // Before anything is tried, what test needs stands for itself: it is tried beside.
-        known.entry(Set::new()).or_insert(Told::Is(Value { cost: 1.0, error: 0.0 }));
+        // Before anything is tried, what test needs stands for itself: it is tried beside. Base as
+        // it is costs what it costs, by which all is divided.
+        let as_it_is = Told::Is(Value { cost: 1.0, error: 0.0 });
+        known.entry(Set::new()).or_insert(as_it_is);
         known
     }
 
-    /// Whether a run has told of this set by this witness.
-    pub(super) fn has(&self, witness: Witness, set: &Set) -> bool {
-        self.told(witness).contains_key(set)
+    /// Whether a run has told of this set in this view.
+    pub(super) fn has(&self, view: View, set: &Set) -> bool {
+        let is_base = view.direction == Direction::BaseAsTest && set.is_empty();
+        is_base || self.told(view).contains_key(set)
     }
 
-    /// What runs have told by this witness.
-    fn told(&self, witness: Witness) -> BTreeMap<Set, Told> {
-        let followers = self.followers();
+    /// What runs have told of this view.
+    fn told(&self, view: View) -> BTreeMap<Set, Told> {
+        let followers = self.followers(view.direction);
         let mut known = BTreeMap::new();
-        let of_witness = self.runs.iter().filter(|heard| heard.witness == witness);
-        for arm in of_witness.flat_map(|heard| &heard.arms) {
+        let of_witness = self.runs.iter().filter(|heard| heard.witness == view.witness);
+        let arms = of_witness.flat_map(|heard| &heard.arms);
+        for arm in arms.filter(|arm| arm.tried.direction == view.direction) {
             if let Some(told) = &arm.told {
                 learn(&mut known, &arm.tried, told.clone(), &followers);
             }
@@ -136,10 +152,10 @@ impl<'a> Evidence<'a> {
         known
     }
 
-    /// Which suspects follow from which, as far as trials have shown.
-    pub(super) fn followers(&self) -> BTreeMap<usize, Set> {
-        let arms = self.runs.iter().flat_map(|heard| &heard.arms);
-        followers(&arms.map(|arm| arm.tried.clone()).collect::<Vec<_>>())
+    /// Which suspects follow from which, as far as trials in this direction have shown.
+    pub(super) fn followers(&self, direction: Direction) -> BTreeMap<usize, Set> {
+        let arms = self.runs.iter().flat_map(|heard| &heard.arms).map(|arm| &arm.tried);
+        followers(&arms.filter(|arm| arm.direction == direction).cloned().collect::<Vec<_>>())
     }
 
     /// All arms that were tried, in order, for those who want to see for themselves.
@@ -151,6 +167,7 @@ impl<'a> Evidence<'a> {
         let trial = |(heard, arm): (&Heard, &HeardArm)| Trial {
             run: heard.run.clone(),
             witness: heard.witness,
+            direction: arm.tried.direction,
             equal: arm.tried.told.difference(&arm.tried.not_taken).map(name).collect(),
             worth: match &arm.told {
                 Some(Told::Is(value)) => Some(worth(value)),
@@ -167,10 +184,12 @@ impl<'a> Evidence<'a> {
         lab: &Lab<'_>,
         all: &Set,
     ) -> Result<Option<(Run, Pairing)>, LabError> {
-        let followers = self.followers();
+        let followers = self.followers(Direction::TestAsBase);
         let counted = self.runs.iter().filter(|heard| heard.witness == Witness::Instructions);
         for heard in counted {
-            for arm in heard.arms.iter().filter(|arm| matches!(arm.told, Some(Told::Is(_)))) {
+            let is_of_test = |arm: &&HeardArm| arm.tried.direction == Direction::TestAsBase;
+            let arms = heard.arms.iter().filter(is_of_test);
+            for arm in arms.filter(|arm| matches!(arm.told, Some(Told::Is(_)))) {
                 let mut known = BTreeMap::new();
                 let told = arm.told.clone().expect("it has told something");
                 learn(&mut known, &arm.tried, told, &followers);

@@ -8,29 +8,37 @@
 //!                      └───────────────────────── store ◀────────┘
 //! ```
 //!
+//! What test does not take is tried once all else is known: base is given what test has, and what
+//! base loses is taken out of the code. Last, the lines that take the loss away are measured in
+//! all cells of the run (`remedy`).
+//!
 //! Trials are runs like others, stored beside the one that they explain. What is known is read from
 //! them each time, so that an explanation which was interrupted goes on where it was, and a second
 //! one costs nothing.
 
+mod conclusion;
 mod known;
 mod question;
+mod remedy;
 mod trial;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
 use dbdyno_explain::{
-    Found, Limits, Look, Set, Suspects, Told, account, look, plan_changes, subsets, suspects,
+    Found, Limits, Look, Set, Suspects, Told, account, look, subsets, suspects, with_given,
 };
 use dbdyno_model::{
-    Account, ArmSpec, CellComparison, CodeChange, Comparison, Explanation, Ledger, Target, Untried,
-    Witness, Worth,
+    Account, ArmIndex, ArmSpec, CellComparison, Direction, Explanation, Severity, Target, Witness,
+    Worth,
 };
+
+use dbdyno_sandbox::SandboxError;
 
 use crate::error::LabError;
 use crate::laboratory::Lab;
 use crate::watch::Progress;
-use known::Evidence;
+use known::{Evidence, View};
 pub use question::Question;
 
 /// Finely enough that nothing innocent stands above 2 %: the least share of the cost of an
@@ -45,8 +53,8 @@ const PARTS: usize = 4;
 const CAUSES_MOST: usize = 4;
 /// Instructions must show so much of what the rate shows, or something else is looked for.
 const SHOWN: f64 = 0.3;
-/// Functions of the code that are named.
-const FUNCTIONS_NAMED: usize = 8;
+/// How the codes of warnings begin that speak of the client.
+const OF_THE_CLIENT: &str = "client-";
 
 /// Finds where a difference comes from.
 ///
@@ -61,13 +69,25 @@ pub fn explain(lab: &mut Lab<'_>, question: &Question<'_>) -> Result<Explanation
     let measured = comparison.cells.iter().find(of_cell);
     // Where test takes many times as long, a hundredth of base's time is nothing.
     let times = measured.map_or(1.0, |cell| (1.0 / cell.rqps.estimate).max(1.0));
-    let mut case = Case { question, suspects: &suspects, evidence, began_ms, times, open: None };
-    case.evidence.read(lab)?;
+    let mut case = Case {
+        question,
+        suspects: &suspects,
+        evidence,
+        began_ms,
+        times,
+        given: None,
+        limit: measured.and_then(limit_of),
+        open: None,
+    };
     let mut accounts: Vec<Account> = Vec::new();
     let mut found = Found::default();
+    if case.limit.is_some() || case.has_strangers() {
+        return case.concluded(lab, &comparison, accounts, &found);
+    }
+    case.evidence.read(lab)?;
     for witness in case.witnesses()? {
         if accounts.is_empty() {
-            match case.search(lab, witness)? {
+            match case.search(lab, View::of_test(witness), &Set::new())? {
                 Some(of_witness) => found = of_witness,
                 None => break,
             }
@@ -75,15 +95,19 @@ pub fn explain(lab: &mut Lab<'_>, question: &Question<'_>) -> Result<Explanation
         let Some(mut account) = case.parted(lab, witness, &found)? else { break };
         // What instructions did not show, such as waiting, shows when they are confirmed.
         if !accounts.is_empty() && matters(&account.others, case.limits(witness).least) {
-            let Some(more) = case.search(lab, witness)? else { break };
+            let view = View::of_test(witness);
+            let Some(more) = case.search(lab, view, &Set::new())? else { break };
             found.causes.extend(more.causes);
             found.refused.extend(more.refused);
             let Some(again) = case.parted(lab, witness, &found)? else { break };
             account = again;
         }
+        let Some(account) = case.with_given(lab, account, &found)? else { break };
         let shows = witness == Witness::Rate || shows(&account, measured);
-        if shows || question.by.is_some() {
-            accounts.push(account);
+        match shows || question.by.is_some() {
+            true => accounts.push(account),
+            // What instructions do not show is looked for by rates from the beginning.
+            false => case.given = None,
         }
         let may_confirm = question.rates.is_some() && witness == Witness::Instructions;
         if !may_confirm {
@@ -104,6 +128,16 @@ fn shows(account: &Account, measured: Option<&CellComparison>) -> bool {
     by_parts || slower.abs() < LEAST_RATE || (more * slower > 0.0 && more / slower >= SHOWN)
 }
 
+/// What says that the client was measured and not the servers.
+fn limit_of(cell: &CellComparison) -> Option<String> {
+    let speaks = |warning: &&dbdyno_model::Warning| {
+        warning.severity == Severity::Blocks && warning.code.starts_with(OF_THE_CLIENT)
+    };
+    let texts: Vec<&str> =
+        cell.warnings.iter().filter(speaks).map(|warning| warning.text.as_str()).collect();
+    (!texts.is_empty()).then(|| texts.join("; "))
+}
+
 /// Whether a part is worth so much, and is not known to be worth nothing.
 fn matters(part: &Worth, least: f64) -> bool {
     part.cost.estimate.abs() >= least && part.cost.low * part.cost.high > 0.0
@@ -117,6 +151,10 @@ struct Case<'a> {
     began_ms: u64,
     /// How many times as long as in base an operation takes in test, at least 1.
     times: f64,
+    /// What base was given, once that has been searched.
+    given: Option<Found>,
+    /// Why no cause is looked for in the servers.
+    limit: Option<String>,
     /// Why it ended before its end.
     open: Option<String>,
 }
@@ -130,17 +168,13 @@ impl Case<'_> {
         &self.question.run.plan.arms.test
     }
 
+    /// Whether one of the servers is not dbdyno's to start again with other settings.
+    fn has_strangers(&self) -> bool {
+        [self.base(), self.test()].into_iter().any(|spec| matches!(spec.target, Target::Url(_)))
+    }
+
     /// In what is looked, one after the other.
     fn witnesses(&self) -> Result<Vec<Witness>, LabError> {
-        let is_url = |spec: &ArmSpec| matches!(spec.target, Target::Url(_));
-        if is_url(self.base()) || is_url(self.test()) {
-            return Err(LabError::Unlike(
-                "an explanation starts the servers again with other settings, and a server by URL \
-                 is not dbdyno's to start; compare releases such as mysql:8.0 with the settings of \
-                 your servers (my-cnf=FILE), and explain that"
-                    .to_owned(),
-            ));
-        }
         let is_counted = |spec: &ArmSpec| {
             matches!(spec.target, Target::Release(_) | Target::Sqlite(_) | Target::Engine(_))
         };
@@ -163,23 +197,40 @@ impl Case<'_> {
 
     fn limits(&self, witness: Witness) -> Limits {
         let least = match witness {
-            Witness::Instructions => LEAST_INSTRUCTIONS,
+            Witness::Instructions => LEAST_INSTRUCTIONS * self.counted_times(),
             Witness::Rate => LEAST_RATE * self.times,
         };
         Limits { least, errors: ERRORS, parts: PARTS }
     }
 
-    /// Tries until nothing more is to be tried; `None` if it has to end before.
-    fn search(&mut self, lab: &mut Lab<'_>, witness: Witness) -> Result<Option<Found>, LabError> {
-        let limits = self.limits(witness);
+    /// How many times as many instructions as in base an operation needs in test, at least 1: where
+    /// it is many times as many, a hundredth of base's is within the noise of test's.
+    fn counted_times(&self) -> f64 {
+        let known = self.evidence.known(View::of_test(Witness::Instructions), &BTreeSet::new());
+        match known.get(&Set::new()) {
+            Some(Told::Is(value)) => value.cost.max(1.0),
+            _ => 1.0,
+        }
+    }
+
+    /// Tries until nothing more is to be tried, without those that are `left_out`; `None` if it has
+    /// to end before.
+    fn search(
+        &mut self,
+        lab: &mut Lab<'_>,
+        view: View,
+        left_out: &Set,
+    ) -> Result<Option<Found>, LabError> {
+        let limits = self.limits(view.witness);
         let mut attempted: BTreeSet<Set> = BTreeSet::new();
         loop {
-            let known = self.evidence.known(witness, &attempted);
-            let dropped = self.evidence.followers().into_values().flatten().collect();
+            let known = self.evidence.known(view, &attempted);
+            let mut dropped = self.out_of(view.direction);
+            dropped.extend(left_out);
             match look(&self.suspects.tried, &known, &limits, &dropped) {
                 Look::Done(found) => return Ok(Some(found)),
                 Look::Wanted(sets) => {
-                    if !self.tried(lab, witness, &sets, &mut attempted)? {
+                    if !self.tried(lab, view, &sets, &mut attempted)? {
                         return Ok(None);
                     }
                 }
@@ -194,16 +245,17 @@ impl Case<'_> {
         witness: Witness,
         found: &Found,
     ) -> Result<Option<Account>, LabError> {
+        let view = View::of_test(witness);
         let mut attempted: BTreeSet<Set> = BTreeSet::new();
         loop {
-            let known = self.evidence.known(witness, &attempted);
+            let known = self.evidence.known(view, &attempted);
             let all = self.all(found);
             let causes = self.largest(&found.causes, &known);
             let least = self.limits(witness).least;
             let parts = (&causes, &all);
-            let is_there = |set: &Set| self.evidence.has(witness, set) || attempted.contains(set);
+            let is_there = |set: &Set| self.evidence.has(view, set) || attempted.contains(set);
             let parted = account(witness, &self.suspects.tried, &known, parts, least);
-            let is_known = self.evidence.has(witness, &Set::new());
+            let is_known = self.evidence.has(view, &Set::new());
             if let Some(account) = parted.filter(|_| is_known) {
                 return Ok(Some(account));
             }
@@ -216,17 +268,85 @@ impl Case<'_> {
                 self.open = Some(text.to_owned());
                 return Ok(None);
             }
-            if !self.tried(lab, witness, &lacking, &mut attempted)? {
+            if !self.tried(lab, view, &lacking, &mut attempted)? {
                 return Ok(None);
             }
         }
     }
 
+    /// Takes out of the code what base loses when it is given what test does not give back, where
+    /// anything is left for the code. `None` if it has to end before.
+    fn with_given(
+        &mut self,
+        lab: &mut Lab<'_>,
+        account: Account,
+        found: &Found,
+    ) -> Result<Option<Account>, LabError> {
+        let view = View { witness: account.witness, direction: Direction::BaseAsTest };
+        let least = self.limits(view.witness).least;
+        let pool = self.to_be_given(found);
+        if pool.is_empty() || (self.given.is_none() && !matters(&account.code, least)) {
+            return Ok(Some(account));
+        }
+        let others = (0..self.suspects.tried.len()).filter(|one| !pool.contains(one)).collect();
+        let given = match self.given.take() {
+            Some(given) => given,
+            None => match self.search(lab, view, &others)? {
+                Some(given) => given,
+                None => return Ok(None),
+            },
+        };
+        self.given = Some(given.clone());
+        let mut attempted: BTreeSet<Set> = BTreeSet::new();
+        loop {
+            let known = self.evidence.known(view, &attempted);
+            let out = self.out_of(view.direction);
+            let is_in = |one: &&usize| !given.refused.contains(one) && !out.contains(one);
+            let all: Set = pool.iter().filter(is_in).copied().collect();
+            let causes = self.largest(&given.causes, &known);
+            let parts = (&causes, &all);
+            if let Some(whole) = with_given(&account, &self.suspects.tried, &known, parts) {
+                return Ok(Some(whole));
+            }
+            let mut lacking = subsets(&causes);
+            lacking.push(all);
+            lacking.retain(|set| !self.evidence.has(view, set) && !attempted.contains(set));
+            lacking.dedup();
+            if lacking.is_empty() {
+                // Each by itself is known; the code keeps what they are worth.
+                return Ok(Some(account));
+            }
+            if !self.tried(lab, view, &lacking, &mut attempted)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// What takes no part in trials of this direction: what follows from others, and what the arm
+    /// cannot be told.
+    fn out_of(&self, direction: Direction) -> Set {
+        let tried = &self.suspects.tried;
+        let untold = (0..tried.len()).filter(|one| tried[*one].lines(direction).is_empty());
+        untold.chain(self.evidence.followers(direction).into_values().flatten()).collect()
+    }
+
     /// All that can be taken back, each by itself.
     fn all(&self, found: &Found) -> Set {
-        let follow: Set = self.evidence.followers().into_values().flatten().collect();
-        let is_in = |one: &usize| !found.refused.contains(one) && !follow.contains(one);
+        let out = self.out_of(Direction::TestAsBase);
+        let is_in = |one: &usize| !found.refused.contains(one) && !out.contains(one);
         (0..self.suspects.tried.len()).filter(is_in).collect()
+    }
+
+    /// What cannot be taken back and can be given to base.
+    fn to_be_given(&self, found: &Found) -> Set {
+        let tried = &self.suspects.tried;
+        let follow: Set =
+            self.evidence.followers(Direction::TestAsBase).into_values().flatten().collect();
+        let is_in = |one: &usize| {
+            let cannot = found.refused.contains(one) || tried[*one].told.is_empty();
+            cannot && !tried[*one].given.is_empty() && !follow.contains(one)
+        };
+        (0..tried.len()).filter(is_in).collect()
     }
 
     /// The causes that are worth most by themselves, as many as are told apart.
@@ -246,122 +366,64 @@ impl Case<'_> {
     fn tried(
         &mut self,
         lab: &mut Lab<'_>,
-        witness: Witness,
+        view: View,
         sets: &[Set],
         attempted: &mut BTreeSet<Set>,
     ) -> Result<bool, LabError> {
-        let spent_ms = lab.clock.unix_ms().saturating_sub(self.began_ms);
-        if self.question.limit_ms.is_some_and(|limit| spent_ms >= limit) {
-            let text = "the time that it may take was over; the same command goes on from here";
-            self.open = Some(text.to_owned());
+        if !self.may_begin(lab) {
             return Ok(false);
         }
-        let batch = &sets[..sets.len().min(trial::arms_most(witness))];
-        self.tell(lab, witness, batch, sets.len());
-        trial::carry_out(lab, self.question, &self.suspects.tried, witness, batch)?;
+        let batch = &sets[..sets.len().min(trial::arms_most(view.witness))];
+        self.tell(lab, view, batch, sets.len());
+        match trial::carry_out(lab, self.question, &self.suspects.tried, view, batch) {
+            // Where none of its arms starts there is no run; all of them were refused.
+            Err(LabError::Sandbox(arm, SandboxError::StartFailed { .. }))
+                if arm != ArmIndex::BASE => {}
+            done => drop(done?),
+        }
         attempted.extend(batch.iter().cloned());
         self.evidence.read(lab)?;
-        if lab.stop.load(Ordering::Relaxed) {
-            let text = "it was interrupted; the same command goes on from here";
-            self.open = Some(text.to_owned());
-            return Ok(false);
-        }
-        Ok(true)
+        Ok(!self.is_interrupted(lab))
     }
 
-    fn tell(&self, lab: &mut Lab<'_>, witness: Witness, batch: &[Set], wanted: usize) {
-        let what = match witness {
+    /// Whether there is time for another run.
+    fn may_begin(&mut self, lab: &Lab<'_>) -> bool {
+        let spent_ms = lab.clock.unix_ms().saturating_sub(self.began_ms);
+        let is_over = self.question.limit_ms.is_some_and(|limit| spent_ms >= limit);
+        if is_over {
+            let text = "the time that it may take was over; the same command goes on from here";
+            self.open = Some(text.to_owned());
+        }
+        !is_over
+    }
+
+    /// Whether the user has ended it.
+    fn is_interrupted(&mut self, lab: &Lab<'_>) -> bool {
+        let is_interrupted = lab.stop.load(Ordering::Relaxed);
+        if is_interrupted {
+            let text = "it was interrupted; the same command goes on from here";
+            self.open = Some(text.to_owned());
+        }
+        is_interrupted
+    }
+
+    fn tell(&self, lab: &mut Lab<'_>, view: View, batch: &[Set], wanted: usize) {
+        let what = match view.witness {
             Witness::Instructions => "instructions are counted",
             Witness::Rate => "rates are measured",
+        };
+        let how = match view.direction {
+            Direction::TestAsBase => "taken back",
+            Direction::BaseAsTest => "given to base",
         };
         let later = wanted - batch.len();
         let later = if later > 0 { format!("; {later} sets after them") } else { String::new() };
         let text = format!(
-            "{what} with {} of {} differences taken back, in {} sets{later}",
+            "{what} with {} of {} differences {how}, in {} sets{later}",
             batch.iter().flatten().collect::<BTreeSet<_>>().len(),
             self.suspects.tried.len(),
             batch.len(),
         );
         lab.watch.progress(Progress::Trial(&text));
-    }
-
-    fn concluded(
-        self,
-        lab: &Lab<'_>,
-        comparison: &Comparison,
-        accounts: Vec<Account>,
-        found: &Found,
-    ) -> Result<Explanation, LabError> {
-        let trials = self.evidence.trials();
-        let code = self.code(lab, found)?;
-        let ledger = self.ledger(lab, comparison)?;
-        let suspects = self.suspects;
-        let mut untried: Vec<Untried> = found
-            .refused
-            .iter()
-            .map(|one| &suspects.tried[*one])
-            .map(|suspect| Untried {
-                name: suspect.name.clone(),
-                base: Some(suspect.base.clone()),
-                test: Some(suspect.test.clone()),
-                why: "test does not take the value of base".to_owned(),
-            })
-            .collect();
-        for (leader, follow) in self.evidence.followers() {
-            untried.extend(follow.into_iter().map(|one| Untried {
-                name: suspects.tried[one].name.clone(),
-                base: Some(suspects.tried[one].base.clone()),
-                test: Some(suspects.tried[one].test.clone()),
-                why: format!("it follows from {}", suspects.tried[leader].name),
-            }));
-        }
-        untried.extend(suspects.untried.iter().cloned());
-        let tried = self.all(found).len();
-        let least = match accounts.first() {
-            Some(account) => self.limits(account.witness).least,
-            None => LEAST_RATE,
-        };
-        Ok(Explanation {
-            run: self.question.run.id.clone(),
-            labels: [comparison.labels.base.clone(), comparison.labels.test.clone()],
-            cell: self.question.cell.clone(),
-            accounts,
-            tried,
-            least,
-            untried,
-            plans: plan_changes(&comparison.audit, &self.question.cell.load),
-            ledger,
-            code,
-            trials,
-            open: self.open,
-        })
-    }
-
-    /// Where the time of an operation goes, by layer where it was counted.
-    fn ledger(&self, lab: &Lab<'_>, comparison: &Comparison) -> Result<Option<Ledger>, LabError> {
-        let of_cell = |one: &&CellComparison| one.cell == *self.question.cell;
-        let Some(cell) = comparison.cells.iter().find(of_cell) else { return Ok(None) };
-        let mut run = self.question.run.clone();
-        if let Some((counted, pairing)) = self.evidence.counted_with(lab, &Set::new())? {
-            run.counts = counted.of_pair(pairing).counts;
-        }
-        Ok(dbdyno_judge::ledger(&run, cell)?)
-    }
-
-    /// What changed most in the code: functions, with all made equal that can be.
-    fn code(&self, lab: &Lab<'_>, found: &Found) -> Result<Vec<CodeChange>, LabError> {
-        let all = self.all(found);
-        let Some((run, pairing)) = self.evidence.counted_with(lab, &all)? else {
-            return Ok(Vec::new());
-        };
-        let pair = dbdyno_judge::compare_pair(&run, pairing)?;
-        let counts = pair.counts.into_iter().find(|one| one.load == self.question.cell.load);
-        let functions = counts.into_iter().flat_map(|one| one.functions);
-        let named = functions.filter(|one| !one.name.is_empty());
-        let change = |one: dbdyno_model::FunctionChange| CodeChange {
-            own_per_op: one.own_per_op.test - one.own_per_op.base,
-            name: one.name,
-        };
-        Ok(named.map(change).take(FUNCTIONS_NAMED).collect())
     }
 }

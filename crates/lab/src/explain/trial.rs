@@ -2,9 +2,10 @@
 
 use dbdyno_explain::{Set, made_equal};
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Counting, PerArm, Plan, RunId, Stage, Stopping, Suspect, Witness,
+    ArmIndex, ArmSpec, Counting, Direction, PerArm, Plan, RunId, Stage, Stopping, Suspect, Witness,
 };
 
+use super::known::View;
 use super::question::Question;
 use crate::count::ROWS_MOST;
 use crate::error::LabError;
@@ -33,18 +34,51 @@ pub(super) fn carry_out(
     lab: &mut Lab<'_>,
     question: &Question<'_>,
     suspects: &[Suspect],
-    witness: Witness,
+    View { witness, direction }: View,
     sets: &[Set],
 ) -> Result<RunId, LabError> {
-    let test = &question.run.plan.arms.test;
+    let arms = &question.run.plan.arms;
+    let arm = match direction {
+        Direction::TestAsBase => &arms.test,
+        Direction::BaseAsTest => &arms.base,
+    };
+    let equal = |set: &Set| made_equal(arm, direction, set.iter().map(|one| &suspects[*one]));
     // Test as it is takes part anyhow, where it has not been counted.
     let taken_back = sets.iter().filter(|set| !set.is_empty());
-    let further: Vec<ArmSpec> =
-        taken_back.map(|set| made_equal(test, set.iter().map(|one| &suspects[*one]))).collect();
-    let plan = plan_of(question, further, witness);
-    let command = command(&plan);
+    let plan = plan_of(question, taken_back.map(equal).collect(), witness);
+    measured(lab, question, &plan, witness)
+}
+
+/// Measures test against test with a remedy, in all cells of the explained run.
+///
+/// # Errors
+/// As [`measure`].
+pub(super) fn carry_out_remedy(
+    lab: &mut Lab<'_>,
+    question: &Question<'_>,
+    witness: Witness,
+    with_it: ArmSpec,
+) -> Result<RunId, LabError> {
+    let explained = &question.run.plan;
+    let arms = PerArm { base: explained.arms.test.clone(), test: with_it };
+    let clients = match witness {
+        Witness::Instructions => vec![1],
+        Witness::Rate => explained.clients.clone(),
+    };
+    let of_cell = plan_of(question, Vec::new(), witness);
+    let plan = Plan { arms, clients, stages: explained.stages.clone(), ..of_cell };
+    measured(lab, question, &plan, witness)
+}
+
+fn measured(
+    lab: &mut Lab<'_>,
+    question: &Question<'_>,
+    plan: &Plan,
+    witness: Witness,
+) -> Result<RunId, LabError> {
+    let command = command(plan);
     let order = Order {
-        plan: &plan,
+        plan,
         name: None,
         command: &command,
         tool_version: question.tool_version,
@@ -132,7 +166,7 @@ fn command(plan: &Plan) -> String {
         Counting::Only => command.push_str(" --count-only"),
         Counting::No | Counting::Beside => command.push_str(&format!(
             " --clients {} --rounds {} --seconds {} --restarts {}",
-            plan.clients[0],
+            plan.clients.iter().map(u32::to_string).collect::<Vec<_>>().join(","),
             plan.pairs,
             plan.round_ns as f64 / 1e9,
             plan.restarts

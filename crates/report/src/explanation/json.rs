@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use dbdyno_model::{
-    Account, Explanation, Interval, Ledger, LedgerLine, Part, PlanChange, StatisticsOf, Suspect,
-    Trial, Worth,
+    Account, Explanation, FoundCause, Interval, Lead, Ledger, LedgerLine, Part, PlanChange, Remedy,
+    RemedyCell, StatisticsOf, Trial, Worth,
 };
 
 /// Version of the JSON contract of explanations.
@@ -26,6 +26,10 @@ struct OfCell<'a> {
     accounts: Vec<AccountJson<'a>>,
     tried: usize,
     least_cost_share: f64,
+    /// Why no cause is looked for in the servers.
+    limit: Option<&'a str>,
+    leads: Vec<LeadJson<'a>>,
+    remedy: Option<RemedyJson<'a>>,
     untried: Vec<UntriedJson<'a>>,
     plans: Vec<PlanJson<'a>>,
     /// Missing where processor time was not observed.
@@ -62,6 +66,7 @@ struct CauseJson<'a> {
     name: &'a str,
     base: &'a str,
     test: &'a str,
+    direction: &'static str,
     told: Vec<String>,
     #[serde(flatten)]
     worth: WorthJson,
@@ -81,6 +86,35 @@ struct UntriedJson<'a> {
     base: Option<&'a str>,
     test: Option<&'a str>,
     why: &'a str,
+}
+
+/// A difference without a measured share.
+#[derive(Serialize)]
+struct LeadJson<'a> {
+    name: &'a str,
+    base: Option<&'a str>,
+    test: Option<&'a str>,
+    advice: &'a str,
+}
+
+#[derive(Serialize)]
+struct RemedyJson<'a> {
+    lines: &'a [String],
+    /// Where it was measured.
+    run: Option<&'a str>,
+    witness: Option<&'static str>,
+    cells: Vec<RemedyCellJson<'a>>,
+    cells_left: usize,
+}
+
+#[derive(Serialize)]
+struct RemedyCellJson<'a> {
+    load: &'a str,
+    clients: u32,
+    ratio: f64,
+    ratio_low: Option<f64>,
+    ratio_high: Option<f64>,
+    verdict: &'static str,
 }
 
 #[derive(Serialize)]
@@ -141,6 +175,7 @@ struct CodeJson<'a> {
 struct TrialJson<'a> {
     run: &'a str,
     witness: &'static str,
+    direction: &'static str,
     equal: &'a [String],
     cost_share: Option<f64>,
     why: Option<&'a str>,
@@ -175,6 +210,9 @@ fn of_cell(of: &Explanation) -> OfCell<'_> {
         accounts: of.accounts.iter().map(account).collect(),
         tried: of.tried,
         least_cost_share: of.least,
+        limit: of.limit.as_deref(),
+        leads: of.leads.iter().map(lead).collect(),
+        remedy: of.remedy.as_ref().map(remedy),
         untried: untried.collect(),
         plans: of.plans.iter().map(plan).collect(),
         ledger: of.ledger.as_ref().map(ledger),
@@ -205,8 +243,9 @@ pub(crate) fn plan(of: &PlanChange) -> PlanJson<'_> {
 
 fn account(of: &Account) -> AccountJson<'_> {
     let worth = |part: &Worth| worth(part, &of.total);
-    let told = |suspect: &Suspect| {
-        suspect.told.iter().map(|(name, value)| format!("{name}={value}")).collect()
+    let told = |cause: &FoundCause| {
+        let lines = cause.suspect.lines(cause.direction).iter();
+        lines.map(|(name, value)| format!("{name}={value}")).collect()
     };
     AccountJson {
         witness: of.witness.name(),
@@ -218,7 +257,8 @@ fn account(of: &Account) -> AccountJson<'_> {
                 name: &cause.suspect.name,
                 base: &cause.suspect.base,
                 test: &cause.suspect.test,
-                told: told(&cause.suspect),
+                direction: cause.direction.name(),
+                told: told(cause),
                 worth: worth(&cause.worth),
                 alone: worth(&cause.alone),
             })
@@ -246,6 +286,39 @@ fn worth(part: &Worth, total: &Worth) -> WorthJson {
     }
 }
 
+fn lead(of: &Lead) -> LeadJson<'_> {
+    LeadJson {
+        name: &of.name,
+        base: of.base.as_deref(),
+        test: of.test.as_deref(),
+        advice: of.advice,
+    }
+}
+
+fn remedy(of: &Remedy) -> RemedyJson<'_> {
+    let elsewhere = of.elsewhere.as_ref();
+    let cells = elsewhere.map_or(&[][..], |elsewhere| &elsewhere.cells);
+    RemedyJson {
+        lines: &of.lines,
+        run: elsewhere.map(|elsewhere| elsewhere.run.0.as_str()),
+        witness: elsewhere.map(|elsewhere| elsewhere.witness.name()),
+        cells: cells.iter().map(remedy_cell).collect(),
+        cells_left: of.cells_left,
+    }
+}
+
+fn remedy_cell(of: &RemedyCell) -> RemedyCellJson<'_> {
+    let finite = |bound: f64| bound.is_finite().then_some(bound);
+    RemedyCellJson {
+        load: &of.cell.load,
+        clients: of.cell.clients,
+        ratio: of.ratio.estimate,
+        ratio_low: finite(of.ratio.low),
+        ratio_high: finite(of.ratio.high),
+        verdict: of.verdict.name(),
+    }
+}
+
 fn ledger(of: &Ledger) -> LedgerJson<'_> {
     LedgerJson {
         lines: of.lines.iter().map(line).collect(),
@@ -262,6 +335,7 @@ fn trial(of: &Trial) -> TrialJson<'_> {
     TrialJson {
         run: &of.run.0,
         witness: of.witness.name(),
+        direction: of.direction.name(),
         equal: &of.equal,
         cost_share: of.worth.map(|worth| worth.cost.estimate),
         why: of.why.as_deref(),

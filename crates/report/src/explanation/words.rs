@@ -1,7 +1,8 @@
 //! The sentences and tables that all shapes share.
 
 use dbdyno_model::{
-    Account, Explanation, Interval, Ledger, LedgerLine, Part, Suspect, Trial, Witness, Worth,
+    Account, Direction, Explanation, FoundCause, Interval, Lead, Ledger, LedgerLine, Part, Remedy,
+    RemedyCell, Suspect, Trial, Verdict, Witness, Worth,
 };
 
 use super::plan;
@@ -29,9 +30,7 @@ pub(super) struct Row {
 /// The answer in one sentence.
 pub(super) fn headline(of: &Explanation) -> String {
     let place = &of.cell;
-    let Some(account) = best(of) else {
-        return format!("{place}: not explained{}", because(of));
-    };
+    let Some(account) = best(of) else { return unexplained(of) };
     let total = total(account);
     let size = account.total.cost.estimate.abs();
     let counts = |cause: &&dbdyno_model::FoundCause| {
@@ -55,8 +54,19 @@ pub(super) fn headline(of: &Explanation) -> String {
     }
 }
 
-fn because(of: &Explanation) -> String {
-    of.open.as_ref().map_or(String::new(), |why| format!(", because {why}"))
+/// The answer where no share is known.
+fn unexplained(of: &Explanation) -> String {
+    let place = &of.cell;
+    if of.limit.is_some() {
+        return format!("{place}: the client is the limit; no cause is looked for in the servers");
+    }
+    match (of.leads.first(), &of.open) {
+        (Some(first), _) => {
+            format!("{place}: no share is measured; what may make it is, first, {}", first.name)
+        }
+        (None, Some(why)) => format!("{place}: not explained, because {why}"),
+        (None, None) => format!("{place}: not explained"),
+    }
 }
 
 /// What was measured by rates tells more than instructions do: it is what the user gets.
@@ -109,7 +119,7 @@ pub(super) fn rows(account: &Account, of: &Explanation) -> Vec<Row> {
         .causes
         .iter()
         .map(|cause| Row {
-            values: values(&cause.suspect),
+            values: values(cause),
             alone: spread(account, &cause.alone),
             ..line(cause.suspect.name.clone(), &cause.worth)
         })
@@ -127,12 +137,17 @@ pub(super) fn rows(account: &Account, of: &Explanation) -> Vec<Row> {
     rows
 }
 
-fn values(suspect: &Suspect) -> String {
+fn values(cause: &FoundCause) -> String {
+    let Suspect { base, test, .. } = &cause.suspect;
     let shown = |value: &str| match value {
         "" => "not said".to_owned(),
         value => value.to_owned(),
     };
-    format!("{} → {}", shown(&suspect.base), shown(&suspect.test))
+    let whose = match cause.direction {
+        Direction::TestAsBase => "",
+        Direction::BaseAsTest => " (given to base)",
+    };
+    format!("{} → {}{whose}", shown(base), shown(test))
 }
 
 /// A share without its interval: `−36 points`, `+78 %`.
@@ -226,10 +241,17 @@ pub(super) fn plans(of: &Explanation) -> Vec<String> {
 /// What the reader must know beside the tables, a paragraph each.
 pub(super) fn notes(of: &Explanation) -> Vec<String> {
     let mut notes = Vec::new();
+    notes.extend(of.limit.iter().map(|why| format!("the client is the limit: {why}")));
+    notes.extend(of.leads.iter().take(LISTED_MOST).map(lead));
+    if of.leads.len() > LISTED_MOST {
+        let more = of.leads.len() - LISTED_MOST;
+        notes.push(format!("{more} more differences; `dbdyno diff` has all"));
+    }
     if let Some(account) = best(of) {
         notes.extend(account.interactions.iter().map(|one| together(account, one)));
-        notes.extend(remedy(account));
+        notes.extend(given(account));
     }
+    notes.extend(of.remedy.iter().flat_map(remedy));
     notes.extend(of.ledger.as_ref().map(of_ledger));
     let is_of_code = |account: &Account| account.code.cost.estimate.abs() >= of.least;
     if !of.code.is_empty() && of.accounts.iter().any(is_of_code) {
@@ -256,14 +278,68 @@ fn together(account: &Account, one: &dbdyno_model::Interaction) -> String {
     )
 }
 
-/// The lines of an option file that take the loss away.
-fn remedy(account: &Account) -> Option<String> {
-    let helps = |cause: &&dbdyno_model::FoundCause| cause.worth.cost.estimate > 0.0;
-    let told = account.causes.iter().filter(helps).flat_map(|cause| &cause.suspect.told);
-    let lines: Vec<String> = told
-        .map(|(name, value)| format!("{}={value}", name.strip_prefix("loose_").unwrap_or(name)))
-        .collect();
-    (!lines.is_empty()).then(|| format!("as base has it, on test: {}", lines.join("  ")))
+/// A difference of servers that cannot be started again.
+fn lead(one: &Lead) -> String {
+    let shown = |value: &Option<String>| match value.as_deref() {
+        None | Some("") => "not there".to_owned(),
+        Some(value) => value.to_owned(),
+    };
+    let (base, test) = (shown(&one.base), shown(&one.test));
+    format!("{}, {base} → {test}: {}; no share is measured", one.name, one.advice)
+}
+
+/// What was seen from the side of base.
+fn given(account: &Account) -> Option<String> {
+    let is_given = |cause: &&FoundCause| cause.direction == Direction::BaseAsTest;
+    let names: Vec<&str> =
+        account.causes.iter().filter(is_given).map(|cause| cause.suspect.name.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "base given test's value, because test cannot be given base's: {}; the share is what \
+             base loses, and nothing on test takes it away",
+            names.join(", ")
+        )
+    })
+}
+
+/// The lines of an option file that take the loss away, and what they do in other cells.
+fn remedy(of: &Remedy) -> Vec<String> {
+    let mut notes = vec![format!("as base has it, on test: {}", of.lines.join("  "))];
+    notes.extend(of.elsewhere.as_ref().map(|elsewhere| {
+        let cells: Vec<String> =
+            elsewhere.cells.iter().map(|cell| remedied(cell, elsewhere.witness)).collect();
+        format!("with that, against test without it (run {}): {}", elsewhere.run, cells.join("; "))
+    }));
+    if of.cells_left > 0 {
+        let cells = match of.cells_left {
+            1 => "1 other cell".to_owned(),
+            more => format!("{more} other cells"),
+        };
+        notes.push(format!(
+            "what that costs in {cells} of the run was not measured: dbdyno compare TEST \
+             TEST?OPTION=VALUE with the loads and clients of the run tells"
+        ));
+    }
+    notes
+}
+
+/// `point-query, 8 clients: +3.1 ± 0.4 points, faster`.
+fn remedied(of: &RemedyCell, witness: Witness) -> String {
+    let Interval { estimate, low, high } = of.ratio;
+    let half = 50.0 * (high - low);
+    let decimals = crate::number::decimals_for(half).map_or(1, |decimals| decimals.clamp(0, 2));
+    let (unit, verdict) = match (witness, of.verdict) {
+        (Witness::Rate, verdict) => ("points", verdict.name()),
+        (Witness::Instructions, Verdict::Slower) => ("% instructions", "more"),
+        (Witness::Instructions, Verdict::Faster) => ("% instructions", "fewer"),
+        (Witness::Instructions, verdict) => ("% instructions", verdict.name()),
+    };
+    format!(
+        "{}: {} ± {}{GLUE}{unit}, {verdict}",
+        of.cell,
+        signed(100.0 * (estimate - 1.0), decimals),
+        fixed(half, decimals),
+    )
 }
 
 /// What was not tried, by the reason.
@@ -304,6 +380,10 @@ pub(super) fn trial(trial: &Trial) -> [String; 4] {
         0 => "nothing: test as it is".to_owned(),
         1..=LISTED_MOST => trial.equal.join(", "),
         more => format!("{more} differences: {}, …", trial.equal[..NAMED_MOST].join(", ")),
+    };
+    let equal = match trial.direction {
+        Direction::TestAsBase => equal,
+        Direction::BaseAsTest => format!("given to base: {equal}"),
     };
     let found = match (&trial.worth, &trial.why) {
         (Some(worth), _) => {

@@ -46,10 +46,14 @@ impl Server {
     }
 
     pub(super) fn spawn(&mut self) -> Result<(), SandboxError> {
-        let mut command = self.counted(match self.release.product.dialect() {
+        let mut command = match self.release.product.dialect() {
             Dialect::Postgres => self.postgres(),
             _ => self.mysqld(),
-        });
+        };
+        if let Some(library) = &self.preloaded {
+            command.env("LD_PRELOAD", library);
+        }
+        let mut command = self.counted(command);
         if matches!(self.ground, Ground::Background(_)) {
             child::outlive(&mut command);
         }

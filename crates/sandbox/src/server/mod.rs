@@ -30,6 +30,7 @@ use nix::sched::CpuSet;
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
+use crate::allocator;
 use crate::bootstrap::{DATABASE, USER};
 use crate::cgroup::{ControlGroup, Limits};
 use crate::child::{self, Kept};
@@ -88,6 +89,8 @@ pub struct Server {
     seat: Option<Seat>,
     /// What holds it to its limits, if it has any; gone after its processes.
     group: Option<ControlGroup>,
+    /// The library that is loaded before all others, if there is one.
+    preloaded: Option<PathBuf>,
     /// Under which it is started, if its instructions are counted.
     valgrind: Option<Valgrind>,
     ground: Ground,
@@ -221,6 +224,7 @@ impl Server {
             hosts: None,
             seat: None,
             group: ControlGroup::new(claim.dir(), Limits::among(&options.settings))?,
+            preloaded: allocator::library(&options.settings)?,
             valgrind: None,
             ground: Ground::Claim(claim),
         };
@@ -251,6 +255,7 @@ impl Server {
             hosts: None,
             seat,
             group: None,
+            preloaded: None,
             valgrind: None,
             ground: Ground::Background(dir),
         };

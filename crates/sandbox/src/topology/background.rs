@@ -20,6 +20,7 @@ use super::member::Begins;
 use super::{
     at_once, bring, check, galera, group, join, make_member, one_by_one, replicas, settings,
 };
+use crate::allocator;
 use crate::background::{Background, Membership, State, end_processes};
 use crate::bootstrap::{DATABASE, USER};
 use crate::cgroup;
@@ -56,6 +57,7 @@ pub fn start_together(
     check(release, shape)?;
     bring(home, release, shape, progress)?;
     cgroup::are_for_arms(&options.settings)?;
+    allocator::is_for_arms(&options.settings)?;
     let told = options.translate(release.product, &release.version)?;
     let asked: Vec<String> = told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
     let template = Template::of(home, release, options.encoding(), progress)?;

@@ -1,0 +1,131 @@
+//! What an explanation says in the end: accounts, what was not tried and why not, the ledger, and
+//! what else is known of two servers.
+
+use dbdyno_explain::{Found, Set, leads, plan_changes};
+use dbdyno_model::{
+    Account, CellComparison, CodeChange, Comparison, Direction, Explanation, Ledger, Suspect,
+    Untried,
+};
+
+use super::{Case, LEAST_RATE};
+use crate::error::LabError;
+use crate::laboratory::Lab;
+
+/// Functions of the code that are named.
+const FUNCTIONS_NAMED: usize = 8;
+/// Why nothing is tried of servers that were named by URL.
+const STRANGERS: &str = "a server by URL is not dbdyno's to start again with other settings, so \
+                         that no share is measured; compare releases such as mysql:8.0 with the \
+                         settings of your servers (my-cnf=FILE), and explain that";
+
+impl Case<'_> {
+    pub(super) fn concluded(
+        mut self,
+        lab: &mut Lab<'_>,
+        comparison: &Comparison,
+        accounts: Vec<Account>,
+        found: &Found,
+    ) -> Result<Explanation, LabError> {
+        let remedy = self.remedy(lab, &accounts)?;
+        let code = self.code(lab, found)?;
+        let ledger = self.ledger(lab, comparison)?;
+        let is_strange = self.has_strangers();
+        let least = match accounts.first() {
+            Some(account) => self.limits(account.witness).least,
+            None => LEAST_RATE,
+        };
+        Ok(Explanation {
+            run: self.question.run.id.clone(),
+            labels: [comparison.labels.base.clone(), comparison.labels.test.clone()],
+            cell: self.question.cell.clone(),
+            accounts,
+            tried: self.all(found).len() + self.was_given(found).len(),
+            least,
+            limit: self.limit.clone(),
+            leads: if is_strange { leads(&comparison.audit) } else { Vec::new() },
+            remedy,
+            untried: self.untried(found, is_strange),
+            plans: plan_changes(&comparison.audit, &self.question.cell.load),
+            ledger,
+            code,
+            trials: self.evidence.trials(),
+            open: self.open.or_else(|| is_strange.then(|| STRANGERS.to_owned())),
+        })
+    }
+
+    /// What base was given and took.
+    fn was_given(&self, found: &Found) -> Set {
+        let Some(given) = &self.given else { return Set::new() };
+        let out = self.out_of(Direction::BaseAsTest);
+        let is_in = |one: &usize| !given.refused.contains(one) && !out.contains(one);
+        self.to_be_given(found).into_iter().filter(is_in).collect()
+    }
+
+    /// What was not tried, and why not.
+    fn untried(&self, found: &Found, is_strange: bool) -> Vec<Untried> {
+        let tried = &self.suspects.tried;
+        let untried = |suspect: &Suspect, why: String| Untried {
+            name: suspect.name.clone(),
+            base: Some(suspect.base.clone()),
+            test: Some(suspect.test.clone()),
+            why,
+        };
+        let given = self.was_given(found);
+        let follow = self.evidence.followers(Direction::TestAsBase);
+        let is_left = |one: &usize| {
+            let cannot = found.refused.contains(one) || tried[*one].told.is_empty();
+            cannot && !given.contains(one)
+        };
+        let mut all: Vec<Untried> = (0..tried.len())
+            .filter(is_left)
+            .map(|one| untried(&tried[one], self.why_not_given(one).to_owned()))
+            .collect();
+        for (leader, followers) in follow {
+            let why = format!("it follows from {}", tried[leader].name);
+            all.extend(followers.iter().map(|one| untried(&tried[*one], why.clone())));
+        }
+        // Of servers that cannot be started again all that matters is told as leads.
+        all.extend(self.suspects.untried.iter().filter(|_| !is_strange).cloned());
+        all
+    }
+
+    fn why_not_given(&self, one: usize) -> &'static str {
+        let suspect = &self.suspects.tried[one];
+        match (&self.given, suspect.given.is_empty(), suspect.told.is_empty()) {
+            (_, true, _) => "test does not take the value of base",
+            (Some(_), false, _) => "neither arm takes the value of the other",
+            (None, false, true) => "only the release of base has it, and nothing is left for it",
+            (None, false, false) => {
+                "test does not take the value of base, and nothing is left for it"
+            }
+        }
+    }
+
+    /// Where the time of an operation goes, by layer where it was counted.
+    fn ledger(&self, lab: &Lab<'_>, comparison: &Comparison) -> Result<Option<Ledger>, LabError> {
+        let of_cell = |one: &&CellComparison| one.cell == *self.question.cell;
+        let Some(cell) = comparison.cells.iter().find(of_cell) else { return Ok(None) };
+        let mut run = self.question.run.clone();
+        if let Some((counted, pairing)) = self.evidence.counted_with(lab, &Set::new())? {
+            run.counts = counted.of_pair(pairing).counts;
+        }
+        Ok(dbdyno_judge::ledger(&run, cell)?)
+    }
+
+    /// What changed most in the code: functions, with all made equal that can be.
+    fn code(&self, lab: &Lab<'_>, found: &Found) -> Result<Vec<CodeChange>, LabError> {
+        let all = self.all(found);
+        let Some((run, pairing)) = self.evidence.counted_with(lab, &all)? else {
+            return Ok(Vec::new());
+        };
+        let pair = dbdyno_judge::compare_pair(&run, pairing)?;
+        let counts = pair.counts.into_iter().find(|one| one.load == self.question.cell.load);
+        let functions = counts.into_iter().flat_map(|one| one.functions);
+        let named = functions.filter(|one| !one.name.is_empty());
+        let change = |one: dbdyno_model::FunctionChange| CodeChange {
+            own_per_op: one.own_per_op.test - one.own_per_op.base,
+            name: one.name,
+        };
+        Ok(named.map(change).take(FUNCTIONS_NAMED).collect())
+    }
+}
