@@ -88,6 +88,12 @@ impl Kernel {
         parent.io.written_bytes += gone.io.written_bytes;
     }
 
+    /// Processes that have reaped others, also where it was for less than a tick.
+    fn reapers(&self) -> usize {
+        let has_reaped = |real: &&Real| real.reaped_user_ns + real.reaped_kernel_ns > 0;
+        self.alive.values().filter(has_reaped).count()
+    }
+
     fn show(&self) -> Tree {
         let show = |(&pid, real): (&u32, &Real)| {
             let process = Process {
@@ -125,7 +131,7 @@ proptest! {
     ) {
         let mut kernel = Kernel::new();
         before.into_iter().for_each(|event| kernel.step(event));
-        let first = kernel.show();
+        let (first, reapers_before) = (kernel.show(), kernel.reapers());
         kernel.used = Real::default();
         kernel.reaped_in_window = false;
         window.into_iter().for_each(|event| kernel.step(event));
@@ -135,10 +141,8 @@ proptest! {
         let truth_ns = kernel.used.user_ns + kernel.used.kernel_ns;
         let cpu_ns = cost.server_cpu_ns.unwrap();
         // Two ticks for each process that has reaped, at either end.
-        let reaped = |process: &Process| process.reaped_user_ticks + process.reaped_kernel_ticks;
-        let reapers = |tree: &Tree| tree.processes.values().filter(|one| reaped(one) > 0).count();
         let allowed_ns = if kernel.reaped_in_window {
-            2 * TICK_NS * (1 + reapers(&first) + reapers(&second)) as u64
+            2 * TICK_NS * (1 + reapers_before + kernel.reapers()) as u64
         } else {
             0
         };
