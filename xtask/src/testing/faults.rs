@@ -341,7 +341,7 @@ pub(super) const FAULTS: [Fault; 44] = [
         "crates/lab/src/explain/mod.rs",
         "let is_known = self.evidence.has(view, &Set::new());",
         "let is_known = true;",
-        &["explain::where_no_setting_differs_all_of_it_is_code"],
+        &["explain::what_was_not_counted_is_counted_before_it_is_called_code"],
     ),
     fault(
         "an explanation that ended early is called complete",

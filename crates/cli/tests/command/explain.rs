@@ -140,6 +140,25 @@ fn where_no_setting_differs_all_of_it_is_code() {
     assert_eq!(account["code"]["points"], account["total"]["points"], "{told}");
 }
 
+/// The run has measured rates alone: what test needs as it is has to be counted, also where nothing
+/// can be taken back.
+#[test]
+fn what_was_not_counted_is_counted_before_it_is_called_code() {
+    let _turn = turn();
+    let home = Home::new();
+    let few = ["--quick", "--rounds", "4", "--seconds", "0.1", "--restarts", "0"];
+    let words = ["compare", "sqlite:", "sqlite:?slow=30%", "--rows", "1000", "--warm-up", "0.2"];
+    home.dbdyno(words.iter().chain(&few));
+    let words = ["explain", "@last", "--load", "point-query", "--by", "instructions"];
+    let told = home.json(0, words);
+    let account = &only(&told)["accounts"][0];
+    assert_eq!((&account["witness"], causes(account).len()), (&"instructions".into(), 0), "{told}");
+    // The delay of the rate is no work of SQLite, which was counted and needs the same.
+    let trials = only(&told)["trials"].as_array().unwrap().iter();
+    let counted = trials.filter(|trial| trial["witness"] == "instructions").count();
+    assert_eq!((counted, number(&account["code"]["cost_share"])), (1, 0.0), "{told}");
+}
+
 /// The ledger of a model: what its words say that client and server need, and the rest.
 #[test]
 fn the_ledger_of_a_cell_adds_up() {
