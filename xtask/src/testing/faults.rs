@@ -344,6 +344,13 @@ pub(super) const FAULTS: [Fault; 44] = [
         &["explain::what_was_not_counted_is_counted_before_it_is_called_code"],
     ),
     fault(
+        "what is left for the code is taken for none",
+        "crates/explain/src/shares.rs",
+        "code: sum(&[(1.0, everything), (-1.0, BASE)]).worth(),",
+        "code: sum(&[(1.0, everything), (-1.0, everything)]).worth(),",
+        &["explain::where_no_setting_differs_all_of_it_is_code"],
+    ),
+    fault(
         "an explanation that ended early is called complete",
         "crates/cli/src/explanation.rs",
         "all.iter().any(|one| one.open.is_some() || one.limit.is_some())",
