@@ -127,7 +127,7 @@ fn a_lost_part_of_a_key_is_another_shape_with_fewer_bounds() {
     assert_eq!(change.parting, None, "without a trace nothing is guessed");
 }
 
-/// PostgreSQL 17, the same join with and without a hash table.
+/// The same join with and without a hash table, in the form of PostgreSQL 17, written by hand.
 #[test]
 fn nodes_of_postgres_part_outermost_in() {
     let plan = |lines: &str| written(&of_nodes(lines.lines()));
