@@ -193,8 +193,8 @@ fn taken(
     output::say(&format!(
         "profiles of {}: {} of each arm, {:.0} s each",
         plan.cells().first().map(ToString::to_string).unwrap_or_default(),
-        flags.profiles,
-        flags.seconds.as_secs_f64(),
+        plan.restarts + 1,
+        f64::from(plan.pairs) * plan.round_ns as f64 / 1e9 / f64::from(plan.restarts + 1),
     ));
     let mut ticker = Ticker::new();
     let clock = session::clock(plan, &store)?;
@@ -202,6 +202,16 @@ fn taken(
     let kind = if flags.waits { Kind::Waits } else { Kind::Samples };
     let all = dbdyno_lab::profile(&mut lab, plan, kind, env!("CARGO_PKG_VERSION"))?;
     drop(ticker);
+    let lost = all.iter().map(|one| one.stacks.lost).max().unwrap_or(0);
+    if lost > 0 {
+        output::say(&format!(
+            "note   {lost} records were lost, for they came faster than they could be written: {}",
+            match flags.waits {
+                true => "waits among them count as working; fewer clients, or a quieter host",
+                false => "what is shown is of the others; a quieter host",
+            }
+        ));
+    }
     let was_stopped = stop.load(std::sync::atomic::Ordering::Relaxed);
     for arm in Arm::BOTH {
         if !all.iter().any(|one| one.arm == arm) {

@@ -6,7 +6,7 @@ use dbdyno_store::NewRun;
 
 use crate::all_arms::{Ready, set_up};
 use crate::arm::{Station, provenance};
-use crate::capture::STEP;
+use crate::capture::{self, STEP, Statistics};
 use crate::count;
 use crate::ending::Ending;
 use crate::error::LabError;
@@ -54,6 +54,7 @@ pub struct TrialOf<'a> {
 pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> {
     let left = Remaining::of(order.plan, None);
     let mut ready = set_up(lab, order.plan, &[])?;
+    capture::look_for_causes(order.plan, &mut ready.stations, Statistics::Kept)?;
     for name in order.varied {
         for (_, station) in ready.stations.iter_mut() {
             let fact = format!("{}{name}", dbdyno_audit::MEANT);
@@ -109,6 +110,7 @@ fn take_on(
         return finish(lab, (&run.plan, &run.id), counted);
     }
     let mut ready = set_up(lab, &run.plan, &run.ended)?;
+    capture::look_for_causes(&run.plan, &mut ready.stations, Statistics::Kept)?;
     for (arm, station) in ready.stations.iter_mut() {
         let kept = [STEP, dbdyno_audit::MEANT];
         let facts = run.environment_of(arm).facts.iter();
@@ -132,7 +134,8 @@ fn take_on(
 /// # Errors
 /// Whatever was in the way. Servers are stopped and tables taken away in any case.
 pub fn survey(lab: &mut Lab<'_>, plan: &Plan) -> Result<Arms<Environment>, LabError> {
-    let stations = set_up(lab, plan, &[])?.stations;
+    let mut stations = set_up(lab, plan, &[])?.stations;
+    capture::look_for_causes(plan, &mut stations, Statistics::Exchanged)?;
     let facts = Arms::from_fn(stations.indices(), |arm| stations[arm].environment.clone());
     take_down(stations)?;
     Ok(facts)

@@ -22,7 +22,7 @@ use crate::child;
 /// thousand times a second is met always or never.
 const SAMPLES_PER_S: u32 = 997;
 /// How long it may take to begin: it looks at all processes of the host first.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 const BREATH: Duration = Duration::from_millis(5);
 
 /// When a stack is taken.

@@ -149,8 +149,7 @@ fn what_was_not_counted_is_counted_before_it_is_called_code() {
     let few = ["--quick", "--rounds", "4", "--seconds", "0.1", "--restarts", "0"];
     let words = ["compare", "sqlite:", "sqlite:?slow=30%", "--rows", "1000", "--warm-up", "0.2"];
     home.dbdyno(words.iter().chain(&few));
-    let words = ["explain", "@last", "--load", "point-query", "--by", "instructions"];
-    let told = home.json(0, words);
+    let told = home.json(0, ["explain", "@last", "--load", "point-query", "--count-only"]);
     let account = &only(&told)["accounts"][0];
     assert_eq!((&account["witness"], causes(account).len()), (&"instructions".into(), 0), "{told}");
     // The delay of the rate is no work of SQLite, which was counted and needs the same.

@@ -8,7 +8,9 @@
 //!
 //! It is done where all arms stand filled and are not measured yet: both servers are there, a trial
 //! costs some milliseconds, and what was found is a fact like others, for `diff`, `compare` and
-//! `explain` alike. Each trial has a session of its own. Statistics are given back afterwards.
+//! `explain` alike. Each trial has a session of its own. Statistics are given back afterwards; but
+//! a server that has read them anew has lost what it had counted since, so that they are exchanged
+//! only where nothing is measured afterwards.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -26,12 +28,25 @@ use super::statistics::{self, Transplant};
 use crate::arm::Station;
 use crate::error::LabError;
 
+/// What becomes of the statistics of test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Statistics {
+    /// They stay: test is measured with them.
+    Kept,
+    /// Test is given those of base for a moment.
+    Exchanged,
+}
+
 /// Notes of each arm, for the statements that it plans otherwise than base does, what brings the
 /// plan of base back.
 ///
 /// # Errors
 /// Loads that cannot be resolved; statistics that could not be given back.
-pub(crate) fn look(plan: &Plan, stations: &mut Arms<Station>) -> Result<(), LabError> {
+pub(crate) fn look(
+    plan: &Plan,
+    stations: &mut Arms<Station>,
+    statistics: Statistics,
+) -> Result<(), LabError> {
     let Some(base) = stations.get(ArmIndex::BASE) else { return Ok(()) };
     let (environment, dialect) = (base.environment.clone(), base.dialect);
     let connector = base.connector.clone();
@@ -45,7 +60,8 @@ pub(crate) fn look(plan: &Plan, stations: &mut Arms<Station>) -> Result<(), LabE
         }
         let changed = changed(plan, dialect, &environment, &station.environment)?;
         if !changed.is_empty() {
-            let case = Case { base: &connector, environment: &environment, changed };
+            let base = &connector;
+            let case = Case { base, environment: &environment, changed, statistics };
             case.solved(arm, &mut stations[arm])?;
         }
     }
@@ -130,6 +146,7 @@ struct Case<'a> {
     base: &'a Connector,
     environment: &'a Environment,
     changed: Vec<Changed>,
+    statistics: Statistics,
 }
 
 impl Case<'_> {
@@ -143,10 +160,15 @@ impl Case<'_> {
             .filter_map(|one| Some((&*one.fact, tests.least(one, &settings)?)))
             .collect();
         let is_alone = station.is_ours() && station.ensemble().is_none();
-        let transplant = match is_alone {
-            true => statistics::transplant(self.base, &station.connector, station.dialect),
-            false => Err("the statistics of a server that is not dbdyno's own, or that has \
-                          members, are not touched"
+        let transplant = match (is_alone, self.statistics) {
+            (true, Statistics::Exchanged) => {
+                statistics::transplant(self.base, &station.connector, station.dialect)
+            }
+            (true, Statistics::Kept) => Err("statistics are exchanged by `dbdyno diff`, and not \
+                                             before test is measured with its own"
+                .to_owned()),
+            (false, _) => Err("the statistics of a server that is not dbdyno's own, or that has \
+                               members, are not touched"
                 .to_owned()),
         };
         let untried = transplant.as_ref().err().cloned();

@@ -184,15 +184,8 @@ fn rounded(q: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::plans::tests::table;
     use super::*;
-
-    fn table(columns: &[&str], rows: &[&[&str]]) -> Rows {
-        let value = |value: &&str| (*value != "NULL").then(|| (*value).to_owned());
-        Rows {
-            columns: columns.iter().map(|name| (*name).to_owned()).collect(),
-            rows: rows.iter().map(|row| row.iter().map(value).collect()).collect(),
-        }
-    }
 
     #[test]
     fn the_worst_node_counts_and_what_never_ran_does_not() {

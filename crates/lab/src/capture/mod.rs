@@ -31,7 +31,7 @@ use crate::arm::Station;
 use crate::error::LabError;
 use dbdyno_workload::planned::{self, datasets_of};
 
-pub(crate) use causes::look as look_for_causes;
+pub(crate) use causes::{Statistics, look as look_for_causes};
 pub(crate) use server_work::{Meter, engine_status};
 pub(crate) use settings::{general, settings};
 

@@ -310,10 +310,11 @@ fn sqlite(rows: &Rows) -> Option<Planned> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn table(columns: &[&str], rows: &[&[&str]]) -> Rows {
+    /// The answer of a server to EXPLAIN, or to whatever else.
+    pub(in crate::capture) fn table(columns: &[&str], rows: &[&[&str]]) -> Rows {
         let value = |value: &&str| (*value != "NULL").then(|| (*value).to_owned());
         Rows {
             columns: columns.iter().map(|name| (*name).to_owned()).collect(),

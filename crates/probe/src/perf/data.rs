@@ -51,6 +51,8 @@ pub struct Stacks {
     pub collapsed: String,
     /// All of them.
     pub samples: f64,
+    /// Records that were lost because they came faster than they were written, in the whole file.
+    pub lost: u64,
     /// Those in functions whose names are not known, by file: stripped, not there any more, or
     /// another build of it.
     pub unnamed: BTreeMap<String, f64>,
@@ -61,6 +63,7 @@ impl Stacks {
     pub fn add(&mut self, other: &Stacks) {
         self.collapsed.push_str(&other.collapsed);
         self.samples += other.samples;
+        self.lost = self.lost.max(other.lost);
         for (file, samples) in &other.unnamed {
             *self.unnamed.entry(file.clone()).or_default() += samples;
         }
@@ -138,6 +141,7 @@ struct Reader<'w> {
     asleep: HashMap<i32, Asleep>,
     /// Threads that have ended: they let their processors go for good.
     gone: HashSet<i32>,
+    lost: u64,
     /// The last time in the file.
     now: u64,
     /// Periods and samples of all, for what a sample weighs.
@@ -167,6 +171,7 @@ impl<'w> Reader<'w> {
             found: vec![HashMap::new(); windows.len()],
             asleep: HashMap::new(),
             gone: HashSet::new(),
+            lost: 0,
             now: 0,
             periods: (0.0, 0.0),
         }
@@ -184,6 +189,7 @@ impl<'w> Reader<'w> {
                 let is_user = map.cpu_mode == CpuMode::User;
                 self.map(is_user, map.pid, (map.address, map.length), map.page_offset, map.path);
             }
+            EventRecord::Lost(lost) => self.lost += lost.count,
             EventRecord::Exit(exit) => {
                 self.gone.insert(exit.tid);
                 self.asleep.remove(&exit.tid);
@@ -337,7 +343,7 @@ impl<'w> Reader<'w> {
         let mut named = Vec::with_capacity(self.found.len());
         for window in self.found {
             let mut lines: BTreeMap<String, f64> = BTreeMap::new();
-            let mut stacks = Stacks::default();
+            let mut stacks = Stacks { lost: self.lost, ..Stacks::default() };
             for ((tid, places), periods) in window {
                 let samples = periods / mean;
                 let mut line = symbols.line(&places);
@@ -421,6 +427,11 @@ mod tests {
         fn switch(&mut self, pid: i32, time: u64, flags: u16) {
             let others = [[0; 4], [0; 4]].concat();
             self.record(15, flags, &[others, Self::ids(pid, time)].concat());
+        }
+
+        fn lost(&mut self, count: u64) {
+            let body = [0_u64, count].iter().flat_map(|number| number.to_le_bytes()).collect();
+            self.record(2, 0, &[body, Self::ids(7, 0)].concat());
         }
 
         fn exit(&mut self, pid: i32, time: u64) {
@@ -516,10 +527,12 @@ mod tests {
         recorded.sample(8, 400_000, 1, &[user, 0x40_0010]);
         recorded.sample(7, 500_000, 1, &[user, 0x40_0010]);
         recorded.switch(9, 600_000, 0);
+        recorded.lost(3);
         let window = Window { unix_ns: (150_000, 550_000), processes: vec![7], name: None };
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), recorded.file()).unwrap();
         let found = stacks(file.path(), &[window], Kind::Waits).unwrap();
+        assert_eq!(found[0].lost, 3);
         assert_eq!(
             found[0].collapsed,
             "thread 7;[libc.so.6];[waits for a processor] 20\n\
