@@ -11,6 +11,7 @@
 //!                         + round     N(0, noise)      each round; `spikes` of them lose `spike`
 //!                         + drift     for each minute of the run
 //!                         + warm      while it has been asked for less than some times warm_s
+//!                         − ln of what its rows take it longer (`row_us`)
 //!                         + host      a walk in tenths of a second, the same for both arms that
 //!                                     are told the same of it
 //! ```
@@ -56,6 +57,8 @@ pub struct MockModel {
     pub warm_s: f64,
     /// Microseconds of processor time that it needs for an event.
     pub cpu_us: f64,
+    /// Microseconds of time, of a processor too, that each row of an event takes it beyond that.
+    pub row_us: f64,
     /// Microseconds of processor time that a client needs for an event.
     pub client_us: f64,
     /// Seconds that a start takes.
@@ -73,7 +76,7 @@ type Word = (&'static str, fn(&mut MockModel) -> &mut f64, f64, f64);
 
 const MOST: f64 = 1e9;
 
-const WORDS: [Word; 24] = [
+const WORDS: [Word; 25] = [
     ("rate", |model| &mut model.rate, 0.001, MOST),
     ("sigma", |model| &mut model.sigma, 0.0, 1.0),
     ("kappa", |model| &mut model.kappa, 0.0, 1.0),
@@ -93,6 +96,7 @@ const WORDS: [Word; 24] = [
     ("cold", |model| &mut model.cold, 0.0, 0.99),
     ("warm_s", |model| &mut model.warm_s, 0.001, 3600.0),
     ("cpu_us", |model| &mut model.cpu_us, 0.0, MOST),
+    ("row_us", |model| &mut model.row_us, 0.0, MOST),
     ("client_us", |model| &mut model.client_us, 0.0, MOST),
     ("start_s", |model| &mut model.start_s, 0.0, 3600.0),
     ("lag", |model| &mut model.lag, 0.0, 1.0),
@@ -122,6 +126,7 @@ impl Default for MockModel {
             cold: 0.0,
             warm_s: 1.0,
             cpu_us: 50.0,
+            row_us: 0.0,
             client_us: 10.0,
             start_s: 1.0,
             lag: 0.0,

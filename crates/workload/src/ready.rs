@@ -8,6 +8,7 @@ use crate::dialogue::{Dialogue, Partner};
 use crate::filing::Filing;
 use crate::load::{Background, Content, Load};
 use crate::program::Program;
+use crate::span::span;
 use crate::statement::Statement;
 use crate::template::TemplateError;
 
@@ -18,6 +19,7 @@ pub struct ReadyLoad {
     filing: Filing,
     part: Part,
     background: Option<Beside>,
+    rows: f64,
 }
 
 /// Who is at work beside the clients.
@@ -72,9 +74,11 @@ impl ReadyLoad {
                 filing: Filing::of_events(dialogue.classes()),
                 part: Part::Dialogue(Arc::clone(dialogue), dialect),
                 background: None,
+                rows: 0.0,
             },
         };
-        Ok(ReadyLoad { background, ..ready })
+        let rows = span(load, None).map_or(0.0, |span| span.rows);
+        Ok(ReadyLoad { background, rows, ..ready })
     }
 
     /// A program by itself.
@@ -84,6 +88,7 @@ impl ReadyLoad {
             filing: program.filing().clone(),
             part: Part::Program(Arc::new(program)),
             background: None,
+            rows: 0.0,
         }
     }
 
@@ -100,6 +105,11 @@ impl ReadyLoad {
     /// Who is at work beside the clients, if anybody is.
     pub fn background(&self) -> Option<&Beside> {
         self.background.as_ref()
+    }
+
+    /// Rows that an event asks for, as [`span`] counts them; 0 where no number is known.
+    pub fn rows(&self) -> f64 {
+        self.rows
     }
 
     /// How events come about.

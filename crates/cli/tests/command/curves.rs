@@ -1,6 +1,6 @@
 //! Several client counts, and several numbers of rows, as a user meets them.
 
-use crate::common::{Home, SHORT, turn};
+use crate::common::Home;
 use serde_json::Value;
 
 fn measured(home: &Home, arms: [&str; 2], flags: &[&str]) -> Value {
@@ -36,17 +36,15 @@ fn client_counts_become_a_curve() {
     }
 }
 
-/// More rows cost more processor time. Rounds of other cells have met another host, so that nothing
-/// is asked of times that pass.
+/// A row costs base 2 µs and test 3 µs, and an event 40 µs beside that, is what the lines say.
 #[test]
 fn numbers_of_rows_become_a_line() {
-    let _turn = turn();
     let home = Home::new();
     let loads = "random-points_range=10,random-points,random-points_range=1000";
-    let short: Vec<&str> =
-        SHORT.into_iter().filter(|flag| !["--seconds", "1"].contains(flag)).collect();
-    let more = ["--rounds", "2", "--seconds", "0.2", "--restarts", "0", "--load", loads];
-    let run = measured(&home, ["sqlite:", "sqlite:"], &[&short[..], &more].concat());
+    let arms = ["mock:?rate=20000&cpu_us=40&row_us=2&noise=0.01"; 2];
+    let arms = [arms[0].to_owned(), arms[1].replace("row_us=2", "row_us=3")];
+    let more = ["--quick", "--rounds", "16", "--rows", "2000", "--load", loads];
+    let run = measured(&home, [&arms[0], &arms[1]], &more);
     let costs = run["costs"].as_array().unwrap();
     let measures: Vec<&str> = costs.iter().map(|cost| cost["measure"].as_str().unwrap()).collect();
     assert_eq!(measures, ["server_cpu", "elapsed"]);
@@ -54,9 +52,11 @@ fn numbers_of_rows_become_a_line() {
         let points = cost["points"].as_array().unwrap();
         let rows: Vec<f64> = points.iter().map(|point| point["rows"].as_f64().unwrap()).collect();
         assert_eq!(rows, [10.0, 100.0, 1000.0]);
-        let value = |at: usize| points[at]["base"]["value"].as_f64().unwrap();
-        let grows = value(0) < value(1) && value(1) < value(2);
-        assert!(grows || cost["measure"] == "elapsed", "{cost}");
+        for (arm, truth) in [("base", 2.0), ("test", 3.0)] {
+            let bound = |name: &str| cost[arm]["per_row_us"][name].as_f64().unwrap();
+            let is_told = 0.99 * bound("low") < truth && truth < 1.01 * bound("high");
+            assert!(is_told, "{arm}: {cost}");
+        }
     }
     assert!(run["curves"].is_null(), "one client count is no curve");
 }

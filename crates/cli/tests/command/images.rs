@@ -15,14 +15,25 @@ fn images_of(home: &Home, rows: u64) -> Vec<Image> {
     Image::all(&home).into_iter().filter(has).collect()
 }
 
-/// Removes them however the test ends.
+/// Removes them however the test ends, and those that a test which was killed has left.
 struct Removing<'a>(&'a Home, u64);
+
+impl Removing<'_> {
+    fn new(home: &Home, rows: u64) -> Removing<'_> {
+        remove_images_of(home, rows);
+        Removing(home, rows)
+    }
+}
 
 impl Drop for Removing<'_> {
     fn drop(&mut self) {
-        for image in images_of(self.0, self.1) {
-            self.0.dbdyno(["server", "rm", &image.name]);
-        }
+        remove_images_of(self.0, self.1);
+    }
+}
+
+fn remove_images_of(home: &Home, rows: u64) {
+    for image in images_of(home, rows) {
+        home.dbdyno(["server", "rm", &image.name]);
     }
 }
 
@@ -35,7 +46,7 @@ fn notes(run: &Value) -> Vec<String> {
 fn made_once(release: &str, rows: u64, versions: &str) {
     let Some(home) = home() else { return };
     let _turn = turn();
-    let _removing = Removing(&home, rows);
+    let _removing = Removing::new(&home, rows);
     let store = Store::new();
     let rows_text = rows.to_string();
     let run = |image: &str| {
@@ -86,7 +97,7 @@ fn an_image_of_postgres_is_made_once_and_never_written_to() {
 fn tables_of_an_older_release_are_upgraded_in_place() {
     let Some(home) = home() else { return };
     let _turn = turn();
-    let _removing = Removing(&home, 2_347);
+    let _removing = Removing::new(&home, 2_347);
     let store = Store::new();
     let flags = ["--quick", "--seconds", "1", "--warm-up", "0.3", "--rows", "2347"];
     let more = ["--rounds", "1", "--upgrade-from", "10.11", "--format", "json"];
@@ -113,7 +124,7 @@ fn tables_of_an_older_release_are_upgraded_in_place() {
 fn tables_are_restored_between_loads() {
     let Some(home) = home() else { return };
     let _turn = turn();
-    let _removing = Removing(&home, 2_348);
+    let _removing = Removing::new(&home, 2_348);
     let store = Store::new();
     let flags = ["--quick", "--seconds", "1", "--warm-up", "0.3", "--rows", "2348"];
     let more = ["--rounds", "1", "--restarts", "0", "--load", "delete,restore,point-query"];

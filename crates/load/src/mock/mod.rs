@@ -24,6 +24,7 @@ use dbdyno_wire::WireError;
 
 use crate::clock::VirtualClock;
 use crate::error::LoadError;
+use crate::round::RoundSpec;
 use crate::time::{STOP_CHECK, nanos};
 use crate::usage::ThreadUsage;
 
@@ -58,6 +59,8 @@ struct State {
     rounds: u64,
     /// How long it was asked since it was started.
     asked_ns: u64,
+    /// Rows of an event of the round.
+    rows: f64,
     used: UsedByMock,
 }
 
@@ -104,6 +107,7 @@ impl MockArm {
             starts: 0,
             rounds: 0,
             asked_ns: 0,
+            rows: 0.0,
             used: UsedByMock::default(),
         };
         MockArm(Arc::new(Inner { model, arm, clock, opening, state: Mutex::new(state) }))
@@ -143,10 +147,11 @@ impl MockArm {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How fast it is in a round of so many clients that begins now, slowed by this share. Rounds
-    /// with a lead-in are those that are measured.
-    pub(crate) fn speed(&self, clients: u32, slow: f64, lead_in: Duration) -> Speed {
+    /// How fast it is in a round that begins now. Rounds with a lead-in are those that are measured.
+    pub(crate) fn speed(&self, round: &RoundSpec<'_>) -> Speed {
+        let RoundSpec { load, clients, slow, lead_in, .. } = round;
         let mut state = self.state();
+        state.rows = load.rows();
         let Inner { model, arm, clock, opening, .. } = &*self.0;
         state.rounds += 1;
         if !lead_in.is_zero() {
@@ -159,16 +164,19 @@ impl MockArm {
             start: state.starts,
             round: state.rounds,
         };
-        Speed::new(model, start, (clients, slow), (clock.now_ns(), state.asked_ns))
+        let rows_s = state.rows * model.row_us * 1e-6;
+        let when = (clock.now_ns(), state.asked_ns);
+        Speed::new(model, start, (*clients, *slow, rows_s), when)
     }
 
     /// It has been asked for so long, and this many events were answered meanwhile.
     pub(crate) fn asked(&self, from_ns: u64, time_ns: u64, events: u64) {
         let mut state = self.state();
         state.asked_ns += time_ns;
+        let MockModel { cpu_us, row_us, client_us, .. } = self.0.model;
         let per_event = |us: f64| (us * 1e3 * events as f64) as u64;
-        state.used.server_cpu_ns += per_event(self.0.model.cpu_us);
-        state.used.client_cpu_ns += per_event(self.0.model.client_us);
+        state.used.server_cpu_ns += per_event(cpu_us + row_us * state.rows);
+        state.used.client_cpu_ns += per_event(client_us);
         state.used.steal_ns += state.host.stolen_ns(from_ns, time_ns) * PROCESSORS;
         self.0.clock.take(Duration::from_nanos(time_ns));
     }

@@ -34,7 +34,7 @@ pub(crate) fn run_round(
     arm.begin(spec.stop)?;
     let mut sessions = sessions_of(spec, observe)?;
     let books = Books::new(spec.load.filing(), Times::Service, spec.window, sessions.len());
-    let mut speed = arm.speed(spec.clients, spec.slow, spec.lead_in);
+    let mut speed = arm.speed(spec);
     let begins_ns = arm.clock().now_ns();
     let open_ns = begins_ns + nanos(spec.lead_in);
     let span = Span { begins_ns, open_ns, close_ns: open_ns + nanos(spec.window) };
@@ -155,7 +155,7 @@ pub(crate) fn run_interleaved(
         Books::new(specs[arm].load.filing(), Times::Service, total, clients)
     });
     let mut parts = Arms::from_fn(specs.indices(), |arm| Part {
-        speed: arms[arm].speed(specs[arm].clients, specs[arm].slow, specs[arm].lead_in),
+        speed: arms[arm].speed(&specs[arm]),
         clients: (0..specs[arm].clients as usize)
             .map(|client| Done::new(Tally::new(total, books[arm].of(client)), &specs[arm]))
             .collect(),

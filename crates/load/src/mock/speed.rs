@@ -100,12 +100,12 @@ pub(crate) struct Speed {
 }
 
 impl Speed {
-    /// In a round of so many clients that loses a share on purpose; it begins at this moment, after
-    /// so much of being asked.
+    /// In a round of so many clients that loses a share on purpose, with so many seconds for the
+    /// rows of an event; it begins at this moment, after so much of being asked.
     pub(super) fn new(
         model: &MockModel,
         start: Start,
-        (clients, slow): (u32, f64),
+        (clients, slow, rows_s): (u32, f64, f64),
         (begins_ns, asked_ns): (u64, u64),
     ) -> Speed {
         let stream = |what: &str, more: &[u64]| {
@@ -131,7 +131,7 @@ impl Speed {
             + effect("round", model.noise, &place)
             + if has_spike { (1.0 - model.spike).ln() } else { 0.0 };
         Speed {
-            usual_s: (-ln_rate).exp(),
+            usual_s: (-ln_rate).exp() + rows_s,
             drawn_out: 1.0 / (1.0 - slow),
             begins_ns,
             asked_ns,
@@ -202,7 +202,7 @@ mod tests {
         let mut host = Host::new(model, 0);
         starts
             .map(|start| {
-                let mut speed = Speed::new(model, start, (1, 0.0), (0, 0));
+                let mut speed = Speed::new(model, start, (1, 0.0, 0.0), (0, 0));
                 -(speed.event_ns(0, &mut host) as f64 / 1e9).ln()
             })
             .collect()
@@ -252,7 +252,7 @@ mod tests {
         let model = MockModel { cold: 0.5, warm_s: 2.0, ..MockModel::default() };
         let mut host = Host::new(&model, 0);
         let mut took_us = |asked_ns| {
-            let mut speed = Speed::new(&model, start(0, 0), (1, 0.0), (0, asked_ns));
+            let mut speed = Speed::new(&model, start(0, 0), (1, 0.0, 0.0), (0, asked_ns));
             speed.event_ns(0, &mut host) / 1_000
         };
         assert_eq!([took_us(0), took_us(60_000_000_000)], [2_000, 1_000]);
