@@ -21,10 +21,10 @@ use std::time::Duration;
 
 use dbdyno_model::{ArmIndex, MockModel};
 use dbdyno_wire::WireError;
+use dbdyno_workload::ReadyLoad;
 
 use crate::clock::VirtualClock;
 use crate::error::LoadError;
-use crate::round::RoundSpec;
 use crate::time::{STOP_CHECK, nanos};
 use crate::usage::ThreadUsage;
 
@@ -147,9 +147,15 @@ impl MockArm {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How fast it is in a round that begins now. Rounds with a lead-in are those that are measured.
-    pub(crate) fn speed(&self, round: &RoundSpec<'_>) -> Speed {
-        let RoundSpec { load, clients, slow, lead_in, .. } = round;
+    /// How fast it is in a round of so many clients and this load that begins now, slowed by this
+    /// share. Rounds with a lead-in are those that are measured.
+    pub(crate) fn speed(
+        &self,
+        load: &ReadyLoad,
+        clients: u32,
+        slow: f64,
+        lead_in: Duration,
+    ) -> Speed {
         let mut state = self.state();
         state.rows = load.rows();
         let Inner { model, arm, clock, opening, .. } = &*self.0;
@@ -166,7 +172,7 @@ impl MockArm {
         };
         let rows_s = state.rows * model.row_us * 1e-6;
         let when = (clock.now_ns(), state.asked_ns);
-        Speed::new(model, start, (*clients, *slow, rows_s), when)
+        Speed::new(model, start, (clients, slow, rows_s), when)
     }
 
     /// It has been asked for so long, and this many events were answered meanwhile.

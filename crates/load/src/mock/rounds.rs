@@ -34,7 +34,7 @@ pub(crate) fn run_round(
     arm.begin(spec.stop)?;
     let mut sessions = sessions_of(spec, observe)?;
     let books = Books::new(spec.load.filing(), Times::Service, spec.window, sessions.len());
-    let mut speed = arm.speed(spec);
+    let mut speed = speed_of(arm, spec);
     let begins_ns = arm.clock().now_ns();
     let open_ns = begins_ns + nanos(spec.lead_in);
     let span = Span { begins_ns, open_ns, close_ns: open_ns + nanos(spec.window) };
@@ -56,6 +56,10 @@ pub(crate) fn run_round(
     let filing = (spec.load.filing(), &books);
     let measured = add_up(tallies, filing, started_unix_ms, nanos(window), window)?;
     Ok(Measured { usage: arm.usage_since(opened, spec.clients, window), ..measured })
+}
+
+fn speed_of(arm: &MockArm, spec: &RoundSpec<'_>) -> Speed {
+    arm.speed(spec.load, spec.clients, spec.slow, spec.lead_in)
 }
 
 /// Connections that stay are no matter for a model: none of them is young.
@@ -155,7 +159,7 @@ pub(crate) fn run_interleaved(
         Books::new(specs[arm].load.filing(), Times::Service, total, clients)
     });
     let mut parts = Arms::from_fn(specs.indices(), |arm| Part {
-        speed: arms[arm].speed(&specs[arm]),
+        speed: speed_of(arms[arm], &specs[arm]),
         clients: (0..specs[arm].clients as usize)
             .map(|client| Done::new(Tally::new(total, books[arm].of(client)), &specs[arm]))
             .collect(),

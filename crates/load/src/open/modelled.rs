@@ -63,7 +63,7 @@ impl Line {
         let round = &spec.round;
         let close_ns = nanos(round.window) as i64;
         let give_up_ns = close_ns + nanos(spec.drain) as i64;
-        let mut speed = arm.speed(round);
+        let mut speed = arm.speed(round.load, round.clients, round.slow, round.lead_in);
         let mut schedule = spec.schedule.clone();
         let clients = u64::from(round.clients);
         loop {
