@@ -181,15 +181,16 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
     Ok(plan)
 }
 
-/// How the rates of trials of a run are measured: quickly, for a trial has many arms.
+/// How the rates of trials of a run are measured: quickly, for a trial has many arms, and no longer
+/// than the run itself.
 pub(crate) fn rates_of_trials(plan: &Plan) -> Plan {
     let starts = if are_restarted(plan) { QUICK.dear_starts } else { Starts::none(QUICK.pairs) };
     Plan {
-        pairs: starts.pairs,
-        restarts: starts.restarts,
-        round_ns: QUICK.round_ms * 1_000_000,
-        lead_in_ns: QUICK.lead_in_ms * 1_000_000,
-        warm_up_ns: QUICK.warm_up_ms * 1_000_000,
+        pairs: starts.pairs.min(plan.pairs),
+        restarts: starts.restarts.min(plan.restarts),
+        round_ns: plan.round_ns.min(QUICK.round_ms * 1_000_000),
+        lead_in_ns: plan.lead_in_ns.min(QUICK.lead_in_ms * 1_000_000),
+        warm_up_ns: plan.warm_up_ns.min(QUICK.warm_up_ms * 1_000_000),
         ..plan.clone()
     }
 }

@@ -8,10 +8,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use dbdyno_explain::profile::{Waited, Weighed, difference, flame, read, waits};
+use dbdyno_explain::profile::{Waited, Weighed, by_class, difference, flame, read, waits};
 use dbdyno_lab::profile::Kind;
 use dbdyno_lab::{Lab, Sampled};
-use dbdyno_model::{Arm, ArmSpec, PerArm, Plan, ProfileDifference, Target};
+use dbdyno_model::{Arm, ArmSpec, PerArm, Plan, ProfileDifference, Target, WaitProfile};
 use dbdyno_report::{
     ProfileExtent, profile_csv, profile_json, profile_markdown, profile_text, waits_csv,
     waits_json, waits_markdown, waits_text,
@@ -132,20 +132,20 @@ fn compared(flags: &ProfileFlags, sides: &PerArm<Vec<Side>>) -> Result<(), Failu
     output::write_page(path, dbdyno_report::profile_html(&found, &flame, &labels))
 }
 
-fn of_start(one: &Sampled) -> Waited<'_> {
+/// What was waited in one start of a server, by class.
+fn by_start(plan: &Plan, one: &Sampled) -> Result<WaitProfile, Failure> {
     let (stacks, operations) = (one.stacks.collapsed.as_str(), one.operations);
-    Waited { stacks, operations, wall_ns: one.wall_ns }
+    let waited = Waited { stacks, operations, wall_ns: one.wall_ns };
+    let classes = by_class(plan.arms[one.arm].dialect(), plan.clients[0], &waited)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok(WaitProfile { arm: one.arm, start: one.start, classes })
 }
 
 /// Compares what sessions wait for, and shows it.
 fn waited(flags: &ProfileFlags, plan: &Plan, all: &[Sampled]) -> Result<(), Failure> {
-    let of = |arm| {
-        let own = all.iter().filter(|one| one.arm == arm);
-        own.map(of_start).collect::<Vec<_>>()
-    };
-    let dialects = PerArm { base: plan.arms.base.dialect(), test: plan.arms.test.dialect() };
-    let found = waits(dialects, plan.clients[0], &of(Arm::Base), &of(Arm::Test))
-        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let all: Vec<WaitProfile> =
+        all.iter().map(|one| by_start(plan, one)).collect::<Result<_, _>>()?;
+    let found = waits(plan.clients[0], &all);
     output::print(&match flags.shape.format {
         Format::Text => waits_text(&found, &output::style(flags.shape.color)),
         Format::Markdown => waits_markdown(&found),

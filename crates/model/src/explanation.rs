@@ -11,6 +11,7 @@
 
 use crate::ledger::Ledger;
 use crate::plan::Cell;
+use crate::profile::Waits;
 use crate::run::RunId;
 use crate::verdict::{Interval, Verdict};
 
@@ -350,6 +351,10 @@ pub struct Explanation {
     pub plans: Vec<PlanChange>,
     /// Where the time of an operation goes in both arms, where rates were measured.
     pub ledger: Option<Ledger>,
+    /// What the rest of the ledger was parted by, where waits were looked at.
+    pub waits: Option<Waits>,
+    /// Why they could not be looked at, where they should have been.
+    pub unwaited: Option<String>,
     /// What changed most in the code, by instructions.
     pub code: Vec<CodeChange>,
     /// All arms that were tried, in order.

@@ -96,7 +96,8 @@ pub use pin::{Pin, Placement, Processors};
 pub use plan::{Block, Cell, LoadFile, Plan, RoundKey};
 pub use product::{Dialect, Product, TargetError};
 pub use profile::{
-    FlameNode, FunctionDifference, Match, ProfileDifference, ProfileScale, WaitLine, Waits,
+    ClassWait, FlameNode, FunctionDifference, Match, ProfileDifference, ProfileScale, WaitLine,
+    WaitProfile, Waits,
 };
 pub use rate::{RateUnit, Since};
 pub use readings::Readings;

@@ -9,7 +9,7 @@
 //! Kravtchuk's table sorts by the first column and needs a multiplier typed by hand; here the
 //! weights add up to the change of the whole by themselves, and each has an interval.
 
-use crate::arm::PerArm;
+use crate::arm::{Arm, PerArm};
 use crate::verdict::Interval;
 
 /// How a function of one side was found on the other.
@@ -91,6 +91,28 @@ pub struct ProfileDifference {
     pub dispersion: f64,
     /// Share of base's samples that was matched in each way.
     pub matched: Vec<(Match, f64)>,
+}
+
+/// What sessions of an arm waited for in one start of its server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitProfile {
+    /// Whose it is.
+    pub arm: Arm,
+    /// The start, from 0.
+    pub start: u32,
+    /// Each class of waits, with the working that they leave.
+    pub classes: Vec<ClassWait>,
+}
+
+/// What an operation waits for one class of reasons.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClassWait {
+    /// The class.
+    pub name: String,
+    /// Microseconds for an operation.
+    pub us: f64,
+    /// In which function most of it is waited; empty: in none that has a name.
+    pub function: String,
 }
 
 /// What a session of a server waits for in an operation, line by line.

@@ -11,6 +11,7 @@
 //!    └─ 1─n round 1─n series, histogram, class (named by its SHA-256: equal facts once)
 //!    ├─ 1─n counted, counted_function
 //!    ├─ 1─n warning
+//!    ├─ 1─n wait
 //!    └─ 1─n trial ──▶ run that explains it
 //! ```
 //!
@@ -39,6 +40,7 @@ mod schema;
 mod self_test;
 mod terms;
 mod trials;
+mod waits;
 mod write;
 
 use std::path::{Path, PathBuf};

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use common::{golden_run, plan, put, round, spec};
 use dbdyno_model::{
-    Arm, ArmIndex, ClassTally, ClassTimes, EndedArm, FurtherArm, LatencyHistogram, Round, Run,
-    RunId, RunStatus, Severity, Stage, Stopping, Verdict, Warning, Witness,
+    Arm, ArmIndex, Cell, ClassTally, ClassTimes, ClassWait, EndedArm, FurtherArm, LatencyHistogram,
+    Round, Run, RunId, RunStatus, Severity, Stage, Stopping, Verdict, WaitProfile, Warning,
+    Witness,
 };
 use dbdyno_store::{NewRun, Store, StoreError, VERSION};
 use rusqlite::Connection;
@@ -212,11 +213,41 @@ fn version_9_is_read_for_ever() {
     assert_eq!(store.resolve("@last").unwrap(), run.id, "which is not what a user calls the last");
 }
 
-/// Made `data/v9.db`, and can show that the file would be made so again while version 9 is current.
+/// The waits that `data/v10.db` holds. Never change them.
+fn golden_waits() -> Vec<WaitProfile> {
+    let class = |name: &str, us, function: &str| ClassWait {
+        name: name.into(),
+        us,
+        function: function.into(),
+    };
+    let profile = |arm, start, us| WaitProfile {
+        arm,
+        start,
+        classes: vec![class("logs", us, "log_write_up_to"), class("working", 40.5, "")],
+    };
+    vec![profile(Arm::Base, 0, 1.5), profile(Arm::Base, 1, 2.5), profile(Arm::Test, 0, 90.0)]
+}
+
+#[test]
+fn version_10_is_read_for_ever() {
+    let (_folder, path) = copy_of(10);
+    let (mut store, run) = (Store::open(&path).unwrap(), golden_run_of_four_arms());
+    let cell = &run.rounds[0].key.cell;
+    assert_eq!(store.waits_of(&run.id, cell).unwrap(), golden_waits());
+    let other = Cell { clients: cell.clients + 1, ..cell.clone() };
+    assert_eq!(store.waits_of(&run.id, &other).unwrap(), []);
+    let anew = &golden_waits()[2..];
+    store.keep_waits(&run.id, cell, anew).unwrap();
+    assert_eq!(store.waits_of(&run.id, cell).unwrap(), anew, "the last ones count");
+    assert!(store.keep_waits(&RunId("none".into()), cell, anew).is_err());
+}
+
+/// Made `data/v10.db`, and can show that the file would be made so again while version 10 is
+/// current.
 #[test]
 #[ignore = "writes into the source tree"]
-fn write_version_9() {
-    assert_eq!(VERSION, 9, "a released file is never written again");
+fn write_version_10() {
+    assert_eq!(VERSION, 10, "a released file is never written again");
     let path = golden_path(VERSION);
     let _ = std::fs::remove_file(&path);
     let mut store = Store::open(&path).unwrap();
@@ -225,6 +256,7 @@ fn write_version_9() {
     store.note_self_test(&id, &run.rounds[0].key.cell, Verdict::Slower).unwrap();
     let trial = put(&mut store, &golden_run_with_counts());
     store.note_trial(&id, &trial, Witness::Instructions).unwrap();
+    store.keep_waits(&id, &run.rounds[0].key.cell, &golden_waits()).unwrap();
     drop(store);
     let raw = Connection::open(&path).unwrap();
     for (now, was) in [(golden_run().id.0.as_str(), &id.0), (TRIAL, &trial.0)] {

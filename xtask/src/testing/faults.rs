@@ -45,7 +45,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub(super) const FAULTS: [Fault; 45] = [
+pub(super) const FAULTS: [Fault; 46] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -349,6 +349,13 @@ pub(super) const FAULTS: [Fault; 45] = [
         "code: sum(&[(1.0, everything), (-1.0, BASE)]).worth(),",
         "code: sum(&[(1.0, everything), (-1.0, everything)]).worth(),",
         &["explain::where_no_setting_differs_all_of_it_is_code"],
+    ),
+    fault(
+        "waits part the rest of a ledger by the time that they took under the recorder",
+        "crates/explain/src/profile/waits.rs",
+        "rest.us[arm] - parts.iter().map(|part| part.us[arm]).sum::<f64>()",
+        "rest.us[arm]",
+        &["explain::what_sessions_wait_for_parts_the_rest"],
     ),
     fault(
         "an explanation that ended early is called complete",

@@ -5,7 +5,7 @@ use dbdyno_model::Product;
 use serde_json::Value;
 
 use crate::common::{Home, turn};
-use crate::servers;
+use crate::{profile, servers};
 
 /// Rounds vary by 2 % and starts by 1 %, as on a quiet host.
 const ARM: &str = "mock:?noise=0.02&restarts=0.01";
@@ -303,6 +303,38 @@ fn an_allocator_that_is_loaded_before_can_be_taken_back() {
     assert!(number(&trial["cost_share"]).abs() < 0.02, "{told}");
 }
 
+/// Group commits of test wait 3 ms for eight transactions, and two clients never have as many.
+#[test]
+fn what_sessions_wait_for_parts_the_rest() {
+    let Some(home) = servers::home().filter(|_| profile::can_sample()) else { return };
+    let (_turn, results) = (turn(), tempfile::tempdir().unwrap());
+    let store = results.path().join("results.db");
+    let stored = ["--store", store.to_str().unwrap()];
+    let base = "mariadb:10.11?log_bin=on&binlog_commit_wait_usec=3000";
+    let test = format!("{base}&binlog_commit_wait_count=8");
+    let measured = ["compare", base, &test, "--load", "update-index", "--clients", "2"];
+    let short = ["--rows", "2000", "--rounds", "6", "--seconds", "0.5", "--warm-up", "0.2"];
+    let done = home.dbdyno(stored.into_iter().chain(measured).chain(short));
+    assert!(done.code == 0 || done.code == 3, "{done:?}");
+    let asked = ["explain", "@last", "--load", "update-index", "--by", "rate"];
+    let told = home.json(0, stored.into_iter().chain(asked));
+    let one = only(&told);
+    let lines = one["ledger"]["lines"].as_array().unwrap();
+    let of_rest = lines.iter().rposition(|line| line["is_part"] == false).unwrap();
+    let parts = &lines[of_rest + 1..];
+    assert!(parts.len() > 1, "{one}");
+    for unit in ["base_us", "test_us", "difference_us"] {
+        let sum: f64 = parts.iter().map(|part| number(&part[unit])).sum();
+        let whole = number(&lines[of_rest][unit]);
+        assert!((sum - whole).abs() <= 1e-6 * whole.abs(), "{unit}: {sum} of {whole}: {one}");
+    }
+    let waited: f64 = parts[..parts.len() - 1].iter().map(|part| number(&part["test_us"])).sum();
+    assert!(waited > 1_500.0, "half of the pause, seen as waiting in the server: {one}");
+    // What is known is not looked at again.
+    let again = home.json(0, stored.into_iter().chain(asked));
+    assert_eq!(only(&again)["ledger"], one["ledger"]);
+}
+
 /// Two servers that are not ours, one of which lacks an index and has old row versions: nothing is
 /// started again, and both are named, without a share.
 #[test]
@@ -342,8 +374,11 @@ fn servers_by_url_are_answered_as_far_as_they_can_be() {
         .each_ref()
         .map(|server| server.tcp(&format!("dbdyno:{}", server.password()), &server.own_database()));
     let store = results.path().join("results.db");
-    let words = ["--store", store.to_str().unwrap(), "explain", &urls[0], &urls[1], "--load"];
-    let told = home.json(3, words.into_iter().chain([load.to_str().unwrap()]));
+    let stored = ["--store", store.to_str().unwrap()];
+    let measured = ["compare", &urls[0], &urls[1], "--quick", "--rounds", "4", "--seconds", "0.5"];
+    let of_load = ["--warm-up", "0.2", "--load", load.to_str().unwrap()];
+    home.dbdyno(stored.into_iter().chain(measured).chain(of_load));
+    let told = home.json(3, stored.into_iter().chain(["explain", "@last"]));
     let one = only(&told);
     let leads: Vec<&str> = one["leads"]
         .as_array()

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::common::{Home, turn};
 
 /// Whether the processors of this host can be sampled.
-fn can_sample() -> bool {
+pub(crate) fn can_sample() -> bool {
     let mut perf = Command::new("perf");
     perf.args(["record", "-q", "-e", "cpu-clock", "-a", "-o", "/dev/null", "true"]);
     perf.output().is_ok_and(|output| output.status.success())

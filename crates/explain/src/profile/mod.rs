@@ -18,4 +18,4 @@ mod waits;
 pub use difference::{Weighed, difference, flame};
 pub use read::{ProfileError, read};
 pub use samples::Profile;
-pub use waits::{Waited, waits};
+pub use waits::{Waited, by_class, part_rest, waits};

@@ -13,7 +13,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dbdyno_model::{Arm, Dialect, Interval, PerArm, WaitLine, Waits};
+use dbdyno_model::{
+    Arm, ClassWait, Dialect, Interval, Ledger, LedgerLine, Part, PerArm, WaitLine, WaitProfile,
+    Waits,
+};
 use dbdyno_stats as stats;
 
 use super::names::plain;
@@ -34,6 +37,8 @@ const WORKING: &str = "working";
 const OTHER: &str = "other waits";
 const CLIENT: &str = "the client: its next statement";
 const PROCESSOR: &str = "a processor";
+/// What is left of the rest of a ledger.
+const NETWORK: &str = "the network, wake-ups, and what was not observed";
 /// How stacks say that their thread could go on (`dbdyno_probe::perf`).
 const READY: &str = "[waits for a processor]";
 /// A session that waits for its client so much of the time has none that asks.
@@ -115,24 +120,35 @@ const POSTGRES: [(&str, &str); 8] = [
          __x64_sys_recvfrom __x64_sys_epoll_wait __x64_sys_poll",
     ),
 ];
-/// Parts the time of an operation of so many clients.
+
+/// Parts the time of an operation of so many clients by class of waits.
 ///
 /// # Errors
 /// The first line that is no stack.
-pub fn waits(
-    dialects: PerArm<Dialect>,
+pub fn by_class(
+    dialect: Dialect,
     clients: u32,
-    base: &[Waited<'_>],
-    test: &[Waited<'_>],
-) -> Result<Waits, ProfileError> {
-    let sides = PerArm { base, test };
-    let seen: PerArm<Vec<Seen>> = PerArm::try_from_fn(|arm| {
-        sides[arm].iter().map(|one| Seen::of(dialects[arm], clients, one)).collect()
-    })?;
-    let names: BTreeSet<&str> =
-        seen.base.iter().chain(&seen.test).flat_map(|one| one.us.keys().copied()).collect();
+    waited: &Waited<'_>,
+) -> Result<Vec<ClassWait>, ProfileError> {
+    let seen = Seen::of(dialect, clients, waited)?;
+    let class = |(name, us): (&&str, &f64)| {
+        let own = seen.functions.iter().filter(|((class, _), _)| class == name);
+        let most = own.max_by(|a, b| a.1.total_cmp(b.1));
+        let function = most.map_or_else(String::new, |((_, function), _)| function.clone());
+        ClassWait { name: (*name).to_owned(), us: *us, function }
+    };
+    Ok(seen.us.iter().map(class).collect())
+}
+
+/// What both arms wait for: lines with intervals from start to start.
+pub fn waits(clients: u32, all: &[WaitProfile]) -> Waits {
+    let seen: PerArm<Vec<&[ClassWait]>> = PerArm::from_fn(|arm| {
+        all.iter().filter(|one| one.arm == arm).map(|one| one.classes.as_slice()).collect()
+    });
+    let classes = all.iter().flat_map(|one| &one.classes);
+    let names: BTreeSet<&str> = classes.map(|class| class.name.as_str()).collect();
     let mut lines: Vec<WaitLine> =
-        names.into_iter().map(|name| line(name, &seen, &|one| one.of_class(name))).collect();
+        names.into_iter().map(|name| line(name, &seen, &|one| one.name == name)).collect();
     let largest = |line: &WaitLine| line.us.base.max(line.us.test);
     lines.sort_by(|a, b| largest(b).total_cmp(&largest(a)));
     // What the server does first, and what it has nothing to do with last.
@@ -141,13 +157,49 @@ pub fn waits(
         CLIENT => 2,
         _ => 1,
     });
-    let total = line("an operation", &seen, &|one| one.us.values().sum());
-    let profiles = PerArm::from_fn(|arm| sides[arm].len());
-    Ok(Waits { lines, total, clients, profiles })
+    let total = line("an operation", &seen, &|_| true);
+    let profiles = PerArm::from_fn(|arm| seen[arm].len());
+    Waits { lines, total, clients, profiles }
 }
 
-fn line(name: &str, seen: &PerArm<Vec<Seen>>, pick: &dyn Fn(&Seen) -> f64) -> WaitLine {
-    let values = PerArm::from_fn(|arm| seen[arm].iter().map(pick).collect::<Vec<f64>>());
+/// Puts what the servers waited for below the rest of a ledger, its last line: as shares of the
+/// time of an operation, for waits are looked at in rounds of their own, which are slower. What
+/// they leave of the rest is its last part.
+pub fn part_rest(ledger: &mut Ledger, waits: &Waits) {
+    let Some(rest) = ledger.lines.last().cloned() else { return };
+    let scale = PerArm::from_fn(|arm| ledger.total.us[arm] / waits.total.us[arm]);
+    let most = scale.base.max(scale.test);
+    let half = |interval: Interval| (interval.high - interval.low) / 2.0;
+    let part = |name: &str, us: PerArm<f64>, half: f64| {
+        let estimate = us.test - us.base;
+        let difference_us = Interval { estimate, low: estimate - half, high: estimate + half };
+        LedgerLine { name: name.to_owned(), is_part: Part::OfLine, us, difference_us }
+    };
+    let is_waited = |line: &&WaitLine| line.name != WORKING && line.name != CLIENT;
+    let mut parts: Vec<LedgerLine> = Vec::new();
+    for line in waits.lines.iter().filter(is_waited) {
+        let us = PerArm::from_fn(|arm| line.us[arm] * scale[arm]);
+        parts.push(part(&line.name, us, line.difference_us.map_or(f64::NAN, half) * most));
+    }
+    let left =
+        PerArm::from_fn(|arm| rest.us[arm] - parts.iter().map(|part| part.us[arm]).sum::<f64>());
+    let halves =
+        parts.iter().map(|part| half(part.difference_us)).chain([half(rest.difference_us)]);
+    let width = halves.map(|half| half * half).sum::<f64>().sqrt();
+    parts.push(part(NETWORK, left, width));
+    ledger.lines.extend(parts);
+}
+
+/// A line of the classes that are picked.
+fn line(
+    name: &str,
+    seen: &PerArm<Vec<&[ClassWait]>>,
+    is_of_line: &dyn Fn(&ClassWait) -> bool,
+) -> WaitLine {
+    let picked = |classes: &&[ClassWait]| {
+        classes.iter().filter(|one| is_of_line(one)).map(|one| one.us).sum::<f64>()
+    };
+    let values = PerArm::from_fn(|arm| seen[arm].iter().map(picked).collect::<Vec<f64>>());
     let mean = |arm: Arm| values[arm].iter().sum::<f64>() / values[arm].len().max(1) as f64;
     let us = PerArm::from_fn(mean);
     // Judged near 0, where a difference is as well an exponent as a number.
@@ -161,9 +213,9 @@ fn line(name: &str, seen: &PerArm<Vec<Seen>>, pick: &dyn Fn(&Seen) -> f64) -> Wa
     });
     let function = PerArm::from_fn(|arm| {
         let mut sums: BTreeMap<&str, f64> = BTreeMap::new();
-        for ((class, function), us) in seen[arm].iter().flat_map(|one| &one.functions) {
-            if *class == name {
-                *sums.entry(function).or_default() += us;
+        for class in seen[arm].iter().copied().flatten() {
+            if is_of_line(class) && !class.function.is_empty() {
+                *sums.entry(&class.function).or_default() += class.us;
             }
         }
         let most = sums.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
@@ -204,10 +256,6 @@ impl Seen {
         let waits: f64 = seen.us.values().sum();
         seen.us.insert(WORKING, whole - waits);
         Ok(seen)
-    }
-
-    fn of_class(&self, name: &str) -> f64 {
-        self.us.get(name).copied().unwrap_or(0.0)
     }
 }
 
@@ -256,15 +304,19 @@ fn class_of(dialect: Dialect, functions: &[&str]) -> (&'static str, &'static str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_model::Cell;
 
     const SESSION: &str = "thread 7;handle_one_connection;do_command;";
 
     fn of(base: &[&str], test: &[&str]) -> Waits {
-        let waited = |stacks| Waited { stacks, operations: 10.0, wall_ns: 1_000_000 };
-        let [base, test] = [base, test].map(|all| all.iter().map(|text| waited(*text)).collect());
-        let base: Vec<Waited<'_>> = base;
-        let test: Vec<Waited<'_>> = test;
-        waits(PerArm::from_fn(|_| Dialect::Mysql), 2, &base, &test).unwrap()
+        let profile = |arm, (start, stacks): (usize, &&str)| {
+            let waited = Waited { stacks, operations: 10.0, wall_ns: 1_000_000 };
+            let classes = by_class(Dialect::Mysql, 2, &waited).unwrap();
+            WaitProfile { arm, start: start as u32, classes }
+        };
+        let base = base.iter().enumerate().map(|one| profile(Arm::Base, one));
+        let test = test.iter().enumerate().map(|one| profile(Arm::Test, one));
+        waits(2, &base.chain(test).collect::<Vec<_>>())
     }
 
     fn us(waits: &Waits, name: &str) -> (f64, f64) {
@@ -314,5 +366,46 @@ mod tests {
         let log = found.lines.iter().find(|line| line.name.starts_with("logs")).unwrap();
         let of = log.difference_us.unwrap();
         assert!((of.estimate - 20.0).abs() < 1e-9 && of.low > 10.0 && of.high < 30.0, "{of:?}");
+    }
+
+    /// The ledger's operation takes half of that under the recorder: parts of its rest are shares.
+    #[test]
+    fn waits_part_the_rest_of_a_ledger() {
+        let profile =
+            |us: u32| format!("{SESSION}trans_commit;log_write_up_to;os_event::wait {us}\n");
+        let [a, b, c, d] = [100, 110, 300, 320].map(profile);
+        let found = of(&[&a, &b], &[&c, &d]);
+        let line = |name: &str, base: f64, test: f64| LedgerLine {
+            name: name.into(),
+            is_part: Part::Whole,
+            us: PerArm { base, test },
+            difference_us: Interval {
+                estimate: test - base,
+                low: test - base - 1.0,
+                high: test - base + 1.0,
+            },
+        };
+        let nothing = Interval { estimate: 1.0, low: 1.0, high: 1.0 };
+        let mut ledger = Ledger {
+            cell: Cell { load: "update".into(), clients: 2 },
+            lines: vec![line("server", 70.0, 70.0), line("the rest", 30.0, 80.0)],
+            total: line("an operation", 100.0, 150.0),
+            rest_share: 0.3,
+            rqps_of_work: nothing,
+            rqps: 0.7,
+        };
+        part_rest(&mut ledger, &found);
+        let parts: Vec<&LedgerLine> =
+            ledger.lines.iter().filter(|line| line.is_part == Part::OfLine).collect();
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        assert_eq!(names, ["logs, written and synced", NETWORK]);
+        // 10.5 of 200 µs, and 31 of 200.
+        assert!((parts[0].us.base - 5.25).abs() < 1e-9 && (parts[0].us.test - 23.25).abs() < 1e-9);
+        for arm in Arm::BOTH {
+            let sum: f64 = parts.iter().map(|part| part.us[arm]).sum();
+            assert!((sum - ledger.lines[1].us[arm]).abs() < 1e-9, "{ledger:?}");
+        }
+        let sum: f64 = parts.iter().map(|part| part.difference_us.estimate).sum();
+        assert!((sum - 50.0).abs() < 1e-9, "{ledger:?}");
     }
 }

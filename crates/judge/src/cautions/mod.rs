@@ -2,6 +2,7 @@
 
 pub mod background;
 mod drift;
+mod latch_ceiling;
 pub mod laws;
 pub mod saturation;
 mod standstill;
@@ -24,7 +25,9 @@ pub(crate) fn against(
     let of_arm = |arm: Arm| {
         let client = saturation::of_arm(run, cell, arm, &arms[arm]);
         let laws = laws::of_arm(run, cell, arm, &arms[arm]);
-        client.into_iter().chain(laws).chain(standstill::of_arm(arm, &arms[arm]))
+        let latches = latch_ceiling::of_arm(run, arm, &arms[arm]);
+        let still = standstill::of_arm(arm, &arms[arm]);
+        client.into_iter().chain(laws).chain(still).chain(latches)
     };
     let background = |arm: Arm| background::short(&run.plan, cell, arm, &arms[arm]);
     let against = Arm::BOTH.into_iter().flat_map(of_arm);

@@ -7,6 +7,7 @@ use dbdyno_model::{
     Untried,
 };
 
+use super::waiting::Waiting;
 use super::{Case, LEAST_RATE};
 use crate::error::LabError;
 use crate::laboratory::Lab;
@@ -28,7 +29,16 @@ impl Case<'_> {
     ) -> Result<Explanation, LabError> {
         let remedy = self.remedy(lab, &accounts)?;
         let code = self.code(lab, found)?;
-        let ledger = self.ledger(lab, comparison)?;
+        let mut ledger = self.ledger(lab, comparison)?;
+        let waiting = match &mut ledger {
+            Some(ledger) => self.with_waits(lab, ledger)?,
+            None => Waiting::NotAsked,
+        };
+        let (waits, unwaited) = match waiting {
+            Waiting::NotAsked => (None, None),
+            Waiting::Unknown(why) => (None, Some(why)),
+            Waiting::Known(waits) => (Some(waits), None),
+        };
         let is_strange = self.has_strangers();
         let least = match accounts.first() {
             Some(account) => self.limits(account.witness).least,
@@ -47,6 +57,8 @@ impl Case<'_> {
             untried: self.untried(found, is_strange),
             plans: plan_changes(&comparison.audit, &self.question.cell.load),
             ledger,
+            waits,
+            unwaited,
             code,
             trials: self.evidence.trials(),
             open: self.open.or_else(|| is_strange.then(|| STRANGERS.to_owned())),

@@ -21,6 +21,7 @@ mod known;
 mod question;
 mod remedy;
 mod trial;
+mod waiting;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -399,12 +400,16 @@ impl Case<'_> {
 
     /// Whether the user has ended it.
     fn is_interrupted(&mut self, lab: &Lab<'_>) -> bool {
-        let is_interrupted = lab.stop.load(Ordering::Relaxed);
+        let is_interrupted = self.is_stopped(lab);
         if is_interrupted {
             let text = "it was interrupted; the same command goes on from here";
             self.open = Some(text.to_owned());
         }
         is_interrupted
+    }
+
+    fn is_stopped(&self, lab: &Lab<'_>) -> bool {
+        lab.stop.load(Ordering::Relaxed)
     }
 
     fn tell(&self, lab: &mut Lab<'_>, view: View, batch: &[Set], wanted: usize) {

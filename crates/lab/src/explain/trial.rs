@@ -102,6 +102,11 @@ impl Watch for Brief<'_> {
     }
 }
 
+/// How the rates of the explained cell are measured in a trial of the arms as they are.
+pub(super) fn plan_of_rates(question: &Question<'_>) -> Plan {
+    plan_of(question, Vec::new(), Witness::Rate)
+}
+
 fn plan_of(question: &Question<'_>, further: Vec<ArmSpec>, witness: Witness) -> Plan {
     let explained = &question.run.plan;
     let base = explained.arms.base.clone();

@@ -34,6 +34,7 @@ struct OfCell<'a> {
     plans: Vec<PlanJson<'a>>,
     /// Missing where processor time was not observed.
     ledger: Option<LedgerJson<'a>>,
+    unwaited: Option<&'a str>,
     code: Vec<CodeJson<'a>>,
     trials: Vec<TrialJson<'a>>,
     /// Why it is not complete.
@@ -216,6 +217,7 @@ fn of_cell(of: &Explanation) -> OfCell<'_> {
         untried: untried.collect(),
         plans: of.plans.iter().map(plan).collect(),
         ledger: of.ledger.as_ref().map(ledger),
+        unwaited: of.unwaited.as_deref(),
         code: code.collect(),
         trials: of.trials.iter().map(trial).collect(),
         open: of.open.as_deref(),

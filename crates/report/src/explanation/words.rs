@@ -2,7 +2,7 @@
 
 use dbdyno_model::{
     Account, Direction, Explanation, FoundCause, Interval, Lead, Ledger, LedgerLine, Part, Remedy,
-    RemedyCell, Suspect, Trial, Verdict, Witness, Worth,
+    RemedyCell, Suspect, Trial, Verdict, WaitLine, Waits, Witness, Worth,
 };
 
 use super::plan;
@@ -12,6 +12,8 @@ use crate::number::{GLUE, fixed, signed};
 const NAMED_MOST: usize = 3;
 /// Names of a list that are shown; the rest is counted.
 const LISTED_MOST: usize = 8;
+/// Classes of waits of which the function is named.
+const PLACES_NAMED: usize = 3;
 
 /// A line of an account.
 pub(super) struct Row {
@@ -233,6 +235,33 @@ pub(super) fn of_ledger(ledger: &Ledger) -> String {
     )
 }
 
+/// What parts the rest of the ledger, and where most of it is waited.
+fn of_waits(ledger: &Ledger, waits: &Waits) -> String {
+    let of = waits.profiles;
+    let starts = of.base.min(of.test);
+    let is_part = |line: &&WaitLine| ledger.lines.iter().any(|part| part.name == line.name);
+    let changed = |line: &WaitLine| {
+        let function = line.function.test.as_ref().or(line.function.base.as_ref())?;
+        let interval = line.difference_us.filter(|of| of.low * of.high > 0.0)?;
+        Some((line.name.clone(), function.clone(), interval.estimate.abs()))
+    };
+    let mut changed: Vec<_> = waits.lines.iter().filter(is_part).filter_map(changed).collect();
+    changed.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let places: Vec<String> = changed
+        .into_iter()
+        .take(PLACES_NAMED)
+        .map(|(name, function, _)| format!("{name} in {function}"))
+        .collect();
+    let places = match places.is_empty() {
+        true => String::new(),
+        false => format!("; most of it is waited: {}", places.join(", ")),
+    };
+    format!(
+        "the rest is parted by what sessions waited for in {starts} starts of each server, while \
+         each switch of a thread was recorded, as shares of the time of an operation{places}"
+    )
+}
+
 /// What is said of plans that changed, a paragraph each.
 pub(super) fn plans(of: &Explanation) -> Vec<String> {
     of.plans.iter().flat_map(plan::notes).collect()
@@ -253,6 +282,11 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
     }
     notes.extend(of.remedy.iter().flat_map(remedy));
     notes.extend(of.ledger.as_ref().map(of_ledger));
+    let parted = of.ledger.as_ref().zip(of.waits.as_ref());
+    notes.extend(parted.map(|(ledger, waits)| of_waits(ledger, waits)));
+    notes.extend(
+        of.unwaited.as_ref().map(|why| format!("what sessions wait for is not known: {why}")),
+    );
     let is_of_code = |account: &Account| account.code.cost.estimate.abs() >= of.least;
     if !of.code.is_empty() && of.accounts.iter().any(is_of_code) {
         let change =

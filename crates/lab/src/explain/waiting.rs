@@ -1,0 +1,108 @@
+//! What the rest of a ledger is made of: what the sessions of both servers wait for.
+//!
+//! ```text
+//!   the rest differs by a tenth of the difference and more?  no: it stays one line
+//!     yes: profiles of waits, of the store or new ones ─▶ parts of the rest
+//! ```
+//!
+//! Waits are looked at in rounds of their own, in which each switch of a thread is recorded: that
+//! takes some tens of seconds, and slows what is recorded.
+
+use dbdyno_explain::profile::{Waited, by_class, part_rest, waits};
+use dbdyno_model::{ArmSpec, Interval, Ledger, Target, WaitProfile, Waits};
+
+use super::{Case, trial};
+use crate::error::LabError;
+use crate::laboratory::Lab;
+use crate::profile::{Kind, plan_of, profile};
+use crate::watch::Progress;
+
+/// The share of the difference from which on the rest is parted.
+const REST_MATTERS: f64 = 0.1;
+/// Profiles of each arm, each in a start of its own.
+const PROFILES: u32 = 3;
+/// How long each takes at most: no longer than the cell was measured.
+const SECONDS_MOST: f64 = 4.0;
+
+/// What is known of the waits.
+pub(super) enum Waiting {
+    /// They make nothing of the difference, or cannot be looked at in such arms.
+    NotAsked,
+    /// They could not be looked at, for this reason.
+    Unknown(String),
+    /// They part the rest of the ledger.
+    Known(Waits),
+}
+
+impl Case<'_> {
+    /// Parts the rest of the ledger, where it matters for the difference.
+    pub(super) fn with_waits(
+        &mut self,
+        lab: &mut Lab<'_>,
+        ledger: &mut Ledger,
+    ) -> Result<Waiting, LabError> {
+        let is_ours = |spec: &ArmSpec| matches!(spec.target, Target::Release(_));
+        let is_asked = self.question.rates.is_some()
+            && [self.base(), self.test()].into_iter().all(is_ours)
+            && self.limit.is_none()
+            && self.open.is_none()
+            && rest_matters(ledger);
+        if !is_asked {
+            return Ok(Waiting::NotAsked);
+        }
+        let known = lab.store.waits_of(&self.question.run.id, self.question.cell)?;
+        let all = match known.is_empty() {
+            false => known,
+            true if !self.may_begin(lab) => return Ok(Waiting::NotAsked),
+            true => match self.looked_at(lab) {
+                Err(LabError::Profile(why)) => return Ok(Waiting::Unknown(why)),
+                looked => looked?,
+            },
+        };
+        if self.is_interrupted(lab) {
+            return Ok(Waiting::NotAsked);
+        }
+        let found = waits(self.question.cell.clients, &all);
+        part_rest(ledger, &found);
+        Ok(Waiting::Known(found))
+    }
+
+    /// Takes profiles of waits, and keeps them if they are whole.
+    fn looked_at(&self, lab: &mut Lab<'_>) -> Result<Vec<WaitProfile>, LabError> {
+        lab.watch.progress(Progress::Trial("what sessions wait for is looked at"));
+        let explained = &self.question.run.plan;
+        let seconds = f64::from(explained.pairs) * explained.round_ns as f64 / 1e9;
+        let plan = trial::plan_of_rates(self.question);
+        let plan = plan_of(&plan, PROFILES, seconds.min(SECONDS_MOST));
+        let taken = profile(lab, &plan, Kind::Waits, self.question.tool_version)?;
+        if self.is_stopped(lab) {
+            return Ok(Vec::new());
+        }
+        let lost = taken.iter().map(|one| one.stacks.lost).max().unwrap_or(0);
+        if lost > 0 {
+            return Err(LabError::Profile(format!(
+                "{lost} records of waits were lost, for they came faster than they could be written"
+            )));
+        }
+        let clients = self.question.cell.clients;
+        let mut all = Vec::new();
+        for one in &taken {
+            let dialect = plan.arms[one.arm].dialect();
+            let (stacks, operations) = (one.stacks.collapsed.as_str(), one.operations);
+            let waited = Waited { stacks, operations, wall_ns: one.wall_ns };
+            let classes = by_class(dialect, clients, &waited)
+                .map_err(|error| LabError::Profile(error.to_string()))?;
+            all.push(WaitProfile { arm: one.arm, start: one.start, classes });
+        }
+        lab.store.keep_waits(&self.question.run.id, self.question.cell, &all)?;
+        Ok(all)
+    }
+}
+
+/// Whether the rest of a ledger, its last line, makes a part of the difference that matters.
+fn rest_matters(ledger: &Ledger) -> bool {
+    let Some(rest) = ledger.lines.last() else { return false };
+    let Interval { estimate, low, high } = rest.difference_us;
+    let whole = ledger.total.difference_us.estimate.abs();
+    low * high > 0.0 && estimate.abs() >= REST_MATTERS * whole
+}
