@@ -197,8 +197,11 @@ pub(crate) struct Compare {
     /// Also write the report to this file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
+    /// Tell the plan cell by cell
+    #[arg(long, short)]
+    pub verbose: bool,
     #[command(flatten)]
-    pub shape: Shape,
+    pub told: Told,
 }
 
 /// Carry out an experiment that is written in a file, and hold what is found against what the file
@@ -244,7 +247,7 @@ pub(crate) struct Resume {
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
     #[command(flatten)]
-    pub shape: Shape,
+    pub told: Told,
 }
 
 /// What ends the measuring of a cell.
@@ -252,6 +255,37 @@ pub(crate) struct Resume {
 pub(crate) enum Until {
     /// A verdict
     Decided,
+}
+
+/// How much of a comparison is printed, and in which shape.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Told {
+    /// Print all that is known: costs and latencies, how sure each answer is, every note
+    #[arg(long)]
+    pub all: bool,
+    /// Print these parts behind the answer
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "PART", conflicts_with = "all")]
+    pub section: Vec<Section>,
+    /// What has lost most comes first
+    #[arg(long, conflicts_with = "all")]
+    pub worst_first: bool,
+    #[command(flatten)]
+    pub shape: Shape,
+}
+
+/// A part of what is known of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Section {
+    /// What operations cost, and how long they take
+    Cost,
+    /// How sure each answer is
+    Doubt,
+    /// What the mechanisms of engines did
+    Engine,
+    /// Where the servers are unequal
+    Facts,
+    /// Every warning and note, and where it applies
+    Notes,
 }
 
 /// In which shape results are printed.
@@ -289,7 +323,7 @@ pub(crate) struct Demo {
     #[arg(long, short, value_name = "FILE.html", default_value = "dbdyno-demo.html")]
     pub output: PathBuf,
     #[command(flatten)]
-    pub shape: Shape,
+    pub told: Told,
 }
 
 /// Check whether this host is fit to measure on.
@@ -335,7 +369,7 @@ pub(crate) struct Show {
     #[arg(long, value_name = "'rqps > 0.98'", value_parser = Gate::parse)]
     pub gate: Option<Gate>,
     #[command(flatten)]
-    pub shape: Shape,
+    pub told: Told,
 }
 
 #[derive(Debug, clap::Args)]

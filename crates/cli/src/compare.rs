@@ -10,7 +10,7 @@ use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 
-use crate::args::{Compare, Format, Place, Resume, Shape};
+use crate::args::{Compare, Format, Place, Resume, Told};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
@@ -55,7 +55,7 @@ fn servers(place: &Place, flags: &Compare, arms: Vec<ArmSpec>) -> Result<Exit, F
     explanation::check(flags)?;
     let command = |plan: &Plan| plan::command(plan, flags);
     let (mut store, run) = measured(place, flags, arms, command)?;
-    let exit = present(&store, &run, flags.report.as_deref(), flags.gate, flags.shape)?;
+    let exit = present(&store, &run, flags.report.as_deref(), flags.gate, &flags.told)?;
     if flags.explain && exit != Exit::Interrupted {
         explanation::afterwards(place, &mut store, &run, flags)?;
     }
@@ -106,7 +106,8 @@ pub(crate) fn measured(
     notes.iter().for_each(|note| output::say(&format!("note   {note}")));
     let stop = session::stop_flag();
     let command = command(&plan);
-    output::say(&plan::announcement(&plan, &known));
+    let words = if flags.verbose { plan::Words::EachCell } else { plan::Words::Few };
+    output::say(&plan::announcement(&plan, &known, words));
     let run =
         carry_out(&home, &mut store, &stop, &plan, flags.name.as_deref(), &command, &flags.varied)?;
     Ok((store, run))
@@ -133,7 +134,7 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
         None => dbdyno_lab::resume(&mut lab, &run)?,
     };
     drop(ticker);
-    present(&store, &store.load(&id)?, flags.report.as_deref(), flags.gate, flags.shape)
+    present(&store, &store.load(&id)?, flags.report.as_deref(), flags.gate, &flags.told)
 }
 
 /// Prints what a run has found, and says what may be done with it.
@@ -142,28 +143,28 @@ pub(crate) fn present(
     run: &Run,
     report: Option<&Path>,
     gate: Option<Gate>,
-    shape: Shape,
+    told: &Told,
 ) -> Result<Exit, Failure> {
     let would_help = |cell: &CellComparison| cell.pairs_missing.is_some();
     let mut is_explainable = false;
     let (is_open, answer) = if run.plan.further.is_empty() {
         let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
         is_explainable = explanation::is_possible(run, &comparison);
-        output::comparison(run, &comparison, shape)?;
+        output::comparison(run, &comparison, told)?;
         if let Some(path) = report {
             write_report(path, run, &comparison)?;
         }
         (comparison.cells.iter().any(would_help), answer::answer(&comparison, gate))
     } else {
         let comparison = arms::judged(run, arms::usual(run))?;
-        arms::print(run, &comparison, shape)?;
+        arms::print(run, &comparison, told.shape)?;
         if let Some(path) = report {
             arms::write_report(path, run, &comparison)?;
         }
         let cells = comparison.pairs.iter().flat_map(|pair| &pair.comparison.cells);
         (cells.into_iter().any(would_help), answer::of_arms(&comparison, gate))
     };
-    if shape.format == Format::Text {
+    if told.shape.format == Format::Text {
         say_what_next(run, is_open, report);
         if is_explainable {
             output::say(&format!(
@@ -228,6 +229,6 @@ fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit
     let store = session::open_store(place)?;
     let (base, test) = (arms::stored(&store, base)?, arms::stored(&store, test)?);
     let comparison = dbdyno_judge::compare_stored(&base, &test, flags.budget)?;
-    output::comparison(&test, &comparison, flags.shape)?;
+    output::comparison(&test, &comparison, &flags.told)?;
     Ok(answer::answer(&comparison, flags.gate))
 }

@@ -49,11 +49,11 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         limit_ns: None,
         counting: dbdyno_model::Counting::No,
     };
-    output::say(&plan::announcement(&plan, &plan::runs_alike(&plan, &store)));
+    output::say(&plan::announcement(&plan, &plan::runs_alike(&plan, &store), plan::Words::Few));
     let run =
         compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo", &[])?;
     let comparison = arms::judged_pair(&store, &run, Pairing::USUAL)?;
-    output::comparison(&run, &comparison, flags.shape)?;
+    output::comparison(&run, &comparison, &flags.told)?;
     compare::write_report(&flags.output, &run, &comparison)?;
     Ok(match run.status {
         RunStatus::Interrupted => Exit::Interrupted,

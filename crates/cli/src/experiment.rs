@@ -65,7 +65,7 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     let again: Vec<String> = again.chain(flags.flags.iter().cloned()).collect();
     let (mut store, run) = compare::measured(place, &compare, arms, |_| again.join(" "))?;
     let shown =
-        compare::present(&store, &run, compare.report.as_deref(), compare.gate, compare.shape)?;
+        compare::present(&store, &run, compare.report.as_deref(), compare.gate, &compare.told)?;
     // A gate that was asked for has to hold as well.
     let is_shut = compare.gate.is_some() && shown != Exit::Holds;
     if run.status == RunStatus::Interrupted || is_shut {
@@ -141,7 +141,7 @@ fn explained(
     let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
     let home = session::open_home(place)?;
     let all = explanation::explained(&home, store, run, &cells, extent)?;
-    let shown = explanation::shown(&all, flags.shape, None)?;
+    let shown = explanation::shown(&all, flags.told.shape, None)?;
     output::say(&format!("expect causes {}", listed(expected)));
     let is_named = !expected.is_empty();
     let mut is_refuted = is_named && all.is_empty();

@@ -4,9 +4,9 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use dbdyno_model::{Comparison, History, Run};
-use dbdyno_report::{Colour, TextStyle, View};
+use dbdyno_report::{Colour, Order, TextStyle, View};
 
-use crate::args::{Color, Format, Shape};
+use crate::args::{Color, Format, Section, Shape, Told};
 use crate::failure::Failure;
 
 const WIDTH_WITHOUT_TERMINAL: usize = 100;
@@ -33,15 +33,33 @@ pub(crate) fn complain(text: &str) {
     }
 }
 
-/// Prints a comparison in the shape that was asked for.
-pub(crate) fn comparison(run: &Run, comparison: &Comparison, shape: Shape) -> Result<(), Failure> {
+/// Prints a comparison in the shape that was asked for, and as much of it for people.
+pub(crate) fn comparison(run: &Run, comparison: &Comparison, told: &Told) -> Result<(), Failure> {
     let view = View::new(run, comparison);
-    print(&match shape.format {
-        Format::Text => dbdyno_report::text(&view, &style(shape.color)),
+    let Shape { format, color, .. } = told.shape;
+    let order = if told.worst_first { Order::WorstFirst } else { Order::Groups };
+    let sections: Vec<dbdyno_report::Section> = told.section.iter().map(section).collect();
+    print(&match format {
+        Format::Text if told.all => dbdyno_report::text(&view, &style(color)),
+        Format::Text if sections.is_empty() => {
+            dbdyno_report::first_screen(&view, order, &style(color))
+        }
+        Format::Text => dbdyno_report::sections(&view, &sections, order, &style(color)),
         Format::Json => dbdyno_report::json(&view),
         Format::Csv => dbdyno_report::csv(&view),
-        Format::Markdown => dbdyno_report::markdown(&view),
+        Format::Markdown if told.all => dbdyno_report::markdown(&view),
+        Format::Markdown => dbdyno_report::first_markdown(&view, order),
     })
+}
+
+fn section(section: &Section) -> dbdyno_report::Section {
+    match section {
+        Section::Cost => dbdyno_report::Section::Cost,
+        Section::Doubt => dbdyno_report::Section::Doubt,
+        Section::Engine => dbdyno_report::Section::Engine,
+        Section::Facts => dbdyno_report::Section::Facts,
+        Section::Notes => dbdyno_report::Section::Notes,
+    }
 }
 
 /// Prints a history in the shape that was asked for.

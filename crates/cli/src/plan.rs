@@ -446,8 +446,15 @@ pub(crate) fn command(plan: &Plan, flags: &Compare) -> String {
     command
 }
 
+/// Whether a plan is told cell by cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Words {
+    Few,
+    EachCell,
+}
+
 /// The plan in words: how many rounds, how long, what can be found by what runs like it have shown.
-pub(crate) fn announcement(plan: &Plan, known: &[Run]) -> String {
+pub(crate) fn announcement(plan: &Plan, known: &[Run], words: Words) -> String {
     if plan.counting == Counting::Only {
         return format!("plan   {}\n{}", in_words(plan), counting_of(plan).trim_end());
     }
@@ -465,8 +472,12 @@ pub(crate) fn announcement(plan: &Plan, known: &[Run]) -> String {
     );
     text.push_str(&driven(&plan.driving));
     // What can be found of response times is not known beforehand.
-    for cell in cells.iter().filter(|_| plan.driving == Driving::Closed) {
-        text.push_str(&promise(plan, &CellForecast::of(plan, cell, known)));
+    let told = cells.iter().filter(|_| plan.driving == Driving::Closed);
+    let forecasts: Vec<CellForecast> =
+        told.map(|cell| CellForecast::of(plan, cell, known)).collect();
+    match forecasts.as_slice() {
+        [_, _, ..] if words == Words::Few => text.push_str(&promise_of_all(plan, &forecasts)),
+        each => each.iter().for_each(|forecast| text.push_str(&promise(plan, forecast))),
     }
     text.push_str(&ends(plan));
     for (between, what) in [
@@ -542,6 +553,36 @@ pub(crate) fn runs_alike(plan: &Plan, store: &Store) -> Vec<Run> {
     newest.filter_map(|summary| store.load(&summary.id).ok()).collect()
 }
 
+/// What the cells find, in one line.
+fn promise_of_all(plan: &Plan, forecasts: &[CellForecast]) -> String {
+    let power = power(plan);
+    let found: Vec<f64> =
+        forecasts.iter().filter_map(|forecast| forecast.found(plan, power)).collect();
+    let largest = found.iter().copied().fold(f64::NAN, f64::max);
+    let least = found.iter().copied().fold(f64::NAN, f64::min);
+    let mut text = match found.is_empty() {
+        true => "       too few rounds for a verdict; give --rounds 3 or more".to_owned(),
+        false => {
+            let [least, largest] = [least, largest].map(|share| format!("{:.1}", 100.0 * share));
+            let noisiest = match least == largest {
+                true => String::new(),
+                false => format!(" ({largest} % in the noisiest cell)"),
+            };
+            format!("       finds changes of {least} % or more{noisiest}; cell by cell: --verbose")
+        }
+    };
+    text.push('\n');
+    text
+}
+
+/// The probability with which a change is to be found.
+fn power(plan: &Plan) -> f64 {
+    match &plan.stopping {
+        Stopping::Detect { power, .. } => *power,
+        _ => dbdyno_forecast::USUAL_POWER,
+    }
+}
+
 /// What a cell finds, and what that costs.
 fn promise(plan: &Plan, forecast: &CellForecast) -> String {
     let cell = &forecast.cell;
@@ -551,10 +592,7 @@ fn promise(plan: &Plan, forecast: &CellForecast) -> String {
         Some(run) => format!("noise {noise:.1} % a pair in run {run}"),
         None => format!("noise of {noise:.0} % a pair assumed"),
     };
-    let power = match &plan.stopping {
-        Stopping::Detect { power, .. } => *power,
-        _ => dbdyno_forecast::USUAL_POWER,
-    };
+    let power = power(plan);
     let at_most = if plan.stopping.looks().is_some() { "at most" } else { "about" };
     let takes = for_people(forecast.takes(plan));
     match forecast.found(plan, power) {

@@ -2,8 +2,9 @@
 
 use dbdyno_model::{
     Arm, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes, LatencyHistogram,
-    Measure, PerArm, Round, Severity, Verdict, Warning,
+    Measure, PerArm, Plan, Round, Severity, Verdict, Warning,
 };
+use dbdyno_workload::planned;
 
 use crate::cautions::{background, drift_of};
 use crate::error::JudgeError;
@@ -13,6 +14,12 @@ use crate::variance::mean_of_rounds;
 
 /// A client that takes more of the processor time than this carries a note.
 const CLIENT_SHARE_HIGH: f64 = 0.5;
+
+/// The name of the group of a cell's load; steps of the Insert Benchmark are in none.
+pub(crate) fn group_of(plan: &Plan, cell: &Cell) -> Option<String> {
+    let load = planned::resolve(plan, &cell.load).ok().filter(|_| planned::step_of(cell).is_none());
+    load.map(|load| load.group.name().to_owned())
+}
 
 pub(crate) fn cell_comparison(
     cell: Cell,
@@ -35,6 +42,7 @@ pub(crate) fn cell_comparison(
     warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| client_heavy(arm, &arms[arm])));
     warnings.extend(Arm::BOTH.into_iter().filter_map(|arm| drift_of(arm, &rounds[arm])));
     Ok(CellComparison {
+        group: None,
         cell,
         pairs: rounds.base.len().min(rounds.test.len()) as u32,
         pairs_dropped: 0,

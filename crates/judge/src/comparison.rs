@@ -13,7 +13,7 @@ use dbdyno_model::{
 };
 
 use crate::cautions::against;
-use crate::cell::cell_comparison;
+use crate::cell::{cell_comparison, group_of};
 use crate::curves;
 use crate::error::JudgeError;
 use crate::extension;
@@ -71,8 +71,9 @@ pub(crate) fn measured(run: &Run) -> Result<Draft, JudgeError> {
         let mut against = against(run, &cell, &units, &arms);
         against.extend(found_against(&draft.findings, &cell).into_iter().chain(notes));
         let compared = cell_comparison(cell, &units, judged, &arms, against)?;
+        let group = group_of(&run.plan, &compared.cell);
         let metrics = metrics::of_cell(run, &compared, &pairs)?;
-        draft.cells.push(CellComparison { pairs_dropped: dropped, metrics, ..compared });
+        draft.cells.push(CellComparison { group, pairs_dropped: dropped, metrics, ..compared });
     }
     Ok(draft)
 }

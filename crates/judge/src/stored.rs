@@ -19,7 +19,7 @@ use dbdyno_model::{
 use dbdyno_stats::{self as stats, Judgement, RunStarts, Sequence};
 
 use crate::cautions::against;
-use crate::cell::cell_comparison;
+use crate::cell::{cell_comparison, group_of};
 use crate::comparison::{found_against, found_beside, labels, of_whole};
 use crate::error::JudgeError;
 use crate::exclusion::{Included, exclude};
@@ -134,7 +134,8 @@ fn of_cell(
     let judged = Judged::by_rate(judgement, Measure::Rate);
     let compared = cell_comparison(cell.clone(), &units, judged, &rounds, against_it)?;
     let pairs_dropped = sifted.base.dropped + sifted.test.dropped;
-    Ok(Some(CellComparison { pairs_dropped, ..compared }))
+    let group = group_of(&runs.test.plan, cell);
+    Ok(Some(CellComparison { group, pairs_dropped, ..compared }))
 }
 
 /// What was counted of both *test* arms as if in one run, with the rounds that tell the processor

@@ -209,6 +209,9 @@ pub struct ArmSummary {
 pub struct CellComparison {
     /// Which load at which client count.
     pub cell: Cell,
+    /// Name of the group of its load: `point`, `range`, `range-aggregate` or `write`; `None` where
+    /// it is in none.
+    pub group: Option<String>,
     /// Pairs of rounds that the interval rests on.
     pub pairs: u32,
     /// Pairs that were left out, blind to their results, because the host was not as usual.

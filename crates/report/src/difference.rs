@@ -84,6 +84,12 @@ pub fn difference(
     for note in notes(plans) {
         text.push_str(&layout::paragraph(&layout::printable(&note), width, "  ", "    "));
     }
+    text + &unequal(view, extent, width)
+}
+
+/// Where the arms are unequal, part by part, each behind an empty line.
+pub(crate) fn unequal(view: &AuditView, extent: Extent, width: usize) -> String {
+    let mut text = String::new();
     for section in sections(view, extent) {
         let _infallible = write!(text, "\n{}\n", section.title);
         let mut grid = Grid { lines: Vec::new(), ragged: 1 };

@@ -28,6 +28,7 @@ mod doctor;
 mod doubt;
 mod escape;
 mod explanation;
+mod first_screen;
 mod history;
 mod html;
 mod json;
@@ -38,6 +39,7 @@ mod notes;
 mod number;
 mod profile;
 mod rows;
+mod sections;
 mod shapes;
 mod sheet;
 mod sheets;
@@ -50,6 +52,7 @@ pub use csv::csv;
 pub use difference::{ChangedPlans, Extent, difference, difference_json, difference_markdown};
 pub use doctor::{doctor_json, doctor_text};
 pub use explanation::{explanation_html, explanation_json, explanation_markdown, explanation_text};
+pub use first_screen::{Order, first_markdown, first_screen};
 pub use history::{history_csv, history_html, history_json, history_markdown, history_text};
 pub use html::html;
 pub use json::json;
@@ -58,6 +61,7 @@ pub use profile::{
     ProfileExtent, profile_csv, profile_html, profile_json, profile_markdown, profile_text,
     waits_csv, waits_json, waits_markdown, waits_text,
 };
+pub use sections::{Section, sections};
 pub use text::{Colour, TextStyle, text};
 pub use view::{
     ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,

@@ -50,13 +50,19 @@ enum Shape {
     NoSpread,
 }
 
-/// The report for a terminal. Ends with a line feed.
+/// The report for a terminal, with all that there is. Ends with a line feed.
 pub fn text(view: &View, style: &TextStyle) -> String {
     let view = &view.printable();
     let notes = Notes::new(&view.summary);
-    let mut text = headline(&words::headline(view), style);
-    text.push('\n');
-    text.push_str(&arms(view, style.width));
+    let mut text = headline_text(&words::headline(view), style);
+    text.push_str(&arms_text_of(view, style.width));
+    if !view.summary.audit.is_empty() {
+        let counts = difference::counts(&view.summary.audit);
+        text.push_str(&layout::paragraph(&counts, style.width, "  ", "        "));
+    }
+    if let Some(trust) = words::trust(&view.summary) {
+        text.push_str(&layout::paragraph(&trust, style.width, "  ", "        "));
+    }
     if !view.summary.cells.is_empty() {
         text.push('\n');
         text.push_str(&rate_table(view, &notes, style));
@@ -78,7 +84,7 @@ pub fn text(view: &View, style: &TextStyle) -> String {
     text.replace(GLUE, " ")
 }
 
-fn headline(headline: &Headline, style: &TextStyle) -> String {
+pub(crate) fn headline_text(headline: &Headline, style: &TextStyle) -> String {
     let mut text = String::new();
     if let Some(status) = &headline.status {
         let status = layout::paragraph(status, style.width, "", "");
@@ -97,26 +103,15 @@ fn headline(headline: &Headline, style: &TextStyle) -> String {
     text
 }
 
-fn arms(view: &View, width: usize) -> String {
+/// What the arms are called, behind an empty line.
+pub(crate) fn arms_text_of(view: &View, width: usize) -> String {
     let summary = &view.summary;
     let line =
         |arm: &str, label: &str| layout::paragraph(label, width, &format!("  {arm}  "), "        ");
-    let mut text = line("base", &summary.base.label) + &line("test", &summary.test.label);
-    if !summary.audit.is_empty() {
-        text.push_str(&layout::paragraph(
-            &difference::counts(&summary.audit),
-            width,
-            "  ",
-            "        ",
-        ));
-    }
-    if let Some(trust) = words::trust(summary) {
-        text.push_str(&layout::paragraph(&trust, width, "  ", "        "));
-    }
-    text
+    format!("\n{}{}", line("base", &summary.base.label), line("test", &summary.test.label))
 }
 
-fn rate_table(view: &View, notes: &Notes<'_>, style: &TextStyle) -> String {
+pub(crate) fn rate_table(view: &View, notes: &Notes<'_>, style: &TextStyle) -> String {
     let shapes = [Shape::Full, Shape::ShortAnswer, Shape::NoSpread];
     let grids = shapes.map(|shape| rate_grid(view, notes, shape));
     let fitting = grids.iter().position(|grid| grid.width() <= style.width);
@@ -162,7 +157,7 @@ fn rate_line(cell: &CellView, notes: &Notes<'_>, shape: Shape) -> Line {
     columns([&format!("  {}", row.clients), &base, &test, &row.change, &interval, &answer])
 }
 
-fn doubt_table(view: &View, width: usize) -> String {
+pub(crate) fn doubt_table(view: &View, width: usize) -> String {
     let cells = &view.summary.cells;
     let rows: Vec<Vec<String>> =
         cells.iter().map(|cell| doubt::row(view, cell).columns()).collect();
@@ -189,7 +184,7 @@ fn doubt_table(view: &View, width: usize) -> String {
     text + &layout::paragraph(&doubt::aside(view), width, "  ", "  ")
 }
 
-fn plain_table(view: &View, width: usize) -> String {
+pub(crate) fn plain_table(view: &View, width: usize) -> String {
     let mut grid = Grid { lines: Vec::new(), ragged: 3 };
     let title = ["cost and latency", "base", "test", "test ÷ base"];
     grid.lines.push(columns(title));
@@ -212,7 +207,7 @@ fn plain_line(row: &PlainRow) -> Line {
 }
 
 /// What is said of a curve, its numbers, and what must be known.
-fn shape_text(shape: &Told, width: usize) -> String {
+pub(crate) fn shape_text(shape: &Told, width: usize) -> String {
     let mut text = layout::paragraph(&shape.sentence, width, "", "  ");
     if let Some(sheet) = &shape.sheet {
         text.push_str(sheet_text(sheet, width).split_once('\n').map_or("", |(_, rest)| rest));
@@ -224,7 +219,7 @@ fn shape_text(shape: &Told, width: usize) -> String {
 }
 
 /// A sheet in as many pieces as the terminal needs.
-fn sheet_text(sheet: &Sheet, width: usize) -> String {
+pub(crate) fn sheet_text(sheet: &Sheet, width: usize) -> String {
     const COLUMNS_LEAST: usize = 3;
     let piece = |from: usize, to: usize| {
         let mut grid = Grid { lines: Vec::new(), ragged: usize::MAX };
@@ -253,7 +248,7 @@ fn columns<const N: usize>(texts: [&str; N]) -> Line {
     Line::Columns(texts.map(str::to_owned).to_vec())
 }
 
-fn footnotes(view: &View, notes: &Notes<'_>, style: &TextStyle) -> String {
+pub(crate) fn footnotes(view: &View, notes: &Notes<'_>, style: &TextStyle) -> String {
     let mut text = String::new();
     for (number, warning) in notes.iter() {
         let first = format!("{} {}: ", notes::superscript(number), warning.severity);
@@ -313,7 +308,7 @@ pub(crate) fn painted(text: &str, paint: Paint, colour: Colour) -> String {
 
 /// Colours the answer at the end of a line of the table of rates. The answer follows the bracket of
 /// the interval, so that a load called "slower" stays as it is.
-fn paint_answer(line: &str, colour: Colour) -> String {
+pub(crate) fn paint_answer(line: &str, colour: Colour) -> String {
     let Some(bracket) = line.rfind(')').filter(|_| line.starts_with("  ")) else {
         return line.to_owned();
     };

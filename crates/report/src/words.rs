@@ -414,6 +414,7 @@ mod tests {
         CellView {
             load: "point-query".to_owned(),
             clients: 1,
+            group: None,
             unit: "queries/s",
             latency_since: "sent",
             rqps: Some(rqps[0]),

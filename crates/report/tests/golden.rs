@@ -8,7 +8,10 @@ mod common;
 use std::path::Path;
 
 use common::Sample;
-use dbdyno_report::{Colour, TextStyle, View, csv, html, json, markdown, text};
+use dbdyno_report::{
+    Colour, Order, Section, TextStyle, View, csv, first_markdown, first_screen, html, json,
+    markdown, sections, text,
+};
 
 fn check(name: &str, actual: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
@@ -30,6 +33,50 @@ fn view(sample: &Sample) -> View {
 
 fn plain(width: usize) -> TextStyle {
     TextStyle { colour: Colour::Plain, width }
+}
+
+/// The first screen fits on one: the answer, a line a cell, three doubts at most.
+#[test]
+fn the_first_screen_answers_in_few_lines() {
+    let first = |sample: &Sample, width| first_screen(&view(sample), Order::Groups, &plain(width));
+    for (name, sample) in [
+        ("one", common::one_cell()),
+        ("six", common::six_cells()),
+        ("partial", common::partial()),
+        ("nothing", common::nothing()),
+        ("no-cells", common::no_cells()),
+        ("hostile", common::hostile()),
+    ] {
+        let told = first(&sample, 100);
+        assert!(told.lines().count() <= 25, "{name}: {told}");
+        check(&format!("first-{name}.txt"), &told);
+    }
+    check("first-six-60.txt", &first(&common::six_cells(), 60));
+    check("first-large.txt", &first(&common::large(), 110));
+}
+
+#[test]
+fn the_worst_cell_comes_first_where_that_is_wished() {
+    let view = view(&common::six_cells());
+    check("worst-six.txt", &first_screen(&view, Order::WorstFirst, &plain(100)));
+    check("first-six.md", &first_markdown(&view, Order::Groups));
+    check("first-one.md", &first_markdown(&self::view(&common::one_cell()), Order::Groups));
+}
+
+#[test]
+fn each_part_of_the_report_can_be_asked_for() {
+    let view = view(&common::six_cells());
+    let all = text(&view, &plain(100));
+    for (section, told) in [
+        (Section::Cost, "cost and latency"),
+        (Section::Doubt, "how sure"),
+        (Section::Notes, "op: one statement"),
+    ] {
+        let part = sections(&view, &[section], Order::Groups, &plain(100));
+        let from = part.find(told).unwrap_or_else(|| panic!("{told}: {part}"));
+        let first = part[from..].lines().next().unwrap();
+        assert!(all.contains(first), "{first} stands in the whole report, too");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn compare(more: &[&str]) -> (Done, Run) {
     let (home, store) = (Home::new(), tempfile::tempdir().unwrap());
     let _turn = turn();
     let path = store.path().join("results.db");
-    let args = [&["compare", ARM, ARM][..], &SHORT, &["--rounds", "1"], more].concat();
+    let args = [&["compare", ARM, ARM][..], &SHORT, &["--rounds", "1", "--all"], more].concat();
     let mut command = home.command(args);
     command.env("DBDYNO_STORE", &path);
     let done = finish(command);

@@ -19,7 +19,7 @@ fn measure(home: &Home, base: &str, test: &str, flags: &[&str]) -> (Value, Strin
     // What is stored is what was shown first.
     let stored = finish(store.command(home, &["show", "--format", "json"])).out;
     assert_eq!(serde_json::from_str::<Value>(&stored).unwrap()["cells"], run["cells"]);
-    (run, finish(store.command(home, &["show"])).out)
+    (run, finish(store.command(home, &["show", "--all"])).out)
 }
 
 fn number(value: &Value) -> f64 {

@@ -154,8 +154,8 @@ fn a_run_is_printed_stored_found_again_and_compared() {
     for run in ["@last", "@first", id, &id[..4]] {
         assert_eq!(home.json(code, ["show", run]), first, "{run}");
     }
-    let text = home.dbdyno(["show"]).out;
-    let markdown = home.dbdyno(["show", "--format", "markdown"]).out;
+    let text = home.dbdyno(["show", "--all"]).out;
+    let markdown = home.dbdyno(["show", "--all", "--format", "markdown"]).out;
     for part in ["point-query", "update-nonindex", "sqlite:?synchronous=off", "p99"] {
         assert!(text.contains(part) && markdown.contains(part), "{part}: {text}{markdown}");
     }

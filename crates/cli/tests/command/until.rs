@@ -79,7 +79,7 @@ fn two_runs_that_ended_when_they_were_decided_can_be_compared() {
     let number = |name: &str| between[name].as_f64().unwrap();
     let truth = 0.8 / 0.6;
     assert!(number("rqps_low") < truth && truth < number("rqps_high"), "{between}");
-    let text = home.dbdyno(["compare", "@slow", "@less"]).out;
+    let text = home.dbdyno(["compare", "@slow", "@less", "--all"]).out;
     assert!(text.contains("results could end a run"), "{text}");
 }
 

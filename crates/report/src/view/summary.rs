@@ -101,6 +101,9 @@ pub struct CellView {
     pub load: String,
     /// Number of concurrent clients.
     pub clients: u32,
+    /// What its load does: `point`, `range`, `range-aggregate` or `write`; null where it does none
+    /// of these.
+    pub group: Option<String>,
     /// What `rate` counts, and `rqps` compares: `queries/s`, `rows/s` or `transactions/min`.
     pub unit: &'static str,
     /// From when `latency_us` counts: `sent`, or `intended` where clients rest between events.
@@ -308,6 +311,7 @@ impl CellView {
         CellView {
             load: cell.cell.load.clone(),
             clients: cell.cell.clients,
+            group: cell.group.clone(),
             unit: cell.unit.name(),
             latency_since: cell.since.name(),
             rqps: known(cell.rqps.estimate),

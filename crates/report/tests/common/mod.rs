@@ -644,6 +644,7 @@ fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
     };
     let half_width = (rqps.high - rqps.low) / 2.0;
     CellComparison {
+        group: None,
         pairs: truth.pairs,
         pairs_dropped: 0,
         unit: RateUnit::Queries,
