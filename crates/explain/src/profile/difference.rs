@@ -75,7 +75,7 @@ pub fn difference(base: &[Weighed], test: &[Weighed]) -> ProfileDifference {
         functions,
         total: around(change, error),
         profiles: PerArm::from_fn(|arm| sides[arm].len()),
-        samples: PerArm::from_fn(|arm| sums[arm].total),
+        samples: PerArm::from_fn(|arm| sums[arm].total / sums[arm].unit),
         scale,
         dispersion,
         matched: Match::ALL.map(|rung| (rung, mass(rung))).to_vec(),
@@ -103,8 +103,10 @@ pub fn flame(
 
 /// All profiles of a side, added up.
 fn sum(profiles: &[Weighed]) -> Profile {
-    let mut sum = Profile::default();
+    let mut sum =
+        Profile { unit: 1.0, own: BTreeMap::new(), by_caller: BTreeMap::new(), total: 0.0 };
     for Weighed { profile, .. } in profiles {
+        sum.unit = sum.unit.max(profile.unit);
         sum.total += profile.total;
         for (name, own) in &profile.own {
             *sum.own.entry(name.clone()).or_default() += own;
@@ -143,12 +145,13 @@ fn dispersion(sides: &PerArm<&[Weighed]>, pairs: &[Pair]) -> f64 {
             let seen: Vec<f64> =
                 side.iter().map(|one| samples(&one.profile, &pair.names[arm])).collect();
             let sum: f64 = seen.iter().sum();
-            if sum / (seen.len() as f64) < SAMPLES_LEAST {
+            let unit = side.iter().map(|one| one.profile.unit).fold(1.0, f64::max);
+            if sum / unit / (seen.len() as f64) < SAMPLES_LEAST {
                 continue;
             }
             for (one, seen) in side.iter().zip(&seen) {
                 let expected = sum * one.profile.total / all;
-                squares += (seen - expected).powi(2) / expected;
+                squares += (seen - expected).powi(2) / (expected * unit);
             }
             degrees += seen.len() as f64 - 1.0;
         }
@@ -172,7 +175,7 @@ fn total_error(side: &[Weighed], operations: &[f64]) -> f64 {
 struct Costs<'a> {
     sums: &'a PerArm<Profile>,
     operations: &'a PerArm<Vec<f64>>,
-    /// Cost of an operation in base, in samples.
+    /// Cost of an operation in base, in weights.
     whole: f64,
     dispersion: f64,
 }
@@ -188,7 +191,9 @@ impl Costs<'_> {
         let cost = PerArm::from_fn(|arm| self.cost(arm, seen[arm]));
         let variance = |arm: Arm| {
             // A function that was never seen might have been seen once.
-            let by_chance = self.cost(arm, (self.dispersion * seen[arm].max(1.0)).sqrt());
+            let unit = self.sums[arm].unit;
+            let by_chance = self.dispersion * unit * seen[arm].max(unit);
+            let by_chance = self.cost(arm, by_chance.sqrt());
             by_chance.powi(2) + (cost[arm] * total_errors[arm]).powi(2)
         };
         let error = (variance(Arm::Base) + variance(Arm::Test)).sqrt();
@@ -314,6 +319,37 @@ mod tests {
         assert!(called <= 2, "{called} of 20");
     }
 
+    /// Some tools print how long a stack was seen, in nanoseconds, and not how often.
+    #[test]
+    fn samples_are_as_many_as_there_were_whatever_their_weight() {
+        let heavy = |one: &Weighed| {
+            let scaled = |sums: &BTreeMap<String, f64>| {
+                sums.iter().map(|(name, own)| (name.clone(), own * 1_001_001.0)).collect()
+            };
+            let Profile { own, by_caller, total, .. } = &one.profile;
+            let by_caller = by_caller.iter().map(|(place, own)| (place.clone(), own * 1_001_001.0));
+            let profile = Profile {
+                unit: 1_001_001.0,
+                own: scaled(own),
+                by_caller: by_caller.collect(),
+                total: total * 1_001_001.0,
+            };
+            Weighed { profile, operations: one.operations }
+        };
+        let text = "main;a 2002002\nmain;b 1001001\n";
+        assert_eq!(read(text).unwrap().unit, 1_001_001.0);
+        let (base, test) = (side(3, 4_000, 1.0, 1.0), side(4, 4_000, 1.5, 1.0));
+        let light = difference(&base, &test);
+        let all = |side: &[Weighed]| side.iter().map(heavy).collect::<Vec<_>>();
+        let found = difference(&all(&base), &all(&test));
+        assert_eq!(found.samples, light.samples);
+        for one in &found.functions {
+            let other = light.functions.iter().find(|other| other.name == one.name).unwrap();
+            assert!((one.q_value - other.q_value).abs() < 1e-9, "{one:?} {other:?}");
+            assert!((one.weighted.high - other.weighted.high).abs() < 1e-9);
+        }
+    }
+
     /// 10 % of a function of 2 %: seen with 80 000 samples a side (reference explain, §7.2).
     #[test]
     fn a_tenth_of_a_small_function_is_found_with_enough_samples() {
@@ -325,14 +361,14 @@ mod tests {
 
     #[test]
     fn cost_that_only_moved_is_told_so() {
-        let text = |a: u64, b: u64| format!("main;work;a {a}\nmain;work;b {b}\nmain;rest 20000\n");
+        let text = |a: u64, b: u64| format!("main;work;a {a}\nmain;work;b {b}\nmain;rest 6000\n");
         let one =
             |a, b| vec![Weighed { profile: read(&text(a, b)).unwrap(), operations: Some(1_000.0) }];
-        let found = difference(&one(3_000, 1_000), &one(1_000, 3_000));
+        let found = difference(&one(900, 300), &one(300, 900));
         let of = |name: &str| found.functions.iter().find(|one| one.name == name).unwrap();
         assert_eq!(of("a").moved_within.as_deref(), Some("work"));
         assert_eq!(of("b").moved_within.as_deref(), Some("work"));
-        let found = difference(&one(3_000, 1_000), &one(3_000, 2_000));
+        let found = difference(&one(900, 300), &one(900, 600));
         assert!(found.functions.iter().all(|one| one.moved_within.is_none()), "it grew");
     }
 

@@ -121,12 +121,18 @@ fn frame(line: &str) -> Option<String> {
     Some(format!("[{}]", file.trim_matches(['[', ']'])))
 }
 
+/// Where no stack has a smaller weight than this, weights are times: periods in nanoseconds or
+/// microseconds. Of a profile with as many samples some stack was seen a few times only.
+const PERIOD_LEAST: f64 = 1_000.0;
+
 /// Samples by number of function: a million stacks have a few thousand names.
 #[derive(Default)]
 struct Sums {
     numbers: HashMap<String, u32>,
     /// By number.
     own: Vec<f64>,
+    /// The smallest weight of a stack.
+    least: Option<f64>,
     /// By caller, if there is one, and function.
     by_caller: HashMap<(Option<u32>, u32), f64>,
     total: f64,
@@ -147,6 +153,9 @@ impl Sums {
             caller = Some(number);
         }
         let Some(last) = caller else { return };
+        if count > 0.0 {
+            self.least = Some(self.least.map_or(count, |least| least.min(count)));
+        }
         self.total += count;
         self.own[last as usize] += count;
         for place in &self.places {
@@ -175,7 +184,8 @@ impl Sums {
         let by_caller = self.by_caller.into_iter().map(|((caller, number), samples)| {
             ((caller.map_or_else(String::new, name), name(number)), samples)
         });
-        Profile { own, by_caller: by_caller.collect(), total: self.total }
+        let unit = self.least.filter(|least| *least >= PERIOD_LEAST).unwrap_or(1.0);
+        Profile { unit, own, by_caller: by_caller.collect(), total: self.total }
     }
 }
 
