@@ -269,8 +269,47 @@ pub(crate) struct Told {
     /// What has lost most comes first
     #[arg(long, conflicts_with = "all")]
     pub worst_first: bool,
-    #[command(flatten)]
-    pub shape: Shape,
+    /// Shape of what goes to stdout
+    #[arg(long, value_enum, default_value_t = ToldFormat::Text)]
+    pub format: ToldFormat,
+    /// Colour in text: never, always, or only on a terminal (NO_COLOR is honoured)
+    #[arg(long, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+    /// In text, of more than two arms: ratios with their 95 % intervals
+    #[arg(long)]
+    pub intervals: bool,
+}
+
+impl Told {
+    /// The same for what has fewer shapes, such as an explanation.
+    pub(crate) fn shape(&self) -> Shape {
+        let format = match self.format {
+            ToldFormat::Text => Format::Text,
+            ToldFormat::Csv => Format::Csv,
+            ToldFormat::Markdown | ToldFormat::Github => Format::Markdown,
+            ToldFormat::Json | ToldFormat::Jsonl | ToldFormat::Junit | ToldFormat::Benchfmt => {
+                Format::Json
+            }
+        };
+        Shape { format, color: self.color }
+    }
+}
+
+/// The shapes of a comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ToldFormat {
+    Text,
+    Json,
+    Csv,
+    Markdown,
+    /// Annotations of a GitHub workflow; the summary goes where GITHUB_STEP_SUMMARY says
+    Github,
+    /// A report of tests: a cell is one, and fails where --gate does
+    Junit,
+    /// A line for each round, for benchstat
+    Benchfmt,
+    /// A line of JSON for each round as it is measured, and the result last
+    Jsonl,
 }
 
 /// A part of what is known of a comparison.
@@ -297,9 +336,6 @@ pub(crate) struct Shape {
     /// Colour in text: never, always, or only on a terminal (NO_COLOR is honoured)
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
-    /// In text, of more than two arms: ratios with their 95 % intervals
-    #[arg(long)]
-    pub intervals: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -2,11 +2,14 @@
 
 use std::path::Path;
 
-use dbdyno_model::{ArmIndex, ArmsComparison, Comparison, Pairing, Reference, Run};
-use dbdyno_report::{ArmsDetail, ArmsView};
+use dbdyno_model::{
+    ArmIndex, ArmsComparison, Comparison, Gate, PairComparison, Pairing, Reference, Run,
+};
+use dbdyno_report::{ArmsDetail, ArmsView, Checked, View};
 use dbdyno_store::Store;
 
-use crate::args::{Format, Shape};
+use crate::args::{Told, ToldFormat};
+use crate::ci;
 use crate::failure::Failure;
 use crate::output;
 use crate::values::Against;
@@ -80,14 +83,30 @@ pub(crate) fn judged_pair(
 }
 
 /// Prints it in the shape that was asked for.
-pub(crate) fn print(run: &Run, comparison: &ArmsComparison, shape: Shape) -> Result<(), Failure> {
+pub(crate) fn print(
+    run: &Run,
+    comparison: &ArmsComparison,
+    gate: Option<Gate>,
+    told: &Told,
+) -> Result<(), Failure> {
     let view = ArmsView::new(run, comparison);
-    let detail = if shape.intervals { ArmsDetail::Intervals } else { ArmsDetail::Ratios };
-    output::print(&match shape.format {
-        Format::Text => dbdyno_report::arms_text(&view, detail, &output::style(shape.color)),
-        Format::Json => dbdyno_report::arms_json(&view),
-        Format::Csv => dbdyno_report::arms_csv(&view),
-        Format::Markdown => dbdyno_report::arms_markdown(&view),
+    let detail = if told.intervals { ArmsDetail::Intervals } else { ArmsDetail::Ratios };
+    let checked = || -> Vec<Checked> {
+        let of_pair = |one: &PairComparison| {
+            let view = View::new(&run.of_pair(one.pairing), &one.comparison);
+            ci::checked(view, &one.comparison, gate)
+        };
+        comparison.pairs.iter().map(of_pair).collect()
+    };
+    output::print(&match told.format {
+        ToldFormat::Text => dbdyno_report::arms_text(&view, detail, &output::style(told.color)),
+        ToldFormat::Json => dbdyno_report::arms_json(&view),
+        ToldFormat::Jsonl => ci::line(&dbdyno_report::arms_json(&view)),
+        ToldFormat::Csv => dbdyno_report::arms_csv(&view),
+        ToldFormat::Markdown => dbdyno_report::arms_markdown(&view),
+        ToldFormat::Github => ci::github(&checked(), &dbdyno_report::arms_markdown(&view))?,
+        ToldFormat::Junit => dbdyno_report::junit(&checked()),
+        ToldFormat::Benchfmt => dbdyno_report::benchfmt(&checked()),
     })
 }
 

@@ -1,5 +1,7 @@
 //! The command line, defined once: help, errors and completions come from here.
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand};
 
 use crate::args::{Compare, Demo, Doctor, Loads, Place, Report, Resume, RunFile, Runs, Show};
@@ -52,6 +54,17 @@ pub(crate) enum Command {
     /// Ask an embedded arm, for being counted
     #[command(hide = true)]
     Counted(Counted),
+    /// Write what a shell needs to complete this command line
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages into a directory
+    Man {
+        /// The directory: dbdyno.1, dbdyno-compare.1 and so on
+        #[arg(value_name = "DIRECTORY")]
+        directory: PathBuf,
+    },
     /// Get servers, keep some running in the background, see what is here
     Server(Server),
 }
@@ -64,5 +77,25 @@ mod tests {
     #[test]
     fn the_definition_is_consistent() {
         Args::command().debug_assert();
+    }
+
+    /// What workflows in `examples/ci` run is a command that there is.
+    #[test]
+    fn commands_of_the_examples_are_understood() {
+        for file in ["github.yml", "gitlab.yml"] {
+            let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/ci/");
+            let text = std::fs::read_to_string(format!("{path}{file}")).unwrap();
+            let lines = text.lines().map(|line| line.trim().trim_start_matches(['-', ' ']));
+            let lines = lines.map(|line| line.trim_start_matches("run: "));
+            let commands: Vec<&str> = lines.filter(|line| line.starts_with("dbdyno ")).collect();
+            assert_eq!(commands.len(), 3, "{file}: {commands:?}");
+            for command in commands {
+                let command = command.split(" > ").find(|part| !part.ends_with(".xml")).unwrap();
+                let quoted = command.replace("'rqps > 0.95'", "rqps>0.95");
+                let quoted = quoted.replace("'rqps", "rqps>0.95");
+                let words: Vec<&str> = quoted.split_whitespace().collect();
+                assert!(Args::try_parse_from(&words).is_ok(), "{file}: {words:?}");
+            }
+        }
     }
 }

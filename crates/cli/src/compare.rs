@@ -10,7 +10,7 @@ use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 
-use crate::args::{Compare, Format, Place, Resume, Told};
+use crate::args::{Compare, Place, Resume, Told, ToldFormat};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
@@ -108,8 +108,15 @@ pub(crate) fn measured(
     let command = command(&plan);
     let words = if flags.verbose { plan::Words::EachCell } else { plan::Words::Few };
     output::say(&plan::announcement(&plan, &known, words));
-    let run =
-        carry_out(&home, &mut store, &stop, &plan, flags.name.as_deref(), &command, &flags.varied)?;
+    let order = Order {
+        plan: &plan,
+        name: flags.name.as_deref(),
+        command: &command,
+        tool_version: env!("CARGO_PKG_VERSION"),
+        varied: &flags.varied,
+        trial_of: None,
+    };
+    let run = carry_out(&home, &mut store, &stop, &order, Ticker::of(flags.told.format))?;
     Ok((store, run))
 }
 
@@ -126,7 +133,7 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
         until::extension(flags).map(|extension| dbdyno_forecast::extended(&run, &extension));
     let longer = longer.transpose()?;
     output::say(&plan::announcement_of_rest(&run, longer.as_ref()));
-    let mut ticker = Ticker::new();
+    let mut ticker = Ticker::of(flags.told.format);
     let clock = session::clock(&run.plan, &store)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let id = match longer {
@@ -150,21 +157,21 @@ pub(crate) fn present(
     let (is_open, answer) = if run.plan.further.is_empty() {
         let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
         is_explainable = explanation::is_possible(run, &comparison);
-        output::comparison(run, &comparison, told)?;
+        output::comparison(run, &comparison, gate, told)?;
         if let Some(path) = report {
             write_report(path, run, &comparison)?;
         }
         (comparison.cells.iter().any(would_help), answer::answer(&comparison, gate))
     } else {
         let comparison = arms::judged(run, arms::usual(run))?;
-        arms::print(run, &comparison, told.shape)?;
+        arms::print(run, &comparison, gate, told)?;
         if let Some(path) = report {
             arms::write_report(path, run, &comparison)?;
         }
         let cells = comparison.pairs.iter().flat_map(|pair| &pair.comparison.cells);
         (cells.into_iter().any(would_help), answer::of_arms(&comparison, gate))
     };
-    if told.shape.format == Format::Text {
+    if told.format == ToldFormat::Text {
         say_what_next(run, is_open, report);
         if is_explainable {
             output::say(&format!(
@@ -184,23 +191,12 @@ pub(crate) fn carry_out(
     home: &Home,
     store: &mut Store,
     stop: &AtomicBool,
-    plan: &Plan,
-    name: Option<&str>,
-    command: &str,
-    varied: &[String],
+    order: &Order<'_>,
+    mut ticker: Ticker,
 ) -> Result<Run, Failure> {
-    let mut ticker = Ticker::new();
-    let clock = session::clock(plan, store)?;
+    let clock = session::clock(order.plan, store)?;
     let mut lab = Lab { home, store, stop, watch: &mut ticker, clock };
-    let order = Order {
-        plan,
-        name,
-        command,
-        tool_version: env!("CARGO_PKG_VERSION"),
-        varied,
-        trial_of: None,
-    };
-    let id = dbdyno_lab::measure(&mut lab, &order)?;
+    let id = dbdyno_lab::measure(&mut lab, order)?;
     drop(ticker);
     Ok(store.load(&id)?)
 }
@@ -229,6 +225,6 @@ fn stored(place: &Place, flags: &Compare, base: &str, test: &str) -> Result<Exit
     let store = session::open_store(place)?;
     let (base, test) = (arms::stored(&store, base)?, arms::stored(&store, test)?);
     let comparison = dbdyno_judge::compare_stored(&base, &test, flags.budget)?;
-    output::comparison(&test, &comparison, &flags.told)?;
+    output::comparison(&test, &comparison, flags.gate, &flags.told)?;
     Ok(answer::answer(&comparison, flags.gate))
 }

@@ -5,11 +5,13 @@
 //! ("The Art of Problem-Solving in Software Engineering: How to Make MySQL Better", on group
 //! commit); here that can be counted.
 
+use dbdyno_lab::Order;
 use dbdyno_model::{Pairing, PerArm, Pin, Plan, RunStatus, Stage};
 
 use crate::args::{Demo, Place};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::progress::Ticker;
 use crate::{arms, compare, output, plan, session};
 
 /// A device of 8 ms: what is shown does not depend on the disk of this host.
@@ -50,10 +52,18 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         counting: dbdyno_model::Counting::No,
     };
     output::say(&plan::announcement(&plan, &plan::runs_alike(&plan, &store), plan::Words::Few));
-    let run =
-        compare::carry_out(&home, &mut store, &stop, &plan, Some("demo"), "dbdyno demo", &[])?;
+    let order = Order {
+        plan: &plan,
+        name: Some("demo"),
+        command: "dbdyno demo",
+        tool_version: env!("CARGO_PKG_VERSION"),
+        varied: &[],
+        trial_of: None,
+    };
+    let ticker = Ticker::of(flags.told.format);
+    let run = compare::carry_out(&home, &mut store, &stop, &order, ticker)?;
     let comparison = arms::judged_pair(&store, &run, Pairing::USUAL)?;
-    output::comparison(&run, &comparison, &flags.told)?;
+    output::comparison(&run, &comparison, None, &flags.told)?;
     compare::write_report(&flags.output, &run, &comparison)?;
     Ok(match run.status {
         RunStatus::Interrupted => Exit::Interrupted,

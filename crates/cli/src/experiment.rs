@@ -141,7 +141,7 @@ fn explained(
     let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
     let home = session::open_home(place)?;
     let all = explanation::explained(&home, store, run, &cells, extent)?;
-    let shown = explanation::shown(&all, flags.told.shape, None)?;
+    let shown = explanation::shown(&all, flags.told.shape(), None)?;
     output::say(&format!("expect causes {}", listed(expected)));
     let is_named = !expected.is_empty();
     let mut is_refuted = is_named && all.is_empty();

@@ -36,7 +36,7 @@ pub(crate) struct Extent {
 
 /// Whether what `compare --explain` asks for can be done.
 pub(crate) fn check(flags: &Compare) -> Result<(), Failure> {
-    let is_for_programs = matches!(flags.told.shape.format, Format::Json | Format::Csv);
+    let is_for_programs = matches!(flags.told.shape().format, Format::Json | Format::Csv);
     match flags.explain {
         true if flags.tests.len() > 1 => Err(Failure::Usage(
             "--explain is of two servers; leave it out, and explain an arm of the run afterwards: \
@@ -67,7 +67,7 @@ pub(crate) fn afterwards(
     let extent = Extent { counts_only: flags.count_only, limit: flags.limit, by: None };
     let all = explained(&session::open_home(place)?, store, run, &cells, extent)?;
     output::print("\n")?;
-    shown(&all, flags.told.shape, None).map(drop)
+    shown(&all, flags.told.shape(), None).map(drop)
 }
 
 /// Cells of which something is proved: by their rates, or by instructions where only these were

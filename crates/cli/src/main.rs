@@ -11,6 +11,7 @@
 mod answer;
 mod args;
 mod arms;
+mod ci;
 mod command_line;
 mod compare;
 mod counted;
@@ -27,6 +28,7 @@ mod insert_benchmark;
 mod levels;
 mod load_names;
 mod loads;
+mod manual;
 mod output;
 mod plan;
 mod profile;
@@ -63,6 +65,8 @@ fn main() -> ExitCode {
         Command::History(history) => history::run(&args.place, &history),
         Command::Loads(loads) => loads::run(&loads),
         Command::Counted(counted) => counted::run(&args.place, &counted),
+        Command::Completions { shell } => manual::completions(shell),
+        Command::Man { directory } => manual::pages(&directory),
         Command::Server(server) => server::run(&args.place, &server),
     })
 }

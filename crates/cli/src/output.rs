@@ -3,10 +3,11 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
-use dbdyno_model::{Comparison, History, Run};
+use dbdyno_model::{Comparison, Gate, History, Run};
 use dbdyno_report::{Colour, Order, TextStyle, View};
 
-use crate::args::{Color, Format, Section, Shape, Told};
+use crate::args::{Color, Format, Section, Shape, Told, ToldFormat};
+use crate::ci;
 use crate::failure::Failure;
 
 const WIDTH_WITHOUT_TERMINAL: usize = 100;
@@ -34,21 +35,36 @@ pub(crate) fn complain(text: &str) {
 }
 
 /// Prints a comparison in the shape that was asked for, and as much of it for people.
-pub(crate) fn comparison(run: &Run, comparison: &Comparison, told: &Told) -> Result<(), Failure> {
+pub(crate) fn comparison(
+    run: &Run,
+    comparison: &Comparison,
+    gate: Option<Gate>,
+    told: &Told,
+) -> Result<(), Failure> {
     let view = View::new(run, comparison);
-    let Shape { format, color, .. } = told.shape;
+    let color = told.color;
     let order = if told.worst_first { Order::WorstFirst } else { Order::Groups };
     let sections: Vec<dbdyno_report::Section> = told.section.iter().map(section).collect();
-    print(&match format {
-        Format::Text if told.all => dbdyno_report::text(&view, &style(color)),
-        Format::Text if sections.is_empty() => {
+    let markdown = || match told.all {
+        true => dbdyno_report::markdown(&view),
+        false => dbdyno_report::first_markdown(&view, order),
+    };
+    print(&match told.format {
+        ToldFormat::Text if told.all => dbdyno_report::text(&view, &style(color)),
+        ToldFormat::Text if sections.is_empty() => {
             dbdyno_report::first_screen(&view, order, &style(color))
         }
-        Format::Text => dbdyno_report::sections(&view, &sections, order, &style(color)),
-        Format::Json => dbdyno_report::json(&view),
-        Format::Csv => dbdyno_report::csv(&view),
-        Format::Markdown if told.all => dbdyno_report::markdown(&view),
-        Format::Markdown => dbdyno_report::first_markdown(&view, order),
+        ToldFormat::Text => dbdyno_report::sections(&view, &sections, order, &style(color)),
+        ToldFormat::Json => dbdyno_report::json(&view),
+        ToldFormat::Jsonl => ci::line(&dbdyno_report::json(&view)),
+        ToldFormat::Csv => dbdyno_report::csv(&view),
+        ToldFormat::Markdown => markdown(),
+        ToldFormat::Github => {
+            let checked = ci::checked(view.clone(), comparison, gate);
+            ci::github(&[checked], &markdown())?
+        }
+        ToldFormat::Junit => dbdyno_report::junit(&[ci::checked(view, comparison, gate)]),
+        ToldFormat::Benchfmt => dbdyno_report::benchfmt(&[ci::checked(view, comparison, gate)]),
     })
 }
 

@@ -6,7 +6,8 @@ use dbdyno_lab::{Progress, Watch};
 use dbdyno_model::ArmIndex;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output;
+use crate::args::ToldFormat;
+use crate::{ci, output};
 
 /// Shows the progress of an experiment on stderr.
 pub(crate) struct Ticker {
@@ -14,6 +15,8 @@ pub(crate) struct Ticker {
     /// Without a terminal: when the last line was written.
     last_line: Option<Instant>,
     last_text: String,
+    /// Whether each round is a line of JSON on stdout.
+    has_lines: bool,
 }
 
 /// Without a terminal, progress is told this often.
@@ -25,7 +28,14 @@ impl Ticker {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
         let style = ProgressStyle::with_template("{spinner} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        Ticker { bar, last_line: None, last_text: String::new() }
+        Ticker { bar, last_line: None, last_text: String::new(), has_lines: false }
+    }
+
+    /// Starts showing; where lines of JSON were asked for, rounds are told on stdout, too.
+    pub(crate) fn of(format: ToldFormat) -> Ticker {
+        let mut ticker = Ticker::new();
+        ticker.has_lines = format == ToldFormat::Jsonl;
+        ticker
     }
 
     fn show(&mut self, text: String) {
@@ -78,6 +88,11 @@ impl Watch for Ticker {
                     "{load}, {clients} {plural}: round {} of {most}{total}, {about} {left} left",
                     done + 1
                 ));
+            }
+            Progress::RoundDone { arm, round, .. } if self.has_lines => {
+                // Who reads may have gone; the run is stored all the same.
+                let told = self.bar.suspend(|| output::print(&ci::round_line(arm, round)));
+                self.has_lines = told.is_ok();
             }
             Progress::RoundDone { .. } => {}
             Progress::Searched(text) => self.keep(&format!("search {text}")),

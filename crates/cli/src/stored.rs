@@ -46,12 +46,12 @@ pub(crate) fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     let against = flags.against.as_ref();
     match arms::choose(&store, &flags.run, flags.arm.as_deref(), against)? {
         Chosen::Two(run, comparison) => {
-            output::comparison(&run, &comparison, &flags.told)?;
+            output::comparison(&run, &comparison, flags.gate, &flags.told)?;
             Ok(answer::answer(&comparison, flags.gate))
         }
         Chosen::All(run, reference) => {
             let comparison = arms::judged(&run, reference)?;
-            arms::print(&run, &comparison, flags.told.shape)?;
+            arms::print(&run, &comparison, flags.gate, &flags.told)?;
             Ok(answer::of_arms(&comparison, flags.gate))
         }
     }

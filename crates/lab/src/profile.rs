@@ -136,7 +136,7 @@ impl Watch for Sampling<'_> {
                 self.has_begun = true;
                 self.failed = self.recorder.begin().err();
             }
-            Progress::RoundDone { round, server } => {
+            Progress::RoundDone { round, server, .. } => {
                 let from_ns = round.started_unix_ms * 1_000_000;
                 // An arm without a server lives in our own threads.
                 let own = [std::process::id()];

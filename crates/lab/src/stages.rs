@@ -642,7 +642,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.last_sps.insert(arm, round.statements as f64 * 1e9 / round.wall_ns as f64);
         self.meters[arm].add(round.statements);
         let server = self.stations[arm].processes();
-        self.lab.watch.progress(Progress::RoundDone { round, server: &server });
+        self.lab.watch.progress(Progress::RoundDone { arm, round, server: &server });
         Ok(())
     }
 

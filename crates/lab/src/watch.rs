@@ -50,6 +50,8 @@ pub enum Progress<'a> {
     },
     /// A round has been measured and stored.
     RoundDone {
+        /// Of which arm.
+        arm: ArmIndex,
         /// What was measured.
         round: &'a Round,
         /// The processes that the arm's server began with; none where it lives in our threads, or

@@ -6,6 +6,7 @@
 //!                             ├─► csv, json  for programs; the names are a contract
 //!                             └─► html       one file that opens from disk and asks nobody
 //!
+//!   several Views ──► github, junit, benchfmt: what continuous integration shows (`ci`)
 //!   Run + ArmsComparison ──► ArmsView ──► the same five, for more than two arms (`arms`)
 //!   ProfileDifference ──► text, markdown, csv, json (`profile`)
 //!   Explanation ──► text, markdown, json, html (`explanation`)
@@ -21,6 +22,7 @@
 
 mod arms;
 mod calendar;
+mod ci;
 mod counts;
 mod csv;
 mod difference;
@@ -48,6 +50,7 @@ mod view;
 mod words;
 
 pub use arms::{ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdown, arms_text};
+pub use ci::{Checked, benchfmt, github, junit};
 pub use csv::csv;
 pub use difference::{ChangedPlans, Extent, difference, difference_json, difference_markdown};
 pub use doctor::{doctor_json, doctor_text};

@@ -126,7 +126,8 @@ fn status(view: &View) -> Option<String> {
     ))
 }
 
-fn verdict_sentence(cell: &CellView, budget: Option<f64>) -> String {
+/// The answer of a cell in one sentence.
+pub(crate) fn verdict_sentence(cell: &CellView, budget: Option<f64>) -> String {
     let place = place(cell);
     let evidence = evidence(cell);
     match cell.verdict.0 {

@@ -8,9 +8,10 @@ mod common;
 use std::path::Path;
 
 use common::Sample;
+use dbdyno_model::GateOutcome;
 use dbdyno_report::{
-    Colour, Order, Section, TextStyle, View, csv, first_markdown, first_screen, html, json,
-    markdown, sections, text,
+    Checked, Colour, Order, Section, TextStyle, View, benchfmt, csv, first_markdown, first_screen,
+    github, html, json, junit, markdown, sections, text,
 };
 
 fn check(name: &str, actual: &str) {
@@ -61,6 +62,24 @@ fn the_worst_cell_comes_first_where_that_is_wished() {
     check("worst-six.txt", &first_screen(&view, Order::WorstFirst, &plain(100)));
     check("first-six.md", &first_markdown(&view, Order::Groups));
     check("first-one.md", &first_markdown(&self::view(&common::one_cell()), Order::Groups));
+}
+
+/// A gate that fails in one cell and is open in the other; names from outside stay names.
+#[test]
+fn continuous_integration_is_told_in_its_own_formats() {
+    let view = view(&common::hostile());
+    let outcomes = vec![GateOutcome::Fails, GateOutcome::CannotTell];
+    let checked = [Checked { view, outcomes }];
+    check("hostile.github", &github(&checked));
+    check("hostile.xml", &junit(&checked));
+    let lines = benchfmt(&checked);
+    check("hostile.bench", &lines);
+    let results = lines.lines().filter(|line| line.starts_with("Benchmark"));
+    for result in results {
+        let fields: Vec<&str> = result.split(' ').collect();
+        assert_eq!((fields.len(), fields[1], fields[3]), (6, "1", "ns/op"), "{result}");
+        assert!(fields[2].parse::<f64>().is_ok_and(|ns| ns > 0.0), "{result}");
+    }
 }
 
 #[test]

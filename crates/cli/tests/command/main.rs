@@ -11,6 +11,7 @@ mod doctor;
 mod driving;
 mod engine;
 mod explain;
+mod formats;
 mod guest;
 mod host;
 mod images;

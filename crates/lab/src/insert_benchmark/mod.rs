@@ -136,7 +136,7 @@ impl Site<'_, '_> {
             self.lab.store.add_round(self.run, arm, &round)?;
             self.counter.done += 1;
             let server = self.stations[arm].processes();
-            self.lab.watch.progress(Progress::RoundDone { round: &round, server: &server });
+            self.lab.watch.progress(Progress::RoundDone { arm, round: &round, server: &server });
         }
         drivers.into_iter().for_each(|(arm, driver)| driver.finish(inserted, arm));
         Ok(failed)

@@ -1,0 +1,57 @@
+//! What continuous integration is told, and where.
+
+use std::io::Write as _;
+
+use dbdyno_model::{ArmIndex, Comparison, Gate, Round};
+use dbdyno_report::{Checked, View};
+use serde_json::json;
+
+use crate::failure::Failure;
+
+/// Where a workflow of GitHub wants its summary.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// Two arms, and what the gate says of their cells.
+pub(crate) fn checked(view: View, comparison: &Comparison, gate: Option<Gate>) -> Checked {
+    let judged = |gate: Gate| comparison.cells.iter().map(move |cell| gate.judge_cell(cell));
+    Checked { view, outcomes: gate.into_iter().flat_map(judged).collect() }
+}
+
+/// Annotations for stdout; the summary is appended where the workflow wants it, or stands behind
+/// them where none runs.
+pub(crate) fn github(all: &[Checked], summary: &str) -> Result<String, Failure> {
+    let annotations = dbdyno_report::github(all);
+    let Some(path) = std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) else {
+        return Ok(format!("{annotations}\n{summary}"));
+    };
+    let failed = |error| Failure::Write(path.display().to_string(), error);
+    let mut file =
+        std::fs::OpenOptions::new().append(true).create(true).open(&path).map_err(failed)?;
+    file.write_all(format!("{summary}\n").as_bytes()).map_err(failed)?;
+    Ok(annotations)
+}
+
+/// A round as a line of JSON.
+pub(crate) fn round_line(arm: ArmIndex, round: &Round) -> String {
+    let seconds = round.wall_ns as f64 / 1e9;
+    let line = json!({
+        "event": "round",
+        "arm": arm.to_string(),
+        "load": round.key.cell.load,
+        "clients": round.key.cell.clients,
+        "pair": round.key.pair,
+        "start": round.start,
+        "started_unix_ms": round.started_unix_ms,
+        "wall_ns": round.wall_ns,
+        "qps": round.done_statements() / seconds,
+        "events": round.events,
+        "latency_ns_p99": round.latency.quantile_ns(0.99),
+    });
+    format!("{line}\n")
+}
+
+/// A JSON text of several lines as one: no string of JSON has a line feed in it.
+pub(crate) fn line(json: &str) -> String {
+    let joined: String = json.lines().map(str::trim_start).collect();
+    format!("{{\"event\":\"result\",\"result\":{joined}}}\n")
+}

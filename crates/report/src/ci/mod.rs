@@ -1,0 +1,64 @@
+//! Answers in the formats where people already look: a workflow of GitHub, a report of tests,
+//! `benchstat`.
+//!
+//! ```text
+//!   Views + what a gate says of each cell ──► github     annotations; the summary is Markdown
+//!                                         ├─► junit      a test for each cell
+//!                                         └─► benchfmt   a line for each round
+//! ```
+//!
+//! A cell fails where the gate does. Without a gate nothing fails: a comparison is no test of
+//! anything then, and a verdict is told as one.
+
+mod benchfmt;
+mod github;
+mod junit;
+
+use dbdyno_model::GateOutcome;
+
+pub use benchfmt::benchfmt;
+pub use github::github;
+pub use junit::junit;
+
+use crate::number::GLUE;
+use crate::view::{CellView, View};
+use crate::words;
+
+/// Two arms, and what the gate says of each of their cells; nothing, where there is no gate.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// What was found.
+    pub view: View,
+    /// What the gate says, cell by cell.
+    pub outcomes: Vec<GateOutcome>,
+}
+
+impl Checked {
+    /// Cells with what the gate says.
+    fn cells(&self) -> impl Iterator<Item = (&CellView, Option<GateOutcome>)> {
+        let outcomes = self.outcomes.iter().copied().map(Some).chain(std::iter::repeat(None));
+        self.view.summary.cells.iter().zip(outcomes)
+    }
+
+    /// The answer of a cell in a sentence.
+    fn sentence(&self, cell: &CellView) -> String {
+        words::verdict_sentence(cell, self.view.summary.budget).replace(GLUE, " ")
+    }
+
+    /// `mariadb:10.11 (10.11.19) → mariadb:11.8 (11.8.2)`
+    fn arms(&self) -> String {
+        format!("{} → {}", self.view.summary.base.label, self.view.summary.test.label)
+    }
+}
+
+/// `point-query at 1 client`
+fn cell_name(cell: &CellView) -> String {
+    words::place(cell).replace(GLUE, " ")
+}
+
+/// What speaks against a cell, and against the run.
+fn doubts<'a>(view: &'a View, cell: &'a CellView) -> impl Iterator<Item = String> + 'a {
+    let all = cell.warnings.iter().chain(&view.summary.warnings);
+    let told = all.filter(|warning| warning.severity != "note");
+    told.map(|warning| format!("{}: {}", warning.severity, warning.text.replace(GLUE, " ")))
+}
