@@ -56,7 +56,8 @@ pub(crate) struct Compare {
     pub load_file: Vec<PathBuf>,
     /// How loads draw their rows: short for the option rand= of every load that has it; what a
     /// name says itself comes first
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(draw::NAMES), help_heading = "What is asked", hide_short_help = true)]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(draw::NAMES),
+          help_heading = "What is asked", hide_short_help = true)]
     pub rand: Option<String>,
     /// How unevenly --rand draws: exponent of zipfian and latest, share of pareto and hotspot
     #[arg(
@@ -69,7 +70,8 @@ pub(crate) struct Compare {
     pub skew: Option<f64>,
     /// Numbers of clients, separated by commas [default: 1; with --rate or --find-max 16]
     #[arg(long, value_delimiter = ',', value_name = "N",
-          value_parser = clap::value_parser!(u32).range(1..=20_000), help_heading = "What is asked")]
+          value_parser = clap::value_parser!(u32).range(1..=20_000),
+          help_heading = "What is asked")]
     pub clients: Vec<u32>,
     /// Let each client rest between the answer to an event and its next event: 10s, or anything
     /// from 8s to 12s with 8s..12s
@@ -93,11 +95,13 @@ pub(crate) struct Compare {
     #[arg(long, help_heading = "How long, and until when")]
     pub quick: bool,
     /// Rounds of each arm in each cell, which is also the number of pairs
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "How long, and until when")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000),
+          help_heading = "How long, and until when")]
     pub rounds: Option<u32>,
     /// Plan rounds and restarts so that a change of this size is found, in the least time: 1bp or
     /// 1%, 0.5% (a basis point is one per cent of rQPS)
-    #[arg(long, value_name = "EFFECT", value_parser = values::parse_effect, help_heading = "How long, and until when", hide_short_help = true)]
+    #[arg(long, value_name = "EFFECT", value_parser = values::parse_effect,
+          help_heading = "How long, and until when", hide_short_help = true)]
     pub detect: Option<f64>,
     /// The chance with which --detect is to find it
     #[arg(long, value_name = "SHARE", default_value = "80%", value_parser = values::parse_power,
@@ -110,27 +114,33 @@ pub(crate) struct Compare {
     pub until: Option<Until>,
     /// The longest that measuring may take in all, servers and tables once made: 10m, 90s, 1h;
     /// cells share it
-    #[arg(long, value_name = "TIME", value_parser = values::parse_limit, help_heading = "How long, and until when", hide_short_help = true)]
+    #[arg(long, value_name = "TIME", value_parser = values::parse_limit,
+          help_heading = "How long, and until when", hide_short_help = true)]
     pub limit: Option<Duration>,
     /// Length of a round
-    #[arg(long, value_name = "SECONDS", value_parser = values::parse_seconds, help_heading = "How long, and until when", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = values::parse_seconds,
+          help_heading = "How long, and until when", hide_short_help = true)]
     pub seconds: Option<Duration>,
     /// Where rows are only read, by at most 256 clients that always ask, and arms are SQLite or
     /// servers that dbdyno starts without cpus= and cache=cold, both rounds of a pair are cut into
     /// slices of this length that take turns, so that both arms meet the same host: 10ms, or none
     /// for one round after the other. Slices are longer where events are slow
-    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = values::parse_slice, help_heading = "How long, and until when", hide_short_help = true)]
+    #[arg(long, value_name = "TIME", default_value = "10ms", value_parser = values::parse_slice,
+          help_heading = "How long, and until when", hide_short_help = true)]
     pub slice: Duration,
     /// Longest warm-up of a cell; it ends as soon as the rate is steady
-    #[arg(long, value_name = "SECONDS", value_parser = values::parse_seconds, help_heading = "How long, and until when", hide_short_help = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = values::parse_seconds,
+          help_heading = "How long, and until when", hide_short_help = true)]
     pub warm_up: Option<Duration>,
     /// Tables of each arm
     #[arg(long, value_name = "N", default_value_t = 1,
-          value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "What is asked", hide_short_help = true)]
+          value_parser = clap::value_parser!(u32).range(1..=1000),
+          help_heading = "What is asked", hide_short_help = true)]
     pub tables: u32,
     /// Rows of each table
     #[arg(long, value_name = "N", default_value_t = 1_000_000,
-          value_parser = clap::value_parser!(u64).range(1..=2_000_000_000), help_heading = "What is asked")]
+          value_parser = clap::value_parser!(u64).range(1..=2_000_000_000),
+          help_heading = "What is asked")]
     pub rows: u64,
     /// Seed of data, questions and order
     #[arg(
@@ -142,18 +152,21 @@ pub(crate) struct Compare {
     )]
     pub seed: u64,
     /// Largest difference that counts as equal, e.g. 2%
-    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = values::parse_share, help_heading = "How sure", hide_short_help = true)]
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = values::parse_share,
+          help_heading = "How sure", hide_short_help = true)]
     pub budget: f64,
     /// Where clients and servers run: auto puts them on one processor where there is one client;
     /// same, always; split, apart; none, where the scheduler likes; or
     /// clients=2-3/servers=0-1
-    #[arg(long, value_name = "PLACES", default_value_t = Pin::Auto, help_heading = "Where, and on what", hide_short_help = true)]
+    #[arg(long, value_name = "PLACES", default_value_t = Pin::Auto,
+          help_heading = "Where, and on what", hide_short_help = true)]
     pub pin: Pin,
     /// How often both arms are started again within a cell, databases in our threads opened again;
     /// two starts of one server differ by about 1.5 % [default: 23, with --rate or --think 5, with
     /// --find-max 3; with --quick 15, 3 and 2; where a start takes more than 5 s, 11 and 7 instead
     /// of 23 and 15; 0 for servers by URL and in suites]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000), help_heading = "How sure", hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=1000),
+          help_heading = "How sure", hide_short_help = true)]
     pub restarts: Option<u32>,
     /// Start all arms again before every block of two pairs: as many starts as there can be
     #[arg(long, conflicts_with = "restarts", help_heading = "How sure", hide_short_help = true)]
@@ -161,7 +174,8 @@ pub(crate) struct Compare {
     /// How often the tables of both arms are filled anew within a cell, on empty servers, not from
     /// an image: two fillings of one server differ, too
     #[arg(long, value_name = "N", default_value_t = 0,
-          value_parser = clap::value_parser!(u32).range(0..=1000), help_heading = "How sure", hide_short_help = true)]
+          value_parser = clap::value_parser!(u32).range(0..=1000),
+          help_heading = "How sure", hide_short_help = true)]
     pub reloads: u32,
     /// Fill the tables anew before every start of the servers
     #[arg(long, conflicts_with = "reloads", help_heading = "How sure", hide_short_help = true)]
@@ -171,16 +185,19 @@ pub(crate) struct Compare {
     /// bca, a bootstrap, too bold where tails are heavy (docs/CALIBRATION.md); hodges-lehmann, the
     /// exact interval of signed ranks, or robust where servers are started fewer than three times
     #[arg(long, value_name = "auto|t|robust|bca|hodges-lehmann",
-          default_value_t = IntervalChoice::Auto, help_heading = "How sure", hide_short_help = true)]
+          default_value_t = IntervalChoice::Auto,
+          help_heading = "How sure", hide_short_help = true)]
     pub interval: IntervalChoice,
     /// Where servers of dbdyno have their tables from: auto takes an image, a data directory that
     /// was loaded once, and makes one of tables from 64 MB on; fresh makes it anew; none fills the
     /// tables. Short for the option image= of both arms
-    #[arg(long, value_name = "auto|fresh|none", value_parser = values::named_image, help_heading = "Where, and on what", hide_short_help = true)]
+    #[arg(long, value_name = "auto|fresh|none", value_parser = values::named_image,
+          help_heading = "Where, and on what", hide_short_help = true)]
     pub image: Option<ImageUse>,
     /// What servers of dbdyno have in memory when each cell and each start begins: warm, the
     /// tables; cold, nothing. Short for the option cache= of both arms
-    #[arg(long, value_name = "warm|cold", value_parser = values::named_cache, help_heading = "Where, and on what", hide_short_help = true)]
+    #[arg(long, value_name = "warm|cold", value_parser = values::named_cache,
+          help_heading = "Where, and on what", hide_short_help = true)]
     pub cache: Option<Cache>,
     /// Let TEST have its tables from this version, as an image, and upgrade them in place: 5.7
     /// where TEST is mysql:8.0. Short for the option upgrade-from= of TEST
@@ -193,7 +210,8 @@ pub(crate) struct Compare {
     pub upgrade_from: Option<String>,
     /// What differs on purpose, by the rules that `dbdyno diff --rules` shows: for servers by URL,
     /// which cannot say so behind their target
-    #[arg(long, value_delimiter = ',', value_name = "RULE", value_parser = values::parse_rule, help_heading = "Where, and on what", hide_short_help = true)]
+    #[arg(long, value_delimiter = ',', value_name = "RULE", value_parser = values::parse_rule,
+          help_heading = "Where, and on what", hide_short_help = true)]
     pub varied: Vec<String>,
     /// Let each arm be the first of servers that belong together: replicas:N, with MySQL
     /// group:N, or with MariaDB galera:N. Short for the option topology= of both arms
@@ -214,7 +232,8 @@ pub(crate) struct Compare {
     #[arg(long, help_heading = "How sure", hide_short_help = true)]
     pub count: bool,
     /// As --count, and measure no rates: a minute or less for each load
-    #[arg(long, conflicts_with_all = ["rate", "find_max", "think", "rounds"], help_heading = "How sure", hide_short_help = true)]
+    #[arg(long, conflicts_with_all = ["rate", "find_max", "think", "rounds"],
+          help_heading = "How sure", hide_short_help = true)]
     pub count_only: bool,
     /// Afterwards, find where the difference comes from in each cell that is proved slower or
     /// faster: see `dbdyno explain`
@@ -314,7 +333,8 @@ pub(crate) struct Told {
     #[arg(long, value_enum, default_value_t = ToldFormat::Text, help_heading = "Output")]
     pub format: ToldFormat,
     /// Colour in text: never, always, or only on a terminal (NO_COLOR is honoured)
-    #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output", hide_short_help = true)]
+    #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output",
+          hide_short_help = true)]
     pub color: Color,
     /// In text, of more than two arms: ratios with their 95 % intervals
     #[arg(long, help_heading = "Output", hide_short_help = true)]

@@ -26,6 +26,7 @@ mod checks;
 mod connecting;
 mod cost;
 pub mod count;
+mod course;
 pub mod doctor;
 mod driver;
 pub mod ending;

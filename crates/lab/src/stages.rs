@@ -29,6 +29,7 @@ use crate::all_arms;
 use crate::arm::Station;
 use crate::arrivals;
 use crate::capture::Meter;
+use crate::course::{Ahead, Course};
 use crate::driver::{self, Driver, Known, Terms};
 use crate::ending::{self, Ending};
 use crate::error::LabError;
@@ -78,6 +79,9 @@ pub(crate) struct Stages<'a, 'b> {
     last_sps: BTreeMap<ArmIndex, f64>,
     /// Whether the reader knows that rounds are cut into slices.
     has_told_slices: bool,
+    course: Course,
+    /// Starts and cells that are ahead.
+    ahead: (u32, u32),
 }
 
 /// Whether writes were repeated, for which the servers owe work.
@@ -99,6 +103,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     ) -> Stages<'a, 'b> {
         let counter = Counter { done: 0, total: left.rounds_left };
         let host_check = HostCheck::new(lab.home.dir().to_owned());
+        let course = Course::new(lab.clock.clone());
         Stages {
             lab,
             plan,
@@ -119,6 +124,8 @@ impl<'a, 'b> Stages<'a, 'b> {
             last_look: None,
             last_sps: BTreeMap::new(),
             has_told_slices: false,
+            course,
+            ahead: (0, 0),
         }
     }
 
@@ -434,6 +441,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.ending.cell_begins(self.left.cells_from(plan, cell));
         self.reset_meters();
         self.last_sps.clear();
+        self.course.begins();
         let limit = Duration::from_nanos(plan.warm_up_ns);
         let drivers = self.drivers(cell, |_| Warmth::new(limit))?;
         let recording = arrivals::recording_of(plan)?;
@@ -450,6 +458,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         let again = if sequential::has_starts(plan) { plan.start_again_ns() } else { 0 };
         self.ending.rounds_begin(Duration::from_nanos(again));
         let cut = self.cut(cell, &drivers, pace.window);
+        self.course.cell_is_ready();
         for block in plan.blocks(cell).into_iter().filter(left) {
             let pair = block.pair;
             if pair > next_pair {
@@ -460,12 +469,15 @@ impl<'a, 'b> Stages<'a, 'b> {
                 if self.begins_start(pair, pace.pairs) {
                     // Tracks are let go: what lives in our threads cannot be opened twice.
                     let known = drivers.map(|driver| driver.known);
+                    self.course.begins();
                     self.begin_start(pair, pace.pairs)?;
                     drivers = self.again(cell, known)?;
+                    self.course.is_started();
                     self.open_meters();
                 }
             }
             let block = block.of_those(|arm| drivers.get(arm).is_some());
+            self.ahead = self.ahead_of(cell, pair, pace.pairs);
             match cut {
                 Some(cut) => self.interleaved(&mut drivers, (cell, &block), cut, &pace)?,
                 None => self.alternating(&mut drivers, (cell, &block), &pace, &recording)?,
@@ -493,7 +505,8 @@ impl<'a, 'b> Stages<'a, 'b> {
     ) -> Result<(), LabError> {
         for &arm in &block.order {
             let (driver, key) = (&drivers[arm], block.key(cell, arm));
-            self.tell_round(cell, pace, driver.known.around);
+            let around = driver.known.around;
+            self.tell_round(cell, pace, around);
             let measured = match self.plan.driving {
                 Driving::Search(slo) => self.search(driver, arm, &key, slo),
                 Driving::Closed | Driving::Thinking(_) | Driving::Open(_) => {
@@ -502,7 +515,10 @@ impl<'a, 'b> Stages<'a, 'b> {
                 }
             };
             match measured {
-                Ok(()) => self.counter.done += 1,
+                Ok(()) => {
+                    self.counter.done += 1;
+                    self.course.rounds_are_done(self.round_of(pace, around));
+                }
                 Err(error) => drop(drivers.remove(self.without(error)?)),
             }
         }
@@ -521,7 +537,8 @@ impl<'a, 'b> Stages<'a, 'b> {
             self.warn(&Cut::note(self.plan))?;
         }
         let first = &drivers[block.order[0]];
-        self.tell_round(cell, pace, first.known.around);
+        let around = first.known.around;
+        self.tell_round(cell, pace, around);
         let before = self.last_look.take().unwrap_or_else(|| self.look(first));
         self.neighbours.add_unasked(before.servers_share());
         let place = (self.start, self.filling);
@@ -546,6 +563,8 @@ impl<'a, 'b> Stages<'a, 'b> {
             self.keep(arm, round, &before, &after)?;
             self.counter.done += 1;
         }
+        let rounds = block.order.len() as u32;
+        self.course.rounds_are_done(self.round_of(pace, around) * rounds);
         self.last_look = Some(after);
         Ok(())
     }
@@ -567,12 +586,25 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.counter.total -= (self.stations.count() * pairs.len()) as u32;
     }
 
-    /// Measuring time that is left by the number of rounds or by the clock, whichever is less.
+    /// Time that is left by what is to be done or by the clock, whichever is less.
     fn time_left(&self, pace: &Pace, around: Duration) -> Duration {
-        let plan = self.plan;
-        let round = pace.window + Duration::from_nanos(plan.lead_in_ns) + around;
-        let by_rounds = round * (self.counter.total - self.counter.done);
-        self.ending.time_left().map_or(by_rounds, |by_clock| by_clock.min(by_rounds))
+        let (starts, cells) = self.ahead;
+        let rounds = self.counter.total - self.counter.done;
+        let ahead = Ahead { windows: self.round_of(pace, around) * rounds, starts, cells };
+        let by_work = self.course.left(self.plan, &ahead);
+        self.ending.time_left().map_or(by_work, |by_clock| by_clock.min(by_work))
+    }
+
+    /// What a round takes by the plan, with its clients getting in and out.
+    fn round_of(&self, pace: &Pace, around: Duration) -> Duration {
+        pace.window + Duration::from_nanos(self.plan.lead_in_ns) + around
+    }
+
+    /// Starts and cells behind this pair of a cell.
+    fn ahead_of(&self, cell: &Cell, pair: u32, pairs: u32) -> (u32, u32) {
+        let cells = self.left.cells_from(self.plan, cell).saturating_sub(1);
+        let starts = |from: u32| (from..pairs).filter(|at| self.begins_start(*at, pairs)).count();
+        (starts(pair + 1) as u32 + cells * starts(1) as u32, cells)
     }
 
     /// Adds to the facts of all arms what they did while a cell was measured.

@@ -6,9 +6,10 @@
 //! ```
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use dbdyno_judge::compare;
-use dbdyno_lab::{Lab, Order, Progress, Watch, clock_of, measure};
+use dbdyno_lab::{Clock, Lab, Order, Progress, Watch, clock_of, measure};
 use dbdyno_model::{
     CellComparison, Counting, Driving, IntervalChoice, PerArm, Pin, Plan, Stage, Stopping,
 };
@@ -129,4 +130,58 @@ fn a_run_of_models_is_a_function_of_its_words() {
     };
     assert_eq!(rqps(1), rqps(1));
     assert_ne!(rqps(1), rqps(2));
+}
+
+/// Notes how long was said to be left, and when.
+struct Promises(Clock, Vec<(Duration, Duration)>);
+
+impl Watch for Promises {
+    fn progress(&mut self, progress: Progress<'_>) {
+        if let Progress::RoundBegins { left, .. } = progress {
+            self.1.push((self.0.now(), left));
+        }
+    }
+}
+
+/// With warm-ups, starts that take longer than the plan reckons with, and slices: from a third of
+/// the run on, what is left is told within a fifth, as long as it is more than some seconds.
+#[test]
+fn the_time_that_is_left_is_what_it_takes() {
+    for (start_s, loads, restarts) in [
+        (9.0, "point-query,read-only,update-index", 3),
+        (0.5, "point-query,insert", 7),
+        (30.0, "point-query", 5),
+    ] {
+        let words = format!("mock:?noise=0.02&cold=0.3&warm_s=2&start_s={start_s}");
+        let mut plan = plan([&words, &words], 2, 48, restarts);
+        plan.stages = loads.split(',').map(|load| Stage::Measure(load.to_owned())).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::open(Some(&folder.path().join("home"))).unwrap();
+        let mut store = Store::open(&folder.path().join("results.db")).unwrap();
+        let clock = clock_of(&plan, &store, None).unwrap();
+        let stop = AtomicBool::new(false);
+        let mut watch = Promises(clock.clone(), Vec::new());
+        let now = clock.clone();
+        let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut watch, clock };
+        let order = Order {
+            plan: &plan,
+            name: None,
+            command: "a test",
+            tool_version: "0",
+            varied: &[],
+            trial_of: None,
+        };
+        measure(&mut lab, &order).unwrap_or_else(|error| panic!("{error}"));
+        let (began, end) = (watch.1[0].0, now.now());
+        for (at, left) in watch.1 {
+            let (at, end) = ((at - began).as_secs_f64(), (end - began).as_secs_f64());
+            let (truth, told) = (end - at, left.as_secs_f64());
+            let off = (told - truth).abs();
+            let is_told = at < end / 3.0 || off <= 0.2 * truth + 2.0;
+            assert!(
+                is_told,
+                "{loads}: after {at:.1} of {end:.1} s {told:.1} s were said to be left"
+            );
+        }
+    }
 }
