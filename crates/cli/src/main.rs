@@ -27,6 +27,7 @@ mod insert_benchmark;
 mod levels;
 mod load_names;
 mod loads;
+mod login;
 mod output;
 mod plan;
 mod profile;
