@@ -23,7 +23,8 @@ const VARIABLE: &str = "variable.";
 const SERVER: &str = "server.";
 const VERSION: &str = "server.version";
 /// Facts that follow from words of a target that are no settings of a server, by how they begin.
-const FOLLOWING: [(&str, &[&str]); 5] = [
+const FOLLOWING: [(&str, &[&str]); 6] = [
+    ("connection.", &["tls"]),
     ("image.", &["upgrade_from"]),
     ("topology.", &["topology", "delay"]),
     ("process.cgroup.", &["cpus", "memory"]),
@@ -31,7 +32,20 @@ const FOLLOWING: [(&str, &[&str]); 5] = [
     ("variable.version_malloc_library", &["allocator"]),
 ];
 /// Parts of a target that say how to reach a server, slow it on purpose, or save time.
-const NOT_SETTINGS: [&str; 4] = ["slow", "socket", "host", "image"];
+const NOT_SETTINGS: [&str; 12] = [
+    "slow",
+    "socket",
+    "host",
+    "image",
+    "login-path",
+    "sslnegotiation",
+    "ssl-ca",
+    "ssl-cert",
+    "ssl-key",
+    "sslrootcert",
+    "sslcert",
+    "sslkey",
+];
 
 /// What was varied between two arms.
 pub(crate) struct Varied {

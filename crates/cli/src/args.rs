@@ -27,8 +27,10 @@ pub(crate) struct Place {
 /// A server is mysql:8.0, mariadb:11.8, postgres:17 (got and started by dbdyno, `dbdyno server ls`
 /// names all; postgres:17@maven takes it from there and from nowhere else; 'mysql:8.0?binlog=on'
 /// sets it up otherwise, see `dbdyno server options --help`),
-/// mysql://USER@HOST/DB, postgres://USER@HOST/DB (running already; passwords also from MYSQL_PWD
-/// and PGPASSWORD), sqlite:?PRAGMA=VALUE, rocksdb:?preset=cached|buffered|direct or
+/// mysql://USER@HOST/DB, postgres://USER@HOST/DB (running already; passwords also from the files
+/// of the servers' own clients, MYSQL_PWD, PGPASSWORD and the terminal; ?tls=off, preferred,
+/// required, verify-ca or verify-identity, or the clients' own words, say what is encrypted),
+/// sqlite:?PRAGMA=VALUE, rocksdb:?preset=cached|buffered|direct or
 /// engine:?FIELD=VALUE, the reference engine with a mechanism changed (fields: view, wake, log,
 /// gate and others; a wrong one names all). A stored run is @last, @NAME or the beginning of its
 /// id.

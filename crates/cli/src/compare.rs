@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
 use crate::values::{Side, parse_side, without_password};
-use crate::{answer, arms, explanation, output, plan, session, until};
+use crate::{answer, arms, explanation, login, output, plan, session, until};
 
 /// Compares servers, or two stored runs.
 pub(crate) fn run(place: &Place, flags: &Compare) -> Result<Exit, Failure> {
@@ -127,7 +127,7 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
     let stop = session::stop_flag();
     let mut run = store.load(&store.resolve(&flags.run)?)?;
     for arm in run.plan.indices() {
-        plan::take_password_from_environment(run.plan.spec_mut(arm));
+        login::fill(run.plan.spec_mut(arm))?;
     }
     let longer =
         until::extension(flags).map(|extension| dbdyno_forecast::extended(&run, &extension));

@@ -19,7 +19,7 @@ use crate::failure::Failure;
 use crate::loads::{self, Chosen};
 use crate::progress::Ticker;
 use crate::values::{Side, parse_side, without_password};
-use crate::{arms, output, plan, session};
+use crate::{arms, login, output, session};
 
 /// Show in what two servers are unequal, without measuring.
 ///
@@ -123,8 +123,8 @@ fn servers(
     flags: &Diff,
     mut arms: PerArm<ArmSpec>,
 ) -> Result<(Audit, PerArm<String>), Failure> {
-    plan::take_password_from_environment(&mut arms.base);
-    plan::take_password_from_environment(&mut arms.test);
+    login::fill(&mut arms.base)?;
+    login::fill(&mut arms.test)?;
     let Chosen { stages, files, .. } = match flags.load.is_empty() {
         true => Chosen { stages: Vec::new(), files: Vec::new(), step_seconds: None },
         false => loads::choose(&flags.load, &flags.load_file, None)?,

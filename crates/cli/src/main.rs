@@ -28,6 +28,7 @@ mod insert_benchmark;
 mod levels;
 mod load_names;
 mod loads;
+mod login;
 mod manual;
 mod output;
 mod plan;

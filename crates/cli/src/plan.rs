@@ -5,7 +5,7 @@ use std::time::Duration;
 use dbdyno_forecast::{CellForecast, Remaining};
 use dbdyno_model::{
     ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ImageUse, IntervalChoice, Level, PerArm,
-    Pin, Placement, Plan, Processors, RateShape, Run, Secret, Stage, Stopping, Target, Topology,
+    Pin, Placement, Plan, Processors, RateShape, Run, Stage, Stopping, Target, Topology,
 };
 use dbdyno_store::Store;
 
@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::insert_benchmark;
 use crate::levels::Levels;
 use crate::loads::{self, Chosen};
+use crate::login;
 use crate::progress::for_people;
 use crate::rand::Rand;
 use crate::until;
@@ -122,7 +123,7 @@ impl Starts {
 /// Recorded arrivals that cannot be read; a load that is not there, or that cannot be asked of
 /// these arms.
 pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan, Failure> {
-    arms.iter_mut().for_each(take_password_from_environment);
+    arms.iter_mut().try_for_each(login::fill)?;
     begin(flags, &mut arms)?;
     let further = arms.split_off(2);
     let [base, test] = arms.try_into().expect("a base and a test");
@@ -673,21 +674,6 @@ pub(crate) fn announcement_of_rest(run: &Run, longer: Option<&Plan>) -> String {
         ));
     }
     text
-}
-
-/// Fills in the password that a URL does not have.
-pub(crate) fn take_password_from_environment(arm: &mut ArmSpec) {
-    let Target::Url(url) = &mut arm.target else { return };
-    let variable = match url.dialect {
-        dbdyno_model::Dialect::Mysql => "MYSQL_PWD",
-        dbdyno_model::Dialect::Postgres => "PGPASSWORD",
-        dbdyno_model::Dialect::Sqlite
-        | dbdyno_model::Dialect::Rocksdb
-        | dbdyno_model::Dialect::Engine => return,
-    };
-    if url.password.is_none() {
-        url.password = std::env::var(variable).ok().map(Secret::new);
-    }
 }
 
 fn without_repeats<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {

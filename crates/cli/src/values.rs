@@ -7,6 +7,7 @@ use dbdyno_workload::suggest::did_you_mean;
 
 /// What BASE or TEST mean.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one for each target of the command line")]
 pub(crate) enum Side {
     /// A server to measure.
     Server(ArmSpec),

@@ -143,9 +143,10 @@ fn hint(error: &WireError) -> &'static str {
         }
         WireError::Login(_) => {
             "\n  give user, password and database as mysql://USER:PASSWORD@HOST/DATABASE, or the \
-             password in MYSQL_PWD or PGPASSWORD"
+             password in MYSQL_PWD or PGPASSWORD, in ~/.my.cnf, ~/.mylogin.cnf or ~/.pgpass"
         }
         WireError::Server(_)
+        | WireError::Tls(_)
         | WireError::Broken(_)
         | WireError::Protocol(_)
         | WireError::Interrupted => "",

@@ -56,6 +56,7 @@ mod topology;
 mod warm_up;
 pub mod watch;
 
+pub use arm::wants_password;
 pub use arrivals::read_recording;
 pub use checks::check;
 pub use dbdyno_load::Clock;

@@ -4,7 +4,7 @@
 use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
-use dbdyno_model::{Arms, Run, RunId, Severity, Warning};
+use dbdyno_model::{Arms, Environment, Run, RunId, Severity, Warning};
 
 use crate::arm::Station;
 use crate::capture::OF_THE_MOMENT;
@@ -36,6 +36,14 @@ impl Hold {
     }
 }
 
+/// A fact of an arm. Before it was noted whether connections are encrypted, none was.
+fn value_in<'a>(environment: &'a Environment, name: &str) -> &'a str {
+    match environment.get(name) {
+        "" if name == "connection.encrypted" => "no",
+        value => value,
+    }
+}
+
 /// What is true of the servers now and was not when the run began.
 ///
 /// # Errors
@@ -62,7 +70,7 @@ pub(crate) fn changes(run: &Run, stations: &Arms<Station>) -> Result<Option<Warn
         let names = before.facts.keys().chain(now.facts.keys());
         let names = names.filter(|name| !OF_THE_INSTANCE.contains(&name.as_str()));
         let names = names.filter(|name| !OF_THE_MOMENT.iter().any(|kind| name.starts_with(kind)));
-        let differs = names.filter(|name| before.get(name) != now.get(name));
+        let differs = names.filter(|name| value_in(before, name) != value_in(now, name));
         changed.extend(differs.map(|name| format!("{arm} {name}")));
     }
     changed.sort_unstable();

@@ -98,6 +98,7 @@ fn measure(run: Run, port: u16, clients: u32, think: Option<Think>, window: Dura
         user: "bench".into(),
         password: Secret::default(),
         database: "sbtest".into(),
+        security: dbdyno_wire::Security::off(),
     };
     let spec = RoundSpec {
         load: &load,

@@ -304,6 +304,7 @@ impl Server {
             user: "bench".into(),
             password: Secret::default(),
             database: "sbtest".into(),
+            security: dbdyno_wire::Security::off(),
         }
     }
 

@@ -8,6 +8,8 @@
 //!   mysql://user:pass@host:3306/db     a server that is running already
 //!   mysql://user@localhost/db?socket=/run/mysqld/mysqld.sock
 //!   postgres://user@/db?host=/run/postgresql
+//!   mysql://user@host/db?tls=required  the same, encrypted; see `tls`
+//!   mysql:///db?login-path=prod        account and host as `mysql_config_editor` keeps them
 //!   sqlite:?synchronous=off            the bundled SQLite with pragmas
 //!   rocksdb:?direct=on                 the RocksDB of the system with options, see `rocksdb`
 //!   engine:?view=csn&wake=group        the reference engine in this design, see `design`
@@ -25,6 +27,8 @@ use crate::product::{Dialect, Product, TargetError};
 use crate::rocksdb::RocksOptions;
 use crate::secret::Secret;
 use crate::setting::Setting;
+use crate::tls::{Tls, TlsMode};
+use crate::transport::Transport;
 
 /// Where a release comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -81,25 +85,6 @@ pub fn split_version(asked: &str) -> (&str, Option<SourceKind>) {
     }
 }
 
-/// How a running server is reached.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// Host name or address, and port.
-    Tcp(String, u16),
-    /// Path of a unix socket. For PostgreSQL the file itself, not its directory.
-    Unix(String),
-}
-
-impl fmt::Display for Transport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Transport::Tcp(host, port) if host.contains(':') => write!(f, "[{host}]:{port}"),
-            Transport::Tcp(host, port) => write!(f, "{host}:{port}"),
-            Transport::Unix(path) => f.write_str(path),
-        }
-    }
-}
-
 /// A running server and an account on it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerUrl {
@@ -113,6 +98,11 @@ pub struct ServerUrl {
     pub password: Option<Secret>,
     /// Database in which the tables are made.
     pub database: String,
+    /// Whether it is reached encrypted.
+    pub tls: Tls,
+    /// The group of `.mylogin.cnf` from which the rest comes. Account and host are empty then where
+    /// the URL does not give them.
+    pub login_path: Option<String>,
 }
 
 /// What an arm is.
@@ -245,6 +235,11 @@ impl fmt::Display for ArmSpec {
                         write!(f, "/{}?socket={}", encode(&url.database), encode(path))?;
                         separator = '&';
                     }
+                }
+                let login_path = url.login_path.clone().map(|path| ("login-path", path));
+                for (name, value) in url.tls.options(url.dialect).into_iter().chain(login_path) {
+                    write!(f, "{separator}{name}={}", encode_value(&value))?;
+                    separator = '&';
                 }
             }
             Target::Sqlite(options) | Target::Rocksdb(options) | Target::Mock(options) => {
@@ -381,12 +376,17 @@ fn parse_url(
     };
     let (host, port) = parse_address(address, default_port)?;
     let mut socket = host.starts_with('/').then(|| host.clone());
+    let (mut options, mut login_path) = (options, None);
+    let tls = Tls::take(&mut options, dialect)
+        .map_err(|text| malformed(format!("{scheme} URL: {text}")))?;
     for (name, value) in options {
         match name.as_str() {
             "socket" | "host" => socket = Some(value),
+            "login-path" if dialect == Dialect::Mysql => login_path = Some(value),
             _ => {
                 return Err(malformed(format!(
-                    "{scheme} URL: unknown option {name:?}; known are socket=PATH and slow=SHARE%"
+                    "{scheme} URL: unknown option {name:?}; known are socket=PATH, \
+                     slow=SHARE%, tls=MODE and the words of the server's own client for it"
                 )));
             }
         }
@@ -396,11 +396,24 @@ fn parse_url(
             Transport::Unix(format!("{}/.s.PGSQL.{port}", path.trim_end_matches('/')))
         }
         Some(path) => Transport::Unix(path),
-        None => Transport::Tcp(if host.is_empty() { "127.0.0.1".into() } else { host }, port),
+        None if host.is_empty() && login_path.is_none() => {
+            Transport::Tcp("127.0.0.1".to_owned(), port)
+        }
+        None => Transport::Tcp(host, port),
     };
-    let user = if user.is_empty() { default_user.to_owned() } else { user };
+    let is_given = !user.is_empty() || login_path.is_some();
+    let user = if !is_given { default_user.to_owned() } else { user };
     let database = if database.is_empty() { "dbdyno".to_owned() } else { decode(database)? };
-    Ok(ServerUrl { dialect, transport, user, password, database })
+    if dialect == Dialect::Postgres
+        && matches!(transport, Transport::Unix(_))
+        && tls.mode.is_some_and(|mode| mode >= TlsMode::Required)
+    {
+        return Err(malformed(
+            "PostgreSQL encrypts nothing on a unix socket; leave out tls=, or name a host"
+                .to_owned(),
+        ));
+    }
+    Ok(ServerUrl { dialect, transport, user, password, database, tls, login_path })
 }
 
 /// `host`, `host:port`, `[v6]:port` or a percent-encoded socket directory.
@@ -537,6 +550,11 @@ mod tests {
             "mysql://root@/x?socket=/run/mysqld/mysqld.sock&slow=2.5%",
             "postgres://ann:p%40ss@[::1]:5433/d",
             "postgres://ann@/d?host=/run/postgresql",
+            "mysql://bob:s3cret@h/shop?tls=verify-ca&ssl-ca=./my ca.pem&slow=5%",
+            "mysql://bob@/shop?socket=/s&tls=required",
+            "mysql:///shop?login-path=prod",
+            "mysql://bob@h:3307/shop?tls=required&login-path=prod",
+            "postgres://ann@h/d?sslmode=verify-full&sslcert=/c&sslkey=/k&sslnegotiation=direct",
             "sqlite:?synchronous=off&cache_size=-2000&slow=5%",
             "rocksdb:?preset=direct&cache=64M&max_background_jobs=4&slow=5%",
             "engine:",
@@ -579,6 +597,10 @@ mod tests {
             "mysql://h/d?cache=cold",
             "mysql://h:99999/d",
             "mysql://h/d?sokcet=/x",
+            "mysql://h/d?tls=on",
+            "mysql://h/d?sslmode=require",
+            "postgres://h/d?ssl-mode=required",
+            "postgres://u@/d?host=/run/pg&tls=required",
             "mysql://u:%zz@h/d",
             "sqlite:/tmp/x.db",
             "sqlite:?synchronous",

@@ -1,7 +1,7 @@
 //! A configuration file of the user's, read as the server would read it.
 //!
 //! ```text
-//!   [mysqld]                      name = value, name, "quoted", # comment, ; comment
+//!   [mysqld]                      see `model::option_file`
 //!   innodb_io_capacity = 2000     groups of the server only; a later line wins
 //!
 //!   shared_buffers = '2GB'        PostgreSQL: no groups, '' is a quote in quotes
@@ -14,6 +14,7 @@
 use std::fs;
 use std::path::Path;
 
+use dbdyno_model::option_file::{self, is_name, without_comment};
 use dbdyno_model::{Product, setting};
 
 use crate::error::SandboxError;
@@ -67,72 +68,22 @@ fn groups(product: Product) -> &'static [&'static str] {
 }
 
 fn my_cnf(text: &str, product: Product, version: &str) -> Result<Vec<(String, String)>, String> {
-    let mut all = Vec::new();
-    let mut applies = false;
-    for (number, line) in text.lines().enumerate() {
-        let line = line.trim();
-        let wrong = |what: &str| Err(format!("line {}: {what}", number + 1));
-        if line.is_empty() || line.starts_with(['#', ';']) {
-            continue;
-        }
-        if line.starts_with('!') {
-            return wrong("it includes another file; name that one, too, as my-cnf=FILE");
-        }
-        if let Some(rest) = line.strip_prefix('[') {
-            let Some((group, _)) = rest.split_once(']') else {
-                return wrong("the bracket is not closed; write [mysqld]");
-            };
-            let known = groups(product);
-            let series = group.rsplit_once('-').filter(|(_, series)| {
-                version.strip_prefix(series).is_some_and(|r| r.is_empty() || r.starts_with('.'))
-            });
-            let group = series.map_or(group, |(group, _)| group);
-            applies = known.contains(&group);
-            continue;
-        }
-        if !applies {
-            continue;
-        }
-        let (name, value) = match line.split_once('=') {
-            Some((name, value)) => (name.trim(), mysql_value(value.trim())),
-            None => (without_comment(line), String::new()),
-        };
-        let name = name.replace('-', "_").to_ascii_lowercase();
-        if !is_name(&name) || value.contains(char::is_control) {
-            return wrong("no option; write NAME=VALUE");
-        }
-        all.push((name, value));
-    }
-    Ok(all)
-}
-
-fn without_comment(text: &str) -> &str {
-    text.split('#').next().unwrap_or_default().trim_end()
-}
-
-/// A value with its quotes taken off and its escapes read, up to a comment.
-fn mysql_value(text: &str) -> String {
-    let quote = text.chars().next().filter(|first| "'\"".contains(*first));
-    let body = match quote.and_then(|quote| text[1..].split_once(quote)) {
-        Some((inside, _)) => inside,
-        None => without_comment(text),
+    let applies = |group: &str| {
+        let series = group.rsplit_once('-').filter(|(_, series)| {
+            version.strip_prefix(series).is_some_and(|r| r.is_empty() || r.starts_with('.'))
+        });
+        groups(product).contains(&series.map_or(group, |(group, _)| group))
     };
-    let mut value = String::with_capacity(body.len());
-    let mut letters = body.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, letter == '\\') {
-            (_, true) => match letters.next() {
-                Some('s') => value.push(' '),
-                Some('t') => value.push('\t'),
-                Some('n') => value.push('\n'),
-                Some(other) if "\\\"'".contains(other) => value.push(other),
-                Some(other) => value.extend(['\\', other]),
-                None => value.push('\\'),
-            },
-            (letter, false) => value.push(letter),
-        }
+    let file = option_file::read(text, applies)?;
+    if let Some(line) = file.includes.first() {
+        return Err(format!(
+            "line {line}: it includes another file; name that one, too, as my-cnf=FILE"
+        ));
     }
-    value
+    if let Some(wrong) = file.entries.iter().find(|one| one.value.contains(char::is_control)) {
+        return Err(format!("line {}: no option; write NAME=VALUE", wrong.line));
+    }
+    Ok(file.entries.into_iter().map(|entry| (entry.name, entry.value)).collect())
 }
 
 fn postgresql_conf(text: &str) -> Result<Vec<(String, String)>, String> {
@@ -181,11 +132,6 @@ fn postgres_value(text: &str) -> Option<String> {
         }
     }
     without_comment(rest).trim().is_empty().then_some(value)
-}
-
-fn is_name(name: &str) -> bool {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_.".contains(c);
-    name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain)
 }
 
 #[cfg(test)]

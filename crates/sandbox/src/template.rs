@@ -239,6 +239,7 @@ fn tell(socket: &Path, password: &str, lives: &mut dyn FnMut() -> bool) -> Resul
         user: "root".to_owned(),
         password: Secret::default(),
         database: String::new(),
+        security: dbdyno_wire::Security::off(),
     };
     let deadline = Deadline::after_seconds(INIT_WITHIN_S);
     let mut client = loop {

@@ -524,6 +524,7 @@ fn a_background_server_outlives_its_starter_and_every_sweep_until_it_is_stopped(
             user: url.user,
             password: url.password.unwrap(),
             database: url.database,
+            security: dbdyno_wire::Security::off(),
         };
         single(&mut *connect(Product::MariaDb, &endpoint), sql)
     };

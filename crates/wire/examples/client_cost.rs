@@ -28,6 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         user: "root".to_owned(),
         password: Secret::default(),
         database: "sbtest".to_owned(),
+        security: dbdyno_wire::Security::off(),
     };
     let before = cpu_seconds()?;
     thread::scope(|scope| {

@@ -4,6 +4,7 @@ use std::os::fd::BorrowedFd;
 
 use crate::error::WireError;
 use crate::rows::RowBuffer;
+use crate::tls::Encryption;
 
 /// A parameter of a prepared statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +148,11 @@ pub trait Client: Send {
 
     /// The server's number for this connection: MySQL's connection id, PostgreSQL's backend pid.
     fn connection_id(&self) -> u64;
+
+    /// How the connection is encrypted; `None` if it is not.
+    fn encryption(&self) -> Option<Encryption> {
+        None
+    }
 
     /// Tells the server that the connection ends. Dropping does the same without waiting.
     fn close(self: Box<Self>);

@@ -29,6 +29,8 @@ impl fmt::Display for ServerError {
 pub enum WireError {
     /// No connection could be made: nobody listens, no such socket, name unknown.
     Connect(String, io::Error),
+    /// No encrypted connection could be made; a whole sentence that says what to do.
+    Tls(String),
     /// The server answered and refused the account, the password or the database.
     Login(ServerError),
     /// The connection broke.
@@ -71,6 +73,7 @@ impl fmt::Display for WireError {
             WireError::Connect(endpoint, error) => {
                 write!(f, "no connection to {endpoint}: {error}")
             }
+            WireError::Tls(text) => f.write_str(text),
             WireError::Login(error) => write!(f, "the server refused the login: {error}"),
             WireError::Broken(error) => write!(f, "the connection broke: {error}"),
             WireError::Server(error) => write!(f, "the server refused: {error}"),

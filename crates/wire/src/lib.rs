@@ -12,7 +12,8 @@
 //! Written by hand because the client is part of every number that dbdyno reports: a generic driver
 //! costs 1 to 3 µs of user time per statement, as much as the server's own work on a point query.
 //! Sockets are blocking, one connection belongs to one thread, and a thread may have many: what is
-//! received without waiting is read by the same code. This crate knows nothing of loads.
+//! received without waiting is read by the same code. Encryption lies between a connection and its
+//! socket (`tls`). This crate knows nothing of loads.
 
 pub mod client;
 pub mod error;
@@ -21,8 +22,10 @@ pub mod mysql;
 pub mod postgres;
 pub mod rows;
 pub mod stream;
+pub mod tls;
 
 pub use client::{Args, BulkTarget, Client, Outcome, Param, Pollable, Rows, StatementId};
 pub use error::{ServerError, WireError};
 pub use rows::RowBuffer;
 pub use stream::{Endpoint, Stream};
+pub use tls::{Encryption, Security};

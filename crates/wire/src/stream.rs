@@ -1,11 +1,12 @@
-//! A socket, TCP or unix. It blocks, except where a reader asks only for what is there.
+//! A socket, TCP or unix, or what is encrypted above one. It blocks, except where a reader asks
+//! only for what is there.
 //!
 //! Bytes go in and out by system calls of our own: the C library's are points at which a thread may
 //! be cancelled, and guarding them costs four locked instructions for each statement.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use dbdyno_model::{Secret, Transport};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
 use crate::error::WireError;
+use crate::tls::{Encrypted, Encryption, Security};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -27,6 +29,8 @@ pub struct Endpoint {
     pub password: Secret,
     /// Database to use; empty for none (MySQL) or the account's own (PostgreSQL).
     pub database: String,
+    /// Whether it is reached encrypted.
+    pub security: Security,
 }
 
 /// A connected socket.
@@ -36,6 +40,8 @@ pub enum Stream {
     Tcp(TcpStream),
     /// A unix socket.
     Unix(UnixStream),
+    /// Either, encrypted.
+    Tls(Box<Encrypted>),
 }
 
 impl Stream {
@@ -64,9 +70,34 @@ impl Stream {
         }
     }
 
-    /// Whether the bytes never leave this host through a network device.
-    pub(crate) fn is_unix(&self) -> bool {
-        matches!(self, Stream::Unix(_))
+    /// Goes on encrypted.
+    ///
+    /// # Errors
+    /// [`WireError::Tls`].
+    pub(crate) fn encrypt(self, security: &Security) -> Result<Stream, WireError> {
+        let socket = match self {
+            Stream::Tcp(stream) => OwnedFd::from(stream),
+            Stream::Unix(stream) => OwnedFd::from(stream),
+            Stream::Tls(_) => return Ok(self),
+        };
+        Ok(Stream::Tls(Box::new(security.encrypt(socket)?)))
+    }
+
+    /// How it is encrypted.
+    pub(crate) fn encryption(&self) -> Option<Encryption> {
+        match self {
+            Stream::Tls(encrypted) => Some(encrypted.encryption()),
+            Stream::Tcp(_) | Stream::Unix(_) => None,
+        }
+    }
+
+    /// Who can read what is sent.
+    pub(crate) fn privacy(&self) -> Privacy {
+        match self {
+            Stream::Tcp(_) => Privacy::Open,
+            Stream::Unix(_) => Privacy::Local,
+            Stream::Tls(_) => Privacy::Encrypted,
+        }
     }
 
     /// Bounds every read and write; `None` waits for ever.
@@ -83,8 +114,20 @@ impl Stream {
                 stream.set_read_timeout(timeout)?;
                 stream.set_write_timeout(timeout)
             }
+            Stream::Tls(encrypted) => encrypted.set_timeout(timeout),
         }
     }
+}
+
+/// Who can read what is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Privacy {
+    /// Whoever is on the way.
+    Open,
+    /// Nobody outside of this host: it goes through no network device.
+    Local,
+    /// Nobody but the other end.
+    Encrypted,
 }
 
 /// What a reader does when nothing is there yet.
@@ -107,6 +150,9 @@ impl Stream {
             Waiting::UntilThere => RecvFlags::empty(),
             Waiting::Never => RecvFlags::DONTWAIT,
         };
+        if let Stream::Tls(encrypted) = self {
+            return encrypted.read(flags, buffer);
+        }
         let (read, _) = recv(self.as_fd(), buffer, flags)?;
         Ok(read)
     }
@@ -118,6 +164,7 @@ impl AsFd for Stream {
         match self {
             Stream::Tcp(stream) => stream.as_fd(),
             Stream::Unix(stream) => stream.as_fd(),
+            Stream::Tls(encrypted) => encrypted.as_fd(),
         }
     }
 }
@@ -132,6 +179,9 @@ impl Read for Stream {
 impl Write for Stream {
     #[inline]
     fn write(&mut self, buffer: &[u8]) -> io::Result<usize> {
+        if let Stream::Tls(encrypted) = self {
+            return encrypted.write(buffer);
+        }
         Ok(send(self.as_fd(), buffer, SendFlags::NOSIGNAL)?)
     }
     fn flush(&mut self) -> io::Result<()> {

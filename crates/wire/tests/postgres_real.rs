@@ -139,6 +139,7 @@ impl Server {
             user: user.to_owned(),
             password: Secret::default(),
             database: "postgres".to_owned(),
+            security: dbdyno_wire::Security::off(),
         }
     }
 

@@ -532,6 +532,24 @@ pub const RULES: &[Rule] = &[
         "Wang ch. 8; reference explain §7.5 (33)",
     ),
     facts(
+        "encryption",
+        Topic::Sessions,
+        (Blocks, Blocks),
+        &["connection.encrypted"],
+        "one arm is reached encrypted and the other is not, which costs both ends time in every \
+         statement: give both tls=off, or both tls=required",
+        "measured: docs/COMPARE.md, what encryption costs",
+    ),
+    facts(
+        "cipher",
+        Topic::Sessions,
+        (Annotates, Annotates),
+        &["connection.*"],
+        "the arms are encrypted in another way, and one may cost more than the other: let both \
+         servers offer the same (tls_version, ssl_cipher; ssl_max_protocol_version, ssl_ciphers)",
+        "design: what differs and is not the question is told",
+    ),
+    facts(
         "session",
         Topic::Sessions,
         (Annotates, Harmless),

@@ -91,6 +91,9 @@ impl Home {
         for variable in ["DBDYNO_STORE", "DBDYNO_MOCK_HALTS", "MYSQL_PWD", "PGPASSWORD"] {
             command.env_remove(variable);
         }
+        for variable in ["PGPASSFILE", "MYSQL_TEST_LOGIN_FILE", "HOME"] {
+            command.env_remove(variable);
+        }
         command.env("DBDYNO_HOME", &self.dir).stdin(Stdio::null()).args(args);
         command
     }

@@ -2,6 +2,7 @@
 
 mod arms;
 mod audit;
+mod certificates;
 mod classes;
 mod common;
 mod counted;
@@ -18,6 +19,7 @@ mod images;
 mod insert_benchmark;
 mod killed;
 mod levels;
+mod logins;
 mod options;
 mod plans;
 mod profile;
@@ -27,6 +29,7 @@ mod scripts;
 mod servers;
 mod settles;
 mod sqlite;
+mod tls;
 mod topology;
 mod tpcc;
 mod until;

@@ -21,6 +21,7 @@ fn asked(home: &Home, target: &str, questions: &[&str]) -> Vec<String> {
         user: url.user,
         password: url.password.unwrap_or_default(),
         database: url.database,
+        security: dbdyno_wire::Security::off(),
     };
     let mut client: Box<dyn Client> = if target.starts_with("postgres") {
         Box::new(dbdyno_wire::postgres::Connection::connect(&endpoint).unwrap())

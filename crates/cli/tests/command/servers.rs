@@ -274,8 +274,12 @@ impl Running {
         self.server.endpoint().password.expose().to_owned()
     }
 
+    fn is_mysql(&self) -> bool {
+        self.product != Product::Postgres
+    }
+
     fn scheme(&self) -> &'static str {
-        if self.product == Product::MariaDb { "mysql" } else { "postgres" }
+        if self.is_mysql() { "mysql" } else { "postgres" }
     }
 
     pub(crate) fn tcp(&self, account: &str, database: &str) -> String {
@@ -290,7 +294,7 @@ impl Running {
 
     pub(crate) fn connect(&self, database: &str) -> Box<dyn Client> {
         let endpoint = Endpoint { database: database.to_owned(), ..self.server.endpoint() };
-        if self.product == Product::MariaDb {
+        if self.is_mysql() {
             Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint).unwrap())
         } else {
             Box::new(dbdyno_wire::postgres::Connection::connect(&endpoint).unwrap())

@@ -27,6 +27,7 @@ fn connect(url: &str) -> Box<dyn Client> {
         user: url.user,
         password: url.password.unwrap(),
         database: url.database,
+        security: dbdyno_wire::Security::off(),
     };
     Box::new(dbdyno_wire::mysql::Connection::connect(&endpoint).unwrap())
 }

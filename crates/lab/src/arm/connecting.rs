@@ -1,8 +1,37 @@
 //! Connections to a server, by its dialect.
 
 use dbdyno_load::Connector;
-use dbdyno_model::Dialect;
-use dbdyno_wire::Endpoint;
+use dbdyno_model::{Dialect, ServerUrl};
+use dbdyno_wire::{Endpoint, Security, WireError};
+
+/// What a URL says, its files read.
+///
+/// # Errors
+/// [`WireError::Tls`].
+pub(crate) fn endpoint(url: &ServerUrl) -> Result<Endpoint, WireError> {
+    Ok(Endpoint {
+        transport: url.transport.clone(),
+        user: url.user.clone(),
+        password: url.password.clone().unwrap_or_default(),
+        database: url.database.clone(),
+        security: Security::of(&url.tls, url.dialect, &url.transport)?,
+    })
+}
+
+/// Whether a server refuses the account for want of a password, so that asking for one may help.
+/// Every other trouble is told when it is met in earnest.
+pub fn wants_password(url: &ServerUrl) -> bool {
+    let asked = endpoint(url).and_then(|endpoint| connector(url.dialect, endpoint).connect());
+    match asked {
+        Ok(client) => {
+            client.close();
+            false
+        }
+        // Access denied for a user of MySQL; invalid_password of PostgreSQL.
+        Err(WireError::Login(error)) => error.code == 1045 || error.sqlstate == "28P01",
+        Err(_) => false,
+    }
+}
 
 /// Connections in this dialect to there.
 pub(crate) fn connector(dialect: Dialect, endpoint: Endpoint) -> Connector {

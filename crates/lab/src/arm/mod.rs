@@ -18,6 +18,7 @@ mod set_up;
 mod station;
 pub(crate) mod upgrade;
 
+pub use connecting::wants_password;
 pub(crate) use open::open_station;
 pub(crate) use set_up::{Restores, SetUp};
 pub(crate) use station::Station;

@@ -17,9 +17,9 @@ use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{
     Ensemble, Image, ImageKey, Options, Release, SandboxError, Server, Translation,
 };
-use dbdyno_wire::{Endpoint, WireError};
+use dbdyno_wire::WireError;
 
-use super::connecting::connector;
+use super::connecting::{self, connector};
 use super::guest::{Found, Guest};
 use super::image::{self, Origin, Policy};
 use super::pragma;
@@ -129,12 +129,7 @@ fn visit(
     let server = |error| LabError::Server(arm, label.clone(), error);
     let stage = format!("connecting to {}", url.transport);
     watch.progress(Progress::Stage(arm, &stage));
-    let endpoint = Endpoint {
-        transport: url.transport.clone(),
-        user: url.user.clone(),
-        password: url.password.clone().unwrap_or_default(),
-        database: url.database.clone(),
-    };
+    let endpoint = connecting::endpoint(url).map_err(server)?;
     let mut tell = |text: &str| watch.progress(Progress::Stage(arm, text));
     let guests = others.iter().filter_map(|(arm, other)| match &other.keeper {
         Keeper::Guest(guest) => Some((arm, guest.token())),
@@ -155,7 +150,7 @@ fn visit(
     };
     let connector = connector(url.dialect, endpoint);
     let mut environment = ask(arm, &label, &connector, url.dialect, &[])?;
-    let mut warnings = Vec::new();
+    let mut warnings: Vec<Warning> = encrypted(arm, &environment).into_iter().collect();
     let probe = match ServerProbe::locate(&url.transport) {
         Ok(probe) => {
             capture::process(&probe, &[], &mut environment);
@@ -171,6 +166,18 @@ fn visit(
     let (origin, cache) = (Origin::Filling, Cache::Warm);
     let clock = setup.clock.clone();
     Ok(Station { connector, dialect, probe, environment, warnings, clock, keeper, origin, cache })
+}
+
+/// What is told of an arm that is reached encrypted, wherever its run is shown: part of each
+/// latency is due to that, in the server and in the client.
+fn encrypted(arm: ArmIndex, environment: &Environment) -> Option<Warning> {
+    (environment.get("connection.encrypted") == "yes").then(|| {
+        let [version, cipher] = ["connection.tls", "connection.cipher"];
+        let (version, cipher) = (environment.get(version), environment.get(cipher));
+        let text =
+            format!("{arm}: what goes to it and comes back is encrypted, {version} {cipher}");
+        Warning::new(Severity::Note, "encrypted", text)
+    })
 }
 
 /// Opens an arm in a directory of its own, which lives in our threads.

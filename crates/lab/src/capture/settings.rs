@@ -1,7 +1,7 @@
 //! Version, settings and build of an arm, asked from the arm itself.
 
 use dbdyno_model::{Dialect, Environment};
-use dbdyno_wire::{Client, WireError};
+use dbdyno_wire::{Client, Encryption, WireError};
 
 /// SQLite has no list of settings with values; these are the ones that change what is measured.
 const SQLITE_PRAGMAS: [&str; 12] = [
@@ -32,6 +32,7 @@ pub(crate) fn settings(
 ) -> Result<Environment, WireError> {
     let mut environment = Environment::default();
     environment.set("server.version", client.server_version());
+    connection(client, dialect, &mut environment);
     let settings = match dialect {
         Dialect::Mysql | Dialect::Engine => client.query("SHOW GLOBAL VARIABLES")?.rows,
         Dialect::Postgres => {
@@ -49,6 +50,21 @@ pub(crate) fn settings(
     neutral(dialect, &mut environment);
     build(client, dialect, &mut environment);
     Ok(environment)
+}
+
+/// Whether what goes to a server and comes back is encrypted, and how.
+fn connection(client: &dyn Client, dialect: Dialect, environment: &mut Environment) {
+    if !matches!(dialect, Dialect::Mysql | Dialect::Postgres) {
+        return;
+    }
+    match client.encryption() {
+        None => environment.set("connection.encrypted", "no"),
+        Some(Encryption { version, cipher }) => {
+            environment.set("connection.encrypted", "yes");
+            environment.set("connection.tls", version);
+            environment.set("connection.cipher", cipher);
+        }
+    }
 }
 
 /// What two families promise, in words of neither: what a commit waits for, and how much memory

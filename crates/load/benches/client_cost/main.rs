@@ -155,6 +155,7 @@ fn dbdyno(port: u16, clients: u32, window: Duration) -> Cost {
         user: "bench".into(),
         password: Secret::default(),
         database: "sbtest".into(),
+        security: dbdyno_wire::Security::off(),
     };
     let spec = RoundSpec {
         load: &load,

@@ -442,7 +442,13 @@ impl Server {
 
     fn endpoint_at(&self, transport: Transport) -> Endpoint {
         let (user, database) = (USER.to_owned(), DATABASE.to_owned());
-        Endpoint { transport, user, password: self.password.clone(), database }
+        Endpoint {
+            transport,
+            user,
+            password: self.password.clone(),
+            database,
+            security: dbdyno_wire::Security::off(),
+        }
     }
 
     fn copy(&self, template: &Template) -> Result<(), SandboxError> {

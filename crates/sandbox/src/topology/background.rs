@@ -271,6 +271,7 @@ fn node(member: &Background, release: &Release) -> Result<Node, SandboxError> {
             user: USER.to_owned(),
             password: member.password()?,
             database: DATABASE.to_owned(),
+            security: dbdyno_wire::Security::off(),
         },
         port: member.port,
         log: member.error_log(),

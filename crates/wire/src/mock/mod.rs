@@ -104,6 +104,7 @@ impl MockServer {
             user: login.user.clone(),
             password: login.password.clone(),
             database: "dbdyno".to_owned(),
+            security: crate::tls::Security::off(),
         };
         let shared = Arc::new(Shared::new(protocol, login, script));
         let (accepting, theirs) = (listener.try_clone()?, Arc::clone(&shared));

@@ -21,6 +21,7 @@ use crate::mysql::auth::{ASK_FOR_KEY, CACHED, MORE, Method, NONCE, WANTS_PASSWOR
 use crate::mysql::codec::{EOF, OK, Reader, put_error};
 use crate::mysql::handshake::capability;
 use crate::mysql::packet::Channel;
+use crate::stream::Privacy;
 
 const VERSION: &str = "8.0.0-mock";
 const CAPABILITIES: u32 = capability::LONG_PASSWORD
@@ -212,7 +213,7 @@ impl Gate<'_> {
 
     /// The password and its zero byte: in clear over a unix socket, else under our key.
     fn hear_password(&mut self) -> Result<Vec<u8>, WireError> {
-        if self.channel.stream().is_unix() {
+        if self.channel.stream().privacy() == Privacy::Local {
             return Ok(self.channel.take_piece()?.to_vec());
         }
         if self.channel.take_piece()? != [ASK_FOR_KEY] {

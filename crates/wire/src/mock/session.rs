@@ -118,6 +118,7 @@ pub(super) fn duplicate(stream: &Stream) -> io::Result<Stream> {
     Ok(match stream {
         Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
         Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
+        Stream::Tls(_) => return Err(io::ErrorKind::Unsupported.into()),
     })
 }
 
@@ -127,5 +128,6 @@ pub(super) fn shut(stream: &Stream) {
     let _ = match stream {
         Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
         Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
+        Stream::Tls(_) => return,
     };
 }

@@ -6,13 +6,16 @@
 //!        │
 //!        ├── 3: the server had the hash in its cache; done
 //!        └── 4: it wants the password itself
-//!              ├── over a unix socket: as it is
-//!              └── over TCP: ⊕ nonce, then RSA-OAEP under the key that the server sends
+//!              ├── over TLS or a unix socket: as it is
+//!              └── else: ⊕ nonce, then RSA-OAEP under the key that the server sends
+//!   sha256_password           the password itself: over TLS as it is, else under that key
+//!   mysql_clear_password      the password itself, over TLS or not at all
 //! ```
 //!
 //! The key is not vouched for: who can stand between client and server can offer its own and read
 //! the password. That is the protocol without TLS; MySQL's clients do the same when told to
-//! (`--get-server-public-key`). A laboratory's servers are rarely across a hostile network.
+//! (`--get-server-public-key`). The same holds for TLS that verifies nobody, `tls=required`. Who is
+//! across a hostile network says `tls=verify-identity`.
 
 use dbdyno_model::Secret;
 use rsa::pkcs8::DecodePublicKey;
@@ -24,6 +27,7 @@ use super::codec::{EOF, ERR, OK, Reader, server_error};
 use super::latin1;
 use super::packet::Channel;
 use crate::error::WireError;
+use crate::stream::Privacy;
 
 /// Bytes of a nonce.
 pub(crate) const NONCE: usize = 20;
@@ -33,10 +37,12 @@ pub(crate) const MORE: u8 = 0x01;
 pub(crate) const CACHED: &[u8] = &[3];
 pub(crate) const WANTS_PASSWORD: &[u8] = &[4];
 pub(crate) const ASK_FOR_KEY: u8 = 2;
+/// The same in the conversation of `sha256_password`.
+const ASK_FOR_KEY_OF_SHA256: u8 = 1;
 /// Packets that a login can take. Real ones need at most five.
 const PATIENCE: usize = 16;
 
-/// A way to prove a password.
+/// A way to prove a password without telling it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     /// `mysql_native_password`: MySQL up to 5.7, MariaDB.
@@ -84,16 +90,26 @@ pub(crate) fn xor(bytes: &[u8], mask: &[u8]) -> Vec<u8> {
     bytes.iter().zip(mask.iter().cycle()).map(|(byte, mask)| byte ^ mask).collect()
 }
 
+/// How an account is proved, by the name that the server gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Proof(Method),
+    Sha256,
+    Clear,
+}
+
 /// Converses with the server until it lets us in or refuses. The first proof has been sent.
 ///
 /// # Errors
-/// [`WireError::Login`] with the server's words.
+/// [`WireError::Login`] with the server's words; [`WireError::Protocol`] for a method that is not
+/// spoken, or that would tell the password to whoever listens.
 pub(super) fn finish(
     channel: &mut Channel,
     password: &Secret,
     nonce: &[u8],
 ) -> Result<(), WireError> {
     let mut nonce = nonce.to_vec();
+    let mut asked = None;
     for _ in 0..PATIENCE {
         let head = channel.head()?;
         let mut reader = Reader(channel.take(head)?);
@@ -106,12 +122,16 @@ pub(super) fn finish(
             EOF => {
                 let method = asked_method(&mut reader)?;
                 nonce = reader.0.iter().copied().take(NONCE).collect();
-                let proof = method.proof(password, &nonce);
-                channel.payload().extend_from_slice(&proof);
-                channel.send()?;
+                begin(channel, method, password, &nonce)?;
+                asked = Some(method);
             }
             MORE if reader.0 == CACHED => {}
             MORE if reader.0 == WANTS_PASSWORD => send_password(channel, password, &nonce)?,
+            MORE if asked == Some(Asked::Sha256) => {
+                let sealed = seal(reader.0, &xor(&clear(password), &nonce))?;
+                channel.payload().extend_from_slice(&sealed);
+                channel.send()?;
+            }
             other => {
                 return Err(WireError::Protocol(format!(
                     "packet of kind {other:#x} during the login"
@@ -122,33 +142,62 @@ pub(super) fn finish(
     Err(WireError::Protocol("the login does not come to an end".to_owned()))
 }
 
-fn asked_method(reader: &mut Reader<'_>) -> Result<Method, WireError> {
+fn asked_method(reader: &mut Reader<'_>) -> Result<Asked, WireError> {
     let name = latin1::decode(reader.until_zero());
-    Method::named(&name).ok_or_else(|| {
+    match name.as_str() {
+        "sha256_password" => return Ok(Asked::Sha256),
+        "mysql_clear_password" => return Ok(Asked::Clear),
+        _ => {}
+    }
+    Method::named(&name).map(Asked::Proof).ok_or_else(|| {
         let name = if name.is_empty() { "mysql_old_password" } else { &name };
         WireError::Protocol(format!(
             "the account wants to be proved by {name:?}, which dbdyno does not speak; use an \
-             account IDENTIFIED WITH mysql_native_password or caching_sha2_password"
+             account IDENTIFIED WITH caching_sha2_password, mysql_native_password or \
+             sha256_password"
         ))
     })
 }
 
+/// Says first what the method wants to hear first.
+fn begin(
+    channel: &mut Channel,
+    method: Asked,
+    password: &Secret,
+    nonce: &[u8],
+) -> Result<(), WireError> {
+    let encrypted = channel.stream().privacy() == Privacy::Encrypted;
+    let first = match method {
+        Asked::Proof(method) => method.proof(password, nonce),
+        Asked::Sha256 if !encrypted && !password.is_empty() => vec![ASK_FOR_KEY_OF_SHA256],
+        Asked::Clear if !encrypted => {
+            return Err(WireError::Protocol(
+                "the account wants its password in clear (mysql_clear_password), which dbdyno \
+                 sends over TLS only; say tls=verify-identity, or tls=required where the network \
+                 is trusted"
+                    .to_owned(),
+            ));
+        }
+        Asked::Sha256 | Asked::Clear => clear(password),
+    };
+    channel.payload().extend_from_slice(&first);
+    channel.send()
+}
+
+/// The password and the zero byte that ends it.
+fn clear(password: &Secret) -> Vec<u8> {
+    [password.expose().as_bytes(), &[0]].concat()
+}
+
 fn send_password(channel: &mut Channel, password: &Secret, nonce: &[u8]) -> Result<(), WireError> {
-    let clear = [password.expose().as_bytes(), &[0]].concat();
-    if channel.stream().is_unix() {
-        channel.payload().extend_from_slice(&clear);
+    if channel.stream().privacy() != Privacy::Open {
+        channel.payload().extend_from_slice(&clear(password));
         return channel.send();
     }
     channel.payload().push(ASK_FOR_KEY);
     channel.send()?;
     let head = channel.head()?;
-    let sealed = seal(channel.take(head)?, &xor(&clear, nonce))?;
-    channel.payload().extend_from_slice(&sealed);
-    channel.send()
-}
-
-/// Encrypts under the key in the server's answer.
-fn seal(answer: &[u8], masked: &[u8]) -> Result<Vec<u8>, WireError> {
+    let answer = channel.take(head)?;
     let mut reader = Reader(answer);
     match reader.u8()? {
         MORE => {}
@@ -157,7 +206,14 @@ fn seal(answer: &[u8], masked: &[u8]) -> Result<Vec<u8>, WireError> {
             return Err(WireError::Protocol(format!("packet of kind {other:#x} instead of a key")));
         }
     }
-    let pem = latin1::decode(reader.0);
+    let sealed = seal(reader.0, &xor(&clear(password), nonce))?;
+    channel.payload().extend_from_slice(&sealed);
+    channel.send()
+}
+
+/// Encrypts under the key that the server sent.
+fn seal(pem: &[u8], masked: &[u8]) -> Result<Vec<u8>, WireError> {
+    let pem = latin1::decode(pem);
     let key = RsaPublicKey::from_public_key_pem(pem.trim()).map_err(|error| {
         WireError::Protocol(format!("the server's RSA key cannot be read: {error}"))
     })?;

@@ -4,7 +4,7 @@ use super::auth::{self, Method, refused};
 use super::codec::{ERR, Reader, put_length, server_error};
 use super::latin1;
 use crate::error::WireError;
-use crate::stream::Endpoint;
+use crate::stream::{Endpoint, Privacy};
 
 /// Bits that both sides exchange to agree on the dialect of the protocol.
 pub(crate) mod capability {
@@ -90,19 +90,29 @@ impl Greeting {
         Ok(Greeting { version: plain(&version), connection_id, capabilities, nonce, method })
     }
 
+    /// Whether the server can encrypt.
+    pub(super) fn offers_tls(&self) -> bool {
+        self.capabilities & TLS != 0
+    }
+
+    /// Appends what asks the server to encrypt: the beginning of an answer.
+    pub(super) fn ask_for_tls(&self, endpoint: &Endpoint, payload: &mut Vec<u8>) {
+        put_head(payload, self.agreed(endpoint) | TLS);
+    }
+
     /// Adds to a refusal what the server does not say. MySQL names a demand for TLS; MariaDB, and
     /// both for an account with `REQUIRE SSL`, call it a wrong password.
-    pub(super) fn explain(&self, mut error: WireError) -> WireError {
-        let offers_tls = self.capabilities & TLS != 0;
+    pub(super) fn explain(&self, mut error: WireError, privacy: Privacy) -> WireError {
         if let WireError::Login(refusal) = &mut error {
-            refusal.message.push_str(match refusal.code {
-                SECURE_TRANSPORT_REQUIRED => {
-                    "; dbdyno does not speak TLS: use the unix socket (?socket=PATH) or set \
-                     require_secure_transport=OFF"
+            refusal.message.push_str(match (refusal.code, privacy) {
+                (SECURE_TRANSPORT_REQUIRED, _) => "; say tls=required, or use the unix socket",
+                (ACCESS_DENIED, Privacy::Open | Privacy::Local) if self.offers_tls() => {
+                    "; if account and password are right, it may demand encryption (REQUIRE SSL): \
+                     say tls=required"
                 }
-                ACCESS_DENIED if offers_tls => {
-                    "; if account and password are right, it may demand TLS, which dbdyno does not \
-                     speak: see require_secure_transport and REQUIRE SSL"
+                (ACCESS_DENIED, Privacy::Encrypted) => {
+                    "; if account and password are right, it may demand a certificate (REQUIRE \
+                     X509): name one with ssl-cert=FILE and ssl-key=FILE"
                 }
                 _ => "",
             });
@@ -120,16 +130,13 @@ impl Greeting {
     pub(super) fn answer(
         &self,
         endpoint: &Endpoint,
+        capabilities: u32,
         payload: &mut Vec<u8>,
     ) -> Result<(), WireError> {
-        let capabilities = self.agreed(endpoint);
         // A method that we do not know may be the server's default and not the account's: the
         // server will say so after any first attempt.
         let method = Method::named(&self.method).unwrap_or(Method::Native);
-        payload.extend_from_slice(&capabilities.to_le_bytes());
-        payload.extend_from_slice(&LARGEST_PACKET.to_le_bytes());
-        payload.push(LATIN1_SWEDISH_CI);
-        payload.extend_from_slice(&[0; 23]);
+        put_head(payload, capabilities);
         put_zero_ended(payload, &endpoint.user, "the account's name")?;
         let proof = method.proof(&endpoint.password, &self.nonce);
         payload.push(proof.len() as u8);
@@ -153,6 +160,14 @@ fn plain(version: &str) -> String {
         Some(real) if real.starts_with(|c: char| c.is_ascii_digit()) => real.to_owned(),
         _ => version.to_owned(),
     }
+}
+
+/// What an answer begins with; where encryption is asked for, that is all of it at first.
+fn put_head(payload: &mut Vec<u8>, capabilities: u32) {
+    payload.extend_from_slice(&capabilities.to_le_bytes());
+    payload.extend_from_slice(&LARGEST_PACKET.to_le_bytes());
+    payload.push(LATIN1_SWEDISH_CI);
+    payload.extend_from_slice(&[0; 23]);
 }
 
 fn put_zero_ended(payload: &mut Vec<u8>, text: &str, what: &str) -> Result<(), WireError> {

@@ -9,8 +9,8 @@
 //!        └─────── packet ── codec, latin1    bytes
 //! ```
 //!
-//! Every session speaks latin1 and no TLS, so that two servers are asked the same question in the
-//! same bytes whatever their defaults are.
+//! Every session speaks latin1, so that two servers are asked the same question in the same bytes
+//! whatever their defaults are.
 
 pub(crate) mod auth;
 mod binary;
@@ -29,7 +29,8 @@ use std::time::Duration;
 use crate::client::{Args, BulkTarget, Client, Outcome, Pollable, Rows, StatementId};
 use crate::error::WireError;
 use crate::rows::RowBuffer;
-use crate::stream::{Endpoint, Stream, Waiting};
+use crate::stream::{Endpoint, Privacy, Stream, Waiting};
+use crate::tls::{Encryption, failure_in};
 
 use binary::Column;
 use handshake::{Greeting, capability};
@@ -80,18 +81,21 @@ impl Connection {
     /// Connects and logs in.
     ///
     /// # Errors
-    /// [`WireError::Connect`] if nobody answers, [`WireError::Login`] with the server's words if it
+    /// [`WireError::Connect`] if nobody answers, [`WireError::Tls`] if it cannot be reached
+    /// encrypted, [`WireError::Login`] with the server's words if it
     /// refuses account, password or database, or has no connection left,
     /// [`WireError::Protocol`] if it speaks something else or wants to be convinced by a method
-    /// other than `mysql_native_password` and `caching_sha2_password`.
+    /// that is not spoken here.
     pub fn connect(endpoint: &Endpoint) -> Result<Connection, WireError> {
         let stream = Stream::connect(&endpoint.transport)?;
         stream.set_timeout(Some(LOGIN_TIMEOUT))?;
         let connection = Self::log_in(stream, endpoint).map_err(|error| match error {
             WireError::Broken(error) => {
-                let mute = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
-                let error = if mute { no_answer() } else { error };
-                WireError::Connect(endpoint.transport.to_string(), error)
+                failure_in(&error).map(WireError::Tls).unwrap_or_else(|| {
+                    let mute = matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut);
+                    let error = if mute { no_answer() } else { error };
+                    WireError::Connect(endpoint.transport.to_string(), error)
+                })
             }
             other => other,
         })?;
@@ -103,11 +107,23 @@ impl Connection {
         let mut channel = Channel::new(stream);
         let head = channel.head()?;
         let greeting = Greeting::parse(channel.take(head)?)?;
-        greeting.answer(endpoint, channel.payload())?;
+        if endpoint.security.is_wanted() {
+            if greeting.offers_tls() {
+                greeting.ask_for_tls(endpoint, channel.payload());
+                channel.send()?;
+                channel = channel.encrypt(&endpoint.security)?;
+            } else {
+                endpoint.security.without()?;
+            }
+        }
+        let privacy = channel.stream().privacy();
+        let tls = if privacy == Privacy::Encrypted { capability::TLS } else { 0 };
+        let capabilities = greeting.agreed(endpoint) | tls;
+        greeting.answer(endpoint, capabilities, channel.payload())?;
         channel.send()?;
-        let modern = greeting.agreed(endpoint) & capability::DEPRECATE_EOF != 0;
+        let modern = capabilities & capability::DEPRECATE_EOF != 0;
         auth::finish(&mut channel, &endpoint.password, &greeting.nonce)
-            .map_err(|error| greeting.explain(error))?;
+            .map_err(|error| greeting.explain(error, privacy))?;
         Ok(Connection {
             channel,
             statements: Vec::new(),
@@ -243,6 +259,10 @@ impl Client for Connection {
 
     fn connection_id(&self) -> u64 {
         self.id
+    }
+
+    fn encryption(&self) -> Option<Encryption> {
+        self.channel.stream().encryption()
     }
 
     fn close(mut self: Box<Self>) {

@@ -18,6 +18,7 @@ use std::io::{self, ErrorKind, Read, Write};
 use super::codec;
 use crate::error::WireError;
 use crate::stream::{Stream, Waiting};
+use crate::tls::Security;
 
 const HEADER: usize = 4;
 /// Length that says "and more in the next packet".
@@ -95,6 +96,18 @@ impl Channel {
 
     pub(crate) fn stream(&self) -> &Stream {
         &self.stream
+    }
+
+    /// Goes on encrypted. What the server said after its greeting, and before it could know that it
+    /// is we, was said by somebody else.
+    ///
+    /// # Errors
+    /// [`WireError::Tls`]; [`WireError::Protocol`] where something was said in the clear.
+    pub(crate) fn encrypt(mut self, security: &Security) -> Result<Channel, WireError> {
+        if self.start != self.end {
+            return Err(self.unasked());
+        }
+        Ok(Channel { stream: self.stream.encrypt(security)?, ..self })
     }
 
     /// From now on reading waits or does not; a new channel waits.

@@ -50,6 +50,7 @@ fn connection(ending: Ending) -> (Connection, UnixStream) {
         user: "ann".to_owned(),
         password: Secret::default(),
         database: String::new(),
+        security: crate::tls::Security::off(),
     };
     let mut connection = Connection::log_in(Stream::Unix(ours), &endpoint).unwrap();
     assert_eq!(connection.ending, ending);

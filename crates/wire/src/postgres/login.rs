@@ -1,6 +1,7 @@
 //! From a connected socket to the first ReadyForQuery.
 //!
 //! ```text
+//!   SSLRequest ──▶ 'S': TLS; 'N': none             or TLS at once (direct, 17 and later)
 //!   StartupMessage ──▶   AuthenticationOk                    trust
 //!                        CleartextPassword ─▶ password       password
 //!                        MD5Password(salt) ─▶ md5…           md5
@@ -8,7 +9,8 @@
 //!                  ◀──   AuthenticationOk, ParameterStatus…, BackendKeyData, ReadyForQuery
 //! ```
 //!
-//! TLS is not asked for. A server that insists on it says so in an ErrorResponse.
+//! One byte answers SSLRequest, and no more than that is read in the clear: what came behind it
+//! would be somebody else's.
 
 use std::io::{self, Read, Write};
 
@@ -21,9 +23,37 @@ use super::incoming::{Incoming, RowBodies};
 use super::outgoing::{message, put_cstring};
 use super::scram::{self, Exchange, Proof};
 use crate::error::{ServerError, WireError};
-use crate::stream::Endpoint;
+use crate::stream::{Endpoint, Stream};
+use crate::tls::Security;
 
 const PROTOCOL_3_0: u32 = 3 << 16;
+
+/// SSLRequest as a whole.
+const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
+
+/// Asks for encryption, where it is wanted, and begins it.
+///
+/// # Errors
+/// [`WireError::Tls`] where there is none and it must be.
+pub(super) fn encrypt(mut stream: Stream, security: &Security) -> Result<Stream, WireError> {
+    if !security.is_wanted() {
+        return Ok(stream);
+    }
+    if security.is_direct() {
+        return stream.encrypt(security);
+    }
+    stream.write_all(&SSL_REQUEST)?;
+    let mut answer = [0];
+    stream.read_exact(&mut answer)?;
+    match answer[0] {
+        b'S' => stream.encrypt(security),
+        b'N' => security.without().map(|()| stream),
+        other => Err(WireError::Protocol(format!(
+            "the question for encryption was answered by '{}'",
+            other.escape_ascii()
+        ))),
+    }
+}
 
 /// What a login leaves behind.
 #[derive(Debug, Default)]
@@ -209,9 +239,15 @@ impl<S: Write> Login<'_, S> {
 
     /// The server's refusal, with advice where we have some.
     fn refused(&self, mut error: ServerError) -> WireError {
-        let advice = if error.sqlstate == "28000" && error.message.contains("no encryption") {
-            "dbdyno does not speak TLS: allow this host without it (a `host` line in pg_hba.conf) \
-             or connect over the unix socket"
+        // In words that are older than 14, and of later ones.
+        let says = |words: [&str; 2]| {
+            error.sqlstate == "28000" && words.iter().any(|words| error.message.contains(words))
+        };
+        let advice = if says(["no encryption", "SSL off"]) {
+            "say tls=required if it wants encryption (a `hostssl` line in pg_hba.conf), or connect \
+             over the unix socket"
+        } else if says(["SSL encryption", "SSL on"]) {
+            "say tls=off if it wants none (a `hostnossl` line in pg_hba.conf)"
         } else if error.sqlstate == "28P01" && !self.endpoint.password.expose().is_ascii() {
             "the password has characters outside ASCII, which are sent as they are, without the \
              normalisation of SASLprep: try it in composed form"

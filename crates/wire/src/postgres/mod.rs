@@ -32,6 +32,7 @@ use crate::client::{Args, BulkTarget, Client, Outcome, Pollable, Rows, Statement
 use crate::error::WireError;
 use crate::rows::RowBuffer;
 use crate::stream::{Endpoint, Stream, Waiting};
+use crate::tls::{Encryption, failure_in};
 use exchange::{Answer, Counted, Direction, Event, Fetched, Form, Kept, Parameters, Sink};
 use incoming::{Incoming, RowBodies};
 use outgoing::{Results, SYNC, Statement, message, put_cstring};
@@ -71,14 +72,17 @@ impl Connection {
     ///
     /// # Errors
     /// [`WireError::Connect`] when nobody answers or the connection breaks before it is made,
-    /// [`WireError::Login`] when the server refuses (also for a missing database, too many clients,
-    /// or because it wants TLS), [`WireError::Protocol`] when it is not PostgreSQL or wants to be
-    /// convinced in a way that is not spoken here.
+    /// [`WireError::Tls`] when it cannot be reached encrypted, [`WireError::Login`] when the server
+    /// refuses (also for a missing database, too many clients, or because it wants TLS),
+    /// [`WireError::Protocol`] when it is not PostgreSQL or wants to be convinced in a way that is
+    /// not spoken here.
     pub fn connect(endpoint: &Endpoint) -> Result<Connection, WireError> {
         let stream = Stream::connect(&endpoint.transport)?;
         Self::over(stream, endpoint).map_err(|error| match error {
             WireError::Broken(error) => {
-                WireError::Connect(endpoint.transport.to_string(), during_login(&error))
+                failure_in(&error).map(WireError::Tls).unwrap_or_else(|| {
+                    WireError::Connect(endpoint.transport.to_string(), during_login(&error))
+                })
             }
             WireError::Protocol(text) => WireError::Protocol(format!(
                 "{text}; is it a PostgreSQL server that listens on {}?",
@@ -88,9 +92,10 @@ impl Connection {
         })
     }
 
-    fn over(mut stream: Stream, endpoint: &Endpoint) -> Result<Connection, WireError> {
+    fn over(stream: Stream, endpoint: &Endpoint) -> Result<Connection, WireError> {
         let mut incoming = Incoming::new();
         stream.set_timeout(Some(LOGIN_TIMEOUT))?;
+        let mut stream = login::encrypt(stream, &endpoint.security)?;
         let session = login::log_in(&mut stream, &mut incoming, endpoint)?;
         stream.set_timeout(None)?;
         Ok(Connection {
@@ -369,6 +374,10 @@ impl Client for Connection {
 
     fn connection_id(&self) -> u64 {
         u64::from(self.session.backend_pid)
+    }
+
+    fn encryption(&self) -> Option<Encryption> {
+        self.stream.encryption()
     }
 
     /// Waits up to five seconds for the server to let go, so that its place is free for the next.

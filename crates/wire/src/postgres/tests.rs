@@ -30,6 +30,7 @@ fn endpoint() -> Endpoint {
         user: "bob".to_owned(),
         password: Secret::new("secret"),
         database: String::new(),
+        security: crate::tls::Security::off(),
     }
 }
 

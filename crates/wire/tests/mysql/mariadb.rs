@@ -117,6 +117,7 @@ impl Server {
             user: "root".to_owned(),
             password: Secret::default(),
             database: String::new(),
+            security: dbdyno_wire::Security::off(),
         }
     }
 
@@ -127,6 +128,7 @@ impl Server {
             user: "ann".to_owned(),
             password: Secret::new("sécret"),
             database: "d".to_owned(),
+            security: dbdyno_wire::Security::off(),
         }
     }
 }

@@ -1,0 +1,265 @@
+//! What a URL leaves out of a login: the password, and with a login path account and host.
+//!
+//! ```text
+//!                 MySQL, MariaDB                          PostgreSQL
+//!   first         the URL                                 the URL
+//!                 ~/.mylogin.cnf  [PATH], else [client]    PGPASSWORD
+//!                 ~/.my.cnf       [dbdyno], [client]       PGPASSFILE, else ~/.pgpass
+//!                 MYSQL_PWD
+//!   last          a terminal is asked, where the server refuses the account without a password
+//! ```
+//!
+//! The order is that of the servers' own clients, with one exception: `MYSQL_PWD` is the weakest
+//! for MySQL's client and so it is here, but an entry of a file counts only for the account and the
+//! host that it names. A client takes the password of `[client]` to whatever host it is sent, which
+//! is how the password of one server comes to stand in the log of another.
+//!
+//! A file that others could read is left alone, with a note, as PostgreSQL's client does.
+
+use std::fmt;
+use std::fs;
+use std::io::Read as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use dbdyno_model::{ArmSpec, Dialect, Secret, ServerUrl, Target, Transport};
+
+use crate::failure::Failure;
+use crate::output;
+
+mod my_cnf;
+mod mylogin;
+mod pgpass;
+mod prompt;
+
+use my_cnf::Account;
+
+/// Longer files keep no passwords.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// A file that is wrong: which, and a sentence.
+#[derive(Debug)]
+struct Wrong(PathBuf, String);
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.0.display(), self.1)
+    }
+}
+
+impl From<Wrong> for Failure {
+    fn from(wrong: Wrong) -> Failure {
+        Failure::Usage(wrong.to_string())
+    }
+}
+
+/// Fills in what the URL of an arm leaves out.
+///
+/// # Errors
+/// A file that cannot be understood, a login path that is not there.
+pub(crate) fn fill(arm: &mut ArmSpec) -> Result<(), Failure> {
+    let shown = arm.to_string();
+    let Target::Url(url) = &mut arm.target else { return Ok(()) };
+    match url.dialect {
+        Dialect::Postgres => fill_postgres(url)?,
+        _ => fill_mysql(url)?,
+    }
+    if url.password.is_none() && prompt::is_possible() && dbdyno_lab::wants_password(url) {
+        url.password = prompt::ask(&format!("password for {shown}: "))?.map(Secret::new);
+    }
+    Ok(())
+}
+
+fn fill_mysql(url: &mut ServerUrl) -> Result<(), Failure> {
+    let path = variable("MYSQL_TEST_LOGIN_FILE").or_else(|| at_home(".mylogin.cnf"));
+    let mut logins = None;
+    if let Some(path) = &path
+        && (url.login_path.is_some() || url.password.is_none())
+        && let Some(bytes) = read(path, Readers::OwnerAlone)?
+    {
+        let text = mylogin::reveal(&bytes).map_err(|text| Wrong(path.clone(), text))?;
+        logins = Some(my_cnf::parse(&text).map_err(|text| Wrong(path.clone(), text))?);
+    }
+    if let Some(name) = url.login_path.clone() {
+        let known = logins.as_ref().and_then(|logins| logins.get(&name));
+        let Some(account) = known else { return Err(no_login_path(&name, path.as_deref())) };
+        take_account(url, account);
+    }
+    if url.password.is_some() {
+        return Ok(());
+    }
+    url.password = logins.and_then(|logins| password_for(url, logins.get("client")?));
+    if url.password.is_none()
+        && let Some(path) = at_home(".my.cnf")
+        && let Some(bytes) = read(&path, Readers::Anybody)?
+    {
+        let text = String::from_utf8_lossy(&bytes);
+        let groups = my_cnf::parse(&text).map_err(|text| Wrong(path, text))?;
+        let [own, all] = ["dbdyno", "client"].map(|group| groups.get(group));
+        url.password = [own, all].into_iter().flatten().find_map(|one| password_for(url, one));
+    }
+    if url.password.is_none() {
+        url.password = std::env::var("MYSQL_PWD").ok().map(Secret::new);
+    }
+    Ok(())
+}
+
+fn no_login_path(name: &str, file: Option<&Path>) -> Failure {
+    let file = file.map_or_else(|| "~/.mylogin.cnf".to_owned(), |path| path.display().to_string());
+    Failure::Usage(format!(
+        "there is no login path {name:?} in {file}; see mysql_config_editor print --all, or make \
+         it with mysql_config_editor set --login-path={name} --host=… --user=… --password"
+    ))
+}
+
+/// Account, host and password of a login path, where the URL does not give them.
+fn take_account(url: &mut ServerUrl, account: &Account) {
+    if url.user.is_empty() {
+        url.user = account.user.clone().unwrap_or_else(|| "root".to_owned());
+    }
+    if let Transport::Tcp(host, port) = &url.transport
+        && host.is_empty()
+    {
+        let host = account.host.clone().unwrap_or_else(|| "localhost".to_owned());
+        url.transport = match &account.socket {
+            // What MySQL's client does: `localhost` is the socket.
+            Some(socket) if host == "localhost" => Transport::Unix(socket.clone()),
+            _ => Transport::Tcp(host, account.port.unwrap_or(*port)),
+        };
+    }
+    if url.password.is_none() {
+        url.password.clone_from(&account.password);
+    }
+}
+
+/// The password of an entry, if it is for this account and this host.
+fn password_for(url: &ServerUrl, account: &Account) -> Option<Secret> {
+    let same_user = account.user.as_ref().is_none_or(|user| *user == url.user);
+    let same_place = match &url.transport {
+        Transport::Tcp(host, port) => {
+            let here = |host: &str| ["localhost", "127.0.0.1", "::1"].contains(&host);
+            account.host.as_ref().is_none_or(|known| known == host || (here(known) && here(host)))
+                && account.port.is_none_or(|known| known == *port)
+        }
+        Transport::Unix(path) => {
+            account.host.as_ref().is_none_or(|known| known == "localhost")
+                && account.socket.as_ref().is_none_or(|known| known == path)
+        }
+    };
+    if same_user && same_place { account.password.clone() } else { None }
+}
+
+fn fill_postgres(url: &mut ServerUrl) -> Result<(), Failure> {
+    if url.password.is_some() {
+        return Ok(());
+    }
+    url.password = std::env::var("PGPASSWORD").ok().map(Secret::new);
+    let path = variable("PGPASSFILE").or_else(|| at_home(".pgpass"));
+    if url.password.is_none()
+        && let Some(path) = path
+        && let Some(bytes) = read(&path, Readers::OwnerAlone)?
+    {
+        let text = String::from_utf8_lossy(&bytes);
+        let found = pgpass::find(&text, url).map_err(|text| Wrong(path, text))?;
+        url.password = found;
+    }
+    Ok(())
+}
+
+fn variable(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+fn at_home(name: &str) -> Option<PathBuf> {
+    variable("HOME").map(|home| home.join(name))
+}
+
+/// Who may be able to read a file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Readers {
+    OwnerAlone,
+    Anybody,
+}
+
+/// The content of a file, if it is there and for us.
+fn read(path: &Path, readers: Readers) -> Result<Option<Vec<u8>>, Wrong> {
+    let wrong = |text: String| Wrong(path.to_owned(), text);
+    let Ok(about) = fs::metadata(path) else { return Ok(None) };
+    if !about.is_file() {
+        return Ok(None);
+    }
+    let mode = about.permissions().mode();
+    let (too_open, which) = match readers {
+        Readers::OwnerAlone => (mode & 0o077 != 0, "others can read it"),
+        // What everybody can write, anybody may have written.
+        Readers::Anybody => (mode & 0o002 != 0, "everybody can write it"),
+    };
+    if too_open {
+        let path = path.display();
+        output::say(&format!("note   {path} is not used: {which}; chmod 600 {path}"));
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let read =
+        fs::File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
+    match read {
+        Err(error) => Err(wrong(format!("{error}; make it readable, or take it away"))),
+        Ok(count) if count as u64 > MAX_BYTES => {
+            Err(wrong("it is larger than 1 MB and keeps no passwords; take it away".to_owned()))
+        }
+        Ok(_) => Ok(Some(bytes)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> ServerUrl {
+        let Target::Url(url) = text.parse::<ArmSpec>().unwrap().target else { panic!() };
+        url
+    }
+
+    fn account(text: &str) -> Account {
+        my_cnf::parse(&format!("[client]\n{text}\n")).ok().unwrap().remove("client").unwrap()
+    }
+
+    #[test]
+    fn a_password_goes_only_to_the_account_and_the_host_that_it_is_for() {
+        for (entry, target, is_for_it) in [
+            ("password=x", "mysql://bob@h/d", true),
+            ("password=x\nuser=bob", "mysql://bob@h/d", true),
+            ("password=x\nuser=ann", "mysql://bob@h/d", false),
+            ("password=x\nhost=h", "mysql://bob@h/d", true),
+            ("password=x\nhost=g", "mysql://bob@h/d", false),
+            ("password=x\nhost=localhost", "mysql://bob@127.0.0.1/d", true),
+            ("password=x\nhost=localhost", "mysql://bob@/d?socket=/s", true),
+            ("password=x\nhost=h", "mysql://bob@/d?socket=/s", false),
+            ("password=x\nport=3307", "mysql://bob@h/d", false),
+            ("password=x\nport=3307", "mysql://bob@h:3307/d", true),
+            ("user=bob", "mysql://bob@h/d", false),
+        ] {
+            let found = password_for(&url(target), &account(entry));
+            assert_eq!(found.is_some(), is_for_it, "{entry:?} for {target}");
+        }
+    }
+
+    #[test]
+    fn a_login_path_gives_what_the_url_does_not() {
+        let known = account("user=bob\nhost=db.example\nport=3307\npassword=x");
+        let mut blank = url("mysql:///shop?login-path=prod");
+        take_account(&mut blank, &known);
+        assert_eq!(blank.user, "bob");
+        assert_eq!(blank.transport, Transport::Tcp("db.example".to_owned(), 3307));
+        assert_eq!(blank.password, Some(Secret::new("x")));
+        let mut given = url("mysql://ann:y@h/shop?login-path=prod");
+        take_account(&mut given, &known);
+        assert_eq!(given.user, "ann");
+        assert_eq!(given.transport, Transport::Tcp("h".to_owned(), 3306));
+        assert_eq!(given.password, Some(Secret::new("y")));
+        let mut local = url("mysql:///shop?login-path=prod");
+        take_account(&mut local, &account("socket=/s"));
+        assert_eq!(local.transport, Transport::Unix("/s".to_owned()));
+        assert_eq!(local.user, "root");
+    }
+}
