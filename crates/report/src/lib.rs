@@ -23,6 +23,7 @@ mod arms;
 mod calendar;
 mod counts;
 mod csv;
+mod deadlocks;
 mod difference;
 mod doctor;
 mod doubt;
@@ -47,6 +48,7 @@ mod words;
 
 pub use arms::{ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdown, arms_text};
 pub use csv::csv;
+pub use deadlocks::{deadlocks_json, deadlocks_text};
 pub use difference::{ChangedPlans, Extent, difference, difference_json, difference_markdown};
 pub use doctor::{doctor_json, doctor_text};
 pub use explanation::{explanation_html, explanation_json, explanation_markdown, explanation_text};

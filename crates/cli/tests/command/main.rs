@@ -11,6 +11,7 @@ mod doctor;
 mod driving;
 mod engine;
 mod explain;
+mod facts;
 mod guest;
 mod host;
 mod images;

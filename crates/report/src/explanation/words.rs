@@ -5,7 +5,7 @@ use dbdyno_model::{
     RemedyCell, Suspect, Trial, Verdict, Witness, Worth,
 };
 
-use super::plan;
+use super::{facts, plan};
 use crate::number::{GLUE, fixed, signed};
 
 /// Where a cause is the first and only one that a sentence names.
@@ -253,6 +253,8 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
     }
     notes.extend(of.remedy.iter().flat_map(remedy));
     notes.extend(of.ledger.as_ref().map(of_ledger));
+    notes.extend(facts::note(of));
+    notes.extend(facts::locks(of));
     let is_of_code = |account: &Account| account.code.cost.estimate.abs() >= of.least;
     if !of.code.is_empty() && of.accounts.iter().any(is_of_code) {
         let change =
