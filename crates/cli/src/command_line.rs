@@ -6,6 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::args::{Compare, Demo, Doctor, Loads, Place, Report, Resume, RunFile, Runs, Show};
 use crate::counted::Counted;
+use crate::deadlocks::Deadlocks;
 use crate::diff::Diff;
 use crate::explain::Explain;
 use crate::history::History;
@@ -33,6 +34,8 @@ pub(crate) enum Command {
     Explain(Box<Explain>),
     /// Compare processor profiles of two servers, function by function
     Profile(ProfileFlags),
+    /// Cluster the deadlocks of error logs by statements and locks
+    Deadlocks(Deadlocks),
     /// Show in what two servers are unequal, without measuring
     Diff(Diff),
     /// Go on with a run that was interrupted or killed

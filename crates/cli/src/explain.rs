@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use dbdyno_model::{Cell, Pairing, Run};
+use dbdyno_model::{Cell, Explanation, FactWorth, Pairing, Run};
 use dbdyno_store::Store;
 
 use crate::args::{Place, Shape};
@@ -51,6 +51,9 @@ pub(crate) struct Explain {
     /// Begin nothing new after this time: 10m, 90s, 1h
     #[arg(long, value_name = "TIME", value_parser = crate::values::parse_limit)]
     pub limit: Option<Duration>,
+    /// List all that the servers tell of their work, also where they do not differ
+    #[arg(long)]
+    pub all_facts: bool,
     /// Also write a page to this file
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
@@ -83,8 +86,18 @@ pub(crate) fn run(place: &Place, flags: &Explain) -> Result<Exit, Failure> {
         return nothing(&run, is_named);
     }
     let home = session::open_home(place)?;
-    explained(&home, &mut store, &run, &cells, extent)
-        .and_then(|all| shown(&all, flags.shape, flags.report.as_deref()))
+    let mut all = explained(&home, &mut store, &run, &cells, extent)?;
+    if flags.all_facts {
+        ask_for_all(&mut all);
+    }
+    shown(&all, flags.shape, flags.report.as_deref())
+}
+
+/// Marks the facts that do not tell anything by themselves as asked for.
+fn ask_for_all(all: &mut [Explanation]) {
+    let facts = all.iter_mut().flat_map(|one| &mut one.work);
+    let listed = facts.filter(|one| one.worth == FactWorth::Listed);
+    listed.for_each(|one| one.worth = FactWorth::AskedFor);
 }
 
 /// Measures two servers first, by the flags that `compare` has.

@@ -15,6 +15,7 @@ mod ci;
 mod command_line;
 mod compare;
 mod counted;
+mod deadlocks;
 mod demo;
 mod diff;
 mod doctor;
@@ -55,6 +56,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => compare::run(&args.place, &compare),
         Command::Explain(flags) => explain::run(&args.place, &flags),
         Command::Profile(flags) => profile::run(&args.place, &flags),
+        Command::Deadlocks(flags) => deadlocks::run(&flags),
         Command::Diff(diff) => diff::run(&args.place, &diff),
         Command::Resume(resume) => compare::resume(&args.place, &resume),
         Command::Run(run) => experiment::run(&args.place, &run),

@@ -17,6 +17,8 @@
 //! next trials; somebody else carries them out.
 
 mod ablation;
+mod blockers;
+mod deadlocks;
 pub mod decisions;
 mod equal;
 mod evidence;
@@ -30,6 +32,10 @@ mod suspects;
 mod usual;
 
 pub use ablation::{planner_settings, smallest, written as cause_written};
+pub use blockers::{OpenTransaction, blockers};
+pub use deadlocks::{
+    deadlock_clusters, merged as merged_deadlocks, signature_written, statement_with_holes,
+};
 pub use equal::{made_equal, taken};
 pub use evidence::{TriedArm, by_instructions, by_rate, followers, learn, named_in, tried_arms};
 pub use holes::with_holes;

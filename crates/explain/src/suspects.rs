@@ -14,7 +14,8 @@
 //! one side only, a compiler, a library belong to the code, and are listed with the reason.
 
 use dbdyno_model::{
-    ArmSpec, Audit, Change, Dialect, Inequality, Lead, PerArm, Suspect, Target, Untried, Weight,
+    ArmSpec, Audit, Change, Dialect, FactComparison, FactWorth, Inequality, Lead, PerArm, Suspect,
+    Target, Untried, Weight,
 };
 
 use crate::equal::ALLOCATOR;
@@ -42,7 +43,7 @@ const NOT_THERE: &str = "not there";
 /// Rules of the audit whose facts say who an instance is, what it is made of or what we told it.
 const OF_THE_INSTANCE: [&str; 4] = ["instance", "version", "packages", "translation"];
 /// Rules whose facts follow from something else: from the settings or from the work.
-const FOLLOWING: [&str; 13] = [
+const FOLLOWING: [&str; 15] = [
     "plan",
     "plan-bounds",
     "plan-estimate",
@@ -55,6 +56,8 @@ const FOLLOWING: [&str; 13] = [
     "debt",
     "fsyncs",
     "furious-flushing",
+    "deadlocks",
+    "open-transactions",
     "image",
 ];
 /// Rules whose variables a server takes only together, and how the names end of those that it can
@@ -107,12 +110,21 @@ pub fn suspects(arms: &PerArm<ArmSpec>, audit: &Audit) -> Suspects {
 }
 
 /// Rules that name what makes servers unequal whatever they are told, the likely ones first: other
-/// tables or indexes, plans, old row versions.
-const LEADING: [&str; 5] = ["table-content", "debt", "plan", "plan-bounds", "plan-estimate"];
+/// tables or indexes, transactions of others, old row versions, plans, deadlocks.
+const LEADING: [&str; 7] = [
+    "table-content",
+    "open-transactions",
+    "debt",
+    "plan",
+    "plan-bounds",
+    "plan-estimate",
+    "deadlocks",
+];
 
 /// What differs between servers that cannot be started again and is known to matter, the likely
-/// first: nothing of it can be taken back, and so nothing of it has a measured share.
-pub fn leads(audit: &Audit) -> Vec<Lead> {
+/// first: nothing of it can be taken back, and so nothing of it has a measured share. What the
+/// servers themselves count stands behind what leads and before settings: it says where to look.
+pub fn leads(audit: &Audit, work: &[FactComparison]) -> Vec<Lead> {
     let rule = |one: &Inequality| {
         let known = dbdyno_audit::rules::RULES.iter().find(|rule| rule.key == one.rule);
         known.unwrap_or(&dbdyno_audit::rules::OTHER)
@@ -131,13 +143,26 @@ pub fn leads(audit: &Audit) -> Vec<Lead> {
     };
     let mut all: Vec<&Inequality> = audit.unequal.iter().filter(is_lead).collect();
     all.sort_by_key(|one| place(one));
+    let leading = all.partition_point(|one| LEADING.contains(&one.rule));
     let lead = |one: &Inequality| Lead {
         name: one.name.strip_prefix(VARIABLE).unwrap_or(&one.name).to_owned(),
         base: one.base.clone(),
         test: one.test.clone(),
         advice: rule(one).advice,
     };
-    all.into_iter().map(lead).collect()
+    let settings = all.split_off(leading);
+    let counted = work.iter().filter(|one| one.worth == FactWorth::Telling).map(counted);
+    all.into_iter().map(lead).chain(counted).chain(settings.into_iter().map(lead)).collect()
+}
+
+/// What the servers count, as a lead.
+fn counted(one: &FactComparison) -> Lead {
+    Lead {
+        name: one.fact.name.to_owned(),
+        base: one.fact.shown(one.base),
+        test: one.fact.shown(one.test),
+        advice: one.fact.class.advice(),
+    }
 }
 
 /// Words behind the targets of arms that live in our own threads.
@@ -449,7 +474,7 @@ mod tests {
 
     #[test]
     fn of_servers_that_cannot_be_started_the_likely_leads_come_first() {
-        let all = leads(&Audit {
+        let audit = Audit {
             unequal: vec![
                 unequal("variable.lock_wait_timeout", Some("1"), Some("2"), Change::Different),
                 unequal("variable.port", Some("1"), Some("2"), Change::Different),
@@ -463,10 +488,25 @@ mod tests {
                 unequal("table.a.indexes", Some("index (b)"), None, Change::Different),
             ],
             equal: 0,
-        });
+        };
+        let counted = |worth| FactComparison {
+            fact: dbdyno_model::server_facts::fact("handler_read_next").unwrap(),
+            base: Some(1.0),
+            test: Some(101.0),
+            ratio: None,
+            sign: None,
+            worth,
+        };
+        let all = leads(&audit, &[counted(FactWorth::Telling), counted(FactWorth::Listed)]);
         let names: Vec<&str> = all.iter().map(|lead| lead.name.as_str()).collect();
-        let expected = ["table.a.indexes", "step[a at 1 client].debt", "innodb_buffer_pool_size"];
-        assert_eq!(names[..3], expected, "{names:?}");
+        let expected = [
+            "table.a.indexes",
+            "step[a at 1 client].debt",
+            "handler_read_next",
+            "innodb_buffer_pool_size",
+        ];
+        assert_eq!(names[..4], expected, "{names:?}");
+        assert_eq!(all[2].test.as_deref(), Some("101 rows an operation"), "{all:?}");
         assert!(!names.contains(&"port"), "{names:?}");
         assert!(all[0].advice.contains("tables are not the same"), "{all:?}");
     }

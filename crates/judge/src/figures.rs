@@ -1,7 +1,7 @@
 //! A figure of each round, and what the pairs of a cell say of it.
 
 use dbdyno_model::experiment::{Figure, Outcome, Sign};
-use dbdyno_model::{Arm, Cell, PerArm, Round, Run, Verdict};
+use dbdyno_model::{Arm, Cell, Interval, PerArm, Round, Run, Verdict};
 use dbdyno_stats as stats;
 
 use crate::error::JudgeError;
@@ -26,26 +26,40 @@ pub(crate) fn of_pairs(
         Figure::Counter(..) if !seen.is_empty() => &seen,
         _ => pairs,
     };
-    let of = |arm: Arm| -> Option<Vec<f64>> {
-        pairs.iter().map(|pair| of_round(pair[arm], figure, &units)).collect()
+    let value = |round: &Round| of_round(round, figure, &units);
+    let mean = |arm: Arm| {
+        let all: Option<Vec<f64>> = pairs.iter().map(|pair| value(pair[arm])).collect();
+        all.map(|all| all.iter().sum::<f64>() / all.len() as f64)
     };
-    let figures: PerArm<Option<Vec<f64>>> = PerArm::from_fn(of);
-    let mean = |figures: &Option<Vec<f64>>| {
-        figures.as_ref().map(|all| all.iter().sum::<f64>() / all.len() as f64)
-    };
-    let [base, test] = [mean(&figures.base), mean(&figures.test)];
-    let mut outcome =
-        Outcome { figure: figure.clone(), cell: cell.clone(), base, test, ratio: None, sign: None };
-    let (Some(base), Some(test)) = (figures.base, figures.test) else { return Ok(outcome) };
-    let said = |round: &Round| of_round(round, figure, &units).unwrap_or(f64::NAN);
+    let [base, test] = [mean(Arm::Base), mean(Arm::Test)];
+    let judged = of_values(run, pairs, &value)?;
+    let (ratio, sign) = judged.map_or((None, None), |judged| (judged.ratio, judged.sign));
+    Ok(Outcome { figure: figure.clone(), cell: cell.clone(), base, test, ratio, sign })
+}
+
+/// What pairs say of a number that each round has.
+pub(crate) struct Judged {
+    /// Test ÷ base; `None` where one of them is zero.
+    pub(crate) ratio: Option<Interval>,
+    /// What is proved.
+    pub(crate) sign: Option<Sign>,
+}
+
+/// Judges a number of each round; `None` where a round does not have it.
+pub(crate) fn of_values(
+    run: &Run,
+    pairs: &[PerArm<&Round>],
+    value: &dyn Fn(&Round) -> Option<f64>,
+) -> Result<Option<Judged>, JudgeError> {
+    let of = |arm: Arm| -> Option<Vec<f64>> { pairs.iter().map(|pair| value(pair[arm])).collect() };
+    let (Some(base), Some(test)) = (of(Arm::Base), of(Arm::Test)) else { return Ok(None) };
+    let said = |round: &Round| value(round).unwrap_or(f64::NAN);
     let nest = nested(pairs, |pair| (said(pair.test) / said(pair.base)).ln());
-    if nest.iter().flatten().flatten().all(|log| log.is_finite()) {
-        let judged = stats::judge_nested(&nest, &terms(&run.plan))?;
-        (outcome.ratio, outcome.sign) = (Some(judged.rqps), sign_of(judged.verdict));
-    } else {
-        outcome.sign = where_some_are_zero(&base, &test);
+    if !nest.iter().flatten().flatten().all(|log| log.is_finite()) {
+        return Ok(Some(Judged { ratio: None, sign: where_some_are_zero(&base, &test) }));
     }
-    Ok(outcome)
+    let judged = stats::judge_nested(&nest, &terms(&run.plan))?;
+    Ok(Some(Judged { ratio: Some(judged.rqps), sign: sign_of(judged.verdict) }))
 }
 
 /// Whether the looks at an engine's counters saw any of its work: where the host held up the one at

@@ -45,6 +45,7 @@ pub mod sample;
 pub mod sequential;
 mod stored;
 pub mod variance;
+mod work;
 
 pub use arms::{compare_arms, compare_pair};
 pub use comparison::compare;
@@ -53,3 +54,4 @@ pub use expectation::outcomes;
 pub use ledger::ledger;
 pub use sequential::{price_of, spread_of};
 pub use stored::compare_stored;
+pub use work::work;

@@ -20,6 +20,7 @@ use dbdyno_workload::{Load, ReadyLoad};
 
 use crate::arm::Station;
 use crate::arrivals;
+use crate::capture::{Asked, Facts, Observer};
 use crate::connecting::Connecting;
 use crate::cost::Seen;
 use crate::error::LabError;
@@ -95,6 +96,8 @@ pub(crate) struct Driver<'a> {
     clock: Clock,
     dialect: Dialect,
     probe: Option<ServerProbe>,
+    /// Who asks the server about itself, between windows.
+    observer: Option<Observer>,
     /// Those that follow it, where it is not alone.
     members: Vec<ServerProbe>,
     /// Number of the first operation of a pair.
@@ -140,6 +143,7 @@ impl<'a> Driver<'a> {
             clock: station.clock.clone(),
             dialect: station.dialect,
             probe: station.probe.clone(),
+            observer: Observer::of_rounds(&station.connector, station.probe.as_ref()),
             members: station.followers(),
             offset: offset(station, arm, turn),
             source,
@@ -300,6 +304,7 @@ impl<'a> Driver<'a> {
             let look = Look::take(self.probe.as_ref(), waiting).with_those_of(&self.connector);
             looks.push(look.with_members(&self.members, &idle));
         };
+        let before = self.look_at_work();
         let outcome = match schedule {
             None => run_round(&spec, &mut look).map(|measured| (measured, None)),
             Some(schedule) => {
@@ -313,9 +318,26 @@ impl<'a> Driver<'a> {
         let seen = self.seen(&measured, &looks);
         let mut readings = readings(&seen, OtherArms::Wait, neighbours);
         readings.set(EDGE_EVENTS, measured.edge_events);
+        self.note_work(before.as_ref(), &measured, &mut readings);
         self.restore()?;
         let round = self.told(key, (start, filling), measured, &looks);
         Ok(Round { pauses, open, readings, ..round })
+    }
+
+    /// What the server says of its work so far, where it says anything.
+    fn look_at_work(&self) -> Option<Facts> {
+        self.observer.as_ref().map(Observer::look)
+    }
+
+    /// Notes what it has done since then.
+    fn note_work(&self, before: Option<&Facts>, measured: &Measured, readings: &mut Readings) {
+        let (Some(observer), Some(before)) = (&self.observer, before) else { return };
+        let asked = Asked {
+            statements: measured.answer.statements,
+            events: measured.events,
+            rows: measured.answer.rows_read,
+        };
+        observer.note(before, asked, readings);
     }
 
     /// What clients and observer saw of a round, without what further instruments say.
@@ -396,6 +418,7 @@ pub(crate) fn interleaved(
         }
         looks[arm].push(look_at_turns(drivers, arm));
     };
+    let before = Arms::from_fn(drivers.indices(), |arm| drivers[arm].look_at_work());
     let measured = run_interleaved(&specs, &slices, &mut look)
         .map_err(|(arm, error)| LabError::Load(arm, cell.to_string(), error))?;
     let all_ns: u64 = measured.values().map(|measured| measured.observed_ns).sum();
@@ -403,7 +426,8 @@ pub(crate) fn interleaved(
     for (arm, measured) in measured {
         let key = block.key(cell, arm);
         let seen = drivers[arm].seen(&measured, &looks[arm]);
-        let readings = readings(&seen, OtherArms::TakeTurns, neighbours);
+        let mut readings = readings(&seen, OtherArms::TakeTurns, neighbours);
+        drivers[arm].note_work(before[arm].as_ref(), &measured, &mut readings);
         let round = drivers[arm].told(&key, place, measured, &looks[arm]);
         // Those of all arms were seen as one.
         let share = |pauses: Pauses| Pauses {

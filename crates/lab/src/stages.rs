@@ -207,7 +207,6 @@ impl<'a, 'b> Stages<'a, 'b> {
             self.repeated = Repeated::Writes;
         }
         self.reset_meters();
-        self.open_meters();
         let mut site = Site {
             placement: placement::place(self.plan, cell.clients, self.stations)?,
             lab: self.lab,
@@ -217,6 +216,7 @@ impl<'a, 'b> Stages<'a, 'b> {
             start: self.start,
             neighbours: &mut self.neighbours,
             counter: &mut self.counter,
+            meters: &mut self.meters,
         };
         let failed = site.measure(&mut self.inserted, cell, step, next_pair)?;
         for error in failed {
@@ -326,7 +326,6 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     /// Starts all servers on fresh copies of their images, which owe no work.
     fn restore(&mut self) -> Result<(), LabError> {
-        self.close_meters();
         let datasets = datasets_of(self.plan)?;
         for arm in self.stations.indices() {
             let text = "starting on the tables as they were loaded";
@@ -350,7 +349,6 @@ impl<'a, 'b> Stages<'a, 'b> {
         if !self.plan.reloads_before(pair, pairs) {
             return self.restart();
         }
-        self.close_meters();
         all_arms::reload(self.lab, self.plan, self.stations)?;
         self.start += 1;
         self.filling += 1;
@@ -360,7 +358,6 @@ impl<'a, 'b> Stages<'a, 'b> {
     /// Starts all arms again, at once, so that none is the older one. Each has a thread for it, and
     /// chance says whose begins: what lives in our threads gets memory by that.
     fn restart(&mut self) -> Result<(), LabError> {
-        self.close_meters();
         let all = if self.stations.count() == 2 { "both" } else { "all" };
         let text = format!("starting {all} arms again");
         self.lab.watch.progress(Progress::Stage(ArmIndex::TEST, &text));
@@ -454,7 +451,6 @@ impl<'a, 'b> Stages<'a, 'b> {
         };
         let left = |block: &Block| (next_pair..pace.pairs).contains(&block.pair);
         let mut drivers = self.cool(cell, drivers)?;
-        self.open_meters();
         let again = if sequential::has_starts(plan) { plan.start_again_ns() } else { 0 };
         self.ending.rounds_begin(Duration::from_nanos(again));
         let cut = self.cut(cell, &drivers, pace.window);
@@ -473,7 +469,6 @@ impl<'a, 'b> Stages<'a, 'b> {
                     self.begin_start(pair, pace.pairs)?;
                     drivers = self.again(cell, known)?;
                     self.course.is_started();
-                    self.open_meters();
                 }
             }
             let block = block.of_those(|arm| drivers.get(arm).is_some());
@@ -609,9 +604,8 @@ impl<'a, 'b> Stages<'a, 'b> {
 
     /// Adds to the facts of all arms what they did while a cell was measured.
     fn note_meters(&mut self, cell: &Cell) -> Result<(), LabError> {
-        self.close_meters();
         for (arm, station) in self.stations.iter_mut() {
-            self.meters[arm].note(cell, &mut station.environment);
+            self.meters[arm].note(station, cell);
             self.lab.store.set_environment(self.run, arm, &station.environment)?;
         }
         Ok(())
@@ -620,15 +614,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     /// Meters of a cell that is about to begin.
     fn reset_meters(&mut self) {
         self.meters = Arms::from_fn(self.stations.indices(), |_| Meter::default());
-        self.meters.iter_mut().for_each(|(arm, meter)| meter.look_at_debt(&self.stations[arm]));
-    }
-
-    fn open_meters(&mut self) {
         self.meters.iter_mut().for_each(|(arm, meter)| meter.begin(&self.stations[arm]));
-    }
-
-    fn close_meters(&mut self) {
-        self.meters.iter_mut().for_each(|(arm, meter)| meter.end(&self.stations[arm]));
     }
 
     fn round(
@@ -672,7 +658,7 @@ impl<'a, 'b> Stages<'a, 'b> {
         self.lab.store.add_round(self.run, arm, round)?;
         self.ending.note(arm, round);
         self.last_sps.insert(arm, round.statements as f64 * 1e9 / round.wall_ns as f64);
-        self.meters[arm].add(round.statements);
+        self.meters[arm].add(&round.readings);
         let server = self.stations[arm].processes();
         self.lab.watch.progress(Progress::RoundDone { arm, round, server: &server });
         Ok(())

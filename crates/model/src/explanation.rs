@@ -9,10 +9,13 @@
 //! are not. So a part is worth a share of what an operation costs in base. Parts add up to the
 //! whole exactly, and so do their points of rQPS, each in the measure of its cost.
 
+use crate::arm::PerArm;
+use crate::deadlock::DeadlockCounts;
 use crate::ledger::Ledger;
 use crate::plan::Cell;
 use crate::profile::Waits;
 use crate::run::RunId;
+use crate::server_facts::FactComparison;
 use crate::verdict::{Interval, Verdict};
 
 /// Which arm is given what the other one has.
@@ -83,7 +86,8 @@ pub struct Untried {
 /// A difference of two servers that cannot be started again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lead {
-    /// The fact of the audit: `table.sbtest1.indexes`.
+    /// The fact of the audit, `table.sbtest1.indexes`, or what the servers count,
+    /// `handler_read_next`.
     pub name: String,
     /// The value in base, if it has one.
     pub base: Option<String>,
@@ -355,6 +359,13 @@ pub struct Explanation {
     pub waits: Option<Waits>,
     /// Why they could not be looked at, where they should have been.
     pub unwaited: Option<String>,
+    /// What the servers did for an operation by their own account, what differs most first.
+    pub work: Vec<FactComparison>,
+    /// Deadlocks in the cell, by what they have in common, the most frequent first.
+    pub deadlocks: Vec<DeadlockCounts>,
+    /// Transactions of others that were open when the cell began or ended, a line each, those who
+    /// wait beneath whom they wait for; by arm.
+    pub blockers: PerArm<Vec<String>>,
     /// What changed most in the code, by instructions.
     pub code: Vec<CodeChange>,
     /// All arms that were tried, in order.

@@ -21,6 +21,7 @@ pub mod classes;
 pub mod comparison;
 pub mod count;
 pub mod curve;
+pub mod deadlock;
 pub mod design;
 pub mod driving;
 pub mod experiment;
@@ -48,6 +49,7 @@ pub mod row_cost;
 pub mod run;
 pub mod secret;
 pub mod series;
+pub mod server_facts;
 pub mod setting;
 pub mod stage;
 pub mod stopping;
@@ -77,6 +79,7 @@ pub use curve::{
     BandPoint, CurveChange, CurveComparison, CurveFit, CurvePoint, CurveQuestion, PointPlace,
     UslCurve,
 };
+pub use deadlock::{DeadlockCluster, DeadlockCounts, DeadlockParty};
 pub use design::Design;
 pub use driving::{Driving, Slo};
 pub use explanation::{
@@ -112,6 +115,7 @@ pub use row_cost::{
 pub use run::{EndedArm, Environment, FurtherArm, Run, RunId, RunStatus};
 pub use secret::Secret;
 pub use series::Series;
+pub use server_facts::{FactComparison, FactWorth, ServerFact};
 pub use setting::{Allocator, Charset, Durability, Flush, Preset, Setting, Switch};
 pub use stage::Stage;
 pub use stopping::Stopping;

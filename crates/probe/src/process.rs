@@ -11,6 +11,7 @@
 //! itself cannot be told from the C library's this way; MariaDB names its own in a variable.
 
 use std::fs;
+use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::facts::filesystem_facts;
@@ -82,6 +83,17 @@ impl ServerProbe {
     pub fn error_log_bytes(&self) -> Option<u64> {
         let file = fs::metadata(format!("/proc/{}/fd/2", self.root())).ok()?;
         file.is_file().then_some(file.len())
+    }
+
+    /// What was written to that file behind its first `from` bytes, at most `most` of it; `None` if
+    /// it cannot be read.
+    pub fn error_log_since(&self, from: u64, most: u64) -> Option<String> {
+        let mut file = fs::File::open(format!("/proc/{}/fd/2", self.root())).ok()?;
+        file.metadata().ok().filter(fs::Metadata::is_file)?;
+        file.seek(SeekFrom::Start(from)).ok()?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes).ok()?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
     }
 }
 

@@ -646,6 +646,25 @@ pub const RULES: &[Rule] = &[
          compare dirty-page limits, or run longer than a checkpoint",
         "Callaghan 2026: furious flushing in MariaDB 10.2 to 10.4",
     ),
+    numbers(
+        "deadlocks",
+        Topic::Course,
+        (Annotates, Annotates),
+        &["step[*].deadlock[*"],
+        Tolerance { ratio: 2.0, least: 10.0 },
+        "the same deadlock came about more often in one arm: compare the order in which locks are \
+         taken, and plans that decide it",
+        "reference explain §7.6 (38): deadlocks by signature",
+    ),
+    facts(
+        "open-transactions",
+        Topic::Course,
+        (Annotates, Annotates),
+        &["step[*].blockers"],
+        "somebody else had a transaction open, or waited for one, when the cell began or ended: \
+         end it, for it keeps old row versions and locks",
+        "Callaghan: waiting for purge between steps; explain §6: history list length",
+    ),
     warnings(
         "several-mechanisms",
         (Annotates, &["several-mechanisms"]),

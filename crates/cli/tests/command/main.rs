@@ -12,6 +12,7 @@ mod doctor;
 mod driving;
 mod engine;
 mod explain;
+mod facts;
 mod formats;
 mod guest;
 mod host;

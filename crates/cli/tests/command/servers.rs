@@ -93,6 +93,13 @@ fn two_releases(base: &str, test: &str, versions: [&str; 2]) {
             }
         }
     }
+    let product = |target: &str| Product::named(target.split(':').next().unwrap()).unwrap();
+    let told = ["base", "test"].map(|arm| {
+        let label = run[arm]["label"].as_str().unwrap();
+        label.split_once('(').unwrap().1.to_owned()
+    });
+    let versions = told.each_ref().map(String::as_str);
+    crate::facts::are_told(&store.path(), [product(base), product(test)], versions);
     assert!(sandboxes_of(&home, pid).is_empty(), "something is left in run/");
     let base = home.path().join("run").join(format!("base-{pid}-0"));
     let test = home.path().join("run").join(format!("test-{pid}-1"));

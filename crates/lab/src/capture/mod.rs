@@ -17,6 +17,8 @@
 
 mod bounds;
 mod causes;
+mod facts;
+mod locks;
 mod misestimate;
 mod plans;
 mod server_work;
@@ -32,6 +34,8 @@ use crate::error::LabError;
 use dbdyno_workload::planned::{self, datasets_of};
 
 pub(crate) use causes::{Statistics, look as look_for_causes};
+pub(crate) use facts::{Asked, Facts, Observer};
+pub(crate) use locks::{blockers_of, deadlocks_of};
 pub(crate) use server_work::{Meter, engine_status};
 pub(crate) use settings::{general, settings};
 

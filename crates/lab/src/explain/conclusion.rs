@@ -3,12 +3,13 @@
 
 use dbdyno_explain::{Found, Set, leads, plan_changes};
 use dbdyno_model::{
-    Account, CellComparison, CodeChange, Comparison, Direction, Explanation, Ledger, Suspect,
-    Untried,
+    Account, CellComparison, CodeChange, Comparison, Direction, Explanation, FactComparison,
+    Ledger, Suspect, Untried,
 };
 
 use super::waiting::Waiting;
 use super::{Case, LEAST_RATE};
+use crate::capture;
 use crate::error::LabError;
 use crate::laboratory::Lab;
 
@@ -39,6 +40,7 @@ impl Case<'_> {
             Waiting::Unknown(why) => (None, Some(why)),
             Waiting::Known(waits) => (Some(waits), None),
         };
+        let work = self.work(comparison)?;
         let is_strange = self.has_strangers();
         let least = match accounts.first() {
             Some(account) => self.limits(account.witness).least,
@@ -52,13 +54,16 @@ impl Case<'_> {
             tried: self.all(found).len() + self.was_given(found).len(),
             least,
             limit: self.limit.clone(),
-            leads: if is_strange { leads(&comparison.audit) } else { Vec::new() },
+            leads: if is_strange { leads(&comparison.audit, &work) } else { Vec::new() },
             remedy,
             untried: self.untried(found, is_strange),
             plans: plan_changes(&comparison.audit, &self.question.cell.load),
             ledger,
             waits,
             unwaited,
+            work,
+            deadlocks: capture::deadlocks_of(self.question.run, self.question.cell),
+            blockers: capture::blockers_of(self.question.run, self.question.cell),
             code,
             trials: self.evidence.trials(),
             open: self.open.or_else(|| is_strange.then(|| STRANGERS.to_owned())),
@@ -122,6 +127,16 @@ impl Case<'_> {
             run.counts = counted.of_pair(pairing).counts;
         }
         Ok(dbdyno_judge::ledger(&run, cell)?)
+    }
+
+    /// What the servers did for an operation, by their own account.
+    fn work(&self, comparison: &Comparison) -> Result<Vec<FactComparison>, LabError> {
+        let of_cell = |one: &&CellComparison| one.cell == *self.question.cell;
+        let cell = comparison.cells.iter().find(of_cell);
+        Ok(cell
+            .map(|cell| dbdyno_judge::work(self.question.run, cell))
+            .transpose()?
+            .unwrap_or_default())
     }
 
     /// What changed most in the code: functions, with all made equal that can be.

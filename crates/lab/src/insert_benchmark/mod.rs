@@ -30,6 +30,7 @@ use dbdyno_workload::planned;
 use dbdyno_workload::{Content, Load, ReadyLoad};
 
 use crate::arm::Station;
+use crate::capture::{Asked, Meter, Observer};
 use crate::cost::Seen;
 use crate::error::LabError;
 use crate::laboratory::Lab;
@@ -66,6 +67,8 @@ pub(crate) struct Site<'a, 'b> {
     pub(crate) start: u32,
     /// How far the run is.
     pub(crate) counter: &'a mut Counter,
+    /// What servers do beside answering.
+    pub(crate) meters: &'a mut Arms<Meter>,
 }
 
 impl Site<'_, '_> {
@@ -134,6 +137,7 @@ impl Site<'_, '_> {
             }
             round.readings.set(names::STOOD_STILL, (still > 0).then_some(f64::from(still)));
             self.lab.store.add_round(self.run, arm, &round)?;
+            self.meters[arm].add(&round.readings);
             self.counter.done += 1;
             let server = self.stations[arm].processes();
             self.lab.watch.progress(Progress::RoundDone { arm, round: &round, server: &server });
@@ -186,6 +190,7 @@ struct StepTrack<'a> {
     station: &'a Station,
     crew: Crew<'a>,
     control: Control,
+    observer: Option<Observer>,
 }
 
 /// The roles of a step, made ready for an arm.
@@ -229,7 +234,9 @@ impl<'a> StepTrack<'a> {
         }
         let crew = Crew::open(&station.connector, scripts, &next);
         let crew = crew.map_err(|error| LabError::Load(arm, format!("preparing {cell}"), error))?;
-        Ok(StepTrack { arm, step, sizes, station, crew, control: Control::open(station) })
+        let observer = Observer::of_rounds(&station.connector, station.probe.as_ref());
+        let control = Control::open(station);
+        Ok(StepTrack { arm, step, sizes, station, crew, control, observer })
     }
 
     /// Notes how far the inserts have come.
@@ -253,6 +260,7 @@ impl<'a> StepTrack<'a> {
         neighbours: &mut Neighbours,
     ) -> Result<Round, LabError> {
         let debt = self.control.debt();
+        let before = self.observer.as_ref().map(Observer::look);
         let mut looks = Vec::with_capacity(2);
         let mut look = |_: Moment| {
             let others = waiting.iter().map(|station| station.probe.as_ref());
@@ -281,6 +289,11 @@ impl<'a> StepTrack<'a> {
         let measured = measured.map_err(failed)?;
         neighbours.add(&looks, OtherArms::Wait);
         let mut taken = self.readings(&measured, clients);
+        if let (Some(observer), Some(before)) = (&self.observer, &before) {
+            let events = Class::ALL.into_iter().map(|class| measured.of(class).count).sum();
+            let asked = Asked { statements: events, events, rows: measured.rows_read };
+            observer.note(before, asked, &mut taken);
+        }
         taken.set(names::DEBT_BEGIN, debt);
         taken.set(names::DEBT_END, self.control.debt());
         self.control.note_sizes(self.station, &mut taken);

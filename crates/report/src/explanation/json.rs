@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
+use dbdyno_model::experiment::Sign;
 use dbdyno_model::{
-    Account, Explanation, FoundCause, Interval, Lead, Ledger, LedgerLine, Part, PlanChange, Remedy,
-    RemedyCell, StatisticsOf, Trial, Worth,
+    Account, DeadlockCounts, Explanation, FactComparison, FactWorth, FoundCause, Interval, Lead,
+    Ledger, LedgerLine, Part, PlanChange, Remedy, RemedyCell, StatisticsOf, Trial, Worth,
 };
 
 /// Version of the JSON contract of explanations.
@@ -35,6 +36,9 @@ struct OfCell<'a> {
     /// Missing where processor time was not observed.
     ledger: Option<LedgerJson<'a>>,
     unwaited: Option<&'a str>,
+    work: Vec<FactJson>,
+    deadlocks: Vec<DeadlockJson<'a>>,
+    blockers: BlockersJson<'a>,
     code: Vec<CodeJson<'a>>,
     trials: Vec<TrialJson<'a>>,
     /// Why it is not complete.
@@ -166,6 +170,36 @@ struct LineJson<'a> {
     difference_us_high: f64,
 }
 
+/// Deadlocks of one signature.
+#[derive(Serialize)]
+struct DeadlockJson<'a> {
+    signature: &'a str,
+    base: Option<u64>,
+    test: Option<u64>,
+}
+
+/// Transactions of others, those who wait beneath whom they wait for.
+#[derive(Serialize)]
+struct BlockersJson<'a> {
+    base: &'a [String],
+    test: &'a [String],
+}
+
+/// What servers say that they did.
+#[derive(Serialize)]
+struct FactJson {
+    fact: &'static str,
+    unit: &'static str,
+    kind: &'static str,
+    base: Option<f64>,
+    test: Option<f64>,
+    ratio: Option<f64>,
+    ratio_low: Option<f64>,
+    ratio_high: Option<f64>,
+    sign: Option<&'static str>,
+    telling: bool,
+}
+
 #[derive(Serialize)]
 struct CodeJson<'a> {
     function: &'a str,
@@ -218,6 +252,9 @@ fn of_cell(of: &Explanation) -> OfCell<'_> {
         plans: of.plans.iter().map(plan).collect(),
         ledger: of.ledger.as_ref().map(ledger),
         unwaited: of.unwaited.as_deref(),
+        work: of.work.iter().map(fact).collect(),
+        deadlocks: of.deadlocks.iter().map(deadlock).collect(),
+        blockers: BlockersJson { base: &of.blockers.base, test: &of.blockers.test },
         code: code.collect(),
         trials: of.trials.iter().map(trial).collect(),
         open: of.open.as_deref(),
@@ -295,6 +332,26 @@ fn lead(of: &Lead) -> LeadJson<'_> {
         test: of.test.as_deref(),
         advice: of.advice,
     }
+}
+
+fn fact(of: &FactComparison) -> FactJson {
+    let finite = |value: f64| value.is_finite().then_some(value);
+    FactJson {
+        fact: of.fact.name,
+        unit: of.fact.unit,
+        kind: of.fact.kind.name(),
+        base: of.base,
+        test: of.test,
+        ratio: of.times().and_then(finite),
+        ratio_low: of.ratio.and_then(|ratio| finite(ratio.low)),
+        ratio_high: of.ratio.and_then(|ratio| finite(ratio.high)),
+        sign: of.sign.map(Sign::word),
+        telling: of.worth == FactWorth::Telling,
+    }
+}
+
+fn deadlock(of: &DeadlockCounts) -> DeadlockJson<'_> {
+    DeadlockJson { signature: &of.signature, base: of.count.base, test: of.count.test }
 }
 
 fn remedy(of: &Remedy) -> RemedyJson<'_> {

@@ -4,6 +4,7 @@
 //! Text, Markdown and page share headline, tables and notes (`words`); JSON has the names of
 //! `docs/CONTRACT.md`.
 
+mod facts;
 pub(crate) mod json;
 mod page;
 pub(crate) mod plan;

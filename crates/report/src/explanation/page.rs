@@ -1,9 +1,9 @@
 //! An explanation as one HTML file without any script: it opens from disk and asks nobody.
 
-use dbdyno_model::{Account, Explanation, Ledger};
+use dbdyno_model::{Account, Explanation, FactComparison, Ledger};
 
-use super::plan;
 use super::words::{self, Row};
+use super::{facts, plan};
 use crate::html::STYLE;
 use crate::html::escape::escape;
 use crate::layout::printable;
@@ -45,6 +45,7 @@ fn of_cell(of: &Explanation) -> String {
         text.push_str(&table(account, of));
     }
     text.push_str(&of.ledger.as_ref().map_or_else(String::new, ledger));
+    text.push_str(&work(of));
     text.push_str(&plans(of));
     text.push_str("<section>\n");
     for note in words::notes(of) {
@@ -125,6 +126,36 @@ fn ledger(ledger: &Ledger) -> String {
         ));
     }
     text + "</tbody>\n</table></div>\n</section>\n"
+}
+
+/// What servers did for an operation: what differs, and behind it all that they tell.
+fn work(of: &Explanation) -> String {
+    if of.work.is_empty() {
+        return String::new();
+    }
+    let [what, others @ ..] = facts::HEADS;
+    let heads = others.map(|head| format!("<th scope=\"col\">{head}</th>")).concat();
+    let table = |facts: &mut dyn Iterator<Item = &FactComparison>| {
+        let row = |one| {
+            let [name, base, test, times] = facts::row(one).map(|cell| plain(&cell));
+            format!(
+                "<tr><td class=\"text\">{name}</td><td>{base}</td><td>{test}</td>\
+                 <td>{times}</td></tr>\n"
+            )
+        };
+        format!(
+            "<div class=\"scroll\"><table>\n<thead><tr><th scope=\"col\" class=\"text\">{what}\
+             </th>{heads}</tr></thead>\n<tbody>\n{}</tbody>\n</table></div>\n",
+            facts.map(row).collect::<String>()
+        )
+    };
+    let (told, _) = facts::told(of);
+    let mut text = "<section>\n<h2>What servers did for an operation</h2>\n".to_owned();
+    if !told.is_empty() {
+        text.push_str(&table(&mut told.into_iter()));
+    }
+    let all = table(&mut of.work.iter());
+    text + &format!("<details><summary>all facts</summary>\n{all}</details>\n</section>\n")
 }
 
 /// Plans that changed, base beside test.

@@ -2,7 +2,7 @@
 
 use dbdyno_model::{Account, Explanation};
 
-use super::words;
+use super::{facts, words};
 use crate::escape::escape;
 use crate::layout::{self, Grid, Line, printable};
 use crate::number::GLUE;
@@ -31,6 +31,14 @@ fn of_cell(of: &Explanation, style: &TextStyle) -> String {
         let lines = rows.map(|row| Line::Columns(row.to_vec())).collect();
         text.push('\n');
         text.push_str(&Grid { lines, ragged: words::LEDGER_HEADS.len() }.render(style.width));
+    }
+    let (told, _) = facts::told(of);
+    if !told.is_empty() {
+        let heads = facts::HEADS.map(str::to_owned);
+        let rows = std::iter::once(heads).chain(told.into_iter().map(facts::row));
+        let lines = rows.map(|row| Line::Columns(row.to_vec())).collect();
+        text.push('\n');
+        text.push_str(&Grid { lines, ragged: facts::HEADS.len() }.render(style.width));
     }
     text.push('\n');
     for note in words::plans(of).into_iter().chain(words::notes(of)) {
@@ -77,6 +85,16 @@ fn markdown_of_cell(of: &Explanation) -> String {
         text.push_str(&format!("\n| {heads} |\n|:--|--:|--:|--:|\n"));
         for row in words::ledger(ledger) {
             text.push_str(&format!("| {} |\n", row.map(|cell| line(&cell)).join(" | ")));
+        }
+    }
+    let (told, _) = facts::told(of);
+    if !told.is_empty() {
+        text.push_str(&format!("\n| {} |\n|:--|--:|--:|--:|\n", facts::HEADS.join(" | ")));
+        for one in told {
+            text.push_str(&format!(
+                "| {} |\n",
+                facts::row(one).map(|cell| line(&cell)).join(" | ")
+            ));
         }
     }
     text.push('\n');

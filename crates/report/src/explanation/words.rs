@@ -5,7 +5,7 @@ use dbdyno_model::{
     RemedyCell, Suspect, Trial, Verdict, WaitLine, Waits, Witness, Worth,
 };
 
-use super::plan;
+use super::{facts, plan};
 use crate::number::{GLUE, fixed, signed};
 
 /// Where a cause is the first and only one that a sentence names.
@@ -287,6 +287,8 @@ pub(super) fn notes(of: &Explanation) -> Vec<String> {
     notes.extend(
         of.unwaited.as_ref().map(|why| format!("what sessions wait for is not known: {why}")),
     );
+    notes.extend(facts::note(of));
+    notes.extend(facts::locks(of));
     let is_of_code = |account: &Account| account.code.cost.estimate.abs() >= of.least;
     if !of.code.is_empty() && of.accounts.iter().any(is_of_code) {
         let change =

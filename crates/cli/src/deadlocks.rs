@@ -1,0 +1,54 @@
+//! `dbdyno deadlocks`: every deadlock of a log, clustered by what they have in common.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use dbdyno_explain::{deadlock_clusters, merged_deadlocks};
+
+use crate::args::DoctorFormat;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+
+/// Cluster the deadlocks of error logs by statements and locks.
+///
+/// Files are error logs of MySQL and MariaDB with innodb_print_all_deadlocks=ON, what SHOW ENGINE
+/// INNODB STATUS prints (the latest deadlock alone), and logs of PostgreSQL. Literals of statements
+/// are not shown.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Deadlocks {
+    /// Files to read, together; - is stdin
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Shape of what goes to stdout
+    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
+    pub format: DoctorFormat,
+}
+
+/// Reads and prints.
+pub(crate) fn run(flags: &Deadlocks) -> Result<Exit, Failure> {
+    let mut all = Vec::new();
+    for file in &flags.files {
+        all.extend(deadlock_clusters(&text_of(file)?));
+    }
+    let clusters = merged_deadlocks(all);
+    output::print(&match flags.format {
+        DoctorFormat::Text => dbdyno_report::deadlocks_text(&clusters, output::width()),
+        DoctorFormat::Json => dbdyno_report::deadlocks_json(&clusters),
+    })?;
+    Ok(Exit::Holds)
+}
+
+fn text_of(file: &Path) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    let read = match file.to_str() {
+        Some("-") => std::io::stdin().lock().read_to_end(&mut bytes).map(drop),
+        _ => std::fs::read(file).map(|read| bytes = read),
+    };
+    read.map_err(|error| {
+        let text =
+            format!("could not read {}: {error}; name the error log of a server", file.display());
+        Failure::Usage(text)
+    })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,124 @@
+//! What servers tell of their own work, and of deadlocks.
+
+use std::path::Path;
+
+use dbdyno_model::server_facts::{FACTS, reading, release_number};
+use dbdyno_model::{Arm, Product, Run};
+use dbdyno_store::Store;
+
+use crate::common::{Home, turn};
+use crate::servers;
+
+/// Facts that depend on instruments which servers do not have on by themselves.
+const MAY_BE_OFF: [&str; 2] = ["file_wait_ms", "latch_wait_ms"];
+
+/// Each fact that the table has for a release is told by it in every round.
+pub(crate) fn are_told(store: &Path, products: [Product; 2], versions: [&str; 2]) {
+    let run = last_run(store);
+    for (arm, (product, version)) in Arm::BOTH.into_iter().zip(products.into_iter().zip(versions)) {
+        let release = release_number(version);
+        for fact in FACTS {
+            let is_told =
+                fact.place(product, release).is_some() && !MAY_BE_OFF.contains(&fact.name);
+            let rounds = run.rounds.iter().filter(|round| round.key.arm == arm && is_told);
+            for round in rounds {
+                let seen = round.readings.get(&fact.reading());
+                let what = format!("{} of {version} in {}", fact.name, round.key.cell);
+                assert!(seen.is_some(), "{what} is not told");
+                assert!(seen.unwrap() >= 0.0, "{what}: {seen:?}");
+            }
+        }
+        for round in run.rounds.iter().filter(|round| round.key.arm == arm) {
+            let counted = round.readings.get(&reading("statements")).unwrap_or(0.0);
+            assert!(counted > 0.0, "{version} counts no statements in {}", round.key.cell);
+        }
+    }
+}
+
+fn last_run(store: &Path) -> Run {
+    let store = Store::open(store).unwrap();
+    store.load(&store.resolve("@last").unwrap()).unwrap()
+}
+
+const TRANSFER: &str = r#"
+name = "transfer"
+group = "write"
+transaction = true
+
+[[table]]
+name = "account"
+rows = 4
+create = "CREATE TABLE account (id INTEGER PRIMARY KEY, balance INTEGER NOT NULL)"
+columns = { id = "{row}", balance = "0" }
+
+[[step]]
+sql = "UPDATE account SET balance = balance + 1 WHERE id = {int 1..4}"
+changed = 1
+
+[[step]]
+sql = "UPDATE account SET balance = balance - 1 WHERE id = {int 1..4}"
+changed = 1
+"#;
+
+/// Clients that lock rows in any order, on a server that logs each deadlock because it was told to
+/// and on one that always does.
+#[test]
+fn every_deadlock_of_both_families_is_in_a_cluster_of_its_cell() {
+    let Some(home) = servers::home() else { return };
+    let (_turn, store) = (turn(), servers::Store::new());
+    let directory = tempfile::tempdir().unwrap();
+    let load = directory.path().join("transfer.load.toml");
+    std::fs::write(&load, TRANSFER).unwrap();
+    let base = "mariadb:10.11?innodb_print_all_deadlocks=ON";
+    let words = "--quick --seconds 1 --warm-up 0.2 --rounds 1 --clients 6 --restarts 0 --load";
+    let words = words.split(' ').chain(load.to_str());
+    let args: Vec<&str> = ["compare", base, "postgres:15"].into_iter().chain(words).collect();
+    let done = crate::common::finish(store.command(&home, &args));
+    assert_eq!(done.code, 3, "{done:?}");
+    let run = last_run(&store.path());
+    for arm in Arm::BOTH {
+        let of_arm = run.rounds.iter().filter(|round| round.key.arm == arm);
+        let counted: f64 = of_arm.filter_map(|round| round.readings.get("server.deadlocks")).sum();
+        let clusters: Vec<(&String, u64)> = run.environment[arm]
+            .facts
+            .iter()
+            .filter(|(name, _)| name.contains(".deadlock["))
+            .map(|(name, count)| (name, count.parse().unwrap()))
+            .collect();
+        assert!(counted > 0.0, "{arm}: six clients with four rows: {done:?}");
+        let told: u64 = clusters.iter().map(|(_, count)| count).sum();
+        assert!(told as f64 >= counted, "{arm} told {told} of {counted}: {clusters:?}");
+        let update = "UPDATE account SET balance = balance + ? WHERE id = ?";
+        let other = "UPDATE account SET balance = balance - ? WHERE id = ?";
+        let is_ours = |name: &str| name.contains(update) || name.contains(other);
+        assert!(clusters.iter().all(|(name, _)| is_ours(name)), "{clusters:?}");
+    }
+    let table = "of table dbdyno.account";
+    let names = run.environment.base.facts.keys();
+    assert!(names.into_iter().any(|name| name.contains(table)), "{:?}", run.environment.base);
+}
+
+/// The logs of real servers that the parser is tested on.
+#[test]
+fn deadlocks_of_logs_are_clustered_by_the_command() {
+    let home = Home::new();
+    let logs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../explain/tests/deadlocks");
+    let log = |name: &str| logs.join(name).to_str().unwrap().to_owned();
+    let files = [log("mysql-5.6.24.log"), log("postgres-15.20.log")];
+    let told = home.json(0, ["deadlocks".to_owned()].into_iter().chain(files.clone()));
+    assert_eq!((&told["schema"], &told["deadlocks"]), (&1.into(), &8.into()), "{told}");
+    let counts: Vec<u64> = told["clusters"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cluster| cluster["count"].as_u64().unwrap())
+        .collect();
+    assert_eq!(counts, [3, 3, 1, 1], "{told}");
+    let text = home.dbdyno(["deadlocks", &files[0]]).out;
+    assert!(text.starts_with("4 deadlocks of 2 kinds\n"), "{text}");
+    assert!(text.contains("waits for index PRIMARY of table dbdyno.stock: X"), "{text}");
+    let missing = home.dbdyno(["deadlocks", "/nowhere/error.log"]);
+    assert_eq!(missing.code, 2, "{missing:?}");
+    assert!(missing.err.contains("could not read /nowhere/error.log"), "{missing:?}");
+    assert_eq!(home.dbdyno(["deadlocks", "/dev/null"]).out, "no deadlocks\n");
+}

@@ -1,0 +1,509 @@
+//! What servers say of their own work: one table of names, with the place of each in every family
+//! and range of versions.
+//!
+//! ```text
+//!   handler_read_next  counter  MySQL, MariaDB  SHOW GLOBAL STATUS  Handler_read_next
+//!   history_list       gauge    MySQL 5.6 …     innodb_metrics      trx_rseg_history_len
+//!                               MariaDB 10.5 …  SHOW GLOBAL STATUS  Innodb_history_list_length
+//! ```
+//!
+//! A counter only grows: two looks tell what was done in between, and that is told for each
+//! operation. A gauge is the level of a moment. `lab` reads by this table, `judge` compares by it,
+//! and what a release does not have is absent. The readings of a round are called by these names
+//! behind `server.`.
+
+use crate::experiment::Sign;
+use crate::product::Product;
+use crate::verdict::Interval;
+
+/// What the names of readings begin with that a server tells of itself.
+const SERVER_PREFIX: &str = "server.";
+/// Statements that a server has carried out between two looks: what its counters are divided by.
+/// Those of MySQL and MariaDB are their own count, lead-in and all; PostgreSQL counts transactions,
+/// each of which is as many statements as the clients made of theirs.
+pub const STATEMENTS: &str = "statements";
+/// The transactions by which PostgreSQL counts.
+pub const TRANSACTIONS: &str = "transactions";
+
+/// A fact that servers tell.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ServerFact {
+    /// What it is called, whatever the server calls it.
+    pub name: &'static str,
+    /// In what it is counted.
+    pub unit: &'static str,
+    /// What it is about.
+    pub class: FactClass,
+    /// How it is read and told.
+    pub kind: FactKind,
+    /// Where it stands, by family and version.
+    pub sources: &'static [FactSource],
+}
+
+/// What a fact is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FactClass {
+    /// How rows are found.
+    Access,
+    /// Tables and files that live as long as a statement.
+    Temporary,
+    /// Waiting, and what is not got by it.
+    Wait,
+    /// Pages of the buffer pool and the files behind it.
+    Pages,
+    /// The log of changes, and the log of errors.
+    Log,
+    /// What is put off: old versions, pages that are not yet written.
+    Debt,
+}
+
+impl FactClass {
+    /// What a difference means, and what to do.
+    pub fn advice(self) -> &'static str {
+        match self {
+            FactClass::Access => {
+                "one server looks at more rows for the same answers: compare plans, indexes and \
+                 statistics of the tables"
+            }
+            FactClass::Temporary => {
+                "one server sorts or keeps more for itself: compare plans, and the sizes of sort \
+                 buffers and temporary tables"
+            }
+            FactClass::Wait => {
+                "one server waits more: see who holds locks there, and how long transactions are"
+            }
+            FactClass::Pages => {
+                "one server touches or reads more pages: compare the size of its memory, the plans \
+                 and how full pages are"
+            }
+            FactClass::Log => {
+                "one server writes more for the same changes: compare durability, the format of \
+                 its logs and what is printed"
+            }
+            FactClass::Debt => {
+                "one server has put off more: look for transactions that stay open, and let purge \
+                 or vacuum come to an end before it is measured"
+            }
+        }
+    }
+}
+
+/// How a fact is read and told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactKind {
+    /// It grows: told for each operation.
+    Counter,
+    /// A level, that of the end of a round.
+    Gauge,
+    /// One counter for each of another one.
+    Each(&'static str, &'static str),
+}
+
+/// Where a fact stands in some releases.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FactSource {
+    products: &'static [Product],
+    /// The first release, and the first one that is too late: 8.0.30 is 80030.
+    releases: [u32; 2],
+    /// Where.
+    pub place: FactPlace,
+}
+
+/// Where a fact stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactPlace {
+    /// `SHOW GLOBAL STATUS`.
+    Status(&'static str),
+    /// One line of it less another one.
+    StatusLess(&'static str, &'static str),
+    /// One line of it and another one.
+    StatusPlus(&'static str, &'static str),
+    /// `information_schema.innodb_metrics`.
+    Metric(&'static str),
+    /// The number behind these words in `SHOW ENGINE INNODB STATUS`.
+    Innodb(&'static str),
+    /// The number behind the first words there, less that behind the others.
+    InnodbLess(&'static str, &'static str),
+    /// `SELECT expression FROM view`, as `(view, expression)`.
+    View(&'static str, &'static str),
+    /// The length of the file that errors go to, where the server runs here.
+    ErrorLog,
+    /// The clients' own count.
+    Clients,
+}
+
+impl FactKind {
+    /// `per-operation`, `level` or `ratio`, as in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            FactKind::Counter => "per-operation",
+            FactKind::Gauge => "level",
+            FactKind::Each(..) => "ratio",
+        }
+    }
+}
+
+impl FactSource {
+    /// Whether it is the place in this release.
+    fn is_for(&self, product: Product, release: u32) -> bool {
+        let [first, beyond] = self.releases;
+        self.products.contains(&product) && (first..beyond).contains(&release)
+    }
+}
+
+impl ServerFact {
+    /// Where it stands in a release, if it is there.
+    pub fn place(&self, product: Product, release: u32) -> Option<FactPlace> {
+        let is_place = |source: &&FactSource| source.is_for(product, release);
+        self.sources.iter().find(is_place).map(|source| source.place)
+    }
+
+    /// A value of it with its unit, to three digits: `101 rows an operation`.
+    pub fn shown(&self, value: Option<f64>) -> Option<String> {
+        let value = value?;
+        let digits = (2 - value.abs().max(1e-6).log10().floor() as i32).clamp(0, 6) as usize;
+        let number = format!("{value:.digits$}");
+        let number = match number.contains('.') {
+            true => number.trim_end_matches('0').trim_end_matches('.'),
+            false => &number,
+        };
+        Some(match self.kind {
+            FactKind::Counter => format!("{number} {} an operation", self.unit),
+            FactKind::Gauge => format!("{number} {}", self.unit),
+            FactKind::Each(..) => number.to_owned(),
+        })
+    }
+
+    /// The name of its reading.
+    pub fn reading(&self) -> String {
+        reading(self.name)
+    }
+}
+
+/// The name of the reading of a fact.
+pub fn reading(name: &str) -> String {
+    format!("{SERVER_PREFIX}{name}")
+}
+
+/// The number of a release by which places are found: 10.11.19 is 101119, 15.20 is 152000.
+pub fn release_number(version: &str) -> u32 {
+    let parts = version.split(|c: char| !c.is_ascii_digit()).map(|part| part.parse::<u32>());
+    let mut parts = parts.map(|part| part.unwrap_or(0).min(99));
+    let mut next = || parts.next().unwrap_or(0);
+    next() * 10_000 + next() * 100 + next()
+}
+
+/// A fact of two arms in a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FactComparison {
+    /// Which.
+    pub fact: &'static ServerFact,
+    /// Base's: for an operation, or the mean of levels; `None` where base does not tell it.
+    pub base: Option<f64>,
+    /// Test's.
+    pub test: Option<f64>,
+    /// Test ÷ base with its 95 % interval; `None` where one of them is zero in a round, or where
+    /// there are too few pairs.
+    pub ratio: Option<Interval>,
+    /// What is proved of it, if anything is.
+    pub sign: Option<Sign>,
+    /// Whether a reader is shown it who has not asked for all.
+    pub worth: FactWorth,
+}
+
+/// Whether a fact is worth a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactWorth {
+    /// The arms differ in it, and it is more than nothing.
+    Telling,
+    /// It stands with all others, which were asked for.
+    AskedFor,
+    /// It stands with all others.
+    Listed,
+}
+
+impl FactComparison {
+    /// Test ÷ base, with or without an interval; infinite where base has none of it.
+    pub fn times(&self) -> Option<f64> {
+        let (base, test) = (self.base?, self.test?);
+        (base > 0.0 || test > 0.0).then(|| test / base)
+    }
+}
+
+const MYSQL: &[Product] = &[Product::MySql];
+const MARIADB: &[Product] = &[Product::MariaDb];
+const BOTH: &[Product] = &[Product::MySql, Product::MariaDb];
+const POSTGRES: &[Product] = &[Product::Postgres];
+const ALL: &[Product] = &Product::ALL;
+
+/// Of all releases.
+const ANY: [u32; 2] = [0, u32::MAX];
+
+const fn from(release: u32) -> [u32; 2] {
+    [release, u32::MAX]
+}
+
+const fn at(products: &'static [Product], releases: [u32; 2], place: FactPlace) -> FactSource {
+    FactSource { products, releases, place }
+}
+
+const fn counter(
+    name: &'static str,
+    unit: &'static str,
+    class: FactClass,
+    sources: &'static [FactSource],
+) -> ServerFact {
+    ServerFact { name, unit, class, kind: FactKind::Counter, sources }
+}
+
+const fn gauge(
+    name: &'static str,
+    unit: &'static str,
+    class: FactClass,
+    sources: &'static [FactSource],
+) -> ServerFact {
+    ServerFact { name, unit, class, kind: FactKind::Gauge, sources }
+}
+
+const fn each(
+    name: &'static str,
+    class: FactClass,
+    one: &'static str,
+    of: &'static str,
+) -> ServerFact {
+    ServerFact { name, unit: "", class, kind: FactKind::Each(one, of), sources: &[] }
+}
+
+/// A view of PostgreSQL about the database that is asked.
+const DATABASE: &str = "pg_stat_database WHERE datname = current_database()";
+const TABLES: &str = "pg_stat_user_tables";
+/// Waits by class, where the performance schema is on and their instruments are; else there is no
+/// row, and nothing is known.
+const FILE_WAITS: &str = "performance_schema.events_waits_summary_global_by_event_name \
+                          WHERE event_name LIKE 'wait/io/file/%' AND count_star > 0";
+const LATCH_WAITS: &str = "performance_schema.events_waits_summary_global_by_event_name \
+                           WHERE event_name LIKE 'wait/synch/%' AND count_star > 0";
+/// What PostgreSQL says 0 of where it was not told to take the time.
+const POSTGRES_FILE_WAITS: &str = "CASE WHEN current_setting('track_io_timing')::bool \
+                                   THEN blk_read_time + blk_write_time END";
+
+use FactClass::{Access, Debt, Log, Pages, Temporary, Wait};
+use FactPlace::{
+    Clients, ErrorLog, Innodb, InnodbLess, Metric, Status, StatusLess, StatusPlus, View,
+};
+
+/// What counters are divided by.
+pub const ASKED: [ServerFact; 2] = [
+    counter(STATEMENTS, "statements", Access, &[at(BOTH, ANY, Status("Questions"))]),
+    counter(
+        TRANSACTIONS,
+        "transactions",
+        Access,
+        &[at(POSTGRES, ANY, View(DATABASE, "xact_commit + xact_rollback"))],
+    ),
+];
+
+/// All facts. Names of the servers: the manuals of MySQL 5.6 to 9.7 ("Server Status Variables",
+/// "InnoDB INFORMATION_SCHEMA Metrics Table"), of MariaDB ("InnoDB Status Variables") and of
+/// PostgreSQL 12 to 18 ("The Cumulative Statistics System"); each range was tried on releases.
+#[rustfmt::skip]
+pub const FACTS: &[ServerFact] = &[
+    counter("rows_examined", "rows", Access, &[
+        at(MARIADB, ANY, Status("Rows_read")),
+        at(MYSQL, ANY, Status("Innodb_rows_read")),
+        at(POSTGRES, ANY, View(DATABASE, "tup_returned")),
+    ]),
+    counter("rows_sent", "rows", Access, &[at(ALL, ANY, Clients)]),
+    each("rows_examined_per_row_sent", Access, "rows_examined", "rows_sent"),
+    counter("handler_read_first", "reads", Access, &[at(BOTH, ANY, Status("Handler_read_first"))]),
+    counter("handler_read_key", "reads", Access, &[at(BOTH, ANY, Status("Handler_read_key"))]),
+    counter("handler_read_last", "reads", Access, &[at(BOTH, ANY, Status("Handler_read_last"))]),
+    counter("handler_read_next", "rows", Access, &[at(BOTH, ANY, Status("Handler_read_next"))]),
+    counter("handler_read_prev", "rows", Access, &[at(BOTH, ANY, Status("Handler_read_prev"))]),
+    counter("handler_read_rnd", "rows", Access, &[at(BOTH, ANY, Status("Handler_read_rnd"))]),
+    counter("handler_read_rnd_next", "rows", Access, &[
+        at(BOTH, ANY, Status("Handler_read_rnd_next")),
+    ]),
+    counter("handler_write", "rows", Access, &[
+        at(MYSQL, ANY, Status("Handler_write")),
+        at(MARIADB, ANY, StatusPlus("Handler_write", "Handler_tmp_write")),
+    ]),
+    counter("handler_update", "rows", Access, &[
+        at(MYSQL, ANY, Status("Handler_update")),
+        at(MARIADB, ANY, StatusPlus("Handler_update", "Handler_tmp_update")),
+    ]),
+    counter("handler_delete", "rows", Access, &[at(BOTH, ANY, Status("Handler_delete"))]),
+    counter("index_scans", "scans", Access, &[at(POSTGRES, ANY, View(TABLES, "sum(idx_scan)"))]),
+    counter("index_rows_fetched", "rows", Access, &[
+        at(POSTGRES, ANY, View(TABLES, "sum(idx_tup_fetch)")),
+    ]),
+    counter("full_scans", "scans", Access, &[
+        at(BOTH, ANY, Status("Select_scan")),
+        at(POSTGRES, ANY, View(TABLES, "sum(seq_scan)")),
+    ]),
+    counter("full_scan_rows", "rows", Access, &[
+        at(POSTGRES, ANY, View(TABLES, "sum(seq_tup_read)")),
+    ]),
+    counter("full_joins", "joins", Access, &[at(BOTH, ANY, Status("Select_full_join"))]),
+    counter("range_checks", "joins", Access, &[at(BOTH, ANY, Status("Select_range_check"))]),
+    counter("sorted_rows", "rows", Temporary, &[at(BOTH, ANY, Status("Sort_rows"))]),
+    counter("sort_merge_passes", "passes", Temporary, &[
+        at(BOTH, ANY, Status("Sort_merge_passes")),
+    ]),
+    counter("tmp_tables", "tables", Temporary, &[at(BOTH, ANY, Status("Created_tmp_tables"))]),
+    counter("tmp_disk_tables", "tables", Temporary, &[
+        at(BOTH, ANY, Status("Created_tmp_disk_tables")),
+    ]),
+    counter("tmp_files", "files", Temporary, &[
+        at(BOTH, ANY, Status("Created_tmp_files")),
+        at(POSTGRES, ANY, View(DATABASE, "temp_files")),
+    ]),
+    counter("tmp_bytes", "bytes", Temporary, &[at(POSTGRES, ANY, View(DATABASE, "temp_bytes"))]),
+    counter("row_lock_waits", "waits", Wait, &[at(BOTH, ANY, Status("Innodb_row_lock_waits"))]),
+    counter("row_lock_wait_ms", "ms", Wait, &[at(BOTH, ANY, Status("Innodb_row_lock_time"))]),
+    counter("table_lock_waits", "waits", Wait, &[at(BOTH, ANY, Status("Table_locks_waited"))]),
+    counter("deadlocks", "deadlocks", Wait, &[
+        at(MYSQL, from(5_06_00), Metric("lock_deadlocks")),
+        at(MARIADB, from(10_05_00), Status("Innodb_deadlocks")),
+        at(MARIADB, ANY, Metric("lock_deadlocks")),
+        at(POSTGRES, ANY, View(DATABASE, "deadlocks")),
+    ]),
+    counter("lock_timeouts", "timeouts", Wait, &[
+        at(MYSQL, from(5_06_00), Metric("lock_timeouts")),
+        at(MARIADB, [0, 10_05_00], Metric("lock_timeouts")),
+    ]),
+    counter("redo_buffer_waits", "waits", Wait, &[
+        at(BOTH, ANY, Status("Innodb_log_waits")),
+        at(POSTGRES, from(14_00_00), View("pg_stat_wal", "wal_buffers_full")),
+    ]),
+    counter("free_page_waits", "waits", Wait, &[
+        at(BOTH, ANY, Status("Innodb_buffer_pool_wait_free")),
+    ]),
+    counter("file_wait_ms", "ms", Wait, &[
+        at(BOTH, ANY, View(FILE_WAITS, "sum(sum_timer_wait) / 1e9")),
+        at(POSTGRES, ANY, View(DATABASE, POSTGRES_FILE_WAITS)),
+    ]),
+    counter("latch_wait_ms", "ms", Wait, &[
+        at(BOTH, ANY, View(LATCH_WAITS, "sum(sum_timer_wait) / 1e9")),
+    ]),
+    counter("pages_requested", "pages", Pages, &[
+        at(BOTH, ANY, Status("Innodb_buffer_pool_read_requests")),
+        at(POSTGRES, ANY, View(DATABASE, "blks_hit + blks_read")),
+    ]),
+    counter("pages_read", "pages", Pages, &[
+        at(BOTH, ANY, Status("Innodb_buffer_pool_reads")),
+        at(POSTGRES, ANY, View(DATABASE, "blks_read")),
+    ]),
+    each("pages_read_per_request", Pages, "pages_read", "pages_requested"),
+    counter("pages_flushed", "pages", Pages, &[
+        at(BOTH, ANY, Status("Innodb_buffer_pool_pages_flushed")),
+        at(POSTGRES, [0, 17_00_00],
+           View("pg_stat_bgwriter", "buffers_checkpoint + buffers_clean + buffers_backend")),
+        at(POSTGRES, from(17_00_00),
+           View("pg_stat_bgwriter, pg_stat_checkpointer", "buffers_clean + buffers_written")),
+    ]),
+    counter("fsyncs", "syncs", Log, &[
+        at(BOTH, ANY, Status("Innodb_data_fsyncs")),
+        at(POSTGRES, [14_00_00, 18_00_00], View("pg_stat_wal", "wal_sync")),
+        at(POSTGRES, from(18_00_00), View("pg_stat_io WHERE object = 'wal'", "sum(fsyncs)")),
+    ]),
+    counter("redo_bytes", "bytes", Log, &[
+        at(BOTH, ANY, Status("Innodb_os_log_written")),
+        at(POSTGRES, ANY,
+           View("pg_current_wal_insert_lsn() AS place (lsn)", "lsn - '0/0'::pg_lsn")),
+    ]),
+    counter("redo_records", "records", Log, &[
+        at(BOTH, ANY, Status("Innodb_log_write_requests")),
+        at(POSTGRES, from(14_00_00), View("pg_stat_wal", "wal_records")),
+    ]),
+    counter("full_page_images", "pages", Log, &[
+        at(POSTGRES, from(14_00_00), View("pg_stat_wal", "wal_fpi")),
+    ]),
+    counter("error_log_bytes", "bytes", Log, &[at(ALL, ANY, ErrorLog)]),
+    gauge("checkpoint_age", "bytes", Debt, &[
+        at(MYSQL, from(8_00_30),
+           StatusLess("Innodb_redo_log_current_lsn", "Innodb_redo_log_checkpoint_lsn")),
+        at(MARIADB, from(10_05_00), Status("Innodb_checkpoint_age")),
+        at(BOTH, ANY, InnodbLess("Log sequence number", "Last checkpoint at")),
+        at(POSTGRES, ANY,
+           View("pg_control_checkpoint()", "pg_current_wal_insert_lsn() - redo_lsn")),
+    ]),
+    gauge("history_list", "transactions", Debt, &[
+        at(MARIADB, from(10_05_00), Status("Innodb_history_list_length")),
+        at(MYSQL, from(5_06_00), Metric("trx_rseg_history_len")),
+        at(BOTH, ANY, Innodb("History list length")),
+    ]),
+    gauge("dead_rows", "rows", Debt, &[at(POSTGRES, ANY, View(TABLES, "sum(n_dead_tup)"))]),
+    gauge("dirty_pages", "pages", Debt, &[
+        at(BOTH, ANY, Status("Innodb_buffer_pool_pages_dirty")),
+    ]),
+    gauge("oldest_transaction_s", "s", Debt, &[
+        at(BOTH, ANY, View("information_schema.innodb_trx",
+           "coalesce(max(timestampdiff(second, trx_started, now())), 0)")),
+        at(POSTGRES, ANY, View("pg_stat_activity WHERE pid <> pg_backend_pid()",
+           "coalesce(max(extract(epoch FROM now() - xact_start)), 0)")),
+    ]),
+];
+
+/// The fact of this name.
+pub fn fact(name: &str) -> Option<&'static ServerFact> {
+    FACTS.iter().find(|fact| fact.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn releases_are_numbers_in_their_order() {
+        let texts =
+            ["5.6.24", "8.0.12", "8.0.33", "9.7.4", "10.2.11-MariaDB", "10.11.19", "11.8.9"];
+        let numbers: Vec<u32> = texts.iter().map(|text| release_number(text)).collect();
+        assert_eq!(numbers, [50624, 80012, 80033, 90704, 100211, 101119, 110809]);
+        assert_eq!(release_number("15.20 (Debian 15.20-0+deb12u1)"), 152000);
+        assert_eq!(release_number("18beta1"), 180100);
+        assert_eq!((release_number(""), release_number("x.4294967296")), (0, 0));
+    }
+
+    #[test]
+    fn each_fact_has_one_name_and_what_it_is_divided_by() {
+        let mut names: Vec<&str> = FACTS.iter().chain(&ASKED).map(|fact| fact.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|two| two[0] != two[1]), "{names:?}");
+        for known in FACTS {
+            match known.kind {
+                FactKind::Each(one, of) => {
+                    assert!(fact(one).is_some() && fact(of).is_some(), "{}", known.name);
+                    assert!(known.sources.is_empty(), "{}", known.name);
+                }
+                FactKind::Counter | FactKind::Gauge => {
+                    assert!(!known.sources.is_empty(), "{}", known.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn values_have_three_digits_and_their_unit() {
+        let next = fact("handler_read_next").unwrap();
+        for (value, shown) in [(101.0, "101"), (1.0, "1"), (0.012345, "0.0123"), (0.0, "0")] {
+            assert_eq!(next.shown(Some(value)).unwrap(), format!("{shown} rows an operation"));
+        }
+        let level = fact("history_list").unwrap().shown(Some(123456.7)).unwrap();
+        assert_eq!(level, "123457 transactions");
+        assert_eq!(fact("pages_read_per_request").unwrap().shown(Some(0.5)).unwrap(), "0.5");
+        assert_eq!(next.shown(None), None);
+    }
+
+    #[test]
+    fn a_place_is_that_of_the_release() {
+        let place = |name: &str, product, release| fact(name).unwrap().place(product, release);
+        let less = place("checkpoint_age", Product::MySql, 8_00_33);
+        assert!(matches!(less, Some(StatusLess(..))), "{less:?}");
+        let text = place("checkpoint_age", Product::MySql, 8_00_15);
+        assert!(matches!(text, Some(InnodbLess(..))), "{text:?}");
+        let history = place("history_list", Product::MariaDb, 10_11_19);
+        assert_eq!(history, Some(Status("Innodb_history_list_length")));
+        assert_eq!(place("handler_read_key", Product::Postgres, 15_20_00), None);
+    }
+}
