@@ -273,7 +273,7 @@ fn refused_logins_say_why() {
     let mut endpoint = server.endpoint("encrypted");
     endpoint.transport = server.tcp();
     let error = login_error(&endpoint);
-    assert!(error.message.contains("does not speak TLS"), "{error}");
+    assert!(error.message.contains("say tls=required"), "{error}");
     endpoint.transport = Transport::Unix("/nowhere/.s.PGSQL.1".to_owned());
     let error = Connection::connect(&endpoint).unwrap_err();
     assert!(matches!(&error, WireError::Connect(place, _) if place.contains("/nowhere")));

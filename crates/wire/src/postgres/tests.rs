@@ -241,7 +241,10 @@ fn demands_that_are_not_spoken_are_named() {
     let refusal = b"SFATAL\0C28000\0Mno pg_hba.conf entry for host \"::1\", no encryption\0\0";
     let (result, _ear) = hear(&framed(b'E', refusal));
     let error = result.unwrap_err();
-    assert!(matches!(&error, WireError::Login(e) if e.message.contains("TLS")), "{error}");
+    assert!(
+        matches!(&error, WireError::Login(e) if e.message.contains("say tls=required")),
+        "{error}"
+    );
 }
 
 #[test]
