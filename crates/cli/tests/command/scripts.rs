@@ -1,4 +1,5 @@
-//! What the command says when nothing needs to be measured: golden scripts in `cmd/`.
+//! What the command says when nothing needs to be measured: golden scripts in `cmd/`, and the
+//! examples of the guide that are marked `console`.
 //! `TRYCMD=overwrite cargo test -p dbdyno --test command` writes them anew.
 
 use crate::common::{Done, Home};
@@ -9,7 +10,8 @@ fn scripts() {
     trycmd::TestCases::new()
         .env("DBDYNO_HOME", home.path().to_str().unwrap())
         .env("COLUMNS", "100")
-        .case("tests/cmd/*.trycmd");
+        .case("tests/cmd/*.trycmd")
+        .case("../../docs/guide/*.md");
 }
 
 #[test]
