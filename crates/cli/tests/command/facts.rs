@@ -53,9 +53,11 @@ columns = { id = "{row}", balance = "0" }
 
 [[step]]
 sql = "UPDATE account SET balance = balance + 1 WHERE id = {int 1..4}"
+changed = 1
 
 [[step]]
 sql = "UPDATE account SET balance = balance - 1 WHERE id = {int 1..4}"
+changed = 1
 "#;
 
 /// Clients that lock rows in any order, on a server that logs each deadlock because it was told to

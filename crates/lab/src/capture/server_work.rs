@@ -33,9 +33,9 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Looks at the locks, and at what is left to do of what came before, before this cell is warmed
-    /// up. A history list that shrinks by itself is no debt: the arm that was asked last has one for
-    /// a moment.
+    /// Looks at the locks, and at what is left to do of what came before, before this cell is
+    /// warmed up. A history list that shrinks by itself is no debt: the arm that was asked last
+    /// has one for a moment.
     pub(crate) fn begin(&mut self, station: &Station) {
         self.locks = Locks::begin(station);
         let mut debt = debt_of(station);
