@@ -294,7 +294,13 @@ use FactPlace::{
 
 /// What counters are divided by.
 pub const ASKED: [ServerFact; 2] = [
-    counter(STATEMENTS, "statements", Access, &[at(BOTH, ANY, Status("Questions"))]),
+    // The farewell of a connection is counted as a question.
+    counter(
+        STATEMENTS,
+        "statements",
+        Access,
+        &[at(BOTH, ANY, StatusLess("Questions", "Connections"))],
+    ),
     counter(
         TRANSACTIONS,
         "transactions",

@@ -66,8 +66,8 @@ pub(super) fn locks(of: &Explanation) -> Vec<String> {
         counted.is_some_and(|one| [one.base, one.test].iter().flatten().any(|n| *n > 0.0));
     if has_more && told < 2 {
         notes.push(
-            "servers count more deadlocks than they tell of: with innodb_print_all_deadlocks=ON \
-             each of them is told"
+            "InnoDB tells of the latest deadlock alone, and of each with \
+             innodb_print_all_deadlocks=ON"
                 .to_owned(),
         );
     }
