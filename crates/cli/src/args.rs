@@ -11,7 +11,7 @@ use dbdyno_workload::draw;
 use crate::values;
 
 /// Where things are kept.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Place {
     /// Directory for servers, sandboxes and results [default: /var/lib/dbdyno for root, else
     /// ~/.local/share/dbdyno]

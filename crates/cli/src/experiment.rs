@@ -51,7 +51,9 @@ struct Experiment {
 /// Carries the experiment out.
 pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     let experiment = read(&flags.file)?;
-    let compare = command_line(&flags.file, &experiment, &flags.flags)?;
+    let (own, compare) = command_line(&flags.file, &experiment, &flags.flags)?;
+    // What stands behind the file is read with its flags, and is meant for the whole command.
+    let place = &if is_placed(&flags.flags) { own } else { place.clone() };
     let arm = |text: &str| match parse_side(text) {
         Ok(Side::Server(spec)) => Ok(spec),
         Ok(Side::Stored(_)) => Err(wrong(&flags.file, format!("{text} is a stored run, no arm"))),
@@ -187,7 +189,11 @@ fn words(outcome: &Outcome) -> String {
 }
 
 /// The file as flags of `compare`; those that are given by hand come before its own.
-fn command_line(file: &Path, read: &Experiment, by_hand: &[String]) -> Result<Compare, Failure> {
+fn command_line(
+    file: &Path,
+    read: &Experiment,
+    by_hand: &[String],
+) -> Result<(Place, Compare), Failure> {
     let is_by_hand = |name: &str| {
         by_hand.iter().any(|flag| flag.split('=').next() == Some(&format!("--{name}")))
     };
@@ -203,7 +209,7 @@ fn command_line(file: &Path, read: &Experiment, by_hand: &[String]) -> Result<Co
     }
     line.extend(by_hand.iter().cloned());
     match Args::try_parse_from(&line) {
-        Ok(Args { command: Command::Compare(compare), .. }) => Ok(*compare),
+        Ok(Args { place, command: Command::Compare(compare) }) => Ok((place, *compare)),
         Ok(_) => unreachable!("the line begins with compare"),
         Err(error) => {
             let said = error.to_string();
@@ -211,6 +217,12 @@ fn command_line(file: &Path, read: &Experiment, by_hand: &[String]) -> Result<Co
             Err(wrong(file, format!("{said}; flags are those of `dbdyno compare`")))
         }
     }
+}
+
+/// Whether these flags say where servers and results are.
+fn is_placed(flags: &[String]) -> bool {
+    let name = |flag: &String| flag.split('=').next().map(str::to_owned);
+    flags.iter().filter_map(name).any(|name| ["--store", "--home"].contains(&&*name))
 }
 
 /// Files of loads stand beside the file that names them.
@@ -321,9 +333,20 @@ sign = "equal"
 why = "reads do not sync"
 "#;
 
+    /// What `dbdyno run FILE --store X` says of places is not lost among the flags of `compare`.
+    #[test]
+    fn places_behind_the_file_are_those_of_the_command() {
+        let flags = ["--quick", "--store", "x.db"].map(str::to_owned);
+        let read = parse("a.toml", FILE).unwrap();
+        let (place, _) = command_line(Path::new("a.toml"), &read, &flags).unwrap();
+        assert_eq!(place.store.as_deref(), Some(Path::new("x.db")));
+        assert!(is_placed(&flags) && !is_placed(&flags[..1]));
+    }
+
     fn read_with(flags: &[&str]) -> Result<Compare, Failure> {
         let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
         command_line(Path::new("a.toml"), &parse("a.toml", FILE).unwrap(), &flags)
+            .map(|(_, compare)| compare)
     }
 
     #[test]
@@ -353,7 +376,7 @@ why = "reads do not sync"
         let listed = |list: &str| parse("a.toml", &FILE.replace(&pair, list));
         let of_three = listed("arms = [\"sqlite:\", \"engine:\", \"engine:?view=csn\"]\n").unwrap();
         assert_eq!(of_three.arms, ["sqlite:", "engine:", "engine:?view=csn"]);
-        let line = command_line(Path::new("a.toml"), &of_three, &[]).unwrap();
+        let line = command_line(Path::new("a.toml"), &of_three, &[]).unwrap().1;
         assert_eq!((&*line.base, line.tests.len()), ("sqlite:", 2));
         for wrong in ["arms = [\"sqlite:\"]\n", "arms = \"sqlite:\"\n", "base = \"sqlite:\"\n"] {
             assert!(listed(wrong).is_err(), "{wrong}");
@@ -386,7 +409,7 @@ why = "reads do not sync"
         for file in files.filter(|file| !file.to_string_lossy().ends_with(".load.toml")) {
             let told = file.display();
             let experiment = read(&file).unwrap_or_else(|error| panic!("{error}"));
-            let compare = command_line(&file, &experiment, &[]).unwrap();
+            let compare = command_line(&file, &experiment, &[]).unwrap().1;
             let causes = experiment.causes.unwrap_or_else(|| panic!("{told} expects no causes"));
             for cause in &causes {
                 let short = cause.replace("performance_schema", "pfs");
@@ -411,7 +434,7 @@ why = "reads do not sync"
         for file in files.filter(|file| !file.ends_with("hot.toml")) {
             let told = file.display();
             let experiment = read(&file).unwrap_or_else(|error| panic!("{error}"));
-            let compare = command_line(&file, &experiment, &[]).unwrap();
+            let compare = command_line(&file, &experiment, &[]).unwrap().1;
             let arm = |text: &str| text.parse::<dbdyno_model::ArmSpec>().unwrap();
             let arms = vec![arm(&compare.base), arm(&compare.tests[0])];
             let design = |arm: &dbdyno_model::ArmSpec| match &arm.target {
