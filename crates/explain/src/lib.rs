@@ -17,23 +17,31 @@
 //! next trials; somebody else carries them out.
 
 mod ablation;
+mod code;
 pub mod decisions;
 mod equal;
 mod evidence;
+pub mod histograms;
 mod holes;
 mod planner;
 mod plans;
 pub mod profile;
 mod search;
 mod shares;
+mod stability;
 mod suspects;
 mod usual;
 
 pub use ablation::{planner_settings, smallest, written as cause_written};
+pub use code::code_changes;
 pub use equal::{made_equal, taken};
-pub use evidence::{TriedArm, by_instructions, by_rate, followers, learn, named_in, tried_arms};
+pub use evidence::{
+    Starts, TriedArm, by_rate, followers, instructions, learn, named_in, pooled, relative,
+    tried_arms,
+};
 pub use holes::with_holes;
 pub use plans::{all_plan_changes, plan_changes};
 pub use search::{Found, Limits, Look, Set, Told, Value, look};
 pub use shares::{account, subsets, with_given};
+pub use stability::{plan_stability, sampled_plans, written as samples_written};
 pub use suspects::{Suspects, leads, suspects};
