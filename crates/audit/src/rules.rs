@@ -7,6 +7,7 @@ use dbdyno_model::Weight;
 use crate::pattern::matches;
 use crate::topic::Topic;
 
+mod make;
 mod table;
 
 pub use table::RULES;

@@ -18,28 +18,36 @@
 
 mod ablation;
 mod blockers;
+mod code;
 mod deadlocks;
 pub mod decisions;
 mod equal;
 mod evidence;
+pub mod histograms;
 mod holes;
 mod planner;
 mod plans;
 pub mod profile;
 mod search;
 mod shares;
+mod stability;
 mod suspects;
 mod usual;
 
 pub use ablation::{planner_settings, smallest, written as cause_written};
 pub use blockers::{OpenTransaction, blockers};
+pub use code::code_changes;
 pub use deadlocks::{
     deadlock_clusters, merged as merged_deadlocks, signature_written, statement_with_holes,
 };
 pub use equal::{made_equal, taken};
-pub use evidence::{TriedArm, by_instructions, by_rate, followers, learn, named_in, tried_arms};
+pub use evidence::{
+    Starts, TriedArm, by_rate, followers, instructions, learn, named_in, pooled, relative,
+    tried_arms,
+};
 pub use holes::with_holes;
 pub use plans::{all_plan_changes, plan_changes};
 pub use search::{Found, Limits, Look, Set, Told, Value, look};
 pub use shares::{account, subsets, with_given};
+pub use stability::{plan_stability, sampled_plans, written as samples_written};
 pub use suspects::{Suspects, leads, suspects};

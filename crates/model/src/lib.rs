@@ -73,7 +73,8 @@ pub use comparison::{
     Measure, Metric, MetricComparison, MetricVerdict, OpenSummary, Percentile, SelfTests,
 };
 pub use count::{
-    CountComparison, CountSample, CountVerdict, Counting, Counts, FunctionChange, FunctionCount,
+    CallCount, CountComparison, CountSample, CountVerdict, Counting, Counts, FunctionChange,
+    FunctionCount,
 };
 pub use curve::{
     BandPoint, CurveChange, CurveComparison, CurveFit, CurvePoint, CurveQuestion, PointPlace,
@@ -83,9 +84,10 @@ pub use deadlock::{DeadlockCluster, DeadlockCounts, DeadlockParty};
 pub use design::Design;
 pub use driving::{Driving, Slo};
 pub use explanation::{
-    Account, CodeChange, Direction, Elsewhere, Explanation, FoundCause, Interaction, Lead,
-    PlanCause, PlanChange, PlanClass, PlanParting, PlanRemedy, Remedy, RemedyCell, StatisticsOf,
-    Suspect, Trial, Untried, Witness, Worth,
+    Account, CodeChange, Direction, Elsewhere, Explanation, FoundCause, HistogramDifference,
+    Interaction, Lead, PlanCause, PlanChange, PlanClass, PlanParting, PlanRemedy, PlanStability,
+    Remedy, RemedyCell, RunnerUp, SampledPlans, StatisticsOf, Suspect, Trial, Untried, Witness,
+    Worth,
 };
 pub use finding::{Advice, Finding};
 pub use histogram::{LatencyHistogram, SharedHistogram};

@@ -59,11 +59,12 @@ pub(crate) const ARM_COLUMNS: [(&str, OfArm); 32] = [
 const METRICS: [(&str, Metric); 2] = [("server_cpu", Metric::ServerCpu), ("p99", Metric::P99)];
 const METRIC_COLUMNS: [&str; 4] = ["ratio", "ratio_low", "ratio_high", "verdict"];
 
-const CELL_COLUMNS: [&str; 41] = [
+const CELL_COLUMNS: [&str; 42] = [
     "run",
     "status",
     "load",
     "clients",
+    "group",
     "rqps",
     "rqps_low",
     "rqps_high",
@@ -147,6 +148,7 @@ fn row(view: &View, cell: &CellView) -> Vec<String> {
         summary.status.clone(),
         cell.load.clone(),
         cell.clients.to_string(),
+        cell.group.clone().unwrap_or_default(),
         number(cell.rqps),
         number(cell.rqps_low),
         number(cell.rqps_high),

@@ -31,6 +31,7 @@ mod doctor;
 mod doubt;
 mod escape;
 mod explanation;
+mod firmness;
 mod first_screen;
 mod history;
 mod html;
@@ -54,7 +55,7 @@ pub use arms::{ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdo
 pub use ci::{Checked, benchfmt, github, junit};
 pub use csv::csv;
 pub use deadlocks::{deadlocks_json, deadlocks_text};
-pub use difference::{ChangedPlans, Extent, difference, difference_json, difference_markdown};
+pub use difference::{Extent, Plans, difference, difference_json, difference_markdown};
 pub use doctor::{doctor_json, doctor_text};
 pub use explanation::{explanation_html, explanation_json, explanation_markdown, explanation_text};
 pub use first_screen::{Order, first_markdown, first_screen};

@@ -346,8 +346,8 @@ pub(super) const FAULTS: [Fault; 46] = [
     fault(
         "what is left for the code is taken for none",
         "crates/explain/src/shares.rs",
-        "code: sum(&[(1.0, everything), (-1.0, BASE)]).worth(),",
-        "code: sum(&[(1.0, everything), (-1.0, everything)]).worth(),",
+        "code: beside(everything),",
+        "code: beside(base(0.0)),",
         &["explain::where_no_setting_differs_all_of_it_is_code"],
     ),
     fault(

@@ -1,9 +1,10 @@
 //! The table. Sources: *Callaghan*: smalldatum.blogspot.com by date; *Wang*: The Art of
 //! Problem-Solving in Software Engineering, by chapter; *Kravtchuk*: dimitrik.free.fr.
 
-use dbdyno_model::Weight::{self, Annotates, Blocks, Harmless, Varied};
+use dbdyno_model::Weight::{Annotates, Blocks, Harmless, Varied};
 
-use super::{Looks, Rule, Tolerance};
+use super::make::{facts, numbers, warnings};
+use super::{Rule, Tolerance};
 use crate::topic::Topic;
 
 const CALLAGHAN_CHARSET: &str = "Callaghan, 2026-04-05, same charset for all versions";
@@ -343,9 +344,28 @@ pub const RULES: &[Rule] = &[
         "plan-decisions",
         Topic::Plans,
         (Harmless, Harmless),
-        &["decisions[*", "plan_cause[*"],
+        &["decisions[*", "plan_cause[*", "histograms[*", "runner_up[*", "samples[*"],
         "what led to the plans, told where these differ: nothing to do",
         "Wang ch. 8.1.1: two traces compared by hand",
+    ),
+    facts(
+        "histograms",
+        Topic::Plans,
+        (Annotates, Annotates),
+        &["data.*.histograms"],
+        "the optimizer of one arm knows how the values of a column are spread, and the other one \
+         guesses or knows it otherwise: take or drop the histograms on both",
+        "reference explain §7.5 (32): statistics and histograms are transplanted before plans are \
+         compared",
+    ),
+    facts(
+        "cost-constants",
+        Topic::Optimizer,
+        (Annotates, Annotates),
+        &["cost.*"],
+        "the optimizers count the same work at other prices, so that plans may differ: compare \
+         plans, or set mysql.server_cost, mysql.engine_cost or optimizer_*_cost alike",
+        "reference explain §7.5 (33): cost constants are among the causes of another plan",
     ),
     numbers(
         "statistics",
@@ -739,60 +759,3 @@ pub const RULES: &[Rule] = &[
         "issue: what cannot be observed is left blank",
     ),
 ];
-
-const fn facts(
-    key: &'static str,
-    topic: Topic,
-    weights: (Weight, Weight),
-    forms: &'static [&'static str],
-    advice: &'static str,
-    source: &'static str,
-) -> Rule {
-    Rule {
-        key,
-        topic,
-        looks_at: Looks::Facts(forms),
-        weight: weights.0,
-        of_release: weights.1,
-        tolerance: None,
-        advice,
-        source,
-    }
-}
-
-const fn numbers(
-    key: &'static str,
-    topic: Topic,
-    weights: (Weight, Weight),
-    forms: &'static [&'static str],
-    tolerance: Tolerance,
-    advice: &'static str,
-    source: &'static str,
-) -> Rule {
-    facts(key, topic, weights, forms, advice, source).within(tolerance)
-}
-
-const fn warnings(
-    key: &'static str,
-    found: (Weight, &'static [&'static str]),
-    advice: &'static str,
-    source: &'static str,
-) -> Rule {
-    Rule {
-        key,
-        topic: Topic::Course,
-        looks_at: Looks::Warnings(found.1),
-        weight: found.0,
-        of_release: found.0,
-        tolerance: None,
-        advice,
-        source,
-    }
-}
-
-impl Rule {
-    const fn within(mut self, tolerance: Tolerance) -> Rule {
-        self.tolerance = Some(tolerance);
-        self
-    }
-}

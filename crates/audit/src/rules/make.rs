@@ -1,0 +1,63 @@
+//! How a rule of the table is written: of facts, of numbers within a tolerance, of warnings.
+
+use dbdyno_model::Weight;
+
+use super::{Looks, Rule, Tolerance};
+use crate::topic::Topic;
+
+pub(super) const fn facts(
+    key: &'static str,
+    topic: Topic,
+    weights: (Weight, Weight),
+    forms: &'static [&'static str],
+    advice: &'static str,
+    source: &'static str,
+) -> Rule {
+    Rule {
+        key,
+        topic,
+        looks_at: Looks::Facts(forms),
+        weight: weights.0,
+        of_release: weights.1,
+        tolerance: None,
+        advice,
+        source,
+    }
+}
+
+pub(super) const fn numbers(
+    key: &'static str,
+    topic: Topic,
+    weights: (Weight, Weight),
+    forms: &'static [&'static str],
+    tolerance: Tolerance,
+    advice: &'static str,
+    source: &'static str,
+) -> Rule {
+    facts(key, topic, weights, forms, advice, source).within(tolerance)
+}
+
+pub(super) const fn warnings(
+    key: &'static str,
+    found: (Weight, &'static [&'static str]),
+    advice: &'static str,
+    source: &'static str,
+) -> Rule {
+    Rule {
+        key,
+        topic: Topic::Course,
+        looks_at: Looks::Warnings(found.1),
+        weight: found.0,
+        of_release: found.0,
+        tolerance: None,
+        advice,
+        source,
+    }
+}
+
+impl Rule {
+    pub(super) const fn within(mut self, tolerance: Tolerance) -> Rule {
+        self.tolerance = Some(tolerance);
+        self
+    }
+}
