@@ -401,8 +401,8 @@ fn servers_by_url_are_answered_as_far_as_they_can_be() {
     let by_index = number(&fact("handler_read_next")["base"]);
     assert!((by_index - 40.0).abs() < 1.0, "{one}");
     let scanned = number(&fact("handler_read_rnd_next")["test"]);
-    // A statement at the edge of a round is counted in another one than its rows.
-    assert!((scanned - 20_001.0).abs() < 1_000.0, "{one}");
+    // A server may count the farewell of a connection in the round after.
+    assert!((scanned / 20_001.0 - 1.0).abs() < 0.05, "{one}");
     assert_eq!(fact("handler_read_rnd_next")["telling"], true, "{one}");
     assert!(number(&fact("history_list")["test"]) > 10_000.0, "{one}");
     let text = home.dbdyno(["--store", store.to_str().unwrap(), "explain", "--load", "customer"]);
