@@ -31,7 +31,10 @@ mod usual;
 
 pub use ablation::{planner_settings, smallest, written as cause_written};
 pub use equal::{made_equal, taken};
-pub use evidence::{TriedArm, by_instructions, by_rate, followers, learn, named_in, tried_arms};
+pub use evidence::{
+    Starts, TriedArm, by_rate, followers, instructions, learn, named_in, pooled, relative,
+    tried_arms,
+};
 pub use holes::with_holes;
 pub use plans::{all_plan_changes, plan_changes};
 pub use search::{Found, Limits, Look, Set, Told, Value, look};

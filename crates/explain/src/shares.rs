@@ -25,8 +25,16 @@ use dbdyno_model::{
 
 use crate::search::{Set, Told, Value, WIDE};
 
-/// What an operation costs in base, by which all costs are divided.
-const BASE: Value = Value { cost: 1.0, error: 0.0 };
+/// What an operation costs in base, by which all costs are divided, with its own standard error.
+fn base(error: f64) -> Value {
+    Value { cost: 1.0, error }
+}
+
+/// A difference of which this part was divided by base: what base is off by, it is in that measure.
+fn divided(difference: Value, part: f64, base_error: f64) -> Worth {
+    let error = difference.error.hypot(part * base_error);
+    Value { error, ..difference }.worth()
+}
 
 /// All sets of these suspects, the empty one included.
 pub fn subsets(of: &Set) -> Vec<Set> {
@@ -39,13 +47,14 @@ pub fn subsets(of: &Set) -> Vec<Set> {
 }
 
 /// Parts a difference, once all sets of the causes and the set of `all` that could be tried are
-/// known; `None` before. What is smaller than `least` is no interaction.
+/// known; `None` before. What is smaller than `least` is no interaction. Base, by which all values
+/// were divided, is off by `base_error` itself, as a share.
 pub fn account(
     witness: Witness,
     suspects: &[Suspect],
     known: &BTreeMap<Set, Told>,
     (causes, all): (&Set, &Set),
-    least: f64,
+    (least, base_error): (f64, f64),
 ) -> Option<Account> {
     let value = |set: &Set| match known.get(set) {
         Some(Told::Is(value)) => Some(*value),
@@ -56,22 +65,25 @@ pub fn account(
     let nothing = value(&Set::new())?;
     subsets(causes).iter().try_for_each(|set| value(set).map(drop))?;
     let of = |set: &Set| value(set).expect("all sets of the causes are known");
+    let between = |difference: Value| divided(difference, difference.cost, base_error);
+    let beside =
+        |value: Value| divided(sum(&[(1.0, value), (-1.0, base(0.0))]), value.cost, base_error);
     let mut found: Vec<FoundCause> = causes
         .iter()
         .map(|one| FoundCause {
             suspect: suspects[*one].clone(),
             direction: Direction::TestAsBase,
-            worth: shapley(*one, causes, of).worth(),
-            alone: sum(&[(1.0, nothing), (-1.0, of(&Set::from([*one])))]).worth(),
+            worth: between(shapley(*one, causes, of)),
+            alone: between(sum(&[(1.0, nothing), (-1.0, of(&Set::from([*one])))])),
         })
         .collect();
     found.sort_by(by_worth);
     Some(Account {
         witness,
-        total: sum(&[(1.0, nothing), (-1.0, BASE)]).worth(),
+        total: beside(nothing),
         causes: found,
-        others: sum(&[(1.0, with_causes), (-1.0, everything)]).worth(),
-        code: sum(&[(1.0, everything), (-1.0, BASE)]).worth(),
+        others: between(sum(&[(1.0, with_causes), (-1.0, everything)])),
+        code: beside(everything),
         interactions: interactions(suspects, causes, of, least),
     })
 }
@@ -83,9 +95,11 @@ pub fn with_given(
     suspects: &[Suspect],
     known: &BTreeMap<Set, Told>,
     (causes, all): (&Set, &Set),
+    base_error: f64,
 ) -> Option<Account> {
+    let itself = base(base_error);
     let value = |set: &Set| match known.get(set) {
-        _ if set.is_empty() => Some(BASE),
+        _ if set.is_empty() => Some(itself),
         Some(Told::Is(value)) => Some(*value),
         _ => None,
     };
@@ -98,12 +112,12 @@ pub fn with_given(
         suspect: suspects[*one].clone(),
         direction: Direction::BaseAsTest,
         worth: lost(shapley(*one, causes, of)).worth(),
-        alone: sum(&[(1.0, of(&Set::from([*one]))), (-1.0, BASE)]).worth(),
+        alone: sum(&[(1.0, of(&Set::from([*one]))), (-1.0, itself)]).worth(),
     }));
     account.causes.sort_by(by_worth);
     let (others, code) = (value_of(&account.others), value_of(&account.code));
     account.others = sum(&[(1.0, others), (1.0, everything), (-1.0, with_causes)]).worth();
-    account.code = sum(&[(1.0, code), (-1.0, everything), (1.0, BASE)]).worth();
+    account.code = sum(&[(1.0, code), (-1.0, everything), (1.0, itself)]).worth();
     Some(account)
 }
 
@@ -198,7 +212,7 @@ mod tests {
                 subsets(&causes).into_iter().zip(values.iter().map(|cost| is(*cost))).collect();
             known.insert(everything.clone(), is(all));
             let account = account(
-                Witness::Rate, &suspects(6), &known, (&causes, &everything), 0.01,
+                Witness::Rate, &suspects(6), &known, (&causes, &everything), (0.01, 0.0),
             ).unwrap();
             let parts = account.causes.iter().map(|cause| cause.worth);
             let parts: Vec<Worth> = parts.chain([account.others, account.code]).collect();
@@ -222,13 +236,13 @@ mod tests {
             let back: Set = [0, 1].into();
             let known = BTreeMap::from([(none.clone(), is(forward)), (back.clone(), is(all))]);
             let parts = (&none, &back);
-            let before = account(Witness::Rate, &suspects(5), &known, parts, 0.01).unwrap();
+            let before = account(Witness::Rate, &suspects(5), &known, parts, (0.01, 0.0)).unwrap();
             let (causes, everything): (Set, Set) = ([2, 3].into(), [2, 3, 4].into());
             let mut known: BTreeMap<Set, Told> =
                 subsets(&causes).into_iter().zip(given.iter().map(|cost| is(*cost))).collect();
             known.insert(everything.clone(), is(given_all));
             let after =
-                with_given(&before, &suspects(5), &known, (&causes, &everything)).unwrap();
+                with_given(&before, &suspects(5), &known, (&causes, &everything), 0.0).unwrap();
             let cost = |worth: &Worth| worth.cost.estimate;
             let sum: f64 = after.causes.iter().map(|cause| cost(&cause.worth)).sum();
             let sum = sum + cost(&after.others) + cost(&after.code);
@@ -252,7 +266,8 @@ mod tests {
         ]);
         let (causes, all) = (set(&[0, 1]), set(&[0, 1, 2]));
         let account =
-            account(Witness::Instructions, &suspects(3), &known, (&causes, &all), 0.01).unwrap();
+            account(Witness::Instructions, &suspects(3), &known, (&causes, &all), (0.01, 0.0))
+                .unwrap();
         for cause in &account.causes {
             assert!((cause.worth.cost.estimate - 0.15).abs() < 1e-12);
             assert!(cause.alone.cost.estimate.abs() < 1e-12);
@@ -260,5 +275,22 @@ mod tests {
         let [one] = account.interactions.as_slice() else { panic!("one interaction") };
         assert!((one.worth.cost.estimate - 0.3).abs() < 1e-12, "together they are worth 0.3");
         assert!(account.others.cost.estimate.abs() < 1e-12);
+    }
+
+    /// What base is off by makes the whole uncertain, and no part that is nothing.
+    #[test]
+    fn what_base_is_off_by_is_in_each_part_in_its_measure() {
+        let is = |cost| Told::Is(Value { cost, error: 0.0 });
+        let set = |members: &[usize]| members.iter().copied().collect::<Set>();
+        let known =
+            BTreeMap::from([(set(&[]), is(3.5)), (set(&[0]), is(1.0)), (set(&[0, 1]), is(1.0))]);
+        let parts = (&set(&[0]), &set(&[0, 1]));
+        let limits = (0.01, 0.01);
+        let account = account(Witness::Instructions, &suspects(2), &known, parts, limits).unwrap();
+        let error = |worth: &Worth| (worth.cost.high - worth.cost.low) / (2.0 * WIDE);
+        assert!((error(&account.total) - 0.035).abs() < 1e-12);
+        assert!((error(&account.causes[0].worth) - 0.025).abs() < 1e-12);
+        assert!(error(&account.others) < 1e-12);
+        assert!((error(&account.code) - 0.01).abs() < 1e-12);
     }
 }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_explain::{
-    Set, Told, TriedArm, Value, by_instructions, by_rate, followers, learn, named_in, tried_arms,
+    Set, Starts, Told, TriedArm, Value, by_rate, followers, instructions, learn, named_in, pooled,
+    relative, tried_arms,
 };
 use dbdyno_model::{
     ArmIndex, ArmsComparison, Direction, Pairing, Reference, Run, RunId, Suspect, Trial, Witness,
@@ -40,11 +41,15 @@ struct Heard {
     run: RunId,
     witness: Witness,
     arms: Vec<HeardArm>,
+    /// Tables and rows of each: what an operation needs is compared where these are the same.
+    size: (u32, u64),
+    /// Instructions for an operation of base, in this start of it.
+    base: Option<Value>,
 }
 
 struct HeardArm {
     tried: TriedArm,
-    /// `None` where it has told nothing.
+    /// Instructions for an operation, or time by that in base; `None` where it has told nothing.
     told: Option<Told>,
     /// Why it ended before the run did.
     why: Option<String>,
@@ -103,7 +108,12 @@ impl<'a> Evidence<'a> {
             HeardArm { tried, told, why: ended.map(|ended| ended.why.clone()) }
         };
         let arms = arms.into_iter().map(heard).collect();
-        Ok(Heard { run: run.id.clone(), witness, arms })
+        let base = match witness {
+            Witness::Instructions => instructions(run, &self.question.cell.load, ArmIndex::BASE),
+            Witness::Rate => None,
+        };
+        let size = (run.plan.tables, run.plan.rows);
+        Ok(Heard { run: run.id.clone(), witness, arms, size, base })
     }
 
     fn value(
@@ -114,7 +124,7 @@ impl<'a> Evidence<'a> {
         arm: ArmIndex,
     ) -> Option<Value> {
         match witness {
-            Witness::Instructions => by_instructions(run, &self.question.cell.load, arm),
+            Witness::Instructions => instructions(run, &self.question.cell.load, arm),
             Witness::Rate => by_rate(compared?.of(arm, self.question.cell)?),
         }
     }
@@ -127,9 +137,36 @@ impl<'a> Evidence<'a> {
         }
         // Before anything is tried, what test needs stands for itself: it is tried beside. Base as
         // it is costs what it costs, by which all is divided.
-        let as_it_is = Told::Is(Value { cost: 1.0, error: 0.0 });
-        known.entry(Set::new()).or_insert(as_it_is);
+        let error = match view.direction {
+            Direction::TestAsBase => 0.0,
+            Direction::BaseAsTest => self.base_error(view.witness),
+        };
+        known.entry(Set::new()).or_insert(Told::Is(Value { cost: 1.0, error }));
         known
+    }
+
+    /// What base is off by itself, as a share of what an operation needs there. Rates are divided
+    /// by the base beside them, so that it is in their errors.
+    pub(super) fn base_error(&self, witness: Witness) -> f64 {
+        let of_witness = self.runs.iter().filter(|heard| heard.witness == witness);
+        let bases = of_witness.filter_map(|heard| self.base_of(heard));
+        bases.map(|base| base.value.error / base.value.cost).fold(0.0, f64::max)
+    }
+
+    /// Base in all runs whose tables are as large as those of this one.
+    fn base_of(&self, heard: &Heard) -> Option<Starts> {
+        let alike = self.runs.iter().filter(|other| other.size == heard.size);
+        pooled(&alike.filter_map(|other| other.base).collect::<Vec<_>>())
+    }
+
+    /// What an arm has told, by base.
+    fn by_base(&self, heard: &Heard, told: &Told) -> Told {
+        match (told, self.base_of(heard)) {
+            (Told::Is(value), Some(base)) if heard.witness == Witness::Instructions => {
+                Told::Is(relative(*value, base))
+            }
+            _ => told.clone(),
+        }
     }
 
     /// Whether a run has told of this set in this view.
@@ -143,10 +180,11 @@ impl<'a> Evidence<'a> {
         let followers = self.followers(view.direction);
         let mut known = BTreeMap::new();
         let of_witness = self.runs.iter().filter(|heard| heard.witness == view.witness);
-        let arms = of_witness.flat_map(|heard| &heard.arms);
-        for arm in arms.filter(|arm| arm.tried.direction == view.direction) {
-            if let Some(told) = &arm.told {
-                learn(&mut known, &arm.tried, told.clone(), &followers);
+        for heard in of_witness {
+            for arm in heard.arms.iter().filter(|arm| arm.tried.direction == view.direction) {
+                if let Some(told) = &arm.told {
+                    learn(&mut known, &arm.tried, self.by_base(heard, told), &followers);
+                }
             }
         }
         known
@@ -169,8 +207,8 @@ impl<'a> Evidence<'a> {
             witness: heard.witness,
             direction: arm.tried.direction,
             equal: arm.tried.told.difference(&arm.tried.not_taken).map(name).collect(),
-            worth: match &arm.told {
-                Some(Told::Is(value)) => Some(worth(value)),
+            worth: match arm.told.as_ref().map(|told| self.by_base(heard, told)) {
+                Some(Told::Is(value)) => Some(worth(&value)),
                 _ => None,
             },
             why: arm.why.clone(),

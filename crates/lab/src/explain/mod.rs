@@ -254,7 +254,8 @@ impl Case<'_> {
             let least = self.limits(witness).least;
             let parts = (&causes, &all);
             let is_there = |set: &Set| self.evidence.has(view, set) || attempted.contains(set);
-            let parted = account(witness, &self.suspects.tried, &known, parts, least);
+            let limits = (least, self.evidence.base_error(witness));
+            let parted = account(witness, &self.suspects.tried, &known, parts, limits);
             let is_known = self.evidence.has(view, &Set::new());
             if let Some(account) = parted.filter(|_| is_known) {
                 return Ok(Some(account));
@@ -305,7 +306,8 @@ impl Case<'_> {
             let all: Set = pool.iter().filter(is_in).copied().collect();
             let causes = self.largest(&given.causes, &known);
             let parts = (&causes, &all);
-            if let Some(whole) = with_given(&account, &self.suspects.tried, &known, parts) {
+            let error = self.evidence.base_error(view.witness);
+            if let Some(whole) = with_given(&account, &self.suspects.tried, &known, parts, error) {
                 return Ok(Some(whole));
             }
             let mut lacking = subsets(&causes);
