@@ -14,8 +14,15 @@ const NEUTRAL: &str = "neutral.";
 /// The rule of what each instance has of its own.
 const INSTANCE: &str = "instance";
 /// Rules of what two families spell, plan and answer in their own ways.
-const OF_A_FAMILY: [&str; 5] =
-    ["plan", "plan-bounds", "plan-estimate", "plan-misestimate", "results"];
+const OF_A_FAMILY: [&str; 7] = [
+    "plan",
+    "plan-bounds",
+    "plan-estimate",
+    "plan-misestimate",
+    "results",
+    "histograms",
+    "cost-constants",
+];
 
 /// Compares what is known of both arms, fact by fact.
 pub fn audit(arms: &PerArm<ArmSpec>, facts: &PerArm<&Environment>) -> Audit {

@@ -10,8 +10,10 @@
 use std::path::PathBuf;
 
 use dbdyno_lab::Lab;
-use dbdyno_model::{ArmIndex, ArmSpec, Audit, Comparison, Driving, PerArm, Pin, Plan};
-use dbdyno_report::{Extent, difference, difference_json, difference_markdown};
+use dbdyno_model::{
+    ArmIndex, ArmSpec, Audit, Comparison, Driving, Environment, PerArm, Pin, Plan, PlanStability,
+};
+use dbdyno_report::{Extent, Plans, difference, difference_json, difference_markdown};
 
 use crate::args::{Format, Place};
 use crate::exit::Exit;
@@ -49,6 +51,11 @@ pub(crate) struct Diff {
     #[arg(long, value_name = "N", default_value_t = 10_000,
           value_parser = clap::value_parser!(u64).range(1..=2_000_000_000))]
     pub rows: u64,
+    /// Also take so many fresh samples of the statistics on each server that dbdyno starts, and
+    /// count how often a plan flips
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
+          requires = "load", value_parser = clap::value_parser!(u32).range(0..=1000))]
+    pub samples: u32,
     /// Show what no rule knows of, too
     #[arg(long)]
     pub all: bool,
@@ -77,8 +84,9 @@ pub(crate) fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
     let test = flags.test.as_deref().map(|test| side("TEST", test)).transpose()?;
     match (base, test) {
         (Side::Server(base), Some(Side::Server(test))) => {
-            let (audit, labels) = servers(place, flags, PerArm { base, test })?;
-            show(&audit, &labels, flags)
+            let (facts, audit, labels) = servers(place, flags, PerArm { base, test })?;
+            let firmness = dbdyno_explain::plan_stability(&facts.as_ref());
+            show(&audit, &labels, &firmness, flags)
         }
         (Side::Stored(base), None) => {
             let store = session::open_store(place)?;
@@ -98,16 +106,27 @@ pub(crate) fn run(place: &Place, flags: &Diff) -> Result<Exit, Failure> {
 }
 
 fn shown(comparison: &Comparison, flags: &Diff) -> Result<Exit, Failure> {
-    show(&comparison.audit, &comparison.labels, flags)
+    if flags.samples > 0 {
+        return Err(Failure::Usage(
+            "--samples is taken of servers that dbdyno starts; a stored run has none".to_owned(),
+        ));
+    }
+    show(&comparison.audit, &comparison.labels, &[], flags)
 }
 
-fn show(audit: &Audit, labels: &PerArm<String>, flags: &Diff) -> Result<Exit, Failure> {
+fn show(
+    audit: &Audit,
+    labels: &PerArm<String>,
+    firmness: &[PlanStability],
+    flags: &Diff,
+) -> Result<Exit, Failure> {
     let extent = if flags.all { Extent::All } else { Extent::WhatMatters };
-    let plans = dbdyno_explain::all_plan_changes(audit);
+    let changed = dbdyno_explain::all_plan_changes(audit);
+    let plans = Plans { changed: &changed, firmness };
     output::print(&match flags.format {
-        Format::Text => difference(audit, labels, &plans, extent, output::width()),
-        Format::Markdown => difference_markdown(audit, labels, &plans, extent),
-        Format::Json => difference_json(audit, labels, &plans),
+        Format::Text => difference(audit, labels, plans, extent, output::width()),
+        Format::Markdown => difference_markdown(audit, labels, plans, extent),
+        Format::Json => difference_json(audit, labels, plans),
         Format::Csv => {
             return Err(Failure::Usage(
                 "--format csv has no shape for a difference; take text, json or markdown"
@@ -122,7 +141,7 @@ fn servers(
     place: &Place,
     flags: &Diff,
     mut arms: PerArm<ArmSpec>,
-) -> Result<(Audit, PerArm<String>), Failure> {
+) -> Result<(PerArm<Environment>, Audit, PerArm<String>), Failure> {
     plan::take_password_from_environment(&mut arms.base);
     plan::take_password_from_environment(&mut arms.test);
     let Chosen { stages, files, .. } = match flags.load.is_empty() {
@@ -160,11 +179,11 @@ fn servers(
     let mut ticker = Ticker::new();
     let clock = session::clock(&plan, &store)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
-    let facts = dbdyno_lab::survey(&mut lab, &plan)?;
+    let facts = dbdyno_lab::survey(&mut lab, &plan, flags.samples)?;
     drop(ticker);
-    let facts = PerArm::from_fn(|arm| &facts[ArmIndex::from(arm)]);
-    let audit = dbdyno_audit::audit(&plan.arms, &facts);
+    let facts = PerArm::from_fn(|arm| facts[ArmIndex::from(arm)].clone());
+    let audit = dbdyno_audit::audit(&plan.arms, &facts.as_ref());
     let labels =
         PerArm::from_fn(|arm| format!("{} ({})", plan.arms[arm], facts[arm].get("server.version")));
-    Ok((audit, labels))
+    Ok((facts, audit, labels))
 }

@@ -106,18 +106,23 @@ pub fn smallest(count: usize, mut does: impl FnMut(&Set) -> bool) -> Option<Set>
 #[derive(Serialize, Deserialize)]
 struct Written {
     settings: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    costs: Vec<String>,
     statistics_of_base: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    columns_of_base: bool,
     untried: Option<String>,
 }
 
 /// A cause as the text of a fact.
 pub fn written(cause: &PlanCause) -> String {
+    let remedy = cause.remedy.as_ref();
+    let is_of = |whose| remedy.is_some_and(|remedy| remedy.statistics == whose);
     let written = Written {
-        settings: cause.remedy.as_ref().map(|remedy| remedy.settings.clone()),
-        statistics_of_base: cause
-            .remedy
-            .as_ref()
-            .is_some_and(|remedy| remedy.statistics == StatisticsOf::Base),
+        settings: remedy.map(|remedy| remedy.settings.clone()),
+        costs: remedy.map_or_else(Vec::new, |remedy| remedy.costs.clone()),
+        statistics_of_base: is_of(StatisticsOf::Base),
+        columns_of_base: is_of(StatisticsOf::BaseOfColumns),
         untried: cause.untried.clone(),
     };
     serde_json::to_string(&written).expect("a cause has only names")
@@ -125,13 +130,15 @@ pub fn written(cause: &PlanCause) -> String {
 
 /// A cause from the text of a fact; `None` where it is none.
 pub(crate) fn read(text: &str) -> Option<PlanCause> {
-    let Written { settings, statistics_of_base, untried } = serde_json::from_str(text).ok()?;
-    let statistics = match statistics_of_base {
-        true => StatisticsOf::Base,
-        false => StatisticsOf::Itself,
+    let written: Written = serde_json::from_str(text).ok()?;
+    let statistics = match (written.statistics_of_base, written.columns_of_base) {
+        (true, _) => StatisticsOf::Base,
+        (false, true) => StatisticsOf::BaseOfColumns,
+        (false, false) => StatisticsOf::Itself,
     };
-    let remedy = settings.map(|settings| PlanRemedy { settings, statistics });
-    Some(PlanCause { remedy, untried })
+    let costs = written.costs;
+    let remedy = written.settings.map(|settings| PlanRemedy { settings, costs, statistics });
+    Some(PlanCause { remedy, untried: written.untried })
 }
 
 #[cfg(test)]
@@ -191,8 +198,11 @@ mod tests {
     #[test]
     fn a_cause_is_read_as_it_was_written() {
         let settings = vec!["optimizer_switch='mrr=off'".to_owned()];
-        let remedy = PlanRemedy { settings, statistics: StatisticsOf::Base };
-        for remedy in [Some(remedy), None] {
+        let costs = vec!["mysql.server_cost row_evaluate_cost=0.2".to_owned()];
+        let of = |statistics| {
+            Some(PlanRemedy { settings: settings.clone(), costs: costs.clone(), statistics })
+        };
+        for remedy in [of(StatisticsOf::Base), of(StatisticsOf::BaseOfColumns), None] {
             let cause = PlanCause { remedy, untried: Some("why".to_owned()) };
             assert_eq!(read(&written(&cause)), Some(cause));
         }

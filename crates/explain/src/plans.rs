@@ -8,14 +8,19 @@
 //!   misestimate   the same plan, and in one arm other rows are met than it expects: a warning
 //! ```
 //!
-//! With each change stands the first decision in which the optimizers part, and what brings the
-//! plan of base back on test, as far as these are known.
+//! With each change stands the first decision in which the optimizers part, what brings the plan of
+//! base back on test, what came next to either plan, and columns of which the optimizers know
+//! different things, as far as these are known.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dbdyno_model::{Audit, Inequality, PlanCause, PlanChange, PlanClass, PlanParting, Weight};
+use dbdyno_model::{
+    Audit, HistogramDifference, Inequality, PerArm, PlanCause, PlanChange, PlanClass, PlanParting,
+    RunnerUp, Weight,
+};
 
-use crate::{ablation, decisions};
+use crate::stability::RUNNER_UP;
+use crate::{ablation, decisions, histograms};
 
 /// The facts of a statement's plan, and the kind of change that a difference in them is.
 const KINDS: [(&str, PlanClass); 5] = [
@@ -25,9 +30,11 @@ const KINDS: [(&str, PlanClass); 5] = [
     ("q_error[", PlanClass::Misestimate),
     ("q_reads[", PlanClass::Misestimate),
 ];
-/// What is known beside of a statement: its decisions, and what brings the plan of base back.
+/// What is known beside of a statement: its decisions, what brings the plan of base back, and what
+/// the optimizer knows of its columns.
 const DECISIONS: &str = "decisions[";
 const CAUSE: &str = "plan_cause[";
+const HISTOGRAMS: &str = "histograms[";
 
 /// What changed in the plans of a load, statement by statement.
 pub fn plan_changes(audit: &Audit, load: &str) -> Vec<PlanChange> {
@@ -60,7 +67,9 @@ pub fn plan_changes(audit: &Audit, load: &str) -> Vec<PlanChange> {
             base: text(|one| &one.base),
             test: text(|one| &one.test),
             parting: parting(audit, load, statement).filter(|_| is_other),
-            cause: cause(audit, load, statement).filter(|_| is_other),
+            cause: cause(audit, load, statement),
+            histograms: columns(audit, load, statement),
+            runner_up: runner_up(audit, load, statement),
         }
     };
     by_statement.into_iter().map(change).collect()
@@ -104,6 +113,19 @@ fn parting(audit: &Audit, load: &str, statement: u32) -> Option<PlanParting> {
 fn cause(audit: &Audit, load: &str, statement: u32) -> Option<PlanCause> {
     let of_test = fact(audit, CAUSE, load, statement).filter(|one| one.base.is_none())?;
     ablation::read(of_test.test.as_deref()?)
+}
+
+fn columns(audit: &Audit, load: &str, statement: u32) -> Vec<HistogramDifference> {
+    let of_both = fact(audit, HISTOGRAMS, load, statement);
+    let both = of_both.and_then(|one| Some((one.base.as_deref()?, one.test.as_deref()?)));
+    both.map_or_else(Vec::new, |(base, test)| histograms::differences(base, test))
+}
+
+fn runner_up(audit: &Audit, load: &str, statement: u32) -> PerArm<Option<RunnerUp>> {
+    let read = |text: &Option<String>| decisions::read_runner_up(text.as_deref()?);
+    let of_both = fact(audit, RUNNER_UP, load, statement);
+    of_both
+        .map_or_else(PerArm::default, |one| PerArm { base: read(&one.base), test: read(&one.test) })
 }
 
 #[cfg(test)]

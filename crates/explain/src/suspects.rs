@@ -42,7 +42,7 @@ const NOT_THERE: &str = "not there";
 /// Rules of the audit whose facts say who an instance is, what it is made of or what we told it.
 const OF_THE_INSTANCE: [&str; 4] = ["instance", "version", "packages", "translation"];
 /// Rules whose facts follow from something else: from the settings or from the work.
-const FOLLOWING: [&str; 13] = [
+const FOLLOWING: [&str; 14] = [
     "plan",
     "plan-bounds",
     "plan-estimate",
@@ -50,6 +50,7 @@ const FOLLOWING: [&str; 13] = [
     "plan-decisions",
     "results",
     "statistics",
+    "histograms",
     "table-size",
     "error-log",
     "debt",
@@ -198,6 +199,9 @@ fn why_not(one: &Inequality) -> Option<&'static str> {
     if one.name == PROCESS_ALLOCATOR {
         let is_known = [&one.base, &one.test].into_iter().all(|name| word_of(name).is_some());
         return (!is_known).then_some("dbdyno does not know this allocator");
+    }
+    if one.rule == "cost-constants" {
+        return Some("it is a price of the optimizer: `dbdyno diff --load` tries it with EXPLAIN");
     }
     let Some(name) = one.name.strip_prefix(VARIABLE) else {
         return Some("it is no setting of the server");

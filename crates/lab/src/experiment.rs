@@ -6,7 +6,7 @@ use dbdyno_store::NewRun;
 
 use crate::all_arms::{Ready, set_up};
 use crate::arm::{Station, provenance};
-use crate::capture::{self, STEP, Statistics};
+use crate::capture::{self, Loan, STEP};
 use crate::count;
 use crate::ending::Ending;
 use crate::error::LabError;
@@ -54,7 +54,7 @@ pub struct TrialOf<'a> {
 pub fn measure(lab: &mut Lab<'_>, order: &Order<'_>) -> Result<RunId, LabError> {
     let left = Remaining::of(order.plan, None);
     let mut ready = set_up(lab, order.plan, &[])?;
-    capture::look_for_causes(order.plan, &mut ready.stations, Statistics::Kept)?;
+    capture::look_for_causes(order.plan, &mut ready.stations, Loan::None)?;
     for name in order.varied {
         for (_, station) in ready.stations.iter_mut() {
             let fact = format!("{}{name}", dbdyno_audit::MEANT);
@@ -110,7 +110,7 @@ fn take_on(
         return finish(lab, (&run.plan, &run.id), counted);
     }
     let mut ready = set_up(lab, &run.plan, &run.ended)?;
-    capture::look_for_causes(&run.plan, &mut ready.stations, Statistics::Kept)?;
+    capture::look_for_causes(&run.plan, &mut ready.stations, Loan::None)?;
     for (arm, station) in ready.stations.iter_mut() {
         let kept = [STEP, dbdyno_audit::MEANT];
         let facts = run.environment_of(arm).facts.iter();
@@ -129,13 +129,15 @@ fn take_on(
     conduct(lab, &run.plan, ready, left, (Some(run), begun))
 }
 
-/// Sets the arms of a plan up, looks at them and takes them down again: nothing is measured.
+/// Sets the arms of a plan up, looks at them and takes them down again: nothing is measured. Plans
+/// are looked at under so many samples of the statistics, beside those that are there.
 ///
 /// # Errors
 /// Whatever was in the way. Servers are stopped and tables taken away in any case.
-pub fn survey(lab: &mut Lab<'_>, plan: &Plan) -> Result<Arms<Environment>, LabError> {
+pub fn survey(lab: &mut Lab<'_>, plan: &Plan, samples: u32) -> Result<Arms<Environment>, LabError> {
     let mut stations = set_up(lab, plan, &[])?.stations;
-    capture::look_for_causes(plan, &mut stations, Statistics::Exchanged)?;
+    capture::look_for_causes(plan, &mut stations, Loan::Taken)?;
+    capture::look_for_flips(plan, &mut stations, samples, lab.stop)?;
     let facts = Arms::from_fn(stations.indices(), |arm| stations[arm].environment.clone());
     take_down(stations)?;
     Ok(facts)

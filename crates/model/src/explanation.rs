@@ -9,6 +9,7 @@
 //! are not. So a part is worth a share of what an operation costs in base. Parts add up to the
 //! whole exactly, and so do their points of rQPS, each in the measure of its cost.
 
+use crate::arm::PerArm;
 use crate::ledger::Ledger;
 use crate::plan::Cell;
 use crate::run::RunId;
@@ -209,7 +210,7 @@ impl PlanClass {
 }
 
 /// A statement whose plan is not the same in both arms.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PlanChange {
     /// Which statement of the load, from 1.
     pub statement: u32,
@@ -223,6 +224,67 @@ pub struct PlanChange {
     pub parting: Option<PlanParting>,
     /// What brings the plan of base back on test, where it was tried.
     pub cause: Option<PlanCause>,
+    /// Columns of its tables whose histograms are not the same: suspected, where estimates are.
+    pub histograms: Vec<HistogramDifference>,
+    /// What either optimizer would have taken next; `None` where it told of nothing else.
+    pub runner_up: PerArm<Option<RunnerUp>>,
+}
+
+/// The best plan that was not taken, beside the one that was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunnerUp {
+    /// What it does otherwise: `join order of few, many`, `access of t: scan`.
+    pub what: String,
+    /// What the plan costs that was taken, in the unit of that optimizer.
+    pub cost: f64,
+    /// What this one costs, or the least that it may cost where it was not weighed to its end.
+    pub other: f64,
+}
+
+impl RunnerUp {
+    /// How many times as much it costs: the nearer to 1, the sooner the plan flips.
+    pub fn times(&self) -> f64 {
+        if self.cost > 0.0 { self.other / self.cost } else { f64::INFINITY }
+    }
+}
+
+/// How firmly an arm takes a plan for a statement of a load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanStability {
+    /// The load.
+    pub load: String,
+    /// Which statement of it, from 1.
+    pub statement: u32,
+    /// What either optimizer would have taken next.
+    pub runner_up: PerArm<Option<RunnerUp>>,
+    /// What it took with fresh samples of its statistics; `None` where none were taken.
+    pub sampled: PerArm<Option<SampledPlans>>,
+}
+
+/// The plans of a statement under so many samples of the statistics.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SampledPlans {
+    /// Samples.
+    pub samples: u32,
+    /// Those under which the plan was not that of the statistics as they were.
+    pub flipped: u32,
+    /// Their share among all samples that could have been taken, with its 95 % interval.
+    pub share: Interval,
+    /// The fewest rows and the most that a step of it expected.
+    pub rows: [u64; 2],
+    /// Each plan with the samples under which it was taken, the most frequent first.
+    pub plans: Vec<(String, u32)>,
+}
+
+/// A column of which the optimizers know different things.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistogramDifference {
+    /// `orders.status`.
+    pub column: String,
+    /// What base knows of it: `equi-height, 100 buckets`; `none` where it knows nothing.
+    pub base: String,
+    /// The same of test.
+    pub test: String,
 }
 
 /// The first decision in which two optimizers part.
@@ -250,6 +312,9 @@ pub struct PlanCause {
 pub struct PlanRemedy {
     /// Settings as base has them: `optimizer_switch='hash_join=off'`.
     pub settings: Vec<String>,
+    /// Constants of the cost model as base has them, which are those of a whole server:
+    /// `mysql.server_cost row_evaluate_cost=0.2`.
+    pub costs: Vec<String>,
     /// Whose statistics the optimizer of test believes in meanwhile.
     pub statistics: StatisticsOf,
 }
@@ -257,7 +322,7 @@ pub struct PlanRemedy {
 impl PlanRemedy {
     /// Settings that do it whatever the statistics.
     pub fn of_settings_alone(settings: Vec<String>) -> PlanRemedy {
-        PlanRemedy { settings, statistics: StatisticsOf::Itself }
+        PlanRemedy { settings, costs: Vec::new(), statistics: StatisticsOf::Itself }
     }
 }
 
@@ -266,7 +331,9 @@ impl PlanRemedy {
 pub enum StatisticsOf {
     /// Its own server's.
     Itself,
-    /// Those of base, transplanted.
+    /// Of columns those of base, transplanted: histograms, and what is counted with them.
+    BaseOfColumns,
+    /// All those of base, transplanted.
     Base,
 }
 

@@ -77,9 +77,10 @@ pub use curve::{
 pub use design::Design;
 pub use driving::{Driving, Slo};
 pub use explanation::{
-    Account, CodeChange, Direction, Elsewhere, Explanation, FoundCause, Interaction, Lead,
-    PlanCause, PlanChange, PlanClass, PlanParting, PlanRemedy, Remedy, RemedyCell, StatisticsOf,
-    Suspect, Trial, Untried, Witness, Worth,
+    Account, CodeChange, Direction, Elsewhere, Explanation, FoundCause, HistogramDifference,
+    Interaction, Lead, PlanCause, PlanChange, PlanClass, PlanParting, PlanRemedy, PlanStability,
+    Remedy, RemedyCell, RunnerUp, SampledPlans, StatisticsOf, Suspect, Trial, Untried, Witness,
+    Worth,
 };
 pub use finding::{Advice, Finding};
 pub use histogram::{LatencyHistogram, SharedHistogram};

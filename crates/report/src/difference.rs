@@ -1,7 +1,7 @@
 //! The difference of two environments, by meaning.
 //!
 //! ```text
-//!   plans      statement by statement: in what, where the optimizers part, and why
+//!   plans      statement by statement: in what, where the optimizers part, and why; how firm
 //!   varied     what is compared, in a few lines; settings that one release has and the other has
 //!              not are told by topic below
 //!   blocks     every fact
@@ -16,11 +16,12 @@
 
 use std::fmt::Write as _;
 
-use dbdyno_model::{Audit, Change, PerArm, PlanChange, Weight};
+use dbdyno_model::{Audit, Change, PerArm, PlanChange, PlanStability, Weight};
 
 use crate::escape::escape;
 use crate::explanation::json::{PlanJson, plan as plan_json};
 use crate::explanation::plan;
+use crate::firmness::{self, FirmnessJson};
 use crate::layout::{self, Grid, Line};
 use crate::view::{AuditView, InequalityView, LabelView};
 
@@ -36,6 +37,8 @@ pub enum Extent {
 /// Titles of the parts that matter for the verdict.
 pub(crate) const BLOCKS: &str = "blocks the verdict";
 pub(crate) const ANNOTATES: &str = "annotates the verdict";
+/// Plans that a sample flips, or nearly.
+const FIRMNESS: &str = "how firm the plans are";
 /// Nobody knows beforehand which of them matter.
 const DEFAULTS: &str =
     "varied by the release: defaults that changed; `dbdyno explain` finds which of them matter";
@@ -56,14 +59,20 @@ pub(crate) struct Section<'a> {
     pub(crate) uncounted: usize,
 }
 
-/// Plans that changed, each with its load.
-pub type ChangedPlans = [(String, PlanChange)];
+/// What is known of the plans of both arms.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plans<'a> {
+    /// Those that changed, each with its load.
+    pub changed: &'a [(String, PlanChange)],
+    /// How firmly they are taken, changed or not.
+    pub firmness: &'a [PlanStability],
+}
 
 /// The difference for a terminal. Ends with a line feed.
 pub fn difference(
     audit: &Audit,
     labels: &PerArm<String>,
-    plans: &ChangedPlans,
+    plans: Plans<'_>,
     extent: Extent,
     width: usize,
 ) -> String {
@@ -78,11 +87,14 @@ pub fn difference(
         ));
     }
     text.push_str(&layout::paragraph(&counts(view), width, "", "  "));
-    if !plans.is_empty() {
-        text.push_str("\nplans that changed\n");
-    }
-    for note in notes(plans) {
-        text.push_str(&layout::paragraph(&layout::printable(&note), width, "  ", "    "));
+    let firmness = firmness::notes(plans.firmness);
+    for (title, notes) in [("plans that changed", notes(plans)), (FIRMNESS, firmness)] {
+        if !notes.is_empty() {
+            let _infallible = write!(text, "\n{title}\n");
+        }
+        for note in notes {
+            text.push_str(&layout::paragraph(&layout::printable(&note), width, "  ", "    "));
+        }
     }
     for section in sections(view, extent) {
         let _infallible = write!(text, "\n{}\n", section.title);
@@ -103,12 +115,12 @@ pub fn difference(
     text
 }
 
-fn notes(plans: &ChangedPlans) -> impl Iterator<Item = String> {
+fn notes(plans: Plans<'_>) -> Vec<String> {
     let of_load = |(load, change): &(String, PlanChange)| {
         let load = load.clone();
         plan::notes(change).into_iter().map(move |note| format!("{load}, {note}"))
     };
-    plans.iter().flat_map(of_load)
+    plans.changed.iter().flat_map(of_load).collect()
 }
 
 /// Lines across lose their indent when they are wrapped.
@@ -124,16 +136,18 @@ fn indented(text: &str) -> String {
 pub fn difference_markdown(
     audit: &Audit,
     labels: &PerArm<String>,
-    plans: &ChangedPlans,
+    plans: Plans<'_>,
     extent: Extent,
 ) -> String {
     let view = &AuditView::new(audit);
     let (base, test) = (escape(&labels.base), escape(&labels.test));
     let mut text = format!("base {base}, test {test}: {}\n", counts(view));
-    for note in notes(plans) {
-        let _infallible = write!(text, "\n* {}", escape(&layout::printable(&note)));
+    let notes: Vec<String> =
+        notes(plans).into_iter().chain(firmness::notes(plans.firmness)).collect();
+    for note in &notes {
+        let _infallible = write!(text, "\n* {}", escape(&layout::printable(note)));
     }
-    if !plans.is_empty() {
+    if !notes.is_empty() {
         text.push('\n');
     }
     text.push_str(&tables(view, extent));
@@ -286,9 +300,9 @@ fn clipped(value: &str) -> String {
     }
 }
 
-/// The difference as JSON: `{base: {label}, test: {label}, audit, plans}`, where `audit` is that of
-/// a run.
-pub fn difference_json(audit: &Audit, labels: &PerArm<String>, plans: &ChangedPlans) -> String {
+/// The difference as JSON: `{base: {label}, test: {label}, audit, plans, firmness}`, where `audit`
+/// is that of a run.
+pub fn difference_json(audit: &Audit, labels: &PerArm<String>, plans: Plans<'_>) -> String {
     #[derive(serde::Serialize)]
     struct OfLoad<'a> {
         load: &'a str,
@@ -301,13 +315,18 @@ pub fn difference_json(audit: &Audit, labels: &PerArm<String>, plans: &ChangedPl
         test: LabelView,
         audit: AuditView,
         plans: Vec<OfLoad<'a>>,
+        firmness: Vec<FirmnessJson<'a>>,
     }
     let label = |label: &String| LabelView { label: label.clone() };
+    fn of_load((load, one): &(String, PlanChange)) -> OfLoad<'_> {
+        OfLoad { load, plan: plan_json(one) }
+    }
     let whole = Whole {
         base: label(&labels.base),
         test: label(&labels.test),
         audit: AuditView::new(audit),
-        plans: plans.iter().map(|(load, one)| OfLoad { load, plan: plan_json(one) }).collect(),
+        plans: plans.changed.iter().map(of_load).collect(),
+        firmness: plans.firmness.iter().map(firmness::json).collect(),
     };
     let mut json = serde_json::to_string_pretty(&whole)
         .expect("an audit has only string keys and values that JSON can express");

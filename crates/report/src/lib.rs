@@ -28,6 +28,7 @@ mod doctor;
 mod doubt;
 mod escape;
 mod explanation;
+mod firmness;
 mod history;
 mod html;
 mod json;
@@ -47,7 +48,7 @@ mod words;
 
 pub use arms::{ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdown, arms_text};
 pub use csv::csv;
-pub use difference::{ChangedPlans, Extent, difference, difference_json, difference_markdown};
+pub use difference::{Extent, Plans, difference, difference_json, difference_markdown};
 pub use doctor::{doctor_json, doctor_text};
 pub use explanation::{explanation_html, explanation_json, explanation_markdown, explanation_text};
 pub use history::{history_csv, history_html, history_json, history_markdown, history_text};

@@ -26,7 +26,10 @@ pub fn share_interval(held: u64, cases: u64, confidence: f64) -> Result<Interval
     let centre = (share + z * z / (2.0 * cases)) / (1.0 + z * z / cases);
     let spread = (share * (1.0 - share) / cases + z * z / (4.0 * cases * cases)).sqrt();
     let half = z * spread / (1.0 + z * z / cases);
-    Ok(Interval { estimate: share, low: (centre - half).max(0.0), high: (centre + half).min(1.0) })
+    // What is 0 or 1 by the formula is so to the last digit.
+    let low = if held == 0 { 0.0 } else { (centre - half).max(0.0) };
+    let high = if share >= 1.0 { 1.0 } else { (centre + half).min(1.0) };
+    Ok(Interval { estimate: share, low, high })
 }
 
 #[cfg(test)]

@@ -343,9 +343,28 @@ pub const RULES: &[Rule] = &[
         "plan-decisions",
         Topic::Plans,
         (Harmless, Harmless),
-        &["decisions[*", "plan_cause[*"],
+        &["decisions[*", "plan_cause[*", "histograms[*", "runner_up[*", "samples[*"],
         "what led to the plans, told where these differ: nothing to do",
         "Wang ch. 8.1.1: two traces compared by hand",
+    ),
+    facts(
+        "histograms",
+        Topic::Plans,
+        (Annotates, Annotates),
+        &["data.*.histograms"],
+        "the optimizer of one arm knows how the values of a column are spread, and the other one \
+         guesses or knows it otherwise: take or drop the histograms on both",
+        "reference explain §7.5 (32): statistics and histograms are transplanted before plans are \
+         compared",
+    ),
+    facts(
+        "cost-constants",
+        Topic::Optimizer,
+        (Annotates, Annotates),
+        &["cost.*"],
+        "the optimizers count the same work at other prices, so that plans may differ: compare \
+         plans, or set mysql.server_cost, mysql.engine_cost or optimizer_*_cost alike",
+        "reference explain §7.5 (33): cost constants are among the causes of another plan",
     ),
     numbers(
         "statistics",

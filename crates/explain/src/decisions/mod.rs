@@ -9,15 +9,20 @@
 //! A trace of some thousand lines is kept as its decisions: at which step, of which table and
 //! index, taken or not and why, with how many rows and at what cost. What two optimizers do not
 //! agree on first is why their plans differ later; numbers alone never say where to look.
+//!
+//! Beside it stands the runner-up: the best plan that was not taken, and what it would have cost.
 
 mod nodes;
 mod parting;
+mod runner_up;
 mod trace;
 
 use serde::{Deserialize, Serialize};
 
 pub use nodes::of_nodes;
 pub(crate) use parting::parting;
+pub(crate) use runner_up::read as read_runner_up;
+pub use runner_up::{runner_up, written as runner_up_written};
 pub use trace::of_trace;
 
 /// Decisions that are kept of a statement; a join of many tables weighs thousands of orders.

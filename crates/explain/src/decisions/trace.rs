@@ -171,8 +171,8 @@ fn walk(node: &Node, name: &str, place: &Place, found: &mut Vec<Decision>) {
             if let Some(table) = node.text("table") {
                 place.table = alias(table);
             }
-            if let Some(before) = node.texts("plan_prefix") {
-                place.before = before.into_iter().map(alias).collect();
+            if let Some(before) = prefix(node) {
+                place.before = before;
             }
             let inner = fields.iter().filter(|(field, _)| field != REST);
             inner.for_each(|(field, inner)| walk(inner, field, &place, found));
@@ -182,6 +182,15 @@ fn walk(node: &Node, name: &str, place: &Place, found: &mut Vec<Decision>) {
         }
         _ => {}
     }
+}
+
+/// The tables that are joined already: a list, or since MariaDB 10.10 a text.
+fn prefix(node: &Node) -> Option<Vec<String>> {
+    if let Some(list) = node.texts("plan_prefix") {
+        return Some(list.into_iter().map(alias).collect());
+    }
+    let text = node.text("plan_prefix")?;
+    Some(text.split(',').map(str::trim).filter(|name| !name.is_empty()).map(alias).collect())
 }
 
 /// What a table is called in the statement: `` `range_in` `t2` `` is t2.

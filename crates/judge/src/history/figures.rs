@@ -483,7 +483,7 @@ fn version(run: &Run) -> String {
 }
 
 /// What led to plans, in pages whose numbers are others in every run; the plans are facts as well.
-const OF_PLANS: [&str; 2] = ["decisions[", "plan_cause["];
+const OF_PLANS: [&str; 5] = ["decisions[", "plan_cause[", "histograms[", "runner_up[", "samples["];
 
 /// What was true of a run: the host once, the test arm, and of the base what its ratio rests on.
 fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {

@@ -2,15 +2,17 @@
 //!
 //! ```text
 //!   statement whose facts differ ─▶ settings of base, for a session of test      (its statistics)
-//!                                ─▶ statistics of base in the tables of test ─┬─ alone
-//!                                                                             └─ with settings
+//!                                ─▶ prices of base, for the optimizer of test
+//!                                ─▶ statistics of base in the tables of test ─┬─ alone: all, and
+//!                                                                             │  those of columns
+//!                                                                             └─ with the others
 //! ```
 //!
 //! It is done where all arms stand filled and are not measured yet: both servers are there, a trial
 //! costs some milliseconds, and what was found is a fact like others, for `diff`, `compare` and
-//! `explain` alike. Each trial has a session of its own. Statistics are given back afterwards; but
-//! a server that has read them anew has lost what it had counted since, so that they are exchanged
-//! only where nothing is measured afterwards.
+//! `explain` alike. Each trial has a session of its own. Prices and statistics are given back
+//! afterwards; but a server that has read statistics anew has lost what it had counted since, so
+//! that they are lent only where nothing is measured afterwards.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -23,30 +25,35 @@ use dbdyno_model::{
 };
 use dbdyno_workload::planned;
 
+use super::costs::{self, Price};
+use super::misestimate;
 use super::plans::{self, Planned};
-use super::statistics::{self, Transplant};
+use super::statistics::{self, Extent, Lent};
 use crate::arm::Station;
 use crate::error::LabError;
 
-/// What becomes of the statistics of test.
+/// Whether test is lent what is no session's: statistics, and prices of the optimizer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Statistics {
-    /// They stay: test is measured with them.
-    Kept,
+pub(crate) enum Loan {
+    /// Nothing: test is measured with its own.
+    None,
     /// Test is given those of base for a moment.
-    Exchanged,
+    Taken,
 }
+
+/// A statement is carried out for each trial of its estimates: it may read so many times fewer rows
+/// than one that is carried out once.
+const TRIALS_OF_ESTIMATES: f64 = 50.0;
+
+/// What brings the plan of base back, by the fact in which that is told.
+type Remedies = BTreeMap<String, PlanRemedy>;
 
 /// Notes of each arm, for the statements that it plans otherwise than base does, what brings the
 /// plan of base back.
 ///
 /// # Errors
 /// Loads that cannot be resolved; statistics that could not be given back.
-pub(crate) fn look(
-    plan: &Plan,
-    stations: &mut Arms<Station>,
-    statistics: Statistics,
-) -> Result<(), LabError> {
+pub(crate) fn look(plan: &Plan, stations: &mut Arms<Station>, loan: Loan) -> Result<(), LabError> {
     let Some(base) = stations.get(ArmIndex::BASE) else { return Ok(()) };
     let (environment, dialect) = (base.environment.clone(), base.dialect);
     let connector = base.connector.clone();
@@ -61,7 +68,7 @@ pub(crate) fn look(
         let changed = changed(plan, dialect, &environment, &station.environment)?;
         if !changed.is_empty() {
             let base = &connector;
-            let case = Case { base, environment: &environment, changed, statistics };
+            let case = Case { base, environment: &environment, changed, loan };
             case.solved(arm, &mut stations[arm])?;
         }
     }
@@ -80,6 +87,8 @@ struct Changed {
     /// What test has.
     shape_of_test: String,
     rows_of_test: u64,
+    /// The q-error of base, where the plan is the same and the estimates are not.
+    q: Option<f64>,
 }
 
 impl Changed {
@@ -93,7 +102,12 @@ impl Changed {
         let rows = value("estimate").map(|rows| rows.parse::<u64>().unwrap_or(0));
         let is_known = !shape.is_empty() && !shape_of_test.is_empty();
         let is_same = shape == shape_of_test && bounds == bounds_of_test && alike(rows[0], rows[1]);
-        (is_known && !is_same).then(|| Changed {
+        let q = value("q_error").map(|q| q.parse::<f64>().ok());
+        let q = match q {
+            [Some(base), Some(test)] if is_same && !as_wrong(base, test) => Some(base),
+            _ => None,
+        };
+        (is_known && (!is_same || q.is_some())).then(|| Changed {
             fact: format!("plan_cause[{label}].{number}"),
             sql: sql.to_owned(),
             shape,
@@ -101,6 +115,7 @@ impl Changed {
             rows: rows[0],
             shape_of_test,
             rows_of_test: rows[1],
+            q,
         })
     }
 
@@ -116,9 +131,18 @@ impl Changed {
 
 /// Whether two estimates are one to the audit.
 fn alike(base: u64, test: u64) -> bool {
-    let rule = dbdyno_audit::rules::RULES.iter().find(|rule| rule.key == "plan-estimate");
-    let allowed = rule.and_then(|rule| rule.tolerance).expect("estimates may be so far apart");
-    let (low, high) = (base.min(test) as f64, base.max(test) as f64);
+    is_allowed("plan-estimate", base as f64, test as f64)
+}
+
+/// Whether two q-errors are one to the audit.
+fn as_wrong(base: f64, test: f64) -> bool {
+    is_allowed("plan-misestimate", base, test)
+}
+
+fn is_allowed(rule: &str, base: f64, test: f64) -> bool {
+    let rule = dbdyno_audit::rules::RULES.iter().find(|one| one.key == rule);
+    let allowed = rule.and_then(|rule| rule.tolerance).expect("numbers may be so far apart");
+    let (low, high) = (base.min(test), base.max(test));
     high < allowed.least || high <= allowed.ratio * low
 }
 
@@ -146,7 +170,7 @@ struct Case<'a> {
     base: &'a Connector,
     environment: &'a Environment,
     changed: Vec<Changed>,
-    statistics: Statistics,
+    loan: Loan,
 }
 
 impl Case<'_> {
@@ -154,43 +178,46 @@ impl Case<'_> {
         let all = planner_settings(station.dialect, self.environment, &station.environment);
         let tests = Sessions { connector: station.connector.clone(), dialect: station.dialect };
         let settings = tests.taken(all);
-        let by_settings: BTreeMap<&str, Vec<String>> = self
-            .changed
-            .iter()
-            .filter_map(|one| Some((&*one.fact, tests.least(one, &settings)?)))
-            .collect();
-        let is_alone = station.is_ours() && station.ensemble().is_none();
-        let transplant = match (is_alone, self.statistics) {
-            (true, Statistics::Exchanged) => {
-                statistics::transplant(self.base, &station.connector, station.dialect)
-            }
-            (true, Statistics::Kept) => Err("statistics are exchanged by `dbdyno diff`, and not \
-                                             before test is measured with its own"
-                .to_owned()),
-            (false, _) => Err("the statistics of a server that is not dbdyno's own, or that has \
-                               members, are not touched"
-                .to_owned()),
+        let by_settings = |one: &Changed| {
+            let found = tests.least(one, &settings)?;
+            Some(PlanRemedy::of_settings_alone(found))
         };
-        let untried = transplant.as_ref().err().cloned();
-        let mut facts = Vec::new();
+        let mut remedies = Remedies::new();
         for one in &self.changed {
-            let by_settings = by_settings.get(&*one.fact).cloned();
-            let remedy = match &transplant {
-                Ok(_) => tests.with_statistics(one, by_settings, &settings),
-                Err(_) => by_settings.map(PlanRemedy::of_settings_alone),
-            };
+            remedies.extend(by_settings(one).map(|remedy| (one.fact.clone(), remedy)));
+        }
+        let untried = match self.may_lend(station) {
+            Ok(()) => {
+                let prices = costs::differing(self.environment, &station.environment);
+                let lender = Lender { case: &self, arm, tests: &tests, prices: &prices };
+                lender.tried(&settings, &mut remedies)?
+            }
+            Err(why) => vec![why.to_owned()],
+        };
+        let untried = (!untried.is_empty()).then(|| untried.join("; "));
+        for one in &self.changed {
+            let remedy = remedies.remove(&one.fact);
             let cause = PlanCause { remedy, untried: untried.clone() };
-            facts.push((one.fact.clone(), cause_written(&cause)));
+            station.environment.set(one.fact.clone(), cause_written(&cause));
         }
-        let given_back = transplant.map_or(Ok(()), Transplant::give_back);
-        given_back.map_err(|error| LabError::Server(arm, "statistics".to_owned(), error))?;
-        for (fact, cause) in facts {
-            station.environment.set(fact, cause);
-        }
-        if untried.is_none() {
+        if self.may_lend(station).is_ok() {
             station.warnings.extend(self.not_as_before(arm, &tests));
         }
         Ok(())
+    }
+
+    /// Whether test may be given what is no session's; or why not.
+    fn may_lend(&self, station: &Station) -> Result<(), &'static str> {
+        let is_alone = station.is_ours() && station.ensemble().is_none();
+        match (is_alone, self.loan) {
+            (true, Loan::Taken) => Ok(()),
+            (true, Loan::None) => Err("statistics and prices are lent by `dbdyno diff`, and not \
+                                       before test is measured with its own"),
+            (false, _) => {
+                Err("the statistics and prices of a server that is not dbdyno's own, or \
+                               that has members, are not touched")
+            }
+        }
     }
 
     /// What is said where a plan of test is not what it was before its statistics were taken away
@@ -236,6 +263,24 @@ impl Sessions {
         planned
     }
 
+    /// Whether a session with these settings plans a statement as base does; of one whose estimates
+    /// alone are other ones, whether it is as right as base, for which it is carried out.
+    fn is_as_base(&self, one: &Changed, settings: &[&String]) -> bool {
+        let Some(q) = one.q else {
+            return self
+                .planned(&one.sql, settings)
+                .is_some_and(|planned| one.is_of_base(&planned));
+        };
+        let Ok(mut client) = self.connector.connect() else { return false };
+        let set = settings.iter().try_for_each(|told| client.run(&format!("SET {told}")).map(drop));
+        let rows = one.rows.max(one.rows_of_test) as f64 * TRIALS_OF_ESTIMATES;
+        let carried_out = set
+            .ok()
+            .and_then(|()| misestimate::of_nodes(&mut *client, self.dialect, &one.sql, rows));
+        client.close();
+        carried_out.and_then(|own| own.parse().ok()).is_some_and(|own| as_wrong(q, own))
+    }
+
     /// As few settings as bring the plan of base back.
     fn least(&self, one: &Changed, settings: &[String]) -> Option<Vec<String>> {
         let known: RefCell<BTreeMap<Set, bool>> = RefCell::default();
@@ -244,29 +289,135 @@ impl Sessions {
                 return *does;
             }
             let told: Vec<&String> = set.iter().map(|at| &settings[*at]).collect();
-            let does =
-                self.planned(&one.sql, &told).is_some_and(|planned| one.is_of_base(&planned));
+            let does = self.is_as_base(one, &told);
             known.borrow_mut().insert(set.clone(), does);
             does
         });
         Some(found?.into_iter().map(|at| settings[at].clone()).collect())
     }
+}
 
-    /// What brings the plan of base back, now that test has the statistics of base: these alone
-    /// before any setting, and settings with them where neither does by itself.
+/// Lends test what is base's, one kind after the other.
+struct Lender<'a> {
+    case: &'a Case<'a>,
+    arm: ArmIndex,
+    tests: &'a Sessions,
+    prices: &'a [Price],
+}
+
+impl Lender<'_> {
+    /// Adds what statistics, prices and settings do together; what is simpler replaces what is not.
+    /// Says what could not be tried.
+    fn tried(&self, settings: &[String], remedies: &mut Remedies) -> Result<Vec<String>, LabError> {
+        let mut untried = Vec::new();
+        let prices: Vec<&Price> = self.prices.iter().collect();
+        if !prices.is_empty()
+            && self.case.changed.iter().any(|one| !remedies.contains_key(&one.fact))
+        {
+            self.by_prices(&prices, StatisticsOf::Itself, remedies, &mut untried)?;
+        }
+        for (extent, whose) in
+            [(Extent::All, StatisticsOf::Base), (Extent::Columns, StatisticsOf::BaseOfColumns)]
+        {
+            let lent =
+                statistics::lend(self.case.base, &self.tests.connector, self.tests.dialect, extent);
+            match lent {
+                Ok(None) => {}
+                Ok(Some(lent)) => {
+                    let tried = self.with_statistics(whose, settings, remedies, &mut untried);
+                    self.given_back(lent)?;
+                    tried?;
+                }
+                Err(why) if untried.contains(&why) => {}
+                Err(why) => untried.push(why),
+            }
+        }
+        Ok(untried)
+    }
+
+    /// Now that test has statistics of base: these alone before anything else; with settings and
+    /// prices where nothing else does it.
     fn with_statistics(
         &self,
-        one: &Changed,
-        by_settings: Option<Vec<String>>,
+        whose: StatisticsOf,
         settings: &[String],
-    ) -> Option<PlanRemedy> {
-        let of_base = |settings| PlanRemedy { settings, statistics: StatisticsOf::Base };
-        let planned = self.planned(&one.sql, &[]);
-        match planned.is_some_and(|planned| one.is_of_base(&planned)) {
-            true => Some(of_base(Vec::new())),
-            false => by_settings
-                .map(PlanRemedy::of_settings_alone)
-                .or_else(|| self.least(one, settings).map(of_base)),
+        remedies: &mut Remedies,
+        untried: &mut Vec<String>,
+    ) -> Result<(), LabError> {
+        let of = |settings| PlanRemedy { settings, costs: Vec::new(), statistics: whose };
+        let mut left = 0;
+        for one in &self.case.changed {
+            if self.tests.is_as_base(one, &[]) {
+                remedies.insert(one.fact.clone(), of(Vec::new()));
+            } else if !remedies.contains_key(&one.fact) {
+                let found = self.tests.least(one, settings);
+                left += usize::from(found.is_none());
+                remedies.extend(found.map(|found| (one.fact.clone(), of(found))));
+            }
         }
+        let prices: Vec<&Price> = self.prices.iter().collect();
+        if left > 0 && !prices.is_empty() {
+            self.by_prices(&prices, whose, remedies, untried)?;
+        }
+        Ok(())
     }
+
+    /// As few prices as bring the plan of base back, where nothing else has.
+    fn by_prices(
+        &self,
+        prices: &[&Price],
+        whose: StatisticsOf,
+        remedies: &mut Remedies,
+        untried: &mut Vec<String>,
+    ) -> Result<(), LabError> {
+        for one in &self.case.changed {
+            if remedies.contains_key(&one.fact) {
+                continue;
+            }
+            let failed: RefCell<Option<Failed>> = RefCell::default();
+            let found = smallest(prices.len(), |set: &Set| {
+                let chosen: Vec<&Price> = set.iter().map(|at| prices[*at]).collect();
+                failed.borrow().is_none()
+                    && self.does(one, &chosen).unwrap_or_else(|error| {
+                        *failed.borrow_mut() = Some(error);
+                        false
+                    })
+            });
+            match failed.into_inner() {
+                Some(Failed::ToGiveBack(error)) => return Err(error),
+                Some(Failed::ToLend(why)) => {
+                    untried.push(why);
+                    return Ok(());
+                }
+                None => {}
+            }
+            let costs = |set: Set| set.into_iter().map(|at| prices[at].told()).collect();
+            let remedy = found.map(costs).map(|costs| PlanRemedy {
+                settings: Vec::new(),
+                costs,
+                statistics: whose,
+            });
+            remedies.extend(remedy.map(|remedy| (one.fact.clone(), remedy)));
+        }
+        Ok(())
+    }
+
+    /// Whether test plans as base does with these prices of base.
+    fn does(&self, one: &Changed, prices: &[&Price]) -> Result<bool, Failed> {
+        let lent = costs::lend(&self.tests.connector, prices).map_err(Failed::ToLend)?;
+        let does = self.tests.is_as_base(one, &[]);
+        self.given_back(lent).map_err(Failed::ToGiveBack)?;
+        Ok(does)
+    }
+
+    fn given_back(&self, lent: Lent) -> Result<(), LabError> {
+        let what = "statistics and prices".to_owned();
+        lent.give_back().map_err(|error| LabError::Server(self.arm, what, error))
+    }
+}
+
+/// Why a price was not tried.
+enum Failed {
+    ToLend(String),
+    ToGiveBack(LabError),
 }

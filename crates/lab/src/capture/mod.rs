@@ -8,7 +8,10 @@
 //!                plan, its bounds and the answer of every      plan[LOAD]. bounds[…] estimate[…]
 //!                statement; what led to the plan, and how      result[…] decisions[…]
 //!                wrong its estimates are                       q_error[…] q_reads[…]
-//!   all are      what brings the plan of base back             plan_cause[…]
+//!                the prices of its optimizer, what it knows    cost. data.TABLE.histograms
+//!                of columns, and the best plan not taken       histograms[…] runner_up[…]
+//!   all are      what brings the plan of base back, and what   plan_cause[…] samples[…]
+//!                fresh samples of statistics make of plans
 //!   each cell    debt at its beginning, log, fsyncs, pages     step[LOAD at N clients].
 //! ```
 //!
@@ -17,8 +20,12 @@
 
 mod bounds;
 mod causes;
+mod costs;
+mod flips;
+mod histograms;
 mod misestimate;
 mod plans;
+mod runner_up;
 mod server_work;
 mod settings;
 mod statistics;
@@ -31,20 +38,24 @@ use crate::arm::Station;
 use crate::error::LabError;
 use dbdyno_workload::planned::{self, datasets_of};
 
-pub(crate) use causes::{Statistics, look as look_for_causes};
+pub(crate) use causes::{Loan, look as look_for_causes};
+pub(crate) use flips::look as look_for_flips;
 pub(crate) use server_work::{Meter, engine_status};
 pub(crate) use settings::{general, settings};
 
 /// Facts that begin so are about a cell that was measured.
 pub(crate) const STEP: &str = "step[";
 /// Facts that begin so are made anew with each data directory, or are different in each start.
-pub(crate) const OF_THE_MOMENT: [&str; 10] = [
+pub(crate) const OF_THE_MOMENT: [&str; 13] = [
     STEP,
     "estimate[",
     "decisions[",
     "q_error[",
     "q_reads[",
     "plan_cause[",
+    "histograms[",
+    "runner_up[",
+    "samples[",
     "data.",
     "process.pid",
     "topology.delay_out_",
@@ -93,13 +104,21 @@ fn looked_at(
     for dataset in datasets {
         tables::look(&mut *client, station.dialect, &**dataset, &mut facts);
     }
+    costs::look(&mut *client, station.dialect, &mut facts);
+    let known = histograms::known(&mut *client, station.dialect);
     for label in plan.labels() {
         if planned::dataset_of_step(plan, label).is_none() {
             let load = planned::resolve(plan, label)?;
             plans::look(&mut *client, station.dialect, label, &load, &mut facts);
             let statements = plans::statements(&load, station.dialect);
             tables::look_at_others(&mut *client, station.dialect, &statements, &mut facts);
+            if let Some(known) = &known {
+                histograms::look_at_statements(known, label, &statements, &mut facts);
+            }
         }
+    }
+    if let Some(known) = &known {
+        histograms::look_at_tables(known, station.dialect, &mut facts);
     }
     client.close();
     Ok(facts)

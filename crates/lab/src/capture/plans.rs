@@ -9,8 +9,8 @@
 //!   PostgreSQL       Sort > Index Scan using k_1 …    the nodes, outermost first
 //! ```
 //!
-//! Beside them stand the decisions that led there, which tell where two optimizers part, and how
-//! many times other rows were met than expected.
+//! Beside them stand the decisions that led there, which tell where two optimizers part, the best
+//! plan that was not taken, and how many times other rows were met than expected.
 //!
 //! The answer to a question is a sum over its rows in any order, so that only another set of rows
 //! is another answer; of statements with a LIMIT, whose rows may be any, their number. Nothing but
@@ -18,7 +18,7 @@
 
 use std::hash::{Hash as _, Hasher as _};
 
-use super::{bounds, misestimate};
+use super::{bounds, misestimate, runner_up};
 use dbdyno_explain::decisions;
 use dbdyno_model::{Dialect, Environment};
 use dbdyno_wire::{Client, Rows};
@@ -47,8 +47,17 @@ pub(super) fn look(
             if let Some(bounds) = plan.bounds.filter(|bounds| !bounds.is_empty()) {
                 facts.set(format!("bounds[{label}].{number}"), bounds);
             }
-            if !plan.decisions.is_empty() {
-                facts.set(format!("decisions[{label}].{number}"), plan.decisions);
+            let nodes = &plan.decisions;
+            let next = match dialect {
+                Dialect::Postgres => runner_up::of_postgres(client, sql, nodes),
+                _ => decisions::runner_up(nodes),
+            };
+            if !nodes.is_empty() {
+                facts.set(format!("decisions[{label}].{number}"), decisions::written(nodes));
+            }
+            if let Some(next) = next {
+                let told = decisions::runner_up_written(&next);
+                facts.set(format!("runner_up[{label}].{number}"), told);
             }
         }
         if is_question(sql) {
@@ -214,8 +223,8 @@ pub(super) struct Planned {
     pub(super) rows: u64,
     /// Where they are not a part of the shape.
     pub(super) bounds: Option<String>,
-    /// What led there, as the text of a fact; empty where nothing is told of it.
-    decisions: String,
+    /// What led there; empty where nothing is told of it.
+    decisions: Vec<decisions::Decision>,
 }
 
 /// The plan of a statement; `None` where there is none to be had.
@@ -229,13 +238,13 @@ pub(super) fn plan(client: &mut dyn Client, dialect: Dialect, sql: &str) -> Opti
             let explained = client.query(&format!("{explain} {sql}")).ok()?;
             let planned = mysql(&explained)?;
             let Some(trace) = bounds::traced(client, sql) else { return Some(planned) };
-            let decisions = decisions::written(&decisions::of_trace(&trace));
+            let decisions = decisions::of_trace(&trace);
             Some(Planned { bounds: bounds::mysql(&trace, &explained), decisions, ..planned })
         }),
         Dialect::Postgres => {
             let explained = client.query(&format!("EXPLAIN {sql}")).ok()?;
             let lines = explained.rows.iter().filter_map(|row| row.first()?.as_deref());
-            let decisions = decisions::written(&decisions::of_nodes(lines));
+            let decisions = decisions::of_nodes(lines);
             let bounds = Some(bounds::postgres(&explained));
             Some(Planned { bounds, decisions, ..postgres(&explained)? })
         }

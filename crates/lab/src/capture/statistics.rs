@@ -1,29 +1,55 @@
-//! The statistics of base, transplanted into the tables of test and given back afterwards, so that
-//! two optimizers are compared at equal statistics.
+//! The statistics of base, lent to the tables of test and given back afterwards, so that two
+//! optimizers are compared at equal statistics.
 //!
 //! ```text
-//!   MySQL             mysql.innodb_table_stats, innodb_index_stats; FLUSH TABLE reads them anew
-//!   MariaDB           the same; RENAME TABLE there and back does: FLUSH has not since MDEV-35000
-//!   PostgreSQL 18     pg_restore_relation_stats, pg_restore_attribute_stats
+//!                     columns                               tables and indexes
+//!   MySQL             histograms: ANALYZE TABLE … UPDATE    mysql.innodb_table_stats,
+//!                     HISTOGRAM … USING DATA (8.0.31)       innodb_index_stats; FLUSH TABLE
+//!   MariaDB           mysql.column_stats, with              the same; RENAME TABLE there and back:
+//!                     table_stats and index_stats           FLUSH has not since MDEV-35000
+//!   PostgreSQL 18     pg_restore_attribute_stats            pg_restore_relation_stats
 //!   PostgreSQL < 18   not possible: statistics come from ANALYZE alone
 //! ```
 //!
 //! What is sampled differs from table to table by chance; a plan that changes with it says nothing
-//! about two releases. Histograms stay where they are.
+//! about two releases. Those of columns are also lent alone, to tell a histogram that one arm lacks
+//! from the size of a table; those of PostgreSQL come together.
 
 use dbdyno_load::Connector;
 use dbdyno_model::Dialect;
-use dbdyno_wire::{Client, WireError};
+use dbdyno_wire::{Client, Rows, ServerError, WireError};
 
-/// Statistics of base are in the tables of test.
-pub(super) struct Transplant {
+/// Which statistics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// Those of columns alone.
+    Columns,
+    /// All.
+    All,
+}
+
+/// Something of base is with test.
+pub(super) struct Lent {
     client: Box<dyn Client>,
-    /// What gives its own statistics back to test.
+    /// What gives its own back to test.
     undo: Vec<String>,
 }
 
-impl Transplant {
-    /// Gives test its own statistics back.
+impl Lent {
+    /// Carries out what lends; what was carried out is undone where one of it is refused.
+    pub(super) fn carry_out(
+        mut client: Box<dyn Client>,
+        lent: &[String],
+        undo: Vec<String>,
+    ) -> Result<Lent, String> {
+        if let Err(error) = carry_out(&mut *client, lent) {
+            carry_out(&mut *client, &undo).map_err(refused)?;
+            return Err(refused(error));
+        }
+        Ok(Lent { client, undo })
+    }
+
+    /// Gives test its own back.
     ///
     /// # Errors
     /// The server's refusal.
@@ -34,38 +60,58 @@ impl Transplant {
     }
 }
 
-/// Gives test the statistics of base; or says why that cannot be done.
-pub(super) fn transplant(
+/// Why something was not lent.
+pub(super) fn refused(error: WireError) -> String {
+    format!("the server did not take what is base's: {error}")
+}
+
+/// Gives test statistics of base; `None` where they are the same. Or says why that cannot be done.
+pub(super) fn lend(
     base: &Connector,
     test: &Connector,
     dialect: Dialect,
-) -> Result<Transplant, String> {
-    let refused = |error: WireError| format!("statistics could not be exchanged: {error}");
+    extent: Extent,
+) -> Result<Option<Lent>, String> {
     let mut of_base = base.connect().map_err(refused)?;
     let mut client = test.connect().map_err(refused)?;
-    let is_mariadb = client.server_version().contains("MariaDB");
-    let family = if is_mariadb { Family::MariaDb } else { Family::MySql };
-    let read = |client: &mut dyn Client| match dialect {
-        Dialect::Postgres => postgres(client),
-        _ => mysql(client, family),
-    };
     if dialect == Dialect::Postgres && !takes_statistics(&mut *client) {
         return Err("PostgreSQL takes statistics of another server since 18, and this one is \
                     older"
             .to_owned());
     }
-    let wanted = read(&mut *of_base).map_err(refused)?;
-    let undo = read(&mut *client).map_err(refused)?;
+    let family = match (dialect, client.server_version().contains("MariaDB")) {
+        (Dialect::Postgres, _) => Family::Postgres,
+        (_, true) => Family::MariaDb,
+        (_, false) => Family::MySql,
+    };
+    let wanted = family.read(&mut *of_base, extent).map_err(refused)?;
+    let own = family.read(&mut *client, extent).map_err(refused)?;
     of_base.close();
-    if let Err(error) = carry_out(&mut *client, &wanted) {
-        carry_out(&mut *client, &undo).map_err(refused)?;
-        return Err(refused(error));
+    if wanted.given == own.given {
+        client.close();
+        return Ok(None);
     }
-    Ok(Transplant { client, undo })
+    let lent = family.exchanged(&own, &wanted, &own.tables);
+    let undo = family.exchanged(&wanted, &own, &own.tables);
+    Lent::carry_out(client, &lent, undo).map(Some)
 }
 
 fn carry_out(client: &mut dyn Client, statements: &[String]) -> Result<(), WireError> {
-    statements.iter().try_for_each(|sql| client.run(sql).map(drop))
+    let answers = |sql: &str| [UPDATE_HISTOGRAM, RESTORE].iter().any(|word| sql.starts_with(word));
+    statements.iter().try_for_each(|sql| match answers(sql) {
+        true => not_refused(&client.query(sql)?),
+        false => client.run(sql).map(drop),
+    })
+}
+
+/// What ANALYZE TABLE does not do it says in a row, and `pg_restore_…_stats` answers `f`.
+fn not_refused(told: &Rows) -> Result<(), WireError> {
+    let says = |row: &Vec<Option<String>>, word: &str| row.iter().flatten().any(|own| own == word);
+    let is_error = |row: &&Vec<Option<String>>| says(row, "Error") || says(row, "f");
+    let Some(row) = told.rows.iter().find(is_error) else { return Ok(()) };
+    let said: Vec<&str> = row.iter().flatten().map(String::as_str).collect();
+    let message = format!("statistics were not taken: {}", said.join(", "));
+    Err(WireError::Server(ServerError { code: 0, sqlstate: "HY000".to_owned(), message }))
 }
 
 /// Who is told.
@@ -73,22 +119,76 @@ fn carry_out(client: &mut dyn Client, statements: &[String]) -> Result<(), WireE
 enum Family {
     MySql,
     MariaDb,
+    Postgres,
 }
 
-/// Statements that give the tables of the session's database, on a server of that family, the
-/// statistics that they have here. Partitions keep theirs.
-fn mysql(client: &mut dyn Client, family: Family) -> Result<Vec<String>, WireError> {
-    // Nothing of it is for replicas; a server without a binary log refuses the word.
-    let mut statements = vec!["SET sql_log_bin=0".to_owned()];
+/// The statistics of a server.
+#[derive(Debug, Default)]
+struct Statistics {
+    /// What takes away what it alone has.
+    cleared: Vec<String>,
+    /// What gives them to another server.
+    given: Vec<String>,
+    tables: Vec<String>,
+}
+
+impl Family {
+    /// The statistics that the tables of the session's database have here. Partitions keep theirs.
+    fn read(self, client: &mut dyn Client, extent: Extent) -> Result<Statistics, WireError> {
+        let mut read = Statistics::default();
+        match (self, extent) {
+            (Family::Postgres, Extent::Columns) => {}
+            (Family::Postgres, Extent::All) => postgres(client, &mut read)?,
+            (Family::MySql, _) => histograms(client, &mut read)?,
+            (Family::MariaDb, _) => engine_independent(client, &mut read)?,
+        }
+        match self {
+            Family::Postgres => {}
+            Family::MySql | Family::MariaDb => innodb(client, extent, &mut read)?,
+        }
+        Ok(read)
+    }
+
+    /// What gives a server with these tables other statistics than it has.
+    fn exchanged(self, from: &Statistics, to: &Statistics, tables: &[String]) -> Vec<String> {
+        // Nothing of it is for replicas; a server without a binary log refuses the word.
+        let first = match self {
+            Family::Postgres => None,
+            Family::MySql | Family::MariaDb => Some("SET sql_log_bin=0".to_owned()),
+        };
+        let statements = from.cleared.iter().chain(&to.given).cloned();
+        let reread = tables.iter().filter_map(|table| self.reread(table));
+        first.into_iter().chain(statements).chain(reread).collect()
+    }
+
+    /// Has a server read the statistics of a table anew.
+    fn reread(self, table: &str) -> Option<String> {
+        match self {
+            Family::MySql => Some(format!("FLUSH TABLE `{table}`")),
+            Family::MariaDb => Some(format!(
+                "RENAME TABLE `{table}` TO dbdyno_reads_statistics, dbdyno_reads_statistics TO \
+                 `{table}`"
+            )),
+            Family::Postgres => None,
+        }
+    }
+}
+
+/// The tables of InnoDB, and what it keeps of them.
+fn innodb(client: &mut dyn Client, extent: Extent, read: &mut Statistics) -> Result<(), WireError> {
     let tables = client.query(
         "SELECT table_name, n_rows, clustered_index_size, sum_of_other_index_sizes FROM \
          mysql.innodb_table_stats WHERE database_name = DATABASE() AND table_name NOT LIKE '%#%'",
     )?;
+    read.tables = tables.rows.iter().filter_map(|row| row.first()?.clone()).collect();
+    if extent == Extent::Columns {
+        return Ok(());
+    }
     for row in &tables.rows {
         let [Some(table), Some(rows), Some(clustered), Some(others)] = row.as_slice() else {
             continue;
         };
-        statements.push(format!(
+        read.given.push(format!(
             "UPDATE mysql.innodb_table_stats SET n_rows = {rows}, clustered_index_size = \
              {clustered}, sum_of_other_index_sizes = {others} WHERE database_name = DATABASE() \
              AND table_name = {}",
@@ -103,7 +203,7 @@ fn mysql(client: &mut dyn Client, family: Family) -> Result<Vec<String>, WireErr
         let [Some(table), Some(index), Some(name), Some(value), sample] = row.as_slice() else {
             continue;
         };
-        statements.push(format!(
+        read.given.push(format!(
             "UPDATE mysql.innodb_index_stats SET stat_value = {value}, sample_size = {} WHERE \
              database_name = DATABASE() AND table_name = {} AND index_name = {} AND stat_name = {}",
             sample.as_deref().unwrap_or("NULL"),
@@ -112,20 +212,71 @@ fn mysql(client: &mut dyn Client, family: Family) -> Result<Vec<String>, WireErr
             quoted(name)
         ));
     }
-    let names = tables.rows.iter().filter_map(|row| row.first()?.as_deref());
-    statements.extend(names.map(|table| reread(table, family)));
-    Ok(statements)
+    Ok(())
 }
 
-/// Has a server read the statistics of a table anew.
-fn reread(table: &str, family: Family) -> String {
-    match family {
-        Family::MySql => format!("FLUSH TABLE `{table}`"),
-        Family::MariaDb => format!(
-            "RENAME TABLE `{table}` TO dbdyno_reads_statistics, dbdyno_reads_statistics TO \
-             `{table}`"
-        ),
+/// How statements begin that take statistics as they are, and answer whether they have.
+const RESTORE: &str = "SELECT pg_restore_";
+const UPDATE_HISTOGRAM: &str = "ANALYZE NO_WRITE_TO_BINLOG TABLE";
+
+/// The histograms of MySQL 8.0 and later.
+fn histograms(client: &mut dyn Client, read: &mut Statistics) -> Result<(), WireError> {
+    if client.server_version().starts_with("5.") {
+        return Ok(());
     }
+    let rows = client.query(
+        "SELECT table_name, column_name, json_remove(histogram, '$.\"last-updated\"') FROM \
+         information_schema.column_statistics WHERE schema_name = DATABASE() ORDER BY 1, 2",
+    )?;
+    for row in &rows.rows {
+        let [Some(table), Some(column), Some(histogram)] = row.as_slice() else { continue };
+        let what =
+            |what: &str| format!("{UPDATE_HISTOGRAM} `{table}` {what} HISTOGRAM ON `{column}`");
+        read.cleared.push(format!("ANALYZE TABLE `{table}` DROP HISTOGRAM ON `{column}`"));
+        read.given.push(format!("{} USING DATA {}", what("UPDATE"), quoted(histogram)));
+    }
+    Ok(())
+}
+
+/// The tables in which MariaDB keeps what ANALYZE TABLE … PERSISTENT has counted, with the columns
+/// that are no text or number.
+const ENGINE_INDEPENDENT: [(&str, &[&str]); 3] = [
+    ("table_stats", &[]),
+    ("column_stats", &["min_value", "max_value", "histogram"]),
+    ("index_stats", &[]),
+];
+
+/// What MariaDB counts whatever the engine.
+fn engine_independent(client: &mut dyn Client, read: &mut Statistics) -> Result<(), WireError> {
+    for (table, binary) in ENGINE_INDEPENDENT {
+        let columns = client.query(&format!("SELECT * FROM mysql.{table} LIMIT 0"))?.columns;
+        let is_binary = |name: &String| binary.contains(&name.as_str());
+        let asked: Vec<String> = columns
+            .iter()
+            .map(|name| if is_binary(name) { format!("hex({name})") } else { name.clone() })
+            .collect();
+        let mut rows = client.query(&format!(
+            "SELECT {} FROM mysql.{table} WHERE db_name = DATABASE()",
+            asked.join(", ")
+        ))?;
+        rows.rows.sort();
+        read.cleared.push(format!("DELETE FROM mysql.{table} WHERE db_name = DATABASE()"));
+        for row in &rows.rows {
+            let value = |(name, value): (&String, &Option<String>)| match value {
+                _ if name == "db_name" => "DATABASE()".to_owned(),
+                Some(hex) if is_binary(name) => format!("unhex('{hex}')"),
+                Some(text) => quoted(text),
+                None => "NULL".to_owned(),
+            };
+            let values: Vec<String> = columns.iter().zip(row).map(value).collect();
+            read.given.push(format!(
+                "INSERT INTO mysql.{table} ({}) VALUES ({})",
+                columns.join(", "),
+                values.join(", ")
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn quoted(text: &str) -> String {
@@ -153,9 +304,9 @@ fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// As [`mysql`], of the tables and indexes of the schema that is searched first.
-fn postgres(client: &mut dyn Client) -> Result<Vec<String>, WireError> {
-    let mut statements = Vec::new();
+/// What PostgreSQL keeps of the tables and indexes of the schema that is searched first. What is
+/// not named stays as it was, so that what a server alone has is taken away before.
+fn postgres(client: &mut dyn Client, read: &mut Statistics) -> Result<(), WireError> {
     let relations = client.query(
         "SELECT relname, relpages, reltuples, relallvisible FROM pg_class WHERE relnamespace = \
          current_schema()::regnamespace AND relkind IN ('r', 'i')",
@@ -164,7 +315,7 @@ fn postgres(client: &mut dyn Client) -> Result<Vec<String>, WireError> {
         let [Some(name), Some(pages), Some(tuples), Some(visible)] = row.as_slice() else {
             continue;
         };
-        statements.push(format!(
+        read.given.push(format!(
             "SELECT pg_restore_relation_stats('schemaname', current_schema()::text, 'relname', \
              {}::text, 'relpages', {pages}::integer, 'reltuples', {tuples}::real, \
              'relallvisible', {visible}::integer)",
@@ -181,7 +332,12 @@ fn postgres(client: &mut dyn Client) -> Result<Vec<String>, WireError> {
         let values = OF_COLUMN.iter().zip(&row[2..]).filter_map(|((name, kind), value)| {
             Some(format!(", '{name}', {}::{kind}", literal(value.as_deref()?)))
         });
-        statements.push(format!(
+        read.cleared.push(format!(
+            "SELECT pg_clear_attribute_stats(current_schema()::text, {}, {}, false)",
+            literal(table),
+            literal(column)
+        ));
+        read.given.push(format!(
             "SELECT pg_restore_attribute_stats('schemaname', current_schema()::text, 'relname', \
              {}::text, 'attname', {}::text, 'inherited', false{})",
             literal(table),
@@ -189,5 +345,5 @@ fn postgres(client: &mut dyn Client) -> Result<Vec<String>, WireError> {
             values.collect::<String>()
         ));
     }
-    Ok(statements)
+    Ok(())
 }

@@ -72,7 +72,17 @@ pub(super) fn look_at_others(
     }
 }
 
-fn has_word(sql: &str, word: &str) -> bool {
+/// The tables of which something is noted.
+pub(super) fn noted(facts: &Environment) -> Vec<String> {
+    let names = facts.facts.keys();
+    names
+        .filter_map(|name| name.strip_prefix("table.")?.strip_suffix(".indexes"))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether a statement has this word.
+pub(super) fn has_word(sql: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     sql.split(|c: char| !is_part(c)).any(|part| part.eq_ignore_ascii_case(word))
 }

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use dbdyno_model::{
-    Account, Explanation, FoundCause, Interval, Lead, Ledger, LedgerLine, Part, PlanChange, Remedy,
-    RemedyCell, StatisticsOf, Trial, Worth,
+    Account, Explanation, FoundCause, HistogramDifference, Interval, Lead, Ledger, LedgerLine,
+    Part, PlanCause, PlanChange, Remedy, RemedyCell, RunnerUp, StatisticsOf, Trial, Worth,
 };
 
 /// Version of the JSON contract of explanations.
@@ -125,6 +125,32 @@ pub(crate) struct PlanJson<'a> {
     test: &'a str,
     parting: Option<PartingJson<'a>>,
     cause: Option<PlanCauseJson<'a>>,
+    histograms: Vec<HistogramJson<'a>>,
+    runner_up: Sides<Option<RunnerUpJson<'a>>>,
+}
+
+/// One of each arm.
+#[derive(Serialize)]
+pub(crate) struct Sides<T> {
+    pub(crate) base: T,
+    pub(crate) test: T,
+}
+
+/// A column of which the optimizers know different things.
+#[derive(Serialize)]
+struct HistogramJson<'a> {
+    column: &'a str,
+    base: &'a str,
+    test: &'a str,
+}
+
+/// The best plan that was not taken.
+#[derive(Serialize)]
+pub(crate) struct RunnerUpJson<'a> {
+    what: &'a str,
+    cost: f64,
+    other_cost: f64,
+    times: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -138,7 +164,10 @@ struct PartingJson<'a> {
 struct PlanCauseJson<'a> {
     /// Missing where nothing brings the plan of base back.
     settings: Option<&'a [String]>,
+    /// Prices of the optimizer, which are those of a whole server.
+    costs: Option<&'a [String]>,
     statistics_of_base: Option<bool>,
+    histograms_of_base: Option<bool>,
     untried: Option<&'a str>,
 }
 
@@ -197,10 +226,10 @@ fn of_cell(of: &Explanation) -> OfCell<'_> {
         test: one.test.as_deref(),
         why: &one.why,
     });
-    let code = of
-        .code
-        .iter()
-        .map(|one| CodeJson { function: &one.name, instructions_per_op: one.own_per_op });
+    let code = of.code.iter().map(|one| CodeJson {
+        function: &one.name,
+        instructions_per_op: one.own_per_op,
+    });
     OfCell {
         run: &of.run.0,
         load: &of.cell.load,
@@ -229,16 +258,41 @@ pub(crate) fn plan(of: &PlanChange) -> PlanJson<'_> {
         base: one.base.as_deref(),
         test: one.test.as_deref(),
     });
-    let cause = of.cause.as_ref().map(|one| PlanCauseJson {
-        settings: one.remedy.as_ref().map(|remedy| &*remedy.settings),
-        statistics_of_base: one
-            .remedy
-            .as_ref()
-            .map(|remedy| remedy.statistics == StatisticsOf::Base),
-        untried: one.untried.as_deref(),
-    });
-    let class = of.class.name();
-    PlanJson { statement: of.statement, class, base: &of.base, test: &of.test, parting, cause }
+    PlanJson {
+        statement: of.statement,
+        class: of.class.name(),
+        base: &of.base,
+        test: &of.test,
+        parting,
+        cause: of.cause.as_ref().map(plan_cause),
+        histograms: of.histograms.iter().map(histogram).collect(),
+        runner_up: Sides {
+            base: of.runner_up.base.as_ref().map(runner_up),
+            test: of.runner_up.test.as_ref().map(runner_up),
+        },
+    }
+}
+
+fn plan_cause(of: &PlanCause) -> PlanCauseJson<'_> {
+    let remedy = of.remedy.as_ref();
+    let is_of = |whose| remedy.map(|remedy| remedy.statistics == whose);
+    PlanCauseJson {
+        settings: remedy.map(|remedy| &*remedy.settings),
+        costs: remedy.map(|remedy| &*remedy.costs),
+        statistics_of_base: is_of(StatisticsOf::Base),
+        histograms_of_base: is_of(StatisticsOf::BaseOfColumns),
+        untried: of.untried.as_deref(),
+    }
+}
+
+fn histogram(of: &HistogramDifference) -> HistogramJson<'_> {
+    HistogramJson { column: &of.column, base: &of.base, test: &of.test }
+}
+
+/// What an optimizer would have taken next, for explanations and differences alike.
+pub(crate) fn runner_up(of: &RunnerUp) -> RunnerUpJson<'_> {
+    let times = Some(of.times()).filter(|times| times.is_finite());
+    RunnerUpJson { what: &of.what, cost: of.cost, other_cost: of.other, times }
 }
 
 fn account(of: &Account) -> AccountJson<'_> {

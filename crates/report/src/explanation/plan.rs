@@ -1,7 +1,9 @@
 //! A plan that changed, in sentences: in what, where the optimizers part, and what brings the plan
 //! of base back.
 
-use dbdyno_model::{PlanCause, PlanChange, PlanClass, PlanParting, PlanRemedy, StatisticsOf};
+use dbdyno_model::{
+    PlanCause, PlanChange, PlanClass, PlanParting, PlanRemedy, RunnerUp, StatisticsOf,
+};
 
 /// What is said of a plan that changed, a paragraph each.
 pub(crate) fn notes(change: &PlanChange) -> Vec<String> {
@@ -12,7 +14,36 @@ pub(crate) fn notes(change: &PlanChange) -> Vec<String> {
     let parting = change.parting.as_ref().map(parting);
     notes.extend(parting.map(|note| format!("statement {statement}: {note}")));
     notes.extend(why(change));
+    notes.extend(suspected(change));
+    let arms = [("base", &change.runner_up.base), ("test", &change.runner_up.test)];
+    let next = |(arm, one): (&str, &Option<RunnerUp>)| {
+        one.as_ref().map(|one| format!("on {arm} {}", runner_up(one)))
+    };
+    let next: Vec<String> = arms.into_iter().filter_map(next).collect();
+    if !next.is_empty() {
+        notes.push(format!("statement {statement}: next to these plans: {}", next.join("; ")));
+    }
     notes
+}
+
+/// What an optimizer would have taken next: `access of t: scan at 1.04 times the cost`.
+pub(crate) fn runner_up(one: &RunnerUp) -> String {
+    let times = one.times();
+    let decimals = if times < 10.0 { 2 } else { 0 };
+    format!("{} at {times:.decimals$} times the cost", one.what)
+}
+
+/// Columns of which the optimizers know different things, and what that makes of estimates.
+fn suspected(change: &PlanChange) -> Option<String> {
+    let told = |one: &dbdyno_model::HistogramDifference| {
+        format!("{}: {}, on test {}", one.column, one.base, one.test)
+    };
+    let columns: Vec<String> = change.histograms.iter().map(told).collect();
+    let statement = change.statement;
+    (!columns.is_empty()).then(|| {
+        let what = "suspected: the optimizers know different things of these columns";
+        format!("statement {statement}: {what}: {}", columns.join("; "))
+    })
 }
 
 /// What brings the plan of base back, in a sentence.
@@ -59,31 +90,33 @@ fn parting(one: &PlanParting) -> String {
 fn cause(one: &PlanCause, class: PlanClass) -> String {
     let plan = match class {
         PlanClass::Shape => "base's shape of the plan",
-        _ => "base's plan",
+        PlanClass::Misestimate => "base's estimates",
+        PlanClass::Bounds | PlanClass::Estimate => "base's plan",
     };
     let untried = one.untried.as_ref().map_or(String::new(), |why| format!(" ({why})"));
-    let Some(PlanRemedy { settings, statistics }) = &one.remedy else {
+    let Some(PlanRemedy { settings, costs, statistics }) = &one.remedy else {
         let statistics = if one.untried.is_some() { "" } else { " and no statistics of base" };
         let left = if one.untried.is_some() { "the code or the statistics" } else { "the code" };
         return format!(
             "no setting of the session{statistics} brings {plan} back: it is {left}{untried}"
         );
     };
-    let settings = settings.join(", ");
-    match (statistics, settings.is_empty()) {
-        (StatisticsOf::Base, true) => {
-            format!("it is the statistics: with those of base, test takes {plan}")
-        }
-        (StatisticsOf::Base, false) => {
-            format!("with {settings} and the statistics of base, test takes {plan}")
-        }
-        (StatisticsOf::Itself, _) => format!("with {settings}, test takes {plan}{untried}"),
+    let told = settings.iter().chain(costs).cloned().collect::<Vec<_>>().join(", ");
+    let whose = match statistics {
+        StatisticsOf::Itself => return format!("with {told}, test takes {plan}{untried}"),
+        StatisticsOf::Base => "statistics",
+        StatisticsOf::BaseOfColumns => "histograms",
+    };
+    match told.is_empty() {
+        true => format!("it is the {whose}: with those of base, test takes {plan}"),
+        false => format!("with {told} and the {whose} of base, test takes {plan}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dbdyno_model::{HistogramDifference, PerArm};
 
     fn change(cause: Option<PlanCause>) -> PlanChange {
         PlanChange {
@@ -97,6 +130,8 @@ mod tests {
                 test: None,
             }),
             cause,
+            histograms: Vec::new(),
+            runner_up: PerArm::default(),
         }
     }
 
@@ -104,7 +139,7 @@ mod tests {
     fn a_change_is_told_with_its_parting_and_its_cause() {
         let remedy = |settings: &[&str], statistics| {
             let settings = settings.iter().map(|one| (*one).to_owned()).collect();
-            Some(PlanRemedy { settings, statistics })
+            Some(PlanRemedy { settings, costs: Vec::new(), statistics })
         };
         for (remedy, untried, said) in [
             (
@@ -116,6 +151,11 @@ mod tests {
                 remedy(&[], StatisticsOf::Base),
                 None,
                 "it is the statistics: with those of base, test takes base's shape of the plan",
+            ),
+            (
+                remedy(&[], StatisticsOf::BaseOfColumns),
+                None,
+                "it is the histograms: with those of base, test takes base's shape of the plan",
             ),
             (
                 None,
@@ -141,6 +181,23 @@ mod tests {
             assert_eq!(told, expected);
         }
         assert_eq!(notes(&change(None)).len(), 2, "what was not tried is not told");
+        let mut more = change(None);
+        more.histograms.push(HistogramDifference {
+            column: "t2.b".to_owned(),
+            base: "JSON_HB, 100 buckets".to_owned(),
+            test: "none".to_owned(),
+        });
+        let what = "access of t2: scan".to_owned();
+        more.runner_up.test = Some(RunnerUp { what, cost: 100.0, other: 104.0 });
+        assert_eq!(
+            notes(&more)[2..],
+            [
+                "statement 2: suspected: the optimizers know different things of these columns: \
+                 t2.b: JSON_HB, 100 buckets, on test none",
+                "statement 2: next to these plans: on test access of t2: scan at 1.04 times the \
+                 cost",
+            ]
+        );
         let rows = rows(&change(None));
         assert_eq!(rows[0], ["statement 2: the plan has another shape", "range t2.b", "ALL t2.-"]);
         assert_eq!(rows[1][2], "not looked at");
