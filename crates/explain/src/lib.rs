@@ -17,6 +17,7 @@
 //! next trials; somebody else carries them out.
 
 mod ablation;
+mod code;
 pub mod decisions;
 mod equal;
 mod evidence;
@@ -32,6 +33,7 @@ mod suspects;
 mod usual;
 
 pub use ablation::{planner_settings, smallest, written as cause_written};
+pub use code::code_changes;
 pub use equal::{made_equal, taken};
 pub use evidence::{
     Starts, TriedArm, by_rate, followers, instructions, learn, named_in, pooled, relative,

@@ -75,6 +75,21 @@ pub struct FunctionCount {
     pub inclusive_per_op: f64,
 }
 
+/// What a function called, and what that cost.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallCount {
+    /// Label of the load.
+    pub load: String,
+    /// Which arm.
+    pub arm: ArmIndex,
+    /// Who called: a name without parameters.
+    pub caller: String,
+    /// Who was called.
+    pub callee: String,
+    /// Instructions of what was called and of all that it called in turn, per statement.
+    pub inclusive_per_op: f64,
+}
+
 /// All that a run has counted.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Counts {
@@ -82,6 +97,8 @@ pub struct Counts {
     pub samples: Vec<CountSample>,
     /// Functions that make up all but a hundredth of a percent of an arm each.
     pub functions: Vec<FunctionCount>,
+    /// Calls between functions that have names, as small as these at least.
+    pub calls: Vec<CallCount>,
 }
 
 impl Counts {
@@ -101,6 +118,8 @@ impl Counts {
             counts
                 .functions
                 .extend(functions.map(|one| FunctionCount { arm: side, ..one.clone() }));
+            let calls = self.calls.iter().filter(|call| call.arm == arm);
+            counts.calls.extend(calls.map(|one| CallCount { arm: side, ..one.clone() }));
         }
         counts
     }

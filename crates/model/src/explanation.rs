@@ -12,6 +12,7 @@
 use crate::arm::PerArm;
 use crate::ledger::Ledger;
 use crate::plan::Cell;
+use crate::profile::Match;
 use crate::run::RunId;
 use crate::verdict::{Interval, Verdict};
 
@@ -178,8 +179,10 @@ pub struct Account {
 /// A function whose instructions changed, with all that can be made equal made so.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CodeChange {
-    /// Its name.
+    /// Its name; of one that is called otherwise in test, both: `old → new`.
     pub name: String,
+    /// How the names of both sides were matched.
+    pub matched: Match,
     /// Instructions of its own for an operation, test − base.
     pub own_per_op: f64,
 }

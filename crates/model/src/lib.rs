@@ -68,7 +68,8 @@ pub use comparison::{
     Measure, Metric, MetricComparison, MetricVerdict, OpenSummary, Percentile, SelfTests,
 };
 pub use count::{
-    CountComparison, CountSample, CountVerdict, Counting, Counts, FunctionChange, FunctionCount,
+    CallCount, CountComparison, CountSample, CountVerdict, Counting, Counts, FunctionChange,
+    FunctionCount,
 };
 pub use curve::{
     BandPoint, CurveChange, CurveComparison, CurveFit, CurvePoint, CurveQuestion, PointPlace,

@@ -1,7 +1,7 @@
-//! Instructions per operation, on disk: repetitions and functions of one load in one arm come
-//! together, or not at all.
+//! Instructions per operation, on disk: repetitions, functions and calls of one load in one arm
+//! come together, or not at all.
 
-use dbdyno_model::{ArmIndex, CountSample, Counts, FunctionCount, RunId};
+use dbdyno_model::{ArmIndex, CallCount, CountSample, Counts, FunctionCount, RunId};
 use rusqlite::{Connection, Row, params};
 
 use crate::Store;
@@ -38,6 +38,13 @@ impl Store {
                     params![seq, one.load, arm, one.name, one.object, own, inclusive],
                 )?;
             }
+            for one in &counts.calls {
+                let CallCount { load, arm, caller, callee, inclusive_per_op } = one;
+                transaction.execute(
+                    "INSERT INTO counted_call VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    params![seq, load, arm.to_string(), caller, callee, inclusive_per_op],
+                )?;
+            }
             Ok(())
         })
     }
@@ -64,6 +71,19 @@ pub(crate) fn read(connection: &Connection, seq: i64) -> rusqlite::Result<Counts
             inclusive_per_op: row.get(5)?,
         })
     };
+    let call = |row: &Row| {
+        Ok(CallCount {
+            load: row.get(0)?,
+            arm: arm(row, 1)?,
+            caller: row.get(2)?,
+            callee: row.get(3)?,
+            inclusive_per_op: row.get(4)?,
+        })
+    };
+    let mut calls = connection.prepare(
+        "SELECT load, arm, caller, callee, inclusive_per_op FROM counted_call WHERE run = ?1 \
+         ORDER BY load, arm, caller, callee",
+    )?;
     let mut samples = connection.prepare(
         "SELECT load, arm, repeat, operations, instructions FROM counted WHERE run = ?1 \
          ORDER BY load, arm, repeat",
@@ -75,6 +95,7 @@ pub(crate) fn read(connection: &Connection, seq: i64) -> rusqlite::Result<Counts
     Ok(Counts {
         samples: samples.query_map([seq], sample)?.collect::<rusqlite::Result<_>>()?,
         functions: functions.query_map([seq], function)?.collect::<rusqlite::Result<_>>()?,
+        calls: calls.query_map([seq], call)?.collect::<rusqlite::Result<_>>()?,
     })
 }
 

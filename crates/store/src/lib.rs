@@ -9,7 +9,7 @@
 //!
 //!   run 1─n plan_stage, plan_clients, arm ──▶ environment 1─n environment_fact
 //!    └─ 1─n round 1─n series, histogram, class (named by its SHA-256: equal facts once)
-//!    ├─ 1─n counted, counted_function
+//!    ├─ 1─n counted, counted_function, counted_call
 //!    ├─ 1─n warning
 //!    └─ 1─n trial ──▶ run that explains it
 //! ```

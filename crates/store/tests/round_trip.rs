@@ -259,7 +259,7 @@ fn run() -> impl Strategy<Value = Run> {
                 rounds,
                 further,
                 ended,
-                counts: counted::counts(),
+                counts: dbdyno_model::Counts { calls: counted::calls(), ..counted::counts() },
                 warnings,
             }
         })

@@ -15,6 +15,8 @@ mod read;
 mod samples;
 mod waits;
 
+pub(crate) use names::matched_names;
+
 pub use difference::{Weighed, difference, flame};
 pub use read::{ProfileError, read};
 pub use samples::Profile;

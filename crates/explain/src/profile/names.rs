@@ -62,6 +62,11 @@ pub(super) struct Pair {
     pub(super) matched: Match,
 }
 
+/// The names of two profiles that are one function each, and how they were matched.
+pub(crate) fn matched_names(base: &Profile, test: &Profile) -> Vec<(PerArm<Vec<String>>, Match)> {
+    pairs(base, test).into_iter().map(|pair| (pair.names, pair.matched)).collect()
+}
+
 /// Matches the functions of two profiles, all of a side added up.
 pub(super) fn pairs(base: &Profile, test: &Profile) -> Vec<Pair> {
     let mut left = PerArm {

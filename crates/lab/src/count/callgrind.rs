@@ -41,7 +41,12 @@ pub(crate) struct Profile {
     pub(crate) total: u64,
     /// By function.
     pub(crate) functions: Functions,
+    /// What calls cost, by the names of caller and callee, where both have one.
+    pub(crate) calls: Calls,
 }
+
+/// Inclusive instructions by caller and callee.
+pub(crate) type Calls = BTreeMap<(String, String), u64>;
 
 /// Whether a file is written to its end.
 pub(crate) fn is_whole(text: &str) -> bool {
@@ -63,7 +68,7 @@ pub(crate) fn parse(text: &str) -> Result<Profile, String> {
     if own != total {
         return Err(format!("its functions have {own} instructions, and it says {total}"));
     }
-    Ok(Profile { total, functions: reader.functions })
+    Ok(Profile { total, functions: reader.functions, calls: reader.edges })
 }
 
 #[derive(Default)]
@@ -85,6 +90,7 @@ struct Reader {
     positions: usize,
     total: Option<u64>,
     functions: Functions,
+    edges: Calls,
 }
 
 impl Reader {
@@ -158,6 +164,11 @@ impl Reader {
                 && object.is_none_or(|object| object == self.object);
             if !itself && !self.is_within {
                 entry.inclusive = add(entry.inclusive)?;
+                if !self.name.is_empty() && !self.callee.1.is_empty() {
+                    let call = (self.name.clone(), self.callee.1.clone());
+                    let sum = self.edges.entry(call).or_default();
+                    *sum = add(*sum)?;
+                }
             }
         } else {
             entry.own = add(entry.own)?;
@@ -260,6 +271,8 @@ mod tests {
         assert_eq!(of("mysqld", "handler::read"), FunctionCost { own: 200, inclusive: 9200 });
         assert_eq!(of("libc.so.6", "memcpy"), FunctionCost { own: 9000, inclusive: 9000 });
         assert_eq!(of("mysqld", ""), FunctionCost { own: 60, inclusive: 60 });
+        let call = ("handler::read".to_owned(), "memcpy".to_owned());
+        assert_eq!(profile.calls, Calls::from([(call, 9000)]), "memcpy calls itself");
         assert_eq!(profile.total, 9260);
     }
 

@@ -34,8 +34,8 @@ use std::time::{Duration, Instant};
 
 use dbdyno_load::Connector;
 use dbdyno_model::{
-    ArmIndex, Arms, CountSample, Counting, Counts, Dialect, FunctionCount, Plan, Run, RunId,
-    Severity, Target, Warning,
+    ArmIndex, Arms, CallCount, CountSample, Counting, Counts, Dialect, FunctionCount, Plan, Run,
+    RunId, Severity, Target, Warning,
 };
 use dbdyno_sandbox::{CountedProgram, Scratch, Valgrind};
 use dbdyno_workload::{Dataset, ReadyLoad};
@@ -424,6 +424,7 @@ fn add(
     repeats: &[(Session, Session)],
 ) -> Result<(), LabError> {
     let mut functions: BTreeMap<(String, String), (i64, i64)> = BTreeMap::new();
+    let mut calls: BTreeMap<(String, String), i64> = BTreeMap::new();
     let (mut statements, mut instructions) = (0, 0);
     for (repeat, (short, long)) in (0_u32..).zip(repeats) {
         let operations = long.statements.saturating_sub(short.statements);
@@ -443,6 +444,12 @@ fn add(
         instructions += more;
         tally(&mut functions, &long.profile.functions, 1);
         tally(&mut functions, &short.profile.functions, -1);
+        for (profile, sign) in [(&long.profile, 1), (&short.profile, -1)] {
+            for (call, cost) in &profile.calls {
+                let sum = calls.entry(call.clone()).or_default();
+                *sum = sum.saturating_add(sign * i64::try_from(*cost).unwrap_or(i64::MAX));
+            }
+        }
     }
     let per_op = |count: i64| count.max(0) as f64 / statements as f64;
     let least = KEPT_SHARE * instructions as f64;
@@ -454,6 +461,14 @@ fn add(
         object,
         own_per_op: per_op(own),
         inclusive_per_op: per_op(inclusive),
+    }));
+    let kept = calls.into_iter().filter(|(_, cost)| *cost as f64 >= least);
+    counts.calls.extend(kept.map(|((caller, callee), cost)| CallCount {
+        load: label.to_owned(),
+        arm,
+        caller,
+        callee,
+        inclusive_per_op: per_op(cost),
     }));
     Ok(())
 }

@@ -195,5 +195,10 @@ pub(super) fn without(all: Profile, part: &Profile) -> Profile {
             own.inclusive = own.inclusive.saturating_sub(cost.inclusive);
         }
     }
+    for (call, cost) in &part.calls {
+        if let Some(own) = left.calls.get_mut(call) {
+            *own = own.saturating_sub(*cost);
+        }
+    }
     left
 }

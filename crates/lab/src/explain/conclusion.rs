@@ -1,7 +1,7 @@
 //! What an explanation says in the end: accounts, what was not tried and why not, the ledger, and
 //! what else is known of two servers.
 
-use dbdyno_explain::{Found, Set, leads, plan_changes};
+use dbdyno_explain::{Found, Set, code_changes, leads, plan_changes};
 use dbdyno_model::{
     Account, CellComparison, CodeChange, Comparison, Direction, Explanation, Ledger, Suspect,
     Untried,
@@ -118,14 +118,8 @@ impl Case<'_> {
         let Some((run, pairing)) = self.evidence.counted_with(lab, &all)? else {
             return Ok(Vec::new());
         };
-        let pair = dbdyno_judge::compare_pair(&run, pairing)?;
-        let counts = pair.counts.into_iter().find(|one| one.load == self.question.cell.load);
-        let functions = counts.into_iter().flat_map(|one| one.functions);
-        let named = functions.filter(|one| !one.name.is_empty());
-        let change = |one: dbdyno_model::FunctionChange| CodeChange {
-            own_per_op: one.own_per_op.test - one.own_per_op.base,
-            name: one.name,
-        };
-        Ok(named.map(change).take(FUNCTIONS_NAMED).collect())
+        let mut changes = code_changes(&run.counts.of_pair(pairing), &self.question.cell.load);
+        changes.truncate(FUNCTIONS_NAMED);
+        Ok(changes)
     }
 }

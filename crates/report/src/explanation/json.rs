@@ -197,6 +197,7 @@ struct LineJson<'a> {
 #[derive(Serialize)]
 struct CodeJson<'a> {
     function: &'a str,
+    matched: &'static str,
     instructions_per_op: f64,
 }
 
@@ -228,6 +229,7 @@ fn of_cell(of: &Explanation) -> OfCell<'_> {
     });
     let code = of.code.iter().map(|one| CodeJson {
         function: &one.name,
+        matched: one.matched.name(),
         instructions_per_op: one.own_per_op,
     });
     OfCell {

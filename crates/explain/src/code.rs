@@ -1,0 +1,114 @@
+//! What changed in the code: functions by their instructions for an operation, under the names of
+//! two builds.
+//!
+//! A function that a release has renamed would stand twice, once with all that base needs and once
+//! with all that test needs, as the two largest changes of all. Names are matched as those of
+//! profiles are: exact, plain, and renamed by callers and callees.
+
+use std::collections::BTreeMap;
+
+use dbdyno_model::{Arm, CodeChange, Counts, Match, PerArm};
+
+use crate::profile::{Profile, matched_names};
+
+/// Functions of a load whose instructions changed, the largest change first, of counts of two arms.
+/// What has no name is left out, and so is what did not change.
+pub fn code_changes(counts: &Counts, load: &str) -> Vec<CodeChange> {
+    let profiles = PerArm::from_fn(|arm| profile(counts, load, arm));
+    let own = |arm: Arm, names: &[String]| -> f64 {
+        names.iter().filter_map(|name| profiles[arm].own.get(name)).sum()
+    };
+    let pairs = matched_names(&profiles.base, &profiles.test);
+    let change = |(names, matched): (PerArm<Vec<String>>, Match)| CodeChange {
+        own_per_op: own(Arm::Test, &names.test) - own(Arm::Base, &names.base),
+        name: named(&names, matched),
+        matched,
+    };
+    let mut changes: Vec<CodeChange> = pairs.into_iter().map(change).collect();
+    changes.retain(|one| one.own_per_op != 0.0);
+    let size = |one: &CodeChange| one.own_per_op.abs();
+    changes.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.name.cmp(&b.name)));
+    changes
+}
+
+fn named(names: &PerArm<Vec<String>>, matched: Match) -> String {
+    let first = |arm: Arm| names[arm].first().cloned().unwrap_or_default();
+    match matched {
+        Match::Renamed => format!("{} → {}", first(Arm::Base), first(Arm::Test)),
+        _ if names.base.is_empty() => first(Arm::Test),
+        Match::Exact | Match::Plain | Match::Alone => first(Arm::Base),
+    }
+}
+
+/// Counts as a profile, whose samples are instructions.
+fn profile(counts: &Counts, load: &str, arm: Arm) -> Profile {
+    let mut own: BTreeMap<String, f64> = BTreeMap::new();
+    let functions = counts.functions.iter().filter(|one| one.load == load);
+    for one in functions.filter(|one| one.arm == arm.into() && !one.name.is_empty()) {
+        *own.entry(one.name.clone()).or_default() += one.own_per_op;
+    }
+    let calls = counts.calls.iter().filter(|one| one.load == load && one.arm == arm.into());
+    let call = |one: &dbdyno_model::CallCount| {
+        ((one.caller.clone(), one.callee.clone()), one.inclusive_per_op)
+    };
+    let (by_caller, total) = (calls.map(call).collect(), own.values().sum());
+    Profile { own, by_caller, total }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dbdyno_model::{CallCount, FunctionCount};
+
+    /// What MySQL 5.6 and 5.7 need for a point query, in round numbers: 5.7 has renamed
+    /// `row_search_for_mysql`, and what calls it and what it calls has its name in both.
+    #[test]
+    fn a_function_that_was_renamed_stands_once() {
+        let mut counts = Counts::default();
+        let load = || "point-query".to_owned();
+        let mut function = |arm: Arm, name: &str, own_per_op: f64| {
+            let (name, object) = (name.to_owned(), "mysqld".to_owned());
+            let (load, arm, inclusive_per_op) = (load(), arm.into(), own_per_op);
+            let one = FunctionCount { load, arm, name, object, own_per_op, inclusive_per_op };
+            counts.functions.push(one);
+        };
+        for (name, base, test) in [
+            ("ha_innobase::index_read", 300.0, 320.0),
+            ("btr_cur_search_to_nth_level", 1500.0, 1700.0),
+            ("row_sel_store_mysql_rec", 600.0, 600.0),
+        ] {
+            function(Arm::Base, name, base);
+            function(Arm::Test, name, test);
+        }
+        function(Arm::Base, "row_search_for_mysql", 1200.0);
+        function(Arm::Test, "row_search_mvcc", 1350.0);
+        function(Arm::Test, "dd::cache::lookup", 700.0);
+        function(Arm::Base, "", 50.0);
+        let mut call = |arm: Arm, caller: &str, callee: &str, inclusive_per_op: f64| {
+            let (caller, callee) = (caller.to_owned(), callee.to_owned());
+            let (load, arm) = (load(), arm.into());
+            counts.calls.push(CallCount { load, arm, caller, callee, inclusive_per_op });
+        };
+        for (arm, name) in [(Arm::Base, "row_search_for_mysql"), (Arm::Test, "row_search_mvcc")] {
+            call(arm, "ha_innobase::index_read", name, 3300.0);
+            call(arm, name, "btr_cur_search_to_nth_level", 1500.0);
+            call(arm, name, "row_sel_store_mysql_rec", 600.0);
+        }
+        call(Arm::Test, "open_table", "dd::cache::lookup", 700.0);
+        let found = code_changes(&counts, "point-query");
+        let told: Vec<(&str, f64)> =
+            found.iter().map(|one| (one.name.as_str(), one.own_per_op)).collect();
+        let expected = [
+            ("dd::cache::lookup", 700.0),
+            ("btr_cur_search_to_nth_level", 200.0),
+            ("row_search_for_mysql → row_search_mvcc", 150.0),
+            ("ha_innobase::index_read", 20.0),
+        ];
+        assert_eq!(told, expected);
+        assert_eq!(found[2].matched, Match::Renamed);
+        counts.calls.clear();
+        let found = code_changes(&counts, "point-query");
+        assert_eq!(found[0].name, "row_search_mvcc", "an older run knows no calls");
+        assert_eq!(found[0].matched, Match::Alone);
+    }
+}
