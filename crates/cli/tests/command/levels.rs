@@ -27,7 +27,7 @@ fn fillings_are_stored_and_intervals_of_stored_runs_are_named() {
     let interval = cell["interval"].as_str().unwrap();
     assert!(["welch", "fieller"].contains(&interval), "{cell}");
     assert!(!cell["interval_why"].as_str().unwrap().is_empty(), "{cell}");
-    let text = home.dbdyno(["compare", "@one", "@two"]).out;
+    let text = home.dbdyno(["compare", "@one", "@two", "--section", "doubt"]).out;
     assert!(text.contains(&format!("{interval}, ")), "{interval} is missing in {text}");
 }
 
