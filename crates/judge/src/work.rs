@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn a_level_is_no_matter_of_operations_and_a_small_one_is_nothing() {
-        let all = told(&[("history_list", 10.0, 500_000.0), ("dirty_pages", 1.0, 30.0)]);
+        let all = told(&[("history_list", 10.0, 500_000.0), ("dirty_pages", 1.0, 5.0)]);
         assert!((all[0].test.unwrap() - 500_500.0).abs() < 100.0, "{:?}", all[0]);
         assert_eq!((all[0].fact.name, all[0].worth), ("history_list", FactWorth::Telling));
         assert_eq!((all[1].fact.name, all[1].worth), ("dirty_pages", FactWorth::Listed));

@@ -467,7 +467,7 @@ mod tests {
         let numbers: Vec<u32> = texts.iter().map(|text| release_number(text)).collect();
         assert_eq!(numbers, [50624, 80012, 80033, 90704, 100211, 101119, 110809]);
         assert_eq!(release_number("15.20 (Debian 15.20-0+deb12u1)"), 152000);
-        assert_eq!(release_number("18beta1"), 180100);
+        assert_eq!(release_number("18beta1"), 180000);
         assert_eq!((release_number(""), release_number("x.4294967296")), (0, 0));
     }
 
