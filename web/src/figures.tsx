@@ -52,10 +52,10 @@ function Figure({ title, finding, isEmpty, draw, table, above, children }: Figur
   return (
     <figure>
       <figcaption>
-        <b>{title}</b> {finding}
+        <b>{finding}</b> {title}
       </figcaption>
       {above}
-      {!isEmpty && <Plot label={`${title} ${finding}`} draw={draw} />}
+      {!isEmpty && <Plot label={`${finding} ${title}`} draw={draw} />}
       {!isEmpty && children}
       {!isEmpty && <DataTable {...table} />}
     </figure>
@@ -126,7 +126,7 @@ function Throughput({ cell }: { cell: Cell }) {
       <p class="aside">
         Thick: mean of a round. {slot && `Thin: slots of ${fixed(slot.slot_ms, 0)} ms. `}
         {hasExtremes && "Band: slowest and fastest moment within a slot. "}
-        The axis does not begin at zero.
+        The axis need not begin at zero.
       </p>
     </Figure>
   );

@@ -16,30 +16,20 @@
 
 use dbdyno_model::Verdict;
 
+use crate::cautions;
 use crate::counts;
 use crate::escape::escape;
+use crate::groups;
 use crate::layout::{self, Grid, Line};
 use crate::notes::Notes;
-use crate::number::{self, GLUE};
+use crate::number::GLUE;
 use crate::rows;
 use crate::text::{TextStyle, arms_text_of, headline_text, paint_answer, sheet_text};
-use crate::view::{CellView, Summary, View, WarningView};
+use crate::view::{CellView, Summary, View};
 use crate::words;
 
 /// Lines of a first screen of up to eight cells.
 const LINES_MOST: usize = 25;
-/// Beyond so many cells loads stand in groups.
-const UNGROUPED_MOST: usize = 8;
-/// Warnings that are told.
-const DOUBTS_MOST: usize = 3;
-/// Groups of loads, and how they are called.
-const GROUPS: [(&str, &str); 4] = [
-    ("point", "rows by key"),
-    ("range", "rows by range"),
-    ("range-aggregate", "ranges, counted, summed or sorted"),
-    ("write", "writes"),
-];
-
 /// In which order cells stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -54,7 +44,7 @@ pub fn first_screen(view: &View, order: Order, style: &TextStyle) -> String {
     let view = &view.printable();
     let mut text = head(view, order, style);
     let rest = paragraph_of(&rest(&view.summary), "rest", style.width);
-    let doubts = doubts(&view.summary);
+    let doubts = cautions::of(&view.summary);
     let told: Vec<String> = doubts
         .iter()
         .map(|doubt| paragraph_of(&doubt.text(view.summary.cells.len()), doubt.word(), style.width))
@@ -62,8 +52,8 @@ pub fn first_screen(view: &View, order: Order, style: &TextStyle) -> String {
     let lines = |text: &str| text.lines().count();
     let mut left = LINES_MOST.saturating_sub(lines(&text) + lines(&rest) + 1);
     let mut shown = 0;
-    for (at, doubt) in told.iter().take(DOUBTS_MOST).enumerate() {
-        let is_told = at == 0 || view.summary.cells.len() > UNGROUPED_MOST;
+    for (at, doubt) in told.iter().take(cautions::TOLD_MOST).enumerate() {
+        let is_told = at == 0 || view.summary.cells.len() > groups::UNGROUPED_MOST;
         if !is_told && lines(doubt) > left {
             break;
         }
@@ -123,11 +113,11 @@ pub fn first_markdown(view: &View, order: Order) -> String {
         text.push('\n');
         text.push_str(&table.markdown());
     }
-    let doubts = doubts(summary);
+    let doubts = cautions::of(summary);
     if !doubts.is_empty() {
         text.push('\n');
     }
-    for doubt in doubts.iter().take(DOUBTS_MOST) {
+    for doubt in doubts.iter().take(cautions::TOLD_MOST) {
         let said = escape(&doubt.text(summary.cells.len()));
         text.push_str(&format!("* {}: {said}\n", doubt.word()));
     }
@@ -153,94 +143,12 @@ fn rest(summary: &Summary) -> String {
     )
 }
 
-/// What warnings of one kind say, and where.
-struct Doubt<'a> {
-    /// The first of them.
-    warning: &'a WarningView,
-    /// The cells that have one; none: it is of the run.
-    cells: Vec<&'a CellView>,
-    /// How many more of its kind the run has.
-    others: usize,
-}
-
-impl Doubt<'_> {
-    fn word(&self) -> &str {
-        self.warning.severity
-    }
-
-    fn is_blocking(&self) -> bool {
-        is_blocking(self.warning)
-    }
-
-    fn text(&self, cells: usize) -> String {
-        let text = &self.warning.text;
-        let Some(first) = self.cells.first().filter(|_| cells > 1) else {
-            return match self.others {
-                0 => text.clone(),
-                others => format!("{text} (and {others} like it)"),
-            };
-        };
-        let place = match text.contains(&first.load) {
-            true => String::new(),
-            false => format!("{}: ", words::place(first)),
-        };
-        let more = match self.cells.len() - 1 {
-            0 => String::new(),
-            others => format!(" (and {} like it)", words::plural(others as u64, "cell")),
-        };
-        format!("{place}{text}{more}")
-    }
-}
-
-fn is_blocking(warning: &WarningView) -> bool {
-    warning.severity == "blocks"
-}
-
-fn is_doubt(warning: &&WarningView) -> bool {
-    is_blocking(warning) || warning.severity == "caution"
-}
-
-/// What blocks or endangers a verdict, one of each kind: what blocks first, then what is of the
-/// whole run, then what most cells have.
-fn doubts(summary: &Summary) -> Vec<Doubt<'_>> {
-    let mut all: Vec<Doubt<'_>> = Vec::new();
-    let is_one_kind = |doubt: &Doubt<'_>, warning: &WarningView| {
-        (&doubt.warning.code, &doubt.warning.severity) == (&warning.code, &warning.severity)
-    };
-    for warning in summary.warnings.iter().filter(is_doubt) {
-        match all.iter_mut().find(|doubt| is_one_kind(doubt, warning)) {
-            Some(doubt) => doubt.others += 1,
-            None => all.push(Doubt { warning, cells: Vec::new(), others: 0 }),
-        }
-    }
-    for cell in &summary.cells {
-        for warning in cell.warnings.iter().filter(is_doubt) {
-            let mut of_cells = all.iter_mut().filter(|doubt| !doubt.cells.is_empty());
-            match of_cells.find(|doubt| is_one_kind(doubt, warning)) {
-                Some(doubt) if doubt.cells.last().is_some_and(|last| std::ptr::eq(*last, cell)) => {
-                }
-                Some(doubt) => doubt.cells.push(cell),
-                None => all.push(Doubt { warning, cells: vec![cell], others: 0 }),
-            }
-        }
-    }
-    let reach = |doubt: &Doubt<'_>| match doubt.cells.len() {
-        0 => summary.cells.len(),
-        cells => cells,
-    };
-    all.sort_by_key(|doubt| (!doubt.is_blocking(), std::cmp::Reverse(reach(doubt))));
-    all
-}
-
 /// Cells of one unit.
 struct Table<'a> {
     title: String,
     cells: Vec<&'a CellView>,
     order: Order,
 }
-
-/// Cells of a group, and what it is called.
-type Named<'a> = (Option<String>, Vec<&'a CellView>);
 
 impl<'a> Table<'a> {
     fn clients(&self) -> Vec<u32> {
@@ -251,26 +159,13 @@ impl<'a> Table<'a> {
     }
 
     /// The cells in groups, each with its title.
-    fn groups(&self) -> Vec<Named<'a>> {
+    fn groups(&self) -> Vec<groups::Named<'a>> {
         let mut cells = self.cells.clone();
         if self.order == Order::WorstFirst {
             cells.sort_by(|a, b| gain(a).total_cmp(&gain(b)));
             return vec![(None, cells)];
         }
-        if cells.len() <= UNGROUPED_MOST || cells.iter().all(|cell| cell.group == cells[0].group) {
-            return vec![(None, cells)];
-        }
-        let mut groups: Vec<Named<'a>> = Vec::new();
-        for (group, called) in GROUPS {
-            let own = cells.iter().filter(|cell| cell.group.as_deref() == Some(group));
-            groups.push((Some(called.to_owned()), own.copied().collect()));
-        }
-        let known =
-            |cell: &CellView| GROUPS.iter().any(|(group, _)| cell.group.as_deref() == Some(group));
-        let others = cells.into_iter().filter(|cell| !known(cell)).collect();
-        groups.push((Some("other loads".to_owned()), others));
-        groups.retain(|(_, cells)| !cells.is_empty());
-        groups
+        groups::of(cells)
     }
 
     fn grid(&self, width: usize) -> Grid {
@@ -296,9 +191,8 @@ impl<'a> Table<'a> {
         let mut lines = vec![Line::Columns(head)];
         for (called, cells) in self.groups() {
             if let Some(called) = called {
-                let median = median(&cells).map_or_else(String::new, |median| {
-                    format!("median {}", signed_percent(median))
-                });
+                let median = groups::median(&cells);
+                let median = median.map_or_else(String::new, |median| format!("median {median}"));
                 let texts = [called, String::new(), String::new(), median];
                 lines.push(Line::Columns(texts.to_vec()));
             }
@@ -417,7 +311,7 @@ impl Row {
 
 /// The sign of a cell that anything speaks against.
 fn mark(cell: &CellView) -> &'static str {
-    if cell.warnings.iter().any(|warning| is_doubt(&warning)) { " !" } else { "" }
+    if cell.warnings.iter().any(|warning| cautions::is_doubt(&warning)) { " !" } else { "" }
 }
 
 /// The logarithm of what test has gained; times are turned over.
@@ -426,25 +320,12 @@ fn gain(cell: &CellView) -> f64 {
     if cell.response_ratio.is_some() && log.is_finite() { -log } else { log }
 }
 
-/// The median change of cells that have an estimate, as a share.
-fn median(cells: &[&CellView]) -> Option<f64> {
-    let usable = cells.iter().filter(|cell| !cell.is_blocked());
-    let mut all: Vec<f64> = usable.filter_map(|cell| cell.effect().ratio).collect();
-    all.sort_by(f64::total_cmp);
-    let (low, high) = (all.get((all.len().max(1) - 1) / 2)?, all.get(all.len() / 2)?);
-    Some((low * high).sqrt() - 1.0)
-}
-
 /// The median of all cells of several, where they are of one kind.
 fn median_of_all(summary: &Summary) -> String {
     let cells: Vec<&CellView> = summary.cells.iter().collect();
     let is_one_kind = cells.iter().all(|cell| cell.measure == cells[0].measure);
-    match median(&cells).filter(|_| cells.len() > 1 && is_one_kind) {
-        Some(median) => format!("; median {}", signed_percent(median)),
+    match groups::median(&cells).filter(|_| cells.len() > 1 && is_one_kind) {
+        Some(median) => format!("; median {median}"),
         None => String::new(),
     }
-}
-
-fn signed_percent(share: f64) -> String {
-    format!("{}{GLUE}%", number::signed(100.0 * share, 1))
 }

@@ -22,6 +22,7 @@
 
 mod arms;
 mod calendar;
+mod cautions;
 mod ci;
 mod counts;
 mod csv;
@@ -33,6 +34,7 @@ mod escape;
 mod explanation;
 mod firmness;
 mod first_screen;
+mod groups;
 mod history;
 mod html;
 mod json;

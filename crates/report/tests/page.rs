@@ -175,6 +175,25 @@ fn a_large_run_stays_a_file_that_can_be_mailed() {
     assert_eq!(heat.matches("<th scope=\"row\">").count(), 30);
 }
 
+/// The answer first, then what endangers it; what says how sure, what it costs and how the method
+/// works is there, folded. Where there are many cells the coloured overview comes first.
+#[test]
+fn the_page_has_the_order_of_the_first_screen() {
+    let places = |page: &str, ids: &[&str]| -> Vec<usize> {
+        let at = |id: &&str| page.find(&format!(" id=\"{id}\"")).unwrap_or_else(|| panic!("{id}"));
+        ids.iter().map(at).collect()
+    };
+    let few = ["rates-title-0", "heat-title", "cautions-title", "charts-title", "doubt-title"];
+    let rest = ["costs-title", "facts-title", "notes-title", "origin-title"];
+    let six = page(&common::six_cells());
+    assert!(places(&six, &[&few[..], &rest[..]].concat()).is_sorted());
+    assert!(places(&page(&common::large()), &["heat-title", "rates-title-0"]).is_sorted());
+    for folded in ["doubt", "costs", "facts", "notes"] {
+        let opened = format!("<details class=\"section\" aria-labelledby=\"{folded}-title\">");
+        assert!(six.contains(&opened), "{folded} is not folded");
+    }
+}
+
 #[test]
 fn counts_have_a_section_of_their_own() {
     let page = page(&common::counts::alone());

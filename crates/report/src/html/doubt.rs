@@ -5,6 +5,7 @@
 //! ```
 
 use super::escape::escape;
+use super::fold::folded;
 use crate::doubt;
 use crate::view::{CellView, View};
 use crate::words;
@@ -15,10 +16,7 @@ pub(super) fn table(view: &View) -> String {
     if cells.is_empty() {
         return String::new();
     }
-    let mut text = String::from(
-        "<section aria-labelledby=\"doubt-title\">\n<h2 id=\"doubt-title\">How sure, and where \
-         the doubt comes from</h2>\n<div class=\"scroll\"><table>\n<thead><tr><td></td>",
-    );
+    let mut text = String::from("<div class=\"scroll\"><table>\n<thead><tr><td></td>");
     for (at, head) in doubt::HEAD.iter().enumerate() {
         text.push_str(&format!("<th scope=\"col\">{}</th>", escape(head)));
         if at == 1 {
@@ -43,7 +41,8 @@ pub(super) fn table(view: &View) -> String {
     for reason in doubt::reasons(view) {
         text.push_str(&format!("<p class=\"aside\">{}.</p>\n", escape(&reason)));
     }
-    text + &format!("<p class=\"aside\">{}</p>\n</section>\n", escape(&doubt::aside(view)))
+    text.push_str(&format!("<p class=\"aside\">{}</p>\n", escape(&doubt::aside(view))));
+    folded("doubt", "How sure, and where the doubt comes from", &text)
 }
 
 /// Shares of the variance side by side, the lowest level first and darkest.

@@ -1,11 +1,13 @@
 //! Environment, warnings, provenance: what an expert reads before believing the number.
 
 use super::escape::escape;
+use super::fold::folded;
 use crate::calendar::utc;
+use crate::cautions;
 use crate::difference::{self, Extent, Section};
 use crate::notes::Notes;
 use crate::number;
-use crate::view::{CellDetail, Fact, View, WarningView};
+use crate::view::{CellDetail, Fact, Summary, View, WarningView};
 use crate::words;
 
 /// Facts with this prefix describe the host, which both arms share.
@@ -17,12 +19,10 @@ pub(super) fn environment(view: &View) -> String {
         facts.iter().partition(|fact| !fact.is_equal());
     let (host, equal): (Vec<&Fact>, Vec<&Fact>) =
         equal.into_iter().partition(|fact| fact.name.starts_with(HOST));
-    let mut text = String::from(
-        "<section aria-labelledby=\"facts-title\">\n<h2 id=\"facts-title\">Environment</h2>\n",
-    );
     if facts.is_empty() {
-        return text + "<p class=\"aside\">Nothing was recorded.</p>\n</section>\n";
+        return folded("facts", "Environment: nothing was recorded", "");
     }
+    let mut text = String::new();
     if !host.is_empty() {
         text.push_str("<h3>Host</h3>\n");
         text.push_str(&shared_table(&host));
@@ -35,7 +35,7 @@ pub(super) fn environment(view: &View) -> String {
         text.push_str(&shared_table(&equal));
         text.push_str("</details>\n");
     }
-    text + "</section>\n"
+    folded("facts", "Environment: the host, and what differs between the arms", &text)
 }
 
 fn shared_table(facts: &[&Fact]) -> String {
@@ -124,18 +124,36 @@ fn value(value: &Option<String>) -> String {
     }
 }
 
-pub(super) fn warnings(notes: &Notes<'_>) -> String {
+/// What blocks or endangers a verdict, the worst first; nothing where nothing does.
+pub(super) fn cautions(summary: &Summary) -> String {
+    let cautions = cautions::of(summary);
+    if cautions.is_empty() {
+        return String::new();
+    }
     let mut text = String::from(
-        "<section aria-labelledby=\"notes-title\">\n<h2 id=\"notes-title\">Warnings</h2>\n",
+        "<section aria-labelledby=\"cautions-title\">\n<h2 id=\"cautions-title\">What endangers \
+         this answer</h2>\n<ul class=\"notes\">\n",
     );
+    for one in cautions.iter().take(cautions::TOLD_MOST) {
+        let said = escape(&one.text(summary.cells.len()));
+        text.push_str(&format!("<li><b class=\"{0}\">{0}</b> {said}</li>\n", one.word()));
+    }
+    text.push_str("</ul>\n");
+    if let more @ 1.. = cautions.len().saturating_sub(cautions::TOLD_MOST) {
+        let more = format!("{}, among the notes", words::plural(more as u64, "more caution"));
+        text.push_str(&format!("<p class=\"aside\"><a href=\"#notes-title\">{more}</a></p>\n"));
+    }
+    text + "</section>\n"
+}
+
+/// All of them, and what only says how the method works, by number.
+pub(super) fn warnings(notes: &Notes<'_>) -> String {
     if notes.is_empty() {
-        return text + "<p>None.</p>\n</section>\n";
+        return folded("notes", "Notes: none", "");
     }
-    text.push_str("<ol class=\"notes\">\n");
-    for (number, one) in notes.iter() {
-        text.push_str(&warning(number, one));
-    }
-    text + "</ol>\n</section>\n"
+    let list: String = notes.iter().map(|(number, one)| warning(number, one)).collect();
+    let title = format!("Notes: {}", notes.iter().count());
+    folded("notes", &title, &format!("<ol class=\"notes\">\n{list}</ol>\n"))
 }
 
 /// A warning with its number, in a list of them.

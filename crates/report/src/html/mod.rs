@@ -2,9 +2,10 @@
 //!
 //! ```text
 //!   <head>    policy: nothing may be fetched; the style; nothing else
-//!   <body>    sentence → rates → rQPS by load and clients → cost and latency   ┐ written by Rust,
+//!   <body>    sentence → rates, rQPS by load and clients → what endangers it   ┐ written by Rust,
 //!             <div id="charts">   filled by the script                         │ complete without
-//!             environment → warnings → provenance                              ┘ the script
+//!             folded: how sure, cost and latency, environment, notes,          │ the script
+//!             provenance                                                       ┘
 //!   <script type="application/json">   rounds, pairs and curves, for the charts
 //!   <script>  the page's code, the only script that the policy admits (by its hash)
 //! ```
@@ -17,6 +18,7 @@ mod doubt;
 pub(crate) mod escape;
 mod facts;
 mod figure;
+mod fold;
 mod heat;
 mod shapes;
 mod sheets;
@@ -27,6 +29,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
+use crate::groups;
 use crate::notes::Notes;
 use crate::view::{CellDetail, CellView, View};
 use crate::words;
@@ -45,13 +48,17 @@ pub fn html(view: &View) -> String {
     let mut page = head(&title(view), &format!("'sha256-{hash}'"));
     page.push_str("<body>\n<main>\n");
     page.push_str(&headline(view));
-    page.push_str(&tables::rates(view, &notes));
-    page.push_str(&doubt::table(view));
-    page.push_str(&heat::table(view));
+    let (rates, heat) = (tables::rates(view, &notes), heat::table(view));
+    let is_overview = view.summary.cells.len() > groups::UNGROUPED_MOST;
+    let (first, second) = if is_overview { (heat, rates) } else { (rates, heat) };
+    page.push_str(&first);
+    page.push_str(&second);
+    page.push_str(&facts::cautions(&view.summary));
     page.push_str(&shapes::sections(view));
     page.push_str(&sheets::tables(view));
-    page.push_str(&tables::costs(view));
     page.push_str(&charts(view));
+    page.push_str(&doubt::table(view));
+    page.push_str(&tables::costs(view));
     page.push_str(&facts::environment(view));
     page.push_str(&facts::warnings(&notes));
     page.push_str(&facts::provenance(view));

@@ -1,6 +1,7 @@
 //! The tables of results.
 
 use super::escape::escape;
+use super::fold::folded;
 use crate::notes::Notes;
 use crate::number;
 use crate::rows::{self, PlainRow};
@@ -51,8 +52,11 @@ fn rate_table(
     reach: f64,
     budget: Option<f64>,
 ) -> String {
+    let one_count = one_count(&group.cells);
+    let first =
+        one_count.map_or("clients".to_owned(), |count| format!("at {}", words::clients(count)));
     let mut text = format!(
-        "<div class=\"scroll\"><table class=\"rates\">\n<thead><tr><th scope=\"col\">clients\
+        "<div class=\"scroll\"><table class=\"rates\">\n<thead><tr><th scope=\"col\">{first}\
          </th><th scope=\"col\" class=\"answer\">answer</th><th scope=\"col\">test vs base</th>\
          <th scope=\"col\">95&nbsp;% interval</th>\
          <th scope=\"col\" class=\"picture\"><span class=\"unseen\">interval drawn</span></th>\
@@ -60,6 +64,10 @@ fn rate_table(
          <th scope=\"col\" class=\"test\">test</th><th scope=\"col\">pairs</th>\
          <th scope=\"col\">would find</th></tr></thead>\n",
     );
+    if one_count.is_some() {
+        let rows = group.cells.iter().map(|cell| rate(cell, &cell.load, notes, reach, budget));
+        return text + "<tbody>\n" + &rows.collect::<String>() + "</tbody>\n</table></div>\n";
+    }
     let mut load = None;
     for cell in &group.cells {
         if load != Some(&cell.load) {
@@ -71,7 +79,7 @@ fn rate_table(
             ));
             load = Some(&cell.load);
         }
-        text.push_str(&rate(cell, notes, reach, budget));
+        text.push_str(&rate(cell, &words::clients(cell.clients), notes, reach, budget));
     }
     text + "</tbody>\n</table></div>\n"
 }
@@ -89,14 +97,20 @@ fn aside(ratio: &str, budget: Option<f64>) -> String {
     )
 }
 
-fn rate(cell: &CellView, notes: &Notes<'_>, reach: f64, budget: Option<f64>) -> String {
+/// The number of clients that all cells have; then a load needs no row of its own.
+fn one_count(cells: &[&CellView]) -> Option<u32> {
+    let first = cells.first()?.clients;
+    cells.iter().all(|cell| cell.clients == first).then_some(first)
+}
+
+fn rate(cell: &CellView, name: &str, notes: &Notes<'_>, reach: f64, budget: Option<f64>) -> String {
     let row = rows::rate(cell);
     let detectable = cell.detectable.map(number::percent_of_spread);
     format!(
         "<tr><th scope=\"row\">{}</th><td class=\"answer {}\">{}{}</td><td>{}</td><td>{}</td>\
          <td class=\"picture\">{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>\
          </tr>\n",
-        row.clients,
+        escape(name),
         row.verdict.name(),
         words::word(row.verdict),
         marks(&notes.of_cell(cell)),
@@ -177,13 +191,12 @@ pub(super) fn costs(view: &View) -> String {
         return String::new();
     }
     let open = if cells.len() > OPEN_CELLS_MAX { "" } else { " open" };
-    let mut text = String::from(
-        "<section aria-labelledby=\"costs-title\">\n<h2 id=\"costs-title\">Cost and latency</h2>\n",
-    );
+    let mut text = String::new();
     for cell in cells {
         text.push_str(&cost(cell, open));
     }
-    text + &format!("<p class=\"aside\">{}</p>\n</section>\n", escape(&words::op(view)))
+    text.push_str(&format!("<p class=\"aside\">{}</p>\n", escape(&words::op(view))));
+    folded("costs", "Cost and latency", &text)
 }
 
 fn cost(cell: &CellView, open: &str) -> String {
