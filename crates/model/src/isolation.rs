@@ -187,7 +187,7 @@ pub struct Permissiveness {
     /// Of those allowed: somebody waited, and then all committed.
     pub waited: u64,
     /// Of those allowed: a transaction was refused after somebody had waited, as in a deadlock.
-    pub deadlocked: u64,
+    pub refused_after_waiting: u64,
     /// Of those allowed: a transaction was refused although nobody had waited.
     pub aborted: u64,
     /// Of those allowed: all were answered at once and committed, yet with a result that no serial
@@ -230,6 +230,14 @@ pub struct LevelTold {
     pub cases: Vec<CaseTold>,
     /// Interleavings, by shape.
     pub shapes: Vec<ShapeTold>,
+}
+
+impl LevelTold {
+    /// Whether interleavings ended as no serial order does, at a level that allows serial orders
+    /// only.
+    pub fn breaks_serializability(&self, shape: &ShapeTold) -> bool {
+        self.level == IsolationLevel::Serializable && shape.counts.not_serializable > 0
+    }
 }
 
 /// A server, asked how it isolates.
