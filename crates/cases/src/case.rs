@@ -87,6 +87,8 @@ pub struct Case {
     pub source: String,
     /// What is in the table before: id and value.
     pub rows: Vec<(i64, i64)>,
+    /// Statements that follow the rows, such as one that makes an index.
+    pub setup: Vec<String>,
     /// Which levels of which servers are known to prevent it.
     pub prevented: Vec<(Family, Vec<IsolationLevel>)>,
     /// When the anomaly has been seen.

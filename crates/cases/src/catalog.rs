@@ -7,7 +7,7 @@ use crate::case::Case;
 use crate::parse::parse;
 
 /// Stories by file, in the order in which cases are shown.
-const STORIES: [(&str, &str); 21] = [
+const STORIES: [(&str, &str); 22] = [
     ("g0.txt", include_str!("../stories/g0.txt")),
     ("g1a.txt", include_str!("../stories/g1a.txt")),
     ("aborted-write.txt", include_str!("../stories/aborted-write.txt")),
@@ -29,6 +29,7 @@ const STORIES: [(&str, &str); 21] = [
     ("own-column.txt", include_str!("../stories/own-column.txt")),
     ("own-view.txt", include_str!("../stories/own-view.txt")),
     ("snapshot-deleted.txt", include_str!("../stories/snapshot-deleted.txt")),
+    ("snapshot-deleted-index.txt", include_str!("../stories/snapshot-deleted-index.txt")),
 ];
 
 /// All of them, in the order in which they are shown.
@@ -64,7 +65,7 @@ mod tests {
         for case in published() {
             for session in 1..=case.sessions() {
                 let of = |step: &&crate::case::Step| step.session == session;
-                let last = case.steps.iter().filter(of).last().unwrap().action;
+                let last = case.steps.iter().rfind(of).unwrap().action;
                 assert!(matches!(last, Action::Commit | Action::Rollback), "{}", case.name);
             }
         }

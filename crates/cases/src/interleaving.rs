@@ -119,24 +119,27 @@ impl Shape {
         chosen
     }
 
-    fn walk(self, visit: &mut dyn FnMut(&[(u8, Operation)])) {
+    fn walk(self, visit: &mut Visit<'_>) {
         let mut walk = Walk { shape: self, steps: Vec::new(), done: Vec::new(), keys: 0, visit };
         walk.go();
     }
 }
 
+/// Who a walk shows each interleaving.
+type Visit<'a> = dyn FnMut(&[(u8, Operation)]) + 'a;
+
 /// Where a walk is: what was done so far.
-struct Walk<'a> {
+struct Walk<'a, 'b> {
     shape: Shape,
     steps: Vec<(u8, Operation)>,
     /// Operations of each transaction that has begun, and whether it has committed.
     done: Vec<(u8, bool)>,
     /// Keys that were touched.
     keys: u8,
-    visit: &'a mut dyn FnMut(&[(u8, Operation)]),
+    visit: &'a mut Visit<'b>,
 }
 
-impl Walk<'_> {
+impl Walk<'_, '_> {
     fn go(&mut self) {
         let begun = self.done.len();
         if begun == usize::from(self.shape.transactions) && self.done.iter().all(|one| one.1) {
@@ -226,7 +229,7 @@ mod tests {
             let more = |so_far: &Vec<Vec<Operation>>| {
                 programs
                     .iter()
-                    .map(|one| [&so_far[..], &[one.clone()]].concat())
+                    .map(|one| [&so_far[..], std::slice::from_ref(one)].concat())
                     .collect::<Vec<_>>()
             };
             chosen = chosen.iter().flat_map(more).collect();

@@ -61,3 +61,70 @@ fn stranger(told: &StepTold) -> Option<String> {
     };
     (!is_known).then(|| format!("T{} was refused `{}`: {message}", told.session, told.sql))
 }
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_model::isolation::StepWait;
+
+    use super::*;
+    use crate::parse::parse;
+
+    const STORY: &str = "case: P4\nanomaly: P4\nabout: x\nsource: x\n\
+        occurs: t1 is 1:10 and t2 is 1:10\n\
+        T1: select 1 => t1\nT2: select 1 => t2\nT2 waits: update x\nT1: commit\nT2: commit\n";
+
+    fn rows(text: &str) -> StepAnswer {
+        let value = |value: &str| Some(value.to_owned());
+        StepAnswer::Rows(vec![text.split(':').map(value).collect()])
+    }
+
+    fn played(answers: [StepAnswer; 5], waits: Option<usize>) -> CaseOutcome {
+        let case = parse(STORY).unwrap();
+        let played = |(place, answer): (usize, StepAnswer)| Played {
+            place,
+            told: StepTold {
+                session: case.steps[place].session,
+                sql: case.steps[place].sql.clone(),
+                answer,
+                waited: (waits == Some(place))
+                    .then(|| StepWait { for_whom: vec![1], until: Some(3) }),
+            },
+        };
+        let steps: Vec<Played> = answers.into_iter().enumerate().map(played).collect();
+        judge(&case, &steps, &rows("1:12"))
+    }
+
+    fn refused(code: u16, sqlstate: &str) -> StepAnswer {
+        StepAnswer::Refused { code, sqlstate: sqlstate.to_owned(), message: "no".to_owned() }
+    }
+
+    #[test]
+    fn an_anomaly_counts_if_it_was_read_and_all_committed() {
+        let done = || StepAnswer::Changed(0);
+        let seen = [rows("1:10"), rows("1:10"), done(), done(), done()];
+        assert_eq!(played(seen.clone(), Some(2)), CaseOutcome::Occurs);
+        let mut other = seen.clone();
+        other[1] = rows("1:11");
+        assert_eq!(played(other.clone(), Some(2)), CaseOutcome::BySnapshot);
+        assert_eq!(played(other, Some(1)), CaseOutcome::ByWaiting);
+        let mut aborted = seen.clone();
+        (aborted[2], aborted[4]) = (refused(1213, "40001"), StepAnswer::LeftOut);
+        assert_eq!(played(aborted, None), CaseOutcome::ByError("1213".to_owned()));
+        let mut at_commit = seen;
+        at_commit[4] = refused(0, "40001");
+        assert_eq!(played(at_commit, None), CaseOutcome::ByError("40001".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_conflict_or_no_answer_is_no_verdict() {
+        let done = || StepAnswer::Changed(0);
+        let mut wrong = [rows("1:10"), rows("1:10"), refused(1064, "42000"), done(), done()];
+        assert!(
+            matches!(played(wrong.clone(), None), CaseOutcome::Unknown(why) if why.contains("T2"))
+        );
+        wrong[2] = StepAnswer::Nothing;
+        assert!(
+            matches!(played(wrong, None), CaseOutcome::Unknown(why) if why.contains("no answer"))
+        );
+    }
+}

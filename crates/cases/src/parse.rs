@@ -7,6 +7,7 @@
 //!   about: Two read the same value and write it back; one of the two writes is lost.
 //!   source: Hermitage
 //!   rows: 1:10 2:20
+//!   setup: create index by_value on test (value)
 //!   prevented: mysql serializable
 //!   prevented: postgres from repeatable-read
 //!   occurs: t1 is 1:10 and t2 is 1:10
@@ -53,7 +54,8 @@ type Result<T> = std::result::Result<T, CaseError>;
 /// Sessions of a story, at most.
 const SESSIONS_MOST: u8 = 3;
 /// Keys of the head, in the order in which people are asked for them.
-const KEYS: [&str; 7] = ["case", "anomaly", "about", "source", "rows", "prevented", "occurs"];
+const KEYS: [&str; 8] =
+    ["case", "anomaly", "about", "source", "rows", "setup", "prevented", "occurs"];
 const DIALECTS: [(&str, Dialect); 4] = [
     ("mysql", Dialect::Mysql),
     ("postgres", Dialect::Postgres),
@@ -113,12 +115,16 @@ impl<'a> Line<'a> {
     }
 }
 
+/// Where a condition names an answer: line, column, name.
+type Mention = (usize, usize, String);
+
 #[derive(Default)]
 struct Story {
     head: Vec<(&'static str, String)>,
     rows: Option<Vec<(i64, i64)>>,
+    setup: Vec<String>,
     prevented: Vec<(Family, Vec<IsolationLevel>)>,
-    occurs: Option<(Condition, Vec<(usize, usize, String)>)>,
+    occurs: Option<(Condition, Vec<Mention>)>,
     steps: Vec<Step>,
 }
 
@@ -157,6 +163,7 @@ impl Story {
         let twice = || key.error(format!("{known} is there already"));
         match known {
             "prevented" => self.prevented.push(promise(value)?),
+            "setup" => self.setup.push(value.text.to_owned()),
             "rows" if self.rows.is_some() => return Err(twice()),
             "rows" => self.rows = Some(value.words().map(row).collect::<Result<_>>()?),
             "occurs" if self.occurs.is_some() => return Err(twice()),
@@ -240,6 +247,7 @@ impl Story {
             about: head("about")?,
             source: head("source")?,
             rows: self.rows.clone().unwrap_or_else(|| vec![(1, 10), (2, 20)]),
+            setup: self.setup.clone(),
             prevented: self.prevented.clone(),
             occurs: occurs.clone(),
             steps: self.steps,
@@ -291,7 +299,7 @@ fn promise(value: Line<'_>) -> Result<(Family, Vec<IsolationLevel>)> {
 }
 
 /// A condition, and where it names answers.
-fn condition(value: Line<'_>) -> Result<(Condition, Vec<(usize, usize, String)>)> {
+fn condition(value: Line<'_>) -> Result<(Condition, Vec<Mention>)> {
     let mut any_of = vec![Vec::new()];
     let mut names = Vec::new();
     let mut words = value.words().peekable();
@@ -339,5 +347,91 @@ fn says(verb: Line<'_>, rest: &[Line<'_>]) -> Result<Says> {
             count.map(Says::Changed).ok_or_else(|| number.error("a number of rows stands here"))
         }
         _ => Err(verb.error("an answer `is`, `is not`, `has`, `lacks` or `changed`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::case::Action;
+    use dbdyno_model::isolation::Promise;
+
+    const STORY: &str = "\
+# A story.
+case: two
+anomaly: P4
+about: What happens.
+source: nobody
+rows: 1:10
+setup: create index by_value on test (value)
+prevented: mysql serializable
+prevented: postgres from repeatable-read
+occurs: one is 1:10 and two is not 1:11 2:20 or end lacks 1:12
+
+T1: begin snapshot
+T1: select id, value from test => one
+T2 waits: select id, value from test for update => two
+  sqlite: select id, value from test
+T1: commit
+";
+
+    #[test]
+    fn a_story_is_read_as_it_is_written() {
+        let case = parse(STORY).unwrap();
+        assert_eq!((case.name.as_str(), case.rows.as_slice()), ("two", &[(1, 10)][..]));
+        assert_eq!((case.sessions(), case.steps.len(), case.setup.len()), (2, 4, 1));
+        assert_eq!(case.steps[0].action, Action::BeginSnapshot);
+        let locked = &case.steps[2];
+        assert!(locked.waits_anyway && !case.steps[1].waits_anyway);
+        assert_eq!(locked.sql_in(Dialect::Sqlite), "select id, value from test");
+        assert_eq!(locked.sql_in(Dialect::Mysql), "select id, value from test for update");
+        let promise = |family, level| case.promise(family, level);
+        assert_eq!(promise(Family::Mysql, IsolationLevel::Serializable), Promise::Prevents);
+        assert_eq!(promise(Family::Mysql, IsolationLevel::RepeatableRead), Promise::Open);
+        assert_eq!(promise(Family::Postgres, IsolationLevel::Serializable), Promise::Prevents);
+        assert_eq!(case.occurs.any_of.len(), 2);
+        assert_eq!(case.occurs.any_of[0].len(), 2);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        let with = |from: &str, to: &str| parse(&STORY.replace(from, to)).unwrap_err().to_string();
+        for (from, to, wanted) in [
+            ("case: two\n", "", "line 15, column 1: there is no line `case: …`"),
+            ("anomaly: P4", "anomaly: P4\nanomaly: P4", "line 4, column 1: anomaly is there"),
+            ("source: nobody", "sauce: nobody", "line 5, column 1: nobody knows what \"sauce\""),
+            ("rows: 1:10", "rows: 1:10 ten", "line 6, column 12: a row is ID:VALUE"),
+            ("mysql serial", "oracle serial", "line 8, column 12: a promise begins with one of"),
+            ("mysql serializable", "mysql serial", "line 8, column 18: levels are"),
+            ("mysql serializable", "mysql", "line 8, column 12: a promise names a level"),
+            ("one is 1:10", "uno is 1:10", "line 10, column 9: no step ends with `=> uno`"),
+            ("two is not", "two isn't", "line 10, column 29: an answer `is`"),
+            ("lacks 1:12", "lacks", "line 10, column 53: one row stands here"),
+            ("T1: begin", "T4: begin", "line 12, column 1: nobody knows what \"T4\""),
+            ("T2 waits:", "T2 sleeps:", "line 14, column 1: behind a session stands a colon"),
+            ("  sqlite:", "  sybase:", "line 15, column 3: an indented line says how"),
+            ("=> two", "=> one", "line 14, column 55: another answer is called one"),
+            ("=> two", "=> end", "line 14, column 55: `end` is what is in the table"),
+            ("T1: commit", "T1:", "line 16, column 4: nothing stands behind the colon"),
+            ("T1: commit", "commit", "line 16, column 1: a line is `key: value`"),
+        ] {
+            let error = with(from, to);
+            assert!(error.starts_with(wanted), "{from:?} → {to:?}: {error}");
+        }
+        assert!(parse("").is_err());
+    }
+
+    proptest! {
+        /// Whatever is taken away or put in, there is a case or a sentence.
+        #[test]
+        fn no_text_breaks_it(at in 0..STORY.len(), cut in 0..40_usize, put in "\\PC{0,6}") {
+            let end = (at + cut).min(STORY.len());
+            let text = format!("{}{put}{}", &STORY[..at], &STORY[end..]);
+            if let Err(error) = parse(&text) {
+                prop_assert!(error.line >= 1 && error.column >= 1);
+            }
+        }
     }
 }

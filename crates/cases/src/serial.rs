@@ -22,7 +22,7 @@ pub enum Done {
 }
 
 /// What is in every key at the beginning.
-pub const INITIAL: i64 = 0;
+pub(crate) const INITIAL: i64 = 0;
 
 /// The value that step number `step` writes: no two steps write the same.
 pub fn value_of(step: usize) -> i64 {
@@ -128,8 +128,7 @@ mod tests {
         assert!(!explains(&[b], &[0]), "a write that is not there");
     }
 
-    /// Of 2 × 2 × 2, with each outcome worked out by a scheduler of versions: what is allowed can be
-    /// completed by reading as the serial order wants.
+    /// What is allowed is completed by reading as the serial order wants it.
     #[test]
     fn an_allowed_schedule_has_a_result_that_is_explained() {
         for schedule in "2x2x2".parse::<Shape>().unwrap().schedules(u64::MAX, 0) {

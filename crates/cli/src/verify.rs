@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   --cases           published stories, played step by step: which anomaly occurs at which level
-//!   --interleavings   all orders of a few small transactions: what is let through, and at what cost
+//!   --interleavings   all orders of a few small transactions: what is let through, what it costs
 //! ```
 
 use std::path::PathBuf;
@@ -33,7 +33,8 @@ use crate::{login, output, session};
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(crate) struct Verify {
-    /// Servers, as `dbdyno compare` takes them: mysql:9.7, 'mariadb:11.8?innodb_snapshot_isolation=ON'
+    /// Servers, as `dbdyno compare` takes them: mysql:9.7, postgres:17,
+    /// 'mariadb:10.11?innodb_snapshot_isolation=ON'
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
     /// Play the published cases

@@ -4,11 +4,11 @@ use dbdyno_cases::{Action, Case, Played, Step, judge};
 use dbdyno_model::isolation::{CaseTold, IsolationLevel, StepAnswer, StepTold};
 use dbdyno_wire::{Client, WireError};
 
-use super::Bench;
-use crate::steps::{Ends, Line, Stage, Whom};
+use super::bench::Bench;
+use super::words::CASES as TABLE;
+use crate::steps::{Effect, Line, Stage, Whom};
 
-/// What the table of the stories, `test`, is called on a server.
-pub(super) const TABLE: &str = "dbdyno_cases";
+/// What the table is called in stories.
 const NAME_IN_STORIES: &str = "test";
 /// Sessions of a story, at most.
 const SESSIONS: usize = 3;
@@ -91,14 +91,14 @@ impl Bench<'_, '_> {
     }
 
     fn line(&self, step: &Step) -> Line {
-        let (statements, ends) = match step.action {
-            Action::Begin => (self.words.begin(), Ends::Begins),
-            Action::BeginSnapshot => (self.words.begin_snapshot(TABLE), Ends::Begins),
-            Action::Commit => (vec!["COMMIT".to_owned()], Ends::Ends),
-            Action::Rollback => (vec!["ROLLBACK".to_owned()], Ends::Ends),
-            Action::Statement => (vec![with_table(step.sql_in(self.dialect()))], Ends::Goes),
+        let (statements, effect) = match step.action {
+            Action::Begin => (self.words.begin(), Effect::Begins),
+            Action::BeginSnapshot => (self.words.begin_snapshot(TABLE), Effect::Begins),
+            Action::Commit => (vec!["COMMIT".to_owned()], Effect::Ends),
+            Action::Rollback => (vec!["ROLLBACK".to_owned()], Effect::Ends),
+            Action::Statement => (vec![with_table(step.sql_in(self.dialect()))], Effect::Goes),
         };
-        Line { session: usize::from(step.session - 1), statements, ends }
+        Line { session: usize::from(step.session - 1), statements, effect }
     }
 }
 
@@ -111,7 +111,7 @@ fn make(control: &mut dyn Client, case: &Case) -> Result<(), WireError> {
         let rows = rows.join(", ");
         control.run(&format!("INSERT INTO {TABLE} (id, value, mark) VALUES {rows}"))?;
     }
-    Ok(())
+    case.setup.iter().try_for_each(|sql| control.run(&with_table(sql)).map(|_| ()))
 }
 
 /// The statement with the table's own name where the story says `test`.

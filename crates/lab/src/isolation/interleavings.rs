@@ -10,11 +10,10 @@ use dbdyno_cases::{Operation, Schedule, Shape};
 use dbdyno_model::isolation::{IsolationLevel, Permissiveness, ShapeTold, StepAnswer};
 use dbdyno_wire::{Client, WireError};
 
-use super::{Bench, IsolationQuestion};
-use crate::steps::{Ends, Line, Stage, Told, Whom};
+use super::bench::{Bench, IsolationQuestion};
+use super::words::INTERLEAVINGS as TABLE;
+use crate::steps::{Effect, Line, Stage, Told, Whom};
 
-/// The table of interleavings.
-pub(super) const TABLE: &str = "dbdyno_interleavings";
 /// Rows of an INSERT.
 const ROWS_AT_ONCE: u64 = 500;
 /// How often progress is told, in interleavings.
@@ -100,12 +99,12 @@ impl Bench<'_, '_> {
             let is_first = !std::mem::replace(&mut begun[usize::from(*who)], true);
             let mut statements = if is_first { self.words.begin() } else { Vec::new() };
             statements.push(rows.sql(step, *what));
-            let ends = match what {
-                Operation::Commit => Ends::Ends,
-                _ if is_first => Ends::Begins,
-                _ => Ends::Goes,
+            let effect = match what {
+                Operation::Commit => Effect::Ends,
+                _ if is_first => Effect::Begins,
+                _ => Effect::Goes,
             };
-            Line { session: usize::from(*who), statements, ends }
+            Line { session: usize::from(*who), statements, effect }
         };
         let script: Vec<Line> = schedule.steps.iter().enumerate().map(line).collect();
         let told = stage.play(&script, Whom::AsNeeded)?;

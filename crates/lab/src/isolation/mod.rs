@@ -9,52 +9,25 @@
 //! server (`steps`). On a server that is not ours the tables are marked and taken away as those of
 //! a load are.
 
+mod bench;
 mod cases;
 mod interleavings;
 mod tables;
 mod words;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use dbdyno_cases::{Case, Family, Shape};
 use dbdyno_load::Clock;
-use dbdyno_model::isolation::{IsolationLevel, IsolationTold, LevelTold};
-use dbdyno_model::{
-    ArmIndex, ArmSpec, Arms, Dialect, Product, ReleaseSpec, Setting, Switch, Target,
-};
-use dbdyno_sandbox::Home;
+use dbdyno_model::isolation::{IsolationTold, LevelTold};
+use dbdyno_model::{ArmIndex, ArmSpec, Arms, Product, ReleaseSpec, Setting, Switch, Target};
 use dbdyno_workload::Dataset;
 
 use crate::arm::{Restores, SetUp, Station, open_station};
 use crate::error::LabError;
-use crate::watch::Watch;
+use bench::Bench;
+pub use bench::{IsolationLab, IsolationQuestion};
 use tables::Tables;
 use words::Words;
-
-/// What is asked of a server.
-pub struct IsolationQuestion<'a> {
-    /// The server.
-    pub spec: &'a ArmSpec,
-    /// At these levels, where it has them.
-    pub levels: &'a [IsolationLevel],
-    /// These cases.
-    pub cases: &'a [Case],
-    /// Interleavings of these shapes, and how many of each at most.
-    pub shapes: &'a [(Shape, u64)],
-    /// Decides which ones where there are more.
-    pub seed: u64,
-}
-
-/// Where it is asked.
-pub struct IsolationLab<'a> {
-    /// Where sandboxes live.
-    pub home: &'a Home,
-    /// Set from outside to stop; what is known until then is kept.
-    pub stop: &'a AtomicBool,
-    /// Who listens.
-    pub watch: &'a mut dyn Watch,
-}
 
 /// Which arm the server is, where an error names one: there is no other.
 const ARM: ArmIndex = ArmIndex::BASE;
@@ -136,30 +109,4 @@ fn asked(
         levels,
         is_cut_short: bench.is_stopped(),
     })
-}
-
-/// A server that is asked.
-struct Bench<'a, 'b> {
-    lab: &'a mut IsolationLab<'b>,
-    station: &'a Station,
-    words: Words,
-    clock: &'a Clock,
-}
-
-impl Bench<'_, '_> {
-    fn is_stopped(&self) -> bool {
-        self.lab.stop.load(Ordering::Relaxed)
-    }
-
-    fn tell(&mut self, text: &str) {
-        self.lab.watch.progress(crate::watch::Progress::Reading(text));
-    }
-
-    fn family(&self) -> Family {
-        self.words.family
-    }
-
-    fn dialect(&self) -> Dialect {
-        self.station.dialect
-    }
 }

@@ -4,7 +4,7 @@ use dbdyno_model::Dialect;
 use dbdyno_workload::Dataset;
 use dbdyno_workload::dataset::TableScript;
 
-use super::{cases, interleavings};
+use super::words::{CASES, INTERLEAVINGS};
 
 /// Tables that come and go; they are never filled from here.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ impl Dataset for Tables {
             columns: Vec::new(),
             finish: Vec::new(),
         };
-        [cases::TABLE, interleavings::TABLE].map(script).into()
+        [CASES, INTERLEAVINGS].map(script).into()
     }
 
     fn seed(&self) -> u64 {

@@ -5,6 +5,11 @@ use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_wire::Client;
 
+/// What the table of the stories, `test`, is called on a server.
+pub(super) const CASES: &str = "dbdyno_cases";
+/// The table of interleavings.
+pub(super) const INTERLEAVINGS: &str = "dbdyno_interleavings";
+
 /// The words of one server.
 pub(super) struct Words {
     dialect: Dialect,

@@ -17,5 +17,5 @@
 mod stage;
 mod waits;
 
-pub(crate) use stage::{Ends, Line, Stage, Told};
+pub(crate) use stage::{Effect, Line, Stage, Told};
 pub(crate) use waits::Whom;

@@ -29,12 +29,12 @@ pub(crate) struct Line {
     /// What it says.
     pub statements: Vec<String>,
     /// What that does to its transaction.
-    pub ends: Ends,
+    pub effect: Effect,
 }
 
 /// What a step does to the transaction of its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ends {
+pub(crate) enum Effect {
     /// It begins one.
     Begins,
     /// It leaves it open.
@@ -176,14 +176,14 @@ impl Stage {
 
     fn send(&mut self, at: usize, (place, line): (usize, &Line), told: &mut Vec<Told>) {
         let actor = &mut self.actors[at];
-        if line.ends == Ends::Begins {
+        if line.effect == Effect::Begins {
             (actor.open, actor.refused) = (true, false);
         }
         let left_out = actor.refused;
         let answer = if left_out { StepAnswer::LeftOut } else { StepAnswer::Nothing };
         told.push(Told { place, answer, waited: None });
         if !left_out {
-            if line.ends == Ends::Ends {
+            if line.effect == Effect::Ends {
                 actor.open = false;
             }
             actor.order(line.statements.clone(), Doing::Step(told.len() - 1));

@@ -1,3 +1,5 @@
+//! Tables, stories and counts of a server that is made up.
+
 use dbdyno_model::isolation::{
     CaseOutcome, CaseTold, IsolationLevel, Promise, StepAnswer, StepTold, StepWait,
 };
