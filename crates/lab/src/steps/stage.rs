@@ -266,7 +266,10 @@ impl Stage {
             }
             return Ok(true);
         }
-        let Some(edges) = self.edges(seen, busy[0])? else {
+        if whom == Whom::AsNeeded && self.witness.breaks_circles_at_once() {
+            return Ok(true);
+        }
+        let Some(edges) = self.edges(seen, &busy)? else {
             return Ok(busy.len() == 1 || looks >= LOOKS_WITHOUT_WHOM);
         };
         // The tables may be older than what was seen: all who wait must be in them.
@@ -281,11 +284,11 @@ impl Stage {
     fn edges(
         &mut self,
         seen: &[Waiting],
-        busy: usize,
+        busy: &[usize],
     ) -> Result<Option<Vec<Vec<usize>>>, WireError> {
         let ids: Vec<u64> = self.actors.iter().map(|actor| actor.id).collect();
         let place = |id: u64| ids.iter().position(|own| *own == id);
-        if matches!(seen[busy], Some(Some(_))) {
+        if busy.iter().all(|at| matches!(seen[*at], Some(Some(_)))) {
             let of = |one: &Waiting| -> Vec<usize> {
                 one.iter().flatten().flatten().filter_map(|id| place(*id)).collect()
             };

@@ -64,6 +64,8 @@ pub(crate) enum Witness {
         client: Box<dyn Client>,
         /// When its tables were read last.
         read: Option<Duration>,
+        /// Whether it is that of MariaDB, or of MySQL before 8.0.
+        is_old: bool,
     },
     /// PostgreSQL, likewise.
     Postgres(Box<dyn Client>),
@@ -81,14 +83,14 @@ impl Witness {
     pub(crate) fn of_mysql(mut client: Box<dyn Client>) -> Witness {
         let version = client.server_version();
         let major = version.split('.').next().and_then(|major| major.parse::<u32>().ok());
-        let has_table = !version.contains("MariaDB") && major.is_some_and(|major| major >= 8);
+        let is_old = version.contains("MariaDB") || major.is_some_and(|major| major < 8);
         let is_on = |client: &mut dyn Client| {
             let asked = client.query("SELECT @@performance_schema");
             asked.is_ok_and(|rows| rows.single() == Some("1"))
         };
-        match has_table && is_on(&mut *client) {
+        match !is_old && is_on(&mut *client) {
             true => Witness::LockWaits(client),
-            false => Witness::Innodb { client, read: None },
+            false => Witness::Innodb { client, read: None, is_old },
         }
     }
 
@@ -96,7 +98,7 @@ impl Witness {
     pub(crate) fn look(&mut self, ids: &[u64], clock: &Clock) -> Result<Vec<Waiting>, WireError> {
         match self {
             Witness::LockWaits(client) => Ok(named(ids, &blocked_by(&client.query(LOCK_WAITS)?))),
-            Witness::Innodb { client, read } => {
+            Witness::Innodb { client, read, .. } => {
                 let answer = client.query(MONITOR)?;
                 let text = answer.rows.first().and_then(|row| row.last().cloned().flatten());
                 let mut waiting = waiting_in_monitor(&text.unwrap_or_default());
@@ -124,13 +126,23 @@ impl Witness {
         }
     }
 
+    /// Whether a circle of waits is broken before anybody can be seen waiting in it: InnoDB looks
+    /// for one when a wait begins, MySQL from 8.0.18 on and PostgreSQL some time later.
+    pub(crate) fn breaks_circles_at_once(&self) -> bool {
+        match self {
+            Witness::Innodb { is_old, .. } => *is_old,
+            Witness::Engine(_) | Witness::Silent => true,
+            Witness::LockWaits(_) | Witness::Postgres(_) => false,
+        }
+    }
+
     /// For whom each of these sessions waits; `None` where nobody can say.
     pub(crate) fn blockers(
         &mut self,
         ids: &[u64],
         clock: &Clock,
     ) -> Result<Option<Vec<Vec<Blocker>>>, WireError> {
-        let Witness::Innodb { client, read } = self else { return Ok(None) };
+        let Witness::Innodb { client, read, .. } = self else { return Ok(None) };
         if let Some(read) = *read {
             let since = clock.now().saturating_sub(read);
             std::thread::sleep(CACHE_IDLE.saturating_sub(since));
@@ -161,12 +173,16 @@ impl Witness {
     }
 }
 
-/// For whom each of these waits, if it waits.
+/// For whom each of these waits, if it waits. Who is told to wait for himself waits for somebody
+/// else: MySQL calls a lock by the session that wrote it down, and where a row was changed and
+/// nobody had to write down a lock for that, it is the session that waits that does so.
 fn named(ids: &[u64], pairs: &[(u64, Blocker)]) -> Vec<Waiting> {
     let of = |id: &u64| {
-        let own = pairs.iter().filter(|pair| pair.0 == *id);
-        let whom: Vec<u64> = own.map(|pair| pair.1.id).collect();
-        (!whom.is_empty()).then_some(Some(whom))
+        let own: Vec<u64> =
+            pairs.iter().filter(|pair| pair.0 == *id).map(|pair| pair.1.id).collect();
+        let others: Vec<u64> = own.iter().copied().filter(|whom| whom != id).collect();
+        let is_whole = others.len() == own.len();
+        (!own.is_empty()).then(|| is_whole.then_some(others))
     };
     ids.iter().map(of).collect()
 }
@@ -265,6 +281,13 @@ MySQL thread id 9, OS thread handle 3, query id 31 localhost dbdyno
     fn the_monitor_tells_who_waits_now() {
         assert_eq!(waiting_in_monitor(MONITOR), [8]);
         assert!(waiting_in_monitor("").is_empty());
+    }
+
+    #[test]
+    fn who_waits_for_himself_waits_for_somebody_unnamed() {
+        let pair = |waits, id| (waits, Blocker { id, by_request: false });
+        let seen = named(&[1, 2, 3], &[pair(1, 1), pair(3, 1), pair(3, 2)]);
+        assert_eq!(seen, [Some(None), None, Some(Some(vec![1, 2]))]);
     }
 
     #[test]
