@@ -412,8 +412,8 @@ T1: commit
             ("T1: begin", "T4: begin", "line 12, column 1: nobody knows what \"T4\""),
             ("T2 waits:", "T2 sleeps:", "line 14, column 1: behind a session stands a colon"),
             ("  sqlite:", "  sybase:", "line 15, column 3: an indented line says how"),
-            ("=> two", "=> one", "line 14, column 55: another answer is called one"),
-            ("=> two", "=> end", "line 14, column 55: `end` is what is in the table"),
+            ("=> two", "=> one", "line 14, column 52: another answer is called one"),
+            ("=> two", "=> end", "line 14, column 52: `end` is what is in the table"),
             ("T1: commit", "T1:", "line 16, column 4: nothing stands behind the colon"),
             ("T1: commit", "commit", "line 16, column 1: a line is `key: value`"),
         ] {

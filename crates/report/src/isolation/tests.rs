@@ -47,7 +47,7 @@ fn a_broken_promise_is_marked_named_and_explained() {
     ];
     let all = [told(cases, Vec::new())];
     let text = isolation_text(&all, IsolationExtent::Tables, 100);
-    for part in ["P4     occurs !", "PMP    some", "G2     error 1213 *", "P4 was seen"] {
+    for part in ["P4    occurs !", "PMP   some", "G2    error 1213 *", "P4 was seen"] {
         assert!(text.contains(part), "{part} is missing in:\n{text}");
     }
     let page = isolation_markdown(&all, IsolationExtent::Tables);
