@@ -89,6 +89,10 @@ fn asked(
     let mut client = station.connector.connect().map_err(server)?;
     let words = Words::of(&mut *client, station.dialect);
     client.close();
+    if !question.levels.iter().any(|level| words.has_level(*level)) {
+        let text = "it has none of these levels; leave out --level to play all that it has";
+        return Err(LabError::Loads(text.to_owned()));
+    }
     let mut bench = Bench { lab, station, words, clock };
     let mut levels = Vec::new();
     for &level in question.levels {
