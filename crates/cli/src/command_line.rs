@@ -12,6 +12,7 @@ use crate::explain::Explain;
 use crate::history::History;
 use crate::profile::ProfileFlags;
 use crate::server::Server;
+use crate::verify::Verify;
 
 /// A dynamometer for transactional databases: which of two servers is slower, by how much, how
 /// sure.
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Explain(Box<Explain>),
     /// Compare processor profiles of two servers, function by function
     Profile(ProfileFlags),
+    /// Look at which anomalies occur at which isolation level
+    Verify(Box<Verify>),
     /// Cluster the deadlocks of error logs by statements and locks
     Deadlocks(Deadlocks),
     /// Show in what two servers are unequal, without measuring

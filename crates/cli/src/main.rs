@@ -41,6 +41,7 @@ mod session;
 mod stored;
 mod until;
 mod values;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -56,6 +57,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => compare::run(&args.place, &compare),
         Command::Explain(flags) => explain::run(&args.place, &flags),
         Command::Profile(flags) => profile::run(&args.place, &flags),
+        Command::Verify(flags) => verify::run(&args.place, &flags),
         Command::Deadlocks(flags) => deadlocks::run(&flags),
         Command::Diff(diff) => diff::run(&args.place, &diff),
         Command::Resume(resume) => compare::resume(&args.place, &resume),

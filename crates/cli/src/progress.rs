@@ -97,6 +97,7 @@ impl Watch for Ticker {
             Progress::RoundDone { .. } => {}
             Progress::Searched(text) => self.keep(&format!("search {text}")),
             Progress::Reading(text) => self.show(format!("reading {text}")),
+            Progress::Playing(text) => self.show(format!("playing {text}")),
             Progress::Trial(text) => self.keep(&format!("trial  {text}")),
             Progress::Warning(text) => self.keep(&format!("note   {text}")),
         }

@@ -64,6 +64,8 @@ pub enum Progress<'a> {
     Trial(&'a str),
     /// What was measured is read, which takes a while.
     Reading(&'a str),
+    /// Which of the stories of transactions is played.
+    Playing(&'a str),
     /// Something that the user should know now; it is stored with the run, too.
     Warning(&'a str),
 }

@@ -101,8 +101,14 @@ impl EngineArm {
     }
 
     pub(crate) fn client(&self) -> Box<dyn Client> {
+        self.watched_client().0
+    }
+
+    /// A client, and what shows to other threads whether it waits.
+    pub fn watched_client(&self) -> (Box<dyn Client>, EngineWatch) {
         let connection = Connection::new(self.engine.clone(), now_us);
-        Box::new(EngineClient { connection })
+        let watch = EngineWatch(connection.watch());
+        (Box::new(EngineClient { connection }), watch)
     }
 }
 
@@ -123,6 +129,17 @@ fn monotonic_ns() -> u64 {
 fn now_us() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| since.as_micros() as i64)
+}
+
+/// Shows whether a client waits for a lock.
+#[derive(Clone)]
+pub struct EngineWatch(dbdyno_engine::session::Watch);
+
+impl EngineWatch {
+    /// Whether it waits, and goes on waiting until another client does something.
+    pub fn is_waiting(&self) -> bool {
+        self.0.is_waiting()
+    }
 }
 
 /// A connection.

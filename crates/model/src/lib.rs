@@ -30,6 +30,7 @@ mod finding;
 pub mod histogram;
 pub mod history;
 pub mod insert_benchmark;
+pub mod isolation;
 pub mod ledger;
 pub mod levels;
 pub mod method;

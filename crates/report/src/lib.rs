@@ -10,6 +10,7 @@
 //!   Run + ArmsComparison ──► ArmsView ──► the same five, for more than two arms (`arms`)
 //!   ProfileDifference ──► text, markdown, csv, json (`profile`)
 //!   Explanation ──► text, markdown, json, html (`explanation`)
+//!   IsolationTold ──► text, markdown, json (`isolation`)
 //! ```
 //!
 //! Nothing is computed here that could change an answer: verdicts, intervals and costs come from
@@ -37,6 +38,7 @@ mod first_screen;
 mod groups;
 mod history;
 mod html;
+mod isolation;
 mod json;
 mod layout;
 mod markdown;
@@ -63,6 +65,7 @@ pub use explanation::{explanation_html, explanation_json, explanation_markdown, 
 pub use first_screen::{Order, first_markdown, first_screen};
 pub use history::{history_csv, history_html, history_json, history_markdown, history_text};
 pub use html::html;
+pub use isolation::{IsolationExtent, isolation_json, isolation_markdown, isolation_text};
 pub use json::json;
 pub use markdown::markdown;
 pub use profile::{

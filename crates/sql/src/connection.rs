@@ -73,6 +73,11 @@ impl Connection {
         Connection { engine, session, clock, prepared: Vec::new() }
     }
 
+    /// Shows to other threads whether this client waits for a lock.
+    pub fn watch(&self) -> session::Watch {
+        self.session.watch()
+    }
+
     /// Reads and plans a statement; returns its number on this connection, from 0.
     ///
     /// # Errors

@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("stats", &["model"]),
     ("audit", &["model"]),
+    ("cases", &["model"]),
     ("workload", &["model"]),
     ("wire", &["model"]),
     ("rocks", &[]),
@@ -32,8 +33,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "lab",
         &[
-            "model", "stats", "audit", "workload", "wire", "rocks", "engine", "sql", "load",
-            "sandbox", "probe", "store", "judge", "forecast", "explain",
+            "model", "stats", "audit", "cases", "workload", "wire", "rocks", "engine", "sql",
+            "load", "sandbox", "probe", "store", "judge", "forecast", "explain",
         ],
     ),
     ("report", &["model"]),
@@ -41,8 +42,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "model", "audit", "workload", "sandbox", "store", "report", "judge", "forecast",
-            "explain", "lab",
+            "model", "audit", "cases", "workload", "sandbox", "store", "report", "judge",
+            "forecast", "explain", "lab",
         ],
     ),
 ];

@@ -18,6 +18,7 @@ mod guest;
 mod host;
 mod images;
 mod insert_benchmark;
+mod isolation;
 mod killed;
 mod levels;
 mod logins;

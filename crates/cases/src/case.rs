@@ -1,0 +1,115 @@
+//! A case: a story of a few sessions, and what makes it the anomaly that it is named after.
+
+use dbdyno_model::Dialect;
+use dbdyno_model::isolation::{IsolationLevel, Promise};
+
+use crate::condition::Condition;
+
+/// Servers that make the same promises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// InnoDB, and what behaves as InnoDB does.
+    Mysql,
+    /// InnoDB of MariaDB with `innodb_snapshot_isolation=ON`.
+    InnodbSnapshot,
+    /// PostgreSQL.
+    Postgres,
+    /// SQLite.
+    Sqlite,
+}
+
+impl Family {
+    /// All of them.
+    pub const ALL: [Family; 4] =
+        [Family::Mysql, Family::InnodbSnapshot, Family::Postgres, Family::Sqlite];
+
+    /// Its name in stories and reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Mysql => "mysql",
+            Family::InnodbSnapshot => "innodb-snapshot",
+            Family::Postgres => "postgres",
+            Family::Sqlite => "sqlite",
+        }
+    }
+}
+
+/// What a step does, apart from how it is spelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A transaction begins.
+    Begin,
+    /// A transaction begins, and what it will see is settled at once.
+    BeginSnapshot,
+    /// It ends, and means to have happened.
+    Commit,
+    /// It ends, and means not to have happened.
+    Rollback,
+    /// A statement.
+    Statement,
+}
+
+/// One step of a story.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Who takes it, from 1.
+    pub session: u8,
+    /// What it does.
+    pub action: Action,
+    /// Its SQL where it is a statement; the table is called `test`.
+    pub sql: String,
+    /// Its SQL where a dialect spells it otherwise.
+    pub spelled: Vec<(Dialect, String)>,
+    /// What the condition calls its answer.
+    pub name: Option<String>,
+    /// Whether waiting is part of the story, and prevents nothing.
+    pub waits_anyway: bool,
+}
+
+impl Step {
+    /// Its SQL in this dialect.
+    pub fn sql_in(&self, dialect: Dialect) -> &str {
+        let own = self.spelled.iter().find(|(of, _)| *of == dialect);
+        own.map_or(&self.sql, |(_, sql)| sql)
+    }
+}
+
+/// A case.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// Its name, which no other case has.
+    pub name: String,
+    /// The anomaly that it is a case of, by Adya's or Hermitage's name.
+    pub anomaly: String,
+    /// One sentence.
+    pub about: String,
+    /// Where it was learnt.
+    pub source: String,
+    /// What is in the table before: id and value.
+    pub rows: Vec<(i64, i64)>,
+    /// Statements that follow the rows, such as one that makes an index.
+    pub setup: Vec<String>,
+    /// Which levels of which servers are known to prevent it.
+    pub prevented: Vec<(Family, Vec<IsolationLevel>)>,
+    /// When the anomaly has been seen.
+    pub(crate) occurs: Condition,
+    /// What happens, in this order as far as nobody has to wait.
+    pub steps: Vec<Step>,
+}
+
+impl Case {
+    /// What a server of this family is known for at this level.
+    pub fn promise(&self, family: Family, level: IsolationLevel) -> Promise {
+        let known =
+            |(of, levels): &(Family, Vec<IsolationLevel>)| *of == family && levels.contains(&level);
+        match self.prevented.iter().any(known) {
+            true => Promise::Prevents,
+            false => Promise::Open,
+        }
+    }
+
+    /// How many sessions take part.
+    pub fn sessions(&self) -> u8 {
+        self.steps.iter().map(|step| step.session).max().unwrap_or(0)
+    }
+}

@@ -1,0 +1,130 @@
+//! What became of an anomaly, from what the sessions were answered.
+
+use dbdyno_model::isolation::{CaseOutcome, StepAnswer, StepTold};
+
+use crate::case::{Action, Case};
+use crate::condition::END;
+
+/// A step that was sent: which one of the case it is, and what came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Played {
+    /// Its place in the case, from 0.
+    pub place: usize,
+    /// What was said and answered.
+    pub told: StepTold,
+}
+
+/// Errors by which servers keep transactions apart: MySQL's of deadlocks, waits that took too long,
+/// rows that changed, tables that changed, and locks that are not waited for.
+const NUMBERS: [u16; 5] = [1213, 1205, 1020, 1412, 3572];
+/// SQLSTATEs for the same: serialization failures, deadlocks, locks that are not to be had.
+const STATES: [&str; 3] = ["40001", "40P01", "55P03"];
+
+/// Judges a case by its steps, in any order, and by the rows that were left.
+pub fn judge(case: &Case, steps: &[Played], end: &StepAnswer) -> CaseOutcome {
+    if let Some(silent) = steps.iter().find(|one| one.told.answer == StepAnswer::Nothing) {
+        return CaseOutcome::Unknown(format!(
+            "T{} had no answer to `{}`, and the server does not say that it waits",
+            silent.told.session, silent.told.sql
+        ));
+    }
+    if let Some(text) = steps.iter().find_map(|one| stranger(&one.told)) {
+        return CaseOutcome::Unknown(text);
+    }
+    let answer = |name: &str| {
+        let called = |one: &&Played| case.steps[one.place].name.as_deref() == Some(name);
+        let named = || steps.iter().find(called).map(|one| &one.told.answer);
+        if name == END { Some(end) } else { named() }
+    };
+    let committed = |one: &&Played| case.steps[one.place].action == Action::Commit;
+    let all_committed =
+        steps.iter().filter(committed).all(|one| matches!(one.told.answer, StepAnswer::Changed(_)));
+    if all_committed && case.occurs.holds(answer) {
+        return CaseOutcome::Occurs;
+    }
+    if let Some(error) = steps.iter().find_map(|one| one.told.answer.error()) {
+        return CaseOutcome::ByError(error);
+    }
+    let waited = |one: &Played| one.told.waited.is_some() && !case.steps[one.place].waits_anyway;
+    match steps.iter().any(waited) {
+        true => CaseOutcome::ByWaiting,
+        false => CaseOutcome::BySnapshot,
+    }
+}
+
+/// What a server says that has nothing to do with other transactions.
+fn stranger(told: &StepTold) -> Option<String> {
+    let StepAnswer::Refused { code, sqlstate, message } = &told.answer else { return None };
+    let is_known = match code {
+        0 => STATES.contains(&sqlstate.as_str()),
+        code => NUMBERS.contains(code),
+    };
+    (!is_known).then(|| format!("T{} was refused `{}`: {message}", told.session, told.sql))
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_model::isolation::StepWait;
+
+    use super::*;
+    use crate::parse::parse;
+
+    const STORY: &str = "case: P4\nanomaly: P4\nabout: x\nsource: x\n\
+        occurs: t1 is 1:10 and t2 is 1:10\n\
+        T1: select 1 => t1\nT2: select 1 => t2\nT2 waits: update x\nT1: commit\nT2: commit\n";
+
+    fn rows(text: &str) -> StepAnswer {
+        let value = |value: &str| Some(value.to_owned());
+        StepAnswer::Rows(vec![text.split(':').map(value).collect()])
+    }
+
+    fn played(answers: [StepAnswer; 5], waits: Option<usize>) -> CaseOutcome {
+        let case = parse(STORY).unwrap();
+        let played = |(place, answer): (usize, StepAnswer)| Played {
+            place,
+            told: StepTold {
+                session: case.steps[place].session,
+                sql: case.steps[place].sql.clone(),
+                answer,
+                waited: (waits == Some(place))
+                    .then(|| StepWait { for_whom: vec![1], until: Some(3) }),
+            },
+        };
+        let steps: Vec<Played> = answers.into_iter().enumerate().map(played).collect();
+        judge(&case, &steps, &rows("1:12"))
+    }
+
+    fn refused(code: u16, sqlstate: &str) -> StepAnswer {
+        StepAnswer::Refused { code, sqlstate: sqlstate.to_owned(), message: "no".to_owned() }
+    }
+
+    #[test]
+    fn an_anomaly_counts_if_it_was_read_and_all_committed() {
+        let done = || StepAnswer::Changed(0);
+        let seen = [rows("1:10"), rows("1:10"), done(), done(), done()];
+        assert_eq!(played(seen.clone(), Some(2)), CaseOutcome::Occurs);
+        let mut other = seen.clone();
+        other[1] = rows("1:11");
+        assert_eq!(played(other.clone(), Some(2)), CaseOutcome::BySnapshot);
+        assert_eq!(played(other, Some(1)), CaseOutcome::ByWaiting);
+        let mut aborted = seen.clone();
+        (aborted[2], aborted[4]) = (refused(1213, "40001"), StepAnswer::LeftOut);
+        assert_eq!(played(aborted, None), CaseOutcome::ByError("1213".to_owned()));
+        let mut at_commit = seen;
+        at_commit[4] = refused(0, "40001");
+        assert_eq!(played(at_commit, None), CaseOutcome::ByError("40001".to_owned()));
+    }
+
+    #[test]
+    fn what_is_no_conflict_or_no_answer_is_no_verdict() {
+        let done = || StepAnswer::Changed(0);
+        let mut wrong = [rows("1:10"), rows("1:10"), refused(1064, "42000"), done(), done()];
+        assert!(
+            matches!(played(wrong.clone(), None), CaseOutcome::Unknown(why) if why.contains("T2"))
+        );
+        wrong[2] = StepAnswer::Nothing;
+        assert!(
+            matches!(played(wrong, None), CaseOutcome::Unknown(why) if why.contains("no answer"))
+        );
+    }
+}

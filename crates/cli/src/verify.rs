@@ -1,0 +1,220 @@
+//! `dbdyno verify`: what servers do to transactions that meet.
+//!
+//! ```text
+//!   --cases           published stories, played step by step: which anomaly occurs at which level
+//!   --interleavings   all orders of a few small transactions: what is let through, what it costs
+//! ```
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use dbdyno_cases::{Case, Shape, published};
+use dbdyno_lab::{IsolationLab, IsolationQuestion, isolation};
+use dbdyno_model::ArmSpec;
+use dbdyno_model::isolation::{CaseOutcome, IsolationLevel, IsolationTold};
+use dbdyno_report::{IsolationExtent, isolation_json, isolation_markdown, isolation_text};
+use dbdyno_workload::suggest::did_you_mean;
+
+use crate::args::Place;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::progress::Ticker;
+use crate::values::{Side, parse_side, without_password};
+use crate::{login, output, session};
+
+/// Look at what servers do to transactions that meet: which anomalies occur at which level.
+///
+/// --cases plays stories of two or three sessions, statement by statement: those of Hermitage, of
+/// Jepsen's analysis of MySQL 8.0.34 and some more, and says whether the anomaly was seen, or what
+/// prevented it: a wait, an error, a snapshot. Who waits is asked of the server and never concluded
+/// from time. --interleavings plays all orders of small transactions, once up to symmetry, and
+/// counts what completes at once, what waits, and what is refused although serializability allows
+/// it. Exit code 1: an anomaly was seen that the server is known to prevent.
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
+pub(crate) struct Verify {
+    /// Servers, as `dbdyno compare` takes them: mysql:9.7, postgres:17,
+    /// 'mariadb:10.11?innodb_snapshot_isolation=ON'
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<String>,
+    /// Play the published cases
+    #[arg(long, group = "what")]
+    pub cases: bool,
+    /// Play the case of a file as well; `docs/guide/isolation.md` says how one is written
+    #[arg(long, value_name = "FILE", group = "what")]
+    pub case_file: Vec<PathBuf>,
+    /// Play only the cases of these names, separated by commas
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "cases")]
+    pub case: Vec<String>,
+    /// Play interleavings: TRANSACTIONSxKEYSxOPERATIONS, separated by commas
+    #[arg(long, value_name = "SHAPE", group = "what", value_delimiter = ',', num_args = 0..,
+          require_equals = true, default_missing_value = "2x2x2,2x2x3,3x2x2")]
+    pub interleavings: Vec<Shape>,
+    /// At most so many interleavings of a shape, spread over all of them
+    #[arg(long, value_name = "N", default_value_t = 2000, requires = "interleavings",
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub sample: u64,
+    /// Which interleavings a sample has
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "interleavings")]
+    pub seed: u64,
+    /// Levels, separated by commas: read-uncommitted, read-committed, repeatable-read, serializable
+    /// or all
+    #[arg(long, value_name = "LEVEL", value_delimiter = ',', default_value = "all",
+          value_parser = parse_level)]
+    pub level: Vec<Levels>,
+    /// Show each story: what every session said, was answered, and waited for
+    #[arg(long)]
+    pub all: bool,
+    /// Shape of what goes to stdout
+    #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
+    pub format: VerifyFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VerifyFormat {
+    Text,
+    Markdown,
+    Json,
+}
+
+/// What a word of `--level` means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Levels {
+    All,
+    One(IsolationLevel),
+}
+
+fn parse_level(text: &str) -> Result<Levels, String> {
+    let names = || IsolationLevel::ALL.map(IsolationLevel::name);
+    match (text, IsolationLevel::named(text)) {
+        ("all", _) => Ok(Levels::All),
+        (_, Some(level)) => Ok(Levels::One(level)),
+        _ => Err(format!(
+            "no level is called so{}; write {} or all",
+            did_you_mean(text, names()),
+            names().join(", ")
+        )),
+    }
+}
+
+/// Asks all targets, one after the other, and shows what was seen.
+pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
+    let mut specs: Vec<ArmSpec> =
+        flags.targets.iter().map(|text| spec_of(text)).collect::<Result<_, _>>()?;
+    let cases = cases_of(flags)?;
+    let shapes: Vec<(Shape, u64)> =
+        flags.interleavings.iter().map(|shape| (*shape, flags.sample)).collect();
+    let levels = levels_of(&flags.level);
+    specs.iter_mut().try_for_each(login::fill)?;
+    let home = session::open_home(place)?;
+    let stop = session::stop_flag();
+    let (mut told, mut failed) = (Vec::new(), None);
+    for spec in &specs {
+        let question = IsolationQuestion {
+            spec,
+            levels: &levels,
+            cases: &cases,
+            shapes: &shapes,
+            seed: flags.seed,
+        };
+        let mut ticker = Ticker::new();
+        let mut lab = IsolationLab { home: &home, stop: &stop, watch: &mut ticker };
+        let asked = isolation(&mut lab, &question);
+        drop(ticker);
+        match asked {
+            Ok(one) => told.push(one),
+            // What others have told stays worth seeing.
+            Err(error) => {
+                let failure = Failure::from(error);
+                output::complain(&format!("{}: {failure}", without_password(&spec.to_string())));
+                failed = Some(failure.exit());
+            }
+        }
+        if told.last().is_some_and(|one| one.is_cut_short) {
+            break;
+        }
+    }
+    if !told.is_empty() {
+        show(flags, &told)?;
+    }
+    Ok(failed.unwrap_or_else(|| exit_of(&told)))
+}
+
+fn show(flags: &Verify, told: &[IsolationTold]) -> Result<(), Failure> {
+    let extent = if flags.all { IsolationExtent::Stories } else { IsolationExtent::Tables };
+    output::print(&match flags.format {
+        VerifyFormat::Text => isolation_text(told, extent, output::width()),
+        VerifyFormat::Markdown => isolation_markdown(told, extent),
+        VerifyFormat::Json => isolation_json(told),
+    })
+}
+
+fn exit_of(told: &[IsolationTold]) -> Exit {
+    let levels = || told.iter().flat_map(|one| &one.levels);
+    let cases = || levels().flat_map(|level| &level.cases);
+    let broken = cases().any(|case| case.breaks_promise())
+        || levels().any(|level| level.shapes.iter().any(|one| level.breaks_serializability(one)));
+    let unknown = cases().any(|case| matches!(case.outcome, CaseOutcome::Unknown(_)))
+        || levels().any(|level| level.shapes.iter().any(|shape| shape.counts.unknown > 0));
+    match (told.iter().any(|one| one.is_cut_short), broken, unknown) {
+        (true, ..) => Exit::Interrupted,
+        (_, true, _) => Exit::Fails,
+        (_, _, true) => Exit::CannotTell,
+        _ => Exit::Holds,
+    }
+}
+
+fn spec_of(text: &str) -> Result<ArmSpec, Failure> {
+    let told = || without_password(text);
+    match parse_side(text) {
+        Ok(Side::Server(spec)) => Ok(spec),
+        Ok(Side::Stored(_)) => Err(Failure::Usage(format!(
+            "TARGET {:?} is a stored run; transactions meet on servers: mysql:9.7, mariadb:11.8, \
+             postgres:17 or a URL",
+            told()
+        ))),
+        Err(error) => {
+            let target = text.split('?').next().unwrap_or_default();
+            let error = error.replace(target, &without_password(target));
+            Err(Failure::Usage(format!("TARGET {:?}: {error}", told())))
+        }
+    }
+}
+
+fn levels_of(words: &[Levels]) -> Vec<IsolationLevel> {
+    let wanted = |level: &IsolationLevel| {
+        words.iter().any(|word| *word == Levels::All || *word == Levels::One(*level))
+    };
+    IsolationLevel::ALL.into_iter().filter(wanted).collect()
+}
+
+fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
+    let mut cases = if flags.cases { published() } else { Vec::new() };
+    for name in &flags.case {
+        let names = || cases.iter().map(|case| case.name.as_str());
+        if !names().any(|known| known == name) {
+            return Err(Failure::Usage(format!(
+                "--case {name}: no case is called so{}; there are {}",
+                did_you_mean(name, names()),
+                names().collect::<Vec<_>>().join(", ")
+            )));
+        }
+    }
+    cases.retain(|case| flags.case.is_empty() || flags.case.contains(&case.name));
+    for path in &flags.case_file {
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).map_err(|error| {
+            Failure::Usage(format!("{shown}: {error}; --case-file names a file with a case"))
+        })?;
+        let case = dbdyno_cases::parse(&text)
+            .map_err(|error| Failure::Usage(format!("{shown}, {error}")))?;
+        if cases.iter().any(|known| known.name == case.name) {
+            return Err(Failure::Usage(format!(
+                "{shown}: another case is called {} already; give it a name of its own",
+                case.name
+            )));
+        }
+        cases.push(case);
+    }
+    Ok(cases)
+}

@@ -1,0 +1,67 @@
+//! A server that is asked, and what it is asked.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use dbdyno_cases::{Case, Family, Shape};
+use dbdyno_load::Clock;
+use dbdyno_model::isolation::IsolationLevel;
+use dbdyno_model::{ArmSpec, Dialect};
+use dbdyno_sandbox::Home;
+
+use super::words::Words;
+use crate::arm::Station;
+use crate::watch::{Progress, Watch};
+
+/// What is asked of a server.
+pub struct IsolationQuestion<'a> {
+    /// The server.
+    pub spec: &'a ArmSpec,
+    /// At these levels, where it has them.
+    pub levels: &'a [IsolationLevel],
+    /// These cases.
+    pub cases: &'a [Case],
+    /// Interleavings of these shapes, and how many of each at most.
+    pub shapes: &'a [(Shape, u64)],
+    /// Decides which ones where there are more.
+    pub seed: u64,
+}
+
+/// Where it is asked.
+pub struct IsolationLab<'a> {
+    /// Where sandboxes live.
+    pub home: &'a Home,
+    /// Set from outside to stop; what is known until then is kept.
+    pub stop: &'a AtomicBool,
+    /// Who listens.
+    pub watch: &'a mut dyn Watch,
+}
+
+/// A server that is asked.
+pub(super) struct Bench<'a, 'b> {
+    pub(super) lab: &'a mut IsolationLab<'b>,
+    pub(super) station: &'a Station,
+    pub(super) words: Words,
+    pub(super) clock: &'a Clock,
+}
+
+impl Bench<'_, '_> {
+    /// Whether the user wants an end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.lab.stop.load(Ordering::Relaxed)
+    }
+
+    /// Says what is played.
+    pub(super) fn tell(&mut self, text: &str) {
+        self.lab.watch.progress(Progress::Playing(text));
+    }
+
+    /// Whose promises hold.
+    pub(super) fn family(&self) -> Family {
+        self.words.family
+    }
+
+    /// How SQL is spelled.
+    pub(super) fn dialect(&self) -> Dialect {
+        self.station.dialect
+    }
+}

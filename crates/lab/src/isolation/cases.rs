@@ -1,0 +1,143 @@
+//! Cases, played.
+
+use dbdyno_cases::{Action, Case, Played, Step, judge};
+use dbdyno_model::isolation::{CaseTold, IsolationLevel, StepAnswer, StepTold};
+use dbdyno_wire::{Client, WireError};
+
+use super::bench::Bench;
+use super::words::CASES as TABLE;
+use crate::steps::{Effect, Line, Stage, Whom};
+
+/// What the table is called in stories.
+const NAME_IN_STORIES: &str = "test";
+/// Sessions of a story, at most.
+const SESSIONS: usize = 3;
+
+impl Bench<'_, '_> {
+    /// Plays all cases at a level; fewer if it is stopped.
+    ///
+    /// # Errors
+    /// A connection that broke, or a table that cannot be made.
+    pub(super) fn cases(
+        &mut self,
+        level: IsolationLevel,
+        cases: &[Case],
+    ) -> Result<Vec<CaseTold>, WireError> {
+        let mut told = Vec::new();
+        let Some(first) = cases.first() else { return Ok(told) };
+        let mut control = self.station.connector.connect()?;
+        let mut stage = self.stage(level, SESSIONS)?;
+        make(&mut *control, first)?;
+        for case in cases {
+            if self.is_stopped() {
+                break;
+            }
+            self.tell(&format!("{level}: {}", case.name));
+            if stage.is_spoiled() {
+                stage = self.stage(level, SESSIONS)?;
+            }
+            control.run(&format!("DROP TABLE {TABLE}"))?;
+            make(&mut *control, case)?;
+            told.push(self.case(&mut stage, &mut *control, level, case)?);
+        }
+        drop(stage);
+        control.run(&format!("DROP TABLE {TABLE}"))?;
+        control.close();
+        Ok(told)
+    }
+
+    /// Sessions at a level.
+    pub(super) fn stage(&self, level: IsolationLevel, count: usize) -> Result<Stage, WireError> {
+        let mut first = self.words.first(level);
+        if let Some(sql) = self.words.helpful() {
+            let mut client = self.station.connector.connect()?;
+            // It takes a privilege, without which deadlocks are found later.
+            if client.run(sql).is_ok() {
+                first.push(sql.to_owned());
+            }
+            client.close();
+        }
+        Stage::open(&self.station.connector, count, &first, self.clock)
+    }
+
+    fn case(
+        &self,
+        stage: &mut Stage,
+        control: &mut dyn Client,
+        level: IsolationLevel,
+        case: &Case,
+    ) -> Result<CaseTold, WireError> {
+        let script: Vec<Line> = case.steps.iter().map(|step| self.line(step)).collect();
+        let told = stage.play(&script, Whom::Told)?;
+        let end = control.query(&format!("SELECT id, value FROM {TABLE} ORDER BY id"))?;
+        let played = |one: crate::steps::Told| Played {
+            place: one.place,
+            told: StepTold {
+                session: case.steps[one.place].session,
+                sql: case.steps[one.place].sql_in(self.dialect()).to_owned(),
+                answer: one.answer,
+                waited: one.waited,
+            },
+        };
+        let played: Vec<Played> = told.into_iter().map(played).collect();
+        Ok(CaseTold {
+            name: case.name.clone(),
+            anomaly: case.anomaly.clone(),
+            about: case.about.clone(),
+            outcome: judge(case, &played, &StepAnswer::Rows(end.rows)),
+            promise: case.promise(self.family(), level),
+            steps: played.into_iter().map(|one| one.told).collect(),
+        })
+    }
+
+    fn line(&self, step: &Step) -> Line {
+        let (statements, effect) = match step.action {
+            Action::Begin => (self.words.begin(), Effect::Begins),
+            Action::BeginSnapshot => (self.words.begin_snapshot(TABLE), Effect::Begins),
+            Action::Commit => (vec!["COMMIT".to_owned()], Effect::Ends),
+            Action::Rollback => (vec!["ROLLBACK".to_owned()], Effect::Ends),
+            Action::Statement => (vec![with_table(step.sql_in(self.dialect()))], Effect::Goes),
+        };
+        Line { session: usize::from(step.session - 1), statements, effect }
+    }
+}
+
+fn make(control: &mut dyn Client, case: &Case) -> Result<(), WireError> {
+    control
+        .run(&format!("CREATE TABLE {TABLE} (id INT NOT NULL PRIMARY KEY, value INT, mark INT)"))?;
+    let rows: Vec<String> =
+        case.rows.iter().map(|(id, value)| format!("({id}, {value}, 0)")).collect();
+    if !rows.is_empty() {
+        let rows = rows.join(", ");
+        control.run(&format!("INSERT INTO {TABLE} (id, value, mark) VALUES {rows}"))?;
+    }
+    case.setup.iter().try_for_each(|sql| control.run(&with_table(sql)).map(|_| ()))
+}
+
+/// The statement with the table's own name where the story says `test`.
+fn with_table(sql: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut text = String::new();
+    let mut rest = sql;
+    while let Some(at) = rest.find(NAME_IN_STORIES) {
+        let behind = &rest[at + NAME_IN_STORIES.len()..];
+        let stands_alone = !rest[..at].ends_with(is_part) && !behind.starts_with(is_part);
+        text.push_str(&rest[..at]);
+        text.push_str(if stands_alone { TABLE } else { NAME_IN_STORIES });
+        rest = behind;
+    }
+    text.push_str(rest);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_table;
+
+    #[test]
+    fn the_table_of_a_story_gets_its_name_on_the_server() {
+        let told = with_table("insert into test select * from test where tested = attest");
+        let wanted = "insert into dbdyno_cases select * from dbdyno_cases where tested = attest";
+        assert_eq!(told, wanted);
+    }
+}

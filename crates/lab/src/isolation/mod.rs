@@ -1,0 +1,116 @@
+//! How servers isolate transactions, looked at: cases that have a name, and small interleavings.
+//!
+//! ```text
+//!   target ─▶ set up as for a comparison ─▶ level by level ─┬─ cases           a table of 3 rows
+//!                                                           └─ interleavings   two rows for each
+//! ```
+//!
+//! Nothing is measured here: what counts is the order of statements, and who waits is asked of the
+//! server (`steps`). On a server that is not ours the tables are marked and taken away as those of
+//! a load are.
+
+mod bench;
+mod cases;
+mod interleavings;
+mod tables;
+mod words;
+
+use std::sync::Arc;
+
+use dbdyno_load::Clock;
+use dbdyno_model::isolation::{IsolationTold, LevelTold};
+use dbdyno_model::{ArmIndex, ArmSpec, Arms, Product, ReleaseSpec, Setting, Switch, Target};
+use dbdyno_workload::Dataset;
+
+use crate::arm::{Restores, SetUp, Station, open_station};
+use crate::error::LabError;
+use bench::Bench;
+pub use bench::{IsolationLab, IsolationQuestion};
+use tables::Tables;
+use words::Words;
+
+/// Which arm the server is, where an error names one: there is no other.
+const ARM: ArmIndex = ArmIndex::BASE;
+/// Sessions that are connected at a time, and whoever asks who waits.
+const CLIENTS: u32 = 8;
+
+/// Sets a server up, asks it, and takes it down.
+///
+/// # Errors
+/// A server that cannot be had, that breaks, or that does not tell who waits.
+pub fn isolation(
+    lab: &mut IsolationLab<'_>,
+    question: &IsolationQuestion<'_>,
+) -> Result<IsolationTold, LabError> {
+    if matches!(question.spec.target, Target::Rocksdb(_) | Target::Mock(_)) {
+        let text = "isolation is looked at with SQL statements, which this arm does not take; name \
+                    mysql:, mariadb:, postgres:, sqlite:, engine: or a URL";
+        return Err(LabError::Loads(text.to_owned()));
+    }
+    let clock = Clock::system();
+    let spec = telling(question.spec);
+    let tables: [Arc<dyn Dataset>; 1] = [Arc::new(Tables)];
+    let setup = SetUp {
+        home: lab.home,
+        arm: ARM,
+        spec: &spec,
+        datasets: &tables,
+        memory_mb: dbdyno_sandbox::memory_mb(),
+        clients: CLIENTS,
+        restores: Restores::No,
+        stop: lab.stop,
+        clock: &clock,
+    };
+    let station = open_station(&setup, &Arms::from_fn([], |_| unreachable!()), lab.watch)?;
+    let told = asked(lab, question, &station, &clock);
+    let down = station.take_down(ARM);
+    let told = told?;
+    down.map(|()| told)
+}
+
+/// MySQL from 8.0 on tells for whom a session waits only with its performance schema.
+fn telling(spec: &ArmSpec) -> ArmSpec {
+    let mut spec = spec.clone();
+    if let Target::Release(ReleaseSpec { product: Product::MySql, settings, .. }) = &mut spec.target
+        && !settings.iter().any(|setting| matches!(setting, Setting::Pfs(_)))
+    {
+        settings.push(Setting::Pfs(Switch::On));
+    }
+    spec
+}
+
+fn asked(
+    lab: &mut IsolationLab<'_>,
+    question: &IsolationQuestion<'_>,
+    station: &Station,
+    clock: &Clock,
+) -> Result<IsolationTold, LabError> {
+    let server = |error| LabError::Server(ARM, question.spec.to_string(), error);
+    let mut client = station.connector.connect().map_err(server)?;
+    let words = Words::of(&mut *client, station.dialect);
+    client.close();
+    if !question.levels.iter().any(|level| words.has_level(*level)) {
+        let text = "it has none of these levels; leave out --level to play all that it has";
+        return Err(LabError::Loads(text.to_owned()));
+    }
+    let mut bench = Bench { lab, station, words, clock };
+    let mut levels = Vec::new();
+    for &level in question.levels {
+        if bench.is_stopped() {
+            break;
+        }
+        if !bench.words.has_level(level) {
+            continue;
+        }
+        let cases = bench.cases(level, question.cases).map_err(server)?;
+        let shapes = bench.shapes(level, question).map_err(server)?;
+        levels.push(LevelTold { level, cases, shapes });
+    }
+    Ok(IsolationTold {
+        target: question.spec.to_string(),
+        version: station.environment.get("server.version").to_owned(),
+        family: bench.words.family.name().to_owned(),
+        levels,
+        is_cut_short: bench.is_stopped(),
+    })
+}

@@ -1,0 +1,43 @@
+//! The tables of cases and interleavings, for whoever marks what is ours on another's server.
+
+use dbdyno_model::Dialect;
+use dbdyno_workload::Dataset;
+use dbdyno_workload::dataset::TableScript;
+
+use super::words::{CASES, INTERLEAVINGS};
+
+/// Tables that come and go; they are never filled from here.
+#[derive(Debug)]
+pub(super) struct Tables;
+
+impl Dataset for Tables {
+    fn key(&self) -> String {
+        "isolation".to_owned()
+    }
+
+    fn tables(&self, _dialect: Dialect) -> Vec<TableScript> {
+        let script = |name: &str| TableScript {
+            name: name.to_owned(),
+            create: String::new(),
+            columns: Vec::new(),
+            finish: Vec::new(),
+        };
+        [CASES, INTERLEAVINGS].map(script).into()
+    }
+
+    fn seed(&self) -> u64 {
+        0
+    }
+
+    fn units(&self, _table: usize) -> u64 {
+        0
+    }
+
+    fn push(&self, _table: usize, _unit: u64, _rows: &mut Vec<u8>) -> u64 {
+        0
+    }
+
+    fn bytes(&self) -> u64 {
+        0
+    }
+}

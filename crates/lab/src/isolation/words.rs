@@ -1,0 +1,100 @@
+//! What sessions say in each dialect, apart from the statements of a story.
+
+use dbdyno_cases::Family;
+use dbdyno_model::Dialect;
+use dbdyno_model::isolation::IsolationLevel;
+use dbdyno_wire::Client;
+
+/// What the table of the stories, `test`, is called on a server.
+pub(super) const CASES: &str = "dbdyno_cases";
+/// The table of interleavings.
+pub(super) const INTERLEAVINGS: &str = "dbdyno_interleavings";
+
+/// The words of one server.
+pub(super) struct Words {
+    dialect: Dialect,
+    /// Whose promises hold for it.
+    pub(super) family: Family,
+}
+
+impl Words {
+    /// Those of the server behind a connection.
+    pub(super) fn of(client: &mut dyn Client, dialect: Dialect) -> Words {
+        let family = match dialect {
+            Dialect::Postgres => Family::Postgres,
+            Dialect::Sqlite => Family::Sqlite,
+            Dialect::Mysql if checks_snapshots(client) => Family::InnodbSnapshot,
+            Dialect::Mysql | Dialect::Engine | Dialect::Rocksdb => Family::Mysql,
+        };
+        Words { dialect, family }
+    }
+
+    /// Whether the server has this level at all. PostgreSQL takes the name of the lowest one for
+    /// that of the next; the engine does not have it, and SQLite has the highest one only.
+    pub(super) fn has_level(&self, level: IsolationLevel) -> bool {
+        match self.dialect {
+            Dialect::Sqlite => level == IsolationLevel::Serializable,
+            Dialect::Engine => level != IsolationLevel::ReadUncommitted,
+            Dialect::Mysql | Dialect::Postgres | Dialect::Rocksdb => true,
+        }
+    }
+
+    /// What each session says first.
+    pub(super) fn first(&self, level: IsolationLevel) -> Vec<String> {
+        let level = level.sql();
+        match self.dialect {
+            Dialect::Postgres => {
+                vec![format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level}")]
+            }
+            // A step that would wait is refused at once: nobody could tell that it waits.
+            Dialect::Sqlite => vec!["PRAGMA busy_timeout = 0".to_owned()],
+            Dialect::Mysql | Dialect::Engine | Dialect::Rocksdb => {
+                vec![format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}")]
+            }
+        }
+    }
+
+    /// What may be refused and helps: deadlocks of PostgreSQL are looked for after this time.
+    pub(super) fn helpful(&self) -> Option<&'static str> {
+        (self.dialect == Dialect::Postgres).then_some("SET deadlock_timeout = '20ms'")
+    }
+
+    /// A transaction begins.
+    pub(super) fn begin(&self) -> Vec<String> {
+        vec!["BEGIN".to_owned()]
+    }
+
+    /// A transaction begins, and what it sees is settled; `table` is one that it may read.
+    pub(super) fn begin_snapshot(&self, table: &str) -> Vec<String> {
+        match self.dialect {
+            Dialect::Mysql => vec!["START TRANSACTION WITH CONSISTENT SNAPSHOT".to_owned()],
+            Dialect::Postgres => vec!["BEGIN".to_owned(), "SELECT 1".to_owned()],
+            Dialect::Sqlite | Dialect::Engine | Dialect::Rocksdb => {
+                vec!["BEGIN".to_owned(), format!("SELECT id FROM {table} WHERE id = 0")]
+            }
+        }
+    }
+
+    /// What is said when the table of interleavings has been filled with many rows.
+    pub(super) fn analyze(&self, table: &str) -> Option<String> {
+        match self.dialect {
+            Dialect::Postgres => Some(format!("VACUUM ANALYZE {table}")),
+            Dialect::Mysql => Some(format!("ANALYZE TABLE {table}")),
+            Dialect::Sqlite | Dialect::Engine | Dialect::Rocksdb => None,
+        }
+    }
+
+    /// Behind the definition of the table of interleavings. PostgreSQL finds conflicts by pages of
+    /// an index where an update cannot stay on its page: room is left, so that it can.
+    pub(super) fn storage(&self) -> &'static str {
+        match self.dialect {
+            Dialect::Postgres => " WITH (fillfactor = 40)",
+            _ => "",
+        }
+    }
+}
+
+fn checks_snapshots(client: &mut dyn Client) -> bool {
+    let asked = client.query("SELECT @@innodb_snapshot_isolation");
+    asked.is_ok_and(|rows| rows.single() == Some("1"))
+}

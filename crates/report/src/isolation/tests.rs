@@ -1,0 +1,96 @@
+//! Tables, stories and counts of a server that is made up.
+
+use dbdyno_model::isolation::{
+    CaseOutcome, CaseTold, IsolationLevel, Promise, StepAnswer, StepTold, StepWait,
+};
+
+use super::*;
+
+fn step(session: u8, sql: &str, answer: StepAnswer) -> StepTold {
+    StepTold { session, sql: sql.to_owned(), answer, waited: None }
+}
+
+fn case(name: &str, anomaly: &str, outcome: CaseOutcome, promise: Promise) -> CaseTold {
+    let wait = StepWait { for_whom: vec![1], until: Some(2) };
+    let late = StepTold { waited: Some(wait), ..step(2, "update", StepAnswer::Changed(1)) };
+    CaseTold {
+        name: name.to_owned(),
+        anomaly: anomaly.to_owned(),
+        about: "What it is.".to_owned(),
+        outcome,
+        promise,
+        steps: vec![
+            step(1, "select", StepAnswer::Rows(vec![vec![Some("1".into()), None]])),
+            late,
+            step(1, "commit", StepAnswer::Changed(0)),
+        ],
+    }
+}
+
+fn told(cases: Vec<CaseTold>, shapes: Vec<ShapeTold>) -> IsolationTold {
+    IsolationTold {
+        target: "mysql:8.0".to_owned(),
+        version: "8.0.33".to_owned(),
+        family: "mysql".to_owned(),
+        levels: vec![LevelTold { level: IsolationLevel::Serializable, cases, shapes }],
+        is_cut_short: false,
+    }
+}
+
+#[test]
+fn a_broken_promise_is_marked_named_and_explained() {
+    let cases = vec![
+        case("P4", "P4", CaseOutcome::Occurs, Promise::Prevents),
+        case("PMP", "PMP", CaseOutcome::BySnapshot, Promise::Prevents),
+        case("PMP-write", "PMP", CaseOutcome::Occurs, Promise::Open),
+        case("G2", "G2", CaseOutcome::ByError("1213".to_owned()), Promise::Open),
+    ];
+    let all = [told(cases, Vec::new())];
+    let text = isolation_text(&all, IsolationExtent::Tables, 100);
+    for part in ["P4    occurs !", "PMP   some", "G2    error 1213 *", "P4 was seen"] {
+        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+    let page = isolation_markdown(&all, IsolationExtent::Tables);
+    let row = "| mysql:8.0 (8.0.33) | serializable | occurs ! | some | error 1213 * |";
+    assert!(page.contains(row), "{page}");
+    let json = isolation_json(&all);
+    assert!(json.contains("\"broken\": true") && json.contains("\"error\": \"1213\""), "{json}");
+}
+
+#[test]
+fn a_story_shows_waits_where_they_began_and_answers_where_they_came() {
+    let all = [told(vec![case("P4", "P4", CaseOutcome::ByWaiting, Promise::Open)], Vec::new())];
+    let text = isolation_text(&all, IsolationExtent::Stories, 100);
+    let lane = " ".repeat(26);
+    let story = format!(
+        "  T1 select → 1:null\n{lane}T2 update … waits for T1\n  T1 commit\n{lane}T2 … → 1 row\n"
+    );
+    assert!(text.contains(&story), "{text}");
+}
+
+#[test]
+fn interleavings_are_counted_and_what_should_not_be_is_named() {
+    let counts = Permissiveness {
+        played: 10,
+        allowed: 8,
+        completed: 4,
+        waited: 2,
+        refused_after_waiting: 1,
+        aborted: 1,
+        not_serializable: 1,
+        let_through: 1,
+        ..Permissiveness::default()
+    };
+    let shape = ShapeTold {
+        shape: "2x2x2".to_owned(),
+        canonical: 40,
+        counts,
+        example: Some("T1 reads a".to_owned()),
+    };
+    let all = [told(Vec::new(), vec![shape])];
+    let text = isolation_text(&all, IsolationExtent::Tables, 120);
+    for part in ["10/40", "50.0 %", "25.0 %", "12.5 %", "as T1 reads a"] {
+        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+    assert!(isolation_markdown(&all, IsolationExtent::Tables).contains("| 50.0 % |"));
+}
