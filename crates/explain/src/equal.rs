@@ -95,7 +95,7 @@ pub(crate) fn is_told(spec: &ArmSpec, direction: Direction, suspect: &Suspect) -
 
 /// Whether an arm has taken what it was told: the facts of the suspect are those of the arm that it
 /// is to be `like`; where that one has no such fact, those that it was told. What has no facts is
-/// taken at its word.
+/// taken at its word; what cannot be told in this direction is never taken.
 pub fn taken(
     suspect: &Suspect,
     direction: Direction,
@@ -103,6 +103,9 @@ pub fn taken(
     arm: &Environment,
 ) -> bool {
     let lines = suspect.lines(direction);
+    if lines.is_empty() {
+        return false;
+    }
     let told = |fact: &str| {
         let name = fact.strip_prefix("variable.")?;
         lines.iter().find(|(known, _)| known.strip_prefix("loose_").unwrap_or(known) == name)
@@ -152,5 +155,27 @@ mod tests {
         assert!(is_told(&one, direction, &suspects[0]) && !is_told(&one, direction, &suspects[1]));
         let both = made_equal(&test, direction, &suspects);
         assert!(suspects.iter().all(|one| is_told(&both, direction, one)), "{both}");
+    }
+
+    /// A switch that only the release of base has: no trial of test is like base in it, whatever
+    /// else it was told, so that it follows from nothing and is tried on base.
+    #[test]
+    fn what_one_release_lacks_follows_from_nothing() {
+        let mut like = Environment::default();
+        like.facts.insert("variable.query_cache_type".to_owned(), "ON".to_owned());
+        let switch = Suspect {
+            name: "query_cache_type".to_owned(),
+            facts: vec!["variable.query_cache_type".to_owned()],
+            told: Vec::new(),
+            given: vec![("loose_query_cache_type".to_owned(), "OFF".to_owned())],
+            base: "ON".to_owned(),
+            test: "not there".to_owned(),
+            weight: 1.0,
+        };
+        let (absent, mut off) = (Environment::default(), like.clone());
+        assert!(!taken(&switch, Direction::TestAsBase, &like, &absent));
+        off.facts.insert("variable.query_cache_type".to_owned(), "OFF".to_owned());
+        assert!(taken(&switch, Direction::BaseAsTest, &absent, &off));
+        assert!(!taken(&switch, Direction::BaseAsTest, &absent, &like));
     }
 }
