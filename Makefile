@@ -1,6 +1,7 @@
 # What a newcomer needs. Each target but check, orders and web first installs what the machine
 # lacks (tools/setup).
 #
+#   make dist    what users install: one file, and a package for Debian, tried in an empty root
 #   make demo    build, compare two designs of the engine for a minute, write a report
 #   make check   form and unit tests: minutes, for each step of a change
 #   make test    every check and every test, real servers included
@@ -18,12 +19,16 @@ SHELL := bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo check test orders loom shuttle soak setup fuzz bench aa web
+.PHONY: demo dist check test orders loom shuttle soak setup fuzz bench aa web
 
 demo:
 	tools/setup demo
 	cargo build --release --locked -p dbdyno
 	$(TARGET)/release/dbdyno demo
+
+dist:
+	tools/setup dist
+	tools/dist
 
 check:
 	cargo xtask check
@@ -57,6 +62,7 @@ soak: setup
 	SOAK_SEED=$$seed $(MAKE) --no-print-directory --keep-going orders || status=1; \
 	$(MAKE) --no-print-directory fuzz || status=1; \
 	cargo xtask servers || status=1; \
+	$(MAKE) --no-print-directory dist || status=1; \
 	exit $$status
 
 setup:

@@ -17,7 +17,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dbdyno_model::{Charset, Dialect, Product, Secret, Shape};
+use dbdyno_model::{Dialect, Product, Secret, Shape};
 use nix::sys::signal::kill;
 use nix::unistd::Pid;
 
@@ -28,6 +28,7 @@ use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::{Home, set_mode, write_private};
+use crate::making::Making;
 use crate::options::Options;
 use crate::process::{Identity, kill_servers_in, servers_in};
 use crate::release::{self, Release};
@@ -99,7 +100,7 @@ impl Background {
         cgroup::are_for_arms(&options.settings)?;
         allocator::is_for_arms(&options.settings)?;
         let told = options.translate(release.product, &release.version)?;
-        let template = Template::of(home, release, options.encoding(), progress)?;
+        let template = Template::of(home, release, &Making::of(&told), progress)?;
         let needed_mb = options.disk_mb(release.product).saturating_add(SLACK_MB);
         space::require(&format!("starting {name}"), home.dir(), needed_mb)?;
         let new = Background::make(home, release, told.settings(), &template, name, None)?;
@@ -160,7 +161,7 @@ impl Background {
             return Err(self.unsuitable(format!("it runs already (pid {pid})")));
         }
         let release = self.release(home)?;
-        let template = Template::of(home, &release, Charset::Default, progress)?;
+        let template = Template::of(home, &release, &Making::default(), progress)?;
         end_processes(home, &self.dir);
         progress(&format!("starting {} again", self.name));
         self.launch(home, &release, &template, None)

@@ -234,6 +234,24 @@ impl fmt::Display for SandboxError {
     }
 }
 
+/// How servers say that they do not get their memory: that a buffer pool is mentioned says nothing.
+const MEMORY: [&str; 6] = [
+    "annot allocate memory",
+    "ut of memory",
+    "annot allocate",
+    "could not map anonymous shared memory",
+    "could not create shared memory",
+    "annot initialize buffer pool",
+];
+/// How they say that a setting belongs to the making of a data directory, and this one has another.
+const MADE_OTHERWISE: [&str; 5] = [
+    "uses page size",
+    "lower_case_table_names settings for server",
+    "is of a different size",
+    "the expected size",
+    "undo tablespaces",
+];
+
 /// What to try, from what the server said.
 fn start_hint(log: &[String]) -> &'static str {
     // A server does not mind an unknown option that was told with `loose_`; it only mentions it.
@@ -246,8 +264,11 @@ fn start_hint(log: &[String]) -> &'static str {
          all that a server is told)"
     } else if says("could not look up effective user ID") {
         "run dbdyno under an account that is in /etc/passwd"
-    } else if says("emory") || says("shared_buffers") || says("buffer pool") {
+    } else if MEMORY.iter().any(|part| says(part)) {
         "try again with less memory for the server"
+    } else if MADE_OTHERWISE.iter().any(|part| says(part)) {
+        "its data directory was made with another value: give it one of its own, or leave the \
+         setting out"
     } else if says("No space left") {
         "make room on the disk"
     } else {
@@ -310,3 +331,26 @@ fn write_log(f: &mut fmt::Formatter<'_>, what: &str, log: &[String]) -> fmt::Res
 }
 
 impl std::error::Error for SandboxError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of MySQL 8.0.33 and PostgreSQL 15 as they were written.
+    #[test]
+    fn what_to_try_follows_from_the_cause_in_the_log() {
+        let hint = |lines: &[&str]| {
+            let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+            start_hint(&lines)
+        };
+        let size = "[ERROR] [MY-012224] [InnoDB] Data file './ibdata1' uses page size 16384, but \
+                    the innodb_page_size start-up parameter is 8192";
+        let pool = "[Note] [MY-012910] [InnoDB] Initializing buffer pool, total size = 128M";
+        assert!(hint(&[pool, size]).contains("made with another value"));
+        let none = "[ERROR] [MY-012956] [InnoDB] Cannot allocate memory for the buffer pool";
+        assert!(hint(&[pool, none]).contains("less memory"));
+        let shared = "FATAL:  could not map anonymous shared memory: Cannot allocate memory";
+        assert!(hint(&[shared]).contains("less memory"));
+        assert!(hint(&[pool, "[ERROR] Table 'mysql.user' is broken"]).contains("mend what"));
+    }
+}

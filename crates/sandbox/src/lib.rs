@@ -52,6 +52,7 @@ mod image;
 mod layout;
 mod libraries;
 mod limits;
+mod making;
 mod options;
 mod pages;
 mod presets;

@@ -20,6 +20,7 @@ use dbdyno_model::{Charset, Durability, Flush, Preset, Product, Setting, Switch}
 
 use crate::conffile;
 use crate::error::SandboxError;
+use crate::making;
 use crate::presets;
 use crate::spelling;
 use crate::translation::{Told, Translation, Why};
@@ -145,6 +146,9 @@ impl Options {
                 all.overrule(Told::new("", name, value.clone(), Why::Override));
             }
         }
+        let of_making = |told: &mut Told| making::is_of_initdb(product, &told.name);
+        let made: Vec<Told> = all.told.extract_if(.., of_making).collect();
+        all.made_with.extend(made);
         Ok(all)
     }
 

@@ -1,7 +1,7 @@
 //! An initialised, empty data directory for each release, made once and copied for each start.
 //!
 //! ```text
-//!   templates/TREE-tN/    TREE is a name in servers/; -LATIN1 behind it for that encoding
+//!   templates/TREE-tN/    TREE is a name in servers/; behind it what it is made with: -LATIN1
 //!     password    of the account in it; random, readable by dbdyno only
 //!     s/data      the data directory, owned by the account under which servers run
 //! ```
@@ -15,7 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use dbdyno_model::{Charset, Dialect, Product, Secret, Transport};
+use dbdyno_model::{Dialect, Product, Secret, Transport};
 use dbdyno_wire::{Client, Endpoint};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -26,10 +26,10 @@ use crate::child;
 use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::{Home, write_private};
+use crate::making::Making;
 use crate::release::Release;
 use crate::relocate::flush;
 use crate::space;
-use crate::spelling;
 
 /// Room for initialising a data directory, in MB.
 const INIT_MB: u64 = 200;
@@ -37,8 +37,6 @@ const INIT_MB: u64 = 200;
 const INIT_WITHIN_S: u64 = 300;
 /// Counts up when what a template holds changes, so that older ones are not used.
 const FORMAT: u32 = 2;
-/// The encoding that a template's name does not mention.
-const USUAL: &str = "UTF8";
 
 /// A data directory to copy, and how to log in to it.
 pub(crate) struct Template {
@@ -47,25 +45,20 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Finds the template of `release`, or makes it. PostgreSQL has one for each encoding; the
-    /// others choose a character set later.
+    /// Finds the template of `release` that is made so, or makes it.
     pub(crate) fn of(
         home: &Home,
         release: &Release,
-        charset: Charset,
+        making: &Making,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Template, SandboxError> {
-        let encoding = encoding(release.product, charset);
-        let name = match encoding {
-            USUAL => format!("{}-t{FORMAT}", release.name()),
-            other => format!("{}-t{FORMAT}-{other}", release.name()),
-        };
+        let name = format!("{}-t{FORMAT}{}", release.name(), making.suffix());
         let dir = home.dir().join("templates").join(name);
         if !dir.is_dir() {
             let _lock = home.lock(progress)?;
             home.remove_unfinished("templates");
             if !dir.is_dir() {
-                make(home, release, encoding, &dir, progress)?;
+                make(home, release, making, &dir, progress)?;
             }
         }
         let path = dir.join("password");
@@ -74,18 +67,10 @@ impl Template {
     }
 }
 
-/// The encoding of a data directory, as far as it is chosen when that is made.
-fn encoding(product: Product, charset: Charset) -> &'static str {
-    match product {
-        Product::Postgres => spelling::encoding(charset),
-        Product::MySql | Product::MariaDb => USUAL,
-    }
-}
-
 fn make(
     home: &Home,
     release: &Release,
-    encoding: &str,
+    making: &Making,
     dir: &Path,
     progress: &mut dyn FnMut(&str),
 ) -> Result<(), SandboxError> {
@@ -93,7 +78,7 @@ fn make(
     space::require(&format!("initialising {what}"), home.dir(), INIT_MB)?;
     progress(&format!("initialising a data directory of {what}"));
     let fresh = home.dir().join("templates").join(format!(".tmp-{}", std::process::id()));
-    let made = fill(release, encoding, &fresh).and_then(|()| {
+    let made = fill(release, making, &fresh).and_then(|()| {
         flush(&fresh)?;
         fs::rename(&fresh, dir).map_err(SandboxError::io("rename", &fresh))
     });
@@ -103,7 +88,7 @@ fn make(
     made
 }
 
-fn fill(release: &Release, encoding: &str, fresh: &Path) -> Result<(), SandboxError> {
+fn fill(release: &Release, making: &Making, fresh: &Path) -> Result<(), SandboxError> {
     fs::create_dir(fresh).map_err(SandboxError::io("create", fresh))?;
     crate::home::set_mode(fresh, 0o755)?;
     let work = fresh.join("s");
@@ -111,16 +96,16 @@ fn fill(release: &Release, encoding: &str, fresh: &Path) -> Result<(), SandboxEr
     let password = bootstrap::random_password()?;
     write_private(&fresh.join("password"), &password)?;
     if release.product.dialect() == Dialect::Postgres {
-        return fill_postgres(release, encoding, fresh, &work, &password);
+        return fill_postgres(release, making, fresh, &work, &password);
     }
     for dir in ["data", "tmp"] {
         let dir = work.join(dir);
         child::private_dir(&dir).map_err(SandboxError::io("create", &dir))?;
     }
     if bootstrap::initialises_itself(release.product, &release.version) {
-        fill_by_itself(release, fresh, &work, &password)
+        fill_by_itself(release, making, fresh, &work, &password)
     } else {
-        fill_by_bootstrap(release, fresh, &work, &password)
+        fill_by_bootstrap(release, making, fresh, &work, &password)
     }
 }
 
@@ -130,6 +115,7 @@ const SMALL_REDO: [&str; 2] =
 
 fn fill_by_bootstrap(
     release: &Release,
+    making: &Making,
     fresh: &Path,
     work: &Path,
     password: &str,
@@ -138,7 +124,9 @@ fn fill_by_bootstrap(
     child::private_dir(&tables).map_err(SandboxError::io("create", &tables))?;
     let share = share_of(release);
     let sql = bootstrap::bootstrap_sql(release.product, &release.version, &share, password)?;
-    execute(release, fresh, work, &sql, &SMALL_REDO)?;
+    let options = making.of_mysqld();
+    let options = SMALL_REDO.into_iter().chain(options.iter().map(String::as_str));
+    execute(release, fresh, work, &sql, &options.collect::<Vec<_>>())?;
     drop_fixed_redo(release, &work.join("data"))
 }
 
@@ -208,16 +196,18 @@ pub(crate) fn at_rest(product: Product, version: &str) -> Vec<(String, String)> 
 
 fn fill_by_itself(
     release: &Release,
+    making: &Making,
     fresh: &Path,
     work: &Path,
     password: &str,
 ) -> Result<(), SandboxError> {
     let mut command = mysqld(release, work);
-    command.arg("--initialize-insecure").args(SMALL_REDO);
+    command.arg("--initialize-insecure").args(SMALL_REDO).args(making.of_mysqld());
     complete(command, release, fresh, None)?;
     let mut command = mysqld(release, work);
     let socket = work.join("mysql.sock");
-    command.args(SMALL_REDO).args(["--skip-networking", "--skip-log-bin", "--loose-mysqlx=OFF"]);
+    command.args(SMALL_REDO).args(making.of_mysqld());
+    command.args(["--skip-networking", "--skip-log-bin", "--loose-mysqlx=OFF"]);
     command.arg(format!("--socket={}", socket.display()));
     command.arg(format!("--pid-file={}", work.join("pid").display()));
     redirect(&mut command, fresh, None)?;
@@ -301,7 +291,7 @@ pub(crate) fn mysqld(release: &Release, work: &Path) -> Command {
 
 fn fill_postgres(
     release: &Release,
-    encoding: &str,
+    making: &Making,
     fresh: &Path,
     work: &Path,
     password: &str,
@@ -313,7 +303,7 @@ fn fill_postgres(
     let mut initdb = release.command(&release.program("initdb"), work);
     // To a random password SCRAM's thousands of hashes add nothing but CPU time at each login.
     initdb.arg("-D").arg(&data).args(["-U", bootstrap::USER, "-A", "md5"]);
-    initdb.arg("--pwfile").arg(&secret).args(["--locale=C", "-E", encoding]);
+    initdb.arg("--pwfile").arg(&secret).args(making.of_initdb(&release.version)?);
     initdb.arg(if at_least(&release.version, "10") { "--no-sync" } else { "--nosync" });
     complete(initdb, release, fresh, None)?;
     fs::remove_file(&secret).map_err(SandboxError::io("remove", &secret))?;

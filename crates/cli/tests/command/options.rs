@@ -48,7 +48,7 @@ fn a_mysql_says_of_itself_what_preset_file_and_option_say_the_last_first() {
     let text = "[mysqld]\nport = 1\ninnodb-io-capacity = 300\ninnodb_io_capacity_max = 700\n";
     std::fs::write(&file, text).unwrap();
     let words = "preset=cz-a&buffer=64M&redo=32M&charset=utf8mb4&durability=full";
-    let options = "innodb_io_capacity=500&innodb_page_cleaners=1";
+    let options = "innodb_io_capacity=500&innodb_page_cleaners=1&innodb_page_size=8192";
     let target = format!("mysql:5.7?{words}&my-cnf={}&{options}", file.display());
     let answers = asked(
         &home,
@@ -61,6 +61,7 @@ fn a_mysql_says_of_itself_what_preset_file_and_option_say_the_last_first() {
             "SHOW VARIABLES LIKE 'innodb_flush_method'",
             "SHOW VARIABLES LIKE 'sync_binlog'",
             "SHOW VARIABLES LIKE 'log_bin'",
+            "SHOW VARIABLES LIKE 'innodb_page_size'",
             "SELECT default_collation_name FROM information_schema.schemata \
              WHERE schema_name = database()",
         ],
@@ -73,6 +74,7 @@ fn a_mysql_says_of_itself_what_preset_file_and_option_say_the_last_first() {
         "O_DIRECT_NO_FSYNC",
         "1",
         "ON",
+        "8192",
         "utf8mb4_general_ci",
     ];
     assert_eq!(answers, expected);
@@ -85,7 +87,9 @@ fn a_postgres_says_of_itself_what_preset_file_and_option_say_the_last_first() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("postgresql.conf");
     std::fs::write(&file, "work_mem = 3MB\nport = 1\nbgwriter_delay = '150ms'\n").unwrap();
-    let words = "preset=cz-a&buffer=32M&redo=64M&charset=latin1&durability=full";
+    // The last one is no option of the server: its data directory is made so.
+    let words = "preset=cz-a&buffer=32M&redo=64M&charset=latin1&durability=full\
+                 &wal_segment_size=2MB";
     let target =
         format!("postgres:15?{words}&postgresql-conf={}&bgwriter_delay=170ms", file.display());
     let questions = [
@@ -96,8 +100,9 @@ fn a_postgres_says_of_itself_what_preset_file_and_option_say_the_last_first() {
         "SHOW synchronous_commit",
         "SHOW server_encoding",
         "SHOW autovacuum_naptime",
+        "SHOW wal_segment_size",
     ];
-    let expected = ["170ms", "3MB", "32MB", "128MB", "on", "LATIN1", "10s"];
+    let expected = ["170ms", "3MB", "32MB", "128MB", "on", "LATIN1", "10s", "2MB"];
     assert_eq!(asked(&home, &target, &questions), expected);
 }
 

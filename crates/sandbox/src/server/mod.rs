@@ -40,6 +40,7 @@ use crate::error::SandboxError;
 use crate::home::Home;
 use crate::image::Image;
 use crate::limits;
+use crate::making::Making;
 use crate::options::Options;
 use crate::process::{keep_on, kill_servers_in, servers_in};
 use crate::release::Release;
@@ -138,7 +139,12 @@ impl Server {
         name: &str,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Server, SandboxError> {
-        let template = Template::of(home, release, options.encoding(), progress)?;
+        let template = Template::of(
+            home,
+            release,
+            &Making::of(&options.translate(release.product, &release.version)?),
+            progress,
+        )?;
         Server::prepare(home, release, options, name, &template, 0, progress)?.begin()
     }
 

@@ -13,7 +13,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use dbdyno_model::{Charset, Product, Role, Shape, Topology, Transport};
+use dbdyno_model::{Product, Role, Shape, Topology, Transport};
 use dbdyno_wire::Endpoint;
 
 use super::member::Begins;
@@ -26,6 +26,7 @@ use crate::bootstrap::{DATABASE, USER};
 use crate::cgroup;
 use crate::error::SandboxError;
 use crate::home::Home;
+use crate::making::Making;
 use crate::options::Options;
 use crate::release::Release;
 use crate::server::{Node, Seat, copy_data, lay_out, overlay, tell_database};
@@ -60,7 +61,7 @@ pub fn start_together(
     allocator::is_for_arms(&options.settings)?;
     let told = options.translate(release.product, &release.version)?;
     let asked: Vec<String> = told.of_the_user().into_iter().map(|told| told.name.clone()).collect();
-    let template = Template::of(home, release, options.encoding(), progress)?;
+    let template = Template::of(home, release, &Making::of(&told), progress)?;
     let needed_mb = u64::from(shape.members()) * options.disk_mb(release.product);
     space::require(&format!("starting {shape}"), home.dir(), needed_mb)?;
     let group_name = group::random_name()?;
@@ -134,7 +135,7 @@ pub fn start_together_again(
         stop_together(home, members)?;
     }
     let release = first.release(home)?;
-    let template = Template::of(home, &release, Charset::Default, progress)?;
+    let template = Template::of(home, &release, &Making::default(), progress)?;
     members.iter().for_each(|member| end_processes(home, &member.dir));
     progress(&format!("starting {} again, {shape}", first.name));
     raise(home, &release, &template, members, Begins::Again).inspect_err(|_| {

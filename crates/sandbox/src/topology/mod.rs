@@ -42,6 +42,7 @@ use crate::clock::Deadline;
 use crate::error::SandboxError;
 use crate::home::Home;
 use crate::image::Image;
+use crate::making::Making;
 use crate::options::Options;
 use crate::release::Release;
 use crate::server::{Node, Seat, Server};
@@ -110,7 +111,7 @@ impl Ensemble {
         let template = match &used {
             Some(used) => &used.template,
             None => {
-                fresh = Template::of(home, release, options.encoding(), progress)?;
+                fresh = Template::of(home, release, &Making::of(&told), progress)?;
                 &fresh
             }
         };
