@@ -45,7 +45,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub(super) const FAULTS: [Fault; 46] = [
+pub(super) const FAULTS: [Fault; 48] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -401,6 +401,20 @@ pub(super) const FAULTS: [Fault; 46] = [
         "if flags.explain && exit != Exit::Interrupted {",
         "if flags.explain && exit == Exit::Interrupted {",
         &["explain::compare_explains_what_it_proves"],
+    ),
+    fault(
+        "an anomaly is never seen",
+        "crates/cases/src/judge.rs",
+        "if all_committed && case.occurs.holds(answer) {",
+        "if !all_committed && case.occurs.holds(answer) {",
+        &["isolation::a_promise_that_is_broken_is_told"],
+    ),
+    fault(
+        "what is no conflict is taken for one",
+        "crates/cases/src/judge.rs",
+        "code => NUMBERS.contains(code),",
+        "_ => true,",
+        &["isolation::what_cannot_be_told_is_no_verdict"],
     ),
 ];
 

@@ -18,8 +18,9 @@ const LOOK_EVERY: Duration = Duration::from_micros(300);
 const LOOK_AT_LEAST_EVERY: Duration = Duration::from_millis(20);
 /// With no answer, and no word that it waits, for so long, nobody knows.
 const LIMIT: Duration = Duration::from_secs(20);
-/// Where a server cannot say for whom two sessions wait, so many looks in a row must see both.
-const LOOKS_WITHOUT_WHOM: u32 = 10;
+/// Where a server cannot say for whom two sessions wait, or may leave a circle until somebody else
+/// has gone, so many looks in a row must see the same.
+const LOOKS_IN_DOUBT: u32 = 10;
 
 /// One step: statements that belong together, of which the last one's answer counts.
 #[derive(Clone, Debug)]
@@ -270,14 +271,17 @@ impl Stage {
             return Ok(true);
         }
         let Some(edges) = self.edges(seen, &busy)? else {
-            return Ok(busy.len() == 1 || looks >= LOOKS_WITHOUT_WHOM);
+            return Ok(busy.len() == 1 || looks >= LOOKS_IN_DOUBT);
         };
         // The tables may be older than what was seen: all who wait must be in them.
         if busy.iter().any(|at| edges[*at].is_empty()) {
             return Ok(false);
         }
         busy.iter().for_each(|at| self.name(*at, edges[*at].clone(), told));
-        Ok(!has_circle(&edges))
+        // MySQL follows one edge of each session only: it does not see a circle in which somebody
+        // also waits for one who is idle, and breaks it when that one has gone.
+        let waits_for_idle = busy.iter().any(|at| edges[*at].iter().any(|one| !busy.contains(one)));
+        Ok(!has_circle(&edges) || (waits_for_idle && looks >= LOOKS_IN_DOUBT))
     }
 
     /// From each session to those that it waits for; `None` where the server cannot say.

@@ -34,10 +34,17 @@ const CACHE_IDLE: Duration = Duration::from_millis(120);
 const MONITOR: &str = "SHOW ENGINE INNODB STATUS";
 const TRANSACTIONS: &str =
     "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
-const LOCK_WAITS: &str = "SELECT DISTINCT r.processlist_id, b.processlist_id, 0 \
+/// A lock is called by the thread that wrote it down, and where a row was changed and nobody had to
+/// write down a lock for that, it is whoever waits that does so. The lock of its table is a
+/// transaction's own doing: by that it is found whose transaction is in the way.
+const LOCK_WAITS: &str = "SELECT DISTINCT r.processlist_id, \
+     coalesce(t.processlist_id, b.processlist_id), 0 \
      FROM performance_schema.data_lock_waits w \
      JOIN performance_schema.threads r ON r.thread_id = w.requesting_thread_id \
-     JOIN performance_schema.threads b ON b.thread_id = w.blocking_thread_id";
+     JOIN performance_schema.threads b ON b.thread_id = w.blocking_thread_id \
+     LEFT JOIN performance_schema.data_locks l ON l.lock_type = 'TABLE' \
+     AND l.engine_transaction_id = w.blocking_engine_transaction_id \
+     LEFT JOIN performance_schema.threads t ON t.thread_id = l.thread_id";
 const OLD_LOCK_WAITS: &str = "SELECT DISTINCT r.trx_mysql_thread_id, b.trx_mysql_thread_id, \
      coalesce(w.blocking_lock_id = b.trx_requested_lock_id, 0) \
      FROM information_schema.innodb_lock_waits w \
@@ -174,8 +181,7 @@ impl Witness {
 }
 
 /// For whom each of these waits, if it waits. Who is told to wait for himself waits for somebody
-/// else: MySQL calls a lock by the session that wrote it down, and where a row was changed and
-/// nobody had to write down a lock for that, it is the session that waits that does so.
+/// else, see [`LOCK_WAITS`].
 fn named(ids: &[u64], pairs: &[(u64, Blocker)]) -> Vec<Waiting> {
     let of = |id: &u64| {
         let own: Vec<u64> =

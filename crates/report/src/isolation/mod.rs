@@ -105,8 +105,14 @@ fn has_cases(told: &IsolationTold) -> bool {
 
 fn headline(told: &IsolationTold) -> String {
     let cut = if told.is_cut_short { "; it was ended before the end" } else { "" };
+    let levels = told.levels.iter().flat_map(|level| &level.shapes);
+    let unknown: u64 = levels.map(|shape| shape.counts.unknown).sum();
+    let unknown = match unknown {
+        0 => String::new(),
+        some => format!("; of {some} interleavings it cannot be told how they went"),
+    };
     let (target, version) = (printable(&told.target), printable(&told.version));
-    format!("{target} ({version}), promises of {}{cut}", told.family)
+    format!("{target} ({version}), promises of {}{unknown}{cut}", told.family)
 }
 
 /// The version, without what is said behind a hyphen.
