@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("stats", &["model"]),
     ("audit", &["model"]),
+    ("check", &[]),
     ("workload", &["model"]),
     ("wire", &["model"]),
     ("rocks", &[]),
@@ -32,8 +33,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "lab",
         &[
-            "model", "stats", "audit", "workload", "wire", "rocks", "engine", "sql", "load",
-            "sandbox", "probe", "store", "judge", "forecast", "explain",
+            "model", "stats", "audit", "check", "workload", "wire", "rocks", "engine", "sql",
+            "load", "sandbox", "probe", "store", "judge", "forecast", "explain",
         ],
     ),
     ("report", &["model"]),
