@@ -11,6 +11,7 @@
 mod answer;
 mod args;
 mod arms;
+mod check;
 mod ci;
 mod command_line;
 mod compare;
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         Command::Explain(flags) => explain::run(&args.place, &flags),
         Command::Profile(flags) => profile::run(&args.place, &flags),
         Command::Deadlocks(flags) => deadlocks::run(&flags),
+        Command::Check(flags) => check::run(&flags),
         Command::Diff(diff) => diff::run(&args.place, &diff),
         Command::Resume(resume) => compare::resume(&args.place, &resume),
         Command::Run(run) => experiment::run(&args.place, &run),

@@ -42,8 +42,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "model", "audit", "workload", "sandbox", "store", "report", "judge", "forecast",
-            "explain", "lab",
+            "model", "audit", "check", "workload", "sandbox", "store", "report", "judge",
+            "forecast", "explain", "lab",
         ],
     ),
 ];
