@@ -150,7 +150,7 @@ fn json(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> 
         })
         .collect();
     let all = serde_json::json!({
-        "transactions": history.len(), "committed": seen.committed,
+        "schema": 1, "transactions": history.len(), "committed": seen.committed,
         "operations": history.op_count(),
         "ww": seen.ww, "wr": seen.wr, "rw": seen.rw, "unplaced": seen.unplaced,
         "levels": levels,
