@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Versions and reaches are worked out once for all levels. A level holds with a [`Certificate`]
-//! that [`crate::replay`] accepts, or is broken by a cycle or a flaw, or cannot be told: where the
-//! order of versions is not known and what is known has no cycle.
+//! that [`crate::replay()`] accepts, or is broken by a cycle or a flaw, or cannot be told: where
+//! the order of versions is not known and what is known has no cycle.
 
 use crate::anomaly::cycle_name;
 use crate::edges::Reach;
