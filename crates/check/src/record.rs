@@ -18,8 +18,8 @@
 use std::fmt;
 
 use crate::history::{
-    ABSENT, History, KEY_BITS, KEY_MASK, Keys, Kind, Op, Outcome, Range, Times, Txn, UNKNOWN,
-    WriteId,
+    ABSENT, History, INITIAL, KEY_BITS, KEY_MASK, Keys, Kind, Op, Outcome, Range, Times, Txn,
+    UNKNOWN, WriteId,
 };
 
 const END: u64 = 15;
@@ -31,6 +31,13 @@ const TABLES: usize = 1 << 12;
 const PLACES_PER_OP: u64 = 4;
 /// What histories may waste on that in any case.
 const PLACES_ALWAYS: u64 = 1 << 20;
+
+/// As many sessions and no more.
+const SESSIONS: u32 = 1 << 20;
+/// Ids are dense: the largest one is at most this many times the number of operations,
+const IDS_PER_OP: u64 = 64;
+/// and this many in any case.
+const IDS_ALWAYS: u64 = 1 << 22;
 
 /// How a file of records begins.
 pub const HEADER: [u8; 16] = *b"dbdynoH1\0\0\0\0\0\0\0\0";
@@ -113,10 +120,10 @@ pub fn read_records(bytes: &[u8]) -> Result<History, BadRecord> {
     if layout.ops > UNKNOWN as usize {
         return Err(bad(0, "more than 4294967295 operations; check parts of the file"));
     }
+    layout.check_ids()?;
     let keys = layout.keys(records);
     let mut ops = Vec::with_capacity(layout.ops);
     let mut ends: Vec<(Txn, u32, u32)> = Vec::with_capacity(layout.ends);
-    let mut largest = 0;
     let mut at = 0;
     let mut first = 0;
     while at < layout.whole {
@@ -135,18 +142,10 @@ pub fn read_records(bytes: &[u8]) -> Result<History, BadRecord> {
             kind: Kind::ALL[(word >> 60) as usize],
         };
         let op = keys.spanned(op, word);
-        let is_id = op.value < ABSENT && !matches!(op.kind, Kind::Scan | Kind::CurrentScan);
-        let is_count = op.kind == Kind::Count;
-        if is_id && !is_count {
-            largest = largest.max(op.value);
-        }
-        if op.prev < ABSENT && !matches!(op.kind, Kind::Scan | Kind::CurrentScan) {
-            largest = largest.max(op.prev);
-        }
         ops.push(op);
         at += 2 * WORD;
     }
-    Ok(assembled(ops, ends, keys, largest))
+    Ok(assembled(ops, ends, keys, layout.largest))
 }
 
 /// Puts transactions into the order of completion; their operations stay where they are.
@@ -210,13 +209,23 @@ struct Layout {
     ends: usize,
     /// Bytes up to the last end.
     whole: usize,
+    /// The largest id, and whether some write has none.
+    largest: WriteId,
+    has_nameless: bool,
     /// The smallest and the largest key of each table.
     bounds: Vec<(u64, u64)>,
 }
 
 impl Layout {
     fn of(records: &[u8]) -> Result<Layout, BadRecord> {
-        let mut layout = Layout { ops: 0, ends: 0, whole: 0, bounds: vec![(u64::MAX, 0); TABLES] };
+        let mut layout = Layout {
+            ops: 0,
+            ends: 0,
+            whole: 0,
+            largest: 0,
+            has_nameless: false,
+            bounds: vec![(u64::MAX, 0); TABLES],
+        };
         let bad = |at: usize, what: String| Err(BadRecord { offset: HEADER.len() + at, what });
         let (mut at, mut count) = (0, 0);
         while at + 2 * WORD <= records.len() {
@@ -231,6 +240,12 @@ impl Layout {
                     let what = format!("a transaction of {said} operations ends after {count}");
                     return bad(at, what);
                 }
+                if word as u32 >= SESSIONS {
+                    return bad(
+                        at,
+                        format!("session {}: there are at most {SESSIONS}", word as u32),
+                    );
+                }
                 if word >> 56 & 15 > Outcome::Unknown as u64 {
                     return bad(at, format!("{} is no outcome", word >> 56 & 15));
                 }
@@ -243,12 +258,40 @@ impl Layout {
             if kind as usize >= Kind::ALL.len() {
                 return bad(at, format!("{kind} is no kind of an operation"));
             }
+            layout.note_ids(Kind::ALL[kind as usize], self::word(records, at + WORD));
             let bounds = &mut layout.bounds[(word >> KEY_BITS) as usize & (TABLES - 1)];
             let key = word & KEY_MASK;
             *bounds = (bounds.0.min(key), bounds.1.max(key));
             (at, count) = (at + 2 * WORD, count + 1);
         }
         Ok(layout)
+    }
+
+    fn note_ids(&mut self, kind: Kind, values: u64) {
+        let (value, prev) = (values as u32, (values >> 32) as u32);
+        if matches!(kind, Kind::Scan | Kind::CurrentScan) {
+            return;
+        }
+        let counts = if kind == Kind::Count { 0 } else { value };
+        for id in [counts, prev].into_iter().filter(|id| *id < ABSENT) {
+            self.largest = self.largest.max(id);
+        }
+        let is_named = value != INITIAL && value < ABSENT;
+        let is_read = matches!(kind, Kind::Read | Kind::CurrentRead | Kind::Count);
+        self.has_nameless |= !is_read && !is_named;
+    }
+
+    /// What speaks against the ids: what they would cost, or writes that nobody can name.
+    fn check_ids(&self) -> Result<(), BadRecord> {
+        let most = self.ops as u64 * IDS_PER_OP + IDS_ALWAYS;
+        let what = match () {
+            () if self.has_nameless => "a write without an id".to_owned(),
+            () if u64::from(self.largest) > most => {
+                format!("write id {} for {} operations: ids must be dense", self.largest, self.ops)
+            }
+            () => return Ok(()),
+        };
+        Err(BadRecord { offset: 0, what })
     }
 
     /// How keys become dense.

@@ -57,3 +57,16 @@ fn damage_is_said_with_its_place_and_a_cut_end_is_left_out() {
     bytes[23] = 0xe0;
     assert_eq!(read_records(&bytes).unwrap_err().what, "14 is no kind of an operation");
 }
+
+#[test]
+fn ids_that_would_take_all_memory_are_refused() {
+    let file = |value: u32, session: u32| {
+        let end = encode_end(txn(session, 1), 1);
+        [&HEADER[..], &record(Kind::Write, 0, 1, value, UNKNOWN), &end].concat()
+    };
+    let told = |bytes: &[u8]| read_records(bytes).unwrap_err().what;
+    let dense = "write id 4000000000 for 1 operations: ids must be dense";
+    assert_eq!(told(&file(4_000_000_000, 0)), dense);
+    assert_eq!(told(&file(UNKNOWN, 0)), "a write without an id");
+    assert_eq!(told(&file(1, u32::MAX)), "session 4294967295: there are at most 1048576");
+}
