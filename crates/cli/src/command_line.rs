@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 
 use crate::args::{Compare, Demo, Doctor, Loads, Place, Report, Resume, RunFile, Runs, Show};
+use crate::check::Check;
 use crate::counted::Counted;
 use crate::deadlocks::Deadlocks;
 use crate::diff::Diff;
@@ -39,6 +40,8 @@ pub(crate) enum Command {
     Verify(Box<Verify>),
     /// Cluster the deadlocks of error logs by statements and locks
     Deadlocks(Deadlocks),
+    /// Decide which isolation levels a history of transactions has, with proofs
+    Check(Check),
     /// Show in what two servers are unequal, without measuring
     Diff(Diff),
     /// Go on with a run that was interrupted or killed

@@ -11,6 +11,7 @@
 mod answer;
 mod args;
 mod arms;
+mod check;
 mod ci;
 mod command_line;
 mod compare;
@@ -59,6 +60,7 @@ fn main() -> ExitCode {
         Command::Profile(flags) => profile::run(&args.place, &flags),
         Command::Verify(flags) => verify::run(&args.place, &flags),
         Command::Deadlocks(flags) => deadlocks::run(&flags),
+        Command::Check(flags) => check::run(&flags),
         Command::Diff(diff) => diff::run(&args.place, &diff),
         Command::Resume(resume) => compare::resume(&args.place, &resume),
         Command::Run(run) => experiment::run(&args.place, &run),

@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("stats", &["model"]),
     ("audit", &["model"]),
     ("cases", &["model"]),
+    ("check", &[]),
     ("workload", &["model"]),
     ("wire", &["model"]),
     ("rocks", &[]),
@@ -33,8 +34,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "lab",
         &[
-            "model", "stats", "audit", "cases", "workload", "wire", "rocks", "engine", "sql",
-            "load", "sandbox", "probe", "store", "judge", "forecast", "explain",
+            "model", "stats", "audit", "cases", "check", "workload", "wire", "rocks", "engine",
+            "sql", "load", "sandbox", "probe", "store", "judge", "forecast", "explain",
         ],
     ),
     ("report", &["model"]),
@@ -42,7 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "cli",
         &[
-            "model", "audit", "cases", "workload", "sandbox", "store", "report", "judge",
+            "model", "audit", "cases", "check", "workload", "sandbox", "store", "report", "judge",
             "forecast", "explain", "lab",
         ],
     ),

@@ -1,0 +1,192 @@
+//! What a verdict costs: histories of interleaved transactions, from bytes to a replayed proof.
+//!
+//! ```text
+//!   cargo bench -p dbdyno-check --bench histories [-- MILLIONS_OF_OPERATIONS [KEYS]]
+//! ```
+//!
+//! A scheduler lets 32 sessions take turns, an operation each, on one store: under strict two-phase
+//! locking that rolls back who would wait, and under snapshot isolation where the first committer
+//! wins. Completion is told up to 16 transactions late, as clients tell it. Keys of half of the
+//! operations are among 1 % of all. Seconds of the clock, one thread; no file is read, the bytes
+//! are those of a file.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
+
+use std::time::Instant;
+
+use dbdyno_check::{
+    Checker, HEADER, INITIAL, Kind, Level, OpRecord, Outcome, Times, Txn, UNKNOWN, Verdict,
+    WriteIds, encode_end, read_records, replay,
+};
+
+const SESSIONS: usize = 32;
+const OPS: usize = 10;
+/// Later than it happened, completion is told by as many turns at most.
+const LATE: u64 = 16 * OPS as u64;
+
+/// xorshift64*: Vigna, *An experimental exploration of Marsaglia's xorshift generators*, 2016.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        ((u128::from(self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)) * u128::from(bound)) >> 64) as u64
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scheduler {
+    Locking,
+    Snapshot,
+}
+
+/// One session's transaction that is open.
+#[derive(Default)]
+struct Open {
+    ops: Vec<OpRecord>,
+    begun: u64,
+    begun_commits: u64,
+    keys: Vec<u64>,
+}
+
+/// A row: its version, the one before, and the commit that made it; who holds it.
+#[derive(Clone, Copy)]
+struct Row {
+    versions: [(u32, u32, u64); 4],
+    holder: u32,
+}
+
+fn history(scheduler: Scheduler, ops: usize, keys: u64) -> Vec<u8> {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let none = Row { versions: [(INITIAL, UNKNOWN, 0); 4], holder: UNKNOWN };
+    let mut rows = vec![none; keys as usize];
+    let mut streams: Vec<Vec<u8>> = vec![Vec::new(); SESSIONS];
+    let mut open: Vec<Open> = (0..SESSIONS).map(|_| Open::default()).collect();
+    let mut ids: Vec<WriteIds> =
+        (0..SESSIONS).map(|w| WriteIds::new(w as u32, SESSIONS as u32, 0)).collect();
+    let (mut now, mut commits, mut done) = (0, 0, 0);
+    while done < ops {
+        now += 1;
+        let session = random.below(SESSIONS as u64) as usize;
+        let own = &mut open[session];
+        if own.ops.is_empty() {
+            (own.begun, own.begun_commits) = (now, commits);
+        }
+        let hot = random.below(2) == 0;
+        let key = random.below(if hot { (keys / 100).max(1) } else { keys });
+        let is_write = random.below(3) == 0;
+        let row = &mut rows[key as usize];
+        let is_again = own.ops.iter().any(|op| op.key == key);
+        let mut is_refused = false;
+        if !is_again {
+            is_refused =
+                step(scheduler, own, row, session as u32, key, is_write, &mut ids[session]);
+        }
+        if own.ops.len() < OPS && !is_refused {
+            continue;
+        }
+        done += own.ops.len();
+        let outcome = if is_refused { Outcome::Failed } else { Outcome::Ok };
+        commits += 1;
+        for op in &own.ops {
+            let row = &mut rows[op.key as usize];
+            if op.kind == Kind::Write && !is_refused {
+                row.versions.rotate_right(1);
+                row.versions[0] = (op.value, op.prev, commits);
+            }
+        }
+        for key in own.keys.drain(..) {
+            rows[key as usize].holder = UNKNOWN;
+        }
+        let stream = &mut streams[session];
+        for op in &own.ops {
+            stream.extend_from_slice(&op.encode());
+        }
+        let times = Times {
+            begin_invoke_ns: own.begun,
+            begin_return_ns: own.begun,
+            commit_invoke_ns: now,
+            commit_return_ns: now + random.below(LATE),
+        };
+        let txn = Txn { session: session as u32, outcome, times, token: commits };
+        stream.extend_from_slice(&encode_end(txn, own.ops.len() as u32));
+        own.ops.clear();
+    }
+    [HEADER.to_vec(), streams.concat()].concat()
+}
+
+/// One operation; whether it was refused.
+fn step(
+    scheduler: Scheduler,
+    own: &mut Open,
+    row: &mut Row,
+    session: u32,
+    key: u64,
+    is_write: bool,
+    ids: &mut WriteIds,
+) -> bool {
+    let is_locked = row.holder != UNKNOWN;
+    let latest = row.versions[0];
+    let seen = match scheduler {
+        Scheduler::Locking => Some(latest),
+        Scheduler::Snapshot => row.versions.iter().find(|v| v.2 <= own.begun_commits).copied(),
+    };
+    let is_too_new = scheduler == Scheduler::Snapshot && latest.2 > own.begun_commits;
+    let wants_lock = is_write || scheduler == Scheduler::Locking;
+    let Some(seen) = seen.filter(|_| !(wants_lock && is_locked || is_write && is_too_new)) else {
+        return true;
+    };
+    let kind = if scheduler == Scheduler::Locking { Kind::CurrentRead } else { Kind::Read };
+    if wants_lock {
+        row.holder = session;
+        own.keys.push(key);
+    }
+    own.ops.push(OpRecord { kind, table: 1, key, value: seen.0, prev: seen.1 });
+    if is_write {
+        let value = ids.take().expect("a benchmark does not use up 32 bits");
+        own.ops.push(OpRecord { kind: Kind::Write, table: 1, key, value, prev: seen.0 });
+    }
+    false
+}
+
+fn main() {
+    let mut numbers = std::env::args().skip(1).filter_map(|text| text.parse::<u64>().ok());
+    let ops = numbers.next().unwrap_or(10) as usize * 1_000_000;
+    let keys = numbers.next().unwrap_or(1_000_000);
+    for scheduler in [Scheduler::Locking, Scheduler::Snapshot] {
+        let bytes = history(scheduler, ops, keys);
+        let name = if scheduler == Scheduler::Locking { "locking" } else { "snapshot" };
+        let begin = Instant::now();
+        let history = read_records(&bytes).expect("what was written can be read");
+        let read = begin.elapsed().as_secs_f64();
+        let start = Instant::now();
+        let checker = Checker::new(&history);
+        let found = start.elapsed().as_secs_f64();
+        println!(
+            "{name}: {} operations, {} transactions, read {read:.3} s, versions and reach \
+             {found:.3} s",
+            history.op_count(),
+            history.len()
+        );
+        let mut total = read + found;
+        for level in [Level::ReadCommitted, Level::SnapshotIsolation, Level::Serializable] {
+            let start = Instant::now();
+            let verdict = checker.verdict(level);
+            let decided = start.elapsed().as_secs_f64();
+            total += decided;
+            let start = Instant::now();
+            let told = match &verdict {
+                Verdict::Holds(proof) => {
+                    assert_eq!(replay(&history, level, proof), Ok(()), "{level}");
+                    format!("holds, replayed in {:.3} s", start.elapsed().as_secs_f64())
+                }
+                other => format!("{} ", other.anomaly().unwrap_or("cannot tell")),
+            };
+            println!("  {level:<20} {decided:.3} s   {told}");
+        }
+        println!("  all                  {total:.3} s, without replay\n");
+    }
+}

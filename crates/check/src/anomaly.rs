@@ -1,0 +1,59 @@
+//! What anomalies are called.
+//!
+//! Cycles by what is on them: Adya, *Weak Consistency*, MIT 1999 (G0, G1c, G-single, G2-item, G2);
+//! G-nonadjacent and the endings `-process` and `-realtime` as in Elle; lost update (P4) and write
+//! skew (A5B) as in Berenson et al., SIGMOD 1995.
+
+use crate::level::Dependency;
+use crate::region::Step;
+use crate::versions::FlawKind;
+
+/// The name of a cycle.
+pub(crate) fn cycle_name(steps: &[Step]) -> String {
+    let count = |is: fn(Dependency) -> bool| steps.iter().filter(|s| is(s.dependency)).count();
+    let anti = count(Dependency::is_anti);
+    let reads = count(|d| matches!(d, Dependency::Read | Dependency::CurrentRead));
+    let next = steps.iter().skip(1).chain(steps.first());
+    let is_adjacent = steps
+        .iter()
+        .zip(next)
+        .any(|(one, two)| one.dependency.is_anti() && two.dependency.is_anti());
+    let name = match anti {
+        0 if reads == 0 => "G0",
+        0 => "G1c",
+        1 if is_lost_update(steps) => return "lost update".to_owned(),
+        1 => "G-single",
+        _ if !is_adjacent => "G-nonadjacent",
+        _ if count(Dependency::is_predicate) > 0 => "G2",
+        _ if anti == 2 && steps.len() == 2 => return "write skew (G2-item)".to_owned(),
+        _ => "G2-item",
+    };
+    let ending = match () {
+        () if count(|d| d == Dependency::RealTime) > 0 => "-realtime",
+        () if count(|d| d == Dependency::Session) > 0 => "-process",
+        () => "",
+    };
+    format!("{name}{ending}")
+}
+
+/// Two transactions read one version, and both replace it.
+fn is_lost_update(steps: &[Step]) -> bool {
+    let [one, two] = steps else { return false };
+    let is = |step: &Step, wanted: Dependency| step.dependency == wanted;
+    let has_write = is(one, Dependency::Write) || is(two, Dependency::Write);
+    has_write && one.key == two.key
+}
+
+impl FlawKind {
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            FlawKind::GarbageRead => "garbage read",
+            FlawKind::DuplicateWrite => "duplicate write",
+            FlawKind::IncompatibleOrder => "incompatible order",
+            FlawKind::Internal => "internal inconsistency",
+            FlawKind::AbortedRead => "G1a (aborted read)",
+            FlawKind::IntermediateRead => "G1b (intermediate read)",
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! JSON, a transaction a line.
+//!
+//! ```text
+//!   {"session": 0, "outcome": "ok", "begin": [10, 20], "commit": [30, 40],
+//!    "ops": [["r", "x", 1], ["R", "x", 1, 0], ["w", "x", 2, 1], ["append", "l", 3],
+//!            ["r", "l", [1, 2, 3]]]}
+//! ```
+//!
+//! `outcome` is `ok`, `failed` or `unknown`, and `ok` where it is missing; times, in nanoseconds,
+//! are when the first statement and the commit were sent and answered, and may be missing. An
+//! operation has a key, a value, and the value before that one where it is known. A list is what a
+//! read of appended elements saw: it tells the order of all of them.
+
+use serde_json::Value;
+
+use crate::bad_input::{BadInput, bad, txn};
+use crate::builder::Builder;
+use crate::history::{History, INITIAL, Kind, Op, Outcome, Times, UNKNOWN, WriteId};
+
+pub(super) fn read(text: &str) -> Result<History, BadInput> {
+    let mut builder = Builder::new();
+    for (at, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let number = at + 1;
+        let value: Value = serde_json::from_str(line)
+            .map_err(|error| bad(number, error.column(), format!("no JSON: {error}")))?;
+        transaction(&mut builder, &value).map_err(|what| bad(number, 1, what))?;
+    }
+    Ok(builder.finish())
+}
+
+fn transaction(builder: &mut Builder, value: &Value) -> Result<(), String> {
+    let session = value["session"].as_u64().filter(|session| *session < 1 << 20);
+    let session = session.ok_or("a transaction needs \"session\", a number from 0")? as u32;
+    let outcome = match value.get("outcome").and_then(Value::as_str).unwrap_or("ok") {
+        "ok" => Outcome::Ok,
+        "failed" => Outcome::Failed,
+        "unknown" => Outcome::Unknown,
+        other => return Err(format!("{other} is no outcome; there are ok, failed and unknown")),
+    };
+    let time = |name: &str, at: usize| value[name][at].as_u64().unwrap_or(0);
+    let times = Times {
+        begin_invoke_ns: time("begin", 0),
+        begin_return_ns: time("begin", 1),
+        commit_invoke_ns: time("commit", 0),
+        commit_return_ns: time("commit", 1),
+    };
+    let listed = value["ops"].as_array().ok_or("a transaction needs \"ops\", a list")?;
+    let mut ops = Vec::with_capacity(listed.len());
+    for (at, op) in listed.iter().enumerate() {
+        operation(builder, op, &mut ops).map_err(|what| format!("operation {}: {what}", at + 1))?;
+    }
+    builder.push(txn(session, outcome, times), &ops);
+    Ok(())
+}
+
+fn operation(builder: &mut Builder, op: &Value, ops: &mut Vec<Op>) -> Result<(), String> {
+    let kind = match op[0].as_str() {
+        Some("r") => Kind::Read,
+        Some("R") => Kind::CurrentRead,
+        Some("w") => Kind::Write,
+        Some("insert") => Kind::Insert,
+        Some("delete") => Kind::Delete,
+        Some("append") => Kind::Append,
+        _ => {
+            let known = "r, R, w, insert, delete and append";
+            return Err(format!("{} is no operation; there are {known}", op[0]));
+        }
+    };
+    let key = match &op[1] {
+        Value::Null => return Err("it has no key".to_owned()),
+        Value::String(name) => builder.key(name),
+        other => builder.key(&other.to_string()),
+    };
+    let Value::Array(list) = &op[2] else {
+        let value = id(builder, key, &op[2]);
+        let prev = op.get(3).map_or(UNKNOWN, |prev| id(builder, key, prev));
+        ops.push(Op { key, value, prev, kind });
+        return Ok(());
+    };
+    let ids: Vec<WriteId> = list.iter().map(|element| id(builder, key, element)).collect();
+    let before = |at: usize| if at == 0 { INITIAL } else { ids[at - 1] };
+    let value = ids.last().copied().unwrap_or(INITIAL);
+    let prev = if ids.is_empty() { UNKNOWN } else { before(ids.len() - 1) };
+    ops.push(Op { key, value, prev, kind });
+    for (at, &value) in ids.iter().enumerate().rev().skip(1) {
+        ops.push(Op { key, value, prev: before(at), kind: Kind::Order });
+    }
+    Ok(())
+}
+
+fn id(builder: &mut Builder, key: u32, value: &Value) -> WriteId {
+    match value {
+        Value::Null => INITIAL,
+        Value::String(name) => builder.value(key, name),
+        other => builder.value(key, &other.to_string()),
+    }
+}

@@ -1,0 +1,148 @@
+//! Text, an operation a line, as the artifacts of Cobra, PolySI and Plume have it.
+//!
+//! ```text
+//!   # comment
+//!   w(x,1,0,0)        session 0, transaction 0 wrote 1 to x
+//!   r(x,1,1,1)        session 1, transaction 1 read 1
+//!   R(x,1,1,1)        the same by a current (locking) read
+//!   w(x,2<1,1,1)      it wrote 2, which replaced 1
+//!   r(x,2<1,0,2)      it read 2, and the row said that it had replaced 1
+//!   abort(0,2)        transaction 2 of session 0 was rolled back
+//!   unknown(0,3)      whether transaction 3 committed is not known
+//! ```
+//!
+//! Transactions end in the order of their last lines; there are no times. A value `0` that nobody
+//! writes is what a key held at the beginning, and so is `null`.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::bad_input::{BadInput, bad, txn};
+use crate::builder::Builder;
+use crate::history::{History, INITIAL, Kind, Op, Outcome, Times, UNKNOWN, WriteId};
+
+/// An operation whose values are not known to be written yet.
+struct Line<'a> {
+    kind: Kind,
+    key: &'a str,
+    value: &'a str,
+    prev: Option<&'a str>,
+}
+
+/// Those of one transaction, and when it was heard of last.
+struct Collected<'a> {
+    session: u32,
+    outcome: Outcome,
+    ops: Vec<Line<'a>>,
+    last: usize,
+}
+
+pub(super) fn read(text: &str) -> Result<History, BadInput> {
+    let mut all: Vec<Collected<'_>> = Vec::new();
+    let mut known: HashMap<(u32, &str), usize> = HashMap::new();
+    for (at, line) in text.lines().enumerate() {
+        let number = at + 1;
+        let body = line.trim();
+        if body.is_empty() || body.starts_with('#') {
+            continue;
+        }
+        let (word, parts) = parts(line, number)?;
+        let outcome = match word {
+            "abort" => Some(Outcome::Failed),
+            "unknown" => Some(Outcome::Unknown),
+            _ => None,
+        };
+        let wanted = if outcome.is_some() { 2 } else { 4 };
+        if parts.len() != wanted {
+            let what = format!("{word} takes {wanted} values, not {}", parts.len());
+            return Err(bad(number, 1, what));
+        }
+        let (column, session) = parts[wanted - 2];
+        let session: u32 = session.parse().ok().filter(|s| *s < 1 << 20).ok_or_else(|| {
+            bad(number, column, format!("{session} is no session; sessions count from 0"))
+        })?;
+        let place = *known.entry((session, parts[wanted - 1].1)).or_insert_with(|| {
+            all.push(Collected { session, outcome: Outcome::Ok, ops: Vec::new(), last: 0 });
+            all.len() - 1
+        });
+        all[place].last = number;
+        match outcome {
+            Some(outcome) => all[place].outcome = outcome,
+            None => all[place].ops.push(operation(word, &parts, number)?),
+        }
+    }
+    all.sort_by_key(|collected| collected.last);
+    Ok(built(&all))
+}
+
+/// A word, and what stands behind it in brackets, with columns.
+type Parts<'a> = (&'a str, Vec<(usize, &'a str)>);
+
+/// The word before the brackets and what stands in them, with columns.
+fn parts(line: &str, number: usize) -> Result<Parts<'_>, BadInput> {
+    let body = line.trim();
+    let indent = line.len() - line.trim_start().len();
+    let Some(open) = body.find('(') else {
+        return Err(bad(number, indent + 1, "no ( here; write an operation as r(x,1,0,0)"));
+    };
+    let Some(inner) = body[open + 1..].strip_suffix(')') else {
+        return Err(bad(number, indent + body.len(), "the operation does not end with )"));
+    };
+    let mut column = indent + open + 2;
+    let mut parts = Vec::new();
+    for part in inner.split(',') {
+        parts.push((column, part.trim()));
+        column += part.len() + 1;
+    }
+    Ok((&body[..open], parts))
+}
+
+fn operation<'a>(
+    word: &str,
+    parts: &[(usize, &'a str)],
+    number: usize,
+) -> Result<Line<'a>, BadInput> {
+    let kind = match word {
+        "r" => Kind::Read,
+        "R" => Kind::CurrentRead,
+        "w" => Kind::Write,
+        _ => {
+            let what = format!("{word} is no operation; there are r, R, w, abort and unknown");
+            return Err(bad(number, 1, what));
+        }
+    };
+    let (column, value) = parts[1];
+    let (value, prev) = match value.split_once('<') {
+        Some((value, prev)) => (value, Some(prev)),
+        None => (value, None),
+    };
+    if parts[0].1.is_empty() || value.is_empty() || prev == Some("") {
+        return Err(bad(number, column, "a key or a value is empty"));
+    }
+    Ok(Line { kind, key: parts[0].1, value, prev })
+}
+
+fn built(all: &[Collected<'_>]) -> History {
+    let mut builder = Builder::new();
+    let mut zeros: HashSet<u32> = HashSet::new();
+    for op in all.iter().flat_map(|txn| &txn.ops) {
+        let key = builder.key(op.key);
+        if op.kind == Kind::Write && op.value == "0" {
+            zeros.insert(key);
+        }
+    }
+    let id = |builder: &mut Builder, key: u32, value: &str| -> WriteId {
+        let is_initial = value == "null" || (value == "0" && !zeros.contains(&key));
+        if is_initial { INITIAL } else { builder.value(key, value) }
+    };
+    for collected in all {
+        let mut ops = Vec::with_capacity(collected.ops.len());
+        for line in &collected.ops {
+            let key = builder.key(line.key);
+            let value = id(&mut builder, key, line.value);
+            let prev = line.prev.map_or(UNKNOWN, |prev| id(&mut builder, key, prev));
+            ops.push(Op { key, value, prev, kind: line.kind });
+        }
+        builder.push(txn(collected.session, collected.outcome, Times::default()), &ops);
+    }
+    builder.finish()
+}

@@ -1,0 +1,395 @@
+//! Histories as bytes: what a recorder writes on a hot path, and its reader.
+//!
+//! ```text
+//!   file = header (16 bytes), then streams of workers one after the other
+//!   stream = [ operation 16 bytes ]* end-of-transaction 48 bytes, again and again
+//!
+//!   operation   word 0   kind 4 bits · table 12 · key 48       word 1   prev 32 · value 32
+//!   end         word 0   15 · outcome 4 · operations 24 · session 32
+//!               words 1–5   begin invoked, begin returned, commit invoked, commit returned, token
+//! ```
+//!
+//! Words are little-endian. The end stands behind its operations, so that a worker only appends and
+//! never goes back; operations without an end, as a killed worker leaves them, are a transaction of
+//! unknown outcome that nobody can place, and are refused by the offset at which they begin unless
+//! they stand at the end of the file, where they are left out. Encoding is a pure function from
+//! values to an array: nothing allocates.
+
+use std::fmt;
+
+use crate::history::{
+    ABSENT, History, INITIAL, KEY_BITS, KEY_MASK, Keys, Kind, Op, Outcome, Range, Times, Txn,
+    UNKNOWN, WriteId,
+};
+
+const END: u64 = 15;
+const WORD: usize = 8;
+/// Tables that 12 bits can tell apart.
+const TABLES: usize = 1 << 12;
+/// Keys of a table in a row are numbered by their distance while that costs at most this many
+/// places per operation; else they are sorted.
+const PLACES_PER_OP: u64 = 4;
+/// What histories may waste on that in any case.
+const PLACES_ALWAYS: u64 = 1 << 20;
+
+/// As many sessions and no more.
+const SESSIONS: u32 = 1 << 20;
+/// Ids are dense: the largest one is at most this many times the number of operations,
+const IDS_PER_OP: u64 = 64;
+/// and this many in any case.
+const IDS_ALWAYS: u64 = 1 << 22;
+
+/// How a file of records begins.
+pub const HEADER: [u8; 16] = *b"dbdynoH1\0\0\0\0\0\0\0\0";
+
+/// An operation as the recorder knows it: with the table and key of the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpRecord {
+    /// What it does.
+    pub kind: Kind,
+    /// A number for the table, below 4096.
+    pub table: u16,
+    /// The key, below 2⁴⁸.
+    pub key: u64,
+    /// As [`Op::value`].
+    pub value: WriteId,
+    /// As [`Op::prev`].
+    pub prev: WriteId,
+}
+
+impl OpRecord {
+    /// Its 16 bytes. Bits of table and key beyond their room are cut.
+    #[must_use]
+    pub fn encode(self) -> [u8; 16] {
+        let table = u64::from(self.table) & (TABLES as u64 - 1);
+        let word = (self.kind as u64) << 60 | table << KEY_BITS | (self.key & KEY_MASK);
+        let values = u64::from(self.prev) << 32 | u64::from(self.value);
+        let mut bytes = [0; 16];
+        bytes[..WORD].copy_from_slice(&word.to_le_bytes());
+        bytes[WORD..].copy_from_slice(&values.to_le_bytes());
+        bytes
+    }
+}
+
+/// The 48 bytes that end a transaction of `ops` operations (below 2²⁴).
+#[must_use]
+pub fn encode_end(txn: Txn, ops: u32) -> [u8; 48] {
+    let ops = u64::from(ops) & 0xff_ffff;
+    let word = END << 60 | (txn.outcome as u64) << 56 | ops << 32 | u64::from(txn.session);
+    let times = txn.times;
+    let words = [
+        word,
+        times.begin_invoke_ns,
+        times.begin_return_ns,
+        times.commit_invoke_ns,
+        times.commit_return_ns,
+        txn.token,
+    ];
+    let mut bytes = [0; 48];
+    for (place, word) in bytes.chunks_exact_mut(WORD).zip(words) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    bytes
+}
+
+/// What is wrong with a file, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadRecord {
+    /// Bytes from the beginning of the file.
+    pub offset: usize,
+    /// A sentence.
+    pub what: String,
+}
+
+impl fmt::Display for BadRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "byte {}: {}", self.offset, self.what)
+    }
+}
+
+/// Reads a file of records.
+///
+/// # Errors
+/// The first record that is none, with its offset.
+pub fn read_records(bytes: &[u8]) -> Result<History, BadRecord> {
+    let bad = |offset: usize, what: &str| BadRecord { offset, what: what.to_owned() };
+    let Some(records) = bytes.strip_prefix(&HEADER) else {
+        return Err(bad(0, "no file of records: it begins otherwise"));
+    };
+    let layout = Layout::of(records)?;
+    if layout.ops > UNKNOWN as usize {
+        return Err(bad(0, "more than 4294967295 operations; check parts of the file"));
+    }
+    layout.check_ids()?;
+    let keys = layout.keys(records);
+    let mut ops = Vec::with_capacity(layout.ops);
+    let mut ends: Vec<(Txn, u32, u32)> = Vec::with_capacity(layout.ends);
+    let mut at = 0;
+    let mut first = 0;
+    while at < layout.whole {
+        let word = word(records, at);
+        if word >> 60 == END {
+            ends.push((txn(records, at), first, ops.len() as u32 - first));
+            first = ops.len() as u32;
+            at += 6 * WORD;
+            continue;
+        }
+        let values = self::word(records, at + WORD);
+        let op = Op {
+            key: keys.dense(word & !(END << 60)),
+            value: values as u32,
+            prev: (values >> 32) as u32,
+            kind: Kind::ALL[(word >> 60) as usize],
+        };
+        let op = keys.spanned(op, word);
+        ops.push(op);
+        at += 2 * WORD;
+    }
+    Ok(assembled(ops, ends, keys, layout.largest))
+}
+
+/// Puts transactions into the order of completion; their operations stay where they are.
+fn assembled(
+    ops: Vec<Op>,
+    mut ends: Vec<(Txn, u32, u32)>,
+    keys: Numbering,
+    largest: WriteId,
+) -> History {
+    ends.sort_by_key(|(txn, first, _)| (txn.times.commit_return_ns, *first));
+    let mut history = History::named();
+    history.value_names = Vec::new();
+    history.id_count = largest + 1;
+    (history.keys, history.key_count) = (keys.keys, keys.count);
+    history.ops = ops;
+    history.first = ends.iter().map(|(_, first, _)| *first).collect();
+    history.count = ends.iter().map(|(_, _, count)| *count).collect();
+    history.session = ends.iter().map(|(txn, ..)| txn.session).collect();
+    history.outcome = ends.iter().map(|(txn, ..)| txn.outcome).collect();
+    history.times = ends.iter().map(|(txn, ..)| txn.times).collect();
+    history.token = ends.iter().map(|(txn, ..)| txn.token).collect();
+    history
+}
+
+/// A history as a file of records. Keys that have names are numbered in table 0.
+#[must_use]
+pub fn write_records(history: &History) -> Vec<u8> {
+    let mut bytes = HEADER.to_vec();
+    for txn in 0..history.len() {
+        let ops = history.ops(txn);
+        for op in ops {
+            let (table, key) = history.table_and_key(op.key);
+            let Op { kind, value, prev, .. } = *op;
+            bytes.extend_from_slice(&OpRecord { kind, table, key, value, prev }.encode());
+        }
+        bytes.extend_from_slice(&encode_end(history.txn(txn), ops.len() as u32));
+    }
+    bytes
+}
+
+impl History {
+    /// The number of the table and the key in it.
+    fn table_and_key(&self, key: u32) -> (u16, u64) {
+        match &self.keys {
+            Keys::Named(_) => (0, u64::from(key)),
+            Keys::Ranked(packed) => {
+                let packed = packed[key as usize];
+                ((packed >> KEY_BITS) as u16, packed & KEY_MASK)
+            }
+            Keys::Ranges(ranges) => {
+                let range = ranges[ranges.partition_point(|range| range.first_dense <= key) - 1];
+                (range.table, range.first_key + u64::from(key - range.first_dense))
+            }
+        }
+    }
+}
+
+/// What a first look at all records says.
+struct Layout {
+    ops: usize,
+    ends: usize,
+    /// Bytes up to the last end.
+    whole: usize,
+    /// The largest id, and whether some write has none.
+    largest: WriteId,
+    has_nameless: bool,
+    /// The smallest and the largest key of each table.
+    bounds: Vec<(u64, u64)>,
+}
+
+impl Layout {
+    fn of(records: &[u8]) -> Result<Layout, BadRecord> {
+        let mut layout = Layout {
+            ops: 0,
+            ends: 0,
+            whole: 0,
+            largest: 0,
+            has_nameless: false,
+            bounds: vec![(u64::MAX, 0); TABLES],
+        };
+        let bad = |at: usize, what: String| Err(BadRecord { offset: HEADER.len() + at, what });
+        let (mut at, mut count) = (0, 0);
+        while at + 2 * WORD <= records.len() {
+            let word = word(records, at);
+            let kind = word >> 60;
+            if kind == END {
+                if at + 6 * WORD > records.len() {
+                    break;
+                }
+                let said = word >> 32 & 0xff_ffff;
+                if said != count as u64 & 0xff_ffff {
+                    let what = format!("a transaction of {said} operations ends after {count}");
+                    return bad(at, what);
+                }
+                if word as u32 >= SESSIONS {
+                    return bad(
+                        at,
+                        format!("session {}: there are at most {SESSIONS}", word as u32),
+                    );
+                }
+                if word >> 56 & 15 > Outcome::Unknown as u64 {
+                    return bad(at, format!("{} is no outcome", word >> 56 & 15));
+                }
+                layout.ops += count;
+                layout.ends += 1;
+                (at, count) = (at + 6 * WORD, 0);
+                layout.whole = at;
+                continue;
+            }
+            if kind as usize >= Kind::ALL.len() {
+                return bad(at, format!("{kind} is no kind of an operation"));
+            }
+            layout.note_ids(Kind::ALL[kind as usize], self::word(records, at + WORD));
+            let bounds = &mut layout.bounds[(word >> KEY_BITS) as usize & (TABLES - 1)];
+            let key = word & KEY_MASK;
+            *bounds = (bounds.0.min(key), bounds.1.max(key));
+            (at, count) = (at + 2 * WORD, count + 1);
+        }
+        Ok(layout)
+    }
+
+    fn note_ids(&mut self, kind: Kind, values: u64) {
+        let (value, prev) = (values as u32, (values >> 32) as u32);
+        if matches!(kind, Kind::Scan | Kind::CurrentScan) {
+            return;
+        }
+        let counts = if kind == Kind::Count { 0 } else { value };
+        for id in [counts, prev].into_iter().filter(|id| *id < ABSENT) {
+            self.largest = self.largest.max(id);
+        }
+        let is_named = value != INITIAL && value < ABSENT;
+        let is_read = matches!(kind, Kind::Read | Kind::CurrentRead | Kind::Count);
+        self.has_nameless |= !is_read && !is_named;
+    }
+
+    /// What speaks against the ids: what they would cost, or writes that nobody can name.
+    fn check_ids(&self) -> Result<(), BadRecord> {
+        let most = self.ops as u64 * IDS_PER_OP + IDS_ALWAYS;
+        let what = match () {
+            () if self.has_nameless => "a write without an id".to_owned(),
+            () if u64::from(self.largest) > most => {
+                format!("write id {} for {} operations: ids must be dense", self.largest, self.ops)
+            }
+            () => return Ok(()),
+        };
+        Err(BadRecord { offset: 0, what })
+    }
+
+    /// How keys become dense.
+    fn keys(&self, records: &[u8]) -> Numbering {
+        let mut ranges = Vec::new();
+        let mut places: u64 = 0;
+        let mut offsets = vec![0; TABLES];
+        for (table, &(least, most)) in self.bounds.iter().enumerate() {
+            if least <= most {
+                offsets[table] = places.wrapping_sub(least);
+                let first_dense = places.min(u64::from(UNKNOWN)) as u32;
+                ranges.push(Range { table: table as u16, first_key: least, first_dense });
+                places = places.saturating_add(most - least + 1);
+            }
+        }
+        if places <= (self.ops as u64 * PLACES_PER_OP + PLACES_ALWAYS).min(u64::from(ABSENT)) {
+            return Numbering { keys: Keys::Ranges(ranges), count: places as u32, offsets };
+        }
+        let mut packed = Vec::with_capacity(self.ops);
+        let mut at = 0;
+        while at < self.whole {
+            let word = word(records, at);
+            let is_end = word >> 60 == END;
+            if !is_end {
+                packed.push(word & !(END << 60));
+            }
+            at += if is_end { 6 * WORD } else { 2 * WORD };
+        }
+        packed.sort_unstable();
+        packed.dedup();
+        Numbering { count: packed.len() as u32, keys: Keys::Ranked(packed), offsets }
+    }
+}
+
+/// From keys of the database to dense ones.
+struct Numbering {
+    keys: Keys,
+    count: u32,
+    /// By table, what is added to a key.
+    offsets: Vec<u64>,
+}
+
+impl Numbering {
+    fn dense(&self, packed: u64) -> u32 {
+        match &self.keys {
+            Keys::Ranked(all) => all.partition_point(|key| *key < packed) as u32,
+            _ => {
+                let table = (packed >> KEY_BITS) as usize;
+                (packed & KEY_MASK).wrapping_add(self.offsets[table]) as u32
+            }
+        }
+    }
+
+    /// A scan covers the keys of the history that lie in its range.
+    fn spanned(&self, op: Op, word: u64) -> Op {
+        if !matches!(op.kind, Kind::Scan | Kind::CurrentScan) {
+            return op;
+        }
+        let packed = word & !(END << 60);
+        let end = match &self.keys {
+            Keys::Ranked(all) => {
+                all.partition_point(|key| *key < packed.saturating_add(u64::from(op.value))) as u32
+            }
+            _ => {
+                let table = (packed >> KEY_BITS) as u16;
+                let next = match &self.keys {
+                    Keys::Ranges(ranges) => {
+                        let after = ranges.partition_point(|range| range.table <= table);
+                        ranges.get(after).map_or(self.count, |range| range.first_dense)
+                    }
+                    _ => self.count,
+                };
+                op.key.saturating_add(op.value).min(next)
+            }
+        };
+        Op { value: end.saturating_sub(op.key), ..op }
+    }
+}
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    let mut word = [0; WORD];
+    word.copy_from_slice(&bytes[at..at + WORD]);
+    u64::from_le_bytes(word)
+}
+
+fn txn(records: &[u8], at: usize) -> Txn {
+    let first = word(records, at);
+    let outcome = match first >> 56 & 15 {
+        0 => Outcome::Ok,
+        1 => Outcome::Failed,
+        _ => Outcome::Unknown,
+    };
+    let of = |place: usize| word(records, at + place * WORD);
+    let times = Times {
+        begin_invoke_ns: of(1),
+        begin_return_ns: of(2),
+        commit_invoke_ns: of(3),
+        commit_return_ns: of(4),
+    };
+    Txn { session: first as u32, outcome, times, token: of(5) }
+}

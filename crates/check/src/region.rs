@@ -1,0 +1,347 @@
+//! The graph of one stretch of the line: a topological order, or a shortest cycle.
+//!
+//! Strong components: Tarjan, *Depth-first search and linear graph algorithms*, SIAM J. Comput. 1,
+//! 1972, without recursion. Cycles: every one has a back edge, so that a breadth-first search from
+//! the head of each back edge to its tail, one step deeper each time, meets a shortest one first.
+
+use crate::edges::{Edge, edges};
+use crate::history::{History, UNKNOWN};
+use crate::layout::{Before, Layout, Node};
+use crate::level::{Dependency, End, Shape};
+use crate::versions::Versions;
+
+/// Steps of searches for a cycle after which the next one found is taken.
+const STEPS_AT_MOST: u64 = 4_000_000;
+/// A node that stands for the moment at which a transaction was answered.
+const MOMENT: u32 = 1 << 31;
+
+/// What all regions of a level share.
+pub(crate) struct Region<'a> {
+    pub history: &'a History,
+    pub versions: &'a Versions,
+    pub shape: &'a Shape,
+    pub layout: &'a Layout,
+    pub before: &'a Before,
+    /// By node, its number in the region that is looked at.
+    pub local: Vec<u32>,
+}
+
+/// One step of a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The transaction that comes first,
+    pub from: usize,
+    /// and the one that must follow it.
+    pub to: usize,
+    /// Why.
+    pub dependency: Dependency,
+    /// The key, where versions are the reason.
+    pub key: u32,
+    /// The version that `from` wrote or read.
+    pub version: u32,
+}
+
+/// A cycle.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cycle {
+    /// Its steps; each begins where the one before ends, the first where the last one ends.
+    pub steps: Vec<Step>,
+    /// Whether it was proved that the graph of the level has no cycle with fewer edges, in the
+    /// part that was searched.
+    pub is_shortest: bool,
+    /// Edges in the graph of the level, those within a transaction included.
+    pub(crate) edges: usize,
+}
+
+/// What a region turned out to be.
+pub(crate) enum Found {
+    /// Its nodes in an order that every edge agrees with.
+    Order(Vec<Node>),
+    Cycle(Cycle),
+}
+
+#[derive(Clone, Copy)]
+struct Label {
+    dependency: Option<Dependency>,
+    key: u32,
+    version: u32,
+}
+
+const WITHIN: Label = Label { dependency: None, key: UNKNOWN, version: UNKNOWN };
+
+/// Edges by their tails.
+struct Graph {
+    nodes: Vec<Node>,
+    starts: Vec<u32>,
+    heads: Vec<(u32, Label)>,
+}
+
+impl Region<'_> {
+    /// Looks at the nodes of one stretch.
+    pub(crate) fn search(&mut self, nodes: &[Node]) -> Found {
+        for (at, node) in nodes.iter().enumerate() {
+            self.local[*node as usize] = at as u32;
+        }
+        let graph = self.graph(nodes);
+        for node in nodes {
+            self.local[*node as usize] = UNKNOWN;
+        }
+        let (order, component, is_cyclic) = graph.components();
+        if !is_cyclic {
+            let all = order.iter().rev().map(|&at| graph.nodes[at as usize]);
+            return Found::Order(all.filter(|node| node & MOMENT == 0).collect());
+        }
+        Found::Cycle(self.cycle(&graph, &component))
+    }
+
+    fn graph(&self, nodes: &[Node]) -> Graph {
+        let mut all: Vec<(u32, u32, Label)> = Vec::new();
+        let mut add = |from: u32, to: u32, label: Label| {
+            if from != UNKNOWN && to != UNKNOWN {
+                all.push((from, to, label));
+            }
+        };
+        let local = |node: Node| self.local[node as usize];
+        for &node in nodes {
+            let txn = node / 2;
+            let (snapshot, commit) = (2 * txn, 2 * txn + 1);
+            if self.shape.has_snapshots && node == snapshot {
+                add(local(snapshot), local(commit), WITHIN);
+            }
+            if node == snapshot && local(commit) != UNKNOWN {
+                continue;
+            }
+            let first = if self.shape.has_snapshots { snapshot } else { commit };
+            let session = self.before.session(txn);
+            if session > 0 {
+                let label = Label { dependency: Some(Dependency::Session), ..WITHIN };
+                add(local(2 * session - 1), local(first), label);
+            }
+            edges(self.history, self.versions, txn, |edge| {
+                if let Some((from, to)) = self.ends(&edge) {
+                    let Edge { key, version, .. } = edge;
+                    let label = Label { dependency: Some(edge.dependency), key, version };
+                    add(local(from), local(to), label);
+                }
+            });
+        }
+        let mut nodes = nodes.to_vec();
+        if self.before.has_times() {
+            self.moments(&mut nodes, &mut all);
+        }
+        Graph::of(nodes, &all)
+    }
+
+    /// The nodes that an edge joins, if the level cares for it.
+    fn ends(&self, edge: &Edge) -> Option<(Node, Node)> {
+        let (from, to) = self.shape.ends[edge.dependency as usize]?;
+        let node = |txn: u32, end: End| 2 * txn + u32::from(end == End::Commit);
+        Some((node(edge.from, from), node(edge.to, to)))
+    }
+
+    /// Real time as a chain of moments: linear, though every pair may be ordered.
+    fn moments(&self, nodes: &mut Vec<Node>, all: &mut Vec<(u32, u32, Label)>) {
+        let label = Label { dependency: Some(Dependency::RealTime), ..WITHIN };
+        let commits: Vec<u32> = nodes.iter().filter(|n| **n % 2 == 1).map(|n| n / 2).collect();
+        let is_first = |node: &Node| self.shape.has_snapshots != (node % 2 == 1);
+        let firsts: Vec<u32> = nodes.iter().copied().filter(is_first).collect();
+        let base = nodes.len() as u32;
+        for (at, &txn) in commits.iter().enumerate() {
+            let moment = base + at as u32;
+            all.push((self.local[2 * txn as usize + 1], moment, label));
+            if at > 0 {
+                all.push((moment - 1, moment, label));
+            }
+            nodes.push(MOMENT | txn);
+        }
+        for node in firsts {
+            let answered = self.before.answered(node / 2);
+            let before = commits.partition_point(|txn| *txn < answered);
+            if before > 0 {
+                all.push((base + before as u32 - 1, self.local[node as usize], label));
+            }
+        }
+    }
+
+    fn position(&self, node: Node) -> u32 {
+        if node & MOMENT != 0 { 2 * (node & !MOMENT) + 1 } else { self.layout.position(node) }
+    }
+
+    fn cycle(&self, graph: &Graph, component: &[u32]) -> Cycle {
+        let places: Vec<u32> = graph.nodes.iter().map(|node| self.position(*node)).collect();
+        let mut back: Vec<(u32, u32, Label)> = Vec::new();
+        for from in 0..graph.nodes.len() {
+            for (head, label) in graph.out(from) {
+                let is_back = places[from] > places[*head as usize];
+                if is_back && component[from] == component[*head as usize] {
+                    back.push((from as u32, *head, *label));
+                }
+            }
+        }
+        let mut search = Search::new(graph.nodes.len());
+        for depth in 1.. {
+            for &(tail, head, label) in &back {
+                let limit = if search.steps > STEPS_AT_MOST { u32::MAX } else { depth };
+                if search.path(graph, component, head, tail, limit) {
+                    let is_shortest = search.steps <= STEPS_AT_MOST;
+                    let mut path = search.trail(graph, head, tail);
+                    path.push((tail, head, label));
+                    return Cycle { edges: path.len(), steps: steps(graph, &path), is_shortest };
+                }
+            }
+        }
+        unreachable!("a strong component of several nodes has a cycle, and that a back edge")
+    }
+}
+
+/// The path as steps between transactions.
+fn steps(graph: &Graph, path: &[(u32, u32, Label)]) -> Vec<Step> {
+    let is_moment = |at: u32| graph.nodes[at as usize] & MOMENT != 0;
+    let turn = path.iter().position(|(from, ..)| !is_moment(*from)).unwrap_or(0);
+    let txn = |at: u32| graph.nodes[at as usize] as usize / 2;
+    let mut all = Vec::new();
+    let mut since = None;
+    for &(from, to, label) in path[turn..].iter().chain(&path[..turn]) {
+        let Some(dependency) = label.dependency else { continue };
+        if is_moment(to) {
+            since = since.or(Some(txn(from)));
+            continue;
+        }
+        let from = since.take().unwrap_or_else(|| txn(from));
+        let Label { key, version, .. } = label;
+        all.push(Step { from, to: txn(to), dependency, key, version });
+    }
+    all
+}
+
+impl Graph {
+    fn of(nodes: Vec<Node>, all: &[(u32, u32, Label)]) -> Graph {
+        let mut starts = vec![0_u32; nodes.len() + 2];
+        for (from, ..) in all {
+            starts[*from as usize + 2] += 1;
+        }
+        for at in 1..starts.len() {
+            starts[at] += starts[at - 1];
+        }
+        let mut heads = vec![(0, WITHIN); all.len()];
+        for (from, to, label) in all {
+            let place = &mut starts[*from as usize + 1];
+            heads[*place as usize] = (*to, *label);
+            *place += 1;
+        }
+        Graph { nodes, starts, heads }
+    }
+
+    fn out(&self, from: usize) -> &[(u32, Label)] {
+        &self.heads[self.starts[from] as usize..self.starts[from + 1] as usize]
+    }
+
+    /// Nodes in the order in which their components are complete (heads before tails), the
+    /// component of each, and whether any has several nodes.
+    fn components(&self) -> (Vec<u32>, Vec<u32>, bool) {
+        let count = self.nodes.len();
+        let mut index = vec![UNKNOWN; count];
+        let mut low = vec![0; count];
+        let mut component = vec![UNKNOWN; count];
+        let (mut order, mut open) = (Vec::with_capacity(count), Vec::new());
+        let (mut next, mut components) = (0, 0);
+        let mut calls: Vec<(u32, u32)> = Vec::new();
+        for root in 0..count as u32 {
+            if index[root as usize] != UNKNOWN {
+                continue;
+            }
+            calls.push((root, self.starts[root as usize]));
+            while let Some((node, edge)) = calls.pop() {
+                let at = node as usize;
+                if index[at] == UNKNOWN {
+                    (index[at], low[at]) = (next, next);
+                    next += 1;
+                    open.push(node);
+                }
+                if edge < self.starts[at + 1] {
+                    calls.push((node, edge + 1));
+                    let head = self.heads[edge as usize].0;
+                    if index[head as usize] == UNKNOWN {
+                        calls.push((head, self.starts[head as usize]));
+                    } else if component[head as usize] == UNKNOWN {
+                        low[at] = low[at].min(index[head as usize]);
+                    }
+                    continue;
+                }
+                if low[at] == index[at] {
+                    while let Some(member) = open.pop() {
+                        component[member as usize] = components;
+                        order.push(member);
+                        if member == node {
+                            break;
+                        }
+                    }
+                    components += 1;
+                }
+                if let Some((parent, _)) = calls.last() {
+                    let parent = *parent as usize;
+                    low[parent] = low[parent].min(low[at]);
+                }
+            }
+        }
+        (order, component, (components as usize) < count)
+    }
+}
+
+/// Breadth-first searches that share their memory.
+struct Search {
+    /// By node, the search that reached it last, from where, and over which edge.
+    reached: Vec<(u32, u32, u32)>,
+    queue: Vec<(u32, u32)>,
+    turn: u32,
+    steps: u64,
+}
+
+impl Search {
+    fn new(nodes: usize) -> Search {
+        Search { reached: vec![(0, 0, 0); nodes], queue: Vec::new(), turn: 0, steps: 0 }
+    }
+
+    /// Whether `to` can be reached from `from` in at most `limit` edges within its component.
+    fn path(&mut self, graph: &Graph, component: &[u32], from: u32, to: u32, limit: u32) -> bool {
+        self.turn += 1;
+        self.queue.clear();
+        self.queue.push((from, 0));
+        self.reached[from as usize] = (self.turn, from, UNKNOWN);
+        let mut done = 0;
+        while let Some(&(node, depth)) = self.queue.get(done) {
+            done += 1;
+            if depth == limit {
+                return false;
+            }
+            for edge in graph.starts[node as usize]..graph.starts[node as usize + 1] {
+                self.steps += 1;
+                let head = graph.heads[edge as usize].0;
+                if component[head as usize] != component[to as usize]
+                    || self.reached[head as usize].0 == self.turn
+                {
+                    continue;
+                }
+                self.reached[head as usize] = (self.turn, node, edge);
+                if head == to {
+                    return true;
+                }
+                self.queue.push((head, depth + 1));
+            }
+        }
+        false
+    }
+
+    /// The path that was found.
+    fn trail(&self, graph: &Graph, from: u32, to: u32) -> Vec<(u32, u32, Label)> {
+        let mut path = Vec::new();
+        let mut at = to;
+        while at != from {
+            let (_, before, edge) = self.reached[at as usize];
+            path.push((before, at, graph.heads[edge as usize].1));
+            at = before;
+        }
+        path.reverse();
+        path
+    }
+}

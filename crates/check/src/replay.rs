@@ -1,0 +1,251 @@
+//! The independent judge of a proof that a level holds.
+//!
+//! It knows the history, the level and the order, and nothing of graphs: it carries the
+//! transactions out one event after the other on an empty database and compares every answer. That
+//! is the state-based view of Crooks, Pu, Alvisi, Clement, *Seeing is Believing*, PODC 2017: each
+//! commit makes a state, and reads are answered from the state that the level prescribes.
+
+use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, UNKNOWN, WriteId};
+use crate::level::Level;
+
+/// An order of events: twice the transaction is the moment of its snapshot, one more its commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Certificate {
+    /// The events, first to last; levels without snapshots have commits only.
+    pub events: Vec<u32>,
+}
+
+/// Carries the history out in the order of the certificate.
+///
+/// # Errors
+/// The first answer that the level and this order do not give.
+pub fn replay(history: &History, level: Level, certificate: &Certificate) -> Result<(), String> {
+    let mut world = World {
+        history,
+        level,
+        now: vec![INITIAL; history.key_count as usize],
+        changed: vec![0; history.key_count as usize],
+        before: vec![UNKNOWN; history.id_count as usize],
+        is_replaced: vec![false; history.id_count as usize],
+        is_gone: vec![true; history.key_count as usize],
+        snapshot: vec![UNKNOWN; history.len()],
+        is_done: vec![false; history.len()],
+        begun_ns: 0,
+    };
+    for (at, &event) in certificate.events.iter().enumerate() {
+        let txn = event as usize / 2;
+        if txn >= history.len() || history.outcome[txn] == Outcome::Failed || world.is_done[txn] {
+            return Err(format!("event {at} is of no transaction that can commit now"));
+        }
+        let told = if event % 2 == 0 { world.begin(txn, at) } else { world.commit(txn, at) };
+        told.map_err(|what| format!("event {at}, transaction {txn}: {what}"))?;
+    }
+    let missing =
+        (0..history.len()).find(|&txn| history.outcome[txn] == Outcome::Ok && !world.is_done[txn]);
+    missing.map_or(Ok(()), |txn| Err(format!("transaction {txn} committed and is missing")))?;
+    world.sessions(certificate)
+}
+
+struct World<'a> {
+    history: &'a History,
+    level: Level,
+    /// By key, the latest version, and one more than the event that made it.
+    now: Vec<WriteId>,
+    changed: Vec<u32>,
+    /// By id, the version that it replaced; UNKNOWN until it is there.
+    before: Vec<WriteId>,
+    /// By id, whether its own transaction replaced it.
+    is_replaced: Vec<bool>,
+    /// By key, whether nothing says that there is a row: at the beginning, and after a deletion.
+    is_gone: Vec<bool>,
+    /// By transaction, the event of its snapshot.
+    snapshot: Vec<u32>,
+    is_done: Vec<bool>,
+    /// The latest beginning among those that have begun.
+    begun_ns: u64,
+}
+
+impl World<'_> {
+    fn has_snapshots(&self) -> bool {
+        self.level.shape().has_snapshots
+    }
+
+    fn begin(&mut self, txn: usize, at: usize) -> Result<(), String> {
+        if !self.has_snapshots() || self.snapshot[txn] != UNKNOWN {
+            return Err("a second beginning".to_owned());
+        }
+        self.snapshot[txn] = at as u32;
+        self.begun_ns = self.begun_ns.max(self.history.times[txn].begin_invoke_ns);
+        let is_innodb = self.level == Level::InnodbRepeatableRead;
+        self.read(txn, |kind| !is_innodb || !matches!(kind, Kind::CurrentRead | Kind::CurrentScan))
+    }
+
+    fn commit(&mut self, txn: usize, at: usize) -> Result<(), String> {
+        if !self.has_snapshots() {
+            self.begun_ns = self.begun_ns.max(self.history.times[txn].begin_invoke_ns);
+            self.read(txn, |_| true)?;
+        } else if self.snapshot[txn] == UNKNOWN {
+            return Err("it commits before it begins".to_owned());
+        } else if self.level == Level::InnodbRepeatableRead {
+            self.read(txn, |kind| matches!(kind, Kind::CurrentRead | Kind::CurrentScan))?;
+        }
+        let is_strong =
+            matches!(self.level, Level::StrictSerializable | Level::StrongSnapshotIsolation);
+        if is_strong && self.history.times[txn].commit_return_ns < self.begun_ns {
+            return Err("it was answered before another began that stands before it".to_owned());
+        }
+        self.is_done[txn] = true;
+        let ops = self.history.ops(txn);
+        for (place, op) in ops.iter().enumerate() {
+            if !matches!(op.kind, Kind::Write | Kind::Insert | Kind::Delete | Kind::Append) {
+                continue;
+            }
+            let key = op.key as usize;
+            let own = own(&ops[..place], op.key);
+            let is_own = own.is_some();
+            if let Some(own) = own {
+                self.is_replaced[own.value as usize] = true;
+            }
+            if op.prev < ABSENT && !is_own && op.prev != self.now[key] {
+                return Err(format!("it replaced {}, not {}", op.prev, self.now[key]));
+            }
+            let has_first_committer_wins =
+                self.has_snapshots() && self.level != Level::InnodbRepeatableRead;
+            if has_first_committer_wins && !is_own && self.changed[key] > self.snapshot[txn] {
+                return Err(format!("key {key} was written since its snapshot"));
+            }
+            self.before[op.value as usize] = self.now[key];
+            (self.now[key], self.changed[key]) = (op.value, at as u32 + 1);
+            self.is_gone[key] = op.kind == Kind::Delete;
+        }
+        for op in ops.iter().filter(|op| op.kind == Kind::Increment) {
+            self.before[op.value as usize] = INITIAL;
+            self.now[op.key as usize] += 1;
+        }
+        self.orders(ops)
+    }
+
+    /// What `Order` says of versions that are there.
+    fn orders(&self, ops: &[Op]) -> Result<(), String> {
+        let mut orders = ops.iter().filter(|op| op.kind == Kind::Order);
+        let wrong = orders.find(|op| {
+            let before = self.before[op.value as usize];
+            before != UNKNOWN && before != op.prev
+        });
+        wrong.map_or(Ok(()), |op| Err(format!("version {} does not follow {}", op.value, op.prev)))
+    }
+
+    /// Compares the reads that are answered now.
+    fn read(&self, txn: usize, is_now: impl Fn(Kind) -> bool) -> Result<(), String> {
+        let ops = self.history.ops(txn);
+        for (place, op) in ops.iter().enumerate().filter(|(_, op)| is_now(op.kind)) {
+            let is_right = match op.kind {
+                Kind::Read | Kind::CurrentRead if op.value != UNKNOWN => {
+                    let (value, is_own) = match own(&ops[..place], op.key) {
+                        Some(own) => (self.held(own), true),
+                        None => (op.value, false),
+                    };
+                    let is_seen = if is_own { value == op.value } else { self.sees(op) };
+                    let is_free = matches!(self.level, Level::ReadUncommitted);
+                    is_free || is_seen
+                }
+                Kind::Count => self.counts(ops, place),
+                Kind::Scan | Kind::CurrentScan => self.scans(ops, place),
+                _ => true,
+            };
+            if !is_right {
+                return Err(format!("operation {place} would have been answered otherwise"));
+            }
+        }
+        Ok(())
+    }
+
+    fn held(&self, own: &Op) -> WriteId {
+        if own.kind == Kind::Delete { ABSENT } else { own.value }
+    }
+
+    /// Whether an external read may see what it saw.
+    fn sees(&self, op: &Op) -> bool {
+        let now = self.now[op.key as usize];
+        if op.value == ABSENT {
+            return self.is_committed_only() || self.is_gone[op.key as usize];
+        }
+        let is_there = op.value == INITIAL || self.before[op.value as usize] != UNKNOWN;
+        let is_right = op.prev >= ABSENT || op.value == INITIAL || self.before_is(op);
+        match self.level {
+            Level::ReadUncommitted => true,
+            _ if self.is_committed_only() => {
+                is_there && is_right && !self.is_replaced[op.value as usize]
+            }
+            _ => op.value == now && is_right,
+        }
+    }
+
+    /// The level asks of a read that the version was committed, not that it is the latest.
+    fn is_committed_only(&self) -> bool {
+        matches!(self.level, Level::ReadCommitted | Level::MonotonicAtomicView)
+    }
+
+    fn before_is(&self, op: &Op) -> bool {
+        self.before[op.value as usize] == op.prev
+    }
+
+    fn counts(&self, ops: &[Op], place: usize) -> bool {
+        if matches!(self.level, Level::ReadUncommitted) {
+            return true;
+        }
+        let included = ops[place + 1..].iter().take_while(|op| op.kind == Kind::Included);
+        let ids: Vec<WriteId> =
+            included.flat_map(|op| [op.value, op.prev]).filter(|id| *id < ABSENT).collect();
+        let is_own = |id: &WriteId| {
+            ops[..place].iter().any(|op| op.kind == Kind::Increment && op.value == *id)
+        };
+        let others = ids.iter().filter(|id| !is_own(id));
+        let are_there = others.clone().all(|id| self.before[*id as usize] != UNKNOWN);
+        let is_all = others.count() as u32 == self.now[ops[place].key as usize];
+        are_there && (is_all || self.is_committed_only())
+    }
+
+    fn scans(&self, ops: &[Op], place: usize) -> bool {
+        let is_weak = matches!(self.level, Level::ReadUncommitted | Level::RepeatableRead)
+            || self.is_committed_only();
+        let scan = ops[place];
+        let end = ops.len().min(place + 1 + scan.prev as usize);
+        let found = &ops[place + 1..end];
+        is_weak
+            || (scan.key..scan.key.saturating_add(scan.value)).all(|key| {
+                let is_known = found.iter().any(|row| row.key == key);
+                is_known || own(&ops[..place], key).is_some() || self.is_gone[key as usize]
+            })
+    }
+
+    /// Whether the order is that of every session, where the level wants that.
+    fn sessions(&self, certificate: &Certificate) -> Result<(), String> {
+        let is_wanted = matches!(
+            self.level,
+            Level::StrongSessionSerializable | Level::StrongSessionSnapshotIsolation
+        );
+        let mut last = vec![0; self.history.session_count()];
+        let mut committed = vec![0; self.history.session_count()];
+        for &event in certificate.events.iter().filter(|_| is_wanted) {
+            let txn = event as usize / 2;
+            let session = self.history.session[txn] as usize;
+            if event % 2 == 1 {
+                if committed[session] > txn + 1 {
+                    return Err(format!("transaction {txn} stands behind its session's next one"));
+                }
+                committed[session] = txn + 1;
+            }
+            if last[session] > txn + 1 {
+                return Err(format!("transaction {txn} stands behind its session's next one"));
+            }
+            last[session] = txn + 1;
+        }
+        Ok(())
+    }
+}
+
+fn own(ops: &[Op], key: u32) -> Option<&Op> {
+    let is_write = |kind| matches!(kind, Kind::Write | Kind::Insert | Kind::Delete | Kind::Append);
+    ops.iter().rev().find(|op| op.key == key && is_write(op.kind))
+}

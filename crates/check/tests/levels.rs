@@ -1,0 +1,143 @@
+//! Small histories with a known answer: each level holds or is broken as its definition says, and
+//! what holds has a certificate that the replayer accepts.
+
+use dbdyno_check::{Checker, History, Level, Verdict, read_history, replay};
+
+/// The name of the anomaly, or "" where the level holds and its proof is good, or "?".
+fn told(history: &History, level: Level) -> String {
+    match Checker::new(history).verdict(level) {
+        Verdict::Holds(proof) => {
+            assert_eq!(replay(history, level, &proof), Ok(()), "{level}");
+            String::new()
+        }
+        Verdict::CannotTell(_) => "?".to_owned(),
+        verdict => verdict.anomaly().unwrap().to_owned(),
+    }
+}
+
+fn of(text: &str, level: Level) -> String {
+    told(&read_history(text.as_bytes()).unwrap(), level)
+}
+
+#[test]
+fn dirty_write() {
+    let text = "w(x,1<0,0,0)\nw(x,2<1,1,0)\nw(y,2<0,1,0)\nw(y,1<2,0,0)";
+    assert_eq!(of(text, Level::ReadUncommitted), "G0");
+    assert_eq!(of(text, Level::Serializable), "G0");
+}
+
+#[test]
+fn aborted_and_intermediate_reads() {
+    let aborted = "w(x,1,0,0)\nabort(0,0)\nr(x,1,1,0)";
+    assert_eq!(of(aborted, Level::ReadUncommitted), "");
+    assert_eq!(of(aborted, Level::ReadCommitted), "G1a (aborted read)");
+    let intermediate = "w(x,1,0,0)\nw(x,2,0,0)\nr(x,1,1,0)";
+    assert_eq!(of(intermediate, Level::ReadCommitted), "G1b (intermediate read)");
+    let unknown = "w(x,1,0,0)\nunknown(0,0)\nr(x,1,1,0)";
+    assert_eq!(of(unknown, Level::Serializable), "");
+}
+
+#[test]
+fn circular_information_flow() {
+    let text = "w(x,1,0,0)\nw(y,2,1,0)\nr(y,2,0,0)\nr(x,1,1,0)";
+    assert_eq!(of(text, Level::ReadUncommitted), "");
+    assert_eq!(of(text, Level::ReadCommitted), "G1c");
+}
+
+#[test]
+fn a_transaction_vanishes() {
+    let text = "w(x,1,0,0)\nw(y,1,0,0)\nr(x,1,1,0)\nr(y,0,1,0)";
+    assert_eq!(of(text, Level::ReadCommitted), "");
+    assert_eq!(of(text, Level::MonotonicAtomicView), "OTV (observed transaction vanishes)");
+    assert_eq!(of(text, Level::SnapshotIsolation), "G-single");
+    let other_way_round = "w(x,1,0,0)\nw(y,1,0,0)\nr(y,0,1,0)\nr(x,1,1,0)";
+    assert_eq!(of(other_way_round, Level::MonotonicAtomicView), "");
+}
+
+#[test]
+fn lost_update_is_allowed_by_innodb_where_the_read_was_plain() {
+    let text = "r(x,0,0,0)\nr(x,0,1,0)\nw(x,1<0,0,0)\nw(x,2<1,1,0)";
+    assert_eq!(of(text, Level::MonotonicAtomicView), "");
+    assert_eq!(of(text, Level::InnodbRepeatableRead), "");
+    assert_eq!(of(text, Level::SnapshotIsolation), "lost update");
+    assert_eq!(of(text, Level::RepeatableRead), "lost update");
+    let locking = text.replace('r', "R");
+    assert_eq!(of(&locking, Level::InnodbRepeatableRead), "lost update");
+}
+
+#[test]
+fn write_skew() {
+    let text = "r(x,0,0,0)\nr(y,0,0,0)\nr(x,0,1,0)\nr(y,0,1,0)\nw(x,1,0,0)\nw(y,1,1,0)";
+    assert_eq!(of(text, Level::SnapshotIsolation), "");
+    assert_eq!(of(text, Level::InnodbRepeatableRead), "");
+    assert_eq!(of(text, Level::Serializable), "write skew (G2-item)");
+}
+
+#[test]
+fn long_fork_breaks_snapshot_isolation() {
+    let text = "w(x,1,0,0)\nw(y,1,1,0)\nr(x,1,2,0)\nr(y,0,2,0)\nr(x,0,3,0)\nr(y,1,3,0)";
+    assert_eq!(of(text, Level::MonotonicAtomicView), "");
+    assert_eq!(of(text, Level::SnapshotIsolation), "G-nonadjacent");
+    assert_eq!(of(text, Level::InnodbRepeatableRead), "G-nonadjacent");
+}
+
+#[test]
+fn sessions_and_real_time() {
+    let stale = "w(x,1,0,0)\nr(x,0,0,1)";
+    assert_eq!(of(stale, Level::Serializable), "");
+    assert_eq!(of(stale, Level::StrongSessionSerializable), "G-single-process");
+    assert_eq!(of(stale, Level::StrongSessionSnapshotIsolation), "G-single-process");
+    assert_eq!(of(stale, Level::StrictSerializable), "?");
+    let timed = r#"{"session": 0, "begin": [1, 2], "commit": [3, 4], "ops": [["w", "x", 1]]}
+{"session": 1, "begin": [5, 6], "commit": [7, 8], "ops": [["r", "x", null]]}"#;
+    assert_eq!(of(timed, Level::StrongSessionSerializable), "");
+    assert_eq!(of(timed, Level::StrictSerializable), "G-single-realtime");
+    assert_eq!(of(timed, Level::StrongSnapshotIsolation), "G-single-realtime");
+    assert_eq!(of(&timed.replace("[5, 6]", "[3, 6]"), Level::StrictSerializable), "");
+}
+
+#[test]
+fn lists_tell_the_order_of_versions() {
+    let text = r#"{"session": 0, "ops": [["append", "l", 1]]}
+{"session": 1, "ops": [["append", "l", 2]]}
+{"session": 2, "ops": [["r", "l", [2, 1]]]}"#;
+    assert_eq!(of(text, Level::StrongSessionSerializable), "");
+    let forked = format!("{text}\n{}", r#"{"session": 3, "ops": [["r", "l", [1, 2]]]}"#);
+    assert_eq!(of(&forked, Level::ReadUncommitted), "incompatible order");
+}
+
+#[test]
+fn what_nobody_wrote_and_what_is_not_known() {
+    assert_eq!(of("r(x,7,0,0)", Level::ReadUncommitted), "garbage read");
+    assert_eq!(of("w(x,1,0,0)\nr(x,0,0,0)", Level::ReadCommitted), "internal inconsistency");
+    assert_eq!(of("w(x,1,0,0)\nw(x,2,1,0)", Level::Serializable), "?");
+    assert_eq!(of("w(x,1,0,0)\nw(x,1,1,0)", Level::ReadUncommitted), "duplicate write");
+}
+
+#[test]
+fn what_cannot_be_read_is_said_with_line_and_column() {
+    let told = |text: &str| read_history(text.as_bytes()).unwrap_err().to_string();
+    assert_eq!(
+        told("w(x,1,0,0)\nr(x,1,a,0)"),
+        "line 2, column 7: a is no session; sessions count from 0"
+    );
+    assert_eq!(told("w(x,1,0"), "line 1, column 7: the operation does not end with )");
+    assert_eq!(told("{\"session\": 0}"), "line 1, column 1: a transaction needs \"ops\", a list");
+}
+
+/// The replayer is no rubber stamp: no other order of a history with one order passes.
+#[test]
+fn a_wrong_certificate_is_refused() {
+    let history = read_history(b"w(x,1<0,0,0)\nw(x,2<1,1,0)\nr(x,2,2,0)").unwrap();
+    let level = Level::Serializable;
+    let Verdict::Holds(proof) = Checker::new(&history).verdict(level) else { panic!() };
+    assert_eq!(proof.events, [1, 3, 5]);
+    for wrong in [[1, 5, 3], [3, 1, 5], [5, 1, 3], [5, 3, 1], [3, 5, 1], [1, 1, 5]] {
+        let mut other = proof.clone();
+        other.events = wrong.to_vec();
+        assert!(replay(&history, level, &other).is_err(), "{wrong:?}");
+    }
+    let mut short = proof;
+    short.events.pop();
+    assert!(replay(&history, level, &short).is_err());
+}

@@ -1,0 +1,72 @@
+//! What a recorder writes is read back, and damage is said with its place.
+
+use dbdyno_check::{
+    HEADER, Kind, Op, OpRecord, Outcome, Times, Txn, UNKNOWN, encode_end, read_records,
+    write_records,
+};
+
+fn txn(session: u32, end: u64) -> Txn {
+    let times = Times { begin_invoke_ns: end - 1, commit_return_ns: end, ..Times::default() };
+    Txn { session, outcome: Outcome::Ok, times, token: 7 }
+}
+
+fn record(kind: Kind, table: u16, key: u64, value: u32, prev: u32) -> [u8; 16] {
+    OpRecord { kind, table, key, value, prev }.encode()
+}
+
+#[test]
+fn what_was_written_is_read_in_the_order_of_completion() {
+    let mut bytes = HEADER.to_vec();
+    bytes.extend(record(Kind::Write, 1, 5, 1, UNKNOWN));
+    bytes.extend(encode_end(txn(0, 9), 1));
+    bytes.extend(record(Kind::Read, 3, 7, 0, UNKNOWN));
+    bytes.extend(record(Kind::CurrentRead, 1, 6, 1, 0));
+    bytes.extend(encode_end(txn(1, 4), 2));
+    let history = read_records(&bytes).unwrap();
+    assert_eq!((history.len(), history.op_count()), (2, 3));
+    assert_eq!(history.txn(0), txn(1, 4));
+    assert_eq!(history.ops(0)[1], Op { key: 1, value: 1, prev: 0, kind: Kind::CurrentRead });
+    assert_eq!((history.key_name(2), history.key_name(0)), ("3.7".into(), "1.5".into()));
+    let again = read_records(&write_records(&history)).unwrap();
+    assert_eq!(write_records(&again), write_records(&history));
+}
+
+#[test]
+fn keys_that_lie_far_apart_are_dense_all_the_same() {
+    let mut bytes = HEADER.to_vec();
+    for key in [1 << 40, 3, 1 << 20] {
+        bytes.extend(record(Kind::Read, 0, key, 0, UNKNOWN));
+    }
+    bytes.extend(record(Kind::Scan, 0, 3, 1 << 21, 0));
+    bytes.extend(encode_end(txn(0, 1), 4));
+    let history = read_records(&bytes).unwrap();
+    let keys: Vec<u32> = history.ops(0).iter().map(|op| op.key).collect();
+    assert_eq!(keys, vec![2, 0, 1, 0]);
+    assert_eq!(history.ops(0)[3].value, 2, "of the range, two keys are in the history");
+}
+
+#[test]
+fn damage_is_said_with_its_place_and_a_cut_end_is_left_out() {
+    assert_eq!(read_records(b"x").unwrap_err().offset, 0);
+    let mut bytes = HEADER.to_vec();
+    bytes.extend(record(Kind::Read, 0, 1, 0, UNKNOWN));
+    assert_eq!(read_records(&bytes).unwrap().len(), 0);
+    bytes.extend(encode_end(txn(0, 1), 2));
+    let error = read_records(&bytes).unwrap_err();
+    assert_eq!(error.to_string(), "byte 32: a transaction of 2 operations ends after 1");
+    bytes[23] = 0xe0;
+    assert_eq!(read_records(&bytes).unwrap_err().what, "14 is no kind of an operation");
+}
+
+#[test]
+fn ids_that_would_take_all_memory_are_refused() {
+    let file = |value: u32, session: u32| {
+        let end = encode_end(txn(session, 1), 1);
+        [&HEADER[..], &record(Kind::Write, 0, 1, value, UNKNOWN), &end].concat()
+    };
+    let told = |bytes: &[u8]| read_records(bytes).unwrap_err().what;
+    let dense = "write id 4000000000 for 1 operations: ids must be dense";
+    assert_eq!(told(&file(4_000_000_000, 0)), dense);
+    assert_eq!(told(&file(UNKNOWN, 0)), "a write without an id");
+    assert_eq!(told(&file(1, u32::MAX)), "session 4294967295: there are at most 1048576");
+}

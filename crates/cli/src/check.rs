@@ -1,0 +1,182 @@
+//! `dbdyno check`: which isolation levels a history of transactions has, with proofs.
+
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use dbdyno_check::{
+    Checker, Contention, History, Level, Verdict, drawn, read_history, replay, write_records,
+};
+
+use crate::args::DoctorFormat;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::output;
+
+/// Levels that are decided where none is asked for.
+const USUAL: [Level; 4] = [
+    Level::ReadCommitted,
+    Level::InnodbRepeatableRead,
+    Level::SnapshotIsolation,
+    Level::Serializable,
+];
+
+/// Decide which isolation levels a history of transactions has, with a proof either way.
+///
+/// Ends with 0 if all levels that were asked for hold, 1 if one is broken, 3 if one cannot be told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Check {
+    /// The history: records of dbdyno, JSON lines, or text such as r(x,1,0,0); - is stdin
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Levels to decide, separated by commas [default: read-committed, innodb-repeatable-read,
+    /// snapshot-isolation and serializable]
+    #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_parser = level)]
+    pub level: Vec<Level>,
+    /// Shape of what goes to stdout
+    #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
+    pub format: DoctorFormat,
+    /// Also write the history as records of dbdyno
+    #[arg(long, value_name = "FILE")]
+    pub export: Option<PathBuf>,
+}
+
+/// Commits from which on 3 ÷ N is the 95 % upper bound of a rate of which nothing was seen: Hanley
+/// and Lippman-Hand, *If nothing goes wrong, is everything all right?*, JAMA 249, 1983.
+const RULE_OF_THREE_FROM: u64 = 30;
+
+/// A level by its name.
+fn level(text: &str) -> Result<Level, String> {
+    Level::ALL.into_iter().find(|level| level.name() == text).ok_or_else(|| {
+        let names: Vec<&str> = Level::ALL.iter().map(|level| level.name()).collect();
+        format!("no such level; there are {}", names.join(", "))
+    })
+}
+
+/// Reads, decides and prints.
+pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
+    let history = read_history(&bytes_of(&flags.file)?)
+        .map_err(|bad| Failure::Usage(format!("{}: {bad}", flags.file.display())))?;
+    if let Some(path) = &flags.export {
+        std::fs::write(path, write_records(&history))
+            .map_err(|error| Failure::Write(path.display().to_string(), error))?;
+    }
+    let levels = if flags.level.is_empty() { &USUAL[..] } else { &flags.level };
+    let checker = Checker::new(&history);
+    let verdicts: Vec<(Level, Verdict)> =
+        levels.iter().map(|&level| (level, proved(&history, level, &checker))).collect();
+    output::print(&match flags.format {
+        DoctorFormat::Text => text(&history, &checker.contention(), &verdicts),
+        DoctorFormat::Json => json(&history, &checker.contention(), &verdicts),
+    })?;
+    let any = |is: fn(&Verdict) -> bool| verdicts.iter().any(|(_, verdict)| is(verdict));
+    Ok(match () {
+        () if any(|verdict| verdict.anomaly().is_some()) => Exit::Fails,
+        () if any(|verdict| matches!(verdict, Verdict::CannotTell(_))) => Exit::CannotTell,
+        () => Exit::Holds,
+    })
+}
+
+/// The verdict; one that says that the level holds is told only if its proof is accepted.
+fn proved(history: &History, level: Level, checker: &Checker<'_>) -> Verdict {
+    match checker.verdict(level) {
+        Verdict::Holds(proof) => match replay(history, level, &proof) {
+            Ok(()) => Verdict::Holds(proof),
+            Err(what) => Verdict::CannotTell(format!("the proof was not accepted: {what}")),
+        },
+        other => other,
+    }
+}
+
+fn text(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> String {
+    let mut out = format!(
+        "{} transactions, {} committed, {} operations; {} ww, {} wr, {} rw dependencies\n",
+        history.len(),
+        seen.committed,
+        history.op_count(),
+        seen.ww,
+        seen.wr,
+        seen.rw
+    );
+    for (level, verdict) in verdicts {
+        let source = level.source();
+        let told = match verdict {
+            Verdict::Holds(_) => "holds; an order of the transactions was replayed".to_owned(),
+            Verdict::CannotTell(why) => format!("cannot tell: {why}"),
+            broken => format!("broken by {}", broken.anomaly().unwrap_or_default()),
+        };
+        let _ = writeln!(out, "\n{level}, {source}: {told}");
+        for line in drawn(history, verdict).lines() {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    let is_clean = verdicts.iter().all(|(_, verdict)| matches!(verdict, Verdict::Holds(_)));
+    if is_clean && seen.committed >= RULE_OF_THREE_FROM {
+        let rate = 3.0 / seen.committed as f64;
+        let _ = writeln!(
+            out,
+            "\nNo anomaly in {} commits: at most {rate:.1e} of commits have one, with 95 %.",
+            seen.committed
+        );
+    }
+    out
+}
+
+fn json(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> String {
+    let levels: Vec<serde_json::Value> = verdicts
+        .iter()
+        .map(|(level, verdict)| {
+            let told = match verdict {
+                Verdict::Holds(_) => "holds",
+                Verdict::CannotTell(_) => "cannot_tell",
+                _ => "broken",
+            };
+            let why = match verdict {
+                Verdict::CannotTell(why) => Some(why.clone()),
+                _ => None,
+            };
+            let steps: Vec<serde_json::Value> = match verdict {
+                Verdict::Cycle(_, cycle) => cycle.steps.iter().map(|s| step(history, s)).collect(),
+                _ => Vec::new(),
+            };
+            let shortest = match verdict {
+                Verdict::Cycle(_, cycle) => Some(cycle.is_shortest),
+                _ => None,
+            };
+            serde_json::json!({
+                "level": level.name(), "definition": level.source(), "verdict": told,
+                "anomaly": verdict.anomaly(), "why": why, "cycle": steps, "shortest": shortest,
+            })
+        })
+        .collect();
+    let all = serde_json::json!({
+        "schema": 1, "transactions": history.len(), "committed": seen.committed,
+        "operations": history.op_count(),
+        "ww": seen.ww, "wr": seen.wr, "rw": seen.rw, "unplaced": seen.unplaced,
+        "levels": levels,
+    });
+    format!("{all:#}\n")
+}
+
+fn step(history: &History, step: &dbdyno_check::Step) -> serde_json::Value {
+    let is_of_versions = (step.key as usize) != dbdyno_check::UNKNOWN as usize;
+    let key = is_of_versions.then(|| history.key_name(step.key));
+    let version = is_of_versions.then(|| history.value_name(step.version));
+    serde_json::json!({
+        "from": step.from, "to": step.to, "dependency": step.dependency.short(),
+        "key": key, "version": version,
+    })
+}
+
+fn bytes_of(file: &Path) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = match file.to_str() {
+        Some("-") => std::io::stdin().lock().read_to_end(&mut bytes).map(drop),
+        _ => std::fs::read(file).map(|read| bytes = read),
+    };
+    read.map_err(|error| {
+        let text = format!("could not read {}: {error}; name a history", file.display());
+        Failure::Usage(text)
+    })?;
+    Ok(bytes)
+}
