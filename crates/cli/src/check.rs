@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::output;
 
 /// Levels that are decided where none is asked for.
-const USUAL: [Level; 4] = [
+pub(crate) const USUAL: [Level; 4] = [
     Level::ReadCommitted,
     Level::InnodbRepeatableRead,
     Level::SnapshotIsolation,
@@ -78,7 +78,7 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
 }
 
 /// The verdict; one that says that the level holds is told only if its proof is accepted.
-fn proved(history: &History, level: Level, checker: &Checker<'_>) -> Verdict {
+pub(crate) fn proved(history: &History, level: Level, checker: &Checker<'_>) -> Verdict {
     match checker.verdict(level) {
         Verdict::Holds(proof) => match replay(history, level, &proof) {
             Ok(()) => Verdict::Holds(proof),
@@ -100,29 +100,47 @@ fn text(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> 
     );
     for (level, verdict) in verdicts {
         let source = level.source();
-        let told = match verdict {
-            Verdict::Holds(_) => "holds; an order of the transactions was replayed".to_owned(),
-            Verdict::CannotTell(why) => format!("cannot tell: {why}"),
-            broken => format!("broken by {}", broken.anomaly().unwrap_or_default()),
-        };
-        let _ = writeln!(out, "\n{level}, {source}: {told}");
+        let _ = writeln!(out, "\n{level}, {source}: {}", word(verdict));
         for line in drawn(history, verdict).lines() {
             let _ = writeln!(out, "  {line}");
         }
     }
     let is_clean = verdicts.iter().all(|(_, verdict)| matches!(verdict, Verdict::Holds(_)));
-    if is_clean && seen.committed >= RULE_OF_THREE_FROM {
-        let rate = 3.0 / seen.committed as f64;
-        let _ = writeln!(
-            out,
-            "\nNo anomaly in {} commits: at most {rate:.1e} of commits have one, with 95 %.",
-            seen.committed
-        );
+    if let Some(bound) = bound(seen).filter(|_| is_clean) {
+        let _ = writeln!(out, "\n{bound}");
     }
     out
 }
 
+/// A verdict in a few words.
+pub(crate) fn word(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Holds(_) => "holds; an order of the transactions was replayed".to_owned(),
+        Verdict::CannotTell(why) => format!("cannot tell: {why}"),
+        broken => format!("broken by {}", broken.anomaly().unwrap_or_default()),
+    }
+}
+
+/// How rare an anomaly must be of which none was seen; nothing of too few commits.
+pub(crate) fn bound(seen: &Contention) -> Option<String> {
+    let rate = 3.0 / seen.committed as f64;
+    let told = format!(
+        "No anomaly in {} commits: at most {rate:.1e} of commits have one, with 95 %.",
+        seen.committed
+    );
+    (seen.committed >= RULE_OF_THREE_FROM).then_some(told)
+}
+
 fn json(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> String {
+    format!("{:#}\n", value(history, seen, verdicts))
+}
+
+/// What is known of a history, as JSON.
+pub(crate) fn value(
+    history: &History,
+    seen: &Contention,
+    verdicts: &[(Level, Verdict)],
+) -> serde_json::Value {
     let levels: Vec<serde_json::Value> = verdicts
         .iter()
         .map(|(level, verdict)| {
@@ -149,13 +167,12 @@ fn json(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> 
             })
         })
         .collect();
-    let all = serde_json::json!({
+    serde_json::json!({
         "schema": 1, "transactions": history.len(), "committed": seen.committed,
         "operations": history.op_count(),
         "ww": seen.ww, "wr": seen.wr, "rw": seen.rw, "unplaced": seen.unplaced,
         "levels": levels,
-    });
-    format!("{all:#}\n")
+    })
 }
 
 fn step(history: &History, step: &dbdyno_check::Step) -> serde_json::Value {

@@ -37,6 +37,7 @@ mod plan;
 mod profile;
 mod progress;
 mod rand;
+mod random;
 mod server;
 mod session;
 mod stored;
@@ -58,6 +59,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => compare::run(&args.place, &compare),
         Command::Explain(flags) => explain::run(&args.place, &flags),
         Command::Profile(flags) => profile::run(&args.place, &flags),
+        Command::Verify(flags) if flags.is_random() => random::run(&args.place, &flags),
         Command::Verify(flags) => verify::run(&args.place, &flags),
         Command::Deadlocks(flags) => deadlocks::run(&flags),
         Command::Check(flags) => check::run(&flags),

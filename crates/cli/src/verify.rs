@@ -3,6 +3,7 @@
 //! ```text
 //!   --cases           published stories, played step by step: which anomaly occurs at which level
 //!   --interleavings   all orders of a few small transactions: what is let through, what it costs
+//!   neither of them   random transactions, whose history is judged (`random`)
 //! ```
 
 use std::path::PathBuf;
@@ -24,6 +25,10 @@ use crate::{login, output, session};
 
 /// Look at what servers do to transactions that meet: which anomalies occur at which level.
 ///
+/// Without --cases and --interleavings, clients ask random transactions on few rows and record what
+/// they see; the history is judged by what the server promises of each level: it holds, with an
+/// order of all transactions that was replayed, or it is broken, with the shortest cycle.
+///
 /// --cases plays stories of two or three sessions, statement by statement: those of Hermitage, of
 /// Jepsen's analysis of MySQL 8.0.34 and some more, and says whether the anomaly was seen, or what
 /// prevented it: a wait, an error, a snapshot. Who waits is asked of the server and never concluded
@@ -31,7 +36,7 @@ use crate::{login, output, session};
 /// counts what completes at once, what waits, and what is refused although serializability allows
 /// it. Exit code 1: an anomaly was seen that the server is known to prevent.
 #[derive(Debug, clap::Args)]
-#[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
+#[command(group = clap::ArgGroup::new("what").multiple(true))]
 pub(crate) struct Verify {
     /// Servers, as `dbdyno compare` takes them: mysql:9.7, postgres:17,
     /// 'mariadb:10.11?innodb_snapshot_isolation=ON'
@@ -54,9 +59,24 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "N", default_value_t = 2000, requires = "interleavings",
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub sample: u64,
-    /// Which interleavings a sample has
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "interleavings")]
+    /// Decides which interleavings a sample has, and what random transactions ask
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Random transactions: so many clients
+    #[arg(long, value_name = "N", default_value_t = 8, conflicts_with = "what",
+          value_parser = clap::value_parser!(u32).range(2..=1000))]
+    pub clients: u32,
+    /// Random transactions: so long at each level
+    #[arg(long, value_name = "SECONDS", default_value_t = 5.0, conflicts_with = "what",
+          value_parser = parse_seconds)]
+    pub seconds: f64,
+    /// Random transactions: on so many rows; the fewer, the more conflicts
+    #[arg(long, value_name = "N", default_value_t = 16, conflicts_with = "what",
+          value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub keys: u64,
+    /// Random transactions: keep the history, for `dbdyno check`
+    #[arg(long, value_name = "FILE", conflicts_with = "what")]
+    pub export: Option<PathBuf>,
     /// Levels, separated by commas: read-uncommitted, read-committed, repeatable-read, serializable
     /// or all
     #[arg(long, value_name = "LEVEL", value_delimiter = ',', default_value = "all",
@@ -68,6 +88,21 @@ pub(crate) struct Verify {
     /// Shape of what goes to stdout
     #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
     pub format: VerifyFormat,
+}
+
+impl Verify {
+    /// Whether neither cases nor interleavings are asked for.
+    pub(crate) fn is_random(&self) -> bool {
+        !self.cases && self.case_file.is_empty() && self.interleavings.is_empty()
+    }
+
+    /// The servers, with what it takes to log in to them.
+    pub(crate) fn specs(&self) -> Result<Vec<ArmSpec>, Failure> {
+        let specs = self.targets.iter().map(|text| spec_of(text));
+        let mut specs: Vec<ArmSpec> = specs.collect::<Result<_, _>>()?;
+        specs.iter_mut().try_for_each(login::fill)?;
+        Ok(specs)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -82,6 +117,11 @@ pub(crate) enum VerifyFormat {
 pub(crate) enum Levels {
     All,
     One(IsolationLevel),
+}
+
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=86_400.0).contains(seconds));
+    seconds.ok_or_else(|| "a number of seconds between 0.1 and 86400".to_owned())
 }
 
 fn parse_level(text: &str) -> Result<Levels, String> {
@@ -99,13 +139,11 @@ fn parse_level(text: &str) -> Result<Levels, String> {
 
 /// Asks all targets, one after the other, and shows what was seen.
 pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
-    let mut specs: Vec<ArmSpec> =
-        flags.targets.iter().map(|text| spec_of(text)).collect::<Result<_, _>>()?;
     let cases = cases_of(flags)?;
     let shapes: Vec<(Shape, u64)> =
         flags.interleavings.iter().map(|shape| (*shape, flags.sample)).collect();
     let levels = levels_of(&flags.level);
-    specs.iter_mut().try_for_each(login::fill)?;
+    let specs = flags.specs()?;
     let home = session::open_home(place)?;
     let stop = session::stop_flag();
     let (mut told, mut failed) = (Vec::new(), None);
@@ -181,7 +219,7 @@ fn spec_of(text: &str) -> Result<ArmSpec, Failure> {
     }
 }
 
-fn levels_of(words: &[Levels]) -> Vec<IsolationLevel> {
+pub(crate) fn levels_of(words: &[Levels]) -> Vec<IsolationLevel> {
     let wanted = |level: &IsolationLevel| {
         words.iter().any(|word| *word == Levels::All || *word == Levels::One(*level))
     };

@@ -65,7 +65,10 @@ pub use dbdyno_load::Clock;
 pub use error::LabError;
 pub use experiment::{Order, TrialOf, extend, measure, resume, survey};
 pub use explain::{Question, explain};
-pub use isolation::{IsolationLab, IsolationQuestion, isolation};
+pub use isolation::{
+    IsolationLab, IsolationQuestion, RandomLoad, Recorded, RecordedOf, isolation,
+    random_transactions,
+};
 pub use laboratory::{Lab, clock_of};
 pub use profile::{Sampled, imported, profile};
 pub use self_test::self_tests;

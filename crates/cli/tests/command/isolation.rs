@@ -215,3 +215,55 @@ fn interleavings_are_counted_on_a_server_and_in_our_threads() {
     assert!(of(0)["misread"].as_u64() > Some(0) && of(1)["misread"] == of(0)["misread"]);
     assert_eq!(of(2)["waited"], 0);
 }
+
+/// Clients record what they see of random transactions on few rows. What each server promises of a
+/// level is proved of its history, conflicts included; the history is judged alike from its file.
+#[test]
+fn random_transactions_have_what_servers_promise() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let targets = ["engine:", "sqlite:", "mariadb:10.11", "postgres:15"];
+    let mut command = store.command(&home, &["verify"]);
+    command.args(targets).args(["--seconds", "1", "--clients", "4", "--keys", "4"]);
+    command.args(["--format", "json"]);
+    let done = finish(command);
+    assert_eq!(done.code, 0, "{done:?}");
+    let told: Value = serde_json::from_str(&done.out).unwrap();
+    let servers = told["servers"].as_array().unwrap();
+    let levels: Vec<&Value> =
+        servers.iter().flat_map(|server| server["levels"].as_array().unwrap()).collect();
+    assert_eq!(levels.len(), 3 + 1 + 4 + 4, "the levels that they have");
+    for level in levels {
+        let history = &level["history"];
+        let first = &history["levels"][0];
+        assert_eq!(first["level"], level["promise"]);
+        assert_eq!(first["verdict"], "holds", "{level}");
+        let seen = ["committed", "ww", "wr"].map(|name| history[name].as_u64().unwrap());
+        assert!(seen.iter().all(|count| *count > 0), "nobody met anybody: {level}");
+        assert_eq!(history["unplaced"], 0, "the order of versions is known: {level}");
+    }
+
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("history");
+    let mut command = store.command(&home, &["verify", "mariadb:10.11", "--level", RR]);
+    command.args(["--seconds", "1", "--keys", "4", "--format", "json", "--export"]);
+    command.arg(&file);
+    let done = finish(command);
+    let told: Value = serde_json::from_str(&done.out).unwrap();
+    let told = &told["servers"][0]["levels"][0]["history"];
+    let mut command = store.command(&home, &["check", "--format", "json", "--level"]);
+    command.arg("innodb-repeatable-read,read-committed,snapshot-isolation,serializable");
+    command.arg(&file);
+    let checked = finish(command);
+    let checked: Value = serde_json::from_str(&checked.out).unwrap();
+    assert_eq!(&checked, told, "the same from the file");
+}
+
+#[test]
+fn one_file_has_one_history() {
+    let home = Home::new();
+    let done = home.dbdyno(["verify", "engine:", "--export", "/dev/null"]);
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(done.err.contains("name one target, and one level"), "{done:?}");
+}

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!   target ─▶ set up as for a comparison ─▶ level by level ─┬─ cases           a table of 3 rows
-//!                                                           └─ interleavings   two rows for each
+//!                                                           ├─ interleavings   two rows for each
+//!                                                           └─ random          a row for each key
 //! ```
 //!
 //! Nothing is measured here: what counts is the order of statements, and who waits is asked of the
@@ -12,13 +13,14 @@
 mod bench;
 mod cases;
 mod interleavings;
+mod random;
 mod tables;
 mod words;
 
 use std::sync::Arc;
 
 use dbdyno_load::Clock;
-use dbdyno_model::isolation::{IsolationTold, LevelTold};
+use dbdyno_model::isolation::{IsolationLevel, IsolationTold, LevelTold};
 use dbdyno_model::{ArmIndex, ArmSpec, Arms, Product, ReleaseSpec, Setting, Switch, Target};
 use dbdyno_workload::Dataset;
 
@@ -26,6 +28,7 @@ use crate::arm::{Restores, SetUp, Station, open_station};
 use crate::error::LabError;
 use bench::Bench;
 pub use bench::{IsolationLab, IsolationQuestion};
+pub use random::{RandomLoad, Recorded};
 use tables::Tables;
 use words::Words;
 
@@ -42,27 +45,77 @@ pub fn isolation(
     lab: &mut IsolationLab<'_>,
     question: &IsolationQuestion<'_>,
 ) -> Result<IsolationTold, LabError> {
-    if matches!(question.spec.target, Target::Rocksdb(_) | Target::Mock(_)) {
+    let spec = telling(question.spec);
+    at_station(lab, &spec, CLIENTS, |lab, station, clock| asked(lab, question, station, clock))
+}
+
+/// A server whose clients recorded what they did.
+#[derive(Debug)]
+pub struct RecordedOf {
+    /// Its version, as it says it.
+    pub version: String,
+    /// Level by level.
+    pub levels: Vec<Recorded>,
+    /// Whether it was interrupted.
+    pub is_cut_short: bool,
+}
+
+/// Sets a server up, drives random transactions at each of `levels` that it has, and takes it down.
+///
+/// # Errors
+/// Those of [`isolation`].
+pub fn random_transactions(
+    lab: &mut IsolationLab<'_>,
+    spec: &ArmSpec,
+    levels: &[IsolationLevel],
+    load: RandomLoad,
+) -> Result<RecordedOf, LabError> {
+    let clients = load.clients.max(CLIENTS);
+    at_station(lab, spec, clients, |lab, station, clock| {
+        let mut bench = bench(lab, station, clock, spec, levels)?;
+        let mut all = Vec::new();
+        for &level in levels {
+            if bench.is_stopped() {
+                break;
+            }
+            if !bench.words.has_level(level) {
+                continue;
+            }
+            let server = |error| LabError::Server(ARM, spec.to_string(), error);
+            all.push(bench.random(level, load).map_err(server)?);
+        }
+        let version = station.environment.get("server.version").to_owned();
+        Ok(RecordedOf { version, levels: all, is_cut_short: bench.is_stopped() })
+    })
+}
+
+/// Sets a server up, lets `ask` talk to it, and takes it down.
+fn at_station<T>(
+    lab: &mut IsolationLab<'_>,
+    spec: &ArmSpec,
+    clients: u32,
+    ask: impl FnOnce(&mut IsolationLab<'_>, &Station, &Clock) -> Result<T, LabError>,
+) -> Result<T, LabError> {
+    if matches!(spec.target, Target::Rocksdb(_) | Target::Mock(_)) {
         let text = "isolation is looked at with SQL statements, which this arm does not take; name \
                     mysql:, mariadb:, postgres:, sqlite:, engine: or a URL";
         return Err(LabError::Loads(text.to_owned()));
     }
     let clock = Clock::system();
-    let spec = telling(question.spec);
     let tables: [Arc<dyn Dataset>; 1] = [Arc::new(Tables)];
     let setup = SetUp {
         home: lab.home,
         arm: ARM,
-        spec: &spec,
+        spec,
         datasets: &tables,
         memory_mb: dbdyno_sandbox::memory_mb(),
-        clients: CLIENTS,
+        clients,
         restores: Restores::No,
         stop: lab.stop,
         clock: &clock,
     };
     let station = open_station(&setup, &Arms::from_fn([], |_| unreachable!()), lab.watch)?;
-    let told = asked(lab, question, &station, &clock);
+    let told = ask(lab, &station, &clock);
     let down = station.take_down(ARM);
     let told = told?;
     down.map(|()| told)
@@ -86,14 +139,7 @@ fn asked(
     clock: &Clock,
 ) -> Result<IsolationTold, LabError> {
     let server = |error| LabError::Server(ARM, question.spec.to_string(), error);
-    let mut client = station.connector.connect().map_err(server)?;
-    let words = Words::of(&mut *client, station.dialect);
-    client.close();
-    if !question.levels.iter().any(|level| words.has_level(*level)) {
-        let text = "it has none of these levels; leave out --level to play all that it has";
-        return Err(LabError::Loads(text.to_owned()));
-    }
-    let mut bench = Bench { lab, station, words, clock };
+    let mut bench = bench(lab, station, clock, question.spec, question.levels)?;
     let mut levels = Vec::new();
     for &level in question.levels {
         if bench.is_stopped() {
@@ -113,4 +159,23 @@ fn asked(
         levels,
         is_cut_short: bench.is_stopped(),
     })
+}
+
+/// The server as it is asked; it must have one of these levels.
+fn bench<'a, 'b>(
+    lab: &'a mut IsolationLab<'b>,
+    station: &'a Station,
+    clock: &'a Clock,
+    spec: &ArmSpec,
+    levels: &[IsolationLevel],
+) -> Result<Bench<'a, 'b>, LabError> {
+    let server = |error| LabError::Server(ARM, spec.to_string(), error);
+    let mut client = station.connector.connect().map_err(server)?;
+    let words = Words::of(&mut *client, station.dialect);
+    client.close();
+    if !levels.iter().any(|level| words.has_level(*level)) {
+        let text = "it has none of these levels; leave out --level to play all that it has";
+        return Err(LabError::Loads(text.to_owned()));
+    }
+    Ok(Bench { lab, station, words, clock })
 }

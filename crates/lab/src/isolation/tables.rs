@@ -1,10 +1,11 @@
-//! The tables of cases and interleavings, for whoever marks what is ours on another's server.
+//! The tables of cases, interleavings and random transactions, for whoever marks what is ours on
+//! another's server.
 
 use dbdyno_model::Dialect;
 use dbdyno_workload::Dataset;
 use dbdyno_workload::dataset::TableScript;
 
-use super::words::{CASES, INTERLEAVINGS};
+use super::words::{CASES, INTERLEAVINGS, RANDOM};
 
 /// Tables that come and go; they are never filled from here.
 #[derive(Debug)]
@@ -22,7 +23,7 @@ impl Dataset for Tables {
             columns: Vec::new(),
             finish: Vec::new(),
         };
-        [CASES, INTERLEAVINGS].map(script).into()
+        [CASES, INTERLEAVINGS, RANDOM].map(script).into()
     }
 
     fn seed(&self) -> u64 {

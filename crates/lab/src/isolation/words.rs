@@ -10,6 +10,9 @@ pub(super) const CASES: &str = "dbdyno_cases";
 /// The table of interleavings.
 pub(super) const INTERLEAVINGS: &str = "dbdyno_interleavings";
 
+/// The table of random transactions.
+pub(super) const RANDOM: &str = "dbdyno_random";
+
 /// The words of one server.
 pub(super) struct Words {
     dialect: Dialect,
@@ -57,6 +60,11 @@ impl Words {
     /// What may be refused and helps: deadlocks of PostgreSQL are looked for after this time.
     pub(super) fn helpful(&self) -> Option<&'static str> {
         (self.dialect == Dialect::Postgres).then_some("SET deadlock_timeout = '20ms'")
+    }
+
+    /// Whether there are reads of the latest version that lock it.
+    pub(super) fn has_locking_reads(&self) -> bool {
+        matches!(self.dialect, Dialect::Mysql | Dialect::Postgres)
     }
 
     /// A transaction begins.
