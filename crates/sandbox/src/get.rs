@@ -27,13 +27,14 @@ use crate::release::{Release, finished};
 /// # Errors
 /// [`SandboxError::UnknownVersion`], [`SandboxError::NotReachable`], [`SandboxError::NoSpace`],
 /// [`SandboxError::MissingTool`], [`SandboxError::Busy`], [`SandboxError::Damaged`],
-/// [`SandboxError::Io`].
+/// [`SandboxError::NotOurs`] for a home that servers cannot enter, [`SandboxError::Io`].
 pub fn get(
     home: &Home,
     product: Product,
     asked: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
+    home.check_traversable()?;
     let (version, source) = split_version(asked);
     if source == Some(SourceKind::System) {
         return fetch::system(home, product, version, progress);
@@ -69,6 +70,7 @@ pub fn get_from(
     path: &Path,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Release, SandboxError> {
+    home.check_traversable()?;
     let path = fetch::usable(path)?;
     let _lock = home.lock(progress)?;
     home.remove_unfinished("servers");

@@ -33,8 +33,8 @@ impl Home {
     /// for uid 0; else `$XDG_DATA_HOME/dbdyno` or `~/.local/share/dbdyno`.
     ///
     /// # Errors
-    /// [`SandboxError::NotOurs`] for a directory that holds something else, belongs to somebody
-    /// else, or cannot be reached by the account under which servers run; [`SandboxError::Io`].
+    /// [`SandboxError::NotOurs`] for a directory that holds something else or belongs to somebody
+    /// else; [`SandboxError::Io`].
     pub fn open(dir: Option<&Path>) -> Result<Home, SandboxError> {
         let dir = match dir {
             Some(dir) => dir.to_owned(),
@@ -51,9 +51,7 @@ impl Home {
             let mode = if part.ends_with("apt") { 0o700 } else { 0o755 };
             set_mode(&part, mode)?;
         }
-        let home = Home { dir };
-        home.check_traversable()?;
-        Ok(home)
+        Ok(Home { dir })
     }
 
     /// The directory itself, absolute and without symbolic links.
@@ -112,8 +110,9 @@ impl Home {
         }
     }
 
-    /// Servers of a root's dbdyno run as another account, which must be able to get here.
-    fn check_traversable(&self) -> Result<(), SandboxError> {
+    /// Servers of a root's dbdyno run as another account, which must be able to get here; arms that
+    /// start none need no such home.
+    pub(crate) fn check_traversable(&self) -> Result<(), SandboxError> {
         if !child::is_root() {
             return Ok(());
         }
@@ -268,5 +267,18 @@ mod tests {
         fs::remove_file(dir.path().join("thesis.tex")).unwrap();
         Home::open(Some(dir.path())).unwrap();
         Home::open(Some(dir.path())).unwrap();
+    }
+
+    /// What starts no server needs no home that servers can enter; what starts one is told why not.
+    #[test]
+    fn a_home_that_only_its_owner_may_enter_is_for_arms_without_servers() {
+        let dir = tempfile::tempdir_in("/var/tmp").unwrap();
+        set_mode(dir.path(), 0o700).unwrap();
+        let home = Home::open(Some(&dir.path().join("home"))).unwrap();
+        match home.check_traversable() {
+            Err(error) => assert!(error.to_string().contains("cannot enter it"), "{error}"),
+            // Servers of an ordinary user run under its own account.
+            Ok(()) => assert!(!child::is_root()),
+        }
     }
 }

@@ -52,6 +52,7 @@ impl Template {
         making: &Making,
         progress: &mut dyn FnMut(&str),
     ) -> Result<Template, SandboxError> {
+        home.check_traversable()?;
         let name = format!("{}-t{FORMAT}{}", release.name(), making.suffix());
         let dir = home.dir().join("templates").join(name);
         if !dir.is_dir() {
