@@ -107,7 +107,7 @@ pub(crate) fn measured(
     let stop = session::stop_flag();
     let command = command(&plan);
     let words = if flags.verbose { plan::Words::EachCell } else { plan::Words::Few };
-    output::say(&plan::announcement(&plan, &known, words));
+    let ticker = Ticker::of(flags.told.format).announcing(plan::announcement(&plan, &known, words));
     let order = Order {
         plan: &plan,
         name: flags.name.as_deref(),
@@ -116,7 +116,7 @@ pub(crate) fn measured(
         varied: &flags.varied,
         trial_of: None,
     };
-    let run = carry_out(&home, &mut store, &stop, &order, Ticker::of(flags.told.format))?;
+    let run = carry_out(&home, &mut store, &stop, &order, ticker)?;
     Ok((store, run))
 }
 

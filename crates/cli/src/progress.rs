@@ -17,6 +17,8 @@ pub(crate) struct Ticker {
     last_text: String,
     /// Whether each round is a line of JSON on stdout.
     has_lines: bool,
+    /// The plan, until it is known that all arms are there.
+    plan: Option<String>,
 }
 
 /// Without a terminal, progress is told this often.
@@ -28,13 +30,21 @@ impl Ticker {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
         let style = ProgressStyle::with_template("{spinner} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        Ticker { bar, last_line: None, last_text: String::new(), has_lines: false }
+        Ticker { bar, last_line: None, last_text: String::new(), has_lines: false, plan: None }
     }
 
     /// Starts showing; where lines of JSON were asked for, rounds are told on stdout, too.
     pub(crate) fn of(format: ToldFormat) -> Ticker {
         let mut ticker = Ticker::new();
         ticker.has_lines = format == ToldFormat::Jsonl;
+        ticker
+    }
+
+    /// The same, and tells the plan when all arms are there: of one that cannot be had nobody needs
+    /// to know how long it would take.
+    pub(crate) fn announcing(self, plan: String) -> Ticker {
+        let mut ticker = self;
+        ticker.plan = Some(plan);
         ticker
     }
 
@@ -67,6 +77,11 @@ impl Drop for Ticker {
 
 impl Watch for Ticker {
     fn progress(&mut self, progress: Progress<'_>) {
+        if matches!(progress, Progress::Filling { .. } | Progress::Begun(_))
+            && let Some(plan) = self.plan.take()
+        {
+            self.keep(&plan);
+        }
         match progress {
             Progress::Stage(arm, text) => self.show(format!("{arm}: {text}")),
             Progress::Filling { arm, done, total } => {
