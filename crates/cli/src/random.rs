@@ -1,8 +1,8 @@
 //! `dbdyno verify` without a case: random transactions, and what their history proves.
 //!
 //! ```text
-//!   repeatable-read promises innodb-repeatable-read (…): holds      decides the exit code
-//!     21 402 committed; ww 13 310, wr 10 992, rw 12 804             what was exercised
+//!   repeatable-read promises innodb-repeatable-read: holds          decides the exit code
+//!     21402 committed; ww 13310, wr 10992, rw 12804                 what was exercised
 //!     not promised: serializable, broken by write skew (G2-item)    what else was looked at
 //! ```
 
@@ -55,7 +55,9 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
     }
     output::print(&match flags.format {
         VerifyFormat::Json => told_json(flags, &all),
-        VerifyFormat::Text | VerifyFormat::Markdown => told_text(flags, &all),
+        VerifyFormat::Text => told_text(flags, &all),
+        // Lanes of sessions are drawn with spaces.
+        VerifyFormat::Markdown => format!("```text\n{}```\n", told_text(flags, &all)),
     })?;
     Ok(if is_cut_short { Exit::Interrupted } else { exit_of(&all) })
 }
@@ -123,25 +125,29 @@ fn told_text(flags: &Verify, all: &[(String, Judged)]) -> String {
 
 fn level_text(proved: &Proved, draw_all: bool) -> String {
     let Proved { recorded, history, contention: seen, promise, beyond } = proved;
+    let (word, proof) = match promise {
+        Verdict::Holds(_) => ("holds".to_owned(), "; an order of all transactions was replayed"),
+        other => (check::word(other), ""),
+    };
     let mut out = format!(
-        "  {} promises {}, {}: {}\n",
+        "  {} promises {}: {word}\n    {}{proof}\n",
         recorded.level,
         recorded.promise,
         recorded.promise.source(),
-        check::word(promise)
     );
-    let refused: Vec<String> =
-        recorded.refused.iter().map(|(error, count)| format!("{error} ×{count}")).collect();
-    let refused = if refused.is_empty() { "none".to_owned() } else { refused.join(", ") };
     let _ = writeln!(
         out,
-        "    {} of {} transactions committed; ww {}, wr {}, rw {} dependencies; refused: {refused}",
+        "    {} of {} transactions committed; ww {}, wr {}, rw {} dependencies",
         seen.committed,
         history.len(),
         seen.ww,
         seen.wr,
         seen.rw
     );
+    if !recorded.refused.is_empty() {
+        let refused = recorded.refused.iter().map(|(error, count)| format!("{error} ×{count}"));
+        let _ = writeln!(out, "    refused: {}", refused.collect::<Vec<_>>().join(", "));
+    }
     if let Some(bound) = check::bound(seen).filter(|_| matches!(promise, Verdict::Holds(_))) {
         let _ = writeln!(out, "    {bound}");
     }

@@ -201,10 +201,12 @@ impl Session {
             };
         }
         match asked {
-            Err(WireError::Server(error)) if is_for_others(&error) => {
-                let told = match error.code {
-                    0 => error.sqlstate.clone(),
-                    code => format!("error {code}"),
+            // For the sake of others: a deadlock, a wait that took too long, a row that changed.
+            Err(refusal @ WireError::Server(_)) if refusal.is_retryable() => {
+                let told = match &refusal {
+                    WireError::Server(error) if error.code == 0 => error.sqlstate.clone(),
+                    WireError::Server(error) => format!("error {}", error.code),
+                    other => other.to_string(),
                 };
                 *self.refused.entry(told).or_insert(0) += 1;
                 self.roll_back()?;
@@ -296,11 +298,4 @@ impl Session {
         self.client.close();
         Ok(self.records)
     }
-}
-
-/// Whether a transaction was refused for the sake of others: a deadlock, a wait that took too long,
-/// a row that changed, a database that is locked.
-fn is_for_others(error: &dbdyno_wire::ServerError) -> bool {
-    let is_busy = error.message.contains("locked");
-    is_busy || WireError::Server(error.clone()).is_retryable()
 }
