@@ -37,7 +37,7 @@ mod plan;
 mod profile;
 mod progress;
 mod rand;
-mod random;
+mod random_transactions;
 mod server;
 mod session;
 mod stored;
@@ -59,7 +59,9 @@ fn main() -> ExitCode {
         Command::Compare(compare) => compare::run(&args.place, &compare),
         Command::Explain(flags) => explain::run(&args.place, &flags),
         Command::Profile(flags) => profile::run(&args.place, &flags),
-        Command::Verify(flags) if flags.is_random() => random::run(&args.place, &flags),
+        Command::Verify(flags) if flags.is_random() => {
+            random_transactions::run(&args.place, &flags)
+        }
         Command::Verify(flags) => verify::run(&args.place, &flags),
         Command::Deadlocks(flags) => deadlocks::run(&flags),
         Command::Check(flags) => check::run(&flags),

@@ -3,7 +3,7 @@
 //! ```text
 //!   --cases           published stories, played step by step: which anomaly occurs at which level
 //!   --interleavings   all orders of a few small transactions: what is let through, what it costs
-//!   neither of them   random transactions, whose history is judged (`random`)
+//!   neither of them   random transactions, whose history is judged (`random_transactions`)
 //! ```
 
 use std::path::PathBuf;
@@ -70,6 +70,10 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, conflicts_with = "what",
           value_parser = parse_seconds)]
     pub seconds: f64,
+    /// Random transactions: so many of each client at each level, instead of a time
+    #[arg(long, value_name = "N", conflicts_with_all = ["what", "seconds"],
+          value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub transactions: Option<u64>,
     /// Random transactions: on so many rows; the fewer, the more conflicts
     #[arg(long, value_name = "N", default_value_t = 16, conflicts_with = "what",
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]

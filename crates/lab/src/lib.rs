@@ -66,7 +66,7 @@ pub use error::LabError;
 pub use experiment::{Order, TrialOf, extend, measure, resume, survey};
 pub use explain::{Question, explain};
 pub use isolation::{
-    IsolationLab, IsolationQuestion, RandomLoad, Recorded, RecordedOf, isolation,
+    Extent, IsolationLab, IsolationQuestion, RandomLoad, Recorded, RecordedOf, isolation,
     random_transactions,
 };
 pub use laboratory::{Lab, clock_of};

@@ -225,7 +225,7 @@ fn random_transactions_have_what_servers_promise() {
     let store = Store::new();
     let targets = ["engine:", "sqlite:", "mariadb:10.11", "postgres:15"];
     let mut command = store.command(&home, &["verify"]);
-    command.args(targets).args(["--seconds", "1", "--clients", "4", "--keys", "4"]);
+    command.args(targets).args(["--transactions", "100", "--clients", "4", "--keys", "4"]);
     command.args(["--format", "json"]);
     let done = finish(command);
     assert_eq!(done.code, 0, "{done:?}");
@@ -247,7 +247,7 @@ fn random_transactions_have_what_servers_promise() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("history");
     let mut command = store.command(&home, &["verify", "mariadb:10.11", "--level", RR]);
-    command.args(["--seconds", "1", "--keys", "4", "--format", "json", "--export"]);
+    command.args(["--transactions", "100", "--keys", "4", "--format", "json", "--export"]);
     command.arg(&file);
     let done = finish(command);
     let told: Value = serde_json::from_str(&done.out).unwrap();

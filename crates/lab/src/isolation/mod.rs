@@ -28,7 +28,7 @@ use crate::arm::{Restores, SetUp, Station, open_station};
 use crate::error::LabError;
 use bench::Bench;
 pub use bench::{IsolationLab, IsolationQuestion};
-pub use random::{RandomLoad, Recorded};
+pub use random::{Extent, RandomLoad, Recorded};
 use tables::Tables;
 use words::Words;
 

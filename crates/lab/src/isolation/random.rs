@@ -12,6 +12,7 @@
 //! one more transaction reads every row, which places the versions that nobody saw.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -44,12 +45,30 @@ const ROLLBACKS: u64 = 4;
 pub struct RandomLoad {
     /// Sessions at a time.
     pub clients: u32,
-    /// For how long, at each level.
-    pub seconds: f64,
+    /// How much each of them asks at each level.
+    pub extent: Extent,
     /// Rows: the fewer, the more conflicts.
     pub keys: u64,
     /// Decides what every client asks.
     pub seed: u64,
+}
+
+/// When a client has asked enough.
+#[derive(Clone, Copy, Debug)]
+pub enum Extent {
+    /// After so many seconds.
+    Seconds(f64),
+    /// After so many transactions, refused ones among them.
+    Transactions(u64),
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Extent::Seconds(seconds) => write!(f, "{seconds} s"),
+            Extent::Transactions(count) => write!(f, "{count} transactions of each"),
+        }
+    }
 }
 
 /// What the clients of one level recorded.
@@ -101,17 +120,25 @@ impl Bench<'_, '_> {
             }
             sessions.push(Session::new(client, number, load, self.words.has_locking_reads()));
         }
-        self.tell(&format!("{level}: random transactions for {:.0} s", load.seconds));
+        self.tell(&format!("{level}: random transactions, {}", load.extent));
         let is_over = AtomicBool::new(false);
         let clock = self.clock;
         let ended: Vec<Result<Session, WireError>> = thread::scope(|scope| {
-            let drive = |session: Session| scope.spawn(|| session.drive(clock, &is_over));
+            let (most, until) = match load.extent {
+                Extent::Seconds(seconds) => {
+                    (u64::MAX, Some(clock.now() + Duration::from_secs_f64(seconds)))
+                }
+                Extent::Transactions(count) => (count, None),
+            };
+            let is_over = &is_over;
+            let drive = |session: Session| scope.spawn(move || session.drive(clock, most, is_over));
             let threads: Vec<_> = sessions.into_iter().map(drive).collect();
-            let until = clock.now() + Duration::from_secs_f64(load.seconds);
-            let mut all = threads.iter();
-            while clock.now() < until && !self.is_stopped() && !all.any(|one| one.is_finished()) {
+            let is_late = || until.is_some_and(|until| clock.now() >= until);
+            // One that ends before its time has failed, and the others need not go on.
+            let has_failed = || until.is_some() && threads.iter().any(|one| one.is_finished());
+            let are_done = || threads.iter().all(|one| one.is_finished());
+            while !is_late() && !self.is_stopped() && !has_failed() && !are_done() {
                 thread::sleep(LOOK_EVERY);
-                all = threads.iter();
             }
             is_over.store(true, Ordering::Relaxed);
             let join = |thread: thread::ScopedJoinHandle<'_, _>| match thread.join() {
@@ -174,9 +201,17 @@ impl Session {
         }
     }
 
-    /// Asks one transaction after the other until it is over.
-    fn drive(mut self, clock: &Clock, is_over: &AtomicBool) -> Result<Session, WireError> {
-        while !is_over.load(Ordering::Relaxed) {
+    /// Asks one transaction after the other, so many at most, until it is over.
+    fn drive(
+        mut self,
+        clock: &Clock,
+        most: u64,
+        is_over: &AtomicBool,
+    ) -> Result<Session, WireError> {
+        for _ in 0..most {
+            if is_over.load(Ordering::Relaxed) {
+                break;
+            }
             self.transaction(clock)?;
         }
         Ok(self)

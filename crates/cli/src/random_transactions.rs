@@ -9,7 +9,7 @@
 use std::fmt::Write as _;
 
 use dbdyno_check::{Checker, History, Level, Verdict, drawn, read_records};
-use dbdyno_lab::{IsolationLab, RandomLoad, Recorded, RecordedOf, random_transactions};
+use dbdyno_lab::{Extent, IsolationLab, RandomLoad, Recorded, RecordedOf, random_transactions};
 use serde_json::{Value, json};
 
 use crate::args::Place;
@@ -30,7 +30,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
     }
     let load = RandomLoad {
         clients: flags.clients,
-        seconds: flags.seconds,
+        extent: extent_of(flags),
         keys: flags.keys,
         seed: flags.seed,
     };
@@ -60,6 +60,10 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
         VerifyFormat::Markdown => format!("```text\n{}```\n", told_text(flags, &all)),
     })?;
     Ok(if is_cut_short { Exit::Interrupted } else { exit_of(&all) })
+}
+
+fn extent_of(flags: &Verify) -> Extent {
+    flags.transactions.map_or(Extent::Seconds(flags.seconds), Extent::Transactions)
 }
 
 /// A server with what was proved level by level.
@@ -111,8 +115,11 @@ fn told_text(flags: &Verify, all: &[(String, Judged)]) -> String {
     for (target, one) in all {
         let _ = writeln!(
             out,
-            "{target} ({}): {} clients on {} rows, {} s at each level",
-            one.version, flags.clients, flags.keys, flags.seconds
+            "{target} ({}): {} clients on {} rows, {} at each level",
+            one.version,
+            flags.clients,
+            flags.keys,
+            extent_of(flags)
         );
         for proved in &one.levels {
             out.push('\n');
@@ -193,8 +200,9 @@ fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
         })
         .collect();
     let told = json!({
-        "schema": 1, "clients": flags.clients, "keys": flags.keys, "seconds": flags.seconds,
-        "seed": flags.seed, "servers": servers,
+        "schema": 1, "clients": flags.clients, "keys": flags.keys,
+        "seconds": flags.transactions.is_none().then_some(flags.seconds),
+        "transactions": flags.transactions, "seed": flags.seed, "servers": servers,
     });
     format!("{told:#}\n")
 }
