@@ -3,15 +3,56 @@
 //! | begins with | format |
 //! |---|---|
 //! | `dbdynoH1` | our records: [`crate::read_records`] |
-//! | `{` | JSON, a transaction a line |
+//! | `{"` | JSON, a transaction a line |
+//! | `{:`, `[` or `#` and a map | EDN as Jepsen and Elle write it |
+//! | binary, with a date where dbcop has it | dbcop's binary form |
 //! | anything else | text, an operation a line |
 
+mod dbcop;
+mod edn;
+mod elle;
+mod export;
 mod json;
 mod text;
 
+pub use export::write_history;
+
 use crate::bad_input::BadInput;
-use crate::history::History;
+use crate::history::{History, INITIAL, Kind, Op, UNKNOWN, WriteId};
 use crate::record::read_records;
+
+/// A format of histories that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Our records: all that is known.
+    Records,
+    /// Our text: no times.
+    Text,
+    /// Text as Plume, PolySI and AWDIT read it: numbers, no times, no order of versions.
+    Plume,
+    /// JSON, a transaction a line.
+    Json,
+    /// Registers as Elle reads them.
+    Edn,
+    /// Registers as dbcop reads them.
+    Dbcop,
+}
+
+impl Format {
+    /// By the ending of a file's name: `txt`, `plume`, `jsonl` or `json`, `edn`, `bincode`; any
+    /// other one means records.
+    #[must_use]
+    pub fn of_ending(ending: &str) -> Format {
+        match ending {
+            "txt" => Format::Text,
+            "plume" => Format::Plume,
+            "json" | "jsonl" => Format::Json,
+            "edn" => Format::Edn,
+            "bincode" => Format::Dbcop,
+            _ => Format::Records,
+        }
+    }
+}
 
 /// Reads a history in any format that is known.
 ///
@@ -22,9 +63,44 @@ pub fn read_history(bytes: &[u8]) -> Result<History, BadInput> {
         return read_records(bytes)
             .map_err(|bad| BadInput { place: format!("byte {}", bad.offset), what: bad.what });
     }
+    if dbcop::is_it(bytes) {
+        return dbcop::read(bytes);
+    }
     let text = std::str::from_utf8(bytes).map_err(|error| BadInput {
         place: format!("byte {}", error.valid_up_to()),
-        what: "neither a file of records nor text".to_owned(),
+        what: "neither a file of records, nor one of dbcop, nor text".to_owned(),
     })?;
-    if text.trim_start().starts_with('{') { json::read(text) } else { text::read(text) }
+    let body = data(text);
+    match body.strip_prefix('{') {
+        Some(inner) if !inner.trim_start().starts_with(':') => json::read(text),
+        Some(_) => elle::read(text),
+        None if body.starts_with('[') || body.starts_with('#') => elle::read(text),
+        None => text::read(text),
+    }
+}
+
+/// What follows comments and tags: where text and EDN can be told apart.
+fn data(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    while rest.starts_with(';') || (rest.starts_with('#') && !is_tag(rest)) {
+        rest = rest.split_once('\n').map_or("", |(_, rest)| rest).trim_start();
+    }
+    rest
+}
+
+/// Whether a map follows, as in `#jepsen.history.Op{:type …`.
+fn is_tag(text: &str) -> bool {
+    let line = text.lines().next().unwrap_or_default();
+    line.find('{').is_some_and(|at| line[at + 1..].trim_start().starts_with(':'))
+}
+
+/// A list that was read: its last element was seen, and all of them tell what they follow.
+fn list(key: u32, kind: Kind, ids: &[WriteId], ops: &mut Vec<Op>) {
+    let before = |at: usize| if at == 0 { INITIAL } else { ids[at - 1] };
+    let value = ids.last().copied().unwrap_or(INITIAL);
+    let prev = if ids.is_empty() { UNKNOWN } else { before(ids.len() - 1) };
+    ops.push(Op { key, value, prev, kind });
+    for (at, &value) in ids.iter().enumerate().rev().skip(1) {
+        ops.push(Op { key, value, prev: before(at), kind: Kind::Order });
+    }
 }

@@ -29,7 +29,7 @@ pub use bad_input::BadInput;
 pub use builder::Builder;
 pub use check::{Checker, Contention, Vanished, Verdict};
 pub use draw::drawn;
-pub use format::read_history;
+pub use format::{Format, read_history, write_history};
 pub use history::{
     ABSENT, History, INITIAL, Kind, Op, Outcome, Times, Txn, UNKNOWN, WriteId, WriteIds,
 };

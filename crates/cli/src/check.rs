@@ -5,7 +5,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
-    Checker, Contention, History, Level, Verdict, drawn, read_history, replay, write_records,
+    Checker, Contention, Format, History, Level, Verdict, drawn, read_history, replay,
+    write_history,
 };
 
 use crate::args::DoctorFormat;
@@ -26,7 +27,8 @@ pub(crate) const USUAL: [Level; 4] = [
 /// Ends with 0 if all levels that were asked for hold, 1 if one is broken, 3 if one cannot be told.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
-    /// The history: records of dbdyno, JSON lines, or text such as r(x,1,0,0); - is stdin
+    /// The history: records of dbdyno, JSON lines, text such as r(x,1,0,0), EDN of Elle, or
+    /// dbcop's binary form; - is stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Levels to decide, separated by commas [default: read-committed, innodb-repeatable-read,
@@ -36,7 +38,8 @@ pub(crate) struct Check {
     /// Shape of what goes to stdout
     #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
     pub format: DoctorFormat,
-    /// Also write the history as records of dbdyno
+    /// Also write the history: as .txt, .plume, .jsonl, .edn, .bincode (dbcop), or else as records
+    /// of dbdyno
     #[arg(long, value_name = "FILE")]
     pub export: Option<PathBuf>,
 }
@@ -58,8 +61,7 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
     let history = read_history(&bytes_of(&flags.file)?)
         .map_err(|bad| Failure::Usage(format!("{}: {bad}", flags.file.display())))?;
     if let Some(path) = &flags.export {
-        std::fs::write(path, write_records(&history))
-            .map_err(|error| Failure::Write(path.display().to_string(), error))?;
+        exported(&history, path)?;
     }
     let levels = if flags.level.is_empty() { &USUAL[..] } else { &flags.level };
     let checker = Checker::new(&history);
@@ -75,6 +77,14 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
         () if any(|verdict| matches!(verdict, Verdict::CannotTell(_))) => Exit::CannotTell,
         () => Exit::Holds,
     })
+}
+
+/// Writes the history in the format that the file's name ends with.
+pub(crate) fn exported(history: &History, path: &Path) -> Result<(), Failure> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let bytes = write_history(history, Format::of_ending(ending))
+        .map_err(|what| Failure::Usage(format!("{}: {what}", path.display())))?;
+    std::fs::write(path, bytes).map_err(|error| Failure::Write(path.display().to_string(), error))
 }
 
 /// The verdict; one that says that the level holds is told only if its proof is accepted.

@@ -13,6 +13,7 @@
 
 use serde_json::Value;
 
+use super::list;
 use crate::bad_input::{BadInput, bad, txn};
 use crate::builder::Builder;
 use crate::history::{History, INITIAL, Kind, Op, Outcome, Times, UNKNOWN, WriteId};
@@ -74,20 +75,14 @@ fn operation(builder: &mut Builder, op: &Value, ops: &mut Vec<Op>) -> Result<(),
         Value::String(name) => builder.key(name),
         other => builder.key(&other.to_string()),
     };
-    let Value::Array(list) = &op[2] else {
+    let Value::Array(elements) = &op[2] else {
         let value = id(builder, key, &op[2]);
         let prev = op.get(3).map_or(UNKNOWN, |prev| id(builder, key, prev));
         ops.push(Op { key, value, prev, kind });
         return Ok(());
     };
-    let ids: Vec<WriteId> = list.iter().map(|element| id(builder, key, element)).collect();
-    let before = |at: usize| if at == 0 { INITIAL } else { ids[at - 1] };
-    let value = ids.last().copied().unwrap_or(INITIAL);
-    let prev = if ids.is_empty() { UNKNOWN } else { before(ids.len() - 1) };
-    ops.push(Op { key, value, prev, kind });
-    for (at, &value) in ids.iter().enumerate().rev().skip(1) {
-        ops.push(Op { key, value, prev: before(at), kind: Kind::Order });
-    }
+    let ids: Vec<WriteId> = elements.iter().map(|element| id(builder, key, element)).collect();
+    list(key, kind, &ids, ops);
     Ok(())
 }
 

@@ -8,6 +8,7 @@
 //!   w(x,2<1,1,1)      it wrote 2, which replaced 1
 //!   r(x,2<1,0,2)      it read 2, and the row said that it had replaced 1
 //!   abort(0,2)        transaction 2 of session 0 was rolled back
+//!   w(x,3,0,-1)       so was the transaction of this write, whichever it was (as in Plume)
 //!   unknown(0,3)      whether transaction 3 committed is not known
 //! ```
 //!
@@ -60,8 +61,10 @@ pub(super) fn read(text: &str) -> Result<History, BadInput> {
         let session: u32 = session.parse().ok().filter(|s| *s < 1 << 20).ok_or_else(|| {
             bad(number, column, format!("{session} is no session; sessions count from 0"))
         })?;
+        let is_nameless = parts[wanted - 1].1 == "-1";
+        let begun = if is_nameless { Outcome::Failed } else { Outcome::Ok };
         let place = *known.entry((session, parts[wanted - 1].1)).or_insert_with(|| {
-            all.push(Collected { session, outcome: Outcome::Ok, ops: Vec::new(), last: 0 });
+            all.push(Collected { session, outcome: begun, ops: Vec::new(), last: 0 });
             all.len() - 1
         });
         all[place].last = number;

@@ -1,0 +1,150 @@
+//! dbcop's binary form: a history of registers, session by session.
+//!
+//! ```text
+//!   parameters   id · sessions · variables · transactions · events       5 words
+//!   texts        information, start, end                                 length, then bytes
+//!   sessions     count, of each: transactions  count, of each: events    count
+//!   event        1 byte (1 = write) · variable · value · 1 byte (1 = it succeeded)
+//!   …            after the events of a transaction 1 byte (1 = it committed)
+//! ```
+//!
+//! Words have 8 bytes, little-endian: bincode 1 of the structures of dbcop (Biswas, Enea, *On the
+//! Complexity of Checking Transactional Consistency*, OOPSLA 2019). There are no times; a value 0
+//! that nobody writes is what a variable held at the beginning.
+
+use std::collections::HashSet;
+
+use crate::bad_input::{BadInput, txn};
+use crate::builder::Builder;
+use crate::history::{History, INITIAL, Kind, Op, Outcome, Times, UNKNOWN};
+
+/// Bytes of a transaction without events, and of a session without transactions.
+const LEAST: [u64; 3] = [9, 8, 18];
+
+/// Whether the bytes may be meant: where the start stands, there is a date.
+pub(super) fn is_it(bytes: &[u8]) -> bool {
+    let mut input = Input { bytes, at: 40 };
+    let start = input.text().and_then(|_| input.text());
+    start.is_ok_and(|start| start.len() >= 19 && start[4] == b'-' && start[10] == b'T')
+}
+
+/// One event as it is written.
+struct Event {
+    is_write: bool,
+    variable: u64,
+    value: u64,
+    has_succeeded: bool,
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<History, BadInput> {
+    let mut input = Input { bytes, at: 40 };
+    for _ in 0..3 {
+        input.text()?;
+    }
+    let mut sessions: Vec<Vec<(Vec<Event>, bool)>> = Vec::new();
+    for _ in 0..input.count(LEAST[1])? {
+        let mut session = Vec::new();
+        for _ in 0..input.count(LEAST[0])? {
+            let count = input.count(LEAST[2])?;
+            let events: Result<Vec<Event>, BadInput> = (0..count).map(|_| input.event()).collect();
+            session.push((events?, input.flag()?));
+        }
+        sessions.push(session);
+    }
+    if input.at < bytes.len() {
+        return input.bad("more bytes than the history says");
+    }
+    Ok(built(&sessions))
+}
+
+/// Sessions side by side: nothing is told of their times.
+fn built(sessions: &[Vec<(Vec<Event>, bool)>]) -> History {
+    let events = || sessions.iter().flatten().flat_map(|(events, _)| events);
+    let zeros: HashSet<u64> = events()
+        .filter(|event| event.is_write && event.value == 0)
+        .map(|event| event.variable)
+        .collect();
+    let mut builder = Builder::new();
+    let longest = sessions.iter().map(Vec::len).max().unwrap_or(0);
+    for at in 0..longest {
+        for (number, session) in sessions.iter().enumerate() {
+            let Some((events, has_committed)) = session.get(at) else { continue };
+            let outcome = if *has_committed { Outcome::Ok } else { Outcome::Failed };
+            let is_told = |event: &&Event| event.has_succeeded || event.is_write;
+            let ops: Vec<Op> = events
+                .iter()
+                .filter(is_told)
+                .map(|event| {
+                    let key = builder.key(&event.variable.to_string());
+                    let is_initial = event.value == 0 && !zeros.contains(&event.variable);
+                    let value = match is_initial {
+                        true => INITIAL,
+                        false => builder.value(key, &event.value.to_string()),
+                    };
+                    let kind = if event.is_write { Kind::Write } else { Kind::Read };
+                    Op { key, value, prev: UNKNOWN, kind }
+                })
+                .collect();
+            builder.push(txn(number as u32, outcome, Times::default()), &ops);
+        }
+    }
+    builder.finish()
+}
+
+struct Input<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Input<'a> {
+    fn bad<T>(&self, what: impl Into<String>) -> Result<T, BadInput> {
+        Err(BadInput { place: format!("byte {}", self.at), what: what.into() })
+    }
+
+    fn take(&mut self, count: usize) -> Result<&'a [u8], BadInput> {
+        let end = self.at.checked_add(count).filter(|end| *end <= self.bytes.len());
+        let Some(end) = end else { return self.bad("the file ends within a history of dbcop") };
+        let taken = &self.bytes[self.at..end];
+        self.at = end;
+        Ok(taken)
+    }
+
+    fn word(&mut self) -> Result<u64, BadInput> {
+        let mut word = [0; 8];
+        word.copy_from_slice(self.take(8)?);
+        Ok(u64::from_le_bytes(word))
+    }
+
+    /// How many things follow, of which each takes at least `least` bytes.
+    fn count(&mut self, least: u64) -> Result<u64, BadInput> {
+        let count = self.word()?;
+        let rest = (self.bytes.len() - self.at) as u64;
+        if count > rest / least {
+            return self.bad(format!("{count} things of {least} bytes in {rest} bytes"));
+        }
+        Ok(count)
+    }
+
+    fn text(&mut self) -> Result<&'a [u8], BadInput> {
+        let length = self.count(1)?;
+        self.take(length as usize)
+    }
+
+    fn flag(&mut self) -> Result<bool, BadInput> {
+        match self.take(1)? {
+            [0] => Ok(false),
+            [1] => Ok(true),
+            [other] => self.bad(format!("{other} where 0 or 1 should be")),
+            _ => self.bad("the file ends within a history of dbcop"),
+        }
+    }
+
+    fn event(&mut self) -> Result<Event, BadInput> {
+        Ok(Event {
+            is_write: self.flag()?,
+            variable: self.word()?,
+            value: self.word()?,
+            has_succeeded: self.flag()?,
+        })
+    }
+}

@@ -1,0 +1,257 @@
+//! EDN, the notation of Clojure's data, as far as histories use it.
+//!
+//! ```text
+//!   nil  true  -12  1.5  "text"  :keyword  symbol  (list)  [vector]  #{set}  {:a map}
+//!   #jepsen.history.Op{:tagged 1}   #_ discarded   ; comment   , is a space
+//! ```
+//!
+//! A tag is left out and its value kept. Source: <https://github.com/edn-format/edn>.
+
+use crate::bad_input::{BadInput, bad};
+
+/// Data within data at most: deeper ones are refused before they use up the stack.
+const DEPTH_AT_MOST: usize = 64;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Edn<'a> {
+    Nil,
+    /// `:name`, without the colon.
+    Keyword(&'a str),
+    /// A number, a symbol, `true` or `false`, as it is written.
+    Atom(&'a str),
+    /// A string, as it is written between its quotes.
+    Text(&'a str),
+    /// A list, vector or set.
+    Items(Vec<Edn<'a>>),
+    Map(Vec<(Edn<'a>, Edn<'a>)>),
+}
+
+impl<'a> Edn<'a> {
+    /// What a map has under a keyword.
+    pub(super) fn get(&self, keyword: &str) -> Option<&Edn<'a>> {
+        let Edn::Map(pairs) = self else { return None };
+        pairs.iter().find(|(key, _)| *key == Edn::Keyword(keyword)).map(|(_, value)| value)
+    }
+
+    /// The items of a list, vector or set.
+    pub(super) fn items(&self) -> Option<&[Edn<'a>]> {
+        match self {
+            Edn::Items(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// How it is written, of what is one word.
+    pub(super) fn word(&self) -> Option<&'a str> {
+        match self {
+            Edn::Keyword(word) | Edn::Atom(word) | Edn::Text(word) => Some(word),
+            Edn::Nil => Some("nil"),
+            Edn::Items(_) | Edn::Map(_) => None,
+        }
+    }
+
+    /// A whole number from 0.
+    pub(super) fn number(&self) -> Option<u64> {
+        match self {
+            Edn::Atom(word) => word.strip_suffix('N').unwrap_or(word).parse().ok(),
+            _ => None,
+        }
+    }
+}
+
+/// Reads one value after the other.
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    /// Where the line began that was counted last, and its number.
+    line: (usize, usize),
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str) -> Reader<'a> {
+        Reader { text, at: 0, line: (0, 1) }
+    }
+
+    /// The next value and the line and column at which it begins; `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<(Edn<'a>, usize, usize)>, BadInput> {
+        self.skip()?;
+        if self.at == self.text.len() {
+            return Ok(None);
+        }
+        let (line, column) = self.place(self.at);
+        Ok(Some((self.value(0)?, line, column)))
+    }
+
+    /// Line and column of a byte, from 1. Asked for in rising order it is linear in all.
+    fn place(&mut self, at: usize) -> (usize, usize) {
+        let (mut begin, mut number) = if at < self.line.0 { (0, 1) } else { self.line };
+        while let Some(end) = self.text[begin..at].find('\n') {
+            (begin, number) = (begin + end + 1, number + 1);
+        }
+        self.line = (begin, number);
+        (number, self.text[begin..at].chars().count() + 1)
+    }
+
+    fn bad<T>(&mut self, what: impl Into<String>) -> Result<T, BadInput> {
+        let at = self.at.min(self.text.len());
+        let (line, column) = self.place(at);
+        Err(bad(line, column, what))
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Passes over spaces, comments and what is discarded.
+    fn skip(&mut self) -> Result<(), BadInput> {
+        let bytes = self.text.as_bytes();
+        while let Some(byte) = self.peek() {
+            match byte {
+                b';' => {
+                    let end = bytes[self.at..].iter().position(|byte| *byte == b'\n');
+                    self.at = end.map_or(bytes.len(), |end| self.at + end);
+                }
+                b'#' if bytes.get(self.at + 1) == Some(&b'_') => {
+                    self.at += 2;
+                    self.skip()?;
+                    self.value(1)?;
+                }
+                b',' => self.at += 1,
+                byte if byte.is_ascii_whitespace() => self.at += 1,
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Edn<'a>, BadInput> {
+        if depth > DEPTH_AT_MOST {
+            return self.bad(format!("data within data more than {DEPTH_AT_MOST} times"));
+        }
+        match self.peek() {
+            None => self.bad("the file ends where a value should be"),
+            Some(b'[') => self.many(b']', depth).map(Edn::Items),
+            Some(b'(') => self.many(b')', depth).map(Edn::Items),
+            Some(b'{') => self.map(depth),
+            Some(b'"') => self.string(),
+            Some(b'#') => {
+                self.at += 1;
+                if self.peek() == Some(b'{') {
+                    return self.many(b'}', depth).map(Edn::Items);
+                }
+                self.token();
+                self.skip()?;
+                self.value(depth + 1)
+            }
+            Some(b':') => {
+                self.at += 1;
+                match self.token() {
+                    "" => self.bad("a colon without a name"),
+                    word => Ok(Edn::Keyword(word)),
+                }
+            }
+            Some(other) => match self.token() {
+                "" => self.bad(format!("{} stands where a value should be", char::from(other))),
+                "nil" => Ok(Edn::Nil),
+                word => Ok(Edn::Atom(word)),
+            },
+        }
+    }
+
+    fn many(&mut self, end: u8, depth: usize) -> Result<Vec<Edn<'a>>, BadInput> {
+        self.at += 1;
+        let mut items = Vec::new();
+        loop {
+            self.skip()?;
+            if self.peek() == Some(end) {
+                self.at += 1;
+                return Ok(items);
+            }
+            items.push(self.value(depth + 1)?);
+        }
+    }
+
+    fn map(&mut self, depth: usize) -> Result<Edn<'a>, BadInput> {
+        let mut items = self.many(b'}', depth)?.into_iter();
+        let mut pairs = Vec::with_capacity(items.len() / 2);
+        while let Some(key) = items.next() {
+            match items.next() {
+                Some(value) => pairs.push((key, value)),
+                None => return self.bad("a map ends after a key without a value"),
+            }
+        }
+        Ok(Edn::Map(pairs))
+    }
+
+    fn string(&mut self) -> Result<Edn<'a>, BadInput> {
+        let first = self.at + 1;
+        let mut is_escaped = false;
+        for (place, byte) in self.text.as_bytes()[first..].iter().enumerate() {
+            match byte {
+                b'"' if !is_escaped => {
+                    self.at = first + place + 1;
+                    return Ok(Edn::Text(&self.text[first..first + place]));
+                }
+                b'\\' => is_escaped = !is_escaped,
+                _ => is_escaped = false,
+            }
+        }
+        self.bad("a string without an end")
+    }
+
+    /// Characters up to a space, a bracket or the like; empty if none is there.
+    fn token(&mut self) -> &'a str {
+        let rest = &self.text[self.at..];
+        let is_end = |c: char| c.is_whitespace() || matches!(c, ',' | ';' | '"') || is_bracket(c);
+        let end = rest.find(is_end).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+}
+
+fn is_bracket(c: char) -> bool {
+    matches!(c, '(' | ')' | '[' | ']' | '{' | '}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_and_what_is_no_value_passed_over() {
+        let text = "; head\n#a.b{:k [1, -2N \"x\\\"y\"] #_ gone :n nil} (:a b #{})";
+        let mut reader = Reader::new(text);
+        let (map, line, column) = reader.next().unwrap().unwrap();
+        assert_eq!((line, column), (2, 1));
+        let items = map.get("k").unwrap().items().unwrap();
+        assert_eq!(items, [Edn::Atom("1"), Edn::Atom("-2N"), Edn::Text("x\\\"y")]);
+        assert_eq!(map.get("n"), Some(&Edn::Nil));
+        let (list, _, column) = reader.next().unwrap().unwrap();
+        assert_eq!(list.items().unwrap()[2], Edn::Items(Vec::new()));
+        assert_eq!(column, 41);
+        assert_eq!(reader.next(), Ok(None));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_its_place() {
+        let told = |text: &str| {
+            let mut reader = Reader::new(text);
+            loop {
+                match reader.next() {
+                    Err(bad) => return bad.to_string(),
+                    Ok(None) => return String::new(),
+                    Ok(Some(_)) => {}
+                }
+            }
+        };
+        assert_eq!(
+            told("{:a 1}\n{:a}"),
+            "line 2, column 5: a map ends after a key without a value"
+        );
+        assert_eq!(told("1\n2\n  ]"), "line 3, column 3: ] stands where a value should be");
+        assert_eq!(told("[1"), "line 1, column 3: the file ends where a value should be");
+        assert_eq!(told("\"a"), "line 1, column 1: a string without an end");
+        assert!(told(&"[".repeat(100)).contains("more than 64 times"));
+    }
+}

@@ -1,0 +1,163 @@
+//! Histories of Jepsen as Elle reads them: lists that are appended to, and registers.
+//!
+//! ```text
+//!   {:type :invoke, :f :txn, :value [[:append 5 1] [:r 5 nil]], :process 0, :time 10}
+//!   {:type :ok,     :f :txn, :value [[:append 5 1] [:r 5 [1]]], :process 0, :time 20}
+//!   {:type :info,   :f :txn, :value [[:w x 1] [:r y nil]], :process 1, :time 30}
+//! ```
+//!
+//! One map after the other, or one vector of maps. `:ok` was committed, `:fail` was rolled back, of
+//! `:info` nobody knows; an invocation without an end is as `:info`. Times are those of `:time`, or
+//! of `:index` where there is none; when commits were sent is not told, and left at 0.
+//!
+//! Source: Kingsbury, Alvaro, *Elle*, VLDB 2020; <https://github.com/jepsen-io/elle>.
+
+use std::collections::HashMap;
+
+use super::edn::{Edn, Reader};
+use super::list;
+use crate::bad_input::{BadInput, bad, txn};
+use crate::builder::Builder;
+use crate::history::{History, INITIAL, Kind, Op, Outcome, Times, UNKNOWN, WriteId};
+
+pub(super) fn read(text: &str) -> Result<History, BadInput> {
+    let mut reader = Reader::new(text);
+    let mut told = Told { builder: Builder::new(), open: HashMap::new(), sessions: HashMap::new() };
+    let mut count = 0;
+    while let Some((value, line, column)) = reader.next()? {
+        let maps = value.items().unwrap_or(std::slice::from_ref(&value));
+        for (at, map) in maps.iter().enumerate() {
+            told.map(map, (line, column), count).map_err(|what| {
+                let of =
+                    if maps.len() > 1 { format!("operation {}: ", at + 1) } else { String::new() };
+                bad(line, column, of + &what)
+            })?;
+            count += 1;
+        }
+    }
+    let mut open: Vec<Open<'_>> = told.open.drain().map(|(_, open)| open).collect();
+    open.sort_by_key(|open| open.count);
+    for open in open {
+        let times = (open.time, u64::MAX);
+        told.end(&open.process, &open.value, Outcome::Unknown, times)
+            .map_err(|what| bad(open.place.0, open.place.1, what))?;
+    }
+    Ok(told.builder.finish())
+}
+
+/// A transaction that was asked for and not answered.
+struct Open<'a> {
+    process: String,
+    value: Edn<'a>,
+    time: u64,
+    /// The number of the map in the file, and where that stands.
+    count: u64,
+    place: (usize, usize),
+}
+
+struct Told<'a> {
+    builder: Builder,
+    /// By process.
+    open: HashMap<String, Open<'a>>,
+    sessions: HashMap<String, u32>,
+}
+
+impl<'a> Told<'a> {
+    fn map(&mut self, map: &Edn<'a>, place: (usize, usize), count: u64) -> Result<(), String> {
+        let kind = map.get("type").and_then(Edn::word);
+        let kind =
+            kind.ok_or("no operation of a history: a map with :type, :process and :value")?;
+        let process = map.get("process").and_then(Edn::word).unwrap_or("0").to_owned();
+        if process == "nemesis" || matches!(map.get("f"), Some(f) if *f != Edn::Keyword("txn")) {
+            return Ok(());
+        }
+        let time = map.get("time").or_else(|| map.get("index")).and_then(Edn::number);
+        let time = time.unwrap_or(count);
+        let value = map.get("value").cloned().unwrap_or(Edn::Nil);
+        let outcome = match kind {
+            "invoke" => {
+                let name = process.clone();
+                self.open.insert(name, Open { process, value, time, count, place });
+                return Ok(());
+            }
+            "ok" => Outcome::Ok,
+            "fail" => Outcome::Failed,
+            "info" => Outcome::Unknown,
+            other => {
+                return Err(format!(":{other} is no type; there are invoke, ok, fail and info"));
+            }
+        };
+        let open = self.open.remove(&process);
+        let begun = open.as_ref().map_or(time, |open| open.time);
+        let value = match open {
+            Some(open) if value == Edn::Nil => open.value,
+            _ => value,
+        };
+        self.end(&process, &value, outcome, (begun, time))
+    }
+
+    fn end(
+        &mut self,
+        process: &str,
+        value: &Edn<'_>,
+        outcome: Outcome,
+        (begun, ended): (u64, u64),
+    ) -> Result<(), String> {
+        let next = self.sessions.len() as u32;
+        let session = *self.sessions.entry(process.to_owned()).or_insert(next);
+        let listed = value.items().ok_or("a transaction without :value, a vector")?;
+        let mut ops = Vec::with_capacity(listed.len());
+        for op in listed {
+            operation(&mut self.builder, op, outcome, &mut ops)?;
+        }
+        let times = Times { begin_invoke_ns: begun, commit_return_ns: ended, ..Times::default() };
+        self.builder.push(txn(session, outcome, times), &ops);
+        Ok(())
+    }
+}
+
+fn operation(
+    builder: &mut Builder,
+    op: &Edn<'_>,
+    outcome: Outcome,
+    ops: &mut Vec<Op>,
+) -> Result<(), String> {
+    let known = "an operation is [:append key value], [:w key value] or [:r key value]";
+    let [Edn::Keyword(word), key, value] = op.items().unwrap_or_default() else {
+        return Err(known.to_owned());
+    };
+    let kind = match *word {
+        "append" => Kind::Append,
+        "w" => Kind::Write,
+        "r" => Kind::Read,
+        other => return Err(format!(":{other} is no operation; {known}")),
+    };
+    let key = builder.key(key.word().ok_or(known)?);
+    if kind == Kind::Read && outcome != Outcome::Ok {
+        return Ok(());
+    }
+    let Some(items) = value.items() else {
+        let value = id(builder, key, value)?;
+        if kind != Kind::Read && value == INITIAL {
+            return Err("a write of nil: values must be unique".to_owned());
+        }
+        ops.push(Op { key, value, prev: UNKNOWN, kind });
+        return Ok(());
+    };
+    let mut ids = Vec::with_capacity(items.len());
+    for item in items {
+        ids.push(id(builder, key, item)?);
+    }
+    list(key, kind, &ids, ops);
+    Ok(())
+}
+
+fn id(builder: &mut Builder, key: u32, value: &Edn<'_>) -> Result<WriteId, String> {
+    match value {
+        Edn::Nil => Ok(INITIAL),
+        value => {
+            let word = value.word().ok_or("a value is a number, a word or nil")?;
+            Ok(builder.value(key, word))
+        }
+    }
+}

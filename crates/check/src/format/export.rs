@@ -1,0 +1,213 @@
+//! Histories as the files of other checkers.
+
+use std::fmt::Write as _;
+
+use super::Format;
+use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, UNKNOWN};
+use crate::record::write_records;
+
+/// The history in a format.
+///
+/// # Errors
+/// An operation that the format has no words for.
+pub fn write_history(history: &History, format: Format) -> Result<Vec<u8>, String> {
+    match format {
+        Format::Records => Ok(write_records(history)),
+        Format::Text => text(history, true).map(String::into_bytes),
+        Format::Plume => text(history, false).map(String::into_bytes),
+        Format::Json => json(history).map(String::into_bytes),
+        Format::Edn => edn(history).map(String::into_bytes),
+        Format::Dbcop => dbcop(history),
+    }
+}
+
+fn refused(op: &Op, format: &str) -> String {
+    format!("{format} has no word for an operation of kind {:?}; export records", op.kind)
+}
+
+/// Our text, or that of Plume: numbers only, the initial value 0, no versions before.
+fn text(history: &History, is_ours: bool) -> Result<String, String> {
+    let mut out = String::new();
+    for txn in 0..history.len() {
+        let session = history.txn(txn).session;
+        let outcome = history.txn(txn).outcome;
+        for op in history.ops(txn) {
+            let word = match op.kind {
+                Kind::Read => "r",
+                Kind::CurrentRead if is_ours => "R",
+                Kind::CurrentRead => "r",
+                Kind::Write => "w",
+                Kind::Order => continue,
+                _ => return Err(refused(op, "this text")),
+            };
+            if op.value == UNKNOWN {
+                continue;
+            }
+            let (key, value) = match is_ours {
+                true => (history.key_name(op.key), told(history, op)),
+                false if op.value >= ABSENT => return Err(refused(op, "Plume's text")),
+                false => (op.key.to_string(), op.value.to_string()),
+            };
+            let number = match outcome {
+                Outcome::Failed if !is_ours => "-1".to_owned(),
+                _ => txn.to_string(),
+            };
+            let _ = writeln!(out, "{word}({key},{value},{session},{number})");
+        }
+        let word = match outcome {
+            Outcome::Ok => continue,
+            Outcome::Failed => "abort",
+            Outcome::Unknown => "unknown",
+        };
+        if is_ours {
+            let _ = writeln!(out, "{word}({session},{txn})");
+        }
+    }
+    Ok(out)
+}
+
+/// A value, and what is known of the one before.
+fn told(history: &History, op: &Op) -> String {
+    let name = |id| if id == INITIAL { "null".to_owned() } else { history.value_name(id) };
+    match op.prev {
+        prev if prev < ABSENT => format!("{}<{}", name(op.value), name(prev)),
+        _ => name(op.value),
+    }
+}
+
+fn json(history: &History) -> Result<String, String> {
+    let mut out = String::new();
+    for txn in 0..history.len() {
+        let all = history.txn(txn);
+        let mut ops = Vec::new();
+        for op in history.ops(txn) {
+            let word = match op.kind {
+                Kind::Read => "r",
+                Kind::CurrentRead => "R",
+                Kind::Write => "w",
+                Kind::Insert => "insert",
+                Kind::Delete => "delete",
+                Kind::Append => "append",
+                Kind::Order => continue,
+                _ => return Err(refused(op, "JSON")),
+            };
+            let id = |id| match id {
+                INITIAL => serde_json::Value::Null,
+                id => history.value_name(id).into(),
+            };
+            let mut told = vec![word.into(), history.key_name(op.key).into(), id(op.value)];
+            if op.prev < ABSENT {
+                told.push(id(op.prev));
+            }
+            ops.push(serde_json::Value::Array(told));
+        }
+        let times = all.times;
+        let line = serde_json::json!({
+            "session": all.session, "outcome": all.outcome.to_string(),
+            "begin": [times.begin_invoke_ns, times.begin_return_ns],
+            "commit": [times.commit_invoke_ns, times.commit_return_ns], "ops": ops,
+        });
+        let _ = writeln!(out, "{line}");
+    }
+    Ok(out)
+}
+
+/// Registers as Elle reads them: an invocation and its end for each transaction, by their times.
+fn edn(history: &History) -> Result<String, String> {
+    let mut lines: Vec<(u64, u8, usize)> = Vec::new();
+    let has_times = (0..history.len()).any(|txn| history.txn(txn).times.commit_return_ns > 0);
+    for txn in 0..history.len() {
+        let times = history.txn(txn).times;
+        let (begun, ended) = match has_times {
+            true => (times.begin_invoke_ns, times.commit_return_ns),
+            false => (2 * txn as u64, 2 * txn as u64 + 1),
+        };
+        lines.extend([(begun, 1, txn), (ended, 0, txn)]);
+    }
+    lines.sort_unstable();
+    let mut out = String::new();
+    for (index, (time, is_begin, txn)) in lines.into_iter().enumerate() {
+        let all = history.txn(txn);
+        let word = match (is_begin, all.outcome) {
+            (1, _) => "invoke",
+            (_, Outcome::Ok) => "ok",
+            (_, Outcome::Failed) => "fail",
+            (_, Outcome::Unknown) => "info",
+        };
+        let mut value = String::new();
+        for op in history.ops(txn) {
+            let (name, is_read) = match op.kind {
+                Kind::Read | Kind::CurrentRead => ("r", true),
+                Kind::Write => ("w", false),
+                Kind::Append => ("append", false),
+                Kind::Order => continue,
+                _ => return Err(refused(op, "Elle's EDN")),
+            };
+            let seen = match op.value {
+                INITIAL | UNKNOWN => "nil".to_owned(),
+                _ if is_read && is_begin == 1 => "nil".to_owned(),
+                ABSENT => return Err(refused(op, "Elle's EDN")),
+                id => id.to_string(),
+            };
+            let _ = write!(value, "[:{name} {} {seen}]", op.key);
+        }
+        let _ = writeln!(
+            out,
+            "{{:index {index}, :type :{word}, :process {}, :time {time}, :f :txn, :value [{value}]}}",
+            all.session
+        );
+    }
+    Ok(out)
+}
+
+/// Registers as dbcop has them; a transaction of unknown outcome has none there.
+fn dbcop(history: &History) -> Result<Vec<u8>, String> {
+    let mut sessions: Vec<Vec<usize>> = vec![Vec::new(); history.session_count()];
+    for txn in 0..history.len() {
+        sessions[history.txn(txn).session as usize].push(txn);
+    }
+    let longest = sessions.iter().map(Vec::len).max().unwrap_or(0);
+    let events = (0..history.len()).map(|txn| history.ops(txn).len()).max().unwrap_or(0);
+    let mut out = Vec::new();
+    let word = |out: &mut Vec<u8>, value: usize| out.extend((value as u64).to_le_bytes());
+    for value in [0, sessions.len(), history.key_count as usize, longest, events] {
+        word(&mut out, value);
+    }
+    for text in ["dbdyno", "1970-01-01T00:00:00+00:00", "1970-01-01T00:00:00+00:00"] {
+        word(&mut out, text.len());
+        out.extend(text.bytes());
+    }
+    word(&mut out, sessions.len());
+    for session in &sessions {
+        word(&mut out, session.len());
+        for &txn in session {
+            let mut events = Vec::new();
+            let mut count = 0;
+            for op in history.ops(txn).iter().filter(|op| op.kind != Kind::Order) {
+                let is_write = match op.kind {
+                    Kind::Read | Kind::CurrentRead => false,
+                    Kind::Write => true,
+                    _ => return Err(refused(op, "dbcop's form")),
+                };
+                if op.value >= ABSENT {
+                    return Err(refused(op, "dbcop's form"));
+                }
+                events.push(u8::from(is_write));
+                word(&mut events, op.key as usize);
+                word(&mut events, op.value as usize);
+                events.push(1);
+                count += 1;
+            }
+            word(&mut out, count);
+            out.extend(events);
+            match history.txn(txn).outcome {
+                Outcome::Ok => out.push(1),
+                Outcome::Failed => out.push(0),
+                Outcome::Unknown => {
+                    return Err("dbcop's form has no unknown outcomes; export records".to_owned());
+                }
+            }
+        }
+    }
+    Ok(out)
+}

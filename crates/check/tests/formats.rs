@@ -1,0 +1,118 @@
+//! Files of other checkers are read, damage is said with its place, and what was written is read
+//! back.
+
+use dbdyno_check::{
+    Checker, Format, History, INITIAL, Level, Outcome, Verdict, read_history, write_history,
+};
+
+fn read(text: &str) -> History {
+    read_history(text.as_bytes()).unwrap()
+}
+
+fn anomaly(history: &History, level: Level) -> String {
+    Checker::new(history).verdict(level).anomaly().unwrap_or_default().to_owned()
+}
+
+/// The first example of Elle's manual: T2 saw the second element and not what came before it.
+const LISTS: &str = "\
+{:type :invoke, :f :txn, :value [[:append :x 1] [:r :y nil]], :process 0, :index 1}
+{:type :invoke, :f :txn, :value [[:append :y 1] [:r :x nil]], :process 1, :index 2}
+{:type :ok, :f :txn, :value [[:append :x 1] [:r :y []]], :process 0, :index 3}
+{:type :ok, :f :txn, :value [[:append :y 1] [:r :x []]], :process 1, :index 4}
+; both saw nothing of the other
+#jepsen.history.Op{:type :invoke, :f :txn, :value [[:r :x nil]], :process 0, :index 5}
+{:type :ok, :f :txn, :value [[:r :x [1]]], :process 0, :index 6}
+";
+
+#[test]
+fn lists_of_elle() {
+    let history = read(LISTS);
+    assert_eq!((history.len(), history.session_count()), (3, 2));
+    assert_eq!(anomaly(&history, Level::Serializable), "write skew (G2-item)");
+    assert_eq!(anomaly(&history, Level::SnapshotIsolation), "");
+    let vector = format!("[{LISTS}]");
+    assert_eq!(write_history(&read(&vector), Format::Json), write_history(&history, Format::Json));
+}
+
+#[test]
+fn registers_of_elle_and_what_became_of_them() {
+    let history = read(
+        "{:type :invoke :f :txn :value [[:w x 1]] :process 3 :time 10}\n\
+         {:type :invoke :f :start :value nil :process :nemesis :time 11}\n\
+         {:type :fail :f :txn :value [[:w x 1]] :process 3 :time 12}\n\
+         {:type :invoke :f :txn :value [[:w x 2] [:r y nil]] :process 3 :time 13}\n\
+         {:type :info :f :txn :process 3 :time 14}\n\
+         {:type :invoke :f :txn :value [[:w x 3]] :process 4 :time 15}\n\
+         {:type :ok :f :txn :value [[:r x nil]] :process 5 :time 16}\n",
+    );
+    let outcomes: Vec<Outcome> = (0..4).map(|txn| history.txn(txn).outcome).collect();
+    assert_eq!(outcomes, [Outcome::Failed, Outcome::Unknown, Outcome::Ok, Outcome::Unknown]);
+    assert_eq!(history.ops(1).len(), 1, "what a transaction without an answer read is not known");
+    assert_eq!(history.ops(2)[0].value, INITIAL);
+    assert_eq!(history.txn(0).times.begin_invoke_ns, 10);
+}
+
+#[test]
+fn what_is_wrong_with_edn_is_told_with_its_place() {
+    let told = |text: &str| read_history(text.as_bytes()).unwrap_err().to_string();
+    assert_eq!(
+        told("{:type :ok, :value [[:r :x nil]]}\n  {:type :ok, :value [[:q :x 1]]}"),
+        "line 2, column 3: :q is no operation; an operation is [:append key value], [:w key value] \
+         or [:r key value]"
+    );
+    assert_eq!(
+        told("[{:type :ok, :value []} {:type :odd}]"),
+        "line 1, column 1: operation 2: :odd is no type; there are invoke, ok, fail and info"
+    );
+    assert!(told("{:type :ok, :value [[:r").starts_with("line 1, column 24: the file ends"));
+}
+
+#[test]
+fn the_text_of_plume_has_writes_of_transactions_that_were_rolled_back() {
+    let history = read("w(1,5,0,-1)\nr(1,5,1,7)\nw(1,6,1,7)\nr(1,0,0,8)");
+    assert_eq!(anomaly(&history, Level::ReadCommitted), "G1a (aborted read)");
+    let plume = write_history(&history, Format::Plume).unwrap();
+    assert_eq!(
+        String::from_utf8(plume).unwrap(),
+        "w(0,1,0,-1)\nr(0,1,1,1)\nw(0,2,1,1)\nr(0,0,0,2)\n"
+    );
+}
+
+#[test]
+fn every_format_says_the_same_of_a_history() {
+    let text =
+        "w(x,1<null,0,0)\nr(x,1<null,1,1)\nw(y,2<null,1,1)\nr(y,2<null,0,2)\nr(x,null,0,2)\n";
+    let history = read(text);
+    let wanted = anomaly(&history, Level::SnapshotIsolation);
+    assert_eq!(wanted, "G-single");
+    for format in [Format::Records, Format::Text, Format::Json, Format::Edn, Format::Dbcop] {
+        let bytes = write_history(&history, format).unwrap();
+        let again = read_history(&bytes).unwrap_or_else(|bad| panic!("{format:?}: {bad}"));
+        assert_eq!(again.len(), 3, "{format:?}");
+        assert_eq!(anomaly(&again, Level::SnapshotIsolation), wanted, "{format:?}");
+        assert_eq!(write_history(&again, format).unwrap(), bytes, "{format:?}");
+    }
+}
+
+#[test]
+fn damaged_files_of_dbcop_are_refused_by_the_byte() {
+    let bytes = write_history(&read("w(x,1,0,0)\nr(x,1,1,1)"), Format::Dbcop).unwrap();
+    for end in 110..bytes.len() {
+        let told = read_history(&bytes[..end]).unwrap_err();
+        assert!(told.place.starts_with("byte "), "{told}");
+    }
+    let mut longer = bytes.clone();
+    longer.push(0);
+    assert!(read_history(&longer).unwrap_err().what.contains("more bytes"));
+    let mut odd = bytes;
+    *odd.last_mut().unwrap() = 7;
+    assert!(read_history(&odd).unwrap_err().what.contains("7 where 0 or 1 should be"));
+}
+
+#[test]
+fn a_verdict_is_there_for_every_level_whatever_the_format() {
+    for level in Level::ALL {
+        let verdict = Checker::new(&read(LISTS)).verdict(level);
+        assert!(!matches!(verdict, Verdict::CannotTell(_)), "{level}: {verdict:?}");
+    }
+}
