@@ -1,14 +1,14 @@
 //! What a verdict costs: histories of interleaved transactions, from bytes to a replayed proof.
 //!
 //! ```text
-//!   cargo bench -p dbdyno-check --bench histories [-- MILLIONS_OF_OPERATIONS [KEYS]]
+//!   cargo bench -p dbdyno-check --bench histories [-- MILLIONS_OF_OPERATIONS [KEYS] [hidden]]
 //! ```
 //!
 //! A scheduler lets 32 sessions take turns, an operation each, on one store: under strict two-phase
 //! locking that rolls back who would wait, and under snapshot isolation where the first committer
 //! wins. Completion is told up to 16 transactions late, as clients tell it. Keys of half of the
-//! operations are among 1 % of all. Seconds of the clock, one thread; no file is read, the bytes
-//! are those of a file.
+//! operations are among 1 % of all. `hidden`: nothing tells the order of versions. Seconds of the
+//! clock, one thread; no file is read, the bytes are those of a file.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -152,12 +152,31 @@ fn step(
     false
 }
 
+/// The same history without what rows say of the version before.
+fn hidden(bytes: &[u8]) -> Vec<u8> {
+    let history = read_records(bytes).expect("what was written can be read");
+    let mut out = HEADER.to_vec();
+    for txn in 0..history.len() {
+        let ops = history.ops(txn);
+        for op in ops {
+            let (key, value, prev) = (u64::from(op.key), op.value, UNKNOWN);
+            out.extend(OpRecord { kind: op.kind, table: 1, key, value, prev }.encode());
+        }
+        out.extend(encode_end(history.txn(txn), ops.len() as u32));
+    }
+    out
+}
+
 fn main() {
-    let mut numbers = std::env::args().skip(1).filter_map(|text| text.parse::<u64>().ok());
-    let ops = numbers.next().unwrap_or(10) as usize * 1_000_000;
-    let keys = numbers.next().unwrap_or(1_000_000);
+    let mut numbers = std::env::args().skip(1).filter_map(|text| text.parse::<f64>().ok());
+    let ops = (numbers.next().unwrap_or(10.0) * 1e6) as usize;
+    let keys = numbers.next().unwrap_or(1e6) as u64;
+    let is_hidden = std::env::args().any(|word| word == "hidden");
     for scheduler in [Scheduler::Locking, Scheduler::Snapshot] {
-        let bytes = history(scheduler, ops, keys);
+        let mut bytes = history(scheduler, ops, keys);
+        if is_hidden {
+            bytes = hidden(&bytes);
+        }
         let name = if scheduler == Scheduler::Locking { "locking" } else { "snapshot" };
         let begin = Instant::now();
         let history = read_records(&bytes).expect("what was written can be read");

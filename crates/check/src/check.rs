@@ -5,18 +5,27 @@
 //! ```
 //!
 //! Versions and reaches are worked out once for all levels. A level holds with a [`Certificate`]
-//! that [`crate::replay()`] accepts, or is broken by a cycle or a flaw, or cannot be told: where
-//! the order of versions is not known and what is known has no cycle.
+//! that [`crate::replay()`] accepts, or is broken by a cycle or a flaw. Where the order of versions
+//! is not known it is searched for ([`crate::orders`]); what that gives up cannot be told.
 
 use crate::anomaly::cycle_name;
 use crate::edges::Reach;
-use crate::footprint::{Access, accesses};
-use crate::history::{History, INITIAL, UNKNOWN, WriteId};
-use crate::layout::{Before, Layout, Node};
+use crate::footprint::{Access, accesses, is_write};
+use crate::history::{History, INITIAL, Op, UNKNOWN, WriteId};
+use crate::layout::{Before, Node};
 use crate::level::{Dependency, Keeps, Level};
-use crate::region::{Cycle, Found, Region};
+use crate::orders::{Chains, Choice, Search};
+use crate::question::{Cycles, Question};
+use crate::region::{Cycle, Step};
 use crate::replay::Certificate;
 use crate::versions::{Flaw, Versions};
+
+/// Orders of versions that are tried at most,
+const GUESSES_AT_MOST: u64 = 4_000;
+/// fewer where each costs more: operations that are looked at in all;
+const VISITS_AT_MOST: u64 = 1_000_000_000;
+/// but that many in any case.
+const GUESSES_AT_LEAST: u64 = 16;
 
 /// What can be said of a level.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +38,9 @@ pub enum Verdict {
     Flaw(Flaw),
     /// It has not: a transaction lost sight of what it had seen (observed transaction vanishes).
     Vanished(Vanished),
+    /// It has not: some versions may stand in several orders, and each order has one of these
+    /// cycles; what they are called.
+    NoOrder(String, Vec<Cycle>),
     /// It cannot be told, and why.
     CannotTell(String),
 }
@@ -38,7 +50,7 @@ impl Verdict {
     #[must_use]
     pub fn anomaly(&self) -> Option<&str> {
         match self {
-            Verdict::Cycle(name, _) => Some(name),
+            Verdict::Cycle(name, _) | Verdict::NoOrder(name, _) => Some(name),
             Verdict::Flaw(flaw) => Some(flaw.kind.name()),
             Verdict::Vanished(_) => Some("OTV (observed transaction vanishes)"),
             Verdict::Holds(_) | Verdict::CannotTell(_) => None,
@@ -57,6 +69,30 @@ pub struct Vanished {
     pub key: u32,
     /// What it saw there instead.
     pub version: WriteId,
+    /// What the other one had written there.
+    pub instead: WriteId,
+    /// The key at which it had seen the other one, and what it saw there.
+    pub saw: (u32, WriteId),
+}
+
+impl Vanished {
+    /// The same as a cycle, for who asks in which order versions stand.
+    fn cycle(&self) -> Cycle {
+        let (key, version) = (self.key, self.version);
+        let step = |from, to, dependency, is_assumed| Step {
+            from,
+            to,
+            dependency,
+            key,
+            version,
+            is_assumed,
+        };
+        let (writer, txn) = (self.writer, self.txn);
+        let (key, version) = self.saw;
+        let read = Step { key, version, ..step(writer, txn, Dependency::Read, false) };
+        let steps = vec![read, step(txn, writer, Dependency::Anti, true)];
+        Cycle { steps, is_shortest: true, edges: 2 }
+    }
 }
 
 /// What the run exercised: a history without conflicts proves little.
@@ -119,25 +155,88 @@ impl<'a> Checker<'a> {
             return Verdict::CannotTell("the history has no times".to_owned());
         }
         let before = Before::of(self.history, &self.versions, shape.keeps);
-        let layout = Layout::of(self.history, &self.versions, &self.reach, &shape, &before);
-        let local = vec![UNKNOWN; if layout.stretches.is_empty() { 0 } else { 2 * self.len() }];
-        let (history, versions) = (self.history, &self.versions);
-        let region =
-            Region { history, versions, shape: &shape, layout: &layout, before: &before, local };
-        match self.ordered(&layout, region) {
-            Err(cycle) => Verdict::Cycle(cycle_name(&cycle.steps), cycle),
-            Ok(_) if self.versions.unplaced > 0 => Verdict::CannotTell(format!(
-                "nothing says where {} versions stand among those of their keys, and what is \
-                 known has no cycle",
-                self.versions.unplaced
-            )),
+        let question = Question { history: self.history, shape, before };
+        match question.line(&self.versions, &self.reach, Cycles::Shortest) {
+            Err(cycles) => broken(shortest(cycles)),
+            Ok(line) if self.versions.unplaced > 0 => self.searched(level, &question, line),
             Ok(events) => {
-                let is_asked = level == Level::MonotonicAtomicView;
-                match if is_asked { self.vanished() } else { None } {
-                    Some(vanished) => Verdict::Vanished(vanished),
-                    None => Verdict::Holds(Certificate { events }),
+                let lost = self.lost_sight(level, &self.versions);
+                lost.first().map_or(Verdict::Holds(Certificate { events }), |vanished| {
+                    Verdict::Vanished(*vanished)
+                })
+            }
+        }
+    }
+
+    /// Decides a level where the order of some versions is not known: some order has to be right.
+    fn searched(&self, level: Level, question: &Question<'_>, mut line: Vec<Node>) -> Verdict {
+        let chains = Chains::of(self.history, &self.versions);
+        let mut search = Search::new(&chains);
+        let mut versions = self.versions.clone();
+        let most = VISITS_AT_MOST / (self.history.op_count() as u64 + 1);
+        for _ in 0..most.clamp(GUESSES_AT_LEAST, GUESSES_AT_MOST) {
+            let after = chains.line_up(&mut versions, &line);
+            let reach = Reach::of(self.history, &versions);
+            match question.line(&versions, &reach, Cycles::OfEachStretch) {
+                Err(cycles) => {
+                    for cycle in cycles {
+                        if !search.refute(cycle.clone(), &after) {
+                            return broken(cycle);
+                        }
+                    }
+                }
+                Ok(events) => {
+                    let lost = self.lost_sight(level, &versions);
+                    if lost.is_empty() {
+                        return Verdict::Holds(Certificate { events });
+                    }
+                    for vanished in lost {
+                        let pair = chains.pair(vanished.version, vanished.instead);
+                        let known = pair.map(|pair| search.forbid(&[pair], vanished.cycle()));
+                        if known.is_none() {
+                            return Verdict::Vanished(vanished);
+                        }
+                    }
                 }
             }
+            line = match self.chosen(question, &mut search) {
+                Ok(line) => line,
+                Err(verdict) => return verdict,
+            };
+        }
+        gave_up(&self.versions)
+    }
+
+    /// An order of transactions that agrees with all that was refuted so far.
+    fn chosen(
+        &self,
+        question: &Question<'_>,
+        search: &mut Search<'_>,
+    ) -> Result<Vec<Node>, Verdict> {
+        for _ in 0..GUESSES_AT_MOST {
+            let chosen = match search.choose() {
+                Choice::Pairs(chosen) => chosen,
+                Choice::None(cycles) => return Err(no_order(cycles)),
+                Choice::GaveUp => break,
+            };
+            let more = search.edges(&self.versions, &question.shape, &chosen);
+            match question.line_with(&self.versions, &self.reach, &more) {
+                Ok(line) => return Ok(line),
+                Err(cycle) => {
+                    if !search.refute_choice(&self.versions, cycle.clone(), &chosen) {
+                        return Err(broken(cycle));
+                    }
+                }
+            }
+        }
+        Err(gave_up(&self.versions))
+    }
+
+    /// Who lost sight of what, where the level forbids that.
+    fn lost_sight(&self, level: Level, versions: &Versions) -> Vec<Vanished> {
+        match level {
+            Level::MonotonicAtomicView => self.vanished(versions),
+            _ => Vec::new(),
         }
     }
 
@@ -145,84 +244,79 @@ impl<'a> Checker<'a> {
         self.history.len()
     }
 
-    /// The line, with an order of their own in stretches that hold no cycle; else a cycle with the
-    /// fewest edges among those of all stretches.
-    fn ordered(&self, layout: &Layout, mut region: Region<'_>) -> Result<Vec<Node>, Cycle> {
-        let mut line = layout.line(&self.versions);
-        let mut worst: Option<Cycle> = None;
-        for &(low, high) in &layout.stretches {
-            let first = line.partition_point(|node| layout.position(*node) < low);
-            let end = line.partition_point(|node| layout.position(*node) <= high);
-            match region.search(&line[first..end]) {
-                Found::Order(order) => line[first..end].copy_from_slice(&order),
-                Found::Cycle(cycle) => {
-                    if worst.as_ref().is_none_or(|known| cycle.edges < known.edges) {
-                        worst = Some(cycle);
-                    }
-                }
-            }
-            if worst.as_ref().is_some_and(|cycle| cycle.edges == 2) {
-                break;
-            }
-        }
-        worst.map_or(Ok(line), Err)
-    }
-
-    /// The first transaction that lost sight of another one: Bailis et al., *Highly Available
+    /// The transactions that lost sight of another one: Bailis et al., *Highly Available
     /// Transactions*, VLDB 2014, of monotonic atomic view.
-    fn vanished(&self) -> Option<Vanished> {
-        let places = self.places();
+    fn vanished(&self, versions: &Versions) -> Vec<Vanished> {
+        let places = places(versions);
         let place = |id: WriteId| if id == INITIAL { 0 } else { places[id as usize] };
-        let mut found = None;
-        let mut wanted: Vec<(u32, u32, u32)> = Vec::new();
-        for txn in (0..self.len()).filter(|&txn| self.versions.is_in[txn]) {
+        let mut found = Vec::new();
+        let mut wanted: Vec<(Op, (u32, WriteId))> = Vec::new();
+        for txn in (0..self.len()).filter(|&txn| versions.is_in[txn]) {
             wanted.clear();
             accesses(self.history.ops(txn), |access| {
                 let Access::Read(seen) = access else { return };
-                let version = self.versions.resolved(&seen);
+                let version = versions.resolved(&seen);
                 if version == UNKNOWN {
                     return;
                 }
-                let lost = wanted.iter().find(|(key, least, _)| {
-                    *key == seen.key && place(version) != UNKNOWN && place(version) < *least
-                });
-                if let Some(&(key, _, writer)) = lost {
-                    let writer = writer as usize;
-                    found = found.or(Some(Vanished { txn, writer, key, version }));
+                let is_lost = |(op, _): &&(Op, (u32, WriteId))| {
+                    op.key == seen.key
+                        && place(version) != UNKNOWN
+                        && place(version) < place(op.value)
+                };
+                if let Some(&(lost, saw)) = wanted.iter().find(is_lost) {
+                    let (key, instead) = (lost.key, lost.value);
+                    let writer = versions.writer(instead) as usize;
+                    found.push(Vanished { txn, writer, key, version, instead, saw });
                 }
-                let writer = if version == INITIAL { UNKNOWN } else { self.writer(version) };
-                if writer != UNKNOWN && !wanted.iter().any(|known| known.2 == writer) {
+                let writer = if version == INITIAL { UNKNOWN } else { versions.writer(version) };
+                let is_known = wanted.iter().any(|(op, _)| versions.writer(op.value) == writer);
+                if writer != UNKNOWN && !is_known {
                     let ops = self.history.ops(writer as usize).iter();
-                    wanted.extend(
-                        ops.filter(|op| crate::footprint::is_write(op.kind))
-                            .filter(|op| self.versions.is_final(op.value))
-                            .map(|op| (op.key, place(op.value), writer))
-                            .filter(|(_, place, _)| *place != UNKNOWN),
-                    );
+                    let finals = ops.filter(|op| {
+                        let is_last = is_write(op.kind) && versions.is_final(op.value);
+                        is_last && place(op.value) != UNKNOWN
+                    });
+                    wanted.extend(finals.map(|op| (*op, (seen.key, version))));
                 }
             });
-            if found.is_some() {
-                return found;
-            }
         }
-        None
+        found
     }
+}
 
-    fn writer(&self, id: WriteId) -> u32 {
-        self.versions.all[id as usize].writer
-    }
-
-    /// By id, its place among the versions of its key, from 1; UNKNOWN where that is not known.
-    fn places(&self) -> Vec<u32> {
-        let mut places = vec![UNKNOWN; self.versions.all.len()];
-        for &first in &self.versions.first {
-            let (mut at, mut place) = (first, 1);
-            while at != UNKNOWN {
-                places[at as usize] = place;
-                at = self.versions.all[at as usize].next;
-                place += 1;
-            }
+/// By id, its place among the versions of its key, from 1; UNKNOWN where that is not known.
+fn places(versions: &Versions) -> Vec<u32> {
+    let mut places = vec![UNKNOWN; versions.all.len()];
+    for &first in &versions.first {
+        for (place, id) in (1..).zip(versions.from(first)) {
+            places[id as usize] = place;
         }
-        places
     }
+    places
+}
+
+fn broken(cycle: Cycle) -> Verdict {
+    Verdict::Cycle(cycle_name(&cycle.steps), cycle)
+}
+
+fn no_order(cycles: Vec<Cycle>) -> Verdict {
+    let mut names: Vec<String> = cycles.iter().map(|cycle| cycle_name(&cycle.steps)).collect();
+    names.sort();
+    names.dedup();
+    Verdict::NoOrder(format!("{} in every order of versions", names.join(" or ")), cycles)
+}
+
+/// The cycle with the fewest edges.
+fn shortest(cycles: Vec<Cycle>) -> Cycle {
+    let shortest = cycles.into_iter().min_by_key(|cycle| cycle.edges);
+    shortest.expect("a line is refused with at least one cycle")
+}
+
+fn gave_up(versions: &Versions) -> Verdict {
+    Verdict::CannotTell(format!(
+        "nothing says where {} versions stand among those of their keys; the search for an order \
+         gave up",
+        versions.unplaced
+    ))
 }

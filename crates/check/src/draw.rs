@@ -13,6 +13,7 @@
 
 use std::fmt::Write as _;
 
+use crate::anomaly::cycle_name;
 use crate::check::Verdict;
 use crate::footprint::is_write;
 use crate::history::{History, Op};
@@ -36,6 +37,18 @@ pub fn drawn(history: &History, verdict: &Verdict) -> String {
                 "{txn} saw a write of {writer}, and after that {key} = {seen}, older than what \
                  {writer} wrote\n"
             )
+        }
+        Verdict::NoOrder(_, cycles) => {
+            let mut out = String::from("every order of the versions has one of these cycles\n");
+            for (at, cycle) in (1..).zip(cycles) {
+                let _ = write!(
+                    out,
+                    "\n{at}. {}\n{}",
+                    cycle_name(&cycle.steps),
+                    lanes(history, &cycle.steps)
+                );
+            }
+            out
         }
         Verdict::Holds(_) | Verdict::CannotTell(_) => String::new(),
     }
@@ -94,7 +107,8 @@ fn ends(history: &History, step: &Step) -> Option<[(usize, usize, String); 2]> {
 
 fn reason(history: &History, step: &Step) -> String {
     let (from, to) = (step.from, step.to);
-    let head = format!("T{from} ─{}→ T{to}", step.dependency.short());
+    let assumed = if step.is_assumed { "?" } else { "" };
+    let head = format!("T{from} ─{}{assumed}→ T{to}", step.dependency.short());
     let what = match step.dependency {
         Dependency::Session => {
             format!("session {} asked T{to} after T{from}", { history.txn(from).session })
@@ -103,6 +117,12 @@ fn reason(history: &History, step: &Step) -> String {
         of_versions => {
             let (key, value) = (history.key_name(step.key), history.value_name(step.version));
             match of_versions {
+                Dependency::Write if step.is_assumed => {
+                    format!("if T{to} wrote {key} after {value}, which T{from} wrote")
+                }
+                _ if step.is_assumed => {
+                    format!("T{from} read {key} = {value}: if T{to} wrote {key} after that")
+                }
                 Dependency::Write => format!("T{to} replaced {key} = {value}, which T{from} wrote"),
                 Dependency::Read | Dependency::CurrentRead => {
                     format!("T{to} read {key} = {value}, which T{from} wrote")

@@ -13,46 +13,14 @@ mod edn;
 mod elle;
 mod export;
 mod json;
+mod list;
 mod text;
 
-pub use export::write_history;
+pub use export::{Format, write_history};
 
 use crate::bad_input::BadInput;
-use crate::history::{History, INITIAL, Kind, Op, UNKNOWN, WriteId};
+use crate::history::History;
 use crate::record::read_records;
-
-/// A format of histories that can be written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// Our records: all that is known.
-    Records,
-    /// Our text: no times.
-    Text,
-    /// Text as Plume, PolySI and AWDIT read it: numbers, no times, no order of versions.
-    Plume,
-    /// JSON, a transaction a line.
-    Json,
-    /// Registers as Elle reads them.
-    Edn,
-    /// Registers as dbcop reads them.
-    Dbcop,
-}
-
-impl Format {
-    /// By the ending of a file's name: `txt`, `plume`, `jsonl` or `json`, `edn`, `bincode`; any
-    /// other one means records.
-    #[must_use]
-    pub fn of_ending(ending: &str) -> Format {
-        match ending {
-            "txt" => Format::Text,
-            "plume" => Format::Plume,
-            "json" | "jsonl" => Format::Json,
-            "edn" => Format::Edn,
-            "bincode" => Format::Dbcop,
-            _ => Format::Records,
-        }
-    }
-}
 
 /// Reads a history in any format that is known.
 ///
@@ -92,15 +60,4 @@ fn data(text: &str) -> &str {
 fn is_tag(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default();
     line.find('{').is_some_and(|at| line[at + 1..].trim_start().starts_with(':'))
-}
-
-/// A list that was read: its last element was seen, and all of them tell what they follow.
-fn list(key: u32, kind: Kind, ids: &[WriteId], ops: &mut Vec<Op>) {
-    let before = |at: usize| if at == 0 { INITIAL } else { ids[at - 1] };
-    let value = ids.last().copied().unwrap_or(INITIAL);
-    let prev = if ids.is_empty() { UNKNOWN } else { before(ids.len() - 1) };
-    ops.push(Op { key, value, prev, kind });
-    for (at, &value) in ids.iter().enumerate().rev().skip(1) {
-        ops.push(Op { key, value, prev: before(at), kind: Kind::Order });
-    }
 }

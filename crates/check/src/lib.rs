@@ -20,6 +20,8 @@ mod format;
 mod history;
 mod layout;
 mod level;
+mod orders;
+mod question;
 mod record;
 mod region;
 mod replay;

@@ -4,6 +4,9 @@
 //! 1972, without recursion. Cycles: every one has a back edge, so that a breadth-first search from
 //! the head of each back edge to its tail, one step deeper each time, meets a shortest one first.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use crate::edges::{Edge, edges};
 use crate::history::{History, UNKNOWN};
 use crate::layout::{Before, Layout, Node};
@@ -39,6 +42,8 @@ pub struct Step {
     pub key: u32,
     /// The version that `from` wrote or read.
     pub version: u32,
+    /// Whether nothing tells the order of versions that it rests on.
+    pub is_assumed: bool,
 }
 
 /// A cycle.
@@ -60,11 +65,12 @@ pub(crate) enum Found {
     Cycle(Cycle),
 }
 
+/// Why an edge is there; without a dependency it lies within a transaction.
 #[derive(Clone, Copy)]
-struct Label {
-    dependency: Option<Dependency>,
-    key: u32,
-    version: u32,
+pub(crate) struct Label {
+    pub dependency: Option<Dependency>,
+    pub key: u32,
+    pub version: u32,
 }
 
 const WITHIN: Label = Label { dependency: None, key: UNKNOWN, version: UNKNOWN };
@@ -79,13 +85,7 @@ struct Graph {
 impl Region<'_> {
     /// Looks at the nodes of one stretch.
     pub(crate) fn search(&mut self, nodes: &[Node]) -> Found {
-        for (at, node) in nodes.iter().enumerate() {
-            self.local[*node as usize] = at as u32;
-        }
-        let graph = self.graph(nodes);
-        for node in nodes {
-            self.local[*node as usize] = UNKNOWN;
-        }
+        let graph = self.graph(nodes, &[]);
         let (order, component, is_cyclic) = graph.components();
         if !is_cyclic {
             let all = order.iter().rev().map(|&at| graph.nodes[at as usize]);
@@ -94,7 +94,35 @@ impl Region<'_> {
         Found::Cycle(self.cycle(&graph, &component))
     }
 
-    fn graph(&self, nodes: &[Node]) -> Graph {
+    /// The same of all nodes, with more edges; the order is the one that always takes the node
+    /// that comes first in the line among those that nothing stands before.
+    pub(crate) fn search_with(
+        &mut self,
+        nodes: &[Node],
+        more: &[(Node, Node, Label)],
+    ) -> Result<Vec<Node>, Cycle> {
+        let graph = self.graph(nodes, more);
+        let places: Vec<u32> = graph.nodes.iter().map(|node| self.position(*node)).collect();
+        if let Some(order) = graph.in_line(&places) {
+            let all = order.iter().map(|&at| graph.nodes[at as usize]);
+            return Ok(all.filter(|node| node & MOMENT == 0).collect());
+        }
+        let (_, component, _) = graph.components();
+        Err(self.cycle(&graph, &component))
+    }
+
+    fn graph(&mut self, nodes: &[Node], more: &[(Node, Node, Label)]) -> Graph {
+        for (at, node) in nodes.iter().enumerate() {
+            self.local[*node as usize] = at as u32;
+        }
+        let graph = self.graph_of(nodes, more);
+        for node in nodes {
+            self.local[*node as usize] = UNKNOWN;
+        }
+        graph
+    }
+
+    fn graph_of(&self, nodes: &[Node], more: &[(Node, Node, Label)]) -> Graph {
         let mut all: Vec<(u32, u32, Label)> = Vec::new();
         let mut add = |from: u32, to: u32, label: Label| {
             if from != UNKNOWN && to != UNKNOWN {
@@ -125,6 +153,9 @@ impl Region<'_> {
                 }
             });
         }
+        for &(from, to, label) in more {
+            add(local(from), local(to), label);
+        }
         let mut nodes = nodes.to_vec();
         if self.before.has_times() {
             self.moments(&mut nodes, &mut all);
@@ -134,9 +165,7 @@ impl Region<'_> {
 
     /// The nodes that an edge joins, if the level cares for it.
     fn ends(&self, edge: &Edge) -> Option<(Node, Node)> {
-        let (from, to) = self.shape.ends[edge.dependency as usize]?;
-        let node = |txn: u32, end: End| 2 * txn + u32::from(end == End::Commit);
-        Some((node(edge.from, from), node(edge.to, to)))
+        joined(self.shape, edge.dependency, edge.from, edge.to)
     }
 
     /// Real time as a chain of moments: linear, though every pair may be ordered.
@@ -194,6 +223,18 @@ impl Region<'_> {
     }
 }
 
+/// The nodes that a dependency between two transactions joins, if the level cares for it.
+pub(crate) fn joined(
+    shape: &Shape,
+    dependency: Dependency,
+    from: u32,
+    to: u32,
+) -> Option<(Node, Node)> {
+    let (tail, head) = shape.ends[dependency as usize]?;
+    let node = |txn: u32, end: End| 2 * txn + u32::from(end == End::Commit);
+    Some((node(from, tail), node(to, head)))
+}
+
 /// The path as steps between transactions.
 fn steps(graph: &Graph, path: &[(u32, u32, Label)]) -> Vec<Step> {
     let is_moment = |at: u32| graph.nodes[at as usize] & MOMENT != 0;
@@ -209,7 +250,7 @@ fn steps(graph: &Graph, path: &[(u32, u32, Label)]) -> Vec<Step> {
         }
         let from = since.take().unwrap_or_else(|| txn(from));
         let Label { key, version, .. } = label;
-        all.push(Step { from, to: txn(to), dependency, key, version });
+        all.push(Step { from, to: txn(to), dependency, key, version, is_assumed: false });
     }
     all
 }
@@ -234,6 +275,31 @@ impl Graph {
 
     fn out(&self, from: usize) -> &[(u32, Label)] {
         &self.heads[self.starts[from] as usize..self.starts[from + 1] as usize]
+    }
+
+    /// All nodes in an order that every edge agrees with, always the first one that is free;
+    /// `None` if there is a cycle.
+    fn in_line(&self, places: &[u32]) -> Option<Vec<u32>> {
+        let count = self.nodes.len();
+        let mut waits = vec![0_u32; count];
+        for (head, _) in &self.heads {
+            waits[*head as usize] += 1;
+        }
+        let placed = |at: u32| Reverse((places[at as usize], at));
+        let free = (0..count as u32).filter(|&at| waits[at as usize] == 0).map(placed);
+        let mut free: BinaryHeap<Reverse<(u32, u32)>> = free.collect();
+        let mut order = Vec::with_capacity(count);
+        while let Some(Reverse((_, at))) = free.pop() {
+            order.push(at);
+            for (head, _) in self.out(at as usize) {
+                let left = &mut waits[*head as usize];
+                *left -= 1;
+                if *left == 0 {
+                    free.push(placed(*head));
+                }
+            }
+        }
+        (order.len() == count).then_some(order)
     }
 
     /// Nodes in the order in which their components are complete (heads before tails), the

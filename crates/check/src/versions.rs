@@ -69,7 +69,7 @@ pub(crate) struct Version {
 const REPLACED: u32 = 1 << 31;
 
 /// Of all versions.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Versions {
     /// By id.
     pub all: Vec<Version>,
@@ -300,6 +300,18 @@ impl Versions {
 
     /// A key with one version of unknown place has one place for it: behind all others.
     fn place_the_rest(&mut self) {
+        for group in self.lost().chunk_by(|one, other| one.0 == other.0) {
+            let (key, id) = group[0];
+            let is_only = group.len() == 1;
+            match is_only.then(|| self.tail(key)) {
+                Some(tail) => self.follow(id, tail),
+                None => self.unplaced += group.len() as u64,
+            }
+        }
+    }
+
+    /// The versions of which nothing says what they follow, with their keys, in order.
+    pub(crate) fn lost(&self) -> Vec<(u32, WriteId)> {
         let mut lost: Vec<(u32, WriteId)> = (1..self.all.len() as u32)
             .filter(|&id| {
                 let version = &self.all[id as usize];
@@ -312,14 +324,7 @@ impl Versions {
             lost.retain(|(key, id)| !self.is_increment(*key, *id));
         }
         lost.sort_unstable();
-        for group in lost.chunk_by(|one, other| one.0 == other.0) {
-            let (key, id) = group[0];
-            let is_only = group.len() == 1;
-            match is_only.then(|| self.tail(key)) {
-                Some(tail) => self.follow(id, tail),
-                None => self.unplaced += group.len() as u64,
-            }
-        }
+        lost
     }
 
     fn is_increment(&self, key: u32, id: WriteId) -> bool {
@@ -328,14 +333,45 @@ impl Versions {
     }
 
     /// The last version that hangs together with INITIAL.
-    fn tail(&self, key: u32) -> WriteId {
-        let mut tail = INITIAL;
-        let mut next = self.first[key as usize];
-        while next != UNKNOWN {
-            tail = next;
-            next = self.all[next as usize].next;
+    pub(crate) fn tail(&self, key: u32) -> WriteId {
+        self.from(self.first[key as usize]).last().unwrap_or(INITIAL)
+    }
+
+    /// A version and all that follow it; none after UNKNOWN.
+    pub(crate) fn from(&self, first: WriteId) -> impl Iterator<Item = WriteId> + '_ {
+        let some = |id: WriteId| (id != UNKNOWN).then_some(id);
+        std::iter::successors(some(first), move |id| some(self.all[*id as usize].next))
+    }
+
+    /// Who wrote a version, or UNKNOWN.
+    pub(crate) fn writer(&self, id: WriteId) -> u32 {
+        self.all[id as usize].writer
+    }
+
+    /// Lets `id` follow `prev`, whatever followed it before.
+    pub(crate) fn link_again(&mut self, key: u32, prev: WriteId, id: WriteId) {
+        let writer = self.writer(id);
+        let prev_writer = if prev == INITIAL { UNKNOWN } else { self.writer(prev) };
+        let version = &mut self.all[id as usize];
+        (version.prev, version.prev_writer) = (prev, prev_writer);
+        match prev {
+            INITIAL => self.first[key as usize] = id,
+            prev => {
+                let before = &mut self.all[prev as usize];
+                (before.next, before.next_writer) = (id, writer);
+            }
         }
-        tail
+    }
+
+    /// Lets nothing follow `id`.
+    pub(crate) fn end_at(&mut self, key: u32, id: WriteId) {
+        match id {
+            INITIAL => self.first[key as usize] = UNKNOWN,
+            id => {
+                let last = &mut self.all[id as usize];
+                (last.next, last.next_writer) = (UNKNOWN, UNKNOWN);
+            }
+        }
     }
 
     /// Whether nobody but its writer may read it.

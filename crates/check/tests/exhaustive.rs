@@ -126,7 +126,8 @@ impl Small {
         })
     }
 
-    fn history(&self) -> History {
+    /// With or without what each write replaced.
+    fn history(&self, is_order_told: bool) -> History {
         let mut builder = Builder::new();
         let names = ["x", "y"];
         let keys = names.map(|name| builder.key(name));
@@ -150,8 +151,11 @@ impl Small {
                 .iter()
                 .map(|&(kind, key, value)| {
                     let is_write = kind == Kind::Write;
-                    let prev =
-                        if is_write { ids[before[value as usize] as usize] } else { UNKNOWN };
+                    let prev = if is_write && is_order_told {
+                        ids[before[value as usize] as usize]
+                    } else {
+                        UNKNOWN
+                    };
                     Op { key: keys[key], value: ids[value as usize], prev, kind }
                 })
                 .collect();
@@ -198,7 +202,11 @@ fn shapes(kinds: &[Kind], keys: usize, most: usize) -> Vec<Vec<(Kind, usize, u32
 }
 
 /// Gives every history of these transactions: all values that reads may have seen, all orders.
-fn histories(mut txns: Vec<Vec<(Kind, usize, u32)>>, keys: usize, give: &mut impl FnMut(&Small)) {
+fn histories(
+    mut txns: Vec<Vec<(Kind, usize, u32)>>,
+    keys: usize,
+    give: &mut impl FnMut(&Small, &[Vec<Vec<usize>>]),
+) {
     let writes = txns.iter_mut().flatten().filter(|op| op.0 == Kind::Write);
     for (next, op) in (1..).zip(writes) {
         op.2 = next;
@@ -238,10 +246,8 @@ fn histories(mut txns: Vec<Vec<(Kind, usize, u32)>>, keys: usize, give: &mut imp
             small.txns[*txn][*at].2 = values[number % values.len()];
             number /= values.len();
         }
-        for order in &orders {
-            small.orders.clone_from(order);
-            give(&small);
-        }
+        small.orders.clone_from(&orders[0]);
+        give(&small, &orders);
     }
 }
 
@@ -252,10 +258,12 @@ struct Tally {
     right: [u64; LEVELS.len()],
     /// How often another level than the one asked for would have been told apart.
     canary: u64,
+    /// Histories of which every order of versions has a cycle, though what is known has none.
+    no_order: u64,
 }
 
 fn judge(small: &Small, tally: &mut Tally) {
-    let history = small.history();
+    let history = small.history(true);
     let checker = Checker::new(&history);
     tally.asked += 1;
     let mut is_serializable = false;
@@ -275,13 +283,49 @@ fn judge(small: &Small, tally: &mut Tally) {
     tally.canary += u64::from(small.is_right(Level::SnapshotIsolation) != is_serializable);
 }
 
+/// The history without the order of its versions has a level if it has it with one of them.
+fn judge_hidden(small: &mut Small, orders: &[Vec<Vec<usize>>], tally: &mut Tally) {
+    let history = small.history(false);
+    let checker = Checker::new(&history);
+    tally.asked += 1;
+    for (place, level) in LEVELS.into_iter().enumerate() {
+        let wanted = orders.iter().any(|order| {
+            small.orders.clone_from(order);
+            small.is_right(level)
+        });
+        let verdict = checker.verdict(level);
+        let is_right = matches!(verdict, Verdict::Holds(_));
+        assert_eq!(is_right, wanted, "{level}: {small:?}: {verdict:?}");
+        match &verdict {
+            Verdict::Holds(proof) => {
+                assert_eq!(replay(&history, level, proof), Ok(()), "{level}: {small:?}");
+                tally.right[place] += 1;
+            }
+            Verdict::NoOrder(_, cycles) => {
+                tally.no_order += 1;
+                assert!(cycles.len() > 1, "{level}: {small:?}: {verdict:?}");
+            }
+            broken => assert!(broken.anomaly().is_some(), "{level}: {small:?}: {verdict:?}"),
+        }
+    }
+}
+
 fn all_of(count: usize, kinds: &[Kind], most: usize) -> Tally {
     let shapes = shapes(kinds, 2, most);
     let mut tally = Tally::default();
     let mut chosen = vec![0; count];
     loop {
         let txns = chosen.iter().map(|at| shapes[*at].clone()).collect();
-        histories(txns, 2, &mut |small| judge(small, &mut tally));
+        histories(txns, 2, &mut |small, orders| {
+            let mut small = small.clone();
+            for order in orders {
+                small.orders.clone_from(order);
+                judge(&small, &mut tally);
+            }
+            if orders.len() > 1 {
+                judge_hidden(&mut small, orders, &mut tally);
+            }
+        });
         // The next choice that does not fall: transactions have no names, so that order is enough.
         let Some(at) = (0..count).rev().find(|at| chosen[*at] + 1 < shapes.len()) else {
             return tally;
@@ -294,6 +338,7 @@ fn all_of(count: usize, kinds: &[Kind], most: usize) -> Tally {
 fn assert_telling(tally: &Tally) {
     let both = |right: &u64| *right > 0 && *right < tally.asked;
     assert!(tally.right[1..].iter().all(both), "{:?} of {}", tally.right, tally.asked);
+    assert!(tally.no_order > 0, "histories that no order explains are among them");
     assert!(tally.canary > 0, "histories that tell levels apart are among those that were tried");
 }
 

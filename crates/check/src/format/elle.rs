@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 
 use super::edn::{Edn, Reader};
-use super::list;
+use super::list::list;
 use crate::bad_input::{BadInput, bad, txn};
 use crate::builder::Builder;
 use crate::history::{History, INITIAL, Kind, Op, Outcome, Times, UNKNOWN, WriteId};

@@ -2,9 +2,41 @@
 
 use std::fmt::Write as _;
 
-use super::Format;
 use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, UNKNOWN};
 use crate::record::write_records;
+
+/// A format of histories that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Our records: all that is known.
+    Records,
+    /// Our text: no times.
+    Text,
+    /// Text as Plume, PolySI and AWDIT read it: numbers, no times, no order of versions.
+    Plume,
+    /// JSON, a transaction a line.
+    Json,
+    /// Registers as Elle reads them.
+    Edn,
+    /// Registers as dbcop reads them.
+    Dbcop,
+}
+
+impl Format {
+    /// By the ending of a file's name: `txt`, `plume`, `jsonl` or `json`, `edn`, `bincode`; any
+    /// other one means records.
+    #[must_use]
+    pub fn of_ending(ending: &str) -> Format {
+        match ending {
+            "txt" => Format::Text,
+            "plume" => Format::Plume,
+            "json" | "jsonl" => Format::Json,
+            "edn" => Format::Edn,
+            "bincode" => Format::Dbcop,
+            _ => Format::Records,
+        }
+    }
+}
 
 /// The history in a format.
 ///

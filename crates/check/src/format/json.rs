@@ -13,7 +13,7 @@
 
 use serde_json::Value;
 
-use super::list;
+use super::list::list;
 use crate::bad_input::{BadInput, bad, txn};
 use crate::builder::Builder;
 use crate::history::{History, INITIAL, Kind, Op, Outcome, Times, UNKNOWN, WriteId};

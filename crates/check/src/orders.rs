@@ -1,0 +1,321 @@
+//! Orders of versions that nothing tells: guessed, refuted by cycles, and searched for.
+//!
+//! ```text
+//!   key x   base: INITIAL ▶ 4 ▶ 7      a: 9 ▶ 2      b: 5          three chains, base is first
+//!   guess   4 7 9 2 5       a cycle over 2 ▶ 5:  "a before b" is refuted, a clause
+//!   guess   4 7 5 9 2       no cycle: the order is found, and stands in the certificate
+//! ```
+//!
+//! What is known links versions to *chains*. A guess puts the chains of every key in a line, near
+//! the order of completion, and is judged as any other history. Each cycle of it is a clause over
+//! pairs of chains: not all of these orders at once. A SAT solver chooses orders that agree with
+//! all clauses so far, the next guess agrees with what it chose, and so on until a guess has no
+//! cycle (the level holds) or the clauses have no solution (no order explains the history, and a smallest
+//! set of such cycles is the proof). Deciding snapshot isolation and serializability of such
+//! histories is NP-complete (Papadimitriou, J. ACM 26, 1979; Biswas and Enea, OOPSLA 2019), so that
+//! the search is bounded and says when it gives up. Lazy clauses of cycles: as in SAT modulo
+//! acyclicity (Gebser, Janhunen, Rintanen, JELIA 2014); polygraphs with grouped versions: Cobra
+//! (OSDI 2020).
+
+use std::collections::HashMap;
+
+use batsat::{BasicSolver, Lit, SolverInterface as _, Var, lbool};
+
+use crate::footprint::{Access, accesses};
+use crate::history::{History, UNKNOWN, WriteId};
+use crate::layout::Node;
+use crate::level::{Dependency, Shape};
+use crate::region::{Cycle, Label, Step, joined};
+use crate::versions::Versions;
+
+/// Cycles of a proof that is made smaller by leaving one out after the other.
+const CORE_AT_MOST: usize = 64;
+
+/// Versions of one key that are linked, from the first to the last one.
+#[derive(Clone, Copy, Debug)]
+struct Chain {
+    head: WriteId,
+    tail: WriteId,
+}
+
+/// The chains of one key, without that of INITIAL.
+#[derive(Debug)]
+struct Group {
+    key: u32,
+    /// Where its chains begin and end among all.
+    first: usize,
+    end: usize,
+    /// The last version of the chain of INITIAL.
+    base: WriteId,
+}
+
+/// Chains of all keys whose order is not known.
+#[derive(Debug)]
+pub(crate) struct Chains {
+    groups: Vec<Group>,
+    all: Vec<Chain>,
+    /// By version, its chain; UNKNOWN for those that hang together with INITIAL.
+    chain: Vec<u32>,
+    /// By chain, who read its last version: the transaction, and how.
+    readers: Vec<Vec<(u32, Dependency)>>,
+}
+
+impl Chains {
+    pub(crate) fn of(history: &History, versions: &Versions) -> Chains {
+        let mut chains = Chains {
+            groups: Vec::new(),
+            all: Vec::new(),
+            chain: vec![UNKNOWN; versions.all.len()],
+            readers: Vec::new(),
+        };
+        for group in versions.lost().chunk_by(|one, other| one.0 == other.0) {
+            let first = chains.all.len();
+            for &(_, head) in group {
+                let mut tail = head;
+                for id in versions.from(head) {
+                    chains.chain[id as usize] = chains.all.len() as u32;
+                    tail = id;
+                }
+                chains.all.push(Chain { head, tail });
+            }
+            let (key, end) = (group[0].0, chains.all.len());
+            chains.groups.push(Group { key, first, end, base: versions.tail(key) });
+        }
+        chains.readers = vec![Vec::new(); chains.all.len()];
+        for txn in (0..history.len()).filter(|&txn| versions.is_in[txn]) {
+            accesses(history.ops(txn), |access| {
+                let Access::Read(seen) = access else { return };
+                let Some(chain) = chains.ending(versions.resolved(&seen)) else { return };
+                let how = match seen.is_current {
+                    true => Dependency::CurrentAnti,
+                    false => Dependency::Anti,
+                };
+                chains.readers[chain as usize].push((txn as u32, how));
+            });
+        }
+        chains
+    }
+
+    /// The chain of a version, unless that is the one of INITIAL.
+    fn chain(&self, id: WriteId) -> Option<u32> {
+        self.chain.get(id as usize).copied().filter(|chain| *chain != UNKNOWN)
+    }
+
+    /// The chain that ends with a version.
+    fn ending(&self, id: WriteId) -> Option<u32> {
+        self.chain(id).filter(|chain| self.all[*chain as usize].tail == id)
+    }
+
+    /// Puts the chains of every key in an order: by the place in the line of their first writers.
+    pub(crate) fn line_up(&self, versions: &mut Versions, line: &[Node]) -> Vec<u32> {
+        let mut place = vec![UNKNOWN; versions.is_in.len()];
+        for (at, node) in line.iter().enumerate().filter(|(_, node)| *node % 2 == 1) {
+            place[*node as usize / 2] = at as u32;
+        }
+        let mut after = vec![UNKNOWN; self.all.len()];
+        for group in &self.groups {
+            let mut order: Vec<u32> = (group.first as u32..group.end as u32).collect();
+            order.sort_by_key(|&chain| {
+                let writer = versions.writer(self.all[chain as usize].head);
+                (place[writer as usize], chain)
+            });
+            let mut before = group.base;
+            for (at, &chain) in order.iter().enumerate() {
+                let Chain { head, tail } = self.all[chain as usize];
+                versions.link_again(group.key, before, head);
+                before = tail;
+                after[chain as usize] = order.get(at + 1).copied().unwrap_or(UNKNOWN);
+            }
+            versions.end_at(group.key, before);
+        }
+        after
+    }
+
+    /// The pairs of chains whose order a cycle rests on: each first one before its second.
+    fn assumed(&self, cycle: &Cycle, after: &[u32]) -> Vec<(u32, u32)> {
+        let links = cycle.steps.iter().filter(|step| is_link(step.dependency));
+        let mut pairs: Vec<(u32, u32)> = links
+            .filter_map(|step| self.ending(step.version))
+            .map(|chain| (chain, after[chain as usize]))
+            .filter(|(_, next)| *next != UNKNOWN)
+            .collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// The chains of two versions of a key, if their order is not known.
+    pub(crate) fn pair(&self, first: WriteId, second: WriteId) -> Option<(u32, u32)> {
+        let (one, other) = (self.chain(first)?, self.chain(second)?);
+        (one != other).then_some((one, other))
+    }
+
+    /// The edges of "the first chain comes before the second": its last writer and its last
+    /// readers come before the second's first writer.
+    fn edges(
+        &self,
+        versions: &Versions,
+        shape: &Shape,
+        (first, second): (u32, u32),
+        give: &mut impl FnMut(Node, Node, Label),
+    ) {
+        let version = self.all[first as usize].tail;
+        let to = versions.writer(self.all[second as usize].head);
+        let key = versions.key(version);
+        let writer = versions.writer(version);
+        let readers = self.readers[first as usize].iter().copied();
+        for (from, dependency) in std::iter::once((writer, Dependency::Write)).chain(readers) {
+            if from != to
+                && let Some((tail, head)) = joined(shape, dependency, from, to)
+            {
+                give(tail, head, Label { dependency: Some(dependency), key, version });
+            }
+        }
+    }
+}
+
+/// What is known of pairs of chains.
+pub(crate) struct Search<'a> {
+    chains: &'a Chains,
+    solver: BasicSolver,
+    /// By pair with the smaller chain first: true means that it comes first.
+    pairs: HashMap<(u32, u32), Var>,
+    /// Why clauses are there, each with the literal that switches it on.
+    refuted: Vec<(Cycle, Lit)>,
+}
+
+/// What the clauses leave.
+pub(crate) enum Choice {
+    /// Orders of pairs that agree with all clauses: each first one before its second.
+    Pairs(Vec<(u32, u32)>),
+    /// None: a set of cycles of which every order of the versions has one.
+    None(Vec<Cycle>),
+    /// The solver gave up.
+    GaveUp,
+}
+
+impl<'a> Search<'a> {
+    pub(crate) fn new(chains: &'a Chains) -> Search<'a> {
+        let (solver, pairs) = (BasicSolver::default(), HashMap::new());
+        Search { chains, solver, pairs, refuted: Vec::new() }
+    }
+
+    /// Notes that a guess has a cycle. False if the cycle rests on no guess: then it is the proof.
+    pub(crate) fn refute(&mut self, cycle: Cycle, after: &[u32]) -> bool {
+        let pairs = self.chains.assumed(&cycle, after);
+        let assumed = |version| self.chains.ending(version).map(|chain| after[chain as usize]);
+        let marked = marked(cycle, |step| assumed(step.version).is_some_and(|n| n != UNKNOWN));
+        self.forbid(&pairs, marked)
+    }
+
+    /// Notes that not all of these orders are there at once.
+    pub(crate) fn forbid(&mut self, pairs: &[(u32, u32)], cycle: Cycle) -> bool {
+        if pairs.is_empty() {
+            return false;
+        }
+        let mut clause: Vec<Lit> = pairs.iter().map(|pair| !self.literal(*pair)).collect();
+        let switch = Lit::new(self.solver.new_var_default(), true);
+        clause.push(!switch);
+        self.solver.add_clause_reuse(&mut clause);
+        self.refuted.push((cycle, switch));
+        true
+    }
+
+    fn literal(&mut self, (first, second): (u32, u32)) -> Lit {
+        let pair = (first.min(second), first.max(second));
+        let solver = &mut self.solver;
+        let var = *self.pairs.entry(pair).or_insert_with(|| solver.new_var_default());
+        Lit::new(var, first < second)
+    }
+
+    /// The next choice.
+    pub(crate) fn choose(&mut self) -> Choice {
+        let switches: Vec<Lit> = self.refuted.iter().map(|(_, switch)| *switch).collect();
+        match self.solver.solve_limited(&switches) {
+            answer if answer == lbool::TRUE => {
+                let mut chosen: Vec<(u32, u32)> = self
+                    .pairs
+                    .iter()
+                    .map(|(&(one, other), var)| match self.solver.value_var(*var) {
+                        value if value == lbool::FALSE => (other, one),
+                        _ => (one, other),
+                    })
+                    .collect();
+                chosen.sort_unstable();
+                Choice::Pairs(chosen)
+            }
+            answer if answer == lbool::FALSE => Choice::None(self.proof()),
+            _ => Choice::GaveUp,
+        }
+    }
+
+    /// A set of cycles without which there would be an order, as small as leaving out one after
+    /// the other makes it.
+    fn proof(&mut self) -> Vec<Cycle> {
+        let mut core: Vec<Lit> = self.core();
+        let mut at = 0;
+        while at < core.len() && core.len() <= CORE_AT_MOST {
+            let less: Vec<Lit> = [&core[..at], &core[at + 1..]].concat();
+            match self.solver.solve_limited(&less) {
+                answer if answer == lbool::FALSE => (core, at) = (self.core(), 0),
+                _ => at += 1,
+            }
+        }
+        let told = self.refuted.iter().filter(|(_, switch)| core.contains(switch));
+        told.map(|(cycle, _)| cycle.clone()).collect()
+    }
+
+    /// The switches of the clauses that the solver's last refusal rests on.
+    fn core(&self) -> Vec<Lit> {
+        let all = self.refuted.iter().map(|(_, switch)| *switch);
+        all.filter(|switch| self.solver.unsat_core_contains_var(switch.var())).collect()
+    }
+
+    /// What a choice adds to the graph of a level.
+    pub(crate) fn edges(
+        &self,
+        versions: &Versions,
+        shape: &Shape,
+        chosen: &[(u32, u32)],
+    ) -> Vec<(Node, Node, Label)> {
+        let mut all = Vec::new();
+        for pair in chosen {
+            self.chains.edges(versions, shape, *pair, &mut |from, to, label| {
+                all.push((from, to, label));
+            });
+        }
+        all
+    }
+
+    /// Notes that a choice has a cycle.
+    pub(crate) fn refute_choice(
+        &mut self,
+        versions: &Versions,
+        cycle: Cycle,
+        chosen: &[(u32, u32)],
+    ) -> bool {
+        let all = &self.chains.all;
+        let rests = |step: &Step, pair: &(u32, u32)| {
+            let head = all[pair.1 as usize].head;
+            let is_it = step.version == all[pair.0 as usize].tail;
+            is_it && is_link(step.dependency) && step.to as u32 == versions.writer(head)
+        };
+        let is_used = |pair: &&(u32, u32)| cycle.steps.iter().any(|step| rests(step, pair));
+        let used: Vec<(u32, u32)> = chosen.iter().filter(is_used).copied().collect();
+        let marked = marked(cycle, |step| used.iter().any(|pair| rests(step, pair)));
+        self.forbid(&used, marked)
+    }
+}
+
+/// Whether a dependency says which version follows another one.
+fn is_link(dependency: Dependency) -> bool {
+    dependency == Dependency::Write || dependency.is_anti()
+}
+
+/// The cycle, with the steps marked that rest on an order that nothing tells.
+fn marked(mut cycle: Cycle, is_assumed: impl Fn(&Step) -> bool) -> Cycle {
+    for step in &mut cycle.steps {
+        step.is_assumed = is_link(step.dependency) && is_assumed(step);
+    }
+    cycle
+}
