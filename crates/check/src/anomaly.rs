@@ -18,7 +18,9 @@ pub(crate) fn cycle_name(steps: &[Step]) -> String {
         .iter()
         .zip(next)
         .any(|(one, two)| one.dependency.is_anti() && two.dependency.is_anti());
+    let is_seen = steps.iter().any(|step| step.dependency == Dependency::Seen);
     let name = match anti {
+        _ if is_seen => "G-seen",
         0 if reads == 0 => "G0",
         0 => "G1c",
         1 if is_lost_update(steps) => return "lost update".to_owned(),

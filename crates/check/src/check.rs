@@ -9,6 +9,7 @@
 //! is not known it is searched for ([`crate::orders`]); what that gives up cannot be told.
 
 use crate::anomaly::cycle_name;
+use crate::certificate::Certificate;
 use crate::edges::Reach;
 use crate::footprint::{Access, accesses, is_write};
 use crate::history::{History, INITIAL, Op, UNKNOWN, WriteId};
@@ -17,8 +18,8 @@ use crate::level::{Dependency, Keeps, Level};
 use crate::orders::{Chains, Choice, Search};
 use crate::question::{Cycles, Question};
 use crate::region::{Cycle, Step};
-use crate::replay::Certificate;
 use crate::versions::{Flaw, Versions};
+use crate::visible::inferred;
 
 /// Orders of versions that are tried at most,
 const GUESSES_AT_MOST: u64 = 4_000;
@@ -85,6 +86,7 @@ impl Vanished {
             dependency,
             key,
             version,
+            by: None,
             is_assumed,
         };
         let (writer, txn) = (self.writer, self.txn);
@@ -158,6 +160,7 @@ impl<'a> Checker<'a> {
         let question = Question { history: self.history, shape, before };
         match question.line(&self.versions, &self.reach, Cycles::Shortest) {
             Err(cycles) => broken(shortest(cycles)),
+            Ok(line) if level.is_of_visibility() => self.visible(level, &question, line),
             Ok(line) if self.versions.unplaced > 0 => self.searched(level, &question, line),
             Ok(events) => {
                 let lost = self.lost_sight(level, &self.versions);
@@ -165,6 +168,23 @@ impl<'a> Checker<'a> {
                     Verdict::Vanished(*vanished)
                 })
             }
+        }
+    }
+
+    /// Decides a level of visibility: with the edges that it infers there is an order, or a cycle.
+    fn visible(&self, level: Level, question: &Question<'_>, line: Vec<Node>) -> Verdict {
+        let Some(more) = inferred(self.history, &self.versions, level, &line) else {
+            let sessions = self.history.session_count();
+            return Verdict::CannotTell(format!(
+                "clocks of {sessions} sessions need too much room"
+            ));
+        };
+        if more.is_empty() {
+            return Verdict::Holds(Certificate { events: line });
+        }
+        match question.line_with(&self.versions, &self.reach, &more) {
+            Ok(events) => Verdict::Holds(Certificate { events }),
+            Err(cycle) => broken(cycle),
         }
     }
 

@@ -15,11 +15,10 @@ use std::fmt::Write as _;
 
 use crate::anomaly::cycle_name;
 use crate::check::Verdict;
-use crate::footprint::is_write;
-use crate::history::{History, Op};
-use crate::level::Dependency;
+use crate::history::History;
 use crate::region::Step;
 use crate::versions::{Flaw, FlawKind};
+use crate::witness::Witness;
 
 /// Columns of a lane.
 const LANE: usize = 24;
@@ -55,86 +54,24 @@ pub fn drawn(history: &History, verdict: &Verdict) -> String {
 }
 
 fn lanes(history: &History, steps: &[Step]) -> String {
-    let lanes: Vec<usize> = steps.iter().map(|step| step.from).collect();
+    let witness = Witness::of(history, steps);
     let mut out = String::new();
-    for txn in &lanes {
+    for txn in &witness.lanes {
         let _ = write!(out, "{:<LANE$}", format!("{}  ", named(history, *txn)));
     }
-    let lane = |txn: usize| lanes.iter().position(|known| *known == txn).unwrap_or(0);
-    let ends = steps.iter().filter_map(|step| ends(history, step)).flatten();
-    let mut rows: Vec<(usize, usize, String)> =
-        ends.map(|(txn, place, text)| (place, lane(txn), text)).collect();
-    rows.sort();
-    rows.dedup();
-    for (_, lane, row) in rows {
-        let _ = write!(out, "\n{:indent$}{row}", "", indent = lane * LANE);
+    for shown in &witness.ops {
+        let indent = witness.lane(shown.txn) * LANE;
+        let _ = write!(out, "\n{:indent$}{}", "", shown.text);
     }
     out.push('\n');
-    for step in steps {
-        let _ = writeln!(out, "{}", reason(history, step));
+    for arrow in &witness.arrows {
+        let _ = writeln!(out, "{}", arrow.reason);
     }
     out.lines().fold(String::new(), |all, line| all + line.trim_end() + "\n")
 }
 
-/// The operations at both ends of an edge: the transaction, the place in it, the text.
-fn ends(history: &History, step: &Step) -> Option<[(usize, usize, String); 2]> {
-    if matches!(step.dependency, Dependency::Session | Dependency::RealTime) {
-        return None;
-    }
-    let key = history.key_name(step.key);
-    let wrote = |txn: usize, version: Option<u32>| {
-        let is_it = |op: &Op| version.is_none_or(|version| op.value == version);
-        let ops = history.ops(txn);
-        let found = ops.iter().position(|op| op.key == step.key && is_write(op.kind) && is_it(op));
-        let place = found.unwrap_or(0);
-        (txn, place, format!("w({key}) = {}", history.value_name(ops[place].value)))
-    };
-    let read = |txn: usize| {
-        let ops = history.ops(txn);
-        let is_it = |op: &Op| op.key == step.key && !is_write(op.kind);
-        let place = ops.iter().position(|op| is_it(op) && op.value == step.version);
-        let place = place.or_else(|| ops.iter().position(is_it)).unwrap_or(0);
-        (txn, place, format!("r({key}) = {}", history.value_name(step.version)))
-    };
-    Some(match step.dependency {
-        Dependency::Write => [wrote(step.from, Some(step.version)), wrote(step.to, None)],
-        Dependency::Read | Dependency::CurrentRead => {
-            [wrote(step.from, Some(step.version)), read(step.to)]
-        }
-        _ => [read(step.from), wrote(step.to, None)],
-    })
-}
-
-fn reason(history: &History, step: &Step) -> String {
-    let (from, to) = (step.from, step.to);
-    let assumed = if step.is_assumed { "?" } else { "" };
-    let head = format!("T{from} ─{}{assumed}→ T{to}", step.dependency.short());
-    let what = match step.dependency {
-        Dependency::Session => {
-            format!("session {} asked T{to} after T{from}", { history.txn(from).session })
-        }
-        Dependency::RealTime => format!("T{to} began after T{from} was answered"),
-        of_versions => {
-            let (key, value) = (history.key_name(step.key), history.value_name(step.version));
-            match of_versions {
-                Dependency::Write if step.is_assumed => {
-                    format!("if T{to} wrote {key} after {value}, which T{from} wrote")
-                }
-                _ if step.is_assumed => {
-                    format!("T{from} read {key} = {value}: if T{to} wrote {key} after that")
-                }
-                Dependency::Write => format!("T{to} replaced {key} = {value}, which T{from} wrote"),
-                Dependency::Read | Dependency::CurrentRead => {
-                    format!("T{to} read {key} = {value}, which T{from} wrote")
-                }
-                _ => format!("T{from} read {key} = {value}, which T{to} replaced"),
-            }
-        }
-    };
-    format!("{head}   {what}")
-}
-
-fn named(history: &History, txn: usize) -> String {
+/// What a lane is called.
+pub(crate) fn named(history: &History, txn: usize) -> String {
     format!("T{txn}, session {}", history.txn(txn).session)
 }
 

@@ -28,6 +28,14 @@ pub enum Level {
     ReadCommitted,
     /// Of Bailis et al. (VLDB 2014): PL-2, and what was seen of a transaction is not lost again.
     MonotonicAtomicView,
+    /// A session does not miss what it wrote: Terry et al. 1994, of transactions.
+    ReadYourWrites,
+    /// A session does not go back behind what it read: Terry et al. 1994, of transactions.
+    MonotonicReads,
+    /// Whoever was read, or is earlier in the session, is seen in all: Biswas and Enea 2019.
+    ReadAtomic,
+    /// And so is whoever those had seen: Biswas and Enea 2019.
+    Causal,
     /// What InnoDB documents of REPEATABLE READ.
     InnodbRepeatableRead,
     /// PL-2.99 of Adya: no G1 and no G2-item.
@@ -75,6 +83,8 @@ pub enum Dependency {
     Session = 7,
     /// It began after the other was answered.
     RealTime = 8,
+    /// Both wrote a key; somebody had to see the other one, and read this one's version.
+    Seen = 9,
 }
 
 impl Dependency {
@@ -100,6 +110,7 @@ impl Dependency {
             Dependency::Read | Dependency::CurrentRead => "wr",
             Dependency::Session => "session",
             Dependency::RealTime => "time",
+            Dependency::Seen => "seen",
             _ if self.is_predicate() => "rw (predicate)",
             _ => "rw",
         }
@@ -130,10 +141,14 @@ const SC: Option<(End, End)> = Some((End::Snapshot, End::Commit));
 
 impl Level {
     /// From the weakest to the strongest, as far as they can be compared.
-    pub const ALL: [Level; 11] = [
+    pub const ALL: [Level; 15] = [
         Level::ReadUncommitted,
         Level::ReadCommitted,
         Level::MonotonicAtomicView,
+        Level::ReadYourWrites,
+        Level::MonotonicReads,
+        Level::ReadAtomic,
+        Level::Causal,
         Level::InnodbRepeatableRead,
         Level::RepeatableRead,
         Level::SnapshotIsolation,
@@ -153,6 +168,9 @@ impl Level {
             Level::ReadCommitted | Level::MonotonicAtomicView => {
                 ([CC, CC, CC, none, none, none, none], Keeps::Nothing)
             }
+            Level::ReadYourWrites | Level::MonotonicReads | Level::ReadAtomic | Level::Causal => {
+                ([CC, CC, CC, none, none, none, none], Keeps::Sessions)
+            }
             Level::InnodbRepeatableRead => ([CC, CS, CC, SC, CC, SC, CC], Keeps::Nothing),
             Level::RepeatableRead => ([CC, CC, CC, CC, CC, none, none], Keeps::Nothing),
             Level::SnapshotIsolation => (si, Keeps::Nothing),
@@ -164,6 +182,14 @@ impl Level {
         };
         let has_snapshots = ends.iter().flatten().any(|ends| *ends != (End::Commit, End::Commit));
         Shape { ends, has_snapshots, keeps }
+    }
+
+    /// Whether it says what a transaction must have seen, so that no order of versions is needed.
+    pub(crate) fn is_of_visibility(self) -> bool {
+        matches!(
+            self,
+            Level::ReadYourWrites | Level::MonotonicReads | Level::ReadAtomic | Level::Causal
+        )
     }
 
     /// Whether a flaw breaks it by itself.
@@ -183,6 +209,10 @@ impl Level {
             Level::ReadUncommitted => "read-uncommitted",
             Level::ReadCommitted => "read-committed",
             Level::MonotonicAtomicView => "monotonic-atomic-view",
+            Level::ReadYourWrites => "read-your-writes",
+            Level::MonotonicReads => "monotonic-reads",
+            Level::ReadAtomic => "read-atomic",
+            Level::Causal => "causal",
             Level::InnodbRepeatableRead => "innodb-repeatable-read",
             Level::RepeatableRead => "repeatable-read",
             Level::SnapshotIsolation => "snapshot-isolation",
@@ -201,6 +231,10 @@ impl Level {
             Level::ReadUncommitted => "PL-1 (Adya 1999)",
             Level::ReadCommitted => "PL-2 (Adya 1999)",
             Level::MonotonicAtomicView => "MAV (Bailis et al. 2014)",
+            Level::ReadYourWrites => "read your writes (Terry et al. 1994)",
+            Level::MonotonicReads => "monotonic reads (Terry et al. 1994)",
+            Level::ReadAtomic => "read atomic (Biswas and Enea 2019)",
+            Level::Causal => "causal consistency (Biswas and Enea 2019)",
             Level::InnodbRepeatableRead => "REPEATABLE READ as InnoDB documents it",
             Level::RepeatableRead => "PL-2.99 (Adya 1999)",
             Level::SnapshotIsolation => "generalised SI (Elnikety et al. 2005)",

@@ -12,6 +12,7 @@
 mod anomaly;
 mod bad_input;
 mod builder;
+mod certificate;
 mod check;
 mod draw;
 mod edges;
@@ -25,10 +26,14 @@ mod question;
 mod record;
 mod region;
 mod replay;
+mod svg;
 mod versions;
+mod visible;
+mod witness;
 
 pub use bad_input::BadInput;
 pub use builder::Builder;
+pub use certificate::Certificate;
 pub use check::{Checker, Contention, Vanished, Verdict};
 pub use draw::drawn;
 pub use format::{Format, read_history, write_history};
@@ -38,5 +43,6 @@ pub use history::{
 pub use level::{Dependency, Level};
 pub use record::{BadRecord, HEADER, OpRecord, encode_end, read_records, write_records};
 pub use region::{Cycle, Step};
-pub use replay::{Certificate, replay};
+pub use replay::replay;
+pub use svg::pictures;
 pub use versions::{Flaw, FlawKind};

@@ -6,16 +6,16 @@
 //!   guess   4 7 5 9 2       no cycle: the order is found, and stands in the certificate
 //! ```
 //!
-//! What is known links versions to *chains*. A guess puts the chains of every key in a line, near
-//! the order of completion, and is judged as any other history. Each cycle of it is a clause over
-//! pairs of chains: not all of these orders at once. A SAT solver chooses orders that agree with
-//! all clauses so far, the next guess agrees with what it chose, and so on until a guess has no
-//! cycle (the level holds) or the clauses have no solution (no order explains the history, and a smallest
-//! set of such cycles is the proof). Deciding snapshot isolation and serializability of such
-//! histories is NP-complete (Papadimitriou, J. ACM 26, 1979; Biswas and Enea, OOPSLA 2019), so that
-//! the search is bounded and says when it gives up. Lazy clauses of cycles: as in SAT modulo
-//! acyclicity (Gebser, Janhunen, Rintanen, JELIA 2014); polygraphs with grouped versions: Cobra
-//! (OSDI 2020).
+//! What is known links versions to *chains*. A guess puts the chains of every key in a line,
+//! near the order of completion, and is judged as any other history. Each cycle of it is a
+//! clause over pairs of chains: not all of these orders at once. A SAT solver chooses orders
+//! that agree with all clauses so far, the next guess agrees with what it chose, and so on until
+//! a guess has no cycle (the level holds) or the clauses have no solution (no order explains the
+//! history, and a smallest set of such cycles is the proof). Deciding snapshot isolation and
+//! serializability of such histories is NP-complete (Papadimitriou, J. ACM 26, 1979; Biswas and
+//! Enea, OOPSLA 2019), so that the search is bounded and says when it gives up. Lazy clauses of
+//! cycles: as in SAT modulo acyclicity (Gebser, Janhunen, Rintanen, JELIA 2014); polygraphs with
+//! grouped versions: Cobra (OSDI 2020).
 
 use std::collections::HashMap;
 
@@ -168,7 +168,8 @@ impl Chains {
             if from != to
                 && let Some((tail, head)) = joined(shape, dependency, from, to)
             {
-                give(tail, head, Label { dependency: Some(dependency), key, version });
+                let by = UNKNOWN;
+                give(tail, head, Label { dependency: Some(dependency), key, version, by });
             }
         }
     }

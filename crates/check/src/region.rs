@@ -42,6 +42,8 @@ pub struct Step {
     pub key: u32,
     /// The version that `from` wrote or read.
     pub version: u32,
+    /// Of [`Dependency::Seen`]: who had to see `from`, and read what `to` wrote.
+    pub by: Option<usize>,
     /// Whether nothing tells the order of versions that it rests on.
     pub is_assumed: bool,
 }
@@ -71,9 +73,11 @@ pub(crate) struct Label {
     pub dependency: Option<Dependency>,
     pub key: u32,
     pub version: u32,
+    /// Of [`Dependency::Seen`] the transaction that read, else UNKNOWN.
+    pub by: u32,
 }
 
-const WITHIN: Label = Label { dependency: None, key: UNKNOWN, version: UNKNOWN };
+const WITHIN: Label = Label { dependency: None, key: UNKNOWN, version: UNKNOWN, by: UNKNOWN };
 
 /// Edges by their tails.
 struct Graph {
@@ -148,7 +152,8 @@ impl Region<'_> {
             edges(self.history, self.versions, txn, |edge| {
                 if let Some((from, to)) = self.ends(&edge) {
                     let Edge { key, version, .. } = edge;
-                    let label = Label { dependency: Some(edge.dependency), key, version };
+                    let label =
+                        Label { dependency: Some(edge.dependency), key, version, by: UNKNOWN };
                     add(local(from), local(to), label);
                 }
             });
@@ -249,8 +254,9 @@ fn steps(graph: &Graph, path: &[(u32, u32, Label)]) -> Vec<Step> {
             continue;
         }
         let from = since.take().unwrap_or_else(|| txn(from));
-        let Label { key, version, .. } = label;
-        all.push(Step { from, to: txn(to), dependency, key, version, is_assumed: false });
+        let Label { key, version, by, .. } = label;
+        let by = (by != UNKNOWN).then_some(by as usize);
+        all.push(Step { from, to: txn(to), dependency, key, version, by, is_assumed: false });
     }
     all
 }

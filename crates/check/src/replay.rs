@@ -5,21 +5,20 @@
 //! is the state-based view of Crooks, Pu, Alvisi, Clement, *Seeing is Believing*, PODC 2017: each
 //! commit makes a state, and reads are answered from the state that the level prescribes.
 
+mod visible;
+
+use crate::certificate::Certificate;
 use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, UNKNOWN, WriteId};
 use crate::level::Level;
-
-/// An order of events: twice the transaction is the moment of its snapshot, one more its commit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Certificate {
-    /// The events, first to last; levels without snapshots have commits only.
-    pub events: Vec<u32>,
-}
 
 /// Carries the history out in the order of the certificate.
 ///
 /// # Errors
 /// The first answer that the level and this order do not give.
 pub fn replay(history: &History, level: Level, certificate: &Certificate) -> Result<(), String> {
+    if level.is_of_visibility() {
+        return visible::replay(history, level, certificate);
+    }
     let mut world = World {
         history,
         level,

@@ -10,10 +10,14 @@ use dbdyno_check::{
 };
 
 /// Levels that the oracle can judge.
-const LEVELS: [Level; 7] = [
+const LEVELS: [Level; 11] = [
     Level::ReadUncommitted,
     Level::ReadCommitted,
     Level::MonotonicAtomicView,
+    Level::ReadYourWrites,
+    Level::MonotonicReads,
+    Level::ReadAtomic,
+    Level::Causal,
     Level::InnodbRepeatableRead,
     Level::RepeatableRead,
     Level::SnapshotIsolation,
@@ -70,6 +74,11 @@ impl Small {
     }
 
     fn fits(&self, order: &[usize], level: Level) -> bool {
+        let visibility =
+            [Level::ReadYourWrites, Level::MonotonicReads, Level::ReadAtomic, Level::Causal];
+        if visibility.contains(&level) {
+            return self.is_visible(order, level);
+        }
         let agrees = self.orders.iter().enumerate().all(|(key, writers)| {
             let mut own = order.iter().filter(|txn| self.last(**txn, key).is_some());
             writers.iter().all(|writer| own.next() == Some(writer))
@@ -103,6 +112,62 @@ impl Small {
             }),
             _ => self.external(txn).all(|(_, key, value)| is_at(key, value, at)),
         }
+    }
+
+    /// Transactions two and three, counted from 0, are of one session.
+    fn session(txn: usize) -> usize {
+        txn.min(1)
+    }
+
+    /// The definition of Biswas and Enea, tried out: pairs of who must be seen by whom, and an
+    /// order in which nobody reads what one of those overwrote.
+    fn is_visible(&self, order: &[usize], level: Level) -> bool {
+        let count = self.txns.len();
+        let place = |txn: usize| order.iter().position(|other| *other == txn).unwrap();
+        let writer = |key: usize, value: u32| {
+            (0..count).find(|w| value != INITIAL && self.last(*w, key) == Some(value))
+        };
+        let session =
+            |one: usize, two: usize| one < two && Small::session(one) == Small::session(two);
+        let read = |one: usize, two: usize| {
+            self.external(two).any(|(_, key, value)| writer(key, value) == Some(one))
+        };
+        let all = || (0..count).flat_map(|one| (0..count).map(move |two| (one, two)));
+        let is_forward = |(one, two): (usize, usize)| {
+            !(one != two && (session(one, two) || read(one, two))) || place(one) < place(two)
+        };
+        let told = self.orders.iter().all(|key| key.is_sorted_by_key(|txn| place(*txn)));
+        let mut must: Vec<(usize, usize)> = all()
+            .filter(|&(one, two)| match level {
+                Level::ReadYourWrites => session(one, two),
+                Level::MonotonicReads => (0..count).any(|t| read(one, t) && session(t, two)),
+                _ => one != two && (session(one, two) || read(one, two)),
+            })
+            .collect();
+        if level == Level::Causal {
+            for middle in 0..count {
+                let longer: Vec<(usize, usize)> = all()
+                    .filter(|(one, two)| {
+                        must.contains(&(*one, middle)) && must.contains(&(middle, *two))
+                    })
+                    .collect();
+                must.extend(longer);
+            }
+        }
+        let is_written = (0..count).all(|txn| {
+            self.external(txn).all(|(_, key, value)| {
+                value == INITIAL || writer(key, value).is_some_and(|writer| writer != txn)
+            })
+        });
+        told && is_written
+            && all().all(is_forward)
+            && must.iter().all(|&(seen, txn)| {
+                self.external(txn).all(|(_, key, value)| {
+                    let source = writer(key, value);
+                    let is_other = source != Some(seen) && self.last(seen, key).is_some();
+                    !is_other || source.is_some_and(|source| place(seen) < place(source))
+                })
+            })
     }
 
     /// Once a write of a transaction was read, its other writes are not missed.
@@ -159,7 +224,8 @@ impl Small {
                     Op { key: keys[key], value: ids[value as usize], prev, kind }
                 })
                 .collect();
-            let (session, outcome, times) = (session as u32, Outcome::Ok, Times::default());
+            let session = Small::session(session) as u32;
+            let (outcome, times) = (Outcome::Ok, Times::default());
             builder.push(Txn { session, outcome, times, token: 0 }, &ops);
         }
         builder.finish()

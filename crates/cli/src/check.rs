@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
-    Checker, Contention, Format, History, Level, Verdict, drawn, read_history, replay,
+    Checker, Contention, Format, History, Level, Verdict, drawn, pictures, read_history, replay,
     write_history,
 };
 
@@ -42,6 +42,9 @@ pub(crate) struct Check {
     /// of dbdyno
     #[arg(long, value_name = "FILE")]
     pub export: Option<PathBuf>,
+    /// Draw each cycle that breaks a level, as LEVEL.svg or LEVEL-2.svg in this directory
+    #[arg(long, value_name = "DIR")]
+    pub pictures: Option<PathBuf>,
 }
 
 /// Commits from which on 3 ÷ N is the 95 % upper bound of a rate of which nothing was seen: Hanley
@@ -67,6 +70,9 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
     let checker = Checker::new(&history);
     let verdicts: Vec<(Level, Verdict)> =
         levels.iter().map(|&level| (level, proved(&history, level, &checker))).collect();
+    if let Some(directory) = &flags.pictures {
+        draw(&history, &verdicts, directory)?;
+    }
     output::print(&match flags.format {
         DoctorFormat::Text => text(&history, &checker.contention(), &verdicts),
         DoctorFormat::Json => json(&history, &checker.contention(), &verdicts),
@@ -77,6 +83,23 @@ pub(crate) fn run(flags: &Check) -> Result<Exit, Failure> {
         () if any(|verdict| matches!(verdict, Verdict::CannotTell(_))) => Exit::CannotTell,
         () => Exit::Holds,
     })
+}
+
+/// Draws the cycles of all levels that are broken.
+fn draw(history: &History, all: &[(Level, Verdict)], directory: &Path) -> Result<(), Failure> {
+    let write = |path: PathBuf, text: &str| {
+        std::fs::write(&path, text)
+            .map_err(|error| Failure::Write(path.display().to_string(), error))
+    };
+    std::fs::create_dir_all(directory)
+        .map_err(|error| Failure::Write(directory.display().to_string(), error))?;
+    for (level, verdict) in all {
+        for (number, picture) in (1..).zip(pictures(history, verdict)) {
+            let ending = if number == 1 { String::new() } else { format!("-{number}") };
+            write(directory.join(format!("{level}{ending}.svg")), &picture)?;
+        }
+    }
+    Ok(())
 }
 
 /// Writes the history in the format that the file's name ends with.

@@ -1,0 +1,177 @@
+//! The independent judge of levels that say what a transaction must have seen.
+//!
+//! It knows who wrote what and the order, and asks of every read: is there anybody who had to be
+//! seen, wrote the key, and stands in the order behind the one that was read?
+
+use std::collections::HashMap;
+
+use crate::certificate::Certificate;
+use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, WriteId};
+use crate::level::Level;
+
+/// Judges an order of commits.
+pub(super) fn replay(
+    history: &History,
+    level: Level,
+    certificate: &Certificate,
+) -> Result<(), String> {
+    let mut judge = Judge::new(history, level);
+    for (at, &event) in certificate.events.iter().enumerate() {
+        let txn = event as usize / 2;
+        let is_new = txn < history.len() && event % 2 == 1 && judge.place[txn] == 0;
+        if !is_new || history.outcome[txn] == Outcome::Failed {
+            return Err(format!("event {at} is of no transaction that can commit now"));
+        }
+        judge.place[txn] = at + 1;
+        judge.commit(txn).map_err(|what| format!("event {at}, transaction {txn}: {what}"))?;
+    }
+    let mut all = 0..history.len();
+    match all.find(|&txn| history.outcome[txn] == Outcome::Ok && judge.place[txn] == 0) {
+        Some(txn) => Err(format!("transaction {txn} committed and is missing")),
+        None => Ok(()),
+    }
+}
+
+struct Judge<'a> {
+    history: &'a History,
+    level: Level,
+    /// By transaction, one more than its event; 0 until it is there.
+    place: Vec<usize>,
+    writer: HashMap<WriteId, usize>,
+    /// By key, who wrote it so far, in order.
+    writers: Vec<Vec<usize>>,
+    /// By session, its transactions so far, and the latest place by key of what it must see.
+    sessions: Vec<Vec<usize>>,
+    must: Vec<HashMap<u32, usize>>,
+    /// By transaction, how many of each session it must see; of causal consistency.
+    clock: Vec<Vec<usize>>,
+    /// By transaction, how many stand before it in its session.
+    rank: Vec<usize>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(history: &'a History, level: Level) -> Judge<'a> {
+        let mut writer = HashMap::new();
+        for txn in (0..history.len()).filter(|&txn| history.outcome[txn] != Outcome::Failed) {
+            writer.extend(history.ops(txn).iter().filter(is_write).map(|op| (op.value, txn)));
+        }
+        let (count, sessions) = (history.len(), history.session_count());
+        Judge {
+            history,
+            level,
+            place: vec![0; count],
+            writer,
+            writers: vec![Vec::new(); history.key_count as usize],
+            sessions: vec![Vec::new(); sessions],
+            must: vec![HashMap::new(); sessions],
+            clock: vec![Vec::new(); count],
+            rank: vec![0; count],
+        }
+    }
+
+    fn commit(&mut self, txn: usize) -> Result<(), String> {
+        let session = self.history.session[txn] as usize;
+        let before = self.sessions[session].last().copied();
+        if before.is_some_and(|before| before > txn) {
+            return Err("it stands behind its session's next one".to_owned());
+        }
+        let ops = self.history.ops(txn);
+        let is_external = |at: &usize| {
+            let op = ops[*at];
+            let is_own = ops[..*at].iter().any(|own| own.key == op.key && is_write(&own));
+            matches!(op.kind, Kind::Read | Kind::CurrentRead) && op.value < ABSENT && !is_own
+        };
+        let reads: Vec<Op> = (0..ops.len()).filter(is_external).map(|at| ops[at]).collect();
+        let sources: Vec<usize> =
+            reads.iter().filter_map(|op| self.writer.get(&op.value).copied()).collect();
+        if sources.iter().any(|source| self.place[*source] == 0) {
+            return Err("it read of one that stands behind it".to_owned());
+        }
+        let replaced = ops.iter().filter(is_write).filter_map(|op| self.writer.get(&op.prev));
+        if replaced.clone().any(|writer| *writer != txn && self.place[*writer] == 0) {
+            return Err("it replaced what one wrote that stands behind it".to_owned());
+        }
+        self.rank[txn] = self.sessions[session].len();
+        let misses = match self.level {
+            Level::Causal => self.misses_past(txn, before, &reads, &sources),
+            _ => self.misses(session, &reads, &sources),
+        };
+        if misses {
+            return Err("it had to see a later version than it read".to_owned());
+        }
+        self.note(txn, session, &sources);
+        Ok(())
+    }
+
+    /// The place of what a read saw.
+    fn seen(&self, read: &Op) -> usize {
+        self.writer.get(&read.value).map_or(0, |writer| self.place[*writer])
+    }
+
+    fn misses(&self, session: usize, reads: &[Op], sources: &[usize]) -> bool {
+        let is_whole = self.level == Level::ReadAtomic;
+        reads.iter().any(|read| {
+            let must = self.must[session].get(&read.key).copied().unwrap_or(0);
+            let whole = sources.iter().filter(|source| is_whole && self.wrote(**source, read.key));
+            let whole = whole.map(|source| self.place[*source]).max().unwrap_or(0);
+            self.seen(read) < must.max(whole)
+        })
+    }
+
+    fn wrote(&self, txn: usize, key: u32) -> bool {
+        self.history.ops(txn).iter().any(|op| op.key == key && is_write(&op))
+    }
+
+    fn misses_past(
+        &mut self,
+        txn: usize,
+        before: Option<usize>,
+        reads: &[Op],
+        sources: &[usize],
+    ) -> bool {
+        let mut clock = vec![0; self.sessions.len()];
+        for &other in sources.iter().chain(&before) {
+            for (own, its) in clock.iter_mut().zip(&self.clock[other]) {
+                *own = (*own).max(*its);
+            }
+            let session = self.history.session[other] as usize;
+            clock[session] = clock[session].max(self.rank[other] + 1);
+        }
+        self.clock[txn] = clock;
+        reads.iter().any(|read| {
+            let seen = self.seen(read);
+            let behind = self.writers[read.key as usize].iter().rev();
+            let mut behind = behind.take_while(|writer| self.place[**writer] > seen);
+            behind.any(|writer| {
+                let session = self.history.session[*writer] as usize;
+                self.rank[*writer] < self.clock[txn][session]
+            })
+        })
+    }
+
+    /// From now on its session has written, and read, what it did.
+    fn note(&mut self, txn: usize, session: usize, sources: &[usize]) {
+        let place = self.place[txn];
+        self.sessions[session].push(txn);
+        let ops = self.history.ops(txn).iter().filter(is_write);
+        for op in ops {
+            if self.writers[op.key as usize].last() != Some(&txn) {
+                self.writers[op.key as usize].push(txn);
+            }
+            if self.level != Level::MonotonicReads {
+                self.must[session].insert(op.key, place);
+            }
+        }
+        for &source in sources.iter().filter(|_| self.level == Level::MonotonicReads) {
+            for op in self.history.ops(source).iter().filter(is_write) {
+                let most = self.must[session].entry(op.key).or_insert(0);
+                *most = (*most).max(self.place[source]);
+            }
+        }
+    }
+}
+
+fn is_write(op: &&Op) -> bool {
+    let is_write = matches!(op.kind, Kind::Write | Kind::Insert | Kind::Delete | Kind::Append);
+    is_write && op.value != INITIAL
+}

@@ -1,0 +1,137 @@
+//! What a drawing of a cycle shows: who takes part, their operations, and why each arrow is there.
+
+use crate::footprint::is_write;
+use crate::history::{History, Op};
+use crate::level::Dependency;
+use crate::region::Step;
+
+/// An operation on the cycle.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Shown {
+    /// Its place in its transaction.
+    pub place: usize,
+    pub txn: usize,
+    pub text: String,
+}
+
+/// A dependency: the operations at its ends (none of sessions and time), and a sentence.
+#[derive(Debug)]
+pub(crate) struct Arrow {
+    pub from: (usize, Option<usize>),
+    pub to: (usize, Option<usize>),
+    pub label: String,
+    pub reason: String,
+}
+
+/// A cycle as it is drawn.
+#[derive(Debug)]
+pub(crate) struct Witness {
+    /// Transactions, in the order of the cycle.
+    pub lanes: Vec<usize>,
+    /// Their operations on the cycle, each transaction's in its order.
+    pub ops: Vec<Shown>,
+    pub arrows: Vec<Arrow>,
+}
+
+impl Witness {
+    pub(crate) fn of(history: &History, steps: &[Step]) -> Witness {
+        let mut witness = Witness { lanes: Vec::new(), ops: Vec::new(), arrows: Vec::new() };
+        for step in steps {
+            witness.lanes.push(step.from);
+        }
+        let readers = steps.iter().filter_map(|step| step.by);
+        for reader in readers {
+            if !witness.lanes.contains(&reader) {
+                witness.lanes.push(reader);
+            }
+        }
+        for step in steps {
+            let ends = ends(history, step);
+            let place = |txn: usize| ends.iter().find(|op| op.txn == txn).map(|op| op.place);
+            let assumed = if step.is_assumed { "?" } else { "" };
+            let label = format!("{}{assumed}", step.dependency.short());
+            let (from, to) = ((step.from, place(step.from)), (step.to, place(step.to)));
+            let reason = reason(history, step, &label);
+            witness.arrows.push(Arrow { from, to, label, reason });
+            witness.ops.extend(ends);
+        }
+        witness.ops.sort_by_key(|op| (op.place, witness.lanes.iter().position(|t| *t == op.txn)));
+        witness.ops.dedup();
+        witness
+    }
+
+    /// The column of a transaction.
+    pub(crate) fn lane(&self, txn: usize) -> usize {
+        self.lanes.iter().position(|known| *known == txn).unwrap_or(0)
+    }
+}
+
+/// The operations that make an edge.
+fn ends(history: &History, step: &Step) -> Vec<Shown> {
+    let key = history.key_name(step.key.min(history.key_count.saturating_sub(1)));
+    let wrote = |txn: usize, version: Option<u32>| {
+        let is_it = |op: &Op| version.is_none_or(|version| op.value == version);
+        let ops = history.ops(txn);
+        let found = ops.iter().position(|op| op.key == step.key && is_write(op.kind) && is_it(op));
+        let place = found.unwrap_or(0);
+        let text = format!("w({key}) = {}", history.value_name(ops[place].value));
+        Shown { place, txn, text }
+    };
+    let read = |txn: usize| {
+        let ops = history.ops(txn);
+        let is_it = |op: &Op| op.key == step.key && !is_write(op.kind);
+        let place = ops.iter().position(|op| is_it(op) && op.value == step.version);
+        let place = place.or_else(|| ops.iter().position(is_it)).unwrap_or(0);
+        let text = format!("r({key}) = {}", history.value_name(step.version));
+        Shown { place, txn, text }
+    };
+    let (from, to) = (step.from, step.to);
+    match step.dependency {
+        Dependency::Session | Dependency::RealTime => Vec::new(),
+        Dependency::Write => vec![wrote(from, Some(step.version)), wrote(to, None)],
+        Dependency::Read | Dependency::CurrentRead => {
+            vec![wrote(from, Some(step.version)), read(to)]
+        }
+        Dependency::Seen => {
+            let both = [wrote(from, None), wrote(to, Some(step.version))];
+            both.into_iter().chain(step.by.map(read)).collect()
+        }
+        _ => vec![read(from), wrote(to, None)],
+    }
+}
+
+/// Why an edge is there, as a sentence.
+fn reason(history: &History, step: &Step, label: &str) -> String {
+    let (from, to) = (step.from, step.to);
+    let head = format!("T{from} ─{label}→ T{to}");
+    let what = match step.dependency {
+        Dependency::Session => {
+            format!("session {} asked T{to} after T{from}", { history.txn(from).session })
+        }
+        Dependency::RealTime => format!("T{to} began after T{from} was answered"),
+        of_versions => {
+            let (key, value) = (history.key_name(step.key), history.value_name(step.version));
+            match of_versions {
+                Dependency::Seen => {
+                    let reader = step.by.unwrap_or(to);
+                    format!(
+                        "T{reader} had to see T{from}, and read {key} = {value} of T{to}: so \
+                         T{from} wrote {key} before that"
+                    )
+                }
+                Dependency::Write if step.is_assumed => {
+                    format!("if T{to} wrote {key} after {value}, which T{from} wrote")
+                }
+                _ if step.is_assumed => {
+                    format!("T{from} read {key} = {value}: if T{to} wrote {key} after that")
+                }
+                Dependency::Write => format!("T{to} replaced {key} = {value}, which T{from} wrote"),
+                Dependency::Read | Dependency::CurrentRead => {
+                    format!("T{to} read {key} = {value}, which T{from} wrote")
+                }
+                _ => format!("T{from} read {key} = {value}, which T{to} replaced"),
+            }
+        }
+    };
+    format!("{head}   {what}")
+}
