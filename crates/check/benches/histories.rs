@@ -1,14 +1,16 @@
 //! What a verdict costs: histories of interleaved transactions, from bytes to a replayed proof.
 //!
 //! ```text
-//!   cargo bench -p dbdyno-check --bench histories [-- MILLIONS_OF_OPERATIONS [KEYS] [hidden]]
+//!   cargo bench -p dbdyno-check --bench histories -- \
+//!     [MILLIONS_OF_OPERATIONS [KEYS [SESSIONS]]] [hidden] [file=NAME]
 //! ```
 //!
-//! A scheduler lets 32 sessions take turns, an operation each, on one store: under strict two-phase
+//! A scheduler lets sessions (32) take turns, an operation each, on one store: under strict two-phase
 //! locking that rolls back who would wait, and under snapshot isolation where the first committer
 //! wins. Completion is told up to 16 transactions late, as clients tell it. Keys of half of the
-//! operations are among 1 % of all. `hidden`: nothing tells the order of versions. Seconds of the
-//! clock, one thread; no file is read, the bytes are those of a file.
+//! operations are among 1 % of all. `hidden`: nothing tells the order of versions. `file`: the
+//! history under snapshot isolation is also kept, for other checkers. Seconds of the clock, one
+//! thread; no file is read, the bytes are those of a file.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -20,8 +22,14 @@ use dbdyno_check::{
     WriteIds, encode_end, read_records, replay,
 };
 
-const SESSIONS: usize = 32;
 const OPS: usize = 10;
+const LEVELS: [Level; 5] = [
+    Level::ReadCommitted,
+    Level::ReadAtomic,
+    Level::Causal,
+    Level::SnapshotIsolation,
+    Level::Serializable,
+];
 /// Later than it happened, completion is told by as many turns at most.
 const LATE: u64 = 16 * OPS as u64;
 
@@ -49,6 +57,8 @@ struct Open {
     ops: Vec<OpRecord>,
     begun: u64,
     begun_commits: u64,
+    /// When its client hears of the last commit, and goes on.
+    answered: u64,
     keys: Vec<u64>,
 }
 
@@ -59,19 +69,22 @@ struct Row {
     holder: u32,
 }
 
-fn history(scheduler: Scheduler, ops: usize, keys: u64) -> Vec<u8> {
+fn history(scheduler: Scheduler, ops: usize, keys: u64, sessions: usize) -> Vec<u8> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let none = Row { versions: [(INITIAL, UNKNOWN, 0); 4], holder: UNKNOWN };
     let mut rows = vec![none; keys as usize];
-    let mut streams: Vec<Vec<u8>> = vec![Vec::new(); SESSIONS];
-    let mut open: Vec<Open> = (0..SESSIONS).map(|_| Open::default()).collect();
+    let mut streams: Vec<Vec<u8>> = vec![Vec::new(); sessions];
+    let mut open: Vec<Open> = (0..sessions).map(|_| Open::default()).collect();
     let mut ids: Vec<WriteIds> =
-        (0..SESSIONS).map(|w| WriteIds::new(w as u32, SESSIONS as u32, 0)).collect();
+        (0..sessions).map(|w| WriteIds::new(w as u32, sessions as u32, 0)).collect();
     let (mut now, mut commits, mut done) = (0, 0, 0);
     while done < ops {
         now += 1;
-        let session = random.below(SESSIONS as u64) as usize;
+        let session = random.below(sessions as u64) as usize;
         let own = &mut open[session];
+        if now < own.answered {
+            continue;
+        }
         if own.ops.is_empty() {
             (own.begun, own.begun_commits) = (now, commits);
         }
@@ -105,11 +118,12 @@ fn history(scheduler: Scheduler, ops: usize, keys: u64) -> Vec<u8> {
         for op in &own.ops {
             stream.extend_from_slice(&op.encode());
         }
+        own.answered = now + random.below(LATE);
         let times = Times {
             begin_invoke_ns: own.begun,
             begin_return_ns: own.begun,
             commit_invoke_ns: now,
-            commit_return_ns: now + random.below(LATE),
+            commit_return_ns: own.answered,
         };
         let txn = Txn { session: session as u32, outcome, times, token: commits };
         stream.extend_from_slice(&encode_end(txn, own.ops.len() as u32));
@@ -171,11 +185,16 @@ fn main() {
     let mut numbers = std::env::args().skip(1).filter_map(|text| text.parse::<f64>().ok());
     let ops = (numbers.next().unwrap_or(10.0) * 1e6) as usize;
     let keys = numbers.next().unwrap_or(1e6) as u64;
+    let sessions = numbers.next().unwrap_or(32.0) as usize;
     let is_hidden = std::env::args().any(|word| word == "hidden");
     for scheduler in [Scheduler::Locking, Scheduler::Snapshot] {
-        let mut bytes = history(scheduler, ops, keys);
+        let mut bytes = history(scheduler, ops, keys, sessions);
         if is_hidden {
             bytes = hidden(&bytes);
+        }
+        let file = std::env::args().find_map(|word| Some(word.strip_prefix("file=")?.to_owned()));
+        if let Some(file) = file.filter(|_| scheduler == Scheduler::Snapshot) {
+            std::fs::write(&file, &bytes).expect("the file can be written");
         }
         let name = if scheduler == Scheduler::Locking { "locking" } else { "snapshot" };
         let begin = Instant::now();
@@ -191,7 +210,7 @@ fn main() {
             history.len()
         );
         let mut total = read + found;
-        for level in [Level::ReadCommitted, Level::SnapshotIsolation, Level::Serializable] {
+        for level in LEVELS {
             let start = Instant::now();
             let verdict = checker.verdict(level);
             let decided = start.elapsed().as_secs_f64();

@@ -19,7 +19,7 @@ use crate::orders::{Chains, Choice, Search};
 use crate::question::{Cycles, Question};
 use crate::region::{Cycle, Step};
 use crate::versions::{Flaw, Versions};
-use crate::visible::inferred;
+use crate::visible::Visible;
 
 /// Orders of versions that are tried at most,
 const GUESSES_AT_MOST: u64 = 4_000;
@@ -172,19 +172,22 @@ impl<'a> Checker<'a> {
     }
 
     /// Decides a level of visibility: with the edges that it infers there is an order, or a cycle.
-    fn visible(&self, level: Level, question: &Question<'_>, line: Vec<Node>) -> Verdict {
-        let Some(more) = inferred(self.history, &self.versions, level, &line) else {
-            let sessions = self.history.session_count();
-            return Verdict::CannotTell(format!(
-                "clocks of {sessions} sessions need too much room"
-            ));
+    fn visible(&self, level: Level, question: &Question<'_>, mut line: Vec<Node>) -> Verdict {
+        let visible = match Visible::new(self.history, &self.versions, level, &line) {
+            Ok(visible) => visible,
+            Err(what) => return Verdict::CannotTell(what),
         };
-        if more.is_empty() {
-            return Verdict::Holds(Certificate { events: line });
-        }
-        match question.line_with(&self.versions, &self.reach, &more) {
-            Ok(events) => Verdict::Holds(Certificate { events }),
-            Err(cycle) => broken(cycle),
+        let mut all = Vec::new();
+        loop {
+            let more = visible.against(&line);
+            if more.is_empty() {
+                return Verdict::Holds(Certificate { events: line });
+            }
+            all.extend(more);
+            match question.line_with(&self.versions, &self.reach, &all) {
+                Ok(next) => line = next,
+                Err(cycle) => return broken(cycle),
+            }
         }
     }
 

@@ -12,8 +12,14 @@
 //! some order of the transactions agrees with sessions, reads, what is known of versions, and all
 //! inferred edges: Biswas, Enea, *On the Complexity of Checking Transactional Consistency*, OOPSLA
 //! 2019; read-your-writes and monotonic reads: Terry et al., PDIS 1994. No order of versions needs
-//! to be known, and nothing is searched for. Costs as in Møldrup and Pavlogiannis, *AWDIT*, PLDI
-//! 2025: O(n^1.5) for read atomicity, O(n·k) with k sessions for causal consistency.
+//! to be known.
+//!
+//! Only inferred edges that run against a line are looked for: t2 stands between t1 and t in it, for
+//! whoever is seen stands before. With them there is another line, or a cycle, and the search begins
+//! again: edges are only added, so that it ends. In most histories the first line has none. Who is
+//! seen causally is told by vector clocks, as in Møldrup and Pavlogiannis, *AWDIT*, PLDI 2025.
+
+use std::collections::HashMap;
 
 use crate::footprint::{Access, accesses};
 use crate::history::{ABSENT, History, INITIAL, UNKNOWN, WriteId};
@@ -108,197 +114,162 @@ impl Table {
         let txn = txn as usize;
         &self.writes[self.first_write[txn] as usize..self.first_write[txn + 1] as usize]
     }
+}
 
-    fn has_written(&self, txn: u32, key: u32) -> bool {
-        self.writes(txn).binary_search(&key).is_ok()
-    }
+/// Who must be seen by whom, at one level.
+pub(crate) struct Visible<'a> {
+    history: &'a History,
+    versions: &'a Versions,
+    level: Level,
+    table: Table,
+    /// Of monotonic reads: by session and writer, the place of the first one that read it.
+    first_reader: HashMap<(u32, u32), u32>,
+    clocks: Clocks,
 }
 
 /// Inferred edges.
 pub(crate) type Edges = Vec<(Node, Node, Label)>;
 
-/// The edges that a level infers, given a line of all commits in which reads and sessions run
-/// forward; `None` if its clocks would not fit into memory.
-pub(crate) fn inferred(
-    history: &History,
-    versions: &Versions,
-    level: Level,
-    line: &[Node],
-) -> Option<Edges> {
-    let table = Table::of(history, versions);
-    let mut found = Found { edges: Vec::new() };
-    match level {
-        Level::ReadYourWrites => own_writes(history, versions, &table, &mut found),
-        Level::MonotonicReads => earlier_reads(history, versions, &table, &mut found),
-        Level::ReadAtomic => {
-            own_writes(history, versions, &table, &mut found);
-            read_writers(versions, &table, &mut found);
+impl<'a> Visible<'a> {
+    /// Looks at all reads, given a line of all commits in which reads and sessions run forward.
+    ///
+    /// # Errors
+    /// A sentence, if the clocks would not fit into memory.
+    pub(crate) fn new(
+        history: &'a History,
+        versions: &'a Versions,
+        level: Level,
+        line: &[Node],
+    ) -> Result<Visible<'a>, String> {
+        let table = Table::of(history, versions);
+        let (first_reader, clocks) = (HashMap::new(), Clocks { words: Vec::new(), sessions: 0 });
+        let mut visible = Visible { history, versions, level, table, first_reader, clocks };
+        match level {
+            Level::MonotonicReads => visible.note_readers(),
+            Level::Causal => visible.tick(line)?,
+            _ => {}
         }
-        _ => {
-            let words = history.len().checked_mul(history.session_count());
-            words.filter(|words| *words <= CLOCKS_AT_MOST)?;
-            causal(history, versions, &table, line, &mut found);
-        }
-    }
-    Some(found.edges)
-}
-
-struct Found {
-    edges: Edges,
-}
-
-impl Found {
-    /// `seen` had to be seen by `txn`, and wrote the key of the read.
-    fn note(&mut self, seen: u32, read: &Read, txn: u32) {
-        if seen == read.writer {
-            return;
-        }
-        let (key, version) = (read.key, read.version);
-        let commit = |txn: u32| 2 * txn + 1;
-        if read.writer == UNKNOWN {
-            let dependency = Some(Dependency::Anti);
-            let label = Label { dependency, key, version, by: UNKNOWN };
-            self.edges.push((commit(txn), commit(seen), label));
-        } else {
-            let label = Label { dependency: Some(Dependency::Seen), key, version, by: txn };
-            self.edges.push((commit(seen), commit(read.writer), label));
-        }
-    }
-}
-
-fn committed(versions: &Versions) -> impl Iterator<Item = u32> + '_ {
-    (0..versions.is_in.len() as u32).filter(|&txn| versions.is_in[txn as usize])
-}
-
-/// By key, pairs of a session and what is kept of it; sessions that come back often are found fast
-/// because they are looked for from the end.
-struct BySession<T> {
-    of: Vec<Vec<(u32, T)>>,
-}
-
-impl<T: Default> BySession<T> {
-    fn new(keys: u32) -> BySession<T> {
-        BySession { of: (0..keys).map(|_| Vec::new()).collect() }
+        Ok(visible)
     }
 
-    fn get(&mut self, key: u32, session: u32) -> &mut T {
-        let all = &mut self.of[key as usize];
-        let at = match all.binary_search_by_key(&session, |(known, _)| *known) {
-            Ok(at) => at,
-            Err(at) => {
-                all.insert(at, (session, T::default()));
-                at
-            }
-        };
-        &mut all[at].1
-    }
-}
-
-/// What was written earlier in the session must be seen; of each key the last write is enough, as
-/// the order agrees with sessions.
-fn own_writes(history: &History, versions: &Versions, table: &Table, found: &mut Found) {
-    let mut last: BySession<Option<u32>> = BySession::new(history.key_count);
-    for txn in committed(versions) {
-        let session = history.session[txn as usize];
-        for read in table.reads(txn) {
-            if let Some(own) = *last.get(read.key, session) {
-                found.note(own, read, txn);
+    /// The inferred edges that run against a line.
+    pub(crate) fn against(&self, line: &[Node]) -> Edges {
+        let mut place = vec![0; self.history.len()];
+        for (at, node) in line.iter().enumerate() {
+            place[*node as usize / 2] = at as u32;
+        }
+        let writers = self.writers(line);
+        let mut found = Edges::new();
+        for txn in line.iter().map(|node| node / 2) {
+            for read in self.table.reads(txn) {
+                let all = writers.of(read.key);
+                let place_of = |writer: &u32| place[*writer as usize];
+                let first = match read.writer {
+                    UNKNOWN => 0,
+                    writer => all.partition_point(|other| place_of(other) <= place_of(&writer)),
+                };
+                let between =
+                    all[first..].iter().take_while(|other| place_of(other) < place[txn as usize]);
+                let seen = between.filter(|other| self.must_see(txn, **other));
+                found.extend(seen.map(|other| edge(*other, read, txn)));
             }
         }
-        for key in table.writes(txn) {
-            *last.get(*key, session) = Some(txn);
-        }
+        found
     }
-}
 
-/// Whom earlier ones of the session had read must be seen. Once a version was read it stands for
-/// all that had to be seen before, since they came before it.
-fn earlier_reads(history: &History, versions: &Versions, table: &Table, found: &mut Found) {
-    let mut seen: BySession<Vec<u32>> = BySession::new(history.key_count);
-    for txn in committed(versions) {
-        let session = history.session[txn as usize];
-        for read in table.reads(txn) {
-            for &earlier in seen.get(read.key, session).iter() {
-                found.note(earlier, read, txn);
+    /// By key, who wrote it, in the order of the line.
+    fn writers(&self, line: &[Node]) -> Writers {
+        let keys = self.history.key_count as usize;
+        let mut first = vec![0_u32; keys + 2];
+        for key in &self.table.writes {
+            first[*key as usize + 2] += 1;
+        }
+        for at in 1..first.len() {
+            first[at] += first[at - 1];
+        }
+        let mut all = vec![0; self.table.writes.len()];
+        for txn in line.iter().map(|node| node / 2) {
+            for key in self.table.writes(txn) {
+                let at = &mut first[*key as usize + 1];
+                all[*at as usize] = txn;
+                *at += 1;
             }
         }
-        for read in table.reads(txn).iter().filter(|read| read.writer != UNKNOWN) {
-            *seen.get(read.key, session) = vec![read.writer];
+        Writers { first, all }
+    }
+
+    /// Whether one that stands before in the line must be seen.
+    fn must_see(&self, txn: u32, other: u32) -> bool {
+        let session = |txn: u32| self.history.session[txn as usize];
+        let place = |txn: u32| self.table.place[txn as usize];
+        let is_own = session(txn) == session(other);
+        match self.level {
+            Level::ReadYourWrites => is_own,
+            Level::MonotonicReads => {
+                let first = self.first_reader.get(&(session(txn), other));
+                first.is_some_and(|first| *first < place(txn))
+            }
+            Level::ReadAtomic => {
+                is_own || self.table.reads(txn).iter().any(|read| read.writer == other)
+            }
+            _ => self.clocks.of(txn)[session(other) as usize] > place(other),
         }
-        for read in table.reads(txn).iter().filter(|read| read.writer != UNKNOWN) {
-            for &key in table.writes(read.writer) {
-                let all = seen.get(key, session);
-                if !all.contains(&read.writer) {
-                    all.push(read.writer);
-                }
+    }
+
+    fn note_readers(&mut self) {
+        for txn in (0..self.history.len()).filter(|&txn| self.versions.is_in[txn]) {
+            let (session, place) = (self.history.session[txn], self.table.place[txn]);
+            for read in self.table.reads(txn as u32).iter().filter(|r| r.writer != UNKNOWN) {
+                self.first_reader.entry((session, read.writer)).or_insert(place);
             }
         }
     }
-}
 
-/// Whom it read must be seen in all: the smaller of its reads and the other's writes is gone
-/// through.
-fn read_writers(versions: &Versions, table: &Table, found: &mut Found) {
-    let mut sorted: Vec<Read> = Vec::new();
-    for txn in committed(versions) {
-        let reads = table.reads(txn);
-        sorted.clear();
-        sorted.extend_from_slice(reads);
-        sorted.sort_unstable_by_key(|read| (read.key, read.version));
-        let mut sources: Vec<u32> = reads.iter().map(|read| read.writer).collect();
-        sources.sort_unstable();
-        sources.dedup();
-        for &source in sources.iter().filter(|source| **source != UNKNOWN) {
-            let writes = table.writes(source);
-            if writes.len() < sorted.len() {
-                for &key in writes {
-                    let first = sorted.partition_point(|read| read.key < key);
-                    let same = sorted[first..].iter().take_while(|read| read.key == key);
-                    same.for_each(|read| found.note(source, read, txn));
-                }
-            } else {
-                let both = sorted.iter().filter(|read| table.has_written(source, read.key));
-                both.for_each(|read| found.note(source, read, txn));
-            }
+    /// Works out the clocks.
+    fn tick(&mut self, line: &[Node]) -> Result<(), String> {
+        let sessions = self.history.session_count();
+        let words = self.history.len().saturating_mul(sessions);
+        if words > CLOCKS_AT_MOST {
+            return Err(format!("clocks of {sessions} sessions need too much memory"));
         }
+        self.clocks = Clocks { words: vec![0; words], sessions };
+        let mut last = vec![UNKNOWN; sessions];
+        for txn in line.iter().map(|node| node / 2) {
+            let session = self.history.session[txn as usize] as usize;
+            self.clocks.begin(txn, last[session]);
+            last[session] = txn;
+            for read in self.table.reads(txn).iter().filter(|read| read.writer != UNKNOWN) {
+                let other = self.history.session[read.writer as usize] as usize;
+                self.clocks.see(txn, read.writer, other, self.table.place[read.writer as usize]);
+            }
+            self.clocks.end(txn, session, self.table.place[txn as usize]);
+        }
+        Ok(())
     }
 }
 
-/// Everybody from whom a path of sessions and reads leads here must be seen: per session a prefix,
-/// so that a vector clock tells whom.
-fn causal(history: &History, versions: &Versions, table: &Table, line: &[Node], found: &mut Found) {
-    let sessions = history.session_count();
-    let mut writers: BySession<Vec<(u32, u32)>> = BySession::new(history.key_count);
-    for txn in committed(versions) {
-        for &key in table.writes(txn) {
-            let place = (table.place[txn as usize], txn);
-            writers.get(key, history.session[txn as usize]).push(place);
-        }
+/// `seen` had to be seen by `txn`, and wrote the key of the read.
+fn edge(seen: u32, read: &Read, txn: u32) -> (Node, Node, Label) {
+    let (key, version) = (read.key, read.version);
+    let commit = |txn: u32| 2 * txn + 1;
+    if read.writer == UNKNOWN {
+        let dependency = Some(Dependency::Anti);
+        return (commit(txn), commit(seen), Label { dependency, key, version, by: UNKNOWN });
     }
-    let mut clocks = Clocks::new(history.len(), sessions);
-    let mut last = vec![UNKNOWN; sessions];
-    for txn in line.iter().map(|node| node / 2) {
-        let session = history.session[txn as usize] as usize;
-        clocks.begin(txn, last[session]);
-        last[session] = txn;
-        for read in table.reads(txn).iter().filter(|read| read.writer != UNKNOWN) {
-            let other = history.session[read.writer as usize] as usize;
-            clocks.see(txn, read.writer, other, table.place[read.writer as usize]);
-        }
-        for read in table.reads(txn) {
-            let (own, its) = (clocks.of(txn), clocks.known(read.writer));
-            for (other, places) in &writers.of[read.key as usize] {
-                let until = own[*other as usize];
-                if its.is_some_and(|its| its[*other as usize] >= until) {
-                    continue;
-                }
-                let end = places.partition_point(|(place, _)| *place < until);
-                if let Some((_, writer)) = places[..end].last() {
-                    found.note(*writer, read, txn);
-                }
-            }
-        }
-        clocks.end(txn, session, table.place[txn as usize]);
+    let label = Label { dependency: Some(Dependency::Seen), key, version, by: txn };
+    (commit(seen), commit(read.writer), label)
+}
+
+/// By key, transactions.
+struct Writers {
+    first: Vec<u32>,
+    all: Vec<u32>,
+}
+
+impl Writers {
+    fn of(&self, key: u32) -> &[u32] {
+        let key = key as usize;
+        &self.all[self.first[key] as usize..self.first[key + 1] as usize]
     }
 }
 
@@ -309,17 +280,8 @@ struct Clocks {
 }
 
 impl Clocks {
-    fn new(txns: usize, sessions: usize) -> Clocks {
-        Clocks { words: vec![0; txns * sessions], sessions }
-    }
-
     fn of(&self, txn: u32) -> &[u32] {
         &self.words[txn as usize * self.sessions..][..self.sessions]
-    }
-
-    /// The clock of a writer; none of what was there at the beginning.
-    fn known(&self, writer: u32) -> Option<&[u32]> {
-        (writer != UNKNOWN).then(|| self.of(writer))
     }
 
     /// What the one before in the session had seen.
