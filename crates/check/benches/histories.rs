@@ -5,11 +5,11 @@
 //!     [MILLIONS_OF_OPERATIONS [KEYS [SESSIONS]]] [hidden] [file=NAME]
 //! ```
 //!
-//! A scheduler lets sessions (32) take turns, an operation each, on one store: under strict two-phase
-//! locking that rolls back who would wait, and under snapshot isolation where the first committer
-//! wins. Completion is told up to 16 transactions late, as clients tell it. Keys of half of the
-//! operations are among 1 % of all. `hidden`: nothing tells the order of versions. `file`: the
-//! history under snapshot isolation is also kept, for other checkers. Seconds of the clock, one
+//! A scheduler lets sessions (32) take turns, an operation each, on one store: under strict
+//! two-phase locking that rolls back who would wait, and under snapshot isolation where the first
+//! committer wins. Completion is told up to 16 transactions late, as clients tell it. Keys of half
+//! of the operations are among 1 % of all. `hidden`: nothing tells the order of versions. `file`:
+//! the history under snapshot isolation is also kept, for other checkers. Seconds of the clock, one
 //! thread; no file is read, the bytes are those of a file.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]

@@ -17,6 +17,7 @@ use crate::layout::{Before, Node};
 use crate::level::{Dependency, Keeps, Level};
 use crate::orders::{Chains, Choice, Search};
 use crate::question::{Cycles, Question};
+use crate::recoverable::{Told, told};
 use crate::region::{Cycle, Step};
 use crate::versions::{Flaw, Versions};
 use crate::visible::Visible;
@@ -151,9 +152,23 @@ impl<'a> Checker<'a> {
         if let Some(flaw) = flaws.iter().find(|flaw| level.forbids(flaw.kind)) {
             return Verdict::Flaw(*flaw);
         }
+        if level.is_of_commits() {
+            return self.commits(level);
+        }
+        if level == Level::ViewSerializable {
+            let history = self.history.without_order();
+            let lasts = self.versions.lasts();
+            return Checker::new(&history).ordered(Level::Serializable, &lasts);
+        }
+        self.ordered(level, &[])
+    }
+
+    /// Decides a level by an order of transactions; of each key `lasts` has the version that has to
+    /// be the last one, if it is not empty.
+    fn ordered(&self, level: Level, lasts: &[WriteId]) -> Verdict {
         let shape = level.shape();
-        let lasts = self.history.times.iter().map(|times| times.commit_return_ns);
-        if shape.keeps == Keeps::RealTime && !self.history.is_empty() && lasts.max() == Some(0) {
+        let answered = self.history.times.iter().map(|times| times.commit_return_ns);
+        if shape.keeps == Keeps::RealTime && !self.history.is_empty() && answered.max() == Some(0) {
             return Verdict::CannotTell("the history has no times".to_owned());
         }
         let before = Before::of(self.history, &self.versions, shape.keeps);
@@ -161,12 +176,30 @@ impl<'a> Checker<'a> {
         match question.line(&self.versions, &self.reach, Cycles::Shortest) {
             Err(cycles) => broken(shortest(cycles)),
             Ok(line) if level.is_of_visibility() => self.visible(level, &question, line),
-            Ok(line) if self.versions.unplaced > 0 => self.searched(level, &question, line),
+            Ok(line) if self.versions.unplaced > 0 => self.searched(level, &question, line, lasts),
             Ok(events) => {
                 let lost = self.lost_sight(level, &self.versions);
                 lost.first().map_or(Verdict::Holds(Certificate { events }), |vanished| {
                     Verdict::Vanished(*vanished)
                 })
+            }
+        }
+    }
+
+    /// Decides which commits came first, as far as clients' clocks tell.
+    fn commits(&self, level: Level) -> Verdict {
+        match told(self.history, &self.versions, level) {
+            Told::Proved => {
+                let all = (0..self.len() as u32).filter(|&txn| self.versions.is_in[txn as usize]);
+                Verdict::Holds(Certificate { events: all.map(|txn| 2 * txn + 1).collect() })
+            }
+            Told::Contradicted(cycle) => Verdict::Cycle(format!("not {level}"), cycle),
+            Told::Open { overlapping, all } => Verdict::CannotTell(format!(
+                "nothing contradicts it; of {all} dependencies {overlapping} are of transactions \
+                 whose times overlap"
+            )),
+            Told::NoTimes => {
+                Verdict::CannotTell("the history does not tell when commits were asked for".into())
             }
         }
     }
@@ -192,9 +225,22 @@ impl<'a> Checker<'a> {
     }
 
     /// Decides a level where the order of some versions is not known: some order has to be right.
-    fn searched(&self, level: Level, question: &Question<'_>, mut line: Vec<Node>) -> Verdict {
+    fn searched(
+        &self,
+        level: Level,
+        question: &Question<'_>,
+        mut line: Vec<Node>,
+        lasts: &[WriteId],
+    ) -> Verdict {
         let chains = Chains::of(self.history, &self.versions);
         let mut search = Search::new(&chains);
+        if !lasts.is_empty() {
+            search.end_with(&self.versions, lasts);
+            line = match self.chosen(question, &mut search) {
+                Ok(line) => line,
+                Err(verdict) => return verdict,
+            };
+        }
         let mut versions = self.versions.clone();
         let most = VISITS_AT_MOST / (self.history.op_count() as u64 + 1);
         for _ in 0..most.clamp(GUESSES_AT_LEAST, GUESSES_AT_MOST) {

@@ -121,6 +121,13 @@ pub struct Times {
     pub commit_return_ns: u64,
 }
 
+impl Times {
+    /// Whether the answer did not come before the question, as far as both are known.
+    pub(crate) fn are_in_order(self) -> bool {
+        self.begin_invoke_ns <= self.commit_return_ns || self.commit_return_ns == 0
+    }
+}
+
 /// What is known of a transaction beside its operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Txn {
@@ -230,6 +237,19 @@ impl History {
     #[must_use]
     pub fn session_count(&self) -> usize {
         self.session.iter().max().map_or(0, |&most| most as usize + 1)
+    }
+
+    /// The same without anything that tells the order of versions.
+    pub(crate) fn without_order(&self) -> History {
+        let mut other = self.clone();
+        for op in &mut other.ops {
+            match op.kind {
+                Kind::Scan | Kind::CurrentScan | Kind::Count | Kind::Included => {}
+                Kind::Order => op.value = UNKNOWN,
+                _ => op.prev = UNKNOWN,
+            }
+        }
+        other
     }
 
     /// Adds a transaction at the end.

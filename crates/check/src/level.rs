@@ -22,6 +22,12 @@ use crate::versions::FlawKind;
 /// A level, with whose definition it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
+    /// Whoever was read had committed before: Bernstein et al. 1987, as far as clients can tell.
+    Recoverable,
+    /// Whoever was read had committed before the read.
+    Cascadeless,
+    /// Whoever was read or overwritten had committed before.
+    Strict,
     /// PL-1 of Adya: no G0.
     ReadUncommitted,
     /// PL-2 of Adya: no G0 and no G1.
@@ -46,6 +52,8 @@ pub enum Level {
     StrongSessionSnapshotIsolation,
     /// The same, and everybody sees what was done before.
     StrongSnapshotIsolation,
+    /// Some serial order has the same reads and the same last versions: Yannakakis 1984.
+    ViewSerializable,
     /// PL-3 of Adya: no G1 and no G2.
     Serializable,
     /// The same, in an order that agrees with every session.
@@ -85,6 +93,10 @@ pub enum Dependency {
     RealTime = 8,
     /// Both wrote a key; somebody had to see the other one, and read this one's version.
     Seen = 9,
+    /// It asked for its commit after the other one had.
+    CommitAsked = 10,
+    /// It wrote the last version.
+    Last = 11,
 }
 
 impl Dependency {
@@ -111,6 +123,8 @@ impl Dependency {
             Dependency::Session => "session",
             Dependency::RealTime => "time",
             Dependency::Seen => "seen",
+            Dependency::CommitAsked => "commit",
+            Dependency::Last => "last",
             _ if self.is_predicate() => "rw (predicate)",
             _ => "rw",
         }
@@ -141,7 +155,10 @@ const SC: Option<(End, End)> = Some((End::Snapshot, End::Commit));
 
 impl Level {
     /// From the weakest to the strongest, as far as they can be compared.
-    pub const ALL: [Level; 15] = [
+    pub const ALL: [Level; 19] = [
+        Level::Recoverable,
+        Level::Cascadeless,
+        Level::Strict,
         Level::ReadUncommitted,
         Level::ReadCommitted,
         Level::MonotonicAtomicView,
@@ -154,6 +171,7 @@ impl Level {
         Level::SnapshotIsolation,
         Level::StrongSessionSnapshotIsolation,
         Level::StrongSnapshotIsolation,
+        Level::ViewSerializable,
         Level::Serializable,
         Level::StrongSessionSerializable,
         Level::StrictSerializable,
@@ -164,7 +182,9 @@ impl Level {
         let none = None;
         let si = [CS, CS, CS, SC, SC, SC, SC];
         let (ends, keeps) = match self {
-            Level::ReadUncommitted => ([CC, none, none, none, none, none, none], Keeps::Nothing),
+            Level::ReadUncommitted | Level::Recoverable | Level::Cascadeless | Level::Strict => {
+                ([CC, none, none, none, none, none, none], Keeps::Nothing)
+            }
             Level::ReadCommitted | Level::MonotonicAtomicView => {
                 ([CC, CC, CC, none, none, none, none], Keeps::Nothing)
             }
@@ -176,12 +196,17 @@ impl Level {
             Level::SnapshotIsolation => (si, Keeps::Nothing),
             Level::StrongSessionSnapshotIsolation => (si, Keeps::Sessions),
             Level::StrongSnapshotIsolation => (si, Keeps::RealTime),
-            Level::Serializable => ([CC; 7], Keeps::Nothing),
+            Level::Serializable | Level::ViewSerializable => ([CC; 7], Keeps::Nothing),
             Level::StrongSessionSerializable => ([CC; 7], Keeps::Sessions),
             Level::StrictSerializable => ([CC; 7], Keeps::RealTime),
         };
         let has_snapshots = ends.iter().flatten().any(|ends| *ends != (End::Commit, End::Commit));
         Shape { ends, has_snapshots, keeps }
+    }
+
+    /// Whether it is about commits that have to come first, which only clocks tell.
+    pub(crate) fn is_of_commits(self) -> bool {
+        matches!(self, Level::Recoverable | Level::Cascadeless | Level::Strict)
     }
 
     /// Whether it says what a transaction must have seen, so that no order of versions is needed.
@@ -196,8 +221,9 @@ impl Level {
     pub(crate) fn forbids(self, flaw: FlawKind) -> bool {
         match flaw {
             FlawKind::GarbageRead | FlawKind::DuplicateWrite | FlawKind::IncompatibleOrder => true,
+            FlawKind::AbortedRead if self.is_of_commits() => true,
             FlawKind::Internal | FlawKind::AbortedRead | FlawKind::IntermediateRead => {
-                self != Level::ReadUncommitted
+                self != Level::ReadUncommitted && !self.is_of_commits()
             }
         }
     }
@@ -206,6 +232,9 @@ impl Level {
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
+            Level::Recoverable => "recoverable",
+            Level::Cascadeless => "cascadeless",
+            Level::Strict => "strict",
             Level::ReadUncommitted => "read-uncommitted",
             Level::ReadCommitted => "read-committed",
             Level::MonotonicAtomicView => "monotonic-atomic-view",
@@ -218,6 +247,7 @@ impl Level {
             Level::SnapshotIsolation => "snapshot-isolation",
             Level::StrongSessionSnapshotIsolation => "strong-session-snapshot-isolation",
             Level::StrongSnapshotIsolation => "strong-snapshot-isolation",
+            Level::ViewSerializable => "view-serializable",
             Level::Serializable => "serializable",
             Level::StrongSessionSerializable => "strong-session-serializable",
             Level::StrictSerializable => "strict-serializable",
@@ -228,6 +258,9 @@ impl Level {
     #[must_use]
     pub fn source(self) -> &'static str {
         match self {
+            Level::Recoverable => "RC (Bernstein, Hadzilacos, Goodman 1987)",
+            Level::Cascadeless => "ACA (Bernstein, Hadzilacos, Goodman 1987)",
+            Level::Strict => "ST (Bernstein, Hadzilacos, Goodman 1987)",
             Level::ReadUncommitted => "PL-1 (Adya 1999)",
             Level::ReadCommitted => "PL-2 (Adya 1999)",
             Level::MonotonicAtomicView => "MAV (Bailis et al. 2014)",
@@ -240,6 +273,7 @@ impl Level {
             Level::SnapshotIsolation => "generalised SI (Elnikety et al. 2005)",
             Level::StrongSessionSnapshotIsolation => "strong session SI (Daudjee and Salem 2006)",
             Level::StrongSnapshotIsolation => "strong SI (Daudjee and Salem 2006)",
+            Level::ViewSerializable => "view serializability (Yannakakis 1984)",
             Level::Serializable => "PL-3 (Adya 1999)",
             Level::StrongSessionSerializable => "strong session SR (Daudjee and Salem 2004)",
             Level::StrictSerializable => "strict serializability (Papadimitriou 1979)",

@@ -24,6 +24,7 @@ mod level;
 mod orders;
 mod question;
 mod record;
+mod recoverable;
 mod region;
 mod replay;
 mod svg;

@@ -209,6 +209,33 @@ impl<'a> Search<'a> {
         self.forbid(&pairs, marked)
     }
 
+    /// Lets the chain of every last version stand behind all others of its key.
+    pub(crate) fn end_with(&mut self, versions: &Versions, lasts: &[WriteId]) {
+        for group in &self.chains.groups {
+            let Some(last) = self.chains.chain(lasts[group.key as usize]) else { continue };
+            for other in (group.first as u32..group.end as u32).filter(|other| *other != last) {
+                let Chain { tail, .. } = self.chains.all[last as usize];
+                let head = self.chains.all[other as usize].head;
+                let (from, to) = (versions.writer(tail), versions.writer(head));
+                let step = |from, to, dependency, is_assumed| Step {
+                    from,
+                    to,
+                    dependency,
+                    key: group.key,
+                    version: tail,
+                    by: None,
+                    is_assumed,
+                };
+                let (from, to) = (from as usize, to as usize);
+                let steps = vec![
+                    step(from, to, Dependency::Write, true),
+                    step(to, from, Dependency::Last, false),
+                ];
+                self.forbid(&[(last, other)], Cycle { steps, is_shortest: true, edges: 2 });
+            }
+        }
+    }
+
     /// Notes that not all of these orders are there at once.
     pub(crate) fn forbid(&mut self, pairs: &[(u32, u32)], cycle: Cycle) -> bool {
         if pairs.is_empty() {

@@ -249,6 +249,9 @@ impl Layout {
                 if word >> 56 & 15 > Outcome::Unknown as u64 {
                     return bad(at, format!("{} is no outcome", word >> 56 & 15));
                 }
+                if !txn(records, at).times.are_in_order() {
+                    return bad(at, "a transaction was answered before it began".to_owned());
+                }
                 layout.ops += count;
                 layout.ends += 1;
                 (at, count) = (at + 6 * WORD, 0);

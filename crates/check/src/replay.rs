@@ -16,9 +16,25 @@ use crate::level::Level;
 /// # Errors
 /// The first answer that the level and this order do not give.
 pub fn replay(history: &History, level: Level, certificate: &Certificate) -> Result<(), String> {
+    if level.is_of_commits() {
+        return commits(history, level);
+    }
+    if level == Level::ViewSerializable {
+        let now = carried_out(&history.without_order(), Level::Serializable, certificate)?;
+        return lasts(history, &now);
+    }
     if level.is_of_visibility() {
         return visible::replay(history, level, certificate);
     }
+    carried_out(history, level, certificate).map(drop)
+}
+
+/// The last versions of all keys, if every answer is right.
+fn carried_out(
+    history: &History,
+    level: Level,
+    certificate: &Certificate,
+) -> Result<Vec<WriteId>, String> {
     let mut world = World {
         history,
         level,
@@ -42,7 +58,57 @@ pub fn replay(history: &History, level: Level, certificate: &Certificate) -> Res
     let missing =
         (0..history.len()).find(|&txn| history.outcome[txn] == Outcome::Ok && !world.is_done[txn]);
     missing.map_or(Ok(()), |txn| Err(format!("transaction {txn} committed and is missing")))?;
-    world.sessions(certificate)
+    world.sessions(certificate)?;
+    Ok(world.now)
+}
+
+/// Whether every key ends with the version that no other one of it is said to follow.
+fn lasts(history: &History, now: &[WriteId]) -> Result<(), String> {
+    let mut is_followed = vec![false; history.id_count as usize];
+    let mut is_told = vec![true; history.key_count as usize];
+    let committed = || (0..history.len()).filter(|&txn| history.outcome[txn] == Outcome::Ok);
+    let ops =
+        || committed().flat_map(|txn| history.ops(txn).iter().enumerate().map(move |at| (txn, at)));
+    for (txn, (at, op)) in ops().filter(|(_, (_, op))| is_write(op.kind)) {
+        let before = own(&history.ops(txn)[..at], op.key).map_or(op.prev, |own| own.value);
+        match is_followed.get_mut(before as usize) {
+            Some(is_followed) => *is_followed = true,
+            None => is_told[op.key as usize] = false,
+        }
+    }
+    let wrong = ops().find(|(_, (_, op))| {
+        let is_last = is_write(op.kind) && !is_followed[op.value as usize];
+        is_last && is_told[op.key as usize] && now[op.key as usize] != op.value
+    });
+    wrong.map_or(Ok(()), |(txn, _)| Err(format!("the last version is another than that of {txn}")))
+}
+
+/// Compares the clocks of every read, and where the level asks for it of every write, with those
+/// of who wrote what it saw or replaced.
+fn commits(history: &History, level: Level) -> Result<(), String> {
+    let mut writer = vec![UNKNOWN; history.id_count as usize];
+    let all = (0..history.len()).flat_map(|txn| history.ops(txn).iter().map(move |op| (txn, op)));
+    for (txn, op) in all.clone().filter(|(_, op)| is_write(op.kind)) {
+        writer[op.value as usize] = txn as u32;
+    }
+    for (txn, op) in all.filter(|(txn, _)| history.outcome[*txn] == Outcome::Ok) {
+        let version = match op.kind {
+            Kind::Read | Kind::CurrentRead => op.value,
+            kind if is_write(kind) && level == Level::Strict => op.prev,
+            _ => continue,
+        };
+        let Some(&other) = writer.get(version as usize) else { continue };
+        if other == UNKNOWN || other as usize == txn {
+            continue;
+        }
+        let (its, own) = (&history.times[other as usize], &history.times[txn]);
+        let waited_for =
+            if level == Level::Recoverable { own.commit_invoke_ns } else { own.begin_invoke_ns };
+        if its.commit_return_ns > waited_for {
+            return Err(format!("transaction {txn} need not have waited for {other}"));
+        }
+    }
+    Ok(())
 }
 
 struct World<'a> {
@@ -96,7 +162,7 @@ impl World<'_> {
         self.is_done[txn] = true;
         let ops = self.history.ops(txn);
         for (place, op) in ops.iter().enumerate() {
-            if !matches!(op.kind, Kind::Write | Kind::Insert | Kind::Delete | Kind::Append) {
+            if !is_write(op.kind) {
                 continue;
             }
             let key = op.key as usize;
@@ -244,7 +310,10 @@ impl World<'_> {
     }
 }
 
+fn is_write(kind: Kind) -> bool {
+    matches!(kind, Kind::Write | Kind::Insert | Kind::Delete | Kind::Append)
+}
+
 fn own(ops: &[Op], key: u32) -> Option<&Op> {
-    let is_write = |kind| matches!(kind, Kind::Write | Kind::Insert | Kind::Delete | Kind::Append);
     ops.iter().rev().find(|op| op.key == key && is_write(op.kind))
 }

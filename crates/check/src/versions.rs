@@ -310,6 +310,16 @@ impl Versions {
         }
     }
 
+    /// By key, the last version; UNKNOWN where nothing tells it.
+    pub(crate) fn lasts(&self) -> Vec<WriteId> {
+        let mut lasts: Vec<WriteId> =
+            (0..self.first.len() as u32).map(|key| self.tail(key)).collect();
+        for (key, _) in self.lost() {
+            lasts[key as usize] = UNKNOWN;
+        }
+        lasts
+    }
+
     /// The versions of which nothing says what they follow, with their keys, in order.
     pub(crate) fn lost(&self) -> Vec<(u32, WriteId)> {
         let mut lost: Vec<(u32, WriteId)> = (1..self.all.len() as u32)

@@ -14,10 +14,11 @@
 //! 2019; read-your-writes and monotonic reads: Terry et al., PDIS 1994. No order of versions needs
 //! to be known.
 //!
-//! Only inferred edges that run against a line are looked for: t2 stands between t1 and t in it, for
-//! whoever is seen stands before. With them there is another line, or a cycle, and the search begins
-//! again: edges are only added, so that it ends. In most histories the first line has none. Who is
-//! seen causally is told by vector clocks, as in Møldrup and Pavlogiannis, *AWDIT*, PLDI 2025.
+//! Only inferred edges that run against a line are looked for: t2 stands between t1 and t in it,
+//! for whoever is seen stands before. With them there is another line, or a cycle, and the
+//! search begins again: edges are only added, so that it ends. In most histories the first line
+//! has none. Who is seen causally is told by vector clocks, as in Møldrup and Pavlogiannis,
+//! *AWDIT*, PLDI 2025.
 
 use std::collections::HashMap;
 

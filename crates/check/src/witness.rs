@@ -87,7 +87,8 @@ fn ends(history: &History, step: &Step) -> Vec<Shown> {
     };
     let (from, to) = (step.from, step.to);
     match step.dependency {
-        Dependency::Session | Dependency::RealTime => Vec::new(),
+        Dependency::Session | Dependency::RealTime | Dependency::CommitAsked => Vec::new(),
+        Dependency::Last => vec![wrote(to, Some(step.version))],
         Dependency::Write => vec![wrote(from, Some(step.version)), wrote(to, None)],
         Dependency::Read | Dependency::CurrentRead => {
             vec![wrote(from, Some(step.version)), read(to)]
@@ -108,10 +109,12 @@ fn reason(history: &History, step: &Step, label: &str) -> String {
         Dependency::Session => {
             format!("session {} asked T{to} after T{from}", { history.txn(from).session })
         }
+        Dependency::CommitAsked => format!("T{from} asked for its commit before T{to} did"),
         Dependency::RealTime => format!("T{to} began after T{from} was answered"),
         of_versions => {
             let (key, value) = (history.key_name(step.key), history.value_name(step.version));
             match of_versions {
+                Dependency::Last => format!("T{to} wrote {key} = {value}, the last version"),
                 Dependency::Seen => {
                     let reader = step.by.unwrap_or(to);
                     format!(

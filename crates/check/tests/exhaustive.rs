@@ -10,7 +10,7 @@ use dbdyno_check::{
 };
 
 /// Levels that the oracle can judge.
-const LEVELS: [Level; 11] = [
+const LEVELS: [Level; 12] = [
     Level::ReadUncommitted,
     Level::ReadCommitted,
     Level::MonotonicAtomicView,
@@ -21,6 +21,7 @@ const LEVELS: [Level; 11] = [
     Level::InnodbRepeatableRead,
     Level::RepeatableRead,
     Level::SnapshotIsolation,
+    Level::ViewSerializable,
     Level::Serializable,
 ];
 
@@ -78,6 +79,15 @@ impl Small {
             [Level::ReadYourWrites, Level::MonotonicReads, Level::ReadAtomic, Level::Causal];
         if visibility.contains(&level) {
             return self.is_visible(order, level);
+        }
+        if level == Level::ViewSerializable {
+            let last = |(key, writers): (usize, &Vec<usize>)| {
+                let known = writers.last().and_then(|writer| self.last(*writer, key));
+                self.state(order, order.len(), key) == known.unwrap_or(INITIAL)
+            };
+            let mut commits = order.iter().enumerate();
+            return self.orders.iter().enumerate().all(last)
+                && commits.all(|(at, &txn)| self.commits(order, at, txn, Level::Serializable));
         }
         let agrees = self.orders.iter().enumerate().all(|(key, writers)| {
             let mut own = order.iter().filter(|txn| self.last(**txn, key).is_some());

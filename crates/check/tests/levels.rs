@@ -128,6 +128,37 @@ fn what_holds_in_no_order_of_versions() {
     assert_eq!(of(skew, Level::Serializable), "write skew (G2-item)");
 }
 
+/// Transactions of one read or write each, with the times of begin and commit.
+#[test]
+fn commits_that_have_to_come_first() {
+    let timed = |begin: u32, commit: u32, op: &str| {
+        format!(
+            "{{\"session\": {begin}, \"begin\": [{begin}, {begin}], \
+             \"commit\": [{commit}, {}], \"ops\": [{op}]}}",
+            commit + 10
+        )
+    };
+    let read = r#"["r", "x", 1]"#;
+    let told = |write: (u32, u32), other: (u32, u32), op: &str, level: Level| {
+        let write = timed(write.0, write.1, r#"["w", "x", 1, null]"#);
+        of(&format!("{write}\n{}", timed(other.0, other.1, op)), level)
+    };
+    for (other, wanted) in [
+        ((200, 210), ["", "", ""]),
+        ((20, 210), ["", "?", "?"]),
+        ((20, 105), ["?", "?", "?"]),
+        ((20, 95), ["?", "not cascadeless", "not strict"]),
+        ((20, 30), ["not recoverable", "not cascadeless", "not strict"]),
+    ] {
+        let levels = [Level::Recoverable, Level::Cascadeless, Level::Strict];
+        assert_eq!(levels.map(|level| told((10, 100), other, read, level)), wanted, "{other:?}");
+    }
+    let overwrite = r#"["w", "x", 2, 1]"#;
+    assert_eq!(told((10, 100), (20, 30), overwrite, Level::Cascadeless), "");
+    assert_eq!(told((10, 100), (20, 30), overwrite, Level::Strict), "not strict");
+    assert_eq!(of("w(x,1,0,0)\nr(x,1,1,0)", Level::Strict), "?", "there are no times");
+}
+
 #[test]
 fn what_cannot_be_read_is_said_with_line_and_column() {
     let told = |text: &str| read_history(text.as_bytes()).unwrap_err().to_string();

@@ -54,6 +54,13 @@ fn damage_is_said_with_its_place_and_a_cut_end_is_left_out() {
     bytes.extend(encode_end(txn(0, 1), 2));
     let error = read_records(&bytes).unwrap_err();
     assert_eq!(error.to_string(), "byte 32: a transaction of 2 operations ends after 1");
+    let mut early = HEADER.to_vec();
+    let times = Times { begin_invoke_ns: 9, commit_return_ns: 8, ..Times::default() };
+    early.extend(encode_end(Txn { times, ..txn(0, 9) }, 0));
+    assert_eq!(
+        read_records(&early).unwrap_err().what,
+        "a transaction was answered before it began"
+    );
     bytes[23] = 0xe0;
     assert_eq!(read_records(&bytes).unwrap_err().what, "14 is no kind of an operation");
 }

@@ -111,6 +111,9 @@ impl<'a> Told<'a> {
             operation(&mut self.builder, op, outcome, &mut ops)?;
         }
         let times = Times { begin_invoke_ns: begun, commit_return_ns: ended, ..Times::default() };
+        if !times.are_in_order() {
+            return Err("it was answered before it began".to_owned());
+        }
         self.builder.push(txn(session, outcome, times), &ops);
         Ok(())
     }

@@ -48,6 +48,9 @@ fn transaction(builder: &mut Builder, value: &Value) -> Result<(), String> {
         commit_invoke_ns: time("commit", 0),
         commit_return_ns: time("commit", 1),
     };
+    if !times.are_in_order() {
+        return Err("it was answered before it began".to_owned());
+    }
     let listed = value["ops"].as_array().ok_or("a transaction needs \"ops\", a list")?;
     let mut ops = Vec::with_capacity(listed.len());
     for (at, op) in listed.iter().enumerate() {
