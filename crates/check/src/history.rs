@@ -122,9 +122,9 @@ pub struct Times {
 }
 
 impl Times {
-    /// Whether the answer did not come before the question, as far as both are known.
+    /// Whether the answer did not come before the question; both are 0 where there are no times.
     pub(crate) fn are_in_order(self) -> bool {
-        self.begin_invoke_ns <= self.commit_return_ns || self.commit_return_ns == 0
+        self.begin_invoke_ns <= self.commit_return_ns
     }
 }
 

@@ -18,16 +18,16 @@ use crate::history::History;
 use crate::region::Step;
 use crate::witness::{Arrow, Witness};
 
-const LANE: usize = 190;
+const LANE: usize = 240;
 const ROW: usize = 46;
 const TOP: usize = 56;
 const BOX: (usize, usize) = (150, 26);
 const LINE: usize = 18;
 
 const STYLE: &str = "\
-svg{--ink:#1b1f24;--soft:#8c959f;--box:#f6f8fa;--arrow:#c4320a;font:13px system-ui,sans-serif}\
-@media(prefers-color-scheme:dark){svg{--ink:#e6edf3;--soft:#6e7681;--box:#161b22;--arrow:#ff8f6b}}\
-text{fill:var(--ink)}.lane{stroke:var(--soft);stroke-dasharray:3 4}\
+svg{--page:#fff;--ink:#1b1f24;--soft:#8c959f;--box:#f6f8fa;--arrow:#c4320a;font:13px system-ui,sans-serif}\
+@media(prefers-color-scheme:dark){svg{--page:#0d1117;--ink:#e6edf3;--soft:#6e7681;--box:#161b22;--arrow:#ff8f6b}}\
+text{fill:var(--ink)}.page{fill:var(--page)}.lane{stroke:var(--soft);stroke-dasharray:3 4}\
 .op{fill:var(--box);stroke:var(--soft)}.arrow{fill:none;stroke:var(--arrow);stroke-width:1.6}\
 .label{fill:var(--arrow);font-weight:600}.head{fill:var(--arrow)}";
 
@@ -58,6 +58,7 @@ fn picture(history: &History, name: &str, steps: &[Step]) -> String {
          <path class=\"head\" d=\"M0 0L8 4L0 8z\"/></marker></defs>\n",
         escaped(name)
     );
+    let _ = writeln!(out, "<rect class=\"page\" width=\"{width}\" height=\"{height}\"/>");
     for (lane, txn) in witness.lanes.iter().enumerate() {
         let x = middle(lane);
         let _ = writeln!(
@@ -86,7 +87,11 @@ fn picture(history: &History, name: &str, steps: &[Step]) -> String {
     }
     for (at, reason) in reasons.iter().enumerate() {
         let y = bottom + LINE * (at + 1);
-        let _ = writeln!(out, "<text x=\"12\" y=\"{y}\">{}</text>", escaped(reason));
+        let _ = writeln!(
+            out,
+            "<text x=\"12\" y=\"{y}\">{}</text>",
+            escaped(&reason.replacen("   ", ": ", 1))
+        );
     }
     out + "</svg>\n"
 }
@@ -115,7 +120,8 @@ fn line(witness: &Witness, arrow: &Arrow, bottom: usize) -> String {
         true => (middle(from) + side, middle(to) - side),
         false => (middle(from) - side, middle(to) + side),
     };
-    let (x, y) = (usize::midpoint(x1, x2), usize::midpoint(y1, y2));
+    // A quarter of the way: in the middle the labels of two that cross would meet.
+    let (x, y) = ((3 * x1 + x2) / 4, (5 * y1 + y2) / 6);
     let bend = if y1 == y2 { 0 } else { x1.abs_diff(x2) / 3 };
     let (c1, c2) = if from < to { (x1 + bend, x2 - bend) } else { (x1 - bend, x2 + bend) };
     format!(
