@@ -2,15 +2,16 @@
 //!
 //! ```text
 //!   cargo bench -p dbdyno-check --bench histories -- \
-//!     [MILLIONS_OF_OPERATIONS [KEYS [SESSIONS]]] [hidden] [file=NAME]
+//!     [MILLIONS_OF_OPERATIONS [KEYS [SESSIONS]]] [hidden] [visible] [file=NAME]
 //! ```
 //!
 //! A scheduler lets sessions (32) take turns, an operation each, on one store: under strict
 //! two-phase locking that rolls back who would wait, and under snapshot isolation where the first
 //! committer wins. Completion is told up to 16 transactions late, as clients tell it. Keys of half
-//! of the operations are among 1 % of all. `hidden`: nothing tells the order of versions. `file`:
-//! the history under snapshot isolation is also kept, for other checkers. Seconds of the clock, one
-//! thread; no file is read, the bytes are those of a file.
+//! of the operations are among 1 % of all. `hidden`: nothing tells the order of versions.
+//! `visible`: levels that say what must have been seen are asked too. `file`: the history under
+//! snapshot isolation is also kept, for other checkers. Seconds of the clock, one thread; no file
+//! is read, the bytes are those of a file.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -23,13 +24,8 @@ use dbdyno_check::{
 };
 
 const OPS: usize = 10;
-const LEVELS: [Level; 5] = [
-    Level::ReadCommitted,
-    Level::ReadAtomic,
-    Level::Causal,
-    Level::SnapshotIsolation,
-    Level::Serializable,
-];
+const LEVELS: [Level; 3] = [Level::ReadCommitted, Level::SnapshotIsolation, Level::Serializable];
+const VISIBLE: [Level; 2] = [Level::ReadAtomic, Level::Causal];
 /// Later than it happened, completion is told by as many turns at most.
 const LATE: u64 = 16 * OPS as u64;
 
@@ -186,10 +182,10 @@ fn main() {
     let ops = (numbers.next().unwrap_or(10.0) * 1e6) as usize;
     let keys = numbers.next().unwrap_or(1e6) as u64;
     let sessions = numbers.next().unwrap_or(32.0) as usize;
-    let is_hidden = std::env::args().any(|word| word == "hidden");
+    let has = |wanted: &str| std::env::args().any(|word| word == wanted);
     for scheduler in [Scheduler::Locking, Scheduler::Snapshot] {
         let mut bytes = history(scheduler, ops, keys, sessions);
-        if is_hidden {
+        if has("hidden") {
             bytes = hidden(&bytes);
         }
         let file = std::env::args().find_map(|word| Some(word.strip_prefix("file=")?.to_owned()));
@@ -210,7 +206,8 @@ fn main() {
             history.len()
         );
         let mut total = read + found;
-        for level in LEVELS {
+        let more = if has("visible") { &VISIBLE[..] } else { &[] };
+        for level in LEVELS.into_iter().chain(more.iter().copied()) {
             let start = Instant::now();
             let verdict = checker.verdict(level);
             let decided = start.elapsed().as_secs_f64();

@@ -31,8 +31,11 @@ pub(crate) fn edges(history: &History, versions: &Versions, txn: u32, mut give: 
         Access::Read(seen) => read(versions, txn, &seen, &mut give),
         Access::Write { op, .. } if op.value != INITIAL && op.value < ABSENT => {
             let version = &versions.all[op.value as usize];
-            let from = version.prev_writer;
-            if version.writer == txn && from != UNKNOWN && from != txn {
+            if version.writer != txn || version.prev == INITIAL || version.prev >= ABSENT {
+                return;
+            }
+            let from = versions.writer(version.prev);
+            if from != UNKNOWN && from != txn {
                 let (key, version) = (op.key, version.prev);
                 give(Edge { from, to: txn, dependency: Dependency::Write, key, version });
             }
@@ -64,7 +67,7 @@ fn read(versions: &Versions, txn: u32, seen: &Seen, give: &mut impl FnMut(Edge))
     if version == UNKNOWN {
         return;
     }
-    let mut next_writer = UNKNOWN;
+    let next_writer;
     if version != INITIAL {
         let known = &versions.all[version as usize];
         let from = known.writer;
@@ -77,8 +80,8 @@ fn read(versions: &Versions, txn: u32, seen: &Seen, give: &mut impl FnMut(Edge))
             let dependency = if is_current { Dependency::CurrentRead } else { Dependency::Read };
             give(Edge { from, to: txn, dependency, key, version });
         }
-    } else if versions.first[key as usize] != UNKNOWN {
-        next_writer = versions.all[versions.first[key as usize] as usize].writer;
+    } else {
+        next_writer = versions.first_writer[key as usize];
     }
     if next_writer != UNKNOWN && next_writer != txn {
         let dependency = match (seen.is_predicate, seen.is_current) {
@@ -107,6 +110,7 @@ impl Reach {
         let none = [0, 0, 0, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN];
         let mut reach = Reach { furthest: Vec::with_capacity(history.len()), counts: [0; 7] };
         for txn in 0..history.len() as u32 {
+            versions.fetch_ahead(history, txn as usize);
             let mut own = none;
             edges(history, versions, txn, |edge| {
                 let place = edge.dependency as usize;

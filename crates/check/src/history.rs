@@ -272,7 +272,18 @@ impl History {
         self.token = order.iter().map(|&txn| self.token[txn as usize]).collect();
     }
 
-    fn push_txn(&mut self, txn: Txn) {
+    /// Room for as many transactions.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.first.reserve(count);
+        self.count.reserve(count);
+        self.session.reserve(count);
+        self.outcome.reserve(count);
+        self.times.reserve(count);
+        self.token.reserve(count);
+    }
+
+    /// What else is known of the transaction that comes next.
+    pub(crate) fn push_txn(&mut self, txn: Txn) {
         self.session.push(txn.session);
         self.outcome.push(txn.outcome);
         self.times.push(txn.times);

@@ -151,22 +151,25 @@ pub fn read_records(bytes: &[u8]) -> Result<History, BadRecord> {
 /// Puts transactions into the order of completion; their operations stay where they are.
 fn assembled(
     ops: Vec<Op>,
-    mut ends: Vec<(Txn, u32, u32)>,
+    ends: Vec<(Txn, u32, u32)>,
     keys: Numbering,
     largest: WriteId,
 ) -> History {
-    ends.sort_by_key(|(txn, first, _)| (txn.times.commit_return_ns, *first));
+    let times = ends.iter().zip(0_u32..).map(|((txn, ..), at)| (txn.times.commit_return_ns, at));
+    let mut order: Vec<(u64, u32)> = times.collect();
+    order.sort();
     let mut history = History::named();
     history.value_names = Vec::new();
     history.id_count = largest + 1;
     (history.keys, history.key_count) = (keys.keys, keys.count);
     history.ops = ops;
-    history.first = ends.iter().map(|(_, first, _)| *first).collect();
-    history.count = ends.iter().map(|(_, _, count)| *count).collect();
-    history.session = ends.iter().map(|(txn, ..)| txn.session).collect();
-    history.outcome = ends.iter().map(|(txn, ..)| txn.outcome).collect();
-    history.times = ends.iter().map(|(txn, ..)| txn.times).collect();
-    history.token = ends.iter().map(|(txn, ..)| txn.token).collect();
+    history.reserve(order.len());
+    for (_, at) in order {
+        let (txn, first, count) = ends[at as usize];
+        history.first.push(first);
+        history.count.push(count);
+        history.push_txn(txn);
+    }
     history
 }
 

@@ -11,6 +11,9 @@ use crate::certificate::Certificate;
 use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, UNKNOWN, WriteId};
 use crate::level::Level;
 
+/// Events whose keys and versions are asked for at once, so that their loads overlap.
+const FETCHED: usize = 8;
+
 /// Carries the history out in the order of the certificate.
 ///
 /// # Errors
@@ -51,6 +54,9 @@ fn carried_out(
         let txn = event as usize / 2;
         if txn >= history.len() || history.outcome[txn] == Outcome::Failed || world.is_done[txn] {
             return Err(format!("event {at} is of no transaction that can commit now"));
+        }
+        if at.is_multiple_of(FETCHED) {
+            world.fetch(&certificate.events[at..certificate.events.len().min(at + FETCHED)]);
         }
         let told = if event % 2 == 0 { world.begin(txn, at) } else { world.commit(txn, at) };
         told.map_err(|what| format!("event {at}, transaction {txn}: {what}"))?;
@@ -133,6 +139,17 @@ struct World<'a> {
 impl World<'_> {
     fn has_snapshots(&self) -> bool {
         self.level.shape().has_snapshots
+    }
+
+    /// Brings what the events will look at near the processor.
+    fn fetch(&self, events: &[u32]) {
+        let txns = events.iter().map(|event| *event as usize / 2);
+        let mut sum = 0;
+        for op in txns.filter(|txn| *txn < self.history.len()).flat_map(|t| self.history.ops(t)) {
+            sum ^= self.now[op.key as usize];
+            sum ^= self.before.get(op.value as usize).copied().unwrap_or(0);
+        }
+        std::hint::black_box(sum);
     }
 
     fn begin(&mut self, txn: usize, at: usize) -> Result<(), String> {
