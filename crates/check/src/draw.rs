@@ -83,6 +83,9 @@ fn flawed(history: &History, flaw: &Flaw) -> String {
     let what = match flaw.kind {
         FlawKind::GarbageRead => format!("{txn} read {key} = {version}, which nobody wrote there"),
         FlawKind::DuplicateWrite => format!("{other} and {txn} both wrote {key} = {version}"),
+        FlawKind::IncompatibleOrder if flaw.other.is_none() => {
+            format!("{txn} wrote {key} = {version} after {instead}, which it had not written yet")
+        }
         FlawKind::IncompatibleOrder => {
             format!(
                 "{txn} and {other}: {version} and {instead} claim one place among those of {key}"

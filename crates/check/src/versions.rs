@@ -227,6 +227,12 @@ impl Versions {
             Access::Internal { key, wanted, seen } => {
                 self.flaw(FlawKind::Internal, txn, None, key, seen, wanted);
             }
+            Access::Write { op, own_before: None }
+                if op.prev < ABSENT && self.writer(op.prev) == txn as u32 =>
+            {
+                // It cannot follow a version that is written later, by the same transaction.
+                self.flaw(FlawKind::IncompatibleOrder, txn, None, op.key, op.value, op.prev);
+            }
             Access::Write { op, own_before: None } if op.prev < ABSENT => {
                 self.note_read(txn, &Seen { value: op.prev, prev: UNKNOWN, ..read_of(op.key) });
             }
