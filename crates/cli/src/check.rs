@@ -5,8 +5,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use dbdyno_check::{
-    Checker, Contention, Format, History, Level, Verdict, drawn, pictures, read_history, replay,
-    write_history,
+    Checker, Contention, Cycle, Format, History, Level, Verdict, drawn, pictures, read_history,
+    replay, write_history,
 };
 
 use crate::args::DoctorFormat;
@@ -135,7 +135,7 @@ fn text(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> 
         let source = level.source();
         let _ = writeln!(out, "\n{level}, {source}: {}", word(verdict));
         for line in drawn(history, verdict).lines() {
-            let _ = writeln!(out, "  {line}");
+            let _ = writeln!(out, "{}", format!("  {line}").trim_end());
         }
     }
     let is_clean = verdicts.iter().all(|(_, verdict)| matches!(verdict, Verdict::Holds(_)));
@@ -186,9 +186,14 @@ pub(crate) fn value(
                 Verdict::CannotTell(why) => Some(why.clone()),
                 _ => None,
             };
-            let steps: Vec<serde_json::Value> = match verdict {
-                Verdict::Cycle(_, cycle) => cycle.steps.iter().map(|s| step(history, s)).collect(),
-                _ => Vec::new(),
+            let steps = |cycle: &Cycle| -> Vec<serde_json::Value> {
+                cycle.steps.iter().map(|s| step(history, s)).collect()
+            };
+            let (cycle, each): (Vec<serde_json::Value>, Vec<Vec<serde_json::Value>>) = match verdict
+            {
+                Verdict::Cycle(_, cycle) => (steps(cycle), Vec::new()),
+                Verdict::NoOrder(_, cycles) => (Vec::new(), cycles.iter().map(steps).collect()),
+                _ => (Vec::new(), Vec::new()),
             };
             let shortest = match verdict {
                 Verdict::Cycle(_, cycle) => Some(cycle.is_shortest),
@@ -196,7 +201,8 @@ pub(crate) fn value(
             };
             serde_json::json!({
                 "level": level.name(), "definition": level.source(), "verdict": told,
-                "anomaly": verdict.anomaly(), "why": why, "cycle": steps, "shortest": shortest,
+                "anomaly": verdict.anomaly(), "why": why, "cycle": cycle, "shortest": shortest,
+                "a_cycle_of_each_order": each,
             })
         })
         .collect();
@@ -214,7 +220,7 @@ fn step(history: &History, step: &dbdyno_check::Step) -> serde_json::Value {
     let version = is_of_versions.then(|| history.value_name(step.version));
     serde_json::json!({
         "from": step.from, "to": step.to, "dependency": step.dependency.short(),
-        "key": key, "version": version,
+        "key": key, "version": version, "seen_by": step.by, "assumed": step.is_assumed,
     })
 }
 
