@@ -184,6 +184,10 @@ impl Versions {
             }
             Access::Increment { key, id } if id != INITIAL && id < ABSENT => {
                 let version = &mut self.all[id as usize];
+                if version.writer != UNKNOWN {
+                    let other = Some(version.writer as usize);
+                    return self.flaw(FlawKind::DuplicateWrite, txn, other, key, id, 0);
+                }
                 (version.writer, version.key) = (txn as u32, key);
                 self.increments.push((key, id, txn as u32));
             }
