@@ -14,6 +14,7 @@ mod bad_input;
 mod builder;
 mod certificate;
 mod check;
+mod conflict;
 mod draw;
 mod edges;
 mod footprint;
@@ -36,6 +37,7 @@ pub use bad_input::BadInput;
 pub use builder::Builder;
 pub use certificate::Certificate;
 pub use check::{Checker, Contention, Vanished, Verdict};
+pub use conflict::Action;
 pub use draw::drawn;
 pub use format::{Format, read_history, write_history};
 pub use history::{
