@@ -6,6 +6,7 @@
 //!        ├─────── statement ── result        hot path: write once, read once, skip rows by header
 //!        │
 //!        ├─────── bulk                      rows by the hundred
+//!        ├─────── row_log                   what was committed, as a replica is told
 //!        └─────── packet ── codec, latin1    bytes
 //! ```
 //!
@@ -20,6 +21,7 @@ pub(crate) mod handshake;
 mod latin1;
 pub(crate) mod packet;
 mod result;
+pub mod row_log;
 mod statement;
 
 use std::io::{self, ErrorKind};

@@ -1,0 +1,310 @@
+//! The row log (binary log in row form) of MySQL and MariaDB, as a replica would receive it.
+//!
+//! ```text
+//!   COM_BINLOG_DUMP file, position, "end with the log"
+//!     ◀ TABLE_MAP   which table a number means, and the types of its columns
+//!     ◀ *_ROWS      rows before and after, by that number          again and again
+//!     ◀ XID         the transaction is committed: it is given      … EOF
+//! ```
+//!
+//! Only tables of whole numbers are read, which is what those who check isolation write. Sources:
+//! MySQL's documentation of the replication protocol (MySQL Internals, "Replication Protocol",
+//! events of version 4) and MariaDB's ("Binlog network stream", "Rows events v1").
+
+use std::collections::HashMap;
+
+use super::codec::{EOF, ERR, OK, Reader, server_error};
+use super::{Connection, State};
+use crate::client::Client as _;
+use crate::error::WireError;
+
+const BINLOG_DUMP: u8 = 0x12;
+/// The stream ends with the log instead of waiting for more.
+const NON_BLOCKING: u16 = 1;
+/// Bytes of an event before its body.
+const HEADER: usize = 19;
+
+/// Kinds of events that are looked at.
+mod kind {
+    pub(super) const XID: u8 = 16;
+    pub(super) const TABLE_MAP: u8 = 19;
+    pub(super) const ROWS_V1: std::ops::RangeInclusive<u8> = 23..=25;
+    pub(super) const ROWS_V2: std::ops::RangeInclusive<u8> = 30..=32;
+    /// MySQL, `binlog_transaction_compression`.
+    pub(super) const COMPRESSED: u8 = 40;
+    /// MariaDB, `log_bin_compress`.
+    pub(super) const COMPRESSED_ROWS: std::ops::RangeInclusive<u8> = 166..=171;
+}
+
+/// A row: its columns in order; `None` is NULL, or a column that the log leaves out.
+pub type LoggedRow = Vec<Option<u64>>;
+
+/// A row before and after a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowChange {
+    /// As it was; `None` of an insertion.
+    pub before: Option<LoggedRow>,
+    /// As it is; `None` of a deletion.
+    pub after: Option<LoggedRow>,
+}
+
+/// Where a log stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogPosition {
+    /// The name of its file.
+    pub file: String,
+    /// Bytes from the beginning of the file.
+    pub offset: u32,
+}
+
+impl Connection {
+    /// Where the row log stands now.
+    ///
+    /// # Errors
+    /// [`WireError::Server`] without the privilege to ask (REPLICATION CLIENT, BINLOG MONITOR);
+    /// [`WireError::Protocol`] if the server keeps no such log.
+    pub fn row_log_position(&mut self) -> Result<LogPosition, WireError> {
+        let rows = match self.query("SHOW MASTER STATUS") {
+            Err(WireError::Server(_)) => self.query("SHOW BINARY LOG STATUS")?,
+            asked => asked?,
+        };
+        let row = rows.rows.first();
+        let cell = |at: usize| row.and_then(|row| row.get(at)).and_then(Option::as_deref);
+        let file = cell(0).map(str::to_owned);
+        let offset = cell(1).and_then(|text| text.parse().ok());
+        match (file, offset) {
+            (Some(file), Some(offset)) => Ok(LogPosition { file, offset }),
+            _ => Err(WireError::Protocol("the server keeps no binary log (log_bin)".to_owned())),
+        }
+    }
+
+    /// Gives the changes that committed transactions made to a table since `from`, a transaction
+    /// at a time in the order of the log, up to the end that the log has now. The connection is of
+    /// no other use afterwards.
+    ///
+    /// # Errors
+    /// [`WireError::Server`] if the server refuses (REPLICATION SLAVE), [`WireError::Protocol`] if
+    /// the log is compressed or the table has columns that are no whole numbers.
+    pub fn row_log(
+        mut self,
+        from: &LogPosition,
+        table: &str,
+        give: &mut dyn FnMut(Vec<RowChange>),
+    ) -> Result<(), WireError> {
+        // The server leaves checksums out if it is told so; MariaDB sends events as it writes them.
+        self.run("SET @master_binlog_checksum = 'NONE', @source_binlog_checksum = 'NONE'")?;
+        self.run("SET @mariadb_slave_capability = 4")?;
+        let payload = self.channel.command(BINLOG_DUMP)?;
+        payload.extend_from_slice(&from.offset.to_le_bytes());
+        payload.extend_from_slice(&NON_BLOCKING.to_le_bytes());
+        payload.extend_from_slice(&server_id(self.id).to_le_bytes());
+        payload.extend_from_slice(from.file.as_bytes());
+        self.channel.send()?;
+        // Nothing else can be asked once the server streams.
+        self.state = State::Broken;
+        let mut reading = Reading { table, tables: HashMap::new(), changes: Vec::new() };
+        loop {
+            let head = self.channel.head()?;
+            let payload = self.channel.take(head)?;
+            match payload.split_first() {
+                Some((&OK, event)) => reading.event(event, give)?,
+                Some((&EOF, _)) => return Ok(()),
+                Some((&ERR, _)) => return Err(server_error(payload)),
+                _ => return Err(bad("a packet of the log begins with an unknown byte")),
+            }
+        }
+    }
+}
+
+/// A replica needs a number that no other one has; connections differ, and so do these.
+fn server_id(connection: u64) -> u32 {
+    0x6462_0000 | (connection as u32 & 0xffff)
+}
+
+fn bad(what: &str) -> WireError {
+    WireError::Protocol(what.to_owned())
+}
+
+/// What is known while the log is read.
+struct Reading<'a> {
+    table: &'a str,
+    /// By number, the types of the columns of tables that are ours.
+    tables: HashMap<u64, Vec<u8>>,
+    changes: Vec<RowChange>,
+}
+
+impl Reading<'_> {
+    fn event(
+        &mut self,
+        event: &[u8],
+        give: &mut dyn FnMut(Vec<RowChange>),
+    ) -> Result<(), WireError> {
+        let (header, body) = event.split_at_checked(HEADER).ok_or_else(|| bad("a short event"))?;
+        let mut body = Reader(body);
+        match header[4] {
+            kind::TABLE_MAP => self.map(&mut body)?,
+            rows if kind::ROWS_V1.contains(&rows) => self.rows(&mut body, rows - 23, false)?,
+            rows if kind::ROWS_V2.contains(&rows) => self.rows(&mut body, rows - 30, true)?,
+            kind::XID if !self.changes.is_empty() => give(std::mem::take(&mut self.changes)),
+            kind::COMPRESSED => {
+                return Err(bad("the log is compressed (binlog_transaction_compression)"));
+            }
+            rows if kind::COMPRESSED_ROWS.contains(&rows) => {
+                return Err(bad("the log is compressed (log_bin_compress)"));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn map(&mut self, body: &mut Reader<'_>) -> Result<(), WireError> {
+        let number = table_number(body)?;
+        body.u16()?;
+        let length = usize::from(body.u8()?);
+        body.bytes(length + 1)?;
+        let length = usize::from(body.u8()?);
+        let name = body.bytes(length)?;
+        body.u8()?;
+        let columns = body.length_encoded()? as usize;
+        let types = body.bytes(columns)?;
+        if name == self.table.as_bytes() {
+            self.tables.insert(number, types.to_vec());
+        } else {
+            self.tables.remove(&number);
+        }
+        Ok(())
+    }
+
+    /// `what`: 0 insertions, 1 updates, 2 deletions.
+    fn rows(&mut self, body: &mut Reader<'_>, what: u8, is_v2: bool) -> Result<(), WireError> {
+        let number = table_number(body)?;
+        body.u16()?;
+        let Some(types) = self.tables.get(&number) else { return Ok(()) };
+        if is_v2 {
+            let more = usize::from(body.u16()?);
+            body.bytes(more.saturating_sub(2))?;
+        }
+        let columns = body.length_encoded()? as usize;
+        if columns != types.len() {
+            return Err(bad("an event has another number of columns than its table"));
+        }
+        let width = columns.div_ceil(8);
+        let first = body.bytes(width)?;
+        let second = if what == 1 { body.bytes(width)? } else { first };
+        while !body.0.is_empty() {
+            let one = row(body, types, first)?;
+            self.changes.push(match what {
+                0 => RowChange { before: None, after: Some(one) },
+                1 => {
+                    let after = Some(row(body, types, second)?);
+                    RowChange { before: Some(one), after }
+                }
+                _ => RowChange { before: Some(one), after: None },
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Six bytes.
+fn table_number(body: &mut Reader<'_>) -> Result<u64, WireError> {
+    Ok(u64::from(body.u32()?) | u64::from(body.u16()?) << 32)
+}
+
+fn has(bits: &[u8], at: usize) -> bool {
+    bits[at / 8] >> (at % 8) & 1 == 1
+}
+
+fn row(body: &mut Reader<'_>, types: &[u8], present: &[u8]) -> Result<LoggedRow, WireError> {
+    let count = (0..types.len()).filter(|at| has(present, *at)).count();
+    let nulls = body.bytes(count.div_ceil(8))?;
+    let mut place = 0;
+    let mut row = Vec::with_capacity(types.len());
+    for (at, kind) in types.iter().enumerate() {
+        if !has(present, at) {
+            row.push(None);
+            continue;
+        }
+        let is_null = has(nulls, place);
+        place += 1;
+        row.push(if is_null { None } else { Some(number(body, *kind)?) });
+    }
+    Ok(row)
+}
+
+/// A whole number without its sign: TINY, SHORT, LONG, LONGLONG and INT24.
+fn number(body: &mut Reader<'_>, kind: u8) -> Result<u64, WireError> {
+    Ok(match kind {
+        1 => u64::from(body.u8()?),
+        2 => u64::from(body.u16()?),
+        3 => u64::from(body.u32()?),
+        8 => body.u64()?,
+        9 => u64::from(body.u16()?) | u64::from(body.u8()?) << 16,
+        other => {
+            let text = format!("a column of type {other}: only whole numbers are read here");
+            return Err(WireError::Protocol(text));
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(kind: u8, body: &[u8]) -> Vec<u8> {
+        let mut event = vec![0; HEADER];
+        event[4] = kind;
+        event.extend_from_slice(body);
+        event
+    }
+
+    /// Table 7 `d`.`t` with an INT and a BIGINT.
+    fn map() -> Vec<u8> {
+        let mut body = vec![7, 0, 0, 0, 0, 0, 1, 0];
+        body.extend(b"\x01d\0\x01t\0\x02\x03\x08\0\0");
+        event(kind::TABLE_MAP, &body)
+    }
+
+    fn update(before: u64, after: Option<u64>) -> Vec<u8> {
+        let mut body = vec![7, 0, 0, 0, 0, 0, 1, 0, 2, 0, 2, 3, 3];
+        for value in [Some(before), after] {
+            body.push(if value.is_none() { 2 } else { 0 });
+            body.extend(5_u32.to_le_bytes());
+            body.extend(value.into_iter().flat_map(u64::to_le_bytes));
+        }
+        event(31, &body)
+    }
+
+    #[test]
+    fn a_transaction_is_given_when_it_is_committed() {
+        let mut reading = Reading { table: "t", tables: HashMap::new(), changes: Vec::new() };
+        let mut given = Vec::new();
+        for event in [map(), update(1, Some(2)), update(2, None), event(kind::XID, &[0; 8])] {
+            assert!(given.is_empty());
+            reading.event(&event, &mut |changes| given.push(changes)).unwrap();
+        }
+        let row = |value| Some(vec![Some(5), value]);
+        let change = |before, after| RowChange { before: row(before), after: row(after) };
+        assert_eq!(given, [[change(Some(1), Some(2)), change(Some(2), None)]]);
+    }
+
+    #[test]
+    fn damage_and_compression_are_said() {
+        let mut reading = Reading { table: "t", tables: HashMap::new(), changes: Vec::new() };
+        let mut told = |event: &[u8]| reading.event(event, &mut |_| {}).map_err(|e| e.to_string());
+        assert!(told(&[0; 5]).unwrap_err().contains("a short event"));
+        assert!(told(&event(40, &[])).unwrap_err().contains("binlog_transaction_compression"));
+        assert!(told(&event(166, &[])).unwrap_err().contains("log_bin_compress"));
+        assert_eq!(told(&update(1, Some(2))), Ok(()), "rows of a table that is not known");
+        told(&map()).unwrap();
+        let whole = update(1, Some(2));
+        for end in HEADER + 8..whole.len() {
+            told(&whole[..end]).ok();
+        }
+        let mut other = map();
+        let at = other.len() - 4;
+        other[at] = 15;
+        told(&other).unwrap();
+        assert!(told(&whole).unwrap_err().contains("a column of type 15"));
+    }
+}
