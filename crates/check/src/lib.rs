@@ -20,6 +20,7 @@ mod format;
 mod history;
 mod layout;
 mod level;
+mod pairs;
 mod record;
 mod region;
 mod replay;
@@ -34,6 +35,7 @@ pub use history::{
     ABSENT, History, INITIAL, Kind, Op, Outcome, Times, Txn, UNKNOWN, WriteId, WriteIds,
 };
 pub use level::{Dependency, Level};
+pub use pairs::PairAnomaly;
 pub use record::{BadRecord, HEADER, OpRecord, encode_end, read_records, write_records};
 pub use region::{Cycle, Step};
 pub use replay::{Certificate, replay};

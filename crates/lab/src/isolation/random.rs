@@ -1,18 +1,22 @@
 //! Random transactions on few rows, and the history that the clients recorded of them.
 //!
 //! ```text
-//!   row   id │ v: id of the write that made it │ prev: id of the write before
-//!   read  SELECT v, prev … WHERE id = ?                              what was seen, and its place
-//!   write UPDATE … SET prev = v, v = ID WHERE id = ?, then a read    its own place
+//!   row   id │ v0: id of the write that made it │ prev0: id of the write before │ v1 │ prev1
+//!   read  SELECT v0, prev0, v1, prev1 … WHERE id = ?                 what was seen, and its place
+//!   write UPDATE … SET prev0 = v0, v0 = ID WHERE id = ?, then a read its own place
 //! ```
 //!
 //! Each version names the one before it, so that the order of versions is known to whoever reads
 //! them, and every level is decided in a time that grows with the history and no faster
 //! (`dbdyno_check`). Few rows make many conflicts: a history without any proves nothing. At the end
 //! one more transaction reads every row, which places the versions that nobody saw.
+//!
+//! A row has two columns that are written apart, and each is a key of the history (its table is the
+//! number of the column): whoever has written one of them sees the other as it is now, even where a
+//! plain read before saw it as it was (Jepsen, *MySQL 8.0.34*, 2023: non-repeatable reads). Such a
+//! read is noted as what it is, one of the latest version.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -21,12 +25,14 @@ use dbdyno_cases::Family;
 use dbdyno_check::{
     HEADER, Kind, Level, OpRecord, Outcome, Times, Txn, UNKNOWN, WriteIds, encode_end,
 };
-use dbdyno_load::Clock;
+use dbdyno_load::{Clock, Connector};
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_model::random::{Stream, stream};
-use dbdyno_wire::{Client, WireError};
+use dbdyno_wire::{Client, ServerError, WireError};
 
 use super::bench::Bench;
+use super::in_process::{Discipline, in_one_thread, on_threads};
+use super::random_load::{Extent, RandomLoad, Threads};
 use super::words::RANDOM as TABLE;
 
 /// How often clients look whether the time is over.
@@ -36,40 +42,11 @@ const OPERATIONS_MOST: u64 = 5;
 /// Of a hundred operations so many write, and so many read what is the latest.
 const WRITES: u64 = 40;
 const LOCKING_READS: u64 = 10;
+/// Columns of a row that are written apart.
+const COLUMNS: u16 = 2;
 /// Of a hundred transactions so many are rolled back on purpose, so that their writes must not be
 /// seen.
 const ROLLBACKS: u64 = 4;
-
-/// How much is asked.
-#[derive(Clone, Copy, Debug)]
-pub struct RandomLoad {
-    /// Sessions at a time.
-    pub clients: u32,
-    /// How much each of them asks at each level.
-    pub extent: Extent,
-    /// Rows: the fewer, the more conflicts.
-    pub keys: u64,
-    /// Decides what every client asks.
-    pub seed: u64,
-}
-
-/// When a client has asked enough.
-#[derive(Clone, Copy, Debug)]
-pub enum Extent {
-    /// After so many seconds.
-    Seconds(f64),
-    /// After so many transactions, refused ones among them.
-    Transactions(u64),
-}
-
-impl fmt::Display for Extent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Extent::Seconds(seconds) => write!(f, "{seconds} s"),
-            Extent::Transactions(count) => write!(f, "{count} transactions of each"),
-        }
-    }
-}
 
 /// What the clients of one level recorded.
 #[derive(Clone, Debug)]
@@ -78,10 +55,23 @@ pub struct Recorded {
     pub level: IsolationLevel,
     /// What the server promises there.
     pub promise: Level,
+    /// Whose promise it is, as a case file has it.
+    pub family: &'static str,
+    /// Of whom it is promised.
+    pub of: Promised,
     /// The history, as [`dbdyno_check::read_records`] reads it.
     pub records: Vec<u8>,
     /// How often transactions were refused, by the error.
     pub refused: BTreeMap<String, u64>,
+}
+
+/// Of whom a level is promised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promised {
+    /// Of all transactions.
+    OfAll,
+    /// Of those that read without locks all through, or with locks all through.
+    OfDisciplined,
 }
 
 /// What a family of servers promises of a level: their manuals, and Hermitage for PostgreSQL.
@@ -97,16 +87,60 @@ fn promise(family: Family, level: IsolationLevel) -> Level {
 }
 
 impl Bench<'_, '_> {
+    /// Drives the clients at one level, of the embedded engine in each way in which something is
+    /// promised of it.
+    ///
+    /// # Errors
+    /// Those of [`Bench::random`].
+    pub(super) fn recordings(
+        &mut self,
+        level: IsolationLevel,
+        load: RandomLoad,
+    ) -> Result<Vec<Recorded>, WireError> {
+        let Connector::Engine(arm) = &self.station.connector else {
+            return Ok(vec![self.random(level, load)?]);
+        };
+        let disciplines: &[Discipline] = match level {
+            IsolationLevel::RepeatableRead => &[Discipline::None, Discipline::Mixed],
+            _ => &[Discipline::None],
+        };
+        let mut all = Vec::new();
+        for &discipline in disciplines {
+            if self.is_stopped() {
+                break;
+            }
+            self.tell(&format!("{level}: random transactions, {}", load.extent));
+            let is_stopped = || self.is_stopped();
+            let how = (level, discipline);
+            let written = match load.threads {
+                Threads::OneForAll => in_one_thread(arm.design(), how, load),
+                Threads::OneEach => on_threads(arm.engine(), how, load, (self.clock, &is_stopped)),
+            };
+            let (records, refused) = written.map_err(|error| {
+                WireError::Server(ServerError {
+                    code: error.code(),
+                    sqlstate: error.sqlstate().to_owned(),
+                    message: error.to_string(),
+                })
+            })?;
+            let family = self.words.family;
+            // Locks are held until commits are answered: what is serializable there is strictly so.
+            let (promise, of) = match (promise(family, level), discipline) {
+                (_, Discipline::Mixed) => (Level::StrictSerializable, Promised::OfDisciplined),
+                (Level::Serializable, _) => (Level::StrictSerializable, Promised::OfAll),
+                (promise, _) => (promise, Promised::OfAll),
+            };
+            all.push(Recorded { level, promise, family: family.name(), of, records, refused });
+        }
+        Ok(all)
+    }
+
     /// Drives the clients at one level.
     ///
     /// # Errors
     /// A connection that broke, or a statement that is refused for another reason than others'
     /// transactions.
-    pub(super) fn random(
-        &mut self,
-        level: IsolationLevel,
-        load: RandomLoad,
-    ) -> Result<Recorded, WireError> {
+    fn random(&mut self, level: IsolationLevel, load: RandomLoad) -> Result<Recorded, WireError> {
         let mut control = self.station.connector.connect()?;
         self.fill_random(&mut *control, load.keys)?;
         let mut sessions = Vec::new();
@@ -158,21 +192,30 @@ impl Bench<'_, '_> {
         }
         let last = Session::new(control, load.clients, load, false);
         records.extend(last.read_all(clock)?);
-        Ok(Recorded { level, promise: promise(self.words.family, level), records, refused })
+        let family = self.words.family;
+        let promise = promise(family, level);
+        let of = Promised::OfAll;
+        Ok(Recorded { level, promise, family: family.name(), of, records, refused })
     }
 
     fn fill_random(&self, control: &mut dyn Client, keys: u64) -> Result<(), WireError> {
         control.run(&format!("DROP TABLE IF EXISTS {TABLE}"))?;
         control.run(&format!(
-            "CREATE TABLE {TABLE} (id INT NOT NULL PRIMARY KEY, v BIGINT, prev BIGINT){}",
+            "CREATE TABLE {TABLE} (id INT NOT NULL PRIMARY KEY, v0 BIGINT, prev0 BIGINT, v1 \
+             BIGINT, prev1 BIGINT){}",
             self.words.storage()
         ))?;
         for id in 0..keys {
-            control.run(&format!("INSERT INTO {TABLE} (id, v, prev) VALUES ({id}, 0, 0)"))?;
+            control.run(&format!(
+                "INSERT INTO {TABLE} (id, v0, prev0, v1, prev1) VALUES ({id}, 0, 0, 0, 0)"
+            ))?;
         }
         Ok(())
     }
 }
+
+/// Of each column the version and the one before it.
+type Row = [(u32, u32); COLUMNS as usize];
 
 /// A client and what it recorded.
 struct Session {
@@ -183,6 +226,8 @@ struct Session {
     random: Stream,
     /// How a read of the latest version is spelled; `None`: the server has none.
     locking: Option<&'static str>,
+    /// Rows that the transaction has written to.
+    written: Vec<u64>,
     records: Vec<u8>,
     refused: BTreeMap<String, u64>,
 }
@@ -196,6 +241,7 @@ impl Session {
             ids: WriteIds::new(number, load.clients + 1, 0),
             random: stream(&[load.seed, u64::from(number)]),
             locking: locks.then_some(" FOR UPDATE"),
+            written: Vec::new(),
             records: Vec::new(),
             refused: BTreeMap::new(),
         }
@@ -222,6 +268,7 @@ impl Session {
         let mut times = Times { begin_invoke_ns: ns(), ..Times::default() };
         self.client.run("BEGIN")?;
         times.begin_return_ns = ns();
+        self.written.clear();
         let mut ops = 0;
         let count = 1 + self.random.below(OPERATIONS_MOST);
         let mut asked = (0..count).try_for_each(|_| self.operation(&mut ops));
@@ -270,26 +317,37 @@ impl Session {
         if kind < WRITES
             && let Some(id) = self.ids.take()
         {
+            let table = self.random.below(u64::from(COLUMNS)) as u16;
             let place = self.records.len();
             // Noted before it is sent: whatever becomes of it, it may be seen.
-            self.note(ops, OpRecord { kind: Kind::Write, table: 0, key, value: id, prev: UNKNOWN });
-            self.client.run(&format!("UPDATE {TABLE} SET prev = v, v = {id} WHERE id = {key}"))?;
-            let (value, prev) = self.read(key, "")?;
-            let own = OpRecord { kind: Kind::Read, table: 0, key, value, prev };
+            self.note(ops, OpRecord { kind: Kind::Write, table, key, value: id, prev: UNKNOWN });
+            self.client.run(&format!(
+                "UPDATE {TABLE} SET prev{table} = v{table}, v{table} = {id} WHERE id = {key}"
+            ))?;
+            self.written.push(key);
+            let row = self.read(key, "")?;
+            let (value, prev) = row[usize::from(table)];
             if value == id {
-                let known = OpRecord { kind: Kind::Write, ..own };
+                let known = OpRecord { kind: Kind::Write, table, key, value, prev };
                 self.records[place..place + 16].copy_from_slice(&known.encode());
             }
-            self.note(ops, own);
+            self.note_row(ops, Kind::CurrentRead, key, row);
             return Ok(());
         }
         let (kind, how) = match self.locking.filter(|_| kind < WRITES + LOCKING_READS) {
             Some(how) => (Kind::CurrentRead, how),
+            None if self.written.contains(&key) => (Kind::CurrentRead, ""),
             None => (Kind::Read, ""),
         };
-        let (value, prev) = self.read(key, how)?;
-        self.note(ops, OpRecord { kind, table: 0, key, value, prev });
+        let row = self.read(key, how)?;
+        self.note_row(ops, kind, key, row);
         Ok(())
+    }
+
+    fn note_row(&mut self, ops: &mut u32, kind: Kind, key: u64, row: Row) {
+        for (table, (value, prev)) in (0..COLUMNS).zip(row) {
+            self.note(ops, OpRecord { kind, table, key, value, prev });
+        }
     }
 
     fn note(&mut self, ops: &mut u32, op: OpRecord) {
@@ -297,17 +355,21 @@ impl Session {
         *ops += 1;
     }
 
-    /// The version of a row and the one before it.
-    fn read(&mut self, key: u64, how: &str) -> Result<(u32, u32), WireError> {
-        let sql = format!("SELECT v, prev FROM {TABLE} WHERE id = {key}{how}");
+    /// The version of each column and the one before it.
+    fn read(&mut self, key: u64, how: &str) -> Result<Row, WireError> {
+        let sql = format!("SELECT v0, prev0, v1, prev1 FROM {TABLE} WHERE id = {key}{how}");
         let rows = self.client.query(&sql)?.rows;
         let row = rows.first().map_or(&[][..], Vec::as_slice);
         let number = |at: usize| row.get(at)?.as_deref()?.parse::<u32>().ok();
-        match (number(0), number(1)) {
-            (Some(0), Some(_)) => Ok((0, UNKNOWN)),
-            (Some(value), Some(prev)) => Ok((value, prev)),
+        let column = |at: usize| match (number(2 * at), number(2 * at + 1)) {
+            (Some(0), Some(_)) => Some((0, UNKNOWN)),
+            (Some(value), Some(prev)) => Some((value, prev)),
+            _ => None,
+        };
+        match (column(0), column(1)) {
+            (Some(first), Some(second)) => Ok([first, second]),
             _ => Err(WireError::Protocol(format!(
-                "{sql} has {} rows, and not one with two numbers",
+                "{sql} has {} rows, and not one with four numbers",
                 rows.len()
             ))),
         }
@@ -318,8 +380,8 @@ impl Session {
         let now = u64::try_from(clock.now().as_nanos()).unwrap_or(u64::MAX);
         let mut ops = 0;
         for key in 0..self.keys {
-            let (value, prev) = self.read(key, "")?;
-            self.note(&mut ops, OpRecord { kind: Kind::Read, table: 0, key, value, prev });
+            let row = self.read(key, "")?;
+            self.note_row(&mut ops, Kind::Read, key, row);
         }
         let times = Times {
             begin_invoke_ns: now,
