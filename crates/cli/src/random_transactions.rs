@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use dbdyno_check::{Checker, History, Level, Verdict, drawn, read_records};
+use dbdyno_check::{Checker, History, Level, Outcome, Verdict, drawn, read_records};
 use dbdyno_lab::{
     Extent, IsolationLab, Promised, RandomLoad, Recorded, Replayed, Threads, Witness,
     random_transactions,
@@ -111,6 +111,7 @@ struct Proved {
     promised: Level,
     of: Promised,
     refused: BTreeMap<String, u64>,
+    lost: u64,
     history: History,
     contention: dbdyno_check::Contention,
     promise: Verdict,
@@ -118,6 +119,8 @@ struct Proved {
     beyond: Vec<(Level, Verdict)>,
     /// What two transactions did to each other.
     anomalies: Vec<Anomaly>,
+    /// Witnesses that have no script, and why.
+    unplayed: Vec<(String, String)>,
     replayed: Vec<Replayed>,
 }
 
@@ -126,14 +129,14 @@ fn judged(
     target: &str,
     recorded: Recorded,
 ) -> Result<(Proved, Vec<Witness>), Failure> {
-    if let Some(path) = &flags.export {
+    if let Some(path) = flags.export.as_ref().filter(|_| recorded.of == Promised::OfAll) {
         std::fs::write(path, &recorded.records)
             .map_err(|error| Failure::Write(path.display().to_string(), error))?;
     }
     let history = read_records(&recorded.records).map_err(|bad| {
         Failure::Usage(format!("the history that was recorded cannot be read: {bad}"))
     })?;
-    let Recorded { level, promise: promised, family, of, refused, .. } = recorded;
+    let Recorded { level, promise: promised, family, of, refused, lost, .. } = recorded;
     let checker = Checker::new(&history);
     let promise = check::proved(&history, promised, &checker);
     let beyond = USUAL.into_iter().filter(|level| *level != promised);
@@ -142,18 +145,22 @@ fn judged(
     let contention = checker.contention();
     let anomalies = witnesses::anomalies(&history, &checker, threads_of(flags));
     let source = format!("dbdyno verify {target} --level {level} --seed {}", flags.seed);
-    let witnesses =
-        witnesses::of(&history, &anomalies, &promise, &format!("{family} {level}"), &source);
+    // A case is of all transactions, whoever says its statements.
+    let prevented = (of == Promised::OfAll).then(|| format!("{family} {level}"));
+    let witnesses = witnesses::of(&history, &anomalies, &promise, &prevented, &source);
+    let unplayed = witnesses::unplayed(&witnesses);
     let replayed = Vec::new();
     let proved = Proved {
         level,
         promised,
         of,
         refused,
+        lost,
         contention,
         promise,
         beyond,
         anomalies,
+        unplayed,
         replayed,
         history,
     };
@@ -198,8 +205,12 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
         Verdict::Holds(_) => ("holds".to_owned(), "; an order of all transactions was replayed"),
         other => (check::word(other), ""),
     };
-    let mut out =
-        format!("  {} promises {}: {word}\n    {}{proof}\n", level, promised, promised.source(),);
+    let of_whom = match proved.of {
+        Promised::OfAll => "",
+        Promised::OfDisciplined => " to whoever locks all or nothing",
+    };
+    let source = promised.source();
+    let mut out = format!("  {level} promises {promised}{of_whom}: {word}\n    {source}{proof}\n");
     let _ = writeln!(
         out,
         "    {} of {} transactions committed; ww {}, wr {}, rw {} dependencies",
@@ -213,6 +224,14 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
         let refused = refused.iter().map(|(error, count)| format!("{error} ×{count}"));
         let _ = writeln!(out, "    refused: {}", refused.collect::<Vec<_>>().join(", "));
     }
+    if proved.lost > 0 {
+        let unknown = unknown_outcomes(history);
+        let _ = writeln!(
+            out,
+            "    connections lost: {}; of {unknown} transactions nobody knows the outcome",
+            proved.lost
+        );
+    }
     if let Some(bound) = check::bound(seen).filter(|_| matches!(promise, Verdict::Holds(_))) {
         let _ = writeln!(out, "    {bound}");
     }
@@ -221,6 +240,9 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
     };
     drawing(&mut out, promise);
     out.push_str(&witnesses::text(&proved.anomalies, &proved.replayed, draw_all));
+    for (anomaly, why) in &proved.unplayed {
+        let _ = writeln!(out, "    {anomaly} has no script: {why}");
+    }
     let of = |is: fn(&Verdict) -> bool| beyond.iter().filter(move |(_, verdict)| is(verdict));
     let held: Vec<&str> =
         of(|verdict| matches!(verdict, Verdict::Holds(_))).map(|(level, _)| level.name()).collect();
@@ -234,6 +256,10 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
         }
     }
     out
+}
+
+fn unknown_outcomes(history: &History) -> usize {
+    (0..history.len()).filter(|txn| history.txn(*txn).outcome == Outcome::Unknown).count()
 }
 
 fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
@@ -250,6 +276,8 @@ fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
                 Promised::OfDisciplined => "disciplined",
             },
             "refused": proved.refused,
+            "connections_lost": proved.lost,
+            "unknown": unknown_outcomes(&proved.history),
             "anomalies": witnesses::anomalies_json(&proved.anomalies),
             "witnesses": witnesses::json(&proved.replayed),
             "history": check::value(&proved.history, &proved.contention, &levels),

@@ -49,13 +49,12 @@ pub(crate) fn of(
     history: &History,
     anomalies: &[Anomaly],
     promise: &Verdict,
-    promised: &str,
+    prevented: &Option<String>,
     source: &str,
 ) -> Vec<Witness> {
     let mut all = Vec::new();
     if let Verdict::Cycle(name, cycle) = promise {
-        let prevented = Some(promised.to_owned());
-        let origin = Origin { anomaly: name, source, prevented };
+        let origin = Origin { anomaly: name, source, prevented: prevented.clone() };
         let stories = witness_stories(history, &cycle.steps, &origin);
         all.push(Witness { anomaly: name.clone(), stories });
     }
@@ -75,6 +74,12 @@ pub(crate) fn of(
         all.push(Witness { anomaly: kind.name.clone(), stories });
     }
     all
+}
+
+/// Witnesses that have no script, and why.
+pub(crate) fn unplayed(witnesses: &[Witness]) -> Vec<(String, String)> {
+    let why = |one: &Witness| Some((one.anomaly.clone(), one.stories.clone().err()?));
+    witnesses.iter().filter_map(why).collect()
 }
 
 /// What was seen and what came of it, indented as the rest of a level is.
@@ -112,7 +117,9 @@ fn again(one: &Replayed, shows_script: bool) -> String {
     }
     what.extend(one.refused.iter().map(|(error, count)| format!("error {error} in {count}")));
     if one.seen == 0 {
-        what.push("it needs concurrency that statements one after the other do not have".into());
+        let text = "it takes more than that: statements at work at the same time, or what the \
+                    sessions did before";
+        what.push(text.to_owned());
     }
     if !what.is_empty() {
         let _ = writeln!(out, "      {}", what.join("; "));

@@ -42,6 +42,12 @@ const OPERATIONS_MOST: u64 = 5;
 /// Of a hundred operations so many write, and so many read what is the latest.
 const WRITES: u64 = 40;
 const LOCKING_READS: u64 = 10;
+/// So long a client tries to connect again after it has lost its connection, and so often.
+const COME_BACK: Duration = Duration::from_secs(10);
+const COME_BACK_EVERY: Duration = Duration::from_millis(50);
+/// By which servers say that they end a connection: MySQL's errors, and SQLSTATEs.
+const ENDS: [u16; 3] = [1053, 1317, 1927];
+const END_STATES: [&str; 3] = ["57P01", "57P02", "57P03"];
 /// Columns of a row that are written apart.
 const COLUMNS: u16 = 2;
 /// Of a hundred transactions so many are rolled back on purpose, so that their writes must not be
@@ -63,6 +69,8 @@ pub struct Recorded {
     pub records: Vec<u8>,
     /// How often transactions were refused, by the error.
     pub refused: BTreeMap<String, u64>,
+    /// How often a client lost its connection, and went on with another one.
+    pub lost: u64,
 }
 
 /// Of whom a level is promised.
@@ -130,7 +138,8 @@ impl Bench<'_, '_> {
                 (Level::Serializable, _) => (Level::StrictSerializable, Promised::OfAll),
                 (promise, _) => (promise, Promised::OfAll),
             };
-            all.push(Recorded { level, promise, family: family.name(), of, records, refused });
+            let family = family.name();
+            all.push(Recorded { level, promise, family, of, records, refused, lost: 0 });
         }
         Ok(all)
     }
@@ -145,14 +154,12 @@ impl Bench<'_, '_> {
         self.fill_random(&mut *control, load.keys)?;
         let mut sessions = Vec::new();
         for number in 0..load.clients {
-            let mut client = self.station.connector.connect()?;
-            self.words.first(level).iter().try_for_each(|sql| client.run(sql).map(|_| ()))?;
-            if let Some(Err(error)) = self.words.helpful().map(|sql| client.run(sql))
-                && error.is_fatal()
-            {
-                return Err(error);
-            }
-            sessions.push(Session::new(client, number, load, self.words.has_locking_reads()));
+            let door = Door {
+                connector: self.station.connector.clone(),
+                first: self.words.first(level),
+                helpful: self.words.helpful(),
+            };
+            sessions.push(Session::new(door, number, load, self.words.has_locking_reads())?);
         }
         self.tell(&format!("{level}: random transactions, {}", load.extent));
         let is_over = AtomicBool::new(false);
@@ -182,20 +189,23 @@ impl Bench<'_, '_> {
             threads.into_iter().map(join).collect()
         });
         let mut records = HEADER.to_vec();
-        let mut refused = BTreeMap::new();
+        let (mut refused, mut lost) = (BTreeMap::new(), 0);
         for session in ended {
             let session = session?;
             records.extend_from_slice(&session.records);
+            lost += session.lost;
             for (error, count) in session.refused {
                 *refused.entry(error).or_insert(0) += count;
             }
         }
-        let last = Session::new(control, load.clients, load, false);
-        records.extend(last.read_all(clock)?);
+        control.close();
+        let door =
+            Door { connector: self.station.connector.clone(), first: Vec::new(), helpful: None };
+        records.extend(Session::new(door, load.clients, load, false)?.read_all(clock)?);
         let family = self.words.family;
         let promise = promise(family, level);
         let of = Promised::OfAll;
-        Ok(Recorded { level, promise, family: family.name(), of, records, refused })
+        Ok(Recorded { level, promise, family: family.name(), of, records, refused, lost })
     }
 
     fn fill_random(&self, control: &mut dyn Client, keys: u64) -> Result<(), WireError> {
@@ -217,9 +227,31 @@ impl Bench<'_, '_> {
 /// Of each column the version and the one before it.
 type Row = [(u32, u32); COLUMNS as usize];
 
+/// How a client connects.
+struct Door {
+    connector: Connector,
+    /// What it says first,
+    first: Vec<String>,
+    /// and what may be refused.
+    helpful: Option<&'static str>,
+}
+
+impl Door {
+    fn open(&self) -> Result<Box<dyn Client>, WireError> {
+        let mut client = self.connector.connect()?;
+        self.first.iter().try_for_each(|sql| client.run(sql).map(|_| ()))?;
+        match self.helpful.map(|sql| client.run(sql)) {
+            Some(Err(error)) if error.is_fatal() => Err(error),
+            _ => Ok(client),
+        }
+    }
+}
+
 /// A client and what it recorded.
 struct Session {
+    door: Door,
     client: Box<dyn Client>,
+    lost: u64,
     number: u32,
     keys: u64,
     ids: WriteIds,
@@ -233,9 +265,12 @@ struct Session {
 }
 
 impl Session {
-    fn new(client: Box<dyn Client>, number: u32, load: RandomLoad, locks: bool) -> Session {
-        Session {
+    fn new(door: Door, number: u32, load: RandomLoad, locks: bool) -> Result<Session, WireError> {
+        let client = door.open()?;
+        Ok(Session {
+            door,
             client,
+            lost: 0,
             number,
             keys: load.keys,
             ids: WriteIds::new(number, load.clients + 1, 0),
@@ -244,7 +279,7 @@ impl Session {
             written: Vec::new(),
             records: Vec::new(),
             refused: BTreeMap::new(),
-        }
+        })
     }
 
     /// Asks one transaction after the other, so many at most, until it is over.
@@ -266,7 +301,9 @@ impl Session {
     fn transaction(&mut self, clock: &Clock) -> Result<(), WireError> {
         let ns = || u64::try_from(clock.now().as_nanos()).unwrap_or(u64::MAX);
         let mut times = Times { begin_invoke_ns: ns(), ..Times::default() };
-        self.client.run("BEGIN")?;
+        if let Err(error) = self.client.run("BEGIN") {
+            return self.come_back(clock, error);
+        }
         times.begin_return_ns = ns();
         self.written.clear();
         let mut ops = 0;
@@ -278,36 +315,55 @@ impl Session {
             asked = self.client.run("COMMIT").map(|_| ());
             outcome = match &asked {
                 Ok(()) => Outcome::Ok,
-                Err(WireError::Server(_)) => Outcome::Failed,
+                Err(refusal) if refusal.is_retryable() => Outcome::Failed,
                 Err(_) => Outcome::Unknown,
             };
         }
-        match asked {
-            // For the sake of others: a deadlock, a wait that took too long, a row that changed.
-            Err(refusal @ WireError::Server(_)) if refusal.is_retryable() => {
-                let told = match &refusal {
-                    WireError::Server(error) if error.code == 0 => error.sqlstate.clone(),
-                    WireError::Server(error) => format!("error {}", error.code),
-                    other => other.to_string(),
-                };
-                *self.refused.entry(told).or_insert(0) += 1;
-                self.roll_back()?;
-            }
-            Err(error) => return Err(error),
-            Ok(()) if outcome == Outcome::Failed => self.roll_back()?,
-            Ok(()) => {}
+        // For the sake of others: a deadlock, a wait that took too long, a row that changed.
+        if let Err(refusal @ WireError::Server(error)) = &asked
+            && refusal.is_retryable()
+        {
+            let told = match error.code {
+                0 => error.sqlstate.clone(),
+                code => format!("error {code}"),
+            };
+            *self.refused.entry(told).or_insert(0) += 1;
+            asked = Ok(());
+        }
+        if asked.is_ok() && outcome == Outcome::Failed {
+            asked = self.roll_back();
         }
         times.commit_return_ns = ns();
         let txn = Txn { session: self.number, outcome, times, token: 0 };
         self.records.extend_from_slice(&encode_end(txn, ops));
-        Ok(())
+        asked.or_else(|error| self.come_back(clock, error))
     }
 
     fn roll_back(&mut self) -> Result<(), WireError> {
         // After an error the transaction may be gone, which some servers complain about.
         match self.client.run("ROLLBACK") {
-            Err(error) if error.is_fatal() => Err(error),
+            Err(error) if is_lost(&error) => Err(error),
             Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Connects again where an error says that the connection is lost.
+    fn come_back(&mut self, clock: &Clock, error: WireError) -> Result<(), WireError> {
+        if !is_lost(&error) {
+            return Err(error);
+        }
+        let until = clock.now() + COME_BACK;
+        loop {
+            match self.door.open() {
+                Ok(client) => self.client = client,
+                Err(_) if clock.now() < until => {
+                    thread::sleep(COME_BACK_EVERY);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            self.lost += 1;
+            return Ok(());
         }
     }
 
@@ -380,7 +436,13 @@ impl Session {
         let now = u64::try_from(clock.now().as_nanos()).unwrap_or(u64::MAX);
         let mut ops = 0;
         for key in 0..self.keys {
-            let row = self.read(key, "")?;
+            let row = match self.read(key, "") {
+                Err(error) => {
+                    self.come_back(clock, error)?;
+                    self.read(key, "")?
+                }
+                Ok(row) => row,
+            };
             self.note_row(&mut ops, Kind::Read, key, row);
         }
         let times = Times {
@@ -394,5 +456,16 @@ impl Session {
         self.client.run(&format!("DROP TABLE {TABLE}"))?;
         self.client.close();
         Ok(self.records)
+    }
+}
+
+/// Whether the connection is of no further use.
+fn is_lost(error: &WireError) -> bool {
+    match error {
+        WireError::Server(said) => {
+            ENDS.contains(&said.code) || END_STATES.contains(&said.sqlstate.as_str())
+        }
+        WireError::Broken(_) => true,
+        _ => false,
     }
 }
