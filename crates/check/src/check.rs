@@ -116,8 +116,8 @@ pub struct Contention {
 /// A history that was looked at once, to be asked for levels.
 #[derive(Debug)]
 pub struct Checker<'a> {
-    history: &'a History,
-    versions: Versions,
+    pub(crate) history: &'a History,
+    pub(crate) versions: Versions,
     reach: Reach,
 }
 

@@ -23,6 +23,7 @@ mod history;
 mod layout;
 mod level;
 mod orders;
+mod pairs;
 mod question;
 mod record;
 mod recoverable;
@@ -45,6 +46,7 @@ pub use history::{
     ABSENT, History, INITIAL, Kind, Op, Outcome, Times, Txn, UNKNOWN, WriteId, WriteIds,
 };
 pub use level::{Dependency, Level};
+pub use pairs::PairAnomaly;
 pub use record::{BadRecord, HEADER, OpRecord, encode_end, read_records, write_records};
 pub use region::{Cycle, Step};
 pub use replay::replay;

@@ -44,6 +44,7 @@ mod stored;
 mod until;
 mod values;
 mod verify;
+mod witnesses;
 
 use std::process::ExitCode;
 

@@ -3,13 +3,20 @@
 //! ```text
 //!   repeatable-read promises innodb-repeatable-read: holds          decides the exit code
 //!     21402 committed; ww 13310, wr 10992, rw 12804                 what was exercised
+//!     write skew (G2-item) ×312, first after 0.02 s; again 20 of 20 what was seen, and its rate
 //!     not promised: serializable, broken by write skew (G2-item)    what else was looked at
 //! ```
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use dbdyno_check::{Checker, History, Level, Verdict, drawn, read_records};
-use dbdyno_lab::{Extent, IsolationLab, RandomLoad, Recorded, RecordedOf, random_transactions};
+use dbdyno_check::{Checker, History, Level, Outcome, Verdict, drawn, read_records};
+use dbdyno_lab::{
+    Extent, IsolationLab, Promised, RandomLoad, Recorded, Replayed, Threads, Witness,
+    random_transactions,
+};
+use dbdyno_model::isolation::IsolationLevel;
+use dbdyno_model::{ArmSpec, Target};
 use serde_json::{Value, json};
 
 use crate::args::Place;
@@ -17,7 +24,9 @@ use crate::check::{self, USUAL};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
+use crate::values::without_password;
 use crate::verify::{Verify, VerifyFormat, levels_of};
+use crate::witnesses::{self, Anomaly};
 use crate::{output, session};
 
 /// Drives each target, one after the other, and judges what was recorded.
@@ -33,22 +42,42 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
         extent: extent_of(flags),
         keys: flags.keys,
         seed: flags.seed,
+        threads: threads_of(flags),
     };
+    let is_embedded = |spec: &ArmSpec| matches!(spec.target, Target::Engine(_));
+    if flags.one_thread && !specs.iter().all(is_embedded) {
+        let text = "--one-thread drives engine: alone; the clients of a server have a thread each";
+        return Err(Failure::Usage(text.to_owned()));
+    }
     let home = session::open_home(place)?;
     let stop = session::stop_flag();
     let mut all = Vec::new();
     let mut is_cut_short = false;
+    if let Some(folder) = &flags.scripts {
+        std::fs::create_dir_all(folder)
+            .map_err(|error| Failure::Write(folder.display().to_string(), error))?;
+    }
     for spec in &specs {
         let mut ticker = Ticker::new();
         let mut lab = IsolationLab { home: &home, stop: &stop, watch: &mut ticker };
-        let recorded = random_transactions(&mut lab, spec, &levels, load)?;
+        let target = without_password(&spec.to_string());
+        let mut judge = |recorded| match judged(flags, &target, recorded) {
+            Ok((proved, witnesses)) => (Ok(proved), witnesses),
+            Err(failure) => (Err(failure), Vec::new()),
+        };
+        let load = (load, flags.repeat);
+        let told = random_transactions(&mut lab, spec, &levels, load, &mut judge)?;
         drop(ticker);
-        if let (Some(path), [only]) = (&flags.export, recorded.levels.as_slice()) {
-            std::fs::write(path, &only.records)
-                .map_err(|error| Failure::Write(path.display().to_string(), error))?;
+        let mut proved = Vec::new();
+        for (level, replayed) in told.levels {
+            let level = Proved { replayed, ..level? };
+            if let Some(folder) = &flags.scripts {
+                witnesses::keep(folder, &target, level.level, &level.replayed)?;
+            }
+            proved.push(level);
         }
-        is_cut_short |= recorded.is_cut_short;
-        all.push((spec.to_string(), judged(recorded)?));
+        is_cut_short |= told.is_cut_short;
+        all.push((target, Judged { version: told.version, levels: proved }));
         if is_cut_short {
             break;
         }
@@ -60,6 +89,10 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
         VerifyFormat::Markdown => format!("```text\n{}```\n", told_text(flags, &all)),
     })?;
     Ok(if is_cut_short { Exit::Interrupted } else { exit_of(&all) })
+}
+
+fn threads_of(flags: &Verify) -> Threads {
+    if flags.one_thread { Threads::OneForAll } else { Threads::OneEach }
 }
 
 fn extent_of(flags: &Verify) -> Extent {
@@ -74,29 +107,64 @@ struct Judged {
 
 /// What the history of one level proves.
 struct Proved {
-    recorded: Recorded,
+    level: IsolationLevel,
+    promised: Level,
+    of: Promised,
+    refused: BTreeMap<String, u64>,
+    lost: u64,
     history: History,
     contention: dbdyno_check::Contention,
     promise: Verdict,
     /// Levels that the server does not promise.
     beyond: Vec<(Level, Verdict)>,
+    /// What two transactions did to each other.
+    anomalies: Vec<Anomaly>,
+    /// Witnesses that have no script, and why.
+    unplayed: Vec<(String, String)>,
+    replayed: Vec<Replayed>,
 }
 
-fn judged(recorded: RecordedOf) -> Result<Judged, Failure> {
-    let prove = |recorded: Recorded| {
-        let history = read_records(&recorded.records).map_err(|bad| {
-            Failure::Usage(format!("the history that was recorded cannot be read: {bad}"))
-        })?;
-        let checker = Checker::new(&history);
-        let promise = check::proved(&history, recorded.promise, &checker);
-        let beyond = USUAL.into_iter().filter(|level| *level != recorded.promise);
-        let beyond = beyond.map(|level| (level, check::proved(&history, level, &checker)));
-        let beyond = beyond.collect();
-        let contention = checker.contention();
-        Ok(Proved { recorded, contention, promise, beyond, history })
+fn judged(
+    flags: &Verify,
+    target: &str,
+    recorded: Recorded,
+) -> Result<(Proved, Vec<Witness>), Failure> {
+    if let Some(path) = flags.export.as_ref().filter(|_| recorded.of == Promised::OfAll) {
+        std::fs::write(path, &recorded.records)
+            .map_err(|error| Failure::Write(path.display().to_string(), error))?;
+    }
+    let history = read_records(&recorded.records).map_err(|bad| {
+        Failure::Usage(format!("the history that was recorded cannot be read: {bad}"))
+    })?;
+    let Recorded { level, promise: promised, family, of, refused, lost, .. } = recorded;
+    let checker = Checker::new(&history);
+    let promise = check::proved(&history, promised, &checker);
+    let beyond = USUAL.into_iter().filter(|level| *level != promised);
+    let beyond = beyond.map(|level| (level, check::proved(&history, level, &checker)));
+    let beyond = beyond.collect();
+    let contention = checker.contention();
+    let anomalies = witnesses::anomalies(&history, &checker, threads_of(flags));
+    let source = format!("dbdyno verify {target} --level {level} --seed {}", flags.seed);
+    // A case is of all transactions, whoever says its statements.
+    let prevented = (of == Promised::OfAll).then(|| format!("{family} {level}"));
+    let witnesses = witnesses::of(&history, &anomalies, &promise, &prevented, &source);
+    let unplayed = witnesses::unplayed(&witnesses);
+    let replayed = Vec::new();
+    let proved = Proved {
+        level,
+        promised,
+        of,
+        refused,
+        lost,
+        contention,
+        promise,
+        beyond,
+        anomalies,
+        unplayed,
+        replayed,
+        history,
     };
-    let levels = recorded.levels.into_iter().map(prove).collect::<Result<_, Failure>>()?;
-    Ok(Judged { version: recorded.version, levels })
+    Ok((proved, witnesses))
 }
 
 fn exit_of(all: &[(String, Judged)]) -> Exit {
@@ -131,17 +199,18 @@ fn told_text(flags: &Verify, all: &[(String, Judged)]) -> String {
 }
 
 fn level_text(proved: &Proved, draw_all: bool) -> String {
-    let Proved { recorded, history, contention: seen, promise, beyond } = proved;
+    let Proved { level, promised, refused, history, contention: seen, promise, beyond, .. } =
+        proved;
     let (word, proof) = match promise {
         Verdict::Holds(_) => ("holds".to_owned(), "; an order of all transactions was replayed"),
         other => (check::word(other), ""),
     };
-    let mut out = format!(
-        "  {} promises {}: {word}\n    {}{proof}\n",
-        recorded.level,
-        recorded.promise,
-        recorded.promise.source(),
-    );
+    let of_whom = match proved.of {
+        Promised::OfAll => "",
+        Promised::OfDisciplined => " to whoever locks all or nothing",
+    };
+    let source = promised.source();
+    let mut out = format!("  {level} promises {promised}{of_whom}: {word}\n    {source}{proof}\n");
     let _ = writeln!(
         out,
         "    {} of {} transactions committed; ww {}, wr {}, rw {} dependencies",
@@ -151,9 +220,17 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
         seen.wr,
         seen.rw
     );
-    if !recorded.refused.is_empty() {
-        let refused = recorded.refused.iter().map(|(error, count)| format!("{error} ×{count}"));
+    if !refused.is_empty() {
+        let refused = refused.iter().map(|(error, count)| format!("{error} ×{count}"));
         let _ = writeln!(out, "    refused: {}", refused.collect::<Vec<_>>().join(", "));
+    }
+    if proved.lost > 0 {
+        let unknown = unknown_outcomes(history);
+        let _ = writeln!(
+            out,
+            "    connections lost: {}; of {unknown} transactions nobody knows the outcome",
+            proved.lost
+        );
     }
     if let Some(bound) = check::bound(seen).filter(|_| matches!(promise, Verdict::Holds(_))) {
         let _ = writeln!(out, "    {bound}");
@@ -162,6 +239,10 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
         drawn(history, verdict).lines().for_each(|line| out.push_str(&format!("      {line}\n")));
     };
     drawing(&mut out, promise);
+    out.push_str(&witnesses::text(&proved.anomalies, &proved.replayed, draw_all));
+    for (anomaly, why) in &proved.unplayed {
+        let _ = writeln!(out, "    {anomaly} has no script: {why}");
+    }
     let of = |is: fn(&Verdict) -> bool| beyond.iter().filter(move |(_, verdict)| is(verdict));
     let held: Vec<&str> =
         of(|verdict| matches!(verdict, Verdict::Holds(_))).map(|(level, _)| level.name()).collect();
@@ -177,16 +258,28 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
     out
 }
 
+fn unknown_outcomes(history: &History) -> usize {
+    (0..history.len()).filter(|txn| history.txn(*txn).outcome == Outcome::Unknown).count()
+}
+
 fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
     let level = |proved: &Proved| -> Value {
         let levels: Vec<(Level, Verdict)> =
-            std::iter::once((proved.recorded.promise, proved.promise.clone()))
+            std::iter::once((proved.promised, proved.promise.clone()))
                 .chain(proved.beyond.iter().cloned())
                 .collect();
         json!({
-            "level": proved.recorded.level.name(),
-            "promise": proved.recorded.promise.name(),
-            "refused": proved.recorded.refused,
+            "level": proved.level.name(),
+            "promise": proved.promised.name(),
+            "of": match proved.of {
+                Promised::OfAll => "all",
+                Promised::OfDisciplined => "disciplined",
+            },
+            "refused": proved.refused,
+            "connections_lost": proved.lost,
+            "unknown": unknown_outcomes(&proved.history),
+            "anomalies": witnesses::anomalies_json(&proved.anomalies),
+            "witnesses": witnesses::json(&proved.replayed),
             "history": check::value(&proved.history, &proved.contention, &levels),
         })
     };

@@ -81,6 +81,19 @@ pub(crate) struct Verify {
     /// Random transactions: keep the history, for `dbdyno check`
     #[arg(long, value_name = "FILE", conflicts_with = "what")]
     pub export: Option<PathBuf>,
+    /// Random transactions on engine: all clients in one thread, in an order that the seed decides,
+    /// so that a history is the same every time
+    #[arg(long, conflicts_with = "what", requires = "transactions")]
+    pub one_thread: bool,
+    /// Random transactions: play each anomaly that was seen again so many times, as sessions that
+    /// do no more than it takes; 0: not at all
+    #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "what",
+          value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub repeat: u32,
+    /// Random transactions: keep each anomaly that was seen in this folder, as a case for
+    /// --case-file and as SQL for as many terminals as it has sessions
+    #[arg(long, value_name = "DIR", conflicts_with = "what")]
+    pub scripts: Option<PathBuf>,
     /// Levels, separated by commas: read-uncommitted, read-committed, repeatable-read, serializable
     /// or all
     #[arg(long, value_name = "LEVEL", value_delimiter = ',', default_value = "all",

@@ -20,6 +20,8 @@ use std::collections::HashSet;
 
 pub(crate) use queue::{Ended, Purge};
 
+use dbdyno_model::design::Planted;
+
 use crate::ids::TrxId;
 use crate::index::Edit;
 use crate::lock::{LockSys, Place};
@@ -33,7 +35,10 @@ impl Shared {
     pub(crate) fn purge_all(&self) -> u64 {
         let _working = self.purge.stop();
         self.move_horizon();
-        let settled = self.trx.settled();
+        let mut settled = self.trx.settled();
+        if self.design.planted == Planted::PurgeEarly {
+            settled.0 += 1;
+        }
         let mut purged = 0;
         loop {
             let batch = self.purge.next(settled);

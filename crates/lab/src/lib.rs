@@ -66,8 +66,9 @@ pub use error::LabError;
 pub use experiment::{Order, TrialOf, extend, measure, resume, survey};
 pub use explain::{Question, explain};
 pub use isolation::{
-    Extent, IsolationLab, IsolationQuestion, RandomLoad, Recorded, RecordedOf, isolation,
-    random_transactions,
+    Extent, IsolationLab, IsolationQuestion, Judge, Origin, Promised, RandomLoad, Recorded,
+    RecordedOf, Replayed, Threads, Witness, anomaly_file_name, isolation, random_transactions,
+    refined, witness_stories,
 };
 pub use laboratory::{Lab, clock_of};
 pub use profile::{Sampled, imported, profile};

@@ -95,6 +95,11 @@ impl EngineArm {
         self.engine.heap_bytes()
     }
 
+    /// The engine itself, for whoever asks it without SQL.
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
     /// Its design.
     pub fn design(&self) -> &Design {
         self.engine.design()

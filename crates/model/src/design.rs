@@ -56,6 +56,9 @@ pub struct Design {
     pub lock_wait: Duration,
     /// What is counted of mechanisms.
     pub meter: Metered,
+    /// A fault, for whoever wants to see that it is found: `planted=views-reused`. It is no
+    /// mechanism, so that [`Design::fields`] does not have it.
+    pub planted: Planted,
 }
 
 /// A field whose values are words.
@@ -184,6 +187,21 @@ words! {
     }
 }
 
+words! {
+    /// A fault that breaks what the levels of the engine promise.
+    Planted {
+        /// None.
+        Nothing = "nothing",
+        /// At repeatable read, the view of a transaction stays open for the next one that the
+        /// session commits.
+        ViewsReused = "views-reused",
+        /// Locks are on records only, as at read committed: others may come in between.
+        GapsOpen = "gaps-open",
+        /// Purge takes away what one more transaction wrote over than every view sees.
+        PurgeEarly = "purge-early",
+    }
+}
+
 /// Who may work at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Gate {
@@ -299,6 +317,7 @@ impl Default for Design {
             device: Device::Disk,
             lock_wait: LOCK_WAIT,
             meter: Metered::Counts,
+            planted: Planted::Nothing,
         }
     }
 }
@@ -342,6 +361,7 @@ impl Design {
             "device" => self.device = Device::read(value).map_err(takes)?,
             "lock_wait" => self.lock_wait = wait(value).map_err(takes)?,
             "meter" => self.meter = Metered::read(value).map_err(takes)?,
+            "planted" => self.planted = Planted::read(value).map_err(takes)?,
             _ => {
                 let known = self.fields().map(|(name, _)| name).join(", ");
                 return Err(format!("there is no field {name:?}; a design has {known}"));
@@ -379,7 +399,10 @@ impl Design {
     /// The fields that are not as in the default, as options of a target.
     pub fn options(&self) -> Vec<(String, String)> {
         let differences = Design::default().differences(self);
-        differences.into_iter().map(|(name, _, value)| (name.to_owned(), value)).collect()
+        let named = differences.into_iter().map(|(name, _, value)| (name.to_owned(), value));
+        let planted = (self.planted != Planted::Nothing)
+            .then(|| ("planted".to_owned(), self.planted.to_string()));
+        named.chain(planted).collect()
     }
 }
 
@@ -417,6 +440,9 @@ mod tests {
         let patient = read("lock_wait=2m");
         assert_eq!(patient.lock_wait, Duration::from_secs(120));
         assert_eq!(patient.options(), [("lock_wait".to_owned(), "120s".to_owned())]);
+        let faulty = read("planted=gaps-open");
+        assert_eq!(faulty.planted, Planted::GapsOpen);
+        assert_eq!(Design::read(&faulty.options()), Ok(faulty), "a fault is never hidden");
     }
 
     #[test]

@@ -45,7 +45,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub(super) const FAULTS: [Fault; 49] = [
+pub(super) const FAULTS: [Fault; 51] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -422,6 +422,20 @@ pub(super) const FAULTS: [Fault; 49] = [
         "let known = OpRecord { kind: Kind::Write, ..own };",
         "let known = OpRecord { kind: Kind::Write, prev: 0, ..own };",
         &["isolation::random_transactions_have_what_servers_promise"],
+    ),
+    fault(
+        "plays that do not show the anomaly are counted",
+        "crates/lab/src/isolation/replay.rs",
+        "seen: count(&|play| play.outcome == CaseOutcome::Occurs),",
+        "seen: count(&|play| play.outcome != CaseOutcome::Occurs),",
+        &["isolation::an_anomaly_is_played_again_from_its_file"],
+    ),
+    fault(
+        "a change of the engine is noted to replace what was never there",
+        "crates/lab/src/isolation/in_process.rs",
+        "self.note(open, Kind::Write, ROWS, key, (own, old));",
+        "self.note(open, Kind::Write, ROWS, key, (own, MISSING));",
+        &["isolation::the_engine_keeps_its_levels_and_faults_in_it_are_found"],
     ),
 ];
 

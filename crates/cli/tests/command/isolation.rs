@@ -1,10 +1,13 @@
 //! `dbdyno verify`: what is known of servers is seen, what is planted wrong is told, and who waits
 //! is asked of the server.
 
+use std::process::Stdio;
+
+use dbdyno_model::Product;
 use serde_json::Value;
 
-use crate::common::{Home, finish, turn};
-use crate::servers::{Store, home};
+use crate::common::{Home, end, finish, turn};
+use crate::servers::{Running, Store, home};
 
 /// What became of a case at a level: its outcome, and the error where it is one.
 fn outcome(told: &Value, server: usize, level: &str, case: &str) -> String {
@@ -224,7 +227,7 @@ fn random_transactions_have_what_servers_promise() {
     let _turn = turn();
     let store = Store::new();
     let targets = ["engine:", "sqlite:", "mariadb:10.11", "postgres:15"];
-    let mut command = store.command(&home, &["verify"]);
+    let mut command = store.command(&home, &["verify", "--repeat", "1"]);
     command.args(targets).args(["--transactions", "100", "--clients", "4", "--keys", "4"]);
     command.args(["--format", "json"]);
     let done = finish(command);
@@ -233,7 +236,7 @@ fn random_transactions_have_what_servers_promise() {
     let servers = told["servers"].as_array().unwrap();
     let levels: Vec<&Value> =
         servers.iter().flat_map(|server| server["levels"].as_array().unwrap()).collect();
-    assert_eq!(levels.len(), 3 + 1 + 4 + 4, "the levels that they have");
+    assert_eq!(levels.len(), 4 + 1 + 4 + 4, "the levels that they have, one of the engine twice");
     for level in levels {
         let history = &level["history"];
         let first = &history["levels"][0];
@@ -258,6 +261,130 @@ fn random_transactions_have_what_servers_promise() {
     let checked = finish(command);
     let checked: Value = serde_json::from_str(&checked.out).unwrap();
     assert_eq!(&checked, told, "the same from the file");
+}
+
+/// Levels of a server with their witnesses.
+fn witnesses<'a>(told: &'a Value, level: &str) -> Vec<&'a Value> {
+    let levels = told["servers"][0]["levels"].as_array().unwrap().iter();
+    let of_level = levels.filter(|one| one["level"] == level && one["of"] == "all");
+    of_level.flat_map(|one| one["witnesses"].as_array().unwrap()).collect()
+}
+
+/// Sessions of the engine in one thread, judged as those of a server: its levels hold, and each of
+/// three faults that break them is found.
+#[test]
+fn the_engine_keeps_its_levels_and_faults_in_it_are_found() {
+    let home = Home::new();
+    let verify = |planted: &str| {
+        let target = format!("engine:?planted={planted}");
+        let mut args = vec!["verify", &target, "--one-thread", "--transactions", "400"];
+        args.extend(["--clients", "6", "--keys", "8", "--repeat", "0", "--format", "json"]);
+        home.dbdyno(args)
+    };
+    let sound = verify("nothing");
+    assert_eq!(sound.code, 0, "{sound:?}");
+    let told: Value = serde_json::from_str(&sound.out).unwrap();
+    let levels = told["servers"][0]["levels"].as_array().unwrap();
+    assert_eq!(levels.len(), 4, "three levels, one of them twice");
+    for level in levels {
+        assert_eq!(level["history"]["levels"][0]["verdict"], "holds", "{level}");
+        let seen = ["ww", "wr", "rw"].map(|name| level["history"][name].as_u64().unwrap());
+        assert!(seen.iter().all(|count| *count > 500), "{level}");
+    }
+    for planted in ["views-reused", "gaps-open", "purge-early"] {
+        let faulty = verify(planted);
+        assert_eq!(faulty.code, 1, "{planted}: {faulty:?}");
+    }
+}
+
+/// What a history has becomes a case and a script, which show it whenever they are played.
+#[test]
+fn an_anomaly_is_played_again_from_its_file() {
+    let home = Home::new();
+    let dir = tempfile::tempdir().unwrap();
+    let folder = dir.path().to_str().unwrap();
+    let args = ["verify", "engine:", "--one-thread", "--transactions", "200", "--level", RR];
+    let more = ["--keys", "8", "--repeat", "5", "--scripts", folder, "--format", "json"];
+    let done = home.dbdyno(args.into_iter().chain(more));
+    assert_eq!(done.code, 0, "{done:?}");
+    let told: Value = serde_json::from_str(&done.out).unwrap();
+    let all = witnesses(&told, RR);
+    for anomaly in ["lost update", "write skew (G2-item)", "G-single"] {
+        let one = all.iter().find(|one| one["anomaly"] == anomaly);
+        let one = one.unwrap_or_else(|| panic!("no {anomaly} in {told}"));
+        assert_eq!((&one["runs"], &one["seen"]), (&5.into(), &5.into()), "{one}");
+    }
+    let file = dir.path().join("engine--repeatable-read-lost-update");
+    let script = std::fs::read_to_string(file.with_extension("sql")).unwrap();
+    assert!(script.contains("\n-- T2\nBEGIN;\n"), "{script}");
+    let case = file.with_extension("case");
+    let args = ["verify", "engine:", "--case-file", case.to_str().unwrap(), "--level", RR];
+    let again = home.dbdyno(args);
+    assert!(again.out.contains("occurs"), "{again:?}");
+}
+
+/// Anomalies that servers allow at repeatable read are found from a blank start, and shown by
+/// sessions that do no more than it takes.
+#[test]
+fn anomalies_of_servers_are_found_and_played_again() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    for (target, wanted) in [
+        (
+            "mariadb:10.11",
+            &[
+                "G-single",
+                "lost update",
+                "non-repeatable read through an own update",
+                "write skew (G2-item)",
+            ][..],
+        ),
+        ("postgres:15", &["write skew (G2-item)"]),
+    ] {
+        let mut command = store.command(&home, &["verify", target, "--level", RR]);
+        command.args(["--transactions", "400", "--keys", "4", "--format", "json"]);
+        let done = finish(command);
+        assert_eq!(done.code, 0, "{done:?}");
+        let told: Value = serde_json::from_str(&done.out).unwrap();
+        let all = witnesses(&told, RR);
+        for anomaly in wanted {
+            let one = all.iter().find(|one| one["anomaly"] == *anomaly);
+            let one = one.unwrap_or_else(|| panic!("no {anomaly} in {told}"));
+            assert_eq!((&one["runs"], &one["seen"]), (&20.into(), &20.into()), "{one}");
+        }
+    }
+}
+
+/// Somebody kills connections of clients: they go on with others, and the promise is still judged.
+#[test]
+fn a_connection_that_is_lost_ends_no_history() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let server = Running::start(&home, Product::MariaDb, "10.11");
+    let url = server.socket(&format!("dbdyno:{}", server.password()), &server.own_database());
+    let mut command = store.command(&home, &["verify", &url, "--level", RR, "--repeat", "0"]);
+    command.args(["--transactions", "1500", "--clients", "4", "--format", "json"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut killer = server.connect(&server.own_database());
+    let at_work = "SELECT id FROM information_schema.processlist \
+                   WHERE info LIKE '%dbdyno_random WHERE%' AND id <> connection_id()";
+    let mut killed = 0;
+    while killed < 5 && child.try_wait().unwrap().is_none() {
+        for row in killer.query(at_work).unwrap().rows {
+            // It may have gone by itself.
+            killed += u32::from(killer.run(&format!("KILL {}", row[0].as_ref().unwrap())).is_ok());
+        }
+    }
+    let done = end(child);
+    assert_eq!((done.code, killed >= 5), (0, true), "{done:?}");
+    let told: Value = serde_json::from_str(&done.out).unwrap();
+    let level = &told["servers"][0]["levels"][0];
+    assert!(level["connections_lost"].as_u64() > Some(0), "{level}");
+    assert_eq!(level["history"]["levels"][0]["verdict"], "holds", "{level}");
+    drop(killer);
+    server.stop();
 }
 
 #[test]

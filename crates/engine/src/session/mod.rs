@@ -29,7 +29,7 @@ mod write;
 
 use std::sync::Arc;
 
-use dbdyno_model::design::Isolation;
+use dbdyno_model::design::{Isolation, Planted};
 
 use crate::error::{EngineError, Result};
 use crate::gate::Owner;
@@ -120,7 +120,9 @@ impl Session {
     /// sees, and whether it is there when the engine is opened again is not known.
     pub fn commit(&mut self) -> Result<()> {
         let Session { shared, work, .. } = self;
-        shared.trx.close_view(&mut work.view);
+        if shared.design.planted != Planted::ViewsReused {
+            shared.trx.close_view(&mut work.view);
+        }
         let Some(id) = work.trx.id else {
             work.finish(shared);
             return Ok(());

@@ -11,7 +11,7 @@
 //! gaps between, and are held to the end of the transaction. At serializable, reads of a
 //! transaction that was begun lock as for sharing.
 
-use dbdyno_model::design::Isolation;
+use dbdyno_model::design::{Isolation, Planted};
 
 use super::intent::{Intent, Updated, Visit};
 use super::range::Scan;
@@ -148,6 +148,7 @@ impl<'s> Statement<'s> {
     /// Whether gaps are locked.
     pub(super) fn locks_gaps(&self) -> bool {
         self.work.trx.isolation != Isolation::ReadCommitted
+            && self.shared.design.planted != Planted::GapsOpen
     }
 
     /// Locks a table, unless that was done before.

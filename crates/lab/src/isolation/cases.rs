@@ -96,7 +96,9 @@ impl Bench<'_, '_> {
             Action::BeginSnapshot => (self.words.begin_snapshot(TABLE), Effect::Begins),
             Action::Commit => (vec!["COMMIT".to_owned()], Effect::Ends),
             Action::Rollback => (vec!["ROLLBACK".to_owned()], Effect::Ends),
-            Action::Statement => (vec![with_table(step.sql_in(self.dialect()))], Effect::Goes),
+            Action::Statement => {
+                (vec![with_table(step.sql_in(self.dialect()), TABLE)], Effect::Goes)
+            }
         };
         Line { session: usize::from(step.session - 1), statements, effect }
     }
@@ -111,11 +113,11 @@ fn make(control: &mut dyn Client, case: &Case) -> Result<(), WireError> {
         let rows = rows.join(", ");
         control.run(&format!("INSERT INTO {TABLE} (id, value, mark) VALUES {rows}"))?;
     }
-    case.setup.iter().try_for_each(|sql| control.run(&with_table(sql)).map(|_| ()))
+    case.setup.iter().try_for_each(|sql| control.run(&with_table(sql, TABLE)).map(|_| ()))
 }
 
 /// The statement with the table's own name where the story says `test`.
-fn with_table(sql: &str) -> String {
+pub(super) fn with_table(sql: &str, table: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut text = String::new();
     let mut rest = sql;
@@ -123,7 +125,7 @@ fn with_table(sql: &str) -> String {
         let behind = &rest[at + NAME_IN_STORIES.len()..];
         let stands_alone = !rest[..at].ends_with(is_part) && !behind.starts_with(is_part);
         text.push_str(&rest[..at]);
-        text.push_str(if stands_alone { TABLE } else { NAME_IN_STORIES });
+        text.push_str(if stands_alone { table } else { NAME_IN_STORIES });
         rest = behind;
     }
     text.push_str(rest);
@@ -132,11 +134,11 @@ fn with_table(sql: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::with_table;
+    use super::*;
 
     #[test]
     fn the_table_of_a_story_gets_its_name_on_the_server() {
-        let told = with_table("insert into test select * from test where tested = attest");
+        let told = with_table("insert into test select * from test where tested = attest", TABLE);
         let wanted = "insert into dbdyno_cases select * from dbdyno_cases where tested = attest";
         assert_eq!(told, wanted);
     }

@@ -4,6 +4,8 @@
 //!   target ─▶ set up as for a comparison ─▶ level by level ─┬─ cases           a table of 3 rows
 //!                                                           ├─ interleavings   two rows for each
 //!                                                           └─ random          a row for each key
+//!                                                                 └─ witness, replay: its anomalies
+//!                                                                    as cases, played again
 //! ```
 //!
 //! Nothing is measured here: what counts is the order of statements, and who waits is asked of the
@@ -12,9 +14,13 @@
 
 mod bench;
 mod cases;
+mod in_process;
 mod interleavings;
 mod random;
+mod random_load;
+mod replay;
 mod tables;
+mod witness;
 mod words;
 
 use std::sync::Arc;
@@ -28,8 +34,11 @@ use crate::arm::{Restores, SetUp, Station, open_station};
 use crate::error::LabError;
 use bench::Bench;
 pub use bench::{IsolationLab, IsolationQuestion};
-pub use random::{Extent, RandomLoad, Recorded};
+pub use random::{Promised, Recorded};
+pub use random_load::{Extent, RandomLoad, Threads};
+pub use replay::{Replayed, Witness};
 use tables::Tables;
+pub use witness::{Origin, anomaly_file_name, refined, witness_stories};
 use words::Words;
 
 /// Which arm the server is, where an error names one: there is no other.
@@ -51,26 +60,32 @@ pub fn isolation(
 
 /// A server whose clients recorded what they did.
 #[derive(Debug)]
-pub struct RecordedOf {
+pub struct RecordedOf<T> {
     /// Its version, as it says it.
     pub version: String,
-    /// Level by level.
-    pub levels: Vec<Recorded>,
+    /// Level by level, what was made of the history, and its witnesses as they were played again.
+    pub levels: Vec<(T, Vec<Replayed>)>,
     /// Whether it was interrupted.
     pub is_cut_short: bool,
 }
 
-/// Sets a server up, drives random transactions at each of `levels` that it has, and takes it down.
+/// Whoever judges what was recorded: what he makes of it, and what is played again.
+pub type Judge<'a, T> = &'a mut dyn FnMut(Recorded) -> (T, Vec<Witness>);
+
+/// Sets a server up, drives random transactions at each of `levels` that it has, lets `judge` look
+/// at what was recorded, plays the witnesses again `runs` times, and takes it down.
 ///
 /// # Errors
 /// Those of [`isolation`].
-pub fn random_transactions(
+pub fn random_transactions<T>(
     lab: &mut IsolationLab<'_>,
     spec: &ArmSpec,
     levels: &[IsolationLevel],
-    load: RandomLoad,
-) -> Result<RecordedOf, LabError> {
+    (load, runs): (RandomLoad, u32),
+    judge: Judge<'_, T>,
+) -> Result<RecordedOf<T>, LabError> {
     let clients = load.clients.max(CLIENTS);
+    let spec = &telling(spec);
     at_station(lab, spec, clients, |lab, station, clock| {
         let mut bench = bench(lab, station, clock, spec, levels)?;
         let mut all = Vec::new();
@@ -82,7 +97,12 @@ pub fn random_transactions(
                 continue;
             }
             let server = |error| LabError::Server(ARM, spec.to_string(), error);
-            all.push(bench.random(level, load).map_err(server)?);
+            for recorded in bench.recordings(level, load).map_err(server)? {
+                let (told, witnesses) = judge(recorded);
+                let witnesses = if runs == 0 { Vec::new() } else { witnesses };
+                let replayed = bench.replay(level, &witnesses, runs).map_err(server)?;
+                all.push((told, replayed));
+            }
         }
         let version = station.environment.get("server.version").to_owned();
         Ok(RecordedOf { version, levels: all, is_cut_short: bench.is_stopped() })

@@ -1,18 +1,22 @@
 //! Random transactions on few rows, and the history that the clients recorded of them.
 //!
 //! ```text
-//!   row   id │ v: id of the write that made it │ prev: id of the write before
-//!   read  SELECT v, prev … WHERE id = ?                              what was seen, and its place
-//!   write UPDATE … SET prev = v, v = ID WHERE id = ?, then a read    its own place
+//!   row   id │ v0: id of the write that made it │ prev0: id of the write before │ v1 │ prev1
+//!   read  SELECT v0, prev0, v1, prev1 … WHERE id = ?                 what was seen, and its place
+//!   write UPDATE … SET prev0 = v0, v0 = ID WHERE id = ?, then a read its own place
 //! ```
 //!
 //! Each version names the one before it, so that the order of versions is known to whoever reads
 //! them, and every level is decided in a time that grows with the history and no faster
 //! (`dbdyno_check`). Few rows make many conflicts: a history without any proves nothing. At the end
 //! one more transaction reads every row, which places the versions that nobody saw.
+//!
+//! A row has two columns that are written apart, and each is a key of the history (its table is the
+//! number of the column): whoever has written one of them sees the other as it is now, even where a
+//! plain read before saw it as it was (Jepsen, *MySQL 8.0.34*, 2023: non-repeatable reads). Such a
+//! read is noted as what it is, one of the latest version.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -21,12 +25,14 @@ use dbdyno_cases::Family;
 use dbdyno_check::{
     HEADER, Kind, Level, OpRecord, Outcome, Times, Txn, UNKNOWN, WriteIds, encode_end,
 };
-use dbdyno_load::Clock;
+use dbdyno_load::{Clock, Connector};
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_model::random::{Stream, stream};
-use dbdyno_wire::{Client, WireError};
+use dbdyno_wire::{Client, ServerError, WireError};
 
 use super::bench::Bench;
+use super::in_process::{Discipline, in_one_thread, on_threads};
+use super::random_load::{Extent, RandomLoad, Threads};
 use super::words::RANDOM as TABLE;
 
 /// How often clients look whether the time is over.
@@ -36,40 +42,17 @@ const OPERATIONS_MOST: u64 = 5;
 /// Of a hundred operations so many write, and so many read what is the latest.
 const WRITES: u64 = 40;
 const LOCKING_READS: u64 = 10;
+/// So long a client tries to connect again after it has lost its connection, and so often.
+const COME_BACK: Duration = Duration::from_secs(10);
+const COME_BACK_EVERY: Duration = Duration::from_millis(50);
+/// By which servers say that they end a connection: MySQL's errors, and SQLSTATEs.
+const ENDS: [u16; 3] = [1053, 1317, 1927];
+const END_STATES: [&str; 3] = ["57P01", "57P02", "57P03"];
+/// Columns of a row that are written apart.
+const COLUMNS: u16 = 2;
 /// Of a hundred transactions so many are rolled back on purpose, so that their writes must not be
 /// seen.
 const ROLLBACKS: u64 = 4;
-
-/// How much is asked.
-#[derive(Clone, Copy, Debug)]
-pub struct RandomLoad {
-    /// Sessions at a time.
-    pub clients: u32,
-    /// How much each of them asks at each level.
-    pub extent: Extent,
-    /// Rows: the fewer, the more conflicts.
-    pub keys: u64,
-    /// Decides what every client asks.
-    pub seed: u64,
-}
-
-/// When a client has asked enough.
-#[derive(Clone, Copy, Debug)]
-pub enum Extent {
-    /// After so many seconds.
-    Seconds(f64),
-    /// After so many transactions, refused ones among them.
-    Transactions(u64),
-}
-
-impl fmt::Display for Extent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Extent::Seconds(seconds) => write!(f, "{seconds} s"),
-            Extent::Transactions(count) => write!(f, "{count} transactions of each"),
-        }
-    }
-}
 
 /// What the clients of one level recorded.
 #[derive(Clone, Debug)]
@@ -78,10 +61,25 @@ pub struct Recorded {
     pub level: IsolationLevel,
     /// What the server promises there.
     pub promise: Level,
+    /// Whose promise it is, as a case file has it.
+    pub family: &'static str,
+    /// Of whom it is promised.
+    pub of: Promised,
     /// The history, as [`dbdyno_check::read_records`] reads it.
     pub records: Vec<u8>,
     /// How often transactions were refused, by the error.
     pub refused: BTreeMap<String, u64>,
+    /// How often a client lost its connection, and went on with another one.
+    pub lost: u64,
+}
+
+/// Of whom a level is promised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Promised {
+    /// Of all transactions.
+    OfAll,
+    /// Of those that read without locks all through, or with locks all through.
+    OfDisciplined,
 }
 
 /// What a family of servers promises of a level: their manuals, and Hermitage for PostgreSQL.
@@ -97,28 +95,71 @@ fn promise(family: Family, level: IsolationLevel) -> Level {
 }
 
 impl Bench<'_, '_> {
+    /// Drives the clients at one level, of the embedded engine in each way in which something is
+    /// promised of it.
+    ///
+    /// # Errors
+    /// Those of [`Bench::random`].
+    pub(super) fn recordings(
+        &mut self,
+        level: IsolationLevel,
+        load: RandomLoad,
+    ) -> Result<Vec<Recorded>, WireError> {
+        let Connector::Engine(arm) = &self.station.connector else {
+            return Ok(vec![self.random(level, load)?]);
+        };
+        let disciplines: &[Discipline] = match level {
+            IsolationLevel::RepeatableRead => &[Discipline::None, Discipline::Mixed],
+            _ => &[Discipline::None],
+        };
+        let mut all = Vec::new();
+        for &discipline in disciplines {
+            if self.is_stopped() {
+                break;
+            }
+            self.tell(&format!("{level}: random transactions, {}", load.extent));
+            let is_stopped = || self.is_stopped();
+            let how = (level, discipline);
+            let written = match load.threads {
+                Threads::OneForAll => in_one_thread(arm.design(), how, load),
+                Threads::OneEach => on_threads(arm.engine(), how, load, (self.clock, &is_stopped)),
+            };
+            let (records, refused) = written.map_err(|error| {
+                WireError::Server(ServerError {
+                    code: error.code(),
+                    sqlstate: error.sqlstate().to_owned(),
+                    message: error.to_string(),
+                })
+            })?;
+            let family = self.words.family;
+            // Locks are held until commits are answered: what is serializable there is strictly so.
+            let (promise, of) = match (promise(family, level), discipline) {
+                (_, Discipline::Mixed) => (Level::StrictSerializable, Promised::OfDisciplined),
+                (Level::Serializable, _) => (Level::StrictSerializable, Promised::OfAll),
+                (promise, _) => (promise, Promised::OfAll),
+            };
+            let family = family.name();
+            all.push(Recorded { level, promise, family, of, records, refused, lost: 0 });
+        }
+        Ok(all)
+    }
+
     /// Drives the clients at one level.
     ///
     /// # Errors
     /// A connection that broke, or a statement that is refused for another reason than others'
     /// transactions.
-    pub(super) fn random(
-        &mut self,
-        level: IsolationLevel,
-        load: RandomLoad,
-    ) -> Result<Recorded, WireError> {
+    fn random(&mut self, level: IsolationLevel, load: RandomLoad) -> Result<Recorded, WireError> {
         let mut control = self.station.connector.connect()?;
         self.fill_random(&mut *control, load.keys)?;
         let mut sessions = Vec::new();
         for number in 0..load.clients {
-            let mut client = self.station.connector.connect()?;
-            self.words.first(level).iter().try_for_each(|sql| client.run(sql).map(|_| ()))?;
-            if let Some(Err(error)) = self.words.helpful().map(|sql| client.run(sql))
-                && error.is_fatal()
-            {
-                return Err(error);
-            }
-            sessions.push(Session::new(client, number, load, self.words.has_locking_reads()));
+            let door = Door {
+                connector: self.station.connector.clone(),
+                first: self.words.first(level),
+                helpful: self.words.helpful(),
+            };
+            sessions.push(Session::new(door, number, load, self.words.has_locking_reads())?);
         }
         self.tell(&format!("{level}: random transactions, {}", load.extent));
         let is_over = AtomicBool::new(false);
@@ -148,57 +189,97 @@ impl Bench<'_, '_> {
             threads.into_iter().map(join).collect()
         });
         let mut records = HEADER.to_vec();
-        let mut refused = BTreeMap::new();
+        let (mut refused, mut lost) = (BTreeMap::new(), 0);
         for session in ended {
             let session = session?;
             records.extend_from_slice(&session.records);
+            lost += session.lost;
             for (error, count) in session.refused {
                 *refused.entry(error).or_insert(0) += count;
             }
         }
-        let last = Session::new(control, load.clients, load, false);
-        records.extend(last.read_all(clock)?);
-        Ok(Recorded { level, promise: promise(self.words.family, level), records, refused })
+        control.close();
+        let door =
+            Door { connector: self.station.connector.clone(), first: Vec::new(), helpful: None };
+        records.extend(Session::new(door, load.clients, load, false)?.read_all(clock)?);
+        let family = self.words.family;
+        let promise = promise(family, level);
+        let of = Promised::OfAll;
+        Ok(Recorded { level, promise, family: family.name(), of, records, refused, lost })
     }
 
     fn fill_random(&self, control: &mut dyn Client, keys: u64) -> Result<(), WireError> {
         control.run(&format!("DROP TABLE IF EXISTS {TABLE}"))?;
         control.run(&format!(
-            "CREATE TABLE {TABLE} (id INT NOT NULL PRIMARY KEY, v BIGINT, prev BIGINT){}",
+            "CREATE TABLE {TABLE} (id INT NOT NULL PRIMARY KEY, v0 BIGINT, prev0 BIGINT, v1 \
+             BIGINT, prev1 BIGINT){}",
             self.words.storage()
         ))?;
         for id in 0..keys {
-            control.run(&format!("INSERT INTO {TABLE} (id, v, prev) VALUES ({id}, 0, 0)"))?;
+            control.run(&format!(
+                "INSERT INTO {TABLE} (id, v0, prev0, v1, prev1) VALUES ({id}, 0, 0, 0, 0)"
+            ))?;
         }
         Ok(())
     }
 }
 
+/// Of each column the version and the one before it.
+type Row = [(u32, u32); COLUMNS as usize];
+
+/// How a client connects.
+struct Door {
+    connector: Connector,
+    /// What it says first,
+    first: Vec<String>,
+    /// and what may be refused.
+    helpful: Option<&'static str>,
+}
+
+impl Door {
+    fn open(&self) -> Result<Box<dyn Client>, WireError> {
+        let mut client = self.connector.connect()?;
+        self.first.iter().try_for_each(|sql| client.run(sql).map(|_| ()))?;
+        match self.helpful.map(|sql| client.run(sql)) {
+            Some(Err(error)) if error.is_fatal() => Err(error),
+            _ => Ok(client),
+        }
+    }
+}
+
 /// A client and what it recorded.
 struct Session {
+    door: Door,
     client: Box<dyn Client>,
+    lost: u64,
     number: u32,
     keys: u64,
     ids: WriteIds,
     random: Stream,
     /// How a read of the latest version is spelled; `None`: the server has none.
     locking: Option<&'static str>,
+    /// Rows that the transaction has written to.
+    written: Vec<u64>,
     records: Vec<u8>,
     refused: BTreeMap<String, u64>,
 }
 
 impl Session {
-    fn new(client: Box<dyn Client>, number: u32, load: RandomLoad, locks: bool) -> Session {
-        Session {
+    fn new(door: Door, number: u32, load: RandomLoad, locks: bool) -> Result<Session, WireError> {
+        let client = door.open()?;
+        Ok(Session {
+            door,
             client,
+            lost: 0,
             number,
             keys: load.keys,
             ids: WriteIds::new(number, load.clients + 1, 0),
             random: stream(&[load.seed, u64::from(number)]),
             locking: locks.then_some(" FOR UPDATE"),
+            written: Vec::new(),
             records: Vec::new(),
             refused: BTreeMap::new(),
-        }
+        })
     }
 
     /// Asks one transaction after the other, so many at most, until it is over.
@@ -220,8 +301,11 @@ impl Session {
     fn transaction(&mut self, clock: &Clock) -> Result<(), WireError> {
         let ns = || u64::try_from(clock.now().as_nanos()).unwrap_or(u64::MAX);
         let mut times = Times { begin_invoke_ns: ns(), ..Times::default() };
-        self.client.run("BEGIN")?;
+        if let Err(error) = self.client.run("BEGIN") {
+            return self.come_back(clock, error);
+        }
         times.begin_return_ns = ns();
+        self.written.clear();
         let mut ops = 0;
         let count = 1 + self.random.below(OPERATIONS_MOST);
         let mut asked = (0..count).try_for_each(|_| self.operation(&mut ops));
@@ -231,36 +315,55 @@ impl Session {
             asked = self.client.run("COMMIT").map(|_| ());
             outcome = match &asked {
                 Ok(()) => Outcome::Ok,
-                Err(WireError::Server(_)) => Outcome::Failed,
+                Err(refusal) if refusal.is_retryable() => Outcome::Failed,
                 Err(_) => Outcome::Unknown,
             };
         }
-        match asked {
-            // For the sake of others: a deadlock, a wait that took too long, a row that changed.
-            Err(refusal @ WireError::Server(_)) if refusal.is_retryable() => {
-                let told = match &refusal {
-                    WireError::Server(error) if error.code == 0 => error.sqlstate.clone(),
-                    WireError::Server(error) => format!("error {}", error.code),
-                    other => other.to_string(),
-                };
-                *self.refused.entry(told).or_insert(0) += 1;
-                self.roll_back()?;
-            }
-            Err(error) => return Err(error),
-            Ok(()) if outcome == Outcome::Failed => self.roll_back()?,
-            Ok(()) => {}
+        // For the sake of others: a deadlock, a wait that took too long, a row that changed.
+        if let Err(refusal @ WireError::Server(error)) = &asked
+            && refusal.is_retryable()
+        {
+            let told = match error.code {
+                0 => error.sqlstate.clone(),
+                code => format!("error {code}"),
+            };
+            *self.refused.entry(told).or_insert(0) += 1;
+            asked = Ok(());
+        }
+        if asked.is_ok() && outcome == Outcome::Failed {
+            asked = self.roll_back();
         }
         times.commit_return_ns = ns();
         let txn = Txn { session: self.number, outcome, times, token: 0 };
         self.records.extend_from_slice(&encode_end(txn, ops));
-        Ok(())
+        asked.or_else(|error| self.come_back(clock, error))
     }
 
     fn roll_back(&mut self) -> Result<(), WireError> {
         // After an error the transaction may be gone, which some servers complain about.
         match self.client.run("ROLLBACK") {
-            Err(error) if error.is_fatal() => Err(error),
+            Err(error) if is_lost(&error) => Err(error),
             Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Connects again where an error says that the connection is lost.
+    fn come_back(&mut self, clock: &Clock, error: WireError) -> Result<(), WireError> {
+        if !is_lost(&error) {
+            return Err(error);
+        }
+        let until = clock.now() + COME_BACK;
+        loop {
+            match self.door.open() {
+                Ok(client) => self.client = client,
+                Err(_) if clock.now() < until => {
+                    thread::sleep(COME_BACK_EVERY);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            self.lost += 1;
+            return Ok(());
         }
     }
 
@@ -270,26 +373,37 @@ impl Session {
         if kind < WRITES
             && let Some(id) = self.ids.take()
         {
+            let table = self.random.below(u64::from(COLUMNS)) as u16;
             let place = self.records.len();
             // Noted before it is sent: whatever becomes of it, it may be seen.
-            self.note(ops, OpRecord { kind: Kind::Write, table: 0, key, value: id, prev: UNKNOWN });
-            self.client.run(&format!("UPDATE {TABLE} SET prev = v, v = {id} WHERE id = {key}"))?;
-            let (value, prev) = self.read(key, "")?;
-            let own = OpRecord { kind: Kind::Read, table: 0, key, value, prev };
+            self.note(ops, OpRecord { kind: Kind::Write, table, key, value: id, prev: UNKNOWN });
+            self.client.run(&format!(
+                "UPDATE {TABLE} SET prev{table} = v{table}, v{table} = {id} WHERE id = {key}"
+            ))?;
+            self.written.push(key);
+            let row = self.read(key, "")?;
+            let (value, prev) = row[usize::from(table)];
             if value == id {
-                let known = OpRecord { kind: Kind::Write, ..own };
+                let known = OpRecord { kind: Kind::Write, table, key, value, prev };
                 self.records[place..place + 16].copy_from_slice(&known.encode());
             }
-            self.note(ops, own);
+            self.note_row(ops, Kind::CurrentRead, key, row);
             return Ok(());
         }
         let (kind, how) = match self.locking.filter(|_| kind < WRITES + LOCKING_READS) {
             Some(how) => (Kind::CurrentRead, how),
+            None if self.written.contains(&key) => (Kind::CurrentRead, ""),
             None => (Kind::Read, ""),
         };
-        let (value, prev) = self.read(key, how)?;
-        self.note(ops, OpRecord { kind, table: 0, key, value, prev });
+        let row = self.read(key, how)?;
+        self.note_row(ops, kind, key, row);
         Ok(())
+    }
+
+    fn note_row(&mut self, ops: &mut u32, kind: Kind, key: u64, row: Row) {
+        for (table, (value, prev)) in (0..COLUMNS).zip(row) {
+            self.note(ops, OpRecord { kind, table, key, value, prev });
+        }
     }
 
     fn note(&mut self, ops: &mut u32, op: OpRecord) {
@@ -297,17 +411,21 @@ impl Session {
         *ops += 1;
     }
 
-    /// The version of a row and the one before it.
-    fn read(&mut self, key: u64, how: &str) -> Result<(u32, u32), WireError> {
-        let sql = format!("SELECT v, prev FROM {TABLE} WHERE id = {key}{how}");
+    /// The version of each column and the one before it.
+    fn read(&mut self, key: u64, how: &str) -> Result<Row, WireError> {
+        let sql = format!("SELECT v0, prev0, v1, prev1 FROM {TABLE} WHERE id = {key}{how}");
         let rows = self.client.query(&sql)?.rows;
         let row = rows.first().map_or(&[][..], Vec::as_slice);
         let number = |at: usize| row.get(at)?.as_deref()?.parse::<u32>().ok();
-        match (number(0), number(1)) {
-            (Some(0), Some(_)) => Ok((0, UNKNOWN)),
-            (Some(value), Some(prev)) => Ok((value, prev)),
+        let column = |at: usize| match (number(2 * at), number(2 * at + 1)) {
+            (Some(0), Some(_)) => Some((0, UNKNOWN)),
+            (Some(value), Some(prev)) => Some((value, prev)),
+            _ => None,
+        };
+        match (column(0), column(1)) {
+            (Some(first), Some(second)) => Ok([first, second]),
             _ => Err(WireError::Protocol(format!(
-                "{sql} has {} rows, and not one with two numbers",
+                "{sql} has {} rows, and not one with four numbers",
                 rows.len()
             ))),
         }
@@ -318,8 +436,14 @@ impl Session {
         let now = u64::try_from(clock.now().as_nanos()).unwrap_or(u64::MAX);
         let mut ops = 0;
         for key in 0..self.keys {
-            let (value, prev) = self.read(key, "")?;
-            self.note(&mut ops, OpRecord { kind: Kind::Read, table: 0, key, value, prev });
+            let row = match self.read(key, "") {
+                Err(error) => {
+                    self.come_back(clock, error)?;
+                    self.read(key, "")?
+                }
+                Ok(row) => row,
+            };
+            self.note_row(&mut ops, Kind::Read, key, row);
         }
         let times = Times {
             begin_invoke_ns: now,
@@ -332,5 +456,16 @@ impl Session {
         self.client.run(&format!("DROP TABLE {TABLE}"))?;
         self.client.close();
         Ok(self.records)
+    }
+}
+
+/// Whether the connection is of no further use.
+fn is_lost(error: &WireError) -> bool {
+    match error {
+        WireError::Server(said) => {
+            ENDS.contains(&said.code) || END_STATES.contains(&said.sqlstate.as_str())
+        }
+        WireError::Broken(_) => true,
+        _ => false,
     }
 }

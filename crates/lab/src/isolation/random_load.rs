@@ -1,0 +1,45 @@
+//! How much clients of random transactions ask, of whom, and until when.
+
+use std::fmt;
+
+/// How much is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct RandomLoad {
+    /// Sessions at a time.
+    pub clients: u32,
+    /// How much each of them asks at each level.
+    pub extent: Extent,
+    /// Rows: the fewer, the more conflicts.
+    pub keys: u64,
+    /// Decides what every client asks.
+    pub seed: u64,
+    /// Where clients of the embedded engine are; those of servers have a thread each.
+    pub threads: Threads,
+}
+
+/// Where the clients of the embedded engine are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// On a thread each.
+    OneEach,
+    /// All on one, in an order that the seed decides. It takes a number of transactions.
+    OneForAll,
+}
+
+/// When a client has asked enough.
+#[derive(Clone, Copy, Debug)]
+pub enum Extent {
+    /// After so many seconds.
+    Seconds(f64),
+    /// After so many transactions, refused ones among them.
+    Transactions(u64),
+}
+
+impl fmt::Display for Extent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Extent::Seconds(seconds) => write!(f, "{seconds} s"),
+            Extent::Transactions(count) => write!(f, "{count} transactions of each"),
+        }
+    }
+}
