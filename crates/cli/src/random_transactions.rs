@@ -10,9 +10,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use dbdyno_check::{Checker, History, Level, Outcome, Verdict, drawn, read_records};
+use dbdyno_check::{
+    Checker, History, Level, LogAgrees, LoggedChange, Outcome, Verdict, drawn, read_records,
+};
 use dbdyno_lab::{
-    Extent, IsolationLab, Promised, RandomLoad, Recorded, Replayed, Threads, Witness,
+    Extent, IsolationLab, Promised, RandomLoad, Recorded, Replayed, RowLog, Threads, Witness,
     random_transactions,
 };
 use dbdyno_model::isolation::IsolationLevel;
@@ -42,6 +44,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
         extent: extent_of(flags),
         keys: flags.keys,
         seed: flags.seed,
+        reads_log: flags.row_log,
         threads: threads_of(flags),
     };
     let is_embedded = |spec: &ArmSpec| matches!(spec.target, Target::Engine(_));
@@ -112,6 +115,8 @@ struct Proved {
     of: Promised,
     refused: BTreeMap<String, u64>,
     lost: u64,
+    /// What the server's own log says to it.
+    log: Option<Result<LogAgrees, String>>,
     history: History,
     contention: dbdyno_check::Contention,
     promise: Verdict,
@@ -133,10 +138,11 @@ fn judged(
         std::fs::write(path, &recorded.records)
             .map_err(|error| Failure::Write(path.display().to_string(), error))?;
     }
-    let history = read_records(&recorded.records).map_err(|bad| {
+    let mut history = read_records(&recorded.records).map_err(|bad| {
         Failure::Usage(format!("the history that was recorded cannot be read: {bad}"))
     })?;
     let Recorded { level, promise: promised, family, of, refused, lost, .. } = recorded;
+    let log = recorded.log.map(|log| settled(&mut history, &log));
     let checker = Checker::new(&history);
     let promise = check::proved(&history, promised, &checker);
     let beyond = USUAL.into_iter().filter(|level| *level != promised);
@@ -156,6 +162,7 @@ fn judged(
         of,
         refused,
         lost,
+        log,
         contention,
         promise,
         beyond,
@@ -167,9 +174,27 @@ fn judged(
     Ok((proved, witnesses))
 }
 
+/// Compares with the server's own log, which also tells what became of transactions.
+fn settled(history: &mut History, log: &RowLog) -> Result<LogAgrees, String> {
+    let mut all = Vec::with_capacity(log.len());
+    for txn in log {
+        let changes: Option<Vec<LoggedChange>> = txn
+            .iter()
+            .map(|change| {
+                let key = history.key_of(change.column, change.key)?;
+                Some(LoggedChange { key, before: change.before, after: change.after })
+            })
+            .collect();
+        all.push(changes.ok_or("the log has a row that no client wrote")?);
+    }
+    history.settle_by_log(&all).map_err(|differs| differs.to_string())
+}
+
 fn exit_of(all: &[(String, Judged)]) -> Exit {
-    let promises = || all.iter().flat_map(|(_, one)| &one.levels).map(|one| &one.promise);
+    let levels = || all.iter().flat_map(|(_, one)| &one.levels);
+    let promises = || levels().map(|one| &one.promise);
     match () {
+        () if levels().any(|one| matches!(one.log, Some(Err(_)))) => Exit::Fails,
         () if promises().any(|verdict| verdict.anomaly().is_some()) => Exit::Fails,
         () if promises().any(|verdict| matches!(verdict, Verdict::CannotTell(_))) => {
             Exit::CannotTell
@@ -232,6 +257,13 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
             proved.lost
         );
     }
+    match &proved.log {
+        Some(Ok(agrees)) => out.push_str(&agreed(agrees)),
+        Some(Err(differs)) => {
+            let _ = writeln!(out, "    ROW LOG DIFFERS from what clients were answered: {differs}");
+        }
+        None => {}
+    }
     if let Some(bound) = check::bound(seen).filter(|_| matches!(promise, Verdict::Holds(_))) {
         let _ = writeln!(out, "    {bound}");
     }
@@ -258,6 +290,17 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
     out
 }
 
+fn agreed(agrees: &LogAgrees) -> String {
+    let LogAgrees { transactions, changes, unknown: (done, undone) } = agrees;
+    let mut text = format!(
+        "    row log: {transactions} transactions, {changes} changes, all as clients were answered\n"
+    );
+    if done + undone > 0 {
+        let _ = writeln!(text, "    of unknown outcome: {done} in the log, {undone} not");
+    }
+    text
+}
+
 fn unknown_outcomes(history: &History) -> usize {
     (0..history.len()).filter(|txn| history.txn(*txn).outcome == Outcome::Unknown).count()
 }
@@ -277,6 +320,12 @@ fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
             },
             "refused": proved.refused,
             "connections_lost": proved.lost,
+            "row_log": proved.log.as_ref().map(|log| match log {
+                Ok(agrees) => json!({
+                    "agrees": true, "transactions": agrees.transactions, "changes": agrees.changes,
+                }),
+                Err(differs) => json!({ "agrees": false, "difference": differs }),
+            }),
             "unknown": unknown_outcomes(&proved.history),
             "anomalies": witnesses::anomalies_json(&proved.anomalies),
             "witnesses": witnesses::json(&proved.replayed),

@@ -572,6 +572,7 @@ mod tests {
         extent: Extent::Transactions(400),
         keys: 8,
         seed: 1,
+        reads_log: false,
         threads: Threads::OneForAll,
     };
 

@@ -19,6 +19,7 @@ mod interleavings;
 mod random;
 mod random_load;
 mod replay;
+mod row_log;
 mod tables;
 mod witness;
 mod words;
@@ -37,6 +38,7 @@ pub use bench::{IsolationLab, IsolationQuestion};
 pub use random::{Promised, Recorded};
 pub use random_load::{Extent, RandomLoad, Threads};
 pub use replay::{Replayed, Witness};
+pub use row_log::RowLog;
 use tables::Tables;
 pub use witness::{Origin, anomaly_file_name, refined, witness_stories};
 use words::Words;
@@ -87,6 +89,12 @@ pub fn random_transactions<T>(
     let clients = load.clients.max(CLIENTS);
     let spec = &telling(spec);
     at_station(lab, spec, clients, |lab, station, clock| {
+        let server = |error| LabError::Server(ARM, spec.to_string(), error);
+        if load.reads_log
+            && let Some(why) = row_log::refused(&station.connector).map_err(server)?
+        {
+            return Err(LabError::Loads(why));
+        }
         let mut bench = bench(lab, station, clock, spec, levels)?;
         let mut all = Vec::new();
         for &level in levels {
@@ -96,7 +104,6 @@ pub fn random_transactions<T>(
             if !bench.words.has_level(level) {
                 continue;
             }
-            let server = |error| LabError::Server(ARM, spec.to_string(), error);
             for recorded in bench.recordings(level, load).map_err(server)? {
                 let (told, witnesses) = judge(recorded);
                 let witnesses = if runs == 0 { Vec::new() } else { witnesses };

@@ -33,6 +33,7 @@ use dbdyno_wire::{Client, ServerError, WireError};
 use super::bench::Bench;
 use super::in_process::{Discipline, in_one_thread, on_threads};
 use super::random_load::{Extent, RandomLoad, Threads};
+use super::row_log::{LogReader, RowLog};
 use super::words::RANDOM as TABLE;
 
 /// How often clients look whether the time is over.
@@ -71,6 +72,8 @@ pub struct Recorded {
     pub refused: BTreeMap<String, u64>,
     /// How often a client lost its connection, and went on with another one.
     pub lost: u64,
+    /// What the server's own log has of the same time, where it was asked for.
+    pub log: Option<RowLog>,
 }
 
 /// Of whom a level is promised.
@@ -139,7 +142,7 @@ impl Bench<'_, '_> {
                 (promise, _) => (promise, Promised::OfAll),
             };
             let family = family.name();
-            all.push(Recorded { level, promise, family, of, records, refused, lost: 0 });
+            all.push(Recorded { level, promise, family, of, records, refused, lost: 0, log: None });
         }
         Ok(all)
     }
@@ -152,6 +155,7 @@ impl Bench<'_, '_> {
     fn random(&mut self, level: IsolationLevel, load: RandomLoad) -> Result<Recorded, WireError> {
         let mut control = self.station.connector.connect()?;
         self.fill_random(&mut *control, load.keys)?;
+        let log = load.reads_log.then(|| LogReader::begin(&self.station.connector)).transpose()?;
         let mut sessions = Vec::new();
         for number in 0..load.clients {
             let door = Door {
@@ -202,10 +206,10 @@ impl Bench<'_, '_> {
         let door =
             Door { connector: self.station.connector.clone(), first: Vec::new(), helpful: None };
         records.extend(Session::new(door, load.clients, load, false)?.read_all(clock)?);
-        let family = self.words.family;
-        let promise = promise(family, level);
-        let of = Promised::OfAll;
-        Ok(Recorded { level, promise, family: family.name(), of, records, refused, lost })
+        let log = log.map(|log| log.end(COLUMNS)).transpose()?;
+        let (of, family) = (Promised::OfAll, self.words.family);
+        let (promise, family) = (promise(family, level), family.name());
+        Ok(Recorded { level, promise, family, of, records, refused, lost, log })
     }
 
     fn fill_random(&self, control: &mut dyn Client, keys: u64) -> Result<(), WireError> {

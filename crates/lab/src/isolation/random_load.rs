@@ -13,6 +13,8 @@ pub struct RandomLoad {
     pub keys: u64,
     /// Decides what every client asks.
     pub seed: u64,
+    /// Whether the log that the server keeps for replicas is read beside it.
+    pub reads_log: bool,
     /// Where clients of the embedded engine are; those of servers have a thread each.
     pub threads: Threads,
 }

@@ -23,9 +23,14 @@ const BINLOG_DUMP: u8 = 0x12;
 const NON_BLOCKING: u16 = 1;
 /// Bytes of an event before its body.
 const HEADER: usize = 19;
+/// Bytes of a checksum, and the kind that there is.
+const CHECKSUM: usize = 4;
+const CRC32: u8 = 1;
 
 /// Kinds of events that are looked at.
 mod kind {
+    /// How the events that follow are written.
+    pub(super) const FORMAT: u8 = 15;
     pub(super) const XID: u8 = 16;
     pub(super) const TABLE_MAP: u8 = 19;
     pub(super) const ROWS_V1: std::ops::RangeInclusive<u8> = 23..=25;
@@ -91,8 +96,12 @@ impl Connection {
         table: &str,
         give: &mut dyn FnMut(Vec<RowChange>),
     ) -> Result<(), WireError> {
-        // The server leaves checksums out if it is told so; MariaDB sends events as it writes them.
-        self.run("SET @master_binlog_checksum = 'NONE', @source_binlog_checksum = 'NONE'")?;
+        // A replica that does not say that it knows checksums is refused; MariaDB sends events as it
+        // writes them.
+        self.run(
+            "SET @master_binlog_checksum = @@global.binlog_checksum, \
+             @source_binlog_checksum = @@global.binlog_checksum",
+        )?;
         self.run("SET @mariadb_slave_capability = 4")?;
         let payload = self.channel.command(BINLOG_DUMP)?;
         payload.extend_from_slice(&from.offset.to_le_bytes());
@@ -102,7 +111,7 @@ impl Connection {
         self.channel.send()?;
         // Nothing else can be asked once the server streams.
         self.state = State::Broken;
-        let mut reading = Reading { table, tables: HashMap::new(), changes: Vec::new() };
+        let mut reading = Reading::of(table);
         loop {
             let head = self.channel.head()?;
             let payload = self.channel.take(head)?;
@@ -131,16 +140,29 @@ struct Reading<'a> {
     /// By number, the types of the columns of tables that are ours.
     tables: HashMap<u64, Vec<u8>>,
     changes: Vec<RowChange>,
+    /// Bytes of a checksum behind every event.
+    checksum: usize,
 }
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    fn of(table: &'a str) -> Reading<'a> {
+        Reading { table, tables: HashMap::new(), changes: Vec::new(), checksum: 0 }
+    }
+
     fn event(
         &mut self,
         event: &[u8],
         give: &mut dyn FnMut(Vec<RowChange>),
     ) -> Result<(), WireError> {
         let (header, body) = event.split_at_checked(HEADER).ok_or_else(|| bad("a short event"))?;
-        let mut body = Reader(body);
+        if header[4] == kind::FORMAT {
+            // The last bytes of this event are always: the kind of checksum, a checksum.
+            let kind = body.len().checked_sub(CHECKSUM + 1).map(|at| body[at]);
+            self.checksum = if kind == Some(CRC32) { CHECKSUM } else { 0 };
+            return Ok(());
+        }
+        let length = body.len().saturating_sub(self.checksum);
+        let mut body = Reader(&body[..length]);
         match header[4] {
             kind::TABLE_MAP => self.map(&mut body)?,
             rows if kind::ROWS_V1.contains(&rows) => self.rows(&mut body, rows - 23, false)?,
@@ -277,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_transaction_is_given_when_it_is_committed() {
-        let mut reading = Reading { table: "t", tables: HashMap::new(), changes: Vec::new() };
+        let mut reading = Reading::of("t");
         let mut given = Vec::new();
         for event in [map(), update(1, Some(2)), update(2, None), event(kind::XID, &[0; 8])] {
             assert!(given.is_empty());
@@ -289,8 +311,21 @@ mod tests {
     }
 
     #[test]
+    fn checksums_are_no_part_of_rows() {
+        let mut reading = Reading::of("t");
+        let mut given = 0;
+        let format = event(kind::FORMAT, &[4, 0, CRC32, 9, 9, 9, 9]);
+        let check = |event: Vec<u8>| [event, vec![9; CHECKSUM]].concat();
+        let xid = check(event(kind::XID, &[0; 8]));
+        for event in [format, check(map()), check(update(1, Some(2))), xid] {
+            reading.event(&event, &mut |changes| given += changes.len()).unwrap();
+        }
+        assert_eq!(given, 1);
+    }
+
+    #[test]
     fn damage_and_compression_are_said() {
-        let mut reading = Reading { table: "t", tables: HashMap::new(), changes: Vec::new() };
+        let mut reading = Reading::of("t");
         let mut told = |event: &[u8]| reading.event(event, &mut |_| {}).map_err(|e| e.to_string());
         assert!(told(&[0; 5]).unwrap_err().contains("a short event"));
         assert!(told(&event(40, &[])).unwrap_err().contains("binlog_transaction_compression"));
