@@ -6,6 +6,7 @@
 #   make check   form and unit tests: minutes, for each step of a change
 #   make test    every check and every test, real servers included
 #   make orders  of these, the searches of orders of threads
+#   make isolation  10⁸ operations of the engine at each of its levels, judged: half an hour
 #   make soak    what searches longer and elsewhere than make test: an hour and more
 #   make fuzz    look for input that breaks a parser: a minute for each of six
 #   make bench   what asking costs and how fast tables fill, beside sysbench: minutes
@@ -19,7 +20,7 @@ SHELL := bash
 export PATH := $(or $(CARGO_HOME),$(HOME)/.cargo)/bin:$(PATH)
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-.PHONY: demo dist check test orders loom shuttle soak setup fuzz bench aa web
+.PHONY: demo dist check test orders loom shuttle isolation soak setup fuzz bench aa web
 
 demo:
 	tools/setup demo
@@ -48,6 +49,16 @@ loom:
 shuttle:
 	RUSTFLAGS='--cfg shuttle' CARGO_TARGET_DIR=$(TARGET)/shuttle cargo test --release --locked \
 	  --no-fail-fast -p dbdyno-engine --test commit_shuttle --test locks_shuttle --test sessions_shuttle
+
+# Each seed is a history of some 12 million operations at each level.
+ISOLATION_SEEDS := 8
+
+isolation:
+	cargo build --release --locked -p dbdyno
+	for seed in $$(seq $(ISOLATION_SEEDS)); do \
+	  $(TARGET)/release/dbdyno verify 'engine:?device=none' --transactions 600000 --clients 4 \
+	    --keys 1000 --repeat 0 --seed $$seed; \
+	done
 
 # Properties with fresh seeds; orders, one interruption deeper and ten times as many, from a fresh
 # seed; damaged input; every server. Goes on after a failure. A finding is repeated with what was

@@ -134,7 +134,10 @@ fn again(one: &Replayed, shows_script: bool) -> String {
 
 /// Kinds of anomalies as JSON.
 pub(crate) fn anomalies_json(anomalies: &[Anomaly]) -> Value {
-    let one = |Anomaly { kind, first_s }: &Anomaly| json!({ "anomaly": kind.name, "pairs": kind.pairs, "first_s": first_s });
+    let one = |one: &Anomaly| {
+        let Anomaly { kind, first_s } = one;
+        json!({ "anomaly": kind.name, "pairs": kind.pairs, "first_s": first_s })
+    };
     anomalies.iter().map(one).collect()
 }
 

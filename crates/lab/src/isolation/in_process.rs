@@ -1,13 +1,13 @@
 //! Random transactions of the reference engine, whose sessions are called and not connected.
 //!
 //! ```text
-//!   rows     id │ v      read, locked, changed                    few: the fewer, the more conflicts
-//!   slots    id │ v      put in once, never taken away            a window that moves: phantoms
-//!   graves   id │ v      taken away once, never put in again      a window that moves
+//!   rows     id │ v      read, locked, changed                few: the fewer, the more conflicts
+//!   slots    id │ v      put in once, never taken away        a window that moves: phantoms
+//!   graves   id │ v      taken away once, never put in again  a window that moves
 //!
 //!   threads      each client on one of its own
-//!   one thread   the seed says who says the next statement; one that would have to wait is refused,
-//!                and said again when it is the client's turn: the same history every time
+//!   one thread   the seed says who says the next statement; one that would have to wait is
+//!                refused, and said again at its client's turn: the same history every time
 //! ```
 //!
 //! Whoever changes a row has it locked and sees what it replaces. A row that was put in follows
@@ -17,9 +17,9 @@
 //! **Mixed method.** At repeatable read a transaction that only reads without locks sees one moment
 //! between commits, and one that locks all that it reads and writes, gaps included, until it ends
 //! is two-phase. A history of such transactions alone is strictly serializable (Bernstein and
-//! Goodman, *Multiversion Concurrency Control*, TODS 8, 1983), which is more than the level promises
-//! of others. It is asked for apart, since what transactions of InnoDB may do otherwise is so much
-//! that views which are too old, and phantoms, are hard to tell from it.
+//! Goodman, *Multiversion Concurrency Control*, TODS 8, 1983), which is more than the level
+//! promises of others. It is asked for apart, since what transactions of InnoDB may do otherwise is
+//! so much that views which are too old, and phantoms, are hard to tell from it.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;

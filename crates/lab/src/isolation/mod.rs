@@ -4,8 +4,8 @@
 //!   target ─▶ set up as for a comparison ─▶ level by level ─┬─ cases           a table of 3 rows
 //!                                                           ├─ interleavings   two rows for each
 //!                                                           └─ random          a row for each key
-//!                                                                 └─ witness, replay: its anomalies
-//!                                                                    as cases, played again
+//!                                                                └─ witness, replay:
+//!                                                                   its anomalies, played again
 //! ```
 //!
 //! Nothing is measured here: what counts is the order of statements, and who waits is asked of the
