@@ -90,8 +90,8 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "N", default_value_t = 20, conflicts_with = "what",
           value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub repeat: u32,
-    /// Random transactions: also read the log that the server keeps for replicas, and compare it with
-    /// what clients were answered (?binlog=on&binlog_format=ROW; ?wal_level=logical)
+    /// Random transactions: also read the log that the server keeps for replicas, and compare it
+    /// with what clients were answered (?binlog=on&binlog_format=ROW; ?wal_level=logical)
     #[arg(long, conflicts_with = "what")]
     pub row_log: bool,
     /// Random transactions: keep each anomaly that was seen in this folder, as a case for

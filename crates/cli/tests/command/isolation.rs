@@ -388,6 +388,32 @@ fn a_connection_that_is_lost_ends_no_history() {
 }
 
 #[test]
+fn the_log_of_a_server_has_what_its_clients_were_answered() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let mut command = store.command(&home, &["verify", "--repeat", "0", "--row-log"]);
+    command.args(["mariadb:10.11?binlog=on&binlog_format=ROW", "postgres:15?wal_level=logical"]);
+    command.args(["--level", SER, "--transactions", "100", "--clients", "4", "--keys", "4"]);
+    command.args(["--format", "json"]);
+    let done = finish(command);
+    assert_eq!(done.code, 0, "{done:?}");
+    let told: Value = serde_json::from_str(&done.out).unwrap();
+    for server in told["servers"].as_array().unwrap() {
+        let level = &server["levels"][0];
+        assert_eq!(level["row_log"]["agrees"], true, "{level}");
+        let [transactions, changes] =
+            ["transactions", "changes"].map(|name| level["row_log"][name].as_u64().unwrap());
+        assert!(0 < transactions && transactions < changes, "{level}");
+        assert!(transactions < level["history"]["committed"].as_u64().unwrap(), "{level}");
+    }
+    let mut command = store.command(&home, &["verify", "sqlite:", "--row-log"]);
+    command.args(["--level", SER, "--transactions", "1"]);
+    let done = finish(command);
+    assert!(done.code == 2 && done.err.contains("leave out --row-log"), "{done:?}");
+}
+
+#[test]
 fn one_file_has_one_history() {
     let home = Home::new();
     let done = home.dbdyno(["verify", "engine:", "--export", "/dev/null"]);

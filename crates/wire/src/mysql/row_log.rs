@@ -96,8 +96,8 @@ impl Connection {
         table: &str,
         give: &mut dyn FnMut(Vec<RowChange>),
     ) -> Result<(), WireError> {
-        // A replica that does not say that it knows checksums is refused; MariaDB sends events as it
-        // writes them.
+        // A replica that does not say that it knows checksums is refused; MariaDB sends events as
+        // it writes them.
         self.run(
             "SET @master_binlog_checksum = @@global.binlog_checksum, \
              @source_binlog_checksum = @@global.binlog_checksum",
