@@ -39,6 +39,11 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
         let text = "--export writes one history: name one target, and one level with --level";
         return Err(Failure::Usage(text.to_owned()));
     }
+    if flags.scripts.is_some() && flags.repeat == 0 {
+        let text =
+            "--scripts keeps what was played again: leave --repeat out, or make it 1 or more";
+        return Err(Failure::Usage(text.to_owned()));
+    }
     let load = RandomLoad {
         clients: flags.clients,
         extent: extent_of(flags),
@@ -329,6 +334,9 @@ fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
             "unknown": unknown_outcomes(&proved.history),
             "anomalies": witnesses::anomalies_json(&proved.anomalies),
             "witnesses": witnesses::json(&proved.replayed),
+            "without_script": proved.unplayed.iter().map(|(anomaly, why)| {
+                json!({ "anomaly": anomaly, "why": why })
+            }).collect::<Vec<_>>(),
             "history": check::value(&proved.history, &proved.contention, &levels),
         })
     };

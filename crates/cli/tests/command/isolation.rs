@@ -419,4 +419,10 @@ fn one_file_has_one_history() {
     let done = home.dbdyno(["verify", "engine:", "--export", "/dev/null"]);
     assert_eq!(done.code, 2, "{done:?}");
     assert!(done.err.contains("name one target, and one level"), "{done:?}");
+    let done = home.dbdyno(["verify", "engine:", "--repeat", "0", "--scripts", "scripts"]);
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(done.err.contains("leave --repeat out"), "{done:?}");
+    let done = home.dbdyno(["verify", "sqlite:", "--one-thread", "--transactions", "1"]);
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(done.err.contains("drives engine: alone"), "{done:?}");
 }

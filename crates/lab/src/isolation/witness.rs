@@ -130,8 +130,13 @@ impl Plot {
                 .ok_or_else(|| format!("{} has no statement to repeat", step.dependency.short()))?;
             let is_anti = is_anti(step.dependency);
             found.push((lane(step.from), from.place, lane(step.to), to.place, is_anti));
-            lanes[lane(step.from)].entry(from.place).or_insert(from);
-            lanes[lane(step.to)].entry(to.place).or_insert(to);
+            for (txn, part) in [(step.from, from), (step.to, to)] {
+                let key = part.key;
+                let known = lanes[lane(txn)].entry(part.place).or_insert(part);
+                if known.key != key {
+                    return Err("one search has a part in two of its edges".to_owned());
+                }
+            }
         }
         let number = |lane: usize, place: usize| lanes[lane].keys().position(|at| *at == place);
         let edges = found.iter().map(|&(one, from, other, to, is_anti)| Edge {
@@ -172,12 +177,16 @@ impl Plot {
     /// What each edge wants to have been read.
     fn expect(&mut self) -> Result<(), String> {
         let numbers = self.numbers();
+        let is_deletion = |part: &&Part| part.deed == Deed::Delete;
+        let deletions = self.lanes.iter().flatten().filter(is_deletion).map(|part| part.version);
+        let deletions: Vec<u32> = deletions.collect();
         let mut outside: BTreeMap<u32, u32> = BTreeMap::new();
         let mut value = |key: u32, version: u32, is_there: bool, row: usize| {
             if let Some(number) = numbers.get(&version) {
                 return Ok(Some(*number));
             }
-            if version == ABSENT || (version == INITIAL && !is_there) {
+            let is_absence = version == ABSENT || deletions.contains(&version);
+            if is_absence || (version == INITIAL && !is_there) {
                 return Ok(None);
             }
             if *outside.entry(key).or_insert(version) != version {
@@ -434,18 +443,24 @@ fn part(history: &History, txn: usize, place: usize) -> Option<Part> {
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_check::{Checker, read_history};
+    use dbdyno_check::{
+        Checker, HEADER, OpRecord, Outcome, Times, Txn, UNKNOWN, encode_end, read_history,
+    };
 
     use super::*;
 
     fn first(text: &str) -> Result<Vec<String>, String> {
-        let history = read_history(text.as_bytes()).unwrap();
-        let refine = |name: String, steps: &[Step; 2]| refined(&history, name, steps);
-        let kinds = Checker::new(&history).pair_anomalies(refine);
+        of(&read_history(text.as_bytes()).unwrap())
+    }
+
+    /// The stories of the first kind of anomaly.
+    fn of(history: &History) -> Result<Vec<String>, String> {
+        let refine = |name: String, steps: &[Step; 2]| refined(history, name, steps);
+        let kinds = Checker::new(history).pair_anomalies(refine);
         let steps = kinds[0].examples[0];
         let source = "dbdyno verify mysql:9.7";
         let origin = Origin { anomaly: &kinds[0].name, source, prevented: None };
-        witness_stories(&history, &steps, &origin)
+        witness_stories(history, &steps, &origin)
     }
 
     const LOST: &str = "r(z,0,0,0)\nr(x,0,0,0)\nr(x,0,1,1)\nw(x,1<0,1,1)\nw(x,2<1,0,0)\n\
@@ -493,6 +508,30 @@ mod tests {
         let all = first(text).unwrap();
         assert!(all.iter().all(|story| dbdyno_cases::parse(story).is_ok()));
         assert!(all[0].contains("begin snapshot"), "no order without one has it: {}", all[0]);
+    }
+
+    #[test]
+    fn what_was_taken_away_or_not_there_yet_is_read_as_nothing() {
+        let op = |kind, key, value, prev| OpRecord { kind, table: 0, key, value, prev }.encode();
+        let end = |session, ns, ops| {
+            let times = Times { commit_return_ns: ns, ..Times::default() };
+            encode_end(Txn { session, outcome: Outcome::Ok, times, token: 0 }, ops)
+        };
+        // T0 takes row 1 away and puts row 2 in; T1 misses row 1 and row 2.
+        let mut records = HEADER.to_vec();
+        records.extend(op(Kind::Delete, 1, 5, 0));
+        records.extend(op(Kind::Insert, 2, 6, 0));
+        records.extend(end(0, 1, 2));
+        records.extend(op(Kind::Scan, 2, 1, 0));
+        records.extend(op(Kind::Read, 1, 5, UNKNOWN));
+        records.extend(end(1, 2, 2));
+        let all = of(&dbdyno_check::read_records(&records).unwrap()).unwrap();
+        let story = &all[0];
+        assert!(story.contains("rows: 10:100\n"), "{story}");
+        assert!(story.contains("delete from test where id = 10\n"), "{story}");
+        assert!(story.contains("where id > 15 and id < 25 => "), "{story}");
+        assert_eq!(story.matches(" is nothing").count(), 2, "{story}");
+        assert!(dbdyno_cases::parse(story).is_ok(), "{story}");
     }
 
     #[test]
