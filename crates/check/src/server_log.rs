@@ -11,19 +11,20 @@
 //! Clark et al., *Validating Database System Isolation Level Implementations with Version
 //! Certificate Recovery* (Emme), EuroSys 2024.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use crate::footprint::{Access, accesses};
-use crate::history::{ABSENT, History, INITIAL, KEY_BITS, Keys, Outcome, UNKNOWN, WriteId};
+use crate::history::{ABSENT, History, INITIAL, KEY_BITS, Keys, Kind, Outcome, UNKNOWN, WriteId};
 
 /// A change that the log has of a key: the versions before and after.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedChange {
     /// The key, as the history numbers it.
     pub key: u32,
-    /// The version before.
+    /// The version before; [`ABSENT`] of a row that was not there.
     pub before: WriteId,
-    /// The version after.
+    /// The version after; [`ABSENT`] of a row that is not there any more.
     pub after: WriteId,
 }
 
@@ -92,6 +93,7 @@ impl History {
             agrees.transactions += 1;
             for change in changes {
                 agrees.changes += 1;
+                let change = &told.named(change, last[change.key as usize]);
                 let txn = told.writer(change).ok_or(LogDiffers::NotWritten(*change))?;
                 if self.outcome[txn] == Outcome::Failed {
                     return Err(LogDiffers::RolledBack(txn));
@@ -133,17 +135,29 @@ struct Told {
     writer: Vec<(u32, u32)>,
     /// By id, what its writer or a reader said of the version before.
     prev: Vec<WriteId>,
+    /// By key and the version that was deleted, the deletion.
+    deletions: HashMap<(u32, WriteId), WriteId>,
+    is_deletion: Vec<bool>,
 }
 
 impl Told {
     fn of(history: &History) -> Told {
         let ids = history.id_count as usize;
-        let mut told = Told { writer: vec![(UNKNOWN, UNKNOWN); ids], prev: vec![UNKNOWN; ids] };
+        let mut told = Told {
+            writer: vec![(UNKNOWN, UNKNOWN); ids],
+            prev: vec![UNKNOWN; ids],
+            deletions: HashMap::new(),
+            is_deletion: vec![false; ids],
+        };
         for txn in 0..history.len() {
             accesses(history.ops(txn), |access| match access {
                 Access::Write { op, own_before } if op.value != INITIAL && op.value < ABSENT => {
                     told.writer[op.value as usize] = (txn as u32, op.key);
                     let prev = own_before.unwrap_or(op.prev);
+                    if op.kind == Kind::Delete && history.outcome[txn] != Outcome::Failed {
+                        told.deletions.insert((op.key, prev), op.value);
+                        told.is_deletion[op.value as usize] = true;
+                    }
                     if prev < ABSENT {
                         told.prev[op.value as usize] = prev;
                     }
@@ -157,6 +171,20 @@ impl Told {
             });
         }
         told
+    }
+
+    /// The change with the names that clients have for what is not there: a log has none.
+    fn named(&self, change: &LoggedChange, last: WriteId) -> LoggedChange {
+        let is_gone = last == INITIAL || self.is_deletion[last as usize];
+        let before = match change.before {
+            ABSENT if is_gone => last,
+            before => before,
+        };
+        let after = match change.after {
+            ABSENT => self.deletions.get(&(change.key, before)).copied().unwrap_or(ABSENT),
+            after => after,
+        };
+        LoggedChange { before, after, ..*change }
     }
 
     fn writer(&self, change: &LoggedChange) -> Option<usize> {

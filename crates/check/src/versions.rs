@@ -111,6 +111,7 @@ impl Versions {
             versions.note_writes(history, txn);
         }
         versions.increments.sort_unstable();
+        versions.note_deletions(history);
         versions.settle_unknown(history);
         for txn in 0..history.len() {
             versions.fetch_ahead(history, txn);
@@ -178,9 +179,6 @@ impl Versions {
                 if let Some(own) = own_before {
                     self.all[own as usize].key |= REPLACED;
                 }
-                if op.kind == Kind::Delete {
-                    self.is_deleted[op.key as usize] = true;
-                }
             }
             Access::Increment { key, id } if id != INITIAL && id < ABSENT => {
                 let version = &mut self.all[id as usize];
@@ -193,6 +191,14 @@ impl Versions {
             }
             _ => {}
         });
+    }
+
+    /// A key is deleted if a deletion is the last that a transaction does to it: one that puts a
+    /// row there again leaves no absence that others may see.
+    fn note_deletions(&mut self, history: &History) {
+        for op in history.ops.iter().filter(|op| op.kind == Kind::Delete && op.value < ABSENT) {
+            self.is_deleted[op.key as usize] |= self.is_final(op.value);
+        }
     }
 
     /// A transaction of unknown outcome has committed if somebody who counts saw what it wrote;

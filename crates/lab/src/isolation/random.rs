@@ -8,8 +8,13 @@
 //!
 //! Each version names the one before it, so that the order of versions is known to whoever reads
 //! them, and every level is decided in a time that grows with the history and no faster
-//! (`dbdyno_check`). Few rows make many conflicts: a history without any proves nothing. At the end
-//! one more transaction reads every row, which places the versions that nobody saw.
+//! (`dbdyno_check`). Few rows make many conflicts: a history without any proves nothing. The first
+//! transaction of the history puts all rows there, and at the end one more reads every row, which
+//! places the versions that nobody saw.
+//!
+//! Rows are also replaced (a deletion and an insertion in one transaction, as sysbench has it) and
+//! searched for by a range of keys. Every row is there for whoever looks: a row that is missed is
+//! noted as absent, and judged as any other read.
 //!
 //! A row has two columns that are written apart, and each is a key of the history (its table is the
 //! number of the column): whoever has written one of them sees the other as it is now, even where a
@@ -23,7 +28,8 @@ use std::time::Duration;
 
 use dbdyno_cases::Family;
 use dbdyno_check::{
-    HEADER, Kind, Level, OpRecord, Outcome, Times, Txn, UNKNOWN, WriteIds, encode_end,
+    ABSENT, HEADER, INITIAL, Kind, Level, OpRecord, Outcome, Times, Txn, UNKNOWN, WriteIds,
+    encode_end,
 };
 use dbdyno_load::{Clock, Connector};
 use dbdyno_model::isolation::IsolationLevel;
@@ -43,12 +49,20 @@ const OPERATIONS_MOST: u64 = 5;
 /// Of a hundred operations so many write, and so many read what is the latest.
 const WRITES: u64 = 40;
 const LOCKING_READS: u64 = 10;
+/// So many replace a row, and so many read a range of rows, of which a part is locked.
+const REPLACEMENTS: u64 = 6;
+const RANGES: u64 = 12;
+const LOCKING_RANGES: u64 = 3;
+/// Rows of a range at most.
+const RANGE_MOST: u64 = 4;
 /// So long a client tries to connect again after it has lost its connection, and so often.
 const COME_BACK: Duration = Duration::from_secs(10);
 const COME_BACK_EVERY: Duration = Duration::from_millis(50);
 /// By which servers say that they end a connection: MySQL's errors, and SQLSTATEs.
 const ENDS: [u16; 3] = [1053, 1317, 1927];
 const END_STATES: [&str; 3] = ["57P01", "57P02", "57P03"];
+/// Bytes of an operation in the records.
+const RECORD: usize = 16;
 /// Columns of a row that are written apart.
 const COLUMNS: u16 = 2;
 /// Of a hundred transactions so many are rolled back on purpose, so that their writes must not be
@@ -154,8 +168,12 @@ impl Bench<'_, '_> {
     /// transactions.
     fn random(&mut self, level: IsolationLevel, load: RandomLoad) -> Result<Recorded, WireError> {
         let mut control = self.station.connector.connect()?;
-        self.fill_random(&mut *control, load.keys)?;
+        self.make_table(&mut *control)?;
         let log = load.reads_log.then(|| LogReader::begin(&self.station.connector)).transpose()?;
+        let door =
+            Door { connector: self.station.connector.clone(), first: Vec::new(), helpful: None };
+        let mut keeper = Session::new(door, load.clients, load, false)?;
+        keeper.fill(self.clock)?;
         let mut sessions = Vec::new();
         for number in 0..load.clients {
             let door = Door {
@@ -203,33 +221,28 @@ impl Bench<'_, '_> {
             }
         }
         control.close();
-        let door =
-            Door { connector: self.station.connector.clone(), first: Vec::new(), helpful: None };
-        records.extend(Session::new(door, load.clients, load, false)?.read_all(clock)?);
+        records.extend(keeper.read_all(clock)?);
         let log = log.map(|log| log.end(COLUMNS)).transpose()?;
         let (of, family) = (Promised::OfAll, self.words.family);
         let (promise, family) = (promise(family, level), family.name());
         Ok(Recorded { level, promise, family, of, records, refused, lost, log })
     }
 
-    fn fill_random(&self, control: &mut dyn Client, keys: u64) -> Result<(), WireError> {
+    fn make_table(&self, control: &mut dyn Client) -> Result<(), WireError> {
         control.run(&format!("DROP TABLE IF EXISTS {TABLE}"))?;
         control.run(&format!(
             "CREATE TABLE {TABLE} (id INT NOT NULL PRIMARY KEY, v0 BIGINT, prev0 BIGINT, v1 \
              BIGINT, prev1 BIGINT){}",
             self.words.storage()
         ))?;
-        for id in 0..keys {
-            control.run(&format!(
-                "INSERT INTO {TABLE} (id, v0, prev0, v1, prev1) VALUES ({id}, 0, 0, 0, 0)"
-            ))?;
-        }
         Ok(())
     }
 }
 
 /// Of each column the version and the one before it.
 type Row = [(u32, u32); COLUMNS as usize];
+/// What is read where no row is.
+const NO_ROW: Row = [(ABSENT, UNKNOWN); COLUMNS as usize];
 
 /// How a client connects.
 struct Door {
@@ -371,9 +384,106 @@ impl Session {
         }
     }
 
+    /// Puts all rows there, in a transaction of its own.
+    fn fill(&mut self, clock: &Clock) -> Result<(), WireError> {
+        let now = || u64::try_from(clock.now().as_nanos()).unwrap_or(u64::MAX);
+        let mut times = Times { begin_invoke_ns: now(), ..Times::default() };
+        times.begin_return_ns = times.begin_invoke_ns;
+        self.client.run("BEGIN")?;
+        let mut ops = 0;
+        for key in 0..self.keys {
+            self.insert(&mut ops, key, [INITIAL; COLUMNS as usize])?;
+        }
+        times.commit_invoke_ns = now();
+        self.client.run("COMMIT")?;
+        times.commit_return_ns = now();
+        let txn = Txn { session: self.number, outcome: Outcome::Ok, times, token: 0 };
+        self.records.extend_from_slice(&encode_end(txn, ops));
+        Ok(())
+    }
+
+    /// A row that is not there, behind these versions of its columns.
+    fn insert(
+        &mut self,
+        ops: &mut u32,
+        key: u64,
+        after: [u32; COLUMNS as usize],
+    ) -> Result<(), WireError> {
+        let mut values = key.to_string();
+        for (table, prev) in (0..COLUMNS).zip(after) {
+            let Some(value) = self.ids.take() else { return Err(used_up()) };
+            self.note(ops, OpRecord { kind: Kind::Insert, table, key, value, prev });
+            values.push_str(&format!(", {value}, {prev}"));
+        }
+        let columns = "id, v0, prev0, v1, prev1";
+        self.client.run(&format!("INSERT INTO {TABLE} ({columns}) VALUES ({values})"))?;
+        Ok(())
+    }
+
+    /// Deletes a row and puts another one in its place.
+    fn replace(&mut self, ops: &mut u32, key: u64) -> Result<(), WireError> {
+        let (kind, how) = match self.locking {
+            Some(how) => (Kind::CurrentRead, how),
+            None => (Kind::Read, ""),
+        };
+        let row = self.read(key, how)?;
+        self.note_row(ops, kind, key, row);
+        if row == NO_ROW {
+            return Ok(());
+        }
+        let mut after = [INITIAL; COLUMNS as usize];
+        for (table, (prev, _)) in (0..COLUMNS).zip(row) {
+            let Some(value) = self.ids.take() else { return Err(used_up()) };
+            self.note(ops, OpRecord { kind: Kind::Delete, table, key, value, prev });
+            after[usize::from(table)] = value;
+        }
+        self.client.run(&format!("DELETE FROM {TABLE} WHERE id = {key}"))?;
+        self.written.push(key);
+        self.insert(ops, key, after)
+    }
+
+    /// Reads the rows of a range of keys.
+    fn search(&mut self, ops: &mut u32, locks: bool) -> Result<(), WireError> {
+        let first = self.random.below(self.keys);
+        let last = (first + self.random.below(RANGE_MOST)).min(self.keys - 1);
+        let how = self.locking.filter(|_| locks).unwrap_or_default();
+        let sql = format!(
+            "SELECT v0, prev0, v1, prev1, id FROM {TABLE} WHERE id BETWEEN {first} AND {last}{how}"
+        );
+        let rows = self.client.query(&sql)?.rows;
+        let mut found = Vec::with_capacity(rows.len());
+        for cells in &rows {
+            let key = cells.get(4).and_then(|cell| cell.as_deref()?.parse::<u64>().ok());
+            match key.filter(|key| (first..=last).contains(key)).zip(row_of(cells)) {
+                Some(row) => found.push(row),
+                None => return Err(WireError::Protocol(format!("{sql} has another row"))),
+            }
+        }
+        let (scan, read) = match how {
+            "" => (Kind::Scan, Kind::Read),
+            _ => (Kind::CurrentScan, Kind::CurrentRead),
+        };
+        let (value, prev) = ((last - first + 1) as u32, found.len() as u32);
+        for table in 0..COLUMNS {
+            self.note(ops, OpRecord { kind: scan, table, key: first, value, prev });
+            for (key, row) in &found {
+                let (value, prev) = row[usize::from(table)];
+                let kind = if self.written.contains(key) { Kind::CurrentRead } else { read };
+                self.note(ops, OpRecord { kind, table, key: *key, value, prev });
+            }
+        }
+        Ok(())
+    }
+
     fn operation(&mut self, ops: &mut u32) -> Result<(), WireError> {
-        let key = self.random.below(self.keys);
         let kind = self.random.below(100);
+        if kind >= 100 - RANGES {
+            return self.search(ops, kind >= 100 - LOCKING_RANGES);
+        }
+        let key = self.random.below(self.keys);
+        if kind >= 100 - RANGES - REPLACEMENTS {
+            return self.replace(ops, key);
+        }
         if kind < WRITES
             && let Some(id) = self.ids.take()
         {
@@ -381,15 +491,22 @@ impl Session {
             let place = self.records.len();
             // Noted before it is sent: whatever becomes of it, it may be seen.
             self.note(ops, OpRecord { kind: Kind::Write, table, key, value: id, prev: UNKNOWN });
-            self.client.run(&format!(
+            let done = self.client.run(&format!(
                 "UPDATE {TABLE} SET prev{table} = v{table}, v{table} = {id} WHERE id = {key}"
             ))?;
+            if done.affected == 0 {
+                // PostgreSQL's READ COMMITTED passes over a row that was replaced while it waited.
+                let missed =
+                    OpRecord { kind: Kind::CurrentRead, table, key, value: ABSENT, prev: UNKNOWN };
+                self.records[place..place + RECORD].copy_from_slice(&missed.encode());
+                return Ok(());
+            }
             self.written.push(key);
             let row = self.read(key, "")?;
             let (value, prev) = row[usize::from(table)];
             if value == id {
                 let known = OpRecord { kind: Kind::Write, table, key, value, prev };
-                self.records[place..place + 16].copy_from_slice(&known.encode());
+                self.records[place..place + RECORD].copy_from_slice(&known.encode());
             }
             self.note_row(ops, Kind::CurrentRead, key, row);
             return Ok(());
@@ -419,20 +536,15 @@ impl Session {
     fn read(&mut self, key: u64, how: &str) -> Result<Row, WireError> {
         let sql = format!("SELECT v0, prev0, v1, prev1 FROM {TABLE} WHERE id = {key}{how}");
         let rows = self.client.query(&sql)?.rows;
-        let row = rows.first().map_or(&[][..], Vec::as_slice);
-        let number = |at: usize| row.get(at)?.as_deref()?.parse::<u32>().ok();
-        let column = |at: usize| match (number(2 * at), number(2 * at + 1)) {
-            (Some(0), Some(_)) => Some((0, UNKNOWN)),
-            (Some(value), Some(prev)) => Some((value, prev)),
+        match &rows[..] {
+            [] => Some(NO_ROW),
+            [row] => row_of(row),
             _ => None,
-        };
-        match (column(0), column(1)) {
-            (Some(first), Some(second)) => Ok([first, second]),
-            _ => Err(WireError::Protocol(format!(
-                "{sql} has {} rows, and not one with four numbers",
-                rows.len()
-            ))),
         }
+        .ok_or_else(|| {
+            let text = format!("{sql} has {} rows, and not one with four numbers", rows.len());
+            WireError::Protocol(text)
+        })
     }
 
     /// Reads every row in a transaction of its own, when nobody else is there any more.
@@ -461,6 +573,17 @@ impl Session {
         self.client.close();
         Ok(self.records)
     }
+}
+
+/// The versions of a row from its first four cells.
+fn row_of(cells: &[Option<String>]) -> Option<Row> {
+    let number = |at: usize| cells.get(at)?.as_deref()?.parse::<u32>().ok();
+    let column = |at: usize| Some((number(2 * at)?, number(2 * at + 1)?));
+    Some([column(0)?, column(1)?])
+}
+
+fn used_up() -> WireError {
+    WireError::Protocol("32 bits of versions are used up; ask less".to_owned())
 }
 
 /// Whether the connection is of no further use.

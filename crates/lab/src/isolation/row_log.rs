@@ -4,9 +4,10 @@
 //! it decoded to a query, by its own plugin `test_decoding`, through a slot that lives as long as
 //! the session that made it.
 
+use dbdyno_check::ABSENT;
 use dbdyno_load::Connector;
 use dbdyno_wire::mysql::Connection;
-use dbdyno_wire::mysql::row_log::{LogPosition, RowChange};
+use dbdyno_wire::mysql::row_log::{LogPosition, LoggedRow, RowChange};
 use dbdyno_wire::{Client, Endpoint, WireError};
 
 use super::words::RANDOM as TABLE;
@@ -20,9 +21,9 @@ pub struct ColumnChange {
     pub column: u16,
     /// The row.
     pub key: u64,
-    /// The version before.
+    /// The version before; [`ABSENT`] of a row that was not there.
     pub before: u32,
-    /// The version after.
+    /// The version after; [`ABSENT`] of a row that is not there any more.
     pub after: u32,
 }
 
@@ -115,14 +116,14 @@ pub(super) fn refused(connector: &Connector) -> Result<Option<String>, WireError
 fn changed(changes: &[RowChange], columns: u16) -> Result<Vec<ColumnChange>, WireError> {
     let mut all = Vec::new();
     for change in changes {
-        let (Some(before), Some(after)) = (&change.before, &change.after) else {
-            let text = "the row log has an insertion or a deletion, which no client asked for";
-            return Err(WireError::Protocol(text.to_owned()));
-        };
         for column in 0..columns {
             let at = 1 + 2 * usize::from(column);
-            let cell = |row: &[Option<u64>], at: usize| row.get(at).copied().flatten();
-            let told = (cell(before, at), cell(after, at), cell(after, 0));
+            let cell = |row: &Option<LoggedRow>, at: usize| match row {
+                Some(row) => row.get(at).copied().flatten(),
+                None => Some(u64::from(ABSENT)),
+            };
+            let row = if change.after.is_some() { &change.after } else { &change.before };
+            let told = (cell(&change.before, at), cell(&change.after, at), cell(row, 0));
             let (Some(before), Some(after), Some(key)) = told else {
                 let text = "the row log leaves columns out (binlog_row_image, REPLICA IDENTITY)";
                 return Err(WireError::Protocol(text.to_owned()));
@@ -149,10 +150,19 @@ fn decoded<'a>(
                 give(std::mem::take(&mut changes));
             }
         } else if let Some((_, change)) = line.split_once(head.as_str()) {
-            let (old, new) = change.split_once("new-tuple:").ok_or_else(|| {
-                WireError::Protocol(format!("a change that is not understood: {line}"))
-            })?;
-            changes.push(RowChange { before: Some(numbers(old)), after: Some(numbers(new)) });
+            let (before, after) = match change.split_once(": ") {
+                Some(("INSERT", row)) => (None, Some(numbers(row))),
+                Some(("DELETE", row)) => (Some(numbers(row)), None),
+                Some(("UPDATE", rows)) if rows.contains("new-tuple:") => {
+                    let (old, new) = rows.split_once("new-tuple:").unwrap_or_default();
+                    (Some(numbers(old)), Some(numbers(new)))
+                }
+                _ => {
+                    let text = format!("a change that is not understood: {line}");
+                    return Err(WireError::Protocol(text));
+                }
+            };
+            changes.push(RowChange { before, after });
         }
     }
     Ok(())
@@ -181,7 +191,16 @@ mod tests {
         assert_eq!(changed(&given[0], 2).unwrap(), [change]);
         let cut = RowChange { before: given[0][0].before.clone(), after: Some(vec![Some(3)]) };
         assert!(changed(&[cut], 2).unwrap_err().to_string().contains("leaves columns out"));
-        let insert = "table public.dbdyno_random: INSERT: id[integer]:9";
-        assert!(decoded([insert].into_iter(), &mut |_| {}).is_err());
+        let insert = "table public.dbdyno_random: INSERT: id[integer]:9 v0[bigint]:5 \
+                      prev0[bigint]:0 v1[bigint]:6 prev1[bigint]:0";
+        let delete = insert.replace("INSERT", "DELETE");
+        let mut given = Vec::new();
+        let lines = [insert, &delete, "COMMIT 9"];
+        decoded(lines.into_iter(), &mut |changes| given.extend(changes)).unwrap();
+        let told = changed(&given, 1).unwrap();
+        let change = |before, after| ColumnChange { column: 0, key: 9, before, after };
+        assert_eq!(told, [change(ABSENT, 5), change(5, ABSENT)]);
+        let odd = "table public.dbdyno_random: TRUNCATE: (no-flags)";
+        assert!(decoded([odd].into_iter(), &mut |_| {}).is_err());
     }
 }
