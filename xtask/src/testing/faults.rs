@@ -419,8 +419,8 @@ pub(super) const FAULTS: [Fault; 51] = [
     fault(
         "recorders note that every write replaced the first version",
         "crates/lab/src/isolation/random.rs",
-        "let known = OpRecord { kind: Kind::Write, ..own };",
-        "let known = OpRecord { kind: Kind::Write, prev: 0, ..own };",
+        "let known = OpRecord { kind: Kind::Write, table, key, value, prev };",
+        "let known = OpRecord { kind: Kind::Write, table, key, value, prev: prev.min(0) };",
         &["isolation::random_transactions_have_what_servers_promise"],
     ),
     fault(
