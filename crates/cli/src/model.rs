@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use dbdyno_cases::Shape;
 use dbdyno_check::Level;
-use dbdyno_protocols::{Judged, Named, Names};
+use dbdyno_protocols::{Judged, Named, Results, Schedules, Share};
 use dbdyno_workload::suggest::did_you_mean;
 
 use crate::args::DoctorFormat;
@@ -38,9 +38,16 @@ pub(crate) struct ModelFlags {
     /// Judge by this level, and not by the one that the protocol promises
     #[arg(long, value_name = "LEVEL", value_parser = crate::check::level)]
     pub level: Option<Level>,
-    /// Plant a fault that has to be found; without NAME's faults are listed
+    /// Plant a fault, which has to be found; the list without NAME has the faults
     #[arg(long, value_name = "FAULT", requires = "name")]
     pub fault: Option<String>,
+    /// Count what it lets happen of all that levels allow: results, and orders of statements
+    #[arg(long, requires = "name")]
+    pub permissiveness: bool,
+    /// Play so many orders of statements at most, spread over all of them
+    #[arg(long, value_name = "N", default_value_t = 200_000, requires = "permissiveness",
+          value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub sample: u64,
     /// Look at so many states at most
     #[arg(long, value_name = "N", default_value_t = 3_000_000,
           value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
@@ -67,11 +74,20 @@ pub(crate) fn run(flags: &ModelFlags) -> Result<Exit, Failure> {
     };
     let protocol = named(name, flags.fault.as_deref())?;
     let level = flags.level.unwrap_or(protocol.level());
-    let judged =
-        protocol.judge(flags.shape(), Names::ByAppearance, level, flags.max_states as usize);
+    let judged = protocol.judge(flags.shape(), level, flags.max_states as usize);
+    let counted = flags.permissiveness.then(|| Counted::of(flags, protocol, level));
     output::print(&match flags.format {
-        DoctorFormat::Text => text(flags, protocol, level, &judged),
-        DoctorFormat::Json => format!("{:#}\n", json(flags, protocol, level, &judged)),
+        DoctorFormat::Text => {
+            let counted = counted.map_or(String::new(), |counted| counted.text(level));
+            text(flags, protocol, level, &judged) + &counted
+        }
+        DoctorFormat::Json => {
+            let mut told = json(flags, protocol, level, &judged);
+            if let Some(counted) = counted {
+                told["permissiveness"] = counted.json(level);
+            }
+            format!("{told:#}\n")
+        }
     })?;
     Ok(match (&judged.broken, judged.is_cut_short) {
         (Some(_), _) => Exit::Fails,
@@ -80,9 +96,106 @@ pub(crate) fn run(flags: &ModelFlags) -> Result<Exit, Failure> {
     })
 }
 
+/// Permissiveness, as far as it was counted.
+struct Counted {
+    results: Option<Vec<Results>>,
+    schedules: Option<Schedules>,
+}
+
+impl Counted {
+    fn of(flags: &ModelFlags, protocol: Named, level: Level) -> Counted {
+        let shape = flags.shape();
+        Counted {
+            results: protocol.results(shape, flags.max_states as usize),
+            schedules: protocol.schedules(shape, level, flags.sample),
+        }
+    }
+
+    fn text(&self, level: Level) -> String {
+        let mut out = String::new();
+        match &self.results {
+            None => out.push_str("\nresults: too many to be counted; ask for less\n"),
+            Some(results) => {
+                let all = results.first().map_or(0, |one| one.sets.all);
+                let _ = writeln!(
+                    out,
+                    "\nresults: of {all} sets of histories, those that a level allows, and of \
+                     these those produced"
+                );
+                results.iter().for_each(|one| result_line(&mut out, one));
+            }
+        }
+        let Some(told) = &self.schedules else { return out };
+        let _ = writeln!(
+            out,
+            "\nschedules: {} of {} orders of statements, once up to symmetry, by {level}",
+            told.played, told.canonical
+        );
+        let share =
+            |part: u64| format!("{:5.1} %", 100.0 * part as f64 / told.allowed.max(1) as f64);
+        let lines = [
+            ("allowed", told.allowed, ""),
+            ("  completed at once", told.completed, ""),
+            ("  blocked", told.blocked, ""),
+            ("  deadlock", told.deadlocked, ""),
+            ("  aborted", told.aborted, ""),
+            ("    wrongly", told.wrongly_aborted, "; the result would have been allowed"),
+        ];
+        for (name, number, why) in lines {
+            let _ = writeln!(out, "  {name:19} {number:8}  {}{why}", share(number));
+        }
+        if told.let_through > 0 {
+            let what = "completed, and the result is not allowed";
+            let _ = writeln!(out, "  {:19} {:8}  {what}", "let through", told.let_through);
+        }
+        out
+    }
+
+    fn json(&self, level: Level) -> serde_json::Value {
+        let share = |one: &Share| {
+            serde_json::json!({
+                "all": one.all, "allowed": one.allowed, "produced": one.produced,
+                "let_through": one.let_through,
+            })
+        };
+        let result = |one: &Results| {
+            serde_json::json!({
+                "level": one.level.name(), "sets": share(&one.sets),
+                "classes": share(&one.classes),
+            })
+        };
+        let results = self.results.as_ref().map(|all| all.iter().map(result).collect::<Vec<_>>());
+        let schedules = self.schedules.as_ref().map(|told| {
+            serde_json::json!({
+                "level": level.name(), "canonical": told.canonical, "played": told.played,
+                "allowed": told.allowed, "completed": told.completed, "blocked": told.blocked,
+                "deadlocked": told.deadlocked, "aborted": told.aborted,
+                "wrongly_aborted": told.wrongly_aborted, "let_through": told.let_through,
+            })
+        });
+        serde_json::json!({ "results": results, "schedules": schedules })
+    }
+}
+
+fn result_line(out: &mut String, one: &Results) {
+    let Share { allowed, produced, let_through, .. } = one.sets;
+    let beyond = match let_through {
+        0 => String::new(),
+        more => format!("; and {more} that it does not"),
+    };
+    let _ = writeln!(
+        out,
+        "  {:23} {produced:6} ÷ {allowed:6} = {:5.1} %  (classes {} ÷ {}){beyond}",
+        one.level.name(),
+        100.0 * one.sets.ratio(),
+        one.classes.produced,
+        one.classes.allowed,
+    );
+}
+
 fn named(name: &str, fault: Option<&str>) -> Result<Named, Failure> {
     let names = || Named::all().map(Named::name);
-    let Some(protocol) = Named::named(name) else {
+    let Some(protocol) = Named::by_name(name) else {
         return Err(Failure::Usage(format!(
             "model {name}: no protocol is called so{}; there are {}",
             did_you_mean(name, names()),

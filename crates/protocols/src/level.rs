@@ -54,9 +54,9 @@ fn is_execution(level: Level, all: &[Footprint], order: &[u8]) -> bool {
     let mut states = [[1_u8; MOST]; MOST + 1];
     for (at, who) in order.iter().enumerate() {
         states[at + 1] = states[at];
-        for key in 0..MOST {
+        for (key, value) in states[at + 1].iter_mut().enumerate() {
             if all[usize::from(*who)].wrote & (1 << key) != 0 {
-                states[at + 1][key] = 2 << who;
+                *value = 2 << who;
             }
         }
     }

@@ -19,6 +19,9 @@ mod level;
 mod outcome;
 mod results;
 mod rules;
+mod schedules;
+mod script;
+mod sharded;
 mod single;
 
 pub use catalog::Named;
@@ -29,4 +32,7 @@ pub use level::LEVELS;
 pub use outcome::{Did, Line, MOST, Ops, Outcome, Version};
 pub use results::{Produced, Results, Share};
 pub use rules::{Entry, Fault, Locks, ONE_SERVER, Reads, Refuses, Rules, View};
+pub use schedules::Schedules;
+pub use script::{Answer, Reply};
+pub use sharded::{ShardAction, ShardState, Sharded};
 pub use single::{Action, Names, Phase, Single, State};

@@ -243,7 +243,7 @@ impl Outcome {
 
 /// What a key is called: `a`, `b`, `c`.
 #[must_use]
-pub fn key_name(key: u8) -> String {
+pub(crate) fn key_name(key: u8) -> String {
     char::from(b'a' + key).to_string()
 }
 

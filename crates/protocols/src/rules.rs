@@ -1,14 +1,14 @@
 //! Protocols of one server, each a row of a table.
 //!
 //! ```text
-//!   protocol           a read sees           locks until the end    refused
-//!   2pl                what is newest        reads and writes       deadlock
-//!   read-committed     what is newest        writes                 deadlock
-//!   innodb-rr          view of first read    writes                 deadlock
-//!   si                 view of first stmt.   –                      commit behind another writer
-//!   si-first-updater   view of first stmt.   writes                 write behind another writer
-//!   mariadb-si         view of first read    writes                 write behind another writer
-//!   occ                what is newest        –                      commit after a read was replaced
+//!   protocol          a read sees           locked to the end  refused
+//!   2pl               what is newest        reads and writes   deadlock
+//!   read-committed    what is newest        writes             deadlock
+//!   innodb-rr         view of first read    writes             deadlock
+//!   si                view of first stmt.   –                  commit behind another writer
+//!   si-first-updater  view of first stmt.   writes             write behind another writer
+//!   mariadb-si        view of first read    writes             write behind another writer
+//!   occ               what is newest        –                  commit after a read was replaced
 //! ```
 //!
 //! "What is newest" is the newest committed version. A planted fault is a row with one entry

@@ -450,16 +450,6 @@ impl Single {
     }
 }
 
-/// The part of a list of actions that clients decide.
-#[must_use]
-pub(crate) fn schedule_of(actions: &[Action]) -> Schedule {
-    let asked = actions.iter().filter_map(|action| match action {
-        Action::Asks(who, what) => Some((*who, *what)),
-        Action::Victim(_) => None,
-    });
-    Schedule { steps: asked.collect() }
-}
-
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,0 +1,167 @@
+//! A script of statements, taken by a protocol as a server takes it.
+//!
+//! ```text
+//!   T1 writes a   T2 writes a   T2 writes b   T1 commits
+//!                     │ waits        │ kept                 T2: … answered, then writes b
+//!                     └──────────────┴──────────▶ when T1 has let go
+//! ```
+//!
+//! Whoever waits keeps his further statements, and sends them, once he is answered, before the
+//! script goes on. Whoever was rolled back leaves the rest out. That is how `dbdyno verify` plays
+//! servers, so that the two can be compared statement by statement.
+
+use std::collections::VecDeque;
+
+use dbdyno_cases::{Operation, Schedule};
+
+use crate::explore::Protocol;
+use crate::outcome::{Did, MOST, Outcome, Version};
+use crate::single::{Action, Phase, Single, State};
+
+/// What a statement was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Answer {
+    /// A read saw what the statement at this place of the script wrote; `None` is what was there
+    /// at the beginning.
+    Read(Option<usize>),
+    /// It was done.
+    Done,
+    /// It was refused, and its transaction rolled back.
+    Refused,
+    /// It was not sent: its transaction had been rolled back before.
+    LeftOut,
+}
+
+/// One statement of a script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reply {
+    /// What came back.
+    pub answer: Answer,
+    /// Whether it waited.
+    pub waited: bool,
+}
+
+/// A script that was played to its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    /// By place in the script.
+    pub replies: Vec<Reply>,
+    /// Whether a circle of waits had to be broken.
+    pub had_deadlock: bool,
+    /// What came of the transactions.
+    pub outcome: Outcome,
+}
+
+/// All ways in which a protocol can take a script: one, unless there are deadlocks, whose victim
+/// may be any of those in the circle.
+pub(crate) fn runs(protocol: &Single, script: &Schedule) -> Vec<Run> {
+    let playing = Playing {
+        state: protocol.initial(),
+        at: 0,
+        later: std::array::from_fn(|_| VecDeque::new()),
+        sent: [None; MOST],
+        replies: vec![Reply { answer: Answer::LeftOut, waited: false }; script.steps.len()],
+        had_deadlock: false,
+    };
+    let mut open = vec![playing];
+    let mut done = Vec::new();
+    while let Some(playing) = open.pop() {
+        playing.go(protocol, script, &mut open, &mut done);
+    }
+    done
+}
+
+#[derive(Clone)]
+struct Playing {
+    state: State,
+    /// Statements of the script that were handed out.
+    at: usize,
+    /// By transaction, places of statements that it has not sent.
+    later: [VecDeque<usize>; MOST],
+    /// By transaction, the place of the statement that has no answer.
+    sent: [Option<usize>; MOST],
+    replies: Vec<Reply>,
+    had_deadlock: bool,
+}
+
+impl Playing {
+    /// Plays on until a circle has to be broken, or to the end.
+    fn go(
+        mut self,
+        protocol: &Single,
+        script: &Schedule,
+        open: &mut Vec<Playing>,
+        done: &mut Vec<Run>,
+    ) {
+        let mut choices = Vec::new();
+        loop {
+            self.note(script);
+            protocol.actions(&self.state, &mut choices);
+            let is_victim = |action: &&Action| matches!(action, Action::Victim(_));
+            if choices.first().as_ref().is_some_and(is_victim) {
+                for victim in choices.iter().rev() {
+                    let mut other = self.clone();
+                    other.had_deadlock = true;
+                    other.state = protocol.step(&self.state, *victim);
+                    open.push(other);
+                }
+                return;
+            }
+            choices.clear();
+            let can = |who: &usize| self.sent[*who].is_none() && !self.later[*who].is_empty();
+            if let Some(who) = (0..MOST).find(can) {
+                self.send(protocol, script, who);
+            } else if let Some((who, _)) = script.steps.get(self.at) {
+                self.later[usize::from(*who)].push_back(self.at);
+                self.at += 1;
+            } else {
+                let outcome = protocol.outcome(&self.state).unwrap_or_default();
+                let Playing { replies, had_deadlock, .. } = self;
+                done.push(Run { replies, had_deadlock, outcome });
+                return;
+            }
+        }
+    }
+
+    fn send(&mut self, protocol: &Single, script: &Schedule, who: usize) {
+        let Some(place) = self.later[who].pop_front() else { return };
+        if self.state.phase(who) == Phase::RolledBack {
+            return;
+        }
+        let what = script.steps[place].1;
+        self.sent[who] = Some(place);
+        self.state = protocol.step(&self.state, Action::Asks(who as u8, what));
+    }
+
+    /// Notes who was answered, and who waits.
+    fn note(&mut self, script: &Schedule) {
+        for who in 0..MOST {
+            let Some(place) = self.sent[who] else { continue };
+            let reply = &mut self.replies[place];
+            match self.state.phase(who) {
+                Phase::Waits(_) => {
+                    reply.waited = true;
+                    continue;
+                }
+                Phase::RolledBack => reply.answer = Answer::Refused,
+                _ => {
+                    reply.answer = match (script.steps[place].1, self.state.ops(who).iter().last())
+                    {
+                        (Operation::Read(_), Some(Did::Read(_, seen))) => {
+                            Answer::Read(place_of(script, seen))
+                        }
+                        _ => Answer::Done,
+                    };
+                }
+            }
+            self.sent[who] = None;
+        }
+    }
+}
+
+/// Where in a script a version is written.
+fn place_of(script: &Schedule, version: Version) -> Option<usize> {
+    let (writer, number) = (version.writer()?, version.place()?);
+    let own = script.steps.iter().enumerate().filter(|(_, (who, _))| usize::from(*who) == writer);
+    own.map(|(place, _)| place).nth(number)
+}
