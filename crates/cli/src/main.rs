@@ -66,7 +66,7 @@ fn main() -> ExitCode {
         Command::Verify(flags) => verify::run(&args.place, &flags),
         Command::Deadlocks(flags) => deadlocks::run(&flags),
         Command::Check(flags) => check::run(&flags),
-        Command::Model(flags) => model::run(&flags),
+        Command::Model(flags) => model::run(&args.place, &flags),
         Command::Diff(diff) => diff::run(&args.place, &diff),
         Command::Resume(resume) => compare::resume(&args.place, &resume),
         Command::Run(run) => experiment::run(&args.place, &run),

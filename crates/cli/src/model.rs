@@ -1,16 +1,31 @@
 //! `dbdyno model`: isolation protocols as state machines, explored to their end.
+//!
+//! ```text
+//!   explored and judged ─┬─ --permissiveness   (`counted`)
+//!                        ├─ --itf, --html      the trace
+//!                        └─ --paths, --run     tests for servers (`servers`)
+//! ```
+
+mod counted;
+mod servers;
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 
 use dbdyno_cases::Shape;
 use dbdyno_check::Level;
-use dbdyno_protocols::{Judged, Named, Results, Schedules, Share};
+use dbdyno_protocols::{Judged, Named, Names, Single, Tests, itf};
+use dbdyno_report::{TraceHead, trace_html};
 use dbdyno_workload::suggest::did_you_mean;
 
-use crate::args::DoctorFormat;
+use crate::args::{DoctorFormat, Place};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
+use counted::Counted;
+
+/// More states are not covered by paths.
+const MOST_FOR_PATHS: usize = 300_000;
 
 /// Explore an isolation protocol as a state machine: all that a few transactions can make of it.
 ///
@@ -48,6 +63,19 @@ pub(crate) struct ModelFlags {
     #[arg(long, value_name = "N", default_value_t = 200_000, requires = "permissiveness",
           value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub sample: u64,
+    /// Show the fewest paths that take every transition: tests for servers
+    #[arg(long, requires = "name")]
+    pub paths: bool,
+    /// Play these paths on servers, as `dbdyno compare` takes them, at the level that goes with the
+    /// protocol, and show where they part from it; exit code 1 if they do
+    #[arg(long, value_name = "TARGET", requires = "name", num_args = 1..)]
+    pub run: Vec<String>,
+    /// Write the trace in the Informal Trace Format, for Apalache and Quint
+    #[arg(long, value_name = "FILE", requires = "name")]
+    pub itf: Option<PathBuf>,
+    /// Write the trace as a page to step through
+    #[arg(long, value_name = "FILE", requires = "name")]
+    pub html: Option<PathBuf>,
     /// Look at so many states at most
     #[arg(long, value_name = "N", default_value_t = 3_000_000,
           value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
@@ -64,7 +92,7 @@ impl ModelFlags {
 }
 
 /// Lists the protocols, or explores one.
-pub(crate) fn run(flags: &ModelFlags) -> Result<Exit, Failure> {
+pub(crate) fn run(place: &Place, flags: &ModelFlags) -> Result<Exit, Failure> {
     let Some(name) = &flags.name else {
         output::print(&match flags.format {
             DoctorFormat::Text => list(),
@@ -74,17 +102,39 @@ pub(crate) fn run(flags: &ModelFlags) -> Result<Exit, Failure> {
     };
     let protocol = named(name, flags.fault.as_deref())?;
     let level = flags.level.unwrap_or(protocol.level());
+    let tests = match flags.paths || !flags.run.is_empty() {
+        true => Some(tests_of(flags, protocol)?),
+        false => None,
+    };
     let judged = protocol.judge(flags.shape(), level, flags.max_states as usize);
-    let counted = flags.permissiveness.then(|| Counted::of(flags, protocol, level));
+    write_trace(flags, protocol, level, &judged)?;
+    let amounts = (flags.max_states as usize, flags.sample);
+    let counted =
+        flags.permissiveness.then(|| Counted::of((protocol, flags.shape()), level, amounts));
+    let (tested, exit) = match &tests {
+        Some((single, tests)) => {
+            servers::run(place, &flags.run, single, (protocol.level(), tests))?
+        }
+        None => (Vec::new(), Exit::Holds),
+    };
     output::print(&match flags.format {
         DoctorFormat::Text => {
-            let counted = counted.map_or(String::new(), |counted| counted.text(level));
-            text(flags, protocol, level, &judged) + &counted
+            let mut told = text(flags, protocol, level, &judged);
+            told.push_str(&counted.map_or(String::new(), |counted| counted.text(level)));
+            if let Some((_, tests)) = &tests {
+                told.push_str(&servers::paths_text(tests));
+            }
+            tested.iter().for_each(|one| told.push_str(&one.text()));
+            told
         }
         DoctorFormat::Json => {
             let mut told = json(flags, protocol, level, &judged);
             if let Some(counted) = counted {
                 told["permissiveness"] = counted.json(level);
+            }
+            if let Some((_, tests)) = &tests {
+                told["paths"] = servers::paths_json(tests);
+                told["servers"] = tested.iter().map(servers::Tested::json).collect();
             }
             format!("{told:#}\n")
         }
@@ -92,105 +142,62 @@ pub(crate) fn run(flags: &ModelFlags) -> Result<Exit, Failure> {
     Ok(match (&judged.broken, judged.is_cut_short) {
         (Some(_), _) => Exit::Fails,
         (None, true) => Exit::CannotTell,
-        (None, false) => Exit::Holds,
+        (None, false) => exit,
     })
 }
 
-/// Permissiveness, as far as it was counted.
-struct Counted {
-    results: Option<Vec<Results>>,
-    schedules: Option<Schedules>,
+/// The fewest paths of a protocol.
+fn tests_of(flags: &ModelFlags, protocol: Named) -> Result<(Single, Tests), Failure> {
+    let single = protocol.single(flags.shape(), Names::ByAppearance).ok_or_else(|| {
+        Failure::Usage(format!(
+            "{} is a protocol of several servers, whose steps clients do not see; --paths and \
+             --run are for those of one server, such as 2pl",
+            protocol.name()
+        ))
+    })?;
+    let tests = Tests::of(&single, (flags.max_states as usize).min(MOST_FOR_PATHS));
+    let tests = tests.ok_or_else(|| {
+        Failure::Usage(format!(
+            "there are more than {} states, too many to be covered by paths; ask for fewer \
+             --transactions, --keys or --operations",
+            (flags.max_states as usize).min(MOST_FOR_PATHS)
+        ))
+    })?;
+    Ok((single, tests))
 }
 
-impl Counted {
-    fn of(flags: &ModelFlags, protocol: Named, level: Level) -> Counted {
-        let shape = flags.shape();
-        Counted {
-            results: protocol.results(shape, flags.max_states as usize),
-            schedules: protocol.schedules(shape, level, flags.sample),
-        }
+/// Writes the trace where it was asked for.
+fn write_trace(
+    flags: &ModelFlags,
+    protocol: Named,
+    level: Level,
+    judged: &Judged,
+) -> Result<(), Failure> {
+    if flags.itf.is_none() && flags.html.is_none() {
+        return Ok(());
     }
-
-    fn text(&self, level: Level) -> String {
-        let mut out = String::new();
-        match &self.results {
-            None => out.push_str("\nresults: too many to be counted; ask for less\n"),
-            Some(results) => {
-                let all = results.first().map_or(0, |one| one.sets.all);
-                let _ = writeln!(
-                    out,
-                    "\nresults: of {all} sets of histories, those that a level allows, and of \
-                     these those produced"
-                );
-                results.iter().for_each(|one| result_line(&mut out, one));
-            }
-        }
-        let Some(told) = &self.schedules else { return out };
-        let _ = writeln!(
-            out,
-            "\nschedules: {} of {} orders of statements, once up to symmetry, by {level}",
-            told.played, told.canonical
-        );
-        let share =
-            |part: u64| format!("{:5.1} %", 100.0 * part as f64 / told.allowed.max(1) as f64);
-        let lines = [
-            ("allowed", told.allowed, ""),
-            ("  completed at once", told.completed, ""),
-            ("  blocked", told.blocked, ""),
-            ("  deadlock", told.deadlocked, ""),
-            ("  aborted", told.aborted, ""),
-            ("    wrongly", told.wrongly_aborted, "; the result would have been allowed"),
-        ];
-        for (name, number, why) in lines {
-            let _ = writeln!(out, "  {name:19} {number:8}  {}{why}", share(number));
-        }
-        if told.let_through > 0 {
-            let what = "completed, and the result is not allowed";
-            let _ = writeln!(out, "  {:19} {:8}  {what}", "let through", told.let_through);
-        }
-        out
-    }
-
-    fn json(&self, level: Level) -> serde_json::Value {
-        let share = |one: &Share| {
-            serde_json::json!({
-                "all": one.all, "allowed": one.allowed, "produced": one.produced,
-                "let_through": one.let_through,
-            })
-        };
-        let result = |one: &Results| {
-            serde_json::json!({
-                "level": one.level.name(), "sets": share(&one.sets),
-                "classes": share(&one.classes),
-            })
-        };
-        let results = self.results.as_ref().map(|all| all.iter().map(result).collect::<Vec<_>>());
-        let schedules = self.schedules.as_ref().map(|told| {
-            serde_json::json!({
-                "level": level.name(), "canonical": told.canonical, "played": told.played,
-                "allowed": told.allowed, "completed": told.completed, "blocked": told.blocked,
-                "deadlocked": told.deadlocked, "aborted": told.aborted,
-                "wrongly_aborted": told.wrongly_aborted, "let_through": told.let_through,
-            })
-        });
-        serde_json::json!({ "results": results, "schedules": schedules })
-    }
-}
-
-fn result_line(out: &mut String, one: &Results) {
-    let Share { allowed, produced, let_through, .. } = one.sets;
-    let beyond = match let_through {
-        0 => String::new(),
-        more => format!("; and {more} that it does not"),
+    let fault = protocol.fault().map(|fault| format!(" --fault {}", fault.0));
+    let source = format!("dbdyno model {}{}", protocol.name(), fault.unwrap_or_default());
+    let shown = match &judged.broken {
+        Some(broken) => format!("a shortest way to break {level}: {}", broken.anomaly),
+        None => format!("an outcome of all transactions; {level} was not broken"),
     };
-    let _ = writeln!(
-        out,
-        "  {:23} {produced:6} ÷ {allowed:6} = {:5.1} %  (classes {} ÷ {}){beyond}",
-        one.level.name(),
-        100.0 * one.sets.ratio(),
-        one.classes.produced,
-        one.classes.allowed,
-    );
+    let trace = itf(&judged.trace, &source, &shown);
+    if let Some(path) = &flags.itf {
+        std::fs::write(path, format!("{trace:#}\n"))
+            .map_err(|error| Failure::Write(path.display().to_string(), error))?;
+    }
+    if let Some(path) = &flags.html {
+        let mut about = vec![format!("{}: {}.", protocol.name(), protocol.about())];
+        about.extend(protocol.fault().map(|fault| format!("Planted fault: {}.", fault.1)));
+        about.push(format!("{} transactions, {} keys; {shown}.", flags.transactions, flags.keys));
+        let drawing = judged.broken.as_ref().map_or("", |broken| &broken.drawing);
+        let steps: Vec<String> =
+            judged.trace[1..].iter().map(|scene| scene.action.clone()).collect();
+        let head = TraceHead { title: &source, about: &about, drawing };
+        output::write_page(path, trace_html(&head, &steps, &trace))?;
+    }
+    Ok(())
 }
 
 fn named(name: &str, fault: Option<&str>) -> Result<Named, Failure> {

@@ -66,8 +66,8 @@ pub use error::LabError;
 pub use experiment::{Order, TrialOf, extend, measure, resume, survey};
 pub use explain::{Question, explain};
 pub use isolation::{
-    Extent, IsolationLab, IsolationQuestion, RandomLoad, Recorded, RecordedOf, isolation,
-    random_transactions,
+    Extent, IsolationLab, IsolationQuestion, RandomLoad, Recorded, RecordedOf, ScriptsOf, Served,
+    isolation, play_schedules, random_transactions,
 };
 pub use laboratory::{Lab, clock_of};
 pub use profile::{Sampled, imported, profile};

@@ -15,13 +15,13 @@
 //! protocol that serialises everything produces every serializable result. Rejected schedules are
 //! what throughput is lost by.
 
-use dbdyno_cases::{Schedule, Shape};
+use dbdyno_cases::{Answer, Schedule, Shape};
 use dbdyno_check::Level;
 
 use crate::level::{Footprint, allows, allows_schedule};
 use crate::outcome::{Did, MOST, Outcome};
 use crate::rules::{Refuses, Rules};
-use crate::script::{Answer, Run, runs};
+use crate::script::{Run, runs};
 use crate::single::Single;
 
 /// How many schedules went which way.

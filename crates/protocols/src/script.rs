@@ -12,40 +12,20 @@
 
 use std::collections::VecDeque;
 
-use dbdyno_cases::{Operation, Schedule};
+use dbdyno_cases::{Answer, Operation, Reply, Schedule};
 
 use crate::explore::Protocol;
 use crate::outcome::{Did, MOST, Outcome, Version};
 use crate::single::{Action, Phase, Single, State};
-
-/// What a statement was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Answer {
-    /// A read saw what the statement at this place of the script wrote; `None` is what was there
-    /// at the beginning.
-    Read(Option<usize>),
-    /// It was done.
-    Done,
-    /// It was refused, and its transaction rolled back.
-    Refused,
-    /// It was not sent: its transaction had been rolled back before.
-    LeftOut,
-}
-
-/// One statement of a script.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Reply {
-    /// What came back.
-    pub answer: Answer,
-    /// Whether it waited.
-    pub waited: bool,
-}
 
 /// A script that was played to its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     /// By place in the script.
     pub replies: Vec<Reply>,
+    /// By place, whether it closed a circle of waits and was answered when that was broken: some
+    /// servers look for a circle before they wait, others are seen waiting first.
+    pub closed_circle: Vec<bool>,
     /// Whether a circle of waits had to be broken.
     pub had_deadlock: bool,
     /// What came of the transactions.
@@ -61,6 +41,7 @@ pub(crate) fn runs(protocol: &Single, script: &Schedule) -> Vec<Run> {
         later: std::array::from_fn(|_| VecDeque::new()),
         sent: [None; MOST],
         replies: vec![Reply { answer: Answer::LeftOut, waited: false }; script.steps.len()],
+        closed_circle: vec![false; script.steps.len()],
         had_deadlock: false,
     };
     let mut open = vec![playing];
@@ -81,6 +62,7 @@ struct Playing {
     /// By transaction, the place of the statement that has no answer.
     sent: [Option<usize>; MOST],
     replies: Vec<Reply>,
+    closed_circle: Vec<bool>,
     had_deadlock: bool,
 }
 
@@ -95,10 +77,11 @@ impl Playing {
     ) {
         let mut choices = Vec::new();
         loop {
-            self.note(script);
             protocol.actions(&self.state, &mut choices);
-            let is_victim = |action: &&Action| matches!(action, Action::Victim(_));
-            if choices.first().as_ref().is_some_and(is_victim) {
+            let is_victim = |action: &Action| matches!(action, Action::Victim(_));
+            let has_circle = choices.first().is_some_and(is_victim);
+            self.note(script, has_circle);
+            if has_circle {
                 for victim in choices.iter().rev() {
                     let mut other = self.clone();
                     other.had_deadlock = true;
@@ -116,8 +99,8 @@ impl Playing {
                 self.at += 1;
             } else {
                 let outcome = protocol.outcome(&self.state).unwrap_or_default();
-                let Playing { replies, had_deadlock, .. } = self;
-                done.push(Run { replies, had_deadlock, outcome });
+                let Playing { replies, closed_circle, had_deadlock, .. } = self;
+                done.push(Run { replies, closed_circle, had_deadlock, outcome });
                 return;
             }
         }
@@ -134,13 +117,14 @@ impl Playing {
     }
 
     /// Notes who was answered, and who waits.
-    fn note(&mut self, script: &Schedule) {
+    fn note(&mut self, script: &Schedule, has_circle: bool) {
         for who in 0..MOST {
             let Some(place) = self.sent[who] else { continue };
             let reply = &mut self.replies[place];
             match self.state.phase(who) {
                 Phase::Waits(_) => {
-                    reply.waited = true;
+                    reply.waited |= !has_circle;
+                    self.closed_circle[place] = !reply.waited;
                     continue;
                 }
                 Phase::RolledBack => reply.answer = Answer::Refused,

@@ -412,9 +412,9 @@ impl Transactional for Sharded {
             ];
             let views = keys().filter(|key| one.view[usize::from(*key)] != NONE);
             let view = |key: u8| (key_name(key), time(one.view[usize::from(key)] - 1));
-            fields.push(("reads at", Fact::Map(views.map(view).collect())));
+            fields.push(("reads_at", Fact::Map(views.map(view).collect())));
             if one.commit != NONE {
-                fields.push(("commits at", time(one.commit)));
+                fields.push(("commits_at", time(one.commit)));
             }
             (name(who), Fact::Record(fields))
         };

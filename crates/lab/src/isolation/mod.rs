@@ -14,11 +14,13 @@ mod bench;
 mod cases;
 mod interleavings;
 mod random;
+mod scripts;
 mod tables;
 mod words;
 
 use std::sync::Arc;
 
+use dbdyno_cases::{Schedule, Shape};
 use dbdyno_load::Clock;
 use dbdyno_model::isolation::{IsolationLevel, IsolationTold, LevelTold};
 use dbdyno_model::{ArmIndex, ArmSpec, Arms, Product, ReleaseSpec, Setting, Switch, Target};
@@ -29,6 +31,7 @@ use crate::error::LabError;
 use bench::Bench;
 pub use bench::{IsolationLab, IsolationQuestion};
 pub use random::{Extent, RandomLoad, Recorded};
+pub use scripts::Served;
 use tables::Tables;
 use words::Words;
 
@@ -86,6 +89,42 @@ pub fn random_transactions(
         }
         let version = station.environment.get("server.version").to_owned();
         Ok(RecordedOf { version, levels: all, is_cut_short: bench.is_stopped() })
+    })
+}
+
+/// A server that has played given schedules.
+#[derive(Debug)]
+pub struct ScriptsOf {
+    /// Its version, as it says it.
+    pub version: String,
+    /// Schedule by schedule; fewer if it was interrupted.
+    pub served: Vec<Served>,
+}
+
+/// Sets a server up, plays schedules at a level, and takes it down.
+///
+/// # Errors
+/// Those of [`isolation`].
+pub fn play_schedules(
+    lab: &mut IsolationLab<'_>,
+    spec: &ArmSpec,
+    level: IsolationLevel,
+    shape: Shape,
+    schedules: &[Schedule],
+) -> Result<ScriptsOf, LabError> {
+    let spec = telling(spec);
+    at_station(lab, &spec, CLIENTS, |lab, station, clock| {
+        let mut bench = bench(lab, station, clock, &spec, &[level]).map_err(|error| match error {
+            LabError::Loads(_) => LabError::Loads(format!(
+                "it does not have the level {level}, at which this is to be played; name another \
+                 server"
+            )),
+            other => other,
+        })?;
+        let server = |error| LabError::Server(ARM, spec.to_string(), error);
+        let served = bench.scripts(level, shape, schedules).map_err(server)?;
+        let version = station.environment.get("server.version").to_owned();
+        Ok(ScriptsOf { version, served })
     })
 }
 
