@@ -10,13 +10,13 @@
 //! ```
 //!
 //! After Crooks, Pu, Alvisi, Clement, *Seeing is Believing*, PODC 2017, with one difference: a
-//! transaction that has written a key reads what it wrote. The order of versions is not given, so
-//! that all executions of three transactions are tried: six.
+//! transaction that has written a key reads what it wrote. All executions of three transactions are
+//! tried: six; where the order of versions is known, those that agree with it.
 
 use dbdyno_cases::{Operation, Schedule};
 use dbdyno_check::Level;
 
-use crate::outcome::MOST;
+use crate::outcome::{Line, MOST};
 
 /// Levels that are decided here, the weakest first.
 pub const LEVELS: [Level; 4] = [
@@ -47,6 +47,20 @@ pub(crate) fn orders(count: usize) -> &'static [[u8; MOST]] {
 /// Whether a level allows that these transactions commit with what they read.
 pub(crate) fn allows(level: Level, all: &[Footprint]) -> bool {
     orders(all.len()).iter().any(|order| is_execution(level, all, &order[..all.len()]))
+}
+
+/// The same where the order of versions is known: by key, who wrote them.
+pub(crate) fn allows_versions(level: Level, all: &[Footprint], versions: &[Line; MOST]) -> bool {
+    let agrees = |order: &[u8]| {
+        versions.iter().all(|writers| {
+            let of = |who: usize| order.iter().position(|one| usize::from(*one) == who);
+            writers.iter().map(of).is_sorted()
+        })
+    };
+    orders(all.len()).iter().any(|order| {
+        let order = &order[..all.len()];
+        agrees(order) && is_execution(level, all, order)
+    })
 }
 
 fn is_execution(level: Level, all: &[Footprint], order: &[u8]) -> bool {

@@ -6,9 +6,10 @@
 //!             └─ played ─┬─ completed       nobody waited, all committed
 //!                        ├─ blocked         somebody waited, all committed
 //!                        ├─ deadlock        a circle of waits cost a transaction
-//!                        └─ aborted         a check cost a transaction
-//!                             └─ wrongly    had it committed all the same, with what it had read,
-//!                                           the result would have had the level
+//!                        ├─ aborted         a check cost a transaction
+//!                        │    └─ wrongly    had it committed all the same, with what it had read,
+//!                        │                  the result would have had the level
+//!                        └─ misread         as completed, but the result has not the level
 //! ```
 //!
 //! Results alone hide the cost: every serial execution completes under any protocol, so that a
@@ -18,7 +19,7 @@
 use dbdyno_cases::{Answer, Schedule, Shape};
 use dbdyno_check::Level;
 
-use crate::level::{Footprint, allows, allows_schedule};
+use crate::level::{Footprint, allows_schedule, allows_versions};
 use crate::outcome::{Did, MOST, Outcome};
 use crate::rules::{Refuses, Rules};
 use crate::script::{Run, runs};
@@ -43,8 +44,10 @@ pub struct Schedules {
     pub aborted: u64,
     /// Of those aborted: what was read and written would have had the level.
     pub wrongly_aborted: u64,
-    /// Completed at once although the result has not the level, whether or not another result
-    /// would have had it.
+    /// Of those allowed: completed at once with a result that has not the level, although another
+    /// one would have had it.
+    pub misread: u64,
+    /// Of those not allowed: completed at once.
     pub let_through: u64,
 }
 
@@ -71,24 +74,24 @@ impl Schedules {
         counts
     }
 
+    /// Plays one.
     fn add(&mut self, protocol: &Single, unchecked: &Single, level: Level, schedule: &Schedule) {
         let is_allowed = allows_schedule(level, schedule);
         let all = runs(protocol, schedule);
         // Which one a deadlock costs does not change what is counted.
         let run = &all[0];
         let has = |level: Level, run: &Run| {
-            allows(level, &footprints(&run.outcome)[..usize::from(protocol.shape.transactions)])
+            let count = usize::from(protocol.shape.transactions);
+            allows_versions(level, &footprints(&run.outcome)[..count], &run.outcome.versions)
         };
         let is_smooth = run.replies.iter().all(|reply| !reply.waited);
         let is_whole = run.replies.iter().all(|reply| reply.answer != Answer::Refused);
         self.allowed += u64::from(is_allowed);
         let place = match (is_smooth && is_whole, is_whole, run.had_deadlock) {
-            (true, ..) if !has(level, run) => {
-                self.let_through += 1;
-                return;
-            }
+            (true, ..) if !is_allowed => &mut self.let_through,
             _ if !is_allowed => return,
-            (true, ..) => &mut self.completed,
+            (true, ..) if has(level, run) => &mut self.completed,
+            (true, ..) => &mut self.misread,
             (_, true, _) => &mut self.blocked,
             (_, _, true) => &mut self.deadlocked,
             _ => &mut self.aborted,
@@ -135,8 +138,36 @@ mod tests {
         for entry in ONE_SERVER {
             let told = counted(entry.name, entry.level);
             let ways = told.completed + told.blocked + told.deadlocked + told.aborted;
-            assert_eq!((told.allowed, told.let_through), (ways, 0), "{} {told:?}", entry.name);
+            let wrong = (told.misread, told.let_through);
+            assert_eq!((told.allowed, wrong), (ways, (0, 0)), "{} {told:?}", entry.name);
             assert!(told.completed > 0 && told.wrongly_aborted <= told.aborted);
+        }
+    }
+
+    /// What servers did with the same 1 624 schedules, of which serializability allows 1 585: see
+    /// `docs/ISOLATION.md`. MySQL 9.7 and the engine at serializable, repeatable read and read
+    /// committed, MariaDB 11.8 and PostgreSQL 17 at repeatable read: at once, waited, refused (by a
+    /// deadlock or another error), misread; and how many were let through.
+    #[test]
+    fn protocols_do_what_servers_were_seen_to_do() {
+        let measured = [
+            ("2pl", [40.8, 56.5, 2.8, 0.0], 0),
+            ("innodb-rr", [72.4, 25.6, 0.4, 1.6], 33),
+            ("read-committed", [70.5, 25.6, 0.4, 3.5], 33),
+            ("mariadb-si", [71.3, 17.2, 8.8 + 2.7, 0.0], 30),
+            ("si-first-updater", [69.8, 0.0, 26.0 + 3.8, 0.4], 30),
+        ];
+        for (name, shares, let_through) in measured {
+            let told = counted(name, Level::Serializable);
+            assert_eq!((told.played, told.allowed), (1624, 1585), "{name}");
+            let refused = told.deadlocked + told.aborted;
+            let ways = [told.completed, told.blocked, refused, told.misread];
+            for (way, share) in ways.into_iter().zip(shares) {
+                let percent = 100.0 * way as f64 / 1585.0;
+                // Two shares that were rounded to a tenth may be added.
+                assert!((percent - share).abs() <= 0.11, "{name}: {told:?}, not {shares:?}");
+            }
+            assert_eq!(told.let_through, let_through, "{name}: {told:?}");
         }
     }
 

@@ -64,9 +64,13 @@ impl Counted {
         for (name, number, why) in lines {
             let _ = writeln!(out, "  {name:19} {number:8}  {}{why}", share(number));
         }
+        if told.misread > 0 {
+            let what = "; completed at once, with a result that is not allowed";
+            let _ = writeln!(out, "    misread {:17} {}{what}", told.misread, share(told.misread));
+        }
         if told.let_through > 0 {
-            let what = "completed, and the result is not allowed";
-            let _ = writeln!(out, "  {:19} {:8}  {what}", "let through", told.let_through);
+            let what = "not allowed, and completed at once";
+            let _ = writeln!(out, "  let through {:16}  {what}", told.let_through);
         }
         out
     }
@@ -91,7 +95,8 @@ impl Counted {
                 "level": level.name(), "canonical": told.canonical, "played": told.played,
                 "allowed": told.allowed, "completed": told.completed, "blocked": told.blocked,
                 "deadlocked": told.deadlocked, "aborted": told.aborted,
-                "wrongly_aborted": told.wrongly_aborted, "let_through": told.let_through,
+                "wrongly_aborted": told.wrongly_aborted, "misread": told.misread,
+                "let_through": told.let_through,
             })
         });
         serde_json::json!({ "results": results, "schedules": schedules })
