@@ -212,6 +212,12 @@ fn named(name: &str, fault: Option<&str>) -> Result<Named, Failure> {
     let Some(fault) = fault else { return Ok(protocol) };
     protocol.with_fault(fault).ok_or_else(|| {
         let faults = || protocol.faults().map(|fault| fault.0);
+        if faults().next().is_none() {
+            return Failure::Usage(format!(
+                "--fault {fault}: none can be planted in {name}; `dbdyno model` lists those of \
+                 other protocols"
+            ));
+        }
         Failure::Usage(format!(
             "--fault {fault}: {name} has no such fault{}; there are {}",
             did_you_mean(fault, faults()),
@@ -226,8 +232,11 @@ fn list() -> String {
     for one in Named::all() {
         let _ = writeln!(out, "{:width$}  {}", one.name(), one.about());
         let faults: Vec<&str> = one.faults().map(|fault| fault.0).collect();
-        let level = one.level();
-        let _ = writeln!(out, "{:width$}  promises {level}; faults: {}", "", faults.join(", "));
+        let planted = match faults.is_empty() {
+            true => String::new(),
+            false => format!("; faults: {}", faults.join(", ")),
+        };
+        let _ = writeln!(out, "{:width$}  promises {}{planted}", "", one.level());
     }
     out
 }

@@ -125,7 +125,8 @@ impl Named {
             let single = self.single(shape, Names::Given)?;
             return Some(Produced::by(&single)?.count(&LEVELS));
         };
-        let sharded = self.sharded(entry, shape, Names::Given);
+        // Classes do not depend on names.
+        let sharded = self.sharded(entry, shape, Names::ByAppearance);
         let mut produced = Produced::new(shape)?;
         let graph = Graph::explore(&sharded, most, Keep::States, |_, state| {
             if let Some(outcome) = sharded.outcome(state) {

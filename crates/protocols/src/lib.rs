@@ -40,7 +40,7 @@ pub use level::LEVELS;
 pub use outcome::{Did, Line, MOST, Ops, Outcome, Version};
 pub use paths::Cover;
 pub use results::{Produced, Results, Share};
-pub use rules::{Entry, Fault, Locks, ONE_SERVER, Reads, Refuses, Rules, View};
+pub use rules::{Entry, Fault, Locks, ONE_SERVER, Passes, Reads, Refuses, Rules, View};
 pub use schedules::Schedules;
 pub use sharded::{ShardAction, ShardState, Sharded};
 pub use single::{Action, Names, Phase, Single, State};

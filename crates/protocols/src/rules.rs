@@ -3,6 +3,7 @@
 //! ```text
 //!   protocol          a read sees           locked to the end  refused
 //!   2pl               what is newest        reads and writes   deadlock
+//!   2pl-queued        the same, and whoever wants a stronger lock waits behind those who wait
 //!   read-committed    what is newest        writes             deadlock
 //!   innodb-rr         view of first read    writes             deadlock
 //!   si                view of first stmt.   –                  commit behind another writer
@@ -52,6 +53,15 @@ pub enum Locks {
     ReadsAndWrites,
 }
 
+/// Whom a request passes that wants more than its transaction holds of a key already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passes {
+    /// Those who wait for the key: it waits for holders only.
+    Waiting,
+    /// Nobody: it waits behind who was there first.
+    Nobody,
+}
+
 /// Who is refused, apart from the victims of deadlocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refuses {
@@ -74,6 +84,8 @@ pub struct Rules {
     pub view: View,
     /// What is locked.
     pub locks: Locks,
+    /// Whom a stronger request passes.
+    pub passes: Passes,
     /// Who is refused.
     pub refuses: Refuses,
 }
@@ -108,8 +120,10 @@ const LOCKING: Rules = Rules {
     reads: Reads::Latest,
     view: View::FirstStatement,
     locks: Locks::ReadsAndWrites,
+    passes: Passes::Waiting,
     refuses: Refuses::Nobody,
 };
+const QUEUED: Rules = Rules { passes: Passes::Nobody, ..LOCKING };
 const COMMITTED: Rules = Rules { locks: Locks::Writes, ..LOCKING };
 const INNODB: Rules = Rules { reads: Reads::View, view: View::FirstRead, ..COMMITTED };
 const FIRST_UPDATER: Rules =
@@ -120,13 +134,24 @@ const FIRST_COMMITTER: Rules =
 const OPTIMISTIC: Rules = Rules { locks: Locks::None, refuses: Refuses::StaleReads, ..LOCKING };
 
 /// All of them.
-pub const ONE_SERVER: [Entry; 7] = [
+pub const ONE_SERVER: [Entry; 8] = [
     Entry {
         name: "2pl",
         about: "strict two-phase locking: shared locks for reads, exclusive ones for writes",
         level: Level::Serializable,
         rules: LOCKING,
         faults: &[Fault { name: "no-read-locks", about: "reads take no locks", rules: COMMITTED }],
+    },
+    Entry {
+        name: "2pl-queued",
+        about: "2pl, and a stronger lock waits behind those who wait (InnoDB before MySQL 8.0)",
+        level: Level::Serializable,
+        rules: QUEUED,
+        faults: &[Fault {
+            name: "no-read-locks",
+            about: "reads take no locks",
+            rules: Rules { locks: Locks::Writes, ..QUEUED },
+        }],
     },
     Entry {
         name: "read-committed",

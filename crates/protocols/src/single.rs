@@ -12,7 +12,7 @@
 //! Clients ask whatever they can: each transaction reads or writes any key, up to as many
 //! operations as it has, and commits. Locks follow from what a transaction did: who read a key
 //! holds a shared lock, who wrote it an exclusive one, until the end. Waiting requests stand in one
-//! line; one that already holds a lock on the key passes those that wait for it, as in MySQL 8.0.
+//! line; one that already holds a lock on the key may pass those that wait for it.
 //! Granted requests go on with the step that freed the lock. A circle of waits is broken at once,
 //! at the cost of any one of those in it: the only choice that clients do not make.
 //!
@@ -25,7 +25,7 @@ use dbdyno_cases::{Operation, Schedule, Shape};
 use crate::explore::Protocol;
 use crate::fact::{Fact, Facts};
 use crate::outcome::{Did, Line, MOST, Ops, Outcome, Version, key_name};
-use crate::rules::{Locks, Reads, Refuses, Rules, View};
+use crate::rules::{Locks, Passes, Reads, Refuses, Rules, View};
 
 /// Whether transactions and keys have names before they are met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -344,7 +344,8 @@ impl Single {
                 bits |= 1 << other;
             }
         }
-        if self.held(state, who, key).is_some() {
+        let passes = self.rules.passes == Passes::Waiting;
+        if passes && self.held(state, who, key).is_some() {
             return bits;
         }
         for other in state.waiting.iter().take_while(|other| *other != who) {

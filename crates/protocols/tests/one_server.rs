@@ -33,6 +33,7 @@ fn every_protocol_keeps_its_level_at_three_transactions() {
 fn every_planted_fault_is_found_with_a_shortest_trace() {
     let expected = [
         ("2pl", "no-read-locks", "lost update"),
+        ("2pl-queued", "no-read-locks", "lost update"),
         ("read-committed", "dirty-reads", "G1b (intermediate read)"),
         ("innodb-rr", "view-per-statement", "G-single"),
         ("si", "no-conflict-check", "lost update"),

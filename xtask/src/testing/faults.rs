@@ -417,6 +417,13 @@ pub(super) const FAULTS: [Fault; 49] = [
         &["isolation::what_cannot_be_told_is_no_verdict"],
     ),
     fault(
+        "servers are held against nothing",
+        "crates/protocols/src/conform.rs",
+        "model.answer != server.answer || !waits_alike",
+        "model.answer != server.answer && !waits_alike",
+        &["isolation::servers_go_as_their_protocols_say"],
+    ),
+    fault(
         "recorders note that every write replaced the first version",
         "crates/lab/src/isolation/random.rs",
         "let known = OpRecord { kind: Kind::Write, ..own };",
