@@ -145,9 +145,9 @@ mod tests {
     }
 
     /// What servers did with the same 1 624 schedules, of which serializability allows 1 585: see
-    /// `docs/ISOLATION.md`. MySQL 9.7 and MariaDB 10.11 at serializable, MySQL 9.7 at repeatable read and read
-    /// committed, MariaDB 11.8 and PostgreSQL 17 at repeatable read: at once, waited, refused (by a
-    /// deadlock or another error), misread; and how many were let through.
+    /// `docs/ISOLATION.md`. MySQL 9.7 and MariaDB 10.11 at serializable, MySQL 9.7 at repeatable
+    /// read and read committed, MariaDB 11.8 and PostgreSQL 17 at repeatable read: at once, waited,
+    /// refused (by a deadlock or another error), misread; and how many were let through.
     #[test]
     fn protocols_do_what_servers_were_seen_to_do() {
         let measured = [

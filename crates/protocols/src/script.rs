@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Whoever waits keeps his further statements, and sends them, once he is answered, before the
-//! script goes on. Whoever was rolled back leaves the rest out. That is how `dbdyno verify` plays
-//! servers, so that the two can be compared statement by statement.
+//! script goes on. Whoever was rolled back leaves the rest out. Whoever is still open at the end of
+//! the script is rolled back. That is how `dbdyno verify` plays servers, so that the two can be
+//! compared statement by statement.
 
 use std::collections::VecDeque;
 
@@ -97,6 +98,9 @@ impl Playing {
             } else if let Some((who, _)) = script.steps.get(self.at) {
                 self.later[usize::from(*who)].push_back(self.at);
                 self.at += 1;
+            } else if let Some(who) = (0..MOST).find(|who| self.state.phase(*who) == Phase::Open) {
+                // Whoever is left open holds what others may wait for.
+                protocol.roll_back(&mut self.state, who);
             } else {
                 let outcome = protocol.outcome(&self.state).unwrap_or_default();
                 let Playing { replies, closed_circle, had_deadlock, .. } = self;

@@ -291,6 +291,11 @@ impl Single {
         visible.unwrap_or(Version::FIRST)
     }
 
+    /// Rolls back a transaction that is open, as its client may at any time.
+    pub(crate) fn roll_back(&self, state: &mut State, who: usize) {
+        self.end(state, who, Phase::RolledBack);
+    }
+
     /// Ends a transaction, and lets go on who waited for it.
     fn end(&self, state: &mut State, who: usize, phase: Phase) {
         state.waiting.remove(who);
