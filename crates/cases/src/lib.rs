@@ -19,6 +19,7 @@ mod condition;
 pub mod interleaving;
 mod judge;
 mod parse;
+mod reply;
 pub mod serial;
 
 pub use case::{Action, Case, Family, Step};
@@ -26,3 +27,4 @@ pub use catalog::published;
 pub use interleaving::{Operation, Schedule, Shape};
 pub use judge::{Played, judge};
 pub use parse::{CaseError, parse};
+pub use reply::{Answer, Reply};

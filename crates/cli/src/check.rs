@@ -52,7 +52,7 @@ pub(crate) struct Check {
 const RULE_OF_THREE_FROM: u64 = 30;
 
 /// A level by its name.
-fn level(text: &str) -> Result<Level, String> {
+pub(crate) fn level(text: &str) -> Result<Level, String> {
     Level::ALL.into_iter().find(|level| level.name() == text).ok_or_else(|| {
         let names: Vec<&str> = Level::ALL.iter().map(|level| level.name()).collect();
         format!("no such level; there are {}", names.join(", "))

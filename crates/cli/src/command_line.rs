@@ -11,6 +11,7 @@ use crate::deadlocks::Deadlocks;
 use crate::diff::Diff;
 use crate::explain::Explain;
 use crate::history::History;
+use crate::model::ModelFlags;
 use crate::profile::ProfileFlags;
 use crate::server::Server;
 use crate::verify::Verify;
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Deadlocks(Deadlocks),
     /// Decide which isolation levels a history of transactions has, with proofs
     Check(Check),
+    /// Explore an isolation protocol as a state machine
+    Model(Box<ModelFlags>),
     /// Show in what two servers are unequal, without measuring
     Diff(Diff),
     /// Go on with a run that was interrupted or killed

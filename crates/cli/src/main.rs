@@ -32,6 +32,7 @@ mod load_names;
 mod loads;
 mod login;
 mod manual;
+mod model;
 mod output;
 mod plan;
 mod profile;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::Verify(flags) => verify::run(&args.place, &flags),
         Command::Deadlocks(flags) => deadlocks::run(&flags),
         Command::Check(flags) => check::run(&flags),
+        Command::Model(flags) => model::run(&args.place, &flags),
         Command::Diff(diff) => diff::run(&args.place, &diff),
         Command::Resume(resume) => compare::resume(&args.place, &resume),
         Command::Run(run) => experiment::run(&args.place, &run),

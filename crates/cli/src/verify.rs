@@ -223,7 +223,7 @@ fn exit_of(told: &[IsolationTold]) -> Exit {
     }
 }
 
-fn spec_of(text: &str) -> Result<ArmSpec, Failure> {
+pub(crate) fn spec_of(text: &str) -> Result<ArmSpec, Failure> {
     let told = || without_password(text);
     match parse_side(text) {
         Ok(Side::Server(spec)) => Ok(spec),

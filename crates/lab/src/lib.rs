@@ -67,8 +67,8 @@ pub use experiment::{Order, TrialOf, extend, measure, resume, survey};
 pub use explain::{Question, explain};
 pub use isolation::{
     Extent, IsolationLab, IsolationQuestion, Judge, Origin, Promised, RandomLoad, Recorded,
-    RecordedOf, Replayed, RowLog, Threads, Witness, anomaly_file_name, isolation,
-    random_transactions, refined, witness_stories,
+    RecordedOf, Replayed, RowLog, ScriptsOf, Served, Threads, Witness, anomaly_file_name,
+    isolation, play_schedules, random_transactions, refined, witness_stories,
 };
 pub use laboratory::{Lab, clock_of};
 pub use profile::{Sampled, imported, profile};

@@ -10,6 +10,7 @@
 //!   Run + ArmsComparison ──► ArmsView ──► the same five, for more than two arms (`arms`)
 //!   ProfileDifference ──► text, markdown, csv, json (`profile`)
 //!   Explanation ──► text, markdown, json, html (`explanation`)
+//!   a trace of states ──► html (`trace`)
 //!   IsolationTold ──► text, markdown, json (`isolation`)
 //! ```
 //!
@@ -52,6 +53,7 @@ mod shapes;
 mod sheet;
 mod sheets;
 mod text;
+mod trace;
 mod view;
 mod words;
 
@@ -74,6 +76,7 @@ pub use profile::{
 };
 pub use sections::{Section, sections};
 pub use text::{Colour, TextStyle, text};
+pub use trace::{TraceHead, trace_html};
 pub use view::{
     ArmView, AuditView, BandView, CellDetail, CellView, ClassView, CostChangeView, CostPointView,
     CostView, CountArmView, CountView, Curve, CurveChangeView, CurvePointView, CurveView, Detail,

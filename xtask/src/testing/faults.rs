@@ -45,7 +45,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub(super) const FAULTS: [Fault; 51] = [
+pub(super) const FAULTS: [Fault; 52] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -415,6 +415,13 @@ pub(super) const FAULTS: [Fault; 51] = [
         "code => NUMBERS.contains(code),",
         "_ => true,",
         &["isolation::what_cannot_be_told_is_no_verdict"],
+    ),
+    fault(
+        "servers are held against nothing",
+        "crates/protocols/src/conform.rs",
+        "model.answer != server.answer || !waits_alike",
+        "model.answer != server.answer && !waits_alike",
+        &["isolation::servers_go_as_their_protocols_say"],
     ),
     fault(
         "recorders note that every write replaced the first version",

@@ -219,6 +219,39 @@ fn interleavings_are_counted_on_a_server_and_in_our_threads() {
     assert_eq!(of(2)["waited"], 0);
 }
 
+/// The paths of protocols, played on servers: InnoDB of MariaDB 10.11 and PostgreSQL go as the
+/// protocols say that are theirs, and not as others say.
+#[test]
+fn servers_go_as_their_protocols_say() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let parted = |protocol: &str, target: &str| {
+        let args = ["model", protocol, "--format", "json", "--run", target];
+        let done = finish(store.command(&home, &args));
+        let told: Value = serde_json::from_str(&done.out).unwrap();
+        let server = &told["servers"][0];
+        assert!(server["played"].as_u64().unwrap() > 400, "{server}");
+        let kinds = server["differences"].as_object().unwrap();
+        let parted: u64 = kinds.values().map(|count| count.as_u64().unwrap()).sum();
+        assert_eq!(done.code, i32::from(parted > 0), "{done:?}");
+        parted
+    };
+    for (protocol, target) in [
+        ("2pl-queued", "mariadb:10.11"),
+        ("innodb-rr", "mariadb:10.11"),
+        ("read-committed", "mariadb:10.11"),
+        ("mariadb-si", "mariadb:10.11?innodb_snapshot_isolation=ON"),
+        ("si-first-updater", "postgres:15"),
+        ("read-committed", "postgres:15"),
+    ] {
+        assert_eq!(parted(protocol, target), 0, "{protocol} {target}");
+    }
+    for (protocol, target) in [("2pl", "mariadb:10.11"), ("innodb-rr", "postgres:15")] {
+        assert!(parted(protocol, target) > 0, "{protocol} {target}");
+    }
+}
+
 /// Clients record what they see of random transactions on few rows. What each server promises of a
 /// level is proved of its history, conflicts included; the history is judged alike from its file.
 #[test]

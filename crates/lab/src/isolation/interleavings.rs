@@ -70,7 +70,7 @@ impl Bench<'_, '_> {
         Ok(ShapeTold { shape: shape.to_string(), canonical, counts, example })
     }
 
-    fn fill(&self, control: &mut dyn Client, rows: u64) -> Result<(), WireError> {
+    pub(super) fn fill(&self, control: &mut dyn Client, rows: u64) -> Result<(), WireError> {
         let storage = self.words.storage();
         control.run(&format!(
             "CREATE TABLE {TABLE} (id INT NOT NULL PRIMARY KEY, value INT){storage}"
@@ -94,6 +94,19 @@ impl Bench<'_, '_> {
         schedule: &Schedule,
         rows: Rows,
     ) -> Result<Outcome, WireError> {
+        let told = stage.play(&self.script(schedule, rows), Whom::AsNeeded)?;
+        let end = control.query(&rows.question())?;
+        let end: Vec<i64> = end.rows.iter().map(|row| number(row)).collect();
+        let transactions = committed(schedule, &told);
+        Ok(Outcome {
+            went: went(&told),
+            is_allowed: allowed(schedule),
+            is_serial: explains(&transactions, &end),
+        })
+    }
+
+    /// What the sessions say.
+    pub(super) fn script(&self, schedule: &Schedule, rows: Rows) -> Vec<Line> {
         let mut begun = vec![false; usize::from(rows.shape.transactions)];
         let line = |(step, (who, what)): (usize, &(u8, Operation))| {
             let is_first = !std::mem::replace(&mut begun[usize::from(*who)], true);
@@ -106,24 +119,15 @@ impl Bench<'_, '_> {
             };
             Line { session: usize::from(*who), statements, effect }
         };
-        let script: Vec<Line> = schedule.steps.iter().enumerate().map(line).collect();
-        let told = stage.play(&script, Whom::AsNeeded)?;
-        let end = control.query(&rows.question())?;
-        let end: Vec<i64> = end.rows.iter().map(|row| number(row)).collect();
-        let transactions = committed(schedule, &told);
-        Ok(Outcome {
-            went: went(&told),
-            is_allowed: allowed(schedule),
-            is_serial: explains(&transactions, &end),
-        })
+        schedule.steps.iter().enumerate().map(line).collect()
     }
 }
 
 /// The rows of one interleaving, a row for each key.
 #[derive(Clone, Copy)]
-struct Rows {
-    first: u64,
-    shape: Shape,
+pub(super) struct Rows {
+    pub(super) first: u64,
+    pub(super) shape: Shape,
 }
 
 impl Rows {
@@ -222,6 +226,6 @@ fn committed(schedule: &Schedule, told: &[Told]) -> Vec<Vec<Done>> {
 }
 
 /// The number in the first column; none that anybody writes where there is no number.
-fn number(row: &[Option<String>]) -> i64 {
+pub(super) fn number(row: &[Option<String>]) -> i64 {
     row.first().and_then(|value| value.as_deref()?.parse().ok()).unwrap_or(-1)
 }

@@ -20,12 +20,14 @@ mod random;
 mod random_load;
 mod replay;
 mod row_log;
+mod scripts;
 mod tables;
 mod witness;
 mod words;
 
 use std::sync::Arc;
 
+use dbdyno_cases::{Schedule, Shape};
 use dbdyno_load::Clock;
 use dbdyno_model::isolation::{IsolationLevel, IsolationTold, LevelTold};
 use dbdyno_model::{ArmIndex, ArmSpec, Arms, Product, ReleaseSpec, Setting, Switch, Target};
@@ -39,6 +41,7 @@ pub use random::{Promised, Recorded};
 pub use random_load::{Extent, RandomLoad, Threads};
 pub use replay::{Replayed, Witness};
 pub use row_log::RowLog;
+pub use scripts::Served;
 use tables::Tables;
 pub use witness::{Origin, anomaly_file_name, refined, witness_stories};
 use words::Words;
@@ -113,6 +116,42 @@ pub fn random_transactions<T>(
         }
         let version = station.environment.get("server.version").to_owned();
         Ok(RecordedOf { version, levels: all, is_cut_short: bench.is_stopped() })
+    })
+}
+
+/// A server that has played given schedules.
+#[derive(Debug)]
+pub struct ScriptsOf {
+    /// Its version, as it says it.
+    pub version: String,
+    /// Schedule by schedule; fewer if it was interrupted.
+    pub served: Vec<Served>,
+}
+
+/// Sets a server up, plays schedules at a level, and takes it down.
+///
+/// # Errors
+/// Those of [`isolation`].
+pub fn play_schedules(
+    lab: &mut IsolationLab<'_>,
+    spec: &ArmSpec,
+    level: IsolationLevel,
+    shape: Shape,
+    schedules: &[Schedule],
+) -> Result<ScriptsOf, LabError> {
+    let spec = telling(spec);
+    at_station(lab, &spec, CLIENTS, |lab, station, clock| {
+        let mut bench = bench(lab, station, clock, &spec, &[level]).map_err(|error| match error {
+            LabError::Loads(_) => LabError::Loads(format!(
+                "it does not have the level {level}, at which this is to be played; name another \
+                 server"
+            )),
+            other => other,
+        })?;
+        let server = |error| LabError::Server(ARM, spec.to_string(), error);
+        let served = bench.scripts(level, shape, schedules).map_err(server)?;
+        let version = station.environment.get("server.version").to_owned();
+        Ok(ScriptsOf { version, served })
     })
 }
 

@@ -120,7 +120,7 @@ impl Bench<'_, '_> {
         Ok(Replayed {
             anomaly: anomaly.to_owned(),
             case: text.to_owned(),
-            sql: self.script(level, case, text),
+            sql: self.sql_script(level, case, text),
             sessions: case.sessions(),
             runs: told.len() as u32,
             seen: count(&|play| play.outcome == CaseOutcome::Occurs),
@@ -130,7 +130,7 @@ impl Bench<'_, '_> {
     }
 
     /// The story as SQL, each line in the session that the comment above it names.
-    fn script(&self, level: IsolationLevel, case: &Case, text: &str) -> String {
+    fn sql_script(&self, level: IsolationLevel, case: &Case, text: &str) -> String {
         let occurs = text.lines().find_map(|line| line.strip_prefix("occurs: ")).unwrap_or("");
         let wanted = |name: &str| {
             occurs.split(" and ").find_map(|atom| atom.strip_prefix(name)?.strip_prefix(" is "))

@@ -1,0 +1,114 @@
+//! A protocol, explored, and all that it lets through judged.
+//!
+//! ```text
+//!   state in which nobody is in the midst of a transaction ─▶ outcome ─new?─▶ `check` at a level
+//!                                                                                 │ broken
+//!                                                       the way to it, a shortest one ◀┘
+//! ```
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use dbdyno_check::{Level, Verdict, drawn};
+
+use crate::explore::{Graph, Keep, Protocol};
+use crate::fact::{Facts, Scene};
+use crate::outcome::Outcome;
+use crate::single::{Single, State};
+
+/// A protocol of transactions.
+pub trait Transactional: Protocol {
+    /// What came of the transactions, if none of them is open.
+    fn outcome(&self, state: &Self::State) -> Option<Outcome>;
+    /// What is shown of a state.
+    fn facts(&self, state: &Self::State) -> Facts;
+}
+
+impl Transactional for Single {
+    fn outcome(&self, state: &State) -> Option<Outcome> {
+        Single::outcome(self, state)
+    }
+
+    fn facts(&self, state: &State) -> Facts {
+        Single::facts(self, state)
+    }
+}
+
+/// An outcome that breaks the level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The name of the anomaly.
+    pub anomaly: String,
+    /// The transactions and the cycle, drawn.
+    pub drawing: String,
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judged {
+    /// States.
+    pub states: u64,
+    /// Transitions between them.
+    pub transitions: u64,
+    /// States that nothing follows.
+    pub ends: u64,
+    /// The largest number of actions that a state needs at least.
+    pub depth: u32,
+    /// Different outcomes: what committed transactions read and wrote, and the order of versions.
+    pub outcomes: u64,
+    /// The first outcome that breaks the level; nothing was looked at behind it.
+    pub broken: Option<Broken>,
+    /// Whether there are more states than were looked for.
+    pub is_cut_short: bool,
+    /// The way to what is broken, else to one of the farthest outcomes of all transactions.
+    pub trace: Vec<Scene>,
+}
+
+/// Explores a protocol, at most `most` states of it, and judges its outcomes by a level.
+///
+/// # Panics
+/// If `check` accepts no proof of its own, or cannot tell although all versions are placed.
+pub fn judge<P: Transactional>(protocol: &P, level: Level, most: usize) -> Judged {
+    let mut known: HashSet<Outcome> = HashSet::new();
+    let mut broken = None;
+    let mut shown = 0;
+    let mut most_committed = 0;
+    let graph = Graph::explore(protocol, most, Keep::States, |number, state| {
+        let Some(outcome) = protocol.outcome(state) else { return ControlFlow::Continue(()) };
+        let is_new = known.insert(outcome);
+        let committed = outcome.committed();
+        if committed >= most_committed {
+            (shown, most_committed) = (number, committed);
+        }
+        if !is_new {
+            return ControlFlow::Continue(());
+        }
+        let history = outcome.history();
+        match outcome.verdict(level) {
+            Verdict::Holds(_) => ControlFlow::Continue(()),
+            Verdict::CannotTell(why) => unreachable!("all versions have a place, yet {why}"),
+            verdict => {
+                let anomaly = verdict.anomaly().unwrap_or_default().to_owned();
+                broken = Some(Broken { anomaly, drawing: drawn(&history, &verdict) });
+                shown = number;
+                ControlFlow::Break(())
+            }
+        }
+    });
+    let first = Scene { action: String::new(), facts: protocol.facts(graph.state(0)) };
+    let scene = |(action, state): (P::Action, &P::State)| Scene {
+        action: action.to_string(),
+        facts: protocol.facts(state),
+    };
+    let way = graph.way_to(shown).into_iter().map(scene);
+    Judged {
+        states: graph.len() as u64,
+        transitions: graph.transitions,
+        ends: graph.ends,
+        depth: graph.deepest(),
+        outcomes: known.len() as u64,
+        is_cut_short: !graph.is_complete && broken.is_none(),
+        trace: std::iter::once(first).chain(way).collect(),
+        broken,
+    }
+}

@@ -1,0 +1,172 @@
+//! Which results and which orders a level allows, by trying every execution.
+//!
+//! ```text
+//!   execution   T2 · T1 · T3          states  s0 ─T2─▶ s1 ─T1─▶ s2 ─T3─▶ s3
+//!
+//!   serializable             each transaction reads the state right before it
+//!   snapshot isolation       … some earlier state, and nobody between wrote what it writes
+//!   InnoDB's repeatable read … some earlier state (writes are not plain reads)
+//!   read committed           … each read has an earlier state of its own
+//! ```
+//!
+//! After Crooks, Pu, Alvisi, Clement, *Seeing is Believing*, PODC 2017, with one difference: a
+//! transaction that has written a key reads what it wrote. All executions of three transactions are
+//! tried: six; where the order of versions is known, those that agree with it.
+
+use dbdyno_cases::{Operation, Schedule};
+use dbdyno_check::Level;
+
+use crate::outcome::{Line, MOST};
+
+/// Levels that are decided here, the weakest first.
+pub const LEVELS: [Level; 4] = [
+    Level::ReadCommitted,
+    Level::InnodbRepeatableRead,
+    Level::SnapshotIsolation,
+    Level::Serializable,
+];
+
+/// What a transaction read from others and wrote, as far as levels ask for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Footprint {
+    /// By key, which values it read before it wrote the key: bit 0 for what was there at first,
+    /// bit *n* for the *n*-th transaction's.
+    pub read: [u8; MOST],
+    /// Keys that it wrote, as bits.
+    pub wrote: u8,
+}
+
+/// All orders of `count` transactions.
+pub(crate) fn orders(count: usize) -> &'static [[u8; MOST]] {
+    const TWO: [[u8; MOST]; 2] = [[0, 1, 2], [1, 0, 2]];
+    const THREE: [[u8; MOST]; 6] =
+        [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    if count == 3 { &THREE } else { &TWO[..count] }
+}
+
+/// Whether a level allows that these transactions commit with what they read.
+pub(crate) fn allows(level: Level, all: &[Footprint]) -> bool {
+    orders(all.len()).iter().any(|order| is_execution(level, all, &order[..all.len()]))
+}
+
+/// The same where the order of versions is known: by key, who wrote them.
+pub(crate) fn allows_versions(level: Level, all: &[Footprint], versions: &[Line; MOST]) -> bool {
+    let agrees = |order: &[u8]| {
+        versions.iter().all(|writers| {
+            let of = |who: usize| order.iter().position(|one| usize::from(*one) == who);
+            writers.iter().map(of).is_sorted()
+        })
+    };
+    orders(all.len()).iter().any(|order| {
+        let order = &order[..all.len()];
+        agrees(order) && is_execution(level, all, order)
+    })
+}
+
+fn is_execution(level: Level, all: &[Footprint], order: &[u8]) -> bool {
+    // By number of transactions before it, by key: whose value is there, as a bit.
+    let mut states = [[1_u8; MOST]; MOST + 1];
+    for (at, who) in order.iter().enumerate() {
+        states[at + 1] = states[at];
+        for (key, value) in states[at + 1].iter_mut().enumerate() {
+            if all[usize::from(*who)].wrote & (1 << key) != 0 {
+                *value = 2 << who;
+            }
+        }
+    }
+    order.iter().enumerate().all(|(at, who)| {
+        let one = &all[usize::from(*who)];
+        let is_at = |state: usize| {
+            (0..MOST).all(|key| one.read[key] == 0 || one.read[key] == states[state][key])
+        };
+        match level {
+            Level::ReadCommitted => (0..MOST).all(|key| {
+                let seen = states[..=at].iter().fold(0, |bits, state| bits | state[key]);
+                one.read[key] & !seen == 0
+            }),
+            Level::InnodbRepeatableRead => (0..=at).any(is_at),
+            Level::SnapshotIsolation => (0..=at).any(|view| {
+                let between = order[view..at].iter();
+                is_at(view)
+                    && between.fold(0, |bits, who| bits | all[usize::from(*who)].wrote) & one.wrote
+                        == 0
+            }),
+            _ => is_at(at),
+        }
+    })
+}
+
+/// Whether a level allows that an order of statements completes at once: whether somebody who
+/// shows committed versions only, and may show old ones, can answer every read so that the result
+/// has the level.
+#[must_use]
+pub(crate) fn allows_schedule(level: Level, schedule: &Schedule) -> bool {
+    let steps = &schedule.steps;
+    let count = steps.iter().map(|(who, _)| usize::from(*who) + 1).max().unwrap_or(0);
+    let commit = |who: u8| steps.iter().position(|step| *step == (who, Operation::Commit));
+    let wrote = |who: u8, key: u8| steps.contains(&(who, Operation::Write(key)));
+    // Who writes a key first before `at` transactions of an order have passed, backwards.
+    let writer = |order: &[u8], at: usize, key: u8| {
+        order[..at].iter().rev().copied().find(|other| wrote(*other, key))
+    };
+    let can_read = |place: usize, from: Option<u8>| {
+        from.is_none_or(|who| commit(who).is_some_and(|commit| commit < place))
+    };
+    orders(count).iter().any(|order| {
+        let order = &order[..count];
+        order.iter().enumerate().all(|(at, who)| {
+            let reads = || {
+                steps.iter().enumerate().filter_map(|(place, (of, what))| match what {
+                    Operation::Read(key)
+                        if of == who
+                            && !steps[..place].contains(&(*who, Operation::Write(*key))) =>
+                    {
+                        Some((place, *key))
+                    }
+                    _ => None,
+                })
+            };
+            let fits =
+                |view: usize| reads().all(|(place, key)| can_read(place, writer(order, view, key)));
+            match level {
+                Level::ReadCommitted => true,
+                Level::InnodbRepeatableRead => (0..=at).any(fits),
+                Level::SnapshotIsolation => (0..=at).any(|view| {
+                    let clash = |other: &u8| {
+                        (0..MOST as u8).any(|key| wrote(*other, key) && wrote(*who, key))
+                    };
+                    fits(view) && !order[view..at].iter().any(clash)
+                }),
+                _ => fits(at),
+            }
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_cases::Shape;
+    use dbdyno_cases::serial::allowed;
+
+    use super::*;
+
+    /// Of serializability `cases` has a judge of its own.
+    #[test]
+    fn what_serializability_allows_is_what_serial_orders_allow() {
+        for shape in ["2x2x2", "2x2x3", "3x2x1"] {
+            let all = shape.parse::<Shape>().unwrap().schedules(20_000, 7);
+            for schedule in all {
+                let told = allows_schedule(Level::Serializable, &schedule);
+                assert_eq!(told, allowed(&schedule), "{schedule}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_stronger_level_allows_no_more() {
+        for schedule in "3x2x2".parse::<Shape>().unwrap().schedules(10_000, 3) {
+            let told = LEVELS.map(|level| allows_schedule(level, &schedule));
+            assert!(told.windows(2).all(|pair| pair[0] || !pair[1]), "{schedule}: {told:?}");
+        }
+    }
+}
