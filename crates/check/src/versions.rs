@@ -288,6 +288,17 @@ impl Versions {
         }
         let known = self.all[value as usize].prev;
         if known == UNKNOWN {
+            if prev != INITIAL {
+                let before = self.all[prev as usize];
+                if before.writer == UNKNOWN || before.key & !REPLACED != key {
+                    return self.flaw(FlawKind::GarbageRead, txn, None, key, prev, UNKNOWN);
+                }
+                let writer = before.writer as usize;
+                if !self.is_in[writer] {
+                    let other = Some(writer);
+                    return self.flaw(FlawKind::AbortedRead, txn, other, key, prev, UNKNOWN);
+                }
+            }
             self.all[value as usize].prev = prev;
         } else if known != prev {
             let other = Some(self.all[value as usize].writer as usize);

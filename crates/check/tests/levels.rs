@@ -111,6 +111,9 @@ fn what_nobody_wrote_and_what_is_not_known() {
     assert_eq!(of("r(x,7,0,0)", Level::ReadUncommitted), "garbage read");
     assert_eq!(of("w(x,1,0,0)\nr(x,0,0,0)", Level::ReadCommitted), "internal inconsistency");
     assert_eq!(of("w(x,1,0,0)\nw(x,2,1,0)", Level::Serializable), "");
+    assert_eq!(of("w(x,2,0,0)\nr(x,2<9,1,0)", Level::ReadCommitted), "garbage read");
+    let aborted = "w(x,1,0,0)\nabort(0,0)\nw(x,2,0,1)\nr(x,2<1,1,0)";
+    assert_eq!(of(aborted, Level::ReadCommitted), "G1a (aborted read)");
     assert_eq!(of("w(x,1<1,0,0)", Level::ReadUncommitted), "incompatible order");
     assert_eq!(of("w(x,1<2,0,0)\nw(x,2,0,0)", Level::ReadUncommitted), "incompatible order");
     assert_eq!(of("w(x,1,0,0)\nw(x,1,1,0)", Level::ReadUncommitted), "duplicate write");
