@@ -30,7 +30,7 @@ pub fn drawn(history: &History, verdict: &Verdict) -> String {
         Verdict::Cycle(_, cycle) => lanes(history, &cycle.steps),
         Verdict::Flaw(flaw) => flawed(history, flaw),
         Verdict::Vanished(lost) => {
-            let (key, seen) = (history.key_name(lost.key), history.value_name(lost.version));
+            let (key, seen) = (history.key_shown(lost.key), history.value_shown(lost.version));
             let (txn, writer) = (named(history, lost.txn), named(history, lost.writer));
             format!(
                 "{txn} saw a write of {writer}, and after that {key} = {seen}, older than what \
@@ -76,10 +76,10 @@ pub(crate) fn named(history: &History, txn: usize) -> String {
 }
 
 fn flawed(history: &History, flaw: &Flaw) -> String {
-    let (key, version) = (history.key_name(flaw.key), history.value_name(flaw.version));
+    let (key, version) = (history.key_shown(flaw.key), history.value_shown(flaw.version));
     let txn = named(history, flaw.txn);
     let other = flaw.other.map_or(String::new(), |other| named(history, other));
-    let instead = history.value_name(flaw.instead);
+    let instead = history.value_shown(flaw.instead);
     let what = match flaw.kind {
         FlawKind::GarbageRead => format!("{txn} read {key} = {version}, which nobody wrote there"),
         FlawKind::DuplicateWrite => format!("{other} and {txn} both wrote {key} = {version}"),

@@ -305,6 +305,16 @@ impl History {
         }
     }
 
+    /// What the key is called, for a terminal: without control characters.
+    pub(crate) fn key_shown(&self, key: u32) -> String {
+        printable(&self.key_name(key))
+    }
+
+    /// What a version is called, for a terminal.
+    pub(crate) fn value_shown(&self, id: WriteId) -> String {
+        printable(&self.value_name(id))
+    }
+
     /// What a version is called.
     #[must_use]
     pub fn value_name(&self, id: WriteId) -> String {
@@ -315,6 +325,10 @@ impl History {
             _ => self.value_names.get(id as usize).cloned().unwrap_or_else(|| id.to_string()),
         }
     }
+}
+
+fn printable(name: &str) -> String {
+    name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
 /// Dense ids for the writes of several workers without anything that they share: worker *w* of *n*

@@ -68,13 +68,13 @@ impl Witness {
 
 /// The operations that make an edge.
 fn ends(history: &History, step: &Step) -> Vec<Shown> {
-    let key = history.key_name(step.key.min(history.key_count.saturating_sub(1)));
+    let key = history.key_shown(step.key.min(history.key_count.saturating_sub(1)));
     let wrote = |txn: usize, version: Option<u32>| {
         let is_it = |op: &Op| version.is_none_or(|version| op.value == version);
         let ops = history.ops(txn);
         let found = ops.iter().position(|op| op.key == step.key && is_write(op.kind) && is_it(op));
         let place = found.unwrap_or(0);
-        let text = format!("w({key}) = {}", history.value_name(ops[place].value));
+        let text = format!("w({key}) = {}", history.value_shown(ops[place].value));
         Shown { place, txn, text }
     };
     let read = |txn: usize| {
@@ -82,7 +82,7 @@ fn ends(history: &History, step: &Step) -> Vec<Shown> {
         let is_it = |op: &Op| op.key == step.key && !is_write(op.kind);
         let place = ops.iter().position(|op| is_it(op) && op.value == step.version);
         let place = place.or_else(|| ops.iter().position(is_it)).unwrap_or(0);
-        let text = format!("r({key}) = {}", history.value_name(step.version));
+        let text = format!("r({key}) = {}", history.value_shown(step.version));
         Shown { place, txn, text }
     };
     let (from, to) = (step.from, step.to);
@@ -112,7 +112,7 @@ fn reason(history: &History, step: &Step, label: &str) -> String {
         Dependency::CommitAsked => format!("T{from} asked for its commit before T{to} did"),
         Dependency::RealTime => format!("T{to} began after T{from} was answered"),
         of_versions => {
-            let (key, value) = (history.key_name(step.key), history.value_name(step.version));
+            let (key, value) = (history.key_shown(step.key), history.value_shown(step.version));
             match of_versions {
                 Dependency::Last => format!("T{to} wrote {key} = {value}, the last version"),
                 Dependency::Seen => {

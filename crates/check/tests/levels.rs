@@ -1,7 +1,7 @@
 //! Small histories with a known answer: each level holds or is broken as its definition says, and
 //! what holds has a certificate that the replayer accepts.
 
-use dbdyno_check::{Checker, History, Level, Verdict, read_history, replay};
+use dbdyno_check::{Checker, History, Level, Verdict, drawn, read_history, replay};
 
 /// The name of the anomaly, or "" where the level holds and its proof is good, or "?".
 fn told(history: &History, level: Level) -> String {
@@ -162,6 +162,14 @@ fn commits_that_have_to_come_first() {
     assert_eq!(told((10, 100), (20, 30), overwrite, Level::Cascadeless), "");
     assert_eq!(told((10, 100), (20, 30), overwrite, Level::Strict), "not strict");
     assert_eq!(of("w(x,1,0,0)\nr(x,1,1,0)", Level::Strict), "?", "there are no times");
+}
+
+/// A file's names go to a terminal, which obeys control characters.
+#[test]
+fn names_are_shown_without_control_characters() {
+    let history = read_history(b"r(x,\x1b[2J,0,0)").unwrap();
+    let verdict = Checker::new(&history).verdict(Level::Serializable);
+    assert!(drawn(&history, &verdict).contains("read x = \u{fffd}[2J"));
 }
 
 #[test]
