@@ -162,10 +162,13 @@ impl Told {
                         told.prev[op.value as usize] = prev;
                     }
                 }
-                Access::Read(seen) if seen.value != INITIAL && seen.value < ABSENT => {
-                    if seen.prev < ABSENT && history.outcome[txn] == Outcome::Ok {
-                        told.prev[seen.value as usize] = seen.prev;
-                    }
+                Access::Read(seen)
+                    if seen.value != INITIAL
+                        && seen.value < ABSENT
+                        && seen.prev < ABSENT
+                        && history.outcome[txn] == Outcome::Ok =>
+                {
+                    told.prev[seen.value as usize] = seen.prev;
                 }
                 _ => {}
             });

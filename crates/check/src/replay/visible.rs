@@ -37,23 +37,26 @@ struct Judge<'a> {
     level: Level,
     /// By transaction, one more than its event; 0 until it is there.
     place: Vec<usize>,
-    writer: HashMap<WriteId, usize>,
+    /// By id, one more than who wrote it; 0 of nobody.
+    writer: Vec<u32>,
     /// By key, who wrote it so far, in order.
     writers: Vec<Vec<usize>>,
     /// By session, its transactions so far, and the latest place by key of what it must see.
     sessions: Vec<Vec<usize>>,
     must: Vec<HashMap<u32, usize>>,
     /// By transaction, how many of each session it must see; of causal consistency.
-    clock: Vec<Vec<usize>>,
+    clock: Vec<Vec<u32>>,
     /// By transaction, how many stand before it in its session.
     rank: Vec<usize>,
 }
 
 impl<'a> Judge<'a> {
     fn new(history: &'a History, level: Level) -> Judge<'a> {
-        let mut writer = HashMap::new();
+        let mut writer = vec![0; history.id_count as usize];
         for txn in (0..history.len()).filter(|&txn| history.outcome[txn] != Outcome::Failed) {
-            writer.extend(history.ops(txn).iter().filter(is_write).map(|op| (op.value, txn)));
+            for op in history.ops(txn).iter().filter(is_write) {
+                writer[op.value as usize] = txn as u32 + 1;
+            }
         }
         let (count, sessions) = (history.len(), history.session_count());
         Judge {
@@ -82,13 +85,12 @@ impl<'a> Judge<'a> {
             matches!(op.kind, Kind::Read | Kind::CurrentRead) && op.value < ABSENT && !is_own
         };
         let reads: Vec<Op> = (0..ops.len()).filter(is_external).map(|at| ops[at]).collect();
-        let sources: Vec<usize> =
-            reads.iter().filter_map(|op| self.writer.get(&op.value).copied()).collect();
+        let sources: Vec<usize> = reads.iter().filter_map(|op| self.writer(op.value)).collect();
         if sources.iter().any(|source| self.place[*source] == 0) {
             return Err("it read of one that stands behind it".to_owned());
         }
-        let replaced = ops.iter().filter(is_write).filter_map(|op| self.writer.get(&op.prev));
-        if replaced.clone().any(|writer| *writer != txn && self.place[*writer] == 0) {
+        let mut replaced = ops.iter().filter(is_write).filter_map(|op| self.writer(op.prev));
+        if replaced.any(|writer| writer != txn && self.place[writer] == 0) {
             return Err("it replaced what one wrote that stands behind it".to_owned());
         }
         self.rank[txn] = self.sessions[session].len();
@@ -103,9 +105,15 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
+    /// Who wrote a version.
+    fn writer(&self, id: WriteId) -> Option<usize> {
+        let known = self.writer.get(id as usize).copied().unwrap_or(0);
+        (known > 0).then(|| known as usize - 1)
+    }
+
     /// The place of what a read saw.
     fn seen(&self, read: &Op) -> usize {
-        self.writer.get(&read.value).map_or(0, |writer| self.place[*writer])
+        self.writer(read.value).map_or(0, |writer| self.place[writer])
     }
 
     fn misses(&self, session: usize, reads: &[Op], sources: &[usize]) -> bool {
@@ -129,13 +137,13 @@ impl<'a> Judge<'a> {
         reads: &[Op],
         sources: &[usize],
     ) -> bool {
-        let mut clock = vec![0; self.sessions.len()];
+        let mut clock = vec![0_u32; self.sessions.len()];
         for &other in sources.iter().chain(&before) {
             for (own, its) in clock.iter_mut().zip(&self.clock[other]) {
                 *own = (*own).max(*its);
             }
             let session = self.history.session[other] as usize;
-            clock[session] = clock[session].max(self.rank[other] + 1);
+            clock[session] = clock[session].max(self.rank[other] as u32 + 1);
         }
         self.clock[txn] = clock;
         reads.iter().any(|read| {
@@ -144,7 +152,7 @@ impl<'a> Judge<'a> {
             let mut behind = behind.take_while(|writer| self.place[**writer] > seen);
             behind.any(|writer| {
                 let session = self.history.session[*writer] as usize;
-                self.rank[*writer] < self.clock[txn][session]
+                (self.rank[*writer] as u32) < self.clock[txn][session]
             })
         })
     }
