@@ -239,11 +239,8 @@ fn servers_go_as_their_protocols_say() {
     };
     for (protocol, target) in [
         ("2pl-queued", "mariadb:10.11"),
-        ("innodb-rr", "mariadb:10.11"),
-        ("read-committed", "mariadb:10.11"),
         ("mariadb-si", "mariadb:10.11?innodb_snapshot_isolation=ON"),
         ("si-first-updater", "postgres:15"),
-        ("read-committed", "postgres:15"),
     ] {
         assert_eq!(parted(protocol, target), 0, "{protocol} {target}");
     }
