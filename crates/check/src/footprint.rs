@@ -1,8 +1,8 @@
 //! What a transaction does to others: its reads of their versions and its own versions.
 //!
-//! A read of a key that the transaction has written itself is its own affair: it must see the last
-//! own write (*internal consistency*: Cerone, Bernardi, Gotsman, CONCUR 2015), and says nothing
-//! about others. All other reads are *external*.
+//! A read of a key that the transaction has written itself must see the last own write (*internal
+//! consistency*: Cerone, Bernardi, Gotsman, CONCUR 2015). Of others it says only what the own
+//! version follows, where the row or the list tells that. All other reads are *external*.
 
 use crate::history::{ABSENT, Kind, Op, UNKNOWN, WriteId};
 
@@ -17,6 +17,8 @@ pub(crate) enum Access {
     Increment { key: u32, id: WriteId },
     /// A counter was read: the operations at these places say what it includes.
     Count { key: u32, first: usize, end: usize },
+    /// A read of the last own write, which says what that follows.
+    Own { key: u32, value: WriteId, prev: WriteId },
     /// A read of a key that was written before, which saw something else.
     Internal { key: u32, wanted: WriteId, seen: WriteId },
 }
@@ -50,6 +52,8 @@ pub(crate) fn accesses(ops: &[Op], mut give: impl FnMut(Access)) {
                     let is_gone = own.kind == Kind::Delete && op.value == ABSENT;
                     if own.value != op.value && !is_gone {
                         give(Access::Internal { key: op.key, wanted: own.value, seen: op.value });
+                    } else if op.prev < ABSENT && op.value < ABSENT {
+                        give(Access::Own { key: op.key, value: op.value, prev: op.prev });
                     }
                     continue;
                 }
@@ -124,6 +128,8 @@ mod tests {
         assert_eq!(wrong[1], Access::Internal { key: 4, wanted: 1, seen: 0 });
         assert_eq!(told(&[op(Kind::Write, 4, 1), op(Kind::Read, 4, 1)]).len(), 1);
         assert_eq!(told(&[op(Kind::Delete, 4, 1), op(Kind::Read, 4, ABSENT)]).len(), 1);
+        let told_prev = told(&[op(Kind::Append, 4, 2), Op { prev: 1, ..op(Kind::Read, 4, 2) }]);
+        assert_eq!(told_prev[1], Access::Own { key: 4, value: 2, prev: 1 });
     }
 
     #[test]
