@@ -20,7 +20,7 @@ pub(crate) enum Access {
     /// A read of the last own write, which says what that follows.
     Own { key: u32, value: WriteId, prev: WriteId },
     /// A read of a key that was written before, which saw something else.
-    Internal { key: u32, wanted: WriteId, seen: WriteId },
+    Internal { key: u32, wanted: WriteId, seen: WriteId, prev: WriteId },
 }
 
 /// A version that was read.
@@ -51,7 +51,8 @@ pub(crate) fn accesses(ops: &[Op], mut give: impl FnMut(Access)) {
                 {
                     let is_gone = own.kind == Kind::Delete && op.value == ABSENT;
                     if own.value != op.value && !is_gone {
-                        give(Access::Internal { key: op.key, wanted: own.value, seen: op.value });
+                        let (wanted, seen, prev) = (own.value, op.value, op.prev);
+                        give(Access::Internal { key: op.key, wanted, seen, prev });
                     } else if op.prev < ABSENT && op.value < ABSENT {
                         give(Access::Own { key: op.key, value: op.value, prev: op.prev });
                     }
@@ -125,7 +126,7 @@ mod tests {
     #[test]
     fn a_read_after_an_own_write_is_internal() {
         let wrong = told(&[op(Kind::Write, 4, 1), op(Kind::Read, 4, 0)]);
-        assert_eq!(wrong[1], Access::Internal { key: 4, wanted: 1, seen: 0 });
+        assert_eq!(wrong[1], Access::Internal { key: 4, wanted: 1, seen: 0, prev: UNKNOWN });
         assert_eq!(told(&[op(Kind::Write, 4, 1), op(Kind::Read, 4, 1)]).len(), 1);
         assert_eq!(told(&[op(Kind::Delete, 4, 1), op(Kind::Read, 4, ABSENT)]).len(), 1);
         let told_prev = told(&[op(Kind::Append, 4, 2), Op { prev: 1, ..op(Kind::Read, 4, 2) }]);

@@ -173,7 +173,9 @@ impl World<'_> {
         }
         let is_strong =
             matches!(self.level, Level::StrictSerializable | Level::StrongSnapshotIsolation);
-        if is_strong && self.history.times[txn].commit_return_ns < self.begun_ns {
+        let is_answered = self.history.outcome[txn] != Outcome::Unknown;
+        let answered_ns = self.history.times[txn].commit_return_ns;
+        if is_strong && is_answered && answered_ns < self.begun_ns {
             return Err("it was answered before another began that stands before it".to_owned());
         }
         self.is_done[txn] = true;

@@ -229,8 +229,11 @@ impl Versions {
         accesses(ops, |access| match access {
             Access::Read(seen) if !seen.is_predicate => self.note_read(txn, &seen),
             Access::Own { key, value, prev } => self.note_order(txn, key, value, prev),
-            Access::Internal { key, wanted, seen } => {
+            Access::Internal { key, wanted, seen, prev } => {
                 self.flaw(FlawKind::Internal, txn, None, key, seen, wanted);
+                if seen < ABSENT {
+                    self.note_order(txn, key, seen, prev);
+                }
             }
             Access::Write { op, own_before: None }
                 if op.prev < ABSENT && self.writer(op.prev) == txn as u32 =>

@@ -2,7 +2,7 @@
 //! back.
 
 use dbdyno_check::{
-    Checker, Format, History, INITIAL, Level, Outcome, Verdict, read_history, write_history,
+    Checker, Format, History, INITIAL, Level, Outcome, Verdict, read_history, replay, write_history,
 };
 
 fn read(text: &str) -> History {
@@ -79,6 +79,28 @@ fn every_element_of_a_list_was_read() {
         assert_eq!(anomaly(&read(value), Level::ReadUncommitted), "");
     }
     assert_eq!(anomaly(&read("[[:r x [7 2]]]"), Level::ReadUncommitted), "garbage read");
+}
+
+#[test]
+fn who_was_not_answered_may_come_later_than_its_client_gave_up() {
+    let history = |kind: &str| {
+        read(&format!(
+            "{{:type :invoke, :f :txn, :value [[:append x 1]], :process 0, :index 0}}\n\
+             {{:type :{kind}, :f :txn, :value [[:append x 1]], :process 0, :index 1}}\n\
+             {{:type :invoke, :f :txn, :value [[:r x nil]], :process 1, :index 2}}\n\
+             {{:type :ok, :f :txn, :value [[:r x []]], :process 1, :index 3}}\n\
+             {{:type :invoke, :f :txn, :value [[:r x nil]], :process 1, :index 4}}\n\
+             {{:type :ok, :f :txn, :value [[:r x [1]]], :process 1, :index 5}}\n"
+        ))
+    };
+    for level in [Level::StrictSerializable, Level::StrongSnapshotIsolation] {
+        assert_eq!(anomaly(&history("ok"), level), "G-single-realtime");
+        let late = history("info");
+        let Verdict::Holds(proof) = Checker::new(&late).verdict(level) else {
+            panic!("{level} does not hold")
+        };
+        assert_eq!(replay(&late, level, &proof), Ok(()));
+    }
 }
 
 #[test]
