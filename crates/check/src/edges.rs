@@ -57,7 +57,10 @@ pub(crate) fn edges(history: &History, versions: &Versions, txn: u32, mut give: 
                 give(Edge { from, to, dependency, key, version: id });
             }
         }
-        Access::Write { .. } | Access::Increment { .. } | Access::Internal { .. } => {}
+        Access::Write { .. }
+        | Access::Increment { .. }
+        | Access::Own { .. }
+        | Access::Internal { .. } => {}
     });
 }
 

@@ -1,8 +1,8 @@
 //! What a transaction does to others: its reads of their versions and its own versions.
 //!
-//! A read of a key that the transaction has written itself is its own affair: it must see the last
-//! own write (*internal consistency*: Cerone, Bernardi, Gotsman, CONCUR 2015), and says nothing
-//! about others. All other reads are *external*.
+//! A read of a key that the transaction has written itself must see the last own write (*internal
+//! consistency*: Cerone, Bernardi, Gotsman, CONCUR 2015). Of others it says only what the own
+//! version follows, where the row or the list tells that. All other reads are *external*.
 
 use crate::history::{ABSENT, Kind, Op, UNKNOWN, WriteId};
 
@@ -17,8 +17,10 @@ pub(crate) enum Access {
     Increment { key: u32, id: WriteId },
     /// A counter was read: the operations at these places say what it includes.
     Count { key: u32, first: usize, end: usize },
+    /// A read of the last own write, which says what that follows.
+    Own { key: u32, value: WriteId, prev: WriteId },
     /// A read of a key that was written before, which saw something else.
-    Internal { key: u32, wanted: WriteId, seen: WriteId },
+    Internal { key: u32, wanted: WriteId, seen: WriteId, prev: WriteId },
 }
 
 /// A version that was read.
@@ -49,7 +51,10 @@ pub(crate) fn accesses(ops: &[Op], mut give: impl FnMut(Access)) {
                 {
                     let is_gone = own.kind == Kind::Delete && op.value == ABSENT;
                     if own.value != op.value && !is_gone {
-                        give(Access::Internal { key: op.key, wanted: own.value, seen: op.value });
+                        let (wanted, seen, prev) = (own.value, op.value, op.prev);
+                        give(Access::Internal { key: op.key, wanted, seen, prev });
+                    } else if op.prev < ABSENT && op.value < ABSENT {
+                        give(Access::Own { key: op.key, value: op.value, prev: op.prev });
                     }
                     continue;
                 }
@@ -121,9 +126,11 @@ mod tests {
     #[test]
     fn a_read_after_an_own_write_is_internal() {
         let wrong = told(&[op(Kind::Write, 4, 1), op(Kind::Read, 4, 0)]);
-        assert_eq!(wrong[1], Access::Internal { key: 4, wanted: 1, seen: 0 });
+        assert_eq!(wrong[1], Access::Internal { key: 4, wanted: 1, seen: 0, prev: UNKNOWN });
         assert_eq!(told(&[op(Kind::Write, 4, 1), op(Kind::Read, 4, 1)]).len(), 1);
         assert_eq!(told(&[op(Kind::Delete, 4, 1), op(Kind::Read, 4, ABSENT)]).len(), 1);
+        let told_prev = told(&[op(Kind::Append, 4, 2), Op { prev: 1, ..op(Kind::Read, 4, 2) }]);
+        assert_eq!(told_prev[1], Access::Own { key: 4, value: 2, prev: 1 });
     }
 
     #[test]

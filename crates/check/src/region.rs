@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::edges::{Edge, edges};
-use crate::history::{History, UNKNOWN};
+use crate::history::{History, Outcome, UNKNOWN};
 use crate::layout::{Before, Layout, Node};
 use crate::level::{Dependency, End, Shape};
 use crate::versions::Versions;
@@ -173,7 +173,8 @@ impl Region<'_> {
         joined(self.shape, edge.dependency, edge.from, edge.to)
     }
 
-    /// Real time as a chain of moments: linear, though every pair may be ordered.
+    /// Real time as a chain of moments: linear, though every pair may be ordered. Nobody begins
+    /// after a transaction of unknown outcome: it may be carried out after its client gave up.
     fn moments(&self, nodes: &mut Vec<Node>, all: &mut Vec<(u32, u32, Label)>) {
         let label = Label { dependency: Some(Dependency::RealTime), ..WITHIN };
         let commits: Vec<u32> = nodes.iter().filter(|n| **n % 2 == 1).map(|n| n / 2).collect();
@@ -182,7 +183,9 @@ impl Region<'_> {
         let base = nodes.len() as u32;
         for (at, &txn) in commits.iter().enumerate() {
             let moment = base + at as u32;
-            all.push((self.local[2 * txn as usize + 1], moment, label));
+            if self.history.outcome[txn as usize] != Outcome::Unknown {
+                all.push((self.local[2 * txn as usize + 1], moment, label));
+            }
             if at > 0 {
                 all.push((moment - 1, moment, label));
             }

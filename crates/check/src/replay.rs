@@ -173,7 +173,9 @@ impl World<'_> {
         }
         let is_strong =
             matches!(self.level, Level::StrictSerializable | Level::StrongSnapshotIsolation);
-        if is_strong && self.history.times[txn].commit_return_ns < self.begun_ns {
+        let is_answered = self.history.outcome[txn] != Outcome::Unknown;
+        let answered_ns = self.history.times[txn].commit_return_ns;
+        if is_strong && is_answered && answered_ns < self.begun_ns {
             return Err("it was answered before another began that stands before it".to_owned());
         }
         self.is_done[txn] = true;
@@ -207,14 +209,21 @@ impl World<'_> {
         self.orders(ops)
     }
 
-    /// What `Order` says of versions that are there.
+    /// What `Order` and reads of own writes say of versions that are there.
     fn orders(&self, ops: &[Op]) -> Result<(), String> {
-        let mut orders = ops.iter().filter(|op| op.kind == Kind::Order);
-        let wrong = orders.find(|op| {
+        let written = ops.iter().position(|op| is_write(op.kind)).unwrap_or(ops.len());
+        let mut orders = ops.iter().enumerate().filter(|(place, op)| match op.kind {
+            Kind::Read | Kind::CurrentRead if *place > written && op.prev < ABSENT => {
+                own(&ops[written..*place], op.key).is_some_and(|own| own.value == op.value)
+            }
+            kind => kind == Kind::Order,
+        });
+        let wrong = orders.find(|(_, op)| {
             let before = self.before[op.value as usize];
             before != UNKNOWN && before != op.prev
         });
-        wrong.map_or(Ok(()), |op| Err(format!("version {} does not follow {}", op.value, op.prev)))
+        let told = |op: &Op| Err(format!("version {} does not follow {}", op.value, op.prev));
+        wrong.map_or(Ok(()), |(_, op)| told(op))
     }
 
     /// Compares the reads that are answered now.

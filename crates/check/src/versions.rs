@@ -234,8 +234,12 @@ impl Versions {
         let ops = history.ops(txn);
         accesses(ops, |access| match access {
             Access::Read(seen) if !seen.is_predicate => self.note_read(txn, &seen),
-            Access::Internal { key, wanted, seen } => {
+            Access::Own { key, value, prev } => self.note_order(txn, key, value, prev),
+            Access::Internal { key, wanted, seen, prev } => {
                 self.flaw(FlawKind::Internal, txn, None, key, seen, wanted);
+                if seen < ABSENT {
+                    self.note_order(txn, key, seen, prev);
+                }
             }
             Access::Write { op, own_before: None }
                 if op.prev < ABSENT && self.writer(op.prev) == txn as u32 =>
@@ -255,7 +259,18 @@ impl Versions {
             _ => {}
         });
         for op in ops.iter().filter(|op| op.kind == Kind::Order && op.value < ABSENT) {
+            self.note_element(txn, op.key, op.value);
             self.note_order(txn, op.key, op.value, op.prev);
+        }
+    }
+
+    /// A version that was seen although it is not the last one: an element of a list.
+    fn note_element(&mut self, txn: usize, key: u32, value: WriteId) {
+        let writer = self.all[value as usize].writer;
+        if writer == UNKNOWN || self.key(value) != key {
+            self.flaw(FlawKind::GarbageRead, txn, None, key, value, UNKNOWN);
+        } else if !self.is_in[writer as usize] {
+            self.flaw(FlawKind::AbortedRead, txn, Some(writer as usize), key, value, UNKNOWN);
         }
     }
 

@@ -2,7 +2,7 @@
 //! back.
 
 use dbdyno_check::{
-    Checker, Format, History, INITIAL, Level, Outcome, Verdict, read_history, write_history,
+    Checker, Format, History, INITIAL, Level, Outcome, Verdict, read_history, replay, write_history,
 };
 
 fn read(text: &str) -> History {
@@ -32,6 +32,75 @@ fn lists_of_elle() {
     assert_eq!(anomaly(&history, Level::SnapshotIsolation), "");
     let vector = format!("[{LISTS}]");
     assert_eq!(write_history(&read(&vector), Format::Json), write_history(&history, Format::Json));
+}
+
+/// Transactions that overlap, each of a process of its own.
+fn lists(all: &[(&str, &str)]) -> History {
+    let mut text = String::new();
+    for (process, (kind, value)) in all.iter().enumerate() {
+        let end = format!(":type :{kind}, :f :txn, :process {process}, :value {value}");
+        text += &format!("{{:type :invoke, :f :txn, :process {process}, :index {process}}}\n");
+        text += &format!("{{{end}, :index {}}}\n", process + 100);
+    }
+    read(&text)
+}
+
+#[test]
+fn a_list_with_an_own_element_tells_what_that_follows() {
+    // 1 is the first element; who read nothing and appended 2 missed it.
+    let lost = lists(&[
+        ("ok", "[[:append x 1] [:r x [1]]]"),
+        ("ok", "[[:r x []] [:append x 2]]"),
+        ("ok", "[[:r x []]]"),
+    ]);
+    assert_eq!(anomaly(&lost, Level::Serializable), "lost update");
+    assert_eq!(anomaly(&lost, Level::ReadCommitted), "");
+    let two = lists(&[
+        ("ok", "[[:append x 1] [:append x 2]]"),
+        ("ok", "[[:append x 3] [:r x [3]]]"),
+        ("ok", "[[:r x [1 2]]]"),
+    ]);
+    assert_eq!(anomaly(&two, Level::ReadUncommitted), "incompatible order");
+    let circle = lists(&[
+        ("ok", "[[:append x 1] [:append y 1]]"),
+        ("ok", "[[:r x [1]] [:append y 2] [:r y [2]]]"),
+        ("ok", "[[:r y [2 1]]]"),
+    ]);
+    assert_eq!(anomaly(&circle, Level::ReadCommitted), "G1c");
+}
+
+#[test]
+fn every_element_of_a_list_was_read() {
+    let read = |value: &str| {
+        lists(&[("fail", "[[:append x 1]]"), ("ok", "[[:append x 2]]"), ("ok", value)])
+    };
+    for value in ["[[:r x [1 2]]]", "[[:append x 3] [:r x [2 1 3]]]"] {
+        assert_eq!(anomaly(&read(value), Level::ReadCommitted), "G1a (aborted read)");
+        assert_eq!(anomaly(&read(value), Level::ReadUncommitted), "");
+    }
+    assert_eq!(anomaly(&read("[[:r x [7 2]]]"), Level::ReadUncommitted), "garbage read");
+}
+
+#[test]
+fn who_was_not_answered_may_come_later_than_its_client_gave_up() {
+    let history = |kind: &str| {
+        read(&format!(
+            "{{:type :invoke, :f :txn, :value [[:append x 1]], :process 0, :index 0}}\n\
+             {{:type :{kind}, :f :txn, :value [[:append x 1]], :process 0, :index 1}}\n\
+             {{:type :invoke, :f :txn, :value [[:r x nil]], :process 1, :index 2}}\n\
+             {{:type :ok, :f :txn, :value [[:r x []]], :process 1, :index 3}}\n\
+             {{:type :invoke, :f :txn, :value [[:r x nil]], :process 1, :index 4}}\n\
+             {{:type :ok, :f :txn, :value [[:r x [1]]], :process 1, :index 5}}\n"
+        ))
+    };
+    for level in [Level::StrictSerializable, Level::StrongSnapshotIsolation] {
+        assert_eq!(anomaly(&history("ok"), level), "G-single-realtime");
+        let late = history("info");
+        let Verdict::Holds(proof) = Checker::new(&late).verdict(level) else {
+            panic!("{level} does not hold")
+        };
+        assert_eq!(replay(&late, level, &proof), Ok(()));
+    }
 }
 
 #[test]
