@@ -45,7 +45,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub(super) const FAULTS: [Fault; 49] = [
+pub(super) const FAULTS: [Fault; 50] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
