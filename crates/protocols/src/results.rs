@@ -255,7 +255,7 @@ pub struct Produced {
 }
 
 impl Produced {
-    /// Nothing yet; `None` if there are more than [`MOST_SETS`] sets of this shape.
+    /// Nothing yet; `None` if there are more than 200 million sets of this shape.
     #[must_use]
     pub fn new(shape: Shape) -> Option<Produced> {
         let (txns, keys) = (u64::from(shape.transactions), u64::from(shape.keys));
