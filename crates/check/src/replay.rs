@@ -216,7 +216,7 @@ impl World<'_> {
             Kind::Read | Kind::CurrentRead if *place > written && op.prev < ABSENT => {
                 own(&ops[written..*place], op.key).is_some_and(|own| own.value == op.value)
             }
-            kind => kind == Kind::Order,
+            kind => kind == Kind::Order && op.value < ABSENT,
         });
         let wrong = orders.find(|(_, op)| {
             let before = self.before[op.value as usize];

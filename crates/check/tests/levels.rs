@@ -164,6 +164,16 @@ fn commits_that_have_to_come_first() {
     assert_eq!(of("w(x,1,0,0)\nr(x,1,1,0)", Level::Strict), "?", "there are no times");
 }
 
+/// View serializability asks for no order of versions, and what a list told of one is left out.
+#[test]
+fn lists_are_view_serializable_where_their_reads_are() {
+    let text = r#"{"session": 0, "ops": [["append", "l", 1], ["append", "l", 2]]}
+{"session": 1, "ops": [["r", "l", [1, 2]], ["append", "l", 3]]}"#;
+    assert_eq!(of(text, Level::ViewSerializable), "");
+    let skew = "r(x,0,0,0)\nr(y,0,0,0)\nr(x,0,1,1)\nr(y,0,1,1)\nw(x,1<0,0,0)\nw(y,1<0,1,1)";
+    assert_eq!(of(skew, Level::ViewSerializable), "write skew (G2-item)");
+}
+
 /// A file's names go to a terminal, which obeys control characters.
 #[test]
 fn names_are_shown_without_control_characters() {
