@@ -30,14 +30,14 @@ const TABLES: usize = 1 << 12;
 /// places per operation; else they are sorted.
 const PLACES_PER_OP: u64 = 4;
 /// What histories may waste on that in any case.
-const PLACES_ALWAYS: u64 = 1 << 20;
+const PLACES_ALWAYS: u64 = 1 << 16;
 
 /// As many sessions and no more.
 const SESSIONS: u32 = 1 << 20;
 /// Ids are dense: the largest one is at most this many times the number of operations,
 const IDS_PER_OP: u64 = 64;
 /// and this many in any case.
-const IDS_ALWAYS: u64 = 1 << 22;
+const IDS_ALWAYS: u64 = 1 << 20;
 
 /// How a file of records begins.
 pub const HEADER: [u8; 16] = *b"dbdynoH1\0\0\0\0\0\0\0\0";
