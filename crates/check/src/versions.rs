@@ -308,10 +308,13 @@ impl Versions {
                 if before.writer == UNKNOWN || before.key & !REPLACED != key {
                     return self.flaw(FlawKind::GarbageRead, txn, None, key, prev, UNKNOWN);
                 }
-                let writer = before.writer as usize;
-                if !self.is_in[writer] {
-                    let other = Some(writer);
+                let other = Some(before.writer as usize);
+                if !self.is_in[before.writer as usize] {
                     return self.flaw(FlawKind::AbortedRead, txn, other, key, prev, UNKNOWN);
+                }
+                if before.writer == self.writer(value) {
+                    // Its first write of the key follows none of its own.
+                    return self.flaw(FlawKind::IncompatibleOrder, txn, other, key, value, prev);
                 }
             }
             self.all[value as usize].prev = prev;
