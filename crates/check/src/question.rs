@@ -12,7 +12,7 @@ use crate::versions::Versions;
 pub(crate) enum Cycles {
     /// No more after one of two edges, the shortest there is.
     Shortest,
-    /// One of each stretch of the line that has one.
+    /// Some of each stretch of the line that has any, a shortest one first.
     OfEachStretch,
 }
 
@@ -41,7 +41,12 @@ impl Question<'_> {
             let end = line.partition_point(|node| layout.position(*node) <= high);
             match region.search(&line[first..end]) {
                 Found::Order(order) => line[first..end].copy_from_slice(&order),
-                Found::Cycle(cycle) => cycles.push(cycle),
+                Found::Cycle(cycle) => {
+                    cycles.push(cycle);
+                    if wanted == Cycles::OfEachStretch {
+                        cycles.extend(region.cycles(&line[first..end]));
+                    }
+                }
             }
             let is_shortest = cycles.last().is_some_and(|cycle| cycle.edges == 2);
             if wanted == Cycles::Shortest && is_shortest {

@@ -15,6 +15,8 @@ use crate::versions::Versions;
 
 /// Steps of searches for a cycle after which the next one found is taken.
 const STEPS_AT_MOST: u64 = 4_000_000;
+/// Cycles that are told of one stretch where several are wanted.
+const CYCLES_AT_MOST: usize = 256;
 /// A node that stands for the moment at which a transaction was answered.
 const MOMENT: u32 = 1 << 31;
 
@@ -204,7 +206,29 @@ impl Region<'_> {
         if node & MOMENT != 0 { 2 * (node & !MOMENT) + 1 } else { self.layout.position(node) }
     }
 
-    fn cycle(&self, graph: &Graph, component: &[u32]) -> Cycle {
+    /// Cycles of a stretch that is known to have one: one of each of its first edges that run
+    /// against the line, none of them more than once.
+    pub(crate) fn cycles(&mut self, nodes: &[Node]) -> Vec<Cycle> {
+        let graph = self.graph(nodes, &[]);
+        let (_, component, _) = graph.components();
+        let mut search = Search::new(graph.nodes.len());
+        let mut all = Vec::new();
+        for (tail, head, label) in self.back(&graph, &component) {
+            if search.steps > STEPS_AT_MOST || all.len() == CYCLES_AT_MOST {
+                break;
+            }
+            if search.path(&graph, &component, head, tail, u32::MAX) {
+                let mut path = search.trail(&graph, head, tail);
+                path.push((tail, head, label));
+                let (edges, steps) = (path.len(), steps(&graph, &path));
+                all.push(Cycle { edges, steps, is_shortest: false });
+            }
+        }
+        all
+    }
+
+    /// The edges that run against the line within strong components.
+    fn back(&self, graph: &Graph, component: &[u32]) -> Vec<(u32, u32, Label)> {
         let places: Vec<u32> = graph.nodes.iter().map(|node| self.position(*node)).collect();
         let mut back: Vec<(u32, u32, Label)> = Vec::new();
         for from in 0..graph.nodes.len() {
@@ -215,6 +239,11 @@ impl Region<'_> {
                 }
             }
         }
+        back
+    }
+
+    fn cycle(&self, graph: &Graph, component: &[u32]) -> Cycle {
+        let back = self.back(graph, component);
         let mut search = Search::new(graph.nodes.len());
         for depth in 1.. {
             for &(tail, head, label) in &back {
