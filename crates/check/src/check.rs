@@ -25,7 +25,7 @@ use crate::visible::Visible;
 /// Orders of versions that are tried at most,
 const GUESSES_AT_MOST: u64 = 4_000;
 /// fewer where each costs more: operations that are looked at in all;
-const VISITS_AT_MOST: u64 = 60_000_000;
+const VISITS_AT_MOST: u64 = 20_000_000;
 /// but that many in any case.
 const GUESSES_AT_LEAST: u64 = 16;
 
