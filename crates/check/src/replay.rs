@@ -190,7 +190,11 @@ impl World<'_> {
             if let Some(own) = own {
                 self.is_replaced[own.value as usize] = true;
             }
-            if op.prev < ABSENT && !is_own && op.prev != self.now[key] {
+            // PL-1 does not ask whether what was replaced had been rolled back.
+            let was_there = op.prev == INITIAL
+                || self.level != Level::ReadUncommitted
+                || self.before.get(op.prev as usize).is_some_and(|before| *before != UNKNOWN);
+            if op.prev < ABSENT && !is_own && was_there && op.prev != self.now[key] {
                 return Err(format!("it replaced {}, not {}", op.prev, self.now[key]));
             }
             let has_first_committer_wins =

@@ -29,6 +29,9 @@ fn dirty_write() {
 #[test]
 fn aborted_and_intermediate_reads() {
     assert_eq!(of("w(x,2,0,0)\nr(x,2<2,1,0)", Level::ReadUncommitted), "incompatible order");
+    let over = "w(x,1,0,0)\nabort(0,0)\nw(x,2<1,1,0)";
+    assert_eq!(of(over, Level::ReadUncommitted), "");
+    assert_eq!(of(over, Level::ReadCommitted), "G1a (aborted read)");
     let aborted = "w(x,1,0,0)\nabort(0,0)\nr(x,1,1,0)";
     assert_eq!(of(aborted, Level::ReadUncommitted), "");
     assert_eq!(of(aborted, Level::ReadCommitted), "G1a (aborted read)");

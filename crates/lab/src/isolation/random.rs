@@ -552,12 +552,11 @@ impl Session {
         let now = u64::try_from(clock.now().as_nanos()).unwrap_or(u64::MAX);
         let mut ops = 0;
         for key in 0..self.keys {
-            let row = match self.read(key, "") {
-                Err(error) => {
-                    self.come_back(clock, error)?;
-                    self.read(key, "")?
+            let row = loop {
+                match self.read(key, "") {
+                    Ok(row) => break row,
+                    Err(error) => self.come_back(clock, error)?,
                 }
-                Ok(row) => row,
             };
             self.note_row(&mut ops, Kind::Read, key, row);
         }
@@ -569,7 +568,9 @@ impl Session {
         };
         let txn = Txn { session: self.number, outcome: Outcome::Ok, times, token: 0 };
         self.records.extend_from_slice(&encode_end(txn, ops));
-        self.client.run(&format!("DROP TABLE {TABLE}"))?;
+        while let Err(error) = self.client.run(&format!("DROP TABLE IF EXISTS {TABLE}")) {
+            self.come_back(clock, error)?;
+        }
         self.client.close();
         Ok(self.records)
     }
