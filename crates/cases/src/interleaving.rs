@@ -92,6 +92,13 @@ impl fmt::Display for Schedule {
 }
 
 impl Shape {
+    /// What a transaction may ask after `done` reads and writes, of the first `keys` keys.
+    pub fn asked_after(self, done: usize, keys: u8) -> impl Iterator<Item = Operation> {
+        let keys = if done < usize::from(self.operations) { keys } else { 0 };
+        let of = |key| [Operation::Read(key), Operation::Write(key)];
+        (0..keys).flat_map(of).chain((done > 0).then_some(Operation::Commit))
+    }
+
     /// How many there are.
     pub fn count(self) -> u64 {
         let mut count = 0;

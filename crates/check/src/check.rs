@@ -234,16 +234,18 @@ impl<'a> Checker<'a> {
     ) -> Verdict {
         let chains = Chains::of(self.history, &self.versions);
         let mut search = Search::new(&chains);
+        let most = VISITS_AT_MOST / (self.history.op_count() as u64 + 1);
+        let mut left = most.clamp(GUESSES_AT_LEAST, GUESSES_AT_MOST);
         if !lasts.is_empty() {
             search.end_with(&self.versions, lasts);
-            line = match self.chosen(question, &mut search) {
+            line = match self.chosen(question, &mut search, &mut left) {
                 Ok(line) => line,
                 Err(verdict) => return verdict,
             };
         }
         let mut versions = self.versions.clone();
-        let most = VISITS_AT_MOST / (self.history.op_count() as u64 + 1);
-        for _ in 0..most.clamp(GUESSES_AT_LEAST, GUESSES_AT_MOST) {
+        while left > 0 {
+            left -= 1;
             let after = chains.line_up(&mut versions, &line);
             let reach = Reach::of(self.history, &versions);
             match question.line(&versions, &reach, Cycles::OfEachStretch) {
@@ -268,7 +270,7 @@ impl<'a> Checker<'a> {
                     }
                 }
             }
-            line = match self.chosen(question, &mut search) {
+            line = match self.chosen(question, &mut search, &mut left) {
                 Ok(line) => line,
                 Err(verdict) => return verdict,
             };
@@ -276,13 +278,16 @@ impl<'a> Checker<'a> {
         gave_up(&self.versions)
     }
 
-    /// An order of transactions that agrees with all that was refuted so far.
+    /// An order of transactions that agrees with all that was refuted so far; graphs that it builds
+    /// are taken from those that are `left`.
     fn chosen(
         &self,
         question: &Question<'_>,
         search: &mut Search<'_>,
+        left: &mut u64,
     ) -> Result<Vec<Node>, Verdict> {
-        for _ in 0..GUESSES_AT_MOST {
+        while *left > 0 {
+            *left -= 1;
             let chosen = match search.choose() {
                 Choice::Pairs(chosen) => chosen,
                 Choice::None(cycles) => return Err(no_order(cycles)),

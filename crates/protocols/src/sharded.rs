@@ -218,15 +218,8 @@ impl Protocol for Sharded {
                 continue;
             }
             others_idle |= is_idle;
-            if one.ops.len() < usize::from(self.shape.operations) {
-                for key in 0..keys {
-                    to.push(ShardAction::Asks(who as u8, Operation::Read(key)));
-                    to.push(ShardAction::Asks(who as u8, Operation::Write(key)));
-                }
-            }
-            if !one.ops.is_empty() {
-                to.push(ShardAction::Asks(who as u8, Operation::Commit));
-            }
+            let asked = self.shape.asked_after(one.ops.len(), keys);
+            to.extend(asked.map(|what| ShardAction::Asks(who as u8, what)));
         }
     }
 

@@ -146,15 +146,8 @@ impl Protocol for Single {
                 continue;
             }
             others_idle |= is_idle;
-            if one.ops.len() < usize::from(self.shape.operations) {
-                for key in 0..keys {
-                    to.push(Action::Asks(who as u8, Operation::Read(key)));
-                    to.push(Action::Asks(who as u8, Operation::Write(key)));
-                }
-            }
-            if !one.ops.is_empty() {
-                to.push(Action::Asks(who as u8, Operation::Commit));
-            }
+            let asked = self.shape.asked_after(one.ops.len(), keys);
+            to.extend(asked.map(|what| Action::Asks(who as u8, what)));
         }
     }
 
