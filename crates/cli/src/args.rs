@@ -274,6 +274,34 @@ pub(crate) struct RunFile {
     pub flags: Vec<String>,
 }
 
+/// Hold what texts printed against what was measured here
+///
+/// Files of experiments name printed ratios ([[published]]), and which arms stand for which
+/// releases. Each is held against the newest run of the experiment: of its whole form, or of its
+/// short form where there is no other.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Published {
+    /// Experiments with printed figures
+    #[arg(value_name = "FILE.toml", required = true)]
+    pub files: Vec<PathBuf>,
+    /// Hold them against this run: @last, @NAME, or the beginning of an id
+    #[arg(long, value_name = "RUN")]
+    pub run: Option<String>,
+    /// Shape of what goes to stdout
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: PublishedFormat,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum PublishedFormat {
+    Text,
+    Markdown,
+    Json,
+    Csv,
+    /// Charts: theirs across, ours upwards
+    Svg,
+}
+
 /// Go on with a run that was interrupted or killed, or make one longer that left cells undecided.
 ///
 /// The plan is that of the run; rounds that were measured are kept. Servers and tables are made

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
 
-use crate::args::{Compare, Demo, Doctor, Loads, Place, Report, Resume, RunFile, Runs, Show};
+use crate::args::{
+    Compare, Demo, Doctor, Loads, Place, Published, Report, Resume, RunFile, Runs, Show,
+};
 use crate::check::Check;
 use crate::counted::Counted;
 use crate::deadlocks::Deadlocks;
@@ -33,6 +35,8 @@ pub(crate) enum Command {
     Compare(Box<Compare>),
     /// Carry out an experiment that is written in a file
     Run(RunFile),
+    /// Hold what texts printed against what was measured here
+    Published(Published),
     /// Find where the difference of two servers comes from, by experiment
     Explain(Box<Explain>),
     /// Compare processor profiles of two servers, function by function

@@ -6,6 +6,8 @@
 //!   base = "engine:?…"        the arms; more than two: arms = ["engine:?…", "engine:?…", …]
 //!   test = "engine:?…"
 //!   flags = { load = "…", clients = [1, 8], quick = true }      those of `dbdyno compare`
+//!   quick = { rows = 200000, limit = "20m" }      those that differ in the file's own short form,
+//!                                                 which `dbdyno run FILE --quick` asks for
 //!   found = "…"               what was found when it was run last, in words
 //!
 //!   [[expect]]                written before it was run
@@ -14,6 +16,8 @@
 //!   why = "…"
 //!
 //!   causes = ["innodb_page_size"]    instead, or as well: what `dbdyno explain` must name
+//!
+//!   [[published]]             instead, or as well: what a text printed (`crate::printed`)
 //! ```
 //!
 //! What the flags may be is said once, where `compare` has them: the file is turned into its
@@ -22,7 +26,7 @@
 use std::path::Path;
 
 use clap::Parser as _;
-use dbdyno_model::experiment::{Expectation, Figure, Outcome, Sign};
+use dbdyno_model::experiment::{Expectation, Figure, Sign};
 use dbdyno_model::{ArmIndex, Comparison, FoundCause, Pairing, Run, RunStatus};
 use dbdyno_store::Store;
 use dbdyno_workload::FileError;
@@ -33,19 +37,25 @@ use crate::command_line::{Args, Command};
 use crate::exit::Exit;
 use crate::explanation::{self, Extent};
 use crate::failure::Failure;
+use crate::printed::{self, Asked, PublishedFigures};
 use crate::values::{Side, parse_side};
 use crate::{arms as arms_of, compare, output, session};
 
 /// An experiment, read.
 #[derive(Debug)]
-struct Experiment {
+pub(crate) struct Experiment {
     question: String,
     source: String,
     arms: Vec<String>,
     flags: Vec<(String, String)>,
-    expectations: Vec<Expectation>,
+    /// Flags that come before the others where the short form is asked for; none if the file has
+    /// no short form of its own.
+    quick: Option<Vec<(String, String)>>,
+    pub expectations: Vec<Expectation>,
     /// What an explanation must name, if there is to be one.
     causes: Option<Vec<String>>,
+    /// What a text printed of the same question.
+    pub published: PublishedFigures,
 }
 
 /// Carries the experiment out.
@@ -74,6 +84,11 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
         return Ok(shown);
     }
     let mut exits = Vec::new();
+    if !experiment.published.tables.is_empty() {
+        let all = [experiment.asked(&flags.file).held_against(&run, Vec::new())?];
+        output::say(&format!("\n{}", dbdyno_report::published_text(&all, output::width())));
+        exits.push(printed::exit(&all));
+    }
     let is_held = !experiment.expectations.is_empty();
     for pairing in run.plan.against_base().into_iter().filter(|_| is_held) {
         let of_pair = match run.plan.further.is_empty() {
@@ -116,7 +131,8 @@ fn hold_against(
                     "cannot tell"
                 }
             };
-            output::say(&format!("       {}: {}, {verdict}", outcome.cell, words(&outcome)));
+            let words = dbdyno_report::outcome_words(&outcome);
+            output::say(&format!("       {}: {words}, {verdict}", outcome.cell));
         }
     }
     Ok(match (refuted, open) {
@@ -176,30 +192,32 @@ fn listed(names: &[String]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// `1.94 → 1.00, 0.516 (0.513 to 0.519) of base, less`.
-fn words(outcome: &Outcome) -> String {
-    let (Some(base), Some(test)) = (outcome.base, outcome.test) else {
-        return "was not observed".to_owned();
-    };
-    let ratio = outcome.ratio.map_or(String::new(), |ratio| {
-        format!(", {:.3} ({:.3} to {:.3}) of base", ratio.estimate, ratio.low, ratio.high)
-    });
-    let sign = outcome.sign.map_or(String::new(), |sign| format!(", {}", sign.word()));
-    format!("{base:.4} → {test:.4}{ratio}{sign}")
-}
+/// The flag of `compare` that asks for an experiment's own short form where the file has one.
+const QUICK: &str = "--quick";
 
 /// The file as flags of `compare`; those that are given by hand come before its own.
-fn command_line(
+///
+/// # Errors
+/// Flags that `compare` does not know.
+pub(crate) fn command_line(
     file: &Path,
     read: &Experiment,
     by_hand: &[String],
 ) -> Result<(Place, Compare), Failure> {
+    let (quick, by_hand): (&[_], Vec<_>) = match &read.quick {
+        Some(quick) if by_hand.iter().any(|flag| flag == QUICK) => {
+            (quick, by_hand.iter().filter(|flag| *flag != QUICK).collect())
+        }
+        _ => (&[], by_hand.iter().collect()),
+    };
     let is_by_hand = |name: &str| {
         by_hand.iter().any(|flag| flag.split('=').next() == Some(&format!("--{name}")))
     };
+    let is_quick = |name: &str| quick.iter().any(|(other, _)| other == name);
+    let usual = read.flags.iter().filter(|(name, _)| !is_quick(name));
     let mut line: Vec<String> = ["dbdyno", "compare"].map(String::from).into();
     line.extend(read.arms.iter().cloned());
-    for (name, value) in read.flags.iter().filter(|(name, _)| !is_by_hand(name)) {
+    for (name, value) in usual.chain(quick).filter(|(name, _)| !is_by_hand(name)) {
         line.push(format!("--{name}"));
         match (name.as_str(), value.as_str()) {
             (_, "true") => {}
@@ -207,7 +225,7 @@ fn command_line(
             (_, value) => line.push(value.to_owned()),
         }
     }
-    line.extend(by_hand.iter().cloned());
+    line.extend(by_hand.into_iter().cloned());
     match Args::try_parse_from(&line) {
         Ok(Args { place, command: Command::Compare(compare) }) => Ok((place, *compare)),
         Ok(_) => unreachable!("the line begins with compare"),
@@ -236,7 +254,11 @@ fn beside(file: &Path, loads: &str) -> String {
     loads.split(',').map(place).collect::<Vec<_>>().join(",")
 }
 
-fn read(file: &Path) -> Result<Experiment, Failure> {
+/// Reads the file of an experiment.
+///
+/// # Errors
+/// No file, or what is wrong with it and where.
+pub(crate) fn read(file: &Path) -> Result<Experiment, Failure> {
     let text = std::fs::read_to_string(file).map_err(|error| {
         wrong(file, format!("{error}; experiments are files that end in .toml"))
     })?;
@@ -256,8 +278,10 @@ fn parse(file: &str, text: &str) -> Result<Experiment, FileError> {
         question: text("question", "question = \"Does …?\"")?,
         source: text("source", "source = \"who says so, and where\"")?,
         arms: arms(&top)?,
-        flags: flags(&top)?,
+        flags: flags(&top, "flags")?.unwrap_or_default(),
+        quick: flags(&top, "quick")?,
         causes: causes(&top)?,
+        published: PublishedFigures::read(&top)?,
         expectations: expectations(&top)?,
     };
     text("found", "found = \"what was found, in words\"")?;
@@ -280,10 +304,28 @@ fn arms(top: &Section<'_, '_>) -> Result<Vec<String>, FileError> {
     Ok(arms)
 }
 
-fn flags(top: &Section<'_, '_>) -> Result<Vec<(String, String)>, FileError> {
-    let Some(flags) = top.value("flags") else { return Ok(Vec::new()) };
-    let flags = flags.section("flags")?.all();
-    flags.into_iter().map(|(name, _, value)| Ok((name.to_owned(), value.plain()?))).collect()
+impl Experiment {
+    /// What printed figures are held against.
+    pub(crate) fn asked<'a>(&'a self, file: &'a Path) -> Asked<'a> {
+        Asked { file, question: &self.question, source: &self.source, figures: &self.published }
+    }
+
+    /// The names that its runs have: of the whole form, and of the short one.
+    pub(crate) fn run_names(&self) -> impl Iterator<Item = &str> {
+        let all = self.flags.iter().chain(self.quick.iter().flatten());
+        all.filter(|(flag, _)| flag == "name").map(|(_, name)| name.as_str())
+    }
+}
+
+type Flags = Vec<(String, String)>;
+
+fn flags(top: &Section<'_, '_>, key: &'static str) -> Result<Option<Flags>, FileError> {
+    let Some(flags) = top.value(key) else { return Ok(None) };
+    let flags = flags.section(key)?.all();
+    let flag = |(name, _, value): (&str, _, dbdyno_workload::file::Entry<'_, '_>)| {
+        Ok((name.to_owned(), value.plain()?))
+    };
+    flags.into_iter().map(flag).collect::<Result<Flags, FileError>>().map(Some)
 }
 
 /// What an explanation must name.
@@ -294,8 +336,8 @@ fn causes(top: &Section<'_, '_>) -> Result<Option<Vec<String>>, FileError> {
 }
 
 fn expectations(top: &Section<'_, '_>) -> Result<Vec<Expectation>, FileError> {
-    let is_of_causes = top.value("causes").is_some();
-    if is_of_causes && top.value("expect").is_none() {
+    let is_held_otherwise = ["causes", "published"].iter().any(|key| top.value(key).is_some());
+    if is_held_otherwise && top.value("expect").is_none() {
         return Ok(Vec::new());
     }
     let expect = top.required("expect", "[[expect]] with what, sign and why")?;
@@ -357,6 +399,25 @@ why = "reads do not sync"
         let compare = read_with(&["--clients", "8", "--seconds=0.2"]).unwrap();
         assert_eq!(compare.clients, [8]);
         assert_eq!(compare.seconds.unwrap().as_millis(), 200);
+    }
+
+    #[test]
+    fn a_file_may_have_a_short_form_of_its_own() {
+        let file = FILE.replace("found =", "quick = { clients = [4], rows = 100 }\nfound =");
+        let experiment = parse("a.toml", &file).unwrap();
+        let with = |flags: &[&str]| {
+            let flags: Vec<String> = flags.iter().map(|&flag| flag.to_owned()).collect();
+            command_line(Path::new("a.toml"), &experiment, &flags).unwrap().1
+        };
+        let (long, short) = (with(&[]), with(&["--quick"]));
+        assert_eq!((long.clients, long.rows), (vec![1, 2], 1_000_000));
+        assert_eq!((short.clients, short.rows), (vec![4], 100));
+        assert_eq!(
+            short.load,
+            ["point-query"],
+            "what the short form does not say is as in the long one"
+        );
+        assert_eq!(with(&["--quick", "--rows", "7"]).rows, 7);
     }
 
     #[test]

@@ -35,8 +35,10 @@ mod manual;
 mod model;
 mod output;
 mod plan;
+mod printed;
 mod profile;
 mod progress;
+mod published;
 mod rand;
 mod random_transactions;
 mod server;
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         Command::Model(flags) => model::run(&args.place, &flags),
         Command::Diff(diff) => diff::run(&args.place, &diff),
         Command::Resume(resume) => compare::resume(&args.place, &resume),
+        Command::Published(flags) => published::published(&args.place, &flags),
         Command::Run(run) => experiment::run(&args.place, &run),
         Command::Demo(demo) => demo::run(&args.place, &demo),
         Command::Doctor(doctor) => doctor::run(&args.place, &doctor),

@@ -41,6 +41,7 @@ mod pin;
 pub mod plan;
 pub mod product;
 pub mod profile;
+pub mod published;
 pub mod random;
 pub mod rate;
 pub mod readings;

@@ -1,7 +1,7 @@
 //! Under which conditions a server's process lives: its program, allocator, limits and disk.
 //!
 //! ```text
-//!   /proc/PID/exe       the program            /proc/PID/limits   what it may have
+//!   /proc/PID/exe       the program, compilers /proc/PID/limits   what it may have
 //!   /proc/PID/maps      the allocator          /proc/PID/cgroup   what its group may have
 //!   /proc/PID/cwd       the data directory: MySQL, MariaDB and PostgreSQL all work inside it
 //!   /proc/PID/fd/2      the error log
@@ -10,9 +10,13 @@
 //! What may not be read, or is not there, is left out. An allocator that is linked into the program
 //! itself cannot be told from the C library's this way; MariaDB names its own in a variable.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+
+use object::{Object as _, ObjectSection as _, ReadCache};
 
 use crate::facts::filesystem_facts;
 use crate::server::ServerProbe;
@@ -41,8 +45,8 @@ const GROUP_FILES: [(&str, &str); 6] = [
 ];
 
 impl ServerProbe {
-    /// Facts about the root process by name: `process.binary`, `process.allocator`,
-    /// `process.limit.open_files`, `process.filesystem.type`, …
+    /// Facts about the root process by name: `process.binary`, `process.compiler`,
+    /// `process.allocator`, `process.limit.open_files`, `process.filesystem.type`, …
     pub fn facts(&self) -> Vec<(String, String)> {
         let root = PathBuf::from(format!("/proc/{}", self.root()));
         let mut facts = Vec::new();
@@ -53,6 +57,7 @@ impl ServerProbe {
         };
         let program = fs::read_link(root.join("exe")).ok();
         set("binary", program.map(|path| path.display().to_string()));
+        set("compiler", compilers(&root.join("exe")));
         let maps = fs::read(root.join("maps")).ok();
         set("allocator", maps.and_then(|maps| allocator(&String::from_utf8_lossy(&maps))));
         let status = fs::read_to_string(root.join("status")).unwrap_or_default();
@@ -95,6 +100,37 @@ impl ServerProbe {
         file.take(most).read_to_end(&mut bytes).ok()?;
         Some(String::from_utf8_lossy(&bytes).into_owned())
     }
+}
+
+/// The compilers that worked on a program, as each leaves its name in the section `.comment`:
+/// `GCC 12.1.1, GCC 8.5.0`, for the C library's own start-up code is among them. Debian's packages
+/// have none: it is stripped.
+fn compilers(program: &Path) -> Option<String> {
+    let cache = ReadCache::new(fs::File::open(program).ok()?);
+    let file = object::File::parse(&cache).ok()?;
+    let comment = file.section_by_name(".comment")?.data().ok()?;
+    Some(compilers_of(comment))
+}
+
+/// Of texts such as `GCC: (GNU) 4.1.2 20080704 (Red Hat 4.1.2-46)`, each name with its first
+/// version, once.
+fn compilers_of(comment: &[u8]) -> String {
+    let texts = comment.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    let name = |text: Cow<'_, str>| {
+        let is_version =
+            |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
+        // Builders put their own names in brackets, versions of packages among them.
+        let outside: String = text
+            .split_inclusive(['(', ')'])
+            .filter(|part| !part.ends_with(')'))
+            .map(|part| part.trim_end_matches('('))
+            .collect();
+        let version = outside.split_whitespace().find(is_version)?.to_owned();
+        let family = ["GCC", "clang", "LLD", "rustc"].into_iter().find(|one| text.contains(one))?;
+        Some(format!("{family} {version}"))
+    };
+    let names: BTreeSet<String> = texts.filter_map(name).collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// The library whose `malloc` is used, by the names of mapped files.
@@ -165,6 +201,17 @@ mod tests {
         assert_eq!(limit(limits, "Max open files").as_deref(), Some("1024"));
         assert_eq!(limit(limits, "Max core file size").as_deref(), Some("0"));
         assert_eq!(limit(limits, "Max stack size"), None);
+    }
+
+    #[test]
+    fn compilers_are_known_by_what_they_leave_in_a_program() {
+        let comment = b"GCC: (GNU) 4.1.2 20080704 (Red Hat 4.1.2-46)\0\0GCC: (GNU) 4.1.2 20080704 \
+                        (Red Hat 4.1.2-48)\0Ubuntu clang version 14.0.0-1ubuntu1\0\
+                        GCC: (Ubuntu 7.5.0-3ubuntu1~18.04) 7.5.0\0nonsense";
+        assert_eq!(compilers_of(comment), "GCC 4.1.2, GCC 7.5.0, clang 14.0.0-1ubuntu1");
+        assert_eq!(compilers_of(b""), "");
+        let own = compilers(Path::new("/proc/self/exe")).unwrap();
+        assert!(own.contains("rustc "), "this test was made by rustc: {own}");
     }
 
     #[test]

@@ -11,6 +11,7 @@
 //!   ProfileDifference ──► text, markdown, csv, json (`profile`)
 //!   Explanation ──► text, markdown, json, html (`explanation`)
 //!   a trace of states ──► html (`trace`)
+//!   Replication ──► text, markdown, csv, json, svg: printed figures beside ours (`published`)
 //!   IsolationTold ──► text, markdown, json (`isolation`)
 //! ```
 //!
@@ -47,6 +48,7 @@ mod mechanisms;
 mod notes;
 mod number;
 mod profile;
+mod published;
 mod rows;
 mod sections;
 mod shapes;
@@ -73,6 +75,9 @@ pub use markdown::markdown;
 pub use profile::{
     ProfileExtent, profile_csv, profile_html, profile_json, profile_markdown, profile_text,
     waits_csv, waits_json, waits_markdown, waits_text,
+};
+pub use published::{
+    outcome_words, published_csv, published_json, published_markdown, published_svg, published_text,
 };
 pub use sections::{Section, sections};
 pub use text::{Colour, TextStyle, text};

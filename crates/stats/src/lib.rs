@@ -39,6 +39,7 @@
 //! Everything is a pure function of its arguments. Each states what it assumes; what the numbers
 //! themselves speak against ([`Judgement::warnings`]) is a value that travels with the result.
 
+pub mod agreement;
 mod bootstrap;
 mod change;
 mod confidence;

@@ -261,7 +261,7 @@ pub const RULES: &[Rule] = &[
         "compiler",
         Topic::Build,
         (Annotates, Annotates),
-        &["build.*", "variable.version_*"],
+        &["build.*", "process.compiler", "variable.version_*"],
         "compiler or flags differ beside the version: take both from one source, as `dbdyno server \
          ls` shows them",
         "reference servers §5: compare within one packager first",

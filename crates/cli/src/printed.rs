@@ -1,0 +1,266 @@
+//! What texts printed, as files of experiments have it, held against a run.
+//!
+//! ```text
+//!   # in the file of an experiment
+//!   [stands-for]                    a release of the text, and the arm that stands for it
+//!   "5.6.51" = "mysql:5.6.24"
+//!
+//!   [[published]]
+//!   of = "point queries"            where in the text
+//!   base = "5.6.51"
+//!   test = "9.7.0"
+//!   what = "rate"                   a figure as in [[expect]]; the rate where it is left out
+//!   clients = 1                     theirs, where it matters
+//!   ratios = { hot-points = 0.65, "median of point" = 0.73 }
+//!   because = { hot-points = "…" }  why ours differ, with evidence, once somebody knows
+//! ```
+
+use std::path::Path;
+
+use dbdyno_model::experiment::Figure;
+use dbdyno_model::published::{
+    FoundSign, PublishedRow, PublishedTable, ReplicatedTable, Replication, RunOrigin, Standing,
+};
+use dbdyno_model::{ArmIndex, ArmSpec, Pairing, Run};
+use dbdyno_workload::FileError;
+use dbdyno_workload::file::{Entry, Section};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// What a text printed, and who stands for whom.
+#[derive(Debug, Default)]
+pub(crate) struct PublishedFigures {
+    /// In the order of the file.
+    pub tables: Vec<PublishedTable>,
+    /// A release as the text names it, and an arm as the experiment does.
+    pub stands_for: Vec<(String, ArmSpec)>,
+}
+
+/// The question of an experiment, as far as figures are held against it.
+pub(crate) struct Asked<'a> {
+    /// The file.
+    pub file: &'a Path,
+    /// The question.
+    pub question: &'a str,
+    /// Who says so, and where.
+    pub source: &'a str,
+    /// What was printed.
+    pub figures: &'a PublishedFigures,
+}
+
+impl Asked<'_> {
+    /// The printed tables, with what this run has found of each.
+    ///
+    /// # Errors
+    /// Rates that cannot be judged, which only a damaged store can hold.
+    pub(crate) fn held_against(
+        &self,
+        run: &Run,
+        signs: Vec<FoundSign>,
+    ) -> Result<Replication, Failure> {
+        let table = |table: &PublishedTable| {
+            Ok(dbdyno_judge::replicate(run, table.clone(), self.figures.arms_of(table, run))?)
+        };
+        let tables = self.figures.tables.iter().map(table);
+        Ok(Replication {
+            file: self.file.display().to_string(),
+            question: self.question.to_owned(),
+            source: self.source.to_owned(),
+            run: origin(self.figures, run),
+            tables: tables.collect::<Result<Vec<ReplicatedTable>, Failure>>()?,
+            signs,
+        })
+    }
+}
+
+fn origin(figures: &PublishedFigures, run: &Run) -> RunOrigin {
+    let arm = |arm: ArmIndex| {
+        let spec = run.plan.spec(arm);
+        let theirs = figures.stands_for.iter().filter(|(_, own)| own == spec);
+        let version = run.environment_of(arm).get("server.version");
+        let version = if version.is_empty() { String::new() } else { format!(" ({version})") };
+        (theirs.map(|(release, _)| release.clone()).collect(), format!("{spec}{version}"))
+    };
+    let fact = |name| run.environment.base.get(name);
+    RunOrigin {
+        run: run.id.to_string(),
+        started_unix_ms: run.started_unix_ms,
+        command: without_places(&run.command),
+        arms: run.plan.indices().map(arm).collect(),
+        host: format!("{} processors, {}", fact("host.cpu.logical"), fact("host.cpu.model")),
+    }
+}
+
+/// A command without the places of one host.
+fn without_places(command: &str) -> String {
+    let mut words = command.split(' ');
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match word.split_once('=') {
+            None if ["--home", "--store"].contains(&word) => drop(words.next()),
+            Some(("--home" | "--store", _)) => {}
+            _ => kept.push(word),
+        }
+    }
+    kept.join(" ")
+}
+
+/// As of expectations: what differs is refuted, and what is open cannot be told.
+pub(crate) fn exit(all: &[Replication]) -> Exit {
+    let rows = all.iter().flat_map(|one| &one.tables).flat_map(|table| &table.rows);
+    let signs = all.iter().flat_map(|one| &one.signs).map(FoundSign::standing);
+    let standings: Vec<Standing> = rows.map(|row| row.standing).chain(signs).collect();
+    let has = |standing| standings.contains(&standing);
+    match () {
+        () if has(Standing::Different) => Exit::Fails,
+        () if has(Standing::Open) || !has(Standing::Confirmed) => Exit::CannotTell,
+        () => Exit::Holds,
+    }
+}
+
+impl PublishedFigures {
+    /// The arms of a run that stand for the releases of a table.
+    fn arms_of(&self, table: &PublishedTable, run: &Run) -> Option<Pairing> {
+        let arm = |release: &str| {
+            let (_, spec) = self.stands_for.iter().find(|(of, _)| of == release)?;
+            run.plan.indices().find(|arm| run.plan.spec(*arm) == spec)
+        };
+        let arms = Pairing { base: arm(&table.base)?, test: arm(&table.test)? };
+        (arms.base != arms.test).then_some(arms)
+    }
+
+    /// Reads `[stands-for]` and `[[published]]`, if they are there.
+    ///
+    /// # Errors
+    /// What is wrong with them, and where.
+    pub(crate) fn read(top: &Section<'_, '_>) -> Result<PublishedFigures, FileError> {
+        let mut stands_for = Vec::new();
+        if let Some(all) = top.value("stands-for") {
+            for (release, _, arm) in all.section("stands-for")?.all() {
+                let text = arm.text()?;
+                let spec = text.parse().map_err(|error| arm.error(format!("{text}: {error}")))?;
+                stands_for.push((release.to_owned(), spec));
+            }
+        }
+        let tables = match top.value("published") {
+            Some(all) => all.list()?.into_iter().map(table).collect::<Result<Vec<_>, _>>()?,
+            None => Vec::new(),
+        };
+        Ok(PublishedFigures { tables, stands_for })
+    }
+}
+
+fn table(entry: Entry<'_, '_>) -> Result<PublishedTable, FileError> {
+    let section = entry.section("a published table")?;
+    let text = |key, example| section.required(key, example)?.text().map(str::to_owned);
+    let ratios = section.required("ratios", "ratios = { point-query = 0.62 }")?;
+    let reasons = match section.value("because") {
+        Some(reasons) => reasons.section("because")?.all(),
+        None => Vec::new(),
+    };
+    let mut rows = Vec::new();
+    for (load, _, ratio) in ratios.section("ratios")?.all() {
+        let because = reasons.iter().find(|(of, ..)| *of == load);
+        let because = because.map(|(_, _, why)| why.text().map(str::to_owned)).transpose()?;
+        rows.push(PublishedRow { load: load.to_owned(), ratio: positive(&ratio)?, because });
+    }
+    if let Some((of, _, why)) =
+        reasons.iter().find(|(of, ..)| !rows.iter().any(|row| row.load == **of))
+    {
+        return Err(why.error(format!("there is no ratio of {of:?} that this could explain")));
+    }
+    let what = match section.value("what") {
+        Some(what) => Figure::read(what.text()?),
+        None => Figure::Rate,
+    };
+    let clients = match section.value("clients") {
+        Some(clients) => Some(clients.number(1, 1_000_000)? as u32),
+        None => None,
+    };
+    let table = PublishedTable {
+        of: text("of", "of = \"point queries\"")?,
+        base: text("base", "base = \"5.6.51\"")?,
+        test: text("test", "test = \"9.7.0\"")?,
+        what,
+        clients,
+        rows,
+    };
+    section.finish()?;
+    Ok(table)
+}
+
+/// A ratio.
+fn positive(entry: &Entry<'_, '_>) -> Result<f64, FileError> {
+    let number = entry.plain()?.parse::<f64>().ok();
+    number
+        .filter(|ratio| ratio.is_finite() && *ratio > 0.0)
+        .ok_or_else(|| entry.error("a ratio is a number above 0, such as 0.62".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_workload::file::Source;
+
+    use super::*;
+
+    const FILE: &str = r#"
+[stands-for]
+"5.6" = "mysql:5.6.24"
+
+[[published]]
+of = "a table"
+base = "5.6"
+test = "9.7"
+
+[published.ratios]
+point-query = 0.62
+"median of point" = 1
+
+[published.because]
+point-query = "another build"
+"#;
+
+    fn read(text: &str) -> Result<PublishedFigures, String> {
+        let source = Source { file: "a.toml", text };
+        let document = source.parse().map_err(|error| error.to_string())?;
+        let top = Section::of_file(source, "an experiment", &document);
+        PublishedFigures::read(&top).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_table_is_its_ratios_and_why_ours_differ() {
+        let figures = read(FILE).unwrap();
+        let table = &figures.tables[0];
+        assert_eq!((&*table.base, &*table.test, &table.what), ("5.6", "9.7", &Figure::Rate));
+        let rows = table.rows.iter().map(|row| (&*row.load, row.ratio, row.because.as_deref()));
+        let rows: Vec<_> = rows.collect();
+        let expected =
+            [("point-query", 0.62, Some("another build")), ("median of point", 1.0, None)];
+        assert_eq!(rows, expected);
+        assert_eq!(figures.stands_for[0].1.to_string(), "mysql:5.6.24");
+    }
+
+    #[test]
+    fn what_is_wrong_with_figures_is_said_with_its_place() {
+        for (from, to, said) in [
+            ("0.62", "-0.62", "a.toml:11:15: a ratio is a number above 0"),
+            ("0.62", "\"half\"", "a.toml:11:15: a ratio is a number above 0"),
+            ("mysql:5.6.24", "mysql5.6", "a.toml:3:9: mysql5.6"),
+            ("point-query = \"another", "scan = \"another", "no ratio of \"scan\""),
+            ("base = \"5.6\"", "", "a published table has no base"),
+            ("[published.ratios]", "[published.figures]", "a published table has no ratios"),
+            ("test =", "clients = 0\ntest =", "clients takes a whole number from 1"),
+        ] {
+            assert!(FILE.contains(from), "{from}");
+            let error = read(&FILE.replacen(from, to, 1)).unwrap_err();
+            assert!(error.contains(said), "{to}: {error}");
+        }
+    }
+
+    #[test]
+    fn commands_do_not_name_places_of_a_host() {
+        let command = "dbdyno run a.toml --home /x --quick --store=/y/z.db";
+        assert_eq!(without_places(command), "dbdyno run a.toml --quick");
+    }
+}

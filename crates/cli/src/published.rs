@@ -1,0 +1,130 @@
+//! `dbdyno published`: what texts printed, beside what was measured here.
+//!
+//! ```text
+//!   files of experiments ── their newest runs ──▶ printed figures and expected signs, held against
+//!                                                 them (`crate::printed`) ──▶ one page
+//! ```
+
+use std::path::{Path, PathBuf};
+
+use dbdyno_model::Run;
+use dbdyno_model::published::FoundSign;
+use dbdyno_store::Store;
+
+use crate::args::{Place, Published, PublishedFormat};
+use crate::exit::Exit;
+use crate::experiment::{self, Experiment};
+use crate::failure::Failure;
+use crate::printed;
+use crate::{output, session};
+
+/// Shows printed figures of experiments beside ours.
+pub(crate) fn published(place: &Place, flags: &Published) -> Result<Exit, Failure> {
+    let store = session::open_store(place)?;
+    let of_file = |file: &PathBuf| {
+        let experiment = experiment::read(file)?;
+        if experiment.published.tables.is_empty() && experiment.expectations.is_empty() {
+            let what = "nothing was published: [[published]] with of, base, test and ratios, or \
+                        [[expect]] with what, sign and why";
+            return Err(Failure::Usage(format!("{}: {what}", file.display())));
+        }
+        let run = match &flags.run {
+            Some(run) => store.load(&store.resolve(run)?)?,
+            None => newest(&store, file, &experiment)?,
+        };
+        experiment.asked(file).held_against(&run, signs(&experiment, &run)?)
+    };
+    let all = flags.files.iter().map(of_file).collect::<Result<Vec<_>, Failure>>()?;
+    output::print(&match flags.format {
+        PublishedFormat::Text => dbdyno_report::published_text(&all, output::width()),
+        PublishedFormat::Markdown => dbdyno_report::published_markdown(&all),
+        PublishedFormat::Json => dbdyno_report::published_json(&all),
+        PublishedFormat::Csv => dbdyno_report::published_csv(&all),
+        PublishedFormat::Svg => dbdyno_report::published_svg(&all).ok_or_else(|| {
+            Failure::Usage("there is nothing to draw: no printed figure was measured".to_owned())
+        })?,
+    })?;
+    Ok(printed::exit(&all))
+}
+
+/// The newest run of the whole form, or else of the short one.
+fn newest(store: &Store, file: &Path, experiment: &Experiment) -> Result<Run, Failure> {
+    let mut names = experiment.run_names();
+    let found = names.find_map(|name| store.resolve(&format!("@{name}")).ok());
+    let Some(id) = found else {
+        let file = file.display();
+        return Err(Failure::Usage(format!(
+            "{file}: no run of this experiment is stored; carry it out with `dbdyno run {file}`, \
+             or name a run with --run"
+        )));
+    };
+    Ok(store.load(&id)?)
+}
+
+/// Expectations, held against each other arm of a run.
+fn signs(experiment: &Experiment, run: &Run) -> Result<Vec<FoundSign>, Failure> {
+    let mut signs = Vec::new();
+    for pairing in run.plan.against_base() {
+        let of_pair = run.of_pair(pairing);
+        let comparison = dbdyno_judge::compare_pair(run, pairing)?;
+        let test = run.plan.spec(pairing.test).to_string();
+        let test = (!run.plan.further.is_empty()).then_some(test);
+        for expectation in &experiment.expectations {
+            let found = dbdyno_judge::outcomes(&of_pair, &comparison, &expectation.figure)?;
+            signs.extend(found.into_iter().map(|outcome| FoundSign {
+                expectation: expectation.clone(),
+                test: test.clone(),
+                outcome,
+            }));
+        }
+    }
+    Ok(signs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each file of the repository can be carried out in both forms, and each arm that stands for a
+    /// release is one that is measured.
+    #[test]
+    fn published_experiments_of_the_repository_can_be_carried_out() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+        let mut count = 0;
+        for author in ["callaghan", "kravtchuk", "wang"] {
+            for entry in std::fs::read_dir(folder.join(author)).unwrap() {
+                let file = entry.unwrap().path();
+                let told = file.display();
+                let experiment = experiment::read(&file).unwrap_or_else(|error| panic!("{error}"));
+                let figures = &experiment.published;
+                assert!(
+                    !figures.tables.is_empty() || !experiment.expectations.is_empty(),
+                    "{told}"
+                );
+                for flags in [&[][..], &["--quick".to_owned()]] {
+                    let compare = experiment::command_line(&file, &experiment, flags);
+                    let compare =
+                        compare.unwrap_or_else(|error| panic!("{told} {flags:?}: {error}")).1;
+                    let arms = std::iter::once(&compare.base).chain(&compare.tests);
+                    let arms = arms.map(|arm| arm.parse().unwrap()).collect();
+                    let plan = crate::plan::from_flags(&compare, arms);
+                    let plan = plan.unwrap_or_else(|error| panic!("{told} {flags:?}: {error}"));
+                    let name = compare.name.unwrap_or_else(|| panic!("{told} has no name"));
+                    assert!(experiment.run_names().any(|one| one == name), "{told}: {name}");
+                    for (release, spec) in &figures.stands_for {
+                        let is_arm = plan.indices().any(|arm| plan.spec(arm) == spec);
+                        assert!(is_arm, "{told}: no arm is {spec}, which stands for {release}");
+                    }
+                    let loads: Vec<String> =
+                        plan.cells().into_iter().map(|cell| cell.load).collect();
+                    for row in figures.tables.iter().flat_map(|table| &table.rows) {
+                        let is_measured = row.group().is_some() || loads.contains(&row.load);
+                        assert!(is_measured, "{told}: {} is not measured", row.load);
+                    }
+                }
+                count += 1;
+            }
+        }
+        assert!(count >= 10, "{count}");
+    }
+}

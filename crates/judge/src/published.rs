@@ -1,0 +1,254 @@
+//! Printed figures held against what was measured.
+//!
+//! ```text
+//!   printed: hot-points 0.65 for 9.7.0 ÷ 5.6.51
+//!   run:     arms that stand for the two releases, the cell of that load ─▶ ratio, interval
+//!                                                                        ─▶ how the two stand
+//! ```
+//!
+//! With one client the rate rests on what a statement takes of client and server together. A text's
+//! client is another program than ours, so that the server's processor time is shown beside the
+//! rate: the share of the client is in neither. Verdicts rest on the rate, which is what was
+//! printed.
+
+use dbdyno_model::experiment::{Figure, Outcome};
+use dbdyno_model::published::{
+    Agreement, PublishedTable, ReplicatedRow, ReplicatedTable, Standing, tolerance,
+};
+use dbdyno_model::{CellComparison, Interval, Pairing, Run, Severity};
+use dbdyno_stats::agreement::{median, rank_correlation};
+
+use crate::arms::compare_pair;
+use crate::error::JudgeError;
+use crate::expectation::outcomes;
+
+/// Holds a printed table against the arms that stand for its releases; `None` where one of them was
+/// not measured.
+///
+/// # Errors
+/// Rates that cannot be judged, which only a damaged store can hold.
+pub fn replicate(
+    run: &Run,
+    published: PublishedTable,
+    arms: Option<Pairing>,
+) -> Result<ReplicatedTable, JudgeError> {
+    let measured = match arms {
+        Some(arms) => Measured::new(run, arms, &published)?,
+        None => Measured::default(),
+    };
+    let row = |row: &dbdyno_model::published::PublishedRow| {
+        let ours = measured.of(row.group(), &row.load, &measured.figure);
+        ReplicatedRow {
+            ours,
+            by_server_cpu: measured.of(row.group(), &row.load, &measured.by_server_cpu),
+            standing: Standing::of(row.ratio, ours),
+            published: row.clone(),
+        }
+    };
+    let rows: Vec<ReplicatedRow> = published.rows.iter().map(row).collect();
+    let mut clients: Vec<u32> = measured.figure.iter().map(|cell| cell.clients).collect();
+    clients.sort_unstable();
+    clients.dedup();
+    Ok(ReplicatedTable {
+        agreement: agreement(&rows, |row| row.ours),
+        by_server_cpu: agreement(&rows, |row| row.by_server_cpu),
+        arms,
+        clients,
+        rows,
+        published,
+    })
+}
+
+/// Ratios of two arms in all cells that can be held against a table.
+#[derive(Default)]
+struct Measured {
+    figure: Vec<Ratio>,
+    by_server_cpu: Vec<Ratio>,
+}
+
+/// A ratio of a cell.
+struct Ratio {
+    load: String,
+    clients: u32,
+    group: Option<String>,
+    ratio: Interval,
+}
+
+impl Measured {
+    fn new(run: &Run, arms: Pairing, published: &PublishedTable) -> Result<Measured, JudgeError> {
+        let (run, comparison) = (run.of_pair(arms), compare_pair(run, arms)?);
+        let is_believed = |cell: &CellComparison| {
+            !cell.warnings.iter().any(|warning| warning.severity == Severity::Blocks)
+        };
+        // With as many clients as the text has, or with the only number that there is.
+        let is_theirs = |cell: &CellComparison| match published.clients {
+            Some(clients) => {
+                let others =
+                    comparison.cells.iter().filter(|other| other.cell.load == cell.cell.load);
+                cell.cell.clients == clients || others.count() == 1
+            }
+            None => true,
+        };
+        let of = |figure: &Figure, ratio: &dyn Fn(Interval) -> Interval| {
+            let told = outcomes(&run, &comparison, figure)?;
+            let usable = comparison.cells.iter().zip(told);
+            let usable = usable.filter(|(cell, _)| is_believed(cell) && is_theirs(cell));
+            let one = |(cell, outcome): (&CellComparison, Outcome)| {
+                Some(Ratio {
+                    load: cell.cell.load.clone(),
+                    clients: cell.cell.clients,
+                    group: cell.group.clone(),
+                    ratio: ratio(outcome.ratio?),
+                })
+            };
+            Ok::<_, JudgeError>(usable.filter_map(one).collect())
+        };
+        let reciprocal = |cost: Interval| Interval {
+            estimate: 1.0 / cost.estimate,
+            low: 1.0 / cost.high,
+            high: 1.0 / cost.low,
+        };
+        let is_rate = published.what == Figure::Rate;
+        Ok(Measured {
+            figure: of(&published.what, &|ratio| ratio)?,
+            by_server_cpu: match is_rate {
+                true => of(&Figure::ServerCpu, &reciprocal)?,
+                false => Vec::new(),
+            },
+        })
+    }
+
+    /// The ratio of a load, or the median of a group with the medians of the ends of its cells'
+    /// intervals: if half of the cells lie above a bound, so does their median. That is wider than
+    /// it need be, as errors of cells that are independent cancel in a median.
+    fn of(&self, group: Option<&str>, load: &str, ratios: &[Ratio]) -> Option<Interval> {
+        let Some(group) = group else {
+            return ratios.iter().find(|cell| cell.load == load).map(|cell| cell.ratio);
+        };
+        let own = ratios.iter().filter(|cell| cell.group.as_deref() == Some(group));
+        let own: Vec<Interval> = own.map(|cell| cell.ratio).collect();
+        let middle = |end: fn(&Interval) -> f64| median(&own.iter().map(end).collect::<Vec<_>>());
+        Some(Interval {
+            estimate: middle(|ratio| ratio.estimate)?,
+            low: middle(|ratio| ratio.low)?,
+            high: middle(|ratio| ratio.high)?,
+        })
+    }
+}
+
+/// How the rows of loads agree, medians of groups left out.
+fn agreement(
+    rows: &[ReplicatedRow],
+    ours: impl Fn(&ReplicatedRow) -> Option<Interval>,
+) -> Option<Agreement> {
+    let both = rows.iter().filter(|row| row.published.group().is_none());
+    let both = both.filter_map(|row| Some((row.published.ratio, ours(row)?.estimate)));
+    let (theirs, ours): (Vec<f64>, Vec<f64>) = both.unzip();
+    let shifts: Vec<f64> = theirs.iter().zip(&ours).map(|(theirs, ours)| ours - theirs).collect();
+    let sizes: Vec<f64> = shifts.iter().map(|shift| shift.abs()).collect();
+    let within = theirs.iter().zip(&sizes).filter(|(theirs, size)| **size <= tolerance(**theirs));
+    Some(Agreement {
+        rows: theirs.len() as u32,
+        rank_correlation: rank_correlation(&theirs, &ours),
+        median_difference: median(&sizes)?,
+        median_shift: median(&shifts)?,
+        within: within.count() as u32,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use dbdyno_model::published::PublishedRow;
+    use dbdyno_model::{Arm, Round};
+
+    use super::*;
+    use crate::sample;
+
+    /// In a run of the sample test is twice as fast.
+    fn run() -> Run {
+        let loads = ["point-query", "scan", "hot-points"];
+        sample::of_cells(20, &loads, "sqlite:", &[1], |round: &mut Round| {
+            if round.key.cell.load == "scan" && round.key.arm == Arm::Test {
+                sample::set_events(round, 500.0 + f64::from(round.key.pair % 3));
+            }
+        })
+    }
+
+    fn table(what: &str, rows: &[(&str, f64)]) -> PublishedTable {
+        let row = |(load, ratio): &(&str, f64)| PublishedRow {
+            load: (*load).to_owned(),
+            ratio: *ratio,
+            because: None,
+        };
+        PublishedTable {
+            of: "a table".to_owned(),
+            base: "1".to_owned(),
+            test: "2".to_owned(),
+            what: Figure::read(what),
+            clients: Some(40),
+            rows: rows.iter().map(row).collect(),
+        }
+    }
+
+    #[test]
+    fn each_row_is_held_against_its_cell_and_medians_against_their_group() {
+        let rows = [
+            ("scan", 0.9),
+            ("hot-points", 2.0),
+            ("point-query", 0.5),
+            ("insert", 0.9),
+            ("median of point", 2.0),
+            ("median of write", 2.0),
+        ];
+        let run = run();
+        let found = replicate(&run, table("rate", &rows), Some(Pairing::USUAL)).unwrap();
+        let comparison = crate::compare(&run).unwrap();
+        let of = |load: &str| {
+            comparison.cells.iter().find(|cell| cell.cell.load == load).map(|cell| cell.rqps)
+        };
+        for (row, (load, theirs)) in found.rows.iter().zip(rows) {
+            let expected = match load {
+                "median of point" => Some(
+                    of("point-query")
+                        .unwrap()
+                        .estimate
+                        .midpoint(of("hot-points").unwrap().estimate),
+                ),
+                load => of(load).map(|ours| ours.estimate),
+            };
+            assert_eq!(row.ours.map(|ours| ours.estimate), expected, "{load}");
+            assert_eq!(row.standing, Standing::of(theirs, row.ours), "{load}");
+        }
+        let standings: Vec<Standing> = found.rows.iter().map(|row| row.standing).collect();
+        assert_eq!(
+            standings[1..4],
+            [Standing::Confirmed, Standing::Different, Standing::NotTestable]
+        );
+        assert_eq!(found.clients, [1], "of theirs there are 40, and here there is one number only");
+        let agreement = found.agreement.unwrap();
+        assert_eq!((agreement.rows, agreement.within), (3, 1), "medians are no rows of their own");
+    }
+
+    #[test]
+    fn by_server_cpu_a_ratio_is_the_reciprocal_of_its_cost() {
+        let run = sample::of_pairs(20, "point-query", "sqlite:", 1, |round| {
+            let each = if round.key.arm == Arm::Base { 10_000 } else { 12_500 };
+            round.cost.server_cpu_ns = Some(round.statements * each);
+        });
+        let found = replicate(&run, table("rate", &[("point-query", 0.8)]), Some(Pairing::USUAL));
+        let by_cpu = found.unwrap().rows[0].by_server_cpu.unwrap();
+        assert!((by_cpu.estimate - 0.8).abs() < 1e-9, "{by_cpu:?}");
+        assert!(by_cpu.low <= by_cpu.estimate && by_cpu.estimate <= by_cpu.high, "{by_cpu:?}");
+        let found = replicate(&run, table("cpu/o", &[("point-query", 1.25)]), Some(Pairing::USUAL));
+        let row = &found.unwrap().rows[0];
+        assert!((row.ours.unwrap().estimate - 1.25).abs() < 1e-9);
+        assert_eq!(row.by_server_cpu, None, "of rates only");
+    }
+
+    #[test]
+    fn without_arms_nothing_is_testable() {
+        let found = replicate(&run(), table("rate", &[("scan", 0.9)]), None).unwrap();
+        assert_eq!(found.rows[0].standing, Standing::NotTestable);
+        assert_eq!(found.agreement, None);
+    }
+}

@@ -1,0 +1,224 @@
+//! What a text printed of a question, and what was measured of the same question here.
+//!
+//! ```text
+//!   PublishedTable   release ÷ release, a ratio for each load   as the text prints it
+//!   ReplicatedTable  the same with our ratio, its interval, and how the two stand
+//! ```
+//!
+//! A printed ratio has no interval. What its author holds for a difference is known, though:
+//! Callaghan reads his tables with a tolerance of five basis points of rQPS, so that a figure of
+//! ours counts as the same within that tolerance ([`tolerance`]).
+
+use crate::arms::Pairing;
+use crate::experiment::{Expectation, Figure, Outcome};
+use crate::verdict::Interval;
+
+/// Ratios of one figure between two releases, as a text prints them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedTable {
+    /// Where in the text they stand, in its words.
+    pub of: String,
+    /// The release that others are measured against, as the text names it.
+    pub base: String,
+    /// The other one.
+    pub test: String,
+    /// What the ratios are of.
+    pub what: Figure,
+    /// The text's number of clients; `None` where it does not matter or is not said.
+    pub clients: Option<u32>,
+    /// A ratio for each load, in the order of the text.
+    pub rows: Vec<PublishedRow>,
+}
+
+/// One printed figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedRow {
+    /// The load by our name, or `median of GROUP`.
+    pub load: String,
+    /// Test ÷ base.
+    pub ratio: f64,
+    /// Where ours differs: why, with the evidence, as whoever looked into it wrote it down.
+    pub because: Option<String>,
+}
+
+impl PublishedRow {
+    /// The group of loads of which this is the median.
+    pub fn group(&self) -> Option<&str> {
+        self.load.strip_prefix("median of ")
+    }
+}
+
+/// How a figure of ours stands to the printed one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Our whole interval lies within the tolerance.
+    Confirmed,
+    /// Our whole interval lies without.
+    Different,
+    /// Neither: our interval is too wide.
+    Open,
+    /// Nothing was measured that could be held against it.
+    NotTestable,
+}
+
+impl Standing {
+    /// All of them, in the order in which they are counted.
+    pub const ALL: [Standing; 4] =
+        [Standing::Confirmed, Standing::Different, Standing::Open, Standing::NotTestable];
+
+    /// Its words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Standing::Confirmed => "confirmed",
+            Standing::Different => "different here",
+            Standing::Open => "open",
+            Standing::NotTestable => "not testable here",
+        }
+    }
+
+    /// How `ours` stands to a printed ratio.
+    pub fn of(theirs: f64, ours: Option<Interval>) -> Standing {
+        let Some(ours) = ours else { return Standing::NotTestable };
+        let (low, high) = (theirs - tolerance(theirs), theirs + tolerance(theirs));
+        match () {
+            () if low <= ours.low && ours.high <= high => Standing::Confirmed,
+            () if ours.high < low || high < ours.low => Standing::Different,
+            () => Standing::Open,
+        }
+    }
+}
+
+/// How far from a printed ratio a figure may lie and still be the same: 0.05, which is five basis
+/// points in Callaghan's unit, or 5 % of ratios above 1.
+pub fn tolerance(ratio: f64) -> f64 {
+    0.05 * ratio.max(1.0)
+}
+
+/// What a text printed of the question of an experiment, and what a run found of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replication {
+    /// The file of the experiment.
+    pub file: String,
+    /// The question.
+    pub question: String,
+    /// Whose figures they are, and where they stand.
+    pub source: String,
+    /// The run that they are held against.
+    pub run: RunOrigin,
+    /// The tables, in the order of the text.
+    pub tables: Vec<ReplicatedTable>,
+    /// What was expected where a text has words or a chart and no figures.
+    pub signs: Vec<FoundSign>,
+}
+
+/// An expectation, held against a cell of two arms.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundSign {
+    /// What was expected.
+    pub expectation: Expectation,
+    /// The arm that was held against base, where there are more than two.
+    pub test: Option<String>,
+    /// What was found.
+    pub outcome: Outcome,
+}
+
+impl FoundSign {
+    /// How the two stand.
+    pub fn standing(&self) -> Standing {
+        match self.outcome.sign {
+            Some(sign) if sign == self.expectation.sign => Standing::Confirmed,
+            Some(_) => Standing::Different,
+            None if self.outcome.base.is_none() => Standing::NotTestable,
+            None => Standing::Open,
+        }
+    }
+}
+
+/// Where figures of ours come from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunOrigin {
+    /// The id of the run.
+    pub run: String,
+    /// When it was started, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// The command that repeats it.
+    pub command: String,
+    /// Of each arm: the releases of the text that it stands for, and what it is called.
+    pub arms: Vec<(Vec<String>, String)>,
+    /// The host, in a few words.
+    pub host: String,
+}
+
+/// A printed table and what was measured of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplicatedTable {
+    /// The table.
+    pub published: PublishedTable,
+    /// The arms that stand for its releases; `None` where one of them cannot be had.
+    pub arms: Option<Pairing>,
+    /// The numbers of clients with which ours were measured.
+    pub clients: Vec<u32>,
+    /// As many as there are printed.
+    pub rows: Vec<ReplicatedRow>,
+    /// How the rows of loads agree; `None` where nothing was measured.
+    pub agreement: Option<Agreement>,
+    /// The same where rates are taken from the server's processor time alone; of rates only.
+    pub by_server_cpu: Option<Agreement>,
+}
+
+/// A printed figure and ours.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplicatedRow {
+    /// The printed one.
+    pub published: PublishedRow,
+    /// Ours with its 95 % interval.
+    pub ours: Option<Interval>,
+    /// Of rates: what ours would be if the server's processor time were all that a statement
+    /// takes, the reciprocal of its ratio.
+    pub by_server_cpu: Option<Interval>,
+    /// How they stand to each other.
+    pub standing: Standing,
+}
+
+/// How far a column of ours agrees with a printed one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Agreement {
+    /// Rows with both.
+    pub rows: u32,
+    /// Spearman's rank correlation; `None` of fewer than three rows.
+    pub rank_correlation: Option<f64>,
+    /// The median of |ours − theirs|.
+    pub median_difference: f64,
+    /// The median of ours − theirs.
+    pub median_shift: f64,
+    /// Rows whose estimates differ by no more than the tolerance.
+    pub within: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_is_confirmed_only_by_an_interval_that_lies_within_the_tolerance() {
+        let ours = |low, high| Some(Interval { estimate: f64::midpoint(low, high), low, high });
+        for (theirs, ours, standing) in [
+            (0.62, ours(0.60, 0.66), Standing::Confirmed),
+            (0.62, ours(0.60, 0.70), Standing::Open),
+            (0.62, ours(0.68, 0.70), Standing::Different),
+            (0.62, ours(0.0, f64::INFINITY), Standing::Open),
+            (2.48, ours(2.37, 2.59), Standing::Confirmed),
+            (2.48, ours(2.0, 2.2), Standing::Different),
+            (0.62, None, Standing::NotTestable),
+        ] {
+            assert_eq!(Standing::of(theirs, ours), standing, "{theirs} {ours:?}");
+        }
+    }
+
+    #[test]
+    fn medians_name_their_group() {
+        let row = |load: &str| PublishedRow { load: load.to_owned(), ratio: 1.0, because: None };
+        assert_eq!(row("median of point").group(), Some("point"));
+        assert_eq!(row("point-query").group(), None);
+    }
+}
