@@ -2,7 +2,7 @@
 
 use dbdyno_model::{
     Arm, ArmSummary, Cell, CellComparison, ClassSummary, ClassTally, ClassTimes, LatencyHistogram,
-    Measure, PerArm, Plan, Round, Severity, Verdict, Warning,
+    Level, Measure, PerArm, Plan, Round, Severity, SingleRuns, Verdict, Warning,
 };
 use dbdyno_workload::planned;
 
@@ -10,7 +10,7 @@ use crate::cautions::{background, drift_of};
 use crate::error::JudgeError;
 use crate::rate_unit::CellUnits;
 use crate::response::{self, Judged};
-use crate::variance::mean_of_rounds;
+use crate::variance::{mean, mean_of_rounds};
 
 /// A client that takes more of the processor time than this carries a note.
 const CLIENT_SHARE_HIGH: f64 = 0.5;
@@ -55,6 +55,7 @@ pub(crate) fn cell_comparison(
         p_value: judged.p_value,
         q_value: None,
         levels: judged.levels,
+        single_runs: single_runs(units, rounds),
         detectable: judged.detectable,
         // More pairs would not help.
         pairs_missing: judged.pairs_missing.filter(|_| !blocked),
@@ -63,6 +64,32 @@ pub(crate) fn cell_comparison(
         metrics: Vec::new(),
         arms,
         warnings,
+    })
+}
+
+/// The extremes of all comparisons of one run of each arm. Neighbours in time are not preferred:
+/// whoever runs each arm once has them at different hours.
+fn single_runs(units: &CellUnits, rounds: &PerArm<Vec<&Round>>) -> Option<SingleRuns> {
+    let starts = |rounds: &Vec<&Round>| -> Vec<f64> {
+        let of_start = rounds.chunk_by(|a, b| (a.filling, a.start) == (b.filling, b.start));
+        of_start
+            .map(|of| mean(&of.iter().map(|r| units.rate(r).ln()).collect::<Vec<_>>()))
+            .collect()
+    };
+    let each = |rounds: &Vec<&Round>| rounds.iter().map(|round| units.rate(round).ln()).collect();
+    let (base, test) = (starts(&rounds.base), starts(&rounds.test));
+    let (level, base, test): (_, Vec<f64>, Vec<f64>) = match base.len().min(test.len()) {
+        0 | 1 => (Level::Pair, each(&rounds.base), each(&rounds.test)),
+        _ => (Level::Start, base, test),
+    };
+    let runs = base.len().min(test.len());
+    let least = |logs: &[f64]| logs.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = |logs: &[f64]| logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    (runs > 1).then(|| SingleRuns {
+        runs: runs as u32,
+        level,
+        low: (least(&test) - most(&base)).exp(),
+        high: (most(&test) - least(&base)).exp(),
     })
 }
 
@@ -139,4 +166,36 @@ fn classes(rounds: &[&Round], per_second: f64) -> Vec<ClassSummary> {
         }
     };
     first.classes.iter().enumerate().map(summary).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    /// Nine runs of MySQL 5.5 and of 5.6 at 8 clients (Kravtchuk 2013), queries/s.
+    const BASE: [f64; 9] =
+        [69577.0, 70721.0, 70779.0, 71245.0, 71418.0, 71507.0, 71564.0, 71721.0, 72015.0];
+    const TEST: [f64; 9] =
+        [65489.0, 66156.0, 66833.0, 67293.0, 67328.0, 67395.0, 67494.0, 68655.0, 69030.0];
+
+    fn single_runs(each_is_a_start: bool) -> SingleRuns {
+        let run = sample::of_pairs(9, "point-query", "sqlite:", 8, |round| {
+            let rates = if round.key.arm == Arm::Base { BASE } else { TEST };
+            let seconds = sample::WALL_NS as f64 / 1e9;
+            sample::set_events(round, rates[round.key.pair as usize] * seconds);
+            round.start = if each_is_a_start { round.key.pair } else { 0 };
+        });
+        crate::compare(&run).unwrap().cells[0].single_runs.unwrap()
+    }
+
+    #[test]
+    fn an_unlucky_pair_of_runs_claims_what_the_extremes_say() {
+        for (is_start, level) in [(true, Level::Start), (false, Level::Pair)] {
+            let single = single_runs(is_start);
+            assert_eq!((single.runs, single.level), (9, level));
+            assert!((single.low - 65489.0 / 72015.0).abs() < 1e-3, "{single:?}");
+            assert!((single.high - 69030.0 / 69577.0).abs() < 1e-3, "{single:?}");
+        }
+    }
 }

@@ -13,7 +13,7 @@
 
 use dbdyno_model::experiment::{Figure, Outcome};
 use dbdyno_model::published::{
-    Agreement, PublishedTable, ReplicatedRow, ReplicatedTable, Standing, tolerance,
+    Agreement, PublishedRow, PublishedTable, ReplicatedRow, ReplicatedTable, Standing, tolerance,
 };
 use dbdyno_model::{CellComparison, Interval, Pairing, Run, Severity};
 use dbdyno_stats::agreement::{median, rank_correlation};
@@ -36,11 +36,11 @@ pub fn replicate(
         Some(arms) => Measured::new(run, arms, &published)?,
         None => Measured::default(),
     };
-    let row = |row: &dbdyno_model::published::PublishedRow| {
-        let ours = measured.of(row.group(), &row.load, &measured.figure);
+    let row = |row: &PublishedRow| {
+        let ours = measured.of(row, &measured.figure);
         ReplicatedRow {
             ours,
-            by_server_cpu: measured.of(row.group(), &row.load, &measured.by_server_cpu),
+            by_server_cpu: measured.of(row, &measured.by_server_cpu),
             standing: Standing::of(row.ratio, ours),
             published: row.clone(),
         }
@@ -121,9 +121,9 @@ impl Measured {
     /// The ratio of a load, or the median of a group with the medians of the ends of its cells'
     /// intervals: if half of the cells lie above a bound, so does their median. That is wider than
     /// it need be, as errors of cells that are independent cancel in a median.
-    fn of(&self, group: Option<&str>, load: &str, ratios: &[Ratio]) -> Option<Interval> {
-        let Some(group) = group else {
-            return ratios.iter().find(|cell| cell.load == load).map(|cell| cell.ratio);
+    fn of(&self, row: &PublishedRow, ratios: &[Ratio]) -> Option<Interval> {
+        let Some(group) = row.group() else {
+            return ratios.iter().find(|cell| row.is_of(&cell.load)).map(|cell| cell.ratio);
         };
         let own = ratios.iter().filter(|cell| cell.group.as_deref() == Some(group));
         let own: Vec<Interval> = own.map(|cell| cell.ratio).collect();
@@ -158,7 +158,6 @@ fn agreement(
 
 #[cfg(test)]
 mod tests {
-    use dbdyno_model::published::PublishedRow;
     use dbdyno_model::{Arm, Round};
 
     use super::*;

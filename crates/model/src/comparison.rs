@@ -10,7 +10,7 @@ use crate::curve::CurveComparison;
 use crate::experiment::{Figure, Outcome};
 use crate::insert_benchmark::StepMetrics;
 use crate::levels::Levels;
-use crate::method::Basis;
+use crate::method::{Basis, Level};
 use crate::plan::Cell;
 use crate::rate::{RateUnit, Since};
 use crate::row_cost::CostComparison;
@@ -235,6 +235,8 @@ pub struct CellComparison {
     pub q_value: Option<f64>,
     /// Where the doubt comes from; `None` where too little was measured to tell.
     pub levels: Option<Levels>,
+    /// What a single run of each arm could have claimed; `None` where there is one run of each.
+    pub single_runs: Option<SingleRuns>,
     /// The smallest change of rQPS that this many pairs of this noise would find with 80 % chance,
     /// as a share (0.02 = two basis points in Callaghan's unit).
     pub detectable: Option<f64>,
@@ -253,6 +255,20 @@ pub struct CellComparison {
     pub arms: PerArm<ArmSummary>,
     /// What the reader of this cell must know.
     pub warnings: Vec<Warning>,
+}
+
+/// The claims of those who run each arm once: a run of test against a run of base, each with each.
+/// A run is a start of the servers, or a round where they were started once.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SingleRuns {
+    /// How many runs of each arm there are.
+    pub runs: u32,
+    /// What was repeated.
+    pub level: Level,
+    /// The least rQPS that one such comparison finds.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
 }
 
 /// Cells whose q-values belong together: those of one comparison that are judged. Their metrics are

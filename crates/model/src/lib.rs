@@ -73,6 +73,7 @@ pub use classes::{ClassTally, ClassTimes, Counted};
 pub use comparison::{
     ArmSummary, CellComparison, ClassSummary, Comparison, Family, Gate, GateOutcome, LatencyUs,
     Measure, Metric, MetricComparison, MetricVerdict, OpenSummary, Percentile, SelfTests,
+    SingleRuns,
 };
 pub use count::{
     CallCount, CountComparison, CountSample, CountVerdict, Counting, Counts, FunctionChange,

@@ -42,6 +42,11 @@ pub struct PublishedRow {
 }
 
 impl PublishedRow {
+    /// Whether this is a row of that load: by its whole name, or by the one before its options.
+    pub fn is_of(&self, load: &str) -> bool {
+        load == self.load || load.split('?').next() == Some(&self.load)
+    }
+
     /// The group of loads of which this is the median.
     pub fn group(&self) -> Option<&str> {
         self.load.strip_prefix("median of ")
@@ -220,5 +225,7 @@ mod tests {
         let row = |load: &str| PublishedRow { load: load.to_owned(), ratio: 1.0, because: None };
         assert_eq!(row("median of point").group(), Some("point"));
         assert_eq!(row("point-query").group(), None);
+        assert!(row("l.i0").is_of("l.i0") && row("l.i0").is_of("l.i0?nr1=5"));
+        assert!(!row("l.i0").is_of("l.i01") && !row("l.i0?nr1=5").is_of("l.i0"));
     }
 }

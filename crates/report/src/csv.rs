@@ -59,7 +59,7 @@ pub(crate) const ARM_COLUMNS: [(&str, OfArm); 32] = [
 const METRICS: [(&str, Metric); 2] = [("server_cpu", Metric::ServerCpu), ("p99", Metric::P99)];
 const METRIC_COLUMNS: [&str; 4] = ["ratio", "ratio_low", "ratio_high", "verdict"];
 
-const CELL_COLUMNS: [&str; 42] = [
+const CELL_COLUMNS: [&str; 46] = [
     "run",
     "status",
     "load",
@@ -90,6 +90,10 @@ const CELL_COLUMNS: [&str; 42] = [
     "replicate_count",
     "p_value",
     "q_value",
+    "single_runs_runs",
+    "single_runs_level",
+    "single_runs_low",
+    "single_runs_high",
     "share_pair",
     "share_life",
     "share_filling",
@@ -139,6 +143,7 @@ fn header() -> Vec<String> {
 fn row(view: &View, cell: &CellView) -> Vec<String> {
     let summary = &view.summary;
     let times = cell.response_ratio.as_ref();
+    let single = cell.doubt.single_runs.as_ref();
     let share = |name: &str| {
         let level = cell.doubt.levels.iter().find(|level| level.level == name);
         number(level.and_then(|level| level.share))
@@ -174,6 +179,10 @@ fn row(view: &View, cell: &CellView) -> Vec<String> {
         cell.doubt.replicate_count.to_string(),
         number(cell.doubt.p_value),
         number(cell.doubt.q_value),
+        single.map_or_else(String::new, |single| single.runs.to_string()),
+        single.map_or_else(String::new, |single| single.level.to_owned()),
+        number(single.and_then(|single| single.low)),
+        number(single.and_then(|single| single.high)),
         share("pair"),
         share("life"),
         share("filling"),

@@ -1,9 +1,9 @@
 //! How sure each cell is, and where the rest of the doubt comes from: the rows of a table.
 //!
 //! ```text
-//!   how sure       interval           q     pairs  restarts  reloads  the next minute
+//!   how sure    interval           q    pairs restarts reloads single runs    the next minute
 //!   point-query
-//!     1 client     robust, 8 starts  0.3 %    62 %     38 %            restarts: 21 % narrower
+//!     1 client  robust, 8 starts 0.3 %   62 %     38 %         −9.1 to +2.0 % restarts: 21 % ….
 //! ```
 //!
 //! Shares are of the variance of the result (Kalibera and Jones 2013).
@@ -20,6 +20,8 @@ pub(crate) struct DoubtRow {
     pub q: String,
     /// For each of [`LEVELS`] its share, or nothing.
     pub shares: [String; 3],
+    /// `−9 to +3 %`.
+    pub single: String,
     /// `more restarts: 21 % narrower`.
     pub minute: String,
 }
@@ -28,14 +30,18 @@ pub(crate) struct DoubtRow {
 const LEVELS: [(&str, &str); 3] = [("pair", "pairs"), ("life", "restarts"), ("filling", "reloads")];
 
 /// The heads of the columns beside the place.
-pub(crate) const HEAD: [&str; 6] =
-    ["interval", "q", "from pairs", "restarts", "reloads", "the next minute"];
+pub(crate) const HEAD: [&str; 7] =
+    ["interval", "q", "from pairs", "restarts", "reloads", "single runs", "the next minute"];
 
 impl DoubtRow {
     /// Under [`HEAD`].
     pub(crate) fn columns(self) -> Vec<String> {
         let shares = self.shares.into_iter();
-        [self.interval, self.q].into_iter().chain(shares).chain([self.minute]).collect()
+        [self.interval, self.q]
+            .into_iter()
+            .chain(shares)
+            .chain([self.single, self.minute])
+            .collect()
     }
 }
 
@@ -52,8 +58,20 @@ pub(crate) fn row(view: &View, cell: &CellView) -> DoubtRow {
         q: if only { String::new() } else { probability(doubt.q_value) },
         shares: LEVELS
             .map(|(name, _)| share(doubt.levels.iter().find(|level| level.level == name))),
+        single: single(cell),
         minute: minute(cell),
     }
+}
+
+/// What whoever runs each arm once could have found.
+fn single(cell: &CellView) -> String {
+    let single = cell.doubt.single_runs.as_ref();
+    let Some((low, high)) = single.and_then(|single| Some((single.low?, single.high?))) else {
+        return String::new();
+    };
+    let percent = |ratio: f64| number::signed(100.0 * (ratio - 1.0), 1);
+    let glue = number::GLUE;
+    format!("{}{glue}to{glue}{}{glue}%", percent(low), percent(high))
 }
 
 /// `lifes` is no word.
@@ -141,5 +159,6 @@ pub(crate) fn aside(view: &View) -> String {
         ));
     }
     text + "From pairs, restarts, reloads: the share of each level in the variance of the result. \
-            The next minute: what narrows the interval most, and by how much."
+            Single runs: the least and the most that one run of each arm would have claimed, a run \
+            being a start, or a round where servers were started once. The next minute: what narrows the interval most, and by how much."
 }

@@ -35,7 +35,8 @@ pub(super) fn table(view: &View) -> String {
         for share in &row.shares {
             text.push_str(&format!("<td>{}</td>", escape(share)));
         }
-        text.push_str(&format!("<td>{}</td></tr>\n", escape(&row.minute)));
+        let (single, minute) = (escape(&row.single), escape(&row.minute));
+        text.push_str(&format!("<td>{single}</td><td>{minute}</td></tr>\n"));
     }
     text.push_str("</tbody>\n</table></div>\n");
     for reason in doubt::reasons(view) {

@@ -52,6 +52,21 @@ pub struct DoubtView {
     pub levels: Vec<LevelView>,
     /// What a minute more would bring, the best first.
     pub next_minute: Vec<SpendView>,
+    /// What a single run of each arm could have claimed.
+    pub single_runs: Option<SingleRunsView>,
+}
+
+/// The least and the largest rQPS of one run of test against one run of base.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SingleRunsView {
+    /// Runs of each arm.
+    pub runs: u32,
+    /// What a run is: `life` (a start of the servers) or `pair` (a round).
+    pub level: &'static str,
+    /// The least that one comparison finds.
+    pub low: Option<f64>,
+    /// The largest.
+    pub high: Option<f64>,
 }
 
 /// One level of a cell.
@@ -95,6 +110,12 @@ impl DoubtView {
             levels: levels.map_or_else(Vec::new, |levels| levels.parts.iter().map(level).collect()),
             next_minute: levels
                 .map_or_else(Vec::new, |levels| levels.spend.iter().map(spend).collect()),
+            single_runs: cell.single_runs.map(|single| SingleRunsView {
+                runs: single.runs,
+                level: single.level.name(),
+                low: finite(single.low),
+                high: finite(single.high),
+            }),
         }
     }
 }

@@ -12,7 +12,7 @@ use dbdyno_model::{
     CurveQuestion, Environment, Family, Inequality, Interval, IntervalKind, LatencyHistogram,
     LatencyUs, Level, LevelShare, Levels, Measure, Metric, MetricComparison, MetricVerdict, PerArm,
     Plan, PointPlace, RateUnit, Readings, Round, RoundKey, Run, RunId, RunStatus, SelfTests,
-    Series, Severity, Since, Spend, Stage, UslCurve, Verdict, Warning, Weight,
+    Series, Severity, Since, SingleRuns, Spend, Stage, UslCurve, Verdict, Warning, Weight,
 };
 
 const STARTED_UNIX_MS: u64 = 1_793_277_187_000;
@@ -661,6 +661,12 @@ fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
         p_value: if verdict == Verdict::Undecided { 0.2 } else { 0.0004 },
         q_value: Some(if verdict == Verdict::Undecided { 0.25 } else { 0.0012 }),
         levels: rqps.low.is_finite().then(|| levels(truth)),
+        single_runs: rqps.low.is_finite().then_some(SingleRuns {
+            runs: 8,
+            level: Level::Start,
+            low: rqps.low * 0.97,
+            high: rqps.high * 1.03,
+        }),
         detectable: half_width.is_finite().then_some(half_width * 1.4),
         pairs_missing: (verdict == Verdict::Undecided).then_some(14),
         missing_ns: None,
