@@ -45,7 +45,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub(super) const FAULTS: [Fault; 52] = [
+pub(super) const FAULTS: [Fault; 54] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -444,6 +444,20 @@ pub(super) const FAULTS: [Fault; 52] = [
         "self.note(open, Kind::Write, ROWS, key, (own, MISSING));",
         &["isolation::the_engine_keeps_its_levels_and_faults_in_it_are_found"],
     ),
+    fault(
+        "printed figures are held against the arms the other way round",
+        "crates/cli/src/printed.rs",
+        "Pairing { base: arm(&table.base)?, test: arm(&table.test)? }",
+        "Pairing { base: arm(&table.test)?, test: arm(&table.base)? }",
+        &["published::printed_figures_are_held_against_the_newest_run"],
+    ),
+    fault(
+        "a figure that was not measured counts as open",
+        "crates/model/src/published.rs",
+        "let Some(ours) = ours else { return Standing::NotTestable };",
+        "let Some(ours) = ours else { return Standing::Open };",
+        &["published::printed_figures_are_held_against_the_newest_run"],
+    ),
 ];
 
 /// Plants one fault after the other into a clone of the last commit, and says which tests did not
@@ -546,7 +560,7 @@ mod tests {
 
     #[test]
     fn every_test_of_whole_runs_on_models_has_a_fault() {
-        for module in ["verdicts", "until", "host", "resume", "arms", "explain"] {
+        for module in ["verdicts", "until", "host", "resume", "arms", "explain", "published"] {
             for line in read(&format!("crates/cli/tests/command/{module}.rs")).split("#[test]\nfn ")
             {
                 let Some((name, _)) = line.split_once("() {").filter(|_| !line.starts_with("//!"))

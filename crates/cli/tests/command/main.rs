@@ -25,6 +25,7 @@ mod logins;
 mod options;
 mod plans;
 mod profile;
+mod published;
 mod resume;
 mod rocksdb;
 mod scripts;
