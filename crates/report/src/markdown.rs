@@ -110,17 +110,12 @@ fn doubt_table(view: &View) -> String {
         return String::new();
     }
     let mut text =
-        format!("| how sure | {} |\n|:--|:--|--:|--:|--:|--:|:--|\n", doubt::HEAD.join(" | "));
+        format!("| how sure | {} |\n|:--|:--|--:|--:|--:|--:|--:|:--|\n", doubt::HEAD.join(" | "));
     for cell in &view.summary.cells {
-        let row = doubt::row(view, cell);
-        text.push_str(&format!(
-            "| {} | {} | {} | {} | {} |\n",
-            escape(&words::place(cell)),
-            escape(&row.interval),
-            escape(&row.q),
-            row.shares.join(" | "),
-            row.minute
-        ));
+        let columns = doubt::row(view, cell).columns();
+        let columns: Vec<String> = columns.iter().map(|text| escape(text)).collect();
+        let place = escape(&words::place(cell));
+        text.push_str(&format!("| {place} | {} |\n", columns.join(" | ")));
     }
     let reasons: Vec<String> =
         doubt::reasons(view).iter().map(|reason| format!("{}. ", escape(reason))).collect();

@@ -149,6 +149,20 @@ fn text_and_markdown_of_hostile_names() {
     check("hostile.md", &markdown(&view));
 }
 
+/// A row with a column more or less than its head is shown without it, or not at all.
+#[test]
+fn tables_in_markdown_have_as_many_columns_in_each_row() {
+    for sample in [common::one_cell(), common::six_cells(), common::large()] {
+        let text = markdown(&view(&sample));
+        let columns = |line: &&str| line.replace("\\|", "").matches('|').count();
+        let lines: Vec<&str> = text.lines().collect();
+        let tables = lines.chunk_by(|a, b| a.starts_with('|') && b.starts_with('|'));
+        for table in tables.filter(|table| table[0].starts_with('|')) {
+            assert!(table.iter().all(|line| columns(line) == columns(&table[0])), "{table:#?}");
+        }
+    }
+}
+
 #[test]
 fn markdown_of_one_and_of_six_cells() {
     check("one.md", &markdown(&view(&common::one_cell())));

@@ -19,7 +19,7 @@ pub(super) fn table(view: &View) -> String {
     let mut text = String::from("<div class=\"scroll\"><table>\n<thead><tr><td></td>");
     for (at, head) in doubt::HEAD.iter().enumerate() {
         text.push_str(&format!("<th scope=\"col\">{}</th>", escape(head)));
-        if at == 1 {
+        if at == 2 {
             text.push_str(
                 "<th scope=\"col\" class=\"picture\"><span class=\"unseen\">levels drawn</span>\
                  </th>",
@@ -30,13 +30,14 @@ pub(super) fn table(view: &View) -> String {
     for cell in cells {
         let row = doubt::row(view, cell);
         text.push_str(&format!("<tr><th scope=\"row\">{}</th>", escape(&words::place(cell))));
-        text.push_str(&format!("<td>{}</td><td>{}</td>", escape(&row.interval), escape(&row.q)));
+        for told in [&row.interval, &row.q, &row.single] {
+            text.push_str(&format!("<td>{}</td>", escape(told)));
+        }
         text.push_str(&format!("<td class=\"picture\">{}</td>", bar(cell)));
         for share in &row.shares {
             text.push_str(&format!("<td>{}</td>", escape(share)));
         }
-        let (single, minute) = (escape(&row.single), escape(&row.minute));
-        text.push_str(&format!("<td>{single}</td><td>{minute}</td></tr>\n"));
+        text.push_str(&format!("<td>{}</td></tr>\n", escape(&row.minute)));
     }
     text.push_str("</tbody>\n</table></div>\n");
     for reason in doubt::reasons(view) {
