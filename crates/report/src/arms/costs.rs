@@ -16,8 +16,9 @@ use dbdyno_model::{Metric, MetricVerdict, Verdict};
 
 use super::figure::{self, Better, Figure, Shade};
 use super::groups::{self, Group};
+use super::rows::{Answer, Row};
 use super::table::{Line, Source, Table};
-use super::{Answer, ArmsView, Row};
+use super::view::ArmsView;
 use crate::number::{self, UNKNOWN};
 use crate::view::{ArmView, MetricView};
 

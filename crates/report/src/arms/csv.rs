@@ -1,7 +1,8 @@
 //! CSV: one row for each arm in each cell, under the names of schema 2.
 
 use super::costs::{self, Quantity, RateByCpu};
-use super::{Answer, ArmsView};
+use super::rows::Answer;
+use super::view::ArmsView;
 use crate::csv::{ARM_COLUMNS, line, metric_columns, metrics, number};
 
 /// What is known of an answer, once against the reference and once, with `before_` in front,

@@ -8,8 +8,10 @@
 //! No script is needed: the style sheet shows the article that the address names.
 
 use super::costs;
+use super::figure;
 use super::rounds::PairRatio;
-use super::{Answer, ArmsView, Row, figure};
+use super::rows::{Answer, Row};
+use super::view::ArmsView;
 use crate::doubt::probability;
 use crate::html::escape::escape;
 use crate::layout;

@@ -11,8 +11,8 @@
 
 use dbdyno_model::Verdict;
 
-use super::Answer;
 use super::groups::Median;
+use super::rows::Answer;
 use crate::number::{self, GLUE};
 use crate::rows;
 

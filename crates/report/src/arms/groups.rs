@@ -12,7 +12,7 @@
 
 use dbdyno_model::Verdict;
 
-use super::{Answer, Row};
+use super::rows::{Answer, Row};
 use crate::groups;
 
 /// A median at or below this has fallen: five basis points.

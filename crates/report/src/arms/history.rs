@@ -11,7 +11,8 @@
 use dbdyno_model::Reference;
 
 use super::figure::{Figure, Shade};
-use super::{ArmsView, Row};
+use super::rows::Row;
+use super::view::ArmsView;
 
 /// A block, and the largest gain that has it.
 const BLOCKS: [(f64, char); 8] = [

@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 
 use super::costs::{self, Cost, Quantity, RateByCpu};
 use super::groups::{Group, Median, Tally};
-use super::{Answer, ArmsView, Row, words};
+use super::rows::{Answer, Row};
+use super::view::ArmsView;
+use super::words;
 use crate::number::GLUE;
 use crate::view::{ArmView, CellView, CountView, FamilyView, WarningView};
 

@@ -4,7 +4,8 @@ use dbdyno_model::Reference;
 
 use super::figure::Figure;
 use super::table::{self, Table};
-use super::{ArmsView, costs, history, words};
+use super::view::ArmsView;
+use super::{costs, history, words};
 use crate::escape::escape;
 use crate::notes;
 use crate::number::UNKNOWN;

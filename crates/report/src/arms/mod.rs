@@ -36,6 +36,3 @@ pub use page::arms_html;
 pub use svg::arms_svg;
 pub use text::{Detail as ArmsDetail, arms_text};
 pub use view::ArmsView;
-
-use rows::{Answer, Row};
-use view::{ArmHead, CountRow};

@@ -14,7 +14,8 @@
 use super::figure::{Figure, Shade};
 use super::history::Scale;
 use super::table::{self, Line, Part, Table};
-use super::{ArmsView, costs, evidence, words};
+use super::view::ArmsView;
+use super::{costs, evidence, words};
 use crate::calendar::utc;
 use crate::html::{self, escape::escape};
 use crate::number::UNKNOWN;

@@ -14,7 +14,8 @@
 use super::figure::{Figure, Shade};
 use super::history::Scale;
 use super::table::{self, Part, Table};
-use super::{ArmsView, costs, words};
+use super::view::ArmsView;
+use super::{costs, words};
 use crate::html::escape::escape;
 use crate::layout;
 use crate::number::GLUE;

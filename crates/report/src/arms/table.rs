@@ -8,7 +8,9 @@
 
 use super::figure::Figure;
 use super::groups::{Group, Medians};
-use super::{ArmsView, Row, words};
+use super::rows::Row;
+use super::view::ArmsView;
+use super::words;
 use crate::layout;
 
 /// Loads down, arms across.

@@ -10,8 +10,9 @@
 
 use super::figure::{Better, Figure, Shade};
 use super::table::{self, Table};
+use super::view::ArmsView;
 use super::view::Note;
-use super::{ArmsView, costs, history, words};
+use super::{costs, history, words};
 use crate::layout::{self, Grid, Line};
 use crate::notes;
 use crate::number::{GLUE, UNKNOWN};
@@ -64,7 +65,7 @@ pub fn arms_text(view: &ArmsView, detail: Detail, parts: &[Section], style: &Tex
 
 fn arms(view: &ArmsView, width: usize) -> String {
     let counts = words::of_arms(view);
-    let line = |arm: &super::ArmHead| {
+    let line = |arm: &super::view::ArmHead| {
         let count = counts.iter().find(|(of, _)| of.index == arm.index);
         let count = count.map_or(String::new(), |(_, count)| format!(": {count}"));
         let first = format!("  {:6}  ", arm.index);

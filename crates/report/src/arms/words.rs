@@ -4,7 +4,8 @@ use dbdyno_model::{ArmIndex, CountVerdict, Reference, Verdict};
 
 use super::figure::Figure;
 use super::groups::{Group, Median};
-use super::{Answer, ArmHead, ArmsView, CountRow, Row};
+use super::rows::{Answer, Row};
+use super::view::{ArmHead, ArmsView, CountRow};
 use crate::number::{self, GLUE};
 use crate::view::{CellView, CountView};
 use crate::words;
