@@ -50,6 +50,9 @@ pub(super) struct Line {
     pub(super) figures: Vec<Option<Figure>>,
 }
 
+/// The median of an arm in a group, of which these are the lines.
+type OfGroup<'a> = &'a dyn Fn(&Group, usize, &[Line]) -> Option<Figure>;
+
 /// What is taken of a row for a table.
 pub(super) struct Source<'a> {
     pub(super) title: String,
@@ -57,7 +60,7 @@ pub(super) struct Source<'a> {
     pub(super) first: usize,
     pub(super) reference: &'a dyn Fn(&Row) -> String,
     pub(super) figure: &'a dyn Fn(&Row, usize) -> Option<Figure>,
-    pub(super) median: &'a dyn Fn(&Group, usize, &[Line]) -> Option<Figure>,
+    pub(super) median: OfGroup<'a>,
 }
 
 impl Table {

@@ -229,7 +229,7 @@ fn the_drawing_stands_by_itself() {
         };
         let (width, height) = (number("width"), number("height"));
         for (axis, most) in [("x", width), ("y", height)] {
-            for place in svg.split(&format!("<text x=")).skip(1) {
+            for place in svg.split("<text x=").skip(1) {
                 let place = if axis == "x" { place } else { place.split(" y=").nth(1).unwrap() };
                 let at: f64 =
                     place.trim_start_matches('"').split('"').next().unwrap().parse().unwrap();
