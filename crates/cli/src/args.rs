@@ -513,6 +513,11 @@ pub(crate) struct Report {
     /// Where the report goes [default: dbdyno-RUN.html]
     #[arg(long, short, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
+    /// Write the table as a drawing that stands by itself, for a README or a ticket, and no page
+    /// unless --output names one; with another ending the same as Markdown (.md), CSV (.csv) or
+    /// JSON (.json)
+    #[arg(long = "static", value_name = "FILE.svg", value_parser = values::parse_still)]
+    pub still: Option<values::Still>,
 }
 
 #[derive(Debug, clap::Args)]

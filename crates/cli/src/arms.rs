@@ -8,11 +8,11 @@ use dbdyno_model::{
 use dbdyno_report::{ArmsDetail, ArmsView, Checked, View};
 use dbdyno_store::Store;
 
-use crate::args::{Told, ToldFormat};
+use crate::args::{Section, Told, ToldFormat};
 use crate::ci;
 use crate::failure::Failure;
 use crate::output;
-use crate::values::Against;
+use crate::values::{Against, Still, StillShape};
 
 /// The arm with this name, or with this target where only one has it.
 ///
@@ -91,6 +91,8 @@ pub(crate) fn print(
 ) -> Result<(), Failure> {
     let view = ArmsView::new(run, comparison);
     let detail = if told.intervals { ArmsDetail::Intervals } else { ArmsDetail::Ratios };
+    let sections = sections(told);
+    let markdown = || dbdyno_report::arms_markdown(&view, &sections);
     let checked = || -> Vec<Checked> {
         let of_pair = |one: &PairComparison| {
             let view = View::new(&run.of_pair(one.pairing), &one.comparison);
@@ -99,15 +101,32 @@ pub(crate) fn print(
         comparison.pairs.iter().map(of_pair).collect()
     };
     output::print(&match told.format {
-        ToldFormat::Text => dbdyno_report::arms_text(&view, detail, &output::style(told.color)),
+        ToldFormat::Text => {
+            dbdyno_report::arms_text(&view, detail, &sections, &output::style(told.color))
+        }
         ToldFormat::Json => dbdyno_report::arms_json(&view),
         ToldFormat::Jsonl => ci::line(&dbdyno_report::arms_json(&view)),
         ToldFormat::Csv => dbdyno_report::arms_csv(&view),
-        ToldFormat::Markdown => dbdyno_report::arms_markdown(&view),
-        ToldFormat::Github => ci::github(&checked(), &dbdyno_report::arms_markdown(&view))?,
+        ToldFormat::Markdown => markdown(),
+        ToldFormat::Github => ci::github(&checked(), &markdown())?,
         ToldFormat::Junit => dbdyno_report::junit(&checked()),
         ToldFormat::Benchfmt => dbdyno_report::benchfmt(&checked()),
     })
+}
+
+/// Which parts of a report of several arms are wished; of those that compare two arms in depth, it
+/// is said where they are.
+fn sections(told: &Told) -> Vec<dbdyno_report::Section> {
+    if told.all {
+        return vec![dbdyno_report::Section::Cost, dbdyno_report::Section::Notes];
+    }
+    let of_two = |section: &Section| !matches!(section, Section::Cost | Section::Notes);
+    if told.section.iter().any(of_two) {
+        let said =
+            "note   how sure, facts and engines are told of one arm at a time: add --arm ARM";
+        output::say(said);
+    }
+    told.section.iter().map(output::section).collect()
 }
 
 /// Writes the page and says where it is.
@@ -117,6 +136,20 @@ pub(crate) fn write_report(
     comparison: &ArmsComparison,
 ) -> Result<(), Failure> {
     output::write_page(path, dbdyno_report::arms_html(&ArmsView::new(run, comparison)))
+}
+
+/// Writes what needs no script, and says where it is.
+pub(crate) fn still(still: &Still, run: &Run, comparison: &ArmsComparison) -> Result<(), Failure> {
+    let view = ArmsView::new(run, comparison);
+    let text = match still.shape {
+        StillShape::Svg => dbdyno_report::arms_svg(&view),
+        StillShape::Markdown => {
+            dbdyno_report::arms_markdown(&view, &[dbdyno_report::Section::Cost])
+        }
+        StillShape::Csv => dbdyno_report::arms_csv(&view),
+        StillShape::Json => dbdyno_report::arms_json(&view),
+    };
+    output::write_page(&still.path, text)
 }
 
 /// A stored run as it is to be judged: whole, or two of its arms.

@@ -68,7 +68,8 @@ pub(crate) fn comparison(
     })
 }
 
-fn section(section: &Section) -> dbdyno_report::Section {
+/// The part of a report that this flag names.
+pub(crate) fn section(section: &Section) -> dbdyno_report::Section {
     match section {
         Section::Cost => dbdyno_report::Section::Cost,
         Section::Doubt => dbdyno_report::Section::Doubt,

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use dbdyno_model::Run;
+use dbdyno_model::{Comparison, Run};
+use dbdyno_report::View;
 use dbdyno_store::{Listed, RunSummary};
 
 use crate::args::{Place, Report, Runs, Show};
 use crate::arms::{self, Chosen};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::values::{Still, StillShape};
 use crate::{answer, compare, output, session};
 
 /// Lists the stored runs, newest first.
@@ -57,7 +59,7 @@ pub(crate) fn show(place: &Place, flags: &Show) -> Result<Exit, Failure> {
     }
 }
 
-/// Writes a stored run as an HTML file.
+/// Writes a stored run as an HTML file, or in a shape without a script.
 pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     let store = session::open_store(place)?;
     let name = |run: &Run| match &flags.arm {
@@ -65,13 +67,35 @@ pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
         Some(arm) => format!("dbdyno-{}-{arm}.html", run.id),
     };
     let path = |run: &Run| flags.output.clone().unwrap_or_else(|| PathBuf::from(name(run)));
+    let is_page_wanted = flags.still.is_none() || flags.output.is_some();
     match arms::choose(&store, &flags.run, flags.arm.as_deref(), flags.against.as_ref())? {
         Chosen::Two(run, comparison) => {
-            compare::write_report(&path(&run), &run, &comparison)?;
+            if is_page_wanted {
+                compare::write_report(&path(&run), &run, &comparison)?;
+            }
+            flags.still.as_ref().map_or(Ok(()), |still| still_of_two(still, &run, *comparison))?;
         }
         Chosen::All(run, reference) => {
-            arms::write_report(&path(&run), &run, &arms::judged(&run, reference)?)?;
+            let comparison = arms::judged(&run, reference)?;
+            if is_page_wanted {
+                arms::write_report(&path(&run), &run, &comparison)?;
+            }
+            flags.still.as_ref().map_or(Ok(()), |still| arms::still(still, &run, &comparison))?;
         }
     }
     Ok(Exit::Holds)
+}
+
+/// The drawing of two arms is that of several.
+fn still_of_two(still: &Still, run: &Run, comparison: Comparison) -> Result<(), Failure> {
+    let view = || View::new(run, &comparison);
+    let text = match still.shape {
+        StillShape::Markdown => dbdyno_report::markdown(&view()),
+        StillShape::Csv => dbdyno_report::csv(&view()),
+        StillShape::Json => dbdyno_report::json(&view()),
+        StillShape::Svg => {
+            return arms::still(still, run, &dbdyno_judge::as_arms(run, comparison));
+        }
+    };
+    output::write_page(&still.path, text)
 }

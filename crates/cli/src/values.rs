@@ -1,5 +1,6 @@
 //! Values of flags, as people write them.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use dbdyno_model::{ArmSpec, Cache, ImageUse, TargetError, target};
@@ -136,6 +137,50 @@ pub(crate) fn parse_more(text: &str) -> Result<u32, String> {
     number.filter(|number| (1..=100_000).contains(number)).ok_or_else(|| usage.to_owned())
 }
 
+/// A report without a script, and where it goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Still {
+    pub path: PathBuf,
+    pub shape: StillShape,
+}
+
+/// By the ending of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StillShape {
+    Svg,
+    Markdown,
+    Csv,
+    Json,
+}
+
+/// # Errors
+/// A sentence that names the endings that there are.
+pub(crate) fn parse_still(text: &str) -> Result<Still, String> {
+    let path = PathBuf::from(text);
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    let shape = match ending.as_deref() {
+        Some("svg") => StillShape::Svg,
+        Some("md" | "markdown") => StillShape::Markdown,
+        Some("csv") => StillShape::Csv,
+        Some("json") => StillShape::Json,
+        Some("html" | "htm") => {
+            return Err(
+                "a page is written by --output FILE.html; --static writes .svg, .md, .csv \
+                        or .json"
+                    .to_owned(),
+            );
+        }
+        _ => {
+            return Err(format!(
+                "the ending says what is written: .svg, .md, .csv or .json, and {} is none of \
+                 them; name the file table.svg, for example",
+                ending.map_or("nothing".to_owned(), |ending| format!(".{ending}"))
+            ));
+        }
+    };
+    Ok(Still { path, shape })
+}
+
 /// Against what arms are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Against {
@@ -160,6 +205,19 @@ impl std::str::FromStr for Against {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_ending_says_what_is_written() {
+        let shape = |text: &str| parse_still(text).map(|still| still.shape);
+        assert_eq!(shape("out/table.SVG"), Ok(StillShape::Svg));
+        assert_eq!(shape("a.b.md"), Ok(StillShape::Markdown));
+        assert_eq!(shape("table.csv"), Ok(StillShape::Csv));
+        assert_eq!(shape("table.json"), Ok(StillShape::Json));
+        assert!(shape("table.html").unwrap_err().contains("--output FILE.html"));
+        for wrong in ["table", "table.png", ".svg", "svg", ""] {
+            assert!(shape(wrong).unwrap_err().contains(".svg, .md, .csv or .json"), "{wrong}");
+        }
+    }
 
     #[test]
     fn sides_are_told_apart() {

@@ -11,9 +11,11 @@
 //! Discovery Rate in Multiple Testing under Dependency", Annals of Statistics 29, 2001).
 
 use dbdyno_model::{
-    ArmIndex, ArmsComparison, Comparison, PairComparison, Pairing, Plan, Reference, Run,
+    ArmIndex, ArmSpec, ArmsComparison, Cell, Comparison, PairComparison, Pairing, Plan, Reference,
+    Run,
 };
 
+use crate::cautions::saturation;
 use crate::comparison::{compare, conclude, label, measured, of_whole};
 use crate::error::JudgeError;
 use crate::family;
@@ -29,14 +31,45 @@ pub fn compare_arms(run: &Run, reference: Reference) -> Result<ArmsComparison, J
         Reference::Arm(base) => against(plan, base),
     };
     Ok(ArmsComparison {
-        labels: plan.indices().map(|arm| label(plan.spec(arm), run.environment_of(arm))).collect(),
-        cells: plan.cells(),
-        reference,
         pairs: family_of(run, pairings)?,
         steps: family_of(run, plan.against_before())?,
+        ..nothing_of(run, reference)
+    })
+}
+
+/// A comparison of two arms in the form of one of several.
+pub fn as_arms(run: &Run, comparison: Comparison) -> ArmsComparison {
+    let only = vec![PairComparison { pairing: Pairing::USUAL, comparison }];
+    let reference = Reference::Arm(ArmIndex::BASE);
+    ArmsComparison { pairs: only.clone(), steps: only, ..nothing_of(run, reference) }
+}
+
+/// What is known of the arms of a run before anything is judged.
+fn nothing_of(run: &Run, reference: Reference) -> ArmsComparison {
+    let plan = &run.plan;
+    ArmsComparison {
+        labels: plan.indices().map(|arm| label(plan.spec(arm), run.environment_of(arm))).collect(),
+        cells: plan.cells(),
+        one_processor: one_processor(run),
+        reference,
+        pairs: Vec::new(),
+        steps: Vec::new(),
         warnings: of_whole(run),
         ended: run.ended.clone(),
-    })
+    }
+}
+
+/// Cells in which clients take turns with the servers on one processor. An embedded arm has no
+/// clients, and servers by URL are where they are.
+fn one_processor(run: &Run) -> Vec<Cell> {
+    let is_placed = |spec: &&ArmSpec| spec.can_be_restarted() && !spec.is_embedded();
+    if !run.plan.specs().values().all(is_placed) {
+        return Vec::new();
+    }
+    let is_one = |cell: &Cell| {
+        saturation::placement(run, cell).is_some_and(|placement| placement.is_one_processor())
+    };
+    run.plan.cells().into_iter().filter(is_one).collect()
 }
 
 /// Judges two arms of a run: one of all those that could have been asked for against the same base,

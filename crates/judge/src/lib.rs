@@ -48,7 +48,7 @@ mod stored;
 pub mod variance;
 mod work;
 
-pub use arms::{compare_arms, compare_pair};
+pub use arms::{as_arms, compare_arms, compare_pair};
 pub use comparison::compare;
 pub use error::JudgeError;
 pub use expectation::outcomes;

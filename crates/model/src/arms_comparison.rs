@@ -53,6 +53,9 @@ pub struct ArmsComparison {
     pub labels: Vec<String>,
     /// All cells of the plan, in its order.
     pub cells: Vec<Cell>,
+    /// Cells in which the clients of each arm are on one processor with its server, so that they
+    /// take turns and what a client needs is part of the rate.
+    pub one_processor: Vec<Cell>,
     /// What they are judged against.
     pub reference: Reference,
     /// Each other arm against it: all cells of all of them are one family.

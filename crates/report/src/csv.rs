@@ -134,10 +134,14 @@ fn header() -> Vec<String> {
         names.extend(ARM_COLUMNS.iter().map(|(name, _)| format!("{arm}_{name}")));
     }
     names.push("warnings".to_owned());
-    for (name, _) in METRICS {
-        names.extend(METRIC_COLUMNS.map(|column| format!("{name}_{column}")));
-    }
+    names.extend(metric_columns());
     names
+}
+
+/// The columns of what is judged beside the rate.
+pub(crate) fn metric_columns() -> impl Iterator<Item = String> {
+    let of = |(name, _)| METRIC_COLUMNS.map(|column| format!("{name}_{column}"));
+    METRICS.into_iter().flat_map(of)
 }
 
 fn row(view: &View, cell: &CellView) -> Vec<String> {
@@ -199,7 +203,7 @@ fn row(view: &View, cell: &CellView) -> Vec<String> {
 }
 
 /// What is judged beside the rate, in the columns of that.
-fn metrics(judged: &[MetricView]) -> Vec<String> {
+pub(crate) fn metrics(judged: &[MetricView]) -> Vec<String> {
     let of = |(_, metric): (&str, Metric)| -> [String; 4] {
         let found = judged.iter().find(|found| found.metric == metric.name());
         found.map_or_else(Default::default, |found| {

@@ -159,13 +159,13 @@ impl<'a> Table<'a> {
     }
 
     /// The cells in groups, each with its title.
-    fn groups(&self) -> Vec<groups::Named<'a>> {
+    fn groups(&self) -> Vec<groups::Named<&'a CellView>> {
         let mut cells = self.cells.clone();
         if self.order == Order::WorstFirst {
             cells.sort_by(|a, b| gain(a).total_cmp(&gain(b)));
             return vec![(None, cells)];
         }
-        groups::of(cells)
+        groups::of_cells(cells)
     }
 
     fn grid(&self, width: usize) -> Grid {

@@ -1,4 +1,5 @@
-//! Cells in groups of loads that do the same kind of work, each with its median.
+//! Cells in groups of loads that do the same kind of work, and the median of a group: of two arms
+//! and of more.
 
 use crate::number::{self, GLUE};
 use crate::view::CellView;
@@ -13,33 +14,73 @@ const GROUPS: [(&str, &str); 4] = [
     ("write", "writes"),
 ];
 
-/// Cells of a group, and what it is called.
-pub(crate) type Named<'a> = (Option<String>, Vec<&'a CellView>);
+/// What is in a group, and what that is called.
+pub(crate) type Named<T> = (Option<String>, Vec<T>);
 
-/// The cells in groups; all in one without a name where they are few or of one kind.
-pub(crate) fn of(cells: Vec<&CellView>) -> Vec<Named<'_>> {
-    if cells.len() <= UNGROUPED_MOST || cells.iter().all(|cell| cell.group == cells[0].group) {
-        return vec![(None, cells)];
+/// All of them in groups; all in one without a name where they are few or of one kind.
+pub(crate) fn of<T>(all: Vec<T>, group_of: impl Fn(&T) -> Option<&str>) -> Vec<Named<T>> {
+    let is_one_kind = all.iter().all(|one| group_of(one) == group_of(&all[0]));
+    if all.len() <= UNGROUPED_MOST || is_one_kind {
+        return vec![(None, all)];
     }
-    let mut groups: Vec<Named<'_>> = Vec::new();
+    let mut rest = all;
+    let mut groups: Vec<Named<T>> = Vec::new();
     for (group, called) in GROUPS {
-        let own = cells.iter().filter(|cell| cell.group.as_deref() == Some(group));
-        groups.push((Some(called.to_owned()), own.copied().collect()));
+        let (own, others) = rest.into_iter().partition(|one| group_of(one) == Some(group));
+        groups.push((Some(called.to_owned()), own));
+        rest = others;
     }
-    let known =
-        |cell: &CellView| GROUPS.iter().any(|(group, _)| cell.group.as_deref() == Some(group));
-    let others = cells.into_iter().filter(|cell| !known(cell)).collect();
-    groups.push((Some("other loads".to_owned()), others));
-    groups.retain(|(_, cells)| !cells.is_empty());
+    groups.push((Some("other loads".to_owned()), rest));
+    groups.retain(|(_, members)| !members.is_empty());
     groups
+}
+
+/// The cells of two arms in groups.
+pub(crate) fn of_cells(cells: Vec<&CellView>) -> Vec<Named<&CellView>> {
+    of(cells, |cell| cell.group.as_deref())
+}
+
+/// The median of ratios; of an even number the geometric mean of the two in the middle, so that it
+/// is turned over as they are.
+pub(crate) fn median_of(ratios: impl Iterator<Item = f64>) -> Option<f64> {
+    let mut all: Vec<f64> = ratios.collect();
+    all.sort_by(f64::total_cmp);
+    let (low, high) = (all.get((all.len().max(1) - 1) / 2)?, all.get(all.len() / 2)?);
+    Some((low * high).sqrt())
 }
 
 /// The median change of cells that have an estimate, as text: `−5.0 %`.
 pub(crate) fn median(cells: &[&CellView]) -> Option<String> {
     let usable = cells.iter().filter(|cell| !cell.is_blocked());
-    let mut all: Vec<f64> = usable.filter_map(|cell| cell.effect().ratio).collect();
-    all.sort_by(f64::total_cmp);
-    let (low, high) = (all.get((all.len().max(1) - 1) / 2)?, all.get(all.len() / 2)?);
-    let share = (low * high).sqrt() - 1.0;
+    let share = median_of(usable.filter_map(|cell| cell.effect().ratio))? - 1.0;
     Some(format!("{}{GLUE}%", number::signed(100.0 * share, 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_one_in_the_middle_or_between_two() {
+        let of = |all: &[f64]| median_of(all.iter().copied());
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[0.7]), Some(0.7));
+        assert_eq!(of(&[1.3, 0.7, 0.9]), Some(0.9));
+        let even = of(&[0.5, 2.0, 0.8, 1.25]).unwrap();
+        assert!((even - 1.0).abs() < 1e-12, "{even}: turned over it is the same");
+    }
+
+    #[test]
+    fn what_is_of_no_known_kind_comes_last() {
+        let all: Vec<&str> = "write x point range point write y range point x".split(' ').collect();
+        let kind = |one: &&str| GROUPS.iter().map(|(kind, _)| *kind).find(|kind| kind == one);
+        let groups = of(all.clone(), |one| kind(one));
+        let told: Vec<(&str, usize)> =
+            groups.iter().map(|(called, own)| (called.as_deref().unwrap(), own.len())).collect();
+        let expected =
+            [("rows by key", 3), ("rows by range", 2), ("writes", 2), ("other loads", 3)];
+        assert_eq!(told, expected);
+        assert_eq!(of(all[..8].to_vec(), |one| kind(one)).len(), 1, "few stand in one");
+        assert_eq!(of(vec!["write"; 12], |one| kind(one)).len(), 1, "so do those of one kind");
+    }
 }

@@ -7,7 +7,7 @@
 //!                             └─► html       one file that opens from disk and asks nobody
 //!
 //!   several Views ──► github, junit, benchfmt: what continuous integration shows (`ci`)
-//!   Run + ArmsComparison ──► ArmsView ──► the same five, for more than two arms (`arms`)
+//!   Run + ArmsComparison ──► ArmsView ──► the same five and svg, for more than two arms (`arms`)
 //!   ProfileDifference ──► text, markdown, csv, json (`profile`)
 //!   Explanation ──► text, markdown, json, html (`explanation`)
 //!   a trace of states ──► html (`trace`)
@@ -59,7 +59,9 @@ mod trace;
 mod view;
 mod words;
 
-pub use arms::{ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdown, arms_text};
+pub use arms::{
+    ArmsDetail, ArmsView, arms_csv, arms_html, arms_json, arms_markdown, arms_svg, arms_text,
+};
 pub use ci::{Checked, benchfmt, github, junit};
 pub use csv::csv;
 pub use deadlocks::{deadlocks_json, deadlocks_text};

@@ -81,15 +81,20 @@ pub(crate) fn rate(cell: &CellView) -> RateRow {
 
 /// rQPS with as many digits as its interval deserves, three decimals at most.
 pub(crate) fn rqps(cell: &CellView) -> String {
+    match cell.effect().ratio {
+        Some(rqps) => number::fixed(rqps, rqps_decimals(cell)),
+        None => number::UNKNOWN.to_owned(),
+    }
+}
+
+/// The decimals of [`rqps`].
+pub(crate) fn rqps_decimals(cell: &CellView) -> i32 {
     let effect = cell.effect();
-    let Some(rqps) = effect.ratio else {
-        return number::UNKNOWN.to_owned();
-    };
     let decimals = match (effect.low, effect.high) {
         (Some(low), Some(high)) => number::decimals_for((high - low).abs() / 2.0).unwrap_or(3),
         _ => 2,
     };
-    number::fixed(rqps, decimals.clamp(2, 3))
+    decimals.clamp(2, 3)
 }
 
 pub(crate) fn plain(cell: &CellView) -> Vec<PlainRow> {

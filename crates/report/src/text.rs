@@ -268,6 +268,7 @@ pub(crate) enum Paint {
     Bad,
     Good,
     Doubt,
+    Faint,
     None,
 }
 
@@ -288,6 +289,7 @@ impl Paint {
             Paint::Bad => Some("31"),
             Paint::Good => Some("32"),
             Paint::Doubt => Some("33"),
+            Paint::Faint => Some("2"),
             Paint::None => None,
         }
     }

@@ -128,21 +128,26 @@ fn status(view: &View) -> Option<String> {
 
 /// The answer of a cell in one sentence.
 pub(crate) fn verdict_sentence(cell: &CellView, budget: Option<f64>) -> String {
+    verdict_of(cell, budget, ["base", "test"])
+}
+
+/// The same of arms that are called otherwise.
+pub(crate) fn verdict_of(cell: &CellView, budget: Option<f64>, [base, test]: [&str; 2]) -> String {
     let place = place(cell);
     let evidence = evidence(cell);
     match cell.verdict.0 {
         Verdict::Slower => format!(
-            "test is slower on {place}: {} {} {evidence}",
+            "{test} is slower on {place}: {} {} {evidence}",
             gap(cell, slower_direction(cell)),
             if is_time(cell) { longer(cell) } else { format!("fewer {}", what(cell)) }
         ),
         Verdict::Faster => format!(
-            "test is faster on {place}: {} {} {evidence}",
+            "{test} is faster on {place}: {} {} {evidence}",
             gap(cell, -slower_direction(cell)),
             if is_time(cell) { shorter(cell) } else { format!("more {}", what(cell)) }
         ),
         Verdict::Equal => format!(
-            "test equals base on {place} within the budget of {}: {} {} {evidence}",
+            "{test} equals {base} on {place} within the budget of {}: {} {} {evidence}",
             budget.map_or(number::UNKNOWN.to_owned(), number::percent_as_given),
             change(cell).estimate,
             what(cell)

@@ -3,6 +3,7 @@
 //! `UPDATE_GOLDEN=1 cargo test -p dbdyno-report --test golden` writes the files anew; read the
 //! difference before committing it. A missing file is a failure.
 
+mod arms;
 mod common;
 
 use std::path::Path;

@@ -219,8 +219,94 @@ fn every_shape_has_all_arms() {
     let done = home.dbdyno(["report", "--output", page.to_str().unwrap()]);
     assert_eq!(done.code, 0, "{done:?}");
     let page = std::fs::read_to_string(page).unwrap();
-    assert_eq!(page.matches("<svg").count(), 4, "each row is drawn");
+    assert_eq!(page.matches("class=\"picture\"").count(), 4, "each row is drawn");
+    assert_eq!(page.matches("<article id=").count(), 3 * 4, "each answer has its evidence");
+    let costs = home.dbdyno(["show", "--section", "cost"]).out;
+    assert!(costs.contains("server CPU µs/op") && !text.contains("server CPU µs/op"), "{costs}");
     assert!(page.contains("--arm test2") && !page.contains("<script"), "no script is needed");
     let listed = home.dbdyno(["runs"]).out;
     assert_eq!(listed.matches(" → ").count(), 3, "{listed}");
+}
+
+/// Twelve loads of three groups, each of which falls twice: the first fall is the one that is told.
+#[test]
+fn where_a_group_starts_to_fall_is_told() {
+    let home = Home::new();
+    let (once, twice) = (format!("{ARM}&slow=9%"), format!("{ARM}&slow=20%"));
+    let loads = "--load point-query,hot-points,points-covered-pk,points-notcovered-pk,\
+                 range-covered-pk,range-covered-si,range-notcovered-pk,range-notcovered-si,\
+                 update-index,update-nonindex,insert,delete --budget 5%";
+    let run = home.json(0, compare(&[ARM, ARM, &once, &twice], loads));
+    let groups = run["groups"].as_array().unwrap();
+    let of = |name: &str| -> Vec<String> {
+        groups.iter().map(|group| group[name].as_str().unwrap_or("null").to_owned()).collect()
+    };
+    assert_eq!(of("group"), ["point", "range", "write", "null"], "and all loads together");
+    assert_eq!(of("falls_with"), ["test2"; 4], "{run}");
+    assert_eq!(of("may_fall_with"), ["null"; 4]);
+    for group in groups {
+        let arms = group["arms"].as_array().unwrap();
+        let median = |arm: usize, of: &str| arms[arm][of]["median"].as_f64().unwrap();
+        assert!((median(2, "answer") - 0.91).abs() < 0.03, "{group}");
+        assert!((median(3, "answer") - 0.80).abs() < 0.03, "{group}");
+        assert!((median(3, "against_before") - 0.80 / 0.91).abs() < 0.03, "{group}");
+        assert_eq!(arms[3]["answer"]["slower"], arms[3]["answer"]["cells"]);
+    }
+    let text = home.dbdyno(["show"]).out;
+    assert!(text.contains("rows by key: starts to fall with test2 (median 0.9"), "{text}");
+}
+
+/// A client that shares its server's processor dilutes the rate: by the server's own time the arm
+/// is as much slower as it needs more of it.
+#[test]
+fn rates_by_processor_time_leave_the_client_out() {
+    let home = Home::new();
+    let (base, dear) = (format!("{ARM}&cpu_us=50"), format!("{ARM}&cpu_us=80"));
+    let run = home.json(0, compare(&[&base, &base, &dear], "--pin same --budget 5%"));
+    let cell = &run["cells"][0];
+    assert_eq!(cell["one_processor"], true, "{cell}");
+    let by_cpu = |arm: usize| &cell["arms"][arm]["by_server_cpu"];
+    let ratio = by_cpu(2)["rqps"].as_f64().unwrap();
+    assert!((ratio - 50.0 / 80.0).abs() < 0.01, "{cell}");
+    assert_eq!((&by_cpu(2)["verdict"], &by_cpu(0)["verdict"]), (&"slower".into(), &Value::Null));
+    let cost = &cell["arms"][2]["costs"][0];
+    assert_eq!(
+        (&cost["cost"], &cost["verdict"]),
+        (&"server_cpu_us_per_op".into(), &"higher".into())
+    );
+    let text = home.dbdyno(["show", "--section", "cost"]).out;
+    assert!(text.contains("rQPS by server CPU") && text.contains("▼ 0.6"), "{text}");
+    // With clients elsewhere there is nothing to leave out.
+    let apart = home.json(0, compare(&[&base, &base, &dear], "--pin split --budget 5%"));
+    assert_eq!(apart["cells"][0]["one_processor"], false);
+    assert!(apart["cells"][0]["arms"][2]["by_server_cpu"].is_null());
+}
+
+/// A drawing of two arms and of more, and the other shapes by their endings.
+#[test]
+fn a_report_without_a_script_is_what_its_ending_says() {
+    let home = Home::new();
+    let slower = format!("{ARM}&slow=10%");
+    home.json(0, compare(&[ARM, &slower], "--load point-query,scan --name two --budget 5%"));
+    home.json(0, compare(&[ARM, ARM, &slower], "--name three --budget 5%"));
+    let write = |run: &str, file: &str| {
+        let path = home.path().join(file);
+        let done = home.dbdyno(["report", run, "--static", path.to_str().unwrap()]);
+        assert_eq!(done.code, 0, "{done:?}");
+        std::fs::read_to_string(path).unwrap()
+    };
+    for (run, arms) in [("@two", 1), ("@three", 2)] {
+        let svg = write(run, "table.svg");
+        assert!(svg.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""), "{svg}");
+        assert!(svg.contains("<rect class=\"worse") && svg.contains(">▼ 0."), "{svg}");
+        assert!(svg.contains(&format!("{arms} arm")), "{svg}");
+        let json: Value = serde_json::from_str(&write(run, "table.json")).unwrap();
+        assert_eq!(json["schema"], arms);
+        assert_eq!(write(run, "table.csv"), home.dbdyno(["show", run, "--format", "csv"]).out);
+        assert!(write(run, "table.md").contains("| point-query"));
+    }
+    assert!(!home.path().join("dbdyno-@two.html").exists());
+    let refused = home.dbdyno(["report", "@two", "--static", "table.png"]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.err.contains(".svg, .md, .csv or .json, and .png is none of them"));
 }

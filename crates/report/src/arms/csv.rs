@@ -1,7 +1,9 @@
 //! CSV: one row for each arm in each cell, under the names of schema 2.
 
-use super::{Answer, ArmsView};
-use crate::csv::{ARM_COLUMNS, line, number};
+use super::costs::{self, Quantity, RateByCpu};
+use super::rows::Answer;
+use super::view::ArmsView;
+use crate::csv::{ARM_COLUMNS, line, metric_columns, metrics, number};
 
 /// What is known of an answer, once against the reference and once, with `before_` in front,
 /// against the arm before.
@@ -18,6 +20,22 @@ const ANSWER_COLUMNS: [&str; 10] = [
     "looks",
 ];
 
+/// Ratios of costs that are not judged.
+const UNJUDGED: [(&str, Quantity); 3] = [
+    ("context_switches_ratio", Quantity::Switches),
+    ("read_kb_ratio", Quantity::Read),
+    ("written_kb_ratio", Quantity::Written),
+];
+
+/// Whether client and server share a processor, and rQPS by the server's processor time if so.
+const BY_CPU_COLUMNS: [&str; 5] = [
+    "one_processor",
+    "rqps_by_server_cpu",
+    "rqps_by_server_cpu_low",
+    "rqps_by_server_cpu_high",
+    "rqps_by_server_cpu_verdict",
+];
+
 /// Under a row of names; lines end with CR LF, and an empty field is what `null` is in JSON.
 pub fn arms_csv(view: &ArmsView) -> String {
     let head = &view.head;
@@ -30,9 +48,13 @@ pub fn arms_csv(view: &ArmsView) -> String {
     names.extend(ARM_COLUMNS.map(|(name, _)| name.to_owned()));
     names.push("ended".to_owned());
     names.push("warnings".to_owned());
+    names.push("group".to_owned());
+    names.extend(metric_columns());
+    names.extend(UNJUDGED.map(|(name, _)| name.to_owned()));
+    names.extend(BY_CPU_COLUMNS.map(str::to_owned));
     let mut csv = line(names);
-    for row in &view.rows {
-        for (arm, found) in view.arms.iter().zip(&row.arms) {
+    for row in view.in_order() {
+        for (at, (arm, found)) in view.arms.iter().zip(&row.arms).enumerate() {
             let mut fields = vec![
                 head.run.clone(),
                 head.status.clone(),
@@ -53,10 +75,27 @@ pub fn arms_csv(view: &ArmsView) -> String {
             let codes =
                 notes.copied().chain(of_run).map(|note| view.notes[note].warning.code.as_str());
             fields.push(codes.collect::<Vec<_>>().join(" "));
+            fields.push(row.group.clone().unwrap_or_default());
+            fields.extend(costs_of(found.answer.as_ref()));
+            fields.push(row.is_on_one_processor.to_string());
+            fields.extend(by_cpu(costs::rate_by_cpu(row, at)));
             csv.push_str(&line(fields));
         }
     }
     csv
+}
+
+/// What is judged beside the rate, and what its operations cost of what those of the reference do.
+fn costs_of(answer: Option<&Answer>) -> Vec<String> {
+    let mut fields = metrics(answer.map_or(&[][..], |answer| &answer.view.metrics[..]));
+    let ratio = |(_, quantity): (&str, Quantity)| quantity.between(answer?)?.ratio;
+    fields.extend(UNJUDGED.map(|cost| number(ratio(cost))));
+    fields
+}
+
+fn by_cpu(of: Option<RateByCpu>) -> [String; BY_CPU_COLUMNS.len() - 1] {
+    let Some(RateByCpu { rqps, low, high, verdict }) = of else { return Default::default() };
+    [number(Some(rqps)), number(low), number(high), verdict.name().to_owned()]
 }
 
 fn answer(answer: Option<&Answer>) -> [String; ANSWER_COLUMNS.len()] {

@@ -1,12 +1,19 @@
 //! Markdown for a pull request: the sentence, one table, footnotes.
 
-use super::{ArmsView, Row, words};
+use dbdyno_model::Reference;
+
+use super::figure::Figure;
+use super::table::{self, Table};
+use super::view::ArmsView;
+use super::{costs, history, words};
 use crate::escape::escape;
 use crate::notes;
 use crate::number::UNKNOWN;
+use crate::sections::Section;
+use crate::words as told;
 
 /// The report as Markdown (GitHub's dialect).
-pub fn arms_markdown(view: &ArmsView) -> String {
+pub fn arms_markdown(view: &ArmsView, parts: &[Section]) -> String {
     let mut text = String::new();
     for status in words::status(view) {
         text.push_str(&format!("> **{}**\n\n", escape(&status)));
@@ -19,13 +26,15 @@ pub fn arms_markdown(view: &ArmsView) -> String {
         text.push_str(&format!("- {}: {}{}\n", arm.index, escape(&arm.label), escape(&count)));
     }
     text.push('\n');
-    let mut unit = None;
-    for row in &view.rows {
-        if row.begins(unit) {
-            text.push_str(&head(view, row, unit.is_none()));
-            unit = Some(row.unit);
+    if view.has_answers() {
+        text.push_str(&rates(view));
+        for (called, sentence) in words::falls(view) {
+            text.push_str(&format!("\n- **{}**: {}", escape(&called), escape(&sentence)));
         }
-        text.push_str(&line(view, row));
+        text.push('\n');
+        if parts.contains(&Section::Cost) {
+            text.push_str(&cost_tables(view));
+        }
     }
     let counted = words::counted(view);
     for (at, row) in counted.iter().enumerate() {
@@ -49,39 +58,93 @@ pub fn arms_markdown(view: &ArmsView) -> String {
     text
 }
 
-fn head(view: &ArmsView, row: &Row, is_first: bool) -> String {
-    let gap = if is_first { "" } else { "\n" };
-    let heads = view.heads().into_iter().enumerate().map(|(at, head)| {
-        let is_reference = at == view.first();
-        let unit = if is_reference { format!(", {}", row.unit) } else { String::new() };
-        format!(" {}{unit} |", escape(&head))
-    });
-    let rules = "--:|".repeat(view.arms.len());
-    format!(
-        "{gap}| load | clients |{} against the arm before |\n|:--|--:|{rules}:--|\n",
-        heads.collect::<String>()
-    )
+fn rates(view: &ArmsView) -> String {
+    let with_history = view.reference != Reference::Before;
+    let tail = |history: String, steps: String| -> Vec<String> {
+        if with_history { vec![history, steps] } else { Vec::new() }
+    };
+    let line = |row: usize| {
+        let row = &view.rows[row];
+        tail(history::blocks(view, row), words::steps(row))
+    };
+    let part = |part: usize| tail(String::new(), words::steps_of_group(view, &view.groups[part]));
+    let heads = tail("history".to_owned(), "against the arm before".to_owned());
+    let mut text = table_text(view, &table::rates(view), &Tail { heads, line: &line, part: &part });
+    if with_history {
+        text.push_str(&format!("\n{}\n", escape(history::LEGEND)));
+    }
+    text
 }
 
-fn line(view: &ArmsView, row: &Row) -> String {
-    let arm = |at: usize| {
-        if at == view.first() {
-            return format!(" {} |", words::rate(row, at));
-        }
-        match &row.arms[at].answer {
-            Some(answer) => {
-                let marks: Vec<usize> = answer.marks.iter().map(|note| note + 1).collect();
-                let ratio = words::ratio(answer, true).replace('~', "\\~");
-                format!(" {} |", format!("{ratio} {}", notes::marks(&marks)).trim_end())
-            }
-            None => format!(" {UNKNOWN} |"),
-        }
+fn cost_tables(view: &ArmsView) -> String {
+    let (of_costs, said) = costs::tables(view);
+    let by_cpu = costs::by_cpu(view);
+    let nothing = Tail { heads: Vec::new(), line: &|_| Vec::new(), part: &|_| Vec::new() };
+    let mut text = String::new();
+    for table in by_cpu.iter().chain(&of_costs) {
+        let told = table_text(view, table, &nothing);
+        text.push_str(&format!("\n**{}**\n\n{told}", escape(&table.title)));
+    }
+    let sharing = by_cpu.as_ref().and(costs::about_sharing(view));
+    for aside in said.into_iter().chain([costs::ABOUT.to_owned()]).chain(sharing) {
+        text.push_str(&format!("\n{}\n", escape(&aside)));
+    }
+    text
+}
+
+/// What stands behind the arms.
+struct Tail<'a> {
+    heads: Vec<String>,
+    /// Of a row of the view.
+    line: &'a dyn Fn(usize) -> Vec<String>,
+    /// Of a part of the table.
+    part: &'a dyn Fn(usize) -> Vec<String>,
+}
+
+fn table_text(view: &ArmsView, of: &Table, tail: &Tail<'_>) -> String {
+    let heads = view.heads().into_iter().enumerate().map(|(at, head)| match at == of.first {
+        true if !of.unit.is_empty() => format!("{head}, {}", of.unit),
+        _ => head,
+    });
+    let first = match of.clients {
+        Some(one) => vec![format!("at {}", told::clients(one))],
+        None => vec!["load".to_owned(), "clients".to_owned()],
     };
-    format!(
-        "| {} | {} |{} {} |\n",
-        escape(&row.cell.load),
-        row.cell.clients,
-        (0..view.arms.len()).map(arm).collect::<String>(),
-        words::steps(row).replace('~', "\\~")
-    )
+    let begins = first.len();
+    let head: Vec<String> = first.into_iter().chain(heads).chain(tail.heads.clone()).collect();
+    let mut text = line(head.iter().map(|head| escape(head)));
+    let rules = "--:|".repeat(begins - 1 + view.arms.len()) + &":--|".repeat(tail.heads.len());
+    text.push_str(&format!("|:--|{rules}\n"));
+    for (number, part) in of.parts.iter().enumerate() {
+        if let Some((called, medians)) = part.head() {
+            let mut cells = vec![format!("**{}**", escape(called))];
+            cells.resize(begins, String::new());
+            cells.extend(medians.iter().map(|of| of.as_ref().map_or(String::new(), figure)));
+            cells.extend((tail.part)(number).iter().map(|text| escape(text)));
+            text.push_str(&line(cells));
+        }
+        for one in &part.lines {
+            let mut cells = vec![escape(&one.load)];
+            cells.extend(of.clients.is_none().then(|| one.clients.to_string()));
+            cells.extend((0..view.arms.len()).map(|at| match &one.figures[at] {
+                _ if at == of.first => one.reference.clone(),
+                Some(of) => figure(of),
+                None => UNKNOWN.to_owned(),
+            }));
+            cells.extend((tail.line)(one.row).iter().map(|text| escape(text)));
+            text.push_str(&line(cells));
+        }
+    }
+    text
+}
+
+fn line(cells: impl IntoIterator<Item = String>) -> String {
+    let cells: String = cells.into_iter().map(|cell| format!(" {cell} |")).collect();
+    format!("|{cells}\n")
+}
+
+fn figure(of: &Figure) -> String {
+    let marks: Vec<usize> = of.marks.iter().map(|note| note + 1).collect();
+    let text = format!("{} {}", escape(&of.with_interval()), notes::marks(&marks));
+    text.trim_end().to_owned()
 }

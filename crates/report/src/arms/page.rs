@@ -1,33 +1,50 @@
-//! One HTML file of several arms: loads down, arms across, and each row drawn.
+//! One HTML file of several arms: loads down, arms across.
 //!
 //! ```text
-//!   load │ clients │ base: rate │ arm: rQPS, coloured │ … │ drawn: │  ·   │ against the arm before
-//!                                                         1 ─┼──┼──┼─
+//!   sentence · arms
+//!   medians:  groups down, arms across          where each group starts to fall
+//!   rates:    load │ base: rate │ arm: rQPS, coloured, a link to its evidence │ … │ history
+//!   steps:    the same against the arm before
+//!   folded:   costs in the same shape · warnings · provenance
+//!   evidence of each cell, seen when its link is followed
 //! ```
 //!
 //! It has no script. A colour repeats what the sign beside it says.
 
-use super::{Answer, ArmsView, Row, words};
+use super::figure::{Figure, Shade};
+use super::history::Scale;
+use super::table::{self, Line, Part, Table};
+use super::view::ArmsView;
+use super::{costs, evidence, words};
 use crate::calendar::utc;
-use crate::html::{self, Colours, escape::escape};
-use crate::number::{GLUE, UNKNOWN};
+use crate::html::{self, escape::escape};
+use crate::number::UNKNOWN;
 use crate::view::WarningView;
 use crate::words as told;
 
-/// Width of an arm in a drawing, and the height of all of it.
-const STEP: f64 = 30.0;
-const HEIGHT: f64 = 44.0;
+const STYLE: &str = include_str!("../../assets/arms.css");
+/// Size of the drawing of a history: its height, the width of an arm, and the most of all arms.
+const HEIGHT: f64 = 34.0;
+const STEP: f64 = 22.0;
+const WIDTH_MOST: f64 = 176.0;
 
 /// The report as one self-contained HTML file.
 pub fn arms_html(view: &ArmsView) -> String {
     let mut page = head(view);
-    page.push_str("<body>\n<main>\n");
+    page.push_str("<body>\n<main class=\"many\">\n");
     page.push_str(&headline(view));
-    page.push_str(&table(view));
+    if view.has_answers() {
+        page.push_str(&overview(view));
+        page.push_str(&rates(view));
+        page.push_str(&steps(view));
+    }
     page.push_str(&counts(view));
-    page.push_str(&intervals(view));
+    if view.has_answers() {
+        page.push_str(&cost_tables(view));
+    }
     page.push_str(&notes(view));
     page.push_str(&provenance(view));
+    page.push_str(&evidence::articles(view));
     page.push_str("</main>\n</body>\n</html>\n");
     page
 }
@@ -36,7 +53,7 @@ fn head(view: &ArmsView) -> String {
     let name = view.head.name.as_deref().unwrap_or(&view.head.run);
     let targets: Vec<&str> = view.arms.iter().map(|arm| arm.target.as_str()).collect();
     let title = format!("{}: dbdyno {name}", targets.join(", "));
-    html::head(&title, "'none'")
+    html::head(&title, "'none'").replace("</head>", &format!("<style>\n{STYLE}</style>\n</head>"))
 }
 
 fn headline(view: &ArmsView) -> String {
@@ -60,128 +77,220 @@ fn headline(view: &ArmsView) -> String {
     text + "</dl>\n</header>\n"
 }
 
-fn table(view: &ArmsView) -> String {
-    if view.rows.iter().all(|row| row.answers().next().is_none()) {
-        return String::new();
-    }
-    let reference = view.first();
-    let colours = Colours::of(view.rows.iter().flat_map(Row::answers));
-    let scale = Scale::of(view);
-    let mut text = String::from(
-        "<section aria-labelledby=\"arms-title\">\n<h2 id=\"arms-title\">rQPS of all arms</h2>\n\
-         <div class=\"scroll\"><table class=\"heat arms\">\n",
-    );
-    let mut unit = None;
-    for row in &view.rows {
-        if row.begins(unit) {
-            text.push_str(&columns(view, row.unit, unit.is_none()));
-            unit = Some(row.unit);
-        }
-        text.push_str(&format!(
-            "<tr><th scope=\"row\">{}</th><td class=\"clients\">{}</td>",
-            escape(&row.cell.load),
-            row.cell.clients
-        ));
-        for at in 0..view.arms.len() {
-            text.push_str(&match &row.arms[at].answer {
-                _ if at == reference => format!("<td>{}</td>", words::rate(row, at)),
-                Some(answer) => colours.cell(&answer.view, &marked(answer)),
-                None => format!("<td>{UNKNOWN}</td>"),
-            });
-        }
-        text.push_str(&format!(
-            "<td class=\"picture\">{}</td><td>{}</td></tr>\n",
-            scale.drawn(row),
-            words::steps(row).replace(' ', "\u{a0}")
-        ));
-    }
-    let aside = escape(&words::signs(view));
-    text + &format!(
-        "</tbody>\n</table></div>\n<p class=\"aside\">{aside} Drawn: rQPS of each arm \
-        with its 95{GLUE}% interval, on one logarithmic scale; the line is 1 and the band the \
-        budget. Below 1 purple, above 1 green, hatched what is not decided.</p>\n</section>\n"
+/// Medians of groups, and where they start to fall.
+fn overview(view: &ArmsView) -> String {
+    let fall = |(called, sentence): &(String, String)| {
+        format!("<dt>{}</dt><dd>{}</dd>\n", escape(called), escape(sentence))
+    };
+    let falls: String = words::falls(view).iter().map(fall).collect();
+    let by_cpu = costs::by_cpu(view);
+    let medians = medians(view, by_cpu.as_ref());
+    let sharing = by_cpu.and(costs::about_sharing(view)).map(|text| aside(&text));
+    format!(
+        "<section aria-labelledby=\"overview-title\">\n<h2 id=\"overview-title\">Medians: {}</h2>\n\
+         {medians}<dl class=\"falls\">\n{falls}</dl>\n{}</section>\n",
+        escape(&words::title(view)),
+        sharing.unwrap_or_default(),
     )
 }
 
-fn columns(view: &ArmsView, unit: &str, is_first: bool) -> String {
-    let before = if is_first { "" } else { "</tbody>\n" };
-    let heads = view.heads().into_iter().enumerate().map(|(at, head)| match at == view.first() {
-        true => {
-            format!("<th scope=\"col\" class=\"base\">{}<br>{}</th>", escape(&head), escape(unit))
+/// Groups down, arms across; nothing where there is one group.
+fn medians(view: &ArmsView, by_cpu: Option<&Table>) -> String {
+    let table = table::rates(view);
+    let Some(all) = &table.all else { return String::new() };
+    let of_cpu: Vec<&Part> = by_cpu.iter().flat_map(|of| of.parts.iter().chain(&of.all)).collect();
+    let mut rows = String::new();
+    for (number, part) in table.parts.iter().chain([all]).enumerate() {
+        let cells = part.medians.iter().enumerate().map(|(at, figure)| {
+            let second = of_cpu.get(number).and_then(|of| of.medians[at].as_ref());
+            match figure {
+                _ if at == table.first => "<td class=\"none\">1</td>".to_owned(),
+                Some(figure) => cell(figure, &(escape(&figure.text()) + &small(second))),
+                None => format!("<td>{UNKNOWN}</td>"),
+            }
+        });
+        rows.push_str(&format!(
+            "<tr><th scope=\"row\">{}</th>{}</tr>\n",
+            escape(part.called.as_deref().unwrap_or_default()),
+            cells.collect::<String>()
+        ));
+    }
+    format!(
+        "<div class=\"scroll\"><table class=\"heat\">\n<thead>{}</thead><tbody>\n{rows}</tbody>\
+         </table></div>\n",
+        heads(view, &table, "<td></td>", "")
+    )
+}
+
+fn aside(text: &str) -> String {
+    format!("<p class=\"aside\">{}</p>\n", escape(text))
+}
+
+/// The second figure of a cell: the same by server CPU.
+fn small(figure: Option<&Figure>) -> String {
+    figure.map_or(String::new(), |of| {
+        format!("<br><small class=\"{}\">CPU {}</small>", of.shade.class(), escape(&of.text()))
+    })
+}
+
+fn rates(view: &ArmsView) -> String {
+    let table = table::rates(view);
+    let width = (STEP * view.arms.len() as f64).min(WIDTH_MOST);
+    let scale = Scale::of(view, width, HEIGHT);
+    let by_cpu = costs::by_cpu(view);
+    let of_cpu: Vec<&Line> = by_cpu.iter().flat_map(Table::lines).collect();
+    let linked = |line: &Line, at: usize, figure: &Figure| {
+        let second = of_cpu.get(line.row).and_then(|of| of.figures[at].as_ref());
+        let link = format!(
+            "<a href=\"#{}\">{}</a>",
+            evidence::anchor(line.row, at),
+            escape(&figure.text())
+        );
+        link + &marks(figure) + &small(second)
+    };
+    let with_history = view.reference != dbdyno_model::Reference::Before;
+    let tail = |line: &Line| {
+        if !with_history {
+            return String::new();
         }
-        false => format!("<th scope=\"col\" class=\"test\">{}</th>", escape(&head)),
+        let drawn = scale.drawn(view, &view.rows[line.row]);
+        format!(
+            "<td class=\"picture\"><svg viewBox=\"0 0 {width} {HEIGHT}\" width=\"{width}\" \
+             height=\"{HEIGHT}\" aria-hidden=\"true\">{drawn}</svg></td>"
+        )
+    };
+    let history = if with_history { "history" } else { "" };
+    let shape = Shape { tail_head: history, cell: &linked, tail: &tail, has_anchors: true };
+    format!(
+        "<section aria-labelledby=\"arms-title\">\n<h2 id=\"arms-title\">{}</h2>\n{}{}{}\
+         </section>\n",
+        escape(&words::title(view)),
+        laid_out(view, &table, &shape),
+        aside(&words::signs(view)),
+        aside(
+            "Each figure is a link to its evidence. Purple at 0.95 and below, green at 1.05 and \
+             above, grey between, hatched what is not decided. History: rQPS of the arms in their \
+             order with 95 % intervals, on one scale for all loads that is finer near 1; the band \
+             is 0.95 to 1.05, hollow is not decided, and a triangle lies beyond the scale."
+        ),
+    )
+}
+
+fn steps(view: &ArmsView) -> String {
+    let Some(table) = table::steps(view) else { return String::new() };
+    format!(
+        "<section aria-labelledby=\"steps-title\">\n<h2 id=\"steps-title\">{}</h2>\n{}</section>\n",
+        escape(&table.title),
+        laid_out(view, &table, &PLAIN),
+    )
+}
+
+/// How a table is laid out.
+struct Shape<'a> {
+    tail_head: &'a str,
+    /// What stands in a cell, as HTML.
+    cell: &'a dyn Fn(&Line, usize, &Figure) -> String,
+    /// What stands behind the arms.
+    tail: &'a dyn Fn(&Line) -> String,
+    has_anchors: bool,
+}
+
+const PLAIN: Shape<'static> = Shape {
+    tail_head: "",
+    cell: &|_, _, figure| escape(&figure.text()),
+    tail: &|_| String::new(),
+    has_anchors: false,
+};
+
+/// The heads of arms, with what stands before them and behind.
+fn heads(view: &ArmsView, table: &Table, before: &str, behind: &str) -> String {
+    let arms = view.heads().into_iter().enumerate().map(|(at, head)| {
+        let class = if at == table.first { "base" } else { "test" };
+        // A target is broken behind its kind, if it must be.
+        let head = escape(&head).replacen(':', ":<wbr>", 1);
+        format!("<th scope=\"col\" class=\"{class}\">{head}</th>")
+    });
+    format!("<tr>{before}{}{behind}</tr>", arms.collect::<String>())
+}
+
+fn laid_out(view: &ArmsView, table: &Table, shape: &Shape<'_>) -> String {
+    let first = match table.clients {
+        Some(one) => format!("{} at {}", table.unit, told::clients(one)),
+        None => table.unit.clone(),
+    };
+    let columns = 1 + usize::from(table.clients.is_none());
+    let clients = if columns > 1 { "<th scope=\"col\">clients</th>" } else { "" };
+    let before = format!("<td>{}</td>{clients}", escape(&first));
+    let behind = match shape.tail_head {
+        "" => String::new(),
+        head => format!("<th scope=\"col\">{head}</th>"),
+    };
+    let mut body = String::new();
+    for part in &table.parts {
+        body.push_str("<tbody>\n");
+        if let Some((called, medians)) = part.head() {
+            let cells = medians.iter().enumerate().map(|(at, figure)| match figure {
+                Some(figure) if at != table.first => cell(figure, &escape(&figure.text())),
+                _ => "<td></td>".to_owned(),
+            });
+            let end = if shape.tail_head.is_empty() { "" } else { "<td></td>" };
+            body.push_str(&format!(
+                "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"{columns}\">{}</th>{}{end}\
+                 </tr>\n",
+                escape(called),
+                cells.collect::<String>()
+            ));
+        }
+        part.lines.iter().for_each(|line| body.push_str(&row(table, line, shape)));
+        body.push_str("</tbody>\n");
+    }
+    format!(
+        "<div class=\"scroll\"><table class=\"heat\">\n<thead>{}</thead>\n{body}</table></div>\n",
+        heads(view, table, &before, &behind),
+    )
+}
+
+fn row(table: &Table, line: &Line, shape: &Shape<'_>) -> String {
+    let id = match shape.has_anchors {
+        true => format!(" id=\"{}\"", evidence::row_anchor(line.row)),
+        false => String::new(),
+    };
+    let clients = match table.clients {
+        Some(_) => String::new(),
+        None => format!("<td class=\"clients\">{}</td>", line.clients),
+    };
+    let cells = line.figures.iter().enumerate().map(|(at, figure)| match figure {
+        _ if at == table.first => format!("<td class=\"rate\">{}</td>", escape(&line.reference)),
+        Some(figure) => cell(figure, &(shape.cell)(line, at, figure)),
+        None => format!("<td>{UNKNOWN}</td>"),
     });
     format!(
-        "{before}<thead><tr><td></td><th scope=\"col\">clients</th>{}<th scope=\"col\">drawn</th><th scope=\"col\">against the arm \
-         before</th></tr></thead>\n<tbody>\n",
-        heads.collect::<String>()
+        "<tr{id}><th scope=\"row\">{}</th>{clients}{}{}</tr>\n",
+        escape(&line.load),
+        cells.collect::<String>(),
+        (shape.tail)(line)
     )
 }
 
-/// A ratio with links to its notes.
-fn marked(answer: &Answer) -> String {
-    let links = answer
-        .marks
-        .iter()
-        .map(|note| format!("<a href=\"#note-{number}\">{number}</a>", number = note + 1));
-    let links: Vec<String> = links.collect();
-    let marks = match links.is_empty() {
+/// A coloured cell with this HTML in it.
+fn cell(figure: &Figure, text: &str) -> String {
+    let class = figure.shade.class();
+    match (figure.shade, figure.verdict) {
+        (Shade::Worse | Shade::Better, verdict) => {
+            let strength = 100.0 * figure.strength();
+            let unjudged = if verdict.is_none() { " unjudged" } else { "" };
+            format!("<td class=\"{class}{unjudged}\" style=\"--share:{strength:.0}%\">{text}</td>")
+        }
+        (Shade::None, _) => format!("<td>{text}</td>"),
+        _ => format!("<td class=\"{class}\">{text}</td>"),
+    }
+}
+
+fn marks(figure: &Figure) -> String {
+    let links: Vec<String> = figure.marks.iter().map(|note| evidence::note_link(*note)).collect();
+    match links.is_empty() {
         true => String::new(),
         false => format!("<sup class=\"marks\">{}</sup>", links.join(" ")),
-    };
-    format!("{}{marks}", words::ratio(answer, false))
-}
-
-/// The scale that all drawings share.
-struct Scale {
-    /// The largest distance from 1, as a logarithm.
-    reach: f64,
-    budget: f64,
-}
-
-impl Scale {
-    /// Far enough for every ratio, and never so near that the budget fills it.
-    fn of(view: &ArmsView) -> Scale {
-        let budget = view.head.budget.unwrap_or(0.0).abs();
-        let ratios = view.rows.iter().flat_map(Row::answers).filter_map(|of| of.effect().ratio);
-        let far = ratios.map(|ratio| ratio.ln().abs()).filter(|far| far.is_finite());
-        Scale { reach: 1.15 * far.fold((3.0 * budget).max(0.01), f64::max), budget }
-    }
-
-    fn y(&self, ratio: f64) -> f64 {
-        (0.5 - 0.5 * (ratio.ln() / self.reach).clamp(-1.0, 1.0)) * HEIGHT
-    }
-
-    fn drawn(&self, row: &Row) -> String {
-        let width = STEP * row.arms.len() as f64;
-        let (top, bottom) = (self.y(1.0 + self.budget), self.y(1.0 - self.budget));
-        let one = self.y(1.0);
-        let mut marks = String::new();
-        for (at, arm) in row.arms.iter().enumerate() {
-            let x = STEP * (at as f64 + 0.5);
-            let Some(answer) = &arm.answer else {
-                marks.push_str(&format!("<circle cx=\"{x:.1}\" cy=\"{one:.1}\" r=\"1.5\"/>"));
-                continue;
-            };
-            let effect = answer.view.effect();
-            let class = answer.view.verdict.0.name();
-            let mut mark = String::new();
-            if let (Some(low), Some(high)) = (effect.low, effect.high) {
-                let (low, high) = (self.y(low), self.y(high));
-                mark.push_str(&format!("<path class=\"line\" d=\"M{x:.1} {low:.1}V{high:.1}\"/>"));
-            }
-            if let Some(ratio) = effect.ratio {
-                let y = self.y(ratio);
-                mark.push_str(&format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>"));
-            }
-            marks.push_str(&format!("<g class=\"{class}\">{mark}</g>"));
-        }
-        format!(
-            "<svg viewBox=\"0 0 {width} {HEIGHT}\" width=\"{width}\" height=\"{HEIGHT}\" \
-             aria-hidden=\"true\"><rect y=\"{top:.1}\" width=\"{width}\" height=\"{:.1}\"/>\
-             <path class=\"one\" d=\"M0 {one:.1}H{width}\"/>{marks}</svg>",
-            bottom - top
-        )
     }
 }
 
@@ -199,45 +308,29 @@ fn counts(view: &ArmsView) -> String {
         )
     };
     format!(
-        "<section>\n<div class=\"scroll\"><table class=\"rates\"><thead><tr>{}</tr></thead><tbody>\n\
-         {}</tbody></table></div>\n</section>\n",
+        "<section>\n<div class=\"scroll\"><table class=\"rates\"><thead><tr>{}</tr></thead>\n\
+         <tbody>{}</tbody></table></div>\n</section>\n",
         head.collect::<String>(),
         rows.iter().map(row).collect::<String>()
     )
 }
 
-/// The same with intervals, pairs and what the arms did, folded away.
-fn intervals(view: &ArmsView) -> String {
-    let mut rows = String::new();
-    for row in &view.rows {
-        for (at, arm) in view.arms.iter().enumerate() {
-            let found = &row.arms[at];
-            let cpu = found.did.as_ref().and_then(|did| did.server_cpu_us_per_op);
-            let p99 = found.did.as_ref().and_then(|did| did.latency_us.p99);
-            let answer = found.answer.as_ref();
-            rows.push_str(&format!(
-                "<tr><th scope=\"row\">{} at {}, {}</th><td>{}</td><td>{}</td><td>{}</td>\
-                 <td>{}</td><td>{}</td></tr>\n",
-                escape(&row.cell.load),
-                told::clients(row.cell.clients),
-                escape(&arm.target),
-                words::rate(row, at),
-                answer.map_or(UNKNOWN.to_owned(), |answer| words::ratio(answer, true)),
-                answer.map_or(UNKNOWN.to_owned(), |answer| answer.view.pairs.to_string()),
-                cpu.map_or(UNKNOWN.to_owned(), crate::number::three_digits),
-                crate::number::latency(p99, None),
-            ));
-        }
-    }
-    format!(
-        "<section>\n<details><summary>Intervals, pairs, cost and latency of each arm</summary>\n\
-         <div class=\"scroll\"><table class=\"facts\"><thead><tr><td></td>\
-         <th scope=\"col\">rate</th><th scope=\"col\">rQPS against {}</th>\
-         <th scope=\"col\">pairs</th><th scope=\"col\">server CPU µs/op</th>\
-         <th scope=\"col\">p99</th></tr></thead><tbody>\n{rows}</tbody></table></div></details>\n\
-         </section>\n",
-        view.reference
-    )
+/// What operations cost, folded away.
+fn cost_tables(view: &ArmsView) -> String {
+    let (tables, said) = costs::tables(view);
+    let by_cpu = costs::by_cpu(view);
+    let told: String = by_cpu
+        .iter()
+        .chain(&tables)
+        .map(|table| {
+            let title = escape(&table.title);
+            format!("<h3>{title}</h3>\n{}", laid_out(view, table, &PLAIN))
+        })
+        .collect();
+    let sharing = by_cpu.as_ref().and(costs::about_sharing(view));
+    let asides = sharing.into_iter().chain(said).chain([costs::ABOUT.to_owned()]);
+    let asides: String = asides.map(|text| aside(&text)).collect();
+    html::folded("costs", "What operations cost", &(told + &asides))
 }
 
 fn notes(view: &ArmsView) -> String {

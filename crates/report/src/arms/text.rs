@@ -1,17 +1,24 @@
 //! Text for a terminal: one load at one client count on a line, arms across.
 //!
 //! ```text
-//!   queries/s     clients   mysql:5.6   mysql:5.7   mysql:8.0   against the arm before
-//!   point-query         1      21 840      = 0.99      ▼ 0.91   =  ▼ 0.92
+//!   queries/s at 1 client   mysql:5.6   mysql:5.7   mysql:8.0   history   against the arm before
+//!   rows by key                            ▼ 0.97      ▼ 0.90             ▼ 0.97  ▼ 0.93
+//!     point-query              21 840      = 0.99      ▼ 0.91       ▅▅▄   =  ▼ 0.92
 //! ```
 //!
 //! Where a terminal is too narrow, the arms stand in several tables.
 
-use super::{ArmsView, Row, words};
+use super::figure::{Better, Figure, Shade};
+use super::table::{self, Table};
+use super::view::ArmsView;
+use super::view::Note;
+use super::{costs, history, words};
 use crate::layout::{self, Grid, Line};
 use crate::notes;
 use crate::number::{GLUE, UNKNOWN};
+use crate::sections::Section;
 use crate::text::{Colour, Paint, TextStyle, painted};
+use crate::words as told;
 
 /// How much a table of several arms says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +33,7 @@ pub enum Detail {
 const ARMS_LEAST: usize = 2;
 
 /// The report for a terminal. Ends with a line feed.
-pub fn arms_text(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
+pub fn arms_text(view: &ArmsView, detail: Detail, parts: &[Section], style: &TextStyle) -> String {
     let mut text = String::new();
     for status in words::status(view) {
         let status = layout::paragraph(&status, style.width, "", "  ");
@@ -37,9 +44,13 @@ pub fn arms_text(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
     text.push('\n');
     text.push_str(&arms(view, style.width));
     text.push('\n');
-    if view.rows.iter().any(|row| row.answers().next().is_some()) {
-        text.push_str(&tables(view, detail, style));
+    if view.has_answers() {
+        text.push_str(&rates(view, detail, style));
         text.push('\n');
+        text.push_str(&falls(view, style.width));
+        if parts.contains(&Section::Cost) {
+            text.push_str(&cost_tables(view, detail, style));
+        }
     }
     let counted = words::counted(view);
     if !counted.is_empty() {
@@ -48,13 +59,13 @@ pub fn arms_text(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
         text.push_str(&Grid { lines, ragged }.render(style.width));
         text.push('\n');
     }
-    text.push_str(&footnotes(view, style.width));
+    text.push_str(&footnotes(view, parts, style.width));
     text.replace(GLUE, " ")
 }
 
 fn arms(view: &ArmsView, width: usize) -> String {
     let counts = words::of_arms(view);
-    let line = |arm: &super::ArmHead| {
+    let line = |arm: &super::view::ArmHead| {
         let count = counts.iter().find(|(of, _)| of.index == arm.index);
         let count = count.map_or(String::new(), |(_, count)| format!(": {count}"));
         let first = format!("  {:6}  ", arm.index);
@@ -63,98 +74,245 @@ fn arms(view: &ArmsView, width: usize) -> String {
     view.arms.iter().map(line).collect()
 }
 
+/// Where each group starts to fall.
+fn falls(view: &ArmsView, width: usize) -> String {
+    let falls = words::falls(view);
+    let line = |(called, sentence): &(String, String)| {
+        layout::paragraph(sentence, width, &format!("{called}: "), "  ")
+    };
+    let text: String = falls.iter().map(line).collect();
+    if text.is_empty() { text } else { text + "\n" }
+}
+
+/// Rates, and behind the last arms their history and each arm against the one before; that stands
+/// in tables of its own where a line does not hold it.
+fn rates(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
+    let table = table::rates(view);
+    let full = Tail::of(view, Steps::Told);
+    let is_fitting = |tail: &Tail| {
+        let columns = Columns { detail, arms: &[], tail: Some(tail) };
+        grid(view, &table, &columns).width() <= style.width
+    };
+    let steps = table::steps(view).filter(|_| !is_fitting(&full));
+    let tail = if steps.is_some() { Tail::of(view, Steps::LeftOut) } else { full };
+    let mut lines = tables(view, &table, detail, &tail, style.width);
+    if let Some(steps) = steps {
+        lines.push_str("\nagainst the arm before:\n");
+        lines.push_str(&tables(view, &steps, detail, &Tail::none(view), style.width));
+    }
+    coloured(&lines, view.better(), style.colour)
+}
+
+/// What operations cost, and rates by what the server's processor had to do.
+fn cost_tables(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
+    let (of_costs, said) = costs::tables(view);
+    let by_cpu = costs::by_cpu(view);
+    let nothing = Tail::none(view);
+    let mut text = String::new();
+    for table in &of_costs {
+        let lines = tables(view, table, detail, &nothing, style.width);
+        text.push_str(&(coloured(&lines, Better::Less, style.colour) + "\n"));
+    }
+    let mut asides: Vec<String> = said;
+    asides.push(costs::ABOUT.to_owned());
+    if let Some(table) = &by_cpu {
+        let lines = tables(view, table, detail, &nothing, style.width);
+        text.push_str(&layout::paragraph(&format!("{}:", table.title), style.width, "", ""));
+        text.push_str(&(coloured(&lines, Better::More, style.colour) + "\n"));
+        asides.extend(costs::about_sharing(view));
+    }
+    let asides = asides.iter().map(|aside| layout::paragraph(aside, style.width, "", "  "));
+    text.extend(asides);
+    text + "\n"
+}
+
+/// What stands behind the arms.
+struct Tail {
+    heads: Vec<String>,
+    /// Of each part of the table, in their order.
+    groups: Vec<Vec<String>>,
+    /// Of each row of the view.
+    rows: Vec<Vec<String>>,
+}
+
+/// Whether it is said behind the arms how each is against the one before it.
+#[derive(Clone, Copy, PartialEq)]
+enum Steps {
+    Told,
+    LeftOut,
+}
+
+impl Tail {
+    fn none(view: &ArmsView) -> Tail {
+        let nothing = |count: usize| vec![Vec::new(); count];
+        Tail {
+            heads: Vec::new(),
+            groups: nothing(view.groups.len()),
+            rows: nothing(view.rows.len()),
+        }
+    }
+
+    fn of(view: &ArmsView, steps: Steps) -> Tail {
+        let with_history = view.reference != dbdyno_model::Reference::Before;
+        let columns = |history: String, step: String| -> Vec<String> {
+            let step = (steps == Steps::Told && with_history).then_some(step);
+            with_history.then_some(history).into_iter().chain(step).collect()
+        };
+        Tail {
+            heads: columns("history".to_owned(), "against the arm before".to_owned()),
+            groups: view
+                .groups
+                .iter()
+                .map(|group| columns(String::new(), words::steps_of_group(view, group)))
+                .collect(),
+            rows: view
+                .rows
+                .iter()
+                .map(|row| columns(history::blocks(view, row), words::steps(row)))
+                .collect(),
+        }
+    }
+}
+
+/// Which columns a grid has.
+struct Columns<'a> {
+    detail: Detail,
+    /// Places of arms; none where only what stands behind them is told.
+    arms: &'a [usize],
+    tail: Option<&'a Tail>,
+}
+
 /// As many tables as the width needs; the reference stands in each. What there is no room for
 /// beside the last arms stands in a table of its own.
-fn tables(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
-    let others: Vec<usize> = (0..view.arms.len()).filter(|at| *at != view.first()).collect();
-    let of = |arms: &[usize], steps| grid(view, detail, arms, steps);
+fn tables(view: &ArmsView, of: &Table, detail: Detail, tail: &Tail, width: usize) -> String {
+    let others = of.others(view);
+    let with = |arms, tail| grid(view, of, &Columns { detail, arms, tail });
     let (mut grids, mut from) = (Vec::new(), 0);
     while from < others.len() {
-        let fits = |to: &usize| {
-            *to < from + ARMS_LEAST || of(&others[from..*to], Steps::No).width() <= style.width
-        };
+        let fits =
+            |to: &usize| *to < from + ARMS_LEAST || with(&others[from..*to], None).width() <= width;
         let to = (from + 1..=others.len()).rev().find(fits).unwrap_or(from + 1);
-        let with = of(&others[from..to], Steps::Yes);
-        if to < others.len() {
-            grids.push(of(&others[from..to], Steps::No));
-        } else if with.width() <= style.width {
-            grids.push(with);
+        let full = with(&others[from..to], Some(tail));
+        if to < others.len() || tail.heads.is_empty() {
+            grids.push(with(&others[from..to], None));
+        } else if full.width() <= width {
+            grids.push(full);
         } else {
-            grids.extend([of(&others[from..to], Steps::No), of(&[], Steps::Only)]);
+            grids.extend([with(&others[from..to], None), with(&[], Some(tail))]);
         }
         from = to;
     }
-    let rendered = grids.iter().map(|grid| {
-        let lines = grid.render(style.width);
-        lines.lines().map(|line| coloured(line, style.colour) + "\n").collect::<String>()
-    });
+    let rendered = grids.iter().map(|grid| grid.render(width));
     rendered.collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a table says how each arm is against the one before it.
-#[derive(Clone, Copy, PartialEq)]
-enum Steps {
-    No,
-    Yes,
-    /// And no more.
-    Only,
-}
-
-fn grid(view: &ArmsView, detail: Detail, arms: &[usize], steps: Steps) -> Grid {
+fn grid(view: &ArmsView, of: &Table, columns: &Columns<'_>) -> Grid {
     let heads = view.heads();
-    let mut grid =
-        Grid { lines: Vec::new(), ragged: arms.len() + 3 - usize::from(steps == Steps::Only) };
-    let mut unit = None;
-    for row in &view.rows {
-        if row.begins(unit) {
-            let mut head = vec![row.unit.to_owned(), "clients".to_owned()];
-            head.extend((steps != Steps::Only).then(|| heads[view.first()].clone()));
-            head.extend(arms.iter().map(|&at| heads[at].clone()));
-            head.extend((steps != Steps::No).then(|| "against the arm before".to_owned()));
-            grid.lines.push(Line::Columns(head));
-            unit = Some(row.unit);
+    let has_arms = !columns.arms.is_empty();
+    let mut head = match of.clients {
+        Some(one) => vec![format!("{} at {}", of.unit, told::clients(one)).trim().to_owned()],
+        None => vec![of.unit.clone(), "clients".to_owned()],
+    };
+    let begins = head.len();
+    head.extend(has_arms.then(|| heads[of.first].clone()));
+    head.extend(columns.arms.iter().map(|&at| heads[at].clone()));
+    let ragged = head.len();
+    head.extend(columns.tail.iter().flat_map(|tail| tail.heads.clone()));
+    let mut lines = vec![Line::Columns(head)];
+    for (number, part) in of.parts.iter().enumerate() {
+        if let Some((called, medians)) = part.head() {
+            let mut texts = vec![called.to_owned()];
+            texts.resize(begins + usize::from(has_arms), String::new());
+            texts.extend(columns.arms.iter().map(|&at| text_of(medians[at].as_ref(), "")));
+            texts.extend(columns.tail.iter().flat_map(|tail| tail.groups[number].clone()));
+            lines.push(Line::Columns(texts));
         }
-        grid.lines.push(line(row, view.first(), detail, arms, steps));
+        lines.extend(part.lines.iter().map(|line| of_row(of, line, columns)));
     }
-    grid
+    Grid { lines, ragged }
 }
 
-fn line(row: &Row, reference: usize, detail: Detail, arms: &[usize], steps: Steps) -> Line {
-    let answer = |at: &usize| match &row.arms[*at].answer {
-        Some(answer) => {
-            let marks: Vec<usize> = answer.marks.iter().map(|note| note + 1).collect();
-            let ratio = words::ratio(answer, detail == Detail::Intervals);
+fn of_row(of: &Table, line: &table::Line, columns: &Columns<'_>) -> Line {
+    let figure = |at: &usize| match &line.figures[*at] {
+        Some(figure) => {
+            let marks: Vec<usize> = figure.marks.iter().map(|note| note + 1).collect();
+            let ratio = match columns.detail {
+                Detail::Ratios => figure.text(),
+                Detail::Intervals => figure.with_interval(),
+            };
             format!("{ratio} {}", notes::marks(&marks)).trim_end().to_owned()
         }
         None => UNKNOWN.to_owned(),
     };
-    let load = format!("  {}", layout::printable(&row.cell.load));
-    let mut texts = vec![load, row.cell.clients.to_string()];
-    texts.extend((steps != Steps::Only).then(|| words::rate(row, reference)));
-    texts.extend(arms.iter().map(answer));
-    texts.extend((steps != Steps::No).then(|| words::steps(row)));
+    let mut texts = vec![format!("  {}", line.load)];
+    texts.extend(of.clients.is_none().then(|| line.clients.to_string()));
+    texts.extend((!columns.arms.is_empty()).then(|| line.reference.clone()));
+    texts.extend(columns.arms.iter().map(figure));
+    texts.extend(columns.tail.iter().flat_map(|tail| tail.rows[line.row].clone()));
     Line::Columns(texts)
 }
 
-/// Colours the signs of a line; the figure behind each of them says the same.
-fn coloured(line: &str, colour: Colour) -> String {
-    let mut text = line.to_owned();
-    if line.starts_with("  ") {
-        for (sign, paint) in [("▼", Paint::Bad), ("▲", Paint::Good), ("~", Paint::Doubt)] {
-            text = text.replace(sign, &painted(sign, paint, colour));
-        }
+fn text_of(figure: Option<&Figure>, otherwise: &str) -> String {
+    figure.map_or(otherwise.to_owned(), Figure::text)
+}
+
+/// Colours what stands behind each sign, and the sign; the two say the same.
+fn coloured(text: &str, better: Better, colour: Colour) -> String {
+    if colour == Colour::Plain {
+        return text.to_owned();
+    }
+    let mut coloured = String::with_capacity(2 * text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['▼', '▲', '=', '~']) {
+        let sign = rest[at..].chars().next().unwrap_or_default();
+        let behind = &rest[at + sign.len_utf8()..];
+        let number: String = behind
+            .strip_prefix(GLUE)
+            .map(|number| number.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect())
+            .unwrap_or_default();
+        let end = at + sign.len_utf8();
+        let end = if number.is_empty() { end } else { end + GLUE.len_utf8() + number.len() };
+        let paint = match (sign, number.parse::<f64>()) {
+            ('~', _) => Paint::Doubt,
+            (_, Ok(shown)) => match Shade::of(shown, better) {
+                Shade::Worse => Paint::Bad,
+                Shade::Better => Paint::Good,
+                _ => Paint::Faint,
+            },
+            _ => Paint::None,
+        };
+        coloured.push_str(&rest[..at]);
+        coloured.push_str(&painted(&rest[at..end], paint, colour));
+        rest = &rest[end..];
+    }
+    coloured + rest
+}
+
+/// What speaks against something, and where the rest is said, or all of it.
+fn footnotes(view: &ArmsView, parts: &[Section], width: usize) -> String {
+    let mut text = String::new();
+    let is_told = |note: &Note| parts.contains(&Section::Notes) || !note.is_mere();
+    for (at, note) in view.notes.iter().enumerate().filter(|(_, note)| is_told(note)) {
+        let first = format!("{} {}: ", notes::superscript(at + 1), note.warning.severity);
+        text.push_str(&layout::paragraph(&note.text(), width, &first, "  "));
+    }
+    text.push_str(&layout::paragraph(&rest(view, parts), width, "", "  "));
+    text.push('\n');
+    text.push_str(&layout::paragraph(&words::signs(view), width, "", "  "));
+    if view.has_answers() && view.reference != dbdyno_model::Reference::Before {
+        text.push_str(&layout::paragraph(history::LEGEND, width, "", "  "));
     }
     text
 }
 
-fn footnotes(view: &ArmsView, width: usize) -> String {
-    let mut text = String::new();
-    for (at, note) in view.notes.iter().enumerate() {
-        let first = format!("{} {}: ", notes::superscript(at + 1), note.warning.severity);
-        text.push_str(&layout::paragraph(&note.text(), width, &first, "  "));
-    }
-    if !view.notes.is_empty() {
-        text.push('\n');
-    }
-    text + &layout::paragraph(&words::signs(view), width, "", "  ")
+/// Where the rest is.
+fn rest(view: &ArmsView, parts: &[Section]) -> String {
+    let notes = view.notes.iter().filter(|note| note.is_mere()).count() as u64;
+    let is_left = |section: &Section| !parts.contains(section);
+    let costs = is_left(&Section::Cost).then(|| "--section cost: what operations cost".to_owned());
+    let notes = (notes > 0 && is_left(&Section::Notes))
+        .then(|| format!("--section notes: {}", told::plural(notes, "note")));
+    let one = Some("--arm ARM: one arm in full".to_owned());
+    let parts: Vec<String> = [costs, notes, one].into_iter().flatten().collect();
+    format!("rest: dbdyno show {} with {}", view.head.run, parts.join("; "))
 }

@@ -2,9 +2,11 @@
 
 use dbdyno_model::{ArmIndex, CountVerdict, Reference, Verdict};
 
-use super::{Answer, ArmHead, ArmsView, CountRow, Row};
+use super::figure::Figure;
+use super::groups::{Group, Median};
+use super::rows::{Answer, Row};
+use super::view::{ArmHead, ArmsView, CountRow};
 use crate::number::{self, GLUE};
-use crate::rows;
 use crate::view::{CellView, CountView};
 use crate::words;
 
@@ -21,19 +23,13 @@ pub(super) fn signs(view: &ArmsView) -> String {
     };
     format!(
         "{figures}: ▼ slower, ▲ faster, = equal within the budget, ~ not decided, — not measured. \
-         Against the arm before: each arm against the one to its left, a family of its own."
+         Against the arm before: each arm against the one to its left, a family of its own.{}",
+        if view.groups.len() > 1 { MEDIANS } else { "" }
     )
 }
 
-/// The sign of a verdict.
-pub(super) fn sign(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Slower => "▼",
-        Verdict::Faster => "▲",
-        Verdict::Equal => "=",
-        Verdict::Undecided => "~",
-    }
-}
+/// What the sign of a median means.
+const MEDIANS: &str = " Of a group the median of its loads, with the sign that most of them have.";
 
 /// The sentence above everything: how many cells of all arms are what.
 pub(super) fn headline(view: &ArmsView) -> String {
@@ -50,12 +46,24 @@ pub(super) fn headline(view: &ArmsView) -> String {
         Reference::Arm(arm) => format!("against {arm} ({})", first.target),
         Reference::Before => "each against the one before it".to_owned(),
     };
-    format!("{} arms {against}: {}", view.arms.len() - 1, counts(&cells))
+    let others = words::plural(view.arms.len() as u64 - 1, "arm");
+    format!("{others} {against}: {}{}", counts(&cells), whole(view))
+}
+
+/// What the last arm does of what the reference does, over all loads.
+fn whole(view: &ArmsView) -> String {
+    let all = view.all.as_ref().or(view.groups.first()).filter(|_| view.rows.len() > 1);
+    let told = all.and_then(|all| {
+        let last = all.fall.last?;
+        let median = all.arms[last].answer.as_ref()?;
+        Some(format!("; {}: median {}", view.heads()[last], number::fixed(median.ratio, 2)))
+    });
+    told.unwrap_or_default()
 }
 
 /// What is said of each arm beside the reference: its name, and how many of its cells are what.
 pub(super) fn of_arms(view: &ArmsView) -> Vec<(&ArmHead, String)> {
-    if view.rows.iter().all(|row| row.answers().next().is_none()) {
+    if !view.has_answers() {
         return Vec::new();
     }
     let others = view.arms.iter().filter(|arm| arm.index != view.reference.first());
@@ -92,31 +100,137 @@ pub(super) fn status(view: &ArmsView) -> Vec<String> {
     run.into_iter().chain(ended).collect()
 }
 
-/// `▼ 0.951`, or `▼ 0.951 (0.944 to 0.958)`.
-pub(super) fn ratio(answer: &Answer, has_interval: bool) -> String {
-    let view = &answer.view;
-    let number = rows::rqps(view);
-    let effect = view.effect();
-    let text = format!("{}{GLUE}{number}", sign(view.verdict.0));
-    match (effect.low, effect.high) {
-        (Some(low), Some(high)) if has_interval => {
-            let decimals = number.split_once('.').map_or(0, |(_, digits)| digits.len() as i32);
-            let bound = |bound: f64| number::fixed(bound, decimals);
-            format!("{text} ({}{GLUE}to{GLUE}{})", bound(low), bound(high))
-        }
-        _ => text,
-    }
-}
-
-/// `▼ 0.95 = ~`: each arm against the one before it, with the ratio of what is decided.
+/// `▼ 0.95  =  ~`: each arm against the one before it, with the ratio of what is decided.
 pub(super) fn steps(row: &Row) -> String {
-    let step = |answer: &Answer| match answer.view.verdict.0 {
-        Verdict::Slower | Verdict::Faster => ratio(answer, false),
-        other => sign(other).to_owned(),
-    };
+    let step = |answer: &Answer| told_in_short(&Figure::of(answer));
     let arms = row.arms.iter().skip(1);
     let steps = arms.map(|arm| arm.step.as_ref().map_or(number::UNKNOWN.to_owned(), step));
     steps.collect::<Vec<_>>().join("  ")
+}
+
+/// The same of the medians of a group.
+pub(super) fn steps_of_group(view: &ArmsView, group: &Group) -> String {
+    let step = |median: &Median| told_in_short(&Figure::of_median(median, view.better()));
+    let arms = group.arms.iter().skip(1);
+    let steps = arms.map(|arm| arm.step.as_ref().map_or(number::UNKNOWN.to_owned(), step));
+    steps.collect::<Vec<_>>().join("  ")
+}
+
+fn told_in_short(figure: &Figure) -> String {
+    match figure.verdict {
+        Some(Verdict::Slower | Verdict::Faster) => figure.text(),
+        _ => figure.sign.to_owned(),
+    }
+}
+
+/// What the figures of most rows count.
+pub(super) fn unit(view: &ArmsView) -> &'static str {
+    let count = |unit: &str| view.rows.iter().filter(|row| row.unit == unit).count();
+    let units = view.rows.iter().map(|row| row.unit).filter(|unit| !unit.is_empty());
+    // The first of those that are equally many.
+    units.rev().max_by_key(|unit| count(unit)).unwrap_or_default()
+}
+
+/// What the ratios are called.
+pub(super) fn ratio_name(view: &ArmsView) -> &'static str {
+    let measure = view.rows.iter().flat_map(Row::answers).map(|of| of.measure).next();
+    match measure {
+        Some("response") => "Response times",
+        Some("max_rate") => "Highest rates",
+        _ => "rQPS",
+    }
+}
+
+/// What the table of rates is called.
+pub(super) fn title(view: &ArmsView) -> String {
+    let against = match view.reference {
+        Reference::Arm(arm) => format!("against {arm}"),
+        Reference::Before => "each against the arm before it".to_owned(),
+    };
+    format!("{}, {against}", ratio_name(view))
+}
+
+/// Where a group starts to fall, and what it has lost in the end; nothing where no arm was measured
+/// against another one.
+pub(super) fn fall(view: &ArmsView, group: &Group) -> Option<String> {
+    let heads = view.heads();
+    let last = group.fall.last?;
+    let step = |at: usize| {
+        let median = group.arms[at].step.as_ref()?;
+        Some(format!(
+            "{} (median {} against {}, {})",
+            heads[at],
+            number::fixed(median.ratio, 2),
+            heads[at.saturating_sub(1)],
+            support(median),
+        ))
+    };
+    let starts = match (group.fall.with, group.fall.perhaps) {
+        (Some(with), None) => format!("starts to fall with {}", step(with)?),
+        (Some(with), Some(perhaps)) => {
+            format!("falls with {}; may have before, with {}", step(with)?, step(perhaps)?)
+        }
+        (None, Some(perhaps)) => format!("may start to fall with {}", step(perhaps)?),
+        (None, None) => "no step falls".to_owned(),
+    };
+    let is_told = group.fall.with == Some(last) && last == 1 && view.first() == 0;
+    let whole = group.arms[last].answer.as_ref().filter(|_| !is_told);
+    let whole = whole.filter(|_| view.reference != Reference::Before);
+    Some(match whole {
+        Some(median) => {
+            let against = &heads[view.first()];
+            format!(
+                "{starts}; {} {} {against} ({})",
+                heads[last],
+                whole_of(median),
+                support(median)
+            )
+        }
+        None => starts,
+    })
+}
+
+/// `loses 27 basis points against`, by the median.
+fn whole_of(median: &Median) -> String {
+    let points = (100.0 * (median.gain - 1.0)).round();
+    let count = words::plural(points.abs() as u64, "basis point");
+    match points {
+        ..0.0 => format!("loses {count} against"),
+        0.0 => "is as fast to a basis point as".to_owned(),
+        _ => format!("gains {count} against"),
+    }
+}
+
+/// `slower in 7 of 9 cells, not decided in 2`.
+fn support(median: &Median) -> String {
+    let tally = median.tally;
+    let told = [
+        ("slower", tally.slower),
+        ("faster", tally.faster),
+        ("equal", tally.equal),
+        ("not decided", tally.undecided),
+    ];
+    let told = told.into_iter().filter(|(_, count)| *count > 0);
+    let told = told.map(|(word, count)| format!("{word} in{GLUE}{count}")).collect::<Vec<_>>();
+    let cells = words::plural(tally.cells, "cell");
+    match told.as_slice() {
+        [only] if tally.cells > 1 => {
+            let word = only.split(" in").next().unwrap_or_default();
+            let all =
+                if tally.cells == 2 { "both cells".to_owned() } else { format!("all {cells}") };
+            format!("{word} in {all}")
+        }
+        _ => format!("{} of {cells}", told.join(", ")),
+    }
+}
+
+/// Each group that falls or stays, with its sentence.
+pub(super) fn falls(view: &ArmsView) -> Vec<(String, String)> {
+    let of = |group: &Group| {
+        let called = group.called.clone().unwrap_or_else(|| "all loads".to_owned());
+        Some((called, fall(view, group)?))
+    };
+    view.groups.iter().chain(&view.all).filter_map(of).collect()
 }
 
 /// What stands above counts.
@@ -158,16 +272,15 @@ fn times(count: &CountView) -> String {
     }
 }
 
-/// The rate of the reference.
-pub(super) fn rate(row: &Row, at: usize) -> String {
+/// The rate of an arm; with its unit where that is another one than `unit`.
+pub(super) fn rate(row: &Row, at: usize, unit: &str) -> String {
     let did = row.arms[at].did.as_ref();
-    let rate = did.and_then(|did| did.max_rate.or(did.rate));
-    rate.map_or(number::UNKNOWN.to_owned(), number::three_digits)
-}
-
-impl Row {
-    /// What was found of each arm against the reference.
-    pub(super) fn answers(&self) -> impl Iterator<Item = &CellView> {
-        self.arms.iter().filter_map(|arm| arm.answer.as_ref()).map(|answer| &answer.view)
+    let Some(rate) = did.and_then(|did| did.max_rate.or(did.rate)) else {
+        return number::UNKNOWN.to_owned();
+    };
+    let rate = number::three_digits(rate);
+    match row.unit.is_empty() || row.unit == unit {
+        true => rate,
+        false => format!("{rate}{GLUE}{}", row.unit),
     }
 }

@@ -24,7 +24,7 @@ pub(super) fn table(view: &View) -> String {
         return String::new();
     }
     let colours = Colours::of(cells);
-    let panels = groups::of(cells.iter().collect());
+    let panels = groups::of_cells(cells.iter().collect());
     let panels = panels.iter().map(|(called, cells)| panel(called.as_deref(), cells, &colours));
     format!(
         "<section aria-labelledby=\"heat-title\">\n<h2 id=\"heat-title\">rQPS by load and clients\
@@ -88,14 +88,14 @@ fn heat(cell: &CellView, colours: &Colours) -> String {
 }
 
 /// The scale of a table.
-pub(crate) struct Colours {
+struct Colours {
     /// The log rQPS at which colour is full.
     full: f64,
 }
 
 impl Colours {
     /// For these cells.
-    pub(crate) fn of<'a>(cells: impl IntoIterator<Item = &'a CellView>) -> Colours {
+    fn of<'a>(cells: impl IntoIterator<Item = &'a CellView>) -> Colours {
         let decided = cells.into_iter().filter(|cell| cell.verdict.0 != Verdict::Undecided);
         let sizes = decided.filter_map(|cell| cell.effect().ratio).map(|rqps| rqps.ln().abs());
         let sizes = sizes.filter(|size| size.is_finite());
@@ -103,7 +103,7 @@ impl Colours {
     }
 
     /// A cell of the table with this text in it, which is HTML.
-    pub(crate) fn cell(&self, cell: &CellView, text: &str) -> String {
+    fn cell(&self, cell: &CellView, text: &str) -> String {
         let (Some(rqps), verdict) = (cell.effect().ratio, cell.verdict.0) else {
             return format!("<td class=\"undecided\">{text}</td>");
         };

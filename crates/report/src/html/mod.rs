@@ -35,7 +35,7 @@ use crate::view::{CellDetail, CellView, View};
 use crate::words;
 use escape::{data_block, escape};
 pub(crate) use facts::warning;
-pub(crate) use heat::Colours;
+pub(crate) use fold::folded;
 
 const SCRIPT: &str = include_str!("../../assets/page.js");
 pub(crate) const STYLE: &str = include_str!("../../assets/page.css");

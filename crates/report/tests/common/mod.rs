@@ -580,7 +580,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
 }
 
 /// Roughly normal: the sum of four uniform numbers, scaled.
-fn normal(stream: &mut Stream) -> f64 {
+pub(crate) fn normal(stream: &mut Stream) -> f64 {
     let sum: f64 = (0..4).map(|_| stream.below(1 << 20) as f64 / (1 << 20) as f64).sum();
     (sum - 2.0) * 3f64.sqrt()
 }
@@ -625,7 +625,7 @@ fn round(plan: &Plan, key: RoundKey, truth: &Truth, cell: u64, started_unix_ms: 
     }
 }
 
-fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
+pub(crate) fn compare(truth: &Truth, rounds: &[Round], budget: f64) -> CellComparison {
     let cell = Cell { load: truth.load.to_owned(), clients: truth.clients };
     let of_arm = |arm: Arm| -> Vec<&Round> {
         let here = |round: &&Round| round.key.cell == cell && round.key.arm == arm;

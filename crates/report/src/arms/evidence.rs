@@ -1,0 +1,232 @@
+//! The evidence of each cell of the page: an article that is seen when a link to it is followed.
+//!
+//! ```text
+//!   │ ▼ 0.72 │ ──#e3-2──▶  sentence · interval, p-value, pairs · drawing of the pairs in time ·
+//!                          figures of both arms · what speaks against it · command
+//! ```
+//!
+//! No script is needed: the style sheet shows the article that the address names.
+
+use super::costs;
+use super::figure;
+use super::rounds::PairRatio;
+use super::rows::{Answer, Row};
+use super::view::ArmsView;
+use crate::doubt::probability;
+use crate::html::escape::escape;
+use crate::layout;
+use crate::number::{self, GLUE};
+use crate::rows;
+use crate::words as told;
+
+/// Size of the drawing of pairs.
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 96.0;
+/// Above and below the points, and left of them, where the scale stands.
+const MARGIN: f64 = 8.0;
+const LEFT: f64 = 48.0;
+/// The drawing reaches so far from 1 at least, as a logarithm.
+const REACH_LEAST: f64 = 0.03;
+
+/// The name of a place in the page.
+pub(super) fn anchor(row: usize, arm: usize) -> String {
+    format!("e{row}-{arm}")
+}
+
+/// The name of a row of the table of rates.
+pub(super) fn row_anchor(row: usize) -> String {
+    format!("r{row}")
+}
+
+/// A link to a note, by its number from 0.
+pub(super) fn note_link(note: usize) -> String {
+    format!("<a href=\"#note-{number}\">{number}</a>", number = note + 1)
+}
+
+/// All articles.
+pub(super) fn articles(view: &ArmsView) -> String {
+    let mut text = String::new();
+    for (number, row) in view.rows.iter().enumerate() {
+        for at in 0..row.arms.len() {
+            if let Some(answer) = &row.arms[at].answer {
+                text.push_str(&article(view, (number, row), at, answer));
+            }
+        }
+    }
+    format!("<div class=\"evidence\">\n{text}</div>\n")
+}
+
+fn article(view: &ArmsView, (number, row): (usize, &Row), at: usize, answer: &Answer) -> String {
+    let heads = view.heads();
+    let (base, test) = (&heads[answer.against.position()], &heads[at]);
+    let sentence = told::verdict_of(&answer.view, view.head.budget, [base, test]);
+    let sentence = layout::printable(&sentence);
+    let title = format!("{} at {}", row.cell.load, told::clients(row.cell.clients));
+    let title = format!("{}: {test} against {base}", layout::printable(&title));
+    format!(
+        "<article id=\"{}\" aria-label=\"{title}\">\n<a class=\"close\" href=\"#{}\">close</a>\n\
+         <h3>{title}</h3>\n<p>{}.</p>\n<p class=\"aside\">{}</p>\n{}\
+         <div class=\"both\">{}{}</div>\n\
+         <p class=\"aside\">In full: <code>{}</code></p>\n</article>\n",
+        anchor(number, at),
+        row_anchor(number),
+        escape(sentence.trim_end_matches('.')),
+        escape(&proof(&heads, row, at, answer)),
+        strip(answer),
+        figures(answer, [base, test]),
+        against(view, answer),
+        escape(&command(view, at, answer)),
+        title = escape(&title),
+    )
+}
+
+/// `rQPS 0.951 (0.944 to 0.958), p <0.01 %, q 0.02 %, 24 pairs in 8 starts; …`.
+fn proof(heads: &[String], row: &Row, at: usize, answer: &Answer) -> String {
+    let view = &answer.view;
+    let doubt = &view.doubt;
+    let unit = if doubt.replicates == "life" { "start" } else { doubt.replicates };
+    let dropped = match view.pairs_dropped {
+        0 => String::new(),
+        some => format!(", {some} left out because the host was not as usual"),
+    };
+    let mut parts = vec![
+        format!("{} with its 95{GLUE}% interval", figure::Figure::of(answer).with_interval()),
+        format!("p {}", probability(doubt.p_value)),
+        format!("q {} among all answers", probability(doubt.q_value)),
+        format!("{}{dropped}", told::plural(u64::from(view.pairs), "pair")),
+        format!(
+            "interval: {} over {}",
+            doubt.interval,
+            told::plural(u64::from(doubt.replicate_count), unit)
+        ),
+    ];
+    let by_cpu = costs::rate_by_cpu(row, at);
+    parts.extend(by_cpu.map(|of| format!("by server CPU {}", of.figure().with_interval())));
+    let step = row.arms[at].step.as_ref().filter(|step| step.against != answer.against);
+    parts.extend(step.map(|step| {
+        let before = &heads[step.against.position()];
+        format!("against {before}: {}", figure::Figure::of(step).with_interval())
+    }));
+    parts.join(" · ")
+}
+
+/// The ratios of pairs as they were measured: a dot each, a tick where the servers were started
+/// again, the interval as a band and the estimate as a line.
+fn strip(answer: &Answer) -> String {
+    if answer.ratios.is_empty() {
+        return String::new();
+    }
+    let effect = answer.view.effect();
+    let all = answer.ratios.iter().map(|pair| pair.ratio);
+    let bounds = [effect.low, effect.high, effect.ratio].into_iter().flatten();
+    let logs: Vec<f64> = all.chain(bounds).map(f64::ln).filter(|log| log.is_finite()).collect();
+    let low = logs.iter().copied().fold(-REACH_LEAST, f64::min);
+    let high = logs.iter().copied().fold(REACH_LEAST, f64::max);
+    let y = |ratio: f64| {
+        let share = ((high - ratio.ln()) / (high - low)).clamp(0.0, 1.0);
+        MARGIN + share * (HEIGHT - 2.0 * MARGIN)
+    };
+    let count = answer.ratios.len() as f64;
+    let x = |at: usize| LEFT + (WIDTH - LEFT - MARGIN) * (at as f64 + 0.5) / count;
+    let mut svg = String::new();
+    if let (Some(low), Some(high)) = (effect.low, effect.high) {
+        let (top, bottom) = (y(high), y(low));
+        svg.push_str(&format!(
+            "<path class=\"zone\" d=\"M{LEFT} {top:.1}H{WIDTH}V{bottom:.1}H{LEFT}Z\"/>"
+        ));
+    }
+    svg.push_str(&format!("<path class=\"one\" d=\"M{LEFT} {:.1}H{WIDTH}\"/>", y(1.0)));
+    if let Some(ratio) = effect.ratio {
+        svg.push_str(&format!("<path class=\"way\" d=\"M{LEFT} {:.1}H{WIDTH}\"/>", y(ratio)));
+    }
+    svg.push_str(&format!("<path class=\"starts\" d=\"{}\"/>", starts(&answer.ratios, x)));
+    let dots = answer.ratios.iter().enumerate();
+    let dots = dots.map(|(at, pair)| format!("M{:.1} {:.1}h0", x(at), y(pair.ratio)));
+    svg.push_str(&format!("<path class=\"dots\" d=\"{}\"/>", dots.collect::<String>()));
+    let edges = [high, low].map(f64::exp);
+    let label = |edge: f64| {
+        format!(
+            "<text x=\"{:.0}\" y=\"{:.1}\">{}</text>",
+            LEFT - 6.0,
+            y(edge) + 4.0,
+            number::fixed(edge, 2)
+        )
+    };
+    // The scale says 1 unless that would stand upon an end.
+    let is_free = edges.iter().all(|edge| (y(*edge) - y(1.0)).abs() > 14.0);
+    let labels: String = edges.into_iter().chain(is_free.then_some(1.0)).map(label).collect();
+    format!(
+        "<svg class=\"strip\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+         aria-label=\"rQPS of {}, in the order of measuring\">{svg}{labels}</svg>\n",
+        told::plural(answer.ratios.len() as u64, "pair")
+    )
+}
+
+/// A tick before each pair that was measured in another start than the one before it.
+fn starts(ratios: &[PairRatio], x: impl Fn(usize) -> f64) -> String {
+    let begins = (1..ratios.len()).filter(|&at| ratios[at].start != ratios[at - 1].start);
+    let tick = |at: usize| format!("M{:.1} {}v4", f64::midpoint(x(at - 1), x(at)), HEIGHT - 4.0);
+    begins.map(tick).collect()
+}
+
+/// What both arms did.
+fn figures(answer: &Answer, [base, test]: [&String; 2]) -> String {
+    let rate = rows::rate(&answer.view);
+    let first = rows::PlainRow {
+        label: answer.view.unit.to_owned(),
+        base: rate.base,
+        test: rate.test,
+        ratio: format!("×{}", rate.rqps),
+    };
+    let nothing = |row: &rows::PlainRow| row.base == number::UNKNOWN && row.test == number::UNKNOWN;
+    let all = std::iter::once(first).chain(rows::plain(&answer.view));
+    let rows = all.filter(|row| !nothing(row)).map(|row| {
+        format!(
+            "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n",
+            escape(&row.label),
+            row.base,
+            row.test,
+            row.ratio
+        )
+    });
+    format!(
+        "<div class=\"scroll\"><table><thead><tr><td></td><th scope=\"col\">{}</th>\
+         <th scope=\"col\">{}</th><th scope=\"col\">÷</th></tr></thead><tbody>\n{}</tbody></table>\
+         </div>\n",
+        escape(base),
+        escape(test),
+        rows.collect::<String>()
+    )
+}
+
+/// What speaks against it in its own words; mere notes by their numbers.
+fn against(view: &ArmsView, answer: &Answer) -> String {
+    let is_note = |severity: &str| severity == dbdyno_model::Severity::Note.name();
+    let own = answer.view.warnings.iter().filter(|warning| !is_note(warning.severity));
+    let own: String = own
+        .map(|warning| {
+            let text = escape(&layout::printable(&warning.text));
+            format!("<li><b class=\"{0}\">{0}</b> {text}</li>\n", warning.severity)
+        })
+        .collect();
+    let notes = answer.notes.iter().filter(|note| is_note(view.notes[**note].warning.severity));
+    let links: Vec<String> = notes.map(|note| note_link(*note)).collect();
+    let notes = match links.is_empty() {
+        true => String::new(),
+        false => format!("<li>notes {}</li>\n", links.join(" ")),
+    };
+    match own.is_empty() && notes.is_empty() {
+        true => String::new(),
+        false => format!("<ul class=\"notes\">\n{own}{notes}</ul>\n"),
+    }
+}
+
+fn command(view: &ArmsView, at: usize, answer: &Answer) -> String {
+    match view.arms.len() {
+        2 => format!("dbdyno show {} --all", view.head.run),
+        _ => format!(
+            "dbdyno show {} --arm {} --against {} --all",
+            view.head.run, view.arms[at].index, answer.against
+        ),
+    }
+}
