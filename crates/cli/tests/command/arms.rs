@@ -235,7 +235,7 @@ fn where_a_group_starts_to_fall_is_told() {
     let (once, twice) = (format!("{ARM}&slow=9%"), format!("{ARM}&slow=20%"));
     let loads = "--load point-query,hot-points,points-covered-pk,points-notcovered-pk,\
                  range-covered-pk,range-covered-si,range-notcovered-pk,range-notcovered-si,\
-                 update-index,update-nonindex,insert,delete --budget 5%";
+                 update-index,update-nonindex,insert,delete --budget 5% --rounds 24 --restarts 5";
     let run = home.json(0, compare(&[ARM, ARM, &once, &twice], loads));
     let groups = run["groups"].as_array().unwrap();
     let of = |name: &str| -> Vec<String> {

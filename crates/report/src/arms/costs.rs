@@ -223,13 +223,15 @@ pub(super) fn about_sharing(view: &ArmsView) -> Option<String> {
     shares.sort_by(f64::total_cmp);
     let (least, most) = (shares.first()?, shares.last()?);
     let percent = |share: &f64| number::fixed(100.0 * share, 0);
+    let shares = match (percent(least), percent(most)) {
+        (least, most) if least == most => least,
+        (least, most) => format!("{least} to {most}"),
+    };
     Some(format!(
-        "One client shares a processor with its server and takes {} to {}{}% of the processor time \
-         in {}, which dilutes rQPS: it compares with what was measured in the same way. rQPS by server \
-         CPU leaves the client out, and compares with what was measured with clients on other \
-         processors.",
-        percent(least),
-        percent(most),
+        "One client shares a processor with its server and takes {shares}{}% of the processor time \
+         in {}, which dilutes rQPS: it compares with what was measured in the same way. rQPS by \
+         server CPU leaves the client out, and compares with what was measured with clients on \
+         other processors.",
         number::GLUE,
         view.arms[first].index,
     ))

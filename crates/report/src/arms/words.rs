@@ -171,6 +171,9 @@ pub(super) fn fall(view: &ArmsView, group: &Group) -> Option<String> {
             format!("falls with {}; may have before, with {}", step(with)?, step(perhaps)?)
         }
         (None, Some(perhaps)) => format!("may start to fall with {}", step(perhaps)?),
+        (None, None) if has_fallen(group.arms[last].answer.as_ref()) => {
+            "no step falls by itself".to_owned()
+        }
         (None, None) => "no step falls".to_owned(),
     };
     let is_told = group.fall.with == Some(last) && last == 1 && view.first() == 0;
@@ -188,6 +191,11 @@ pub(super) fn fall(view: &ArmsView, group: &Group) -> Option<String> {
         }
         None => starts,
     })
+}
+
+/// Whether most cells of a group are slower in the end.
+fn has_fallen(median: Option<&Median>) -> bool {
+    median.is_some_and(|median| median.verdict == Verdict::Slower)
 }
 
 /// `loses 27 basis points against`, by the median.
