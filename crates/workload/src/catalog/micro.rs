@@ -89,6 +89,7 @@ fn ranges() -> Vec<Entry> {
                 reads(o, t, "SELECT k, c FROM {table} WHERE k BETWEEN {k} AND {k+100}", 0, u64::MAX)
             },
         ),
+        entry("scan", Range, "full scan of a table that returns nothing", scan),
     ]
 }
 
@@ -134,7 +135,6 @@ fn aggregates() -> Vec<Entry> {
             "10 points and a sum over 1000 rows",
             |o, t| with_points(o, t, sum(1000)),
         ),
-        entry("scan", RangeAggregate, "full scan of a table that returns nothing", scan),
     ]
 }
 
