@@ -202,6 +202,54 @@ words! {
     }
 }
 
+words! {
+    /// Where it is looked up who wrote a row last, to certify a transaction.
+    Certify {
+        /// A hash table from texts to sets of transactions: Group Replication's.
+        Hash = "hash",
+        /// 65536 buckets of 511 entries that are searched one by one: Wang's.
+        Array = "array",
+        /// A table of 16 MiB without keys: rows that share a place are taken for the same.
+        Direct = "direct",
+        /// A hash table from hashes to numbers of transactions.
+        Exact = "exact",
+    }
+}
+
+words! {
+    /// Which transactions a transaction is said to depend on.
+    Depend {
+        /// All that had committed when it began to: MySQL's `last_committed`.
+        CommitOrder = "commit-order",
+        /// All up to the last that wrote one of its rows, of so many as are remembered: MySQL's
+        /// `WRITESET`.
+        Writeset = "writeset",
+        /// For each of its rows the one that wrote it last.
+        Dag = "dag",
+    }
+}
+
+words! {
+    /// Whether transactions commit on a replica in the order in which they did on the source.
+    ApplyOrder {
+        /// Each when it has been executed.
+        Free = "free",
+        /// They do: MySQL's `replica_preserve_commit_order`.
+        Kept = "kept",
+    }
+}
+
+/// How a replica applies transactions, and with how many threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Apply {
+    /// One after the other.
+    Serial,
+    /// In order, each when all up to the last that it depends on have committed: MySQL's.
+    Lwm(u32),
+    /// Each when those that it depends on have committed.
+    Dag(u32),
+}
+
 /// Who may work at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Gate {
@@ -250,6 +298,26 @@ impl Gate {
             "blind" => Ok(Gate::Blind(most)),
             "pool" => Ok(Gate::Pool(most)),
             _ => Err(TAKES.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Apply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Apply::Serial => f.write_str("serial"),
+            Apply::Lwm(workers) => write!(f, "lwm:{workers}"),
+            Apply::Dag(workers) => write!(f, "dag:{workers}"),
+        }
+    }
+}
+
+impl Apply {
+    /// How many transactions are executed at a time, at most.
+    pub fn workers(self) -> u32 {
+        match self {
+            Apply::Serial => 1,
+            Apply::Lwm(workers) | Apply::Dag(workers) => workers,
         }
     }
 }

@@ -23,6 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("workload", &["model"]),
     ("wire", &["model"]),
     ("rocks", &[]),
+    ("replica", &["model"]),
     ("engine", &["model"]),
     ("sql", &["model", "engine"]),
     ("load", &["model", "rocks", "engine", "sql", "workload", "wire"]),
