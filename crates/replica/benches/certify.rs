@@ -69,13 +69,14 @@ fn main() {
     let transactions = std::env::args().skip(1).find_map(|arg| arg.parse().ok());
     let transactions: u64 = transactions.unwrap_or(65_536);
     println!("{transactions} transactions of {ROWS} rows; 64 workers");
-    for keys in [100_000, 1_000_000, 10_000_000] {
+    let drawn = [100_000, 1_000_000, 10_000_000].map(Keys::Uniform);
+    for keys in drawn.into_iter().chain([Keys::Pareto(100_000)]) {
         let (mut all, mut some) = (Vec::new(), Vec::new());
         for number in 0..transactions {
-            history::rows(Keys::Uniform(keys), 1, number, ROWS, &mut some);
+            history::rows(keys, 1, number, ROWS, &mut some);
             all.extend_from_slice(&some);
         }
-        println!("\n{keys} keys   ns a row (least, most)   longest clean-up   lwm:64   dag:64");
+        println!("\n{keys:?}   ns a row (least, most)   longest clean-up   lwm:64   dag:64");
         for &certify in Certify::ALL {
             let mut costs: Vec<_> = (0..REPEATS).map(|_| cost(certify, &all)).collect();
             costs.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Each is one seam: sibling files that do the same in different ways, one value of a field of a
-//! [`dbdyno_model::Design`]. Threads can drive them as well as virtual time
+//! [`dbdyno_model::Design`]. Threads drive them (`engine::follow`) as well as virtual time
 //! ([`schedule`]), and see the same.
 
 pub mod apply;

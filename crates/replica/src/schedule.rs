@@ -73,7 +73,7 @@ impl Schedule {
         self.outcome.backlog_most = self.outcome.backlog_most.max(self.applier.backlog());
     }
 
-    /// What became of it so far: of transactions that were begun, and until the last that committed.
+    /// What became of it so far: of all that were begun, until the last that has committed.
     pub fn outcome(&self) -> Outcome {
         self.outcome
     }

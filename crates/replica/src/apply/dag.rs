@@ -1,7 +1,7 @@
 //! In any order, each when those that it depends on have committed; the oldest first.
 //!
 //! ```text
-//!   node   of each transaction behind the low-water mark: what it still waits for, who waits for it
+//!   node   of each transaction behind the low-water mark: what it waits for, who waits for it
 //!   low    those that wait for the low-water mark, the nearest first
 //!   ready  those that wait for nothing and have not begun, the oldest first
 //! ```
@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::{Order, Progress};
+use super::order::{Order, Progress};
 use crate::depend::Dependencies;
 use crate::ids::Sequence;
 

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Order, Progress};
+use super::order::{Order, Progress};
 use crate::depend::Dependencies;
 use crate::ids::Sequence;
 

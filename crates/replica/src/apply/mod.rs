@@ -19,8 +19,6 @@
 //! been executed waits for its turn, with its worker. The oldest that has not committed always has
 //! a worker or gets the next: so nobody waits for ever.
 
-use std::collections::VecDeque;
-
 use dbdyno_model::design::{Apply, ApplyOrder};
 
 use crate::depend::Dependencies;
@@ -28,10 +26,12 @@ use crate::ids::Sequence;
 
 mod dag;
 mod lwm;
+mod order;
 mod serial;
 
 use dag::Dag;
 use lwm::Lwm;
+use order::{Order, Progress, Stage};
 use serial::Serial;
 
 /// What an applier is told.
@@ -54,59 +54,6 @@ pub enum Action {
     Execute(Sequence),
     /// Its worker is to commit it.
     Commit(Sequence),
-}
-
-/// Who is executed next: the seam.
-trait Order {
-    /// A transaction is here; who of those before it have committed says `progress`.
-    fn arrived(&mut self, dependencies: Dependencies<'_>, progress: &Progress);
-    /// It has committed, as `progress` says already.
-    fn committed(&mut self, sequence: Sequence, progress: &Progress);
-    /// Who may be executed now.
-    fn next(&mut self, progress: &Progress) -> Option<Sequence>;
-}
-
-/// Who has committed.
-struct Progress {
-    /// It and all before it have.
-    low: Sequence,
-    /// Of those behind it, whether they have.
-    above: VecDeque<Stage>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
-    Arrived,
-    Executed,
-    Committed,
-}
-
-impl Progress {
-    fn place(&self, sequence: Sequence) -> usize {
-        (sequence.0 - self.low.0 - 1) as usize
-    }
-
-    fn has_committed(&self, sequence: Sequence) -> bool {
-        sequence <= self.low || self.above[self.place(sequence)] == Stage::Committed
-    }
-
-    fn set(&mut self, sequence: Sequence, from: Stage, to: Stage) {
-        let place = self.place(sequence);
-        assert_eq!(self.above[place], from, "{sequence} does one thing after the other");
-        self.above[place] = to;
-    }
-
-    fn commit(&mut self, sequence: Sequence) {
-        self.set(sequence, Stage::Executed, Stage::Committed);
-        self.move_low();
-    }
-
-    fn move_low(&mut self) {
-        while self.above.front() == Some(&Stage::Committed) {
-            self.above.pop_front();
-            self.low = self.low.next();
-        }
-    }
 }
 
 enum Variant {
@@ -132,7 +79,7 @@ impl Applier {
             Apply::Lwm(_) => Variant::Lwm(Lwm::default()),
             Apply::Dag(_) => Variant::Dag(Dag::new(applied)),
         };
-        let progress = Progress { low: applied, above: VecDeque::new() };
+        let progress = Progress::new(applied);
         Applier { variant, progress, order, free: apply.workers(), newest: applied }
     }
 

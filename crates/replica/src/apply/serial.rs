@@ -1,6 +1,6 @@
 //! One after the other.
 
-use super::{Order, Progress};
+use super::order::{Order, Progress};
 use crate::depend::Dependencies;
 use crate::ids::Sequence;
 

@@ -11,7 +11,7 @@
 //! before it, and it is the new base. Cleaning up does the same. So snapshots that are older are
 //! refused; where it was published, there is one primary, and nothing is ever refused.
 
-use super::{Collected, LastWriters, Noted};
+use super::writers::{Collected, LastWriters, Noted};
 use crate::ids::{RowKey, Sequence};
 
 const BUCKETS: usize = 1 << 16;

@@ -7,13 +7,13 @@
 //! Nothing is ever full, and nothing needs to be cleaned up. After 2³² transactions all begins
 //! anew.
 
-use super::{Collected, LastWriters, Noted};
+use super::writers::{Collected, LastWriters, Noted};
 use crate::ids::{RowKey, Sequence};
 
 const PLACES: usize = 1 << 22;
 
 pub(super) struct Direct {
-    /// Sequence less base of who wrote the place last.
+    /// Sequence less base of who wrote the place last; 0 is nobody.
     last: Box<[u32; PLACES]>,
     base: Sequence,
 }
@@ -34,10 +34,7 @@ impl Direct {
 impl LastWriters for Direct {
     #[inline]
     fn writer(&self, row: RowKey) -> Sequence {
-        match self.last[Direct::place(row)] {
-            0 => Sequence::NONE,
-            last => Sequence(self.base.0 + u64::from(last)),
-        }
+        Sequence(self.base.0 + u64::from(self.last[Direct::place(row)]))
     }
 
     #[inline]

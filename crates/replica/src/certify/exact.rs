@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::{Collected, LastWriters, Noted};
+use super::writers::{Collected, LastWriters, Noted};
 use crate::ids::{RowKey, Sequence};
 
 type Table = HashMap<u64, u64, BuildHasherDefault<AsItIs>>;

@@ -9,7 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::{Collected, LastWriters, Noted};
+use super::writers::{Collected, LastWriters, Noted};
 use crate::ids::{RowKey, Sequence};
 
 /// The text of a row's hash: 64 bits in base64, without the padding.

@@ -28,11 +28,13 @@ mod array;
 mod direct;
 mod exact;
 mod hash;
+mod writers;
 
 use array::Array;
 use direct::Direct;
 use exact::Exact;
 use hash::Hash;
+use writers::{LastWriters, Noted};
 
 /// What a certifier is told.
 #[derive(Clone, Copy, Debug)]
@@ -65,43 +67,6 @@ pub enum Action {
     },
     /// This many rows are forgotten.
     Collected(usize),
-}
-
-/// What knows who wrote rows last.
-pub(crate) trait LastWriters {
-    /// Who wrote the row last, of those that are known; else [`Sequence::NONE`].
-    fn writer(&self, row: RowKey) -> Sequence;
-
-    /// Notes who writes it now. `Full` if there is no room: then it is to be cleared first.
-    fn note(&mut self, row: RowKey, writer: Sequence) -> Noted;
-
-    /// Called once before the rows of a transaction are noted. `Full` as above.
-    fn begin(&mut self, writer: Sequence) -> Noted {
-        let _ = writer;
-        Noted::Done
-    }
-
-    /// Forgets all of those up to this one.
-    fn clear(&mut self, newest: Sequence);
-
-    /// Forgets what is not needed.
-    fn collect(&mut self, stable: Sequence, newest: Sequence) -> Collected;
-}
-
-/// What became of a note.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Noted {
-    Done,
-    Full,
-}
-
-/// What was forgotten.
-pub(crate) struct Collected {
-    pub(crate) rows: usize,
-    /// Who may have written a row that is not known is not newer than this one.
-    pub(crate) forgotten: Sequence,
-    /// What comes is applied after all up to this one.
-    pub(crate) barrier: Sequence,
 }
 
 enum Writers {
@@ -150,8 +115,9 @@ impl Certifier {
         }
     }
 
-    /// Of the transaction that passed last: who wrote its rows before, once or more often each. It
-    /// may be applied when these are, and all up to [`Certifier::barrier`].
+    /// Of the transaction that passed last: for each of its rows who wrote it before. It may be
+    /// applied when these are, and all up to [`Certifier::barrier`]; those that are not above it
+    /// are of no further use.
     pub fn previous(&self) -> &[Sequence] {
         &self.state.previous
     }
@@ -186,15 +152,10 @@ impl State {
         snapshot: Sequence,
         rows: &[RowKey],
     ) -> Action {
+        // Nothing here branches on what is found, so that the next rows are looked up meanwhile.
         self.previous.clear();
-        let mut newest = Sequence::NONE;
-        for &row in rows {
-            let writer = writers.writer(row);
-            newest = newest.max(writer);
-            if writer > self.barrier {
-                self.previous.push(writer);
-            }
-        }
+        self.previous.extend(rows.iter().map(|&row| writers.writer(row)));
+        let newest = self.previous.iter().copied().max().unwrap_or_default();
         let may_be = newest.max(self.forgotten);
         if may_be > snapshot && !rows.is_empty() {
             return Action::Refused { newest: may_be };

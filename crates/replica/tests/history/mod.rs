@@ -3,7 +3,7 @@
 use dbdyno_model::random::{Stream, mix, stream};
 use dbdyno_replica::RowKey;
 
-/// How keys are drawn.
+/// How keys are drawn. Not every bench draws them in both ways.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Keys {
     /// All alike.
