@@ -490,6 +490,17 @@ mod tests {
                 push_change(&mut bytes, Change { table: TableId(*table), key, row });
             }
             prop_assert_eq!(is_without_changes(&bytes), rows.is_empty());
+            let mut followed = Vec::new();
+            let keys: Vec<_> = rows.iter().map(|row| RowKey(u64::from(row.0) << 31)).collect();
+            write_followed(&mut followed, &bytes, &keys, Lsn(rows.len() as u64 * 300), 1 << 40);
+            let record = Record::read(&followed).unwrap();
+            prop_assert_eq!(&record.write(), &followed);
+            let Record::Followed { parent, began_ns, keys: read, changes } = record else {
+                panic!()
+            };
+            prop_assert_eq!((parent.0, began_ns), (rows.len() as u64 * 300, 1 << 40));
+            prop_assert_eq!(read.iter().collect::<Vec<_>>(), keys);
+            prop_assert_eq!(changes.count(), rows.len());
             let Some(Record::Changes(changes)) = Record::read(&bytes) else { panic!() };
             let read: Vec<_> = changes
                 .map(|it| (it.table.0, it.key.to_vec(), it.row.map(|row| row.try_into().unwrap())))

@@ -60,3 +60,28 @@ fn what_is_no_design_is_refused_with_what_is_one() {
         assert!(done.err.contains(said), "{target}: {done:?}");
     }
 }
+
+/// Two ways to apply: each replica has the rows of its source after every round, or the run ends.
+#[test]
+fn a_replica_follows_and_how_far_it_is_behind_is_told() {
+    let _turn = turn();
+    let home = Home::new();
+    let arms = ["commit-order&apply=lwm:4", "dag&apply=dag:4"];
+    let arms = arms.map(|arm| format!("engine:?device=none&topology=replica:1&depend={arm}"));
+    let load = ["--rounds", "3", "--pin", "none", "--format", "json"];
+    let load = [&load[..], &["--load", "write-only", "--clients", "4"]].concat();
+    let run = home.dbdyno([&["compare", &arms[0], &arms[1]][..], &SHORT, &load].concat());
+    assert!([0, 1, 3].contains(&run.code), "{run:?}");
+    let run: Value = serde_json::from_str(&run.out).unwrap();
+    let figure = |name: &str| {
+        let all = run["mechanisms"].as_array().unwrap();
+        let found = all.iter().find(|one| one["figure"] == name);
+        found.unwrap_or_else(|| panic!("no {name} in {all:?}")).clone()
+    };
+    for name in ["engine.replica_lag_ns_p99 / engine.replica_windows"] {
+        let found = figure(name);
+        assert!(found["base"].as_f64() > Some(0.0) && found["test"].as_f64() > Some(0.0));
+    }
+    let parallel = figure("engine.apply_units / engine.apply_steps");
+    assert!(parallel["test"].as_f64() > Some(1.0), "{parallel}");
+}

@@ -24,7 +24,7 @@ const CLEAN_UP: u64 = 1 << 16;
 /// What a replica with so many threads would do is worked out beside, each transaction one step:
 /// how parallel a history is does not depend on the machine.
 const WOULD_WORKERS: u32 = 64;
-const WOULD_WINDOW: usize = 1 << 12;
+const WOULD_WINDOW: usize = 1 << 10;
 
 pub(super) struct Feeder {
     source: Arc<Engine>,
