@@ -361,3 +361,35 @@ fn unopened(error: &io::Error) -> WireError {
         message: format!("the engine's directory: {error}"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replica_with_another_row_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let design = "topology=replica:1&device=none&depend=dag&apply=dag:2".parse().unwrap();
+        let arm = EngineArm::open(directory.path(), &design).unwrap();
+        let mut client = arm.client();
+        client.run("CREATE TABLE t (id INT PRIMARY KEY, v INT NOT NULL)").unwrap();
+        for id in 1..=50 {
+            client.run(&format!("INSERT INTO t VALUES ({id}, {id})")).unwrap();
+        }
+        let standing = arm.standing().unwrap().unwrap();
+        assert_eq!(standing.difference, None);
+        assert!(arm.take_lag().unwrap().count() >= 50);
+        let replica = arm.replica.as_ref().unwrap().engine().clone();
+        let mut other = Connection::new(replica, now_us);
+        for (sql, said) in [
+            ("UPDATE t SET v = 9 WHERE id = 7", "t: row 7 is another one"),
+            ("DELETE FROM t WHERE id = 7", "t: the replica lacks row 7"),
+            ("INSERT INTO t VALUES (7, 7)", "None"),
+            ("INSERT INTO t VALUES (0, 0)", "t: only the replica has row 1"),
+        ] {
+            other.run(sql, &mut Counted).unwrap();
+            let found = arm.standing().unwrap().unwrap().difference;
+            assert_eq!(found.unwrap_or_else(|| "None".to_owned()), said, "{sql}");
+        }
+    }
+}
