@@ -48,7 +48,8 @@ loom:
 
 shuttle:
 	RUSTFLAGS='--cfg shuttle' CARGO_TARGET_DIR=$(TARGET)/shuttle cargo test --release --locked \
-	  --no-fail-fast -p dbdyno-engine --test commit_shuttle --test locks_shuttle --test sessions_shuttle
+	  --no-fail-fast -p dbdyno-engine --test commit_shuttle --test locks_shuttle --test sessions_shuttle \
+	  --test replica_shuttle
 
 # Each seed is a history of some 12 million operations at each level.
 ISOLATION_SEEDS := 8

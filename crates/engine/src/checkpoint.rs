@@ -11,12 +11,13 @@
 use std::ops::ControlFlow;
 
 use crate::error::Result;
-use crate::ids::{IndexId, TableId};
+use crate::ids::{IndexId, Lsn, TableId};
 use crate::key::Key;
 use crate::log::CheckpointWriter;
 use crate::redo::{Change, Record, begin_changes, is_without_changes, push_change};
 use crate::shared::Shared;
 use crate::snapshot::View;
+use crate::sync::atomic::Ordering;
 use crate::table::Table;
 
 impl Shared {
@@ -44,7 +45,9 @@ impl Shared {
         written?;
         file.finish()?;
         *last = start.0;
-        self.pipeline.truncate_before(start)
+        // Replicas read it on from where they are.
+        let needed = self.follow.as_ref().map(|kept| kept.from.load(Ordering::Acquire));
+        self.pipeline.truncate_before(needed.map_or(start, |from| start.min(Lsn(from))))
     }
 
     /// Takes a checkpoint if the log has grown enough since the last.

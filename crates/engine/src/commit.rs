@@ -128,6 +128,16 @@ impl Pipeline {
         self.log.durable()
     }
 
+    /// See [`Log::wait_beyond`].
+    pub(crate) fn wait_beyond(&self, place: Lsn, stop: impl Fn() -> bool) -> Lsn {
+        self.log.wait_beyond(place, stop)
+    }
+
+    /// See [`Log::tell`].
+    pub(crate) fn tell(&self) {
+        self.log.tell();
+    }
+
     /// Whether commits are still taken.
     ///
     /// # Errors

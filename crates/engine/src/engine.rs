@@ -15,7 +15,7 @@
 use std::sync::Arc;
 
 use dbdyno_model::Design;
-use dbdyno_model::design::Metered;
+use dbdyno_model::design::{Metered, Topology};
 
 use crate::commit::Pipeline;
 use crate::disk::Disk;
@@ -29,7 +29,7 @@ use crate::options::Options;
 use crate::purge::Purge;
 use crate::recovery;
 use crate::session::Session;
-use crate::shared::Shared;
+use crate::shared::{Kept, Shared};
 use crate::snapshot::TrxSys;
 use crate::sync::Mutex;
 use crate::sync::atomic::AtomicU64;
@@ -37,7 +37,7 @@ use crate::table::{IndexSpec, Table, TableSpec};
 
 /// An engine that is open. It closes when it is dropped.
 pub struct Engine {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     keeper: Keeper,
 }
 
@@ -54,6 +54,8 @@ impl Engine {
         let tail = recovery.finish()?;
         let pipeline =
             Pipeline::open_with(design, disk.clone(), tail, options.segment_bytes, meter.clone())?;
+        let follow = (design.topology != Topology::Single)
+            .then(|| Kept { clock: options.clock, from: AtomicU64::new(0) });
         let clock = options.clock.filter(|_| design.meter == Metered::Times);
         let witness = Witness::with_records(options.witness, catalog.clone());
         let locks = LockSys::new(design, meter.clone(), witness, clock);
@@ -68,6 +70,7 @@ impl Engine {
             purge: Purge::default(),
             checkpoint: Mutex::new(start.0),
             checkpoint_bytes: options.checkpoint_bytes,
+            follow,
             horizon: AtomicU64::new(0),
             meter,
         });

@@ -9,6 +9,7 @@
 //!    index      keys in order, and their versions
 //!    log        what must survive                   latched · linked
 //!    commit     who waits for the disk, who wakes   broadcast · direct · futex · group
+//!    follow      what a replica does with the log     serial · lwm · dag
 //!      │
 //!    disk       files, an argument
 //! ```
@@ -23,6 +24,7 @@ mod definition;
 pub mod disk;
 pub mod engine;
 pub mod error;
+pub mod follow;
 pub mod gate;
 pub mod ids;
 pub mod index;
@@ -47,6 +49,7 @@ pub mod version;
 
 pub use engine::Engine;
 pub use error::{EngineError, Result};
+pub use follow::Replica;
 pub use ids::{Csn, IndexId, Lsn, TableId, TrxId};
 pub use key::Key;
 pub use latch::Clock;

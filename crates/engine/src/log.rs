@@ -25,6 +25,7 @@ use crate::ids::Lsn;
 use crate::meter::{Counter, Meter};
 
 mod checkpoint;
+mod follow;
 mod frame;
 mod latched;
 mod linked;
@@ -34,6 +35,7 @@ mod segment;
 mod state;
 
 pub use checkpoint::{CheckpointReader, CheckpointWriter};
+pub use follow::{Followed, Follower};
 pub use recover::{Recovery, recover};
 pub use segment::{SEGMENT_BYTES, Tail};
 
@@ -123,6 +125,21 @@ impl Log {
     /// It is poisoned.
     pub fn check(&self) -> Result<()> {
         self.shared.check()
+    }
+
+    /// Returns when all before a place beyond this one is durable, or `stop` says so: told whenever
+    /// something is durable, and by [`Log::tell`].
+    pub(crate) fn wait_beyond(&self, place: Lsn, stop: impl Fn() -> bool) -> Lsn {
+        let look = || {
+            let durable = self.durable();
+            (durable > place || stop()).then_some(durable)
+        };
+        self.shared.news.wait_until(look).1
+    }
+
+    /// Lets those look again who wait in [`Log::wait_beyond`].
+    pub(crate) fn tell(&self) {
+        self.shared.news.tell();
     }
 
     /// Gives files back all of whose records are before this place.

@@ -89,6 +89,18 @@ counters! {
     DeadlockBytes = "deadlock_printed_bytes",
     /// Times that somebody had to wait at the gate.
     GateWaits = "gate_waits",
+    /// Rows of transactions of which it was said on whom they depend.
+    TrackedRows = "tracked_rows",
+    /// How long that took, ns; only where times are metered.
+    TrackTime = "track_ns",
+    /// Transactions that a replica of 64 threads would begin, each of one step,
+    ApplyUnits = "apply_units",
+    /// and steps that it would take.
+    ApplySteps = "apply_steps",
+    /// Transactions that a replica has applied.
+    Replicated = "replicated",
+    /// How long that was after they began to commit, ns, one added to the other.
+    ReplicaLag = "replica_lag_ns_sum",
 }
 
 const COUNTERS: usize = Counter::ALL.len();

@@ -64,7 +64,7 @@ impl Tables {
             return damage("it says what no engine writes");
         };
         match record {
-            Record::Changes(mut changes) => {
+            Record::Changes(mut changes) | Record::Followed { mut changes, .. } => {
                 if !changes.all(|change| self.change(change)) {
                     return damage("a row is not one of its table");
                 }
@@ -165,7 +165,7 @@ impl Known {
 }
 
 /// Whether a table can have this row under this key. `made` is for the key that the row makes.
-fn is_row_of(table: &Table, key: &[u8], row: &[u8], made: &mut Vec<u8>) -> bool {
+pub(crate) fn is_row_of(table: &Table, key: &[u8], row: &[u8], made: &mut Vec<u8>) -> bool {
     if !table.layout().is_row(row) {
         return false;
     }
@@ -178,7 +178,7 @@ fn is_row_of(table: &Table, key: &[u8], row: &[u8], made: &mut Vec<u8>) -> bool 
 }
 
 /// The numbers that rows have are not given again.
-fn skip_number(table: &Table, key: &[u8], row: &[u8]) {
+pub(crate) fn skip_number(table: &Table, key: &[u8], row: &[u8]) {
     let number = match table.auto_increment() {
         Some(column) => table.layout().row(row).get(column).to_value(),
         None if table.primary().is_empty() => {

@@ -6,13 +6,16 @@
 //!   03  index       table id spec
 //!   04  drop        table
 //!   05  numbers     next table, next index
+//!   06  followed    parent, time, how many keys of 8 bytes, they, then as in changes
 //! ```
 //!
 //! Numbers are written in sevens of bits, small ones first; keys, rows and names with their length
 //! before them. A change holds the whole row as it became, so that what is read twice, or in a
 //! checkpoint and again behind it, does no harm: the last one counts.
 
-use crate::ids::{IndexId, TableId};
+use dbdyno_replica::RowKey;
+
+use crate::ids::{IndexId, Lsn, TableId};
 use crate::row::Column;
 use crate::table::{IndexSpec, TableSpec, Uniqueness};
 use crate::value::{Kind, Value};
@@ -22,6 +25,17 @@ use crate::value::{Kind, Value};
 pub enum Record<'a> {
     /// Rows as they became.
     Changes(Changes<'a>),
+    /// Rows as they became, of a transaction that replicas follow.
+    Followed {
+        /// All transactions whose records end here or before had committed when this one began to.
+        parent: Lsn,
+        /// When it began to commit, on the clock of the engine; 0 without one. Nanoseconds.
+        began_ns: u64,
+        /// What it wrote.
+        keys: Keys<'a>,
+        /// The rows.
+        changes: Changes<'a>,
+    },
     /// There is a table.
     Table {
         /// Its number.
@@ -50,6 +64,17 @@ pub enum Record<'a> {
     Numbers(TableId, IndexId),
 }
 
+/// Keys of rows that were written, 8 bytes each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Keys<'a>(&'a [[u8; 8]]);
+
+impl<'a> Keys<'a> {
+    /// They.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = RowKey> + use<'a> {
+        self.0.iter().map(|bytes| RowKey(u64::from_le_bytes(*bytes)))
+    }
+}
+
 /// Rows as they became, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes<'a>(&'a [u8]);
@@ -70,6 +95,7 @@ const TABLE: u8 = 2;
 const INDEX: u8 = 3;
 const DROP: u8 = 4;
 const NUMBERS: u8 = 5;
+const FOLLOWED: u8 = 6;
 
 const PUT: u8 = 1;
 const DELETE: u8 = 2;
@@ -83,6 +109,33 @@ pub(crate) fn begin_changes(into: &mut Vec<u8>) {
 /// Whether a record of changes has none.
 pub(crate) fn is_without_changes(record: &[u8]) -> bool {
     record.len() <= 1
+}
+
+/// Writes the record of a transaction that replicas follow, from that of its changes.
+pub(crate) fn write_followed(
+    into: &mut Vec<u8>,
+    changes: &[u8],
+    keys: &[RowKey],
+    parent: Lsn,
+    began_ns: u64,
+) {
+    into.clear();
+    into.reserve(changes.len() + 8 * keys.len() + 32);
+    push_followed(into, keys.iter().copied(), parent, began_ns);
+    into.extend_from_slice(&changes[1..]);
+}
+
+fn push_followed(
+    into: &mut Vec<u8>,
+    keys: impl ExactSizeIterator<Item = RowKey>,
+    parent: Lsn,
+    began_ns: u64,
+) {
+    into.push(FOLLOWED);
+    push_number(into, parent.0);
+    push_number(into, began_ns);
+    push_number(into, keys.len() as u64);
+    keys.for_each(|key| into.extend_from_slice(&key.0.to_le_bytes()));
 }
 
 /// Adds a change.
@@ -103,6 +156,10 @@ impl Record<'_> {
         match self {
             Record::Changes(changes) => {
                 into.push(CHANGES);
+                into.extend_from_slice(changes.0);
+            }
+            Record::Followed { parent, began_ns, keys, changes } => {
+                push_followed(&mut into, keys.iter(), *parent, *began_ns);
                 into.extend_from_slice(changes.0);
             }
             Record::Table { id, replaces, next_number, spec, indexes } => {
@@ -139,12 +196,14 @@ impl<'a> Record<'a> {
         let (&kind, rest) = bytes.split_first()?;
         let mut from = Reader(rest);
         let record = match kind {
-            CHANGES => {
-                let mut changes = Changes(rest);
-                while !changes.0.is_empty() {
-                    changes.next_change()?;
-                }
-                return Some(Record::Changes(Changes(rest)));
+            CHANGES => return Changes::read(rest).map(Record::Changes),
+            FOLLOWED => {
+                let (parent, began_ns) = (Lsn(from.number()?), from.number()?);
+                let many = usize::try_from(from.number()?).ok()?.checked_mul(8)?;
+                let (keys, rest) = from.0.split_at_checked(many)?;
+                let keys = Keys(keys.as_chunks().0);
+                let changes = Changes::read(rest)?;
+                return Some(Record::Followed { parent, began_ns, keys, changes });
             }
             TABLE => {
                 let id = TableId(from.small()?);
@@ -171,6 +230,14 @@ impl<'a> Record<'a> {
 }
 
 impl<'a> Changes<'a> {
+    fn read(bytes: &'a [u8]) -> Option<Changes<'a>> {
+        let mut changes = Changes(bytes);
+        while !changes.0.is_empty() {
+            changes.next_change()?;
+        }
+        Some(Changes(bytes))
+    }
+
     fn next_change(&mut self) -> Option<Change<'a>> {
         let mut from = Reader(self.0);
         let kind = from.byte()?;
@@ -423,6 +490,17 @@ mod tests {
                 push_change(&mut bytes, Change { table: TableId(*table), key, row });
             }
             prop_assert_eq!(is_without_changes(&bytes), rows.is_empty());
+            let mut followed = Vec::new();
+            let keys: Vec<_> = rows.iter().map(|row| RowKey(u64::from(row.0) << 31)).collect();
+            write_followed(&mut followed, &bytes, &keys, Lsn(rows.len() as u64 * 300), 1 << 40);
+            let record = Record::read(&followed).unwrap();
+            prop_assert_eq!(&record.write(), &followed);
+            let Record::Followed { parent, began_ns, keys: read, changes } = record else {
+                panic!()
+            };
+            prop_assert_eq!((parent.0, began_ns), (rows.len() as u64 * 300, 1 << 40));
+            prop_assert_eq!(read.iter().collect::<Vec<_>>(), keys);
+            prop_assert_eq!(changes.count(), rows.len());
             let Some(Record::Changes(changes)) = Record::read(&bytes) else { panic!() };
             let read: Vec<_> = changes
                 .map(|it| (it.table.0, it.key.to_vec(), it.row.map(|row| row.try_into().unwrap())))

@@ -15,6 +15,7 @@ use crate::commit::Pipeline;
 use crate::disk::Disk;
 use crate::gate::Gate;
 use crate::ids::TrxId;
+use crate::latch::Clock;
 use crate::lock::LockSys;
 use crate::meter::Meter;
 use crate::purge::queue::Purge;
@@ -36,8 +37,18 @@ pub(crate) struct Shared {
     /// Where the last checkpoint begins; locked while one is taken.
     pub checkpoint: Mutex<u64>,
     pub checkpoint_bytes: u64,
+    /// What is kept for replicas, where there are any.
+    pub follow: Option<Kept>,
     /// Every view sees all writers below, as was known when purge was last at work.
     pub horizon: AtomicU64,
+}
+
+/// What is kept for replicas.
+pub(crate) struct Kept {
+    /// Tells when transactions begin to commit.
+    pub clock: Option<Clock>,
+    /// The log is kept from this place on.
+    pub from: AtomicU64,
 }
 
 impl Shared {

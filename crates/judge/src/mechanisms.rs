@@ -15,7 +15,7 @@ use crate::figures::of_pairs;
 
 /// Counters, and for each of what they are told. The engine's own statements and not the client's:
 /// the two are not counted from the same nanosecond on, and a host with many clients may be late.
-pub const FIGURES: [(&str, &str); 23] = [
+pub const FIGURES: [(&str, &str); 29] = [
     ("activations", "commits"),
     ("useful_activations", "activations"),
     ("grouped_commits", "groups"),
@@ -39,6 +39,12 @@ pub const FIGURES: [(&str, &str); 23] = [
     ("deadlock_printed_bytes", "deadlocks"),
     ("rollbacks", "commits"),
     ("gate_waits", "statements"),
+    ("replica_lag_ns_sum", "replicated"),
+    ("replica_lag_ns_p50", "replica_windows"),
+    ("replica_lag_ns_p99", "replica_windows"),
+    ("replica_lag_ns_max", "replica_windows"),
+    ("apply_units", "apply_steps"),
+    ("track_ns", "tracked_rows"),
 ];
 
 /// The figures of a cell that are not zero in both arms.

@@ -3,7 +3,7 @@
 //! round's readings under [`ENGINE_PREFIX`]; `judge::mechanisms` says what they mean.
 
 use dbdyno_model::Readings;
-use dbdyno_model::readings::{ENGINE_PREFIX, ENGINE_SWITCHES};
+use dbdyno_model::readings::{ENGINE_PREFIX, ENGINE_SWITCHES, REPLICA_LAG, REPLICA_WINDOWS};
 
 use crate::cost::Seen;
 use crate::neighbours::Look;
@@ -11,7 +11,8 @@ use crate::neighbours::Look;
 /// Notes what the engine counted between two looks, from the opening to the close of a window, and
 /// the kernel of its threads.
 pub(crate) fn note(seen: &Seen<'_>, readings: &mut Readings) {
-    let [Look { counts: Some(opened), .. }, Look { counts: Some(closed), .. }] = seen.looks else {
+    let [Look { counts: Some(opened), .. }, Look { counts: Some(closed), lag, .. }] = seen.looks
+    else {
         return;
     };
     let (usage, own) = (seen.usage, seen.own_threads());
@@ -22,6 +23,13 @@ pub(crate) fn note(seen: &Seen<'_>, readings: &mut Readings) {
     for (name, count) in ENGINE_SWITCHES.iter().zip(switches) {
         readings.set(&format!("{ENGINE_PREFIX}{name}"), Some(count as f64));
     }
+    let lag = lag.as_ref().filter(|lag| lag.count() > 0);
+    let quantile = |quantile| lag.map_or(0.0, |lag| lag.quantile_ns(quantile) as f64);
+    for (name, ns) in REPLICA_LAG.iter().zip([quantile(0.5), quantile(0.99), quantile(1.0)]) {
+        readings.set(&format!("{ENGINE_PREFIX}{name}"), Some(ns));
+    }
+    let windows = f64::from(u8::from(lag.is_some()));
+    readings.set(&format!("{ENGINE_PREFIX}{REPLICA_WINDOWS}"), Some(windows));
     for (name, count) in closed.since(opened).all() {
         readings.set(&format!("{ENGINE_PREFIX}{name}"), Some(count as f64));
     }

@@ -4,7 +4,7 @@ use dbdyno_load::mock::{self, UsedByMock};
 use dbdyno_load::{Connector, EngineArm, EngineCounts, MockArm};
 use dbdyno_model::Readings;
 use dbdyno_model::readings::{FOREIGN_SHARE, STEAL_SHARE};
-use dbdyno_model::{Severity, Warning};
+use dbdyno_model::{LatencyHistogram, Severity, Warning};
 use dbdyno_probe::{HostSample, HostShares, ServerProbe, ServerSample, ThreadsSample};
 
 /// What the observer sees at the opening and at the closing of a window.
@@ -22,6 +22,8 @@ pub(crate) struct Look {
     pub threads: Option<ThreadsSample>,
     /// What the mechanisms of the engine have counted.
     pub counts: Option<EngineCounts>,
+    /// How far its replica was behind, since the look before.
+    pub lag: Option<LatencyHistogram>,
 }
 
 impl Look {
@@ -39,6 +41,7 @@ impl Look {
             host: HostSample::read().ok(),
             threads: None,
             counts: None,
+            lag: None,
         }
     }
 
@@ -51,6 +54,7 @@ impl Look {
         if let Connector::Engine(arm) = measured {
             self.threads = Some(ThreadsSample::named(EngineArm::THREADS));
             self.counts = Some(arm.counts());
+            self.lag = arm.take_lag();
         }
         if let Connector::Mock(arm) = measured {
             let used = arm.used();

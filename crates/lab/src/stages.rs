@@ -17,7 +17,7 @@ use std::time::Duration;
 use dbdyno_judge::response;
 use dbdyno_load::arrival::Schedule;
 use dbdyno_model::random;
-use dbdyno_model::readings::{STOOD_STILL, Side, WINDOW_NS};
+use dbdyno_model::readings::{ENGINE_PREFIX, REPLICA_BEHIND, STOOD_STILL, Side, WINDOW_NS};
 use dbdyno_model::{
     ArmIndex, Arms, Block, Cell, Dialect, Driving, Pace, Placement, Plan, Round, RoundKey, RunId,
     Slo, Stage, Warning,
@@ -42,7 +42,7 @@ use crate::placement;
 use crate::search;
 use crate::settle::{self, Settling};
 use crate::standstill;
-use crate::topology::Following;
+use crate::topology::{self, Following};
 use crate::warm_up::{Before, Warmth};
 use crate::watch::{Counter, Progress};
 use dbdyno_forecast::Remaining;
@@ -653,6 +653,9 @@ impl<'a, 'b> Stages<'a, 'b> {
         if let Some(ensemble) = self.stations[arm].ensemble() {
             self.following.look(arm, ensemble, round);
         }
+        let behind = topology::hold_against_source(arm, &self.stations[arm].connector)?;
+        let name = format!("{ENGINE_PREFIX}{REPLICA_BEHIND}");
+        round.readings.set(&name, behind.map(|bytes| bytes as f64));
         before.note(Side::Before, &mut round.readings);
         after.note(Side::After, &mut round.readings);
         self.lab.store.add_round(self.run, arm, round)?;

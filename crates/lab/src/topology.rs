@@ -16,11 +16,13 @@
 
 use std::collections::BTreeMap;
 
+use dbdyno_load::{Connector, LoadError};
 use dbdyno_model::{
     ArmIndex, Environment, LatencyHistogram, Readings, Role, Round, Severity, Warning,
 };
 use dbdyno_sandbox::{Ensemble, Standing, Works};
 
+use crate::error::LabError;
 use crate::neighbours::{Look, members_cpu_ns};
 
 /// Variables that are of the instance, or say what it has done so far.
@@ -73,6 +75,28 @@ pub(crate) fn measure_delay(environment: &mut Environment, ensemble: &Ensemble) 
     };
     note("out", &added.out);
     note("back", &added.back);
+}
+
+/// Holds the replica of an engine, where there is one, against its source, while nobody writes. How
+/// many bytes of log it had yet to apply before that.
+///
+/// # Errors
+/// It has other rows, or has ended.
+pub(crate) fn hold_against_source(
+    arm: ArmIndex,
+    connector: &Connector,
+) -> Result<Option<u64>, LabError> {
+    let Connector::Engine(engine) = connector else { return Ok(None) };
+    let failed =
+        |error| LabError::Load(arm, "holding the replica against its source".into(), error);
+    let standing = engine.standing().map_err(|error| failed(LoadError::Wire(error, None)))?;
+    let Some(standing) = standing else { return Ok(None) };
+    match standing.difference {
+        Some(what) => {
+            Err(failed(LoadError::WrongAnswer(format!("the replica is another one: {what}"))))
+        }
+        None => Ok(Some(standing.behind_bytes)),
+    }
 }
 
 /// What those that follow used in the window of a round.

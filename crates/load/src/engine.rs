@@ -6,6 +6,9 @@
 //!      └── client ── …
 //! ```
 //!
+//! Where its design has a replica, that is another engine in a directory below, which follows the
+//! log of the first in threads of its own.
+//!
 //! Threads of its own purge old versions and write checkpoints; like RocksDB's they are not part of
 //! a client's cost, see `lab::cost`.
 
@@ -16,10 +19,11 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use dbdyno_engine::disk::RealDisk;
-use dbdyno_engine::{Engine, Options};
+use dbdyno_engine::follow::difference;
+use dbdyno_engine::{Engine, Options, Replica};
 use dbdyno_engine::{EngineError, Interruption};
-use dbdyno_model::Design;
-use dbdyno_model::design::DeadlockPrint;
+use dbdyno_model::design::{DeadlockPrint, Topology};
+use dbdyno_model::{Design, LatencyHistogram};
 use dbdyno_sql::{Connection, Done, Operand, Params, Sink, SqlError};
 use dbdyno_wire::{
     Args, BulkTarget, Client, Outcome, Param, RowBuffer, Rows, ServerError, StatementId, WireError,
@@ -36,11 +40,23 @@ pub use dbdyno_engine::meter::Counts as EngineCounts;
 #[derive(Clone)]
 pub struct EngineArm {
     engine: Arc<Engine>,
+    replica: Option<Arc<Replica>>,
     directory: PathBuf,
+}
+
+/// What a replica is found to be when nobody writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Bytes of its source's log that it had yet to apply when it was asked.
+    pub behind_bytes: u64,
+    /// Where its rows are others when it has applied all; `None` if they are the same.
+    pub difference: Option<String>,
 }
 
 /// The file into which deadlocks are written where the design wants that.
 const WITNESS: &str = "deadlocks.txt";
+/// The directory of the replica.
+const REPLICA: &str = "replica";
 
 impl EngineArm {
     /// Opens the engine in a directory, which is empty or that of an engine of any design.
@@ -59,14 +75,22 @@ impl EngineArm {
         };
         let options = Options { witness, clock: Some(monotonic_ns), ..Options::default() };
         let engine = Engine::open(Arc::new(disk), design, options);
-        let engine = engine.map_err(|error| refused(SqlError::Engine(error)))?;
-        Ok(EngineArm { engine: Arc::new(engine), directory: directory.to_owned() })
+        let engine = Arc::new(engine.map_err(|error| refused(SqlError::Engine(error)))?);
+        let replica = match design.topology {
+            Topology::Single => None,
+            Topology::Replica => Some(Arc::new(follow(&engine, &directory.join(REPLICA))?)),
+        };
+        Ok(EngineArm { engine, replica, directory: directory.to_owned() })
     }
 
     /// Closes the engine and opens it again: its rows are read from its disk into other memory.
     pub(crate) fn open_again(self) -> Result<EngineArm, WireError> {
-        let EngineArm { engine, directory } = self;
+        let EngineArm { engine, replica, directory } = self;
         let design = *engine.design();
+        if let Some(replica) = replica {
+            let replica = Arc::into_inner(replica).ok_or_else(|| still_open("the replica"))?;
+            replica.stop().map_err(|error| refused(SqlError::Engine(error)))?;
+        }
         let engine = Arc::into_inner(engine).ok_or_else(|| still_open("the engine"))?;
         engine.close().map_err(|error| refused(SqlError::Engine(error)))?;
         EngineArm::open(&directory, &design)
@@ -83,6 +107,25 @@ impl EngineArm {
     /// What its mechanisms did since it was opened.
     pub fn counts(&self) -> EngineCounts {
         self.engine.counts()
+    }
+
+    /// The lags of the replica's transactions since this was asked last, where there is one: from
+    /// when they began to commit here until they were visible there. Nanoseconds.
+    pub fn take_lag(&self) -> Option<LatencyHistogram> {
+        self.replica.as_ref().map(|replica| replica.take_lag())
+    }
+
+    /// Lets the replica apply all, where there is one, and holds it against its source row by row.
+    /// Nobody may write meanwhile.
+    ///
+    /// # Errors
+    /// The replica has ended, and why.
+    pub fn standing(&self) -> Result<Option<Standing>, WireError> {
+        let Some(replica) = &self.replica else { return Ok(None) };
+        let behind_bytes = replica.behind_bytes();
+        replica.catch_up().map_err(|error| refused(SqlError::Engine(error)))?;
+        let difference = difference(&self.engine, replica.engine());
+        Ok(Some(Standing { behind_bytes, difference }))
     }
 
     /// Ends all waits of clients for locks, and lets nobody wait for one as long as this is held.
@@ -121,6 +164,16 @@ impl std::fmt::Debug for EngineArm {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EngineArm").field("design", self.design()).finish()
     }
+}
+
+/// An engine in a directory that follows another one.
+fn follow(source: &Arc<Engine>, directory: &Path) -> Result<Replica, WireError> {
+    let disk = RealDisk::open(directory).map_err(|error| unopened(&error))?;
+    let design = Design { topology: Topology::Single, ..*source.design() };
+    let opened = Engine::open(Arc::new(disk), &design, Options::default());
+    let started = opened
+        .and_then(|engine| Replica::start(source.clone(), Arc::new(engine), Some(monotonic_ns)));
+    started.map_err(|error| refused(SqlError::Engine(error)))
 }
 
 /// The monotonic clock of the system, nanoseconds.
@@ -307,4 +360,36 @@ fn unopened(error: &io::Error) -> WireError {
         sqlstate: "HY000".to_owned(),
         message: format!("the engine's directory: {error}"),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replica_with_another_row_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let design = "topology=replica:1&device=none&depend=dag&apply=dag:2".parse().unwrap();
+        let arm = EngineArm::open(directory.path(), &design).unwrap();
+        let mut client = arm.client();
+        client.run("CREATE TABLE t (id INT PRIMARY KEY, v INT NOT NULL)").unwrap();
+        for id in 1..=50 {
+            client.run(&format!("INSERT INTO t VALUES ({id}, {id})")).unwrap();
+        }
+        let standing = arm.standing().unwrap().unwrap();
+        assert_eq!(standing.difference, None);
+        assert!(arm.take_lag().unwrap().count() >= 50);
+        let replica = arm.replica.as_ref().unwrap().engine().clone();
+        let mut other = Connection::new(replica, now_us);
+        for (sql, said) in [
+            ("UPDATE t SET v = 9 WHERE id = 7", "t: row 7 is another one"),
+            ("DELETE FROM t WHERE id = 7", "t: the replica lacks row 7"),
+            ("INSERT INTO t VALUES (7, 7)", "None"),
+            ("INSERT INTO t VALUES (0, 0)", "t: only the replica has row 1"),
+        ] {
+            other.run(sql, &mut Counted).unwrap();
+            let found = arm.standing().unwrap().unwrap().difference;
+            assert_eq!(found.unwrap_or_else(|| "None".to_owned()), said, "{sql}");
+        }
+    }
 }

@@ -15,6 +15,11 @@
 //!   device           what a commit waits for                          disk none 8ms
 //!   lock_wait        how long a lock is waited for                    50s 200ms
 //!   meter            what is counted of mechanisms                    counts times
+//!   topology         whether a replica follows                        single replica:1
+//!   depend           on what a replicated transaction depends         commit-order writeset dag
+//!   certify          where the last writers of rows are looked up     hash array direct exact
+//!   apply            which transaction a replica executes next        serial lwm:W dag:W
+//!   apply_order      whether it commits them in the source's order    free kept
 //! ```
 //!
 //! A hypothesis is two designs that differ in one field: [`Design::differences`] says in which they
@@ -56,6 +61,16 @@ pub struct Design {
     pub lock_wait: Duration,
     /// What is counted of mechanisms.
     pub meter: Metered,
+    /// Whether a replica follows.
+    pub topology: Topology,
+    /// On which transactions one is said to depend on its way to a replica.
+    pub depend: Depend,
+    /// Where the last writers of rows are looked up for that.
+    pub certify: Certify,
+    /// How a replica applies transactions.
+    pub apply: Apply,
+    /// Whether it commits them in the order of the source.
+    pub apply_order: ApplyOrder,
     /// A fault, for whoever wants to see that it is found: `planted=views-reused`. It is no
     /// mechanism, so that [`Design::fields`] does not have it.
     pub planted: Planted,
@@ -202,6 +217,64 @@ words! {
     }
 }
 
+words! {
+    /// Where it is looked up who wrote a row last, to certify a transaction.
+    Certify {
+        /// A hash table from texts to sets of transactions: Group Replication's.
+        Hash = "hash",
+        /// 65536 buckets of 511 entries that are searched one by one: Wang's.
+        Array = "array",
+        /// A table of 16 MiB without keys: rows that share a place are taken for the same.
+        Direct = "direct",
+        /// A hash table from hashes to numbers of transactions.
+        Exact = "exact",
+    }
+}
+
+words! {
+    /// Which transactions a transaction is said to depend on.
+    Depend {
+        /// All that had committed when it began to: MySQL's `last_committed`.
+        CommitOrder = "commit-order",
+        /// All up to the last that wrote one of its rows, of so many as are remembered: MySQL's
+        /// `WRITESET`.
+        Writeset = "writeset",
+        /// For each of its rows the one that wrote it last.
+        Dag = "dag",
+    }
+}
+
+words! {
+    /// Which engines there are.
+    Topology {
+        /// One.
+        Single = "single",
+        /// Another one follows its log.
+        Replica = "replica:1",
+    }
+}
+
+words! {
+    /// Whether transactions commit on a replica in the order in which they did on the source.
+    ApplyOrder {
+        /// Each when it has been executed.
+        Free = "free",
+        /// They do: MySQL's `replica_preserve_commit_order`.
+        Kept = "kept",
+    }
+}
+
+/// How a replica applies transactions, and with how many threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Apply {
+    /// One after the other.
+    Serial,
+    /// In order, each when all up to the last that it depends on have committed: MySQL's.
+    Lwm(u32),
+    /// Each when those that it depends on have committed.
+    Dag(u32),
+}
+
 /// Who may work at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Gate {
@@ -250,6 +323,50 @@ impl Gate {
             "blind" => Ok(Gate::Blind(most)),
             "pool" => Ok(Gate::Pool(most)),
             _ => Err(TAKES.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Apply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Apply::Serial => f.write_str("serial"),
+            Apply::Lwm(workers) => write!(f, "lwm:{workers}"),
+            Apply::Dag(workers) => write!(f, "dag:{workers}"),
+        }
+    }
+}
+
+impl Apply {
+    fn read(text: &str) -> Result<Apply, String> {
+        const TAKES: &str = "serial, lwm:W or dag:W with W threads from 1 to 1024";
+        if text == "serial" {
+            return Ok(Apply::Serial);
+        }
+        let (word, workers) = text.split_once(':').ok_or(TAKES)?;
+        let workers = workers.parse().ok().filter(|workers| (1..=1_024).contains(workers));
+        match (word, workers) {
+            ("lwm", Some(workers)) => Ok(Apply::Lwm(workers)),
+            ("dag", Some(workers)) => Ok(Apply::Dag(workers)),
+            _ => Err(TAKES.to_owned()),
+        }
+    }
+
+    /// The same with so many threads, where it has more than one.
+    #[must_use]
+    pub fn with_workers(self, workers: u32) -> Apply {
+        match self {
+            Apply::Serial => Apply::Serial,
+            Apply::Lwm(_) => Apply::Lwm(workers),
+            Apply::Dag(_) => Apply::Dag(workers),
+        }
+    }
+
+    /// How many transactions are executed at a time, at most.
+    pub fn workers(self) -> u32 {
+        match self {
+            Apply::Serial => 1,
+            Apply::Lwm(workers) | Apply::Dag(workers) => workers,
         }
     }
 }
@@ -317,6 +434,11 @@ impl Default for Design {
             device: Device::Disk,
             lock_wait: LOCK_WAIT,
             meter: Metered::Counts,
+            topology: Topology::Single,
+            depend: Depend::Writeset,
+            certify: Certify::Direct,
+            apply: Apply::Lwm(4),
+            apply_order: ApplyOrder::Free,
             planted: Planted::Nothing,
         }
     }
@@ -326,7 +448,7 @@ impl Default for Design {
 const LOCK_WAIT: Duration = Duration::from_secs(50);
 
 /// How many fields a design has.
-const FIELDS: usize = 13;
+const FIELDS: usize = 18;
 
 impl Design {
     /// Reads a design from fields and their values; what is not named is as in the default.
@@ -361,6 +483,11 @@ impl Design {
             "device" => self.device = Device::read(value).map_err(takes)?,
             "lock_wait" => self.lock_wait = wait(value).map_err(takes)?,
             "meter" => self.meter = Metered::read(value).map_err(takes)?,
+            "topology" => self.topology = Topology::read(value).map_err(takes)?,
+            "depend" => self.depend = Depend::read(value).map_err(takes)?,
+            "certify" => self.certify = Certify::read(value).map_err(takes)?,
+            "apply" => self.apply = Apply::read(value).map_err(takes)?,
+            "apply_order" => self.apply_order = ApplyOrder::read(value).map_err(takes)?,
             "planted" => self.planted = Planted::read(value).map_err(takes)?,
             _ => {
                 let known = self.fields().map(|(name, _)| name).join(", ");
@@ -386,6 +513,11 @@ impl Design {
             ("device", self.device.to_string()),
             ("lock_wait", wait_text(self.lock_wait)),
             ("meter", self.meter.to_string()),
+            ("topology", self.topology.to_string()),
+            ("depend", self.depend.to_string()),
+            ("certify", self.certify.to_string()),
+            ("apply", self.apply.to_string()),
+            ("apply_order", self.apply_order.to_string()),
         ]
     }
 
@@ -429,7 +561,8 @@ mod tests {
     fn a_design_is_its_text() {
         let all = "view=csn&view_close=latched&wake=futex&log=linked&lock_shards=1&trx_shards=2&\
                    schedule=cats&deadlock_print=noisy&gate=pool:4&isolation=serializable&\
-                   device=8ms&lock_wait=200ms&meter=times";
+                   device=8ms&lock_wait=200ms&meter=times&topology=replica:1&\
+                   depend=dag&certify=hash&apply=dag:64&apply_order=kept";
         let design: Design = all.parse().unwrap();
         assert_eq!(Design::read(&design.options()), Ok(design));
         assert_eq!(design.options().len(), FIELDS, "none of them is the default");
@@ -466,6 +599,9 @@ mod tests {
             ("lock_wait=50", "from 1ms to a day"),
             ("lock_wait=0s", "from 1ms to a day"),
             ("wake=group&wake=group", "twice"),
+            ("topology=replica:2", "single, replica:1"),
+            ("apply=lwm", "lwm:W"),
+            ("apply=dag:0", "from 1 to 1024"),
             ("wakes=group", "a design has view, view_close, wake"),
             ("wake", "FIELD=VALUE"),
         ] {

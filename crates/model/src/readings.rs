@@ -47,6 +47,15 @@ pub const ENGINE_PREFIX: &str = "engine.";
 /// How often threads of the engine and of its clients gave their processor away, and how often it
 /// was taken from them: behind [`ENGINE_PREFIX`].
 pub const ENGINE_SWITCHES: [&str; 2] = ["voluntary_switches", "involuntary_switches"];
+/// How long after transactions began to commit on an engine they were visible on its replica: half
+/// of them, 99 of 100, all. Nanoseconds, of those that became visible in the window; behind
+/// [`ENGINE_PREFIX`], as all of these.
+pub const REPLICA_LAG: [&str; 3] =
+    ["replica_lag_ns_p50", "replica_lag_ns_p99", "replica_lag_ns_max"];
+/// 1 where a replica applied something in the window, so that its lag is one.
+pub const REPLICA_WINDOWS: &str = "replica_windows";
+/// Bytes of an engine's log that its replica had yet to apply when the round had ended.
+pub const REPLICA_BEHIND: &str = "replica_behind_bytes";
 /// Processor time that the hypervisor gave to others, as a share of what was wanted here.
 pub const STEAL_SHARE: &str = "host.steal_share";
 /// Processor time of work that is neither ours nor the servers', as a share of all processors.

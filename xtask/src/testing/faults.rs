@@ -11,6 +11,7 @@
 //! product against a model that is ours, too. That every text of the table is still found in its
 //! file, once, is a test; the faults themselves take a build each, and belong to `make soak`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -22,7 +23,8 @@ pub(super) struct Fault {
     /// What stands in the file, and what is put in its place.
     pub is: &'static str,
     pub becomes: &'static str,
-    /// Tests of `crates/cli/tests/command` that must fail.
+    /// Tests that must fail: of `crates/cli/tests/command`, or with the crate and the file before,
+    /// `replica/apply/…`.
     pub tests: &'static [&'static str],
 }
 
@@ -479,6 +481,30 @@ pub(super) const FAULTS: &[Fault] = &[
         "let Some(ours) = ours else { return Standing::Open };",
         &["published::printed_figures_are_held_against_the_newest_run"],
     ),
+    fault(
+        "certification forgets the last row of a transaction",
+        "crates/replica/src/certify/mod.rs",
+        "&& rows.iter().all(|&row| writers.note(row, writer) == Noted::Done)",
+        "&& rows[1..].iter().all(|&row| writers.note(row, writer) == Noted::Done)",
+        &[
+            "replica/certify/exact_says_what_the_oracle_says",
+            "replica/certify/every_variant_refuses_what_must_be_refused_and_forgets_no_writer",
+        ],
+    ),
+    fault(
+        "an applier begins a transaction before the last that it depends on has committed",
+        "crates/replica/src/apply/dag.rs",
+        "for &on in on.iter().filter(|&&on| !progress.has_committed(on)) {",
+        "for &on in on.iter().skip(1).filter(|&&on| !progress.has_committed(on)) {",
+        &["replica/apply/every_variant_leads_to_the_same_rows"],
+    ),
+    fault(
+        "a worker of a replica does not tell what it has applied beyond the low-water mark",
+        "crates/engine/src/follow/worker.rs",
+        "self.above.0.insert(taken.sequence);",
+        "self.above.0.remove(&taken.sequence);",
+        &["engine/replica/a_replica_that_crashes_goes_on_where_it_was"],
+    ),
 ];
 
 /// Plants one fault after the other into a clone of the last commit, and says which tests did not
@@ -497,7 +523,7 @@ pub(super) fn plant(repository: &Path, target: &Path, word: &str) -> Result<bool
     let (from, to) = (repository.to_string_lossy(), tree.to_string_lossy());
     succeeds(Command::new("git").args(["clone", "--quiet", &from, &to]))?;
     let place = Place { tree, target: folder.join("target") };
-    if !place.passes("")? {
+    if !place.all_pass()? {
         return Err("tests fail without any fault".to_owned());
     }
     let mut are_noticed = true;
@@ -517,6 +543,25 @@ pub(super) fn plant(repository: &Path, target: &Path, word: &str) -> Result<bool
     Ok(are_noticed)
 }
 
+/// Where a test is.
+struct Tests<'a> {
+    package: String,
+    file: &'a str,
+    name: &'a str,
+}
+
+impl Tests<'_> {
+    fn of(test: &str) -> Tests<'_> {
+        let mut parts = test.splitn(3, '/');
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(folder), Some(file), Some(name)) => {
+                Tests { package: format!("dbdyno-{folder}"), file, name }
+            }
+            _ => Tests { package: "dbdyno".to_owned(), file: "command", name: test },
+        }
+    }
+}
+
 /// Where faults are planted, and where what comes of them is built.
 struct Place {
     tree: PathBuf,
@@ -524,9 +569,10 @@ struct Place {
 }
 
 impl Place {
-    fn cargo(&self, more: &[&str]) -> Command {
+    fn cargo(&self, of: &Tests<'_>, more: &[&str]) -> Command {
         let mut command = Command::new("cargo");
-        command.args(["test", "--quiet", "--locked", "-p", "dbdyno", "--test", "command"]);
+        let (package, file) = (&*of.package, of.file);
+        command.args(["test", "--quiet", "--locked", "-p", package, "--test", file]);
         command.args(more).current_dir(&self.tree).env("CARGO_TARGET_DIR", &self.target);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command
@@ -534,16 +580,36 @@ impl Place {
 
     /// A fault that does not compile is noticed by nobody's test.
     fn builds(&self, fault: &Fault) -> Result<(), String> {
-        succeeds(&mut self.cargo(&["--no-run"])).map_err(|why| format!("{}: {why}", fault.what))
+        let build = |test: &&str| succeeds(&mut self.cargo(&Tests::of(test), &["--no-run"]));
+        fault
+            .tests
+            .iter()
+            .try_for_each(|test| build(test).map_err(|why| format!("{}: {why}", fault.what)))
     }
 
-    /// Whether this test passes; with an empty name, all that are in the table.
+    /// Whether all tests pass that are in the table.
+    fn all_pass(&self) -> Result<bool, String> {
+        let all = FAULTS.iter().flat_map(|fault| fault.tests);
+        let mut files: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
+        for Tests { package, file, name } in all.map(|test| Tests::of(test)) {
+            files.entry((package, file)).or_default().push(name);
+        }
+        for ((package, file), names) in files {
+            if !self.pass(&Tests { package, file, name: "" }, &names)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether this test passes.
     fn passes(&self, test: &str) -> Result<bool, String> {
-        let all: Vec<&str> = match test {
-            "" => FAULTS.iter().flat_map(|fault| fault.tests).copied().collect(),
-            one => vec![one],
-        };
-        let status = self.cargo(&[&["--", "--exact"], &all[..]].concat()).status();
+        let test = Tests::of(test);
+        self.pass(&test, &[test.name])
+    }
+
+    fn pass(&self, of: &Tests<'_>, names: &[&str]) -> Result<bool, String> {
+        let status = self.cargo(of, &[&["--", "--exact"], names].concat()).status();
         status.map(|status| status.success()).map_err(|error| format!("cargo: {error}"))
     }
 }
@@ -572,9 +638,16 @@ mod tests {
             assert_eq!(found, 1, "{}: {:?} in {}", fault.what, fault.is, fault.file);
             assert_ne!(fault.is, fault.becomes);
             for test in fault.tests {
-                let (module, name) = test.split_once("::").unwrap();
-                let tests = read(&format!("crates/cli/tests/command/{module}.rs"));
-                assert!(tests.contains(&format!("fn {name}() {{")), "there is no test {test}");
+                let Tests { package, file, name } = Tests::of(test);
+                let (path, name) = match (package.strip_prefix("dbdyno-"), name.split_once("::")) {
+                    (Some(folder), _) => (format!("crates/{folder}/tests/{file}.rs"), name),
+                    (None, Some((module, name))) => {
+                        (format!("crates/cli/tests/{file}/{module}.rs"), name)
+                    }
+                    (None, None) => panic!("{test} is nowhere"),
+                };
+                let tests = read(&path);
+                assert!(tests.contains(&format!("fn {name}(")), "there is no test {test}");
             }
         }
     }

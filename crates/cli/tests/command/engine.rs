@@ -60,3 +60,20 @@ fn what_is_no_design_is_refused_with_what_is_one() {
         assert!(done.err.contains(said), "{target}: {done:?}");
     }
 }
+
+/// Two ways to apply: each replica has the rows of its source after every round, or the run ends.
+#[test]
+fn replicas_follow_and_are_held_against_their_sources() {
+    let _turn = turn();
+    let home = Home::new();
+    let arms = ["commit-order&apply=lwm:4", "dag&apply=dag:4"];
+    let arms = arms.map(|arm| format!("engine:?device=none&topology=replica:1&depend={arm}"));
+    let load = ["--rounds", "3", "--pin", "none", "--format", "json"];
+    let load = [&load[..], &["--load", "write-only", "--clients", "4"]].concat();
+    let run = home.dbdyno([&["compare", &arms[0], &arms[1]][..], &SHORT, &load].concat());
+    assert!([0, 1, 3].contains(&run.code), "{run:?}");
+    let run: Value = serde_json::from_str(&run.out).unwrap();
+    let told = run["warnings"].as_array().unwrap();
+    let differ = told.iter().find(|one| one["code"] == "several-mechanisms").unwrap();
+    assert!(differ["text"].as_str().unwrap().contains("apply: lwm:4, dag:4"), "{differ}");
+}

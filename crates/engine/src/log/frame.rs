@@ -110,6 +110,11 @@ pub(crate) fn is_damage(bytes: &[u8], at: usize, start: u64) -> bool {
     (at + ALIGNMENT..bytes.len()).step_by(ALIGNMENT).any(|behind| says(&behind))
 }
 
+/// Bytes of the record that begins here, if so much of it is there that it says so.
+pub(super) fn size(bytes: &[u8], at: usize) -> Option<usize> {
+    head(bytes, at).map(|(size, _)| framed_bytes(size as usize))
+}
+
 fn head(bytes: &[u8], at: usize) -> Option<(u32, u64)> {
     let head = bytes.get(at..at + HEAD_BYTES)?;
     let size = u32::from_le_bytes(head[4..8].try_into().expect("four bytes"));

@@ -17,7 +17,6 @@ use super::state::{Placed, Shared};
 use crate::error::Result;
 use crate::ids::Lsn;
 use crate::meter::Counter;
-use crate::sync::atomic::Ordering;
 use crate::sync::{Mutex, MutexGuard};
 
 /// Bytes that wait to be written at most, except that one record always fits.
@@ -85,7 +84,7 @@ impl Latched {
         self.shared.meter.count(Counter::Syncs);
         let synced = segment::sync(writer.segments.file().as_ref());
         synced.map_err(|error| self.shared.poison(error))?;
-        self.shared.durable.store(end, Ordering::Release);
+        self.shared.is_durable(end);
         Ok(())
     }
 

@@ -243,7 +243,7 @@ impl Core {
             }
             self.shared.meter.count(Counter::Syncs);
             segment::sync(file.as_ref())?;
-            self.shared.durable.store(written, Ordering::Release);
+            self.shared.is_durable(written);
             self.durable.tell();
         }
         Ok(())

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use crate::error::{EngineError, Result};
 use crate::ids::Lsn;
 use crate::meter::Meter;
+use crate::sync::Event;
 use crate::sync::atomic::{AtomicU64, Ordering};
 
 /// Where a record is.
@@ -18,9 +19,11 @@ pub struct Placed {
 
 /// What all parts of a log know.
 pub(super) struct Shared {
-    pub(super) durable: AtomicU64,
+    durable: AtomicU64,
     /// Whether what is durable is so when the machine stops: whether the device is the disk.
     stamps: bool,
+    /// Told when more is durable.
+    pub(super) news: Event,
     failure: OnceLock<Failure>,
     pub(super) meter: Arc<Meter>,
 }
@@ -35,11 +38,17 @@ impl Shared {
     /// Of a log that is durable up to here; `stamps` where that is so when the machine stops.
     pub(super) fn new(durable: u64, stamps: bool, meter: Arc<Meter>) -> Shared {
         let (durable, failure) = (AtomicU64::new(durable), OnceLock::new());
-        Shared { durable, stamps, failure, meter }
+        Shared { durable, stamps, news: Event::default(), failure, meter }
     }
 
     pub(super) fn durable(&self) -> u64 {
         self.durable.load(Ordering::Acquire)
+    }
+
+    /// All before this place is durable from now on.
+    pub(super) fn is_durable(&self, end: u64) {
+        self.durable.store(end, Ordering::Release);
+        self.news.tell();
     }
 
     /// What a record that is made now says of how far the log is durable.

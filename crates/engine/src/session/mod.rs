@@ -68,11 +68,13 @@ impl Session {
             isolation,
             id: None,
             redo,
+            keys: Vec::new(),
             undo: Vec::new(),
             graves: Vec::new(),
             savepoints: Vec::new(),
             tables: Vec::new(),
             locked: false,
+            follows: false,
             doomed: false,
         };
         let (view, locks) = (shared.trx.view(), shared.locks.begin());
@@ -130,7 +132,7 @@ impl Session {
         let durable = if is_without_changes(&work.trx.redo) {
             Ok(None)
         } else {
-            shared.pipeline.commit(&work.trx.redo).map(Some)
+            shared.pipeline.commit(work.record(shared)).map(Some)
         };
         match durable {
             Ok(commit) => {

@@ -17,6 +17,7 @@ impl Work {
     pub(super) fn undo_to(&mut self, shared: &Shared, mark: Mark) {
         let trx = &mut self.trx;
         trx.redo.truncate(mark.redo);
+        trx.keys.truncate(mark.keys);
         while trx.undo.len() > mark.undo {
             let written = trx.undo.pop().expect("there are more");
             let id = trx.id.expect("who wrote has a number");

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dbdyno_model::design::Isolation;
+use dbdyno_replica::RowKey;
 
 use super::batch::Batch;
 use super::row_writer::RowWriter;
@@ -12,7 +13,7 @@ use crate::key::Key;
 use crate::lock::{LockTrx, TableMode};
 use crate::meter::Counter;
 use crate::purge::Ended;
-use crate::redo::begin_changes;
+use crate::redo::{begin_changes, write_followed};
 use crate::shared::Shared;
 use crate::snapshot::View;
 use crate::table::Table;
@@ -34,6 +35,8 @@ pub(super) struct Trx {
     pub(super) id: Option<TrxId>,
     /// What it wrote, for the log.
     pub(super) redo: Vec<u8>,
+    /// The keys of what it wrote, where replicas follow.
+    pub(super) keys: Vec<RowKey>,
     /// What it wrote, to be taken back.
     pub(super) undo: Vec<Written>,
     /// Deleted rows that came to the front again when it was rolled back to a savepoint, and who
@@ -43,6 +46,8 @@ pub(super) struct Trx {
     pub(super) tables: Vec<(TableId, TableMode)>,
     /// Whether it asked for a lock.
     pub(super) locked: bool,
+    /// Whether it does what another engine has done, which has seen to it that values are unique.
+    pub(super) follows: bool,
     /// Whether it has to be rolled back whole.
     pub(super) doomed: bool,
 }
@@ -59,7 +64,12 @@ pub(super) struct Written {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
     pub(super) redo: usize,
+    pub(super) keys: usize,
     pub(super) undo: usize,
+}
+
+impl Mark {
+    const BEGIN: Mark = Mark { redo: 1, keys: 0, undo: 0 };
 }
 
 /// Buffers that are used again and again.
@@ -71,6 +81,8 @@ pub(super) struct Scratch {
     pub(super) new_entry: Vec<u8>,
     pub(super) writer: RowWriter,
     pub(super) batch: Batch,
+    /// The record of a transaction that replicas follow.
+    pub(super) record: Vec<u8>,
 }
 
 impl Trx {
@@ -84,7 +96,7 @@ impl Trx {
     }
 
     pub(super) fn mark(&self) -> Mark {
-        Mark { redo: self.redo.len(), undo: self.undo.len() }
+        Mark { redo: self.redo.len(), keys: self.keys.len(), undo: self.undo.len() }
     }
 }
 
@@ -111,7 +123,7 @@ impl Work {
     /// Takes back what the transaction wrote, and ends it.
     pub(super) fn rollback(&mut self, shared: &Shared) {
         shared.trx.close_view(&mut self.view);
-        self.undo_to(shared, Mark { redo: 1, undo: 0 });
+        self.undo_to(shared, Mark::BEGIN);
         match self.trx.id {
             Some(id) => {
                 shared.meter.count(Counter::Rollbacks);
@@ -119,6 +131,17 @@ impl Work {
             }
             None => self.finish(shared),
         }
+    }
+
+    /// The record of what the transaction wrote. Of where replicas follow, it is told now, when all
+    /// locks are held, how far others have committed.
+    pub(super) fn record(&mut self, shared: &Shared) -> &[u8] {
+        let Some(follow) = &shared.follow else { return &self.trx.redo };
+        let record = &mut self.scratch.record;
+        record.shrink_to(REDO_KEPT_BYTES);
+        let (parent, began_ns) = (shared.pipeline.durable(), follow.clock.map_or(0, |now| now()));
+        write_followed(record, &self.trx.redo, &self.trx.keys, parent, began_ns);
+        record
     }
 
     /// Makes visible what the transaction wrote, and leaves what it wrote over to purge.
@@ -143,11 +166,14 @@ impl Work {
         trx.id = None;
         begin_changes(&mut trx.redo);
         trx.redo.shrink_to(REDO_KEPT_BYTES);
+        trx.keys.clear();
+        trx.keys.shrink_to(UNDO_KEPT);
         trx.undo.clear();
         trx.undo.shrink_to(UNDO_KEPT);
         trx.savepoints.clear();
         trx.tables.clear();
         trx.locked = false;
+        trx.follows = false;
         trx.doomed = false;
     }
 }

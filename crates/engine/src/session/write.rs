@@ -17,6 +17,8 @@ use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use dbdyno_replica::RowKey;
+
 use super::intent::Updated;
 use super::range::{Cursor, Direction, Range};
 use super::row_writer::RowWriter;
@@ -28,6 +30,7 @@ use crate::index::Edit;
 use crate::key::{self, Key};
 use crate::lock::{Kind, Mode, Place, TableMode};
 use crate::purge::place;
+use crate::recovery::{is_row_of, skip_number};
 use crate::redo::{Change, push_change};
 use crate::row::Row;
 use crate::table::{Mark, Secondary, Table};
@@ -126,6 +129,38 @@ impl Statement<'_> {
         deleted.map(|()| true)
     }
 
+    /// Makes a row what it became elsewhere: puts it in, changes it or takes it away, by the bytes
+    /// that stand in a log. No locks are taken but on the row: whoever wrote what this one may meet
+    /// has committed.
+    ///
+    /// # Errors
+    /// `Corrupt` if it is no row of the table, or is to go and is not there: this table was
+    /// another one before. `Duplicate`, `Deadlock`, `LockWaitTimeout`.
+    pub(crate) fn follow(
+        &mut self,
+        table: &Arc<Table>,
+        key: &[u8],
+        row: Option<&[u8]>,
+    ) -> Result<()> {
+        let differs = |what: &str| EngineError::Corrupt(table.name().to_owned(), what.to_owned());
+        self.work.trx.follows = true;
+        let made = &mut self.work.scratch.new_entry;
+        if row.is_some_and(|row| !is_row_of(table, key, row, made)) {
+            return Err(differs("the source has written a row that cannot be one of it"));
+        }
+        if self.lock_point(table, key, Mode::Exclusive)? {
+            let old = mem::take(&mut self.work.scratch.row);
+            let written = self.write_over(table, key, &old, row.map(<[u8]>::to_vec));
+            self.work.scratch.row = old;
+            return written;
+        }
+        let Some(row) = row else {
+            return Err(differs("the source has deleted a row that is not in it"));
+        };
+        skip_number(table, key, row);
+        self.put_row(table, key, row.to_vec())
+    }
+
     /// Writes a row over itself, or where its primary key has changed, takes it from one place to
     /// the other.
     fn move_or_write(
@@ -221,6 +256,9 @@ impl Statement<'_> {
     fn note(&mut self, table: &Arc<Table>, key: &[u8], row: Option<&[u8]>, over: bool) {
         let trx = &mut self.work.trx;
         push_change(&mut trx.redo, Change { table: table.id, key, row });
+        if self.shared.follow.is_some() {
+            trx.keys.push(RowKey::of(table.clustered_id.0, key));
+        }
         trx.undo.push(Written { table: table.clone(), key: Key::new(key), over });
         self.work.locks.wrote(1);
     }
@@ -241,12 +279,18 @@ impl Statement<'_> {
                 into.clear();
                 row.is_none_or(|row| index.push_columns(table.layout().row(row), into))
             };
-            columns(old, &mut before);
+            let was_null = columns(old, &mut before);
             let null = columns(new, &mut after);
             let mut done = Ok(());
             if old.is_none() || new.is_none() || before != after {
+                if self.shared.follow.is_some() && index.is_unique() {
+                    let values = [(&before, was_null), (&after, null)].into_iter();
+                    let known = values.filter(|(_, null)| !null);
+                    let keys = known.map(|(values, _)| RowKey::of(index.id.0, values));
+                    self.work.trx.keys.extend(keys);
+                }
                 if new.is_some() {
-                    if index.is_unique() && !null {
+                    if index.is_unique() && !null && !self.work.trx.follows {
                         done = self.check_unique(table, index, &after, key);
                     }
                     after.extend_from_slice(key);

@@ -18,6 +18,7 @@ use super::image::Origin;
 use super::set_up::SetUp;
 use super::station::{Keeper, Station};
 use crate::error::LabError;
+use crate::topology;
 use crate::watch::{Progress, Watch};
 
 impl Station {
@@ -141,5 +142,7 @@ pub(crate) fn fill_all(
     let mut fill_one =
         |dataset: &Arc<dyn Dataset>| fill(connector, dialect, &**dataset, setup.stop, &mut tell);
     let filled = setup.datasets.iter().try_for_each(&mut fill_one);
-    filled.map_err(|error| LabError::Load(arm, "filling the tables".to_owned(), error))
+    filled.map_err(|error| LabError::Load(arm, "filling the tables".to_owned(), error))?;
+    // What is measured does not begin with a replica that has all of it yet to apply.
+    topology::hold_against_source(arm, connector).map(|_| ())
 }

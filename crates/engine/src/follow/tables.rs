@@ -1,0 +1,146 @@
+//! The tables of a replica, by the numbers that the source has for them; and DDL.
+//!
+//! A replica numbers its tables itself. Which of them stands for which number of the source is a
+//! table, too. A crash may come between DDL and the transaction that says that it is done: then it
+//! is done once more, and finds that it was.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::engine::Engine;
+use crate::error::{EngineError, Result};
+use crate::ids::TableId;
+use crate::key;
+use crate::redo::Record;
+use crate::row::Column;
+use crate::session::{Path, Scan, Statement, Visit};
+use crate::sync::RwLock;
+use crate::table::{Table, TableSpec};
+use crate::value::{Datum, Kind};
+
+/// The name of the table of tables.
+pub(super) const NAME: &str = "dbdyno_tables";
+
+const UNBROKEN: &str = "no thread panics with it";
+
+pub(super) struct Tables {
+    engine: Arc<Engine>,
+    table: Arc<Table>,
+    known: RwLock<BTreeMap<TableId, Arc<Table>>>,
+}
+
+/// What changes in the table of tables.
+pub(super) enum Noted {
+    Is(TableId, String),
+    IsGone(TableId),
+    Replaces(TableId, TableId, String),
+    Nothing,
+}
+
+impl Tables {
+    /// Those of an engine.
+    pub(super) fn open(engine: &Arc<Engine>) -> Result<Tables> {
+        let spec = || {
+            let name = Column::required("name", Kind::Text { most: 1_024 });
+            TableSpec::new(NAME, vec![Column::required("source", Kind::BIGINT), name], &[0])
+        };
+        let table = match engine.table(NAME) {
+            Ok(table) => table,
+            Err(_) => engine.create_table(spec())?,
+        };
+        let mut names = Vec::new();
+        engine.session().statement(|it| {
+            it.scan(&table, &Scan::all(Path::Primary), |_, row| {
+                if let (Datum::Int(id), Datum::Text(name)) = (row.get(0), row.get(1)) {
+                    names.push((TableId(id as u32), String::from_utf8_lossy(name).into_owned()));
+                }
+                Visit::On
+            })
+        })?;
+        // What is named and not there was about to be dropped, which will be done again.
+        let there = |(id, name): (TableId, String)| Some((id, engine.table(&name).ok()?));
+        let known = RwLock::new(names.into_iter().filter_map(there).collect());
+        Ok(Tables { engine: engine.clone(), table, known })
+    }
+
+    /// The table that stands for one of the source.
+    pub(super) fn get(&self, id: TableId) -> Result<Arc<Table>> {
+        let known = self.known.read().expect(UNBROKEN);
+        known.get(&id).cloned().ok_or_else(|| {
+            let what = format!("the source has written to table {id}, which it never made");
+            EngineError::Corrupt("the log of the source".to_owned(), what)
+        })
+    }
+
+    /// Does what a record says that is no transaction; what has to be noted of it then.
+    pub(super) fn define(&self, record: Record<'_>) -> Result<Noted> {
+        match record {
+            Record::Table { id, replaces, spec, .. } => {
+                let name = spec.name.clone();
+                let old = replaces.filter(|_| self.engine.table(&name).is_ok());
+                match old {
+                    Some(_) => self.engine.truncate_table(&name)?,
+                    None => self.create(spec)?,
+                }
+                let table = self.engine.table(&name)?;
+                let mut known = self.known.write().expect(UNBROKEN);
+                known.insert(id, table);
+                let Some(replaced) = replaces else { return Ok(Noted::Is(id, name)) };
+                known.remove(&replaced);
+                Ok(Noted::Replaces(replaced, id, name))
+            }
+            Record::Index { table, spec, .. } => {
+                let table = self.get(table)?;
+                match self.engine.create_index(table.name(), spec) {
+                    Ok(()) | Err(EngineError::Exists(_)) => Ok(Noted::Nothing),
+                    Err(error) => Err(error),
+                }
+            }
+            Record::Drop(id) => {
+                let table = self.known.write().expect(UNBROKEN).remove(&id);
+                if let Some(table) = table {
+                    match self.engine.drop_table(table.name()) {
+                        Ok(()) | Err(EngineError::NoTable(_)) => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(Noted::IsGone(id))
+            }
+            Record::Numbers(..) | Record::Changes(_) | Record::Followed { .. } => {
+                Ok(Noted::Nothing)
+            }
+        }
+    }
+
+    fn create(&self, spec: TableSpec) -> Result<()> {
+        match self.engine.create_table(spec) {
+            Ok(_) | Err(EngineError::Exists(_)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Writes what has to be noted.
+    pub(super) fn note(&self, it: &mut Statement<'_>, noted: &Noted) -> Result<()> {
+        match noted {
+            Noted::Is(id, name) => self.put(it, *id, name),
+            Noted::IsGone(id) => self.take(it, *id),
+            Noted::Replaces(old, id, name) => {
+                self.take(it, *old)?;
+                self.put(it, *id, name)
+            }
+            Noted::Nothing => Ok(()),
+        }
+    }
+
+    fn put(&self, it: &mut Statement<'_>, id: TableId, name: &str) -> Result<()> {
+        let row = [Datum::Int(id.0.into()), Datum::Text(name.as_bytes())];
+        let (mut key, mut bytes) = (Vec::new(), Vec::new());
+        key::push(&mut key, row[0]);
+        self.table.layout().write(&row, &mut bytes);
+        it.follow(&self.table, &key, Some(&bytes))
+    }
+
+    fn take(&self, it: &mut Statement<'_>, id: TableId) -> Result<()> {
+        it.delete(&self.table, &[Datum::Int(id.0.into())]).map(|_| ())
+    }
+}

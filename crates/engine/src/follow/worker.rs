@@ -1,0 +1,100 @@
+//! A thread that applies transactions, one after the other.
+
+use std::sync::Arc;
+
+use dbdyno_model::design::Isolation;
+
+use super::position::{Above, Positions};
+use super::tables::{Noted, Tables};
+use super::window::{Taken, Window};
+use crate::error::{EngineError, Result};
+use crate::latch::Clock;
+use crate::redo::{Changes, Record};
+use crate::session::Session;
+
+/// How often a transaction is begun that meets a lock of another one. None should: whoever it
+/// depends on has committed.
+const TRIES: u32 = 10;
+
+pub(super) struct Worker {
+    session: Session,
+    tables: Arc<Tables>,
+    positions: Positions,
+    number: u32,
+    above: Above,
+}
+
+impl Worker {
+    pub(super) fn new(
+        session: Session,
+        tables: Arc<Tables>,
+        positions: Positions,
+        number: u32,
+        above: Above,
+    ) -> Worker {
+        Worker { session, tables, positions, number, above }
+    }
+
+    /// Works until the window is stopped.
+    pub(super) fn work(mut self, window: &Window, clock: Option<Clock>) {
+        while let Some(taken) = window.take() {
+            match self.apply(&taken, window) {
+                Ok(true) => {
+                    let began_ns = taken.task.began_ns;
+                    let now_ns = clock.filter(|_| began_ns > 0).map(|now| now());
+                    let lag_ns = now_ns.map(|now_ns| now_ns.saturating_sub(began_ns));
+                    window.committed(&taken, lag_ns);
+                }
+                Ok(false) => return,
+                Err(error) => return window.fail(error),
+            }
+        }
+    }
+
+    /// False if it was stopped before it could commit: then it is rolled back.
+    fn apply(&mut self, taken: &Taken, window: &Window) -> Result<bool> {
+        let record = Record::read(&taken.task.record).expect("the feeder has read it");
+        let (changes, noted) = match record {
+            Record::Followed { changes, .. } | Record::Changes(changes) => {
+                (Some(changes), Noted::Nothing)
+            }
+            ddl => (None, self.tables.define(ddl)?),
+        };
+        let mut tries = 1;
+        loop {
+            match self.execute(taken, changes.clone(), &noted) {
+                Err(EngineError::Deadlock | EngineError::LockWaitTimeout) if tries < TRIES => {
+                    self.session.rollback();
+                    window.again();
+                    tries += 1;
+                }
+                done => break done?,
+            }
+        }
+        if !window.executed(taken.sequence) {
+            return Ok(false);
+        }
+        self.session.commit()?;
+        self.above.0 = self.above.0.split_off(&taken.low.next());
+        self.above.0.insert(taken.sequence);
+        Ok(true)
+    }
+
+    /// All of a transaction but to commit.
+    fn execute(
+        &mut self,
+        taken: &Taken,
+        changes: Option<Changes<'_>>,
+        noted: &Noted,
+    ) -> Result<()> {
+        let Worker { session, tables, positions, number, above } = self;
+        session.begin(Some(Isolation::ReadCommitted))?;
+        session.statement(|it| {
+            for change in changes.into_iter().flatten() {
+                it.follow(&tables.get(change.table)?, change.key, change.row)?;
+            }
+            tables.note(it, noted)?;
+            positions.write(it, *number, (taken.low, taken.place), above, taken.sequence)
+        })
+    }
+}

@@ -1,0 +1,295 @@
+//! A replica has the rows of its source: in every design, and after a crash at every operation of
+//! either disk.
+//!
+//! ```text
+//!   source    history (a seed): create · commit · rollback · truncate · index · checkpoint · drop
+//!   replica   follows on threads; is crashed, begun again, and crashed again
+//!   in the end: the same tables, row by row, and every index says the same
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use dbdyno_engine::disk::SimDisk;
+use dbdyno_engine::follow::difference;
+use dbdyno_engine::{
+    Column, Datum, Engine, EngineError, IndexSpec, Kind, Options, Path, Replica, Result, Scan,
+    Session, Table, TableSpec, Upkeep, Visit,
+};
+use dbdyno_model::Design;
+use dbdyno_model::random::{Stream, stream};
+
+const NAMES: [&str; 2] = ["a", "b"];
+
+fn spec(name: &str) -> TableSpec {
+    let columns = vec![
+        Column::optional("id", Kind::BIGINT),
+        Column::optional("v", Kind::BIGINT),
+        Column::optional("t", Kind::Text { most: 2_000 }),
+    ];
+    // One of them has a hidden key, the other a unique index.
+    let mut spec = TableSpec::new(name, columns, if name == "a" { &[0] } else { &[] });
+    if name == "a" {
+        spec.indexes.push(IndexSpec::unique("u", &[1]));
+    }
+    spec
+}
+
+fn open(disk: &SimDisk, design: &Design) -> Result<Arc<Engine>> {
+    let options =
+        Options { upkeep: Upkeep::OnDemand, segment_bytes: 2 << 10, ..Options::default() };
+    let design = Design { lock_wait: Duration::from_millis(200), ..*design };
+    Engine::open(Arc::new(disk.clone()), &design, options).map(Arc::new)
+}
+
+fn of_replica() -> Design {
+    Design::default()
+}
+
+/// Part of a history; ends early if the disk fails.
+fn work(engine: &Engine, seed: u64, steps: u64) -> Result<()> {
+    let mut session = engine.session();
+    for step in 0..steps {
+        let mut random = stream(&[seed, step]);
+        let name = NAMES[random.below(2) as usize];
+        if engine.table(name).is_err() {
+            engine.create_table(spec(name))?;
+            continue;
+        }
+        match random.below(40) {
+            0 => engine.drop_table(name)?,
+            1 => engine.truncate_table(name)?,
+            2 => match engine.create_index(name, IndexSpec::repeated("v", &[1])) {
+                Ok(()) | Err(EngineError::Exists(_)) => {}
+                Err(error) => return Err(error),
+            },
+            3 => engine.checkpoint()?,
+            4 => drop(engine.purge()),
+            _ => transaction(engine, &mut session, &mut random)?,
+        }
+    }
+    Ok(())
+}
+
+/// Rows with small keys are put in, changed and taken out; a value may be there already.
+fn transaction(engine: &Engine, session: &mut Session, random: &mut Stream) -> Result<()> {
+    session.begin(None)?;
+    for part in 0..1 + random.below(6) {
+        let name = NAMES[random.below(2) as usize];
+        let (id, value) = (random.below(30) as i64, random.below(40) as i64);
+        let length = if random.below(20) == 0 { 1_500 } else { random.below(30) };
+        let text = vec![b'x'; length as usize];
+        if part == 2 {
+            session.savepoint("s");
+        }
+        if part == 5 {
+            session.rollback_to("s").unwrap();
+        }
+        let Ok(table) = engine.table(name) else { continue };
+        let keys = keys(session, &table);
+        let place = keys.get(random.below(40) as usize).cloned();
+        let done = session.statement(|it| match place {
+            Some(key) if value % 3 == 0 => it.delete_at(&table, &key).map(|_| ()),
+            Some(key) => it
+                .update_at(&table, &key, |_, row| {
+                    row.set(1, Datum::Int(value));
+                    row.set(2, Datum::Text(&text));
+                    Ok(())
+                })
+                .map(|_| ()),
+            None => {
+                let row = [Datum::Int(id), Datum::Int(value), Datum::Text(&text)];
+                it.insert(&table, &row).map(|_| ())
+            }
+        });
+        match done {
+            Ok(()) | Err(EngineError::Duplicate(..) | EngineError::NoTable(_)) => {}
+            Err(EngineError::Deadlock | EngineError::LockWaitTimeout) => {
+                session.rollback();
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if random.below(6) == 0 {
+        session.rollback();
+        return Ok(());
+    }
+    session.commit()
+}
+
+fn keys(session: &mut Session, table: &Arc<Table>) -> Vec<Vec<u8>> {
+    let mut keys = Vec::new();
+    let visit = |key: &[u8], _: dbdyno_engine::Row<'_>| {
+        keys.push(key.to_vec());
+        Visit::On
+    };
+    match session.statement(|it| it.scan(table, &Scan::all(Path::Primary), visit)) {
+        Ok(()) | Err(EngineError::NoTable(_)) => keys,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The replica has what the source has, by every index.
+fn check(source: &Engine, replica: &Engine, what: &str) {
+    assert_eq!(difference(source, replica), None, "{what}");
+    let mut session = replica.session();
+    for table in replica.tables() {
+        let all = rows(&mut session, &table, Path::Primary);
+        for index in 0..table.indexes().len() {
+            assert_eq!(rows(&mut session, &table, Path::Secondary(index)), all, "{what}");
+        }
+    }
+}
+
+fn rows(session: &mut Session, table: &Arc<Table>, path: Path) -> BTreeMap<Vec<u8>, String> {
+    let mut rows = BTreeMap::new();
+    session
+        .statement(|it| {
+            it.scan(table, &Scan::all(path), |key, row| {
+                assert!(rows.insert(key.to_vec(), format!("{row:?}")).is_none());
+                Visit::On
+            })
+        })
+        .unwrap();
+    rows
+}
+
+fn designs() -> Vec<Design> {
+    let texts = [
+        "depend=commit-order&apply=serial",
+        "depend=commit-order&apply=lwm:4",
+        "depend=writeset&apply=lwm:4",
+        "depend=writeset&apply=dag:4&apply_order=kept",
+        "depend=dag&certify=exact&apply=dag:4",
+        "depend=dag&certify=direct&apply=dag:4&apply_order=kept&log=linked",
+        "depend=dag&certify=hash&apply=dag:3&wake=direct",
+        "depend=dag&certify=array&apply=lwm:3&view=csn",
+    ];
+    let followed = |text| format!("topology=replica:1&{text}").parse().unwrap();
+    texts.into_iter().map(followed).collect()
+}
+
+#[test]
+fn in_every_design_a_replica_has_the_rows_of_its_source() {
+    for (seed, design) in designs().into_iter().enumerate() {
+        let disks = [SimDisk::default(), SimDisk::default()];
+        let source = open(&disks[0], &design).unwrap();
+        let engine = open(&disks[1], &of_replica()).unwrap();
+        let mut replica = Replica::start(source.clone(), engine.clone(), None).unwrap();
+        for life in 0..4 {
+            // Sessions side by side, so that groups commit together.
+            std::thread::scope(|scope| {
+                for thread in 0..3 {
+                    let source = &source;
+                    scope.spawn(move || {
+                        let seed = (seed as u64) << 16 | life << 8 | thread;
+                        for part in 0..40 {
+                            match work(source, seed << 8 | part, 5) {
+                                Ok(())
+                                | Err(EngineError::NoTable(_))
+                                | Err(EngineError::Exists(_))
+                                | Err(EngineError::Duplicate(..))
+                                | Err(EngineError::Deadlock)
+                                | Err(EngineError::LockWaitTimeout) => {}
+                                Err(error) => panic!("{error}"),
+                            }
+                        }
+                    });
+                }
+            });
+            if life % 2 == 0 {
+                replica.stop().unwrap();
+                replica = Replica::start(source.clone(), engine.clone(), None).unwrap();
+            }
+            replica.catch_up().unwrap();
+            check(&source, &engine, &format!("{seed} {life}"));
+        }
+        assert!(replica.progress().applied > 0);
+    }
+}
+
+/// The replica's disk loses its power at every operation, and again at one of the next start.
+#[test]
+fn a_replica_that_crashes_goes_on_where_it_was() {
+    let mut crashes = 0;
+    // All but the array, which clears 256 MiB with each DDL.
+    for (number, design) in designs().into_iter().enumerate().take(7) {
+        let seed = number as u64;
+        let source = open(&SimDisk::default(), &design).unwrap();
+        work(&source, seed, 60).unwrap();
+        let whole = SimDisk::default();
+        let engine = open(&whole, &of_replica()).unwrap();
+        let replica = Replica::start(source.clone(), engine.clone(), None).unwrap();
+        replica.catch_up().unwrap();
+        replica.stop().unwrap();
+        check(&source, &engine, "without a crash");
+        for at in (seed % 3..whole.operations()).step_by(3) {
+            let disk = SimDisk::default();
+            disk.crash_at(at);
+            crashes += u64::from(follow(&source, &disk).is_err());
+            let left = disk.after_crash(seed ^ at);
+            left.crash_at(at % 50);
+            let _crashed_or_not = follow(&source, &left);
+            let left = left.after_crash(seed ^ at << 20);
+            let engine = follow(&source, &left).unwrap();
+            check(&source, &engine, &format!("{design:?} {at}"));
+        }
+    }
+    assert!(crashes > 200, "{crashes}");
+}
+
+/// Follows until all is applied, or the disk has failed.
+fn follow(source: &Arc<Engine>, disk: &SimDisk) -> Result<Arc<Engine>> {
+    let engine = open(disk, &of_replica())?;
+    let replica = Replica::start(source.clone(), engine.clone(), None)?;
+    replica.catch_up()?;
+    replica.stop()?;
+    Ok(engine)
+}
+
+/// The source's disk loses its power at every operation while the replica follows: whatever the
+/// replica has is still there, and the two go on together.
+#[test]
+fn a_source_that_crashes_finds_its_replica_where_it_was() {
+    for (number, design) in designs().into_iter().enumerate().filter(|(n, _)| n % 4 == 1) {
+        let seed = 100 + number as u64;
+        let whole = SimDisk::default();
+        work(&open(&whole, &design).unwrap(), seed, 60).unwrap();
+        for at in (0..whole.operations()).step_by(3) {
+            let (disk, other) = (SimDisk::default(), SimDisk::default());
+            disk.crash_at(at);
+            let engine = open(&other, &of_replica()).unwrap();
+            if let Ok(source) = open(&disk, &design) {
+                let replica = Replica::start(source.clone(), engine.clone(), None).unwrap();
+                let _crashed = work(&source, seed, 60);
+                let _as_far_as_it_is = replica.stop();
+            }
+            let source = open(&disk.after_crash(seed ^ at), &design).unwrap();
+            let replica = Replica::start(source.clone(), engine.clone(), None).unwrap();
+            work(&source, seed ^ 1, 20).unwrap();
+            replica.catch_up().unwrap();
+            check(&source, &engine, &format!("{design:?} {at}"));
+        }
+    }
+}
+
+/// A log that was given back is not read, and a replica that is ahead of its source is told of.
+#[test]
+fn a_replica_that_does_not_fit_its_source_is_refused() {
+    let design: Design = "topology=replica:1".parse().unwrap();
+    let source = open(&SimDisk::default(), &design).unwrap();
+    let engine = open(&SimDisk::default(), &of_replica()).unwrap();
+    let replica = Replica::start(source.clone(), engine.clone(), None).unwrap();
+    work(&source, 7, 100).unwrap();
+    replica.catch_up().unwrap();
+    replica.stop().unwrap();
+    source.checkpoint().unwrap();
+    let other = open(&SimDisk::default(), &of_replica()).unwrap();
+    let refused = Replica::start(source, other, None).err().unwrap().to_string();
+    assert!(refused.contains("does not reach back to 0"), "{refused}");
+    let empty = open(&SimDisk::default(), &design).unwrap();
+    let refused = Replica::start(empty, engine, None).err().unwrap().to_string();
+    assert!(refused.contains("copy of it"), "{refused}");
+}

@@ -1,0 +1,95 @@
+//! What certification costs a row, what cleaning up costs, and what parallelism is lost.
+//!
+//! ```text
+//!   cargo bench -p dbdyno-replica --bench certify [-- TRANSACTIONS]
+//! ```
+//!
+//! Transactions of 20 rows, keys drawn evenly. Processor time of the thread, each figure the median
+//! of five with the least and the most; a clean-up comes after every eighth part and forgets all
+//! but the last eighth, and the longest of all is shown. The schedule is that of 64 workers in
+//! virtual time, each transaction one unit: exact, and the same on every machine.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
+use std::hint::black_box;
+
+use dbdyno_model::design::{Apply, ApplyOrder, Certify, Depend};
+use dbdyno_replica::certify::{Action, Event};
+use dbdyno_replica::depend::Event as Told;
+use dbdyno_replica::{Applier, Certifier, RowKey, Schedule, Sequence, Tracker};
+use rustix::time::{ClockId, clock_gettime};
+
+#[path = "../tests/history/mod.rs"]
+mod history;
+
+use history::Keys;
+
+const ROWS: usize = 20;
+const REPEATS: usize = 5;
+const PARTS: usize = 8;
+
+fn thread_ns() -> u64 {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// ns a row without cleaning up, and of the longest clean-up.
+fn cost(certify: Certify, rows: &[RowKey]) -> (f64, u64) {
+    let mut certifier = Certifier::new(certify, Sequence::NONE);
+    let (mut spent, mut longest) = (0, 0);
+    let part = rows.len().div_ceil(PARTS * ROWS) * ROWS;
+    for part in rows.chunks(part) {
+        let start = thread_ns();
+        for rows in part.chunks(ROWS) {
+            let snapshot = certifier.newest();
+            let action = certifier.step(Event::Transaction { snapshot, rows });
+            assert!(matches!(black_box(action), Action::Passed { .. }));
+        }
+        let done = thread_ns();
+        let stable = Sequence(certifier.newest().0 - (part.len() / ROWS) as u64);
+        black_box(certifier.step(Event::Stable(stable)));
+        spent += done - start;
+        longest = longest.max(thread_ns() - done);
+    }
+    (spent as f64 / rows.len() as f64, longest)
+}
+
+fn parallelism(certify: Certify, apply: Apply, rows: &[RowKey]) -> f64 {
+    let mut tracker = Tracker::new(Depend::Dag, certify, Sequence::NONE);
+    let applier = Applier::new(apply, ApplyOrder::Free, Sequence::NONE);
+    let mut schedule = Schedule::new(applier, 1 << 14, |_| 1);
+    for rows in rows.chunks(ROWS) {
+        let told = Told::Committed { parent: Sequence::NONE, rows };
+        schedule.arrived(tracker.step(told).expect("a transaction has dependencies"));
+    }
+    schedule.finish().parallelism()
+}
+
+fn main() {
+    let transactions = std::env::args().skip(1).find_map(|arg| arg.parse().ok());
+    let transactions: u64 = transactions.unwrap_or(65_536);
+    println!("{transactions} transactions of {ROWS} rows; 64 workers");
+    let drawn = [100_000, 1_000_000, 10_000_000].map(Keys::Uniform);
+    for keys in drawn.into_iter().chain([Keys::Pareto(100_000)]) {
+        let (mut all, mut some) = (Vec::new(), Vec::new());
+        for number in 0..transactions {
+            history::rows(keys, 1, number, ROWS, &mut some);
+            all.extend_from_slice(&some);
+        }
+        println!("\n{keys:?}   ns a row (least, most)   longest clean-up   lwm:64   dag:64");
+        for &certify in Certify::ALL {
+            let mut costs: Vec<_> = (0..REPEATS).map(|_| cost(certify, &all)).collect();
+            costs.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let (least, most) = (costs[0].0, costs[REPEATS - 1].0);
+            let longest = costs.iter().map(|(_, longest)| *longest).max().unwrap_or(0);
+            println!(
+                "  {:<8} {:7.1} ({least:.1}, {most:.1})   {:9.3} ms   {:7.2}  {:7.2}",
+                certify.word(),
+                costs[REPEATS / 2].0,
+                longest as f64 / 1e6,
+                parallelism(certify, Apply::Lwm(64), &all),
+                parallelism(certify, Apply::Dag(64), &all),
+            );
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What the appliers have in common: who has committed, and the seam.
+
+use std::collections::VecDeque;
+
+use crate::depend::Dependencies;
+use crate::ids::Sequence;
+
+/// Who is executed next: the seam.
+pub(super) trait Order {
+    /// A transaction is here; who of those before it have committed says `progress`.
+    fn arrived(&mut self, dependencies: Dependencies<'_>, progress: &Progress);
+    /// It has committed, as `progress` says already.
+    fn committed(&mut self, sequence: Sequence, progress: &Progress);
+    /// Who may be executed now.
+    fn next(&mut self, progress: &Progress) -> Option<Sequence>;
+}
+
+/// Who has committed.
+pub(super) struct Progress {
+    /// It and all before it have.
+    pub(super) low: Sequence,
+    /// Of those behind it, whether they have.
+    pub(super) above: VecDeque<Stage>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    Arrived,
+    Executed,
+    Committed,
+}
+
+impl Progress {
+    /// All up to this one have.
+    pub(super) fn new(low: Sequence) -> Progress {
+        Progress { low, above: VecDeque::new() }
+    }
+
+    fn place(&self, sequence: Sequence) -> usize {
+        (sequence.0 - self.low.0 - 1) as usize
+    }
+
+    pub(super) fn has_committed(&self, sequence: Sequence) -> bool {
+        sequence <= self.low || self.above[self.place(sequence)] == Stage::Committed
+    }
+
+    pub(super) fn set(&mut self, sequence: Sequence, from: Stage, to: Stage) {
+        let place = self.place(sequence);
+        assert_eq!(self.above[place], from, "{sequence} does one thing after the other");
+        self.above[place] = to;
+    }
+
+    pub(super) fn commit(&mut self, sequence: Sequence) {
+        self.set(sequence, Stage::Executed, Stage::Committed);
+        self.move_low();
+    }
+
+    pub(super) fn move_low(&mut self) {
+        while self.above.front() == Some(&Stage::Committed) {
+            self.above.pop_front();
+            self.low = self.low.next();
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What the tables of last writers have in common: the seam.
+
+use crate::ids::{RowKey, Sequence};
+
+/// What knows who wrote rows last.
+pub(super) trait LastWriters {
+    /// Who wrote the row last, of those that are known; else one up to which all are forgotten.
+    fn writer(&self, row: RowKey) -> Sequence;
+
+    /// Notes who writes it now. `Full` if there is no room: then it is to be cleared first.
+    fn note(&mut self, row: RowKey, writer: Sequence) -> Noted;
+
+    /// Called once before the rows of a transaction are noted. `Full` as above.
+    fn begin(&mut self, writer: Sequence) -> Noted {
+        let _ = writer;
+        Noted::Done
+    }
+
+    /// Forgets all of those up to this one.
+    fn clear(&mut self, newest: Sequence);
+
+    /// Forgets what is not needed.
+    fn collect(&mut self, stable: Sequence, newest: Sequence) -> Collected;
+}
+
+/// What became of a note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Noted {
+    Done,
+    Full,
+}
+
+/// What was forgotten.
+pub(super) struct Collected {
+    pub(super) rows: usize,
+    /// Who may have written a row that is not known is not newer than this one.
+    pub(super) forgotten: Sequence,
+    /// What comes is applied after all up to this one.
+    pub(super) barrier: Sequence,
+}
