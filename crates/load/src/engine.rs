@@ -9,18 +9,13 @@
 //! Threads of its own purge old versions and write checkpoints; like RocksDB's they are not part of
 //! a client's cost, see `lab::cost`.
 
-use std::fs::OpenOptions;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use dbdyno_engine::disk::RealDisk;
-use dbdyno_engine::{Engine, Options};
-use dbdyno_engine::{EngineError, Interruption};
+use dbdyno_engine::{Engine, EngineError, Interruption};
 use dbdyno_model::Design;
-use dbdyno_model::design::DeadlockPrint;
-use dbdyno_sql::{Connection, Done, Operand, Params, Sink, SqlError};
+use dbdyno_sql::{Column, Connection, Done, Operand, Params, Sink, SqlError};
 use dbdyno_wire::{
     Args, BulkTarget, Client, Outcome, Param, RowBuffer, Rows, ServerError, StatementId, WireError,
 };
@@ -39,26 +34,13 @@ pub struct EngineArm {
     directory: PathBuf,
 }
 
-/// The file into which deadlocks are written where the design wants that.
-const WITNESS: &str = "deadlocks.txt";
-
 impl EngineArm {
     /// Opens the engine in a directory, which is empty or that of an engine of any design.
     ///
     /// # Errors
     /// The disk's refusal, or what is there is not what an engine left.
     pub fn open(directory: &Path, design: &Design) -> Result<EngineArm, WireError> {
-        let disk = RealDisk::open(directory).map_err(|error| unopened(&error))?;
-        let witness: Box<dyn io::Write + Send> = match design.deadlock_print {
-            DeadlockPrint::Off => Box::new(io::sink()),
-            DeadlockPrint::Quiet | DeadlockPrint::Noisy => {
-                let mut file = OpenOptions::new();
-                let file = file.create(true).append(true).open(directory.join(WITNESS));
-                Box::new(file.map_err(|error| unopened(&error))?)
-            }
-        };
-        let options = Options { witness, clock: Some(monotonic_ns), ..Options::default() };
-        let engine = Engine::open(Arc::new(disk), design, options);
+        let engine = Engine::open_in(directory, design, monotonic_ns);
         let engine = engine.map_err(|error| refused(SqlError::Engine(error)))?;
         Ok(EngineArm { engine: Arc::new(engine), directory: directory.to_owned() })
     }
@@ -235,7 +217,7 @@ impl Params for Given<'_> {
 struct Counted;
 
 impl Sink for Counted {
-    fn begin(&mut self, _columns: &[String]) {}
+    fn begin(&mut self, _columns: &Arc<[Column]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         std::hint::black_box(value);
@@ -248,7 +230,7 @@ impl Sink for Counted {
 struct Kept<'a>(&'a mut RowBuffer);
 
 impl Sink for Kept<'_> {
-    fn begin(&mut self, columns: &[String]) {
+    fn begin(&mut self, columns: &Arc<[Column]>) {
         self.0.begin(columns.len());
     }
 
@@ -271,8 +253,8 @@ struct Shown {
 }
 
 impl Sink for Shown {
-    fn begin(&mut self, columns: &[String]) {
-        self.rows.columns = columns.to_vec();
+    fn begin(&mut self, columns: &Arc<[Column]>) {
+        self.rows.columns = columns.iter().map(|column| column.name.clone()).collect();
     }
 
     fn value(&mut self, value: &Operand<'_>) {
@@ -298,13 +280,5 @@ fn refused(error: SqlError) -> WireError {
         code: error.code(),
         sqlstate: error.sqlstate().to_owned(),
         message: error.to_string(),
-    })
-}
-
-fn unopened(error: &io::Error) -> WireError {
-    WireError::Server(ServerError {
-        code: 0,
-        sqlstate: "HY000".to_owned(),
-        message: format!("the engine's directory: {error}"),
     })
 }

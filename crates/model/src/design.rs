@@ -15,6 +15,8 @@
 //!   device           what a commit waits for                          disk none 8ms
 //!   lock_wait        how long a lock is waited for                    50s 200ms
 //!   meter            what is counted of mechanisms                    counts times
+//!   wire             where its sessions are: in the client's own threads, or in a process of its
+//!                    own that is asked as MySQL is                    off on
 //! ```
 //!
 //! A hypothesis is two designs that differ in one field: [`Design::differences`] says in which they
@@ -56,6 +58,8 @@ pub struct Design {
     pub lock_wait: Duration,
     /// What is counted of mechanisms.
     pub meter: Metered,
+    /// Where its sessions are.
+    pub wire: Wire,
     /// A fault, for whoever wants to see that it is found: `planted=views-reused`. It is no
     /// mechanism, so that [`Design::fields`] does not have it.
     pub planted: Planted,
@@ -184,6 +188,16 @@ words! {
         Counts = "counts",
         /// And for how long latches are held, at two looks at the clock for each.
         Times = "times",
+    }
+}
+
+words! {
+    /// Where the sessions of an engine are.
+    Wire {
+        /// In the client's own threads.
+        Off = "off",
+        /// In a process of its own, which is asked in MySQL's protocol.
+        On = "on",
     }
 }
 
@@ -317,6 +331,7 @@ impl Default for Design {
             device: Device::Disk,
             lock_wait: LOCK_WAIT,
             meter: Metered::Counts,
+            wire: Wire::Off,
             planted: Planted::Nothing,
         }
     }
@@ -326,7 +341,7 @@ impl Default for Design {
 const LOCK_WAIT: Duration = Duration::from_secs(50);
 
 /// How many fields a design has.
-const FIELDS: usize = 13;
+const FIELDS: usize = 14;
 
 impl Design {
     /// Reads a design from fields and their values; what is not named is as in the default.
@@ -361,6 +376,7 @@ impl Design {
             "device" => self.device = Device::read(value).map_err(takes)?,
             "lock_wait" => self.lock_wait = wait(value).map_err(takes)?,
             "meter" => self.meter = Metered::read(value).map_err(takes)?,
+            "wire" => self.wire = Wire::read(value).map_err(takes)?,
             "planted" => self.planted = Planted::read(value).map_err(takes)?,
             _ => {
                 let known = self.fields().map(|(name, _)| name).join(", ");
@@ -386,6 +402,7 @@ impl Design {
             ("device", self.device.to_string()),
             ("lock_wait", wait_text(self.lock_wait)),
             ("meter", self.meter.to_string()),
+            ("wire", self.wire.to_string()),
         ]
     }
 
@@ -429,7 +446,7 @@ mod tests {
     fn a_design_is_its_text() {
         let all = "view=csn&view_close=latched&wake=futex&log=linked&lock_shards=1&trx_shards=2&\
                    schedule=cats&deadlock_print=noisy&gate=pool:4&isolation=serializable&\
-                   device=8ms&lock_wait=200ms&meter=times";
+                   device=8ms&lock_wait=200ms&meter=times&wire=on";
         let design: Design = all.parse().unwrap();
         assert_eq!(Design::read(&design.options()), Ok(design));
         assert_eq!(design.options().len(), FIELDS, "none of them is the default");

@@ -45,7 +45,23 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub(super) const FAULTS: [Fault; 52] = [
+pub(super) const FAULTS: [Fault; 54] = [
+    fault(
+        "whoever knows the account's name is let in",
+        "crates/wire/src/mysql/server/login.rs",
+        "holds && hello.user",
+        "holds || hello.user",
+        &["serve::an_account_with_a_password_lets_in_who_knows_it"],
+    ),
+    fault(
+        "what a served engine needs of processors is not seen",
+        "crates/lab/src/arm/open.rs",
+        "probe: Some(probe),\n        environment,\n        warnings: Vec::new(),\n        \
+         clock: setup.clock.clone(),\n        keeper: Keeper::Engine",
+        "probe: None,\n        environment,\n        warnings: Vec::new(),\n        \
+         clock: setup.clock.clone(),\n        keeper: Keeper::Engine",
+        &["serve::an_engine_is_compared_over_the_wire_and_by_url"],
+    ),
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
