@@ -65,7 +65,7 @@ fn the_command_line_of_mariadb_works() {
     let done =
         ask("CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, c CHAR(20), n DECIMAL(6,2)); \
          INSERT INTO t (c, n) VALUES ('caf\u{e9} \u{436}', 1.5), (NULL, NULL); \
-         SELECT id, c, n, count(*) FROM t GROUP BY id, c, n ORDER BY id; STATUS");
+         SELECT id, c, n, count(*) FROM t GROUP BY id, c, n ORDER BY id; SELECT version()");
     assert_eq!(done.code, 0, "{done:?}");
     assert!(done.out.contains("|  1 | caf\u{e9} \u{436} | 1.50 |        1 |"), "{done:?}");
     assert!(done.out.contains("|  2 | NULL   | NULL |        1 |"), "{done:?}");
