@@ -11,6 +11,7 @@ use crate::check::Check;
 use crate::counted::Counted;
 use crate::deadlocks::Deadlocks;
 use crate::diff::Diff;
+use crate::engine::EngineFlags;
 use crate::explain::Explain;
 use crate::history::History;
 use crate::model::ModelFlags;
@@ -81,6 +82,8 @@ pub(crate) enum Command {
         #[arg(value_name = "DIRECTORY")]
         directory: PathBuf,
     },
+    /// Serve the reference engine to clients of MySQL
+    Engine(EngineFlags),
     /// Get servers, keep some running in the background, see what is here
     Server(Server),
 }

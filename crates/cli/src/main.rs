@@ -20,6 +20,7 @@ mod deadlocks;
 mod demo;
 mod diff;
 mod doctor;
+mod engine;
 mod exit;
 mod experiment;
 mod explain;
@@ -84,6 +85,7 @@ fn main() -> ExitCode {
         Command::Counted(counted) => counted::run(&args.place, &counted),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { directory } => manual::pages(&directory),
+        Command::Engine(flags) => engine::run(&args.place, &flags),
         Command::Server(server) => server::run(&args.place, &server),
     })
 }

@@ -176,6 +176,14 @@ impl Engine {
         self.tables().iter().map(|table| table.heap_bytes()).sum()
     }
 
+    /// Makes durable what was committed, whatever the device is that commits wait for.
+    ///
+    /// # Errors
+    /// `Disk`.
+    pub fn flush(&self) -> Result<()> {
+        self.shared.pipeline.flush()
+    }
+
     /// Makes durable what was committed and ends its threads. Sessions that are open may not go on
     /// to write.
     ///

@@ -34,6 +34,7 @@ mod latch;
 pub mod lock;
 pub mod log;
 pub mod meter;
+mod opening;
 mod options;
 mod purge;
 mod recovery;

@@ -12,19 +12,15 @@
 //! Threads of its own purge old versions and write checkpoints; like RocksDB's they are not part of
 //! a client's cost, see `lab::cost`.
 
-use std::fs::OpenOptions;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use dbdyno_engine::disk::RealDisk;
 use dbdyno_engine::follow::difference;
-use dbdyno_engine::{Engine, Options, Replica};
-use dbdyno_engine::{EngineError, Interruption};
-use dbdyno_model::design::{DeadlockPrint, Topology};
+use dbdyno_engine::{Engine, EngineError, Interruption, Replica};
+use dbdyno_model::design::Topology;
 use dbdyno_model::{Design, LatencyHistogram};
-use dbdyno_sql::{Connection, Done, Operand, Params, Sink, SqlError};
+use dbdyno_sql::{Column, Connection, Done, Operand, Params, Sink, SqlError};
 use dbdyno_wire::{
     Args, BulkTarget, Client, Outcome, Param, RowBuffer, Rows, ServerError, StatementId, WireError,
 };
@@ -53,8 +49,6 @@ pub struct Standing {
     pub difference: Option<String>,
 }
 
-/// The file into which deadlocks are written where the design wants that.
-const WITNESS: &str = "deadlocks.txt";
 /// The directory of the replica.
 const REPLICA: &str = "replica";
 
@@ -64,17 +58,7 @@ impl EngineArm {
     /// # Errors
     /// The disk's refusal, or what is there is not what an engine left.
     pub fn open(directory: &Path, design: &Design) -> Result<EngineArm, WireError> {
-        let disk = RealDisk::open(directory).map_err(|error| unopened(&error))?;
-        let witness: Box<dyn io::Write + Send> = match design.deadlock_print {
-            DeadlockPrint::Off => Box::new(io::sink()),
-            DeadlockPrint::Quiet | DeadlockPrint::Noisy => {
-                let mut file = OpenOptions::new();
-                let file = file.create(true).append(true).open(directory.join(WITNESS));
-                Box::new(file.map_err(|error| unopened(&error))?)
-            }
-        };
-        let options = Options { witness, clock: Some(monotonic_ns), ..Options::default() };
-        let engine = Engine::open(Arc::new(disk), design, options);
+        let engine = Engine::open_in(directory, design, monotonic_ns);
         let engine = Arc::new(engine.map_err(|error| refused(SqlError::Engine(error)))?);
         let replica = match design.topology {
             Topology::Single => None,
@@ -168,10 +152,8 @@ impl std::fmt::Debug for EngineArm {
 
 /// An engine in a directory that follows another one.
 fn follow(source: &Arc<Engine>, directory: &Path) -> Result<Replica, WireError> {
-    let disk = RealDisk::open(directory).map_err(|error| unopened(&error))?;
     let design = Design { topology: Topology::Single, ..*source.design() };
-    let opened = Engine::open(Arc::new(disk), &design, Options::default());
-    let started = opened
+    let started = Engine::open_in(directory, &design, monotonic_ns)
         .and_then(|engine| Replica::start(source.clone(), Arc::new(engine), Some(monotonic_ns)));
     started.map_err(|error| refused(SqlError::Engine(error)))
 }
@@ -288,7 +270,7 @@ impl Params for Given<'_> {
 struct Counted;
 
 impl Sink for Counted {
-    fn begin(&mut self, _columns: &[String]) {}
+    fn begin(&mut self, _columns: &Arc<[Column]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         std::hint::black_box(value);
@@ -301,7 +283,7 @@ impl Sink for Counted {
 struct Kept<'a>(&'a mut RowBuffer);
 
 impl Sink for Kept<'_> {
-    fn begin(&mut self, columns: &[String]) {
+    fn begin(&mut self, columns: &Arc<[Column]>) {
         self.0.begin(columns.len());
     }
 
@@ -324,8 +306,8 @@ struct Shown {
 }
 
 impl Sink for Shown {
-    fn begin(&mut self, columns: &[String]) {
-        self.rows.columns = columns.to_vec();
+    fn begin(&mut self, columns: &Arc<[Column]>) {
+        self.rows.columns = columns.iter().map(|column| column.name.clone()).collect();
     }
 
     fn value(&mut self, value: &Operand<'_>) {
@@ -351,14 +333,6 @@ fn refused(error: SqlError) -> WireError {
         code: error.code(),
         sqlstate: error.sqlstate().to_owned(),
         message: error.to_string(),
-    })
-}
-
-fn unopened(error: &io::Error) -> WireError {
-    WireError::Server(ServerError {
-        code: 0,
-        sqlstate: "HY000".to_owned(),
-        message: format!("the engine's directory: {error}"),
     })
 }
 

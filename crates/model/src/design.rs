@@ -20,6 +20,8 @@
 //!   certify          where the last writers of rows are looked up     hash array direct exact
 //!   apply            which transaction a replica executes next        serial lwm:W dag:W
 //!   apply_order      whether it commits them in the source's order    free kept
+//!   wire             where its sessions are: in the client's own threads, or in a process of its
+//!                    own that is asked as MySQL is                    off on
 //! ```
 //!
 //! A hypothesis is two designs that differ in one field: [`Design::differences`] says in which they
@@ -71,6 +73,8 @@ pub struct Design {
     pub apply: Apply,
     /// Whether it commits them in the order of the source.
     pub apply_order: ApplyOrder,
+    /// Where its sessions are.
+    pub wire: Wire,
     /// A fault, for whoever wants to see that it is found: `planted=views-reused`. It is no
     /// mechanism, so that [`Design::fields`] does not have it.
     pub planted: Planted,
@@ -199,6 +203,16 @@ words! {
         Counts = "counts",
         /// And for how long latches are held, at two looks at the clock for each.
         Times = "times",
+    }
+}
+
+words! {
+    /// Where the sessions of an engine are.
+    Wire {
+        /// In the client's own threads.
+        Off = "off",
+        /// In a process of its own, which is asked in MySQL's protocol.
+        On = "on",
     }
 }
 
@@ -439,6 +453,7 @@ impl Default for Design {
             certify: Certify::Direct,
             apply: Apply::Lwm(4),
             apply_order: ApplyOrder::Free,
+            wire: Wire::Off,
             planted: Planted::Nothing,
         }
     }
@@ -448,7 +463,7 @@ impl Default for Design {
 const LOCK_WAIT: Duration = Duration::from_secs(50);
 
 /// How many fields a design has.
-const FIELDS: usize = 18;
+const FIELDS: usize = 19;
 
 impl Design {
     /// Reads a design from fields and their values; what is not named is as in the default.
@@ -463,6 +478,10 @@ impl Design {
                 return Err(format!("{name} is set twice; leave one of them out"));
             }
             design.take(name, value)?;
+        }
+        if design.wire == Wire::On && design.topology == Topology::Replica {
+            let why = "a replica follows an engine in the client's own threads";
+            return Err(format!("wire=on and topology=replica:1 do not go together: {why}"));
         }
         Ok(design)
     }
@@ -488,6 +507,7 @@ impl Design {
             "certify" => self.certify = Certify::read(value).map_err(takes)?,
             "apply" => self.apply = Apply::read(value).map_err(takes)?,
             "apply_order" => self.apply_order = ApplyOrder::read(value).map_err(takes)?,
+            "wire" => self.wire = Wire::read(value).map_err(takes)?,
             "planted" => self.planted = Planted::read(value).map_err(takes)?,
             _ => {
                 let known = self.fields().map(|(name, _)| name).join(", ");
@@ -518,6 +538,7 @@ impl Design {
             ("certify", self.certify.to_string()),
             ("apply", self.apply.to_string()),
             ("apply_order", self.apply_order.to_string()),
+            ("wire", self.wire.to_string()),
         ]
     }
 
@@ -565,7 +586,11 @@ mod tests {
                    depend=dag&certify=hash&apply=dag:64&apply_order=kept";
         let design: Design = all.parse().unwrap();
         assert_eq!(Design::read(&design.options()), Ok(design));
-        assert_eq!(design.options().len(), FIELDS, "none of them is the default");
+        assert_eq!(design.options().len(), FIELDS - 1, "only wire is the default");
+        let served: Design = "wire=on".parse().unwrap();
+        assert_eq!(Design::read(&served.options()), Ok(served));
+        let both = format!("{all}&wire=on").parse::<Design>().unwrap_err();
+        assert!(both.contains("do not go together"), "{both}");
         let read = |text: &str| text.parse::<Design>().unwrap();
         assert_eq!(read(""), Design::default());
         assert_eq!(read("device=250us").device, Device::Simulated(250));

@@ -21,7 +21,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::begin::Begin;
-use crate::design::Design;
+use crate::design::{Design, Wire};
 use crate::mock::MockModel;
 use crate::product::{Dialect, Product, TargetError};
 use crate::rocksdb::RocksOptions;
@@ -164,7 +164,10 @@ const POSTGRES_PORT: u16 = 5432;
 impl ArmSpec {
     /// Whether it lives in the client's own threads.
     pub fn is_embedded(&self) -> bool {
-        matches!(self.target, Target::Sqlite(_) | Target::Rocksdb(_) | Target::Engine(_))
+        match &self.target {
+            Target::Engine(design) => design.wire == Wire::Off,
+            other => matches!(other, Target::Sqlite(_) | Target::Rocksdb(_)),
+        }
     }
 
     /// Whether it can be started again: it is a server of ours, or lives in our threads.

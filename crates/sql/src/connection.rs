@@ -12,24 +12,29 @@ use std::sync::Arc;
 
 use dbdyno_engine::Engine;
 use dbdyno_engine::EngineError;
-use dbdyno_engine::row::Column;
 use dbdyno_engine::session::{self, Session};
-use dbdyno_engine::table::{IndexSpec, TableSpec, Uniqueness};
-use dbdyno_engine::value::Value;
+use dbdyno_model::design::Isolation;
 
+use crate::column::Column;
+use crate::define::define;
 use crate::error::{Result, SqlError};
 use crate::expr::Params;
 use crate::operand::Operand;
-use crate::parse::{self, ColumnDefinition, CreateTable, IndexDefinition, Statement, Time};
+use crate::parse::{self, Assignment, Snapshot, Statement, Time};
 use crate::plan::{self, COLUMNS_MOST, Catalog, Table};
 use crate::run::{self, Given, Sink};
+use crate::settings::{Autocommit, Settings};
+use crate::show::{self, told};
+use crate::variables::{Variables, switch};
 
 /// A client.
 pub struct Connection {
     engine: Arc<Engine>,
     session: Session,
     clock: fn() -> i64,
-    prepared: Vec<Kept>,
+    /// By number; those that were forgotten leave room for others.
+    prepared: Vec<Option<Box<Kept>>>,
+    settings: Settings,
 }
 
 /// What a statement did.
@@ -39,6 +44,19 @@ pub struct Done {
     pub rows: u64,
     /// Rows changed.
     pub affected: u64,
+    /// The first of the numbers that a table gave to rows that were put in.
+    pub first_number: Option<i64>,
+}
+
+/// What is known of a prepared statement before it is executed.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// How many parameters it takes.
+    pub marks: usize,
+    /// The columns of its answer; none for a statement that tells no rows.
+    pub columns: Arc<[Column]>,
+    /// Whether it is about transactions only: MySQL prepares no such statement but COMMIT.
+    pub is_control: bool,
 }
 
 /// A statement that is executed again and again, and planned anew when tables have come or gone.
@@ -51,8 +69,10 @@ struct Kept {
 /// A statement that can be executed.
 struct Prepared {
     plan: Plan,
+    columns: Arc<[Column]>,
     marks: usize,
     time: Time,
+    variables: parse::Variables,
 }
 
 enum Plan {
@@ -69,8 +89,20 @@ enum Plan {
 impl Connection {
     /// A client of this engine. `clock` gives microseconds since 1970, for CURRENT_TIMESTAMP.
     pub fn new(engine: Arc<Engine>, clock: fn() -> i64) -> Connection {
+        Connection::with_variables(engine, clock, Variables::new(Arc::default()))
+    }
+
+    /// A client whose session has variables.
+    pub fn with_variables(
+        engine: Arc<Engine>,
+        clock: fn() -> i64,
+        variables: Variables,
+    ) -> Connection {
         let session = engine.session();
-        Connection { engine, session, clock, prepared: Vec::new() }
+        let isolation = engine.design().isolation;
+        let settings =
+            Settings { variables, autocommit: Autocommit::On, isolation, last_number: 0 };
+        Connection { engine, session, clock, prepared: Vec::new(), settings }
     }
 
     /// Shows to other threads whether this client waits for a lock.
@@ -78,14 +110,75 @@ impl Connection {
         self.session.watch()
     }
 
-    /// Reads and plans a statement; returns its number on this connection, from 0.
+    /// The variables of its session.
+    pub fn variables(&self) -> &Variables {
+        &self.settings.variables
+    }
+
+    /// Whether statements are transactions of their own.
+    pub fn autocommit(&self) -> Autocommit {
+        self.settings.autocommit
+    }
+
+    /// Whether a transaction was begun and has not ended.
+    pub fn is_in_transaction(&self) -> bool {
+        self.session.is_open()
+    }
+
+    /// Makes it as it was at first: the transaction is rolled back, statements and variables are
+    /// forgotten.
+    pub fn reset(&mut self) {
+        self.session.rollback();
+        self.prepared.clear();
+        let isolation = self.engine.design().isolation;
+        self.session.set_isolation(isolation);
+        self.settings.variables.reset();
+        self.settings.isolation = isolation;
+        self.settings.autocommit = Autocommit::On;
+        self.settings.last_number = 0;
+    }
+
+    /// Reads and plans a statement; returns its number on this connection.
     ///
     /// # Errors
     /// A statement that is not known, or that names what is not there.
     pub fn prepare(&mut self, sql: &str) -> Result<usize> {
-        let kept = self.keep(sql)?;
+        let kept = Some(Box::new(self.keep(sql)?));
+        if let Some(free) = self.prepared.iter().position(Option::is_none) {
+            self.prepared[free] = kept;
+            return Ok(free);
+        }
         self.prepared.push(kept);
         Ok(self.prepared.len() - 1)
+    }
+
+    /// What is known of a prepared statement.
+    ///
+    /// # Panics
+    /// If the statement was not prepared on this connection.
+    pub fn about(&self, statement: usize) -> About {
+        let kept = self.prepared[statement].as_ref().expect(NOT_PREPARED);
+        let Prepared { plan, columns, marks, .. } = &kept.prepared;
+        let is_control = matches!(
+            plan,
+            Plan::Plain(
+                Statement::Begin(_)
+                    | Statement::Rollback
+                    | Statement::RollbackTo(_)
+                    | Statement::Savepoint(_)
+                    | Statement::Release(_)
+                    | Statement::Use(_)
+            )
+        );
+        About { marks: *marks, columns: columns.clone(), is_control }
+    }
+
+    /// Forgets a prepared statement; its number may be given to another.
+    ///
+    /// # Panics
+    /// If the statement was not prepared on this connection.
+    pub fn forget(&mut self, statement: usize) {
+        self.prepared[statement].take().expect(NOT_PREPARED);
     }
 
     /// Executes a prepared statement.
@@ -102,10 +195,22 @@ impl Connection {
         params: &dyn Params,
         sink: &mut dyn Sink,
     ) -> Result<Done> {
+        let mut kept = self.prepared[statement].take().expect(NOT_PREPARED);
+        let done = self.carry_out(&mut kept, params, sink);
+        self.prepared[statement] = Some(kept);
+        done
+    }
+
+    fn carry_out(
+        &mut self,
+        kept: &mut Kept,
+        params: &dyn Params,
+        sink: &mut dyn Sink,
+    ) -> Result<Done> {
         loop {
-            self.renew(statement)?;
-            let done = self.once(statement, params, sink);
-            let Kept { generation, prepared, .. } = &self.prepared[statement];
+            self.renew(kept)?;
+            let done = self.once(&kept.prepared, params, sink);
+            let Kept { generation, prepared, .. } = kept;
             let is_gone = matches!(done, Err(SqlError::Engine(EngineError::NoTable(_))));
             let is_of_today = *generation == self.engine.generation();
             // Else it waited for a table that has been replaced, and has done nothing.
@@ -115,15 +220,12 @@ impl Connection {
         }
     }
 
-    fn once(&mut self, statement: usize, params: &dyn Params, sink: &mut dyn Sink) -> Result<Done> {
-        let Connection { engine, session, clock, prepared } = self;
-        prepared[statement].prepared.execute(engine, session, *clock, params, sink)
-    }
-
-    /// Plans a statement again if tables or indexes have come or gone since it was planned.
-    fn renew(&mut self, statement: usize) -> Result<()> {
-        if self.prepared[statement].generation != self.engine.generation() {
-            self.prepared[statement] = self.keep(&self.prepared[statement].sql)?;
+    /// Plans a statement again if what it was planned for may be another now.
+    fn renew(&self, kept: &mut Kept) -> Result<()> {
+        if kept.generation != self.engine.generation()
+            || kept.prepared.variables == parse::Variables::Asked
+        {
+            *kept = self.keep(&kept.sql)?;
         }
         Ok(())
     }
@@ -133,10 +235,19 @@ impl Connection {
     /// # Errors
     /// Those of [`Connection::prepare`] and [`Connection::execute`].
     pub fn run(&mut self, sql: &str, sink: &mut dyn Sink) -> Result<Done> {
-        let statement = self.prepare(sql)?;
-        let done = self.execute(statement, &[], sink);
-        self.prepared.pop();
-        done
+        let mut kept = self.keep(sql)?;
+        self.carry_out(&mut kept, &[], sink)
+    }
+
+    /// The one schema is to be used from now on, which it is anyway.
+    ///
+    /// # Errors
+    /// It is not called so.
+    pub fn use_database(&self, name: &str) -> Result<()> {
+        match self.settings.variables.text("database()") {
+            Some(known) if known == name => Ok(()),
+            _ => Err(SqlError::NoDatabase(name.to_owned())),
+        }
     }
 
     /// Puts many rows in as one transaction, with the table locked whole: `more` appends the next
@@ -186,21 +297,172 @@ impl Connection {
     }
 
     fn plan(&self, sql: &str) -> Result<Prepared> {
-        let parse::Parsed { statement, marks, time } = parse::parse(sql)?;
-        let catalog = &*self.engine;
+        let parse::Parsed { statement, marks, time, variables } = parse::parse(sql)?;
+        let catalog = &self.here();
+        let mut columns = Arc::default();
+        let mut marks = marks;
         let plan = match statement {
-            Statement::Select(select) => Plan::Select(plan::plan_select(&select, catalog)?),
+            Statement::Select(select) => {
+                let query = plan::plan_select(&select, catalog)?;
+                columns = query.columns.clone();
+                Plan::Select(query)
+            }
             Statement::Explain(select) => {
                 let lines = plan::explain(&plan::plan_select(&select, catalog)?);
                 // Whatever the marks stand for, the plan is the same.
-                return Ok(Prepared { plan: Plan::Told(lines), marks: 0, time });
+                marks = 0;
+                columns = show::columns(&["plan"]);
+                Plan::Told(lines)
             }
             Statement::Insert(insert) => Plan::Insert(plan::plan_insert(&insert, catalog)?),
             Statement::Update(update) => Plan::Update(plan::plan_update(&update, catalog)?),
             Statement::Delete(delete) => Plan::Delete(plan::plan_delete(&delete, catalog)?),
-            other => Plan::Plain(other),
+            other => {
+                if let Statement::Show(show) = &other {
+                    columns = show::columns(show::names(show));
+                }
+                Plan::Plain(other)
+            }
         };
-        Ok(Prepared { plan, marks, time })
+        Ok(Prepared { plan, columns, marks, time, variables })
+    }
+
+    fn here(&self) -> Here<'_> {
+        Here { engine: &self.engine, settings: &self.settings }
+    }
+
+    fn once(
+        &mut self,
+        prepared: &Prepared,
+        params: &dyn Params,
+        sink: &mut dyn Sink,
+    ) -> Result<Done> {
+        if params.count() != prepared.marks {
+            return Err(SqlError::Parameters(params.count(), prepared.marks));
+        }
+        // CURRENT_TIMESTAMP has whole seconds.
+        let seconds = |us: i64| us - us.rem_euclid(1_000_000);
+        let now = if prepared.time == Time::Asked { seconds((self.clock)()) } else { 0 };
+        let given = Given { params, now };
+        let begins = self.settings.autocommit == Autocommit::Off && !self.session.is_open();
+        if begins && prepared.is_of_rows() {
+            self.session.begin(None)?;
+        }
+        let session = &mut self.session;
+        let affected = match &prepared.plan {
+            Plan::Select(query) => {
+                sink.begin(&query.columns);
+                let rows = in_statement(session, |s| run::select(s, query, given, sink))?;
+                return Ok(Done { rows, ..Done::default() });
+            }
+            Plan::Told(lines) => {
+                let rows = lines.iter().map(|line| [line.clone()]);
+                let rows = told(sink, &prepared.columns, rows);
+                return Ok(Done { rows, ..Done::default() });
+            }
+            Plan::Insert(insert) => {
+                let run::Inserted { rows, first_number } =
+                    in_statement(session, |s| run::insert(s, insert, given))?;
+                if let Some(number) = first_number {
+                    self.settings.last_number = number;
+                }
+                return Ok(Done { rows: 0, affected: rows, first_number });
+            }
+            Plan::Update(change) => in_statement(session, |s| run::update(s, change, given))?,
+            Plan::Delete(change) => in_statement(session, |s| run::delete(s, change, given))?,
+            Plan::Plain(Statement::Show(show)) => {
+                let Connection { engine, settings, .. } = self;
+                let rows = show::show(show, engine, settings, &prepared.columns, sink)?;
+                return Ok(Done { rows, ..Done::default() });
+            }
+            Plan::Plain(statement) => {
+                self.plain(statement)?;
+                0
+            }
+        };
+        Ok(Done { affected, ..Done::default() })
+    }
+
+    /// What needs no plan and tells no rows.
+    fn plain(&mut self, statement: &Statement) -> Result<()> {
+        let Connection { engine, session, .. } = self;
+        match statement {
+            Statement::Begin(snapshot) => {
+                session.begin(None)?;
+                if *snapshot == Snapshot::AtOnce {
+                    session.open_view();
+                }
+            }
+            Statement::Commit => session.commit()?,
+            Statement::Rollback => session.rollback(),
+            Statement::Savepoint(name) => session.savepoint(name),
+            Statement::RollbackTo(name) => session.rollback_to(name)?,
+            Statement::Release(name) => session.release_savepoint(name)?,
+            Statement::SetIsolation(isolation) => self.set_isolation(*isolation),
+            Statement::Set(all) => {
+                for Assignment { name, value } in all {
+                    let value = run::evaluate(&plan::plan_value("a value", value, &self.here())?)?;
+                    self.set(name, &value)?;
+                }
+            }
+            Statement::Use(name) => self.use_database(name)?,
+            Statement::Checkpoint => engine.checkpoint()?,
+            Statement::Analyze(names) => {
+                for name in names {
+                    engine.table(name)?;
+                }
+            }
+            _ => {
+                // As MySQL does it: what defines tables ends the transaction before it.
+                session.commit()?;
+                define(engine, statement)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, name: &str, value: &Operand<'_>) -> Result<()> {
+        let wrong = || SqlError::VariableValue(name.to_owned(), value.to_string());
+        match name {
+            "autocommit" => {
+                let is_on = switch(&value.to_string()).ok_or_else(wrong)?;
+                if is_on && self.settings.autocommit == Autocommit::Off {
+                    self.session.commit()?;
+                }
+                self.settings.autocommit = if is_on { Autocommit::On } else { Autocommit::Off };
+            }
+            "transaction_isolation" | "tx_isolation" => {
+                let text = value.to_string();
+                let mut levels = Isolation::ALL.iter();
+                let level = levels.find(|level| level.word().eq_ignore_ascii_case(&text));
+                self.set_isolation(*level.ok_or_else(wrong)?);
+            }
+            _ => self.settings.variables.set(name, value)?,
+        }
+        Ok(())
+    }
+
+    fn set_isolation(&mut self, isolation: Isolation) {
+        self.session.set_isolation(isolation);
+        self.settings.isolation = isolation;
+    }
+}
+
+const NOT_PREPARED: &str = "a statement is executed on the connection that prepared it";
+
+/// Where the names in a statement are looked up.
+struct Here<'a> {
+    engine: &'a Engine,
+    settings: &'a Settings,
+}
+
+impl Catalog for Here<'_> {
+    fn table(&self, name: &str) -> Result<Arc<Table>> {
+        Catalog::table(self.engine, name)
+    }
+
+    fn variable(&self, name: &str) -> Result<Operand<'static>> {
+        self.settings.value(name)
     }
 }
 
@@ -220,37 +482,8 @@ impl Prepared {
         matches!(self.plan, Plan::Insert(_) | Plan::Update(_) | Plan::Delete(_))
     }
 
-    fn execute(
-        &self,
-        engine: &Engine,
-        session: &mut Session,
-        clock: fn() -> i64,
-        params: &dyn Params,
-        sink: &mut dyn Sink,
-    ) -> Result<Done> {
-        if params.count() != self.marks {
-            return Err(SqlError::Parameters(params.count(), self.marks));
-        }
-        // CURRENT_TIMESTAMP has whole seconds.
-        let seconds = |us: i64| us - us.rem_euclid(1_000_000);
-        let now = if self.time == Time::Asked { seconds(clock()) } else { 0 };
-        let given = Given { params, now };
-        let affected = match &self.plan {
-            Plan::Select(query) => {
-                sink.begin(&query.names);
-                let rows = in_statement(session, |s| run::select(s, query, given, sink))?;
-                return Ok(Done { rows, affected: 0 });
-            }
-            Plan::Told(lines) => {
-                let rows = lines.iter().map(|line| [text(line)]);
-                return Ok(told(sink, ["plan"], rows));
-            }
-            Plan::Insert(insert) => in_statement(session, |s| run::insert(s, insert, given))?,
-            Plan::Update(change) => in_statement(session, |s| run::update(s, change, given))?,
-            Plan::Delete(change) => in_statement(session, |s| run::delete(s, change, given))?,
-            Plan::Plain(statement) => return plain(engine, session, statement, sink),
-        };
-        Ok(Done { rows: 0, affected })
+    fn is_of_rows(&self) -> bool {
+        self.changes_rows() || matches!(self.plan, Plan::Select(_))
     }
 }
 
@@ -274,127 +507,4 @@ fn in_statement<T>(
         Some(error) => Err(error),
         None => Ok(done?),
     }
-}
-
-/// What needs no plan.
-fn plain(
-    engine: &Engine,
-    session: &mut Session,
-    statement: &Statement,
-    sink: &mut dyn Sink,
-) -> Result<Done> {
-    match statement {
-        Statement::Begin => session.begin(None)?,
-        Statement::Commit => session.commit()?,
-        Statement::Rollback => session.rollback(),
-        Statement::Savepoint(name) => session.savepoint(name),
-        Statement::RollbackTo(name) => session.rollback_to(name)?,
-        Statement::Release(name) => session.release_savepoint(name)?,
-        Statement::SetIsolation(isolation) => session.set_isolation(*isolation),
-        Statement::ShowVariables => {
-            let fields = engine.design().fields();
-            let rows = fields.iter().map(|(name, value)| [text(name), text(value)]);
-            return Ok(told(sink, SHOWN, rows));
-        }
-        Statement::ShowStatus => {
-            let counts = engine.counts();
-            let unpurged = ("unpurged_transactions", engine.unpurged() as u64);
-            let rows = counts.all().chain([unpurged]);
-            let rows = rows.map(|(name, count)| [text(name), Operand::Decimal(count.into(), 0)]);
-            return Ok(told(sink, SHOWN, rows));
-        }
-        Statement::Checkpoint => engine.checkpoint()?,
-        Statement::Analyze(names) => {
-            for name in names {
-                engine.table(name)?;
-            }
-        }
-        _ => {
-            // As MySQL does it: what defines tables ends the transaction before it.
-            session.commit()?;
-            define(engine, statement)?;
-        }
-    }
-    Ok(Done::default())
-}
-
-const SHOWN: [&str; 2] = ["Variable_name", "Value"];
-
-fn text(text: &str) -> Operand<'_> {
-    Operand::text(text.as_bytes())
-}
-
-fn told<'r, const N: usize>(
-    sink: &mut dyn Sink,
-    columns: [&str; N],
-    rows: impl Iterator<Item = [Operand<'r>; N]>,
-) -> Done {
-    sink.begin(&columns.map(str::to_owned));
-    let mut count = 0;
-    for row in rows {
-        row.iter().for_each(|value| sink.value(value));
-        sink.end_row();
-        count += 1;
-    }
-    Done { rows: count, affected: 0 }
-}
-
-/// Makes and takes away tables and indexes.
-fn define(engine: &Engine, statement: &Statement) -> Result<()> {
-    match statement {
-        Statement::CreateTable(create) => {
-            engine.create_table(spec_of(create)?)?;
-        }
-        Statement::AddIndexes(name, indexes) => {
-            let table = engine.table(name)?;
-            for index in indexes {
-                engine.create_index(name, index_of(index, name, table.columns())?)?;
-            }
-        }
-        Statement::DropTable { name, if_there } => match engine.drop_table(name) {
-            Err(EngineError::NoTable(_)) if *if_there => {}
-            done => done?,
-        },
-        Statement::Truncate(name) => engine.truncate_table(name)?,
-        _ => unreachable!("statements that define nothing are done elsewhere"),
-    }
-    Ok(())
-}
-
-fn spec_of(create: &CreateTable) -> Result<TableSpec> {
-    let columns = create.columns.iter().map(column_of).collect::<Result<Vec<_>>>()?;
-    let primary = places(&create.primary, &create.name, &columns)?;
-    let indexes = create.indexes.iter().map(|index| index_of(index, &create.name, &columns));
-    Ok(TableSpec {
-        name: create.name.clone(),
-        primary,
-        auto_increment: create.columns.iter().position(|column| column.counts_up),
-        indexes: indexes.collect::<Result<_>>()?,
-        columns,
-    })
-}
-
-fn column_of(column: &ColumnDefinition) -> Result<Column> {
-    let (name, kind, nullable) = (column.name.clone(), column.kind, column.nullable);
-    let default = match &column.default {
-        Some(default) => run::constant(default, kind, &name)?,
-        None => Value::Null,
-    };
-    Ok(Column { name, kind, nullable, default })
-}
-
-fn index_of(index: &IndexDefinition, table: &str, columns: &[Column]) -> Result<IndexSpec> {
-    Ok(IndexSpec {
-        name: index.name.clone(),
-        columns: places(&index.columns, table, columns)?,
-        uniqueness: if index.unique { Uniqueness::Unique } else { Uniqueness::Repeated },
-    })
-}
-
-fn places(names: &[String], table: &str, columns: &[Column]) -> Result<Vec<usize>> {
-    let place = |name: &String| {
-        let found = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
-        found.ok_or_else(|| SqlError::Name(format!("{table} has no column {name}")))
-    };
-    names.iter().map(place).collect()
 }

@@ -17,6 +17,14 @@ pub enum SqlError {
     Value(String),
     /// A number of parameters that is not that of the marks: given, wanted.
     Parameters(usize, usize),
+    /// There is no variable of this name.
+    NoVariable(String),
+    /// A variable that cannot be set.
+    ReadOnly(String),
+    /// A variable does not take a value: name, value.
+    VariableValue(String, String),
+    /// There is one schema, and it is not called so.
+    NoDatabase(String),
     /// The engine's refusal.
     Engine(EngineError),
 }
@@ -33,6 +41,10 @@ impl SqlError {
             SqlError::Name(_) => 1054,
             SqlError::Value(_) => 1366,
             SqlError::Parameters(..) => 1210,
+            SqlError::NoVariable(_) => 1193,
+            SqlError::ReadOnly(_) => 1238,
+            SqlError::VariableValue(..) => 1231,
+            SqlError::NoDatabase(_) => 1049,
             SqlError::Engine(error) => error.code(),
         }
     }
@@ -49,9 +61,15 @@ impl SqlError {
     /// The SQLSTATE that MySQL gives with that number.
     pub fn sqlstate(&self) -> &'static str {
         match self {
-            SqlError::Syntax(_) | SqlError::Unknown(_) => "42000",
+            SqlError::Syntax(_)
+            | SqlError::Unknown(_)
+            | SqlError::VariableValue(..)
+            | SqlError::NoDatabase(_) => "42000",
             SqlError::Name(_) => "42S22",
-            SqlError::Value(_) | SqlError::Parameters(..) => "HY000",
+            SqlError::Value(_)
+            | SqlError::Parameters(..)
+            | SqlError::NoVariable(_)
+            | SqlError::ReadOnly(_) => "HY000",
             SqlError::Engine(error) => error.sqlstate(),
         }
     }
@@ -93,6 +111,14 @@ impl fmt::Display for SqlError {
             ),
             SqlError::Parameters(given, wanted) => {
                 write!(f, "the statement takes {wanted} parameters and was given {given}")
+            }
+            SqlError::NoVariable(name) => write!(f, "there is no variable {name} here"),
+            SqlError::ReadOnly(name) => write!(f, "{name} can be read and not set"),
+            SqlError::VariableValue(name, value) => {
+                write!(f, "{name} cannot be {value:?} here; statements would mean something else")
+            }
+            SqlError::NoDatabase(name) => {
+                write!(f, "there is no database {name}; SHOW DATABASES tells the one that is")
             }
             SqlError::Engine(error) => error.fmt(f),
         }

@@ -316,7 +316,7 @@ fn is_like<'a>(of: &'a Expr, pattern: &'a Expr, frame: &Frame<'a>) -> Result<Ope
 
 /// Whether a text is of a form: `%` stands for anything, `_` for one byte, a backslash takes what
 /// follows as it is. Goes back to the last `%` only, so the time is bounded by the product.
-fn matches(text: &[u8], pattern: &[u8]) -> bool {
+pub(crate) fn matches(text: &[u8], pattern: &[u8]) -> bool {
     let (mut at, mut in_pattern) = (0, 0);
     let mut back: Option<(usize, usize)> = None;
     while at < text.len() {

@@ -17,19 +17,30 @@
 //! | `expr`      | expressions and their values                                        |
 //! | `operand`   | values: exact numbers, bytes, times                                 |
 //! | `run`       | plans, executed                                                     |
+//! | `variables` | what sessions set and ask for besides rows                          |
+//! | `show`      | what a server tells of itself                                       |
 //! | `connection`| one client: statements prepared and executed, tables made           |
 
+mod column;
 mod connection;
+mod define;
 mod error;
 mod expr;
 mod operand;
 mod parse;
 mod plan;
 mod run;
+mod settings;
+mod show;
 mod time;
+mod variables;
 
-pub use connection::{Connection, Done};
+pub use column::{Column, ColumnKind};
+pub use connection::{About, Connection, Done};
 pub use error::{Result, SqlError};
 pub use expr::Params;
 pub use operand::Operand;
 pub use run::Sink;
+pub use settings::Autocommit;
+pub use time::parts_of_time;
+pub use variables::{Known, Takes, Variables};

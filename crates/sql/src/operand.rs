@@ -42,7 +42,7 @@ const SCALE_READ: u8 = 30;
 /// What is made of numbers has at most so many: a power of ten that 128 bits have room for.
 const SCALE_MOST: u8 = 38;
 /// Digits that a division adds (MySQL's `div_precision_increment`).
-const DIVISION_DIGITS: u8 = 4;
+pub(crate) const DIVISION_DIGITS: u8 = 4;
 
 impl<'a> Operand<'a> {
     /// Characters that are borrowed.

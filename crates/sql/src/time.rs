@@ -33,14 +33,20 @@ pub(crate) fn read(text: &[u8]) -> Option<i64> {
     Some(days(year, month, day) * US_PER_DAY + seconds * US_PER_SECOND + us)
 }
 
-/// Writes a day and a time; what lies behind the second only if there is something.
-pub(crate) fn write(us: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+/// Year, month, day, hour, minute, second and microseconds of a point in time.
+pub fn parts_of_time(us: i64) -> [u32; 7] {
     let (year, month, day) = civil(us.div_euclid(US_PER_DAY));
     let of_day = us.rem_euclid(US_PER_DAY);
     let seconds = of_day / US_PER_SECOND;
     let (hour, minute, second) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
+    [year, month, day, hour, minute, second, of_day % US_PER_SECOND].map(|part| part as u32)
+}
+
+/// Writes a day and a time; what lies behind the second only if there is something.
+pub(crate) fn write(us: i64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let [year, month, day, hour, minute, second, us] = parts_of_time(us);
     write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}")?;
-    match of_day % US_PER_SECOND {
+    match us {
         0 => Ok(()),
         us => write!(f, ".{us:06}"),
     }

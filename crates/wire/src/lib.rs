@@ -7,6 +7,7 @@
 //!   control path, may allocate:              prepare, query, bulk
 //!   for loops over many connections:      send_execute, send_run, receive  (`Pollable`)
 //!   the other side of the wire:          mock::MockServer (scripted: delays, stalls, errors)
+//!                                        mysql::server    (for whoever has something to answer)
 //! ```
 //!
 //! Written by hand because the client is part of every number that dbdyno reports: a generic driver
@@ -17,6 +18,7 @@
 
 pub mod client;
 pub mod error;
+pub mod listener;
 pub mod mock;
 pub mod mysql;
 pub mod postgres;
@@ -26,6 +28,7 @@ pub mod tls;
 
 pub use client::{Args, BulkTarget, Client, Outcome, Param, Pollable, Rows, StatementId};
 pub use error::{ServerError, WireError};
+pub use listener::Listener;
 pub use rows::RowBuffer;
 pub use stream::{Endpoint, Stream};
 pub use tls::{Encryption, Security};

@@ -5,7 +5,7 @@
 //! be cancelled, and guarding them costs four locked instructions for each statement.
 
 use std::io::{self, Read, Write};
-use std::net::{TcpStream, ToSocketAddrs};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
@@ -105,16 +105,53 @@ impl Stream {
     /// # Errors
     /// The operating system's.
     pub(crate) fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.set_timeouts(timeout, timeout)
+    }
+
+    /// Bounds every read, and every write.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub(crate) fn set_timeouts(
+        &self,
+        read: Option<Duration>,
+        write: Option<Duration>,
+    ) -> io::Result<()> {
         match self {
             Stream::Tcp(stream) => {
-                stream.set_read_timeout(timeout)?;
-                stream.set_write_timeout(timeout)
+                stream.set_read_timeout(read)?;
+                stream.set_write_timeout(write)
             }
             Stream::Unix(stream) => {
-                stream.set_read_timeout(timeout)?;
-                stream.set_write_timeout(timeout)
+                stream.set_read_timeout(read)?;
+                stream.set_write_timeout(write)
             }
-            Stream::Tls(encrypted) => encrypted.set_timeout(timeout),
+            Stream::Tls(encrypted) => encrypted.set_timeouts(read, write),
+        }
+    }
+
+    /// Another handle on the same socket.
+    ///
+    /// # Errors
+    /// The operating system's; `Unsupported` for one that is encrypted.
+    pub fn duplicate(&self) -> io::Result<Stream> {
+        Ok(match self {
+            Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
+            Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
+            Stream::Tls(_) => return Err(io::ErrorKind::Unsupported.into()),
+        })
+    }
+
+    /// Ends reading, writing or both, for all handles.
+    ///
+    /// # Errors
+    /// The operating system's, as where the other side was first; `Unsupported` for one that is
+    /// encrypted.
+    pub fn shut(&self, how: Shutdown) -> io::Result<()> {
+        match self {
+            Stream::Tcp(stream) => stream.shutdown(how),
+            Stream::Unix(stream) => stream.shutdown(how),
+            Stream::Tls(_) => Err(io::ErrorKind::Unsupported.into()),
         }
     }
 }

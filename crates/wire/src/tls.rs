@@ -255,9 +255,13 @@ impl Encrypted {
         Ok(())
     }
 
-    pub(crate) fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
-        set_socket_timeout(&self.socket, Timeout::Recv, timeout)?;
-        set_socket_timeout(&self.socket, Timeout::Send, timeout)?;
+    pub(crate) fn set_timeouts(
+        &self,
+        read: Option<Duration>,
+        write: Option<Duration>,
+    ) -> io::Result<()> {
+        set_socket_timeout(&self.socket, Timeout::Recv, read)?;
+        set_socket_timeout(&self.socket, Timeout::Send, write)?;
         Ok(())
     }
 

@@ -36,9 +36,10 @@ pub fn wants_password(url: &ServerUrl) -> bool {
 /// Connections in this dialect to there.
 pub(crate) fn connector(dialect: Dialect, endpoint: Endpoint) -> Connector {
     match dialect {
-        Dialect::Mysql => Connector::Mysql(endpoint),
+        // The engine's words are its own, its protocol is not.
+        Dialect::Mysql | Dialect::Engine => Connector::Mysql(endpoint),
         Dialect::Postgres => Connector::Postgres(endpoint),
-        Dialect::Sqlite | Dialect::Rocksdb | Dialect::Engine => {
+        Dialect::Sqlite | Dialect::Rocksdb => {
             unreachable!("it has no endpoint")
         }
     }

@@ -3,19 +3,21 @@
 //! ```text
 //!   release   got ─ tables: image, upgrade or filling ─ started, alone or with others ─┐
 //!   URL       found, and our tables marked ────────────────────────────────────────────┼─ asked
+//!   engine with wire=on       a directory, and a process of its own ───────────────────┤
 //!   sqlite, rocksdb, engine   a directory ─────────────────────────────────────────────┘
 //! ```
 
 use std::path::Path;
 
 use dbdyno_load::{Clock, Connector, EngineArm, LoadError, MockArm, RocksArm, SqliteFile};
+use dbdyno_model::design::Wire;
 use dbdyno_model::{
-    ArmIndex, Arms, Cache, Dialect, Environment, MockModel, ReleaseSpec, RocksOptions, ServerUrl,
-    Severity, Target, Transport, Warning,
+    ArmIndex, Arms, Cache, Design, Dialect, Environment, MockModel, ReleaseSpec, RocksOptions,
+    ServerUrl, Severity, Target, Transport, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_sandbox::{
-    Ensemble, Image, ImageKey, Options, Release, SandboxError, Server, Translation,
+    EngineServer, Ensemble, Image, ImageKey, Options, Release, SandboxError, Server, Translation,
 };
 use dbdyno_wire::WireError;
 
@@ -46,6 +48,7 @@ pub(crate) fn open_station(
         Target::Url(url) => visit(setup, url, others, watch)?,
         Target::Sqlite(pragmas) => embed(setup, |at| sqlite(at, pragmas))?,
         Target::Rocksdb(options) => embed(setup, |at| rocksdb(at, options, setup.memory_mb))?,
+        Target::Engine(design) if design.wire == Wire::On => served(setup, design, watch)?,
         Target::Engine(design) => {
             embed(setup, |at| EngineArm::open(at, design).map(Connector::Engine))?
         }
@@ -201,6 +204,33 @@ fn embed(
         warnings: Vec::new(),
         clock: setup.clock.clone(),
         keeper: Keeper::Scratch { _directory: directory },
+        origin: Origin::Filling,
+        cache: Cache::Warm,
+    })
+}
+
+/// Starts the reference engine in a process of its own.
+fn served(setup: &SetUp<'_>, design: &Design, watch: &mut dyn Watch) -> Result<Station, LabError> {
+    let (arm, label, dialect) = (setup.arm, setup.spec.to_string(), setup.spec.dialect());
+    watch.progress(Progress::Stage(arm, "starting the engine in a process of its own"));
+    let server = EngineServer::start(setup.home, design, &arm.to_string());
+    let server = server.map_err(|error| LabError::Sandbox(arm, error))?;
+    let endpoint = server.endpoint();
+    let Transport::Tcp(_, port) = &endpoint.transport else { unreachable!("it listens on TCP") };
+    let instance = [(port.to_string(), "<port>")];
+    let connector = connector(dialect, endpoint.clone());
+    let mut environment = ask(arm, &label, &connector, dialect, &instance)?;
+    told_to_be(&mut environment);
+    let probe = ServerProbe::of_process(server.pid());
+    capture::process(&probe, &instance, &mut environment);
+    Ok(Station {
+        connector,
+        dialect,
+        probe: Some(probe),
+        environment,
+        warnings: Vec::new(),
+        clock: setup.clock.clone(),
+        keeper: Keeper::Engine(Box::new(server)),
         origin: Origin::Filling,
         cache: Cache::Warm,
     })

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use dbdyno_load::{Clock, Connector};
 use dbdyno_model::{ArmIndex, Cache, Dialect, Environment, Warning};
 use dbdyno_probe::ServerProbe;
-use dbdyno_sandbox::{Ensemble, Scratch, Server, Valgrind};
+use dbdyno_sandbox::{EngineServer, Ensemble, Scratch, Server, Valgrind};
 use dbdyno_wire::Client;
 use dbdyno_workload::Dataset;
 
@@ -51,6 +51,8 @@ pub(crate) const SOURCE: &str = "server.source";
 pub(super) enum Keeper {
     Server(Box<Server>),
     Ensemble(Box<Ensemble>),
+    /// The reference engine in a process of its own.
+    Engine(Box<EngineServer>),
     /// A database in our threads; its directory is held for its `Drop`.
     Scratch {
         _directory: Scratch,
@@ -111,6 +113,7 @@ impl Station {
         match &self.keeper {
             Keeper::Server(server) => server.place(processors).map_err(sandbox),
             Keeper::Ensemble(ensemble) => ensemble.place(processors).map_err(sandbox),
+            Keeper::Engine(server) => server.place(processors).map_err(sandbox),
             Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Mock | Keeper::Shared(_) => Ok(()),
         }
     }
@@ -179,6 +182,7 @@ impl Station {
             (Keeper::Server(server), Cache::Warm) => server.restart(),
             (Keeper::Server(server), Cache::Cold) => server.restart_cold(),
             (Keeper::Ensemble(ensemble), _) => ensemble.restart(),
+            (Keeper::Engine(server), _) => server.restart(),
             (Keeper::Scratch { .. } | Keeper::Mock, _) => return self.open_again(arm, datasets),
             (Keeper::Guest(_) | Keeper::Shared(_), _) => return Ok(()),
         };
@@ -260,9 +264,15 @@ impl Station {
         arm: ArmIndex,
         datasets: &[Arc<dyn Dataset>],
     ) -> Result<(), LabError> {
-        let Some(server) = self.keeper.server() else { return Ok(()) };
-        self.connector = connector(self.dialect, server.endpoint());
-        self.probe = Some(ServerProbe::of_process(server.pid()));
+        let (endpoint, pid) = match &self.keeper {
+            Keeper::Engine(server) => (server.endpoint(), server.pid()),
+            other => match other.server() {
+                Some(server) => (server.endpoint(), server.pid()),
+                None => return Ok(()),
+            },
+        };
+        self.connector = connector(self.dialect, endpoint);
+        self.probe = Some(ServerProbe::of_process(pid));
         match self.cache {
             Cache::Warm => self.read_tables(arm, datasets),
             Cache::Cold => Ok(()),
@@ -295,6 +305,7 @@ impl Station {
         match self.keeper {
             Keeper::Server(server) => server.stop().map_err(sandbox),
             Keeper::Ensemble(ensemble) => ensemble.stop().map_err(sandbox),
+            Keeper::Engine(server) => server.stop().map_err(sandbox),
             Keeper::Guest(guest) => guest
                 .leave()
                 .map_err(|error| LabError::Load(arm, "taking our tables away".to_owned(), error)),
@@ -304,12 +315,16 @@ impl Station {
 }
 
 impl Keeper {
-    /// The server that is asked, if it is ours.
+    /// The release that is asked, if it is a server of ours.
     pub(super) fn server(&self) -> Option<&Server> {
         match self {
             Keeper::Server(server) => Some(server),
             Keeper::Ensemble(ensemble) => Some(ensemble.first()),
-            Keeper::Scratch { .. } | Keeper::Guest(_) | Keeper::Mock | Keeper::Shared(_) => None,
+            Keeper::Engine(_)
+            | Keeper::Scratch { .. }
+            | Keeper::Guest(_)
+            | Keeper::Mock
+            | Keeper::Shared(_) => None,
         }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) enum Statement {
     Truncate(String),
     /// Nothing to do: there are no statistics.
     Analyze(Vec<String>),
-    Begin,
+    Begin(Snapshot),
     Commit,
     Rollback,
     Savepoint(String),
@@ -32,10 +32,41 @@ pub(crate) enum Statement {
     SetIsolation(Isolation),
     /// All that is in memory to a file, and the log up to there away.
     Checkpoint,
-    /// The fields of the design.
-    ShowVariables,
-    /// The counters.
-    ShowStatus,
+    /// Variables of the session, in the order in which they are set.
+    Set(Vec<Assignment>),
+    Show(Show),
+    /// The one schema is to be used from now on: its name.
+    Use(String),
+}
+
+/// When a transaction at repeatable read gets its view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Snapshot {
+    AtFirstRead,
+    AtOnce,
+}
+
+/// A variable and its new value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Assignment {
+    pub name: String,
+    pub value: Expr,
+}
+
+/// What is shown.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Show {
+    /// The fields of the design and the variables, whose names are of this form.
+    Variables(Option<Vec<u8>>),
+    /// The counters whose names are of this form.
+    Status(Option<Vec<u8>>),
+    /// Tables whose names are of this form.
+    Tables(Option<Vec<u8>>),
+    /// Columns of a table.
+    Columns(String),
+    Databases,
+    /// There are none: what MySQL warns of is refused here.
+    Warnings,
 }
 
 /// A question.
@@ -75,7 +106,7 @@ pub(crate) enum Lock {
 pub(crate) enum Item {
     /// `*`, or `t.*`.
     All(Option<String>),
-    /// A value and its name.
+    /// A value and its name: the one that it is given, or what is written.
     One(Expr, Option<String>),
 }
 
@@ -143,6 +174,8 @@ pub(crate) struct Delete {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CreateTable {
     pub name: String,
+    /// Nothing is done where there is one of this name.
+    pub unless_there: bool,
     pub columns: Vec<ColumnDefinition>,
     pub primary: Vec<String>,
     pub indexes: Vec<IndexDefinition>,
@@ -187,6 +220,9 @@ pub(crate) enum Expr {
     Like(Box<Expr>, Box<Expr>),
     Query(Box<Select>),
     Call(Function, Vec<Expr>),
+    /// A variable of the session, or what a function without arguments tells of it, as
+    /// `connection_id()`.
+    Variable(String),
     Aggregate(Aggregate, Distinct, Box<Expr>),
     CountAll,
     Now,

@@ -27,8 +27,14 @@ impl Parser<'_> {
     }
 
     fn create_table(&mut self) -> Result<Statement> {
+        let unless_there = self.eat("IF")?;
+        if unless_there {
+            self.want("NOT")?;
+            self.want("EXISTS")?;
+        }
         let mut made = CreateTable {
             name: self.name()?,
+            unless_there,
             columns: Vec::new(),
             primary: Vec::new(),
             indexes: Vec::new(),

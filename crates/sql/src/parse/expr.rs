@@ -1,7 +1,7 @@
 //! Expressions, by climbing precedences.
 
 use super::lex::Token;
-use super::{Aggregate, Distinct, Expr, Function, Operator, Parser, Time};
+use super::{Aggregate, Distinct, Expr, Function, Operator, Parser, Time, Variables};
 use crate::error::{Result, SqlError};
 use crate::operand;
 
@@ -10,6 +10,19 @@ use super::{DEPTH_MOST, OPERATORS_MOST};
 /// How strongly `NOT` binds: less than a comparison, more than `AND`.
 const NOT: u8 = 3;
 const COMPARISON: u8 = 4;
+
+/// Functions without arguments that tell something of the session.
+const TOLD: [&str; 9] = [
+    "connection_id",
+    "current_user",
+    "database",
+    "last_insert_id",
+    "schema",
+    "session_user",
+    "system_user",
+    "user",
+    "version",
+];
 
 impl Parser<'_> {
     pub(super) fn expr(&mut self) -> Result<Expr> {
@@ -196,6 +209,9 @@ impl Parser<'_> {
         let here = self.here();
         let is_quoted = matches!(self.next, Token::Quoted(_));
         let name = self.name()?;
+        if !is_quoted && name.starts_with('@') {
+            return self.variable(&name, here);
+        }
         if !is_quoted && name.eq_ignore_ascii_case("NULL") {
             return Ok(Expr::Null);
         }
@@ -220,8 +236,22 @@ impl Parser<'_> {
         Ok(Expr::Column(Some(name), self.name()?))
     }
 
+    /// `@@name` or `@@session.name`.
+    fn variable(&mut self, name: &str, here: usize) -> Result<Expr> {
+        let Some(name) = name.strip_prefix("@@") else {
+            let error = SqlError::Unknown(format!("the variable {name} of a user"));
+            return Err(self.blame(here, error));
+        };
+        self.variables = Variables::Asked;
+        Ok(Expr::Variable(self.scoped(name, here)?))
+    }
+
     fn call(&mut self, name: &str, here: usize) -> Result<Expr> {
         let name = name.to_ascii_lowercase();
+        if TOLD.contains(&name.as_str()) && self.is_symbol(")") {
+            self.variables = Variables::Asked;
+            return Ok(Expr::Variable(format!("{name}()")));
+        }
         let aggregate = match name.as_str() {
             "avg" => Some(Aggregate::Average),
             "count" => Some(Aggregate::Count),

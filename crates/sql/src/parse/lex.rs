@@ -4,8 +4,9 @@
 //!   SELECT `c` FROM sbtest1 WHERE id >= ?     Word · Word · Word · Word · Word · Word · >= · ?
 //! ```
 //!
-//! A token borrows from the text; only a string that has escapes in it is copied. There are no
-//! comments: hints hide in them, and a hint that is not understood must not pass in silence.
+//! A token borrows from the text; only a string that has escapes in it is copied. Comments are
+//! passed over but for hints, since one that is not understood must not pass in silence, and for
+//! what MySQL executes: the content of `/*! … */` and of `/*!50000 … */` stands in the statement.
 
 use std::borrow::Cow;
 
@@ -41,11 +42,23 @@ pub(super) struct Lexer<'s> {
     at: usize,
     /// Where the last token begins, or what was to be one.
     began: usize,
+    /// Where the last token ends.
+    ended: usize,
+    /// Where the `/*!` begins within which the next token stands.
+    executed: Option<usize>,
 }
+
+/// What is said for later releases than this is passed over, as MySQL 8.0 does.
+const RELEASE: u32 = 80_099;
 
 impl<'s> Lexer<'s> {
     pub(super) fn new(text: &'s str) -> Lexer<'s> {
-        Lexer { text, at: 0, began: 0 }
+        Lexer { text, at: 0, began: 0, ended: 0, executed: None }
+    }
+
+    /// What was taken since this place, as it is written.
+    pub(super) fn since(&self, began: usize) -> &'s str {
+        self.text[began..self.ended.max(began)].trim_ascii()
     }
 
     /// Where the last token begins, or what was to be one.
@@ -55,8 +68,9 @@ impl<'s> Lexer<'s> {
 
     /// The next token.
     pub(super) fn take(&mut self) -> Result<Token<'s>> {
-        let rest = self.text[self.at..].trim_ascii_start();
-        self.at = self.text.len() - rest.len();
+        self.ended = self.at;
+        self.pass_over()?;
+        let rest = &self.text[self.at..];
         self.began = self.at;
         let Some(&first) = rest.as_bytes().first() else { return Ok(Token::End) };
         if first.is_ascii_alphabetic() || matches!(first, b'_' | b'@') {
@@ -90,11 +104,55 @@ impl<'s> Lexer<'s> {
         }
     }
 
+    /// Passes over blanks and comments.
+    fn pass_over(&mut self) -> Result<()> {
+        loop {
+            let rest = self.text[self.at..].trim_ascii_start();
+            self.at = self.text.len() - rest.len();
+            self.began = self.at;
+            let is_dashed = rest
+                .strip_prefix("--")
+                .is_some_and(|after| after.bytes().next().is_none_or(|byte| byte <= b' '));
+            if is_dashed || rest.starts_with('#') {
+                self.at += rest.find('\n').unwrap_or(rest.len());
+            } else if let Some(inside) = rest.strip_prefix("/*") {
+                self.comment(inside)?;
+            } else if rest.starts_with("*/") && self.executed.take().is_some() {
+                self.at += 2;
+            } else if rest.is_empty() && self.executed.is_some() {
+                self.at = self.executed.unwrap_or(self.at);
+                return Err(self.open("/*!"));
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Passes over a comment, or into one that is executed. `inside` is what follows its `/*`.
+    fn comment(&mut self, inside: &'s str) -> Result<()> {
+        if inside.starts_with('+') {
+            return Err(SqlError::Unknown(format!("the hint /*{}", first_words(inside))));
+        }
+        if let Some(executed) = inside.strip_prefix('!')
+            && self.executed.is_none()
+        {
+            let digits = executed.bytes().take(6).take_while(u8::is_ascii_digit).count();
+            let digits = if digits < 5 { 0 } else { digits };
+            let release: u32 = executed[..digits].parse().unwrap_or_default();
+            if release <= RELEASE {
+                self.executed = Some(self.at);
+                self.at += "/*!".len() + digits;
+                return Ok(());
+            }
+        }
+        let length = inside.find("*/").ok_or_else(|| self.open("/*"))?;
+        self.at += "/*".len() + length + "*/".len();
+        Ok(())
+    }
+
     /// The words that come next, for a message.
     pub(super) fn rest(&self) -> &'s str {
-        let rest = self.text[self.at..].trim_ascii_start();
-        let end = rest.char_indices().nth(40).map_or(rest.len(), |(end, _)| end);
-        &rest[..end]
+        first_words(self.text[self.at..].trim_ascii_start())
     }
 
     fn run(&mut self, rest: &'s str, is_inside: impl Fn(u8) -> bool) -> &'s str {
@@ -146,6 +204,12 @@ impl<'s> Lexer<'s> {
     }
 }
 
+/// The first characters of a text.
+fn first_words(text: &str) -> &str {
+    let end = text.char_indices().nth(40).map_or(text.len(), |(end, _)| end);
+    &text[..end]
+}
+
 /// What a character stands for behind a backslash (MySQL 8.4 reference, 11.1.1).
 fn escaped(byte: u8) -> u8 {
     match byte {
@@ -187,6 +251,33 @@ mod tests {
     }
 
     #[test]
+    fn comments_are_passed_over_and_what_mysql_executes_is_not() {
+        let words = |text: &'static str| -> Vec<String> {
+            all(text)
+                .into_iter()
+                .map(|token| match token {
+                    Token::Word(word) => word.to_owned(),
+                    other => format!("{other:?}"),
+                })
+                .collect()
+        };
+        for (text, expected) in [
+            ("/* mysql-connector-j */ a /**/ b", "a b"),
+            ("a -- rest\nb # rest\n c --", "a b c"),
+            ("a /*! b */ c", "a b c"),
+            ("a /*!50000 b /* c */ */ d", "a b d"),
+            ("a /*!99999 b */ c /*M! d */", "a c"),
+        ] {
+            assert_eq!(words(text).join(" "), expected, "{text}");
+        }
+        for wrong in ["/* open", "a /*! b", "/*+ NO_MERGE(t) */"] {
+            let mut lexer = Lexer::new(wrong);
+            let mut take = || lexer.take();
+            assert!(take().is_err() || take().is_err() || take().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn quotes_are_doubled_or_escaped() {
         let text = |written: &str| match all(written).remove(0) {
             Token::Text(text) => String::from_utf8(text.into_owned()).unwrap(),
@@ -201,6 +292,6 @@ mod tests {
         assert!(Lexer::new("'open").take().is_err());
         assert!(Lexer::new("'open\\").take().is_err());
         assert!(Lexer::new("`open").take().is_err());
-        assert!(Lexer::new("a").take().is_ok() && Lexer::new("#").take().is_err());
+        assert!(Lexer::new("a").take().is_ok() && Lexer::new("^").take().is_err());
     }
 }

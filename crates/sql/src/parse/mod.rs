@@ -31,6 +31,14 @@ pub(crate) struct Parsed {
     /// How many marks it has.
     pub marks: usize,
     pub time: Time,
+    pub variables: Variables,
+}
+
+/// Whether a statement asks for variables of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Variables {
+    Asked,
+    NotAsked,
 }
 
 /// Whether a statement asks what time it is.
@@ -44,7 +52,10 @@ pub(crate) enum Time {
 pub(crate) fn parse(sql: &str) -> Result<Parsed> {
     let mut parser = Parser::new(sql);
     match parser.only_statement() {
-        Ok(statement) => Ok(Parsed { statement, marks: parser.marks, time: parser.time }),
+        Ok(statement) => {
+            let Parser { marks, time, variables, .. } = parser;
+            Ok(Parsed { statement, marks, time, variables })
+        }
         Err(error) => Err(error.at(Place::of(sql, parser.blamed.unwrap_or(parser.here())))),
     }
 }
@@ -55,6 +66,7 @@ struct Parser<'s> {
     next: Token<'s>,
     marks: usize,
     time: Time,
+    variables: Variables,
     depth: usize,
     /// Expressions that are being read, within each other.
     open: usize,
@@ -128,8 +140,17 @@ const RESERVED: [&str; 51] = [
 impl<'s> Parser<'s> {
     /// A parser that has taken nothing yet.
     fn new(sql: &'s str) -> Parser<'s> {
-        let (lexer, next, time) = (Lexer::new(sql), Token::End, Time::NotAsked);
-        Parser { lexer, next, marks: 0, time, depth: 0, open: 0, operators: 0, blamed: None }
+        Parser {
+            lexer: Lexer::new(sql),
+            next: Token::End,
+            marks: 0,
+            time: Time::NotAsked,
+            variables: Variables::NotAsked,
+            depth: 0,
+            open: 0,
+            operators: 0,
+            blamed: None,
+        }
     }
 
     fn only_statement(&mut self) -> Result<Statement> {
@@ -232,6 +253,11 @@ impl<'s> Parser<'s> {
         self.lexer.began()
     }
 
+    /// What was taken since this place, as it is written.
+    fn written_since(&self, here: usize) -> &'s str {
+        self.lexer.since(here)
+    }
+
     /// Says of an error that what stands at this place is its cause.
     fn blame(&mut self, here: usize, error: SqlError) -> SqlError {
         self.blamed = Some(here);
@@ -263,8 +289,12 @@ impl<'s> Parser<'s> {
         }
     }
 
+    fn is_symbol(&self, symbol: &str) -> bool {
+        matches!(self.next, Token::Symbol(next) if next == symbol)
+    }
+
     fn eat_symbol(&mut self, symbol: &str) -> Result<bool> {
-        let is = matches!(self.next, Token::Symbol(next) if next == symbol);
+        let is = self.is_symbol(symbol);
         if is {
             self.advance()?;
         }
@@ -401,7 +431,7 @@ mod tests {
 
     #[test]
     fn marks_are_numbered_in_the_order_in_which_they_stand() {
-        let Parsed { statement, marks, time } =
+        let Parsed { statement, marks, time, .. } =
             parse("UPDATE t SET a=?, b=b+? WHERE id=?").unwrap();
         assert_eq!((marks, time), (3, Time::NotAsked));
         assert_eq!(parse("SELECT NOW()").unwrap().time, Time::Asked);

@@ -36,6 +36,7 @@ impl Parser<'_> {
         if self.eat_symbol("*")? {
             return Ok(Item::All(None));
         }
+        let here = self.here();
         let expr = match self.expr()? {
             // The parser of names leaves the star of `t.*` behind the point.
             Expr::Column(Some(table), column) if column == "*" => {
@@ -43,7 +44,11 @@ impl Parser<'_> {
             }
             expr => expr,
         };
-        let name = self.alias()?;
+        let written = self.written_since(here);
+        let name = match self.alias()? {
+            None if !matches!(expr, Expr::Column(..)) => Some(written.to_owned()),
+            alias => alias,
+        };
         Ok(Item::One(expr, name))
     }
 
@@ -94,7 +99,9 @@ impl Parser<'_> {
         let alias = self.alias()?;
         let mut index = None;
         if self.eat("FORCE")? {
-            self.want("INDEX")?;
+            if !self.eat("KEY")? {
+                self.want("INDEX")?;
+            }
             self.want_symbol("(")?;
             index = Some(self.name()?);
             self.want_symbol(")")?;

@@ -100,7 +100,7 @@ mod tests {
     struct Nobody;
 
     impl Sink for Nobody {
-        fn begin(&mut self, _columns: &[String]) {}
+        fn begin(&mut self, _columns: &Arc<[crate::Column]>) {}
         fn value(&mut self, _value: &Operand<'_>) {}
         fn end_row(&mut self) {}
     }

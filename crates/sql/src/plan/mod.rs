@@ -16,6 +16,7 @@
 
 mod access;
 mod explain;
+mod kinds;
 mod resolve;
 mod shape;
 
@@ -23,11 +24,13 @@ pub(crate) use access::{Access, Bounded, End, Equal};
 pub(crate) use explain::explain;
 pub(crate) use resolve::{
     Catalog, columns_of, plan_constant, plan_delete, plan_insert, plan_select, plan_update,
+    plan_value,
 };
 pub(crate) use shape::{COLUMNS_MOST, Index, PRIMARY, Table};
 
 use std::sync::Arc;
 
+use crate::column::Column;
 use crate::expr::Expr;
 use crate::parse::{Aggregate, Direction, Distinct, Join, Lock};
 
@@ -40,6 +43,8 @@ pub(crate) struct Query {
     pub queries: Vec<SubQuery>,
     /// Names of what is told.
     pub names: Vec<String>,
+    /// The same with what is known of the values.
+    pub columns: Arc<[Column]>,
     /// What is told, and behind it what it is only ordered by.
     pub items: Vec<Expr>,
     pub grouping: Option<Grouping>,

@@ -10,6 +10,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::access::{self, Spares, Wanted, Wish};
+use super::kinds;
 use super::{
     Answers, Call, Change, First, Grouping, Insert, Level, Query, Sorted, Source, SubQuery, Table,
 };
@@ -27,6 +28,14 @@ pub(crate) trait Catalog {
     /// # Errors
     /// There is none.
     fn table(&self, name: &str) -> Result<Arc<Table>>;
+
+    /// The value of a variable of the session.
+    ///
+    /// # Errors
+    /// There is none.
+    fn variable(&self, name: &str) -> Result<Operand<'static>> {
+        Err(SqlError::NoVariable(name.to_owned()))
+    }
 }
 
 /// How a question is answered.
@@ -114,15 +123,23 @@ pub(crate) fn plan_delete(delete: &parse::Delete, catalog: &dyn Catalog) -> Resu
 
 /// What a default is.
 pub(crate) fn plan_constant(written: &Written) -> Result<Expr> {
-    let planner = Planner::new(&[], &NoTables, None)?;
+    plan_value("a default", written, &NoTables)
+}
+
+/// A value that is made of constants and of the variables that a catalog has; `what` names it where
+/// it is not.
+pub(crate) fn plan_value(what: &str, written: &Written, catalog: &dyn Catalog) -> Result<Expr> {
+    let planner = Planner::new(&[], catalog, None)?;
     let expr = planner.plain(written)?;
     let mut is_constant = true;
     expr.walk(&mut |part| {
-        is_constant &= !matches!(part, Expr::Param(_) | Expr::Query(_) | Expr::Now)
+        let is_later =
+            matches!(part, Expr::Param(_) | Expr::Query(_) | Expr::InQuery(..) | Expr::Now);
+        is_constant &= !is_later;
     });
     match is_constant {
         true => Ok(expr),
-        false => Err(SqlError::Unknown("a default that is no constant".to_owned())),
+        false => Err(SqlError::Unknown(format!("{what} that is no constant"))),
     }
 }
 
@@ -241,6 +258,7 @@ impl<'p> Planner<'p> {
             filter: Vec::new(),
             queries: Vec::new(),
             names,
+            columns: Arc::default(),
             items,
             grouping,
             order,
@@ -250,7 +268,8 @@ impl<'p> Planner<'p> {
             offset,
             lock: select.lock,
         };
-        let query = self.with_levels(query, conditions)?;
+        let mut query = self.with_levels(query, conditions)?;
+        query.columns = kinds::columns(&query).into();
         if let Some(grouping) = &query.grouping {
             let mut of_groups = query.items.iter().chain(&grouping.having);
             if of_groups.any(|expr| asks_rows(expr, &query.queries)) {
@@ -272,6 +291,7 @@ impl<'p> Planner<'p> {
             filter: Vec::new(),
             queries: Vec::new(),
             names: Vec::new(),
+            columns: Arc::default(),
             items,
             grouping: None,
             order,
@@ -321,7 +341,7 @@ impl<'p> Planner<'p> {
                 let name = match (alias, expr) {
                     (Some(alias), _) => alias.clone(),
                     (None, Written::Column(_, column)) => column.clone(),
-                    _ => format!("{}", items.len() + 1),
+                    (None, _) => unreachable!("what is no column is called as it is written"),
                 };
                 names.push(name);
                 items.push(self.resolve(expr, groups)?);
@@ -465,6 +485,7 @@ impl<'p> Planner<'p> {
             Written::Like(of, pattern) => Expr::Like(boxed(of)?, boxed(pattern)?),
             Written::Query(select) => Expr::Query(self.query(select, Answers::OneValue)?),
             Written::Call(function, arguments) => Expr::Call(*function, all(arguments)?),
+            Written::Variable(name) => Expr::Constant(self.catalog.variable(name)?),
             Written::Now => Expr::Now,
             Written::CountAll => {
                 let one = Expr::Constant(Operand::Int(1));
@@ -658,6 +679,7 @@ fn has_aggregate(written: &Written) -> bool {
         | Written::Param(_)
         | Written::Column(..)
         | Written::Query(_)
+        | Written::Variable(_)
         | Written::Now => false,
     }
 }

@@ -22,25 +22,35 @@ use super::read::{self, Look};
 use super::sink::Flow;
 use super::{Given, Walk};
 use crate::error::{Result, SqlError};
-use crate::expr::{Bound, Frame, LevelRow, all_hold};
+use crate::expr::{Bound, Expr, Frame, LevelRow, all_hold};
 use crate::operand::Operand;
 use crate::parse;
 use crate::plan::{self, Access, Change, Insert, Query, Source, Table};
 
-/// Puts rows in; returns how many.
+/// What an INSERT put in.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Inserted {
+    pub rows: u64,
+    /// The first of the numbers that the table gave.
+    pub first_number: Option<i64>,
+}
+
+/// Puts rows in.
 pub(crate) fn insert(
     statement: &mut Statement<'_>,
     insert: &Insert,
     given: Given<'_>,
-) -> Result<u64> {
+) -> Result<Inserted> {
     let table = &insert.table;
     let frame = given.frame();
+    let mut inserted = Inserted { rows: insert.rows.len() as u64, first_number: None };
     for row in &insert.rows {
         let values = row.iter().map(|value| value.value(&frame));
         let values: Vec<_> = values.collect::<Result<_>>()?;
-        put(statement, table, &insert.from, &values)?;
+        let number = put(statement, table, &insert.from, &values)?;
+        inserted.first_number = inserted.first_number.or(number);
     }
-    Ok(insert.rows.len() as u64)
+    Ok(inserted)
 }
 
 /// Puts in rows that are lines of text, with the table locked whole; returns how many.
@@ -62,13 +72,14 @@ pub(crate) fn bulk(
     Ok(rows)
 }
 
-/// Puts in one row; `from` says where the value of each column is.
+/// Puts in one row; `from` says where the value of each column is. Gives the number that the table
+/// gave it.
 fn put(
     statement: &mut Statement<'_>,
     table: &Table,
     from: &[Option<usize>],
     values: &[Operand<'_>],
-) -> Result<()> {
+) -> Result<Option<i64>> {
     let held = table.columns.iter().zip(from).map(|(column, from)| match from {
         Some(place) => match values.get(*place) {
             Some(value) => keys::stored(value, column.kind, &column.name),
@@ -78,8 +89,7 @@ fn put(
     });
     let held: Vec<Held<'_>> = held.collect::<Result<_>>()?;
     let data: Vec<Datum<'_>> = held.iter().map(Held::datum).collect();
-    statement.insert(&table.handle, &data)?;
-    Ok(())
+    Ok(statement.insert(&table.handle, &data)?)
 }
 
 /// Changes rows; returns how many have changed.
@@ -126,11 +136,15 @@ pub(crate) fn delete(
     Ok(gone)
 }
 
+/// The value of what is made of constants.
+pub(crate) fn evaluate(expr: &Expr) -> Result<Operand<'static>> {
+    let given = Given { params: &[], now: 0 };
+    Ok(expr.value(&given.frame())?.into_owned())
+}
+
 /// The value of a constant as a column holds it.
 pub(crate) fn constant(written: &parse::Expr, kind: Kind, column: &str) -> Result<Value> {
-    let expr = plan::plan_constant(written)?;
-    let given = Given { params: &[], now: 0 };
-    let value = expr.value(&given.frame())?;
+    let value = evaluate(&plan::plan_constant(written)?)?;
     Ok(keys::stored(&value, kind, column)?.datum().to_value())
 }
 

@@ -17,11 +17,14 @@ mod read;
 mod sink;
 mod tape;
 
-pub(crate) use change::{bulk, constant, delete, insert, update};
+pub(crate) use change::{Inserted, bulk, constant, delete, evaluate, insert, update};
 pub use sink::Sink;
+
+use std::sync::Arc;
 
 use dbdyno_engine::session::{Intent, Statement};
 
+use crate::column::Column;
 use crate::error::{Result, SqlError};
 use crate::expr::{Answer, Bound, Frame, LevelRow, Params, all_hold};
 use crate::operand::{self, Operand, Owned};
@@ -296,7 +299,7 @@ struct Kept {
 }
 
 impl Sink for Kept {
-    fn begin(&mut self, _columns: &[String]) {}
+    fn begin(&mut self, _columns: &Arc<[Column]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         self.row.push(value.as_ref().into_owned());

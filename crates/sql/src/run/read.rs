@@ -263,7 +263,7 @@ mod tests {
     struct Seen(Vec<String>);
 
     impl Sink for Seen {
-        fn begin(&mut self, _columns: &[String]) {}
+        fn begin(&mut self, _columns: &Arc<[crate::Column]>) {}
 
         fn value(&mut self, value: &Operand<'_>) {
             self.0.push(value.to_string());

@@ -92,7 +92,7 @@ fn shown(rows: &[Vec<Operand<'static>>]) -> String {
 }
 
 impl Sink for Told {
-    fn begin(&mut self, _columns: &[String]) {}
+    fn begin(&mut self, _columns: &Arc<[dbdyno_sql::Column]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         self.row.push(match value {

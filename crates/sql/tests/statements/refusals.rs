@@ -51,7 +51,8 @@ fn what_is_beyond_the_subset_is_named() {
             ("SELECT 1 UNION SELECT 2", "UNION SELECT 2"),
             ("SELECT id FROM t RIGHT JOIN s ON a = id", "RIGHT JOIN"),
             ("SELECT /*+ NO_INDEX(t) */ id FROM t", "*+ NO_INDEX"),
-            ("SELECT id FROM t # all", "'#'"),
+            ("SELECT id ^ 1 FROM t", "'^'"),
+            ("SET autocommit = (SELECT 1)", "a value that is no constant"),
             ("SELECT EXISTS (SELECT 1)", "the function exists"),
             ("SELECT CASE WHEN 1 THEN 2 END", "THEN 2 END"),
             ("SELECT id FROM t LIMIT id", "a LIMIT that is neither a number nor a mark"),
@@ -77,7 +78,7 @@ fn what_is_beyond_the_subset_is_named() {
             ("CREATE TABLE x (a DECIMAL(66,2))", "66 digits"),
             ("CREATE TABLE x (a DECIMAL(4,5))", "4 digits with 5"),
             ("CREATE TABLE x (a INT DEFAULT CURRENT_TIMESTAMP)", "default that is no constant"),
-            ("SET autocommit = 0", "autocommit"),
+            ("SET GLOBAL autocommit = 0", "SET GLOBAL"),
             ("GRANT ALL ON t TO me", "GRANT"),
         ],
     );

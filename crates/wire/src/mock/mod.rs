@@ -17,16 +17,12 @@
 //! `BEGIN`, `COMMIT`, `SET` and their like are *controls*: answered at once, counted apart.
 
 use std::io;
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::{self, JoinHandle};
 
-use dbdyno_model::Transport;
-
+use crate::listener::Listener;
 use crate::stream::{Endpoint, Stream};
 
 mod login;
@@ -39,7 +35,7 @@ mod sql;
 
 pub use login::{Auth, Login, Protocol};
 pub use script::{Delay, EveryNth, Fixed, Reply, SPIN_TAIL, Script, Timed, Turn};
-use session::{Session, Shared, duplicate, shut};
+use session::{Session, Shared, shut};
 
 /// A scripted server on a port or socket of its own. Dropping it cuts every connection and waits
 /// for its threads.
@@ -48,11 +44,6 @@ pub struct MockServer {
     endpoint: Endpoint,
     listener: Listener,
     acceptor: Option<JoinHandle<()>>,
-}
-
-enum Listener {
-    Tcp(TcpListener),
-    Unix(UnixListener),
 }
 
 /// Stack of a session's thread, a fraction of the usual: thousands fit into one process.
@@ -71,10 +62,7 @@ impl MockServer {
         login: Login,
         script: Arc<dyn Script>,
     ) -> io::Result<MockServer> {
-        let listener = TcpListener::bind(("127.0.0.1", 0))?;
-        let port = listener.local_addr()?.port();
-        let transport = Transport::Tcp("127.0.0.1".to_owned(), port);
-        Self::listen(protocol, login, script, Listener::Tcp(listener), transport)
+        Self::listen(protocol, login, script, Listener::tcp(("127.0.0.1", 0))?)
     }
 
     /// Starts a server on a new unix socket. The file is left to the owner of its directory.
@@ -87,9 +75,7 @@ impl MockServer {
         script: Arc<dyn Script>,
         path: &Path,
     ) -> io::Result<MockServer> {
-        let listener = UnixListener::bind(path)?;
-        let transport = Transport::Unix(path.to_string_lossy().into_owned());
-        Self::listen(protocol, login, script, Listener::Unix(listener), transport)
+        Self::listen(protocol, login, script, Listener::unix(path)?)
     }
 
     fn listen(
@@ -97,17 +83,16 @@ impl MockServer {
         login: Login,
         script: Arc<dyn Script>,
         listener: Listener,
-        transport: Transport,
     ) -> io::Result<MockServer> {
         let endpoint = Endpoint {
-            transport,
+            transport: listener.transport().clone(),
             user: login.user.clone(),
             password: login.password.clone(),
             database: "dbdyno".to_owned(),
             security: crate::tls::Security::off(),
         };
         let shared = Arc::new(Shared::new(protocol, login, script));
-        let (accepting, theirs) = (listener.try_clone()?, Arc::clone(&shared));
+        let (accepting, theirs) = (listener.duplicate()?, Arc::clone(&shared));
         let acceptor = thread::Builder::new()
             .name("mock-accept".to_owned())
             .spawn(move || accept(&accepting, &theirs))?;
@@ -139,7 +124,7 @@ impl MockServer {
 impl Drop for MockServer {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::Release);
-        self.listener.shutdown();
+        self.listener.shut();
         if let Some(acceptor) = self.acceptor.take() {
             let _ = acceptor.join();
         }
@@ -157,35 +142,6 @@ impl Drop for MockServer {
     }
 }
 
-impl Listener {
-    fn try_clone(&self) -> io::Result<Listener> {
-        Ok(match self {
-            Listener::Tcp(listener) => Listener::Tcp(listener.try_clone()?),
-            Listener::Unix(listener) => Listener::Unix(listener.try_clone()?),
-        })
-    }
-
-    fn accept(&self) -> io::Result<Stream> {
-        match self {
-            Listener::Tcp(listener) => {
-                let (stream, _) = listener.accept()?;
-                stream.set_nodelay(true)?;
-                Ok(Stream::Tcp(stream))
-            }
-            Listener::Unix(listener) => Ok(Stream::Unix(listener.accept()?.0)),
-        }
-    }
-
-    /// Wakes whoever waits in `accept`, for good. The standard library shuts down streams only, but
-    /// to the kernel a listener is a socket like another.
-    fn shutdown(&self) {
-        let _ = self.try_clone().and_then(|listener| match listener {
-            Listener::Tcp(tcp) => TcpStream::from(OwnedFd::from(tcp)).shutdown(Shutdown::Both),
-            Listener::Unix(unix) => UnixStream::from(OwnedFd::from(unix)).shutdown(Shutdown::Both),
-        });
-    }
-}
-
 fn accept(listener: &Listener, shared: &Arc<Shared>) {
     while !shared.stopping.load(Ordering::Acquire) {
         match listener.accept() {
@@ -200,7 +156,7 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
 
 fn admit(stream: Stream, shared: &Arc<Shared>) -> io::Result<()> {
     let number = shared.connections.fetch_add(1, Ordering::AcqRel);
-    let second = duplicate(&stream)?;
+    let second = stream.duplicate()?;
     let session = Session { stream, number, executed: 0, shared: Arc::clone(shared) };
     // The lock is held over both, so that a session cannot end before it is listed.
     let mut sessions = shared.sessions();

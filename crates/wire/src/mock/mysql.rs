@@ -8,7 +8,7 @@ use std::io;
 
 use super::mysql_login::{Ending, log_in};
 use super::script::Reply;
-use super::session::{Session, duplicate};
+use super::session::Session;
 use super::sql::{Kind, kind, placeholders};
 use crate::error::WireError;
 use crate::mysql::codec::{EOF, OK, put_error, put_length};
@@ -52,7 +52,7 @@ struct Server<'a> {
 
 /// Serves one connection to its end.
 pub(super) fn serve(session: &mut Session) -> io::Result<()> {
-    let mut channel = Channel::new(duplicate(&session.stream)?);
+    let mut channel = Channel::new(session.stream.duplicate()?);
     let served = log_in(session, &mut channel).and_then(|ending| {
         let mut server = Server {
             session,

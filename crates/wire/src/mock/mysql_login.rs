@@ -18,9 +18,10 @@ use super::login::Auth;
 use super::session::Session;
 use crate::error::WireError;
 use crate::mysql::auth::{ASK_FOR_KEY, CACHED, MORE, Method, NONCE, WANTS_PASSWORD, xor};
-use crate::mysql::codec::{EOF, OK, Reader, put_error};
+use crate::mysql::codec::{EOF, OK, put_error};
 use crate::mysql::handshake::capability;
 use crate::mysql::packet::Channel;
+use crate::mysql::server::{self, Greeting, greet, native_holds, read_hello, sha2_holds};
 use crate::stream::Privacy;
 
 const VERSION: &str = "8.0.0-mock";
@@ -35,7 +36,6 @@ const CAPABILITIES: u32 = capability::LONG_PASSWORD
     | capability::PLUGIN_AUTH
     | capability::CONNECT_ATTRS
     | capability::DEPRECATE_EOF;
-const LATIN1: u8 = 8;
 const ACCESS_DENIED: u16 = 1045;
 /// Small, because it guards nothing and tests should not wait for it.
 const KEY_BITS: usize = 1024;
@@ -63,8 +63,14 @@ pub(super) fn log_in(session: &Session, channel: &mut Channel) -> Result<Ending,
     let announced =
         if session.number.is_multiple_of(2) || trusting { method } else { another(method) };
     let nonce = nonce();
-    greet(channel, session.number, announced, &nonce)?;
-    let mut hello = read_hello(channel)?;
+    let greeting = Greeting {
+        version: VERSION,
+        id: session.number as u32 + 1,
+        capabilities: CAPABILITIES,
+        method: announced,
+    };
+    greet(channel, &greeting, &nonce)?;
+    let mut hello = read_hello(channel.take_piece()?)?;
     let accepted = trusting
         || hello.user == session.login().user.as_bytes() && {
             let mut gate = Gate { session, channel, nonce };
@@ -93,66 +99,9 @@ fn another(method: Method) -> Method {
     }
 }
 
-fn greet(
-    channel: &mut Channel,
-    number: u64,
-    method: Method,
-    nonce: &[u8; NONCE],
-) -> Result<(), WireError> {
-    let [low, high] = [CAPABILITIES as u16, (CAPABILITIES >> 16) as u16];
-    let (first, second) = nonce.split_at(8);
-    let payload = channel.payload();
-    payload.push(10);
-    payload.extend_from_slice(VERSION.as_bytes());
-    payload.push(0);
-    payload.extend_from_slice(&(number as u32 + 1).to_le_bytes());
-    payload.extend_from_slice(first);
-    payload.push(0);
-    payload.extend_from_slice(&low.to_le_bytes());
-    payload.push(LATIN1);
-    payload.extend_from_slice(&[2, 0]);
-    payload.extend_from_slice(&high.to_le_bytes());
-    payload.push(NONCE as u8 + 1);
-    payload.extend_from_slice(&[0; 10]);
-    payload.extend_from_slice(second);
-    payload.push(0);
-    payload.extend_from_slice(method.name().as_bytes());
-    payload.push(0);
-    channel.send()
-}
-
-/// What the client answers to the greeting.
-struct Hello {
-    capabilities: u32,
-    user: Vec<u8>,
-    proof: Vec<u8>,
-    method: Vec<u8>,
-}
-
-fn read_hello(channel: &mut Channel) -> Result<Hello, WireError> {
-    let mut reader = Reader(channel.take_piece()?);
-    let capabilities = reader.u32()?;
-    reader.bytes(4 + 1 + 23)?;
-    let user = reader.until_zero().to_vec();
-    let length = usize::from(reader.u8()?);
-    let proof = reader.bytes(length)?.to_vec();
-    if capabilities & capability::CONNECT_WITH_DB != 0 {
-        reader.until_zero();
-    }
-    let method = if capabilities & capability::PLUGIN_AUTH != 0 {
-        reader.until_zero().to_vec()
-    } else {
-        Method::Native.name().into()
-    };
-    Ok(Hello { capabilities, user, proof, method })
-}
-
-/// Random and without zero bytes, as some clients take it for a string.
+/// A nonce. Without randomness the mock still works: nothing is protected by it.
 fn nonce() -> [u8; NONCE] {
-    let mut nonce = [0; NONCE];
-    // Without randomness the mock still works: nothing is protected by it.
-    let _ = getrandom::fill(&mut nonce);
-    nonce.map(|byte| byte % 94 + 33)
+    server::nonce().unwrap_or([b'x'; NONCE])
 }
 
 /// A login under way.
@@ -181,14 +130,12 @@ impl Gate<'_> {
             return Ok(proof.is_empty() && password.is_empty());
         }
         if method == Method::Native {
-            let stored = Sha1::digest(Sha1::digest(password.expose()));
-            let mask = Sha1::new().chain_update(self.nonce).chain_update(stored).finalize();
-            return Ok(Sha1::digest(xor(proof, &mask)) == stored);
+            let stored = Sha1::digest(Sha1::digest(password.expose())).into();
+            return Ok(native_holds(&stored, &self.nonce, proof));
         }
-        let stored = Sha256::digest(Sha256::digest(password.expose()));
-        let mask = Sha256::new().chain_update(stored).chain_update(self.nonce).finalize();
+        let stored = Sha256::digest(Sha256::digest(password.expose())).into();
         let cached = self.session.shared.cached.load(Ordering::Acquire);
-        if cached && Sha256::digest(xor(proof, &mask)) == stored {
+        if cached && sha2_holds(&stored, &self.nonce, proof) {
             self.say(CACHED)?;
             return Ok(true);
         }

@@ -4,7 +4,6 @@
 //! Whatever is counted, waited for or cut is so here, so that both protocols do it alike.
 
 use std::collections::HashMap;
-use std::io;
 use std::net::Shutdown;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -113,21 +112,8 @@ impl Session {
     }
 }
 
-/// Another handle on the same socket.
-pub(super) fn duplicate(stream: &Stream) -> io::Result<Stream> {
-    Ok(match stream {
-        Stream::Tcp(stream) => Stream::Tcp(stream.try_clone()?),
-        Stream::Unix(stream) => Stream::Unix(stream.try_clone()?),
-        Stream::Tls(_) => return Err(io::ErrorKind::Unsupported.into()),
-    })
-}
-
 /// Cuts a connection.
 pub(super) fn shut(stream: &Stream) {
     // It fails only where the other side was first.
-    let _ = match stream {
-        Stream::Tcp(stream) => stream.shutdown(Shutdown::Both),
-        Stream::Unix(stream) => stream.shutdown(Shutdown::Both),
-        Stream::Tls(_) => return,
-    };
+    let _ = stream.shut(Shutdown::Both);
 }

@@ -15,7 +15,7 @@ const HIGH: [char; 32] = [
 ];
 
 /// The text of these bytes. Every byte is a character.
-pub(super) fn decode(bytes: &[u8]) -> String {
+pub fn decode(bytes: &[u8]) -> String {
     bytes
         .iter()
         .map(|&byte| match byte {
@@ -34,20 +34,23 @@ pub(super) fn encode(text: &str) -> Result<Cow<'_, [u8]>, WireError> {
     if text.is_ascii() {
         return Ok(Cow::Borrowed(text.as_bytes()));
     }
+    let byte = |character| {
+        byte(character).ok_or_else(|| {
+            WireError::Protocol(format!(
+                "the session speaks latin1, which has no {character:?}; write it as a hexadecimal \
+                 literal (X'…') or rename what is called so"
+            ))
+        })
+    };
     text.chars().map(byte).collect::<Result<Vec<u8>, WireError>>().map(Cow::Owned)
 }
 
-fn byte(character: char) -> Result<u8, WireError> {
+/// The byte of a character, if the set has it.
+pub fn byte(character: char) -> Option<u8> {
     if let Some(index) = HIGH.iter().position(|&high| high == character) {
-        return Ok(0x80 + index as u8);
+        return Some(0x80 + index as u8);
     }
-    match u8::try_from(character) {
-        Ok(byte) if !(0x80..=0x9F).contains(&byte) => Ok(byte),
-        _ => Err(WireError::Protocol(format!(
-            "the session speaks latin1, which has no {character:?}; write it as a hexadecimal \
-             literal (X'…') or rename what is called so"
-        ))),
-    }
+    u8::try_from(character).ok().filter(|byte| !(0x80..=0x9F).contains(byte))
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! The MySQL protocol, client side: MySQL 5.5 and later, MariaDB.
+//! The MySQL protocol: the client side, for MySQL 5.5 and later and MariaDB, and what a server
+//! needs.
 //!
 //! ```text
 //!   Connection ── handshake ── auth          login, once
@@ -18,10 +19,11 @@ mod binary;
 mod bulk;
 pub(crate) mod codec;
 pub(crate) mod handshake;
-mod latin1;
+pub mod latin1;
 pub(crate) mod packet;
 mod result;
 pub mod row_log;
+pub mod server;
 mod statement;
 
 use std::io::{self, ErrorKind};

@@ -14,6 +14,7 @@
 //! through the same channel, from the other end.
 
 use std::io::{self, ErrorKind, Read, Write};
+use std::ops::Range;
 
 use super::codec;
 use crate::error::WireError;
@@ -26,6 +27,8 @@ const FULL: usize = 0xFF_FFFF;
 /// A packet of that length with its header.
 const WHOLE: usize = HEADER + FULL;
 const INPUT: usize = 64 << 10;
+/// A buffer of a server that is larger is given back when it is empty.
+const SPARED: usize = 1 << 20;
 /// The protocol's own limit of a row or statement (`max_allowed_packet`).
 const LARGEST: usize = 1 << 30;
 const DRAINED_READS: usize = 64;
@@ -291,8 +294,15 @@ impl Channel {
                 return Err(WireError::Protocol("the server sent a row of over 1 GiB".to_owned()));
             }
         };
+        let range = self.join(full, last);
+        Ok(&self.input[range])
+    }
+
+    /// Takes a payload of `full` packets of full length and one of `last` bytes, all of which are
+    /// here, and closes the gaps between them; says where it is.
+    fn join(&mut self, full: usize, last: usize) -> Range<usize> {
         let from = self.start + HEADER;
-        let mut to = from + FULL;
+        let mut to = from + if full == 0 { last } else { FULL };
         for packet in 1..=full {
             let at = from + packet * WHOLE;
             let length = if packet == full { last } else { FULL };
@@ -301,7 +311,7 @@ impl Channel {
         }
         self.start = from + full * WHOLE + last;
         self.number = self.number.wrapping_add(full as u8).wrapping_add(1);
-        Ok(&self.input[from..to])
+        from..to
     }
 
     /// The length of a packet that comes after `full` others and continues them; it may be empty.
@@ -423,8 +433,65 @@ impl Channel {
     }
 }
 
+/// Why a server has no request.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// The client has gone, or has said nothing for as long as the socket waits.
+    Gone(io::Error),
+    /// A packet bears another number than the one that has to come.
+    OutOfOrder { number: u8, expected: u8 },
+    /// It announces more than is taken.
+    TooLarge,
+}
+
+impl From<WireError> for Unread {
+    fn from(error: WireError) -> Unread {
+        match error {
+            WireError::Broken(error) => Unread::Gone(error),
+            other => Unread::Gone(io::Error::other(other)),
+        }
+    }
+}
+
 /// What a server needs besides.
 impl Channel {
+    /// Waits for a request, which may come in several packets, of at most `most` bytes; `began` is
+    /// the number that its first packet has to bear.
+    ///
+    /// # Errors
+    /// All but [`Unread::Gone`] can be told to the client; whatever follows is not to be read.
+    pub(crate) fn take_request(&mut self, began: u8, most: usize) -> Result<&[u8], Unread> {
+        self.number = began;
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+            if self.input.len() > SPARED {
+                // A request as large as that is rare: its memory need not stay.
+                self.input.truncate(INPUT);
+                self.input.shrink_to_fit();
+            }
+        }
+        let mut full = 0;
+        let last = loop {
+            let at = full * WHOLE;
+            self.fill(at + HEADER)?;
+            let (length, number) = header_at(&self.input[self.start + at..]);
+            let expected = self.number.wrapping_add(full as u8);
+            if number != expected {
+                return Err(Unread::OutOfOrder { number, expected });
+            }
+            if full * FULL + length > most {
+                return Err(Unread::TooLarge);
+            }
+            self.fill(at + HEADER + length)?;
+            if length < FULL {
+                break length;
+            }
+            full += 1;
+        };
+        let range = self.join(full, last);
+        Ok(&self.input[range])
+    }
+
     /// Waits for a command; returns its code and its arguments.
     pub(crate) fn await_command(&mut self) -> Result<(u8, &[u8]), WireError> {
         self.number = 0;

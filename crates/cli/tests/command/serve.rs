@@ -1,0 +1,220 @@
+//! The reference engine as a server, as a user starts and ends it, and as an arm.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::Path;
+use std::process::{Child, ChildStdout, Stdio};
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread;
+
+use dbdyno_model::{Secret, Transport};
+use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::{Client as _, Endpoint, Param, Security};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::common::{Home, SHORT, turn};
+
+/// A server that a user has started, and where it listens.
+pub(crate) struct Served {
+    child: Child,
+    _stdout: BufReader<ChildStdout>,
+    endpoint: Endpoint,
+}
+
+impl Served {
+    pub(crate) fn start(home: &Home, data: &Path, args: &[&str]) -> Served {
+        let mut command = home.command(["engine", "serve", "--listen", "127.0.0.1:0", "--data"]);
+        command.arg(data).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut url = String::new();
+        stdout.read_line(&mut url).unwrap();
+        let port = url.trim().strip_prefix("mysql://root@127.0.0.1:");
+        let port = port.and_then(|rest| rest.strip_suffix("/test")).unwrap_or_else(|| {
+            let mut said = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+            panic!("{url:?}, {said}")
+        });
+        let endpoint = Endpoint {
+            transport: Transport::Tcp("127.0.0.1".to_owned(), port.parse().unwrap()),
+            user: "root".to_owned(),
+            password: Secret::default(),
+            database: "test".to_owned(),
+            security: Security::off(),
+        };
+        Served { child, _stdout: stdout, endpoint }
+    }
+
+    fn connect(&self) -> Connection {
+        Connection::connect(&self.endpoint).unwrap()
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill(Pid::from_raw(self.child.id() as i32), signal).unwrap();
+    }
+
+    /// Its port.
+    pub(crate) fn port(&self) -> u16 {
+        match self.endpoint.transport {
+            Transport::Tcp(_, port) => port,
+            Transport::Unix(_) => unreachable!("it was told to listen on TCP"),
+        }
+    }
+
+    /// Its tables, told to an account with this password.
+    pub(crate) fn tables(&self, password: &str) -> Vec<String> {
+        let endpoint = Endpoint { password: Secret::new(password), ..self.endpoint.clone() };
+        let mut client = Connection::connect(&endpoint).unwrap();
+        let rows = client.query("SHOW TABLES").unwrap().rows;
+        rows.into_iter().flatten().flatten().collect()
+    }
+
+    /// Ends it by a signal; with which code.
+    pub(crate) fn end(mut self, signal: Signal) -> Option<i32> {
+        self.signal(signal);
+        self.child.wait().unwrap().code()
+    }
+}
+
+#[test]
+fn what_a_killed_server_acknowledged_is_there() {
+    const WRITERS: i64 = 4;
+    const STRIDE: i64 = 1_000_000;
+    let home = Home::new();
+    let data = home.path().join("tables");
+    // A commit waits for the disk: what is acknowledged is synced.
+    let mut served = Served::start(&home, &data, &[]);
+    served.connect().run("CREATE TABLE t (id BIGINT PRIMARY KEY)").unwrap();
+    let acknowledged: [AtomicI64; WRITERS as usize] = Default::default();
+    for life in 1..=3 {
+        thread::scope(|scope| {
+            for (writer, mine) in acknowledged.iter().enumerate() {
+                let mut client = served.connect();
+                scope.spawn(move || {
+                    let insert = client.prepare("INSERT INTO t (id) VALUES (?)").unwrap();
+                    loop {
+                        // What was not answered may be there or not; its number is not used again.
+                        let next = mine.fetch_add(1, Ordering::SeqCst) + 1;
+                        let id = writer as i64 * STRIDE + 2 * next;
+                        if client.execute(insert, &vec![Param::Int(id)]).is_err() {
+                            mine.fetch_sub(1, Ordering::SeqCst);
+                            return;
+                        }
+                    }
+                });
+            }
+            while acknowledged.iter().any(|mine| mine.load(Ordering::SeqCst) < 20 * life) {
+                thread::yield_now();
+            }
+            served.signal(Signal::SIGKILL);
+        });
+        served.child.wait().unwrap();
+        served = Served::start(&home, &data, &[]);
+        let mut client = served.connect();
+        for (writer, mine) in acknowledged.iter().enumerate() {
+            let (from, most) = (writer as i64 * STRIDE, mine.load(Ordering::SeqCst));
+            let count = client.query(&format!(
+                "SELECT count(*) FROM t WHERE id BETWEEN {} AND {}",
+                from + 1,
+                from + 2 * most
+            ));
+            let count = count.unwrap().single().map(str::to_owned);
+            assert_eq!(count.as_deref(), Some(&*most.to_string()), "writer {writer}");
+            // The one that was not answered may be there.
+            let next = from + 2 * (most + 1);
+            client
+                .run(&format!("DELETE FROM t WHERE id >= {next} AND id < {}", from + STRIDE))
+                .unwrap();
+        }
+    }
+    assert_eq!(served.end(Signal::SIGTERM), Some(0));
+}
+
+#[test]
+fn a_server_ends_by_a_signal_with_what_was_committed() {
+    let home = Home::new();
+    let data = home.path().join("tables");
+    let served = Served::start(&home, &data, &["--design", "view=csn&device=none"]);
+    let mut client = served.connect();
+    client.run("CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
+    client.run("INSERT INTO t VALUES (1), (2)").unwrap();
+    let shown = client.query("SHOW VARIABLES LIKE 'view'").unwrap();
+    assert_eq!(shown.rows[0][1].as_deref(), Some("csn"));
+    let second = home.dbdyno([
+        "engine",
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--data",
+        data.to_str().unwrap(),
+    ]);
+    assert_eq!(second.code, 2, "{second:?}");
+    assert!(second.err.contains("another engine that runs"), "{second:?}");
+    assert_eq!(served.end(Signal::SIGINT), Some(0));
+    let served = Served::start(&home, &data, &["--design", "engine:?gate=pool:2"]);
+    let rows = served.connect().query("SELECT count(*) FROM t").unwrap();
+    assert_eq!(rows.single(), Some("2"));
+    assert_eq!(served.end(Signal::SIGTERM), Some(0));
+}
+
+#[test]
+fn an_account_with_a_password_lets_in_who_knows_it() {
+    let home = Home::new();
+    let file = home.path().join("password");
+    std::fs::write(&file, "known\nnot read\n").unwrap();
+    let args = ["--password-file", file.to_str().unwrap()];
+    let served = Served::start(&home, &home.path().join("tables"), &args);
+    assert_eq!(served.tables("known"), [""; 0]);
+    for password in ["", "unknown"] {
+        let endpoint = Endpoint { password: Secret::new(password), ..served.endpoint.clone() };
+        let refused = Connection::connect(&endpoint).unwrap_err().to_string();
+        assert!(refused.contains("1045"), "{refused}");
+        assert!(!refused.contains("known"), "{refused}");
+    }
+    assert_eq!(served.end(Signal::SIGTERM), Some(0));
+}
+
+#[test]
+fn what_cannot_be_served_is_refused_with_what_to_try() {
+    let home = Home::new();
+    for (args, said) in [
+        (&["--listen", "0.0.0.0:0"][..], "wants a password"),
+        (&["--listen", "nowhere"], "127.0.0.1:0"),
+        (&["--design", "view=vectro"], "vector, hybrid, cached, csn"),
+        (&["--password-file", "/nonexistent"], "--password-file /nonexistent"),
+        (&["--socket", "/nonexistent/s"], "name another"),
+        (&["--data", "/proc/nothing"], "--data"),
+    ] {
+        let done = home.dbdyno([&["engine", "serve"][..], args].concat());
+        assert_eq!(done.code, 2, "{args:?}: {done:?}");
+        assert!(done.err.contains(said), "{args:?}: {done:?}");
+    }
+}
+
+#[test]
+fn an_engine_is_compared_over_the_wire_and_by_url() {
+    let _turn = turn();
+    let home = Home::new();
+    let data = home.path().join("tables");
+    let served = Served::start(&home, &data, &["--design", "device=none"]);
+    let url = format!("mysql://root@127.0.0.1:{}/test", served.port());
+    let load = ["--rounds", "3", "--pin", "none", "--format", "json"];
+    let load = [&load[..], &["--load", "point-query,read-write,tpcc?items=200&customers=30"]];
+    let load = load.concat();
+    let args = ["compare", "engine:?device=none&wire=on", &url];
+    let run = home.dbdyno([&args[..], &SHORT, &load].concat());
+    assert!([0, 1, 3].contains(&run.code), "{run:?}");
+    let run: Value = serde_json::from_str(&run.out).unwrap();
+    let cells = run["cells"].as_array().unwrap();
+    assert_eq!(cells.len(), 3, "{cells:?}");
+    for cell in cells {
+        for arm in ["base", "test"] {
+            assert!(cell[arm]["qps"].as_f64().unwrap() > 0.0, "{cell}");
+            assert!(cell[arm]["server_cpu_us_per_op"].as_f64().unwrap() > 0.0, "{cell}");
+        }
+    }
+    assert_eq!(served.tables(""), [""; 0], "they are taken away again");
+    assert!(home.sandboxes().is_empty(), "{:?}", home.sandboxes());
+    assert_eq!(served.end(Signal::SIGTERM), Some(0));
+}

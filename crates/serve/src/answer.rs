@@ -1,0 +1,148 @@
+//! Rows of the engine as packets of the protocol.
+
+use std::sync::Arc;
+
+use dbdyno_sql::{Column, ColumnKind, Operand, Sink, parts_of_time};
+use dbdyno_wire::mysql::server::{Answers, ColumnType, Definition, Definitions, Form};
+
+use crate::charset::Charset;
+
+/// The definitions of the columns of a statement, once they were asked for.
+#[derive(Default)]
+pub(crate) struct Kept {
+    of: Option<(Arc<[Column]>, Charset)>,
+    definitions: Definitions,
+}
+
+/// Rows on their way into an answer.
+pub(crate) struct Telling<'a> {
+    answers: &'a mut Answers,
+    kept: &'a mut Kept,
+    form: Form,
+    charset: Charset,
+    /// Bytes that an answer has at most.
+    most: usize,
+    column: usize,
+    told: Told,
+}
+
+/// What became of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// There are no rows in it.
+    NoRows,
+    Rows,
+    /// It has grown too large.
+    TooLarge,
+    /// A number has no room in its column.
+    OutOfRange,
+}
+
+impl<'a> Telling<'a> {
+    pub(crate) fn new(
+        answers: &'a mut Answers,
+        kept: &'a mut Kept,
+        form: Form,
+        charset: Charset,
+        most: usize,
+    ) -> Telling<'a> {
+        Telling { answers, kept, form, charset, most, column: 0, told: Told::NoRows }
+    }
+
+    pub(crate) fn told(&self) -> Told {
+        self.told
+    }
+}
+
+impl Sink for Telling<'_> {
+    fn begin(&mut self, columns: &Arc<[Column]>) {
+        self.kept.define(self.answers, columns, self.charset);
+        self.answers.begin_rows(&self.kept.definitions, self.form);
+        self.told = Told::Rows;
+    }
+
+    #[inline]
+    fn value(&mut self, value: &Operand<'_>) {
+        if self.told != Told::Rows {
+            return;
+        }
+        let kind = self.kept.definitions.kind(self.column);
+        self.column += 1;
+        match (value, kind) {
+            (Operand::Null, _) => self.answers.null(),
+            (Operand::Int(number), ColumnType::Int) => self.answers.int(*number),
+            (Operand::Timestamp(us), ColumnType::DateTime) => {
+                self.answers.date_time(parts_of_time(*us));
+            }
+            (_, ColumnType::Int | ColumnType::DateTime) => self.told = Told::OutOfRange,
+            (Operand::Text(text), _) => self.answers.text(&self.charset.write(text)),
+            (shown, _) => self.answers.shown(format_args!("{shown}")),
+        }
+    }
+
+    #[inline]
+    fn end_row(&mut self) {
+        if self.told != Told::Rows {
+            return;
+        }
+        self.column = 0;
+        self.answers.end_row();
+        if self.answers.len() > self.most {
+            self.told = Told::TooLarge;
+        }
+    }
+}
+
+impl Kept {
+    fn define(&mut self, answers: &Answers, columns: &Arc<[Column]>, charset: Charset) {
+        let is_known = self
+            .of
+            .as_ref()
+            .is_some_and(|(known, of)| Arc::ptr_eq(known, columns) && *of == charset);
+        if is_known {
+            return;
+        }
+        let names: Vec<_> = columns.iter().map(|column| name(column, charset)).collect();
+        let definitions: Vec<_> = columns
+            .iter()
+            .zip(&names)
+            .map(|(column, name)| Definition { name, kind: kind(column.kind, charset) })
+            .collect();
+        self.definitions = answers.define(&definitions);
+        self.of = Some((columns.clone(), charset));
+    }
+}
+
+/// What a client is told of a statement that it prepared.
+pub(crate) fn prepared(
+    answers: &mut Answers,
+    number: u32,
+    marks: u16,
+    columns: &[Column],
+    charset: Charset,
+) {
+    let names: Vec<_> = columns.iter().map(|column| name(column, charset)).collect();
+    let definitions: Vec<_> = columns
+        .iter()
+        .zip(&names)
+        .map(|(column, name)| Definition { name, kind: kind(column.kind, charset) })
+        .collect();
+    answers.prepared(number, marks, &definitions);
+}
+
+fn name(column: &Column, charset: Charset) -> Vec<u8> {
+    charset.write(column.name.as_bytes()).into_owned()
+}
+
+fn kind(kind: ColumnKind, charset: Charset) -> ColumnType {
+    /// Bytes of a text of which nothing is known.
+    const ANY: u32 = 1 << 24;
+    let (collation, width) = (charset.collation(), charset.width());
+    match kind {
+        ColumnKind::Int => ColumnType::Int,
+        ColumnKind::Decimal(scale) => ColumnType::Decimal(scale),
+        ColumnKind::Text(most) => ColumnType::Text(collation, most.saturating_mul(width)),
+        ColumnKind::Timestamp => ColumnType::DateTime,
+        ColumnKind::Any => ColumnType::Text(collation, ANY),
+    }
+}

@@ -1,0 +1,30 @@
+//! What all connections find when they come.
+
+use std::sync::Arc;
+
+use dbdyno_engine::Engine;
+use dbdyno_sql::Known;
+use dbdyno_wire::mysql::server::{Account, Host};
+
+use crate::known;
+use crate::settings::Settings;
+
+/// What all connections have in common.
+pub(crate) struct House {
+    pub engine: Arc<Engine>,
+    pub settings: Settings,
+    /// The variables that there are.
+    pub known: Arc<[Known]>,
+    pub host: Host,
+}
+
+impl House {
+    pub(crate) fn new(engine: Engine, settings: Settings) -> House {
+        let host = Host {
+            version: settings.version.clone(),
+            account: Account::new(&settings.user, &settings.password),
+            largest_request: settings.limits.request_bytes,
+        };
+        House { engine: Arc::new(engine), known: known::all(&settings), host, settings }
+    }
+}

@@ -1,0 +1,54 @@
+//! The reference engine as a server: MySQL's protocol in front, the closed SQL subset behind it.
+//!
+//! ```text
+//!   listener ─ acceptor ─┬─ thread ─ Visitor ◀─ wire ─▶ client      wire::mysql::server
+//!                        │             │ request
+//!                        │          session ─ sql::Connection ─ engine
+//!                        │             │ rows
+//!                        │          answer ─▶ built whole, then one write
+//!                        └─ thread …
+//! ```
+//!
+//! A thread serves a connection from its greeting to its end; how many of them work at a time is
+//! the affair of the engine's gate. An answer is built whole before a byte of it is sent: rows are
+//! told under latches of the engine, and a client that does not read must not hold one.
+//!
+//! What is acknowledged is durable, as the design has it, since the engine's commit returns before
+//! the answer is built. To stop is to let nobody in, to end what waits, to let who works finish and
+//! hear the answer, and to flush the log.
+//!
+//! | module     | what it knows                                                          |
+//! |------------|------------------------------------------------------------------------|
+//! | `server`   | connections: let in, counted, ended                                    |
+//! | `session`  | requests of one connection, and what is done for each                  |
+//! | `answer`   | rows of the engine as packets                                          |
+//! | `charset`  | characters of clients and of the engine, which has UTF-8               |
+//! | `given`    | values of parameters as the engine takes them                          |
+//! | `known`    | the variables that clients set and ask for                             |
+//! | `house`    | what all connections find; `settings`: what the server was told        |
+
+mod answer;
+mod charset;
+mod given;
+mod house;
+mod known;
+mod server;
+mod session;
+mod settings;
+
+pub use dbdyno_wire::Listener;
+pub use server::Server;
+pub use settings::{Limits, Settings};
+
+use std::path::Path;
+
+use dbdyno_engine::{Clock, Engine, EngineError};
+use dbdyno_model::Design;
+
+/// Opens the engine in a directory, to be served; `clock` gives nanoseconds.
+///
+/// # Errors
+/// The disk's refusal, or what is there is not what an engine left.
+pub fn engine_in(directory: &Path, design: &Design, clock: Clock) -> Result<Engine, EngineError> {
+    Engine::open_in(directory, design, clock)
+}

@@ -1,0 +1,312 @@
+//! One connection: what is asked, and what is done for it.
+//!
+//! ```text
+//!   greeting ─ login ─ database? ─ welcome ─┬─▶ request ─▶ sql ─▶ answer ─┐
+//!                                           └─────────────────────────────┘ until one goes
+//! ```
+
+use std::time::Duration;
+
+use dbdyno_sql::{Autocommit, Connection, Done, SqlError, Variables};
+use dbdyno_wire::Stream;
+use dbdyno_wire::mysql::server::{
+    Answers, Execution, Fault, Form, Parameters, Request, Status, Visitor,
+};
+
+use crate::answer::{self, Kept, Telling, Told};
+use crate::charset::Charset;
+use crate::given::Given;
+use crate::house::House;
+use crate::settings::Limits;
+
+/// Who connects and does not say within this time who it is, is not there.
+const LOGIN: Duration = Duration::from_secs(10);
+
+/// A client that was let in, and its session in the engine.
+struct Session<'s> {
+    visitor: Visitor,
+    asked: Asked<'s>,
+}
+
+/// What a client asks of.
+struct Asked<'s> {
+    connection: Connection,
+    limits: &'s Limits,
+    /// In the order of their numbers, which grow.
+    statements: Vec<Statement>,
+    last_statement: u32,
+    says: Charset,
+    reads: Charset,
+    /// As of which change of the variables that is so.
+    changes: u64,
+}
+
+/// A prepared statement.
+struct Statement {
+    number: u32,
+    /// Its number in the connection to the engine.
+    place: usize,
+    parameters: Parameters,
+    kept: Kept,
+}
+
+/// Serves a connection from its greeting to its end.
+pub(crate) fn serve(stream: Stream, id: u32, house: &House) {
+    let Ok(mut visitor) = Visitor::let_in(stream, &house.host, id, LOGIN) else { return };
+    let limits = &house.settings.limits;
+    let known = &house.settings.database;
+    if !visitor.database().is_empty() && visitor.database() != known {
+        let error = SqlError::NoDatabase(visitor.database().to_owned());
+        let fault = Fault::Refused(error.code(), error.sqlstate(), error.to_string());
+        return visitor.part(&fault);
+    }
+    let mut variables = Variables::new(house.known.clone());
+    variables.tell("connection_id()", id.to_string());
+    variables.tell("user()", format!("{}@localhost", visitor.user()));
+    variables.tell("current_user()", format!("{}@localhost", visitor.user()));
+    let charset = Charset::of_collation(visitor.collation());
+    for name in ["character_set_client", "character_set_connection", "character_set_results"] {
+        variables.tell(name, charset.to_owned());
+    }
+    let connection =
+        Connection::with_variables(house.engine.clone(), house.settings.clock, variables);
+    let charset = Charset::named(charset);
+    let asked = Asked {
+        connection,
+        limits,
+        statements: Vec::new(),
+        last_statement: 0,
+        says: charset,
+        reads: charset,
+        changes: 0,
+    };
+    if visitor.set_patience(limits.silent, limits.reading).is_ok() && visitor.welcome().is_ok() {
+        Session { visitor, asked }.converse();
+    }
+}
+
+impl Session<'_> {
+    fn converse(mut self) {
+        loop {
+            match self.turn() {
+                Ok(Next::Request) => {}
+                Ok(Next::End) | Err(Fault::Gone(_)) => return,
+                Err(fault) => {
+                    // Its locks are given back before it is told, which may take a while.
+                    drop(self.asked);
+                    return self.visitor.part(&fault);
+                }
+            }
+        }
+    }
+
+    fn turn(&mut self) -> Result<Next, Fault> {
+        let Session { visitor, asked } = self;
+        let (request, answers) = visitor.request()?;
+        if request == Request::Quit {
+            return Ok(Next::End);
+        }
+        asked.answer(request, answers)?;
+        visitor.flush()?;
+        if asked.changes != asked.connection.variables().changes() {
+            let silent = asked.renew();
+            visitor.set_patience(silent, asked.limits.reading).map_err(Fault::Gone)?;
+        }
+        Ok(Next::Request)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Request,
+    End,
+}
+
+impl Asked<'_> {
+    #[inline]
+    fn answer(&mut self, request: Request<'_>, answers: &mut Answers) -> Result<(), Fault> {
+        match request {
+            Request::Execute(execution) => self.execute(execution, answers)?,
+            Request::Query(text) => self.query(text, answers),
+            Request::Prepare(text) => self.prepare(text, answers),
+            Request::Close(number) => {
+                if let Ok(at) = self.find(number) {
+                    let statement = self.statements.remove(at);
+                    self.connection.forget(statement.place);
+                }
+            }
+            Request::LongData { statement, parameter, piece } => {
+                let most = self.limits.request_bytes;
+                if let Ok(at) = self.find(statement) {
+                    let parameters = &mut self.statements[at].parameters;
+                    if parameters.pieces_bytes() + piece.len() > most {
+                        let text = format!("values in pieces of more than {most} bytes");
+                        return Err(Fault::Refused(1153, "08S01", text));
+                    }
+                    parameters.add_piece(parameter, piece);
+                }
+            }
+            Request::Reset(number) => match self.find(number) {
+                Ok(at) => {
+                    self.statements[at].parameters.forget_pieces();
+                    answers.ok(0, 0, self.status());
+                }
+                Err(_) => unknown(number, answers),
+            },
+            Request::UseDatabase(name) => {
+                let name = self.says.read(name).unwrap_or_default();
+                match self.connection.use_database(&name) {
+                    Ok(()) => answers.ok(0, 0, self.status()),
+                    Err(error) => refuse(&error, answers),
+                }
+            }
+            Request::ResetConnection => {
+                self.connection.reset();
+                self.statements.clear();
+                answers.ok(0, 0, self.status());
+            }
+            Request::Ping => answers.ok(0, 0, self.status()),
+            Request::Quit => {}
+            Request::Other(code, name) => {
+                let text = format!("{name} (command {code:#04x}) is not known here");
+                answers.error(1047, "08S01", &text);
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn execute(&mut self, execution: Execution<'_>, answers: &mut Answers) -> Result<(), Fault> {
+        let Ok(at) = self.find(execution.statement) else {
+            unknown(execution.statement, answers);
+            return Ok(());
+        };
+        let Asked { connection, statements, says, reads, limits, .. } = self;
+        let Statement { place, parameters, kept, .. } = &mut statements[at];
+        parameters.read(execution.values)?;
+        let given = Given { parameters, values: execution.values, charset: *says };
+        let mut telling = Telling::new(answers, kept, Form::Binary, *reads, limits.answer_bytes);
+        let done = connection.execute(*place, &given, &mut telling);
+        let told = telling.told();
+        parameters.forget_pieces();
+        self.end(done, told, answers);
+        Ok(())
+    }
+
+    fn query(&mut self, text: &[u8], answers: &mut Answers) {
+        let Some(text) = self.says.read(text) else { return not_text(answers) };
+        if text.trim_ascii().is_empty() {
+            return answers.error(1065, "42000", "the query is empty");
+        }
+        let mut kept = Kept::default();
+        let most = self.limits.answer_bytes;
+        let mut telling = Telling::new(answers, &mut kept, Form::Text, self.reads, most);
+        let done = self.connection.run(&text, &mut telling);
+        let told = telling.told();
+        self.end(done, told, answers);
+    }
+
+    /// Ends an answer.
+    #[inline]
+    fn end(&mut self, done: Result<Done, SqlError>, told: Told, answers: &mut Answers) {
+        match (done, told) {
+            (Ok(_), Told::Rows) => answers.end_rows(self.status()),
+            (Ok(done), Told::NoRows) => {
+                let number = done.first_number.unwrap_or_default();
+                answers.ok(done.affected, number as u64, self.status());
+            }
+            (Ok(_), Told::TooLarge) => {
+                answers.take_back();
+                let most = self.limits.answer_bytes;
+                let text = format!("an answer of more than {most} bytes; ask for it in parts");
+                answers.error(1041, "HY000", &text);
+            }
+            (Ok(_), Told::OutOfRange) => {
+                answers.take_back();
+                answers.error(1690, "22003", "a number that its column has no room for");
+            }
+            (Err(error), _) => {
+                answers.take_back();
+                refuse(&error, answers);
+            }
+        }
+    }
+
+    fn prepare(&mut self, text: &[u8], answers: &mut Answers) {
+        let Some(text) = self.says.read(text) else { return not_text(answers) };
+        if self.statements.len() >= self.limits.statements {
+            let most = self.limits.statements;
+            let text = format!("{most} statements are prepared; close some of them");
+            return answers.error(1461, "42000", &text);
+        }
+        let place = match self.connection.prepare(&text) {
+            Ok(place) => place,
+            Err(error) => return refuse(&error, answers),
+        };
+        let about = self.connection.about(place);
+        let marks = u16::try_from(about.marks);
+        if let (Ok(marks), false) = (marks, about.is_control) {
+            self.last_statement = self.last_statement.wrapping_add(1);
+            let number = self.last_statement;
+            answer::prepared(answers, number, marks, &about.columns, self.reads);
+            let parameters = Parameters::new(about.marks);
+            self.statements.push(Statement { number, place, parameters, kept: Kept::default() });
+            return;
+        }
+        self.connection.forget(place);
+        match about.is_control {
+            // MySQL's clients then send it as a query.
+            true => answers.error(1295, "HY000", "this statement cannot be prepared; query it"),
+            false => answers.error(1390, "HY000", "a statement has at most 65535 marks"),
+        }
+    }
+
+    #[inline]
+    fn find(&self, number: u32) -> Result<usize, usize> {
+        self.statements.binary_search_by_key(&number, |statement| statement.number)
+    }
+
+    #[inline]
+    fn status(&self) -> Status {
+        Status {
+            in_transaction: self.connection.is_in_transaction(),
+            autocommit: self.connection.autocommit() == Autocommit::On,
+        }
+    }
+
+    /// Takes over what variables say; gives how long the client may be silent.
+    #[cold]
+    fn renew(&mut self) -> Duration {
+        let variables = self.connection.variables();
+        self.changes = variables.changes();
+        let charset = |name: &str| match variables.text(name) {
+            // NULL: as they are.
+            None | Some("") => Charset::Utf8,
+            Some(name) => Charset::named(name),
+        };
+        self.says = charset("character_set_client");
+        self.reads = charset("character_set_results");
+        let seconds = variables.text("wait_timeout").and_then(|text| text.parse().ok());
+        // The kernel takes zero for no bound at all.
+        seconds.map_or(self.limits.silent, |seconds: u64| {
+            Duration::from_secs(seconds.clamp(1, YEAR_SECONDS))
+        })
+    }
+}
+
+/// MySQL's greatest `wait_timeout`.
+const YEAR_SECONDS: u64 = 31_536_000;
+
+fn refuse(error: &SqlError, answers: &mut Answers) {
+    answers.error(error.code(), error.sqlstate(), &error.to_string());
+}
+
+fn unknown(statement: u32, answers: &mut Answers) {
+    let text = format!("there is no prepared statement {statement} on this connection");
+    answers.error(1243, "HY000", &text);
+}
+
+fn not_text(answers: &mut Answers) {
+    let text = "the statement is not text in the character set of the connection; say SET NAMES";
+    answers.error(1300, "HY000", text);
+}

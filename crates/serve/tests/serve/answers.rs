@@ -1,0 +1,248 @@
+//! What is answered to what is asked.
+
+use dbdyno_model::Secret;
+use dbdyno_wire::mysql::Connection;
+use dbdyno_wire::{Client as _, Endpoint, Param, RowBuffer};
+
+use crate::place::{Raw, connect, endpoint, in_directory, refused, rows, server, settings};
+
+#[test]
+fn rows_are_the_same_as_text_and_as_bytes() {
+    let server = server();
+    let mut client = connect(&server);
+    client
+        .run(
+            "CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, d DECIMAL(8,2), c \
+             CHAR(20), at DATETIME)",
+        )
+        .unwrap();
+    let made = client
+        .run(
+            "INSERT INTO t (d, c, at) VALUES (-1.5, 'caf\u{e9}', '2026-11-25 19:30:00.25'), \
+             (NULL, '', NULL), (12345.67, 'x', '1969-12-31')",
+        )
+        .unwrap();
+    assert_eq!(made.affected, 3);
+    let asked = "SELECT id, d, c, at, id + 1, d * 2, count(*) FROM t GROUP BY id, d, c, at \
+                 ORDER BY id";
+    let text = rows(&mut client, asked);
+    assert_eq!(
+        text,
+        [
+            "1|-1.50|caf\u{e9}|2026-11-25 19:30:00.250000|2|-3.00|1",
+            "2|NULL||NULL|3|NULL|1",
+            "3|12345.67|x|1969-12-31 00:00:00|4|24691.34|1",
+        ]
+    );
+    let statement = client.prepare(asked).unwrap();
+    let mut buffer = RowBuffer::new();
+    client.fetch(statement, &Vec::new(), &mut buffer).unwrap();
+    let binary: Vec<String> = (0..buffer.rows())
+        .map(|row| {
+            let value = |column| match buffer.text(row, column) {
+                Some(text) => String::from_utf8_lossy(text).into_owned(),
+                None => "NULL".to_owned(),
+            };
+            (0..7).map(value).collect::<Vec<_>>().join("|")
+        })
+        .collect();
+    // The client speaks latin1, and kept rows are in its bytes.
+    let latin1: Vec<String> = text.iter().map(|row| row.replace('\u{e9}', "\u{fffd}")).collect();
+    assert_eq!(binary, latin1);
+    server.stop().unwrap();
+}
+
+#[test]
+fn statements_are_prepared_executed_and_forgotten() {
+    let server = server();
+    let mut client = connect(&server);
+    client.run("CREATE TABLE t (id INT PRIMARY KEY, c CHAR(10))").unwrap();
+    let insert = client.prepare("INSERT INTO t (id, c) VALUES (?, ?)").unwrap();
+    for id in 0..300_i64 {
+        let args = vec![Param::Int(id), Param::Text(b"abc")];
+        assert_eq!(client.execute(insert, &args).unwrap().affected, 1);
+    }
+    let range = client.prepare("SELECT c FROM t WHERE id BETWEEN ? AND ?").unwrap();
+    let args = vec![Param::Int(10), Param::Text(b"109")];
+    assert_eq!(client.execute(range, &args).unwrap().rows, 100);
+    // A table that is made anew is found by the statements that ask for it.
+    client.run("DROP TABLE t").unwrap();
+    assert_eq!(refused(client.execute(range, &args)), (1146, "42S02".to_owned()));
+    client.run("CREATE TABLE t (c CHAR(3), x INT, id INT PRIMARY KEY)").unwrap();
+    client.run("INSERT INTO t VALUES ('new', 1, 50)").unwrap();
+    assert_eq!(client.execute(range, &args).unwrap().rows, 1);
+    assert_eq!(refused(client.prepare("BEGIN")), (1295, "HY000".to_owned()));
+    assert_eq!(refused(client.prepare("SELECT x FROM u")), (1146, "42S02".to_owned()));
+    server.stop().unwrap();
+}
+
+#[test]
+fn transactions_are_those_of_the_session() {
+    let server = server();
+    let (mut one, mut two) = (connect(&server), connect(&server));
+    one.run("CREATE TABLE t (id INT PRIMARY KEY)").unwrap();
+    one.run("BEGIN").unwrap();
+    one.run("INSERT INTO t VALUES (1)").unwrap();
+    assert!(rows(&mut two, "SELECT id FROM t").is_empty());
+    one.run("ROLLBACK").unwrap();
+    one.run("SET autocommit=0").unwrap();
+    one.run("INSERT INTO t VALUES (2)").unwrap();
+    assert!(rows(&mut two, "SELECT id FROM t").is_empty());
+    one.run("COMMIT").unwrap();
+    assert_eq!(rows(&mut two, "SELECT id FROM t"), ["2"]);
+    one.run("INSERT INTO t VALUES (3)").unwrap();
+    // Who goes without a word has not committed.
+    drop(one);
+    let mut three = connect(&server);
+    three.run("SET autocommit=0").unwrap();
+    three.run("INSERT INTO t VALUES (4)").unwrap();
+    three.run("SET autocommit=1").unwrap();
+    assert_eq!(rows(&mut two, "SELECT id FROM t WHERE id <> 3"), ["2", "4"]);
+    three.run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED").unwrap();
+    assert_eq!(rows(&mut three, "SELECT @@transaction_isolation"), ["READ-COMMITTED"]);
+    server.stop().unwrap();
+}
+
+#[test]
+fn errors_have_the_numbers_of_mysql() {
+    let server = server();
+    let mut client = connect(&server);
+    client.run("CREATE TABLE t (id INT PRIMARY KEY, c CHAR(2))").unwrap();
+    client.run("INSERT INTO t VALUES (1, 'a')").unwrap();
+    for (sql, code, sqlstate) in [
+        ("SELEC", 1235, "42000"),
+        ("SELECT 'a", 1064, "42000"),
+        ("  ", 1065, "42000"),
+        ("SELECT x FROM t", 1054, "42S22"),
+        ("SELECT 1 FROM u", 1146, "42S02"),
+        ("INSERT INTO t VALUES (1, 'b')", 1062, "23000"),
+        ("INSERT INTO t VALUES (2, 'abc')", 1406, "22001"),
+        ("INSERT INTO t VALUES (5000000000, 'a')", 1264, "22003"),
+        ("CREATE TABLE t (id INT)", 1050, "42S01"),
+        ("USE elsewhere", 1049, "42000"),
+        ("SET nothing=1", 1193, "HY000"),
+        ("SET version='9'", 1238, "HY000"),
+        ("SET sql_mode='ANSI_QUOTES'", 1231, "42000"),
+        ("SET GLOBAL wait_timeout=1", 1235, "42000"),
+        ("CREATE DATABASE other", 1235, "42000"),
+        ("SELECT /*+ NO_INDEX(t) */ c FROM t", 1235, "42000"),
+    ] {
+        let got = refused(client.query(sql));
+        assert_eq!(got, (code, sqlstate.to_owned()), "{sql}");
+    }
+    assert_eq!(rows(&mut client, "SELECT c FROM t"), ["a"], "and the connection goes on");
+    server.stop().unwrap();
+}
+
+#[test]
+fn what_clients_ask_when_they_connect_is_answered() {
+    let server = server();
+    let mut client = connect(&server);
+    let asked = "/* mysql-connector-j-8.0.33 */SELECT @@session.auto_increment_increment AS \
+                 auto_increment_increment, @@character_set_client AS character_set_client, \
+                 @@license, @@autocommit, database(), user(), @@max_allowed_packet";
+    let expected = "1|latin1|MIT OR Apache-2.0|1|test|dbdyno@localhost|67108864";
+    assert_eq!(rows(&mut client, asked), [expected]);
+    for set in [
+        "SET NAMES utf8mb4 COLLATE utf8mb4_general_ci",
+        "SET character_set_results = NULL",
+        "SET SESSION wait_timeout=31536000, @@net_write_timeout = 60",
+        "set autocommit=1, sql_mode=CONCAT(@@sql_mode,',STRICT_TRANS_TABLES')",
+        "SET NAMES 'latin1'",
+        "START TRANSACTION WITH CONSISTENT SNAPSHOT",
+        "COMMIT /* done */;",
+        "CREATE TABLE IF NOT EXISTS t (id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' \
+         NOT NULL, PRIMARY KEY (id)) /*! ENGINE = innodb */ ",
+        "CREATE TABLE IF NOT EXISTS t (id INT)",
+        "SELECT AVG(id) FROM (SELECT * FROM t FORCE KEY (PRIMARY) LIMIT 5) t",
+    ] {
+        client.run(set).unwrap_or_else(|error| panic!("{set}: {error}"));
+    }
+    client.run("INSERT INTO t (k) VALUES (7), (8)").unwrap();
+    assert_eq!(rows(&mut client, "SELECT LAST_INSERT_ID()"), ["1"]);
+    assert_eq!(rows(&mut client, "SHOW TABLES"), ["t"]);
+    assert_eq!(rows(&mut client, "SHOW DATABASES"), ["test"]);
+    assert_eq!(
+        rows(&mut client, "SHOW VARIABLES LIKE 'Auto%'"),
+        ["auto_increment_increment|1", "auto_increment_offset|1", "autocommit|ON",]
+    );
+    assert_eq!(rows(&mut client, "SHOW VARIABLES LIKE 'view'"), ["view|vector"]);
+    assert!(rows(&mut client, "SHOW WARNINGS").is_empty());
+    let columns = ["id|int|NO|PRI|NULL|auto_increment", "k|int|NO||0|"];
+    assert_eq!(rows(&mut client, "SHOW COLUMNS FROM t"), columns);
+    assert_eq!(rows(&mut client, "SELECT CURRENT_TIMESTAMP"), ["2026-11-25 19:30:00"]);
+    server.stop().unwrap();
+}
+
+#[test]
+fn who_is_not_known_is_refused() {
+    let server = server();
+    let wrong = |change: fn(&mut Endpoint)| {
+        let mut endpoint = endpoint(&server);
+        change(&mut endpoint);
+        refused(Connection::connect(&endpoint))
+    };
+    let denied = (1045, "28000".to_owned());
+    assert_eq!(wrong(|it| it.password = Secret::new("wrong")), denied);
+    assert_eq!(wrong(|it| it.password = Secret::default()), denied);
+    assert_eq!(wrong(|it| it.user = "root".to_owned()), denied);
+    assert_eq!(wrong(|it| it.database = "other".to_owned()), (1049, "42000".to_owned()));
+    let mut raw = Raw::greeted(&server);
+    raw.hello("dbdyno");
+    assert_eq!(raw.error(), 1045, "no proof");
+    server.stop().unwrap();
+}
+
+#[test]
+fn an_account_without_a_password_takes_no_proof() {
+    use dbdyno_engine::disk::SimDisk;
+    use dbdyno_serve::{Limits, Listener, Server};
+
+    let listener = Listener::tcp("127.0.0.1:0").unwrap();
+    let engine = crate::place::on_disk(&SimDisk::default());
+    let server = Server::start(listener, engine, settings(Limits::default(), "")).unwrap();
+    let mut raw = Raw::let_in(&server);
+    raw.send(0, b"\x0e");
+    assert_eq!(raw.packet(), (1, vec![0, 0, 0, 2, 0, 0, 0]), "PING is answered by OK");
+    raw.send(0, b"\x04t\0");
+    assert_eq!(raw.error(), 1047, "COM_FIELD_LIST");
+    raw.send(0, b"\x1f");
+    assert_eq!(raw.packet().1[0], 0, "COM_RESET_CONNECTION");
+    raw.send(0, b"\x02elsewhere");
+    assert_eq!(raw.error(), 1049, "COM_INIT_DB");
+    raw.send(0, b"\x02test");
+    assert_eq!(raw.packet().1[0], 0);
+    let mut denied = Raw::greeted(&server);
+    denied.hello("root");
+    assert_eq!(denied.error(), 1045);
+    server.stop().unwrap();
+}
+
+#[test]
+fn a_request_of_several_packets_is_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let server = in_directory(directory.path());
+    let mut client = connect(&server);
+    client.run("CREATE TABLE t (id INT PRIMARY KEY, a LONGTEXT, b LONGTEXT)").unwrap();
+    let (a, b) = ("a".repeat(9 << 20), "b".repeat((8 << 20) + 1));
+    client.run(&format!("INSERT INTO t VALUES (1, '{a}', '{b}')")).unwrap();
+    let lengths = format!("{}|{}", a.len(), b.len());
+    assert_eq!(rows(&mut client, "SELECT length(a), length(b) FROM t"), [lengths]);
+    let whole = client.query("SELECT a, b FROM t").unwrap().rows;
+    assert!(whole[0] == [Some(a), Some(b)], "a row of two packets as well");
+    server.stop().unwrap();
+}
+
+#[test]
+fn a_unix_socket_serves_as_well() {
+    use dbdyno_engine::disk::SimDisk;
+    use dbdyno_serve::{Limits, Listener, Server};
+
+    let directory = tempfile::tempdir().unwrap();
+    let listener = Listener::unix(&directory.path().join("s")).unwrap();
+    let engine = crate::place::on_disk(&SimDisk::default());
+    let settings = settings(Limits::default(), crate::place::PASSWORD);
+    let server = Server::start(listener, engine, settings).unwrap();
+    assert_eq!(rows(&mut connect(&server), "SELECT 1 + 1"), ["2"]);
+    server.stop().unwrap();
+}

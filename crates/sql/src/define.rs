@@ -1,0 +1,71 @@
+//! Tables and indexes, made and taken away as a statement says it.
+
+use dbdyno_engine::row::Column;
+use dbdyno_engine::table::{IndexSpec, TableSpec, Uniqueness};
+use dbdyno_engine::value::Value;
+use dbdyno_engine::{Engine, EngineError};
+
+use crate::error::{Result, SqlError};
+use crate::parse::{ColumnDefinition, CreateTable, IndexDefinition, Statement};
+use crate::run;
+
+/// Makes and takes away tables and indexes.
+pub(crate) fn define(engine: &Engine, statement: &Statement) -> Result<()> {
+    match statement {
+        Statement::CreateTable(create) => match engine.create_table(spec_of(create)?) {
+            Err(EngineError::Exists(_)) if create.unless_there => {}
+            made => drop(made?),
+        },
+        Statement::AddIndexes(name, indexes) => {
+            let table = engine.table(name)?;
+            for index in indexes {
+                engine.create_index(name, index_of(index, name, table.columns())?)?;
+            }
+        }
+        Statement::DropTable { name, if_there } => match engine.drop_table(name) {
+            Err(EngineError::NoTable(_)) if *if_there => {}
+            done => done?,
+        },
+        Statement::Truncate(name) => engine.truncate_table(name)?,
+        _ => unreachable!("statements that define nothing are done elsewhere"),
+    }
+    Ok(())
+}
+
+fn spec_of(create: &CreateTable) -> Result<TableSpec> {
+    let columns = create.columns.iter().map(column_of).collect::<Result<Vec<_>>>()?;
+    let primary = places(&create.primary, &create.name, &columns)?;
+    let indexes = create.indexes.iter().map(|index| index_of(index, &create.name, &columns));
+    Ok(TableSpec {
+        name: create.name.clone(),
+        primary,
+        auto_increment: create.columns.iter().position(|column| column.counts_up),
+        indexes: indexes.collect::<Result<_>>()?,
+        columns,
+    })
+}
+
+fn column_of(column: &ColumnDefinition) -> Result<Column> {
+    let (name, kind, nullable) = (column.name.clone(), column.kind, column.nullable);
+    let default = match &column.default {
+        Some(default) => run::constant(default, kind, &name)?,
+        None => Value::Null,
+    };
+    Ok(Column { name, kind, nullable, default })
+}
+
+fn index_of(index: &IndexDefinition, table: &str, columns: &[Column]) -> Result<IndexSpec> {
+    Ok(IndexSpec {
+        name: index.name.clone(),
+        columns: places(&index.columns, table, columns)?,
+        uniqueness: if index.unique { Uniqueness::Unique } else { Uniqueness::Repeated },
+    })
+}
+
+fn places(names: &[String], table: &str, columns: &[Column]) -> Result<Vec<usize>> {
+    let place = |name: &String| {
+        let found = columns.iter().position(|column| column.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| SqlError::Name(format!("{table} has no column {name}")))
+    };
+    names.iter().map(place).collect()
+}

@@ -1,0 +1,140 @@
+//! What the values of an expression are, as far as that is known before there are any.
+//!
+//! Clients are told it with the names of columns. Where it is not sure it is not told: values then
+//! go as texts, which every client takes.
+
+use super::{Query, Source};
+use crate::column::{Column, ColumnKind};
+use crate::expr::Expr;
+use crate::operand::{DIVISION_DIGITS, Operand};
+use crate::parse::{Aggregate, Function, Operator};
+
+/// The columns of an answer.
+pub(super) fn columns(query: &Query) -> Vec<Column> {
+    let told = query.names.iter().zip(&query.items);
+    told.map(|(name, item)| Column { name: name.clone(), kind: kind(item, query) }).collect()
+}
+
+fn kind(expr: &Expr, query: &Query) -> ColumnKind {
+    match expr {
+        Expr::Constant(value) => of_value(value),
+        Expr::Column(_, _, kind) => ColumnKind::from(*kind),
+        Expr::Made(level, column) => match query.levels.get(*level).map(|level| &level.source) {
+            Some(Source::Query(inner)) => inner.columns[*column].kind,
+            _ => ColumnKind::Any,
+        },
+        Expr::Group(index) => match &query.grouping {
+            Some(grouping) => kind(&grouping.by[*index], query),
+            None => ColumnKind::Any,
+        },
+        Expr::Aggregate(index) => match &query.grouping {
+            Some(grouping) => {
+                let call = &grouping.aggregates[*index];
+                aggregated(call.aggregate, kind(&call.of, query))
+            }
+            None => ColumnKind::Any,
+        },
+        Expr::Query(index) => match query.queries[*index].query.columns.first() {
+            Some(column) => column.kind,
+            None => ColumnKind::Any,
+        },
+        Expr::Negative(of) => match kind(of, query) {
+            number @ (ColumnKind::Int | ColumnKind::Decimal(_)) => number,
+            _ => ColumnKind::Any,
+        },
+        Expr::Not(_)
+        | Expr::IsNull(_)
+        | Expr::Between(..)
+        | Expr::In(..)
+        | Expr::InQuery(..)
+        | Expr::Like(..) => ColumnKind::Int,
+        Expr::Binary(operator, left, right) => {
+            combined(*operator, kind(left, query), kind(right, query))
+        }
+        Expr::Call(function, arguments) => called(*function, arguments, query),
+        Expr::Now => ColumnKind::Timestamp,
+        Expr::Param(_) | Expr::Outer(_) => ColumnKind::Any,
+    }
+}
+
+fn of_value(value: &Operand<'_>) -> ColumnKind {
+    match value {
+        Operand::Null => ColumnKind::Any,
+        Operand::Int(_) => ColumnKind::Int,
+        Operand::Decimal(_, scale) => ColumnKind::Decimal(*scale),
+        Operand::Text(text) => ColumnKind::Text(text.len() as u32),
+        Operand::Timestamp(_) => ColumnKind::Timestamp,
+    }
+}
+
+/// Sums of whole numbers are decimals, since they may outgrow 64 bits.
+fn aggregated(aggregate: Aggregate, of: ColumnKind) -> ColumnKind {
+    let scale = match of {
+        ColumnKind::Int => 0,
+        ColumnKind::Decimal(scale) => scale,
+        _ => return if aggregate == Aggregate::Count { ColumnKind::Int } else { plain(of) },
+    };
+    match aggregate {
+        Aggregate::Count => ColumnKind::Int,
+        Aggregate::Sum => ColumnKind::Decimal(scale),
+        Aggregate::Average => ColumnKind::Decimal(scale + DIVISION_DIGITS),
+        Aggregate::Min | Aggregate::Max => of,
+    }
+}
+
+/// The least of texts is a text, and the sum of texts is a number of a scale that is not known.
+fn plain(of: ColumnKind) -> ColumnKind {
+    match of {
+        ColumnKind::Timestamp => ColumnKind::Timestamp,
+        _ => ColumnKind::Any,
+    }
+}
+
+fn combined(operator: Operator, left: ColumnKind, right: ColumnKind) -> ColumnKind {
+    let scales = match (scale(left), scale(right)) {
+        (Some(left), Some(right)) => Some((left, right)),
+        _ => None,
+    };
+    let is_whole = left == ColumnKind::Int && right == ColumnKind::Int;
+    match (operator, scales) {
+        (
+            Operator::Or
+            | Operator::And
+            | Operator::Equal
+            | Operator::Unequal
+            | Operator::Less
+            | Operator::LessEqual
+            | Operator::Greater
+            | Operator::GreaterEqual,
+            _,
+        ) => ColumnKind::Int,
+        (_, None) => ColumnKind::Any,
+        (Operator::Divide, Some((left, _))) => ColumnKind::Decimal(left + DIVISION_DIGITS),
+        // They may outgrow 64 bits, which a column of whole numbers has no room for.
+        (_, Some(_)) if is_whole => ColumnKind::Decimal(0),
+        (Operator::Multiply, Some((left, right))) => ColumnKind::Decimal(left + right),
+        (_, Some((left, right))) => ColumnKind::Decimal(left.max(right)),
+    }
+}
+
+fn scale(kind: ColumnKind) -> Option<u8> {
+    match kind {
+        ColumnKind::Int => Some(0),
+        ColumnKind::Decimal(scale) => Some(scale),
+        _ => None,
+    }
+}
+
+fn called(function: Function, arguments: &[Expr], query: &Query) -> ColumnKind {
+    match function {
+        Function::Length | Function::Sleep => ColumnKind::Int,
+        Function::Abs | Function::Coalesce => {
+            let mut kinds = arguments.iter().map(|argument| kind(argument, query));
+            match kinds.next() {
+                Some(first) if kinds.all(|other| other == first) => first,
+                _ => ColumnKind::Any,
+            }
+        }
+        Function::Concat | Function::Lower | Function::Upper => ColumnKind::Any,
+    }
+}

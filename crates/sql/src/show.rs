@@ -1,0 +1,163 @@
+//! What a server tells of itself: variables, counters, tables and their columns.
+
+use std::sync::Arc;
+
+use dbdyno_engine::Engine;
+use dbdyno_engine::table::Uniqueness;
+use dbdyno_engine::value::{Kind, Value};
+
+use crate::column::Column;
+use crate::error::Result;
+use crate::expr::matches;
+use crate::operand::Operand;
+use crate::parse::Show;
+use crate::run::Sink;
+use crate::settings::{Autocommit, Settings};
+
+/// The names of the columns in which something is shown.
+pub(crate) fn names(show: &Show) -> &'static [&'static str] {
+    match show {
+        Show::Variables(_) | Show::Status(_) => &["Variable_name", "Value"],
+        Show::Tables(_) => &["Tables"],
+        Show::Columns(_) => &["Field", "Type", "Null", "Key", "Default", "Extra"],
+        Show::Databases => &["Database"],
+        Show::Warnings => &["Level", "Code", "Message"],
+    }
+}
+
+/// Columns of text with these names.
+pub(crate) fn columns(names: &[&str]) -> Arc<[Column]> {
+    names.iter().map(|name| Column::of_text(name)).collect()
+}
+
+/// Shows something; in how many rows.
+pub(crate) fn show(
+    show: &Show,
+    engine: &Engine,
+    settings: &Settings,
+    columns: &Arc<[Column]>,
+    sink: &mut dyn Sink,
+) -> Result<u64> {
+    Ok(match show {
+        Show::Variables(form) => {
+            let fields = engine.design().fields().into_iter();
+            let all = fields.chain(settings.shown());
+            let rows = all.filter(|(name, _)| is_of(form, name));
+            told(sink, columns, rows.map(|(name, value)| [name.to_owned(), value]))
+        }
+        Show::Status(form) => {
+            let counts = engine.counts();
+            let unpurged = ("unpurged_transactions", engine.unpurged() as u64);
+            let rows = counts.all().chain([unpurged]).filter(|(name, _)| is_of(form, name));
+            told(sink, columns, rows.map(|(name, count)| [name.to_owned(), count.to_string()]))
+        }
+        Show::Tables(form) => {
+            let tables = engine.tables();
+            let names = tables.iter().map(|table| table.name());
+            let rows = names.filter(|name| is_of(form, name)).map(|name| [name.to_owned()]);
+            told(sink, columns, rows)
+        }
+        Show::Columns(table) => return of_table(table, engine, columns, sink),
+        Show::Databases => {
+            let name = settings.variables.text("database()").map(str::to_owned);
+            told(sink, columns, name.into_iter().map(|name| [name]))
+        }
+        Show::Warnings => told(sink, columns, std::iter::empty::<[String; 3]>()),
+    })
+}
+
+impl Settings {
+    /// What a list of variables shows besides the design; nothing where a session has no list.
+    fn shown(&self) -> Vec<(&'static str, String)> {
+        let mut all = self.variables.shown();
+        if !all.is_empty() {
+            let autocommit = if self.autocommit == Autocommit::On { "ON" } else { "OFF" };
+            let isolation = self.isolation.word().to_ascii_uppercase();
+            all.push(("autocommit", autocommit.to_owned()));
+            all.push(("transaction_isolation", isolation));
+            all.sort_unstable();
+        }
+        all
+    }
+}
+
+/// Whether a name is of a form, if one is given: small and capital letters are the same.
+fn is_of(form: &Option<Vec<u8>>, name: &str) -> bool {
+    form.as_ref().is_none_or(|form| {
+        matches(name.to_ascii_lowercase().as_bytes(), &form.to_ascii_lowercase())
+    })
+}
+
+fn of_table(
+    name: &str,
+    engine: &Engine,
+    columns: &Arc<[Column]>,
+    sink: &mut dyn Sink,
+) -> Result<u64> {
+    let table = engine.table(name)?;
+    let key = |place: usize| {
+        if table.primary().contains(&place) {
+            return "PRI";
+        }
+        let mut indexes =
+            table.indexes().filter(|index| index.spec.columns.first() == Some(&place));
+        match indexes.next() {
+            Some(index) if index.spec.uniqueness == Uniqueness::Unique => "UNI",
+            Some(_) => "MUL",
+            None => "",
+        }
+    };
+    sink.begin(columns);
+    for (place, column) in table.columns().iter().enumerate() {
+        let counts_up = table.auto_increment() == Some(place);
+        let nullable = if column.nullable { "YES" } else { "NO" };
+        let default = match &column.default {
+            Value::Null => Operand::Null,
+            other => crate::expr::of_datum(other.datum(), column.kind),
+        };
+        let extra = if counts_up { "auto_increment" } else { "" };
+        let written = type_of(column.kind);
+        for text in [&*column.name, &written, nullable, key(place)] {
+            sink.value(&Operand::text(text.as_bytes()));
+        }
+        sink.value(&default);
+        sink.value(&Operand::text(extra.as_bytes()));
+        sink.end_row();
+    }
+    Ok(table.columns().len() as u64)
+}
+
+/// A type as MySQL shows it. Which of the types of text it was is not kept.
+fn type_of(kind: Kind) -> String {
+    match kind {
+        Kind::Int { bytes, signed } => {
+            let name = match bytes {
+                1 => "tinyint",
+                2 => "smallint",
+                3 => "mediumint",
+                4 => "int",
+                _ => "bigint",
+            };
+            format!("{name}{}", if signed { "" } else { " unsigned" })
+        }
+        Kind::Decimal { digits, scale } => format!("decimal({digits},{scale})"),
+        Kind::Text { most } => format!("varchar({most})"),
+        Kind::Timestamp => "datetime".to_owned(),
+    }
+}
+
+/// Tells rows of text; how many.
+pub(crate) fn told<const N: usize>(
+    sink: &mut dyn Sink,
+    columns: &Arc<[Column]>,
+    rows: impl Iterator<Item = [String; N]>,
+) -> u64 {
+    sink.begin(columns);
+    let mut count = 0;
+    for row in rows {
+        row.iter().for_each(|value| sink.value(&Operand::text(value.as_bytes())));
+        sink.end_row();
+        count += 1;
+    }
+    count
+}

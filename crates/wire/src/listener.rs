@@ -1,0 +1,88 @@
+//! Where clients connect to: a port or a unix socket.
+
+use std::io;
+use std::net::{Shutdown, TcpListener, TcpStream, ToSocketAddrs};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+
+use dbdyno_model::Transport;
+
+use crate::stream::Stream;
+
+/// A port or a unix socket on which connections are accepted.
+#[derive(Debug)]
+pub struct Listener {
+    socket: Socket,
+    transport: Transport,
+}
+
+#[derive(Debug)]
+enum Socket {
+    Tcp(TcpListener),
+    Unix(UnixListener),
+}
+
+impl Listener {
+    /// Listens on an address; port 0 is one that is free.
+    ///
+    /// # Errors
+    /// The operating system's, as where another listens there.
+    pub fn tcp(address: impl ToSocketAddrs) -> io::Result<Listener> {
+        let listener = TcpListener::bind(address)?;
+        let address = listener.local_addr()?;
+        let transport = Transport::Tcp(address.ip().to_string(), address.port());
+        Ok(Listener { socket: Socket::Tcp(listener), transport })
+    }
+
+    /// Listens on a new unix socket. The file is left to the owner of its directory.
+    ///
+    /// # Errors
+    /// The operating system's, when the path cannot be bound or is taken.
+    pub fn unix(path: &Path) -> io::Result<Listener> {
+        let listener = UnixListener::bind(path)?;
+        let transport = Transport::Unix(path.to_string_lossy().into_owned());
+        Ok(Listener { socket: Socket::Unix(listener), transport })
+    }
+
+    /// Where it listens.
+    pub fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    /// Another handle on the same socket.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn duplicate(&self) -> io::Result<Listener> {
+        let socket = match &self.socket {
+            Socket::Tcp(listener) => Socket::Tcp(listener.try_clone()?),
+            Socket::Unix(listener) => Socket::Unix(listener.try_clone()?),
+        };
+        Ok(Listener { socket, transport: self.transport.clone() })
+    }
+
+    /// Waits for the next connection.
+    ///
+    /// # Errors
+    /// The operating system's; after [`Listener::shut`] always.
+    pub fn accept(&self) -> io::Result<Stream> {
+        match &self.socket {
+            Socket::Tcp(listener) => {
+                let (stream, _) = listener.accept()?;
+                stream.set_nodelay(true)?;
+                Ok(Stream::Tcp(stream))
+            }
+            Socket::Unix(listener) => Ok(Stream::Unix(listener.accept()?.0)),
+        }
+    }
+
+    /// Wakes whoever waits in [`Listener::accept`], for good. The standard library shuts down
+    /// streams only, but to the kernel a listener is a socket like another.
+    pub fn shut(&self) {
+        let _ = self.duplicate().and_then(|listener| match listener.socket {
+            Socket::Tcp(tcp) => TcpStream::from(OwnedFd::from(tcp)).shutdown(Shutdown::Both),
+            Socket::Unix(unix) => UnixStream::from(OwnedFd::from(unix)).shutdown(Shutdown::Both),
+        });
+    }
+}

@@ -1,0 +1,171 @@
+//! The MySQL protocol, server side.
+//!
+//! ```text
+//!   Host ── login ──▶ Visitor ── request ──▶ Request: Query, Execute, …    what is asked
+//!                        │                      └── Parameters             values that came along
+//!                        └────── flush ◀── Answers: rows, OK, errors        built, then one write
+//! ```
+//!
+//! It knows packets, commands and values, and nothing of what is asked. An answer is built whole
+//! before it is sent, so that whoever makes it never waits for whoever reads it.
+//!
+//! A request that breaks the protocol is a [`Fault`]: what can be said of it is said to the client,
+//! and the connection ends, since nobody knows where the next request begins.
+
+mod answer;
+mod fault;
+mod login;
+mod parameters;
+mod request;
+
+use std::io;
+use std::net::Shutdown;
+use std::time::Duration;
+
+use super::packet::Channel;
+use crate::stream::Stream;
+use fault::unreadable;
+
+pub use answer::{Answers, ColumnType, Definition, Definitions, Form, Status};
+pub use fault::Fault;
+pub use login::{Account, Host};
+pub(crate) use login::{Greeting, greet, native_holds, nonce, read_hello, sha2_holds};
+pub use parameters::{Parameters, Value};
+pub use request::{Execution, Request};
+
+/// A client that was let in.
+#[derive(Debug)]
+pub struct Visitor {
+    channel: Channel,
+    answers: Answers,
+    /// The account by which it came.
+    user: String,
+    /// The database that it wants to use; empty for none.
+    database: String,
+    /// Number of the collation that it speaks.
+    collation: u16,
+    /// Bytes of a request that are taken.
+    most: usize,
+}
+
+impl Visitor {
+    /// Greets whoever has connected, as connection number `id`, and lets it in or refuses it. Who
+    /// does not say within `patience` who it is has gone.
+    ///
+    /// # Errors
+    /// What was in the way; the client was told.
+    pub fn let_in(
+        stream: Stream,
+        host: &Host,
+        id: u32,
+        patience: Duration,
+    ) -> Result<Visitor, Fault> {
+        stream.set_timeout(Some(patience)).map_err(Fault::Gone)?;
+        let mut channel = Channel::new(stream);
+        let hello = match login::let_in(&mut channel, host, id) {
+            Ok(hello) => hello,
+            Err(fault) => {
+                part(&mut channel, &fault);
+                return Err(fault);
+            }
+        };
+        Ok(Visitor {
+            answers: Answers::new(hello.ending()),
+            user: String::from_utf8_lossy(&hello.user).into_owned(),
+            database: String::from_utf8_lossy(&hello.database).into_owned(),
+            collation: u16::from(hello.collation),
+            most: host.largest_request,
+            channel,
+        })
+    }
+
+    /// Lets it ask: whoever let it in has what it wants.
+    ///
+    /// # Errors
+    /// [`Fault::Gone`].
+    pub fn welcome(&mut self) -> Result<(), Fault> {
+        login::welcome(&mut self.channel)
+    }
+
+    /// The account by which it came.
+    pub fn user(&self) -> &str {
+        &self.user
+    }
+
+    /// The database that it wants to use; empty for none.
+    pub fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// Number of the collation that it said it speaks.
+    pub fn collation(&self) -> u16 {
+        self.collation
+    }
+
+    /// Bounds how long it may be silent, and how long it may take to read an answer.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn set_patience(&self, silent: Duration, reading: Duration) -> io::Result<()> {
+        self.channel.stream().set_timeouts(Some(silent), Some(reading))
+    }
+
+    /// Waits for the next request; the answer is to be built in what is returned with it.
+    ///
+    /// # Errors
+    /// [`Fault`]; nothing more can be read then.
+    #[inline]
+    pub fn request(&mut self) -> Result<(Request<'_>, &mut Answers), Fault> {
+        let Visitor { channel, answers, most, .. } = self;
+        // Numbered from 0 anew with each request; the answer goes on behind its last packet.
+        let payload = channel.take_request(0, *most).map_err(|unread| unreadable(unread, *most))?;
+        answers.begin(request::packets(payload.len()));
+        Ok((Request::read(payload)?, answers))
+    }
+
+    /// Sends what was built. Nothing is sent where nothing was.
+    ///
+    /// # Errors
+    /// [`Fault::Gone`]: the client does not read, or has gone.
+    #[inline]
+    pub fn flush(&mut self) -> Result<(), Fault> {
+        let built = self.answers.built();
+        if !built.is_empty() {
+            self.channel.write_built(built).map_err(Fault::Gone)?;
+        }
+        self.answers.clear();
+        Ok(())
+    }
+
+    /// Says why the conversation ends, if that can be said, and ends it.
+    pub fn part(mut self, fault: &Fault) {
+        part(&mut self.channel, fault);
+    }
+}
+
+/// Tells a client that has connected why it is not served: without a greeting and without waiting.
+pub fn turn_away(stream: Stream, code: u16, sqlstate: &'static str, message: &str) {
+    let mut channel = Channel::new(stream);
+    super::codec::put_error(channel.payload(), code, sqlstate, message);
+    // Who does not hear it sees that the connection is closed.
+    let _ = channel.send();
+}
+
+/// Bytes are read and dropped for a while: what is closed while something lies there unread takes
+/// the last words with it.
+fn part(channel: &mut Channel, fault: &Fault) {
+    let (code, sqlstate, message) = match fault {
+        Fault::Gone(_) => return,
+        Fault::Silent => (4031, "HY000", "the connection was silent for too long"),
+        Fault::Refused(code, sqlstate, message) => (*code, *sqlstate, &**message),
+    };
+    super::codec::put_error(channel.payload(), code, sqlstate, message);
+    let is_said = channel.send().is_ok() && channel.stream().shut(Shutdown::Write).is_ok();
+    let is_bounded = channel.stream().set_timeout(Some(LAST_WORDS)).is_ok();
+    if is_said && is_bounded {
+        channel.drain();
+    }
+}
+
+/// How long who breaks the protocol is listened to before the connection is closed.
+const LAST_WORDS: Duration = Duration::from_millis(200);
