@@ -492,7 +492,7 @@ why = "reads do not sync"
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/essays");
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let mut count = 0;
-        let is_load = |file: &PathBuf| file.ends_with("hot.toml") || file.ends_with("rows20.toml");
+        let is_load = |file: &Path| file.ends_with("hot.toml") || file.ends_with("rows20.toml");
         for file in files.filter(|file| !is_load(file)) {
             let told = file.display();
             let experiment = read(&file).unwrap_or_else(|error| panic!("{error}"));
