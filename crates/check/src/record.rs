@@ -214,8 +214,9 @@ impl Raw {
     fn unseen(self) -> Raw {
         let kind = Kind::ALL.get(self.kind() as usize).copied();
         match kind {
-            Some(kind @ (Kind::Read | Kind::CurrentRead | Kind::Order)) => {
-                self.replaced(kind, UNKNOWN, UNKNOWN)
+            // Evidence goes as reads do; what stays in its place says nothing.
+            Some(Kind::Read | Kind::CurrentRead | Kind::Order) => {
+                self.replaced(Kind::Read, UNKNOWN, UNKNOWN)
             }
             Some(kind @ (Kind::Write | Kind::Append)) => self.replaced(kind, self.value(), UNKNOWN),
             _ => self,

@@ -45,7 +45,7 @@ const fn fault(
 }
 
 /// Every test of whole runs on models has one at least.
-pub(super) const FAULTS: [Fault; 52] = [
+pub(super) const FAULTS: [Fault; 54] = [
     fault(
         "arms are exchanged",
         "crates/judge/src/judged.rs",
@@ -443,6 +443,20 @@ pub(super) const FAULTS: [Fault; 52] = [
         "self.note(open, Kind::Write, ROWS, key, (own, old));",
         "self.note(open, Kind::Write, ROWS, key, (own, MISSING));",
         &["isolation::the_engine_keeps_its_levels_and_faults_in_it_are_found"],
+    ),
+    fault(
+        "what is rolled back is recorded as committed",
+        "crates/load/src/record.rs",
+        "(Over::Answered, Ending::CommitAsked) => Outcome::Ok,",
+        "(Over::Answered, _) => Outcome::Ok,",
+        &["isolation::recorded_loads_have_what_servers_promise"],
+    ),
+    fault(
+        "judged while it goes on, readers do not come before who replaces what they read",
+        "crates/check/src/online.rs",
+        "if to != reader.number {",
+        "if to == UNKNOWN {",
+        &["isolation::loads_are_judged_while_they_go_on"],
     ),
 ];
 

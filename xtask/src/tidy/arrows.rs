@@ -25,7 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("rocks", &[]),
     ("engine", &["model"]),
     ("sql", &["model", "engine"]),
-    ("load", &["model", "rocks", "engine", "sql", "workload", "wire"]),
+    ("load", &["model", "check", "rocks", "engine", "sql", "workload", "wire"]),
     ("sandbox", &["model", "wire"]),
     ("probe", &["model"]),
     ("store", &["model"]),

@@ -216,6 +216,7 @@ pub(crate) enum Function {
     Concat,
     Length,
     Lower,
+    Right,
     Sleep,
     Upper,
 }
