@@ -11,8 +11,8 @@
 //! of the operations are among 1 % of all. `hidden`: nothing tells the order of versions.
 //! `visible`: levels that say what must have been seen are asked too. `online`: judged once more,
 //! transaction by transaction, as they come; what begins is told every 64 of them. `file`: the
-//! history under snapshot isolation is also kept, for other checkers. Seconds of the clock, one thread; no file
-//! is read, the bytes are those of a file.
+//! history under snapshot isolation is also kept, for other checkers. Seconds of the clock, one
+//! thread; no file is read, the bytes are those of a file.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]

@@ -18,23 +18,23 @@
 //! Decided so are the levels that forbid cycles of what versions tell. Levels that keep sessions or
 //! real time have edges between transactions that share no row; those that say what must have been
 //! seen compare a transaction with all of its past; view serializability and orders of versions
-//! that nobody tells are searches. They are judged at the end, and so are searches by ranges, deletions
-//! and counts, of which a later operation decides what they saw. There is no certificate either:
-//! that of a level that holds is an order of all transactions.
+//! that nobody tells are searches. They are judged at the end, and so are searches by ranges,
+//! deletions and counts, of which a later operation decides what they saw. There is no certificate
+//! either: that of a level that holds is an order of all transactions.
 
 mod graph;
+mod store;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use crate::footprint::{Access, Seen, accesses, is_write};
 use crate::history::{ABSENT, INITIAL, Kind, Op, Outcome, Txn, UNKNOWN, WriteId};
 use crate::level::{Dependency, Keeps, Level};
 use crate::versions::FlawKind;
 use graph::{Added, Graph, Why};
+use store::{Bits, Dense, EMPTY, List, Reader, Readers};
 
-/// Readers of a version that are kept before those are looked for that are gone.
-const READERS_KEPT: u32 = 64;
 /// Transactions that may wait for somebody to tell what one of their versions follows.
 const WAITING_MOST: usize = 1 << 17;
 
@@ -129,108 +129,9 @@ struct Key {
     readers: List,
 }
 
-/// Readers of a version.
-#[derive(Clone, Copy, Debug)]
-struct List {
-    head: u32,
-    count: u32,
-    look_at: u32,
-}
-
-const EMPTY: List = List { head: UNKNOWN, count: 0, look_at: READERS_KEPT };
-
-/// All lists of readers.
-#[derive(Debug, Default)]
-struct Readers {
-    all: Vec<Reader>,
-    free: Vec<u32>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Reader {
-    number: u32,
-    /// It read the latest version, not that of a snapshot.
-    is_current: bool,
-    next: u32,
-}
-
-impl Readers {
-    /// One more; those before `floor` go when there are many.
-    fn add(&mut self, list: List, number: u32, is_current: bool, floor: u32) -> List {
-        let mut list = list;
-        if list.count >= list.look_at {
-            list = self.pruned(list, floor);
-            list.look_at = READERS_KEPT.max(2 * list.count);
-        }
-        let reader = Reader { number, is_current, next: list.head };
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.all[place as usize] = reader;
-                place
-            }
-            None => {
-                self.all.push(reader);
-                self.all.len() as u32 - 1
-            }
-        };
-        List { head: place, count: list.count + 1, ..list }
-    }
-
-    fn pruned(&mut self, list: List, floor: u32) -> List {
-        let (mut kept, mut at) = (EMPTY, list.head);
-        while at != UNKNOWN {
-            let reader = self.all[at as usize];
-            if reader.number < floor {
-                self.free.push(at);
-            } else {
-                self.all[at as usize].next = kept.head;
-                kept = List { head: at, count: kept.count + 1, ..kept };
-            }
-            at = reader.next;
-        }
-        kept
-    }
-}
-
-/// Ids are dense: a multiplication spreads them.
-#[derive(Clone, Copy, Debug, Default)]
-struct Dense(u64);
-
-impl Hasher for Dense {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
-    }
-    fn write_u32(&mut self, id: u32) {
-        // 2⁶⁴ divided by the golden ratio: Knuth, *Sorting and Searching*, 6.4.
-        self.0 = (self.0 ^ u64::from(id)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-}
-
-/// A set of ids.
-#[derive(Debug, Default)]
-struct Bits(Vec<u64>);
-
-impl Bits {
-    fn set(&mut self, id: WriteId) {
-        let place = id as usize / 64;
-        if place >= self.0.len() {
-            self.0.resize(place + 1, 0);
-        }
-        self.0[place] |= 1 << (id % 64);
-    }
-
-    fn has(&self, id: WriteId) -> bool {
-        self.0.get(id as usize / 64).is_some_and(|word| word & 1 << (id % 64) != 0)
-    }
-}
-
 impl Level {
     /// Whether [`Online`] decides it.
-    #[must_use]
-    pub fn is_decided_online(self) -> bool {
+    pub(crate) fn is_decided_online(self) -> bool {
         let is_searched = matches!(self, Level::ViewSerializable | Level::MonotonicAtomicView);
         let is_of_cycles = !self.is_of_commits() && !self.is_of_visibility() && !is_searched;
         is_of_cycles && self.shape().keeps == Keeps::Nothing

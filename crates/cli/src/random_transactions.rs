@@ -289,22 +289,7 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
         let refused = refused.iter().map(|(error, count)| format!("{error} ×{count}"));
         let _ = writeln!(out, "    refused: {}", refused.collect::<Vec<_>>().join(", "));
     }
-    if proved.unrecorded > 0 {
-        let _ = writeln!(
-            out,
-            "    {} transactions were not recorded: the memory for records was full, and the \
-             history ends before them",
-            proved.unrecorded
-        );
-    }
-    if proved.lost > 0 {
-        let unknown = unknown_outcomes(history);
-        let _ = writeln!(
-            out,
-            "    connections lost: {}; of {unknown} transactions nobody knows the outcome",
-            proved.lost
-        );
-    }
+    out.push_str(&missing(proved));
     match &proved.log {
         Some(Ok(agrees)) => out.push_str(&agreed(agrees)),
         Some(Err(differs)) => {
@@ -334,6 +319,28 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
         if draw_all {
             drawing(&mut out, verdict);
         }
+    }
+    out
+}
+
+/// What is not in the history, or not known of it.
+fn missing(proved: &Proved) -> String {
+    let mut out = String::new();
+    if proved.unrecorded > 0 {
+        let _ = writeln!(
+            out,
+            "    {} transactions were not recorded: the memory for records was full, and the \
+             history ends before them",
+            proved.unrecorded
+        );
+    }
+    if proved.lost > 0 {
+        let unknown = unknown_outcomes(&proved.history);
+        let _ = writeln!(
+            out,
+            "    connections lost: {}; of {unknown} transactions nobody knows the outcome",
+            proved.lost
+        );
     }
     out
 }

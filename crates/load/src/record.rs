@@ -11,9 +11,9 @@
 //! bytes of [`dbdyno_check`]. A recorder takes all of its memory, and touches every page of it,
 //! before the round begins; on the hot path it appends, and reads the clock three times for a
 //! transaction. It never grows ([`crate::tape`]). Where its room ends it ends: the transaction that
-//! does not fit is taken back whole, those after it are counted and not recorded. What others saw of
-//! them would be versions that nobody wrote, so all records are cut where the first of them begins
-//! ([`dbdyno_check::cut`]), and how many are missing is told.
+//! does not fit is taken back whole, those after it are counted and not recorded. What others saw
+//! of them would be versions that nobody wrote, so all records are cut where the first of them
+//! begins ([`dbdyno_check::cut`]), and how many are missing is told.
 //!
 //! An attempt that the server rolled back for the sake of others is a transaction of its own that
 //! failed. One whose commit was not answered is of unknown outcome.
@@ -33,9 +33,9 @@ use crate::tape::{Tape, WORD};
 use crate::time::{nanos, now};
 
 /// Room of all clients of a round together,
-pub const ROOM_OF_ALL: usize = 512 << 20;
+const ROOM_OF_ALL: usize = 512 << 20;
 /// and of one of them, bytes.
-pub const ROOM_MOST: usize = 64 << 20;
+const ROOM_MOST: usize = 64 << 20;
 /// Room of one of them whose records are read while it goes on.
 const ROOM_OF_READ: usize = 1 << 20;
 /// How long a client waits before it looks for room again.

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! An event is a transaction of some operations on rows that are drawn with replacement and visited
-//! in the order of their keys, half of them reads. One of [`ROLLBACKS_ONE_IN`] is rolled back on
-//! purpose: nobody may see what it wrote. Every write has a [`WriteName`] of its own, which stands
-//! in the row. What follows from a read:
+//! in the order of their keys, half of them reads. One of [`shape::ROLLBACKS_ONE_IN`] is rolled
+//! back on purpose: nobody may see what it wrote. Every write has a [`WriteName`] of its own, which
+//! stands in the row. What follows from a read:
 //!
 //! * of a register, the version and the one before it;
 //! * of a list, its last [`WINDOW`] elements in their order: what a reader is told of writes that
@@ -32,7 +32,8 @@ mod statements;
 
 pub use name::WriteName;
 pub use rows::VersionedRows;
-pub use shape::{ROLLBACKS_ONE_IN, SIZE_MOST, Shape, WINDOW};
+pub(crate) use shape::SIZE_MOST;
+pub use shape::{Shape, WINDOW};
 
 use dbdyno_model::Dialect;
 use dbdyno_model::isolation::IsolationLevel;

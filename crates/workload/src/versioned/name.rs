@@ -16,7 +16,7 @@ const CLIENT_BITS: u32 = 14;
 
 impl WriteName {
     /// Clients that have names.
-    pub const CLIENTS_MOST: u32 = (1 << CLIENT_BITS) - 1;
+    pub(crate) const CLIENTS_MOST: u32 = (1 << CLIENT_BITS) - 1;
 
     /// As it stands in a row.
     #[must_use]

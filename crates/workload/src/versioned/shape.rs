@@ -3,9 +3,9 @@
 /// Elements that a list keeps.
 pub const WINDOW: usize = 32;
 /// Operations of a transaction at most.
-pub const SIZE_MOST: usize = 16;
+pub(crate) const SIZE_MOST: usize = 16;
 /// One transaction of so many is rolled back on purpose.
-pub const ROLLBACKS_ONE_IN: u64 = 32;
+pub(crate) const ROLLBACKS_ONE_IN: u64 = 32;
 
 /// What the rows are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
