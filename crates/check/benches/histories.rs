@@ -2,16 +2,17 @@
 //!
 //! ```text
 //!   cargo bench -p dbdyno-check --bench histories -- \
-//!     [MILLIONS_OF_OPERATIONS [KEYS [SESSIONS]]] [hidden] [visible] [file=NAME]
+//!     [MILLIONS_OF_OPERATIONS [KEYS [SESSIONS]]] [hidden] [visible] [online] [file=NAME]
 //! ```
 //!
 //! A scheduler lets sessions (32) take turns, an operation each, on one store: under strict
 //! two-phase locking that rolls back who would wait, and under snapshot isolation where the first
 //! committer wins. Completion is told up to 16 transactions late, as clients tell it. Keys of half
 //! of the operations are among 1 % of all. `hidden`: nothing tells the order of versions.
-//! `visible`: levels that say what must have been seen are asked too. `file`: the history under
-//! snapshot isolation is also kept, for other checkers. Seconds of the clock, one thread; no file
-//! is read, the bytes are those of a file.
+//! `visible`: levels that say what must have been seen are asked too. `online`: judged once more,
+//! transaction by transaction, as they come; what begins is told every 64 of them. `file`: the
+//! history under snapshot isolation is also kept, for other checkers. Seconds of the clock, one
+//! thread; no file is read, the bytes are those of a file.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
@@ -19,8 +20,8 @@
 use std::time::Instant;
 
 use dbdyno_check::{
-    Checker, HEADER, INITIAL, Kind, Level, OpRecord, Outcome, Times, Txn, UNKNOWN, Verdict,
-    WriteIds, encode_end, read_records, replay,
+    Checker, HEADER, History, INITIAL, Kind, Level, Online, OpRecord, Outcome, Times, Txn, UNKNOWN,
+    Verdict, WriteIds, encode_end, read_records, replay,
 };
 
 const OPS: usize = 10;
@@ -177,6 +178,35 @@ fn hidden(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Judges these levels as transactions come.
+fn online(history: &History, levels: &[Level]) {
+    let mut earliest = vec![u64::MAX; history.len() + 1];
+    for txn in (0..history.len()).rev() {
+        earliest[txn] = earliest[txn + 1].min(history.txn(txn).times.begin_invoke_ns);
+    }
+    let start = Instant::now();
+    let mut judge = Online::new(levels);
+    let mut kept = (0, 0);
+    for txn in 0..history.len() {
+        judge.add(history.txn(txn), history.ops(txn));
+        if txn % 64 == 63 {
+            judge.settle(earliest[txn + 1]);
+            let now = judge.kept();
+            kept = (now.0.max(kept.0), now.1.max(kept.1));
+        }
+    }
+    let told = judge.finish();
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "  online, {} levels: {seconds:.3} s, {:.2} million transactions a second; at most {} \
+         transactions and {} versions kept; {told:?}",
+        told.len(),
+        history.len() as f64 / seconds / 1e6,
+        kept.0,
+        kept.1
+    );
+}
+
 fn main() {
     let mut numbers = std::env::args().skip(1).filter_map(|text| text.parse::<f64>().ok());
     let ops = (numbers.next().unwrap_or(10.0) * 1e6) as usize;
@@ -222,6 +252,11 @@ fn main() {
             };
             println!("  {level:<20} {decided:.3} s   {told}");
         }
-        println!("  all                  {total:.3} s, without replay\n");
+        println!("  all                  {total:.3} s, without replay");
+        if has("online") {
+            online(&history, &LEVELS[..1]);
+            online(&history, &LEVELS);
+        }
+        println!();
     }
 }

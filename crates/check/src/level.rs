@@ -38,6 +38,12 @@ pub enum Level {
     ReadYourWrites,
     /// A session does not go back behind what it read: Terry et al. 1994, of transactions.
     MonotonicReads,
+    /// Whoever sees a write of a session sees what that session wrote before: Terry et al. 1994, of
+    /// transactions.
+    MonotonicWrites,
+    /// Whoever sees a write of a session sees what that session had read: Terry et al. 1994, of
+    /// transactions.
+    WritesFollowReads,
     /// Whoever was read, or is earlier in the session, is seen in all: Biswas and Enea 2019.
     ReadAtomic,
     /// And so is whoever those had seen: Biswas and Enea 2019.
@@ -155,7 +161,7 @@ const SC: Option<(End, End)> = Some((End::Snapshot, End::Commit));
 
 impl Level {
     /// From the weakest to the strongest, as far as they can be compared.
-    pub const ALL: [Level; 19] = [
+    pub const ALL: [Level; 21] = [
         Level::Recoverable,
         Level::Cascadeless,
         Level::Strict,
@@ -164,6 +170,8 @@ impl Level {
         Level::MonotonicAtomicView,
         Level::ReadYourWrites,
         Level::MonotonicReads,
+        Level::MonotonicWrites,
+        Level::WritesFollowReads,
         Level::ReadAtomic,
         Level::Causal,
         Level::InnodbRepeatableRead,
@@ -188,9 +196,12 @@ impl Level {
             Level::ReadCommitted | Level::MonotonicAtomicView => {
                 ([CC, CC, CC, none, none, none, none], Keeps::Nothing)
             }
-            Level::ReadYourWrites | Level::MonotonicReads | Level::ReadAtomic | Level::Causal => {
-                ([CC, CC, CC, none, none, none, none], Keeps::Sessions)
-            }
+            Level::ReadYourWrites
+            | Level::MonotonicReads
+            | Level::MonotonicWrites
+            | Level::WritesFollowReads
+            | Level::ReadAtomic
+            | Level::Causal => ([CC, CC, CC, none, none, none, none], Keeps::Sessions),
             Level::InnodbRepeatableRead => ([CC, CS, CC, SC, CC, SC, CC], Keeps::Nothing),
             Level::RepeatableRead => ([CC, CC, CC, CC, CC, none, none], Keeps::Nothing),
             Level::SnapshotIsolation => (si, Keeps::Nothing),
@@ -213,7 +224,12 @@ impl Level {
     pub(crate) fn is_of_visibility(self) -> bool {
         matches!(
             self,
-            Level::ReadYourWrites | Level::MonotonicReads | Level::ReadAtomic | Level::Causal
+            Level::ReadYourWrites
+                | Level::MonotonicReads
+                | Level::MonotonicWrites
+                | Level::WritesFollowReads
+                | Level::ReadAtomic
+                | Level::Causal
         )
     }
 
@@ -240,6 +256,8 @@ impl Level {
             Level::MonotonicAtomicView => "monotonic-atomic-view",
             Level::ReadYourWrites => "read-your-writes",
             Level::MonotonicReads => "monotonic-reads",
+            Level::MonotonicWrites => "monotonic-writes",
+            Level::WritesFollowReads => "writes-follow-reads",
             Level::ReadAtomic => "read-atomic",
             Level::Causal => "causal",
             Level::InnodbRepeatableRead => "innodb-repeatable-read",
@@ -266,6 +284,8 @@ impl Level {
             Level::MonotonicAtomicView => "MAV (Bailis et al. 2014)",
             Level::ReadYourWrites => "read your writes (Terry et al. 1994)",
             Level::MonotonicReads => "monotonic reads (Terry et al. 1994)",
+            Level::MonotonicWrites => "monotonic writes (Terry et al. 1994)",
+            Level::WritesFollowReads => "writes follow reads (Terry et al. 1994)",
             Level::ReadAtomic => "read atomic (Biswas and Enea 2019)",
             Level::Causal => "causal consistency (Biswas and Enea 2019)",
             Level::InnodbRepeatableRead => "REPEATABLE READ as InnoDB documents it",

@@ -22,6 +22,7 @@ mod format;
 mod history;
 mod layout;
 mod level;
+mod online;
 mod orders;
 mod pairs;
 mod question;
@@ -30,6 +31,7 @@ mod recoverable;
 mod region;
 mod replay;
 mod server_log;
+mod sums;
 mod svg;
 mod versions;
 mod visible;
@@ -46,10 +48,14 @@ pub use history::{
     ABSENT, History, INITIAL, Kind, Op, Outcome, Times, Txn, UNKNOWN, WriteId, WriteIds,
 };
 pub use level::{Dependency, Level};
+pub use online::{Online, OnlineVerdict};
 pub use pairs::PairAnomaly;
-pub use record::{BadRecord, HEADER, OpRecord, encode_end, read_records, write_records};
+pub use record::{
+    BadRecord, HEADER, OpRecord, cut, encode_end, read_records, read_stream, write_records,
+};
 pub use region::{Cycle, Step};
 pub use replay::replay;
 pub use server_log::{LogAgrees, LogDiffers, LoggedChange};
+pub use sums::{SumRecord, settle_sums};
 pub use svg::pictures;
 pub use versions::{Flaw, FlawKind};

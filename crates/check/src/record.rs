@@ -92,6 +92,138 @@ pub fn encode_end(txn: Txn, ops: u32) -> [u8; 48] {
     bytes
 }
 
+/// One record as it lies in a file, without a look at what it means.
+#[derive(Clone, Copy)]
+pub(crate) struct Raw {
+    first: u64,
+    second: u64,
+}
+
+impl Raw {
+    /// Records of sums, which no file has: a counter was read.
+    pub(crate) const SUM: u64 = 12;
+    pub(crate) const CURRENT_SUM: u64 = 13;
+
+    /// The record that begins there, if one ends there, too.
+    pub(crate) fn at(records: &[u8], at: usize) -> Option<Raw> {
+        let is_whole = at + 2 * WORD <= records.len();
+        let raw =
+            is_whole.then(|| Raw { first: word(records, at), second: word(records, at + WORD) });
+        raw.filter(|raw| at + raw.len() <= records.len())
+    }
+
+    /// Its bytes.
+    pub(crate) fn len(self) -> usize {
+        if self.kind() == END { 6 * WORD } else { 2 * WORD }
+    }
+
+    pub(crate) fn kind(self) -> u64 {
+        self.first >> 60
+    }
+
+    pub(crate) fn is(self, kind: Kind) -> bool {
+        self.kind() == kind as u64
+    }
+
+    /// Table and key as one number.
+    pub(crate) fn place(self) -> u64 {
+        self.first & !(END << 60)
+    }
+
+    pub(crate) fn value(self) -> WriteId {
+        self.second as WriteId
+    }
+
+    pub(crate) fn sum(self) -> u64 {
+        self.second
+    }
+
+    /// Another operation on the same key.
+    pub(crate) fn replaced(self, kind: Kind, value: WriteId, prev: WriteId) -> Raw {
+        let second = u64::from(prev) << 32 | u64::from(value);
+        Raw { first: (kind as u64) << 60 | self.place(), second }
+    }
+
+    /// Writes an operation to where it belongs.
+    pub(crate) fn put(self, records: &mut [u8], at: usize) {
+        records[at..at + WORD].copy_from_slice(&self.first.to_le_bytes());
+        records[at + WORD..at + 2 * WORD].copy_from_slice(&self.second.to_le_bytes());
+    }
+}
+
+/// Gives the operations of every transaction, and what became of it.
+pub(crate) fn walk(records: &[u8], mut give: impl FnMut(&[Raw], Outcome)) {
+    let (mut at, mut ops) = (HEADER.len(), Vec::new());
+    while let Some(raw) = Raw::at(records, at) {
+        if raw.kind() == END {
+            give(&ops, txn(records, at).outcome);
+            ops.clear();
+        } else {
+            ops.push(raw);
+        }
+        at += raw.len();
+    }
+}
+
+/// Gives the transactions of a stream of records without a header, one after the other, with their
+/// operations in a buffer that is used again. Keys are those of the table; scans and sums have no
+/// meaning here.
+pub fn read_stream(records: &[u8], ops: &mut Vec<Op>, mut give: impl FnMut(Txn, &[Op])) {
+    let mut at = 0;
+    ops.clear();
+    while let Some(raw) = Raw::at(records, at) {
+        if raw.kind() == END {
+            give(txn(records, at), ops);
+            ops.clear();
+        } else if let Some(kind) = Kind::ALL.get(raw.kind() as usize).copied() {
+            let key = (raw.place() & KEY_MASK) as u32;
+            ops.push(Op { key, value: raw.value(), prev: (raw.second >> 32) as u32, kind });
+        }
+        at += raw.len();
+    }
+}
+
+/// Makes records whole that ended while clients went on: of transactions that were answered after
+/// `ended_ns`, when the first one began that was not recorded, nobody can say what they saw. Their
+/// writes stay, of which it is not known whether they were committed unless somebody saw them;
+/// their reads go. Whoever was answered before can have seen no write that is missing.
+pub fn cut(records: &mut [u8], ended_ns: u64) {
+    let (mut at, mut first) = (HEADER.len(), HEADER.len());
+    while let Some(raw) = Raw::at(records, at) {
+        let next = at + raw.len();
+        if raw.kind() != END {
+            at = next;
+            continue;
+        }
+        if txn(records, at).times.commit_return_ns > ended_ns {
+            for place in (first..at).step_by(2 * WORD) {
+                if let Some(op) = Raw::at(records, place) {
+                    op.unseen().put(records, place);
+                }
+            }
+            let outcome = Outcome::Unknown as u64;
+            let told = raw.first & !(15 << 56) | outcome << 56;
+            records[at..at + WORD].copy_from_slice(&told.to_le_bytes());
+        }
+        (at, first) = (next, next);
+    }
+}
+
+impl Raw {
+    /// The same as its client would have noted it had it not looked.
+    fn unseen(self) -> Raw {
+        let kind = Kind::ALL.get(self.kind() as usize).copied();
+        match kind {
+            // Evidence goes as reads do; what stays in its place says nothing.
+            Some(Kind::Read | Kind::CurrentRead | Kind::Order) => {
+                self.replaced(Kind::Read, UNKNOWN, UNKNOWN)
+            }
+            Some(kind @ (Kind::Write | Kind::Append)) => self.replaced(kind, self.value(), UNKNOWN),
+            _ => self,
+        }
+    }
+}
+
 /// What is wrong with a file, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadRecord {

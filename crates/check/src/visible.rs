@@ -1,5 +1,5 @@
-//! Levels that say what a transaction must have seen: read-your-writes, monotonic reads, read
-//! atomicity, causal consistency.
+//! Levels that say what a transaction must have seen: read-your-writes, monotonic reads, monotonic
+//! writes, writes follow reads, read atomicity, causal consistency.
 //!
 //! ```text
 //!   t2 ──must be seen by──▶ t         t2 and t1 both wrote x, and t read it of t1:
@@ -7,11 +7,13 @@
 //! ```
 //!
 //! A level is a rule for who must be seen: earlier ones of the session (read-your-writes), those
-//! that earlier ones of the session had read (monotonic reads), those that were read or are earlier
-//! in the session (read atomic), and all from which a path of both leads here (causal). It holds if
+//! that earlier ones of the session had read (monotonic reads), earlier ones of the session of whom
+//! was read (monotonic writes), those that they and he had read (writes follow reads), those that
+//! were read or are earlier in the session (read atomic), and all from which a path of both leads
+//! here (causal). It holds if
 //! some order of the transactions agrees with sessions, reads, what is known of versions, and all
 //! inferred edges: Biswas, Enea, *On the Complexity of Checking Transactional Consistency*, OOPSLA
-//! 2019; read-your-writes and monotonic reads: Terry et al., PDIS 1994. No order of versions needs
+//! 2019; the four of sessions: Terry et al., PDIS 1994. No order of versions needs
 //! to be known.
 //!
 //! Only inferred edges that run against a line are looked for: t2 stands between t1 and t in it,
@@ -123,7 +125,7 @@ pub(crate) struct Visible<'a> {
     versions: &'a Versions,
     level: Level,
     table: Table,
-    /// Of monotonic reads: by session and writer, the place of the first one that read it.
+    /// By session and writer, the place of the first one that read it; for levels that ask for it.
     first_reader: HashMap<(u32, u32), u32>,
     clocks: Clocks,
 }
@@ -146,7 +148,7 @@ impl<'a> Visible<'a> {
         let (first_reader, clocks) = (HashMap::new(), Clocks { words: Vec::new(), sessions: 0 });
         let mut visible = Visible { history, versions, level, table, first_reader, clocks };
         match level {
-            Level::MonotonicReads => visible.note_readers(),
+            Level::MonotonicReads | Level::WritesFollowReads => visible.note_readers(),
             Level::Causal => visible.tick(line)?,
             _ => {}
         }
@@ -210,11 +212,24 @@ impl<'a> Visible<'a> {
                 let first = self.first_reader.get(&(session(txn), other));
                 first.is_some_and(|first| *first < place(txn))
             }
+            Level::MonotonicWrites => self
+                .sources(txn)
+                .any(|source| session(source) == session(other) && place(source) > place(other)),
+            Level::WritesFollowReads => self.sources(txn).any(|source| {
+                let first = self.first_reader.get(&(session(source), other));
+                first.is_some_and(|first| *first <= place(source))
+            }),
             Level::ReadAtomic => {
                 is_own || self.table.reads(txn).iter().any(|read| read.writer == other)
             }
             _ => self.clocks.of(txn)[session(other) as usize] > place(other),
         }
+    }
+
+    /// Those whom a transaction read.
+    fn sources(&self, txn: u32) -> impl Iterator<Item = u32> + '_ {
+        let writers = self.table.reads(txn).iter().map(|read| read.writer);
+        writers.filter(|writer| *writer != UNKNOWN)
     }
 
     fn note_readers(&mut self) {

@@ -10,12 +10,14 @@ use dbdyno_check::{
 };
 
 /// Levels that the oracle can judge.
-const LEVELS: [Level; 12] = [
+const LEVELS: [Level; 14] = [
     Level::ReadUncommitted,
     Level::ReadCommitted,
     Level::MonotonicAtomicView,
     Level::ReadYourWrites,
     Level::MonotonicReads,
+    Level::MonotonicWrites,
+    Level::WritesFollowReads,
     Level::ReadAtomic,
     Level::Causal,
     Level::InnodbRepeatableRead,
@@ -75,8 +77,14 @@ impl Small {
     }
 
     fn fits(&self, order: &[usize], level: Level) -> bool {
-        let visibility =
-            [Level::ReadYourWrites, Level::MonotonicReads, Level::ReadAtomic, Level::Causal];
+        let visibility = [
+            Level::ReadYourWrites,
+            Level::MonotonicReads,
+            Level::MonotonicWrites,
+            Level::WritesFollowReads,
+            Level::ReadAtomic,
+            Level::Causal,
+        ];
         if visibility.contains(&level) {
             return self.is_visible(order, level);
         }
@@ -151,6 +159,11 @@ impl Small {
             .filter(|&(one, two)| match level {
                 Level::ReadYourWrites => session(one, two),
                 Level::MonotonicReads => (0..count).any(|t| read(one, t) && session(t, two)),
+                Level::MonotonicWrites => (0..count).any(|t| session(one, t) && read(t, two)),
+                Level::WritesFollowReads => (0..count).any(|t| {
+                    let had_read = |u: usize| read(one, u) && (u == t || session(u, t));
+                    read(t, two) && (0..count).any(had_read)
+                }),
                 _ => one != two && (session(one, two) || read(one, two)),
             })
             .collect();

@@ -34,6 +34,7 @@ mod loads;
 mod login;
 mod manual;
 mod model;
+mod online;
 mod output;
 mod plan;
 mod printed;
@@ -64,6 +65,7 @@ fn main() -> ExitCode {
         Command::Compare(compare) => compare::run(&args.place, &compare),
         Command::Explain(flags) => explain::run(&args.place, &flags),
         Command::Profile(flags) => profile::run(&args.place, &flags),
+        Command::Verify(flags) if flags.online => online::run(&args.place, &flags),
         Command::Verify(flags) if flags.is_random() => {
             random_transactions::run(&args.place, &flags)
         }

@@ -14,11 +14,12 @@ use dbdyno_check::{
     Checker, History, Level, LogAgrees, LoggedChange, Outcome, Verdict, drawn, read_records,
 };
 use dbdyno_lab::{
-    Extent, IsolationLab, Promised, RandomLoad, Recorded, Replayed, RowLog, Threads, Witness,
+    Extent, IsolationLab, Kind, Promised, RandomLoad, Recorded, Replayed, RowLog, Threads, Witness,
     random_transactions,
 };
 use dbdyno_model::isolation::IsolationLevel;
 use dbdyno_model::{ArmSpec, Target};
+use dbdyno_workload::versioned::Shape;
 use serde_json::{Value, json};
 
 use crate::args::Place;
@@ -27,7 +28,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::progress::Ticker;
 use crate::values::without_password;
-use crate::verify::{Verify, VerifyFormat, levels_of};
+use crate::verify::{Verify, VerifyFormat, VerifyKind, levels_of};
 use crate::witnesses::{self, Anomaly};
 use crate::{output, session};
 
@@ -44,14 +45,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
             "--scripts keeps what was played again: leave --repeat out, or make it 1 or more";
         return Err(Failure::Usage(text.to_owned()));
     }
-    let load = RandomLoad {
-        clients: flags.clients,
-        extent: extent_of(flags),
-        keys: flags.keys,
-        seed: flags.seed,
-        reads_log: flags.row_log,
-        threads: threads_of(flags),
-    };
+    let load = load_of(flags)?;
     let is_embedded = |spec: &ArmSpec| matches!(spec.target, Target::Engine(_));
     if flags.one_thread && !specs.iter().all(is_embedded) {
         let text = "--one-thread drives engine: alone; the clients of a server have a thread each";
@@ -73,7 +67,7 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
             Ok((proved, witnesses)) => (Ok(proved), witnesses),
             Err(failure) => (Err(failure), Vec::new()),
         };
-        let load = (load, flags.repeat);
+        let load = (load, if load.kind == Kind::Rows { flags.repeat } else { 0 });
         let told = random_transactions(&mut lab, spec, &levels, load, &mut judge)?;
         drop(ticker);
         let mut proved = Vec::new();
@@ -99,6 +93,37 @@ pub(crate) fn run(place: &Place, flags: &Verify) -> Result<Exit, Failure> {
     Ok(if is_cut_short { Exit::Interrupted } else { exit_of(&all) })
 }
 
+/// What is asked; histories of the catalog's loads are not played again as scripts.
+pub(crate) fn kind_of(flags: &Verify) -> Result<Kind, Failure> {
+    let shape = match flags.kind {
+        VerifyKind::Rows => return Ok(Kind::Rows),
+        VerifyKind::Registers => Shape::Register,
+        VerifyKind::Lists => Shape::List,
+        VerifyKind::Counters => Shape::Counter,
+    };
+    let flag = match () {
+        () if flags.one_thread => "--one-thread",
+        () if flags.row_log => "--row-log",
+        () if flags.scripts.is_some() => "--scripts",
+        () => return Ok(Kind::Load(shape)),
+    };
+    let text = format!("{flag} is for --kind rows; leave one of them out");
+    Err(Failure::Usage(text))
+}
+
+/// How much is asked, and of what.
+pub(crate) fn load_of(flags: &Verify) -> Result<RandomLoad, Failure> {
+    Ok(RandomLoad {
+        kind: kind_of(flags)?,
+        clients: flags.clients,
+        extent: extent_of(flags),
+        keys: flags.keys,
+        seed: flags.seed,
+        reads_log: flags.row_log,
+        threads: threads_of(flags),
+    })
+}
+
 fn threads_of(flags: &Verify) -> Threads {
     if flags.one_thread { Threads::OneForAll } else { Threads::OneEach }
 }
@@ -120,6 +145,7 @@ struct Proved {
     of: Promised,
     refused: BTreeMap<String, u64>,
     lost: u64,
+    unrecorded: u64,
     /// What the server's own log says to it.
     log: Option<Result<LogAgrees, String>>,
     history: History,
@@ -139,14 +165,18 @@ fn judged(
     target: &str,
     recorded: Recorded,
 ) -> Result<(Proved, Vec<Witness>), Failure> {
-    if let Some(path) = flags.export.as_ref().filter(|_| recorded.of == Promised::OfAll) {
-        std::fs::write(path, &recorded.records)
-            .map_err(|error| Failure::Write(path.display().to_string(), error))?;
-    }
     let mut history = read_records(&recorded.records).map_err(|bad| {
         Failure::Usage(format!("the history that was recorded cannot be read: {bad}"))
     })?;
-    let Recorded { level, promise: promised, family, of, refused, lost, .. } = recorded;
+    if let Some(path) = flags.export.as_ref().filter(|_| recorded.of == Promised::OfAll) {
+        match flags.kind {
+            // Searches by ranges and deletions have words in records alone.
+            VerifyKind::Rows => std::fs::write(path, &recorded.records)
+                .map_err(|error| Failure::Write(path.display().to_string(), error))?,
+            _ => check::exported(&history, path)?,
+        }
+    }
+    let Recorded { level, promise: promised, family, of, refused, lost, unrecorded, .. } = recorded;
     let log = recorded.log.map(|log| settled(&mut history, &log));
     let checker = Checker::new(&history);
     let promise = check::proved(&history, promised, &checker);
@@ -158,7 +188,10 @@ fn judged(
     let source = format!("dbdyno verify {target} --level {level} --seed {}", flags.seed);
     // A case is of all transactions, whoever says its statements.
     let prevented = (of == Promised::OfAll).then(|| format!("{family} {level}"));
-    let witnesses = witnesses::of(&history, &anomalies, &promise, &prevented, &source);
+    let witnesses = match flags.kind {
+        VerifyKind::Rows => witnesses::of(&history, &anomalies, &promise, &prevented, &source),
+        _ => Vec::new(),
+    };
     let unplayed = witnesses::unplayed(&witnesses);
     let replayed = Vec::new();
     let proved = Proved {
@@ -167,6 +200,7 @@ fn judged(
         of,
         refused,
         lost,
+        unrecorded,
         log,
         contention,
         promise,
@@ -213,10 +247,11 @@ fn told_text(flags: &Verify, all: &[(String, Judged)]) -> String {
     for (target, one) in all {
         let _ = writeln!(
             out,
-            "{target} ({}): {} clients on {} rows, {} at each level",
+            "{target} ({}): {} clients on {} {}, {} at each level",
             one.version,
             flags.clients,
             flags.keys,
+            kind_name(flags.kind),
             extent_of(flags)
         );
         for proved in &one.levels {
@@ -254,14 +289,7 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
         let refused = refused.iter().map(|(error, count)| format!("{error} ×{count}"));
         let _ = writeln!(out, "    refused: {}", refused.collect::<Vec<_>>().join(", "));
     }
-    if proved.lost > 0 {
-        let unknown = unknown_outcomes(history);
-        let _ = writeln!(
-            out,
-            "    connections lost: {}; of {unknown} transactions nobody knows the outcome",
-            proved.lost
-        );
-    }
+    out.push_str(&missing(proved));
     match &proved.log {
         Some(Ok(agrees)) => out.push_str(&agreed(agrees)),
         Some(Err(differs)) => {
@@ -295,6 +323,28 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
     out
 }
 
+/// What is not in the history, or not known of it.
+fn missing(proved: &Proved) -> String {
+    let mut out = String::new();
+    if proved.unrecorded > 0 {
+        let _ = writeln!(
+            out,
+            "    {} transactions were not recorded: the memory for records was full, and the \
+             history ends before them",
+            proved.unrecorded
+        );
+    }
+    if proved.lost > 0 {
+        let unknown = unknown_outcomes(&proved.history);
+        let _ = writeln!(
+            out,
+            "    connections lost: {}; of {unknown} transactions nobody knows the outcome",
+            proved.lost
+        );
+    }
+    out
+}
+
 fn agreed(agrees: &LogAgrees) -> String {
     let LogAgrees { transactions, changes, unknown: (done, undone) } = agrees;
     let mut text = format!(
@@ -308,6 +358,15 @@ fn agreed(agrees: &LogAgrees) -> String {
 
 fn unknown_outcomes(history: &History) -> usize {
     (0..history.len()).filter(|txn| history.txn(*txn).outcome == Outcome::Unknown).count()
+}
+
+pub(crate) fn kind_name(kind: VerifyKind) -> &'static str {
+    match kind {
+        VerifyKind::Rows => "rows",
+        VerifyKind::Registers => "registers",
+        VerifyKind::Lists => "lists",
+        VerifyKind::Counters => "counters",
+    }
 }
 
 fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
@@ -325,6 +384,7 @@ fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
             },
             "refused": proved.refused,
             "connections_lost": proved.lost,
+            "unrecorded": proved.unrecorded,
             "row_log": proved.log.as_ref().map(|log| match log {
                 Ok(agrees) => json!({
                     "agrees": true, "transactions": agrees.transactions, "changes": agrees.changes,
@@ -350,7 +410,7 @@ fn told_json(flags: &Verify, all: &[(String, Judged)]) -> String {
         })
         .collect();
     let told = json!({
-        "schema": 1, "clients": flags.clients, "keys": flags.keys,
+        "schema": 1, "kind": kind_name(flags.kind), "clients": flags.clients, "keys": flags.keys,
         "seconds": flags.transactions.is_none().then_some(flags.seconds),
         "transactions": flags.transactions, "seed": flags.seed, "servers": servers,
     });

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use dbdyno_model::{
-    ArmSpec, Begin, ReleaseSpec, Role, Setting, Shape, SourceKind, Target, TargetError, Topology,
-    setting, split_version, target,
+    ArmSpec, Begin, Record, ReleaseSpec, Role, Setting, Shape, SourceKind, Target, TargetError,
+    Topology, setting, split_version, target,
 };
 use dbdyno_sandbox::{
     Background, Home, Image, Offer, Options, PRESETS, Release, State, Symbols, here,
@@ -166,7 +166,7 @@ pub(crate) fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
 /// What a target names, if it names a release.
 fn release_of(text: &str) -> Result<ReleaseSpec, Failure> {
     match text.parse::<ArmSpec>() {
-        Ok(ArmSpec { target: Target::Release(release), slow: 0.0, begin })
+        Ok(ArmSpec { target: Target::Release(release), slow: 0.0, record: Record::Off, begin })
             if begin == Begin::default() =>
         {
             Ok(release)
@@ -340,7 +340,7 @@ fn all_of(home: &Home, name: &str) -> Result<Vec<Background>, Failure> {
 /// What a target names, and among which others it is to be; a flag beats the target.
 fn members_of(flags: &Start) -> Result<Option<(ReleaseSpec, Shape)>, Failure> {
     let alone = match flags.server.parse::<ArmSpec>() {
-        Ok(ArmSpec { target: Target::Release(release), slow: 0.0, mut begin }) => {
+        Ok(ArmSpec { target: Target::Release(release), slow: 0.0, mut begin, .. }) => {
             let topology = begin.topology.take();
             (begin == Begin::default()).then_some((release, topology))
         }

@@ -25,9 +25,10 @@ use crate::{login, output, session};
 
 /// Look at what servers do to transactions that meet: which anomalies occur at which level.
 ///
-/// Without --cases and --interleavings, clients ask random transactions on few rows and record what
-/// they see; the history is judged by what the server promises of each level: it holds, with an
-/// order of all transactions that was replayed, or it is broken, with the shortest cycle.
+/// Without --cases and --interleavings, clients ask random transactions on few rows (--kind says of
+/// which shape) and record what they see; the history is judged by what the server promises of each
+/// level: it holds, with an order of all transactions that was replayed, or it is broken, with the
+/// shortest cycle.
 ///
 /// --cases plays stories of two or three sessions, statement by statement: those of Hermitage, of
 /// Jepsen's analysis of MySQL 8.0.34 and some more, and says whether the anomaly was seen, or what
@@ -62,6 +63,15 @@ pub(crate) struct Verify {
     /// Decides which interleavings a sample has, and what random transactions ask
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Random transactions: of which rows; all but `rows` are loads of the catalog, asked and
+    /// recorded by the clients that measure rounds
+    #[arg(long, value_enum, default_value_t = VerifyKind::Rows, conflicts_with = "what")]
+    pub kind: VerifyKind,
+    /// Random transactions: judge them while they go on, in memory that does not grow with their
+    /// number, and keep no history: read-uncommitted, read-committed, repeatable-read,
+    /// innodb-repeatable-read, snapshot-isolation and serializable
+    #[arg(long, conflicts_with_all = ["what", "export", "scripts", "row_log", "one_thread"])]
+    pub online: bool,
     /// Random transactions: so many clients
     #[arg(long, value_name = "N", default_value_t = 8, conflicts_with = "what",
           value_parser = clap::value_parser!(u32).range(2..=1000))]
@@ -78,7 +88,8 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "N", default_value_t = 16, conflicts_with = "what",
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub keys: u64,
-    /// Random transactions: keep the history, for `dbdyno check`
+    /// Random transactions: keep the history, for `dbdyno check`; that of a load (--kind) also for
+    /// others: as .edn (Elle), .txt, .plume, .jsonl or .bincode (dbcop)
     #[arg(long, value_name = "FILE", conflicts_with = "what")]
     pub export: Option<PathBuf>,
     /// Random transactions on engine: all clients in one thread, in an order that the seed decides,
@@ -124,6 +135,19 @@ impl Verify {
         specs.iter_mut().try_for_each(login::fill)?;
         Ok(specs)
     }
+}
+
+/// Of which rows random transactions are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VerifyKind {
+    /// Two columns that are read, written, replaced and searched for
+    Rows,
+    /// Load `register`: a value and the one before it
+    Registers,
+    /// Load `list-append`: elements at the end of lists
+    Lists,
+    /// Load `counter`: distinct amounts that are added
+    Counters,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

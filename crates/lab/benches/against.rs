@@ -202,6 +202,7 @@ fn round<'a>(
         slow: 0.0,
         processors: Processors::ANY,
         kept: None,
+        record: None,
         stop,
     }
 }

@@ -1,8 +1,9 @@
 //! Whether the loads of a plan can be asked of its arms.
 
-use dbdyno_model::{ArmSpec, Cell, Counting, Driving, ImageUse, Plan, Stage, Target};
+use dbdyno_model::{ArmSpec, Cell, Counting, Driving, ImageUse, Plan, Record, Stage, Target};
 use dbdyno_workload::insert_benchmark::Step;
 use dbdyno_workload::planned::{catalog_of, datasets_of, resolve_in, step_of};
+use dbdyno_workload::versioned::Shape;
 use dbdyno_workload::{Content, Custom, Load, explain};
 
 use crate::error::LabError;
@@ -22,6 +23,7 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
         let load = resolve_in(&catalog, plan, label)?;
         check_driving(plan, label, &load)?;
         check_answers(plan, label, &load)?;
+        check_recording(plan, label, &load)?;
         for (arm, spec) in plan.specs() {
             if !load.speaks(spec.dialect()) {
                 let names = explain::DIALECTS.iter().filter(|(known, _)| load.speaks(*known));
@@ -70,6 +72,25 @@ fn check_answers(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> 
         "{label} goes on by what it is answered, and a model answers the same to everything; choose \
          a load of sysbench"
     )))
+}
+
+/// What rows do not tell cannot be recorded, and who shares a thread does not record.
+fn check_recording(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> {
+    let specs = plan.specs();
+    let Some((arm, _)) = specs.iter().find(|(_, spec)| spec.record == Record::On) else {
+        return Ok(());
+    };
+    let refuse = |why: &str| Err(LabError::Loads(format!("{arm} is to be recorded, and {why}")));
+    if !load.tells_versions() {
+        let names = Shape::ALL.map(Shape::name).join(", ");
+        return refuse(&format!(
+            "the rows of {label} do not tell their versions; those of {names} do"
+        ));
+    }
+    if !matches!(plan.driving, Driving::Closed | Driving::Thinking(_)) {
+        return refuse("clients record in the closed loop only; leave --rate and --find-max out");
+    }
+    Ok(())
 }
 
 /// Tables can be had back only where a server of ours has an image of them.

@@ -3,16 +3,17 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use dbdyno_check::Level;
 use dbdyno_load::arrival::Schedule;
 use dbdyno_load::closed::{Measured, SLOT};
 use dbdyno_load::{
-    Clock, Connector, Kept, LoadError, Moment, OpenSpec, RoundSpec, Slices, Thinking,
-    run_interleaved, run_open, run_round,
+    Clock, Connector, Kept, LoadError, Moment, OpenSpec, Recording, RoundSpec, Slices, Thinking,
+    end_recording, run_interleaved, run_open, run_round,
 };
 use dbdyno_model::readings::EDGE_EVENTS;
 use dbdyno_model::{
-    ArmIndex, Arms, Block, Cell, Dialect, Driving, Pauses, Placement, Plan, Readings, Round,
-    RoundKey, Warning,
+    ArmIndex, Arms, Block, Cell, Dialect, Driving, Pauses, Placement, Plan, Readings, Record,
+    Round, RoundKey, Warning,
 };
 use dbdyno_probe::ServerProbe;
 use dbdyno_workload::ready::Part;
@@ -27,6 +28,7 @@ use crate::error::LabError;
 use crate::mechanism;
 use crate::neighbours::{self, Look, Neighbours, OtherArms};
 use crate::pauses::PauseMeter;
+use crate::recorded;
 use crate::refill;
 use crate::topology;
 use crate::warm_up::Warmth;
@@ -105,6 +107,8 @@ pub(crate) struct Driver<'a> {
     source: Load,
     load: ReadyLoad,
     slow: f64,
+    /// What is promised of its transactions, where they are recorded.
+    promise: Option<Level>,
     /// Where its clients and its server run.
     pub placement: Placement,
     /// Connections that stay from the warm-up to the last round, where they do.
@@ -149,11 +153,17 @@ impl<'a> Driver<'a> {
             source,
             load,
             slow,
+            promise: None,
             placement,
             kept: stay(plan, cell, station.dialect, station.is_ours()).then(Kept::default),
             stop,
             asking_ns_per_event: None,
         };
+        if plan.spec(arm).record == Record::On {
+            let promise = recorded::promise_of(&driver.connector, driver.dialect, &driver.source);
+            driver.promise =
+                Some(promise.map_err(|error| driver.failed("asking for the level of", error))?);
+        }
         // Nobody can hold a dialogue with nothing; its asking stays in the server's account.
         let known = matches!(driver.load.part(), Part::Program(_));
         if station.connector.is_embedded() && known {
@@ -257,6 +267,7 @@ impl<'a> Driver<'a> {
             slow: self.slow,
             processors: self.placement.clients,
             kept: self.kept.as_ref(),
+            record: None,
             stop: self.stop,
         }
     }
@@ -287,7 +298,11 @@ impl<'a> Driver<'a> {
         let spec = self.spec(&self.connector, clients, first_operation);
         let lead_in = Duration::from_nanos(plan.lead_in_ns);
         let think = arrivals::thinking(plan, key.pair);
-        let spec = RoundSpec { lead_in, window, think, ..spec };
+        refill::begin(&self.source, &self.connector, self.dialect)
+            .map_err(|error| self.failed("making the rows ready for", error))?;
+        let recording = self.promise.map(|_| Recording::new(clients));
+        let record = recording.as_ref();
+        let spec = RoundSpec { lead_in, window, think, record, ..spec };
         let entrance = Connecting::begin(self.arm, clients, &self.clock);
         let idle: Vec<ServerProbe> =
             waiting.iter().flat_map(|station| station.followers()).collect();
@@ -319,6 +334,12 @@ impl<'a> Driver<'a> {
         let mut readings = readings(&seen, OtherArms::Wait, neighbours);
         readings.set(EDGE_EVENTS, measured.edge_events);
         self.note_work(before.as_ref(), &measured, &mut readings);
+        if let Some((recording, promise)) = recording.zip(self.promise) {
+            let spec = self.spec(&self.connector, clients, first_operation);
+            let recorded = end_recording(recording, &spec);
+            let recorded = recorded.map_err(|error| self.failed("reading all rows of", error))?;
+            recorded::note(&recorded, promise, &mut readings);
+        }
         self.restore()?;
         let round = self.told(key, (start, filling), measured, &looks);
         Ok(Round { pauses, open, readings, ..round })

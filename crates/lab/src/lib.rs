@@ -45,6 +45,7 @@ mod pace;
 mod pauses;
 mod placement;
 pub mod profile;
+mod recorded;
 mod refill;
 pub mod resume;
 mod room;
@@ -66,9 +67,10 @@ pub use error::LabError;
 pub use experiment::{Order, TrialOf, extend, measure, resume, survey};
 pub use explain::{Question, explain};
 pub use isolation::{
-    Extent, IsolationLab, IsolationQuestion, Judge, Origin, Promised, RandomLoad, Recorded,
-    RecordedOf, Replayed, RowLog, ScriptsOf, Served, Threads, Witness, anomaly_file_name,
-    isolation, play_schedules, random_transactions, refined, witness_stories,
+    Extent, IsolationLab, IsolationQuestion, Judge, Kind, OnlineOf, OnlineTold, Origin, Promised,
+    RandomLoad, Recorded, RecordedOf, Replayed, RowLog, ScriptsOf, Served, Threads, Witness,
+    anomaly_file_name, isolation, online_transactions, play_schedules, random_transactions,
+    refined, witness_stories,
 };
 pub use laboratory::{Lab, clock_of};
 pub use profile::{Sampled, imported, profile};

@@ -19,6 +19,21 @@ const ROWS_PER_INSERT: usize = 500;
 /// Ids that one question asks for.
 const IDS_PER_QUESTION: u32 = 10_000;
 
+/// Makes the rows of a load whose rounds begin alike what they were.
+///
+/// # Errors
+/// The server's refusal.
+pub(crate) fn begin(load: &Load, connector: &Connector, dialect: Dialect) -> Result<(), LoadError> {
+    let statements = load.dataset.begin_round(dialect);
+    if statements.is_empty() {
+        return Ok(());
+    }
+    let mut client = connector.connect()?;
+    statements.iter().try_for_each(|sql| execute(&mut *client, sql))?;
+    client.close();
+    Ok(())
+}
+
 /// Undoes what a load has done to the number of rows, if it is one that wants that.
 ///
 /// # Errors

@@ -111,6 +111,7 @@ fn measure(run: Run, port: u16, clients: u32, think: Option<Think>, window: Dura
         slow: 0.0,
         processors: Processors::ANY,
         kept: None,
+        record: None,
         stop: &AtomicBool::new(false),
     };
     let measured = run(&spec, &mut |_| {}).expect("the null server answers");

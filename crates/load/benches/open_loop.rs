@@ -178,6 +178,7 @@ fn run(scenario: &Scenario) {
         slow: 0.0,
         processors: Processors::ANY,
         kept: None,
+        record: None,
         stop: &AtomicBool::new(false),
     };
     let schedule = truth.schedule.clone();

@@ -62,7 +62,10 @@ pub fn run_threads(
 ) -> Result<Measured, LoadError> {
     // The other arm's may stay, too.
     files::allow(spec.clients * if spec.kept.is_some() { 2 } else { 1 })?;
-    let sessions = open_sessions(spec, observe)?;
+    let mut sessions = open_sessions(spec, observe)?;
+    if let Some(recording) = spec.record {
+        sessions.iter_mut().for_each(|session| session.record_on(recording));
+    }
     let books = Books::new(spec.load.filing(), Times::Service, spec.window, sessions.len());
     let part = |(client, session)| (session, books.of(client));
     let mut parts: Vec<_> = sessions.into_iter().enumerate().map(part).collect();
@@ -70,6 +73,9 @@ pub fn run_threads(
         conduct(spec, &mut parts, &books, observe, |(session, book), window, failed| {
             drive(session, book.take(), spec, window, failed)
         })?;
+    if let Some(recording) = spec.record {
+        parts.iter_mut().for_each(|(session, _)| session.end_record(recording));
+    }
     keep_sessions(spec, parts.into_iter().map(|(session, _)| session));
     Ok(measured)
 }

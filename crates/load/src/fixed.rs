@@ -1,16 +1,20 @@
-//! A fixed number of operations, by one client, with no clock: what is counted, not timed.
+//! A fixed number of operations with no clock: what is counted, not timed.
 //!
-//! The client does nothing but ask: no pauses, no brake. What it is slowed by on purpose, or waits
+//! Clients do nothing but ask: no pauses, no brake. What they are slowed by on purpose, or wait
 //! for, is no instruction of the server.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use dbdyno_model::Dialect;
 use dbdyno_workload::ReadyLoad;
 
 use crate::connector::Connector;
+use crate::crowd::open_sessions;
 use crate::error::LoadError;
+use crate::round::RoundSpec;
 use crate::session::Session;
+use crate::tally::first_cause_first;
 
 /// A client that asks numbered operations one after the other.
 pub struct Fixed<'a> {
@@ -64,4 +68,45 @@ impl<'a> Fixed<'a> {
     pub fn close(self) {
         self.session.close();
     }
+}
+
+/// Lets every client of a round ask so many operations, from its first one on, and record them
+/// where the round does. The times of the round do not count. Returns how many attempts were rolled
+/// back for the sake of others.
+///
+/// # Errors
+/// What stopped the first of them.
+pub fn ask_each(spec: &RoundSpec<'_>, events: u64) -> Result<u64, LoadError> {
+    let mut sessions = open_sessions(spec, &mut |_| {})?;
+    let failed = AtomicBool::new(false);
+    let ask = |session: &mut Session<'_>| {
+        if let Some(recording) = spec.record {
+            session.record_on(recording);
+        }
+        let mut retries = 0;
+        for operation in spec.first_operation..spec.first_operation + events {
+            if spec.stop.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed) {
+                return Err(LoadError::Interrupted);
+            }
+            session.make(operation);
+            retries += session.ask(operation)?.retries;
+        }
+        if let Some(recording) = spec.record {
+            session.end_record(recording);
+        }
+        Ok(retries)
+    };
+    let retries = thread::scope(|scope| {
+        let (ask, failed) = (&ask, &failed);
+        let begin = |session| {
+            scope.spawn(move || ask(session).inspect_err(|_| failed.store(true, Ordering::Relaxed)))
+        };
+        let threads: Vec<_> = sessions.iter_mut().map(begin).collect();
+        let all = threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        first_cause_first(all.collect())
+    })?;
+    sessions.into_iter().for_each(Session::close);
+    Ok(retries.into_iter().sum())
 }

@@ -9,6 +9,7 @@ use dbdyno_workload::ReadyLoad;
 use crate::answer::Answer;
 use crate::connector::Connector;
 use crate::kept::Kept;
+use crate::record::Recording;
 use crate::usage::ThreadUsage;
 
 /// One round to run.
@@ -38,6 +39,9 @@ pub struct RoundSpec<'a> {
     /// left for the next one; `None` where each round connects anew. Clients that share threads
     /// always do, and so do the open loop, embedded arms and a load's background.
     pub kept: Option<&'a Kept>,
+    /// Where clients record what they see, in the closed loop with a thread for each, under a load
+    /// whose rows tell their versions; each recording is of one round.
+    pub record: Option<&'a Recording>,
     /// Set from outside to stop early.
     pub stop: &'a AtomicBool,
 }

@@ -15,6 +15,7 @@ use crate::answer::{Answer, Setback};
 use crate::connector::Connector;
 use crate::error::LoadError;
 use crate::kept::Seat;
+use crate::record::{Recorder, Recording};
 use crate::talk::Talk;
 use crate::wire::{Answers, Wire, prepare_all};
 
@@ -23,6 +24,7 @@ pub struct Session<'a> {
     wire: Wire<'a>,
     part: Turn<'a>,
     number: u32,
+    recorder: Option<Box<Recorder>>,
 }
 
 /// How the next event comes about.
@@ -63,7 +65,7 @@ impl<'a> Session<'a> {
             Connector::Null | Connector::Mock(_) => Answers::OfNobody,
             _ => Answers::OfServer,
         };
-        Session { wire: Wire::new(seat, load, answers), part, number: client }
+        Session { wire: Wire::new(seat, load, answers), part, number: client, recorder: None }
     }
 
     /// Leaves the connection to who goes on with it.
@@ -132,7 +134,8 @@ impl<'a> Session<'a> {
         loop {
             let asked = match &mut self.part {
                 Turn::Program { event, .. } => self.wire.ask_event(event),
-                Turn::Partner(partner) => Talk::new(&mut self.wire).turn(&mut **partner, operation),
+                Turn::Partner(partner) => Talk::new(&mut self.wire, self.recorder.as_deref_mut())
+                    .turn(&mut **partner, operation),
             };
             match asked {
                 Ok(answer) => return Ok(Answer { retries, ..answer }),
@@ -140,6 +143,34 @@ impl<'a> Session<'a> {
                     retries += 1;
                     self.wire.roll_back()?;
                 }
+                Err(Setback::Failed(error)) => return Err(error),
+            }
+        }
+    }
+
+    /// Records from now on what the partner of a dialogue notes.
+    pub(crate) fn record_on(&mut self, recording: &Recording) {
+        self.recorder = Some(Box::new(recording.recorder(self.number)));
+    }
+
+    /// Records no more.
+    pub(crate) fn end_record(&mut self, recording: &Recording) {
+        if let Some(recorder) = self.recorder.take() {
+            recording.put(*recorder);
+        }
+    }
+
+    /// Looks at all rows of a load that tells its versions.
+    ///
+    /// # Errors
+    /// Those of [`Session::ask`].
+    pub(crate) fn survey(&mut self) -> Result<(), LoadError> {
+        let Turn::Partner(partner) = &mut self.part else { return Ok(()) };
+        loop {
+            let talk = Talk::new(&mut self.wire, self.recorder.as_deref_mut());
+            match talk.survey(&mut **partner) {
+                Ok(()) => return Ok(()),
+                Err(Setback::AskAgain) => self.wire.roll_back()?,
                 Err(Setback::Failed(error)) => return Err(error),
             }
         }

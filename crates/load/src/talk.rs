@@ -2,10 +2,11 @@
 
 use dbdyno_wire::{Args, Outcome, Param, WireError};
 use dbdyno_workload::{Answer as Rows, StatementKind};
-use dbdyno_workload::{Arg, Counts, Fault, Link, Partner};
+use dbdyno_workload::{Arg, Counts, Fault, Link, Noted, Partner};
 
 use crate::answer::{Answer, Setback};
 use crate::error::LoadError;
+use crate::record::{Over, Recorder};
 use crate::wire::Wire;
 
 /// One turn of a partner. Statements are counted, and the cause of a fault is kept here: the
@@ -14,6 +15,10 @@ pub(crate) struct Talk<'t, 'a> {
     wire: &'t mut Wire<'a>,
     answer: Answer,
     setback: Option<Setback>,
+    /// Where the round is recorded.
+    recorder: Option<&'t mut Recorder>,
+    /// What is wrong with what was to be recorded.
+    unfit: Option<String>,
 }
 
 /// A dialogue is a transaction of many statements.
@@ -35,8 +40,8 @@ impl Args for Values<'_> {
 }
 
 impl<'t, 'a> Talk<'t, 'a> {
-    pub(crate) fn new(wire: &'t mut Wire<'a>) -> Talk<'t, 'a> {
-        Talk { wire, answer: Answer::default(), setback: None }
+    pub(crate) fn new(wire: &'t mut Wire<'a>, recorder: Option<&'t mut Recorder>) -> Talk<'t, 'a> {
+        Talk { wire, answer: Answer::default(), setback: None, recorder, unfit: None }
     }
 
     /// Lets the partner carry out an operation.
@@ -45,13 +50,50 @@ impl<'t, 'a> Talk<'t, 'a> {
         partner: &mut dyn Partner,
         operation: u64,
     ) -> Result<Answer, Setback> {
-        match partner.turn(operation, &mut self) {
-            Ok(class) => Ok(Answer { kind: class as u32, ..self.answer }),
-            Err(Fault::Wrong(what)) => Err(Setback::Failed(LoadError::WrongAnswer(what))),
-            Err(Fault::AskAgain | Fault::Failed) => {
-                Err(self.setback.take().expect("a partner reports only faults of its link"))
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin();
+        }
+        let turned = partner.turn(operation, &mut self);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.end(match &turned {
+                Ok(_) => Over::Answered,
+                Err(Fault::AskAgain) => Over::RolledBack,
+                Err(Fault::Failed | Fault::Wrong(_)) => Over::Broken,
+            });
+        }
+        turned.map_err(|fault| self.cause(fault)).and_then(|class| {
+            let answer = Answer { kind: class as u32, ..self.answer };
+            self.fit().map(|()| answer)
+        })
+    }
+
+    /// Lets the partner look at all rows, as a transaction that has committed.
+    pub(crate) fn survey(mut self, partner: &mut dyn Partner) -> Result<(), Setback> {
+        if let Some(recorder) = &mut self.recorder {
+            recorder.begin();
+        }
+        let looked = partner.survey(&mut self);
+        if let Some(recorder) = &mut self.recorder {
+            recorder.ask_end("COMMIT");
+            recorder.end(if looked.is_ok() { Over::Answered } else { Over::RolledBack });
+        }
+        looked.map_err(|fault| self.cause(fault))?;
+        self.fit()
+    }
+
+    fn cause(&mut self, fault: Fault) -> Setback {
+        match fault {
+            Fault::Wrong(what) => Setback::Failed(LoadError::WrongAnswer(what)),
+            Fault::AskAgain | Fault::Failed => {
+                self.setback.take().expect("a partner reports only faults of its link")
             }
         }
+    }
+
+    /// Whether everything that was noted could be recorded.
+    fn fit(&mut self) -> Result<(), Setback> {
+        let what = self.unfit.take().map(LoadError::WrongAnswer);
+        what.map_or(Ok(()), |error| Err(Setback::Failed(error)))
     }
 
     fn taken(
@@ -88,6 +130,9 @@ impl Link for Talk<'_, '_> {
             None => {
                 let statement = &self.wire.load.statements()[statement];
                 assert!(statement.kind == StatementKind::Control, "text has no parameters here");
+                if let Some(recorder) = &mut self.recorder {
+                    recorder.ask_end(&statement.sql);
+                }
                 self.wire.client.run(&statement.sql)
             }
         };
@@ -113,6 +158,18 @@ impl Link for Talk<'_, '_> {
                 let error = LoadError::of_statement(error, || sql.to_owned());
                 Err(self.keep(Setback::Failed(error)))
             }
+        }
+    }
+
+    fn is_recorded(&self) -> bool {
+        self.recorder.is_some()
+    }
+
+    fn note(&mut self, noted: Noted) {
+        if let Some(recorder) = &mut self.recorder
+            && let Err(what) = recorder.note(noted)
+        {
+            self.unfit = Some(what);
         }
     }
 }

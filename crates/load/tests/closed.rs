@@ -50,6 +50,7 @@ impl Bench {
             slow: 0.0,
             processors: Processors::ANY,
             kept: None,
+            record: None,
             stop: &self.stop,
         }
     }
@@ -244,6 +245,7 @@ fn asking_nothing_costs_something() {
         slow: 0.0,
         processors: Processors::ANY,
         kept: None,
+        record: None,
         stop: &AtomicBool::new(false),
     };
     let measured = run_round(&spec, &mut |_| {}).unwrap();

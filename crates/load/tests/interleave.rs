@@ -77,6 +77,7 @@ impl Servers {
             slow: 0.0,
             processors: Processors::ANY,
             kept: self.kept.as_ref().map(|kept| &kept[arm]),
+            record: None,
             stop: &self.stop,
         };
         run_interleaved(&Arms::from_fn(arms, spec), slices, observe)

@@ -55,6 +55,7 @@ impl Bench {
             slow: 0.0,
             processors: Processors::ANY,
             kept: None,
+            record: None,
             stop: &self.stop,
         };
         let schedule = Schedule::new(&rate.parse().unwrap(), 5, LEAD_IN.as_nanos() as u64, &[]);

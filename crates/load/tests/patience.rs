@@ -58,6 +58,7 @@ impl Place {
             slow: 0.0,
             processors: Processors::ANY,
             kept: None,
+            record: None,
             stop,
         }
     }

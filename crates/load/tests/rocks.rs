@@ -47,6 +47,7 @@ fn round(connector: &Connector, load: &Load) -> Result<Measured, LoadError> {
         slow: 0.0,
         processors: Processors::ANY,
         kept: None,
+        record: None,
         stop: &FREE,
     };
     run_round(&spec, &mut |_| {})

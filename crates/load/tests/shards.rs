@@ -51,6 +51,7 @@ impl Bench {
             slow: 0.0,
             processors: Processors::ANY,
             kept: None,
+            record: None,
             stop: &self.stop,
         }
     }

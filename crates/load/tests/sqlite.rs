@@ -144,6 +144,7 @@ fn ask(connector: &Connector, load: &Load) -> Measured {
         slow: 0.0,
         processors: Processors::ANY,
         kept: None,
+        record: None,
         stop: &AtomicBool::new(false),
     };
     run_round(&spec, &mut |_| {}).unwrap_or_else(|error| panic!("{}: {error}", load.name))

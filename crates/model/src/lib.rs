@@ -124,7 +124,7 @@ pub use server_facts::{FactComparison, FactWorth, ServerFact};
 pub use setting::{Allocator, Charset, Durability, Flush, Preset, Setting, Switch};
 pub use stage::Stage;
 pub use stopping::Stopping;
-pub use target::{ArmSpec, ReleaseSpec, ServerUrl, SourceKind, Target, split_version};
+pub use target::{ArmSpec, Record, ReleaseSpec, ServerUrl, SourceKind, Target, split_version};
 pub use think::Think;
 pub use tls::{Tls, TlsMode, TlsStart, TlsWords};
 pub use topology::{Delay, Role, Shape, Topology};

@@ -61,6 +61,19 @@ pub const STEAL_SHARE: &str = "host.steal_share";
 /// Processor time of work that is neither ours nor the servers', as a share of all processors.
 pub const FOREIGN_SHARE: &str = "host.foreign_share";
 
+/// Transactions of a round that its clients recorded.
+pub const RECORDED: &str = "isolation.recorded";
+/// Those that they did not, for want of room.
+pub const UNRECORDED: &str = "isolation.unrecorded";
+/// That what was promised of the recorded transactions is proved of them.
+pub const PROMISE_HOLDS: &str = "isolation.holds";
+/// Stands before the level that was promised.
+pub const PROMISE_PREFIX: &str = "isolation.promise.";
+/// Stands before the anomaly that breaks it.
+pub const ANOMALY_PREFIX: &str = "isolation.anomaly.";
+/// Stands before ww, wr and rw: how many dependencies of that kind the recorded transactions had.
+pub const DEPENDENCIES_PREFIX: &str = "isolation.dependencies.";
+
 /// What is looked at, in the words of the readings.
 pub const CANARIES: [&str; 4] = ["sum_ns", "chase_ns", "turn_ns", "sync_ns"];
 /// Share of one processor that the servers used while the canaries were out.

@@ -477,8 +477,8 @@ fn raw(product: Product, of: &str, name: &str, value: &str) -> Result<Setting, T
     if !name.contains(['_', '-', '.']) && !one_word.contains(&name) && !is_ours(name) {
         let words = NEUTRAL.map(|(word, _)| word).join(", ");
         return wrong(format!(
-            "there is no setting {name:?}; there are {words}, {}, image, cache, upgrade-from, slow, and \
-             whatever option the server itself has, as it spells it",
+            "there is no setting {name:?}; there are {words}, {}, image, cache, upgrade-from, slow, \
+             record, and whatever option the server itself has, as it spells it",
             file_word(product)
         ));
     }
@@ -511,7 +511,7 @@ mod tests {
     use super::*;
     use crate::begin::{Begin, Cache};
     use crate::random::{Stream, stream};
-    use crate::target::{ArmSpec, ReleaseSpec, Target};
+    use crate::target::{ArmSpec, Record, ReleaseSpec, Target};
 
     fn pick<T: Copy>(stream: &mut Stream, of: &[T]) -> T {
         of[stream.below(of.len() as u64) as usize]
@@ -561,7 +561,8 @@ mod tests {
             let release = ReleaseSpec { product, version, settings };
             let cache = pick(&mut stream, &Cache::ALL);
             let begin = Begin { cache, ..Begin::default() };
-            let spec = ArmSpec { target: Target::Release(release), slow, begin };
+            let record = pick(&mut stream, &[Record::Off, Record::On]);
+            let spec = ArmSpec { target: Target::Release(release), slow, record, begin };
             let shown = spec.to_string();
             assert_eq!(shown.parse::<ArmSpec>().as_ref(), Ok(&spec), "{shown}");
             assert!(!shown.contains(['\'', ' ', '\\']), "{shown} would not survive a shell");

@@ -144,8 +144,20 @@ pub struct ArmSpec {
     /// Share of the rate that is taken away on purpose (0.05: every event is drawn out to 1/0.95 of
     /// its time by spinning in the client). An anchor to test the instrument with; 0 for real work.
     pub slow: f64,
+    /// Whether clients record what they see.
+    pub record: Record,
     /// How a server begins that dbdyno starts itself; nothing special for all others.
     pub begin: Begin,
+}
+
+/// Whether clients record their transactions, so that the isolation of what is measured is judged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Record {
+    /// They do not.
+    #[default]
+    Off,
+    /// They do, and it costs something: the arm with it against the same one without says what.
+    On,
 }
 
 /// The words with which a target can begin.
@@ -201,6 +213,7 @@ impl FromStr for ArmSpec {
         let (body, query) = text.split_once('?').unwrap_or((text, ""));
         let mut options = parse_query(query)?;
         let slow = take_slow(&mut options)?;
+        let record = take_record(&mut options)?;
         let is_embedded = EMBEDDED.iter().any(|kind| body.starts_with(kind));
         let is_mock = body.split(':').next() == Some(MOCK);
         let begin = match body.contains("://") || is_embedded || is_mock {
@@ -212,7 +225,7 @@ impl FromStr for ArmSpec {
         } else {
             parse_release(body, options)?
         };
-        Ok(ArmSpec { target, slow, begin })
+        Ok(ArmSpec { target, slow, record, begin })
     }
 }
 
@@ -270,6 +283,10 @@ impl fmt::Display for ArmSpec {
         }
         if self.slow > 0.0 {
             write!(f, "{separator}slow={}%", self.slow * 100.0)?;
+            separator = '&';
+        }
+        if self.record == Record::On {
+            write!(f, "{separator}record=on")?;
         }
         Ok(())
     }
@@ -463,6 +480,18 @@ fn take_slow(options: &mut Vec<(String, String)>) -> Result<f64, TargetError> {
     share.filter(|share| (0.0..=0.9).contains(share)).ok_or_else(|| {
         malformed(format!("slow={value}: give a share from 0% to 90%, for example slow=5%"))
     })
+}
+
+fn take_record(options: &mut Vec<(String, String)>) -> Result<Record, TargetError> {
+    let Some(index) = options.iter().position(|(name, _)| name == "record") else {
+        return Ok(Record::Off);
+    };
+    let (_, value) = options.remove(index);
+    match value.as_str() {
+        "on" => Ok(Record::On),
+        "off" => Ok(Record::Off),
+        _ => Err(malformed(format!("record={value}: it is on or off"))),
+    }
 }
 
 fn take_begin(options: &mut Vec<(String, String)>) -> Result<Begin, TargetError> {

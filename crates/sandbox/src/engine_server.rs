@@ -53,6 +53,7 @@ impl EngineServer {
         let spec = ArmSpec {
             target: Target::Engine(*design),
             slow: 0.0,
+            record: dbdyno_model::Record::default(),
             begin: dbdyno_model::Begin::default(),
         };
         let mut server = EngineServer {

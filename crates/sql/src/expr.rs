@@ -384,6 +384,7 @@ fn call<'a>(function: Function, of: &'a [Expr], frame: &Frame<'a>) -> Result<Ope
             value if value.number()?.0 < 0 => operand::negative(&value),
             value => Ok(value),
         },
+        Function::Right => right(of[0].value(frame)?, &of[1].value(frame)?),
         Function::Sleep => {
             thread::sleep(seconds(&of[0].value(frame)?)?);
             Ok(Operand::Int(0))
@@ -405,6 +406,21 @@ fn call<'a>(function: Function, of: &'a [Expr], frame: &Frame<'a>) -> Result<Ope
             Ok(Operand::Text(text))
         }
     }
+}
+
+/// The last characters of a text.
+fn right<'a>(text: Operand<'a>, count: &Operand<'_>) -> Result<Operand<'a>> {
+    let Some(text) = characters(text).filter(|_| !count.is_null()) else {
+        return Ok(Operand::Null);
+    };
+    let (count, 0) = count.number()? else {
+        return Err(SqlError::Value("a length that is no whole number".to_owned()));
+    };
+    let wanted = usize::try_from(count.max(0)).unwrap_or(usize::MAX);
+    // Characters begin with bytes that are not 10xxxxxx.
+    let begins = (0..text.len()).rev().filter(|at| text[*at] & 0xc0 != 0x80);
+    let start = begins.take(wanted).last().unwrap_or(text.len());
+    Ok(Operand::Text(Cow::Owned(text[start..].to_vec())))
 }
 
 /// What SLEEP takes: seconds, not below zero, up to an hour.

@@ -240,6 +240,7 @@ impl Reader<'_> {
         let nowhere = PerArm::from_fn(|_| ArmSpec {
             target: dbdyno_model::Target::Sqlite(Vec::new()),
             slow: 0.0,
+            record: dbdyno_model::Record::Off,
             begin: dbdyno_model::Begin::default(),
         });
         let plan = Plan {

@@ -64,6 +64,13 @@ pub trait Dataset: Debug + Send + Sync {
     /// About how many bytes all rows take as text, for checking free space.
     fn bytes(&self) -> u64;
 
+    /// What makes the rows what they were, before a round; nothing where rounds need not begin
+    /// alike.
+    fn begin_round(&self, dialect: Dialect) -> Vec<String> {
+        let _none_by_default = dialect;
+        Vec::new()
+    }
+
     /// Questions whose answer must be 0 however long the loads of this dataset have run, e.g. the
     /// number of rows that break a consistency condition; with what they mean.
     fn invariants(&self, dialect: Dialect) -> Vec<(String, String)> {

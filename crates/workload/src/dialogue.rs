@@ -14,6 +14,7 @@
 use std::fmt::Debug;
 
 use dbdyno_model::Dialect;
+use dbdyno_model::isolation::IsolationLevel;
 
 use crate::statement::Statement;
 
@@ -58,6 +59,39 @@ pub trait Answer {
     fn text(&self, row: usize, column: usize) -> Option<&[u8]>;
 }
 
+/// What an operation did to a row that tells its versions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noted {
+    /// What it did.
+    pub deed: Deed,
+    /// The row.
+    pub key: u64,
+    /// The version: a packed [`crate::versioned::WriteName`], or 0, the value that nobody wrote. Of
+    /// a sum, the sum.
+    pub value: u64,
+    /// The version before, where the row tells it.
+    pub prev: Option<u64>,
+}
+
+/// What can be noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Deed {
+    /// A read that a snapshot may have answered.
+    Read,
+    /// A read of the latest version.
+    CurrentRead,
+    /// A new version.
+    Write,
+    /// An element at the end of a list, or an amount that a counter grew by.
+    Append,
+    /// Nothing: evidence that `value` directly follows `prev`.
+    Order,
+    /// A counter was read, which a snapshot may have answered.
+    Sum,
+    /// A counter that its own transaction has changed was read.
+    CurrentSum,
+}
+
 /// A partner's connection.
 pub trait Link {
     /// Executes a statement of [`Dialogue::statements`] and counts what it did.
@@ -77,6 +111,16 @@ pub trait Link {
     /// # Errors
     /// [`Fault::AskAgain`] or [`Fault::Failed`].
     fn text(&mut self, sql: &str) -> Result<Counts, Fault>;
+
+    /// Whether somebody keeps what is noted, so that answers are worth a look.
+    fn is_recorded(&self) -> bool {
+        false
+    }
+
+    /// Notes what an operation of the open transaction did. Where nobody records, nothing happens.
+    fn note(&mut self, noted: Noted) {
+        let _nobody_records = noted;
+    }
 }
 
 /// One client of a dialogue.
@@ -87,6 +131,16 @@ pub trait Partner: Send {
     /// # Errors
     /// The fault of the link, or [`Fault::Wrong`].
     fn turn(&mut self, operation: u64, link: &mut dyn Link) -> Result<usize, Fault>;
+
+    /// Notes every row, when nobody else asks any more: what was written and not read since has
+    /// its place then.
+    ///
+    /// # Errors
+    /// Those of [`Partner::turn`].
+    fn survey(&mut self, link: &mut dyn Link) -> Result<(), Fault> {
+        let _nothing_by_default = link;
+        Ok(())
+    }
 
     /// The class of an operation that is not asked; `None` where only asking would tell.
     fn class_of(&mut self, operation: u64) -> Option<usize> {
@@ -123,4 +177,14 @@ pub trait Dialogue: Debug + Send + Sync {
 
     /// Whether turns change rows.
     fn writes(&self) -> bool;
+
+    /// The isolation level that partners ask for; `None`: that of the server.
+    fn level(&self) -> Option<IsolationLevel> {
+        None
+    }
+
+    /// Whether partners note what they see ([`Link::note`]), so that a round can be recorded.
+    fn tells_versions(&self) -> bool {
+        false
+    }
 }

@@ -39,11 +39,12 @@ pub mod table;
 pub mod template;
 pub mod text;
 pub mod tpcc;
+pub mod versioned;
 
 pub use catalog::{Catalog, resolve};
 pub use custom::Custom;
 pub use dataset::{Dataset, TableScript};
-pub use dialogue::{Answer, Arg, Counts, Dialogue, Fault, Link, Partner};
+pub use dialogue::{Answer, Arg, Counts, Deed, Dialogue, Fault, Link, Noted, Partner};
 pub use file::FileError;
 pub use filing::Filing;
 pub use load::{

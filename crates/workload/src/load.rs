@@ -294,6 +294,14 @@ impl Load {
         content && self.background.is_none()
     }
 
+    /// Whether rounds of it can be recorded: its rows tell their versions.
+    pub fn tells_versions(&self) -> bool {
+        match &self.content {
+            Content::Mix(_) | Content::Choice(_) => false,
+            Content::Dialogue(dialogue) => dialogue.tells_versions(),
+        }
+    }
+
     /// Whether its clients rest between events by themselves, as TPC-C's users do that think.
     pub fn rests(&self) -> bool {
         match &self.content {

@@ -272,7 +272,16 @@ mod tests {
         }
         assert!(labels("sysbench-47").iter().all(|label| measured.contains(&label.as_str())));
         let added = measured.len() - 47 - draw::NAMES.len();
-        let others = ["point-select", "update-only", "join", "bulk-insert", "tpcc"];
+        let others = [
+            "point-select",
+            "update-only",
+            "join",
+            "bulk-insert",
+            "tpcc",
+            "register",
+            "list-append",
+            "counter",
+        ];
         assert_eq!(added, others.len() + catalog::key_value::NAMES.len() + 1);
         let mut once = measured.clone();
         once.sort_unstable();

@@ -505,6 +505,20 @@ pub(super) const FAULTS: &[Fault] = &[
         "self.above.0.remove(&taken.sequence);",
         &["engine/replica/a_replica_that_crashes_goes_on_where_it_was"],
     ),
+    fault(
+        "what is rolled back is recorded as committed",
+        "crates/load/src/record.rs",
+        "(Over::Answered, Ending::CommitAsked) => Outcome::Ok,",
+        "(Over::Answered, _) => Outcome::Ok,",
+        &["isolation::recorded_loads_have_what_servers_promise"],
+    ),
+    fault(
+        "judged while it goes on, readers do not come before who replaces what they read",
+        "crates/check/src/online.rs",
+        "if to != reader.number {",
+        "if to == UNKNOWN {",
+        &["isolation::loads_are_judged_while_they_go_on"],
+    ),
 ];
 
 /// Plants one fault after the other into a clone of the last commit, and says which tests did not

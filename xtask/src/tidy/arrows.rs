@@ -26,7 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("replica", &["model"]),
     ("engine", &["model", "replica"]),
     ("sql", &["model", "engine"]),
-    ("load", &["model", "rocks", "engine", "sql", "workload", "wire"]),
+    ("load", &["model", "check", "rocks", "engine", "sql", "workload", "wire"]),
     ("serve", &["model", "wire", "engine", "sql"]),
     ("sandbox", &["model", "wire"]),
     ("probe", &["model"]),

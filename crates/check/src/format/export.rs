@@ -2,8 +2,12 @@
 
 use std::fmt::Write as _;
 
-use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, UNKNOWN};
+use crate::history::{ABSENT, History, INITIAL, Kind, Op, Outcome, UNKNOWN, WriteId};
 use crate::record::write_records;
+use crate::versions::Versions;
+
+/// Elements of all lists of a file together: a read of a list has all of them.
+const ELEMENTS_MOST: usize = 50_000_000;
 
 /// A format of histories that can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +20,7 @@ pub enum Format {
     Plume,
     /// JSON, a transaction a line.
     Json,
-    /// Registers as Elle reads them.
+    /// Registers and lists as Elle reads them.
     Edn,
     /// Registers as dbcop reads them.
     Dbcop,
@@ -144,8 +148,55 @@ fn json(history: &History) -> Result<String, String> {
     Ok(out)
 }
 
-/// Registers as Elle reads them: an invocation and its end for each transaction, by their times.
+/// Lists from their beginning, which a read of a last element stands for.
+struct Lists {
+    /// By id, the element before; `None` for histories without lists.
+    before: Option<Vec<WriteId>>,
+    left: usize,
+}
+
+impl Lists {
+    fn of(history: &History) -> Lists {
+        let has_lists = history.ops.iter().any(|op| op.kind == Kind::Append);
+        let before = has_lists.then(|| {
+            let versions = Versions::of(history);
+            versions.all.iter().map(|version| version.prev).collect()
+        });
+        Lists { before, left: ELEMENTS_MOST }
+    }
+
+    /// A read as it stands in the file.
+    fn read(&mut self, op: &Op) -> Result<String, String> {
+        let Some(before) = &self.before else { return Ok(op.value.to_string()) };
+        let mut elements = Vec::new();
+        let mut next = op.value;
+        while next != INITIAL {
+            if next >= ABSENT || elements.len() == self.left {
+                let what = if next >= ABSENT {
+                    "and not all of what a read saw is known"
+                } else {
+                    "which grows with the square of their length, and is too much here"
+                };
+                return Err(format!(
+                    "Elle's EDN has lists from their beginning, {what}; export records"
+                ));
+            }
+            elements.push(next);
+            next = match (op.prev, before.get(next as usize)) {
+                (prev, _) if next == op.value && prev < ABSENT => prev,
+                (_, known) => known.copied().unwrap_or(UNKNOWN),
+            };
+        }
+        self.left -= elements.len();
+        let names = elements.iter().rev().map(WriteId::to_string);
+        Ok(format!("[{}]", names.collect::<Vec<_>>().join(" ")))
+    }
+}
+
+/// Registers and lists as Elle reads them: an invocation and its end for each transaction, by their
+/// times.
 fn edn(history: &History) -> Result<String, String> {
+    let mut lists = Lists::of(history);
     let mut lines: Vec<(u64, u8, usize)> = Vec::new();
     let has_times = (0..history.len()).any(|txn| history.txn(txn).times.commit_return_ns > 0);
     for txn in 0..history.len() {
@@ -176,9 +227,11 @@ fn edn(history: &History) -> Result<String, String> {
                 _ => return Err(refused(op, "Elle's EDN")),
             };
             let seen = match op.value {
-                INITIAL | UNKNOWN => "nil".to_owned(),
+                UNKNOWN => "nil".to_owned(),
                 _ if is_read && is_begin == 1 => "nil".to_owned(),
                 ABSENT => return Err(refused(op, "Elle's EDN")),
+                INITIAL if lists.before.is_none() => "nil".to_owned(),
+                _ if is_read && all.outcome == Outcome::Ok => lists.read(op)?,
                 id => id.to_string(),
             };
             let _ = write!(value, "[:{name} {} {seen}]", op.key);

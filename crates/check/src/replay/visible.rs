@@ -48,6 +48,8 @@ struct Judge<'a> {
     clock: Vec<Vec<u32>>,
     /// By transaction, how many stand before it in its session.
     rank: Vec<usize>,
+    /// By session and who was read, the rank of the first one that read him.
+    first_read: HashMap<(usize, usize), usize>,
 }
 
 impl<'a> Judge<'a> {
@@ -69,6 +71,7 @@ impl<'a> Judge<'a> {
             must: vec![HashMap::new(); sessions],
             clock: vec![Vec::new(); count],
             rank: vec![0; count],
+            first_read: HashMap::new(),
         }
     }
 
@@ -96,6 +99,9 @@ impl<'a> Judge<'a> {
         self.rank[txn] = self.sessions[session].len();
         let misses = match self.level {
             Level::Causal => self.misses_past(txn, before, &reads, &sources),
+            Level::MonotonicWrites | Level::WritesFollowReads => {
+                self.misses_of_sources(&reads, &sources)
+            }
             _ => self.misses(session, &reads, &sources),
         };
         if misses {
@@ -157,9 +163,36 @@ impl<'a> Judge<'a> {
         })
     }
 
+    /// Whether somebody stands behind what was read whom the sessions of those who were read had
+    /// written before, or had read.
+    fn misses_of_sources(&self, reads: &[Op], sources: &[usize]) -> bool {
+        let session = |txn: usize| self.history.session[txn] as usize;
+        let is_due = |other: usize| {
+            sources.iter().any(|&source| match self.level {
+                Level::MonotonicWrites => {
+                    session(source) == session(other) && self.rank[other] < self.rank[source]
+                }
+                _ => {
+                    let first = self.first_read.get(&(session(source), other));
+                    first.is_some_and(|first| *first <= self.rank[source])
+                }
+            })
+        };
+        reads.iter().any(|read| {
+            let seen = self.seen(read);
+            let behind = self.writers[read.key as usize].iter().rev();
+            let mut behind = behind.take_while(|writer| self.place[**writer] > seen);
+            behind.any(|writer| is_due(*writer))
+        })
+    }
+
     /// From now on its session has written, and read, what it did.
     fn note(&mut self, txn: usize, session: usize, sources: &[usize]) {
         let place = self.place[txn];
+        let rank = self.rank[txn];
+        for &source in sources {
+            self.first_read.entry((session, source)).or_insert(rank);
+        }
         self.sessions[session].push(txn);
         let ops = self.history.ops(txn).iter().filter(is_write);
         for op in ops {

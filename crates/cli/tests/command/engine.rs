@@ -47,6 +47,30 @@ fn a_comparison_of_several_mechanisms_says_so() {
 }
 
 #[test]
+fn what_the_clients_of_an_arm_record_is_judged_with_its_rounds() {
+    let _turn = turn();
+    let home = Home::new();
+    let compare = |test: &str, load: &str| {
+        let more = ["--rounds", "3", "--pin", "none", "--format", "json", "--load", load];
+        home.dbdyno([&["compare", "engine:?device=none", test][..], &SHORT, &more].concat())
+    };
+    let run = compare("engine:?device=none&record=on", "register?rows=20");
+    assert!([0, 1, 3].contains(&run.code), "{run:?}");
+    let run: Value = serde_json::from_str(&run.out).unwrap();
+    let warnings = run["cells"][0]["warnings"].as_array().unwrap();
+    let notes: Vec<&str> = warnings
+        .iter()
+        .filter(|one| one["code"] == "isolation")
+        .map(|one| one["text"].as_str().unwrap())
+        .collect();
+    let [note] = notes[..] else { panic!("of the arm that records, once: {warnings:?}") };
+    assert!(note.contains("test recorded") && note.contains("is proved of each"), "{note}");
+    let refused = compare("engine:?device=none&record=on", "point-query");
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.err.contains("do not tell their versions"), "{refused:?}");
+}
+
+#[test]
 fn what_is_no_design_is_refused_with_what_is_one() {
     let home = Home::new();
     for (target, said) in [

@@ -1,6 +1,7 @@
 //! `dbdyno verify`: what is known of servers is seen, what is planted wrong is told, and who waits
 //! is asked of the server.
 
+use std::collections::BTreeMap;
 use std::process::Stdio;
 
 use dbdyno_model::Product;
@@ -291,6 +292,107 @@ fn random_transactions_have_what_servers_promise() {
     let checked = finish(command);
     let checked: Value = serde_json::from_str(&checked.out).unwrap();
     assert_eq!(&checked, told, "the same from the file");
+}
+
+/// Loads of the catalog are asked and recorded by the clients of the closed loop: what servers
+/// promise of a level is proved of lists, counters and registers alike.
+#[test]
+fn recorded_loads_have_what_servers_promise() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    for (kind, targets, count) in [
+        ("lists", &["engine:", "mariadb:10.11", "postgres:15"][..], 3 + 4 + 4),
+        ("counters", &["sqlite:", "mariadb:10.11"], 1 + 4),
+        ("registers", &["engine:", "postgres:15"], 3 + 4),
+    ] {
+        let mut command = store.command(&home, &["verify", "--kind", kind, "--format", "json"]);
+        command.args(targets);
+        command.args(["--transactions", "40", "--clients", "4", "--keys", "4"]);
+        let done = finish(command);
+        assert_eq!(done.code, 0, "{kind}: {done:?}");
+        let told: Value = serde_json::from_str(&done.out).unwrap();
+        let servers = told["servers"].as_array().unwrap().iter();
+        let levels: Vec<&Value> =
+            servers.flat_map(|server| server["levels"].as_array().unwrap()).collect();
+        assert_eq!(levels.len(), count, "the levels that they have");
+        for level in levels {
+            let history = &level["history"];
+            assert_eq!(history["levels"][0]["level"], level["promise"]);
+            assert_eq!(history["levels"][0]["verdict"], "holds", "{kind}: {level}");
+            let seen = ["committed", "ww", "wr"].map(|name| history[name].as_u64().unwrap());
+            assert!(seen.iter().all(|count| *count > 0), "nobody met anybody: {level}");
+            assert_eq!(history["unplaced"], 0, "the order of versions is known: {level}");
+            assert_eq!(level["unrecorded"], 0);
+        }
+    }
+}
+
+/// What InnoDB's repeatable read is known to let through is found in each kind of rows, and in a
+/// file of lists as Elle has them just so.
+#[test]
+fn known_anomalies_are_found_in_recorded_loads() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let dir = tempfile::tempdir().unwrap();
+    let names = "innodb-repeatable-read,read-committed,snapshot-isolation,serializable";
+    for kind in ["registers", "lists", "counters"] {
+        let file = dir.path().join(format!("{kind}.edn"));
+        let mut command = store.command(&home, &["verify", "mariadb:10.11", "--kind", kind]);
+        command.args(["--level", RR, "--transactions", "150", "--clients", "4", "--keys", "3"]);
+        command.args(["--format", "json", "--export"]);
+        command.arg(&file);
+        let done = finish(command);
+        assert_eq!(done.code, 0, "{kind}: {done:?}");
+        let told: Value = serde_json::from_str(&done.out).unwrap();
+        let levels = &told["servers"][0]["levels"][0]["history"]["levels"];
+        let verdicts = |levels: &Value| -> BTreeMap<String, String> {
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            let levels = levels.as_array().unwrap().iter();
+            levels.map(|level| (text(&level["level"]), text(&level["verdict"]))).collect()
+        };
+        let seen = verdicts(levels);
+        assert_eq!(seen["snapshot-isolation"], "broken", "{kind}: {levels}");
+        assert_eq!(seen["serializable"], "broken", "{kind}: {levels}");
+        if kind == "registers" {
+            continue;
+        }
+        let mut command = store.command(&home, &["check", "--format", "json", "--level", names]);
+        command.arg(&file);
+        let checked = finish(command);
+        let checked: Value = serde_json::from_str(&checked.out).unwrap();
+        assert_eq!(verdicts(&checked["levels"]), seen, "{kind}, read back");
+    }
+}
+
+/// Judged while it goes on, a load has what its server promises, and lacks what it does not.
+#[test]
+fn loads_are_judged_while_they_go_on() {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let store = Store::new();
+    let mut command = store.command(&home, &["verify", "mariadb:10.11", "--online", "--kind"]);
+    command.args(["lists", "--level", "repeatable-read,serializable", "--format", "json"]);
+    command.args(["--transactions", "300", "--clients", "4", "--keys", "3"]);
+    let done = finish(command);
+    assert_eq!(done.code, 0, "{done:?}");
+    let told: Value = serde_json::from_str(&done.out).unwrap();
+    let levels = told["online"][0]["levels"].as_array().unwrap();
+    let verdict = |at: usize, name: &str| {
+        let all = levels[at]["levels"].as_array().unwrap();
+        all.iter().find(|one| one["level"] == name).unwrap()["verdict"].clone()
+    };
+    assert_eq!(verdict(0, "innodb-repeatable-read"), "holds");
+    assert_eq!(verdict(0, "serializable"), "broken");
+    assert_eq!(verdict(1, "serializable"), "holds");
+    for level in levels {
+        assert!(level["committed"].as_u64().unwrap() > 900, "{level}");
+    }
+    let mut command =
+        store.command(&home, &["verify", "engine:", "--online", "--kind", "counters"]);
+    command.args(["--transactions", "1"]);
+    assert_eq!(finish(command).code, 2, "sums are matched at the end");
 }
 
 /// Levels of a server with their witnesses.

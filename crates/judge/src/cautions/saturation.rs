@@ -243,6 +243,7 @@ mod tests {
             slow: 0.0,
             processors: dbdyno_model::Processors::ANY,
             kept: None,
+            record: None,
             stop: &stop,
         };
         let is_blocked = |_| {

@@ -5,12 +5,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use dbdyno_cases::{Case, Family, Shape};
 use dbdyno_load::Clock;
 use dbdyno_model::isolation::IsolationLevel;
-use dbdyno_model::{ArmSpec, Dialect};
+use dbdyno_model::{ArmIndex, ArmSpec, Dialect};
 use dbdyno_sandbox::Home;
 
 use super::words::Words;
 use crate::arm::Station;
 use crate::watch::{Progress, Watch};
+
+/// Which arm the server is, where an error names one: there is no other.
+pub(super) const ARM: ArmIndex = ArmIndex::BASE;
 
 /// What is asked of a server.
 pub struct IsolationQuestion<'a> {

@@ -565,9 +565,10 @@ mod tests {
     use dbdyno_model::design::Planted;
 
     use super::*;
-    use crate::isolation::random_load::Threads;
+    use crate::isolation::random_load::{Kind, Threads};
 
     const LOAD: RandomLoad = RandomLoad {
+        kind: Kind::Rows,
         clients: 6,
         extent: Extent::Transactions(400),
         keys: 8,

@@ -12,7 +12,7 @@ use dbdyno_wire::{Client, WireError};
 
 use super::bench::{Bench, IsolationQuestion};
 use super::words::INTERLEAVINGS as TABLE;
-use crate::steps::{Effect, Line, Stage, Told, Whom};
+use crate::steps::{Effect, Line, Told, Whom};
 
 /// Rows of an INSERT.
 const ROWS_AT_ONCE: u64 = 500;
@@ -43,6 +43,30 @@ impl Bench<'_, '_> {
         let schedules = shape.schedules(most, seed);
         let mut counts = Permissiveness::default();
         let mut example = None;
+        self.each(level, shape, &schedules, |told, control, schedule, rows| {
+            let played = outcome(told, control, schedule, rows)?;
+            count(&mut counts, &played);
+            if played.went == Went::AtOnce && !played.is_serial && example.is_none() {
+                example = Some(schedule.to_string());
+            }
+            Ok(())
+        })?;
+        let canonical = shape.count();
+        Ok(ShapeTold { shape: shape.to_string(), canonical, counts, example })
+    }
+
+    /// Plays schedules at a level, each on rows of its own, and gives what was told of each; fewer
+    /// if it is stopped.
+    ///
+    /// # Errors
+    /// A connection that broke, or a table that cannot be made.
+    pub(super) fn each(
+        &mut self,
+        level: IsolationLevel,
+        shape: Shape,
+        schedules: &[Schedule],
+        mut give: impl FnMut(&[Told], &mut dyn Client, &Schedule, Rows) -> Result<(), WireError>,
+    ) -> Result<(), WireError> {
         let mut control = self.station.connector.connect()?;
         self.fill(&mut *control, schedules.len() as u64 * u64::from(shape.keys))?;
         let mut stage = self.stage(level, usize::from(shape.transactions))?;
@@ -57,20 +81,16 @@ impl Bench<'_, '_> {
                 stage = self.stage(level, usize::from(shape.transactions))?;
             }
             let rows = Rows { first: index as u64 * u64::from(shape.keys) + 1, shape };
-            let played = self.play(&mut stage, &mut *control, schedule, rows)?;
-            count(&mut counts, &played);
-            if played.went == Went::AtOnce && !played.is_serial && example.is_none() {
-                example = Some(schedule.to_string());
-            }
+            let told = stage.play(&self.script(schedule, rows), Whom::AsNeeded)?;
+            give(&told, &mut *control, schedule, rows)?;
         }
         drop(stage);
         control.run(&format!("DROP TABLE {TABLE}"))?;
         control.close();
-        let canonical = shape.count();
-        Ok(ShapeTold { shape: shape.to_string(), canonical, counts, example })
+        Ok(())
     }
 
-    pub(super) fn fill(&self, control: &mut dyn Client, rows: u64) -> Result<(), WireError> {
+    fn fill(&self, control: &mut dyn Client, rows: u64) -> Result<(), WireError> {
         let storage = self.words.storage();
         control.run(&format!(
             "CREATE TABLE {TABLE} (id INT NOT NULL PRIMARY KEY, value INT){storage}"
@@ -87,26 +107,8 @@ impl Bench<'_, '_> {
         Ok(())
     }
 
-    fn play(
-        &self,
-        stage: &mut Stage,
-        control: &mut dyn Client,
-        schedule: &Schedule,
-        rows: Rows,
-    ) -> Result<Outcome, WireError> {
-        let told = stage.play(&self.script(schedule, rows), Whom::AsNeeded)?;
-        let end = control.query(&rows.question())?;
-        let end: Vec<i64> = end.rows.iter().map(|row| number(row)).collect();
-        let transactions = committed(schedule, &told);
-        Ok(Outcome {
-            went: went(&told),
-            is_allowed: allowed(schedule),
-            is_serial: explains(&transactions, &end),
-        })
-    }
-
     /// What the sessions say.
-    pub(super) fn script(&self, schedule: &Schedule, rows: Rows) -> Vec<Line> {
+    fn script(&self, schedule: &Schedule, rows: Rows) -> Vec<Line> {
         let mut begun = vec![false; usize::from(rows.shape.transactions)];
         let line = |(step, (who, what)): (usize, &(u8, Operation))| {
             let is_first = !std::mem::replace(&mut begun[usize::from(*who)], true);
@@ -126,8 +128,8 @@ impl Bench<'_, '_> {
 /// The rows of one interleaving, a row for each key.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
-    pub(super) first: u64,
-    pub(super) shape: Shape,
+    first: u64,
+    shape: Shape,
 }
 
 impl Rows {
@@ -164,6 +166,22 @@ struct Outcome {
     went: Went,
     is_allowed: bool,
     is_serial: bool,
+}
+
+fn outcome(
+    told: &[Told],
+    control: &mut dyn Client,
+    schedule: &Schedule,
+    rows: Rows,
+) -> Result<Outcome, WireError> {
+    let end = control.query(&rows.question())?;
+    let end: Vec<i64> = end.rows.iter().map(|row| number(row)).collect();
+    let transactions = committed(schedule, told);
+    Ok(Outcome {
+        went: went(told),
+        is_allowed: allowed(schedule),
+        is_serial: explains(&transactions, &end),
+    })
 }
 
 fn went(told: &[Told]) -> Went {

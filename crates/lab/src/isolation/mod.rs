@@ -3,9 +3,11 @@
 //! ```text
 //!   target ─▶ set up as for a comparison ─▶ level by level ─┬─ cases           a table of 3 rows
 //!                                                           ├─ interleavings   two rows for each
-//!                                                           └─ random          a row for each key
-//!                                                                └─ witness, replay:
-//!                                                                   its anomalies, played again
+//!                                                           ├─ random          a row for each key
+//!                                                           │    └─ witness, replay:
+//!                                                           │       its anomalies, played again
+//!                                                           └─ closed_loop,    a load, recorded;
+//!                                                              online          judged meanwhile
 //! ```
 //!
 //! Nothing is measured here: what counts is the order of statements, and who waits is asked of the
@@ -14,8 +16,10 @@
 
 mod bench;
 mod cases;
+mod closed_loop;
 mod in_process;
 mod interleavings;
+mod online;
 mod random;
 mod random_load;
 mod replay;
@@ -30,15 +34,18 @@ use std::sync::Arc;
 use dbdyno_cases::{Schedule, Shape};
 use dbdyno_load::Clock;
 use dbdyno_model::isolation::{IsolationLevel, IsolationTold, LevelTold};
-use dbdyno_model::{ArmIndex, ArmSpec, Arms, Product, ReleaseSpec, Setting, Switch, Target};
+use dbdyno_model::{ArmSpec, Arms, Dialect, Product, ReleaseSpec, Setting, Switch, Target};
+use dbdyno_wire::Client;
 use dbdyno_workload::Dataset;
+use dbdyno_workload::versioned::Shape as Rows;
 
 use crate::arm::{Restores, SetUp, Station, open_station};
 use crate::error::LabError;
-use bench::Bench;
+use bench::{ARM, Bench};
 pub use bench::{IsolationLab, IsolationQuestion};
+pub use online::OnlineTold;
 pub use random::{Promised, Recorded};
-pub use random_load::{Extent, RandomLoad, Threads};
+pub use random_load::{Extent, Kind, RandomLoad, Threads};
 pub use replay::{Replayed, Witness};
 pub use row_log::RowLog;
 pub use scripts::Served;
@@ -46,8 +53,15 @@ use tables::Tables;
 pub use witness::{Origin, anomaly_file_name, refined, witness_stories};
 use words::Words;
 
-/// Which arm the server is, where an error names one: there is no other.
-const ARM: ArmIndex = ArmIndex::BASE;
+/// What a server promises of a level.
+pub(crate) fn promised(
+    client: &mut dyn Client,
+    dialect: Dialect,
+    level: IsolationLevel,
+) -> dbdyno_check::Level {
+    random::promise(Words::of(client, dialect).family, level)
+}
+
 /// Sessions that are connected at a time, and whoever asks who waits.
 const CLIENTS: u32 = 8;
 
@@ -107,7 +121,16 @@ pub fn random_transactions<T>(
             if !bench.words.has_level(level) {
                 continue;
             }
-            for recorded in bench.recordings(level, load).map_err(server)? {
+            let recordings = match load.kind {
+                Kind::Rows => bench.recordings(level, load).map_err(server)?,
+                Kind::Load(shape) => {
+                    let driven = bench.driven(level, load, shape)?;
+                    let recorded = bench.closed_loop(level, load, &driven)?;
+                    driven.end()?;
+                    vec![recorded]
+                }
+            };
+            for recorded in recordings {
                 let (told, witnesses) = judge(recorded);
                 let witnesses = if runs == 0 { Vec::new() } else { witnesses };
                 let replayed = bench.replay(level, &witnesses, runs).map_err(server)?;
@@ -116,6 +139,48 @@ pub fn random_transactions<T>(
         }
         let version = station.environment.get("server.version").to_owned();
         Ok(RecordedOf { version, levels: all, is_cut_short: bench.is_stopped() })
+    })
+}
+
+/// A server whose transactions were judged while they went on.
+#[derive(Debug)]
+pub struct OnlineOf {
+    /// Its version, as it says it.
+    pub version: String,
+    /// Level by level.
+    pub levels: Vec<OnlineTold>,
+    /// Whether it was interrupted.
+    pub is_cut_short: bool,
+}
+
+/// Sets a server up, drives a load of this shape at each of `levels` that it has, judges it
+/// meanwhile, and takes the server down.
+///
+/// # Errors
+/// Those of [`isolation`].
+pub fn online_transactions(
+    lab: &mut IsolationLab<'_>,
+    spec: &ArmSpec,
+    levels: &[IsolationLevel],
+    load: RandomLoad,
+    shape: Rows,
+) -> Result<OnlineOf, LabError> {
+    let clients = load.clients.max(CLIENTS);
+    at_station(lab, &telling(spec), clients, |lab, station, clock| {
+        let mut bench = bench(lab, station, clock, spec, levels)?;
+        let mut all = Vec::new();
+        for &level in levels {
+            if bench.is_stopped() {
+                break;
+            }
+            if bench.words.has_level(level) {
+                let driven = bench.driven(level, load, shape)?;
+                all.push(bench.online(level, load, &driven)?);
+                driven.end()?;
+            }
+        }
+        let version = station.environment.get("server.version").to_owned();
+        Ok(OnlineOf { version, levels: all, is_cut_short: bench.is_stopped() })
     })
 }
 

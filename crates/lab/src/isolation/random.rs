@@ -86,6 +86,8 @@ pub struct Recorded {
     pub refused: BTreeMap<String, u64>,
     /// How often a client lost its connection, and went on with another one.
     pub lost: u64,
+    /// Transactions that were not recorded, for want of room: the history ends before them.
+    pub unrecorded: u64,
     /// What the server's own log has of the same time, where it was asked for.
     pub log: Option<RowLog>,
 }
@@ -100,7 +102,7 @@ pub enum Promised {
 }
 
 /// What a family of servers promises of a level: their manuals, and Hermitage for PostgreSQL.
-fn promise(family: Family, level: IsolationLevel) -> Level {
+pub(super) fn promise(family: Family, level: IsolationLevel) -> Level {
     match (family, level) {
         (Family::Sqlite, _) | (_, IsolationLevel::Serializable) => Level::Serializable,
         (Family::Mysql, IsolationLevel::RepeatableRead) => Level::InnodbRepeatableRead,
@@ -156,7 +158,17 @@ impl Bench<'_, '_> {
                 (promise, _) => (promise, Promised::OfAll),
             };
             let family = family.name();
-            all.push(Recorded { level, promise, family, of, records, refused, lost: 0, log: None });
+            all.push(Recorded {
+                level,
+                promise,
+                family,
+                of,
+                records,
+                refused,
+                lost: 0,
+                unrecorded: 0,
+                log: None,
+            });
         }
         Ok(all)
     }
@@ -225,7 +237,7 @@ impl Bench<'_, '_> {
         let log = log.map(|log| log.end(COLUMNS)).transpose()?;
         let (of, family) = (Promised::OfAll, self.words.family);
         let (promise, family) = (promise(family, level), family.name());
-        Ok(Recorded { level, promise, family, of, records, refused, lost, log })
+        Ok(Recorded { level, promise, family, of, records, refused, lost, unrecorded: 0, log })
     }
 
     fn make_table(&self, control: &mut dyn Client) -> Result<(), WireError> {

@@ -2,9 +2,13 @@
 
 use std::fmt;
 
+use dbdyno_workload::versioned::Shape;
+
 /// How much is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct RandomLoad {
+    /// Of which rows.
+    pub kind: Kind,
     /// Sessions at a time.
     pub clients: u32,
     /// How much each of them asks at each level.
@@ -17,6 +21,16 @@ pub struct RandomLoad {
     pub reads_log: bool,
     /// Where clients of the embedded engine are; those of servers have a thread each.
     pub threads: Threads,
+}
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Rows of two columns that are read, written, replaced and searched for, by clients that do
+    /// nothing else.
+    Rows,
+    /// A load whose rows tell their versions, by the clients of the closed loop.
+    Load(Shape),
 }
 
 /// Where the clients of the embedded engine are.

@@ -10,12 +10,8 @@ use dbdyno_model::isolation::{IsolationLevel, StepAnswer};
 use dbdyno_wire::WireError;
 
 use super::bench::Bench;
-use super::interleavings::{Rows, number};
-use super::words::INTERLEAVINGS as TABLE;
-use crate::steps::{Told, Whom};
-
-/// How often progress is told, in schedules.
-const TELL_EVERY: usize = 100;
+use super::interleavings::number;
+use crate::steps::Told;
 
 /// What a server did with one schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,26 +34,10 @@ impl Bench<'_, '_> {
         schedules: &[Schedule],
     ) -> Result<Vec<Served>, WireError> {
         let mut all = Vec::new();
-        let mut control = self.station.connector.connect()?;
-        self.fill(&mut *control, schedules.len() as u64 * u64::from(shape.keys))?;
-        let mut stage = self.stage(level, usize::from(shape.transactions))?;
-        for (index, schedule) in schedules.iter().enumerate() {
-            if self.is_stopped() {
-                break;
-            }
-            if index % TELL_EVERY == 0 {
-                self.tell(&format!("{level}: script {index} of {}", schedules.len()));
-            }
-            if stage.is_spoiled() {
-                stage = self.stage(level, usize::from(shape.transactions))?;
-            }
-            let rows = Rows { first: index as u64 * u64::from(shape.keys) + 1, shape };
-            let told = stage.play(&self.script(schedule, rows), Whom::AsNeeded)?;
-            all.push(served(schedule, &told));
-        }
-        drop(stage);
-        control.run(&format!("DROP TABLE {TABLE}"))?;
-        control.close();
+        self.each(level, shape, schedules, |told, _, schedule, _| {
+            all.push(served(schedule, told));
+            Ok(())
+        })?;
         Ok(all)
     }
 }

@@ -1,9 +1,10 @@
-//! The tables of cases, interleavings and random transactions, for whoever marks what is ours on
-//! another's server.
+//! The tables of cases, interleavings, random transactions and recorded loads, for whoever marks
+//! what is ours on another's server.
 
 use dbdyno_model::Dialect;
 use dbdyno_workload::Dataset;
 use dbdyno_workload::dataset::TableScript;
+use dbdyno_workload::versioned::Shape;
 
 use super::words::{CASES, INTERLEAVINGS, RANDOM};
 
@@ -23,7 +24,8 @@ impl Dataset for Tables {
             columns: Vec::new(),
             finish: Vec::new(),
         };
-        [CASES, INTERLEAVINGS, RANDOM].map(script).into()
+        let loads = Shape::ALL.map(Shape::table);
+        [CASES, INTERLEAVINGS, RANDOM].into_iter().chain(loads).map(script).collect()
     }
 
     fn seed(&self) -> u64 {

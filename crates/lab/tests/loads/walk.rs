@@ -167,6 +167,7 @@ fn round(load: &Load, place: &Place, clients: u32) -> Result<Measured, LoadError
             slow: 0.0,
             processors: Processors::ANY,
             kept: None,
+            record: None,
             stop: &GO_ON,
         };
         outcome = run_round(&spec, &mut |_| {});

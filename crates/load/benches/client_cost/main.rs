@@ -168,6 +168,7 @@ fn dbdyno(port: u16, clients: u32, window: Duration) -> Cost {
         slow: 0.0,
         processors: Processors::ANY,
         kept: None,
+        record: None,
         stop: &AtomicBool::new(false),
     };
     let measured = run_round(&spec, &mut |_| {}).expect("the null server answers");

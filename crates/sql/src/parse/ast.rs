@@ -252,6 +252,7 @@ pub(crate) enum Function {
     Concat,
     Length,
     Lower,
+    Right,
     Sleep,
     Upper,
 }

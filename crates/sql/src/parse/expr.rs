@@ -207,6 +207,13 @@ impl Parser<'_> {
     /// What begins with a name: NULL, a call, or a column.
     fn named(&mut self) -> Result<Expr> {
         let here = self.here();
+        if self.eat("RIGHT")? {
+            // A word of joins, which none can follow here.
+            self.want_symbol("(")?;
+            let call = self.call("right", here)?;
+            self.want_symbol(")")?;
+            return Ok(call);
+        }
         let is_quoted = matches!(self.next, Token::Quoted(_));
         let name = self.name()?;
         if !is_quoted && name.starts_with('@') {
@@ -278,6 +285,7 @@ impl Parser<'_> {
             "concat" => (Function::Concat, None),
             "length" => (Function::Length, Some(1)),
             "lower" => (Function::Lower, Some(1)),
+            "right" => (Function::Right, Some(2)),
             "sleep" => (Function::Sleep, Some(1)),
             "upper" => (Function::Upper, Some(1)),
             _ => {

@@ -135,6 +135,6 @@ fn called(function: Function, arguments: &[Expr], query: &Query) -> ColumnKind {
                 _ => ColumnKind::Any,
             }
         }
-        Function::Concat | Function::Lower | Function::Upper => ColumnKind::Any,
+        Function::Concat | Function::Lower | Function::Right | Function::Upper => ColumnKind::Any,
     }
 }

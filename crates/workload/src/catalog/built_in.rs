@@ -1,7 +1,7 @@
 //! All loads that come with dbdyno, and how one of them is found by its name.
 
 use super::entry::Entry;
-use super::{classics, key_value, micro, oltp, tpcc};
+use super::{classics, key_value, micro, oltp, tpcc, versioned};
 
 /// Stands behind the name of a load that is asked a second time, before anything was written.
 pub(crate) const BEFORE_WRITES: &str = ".pre";
@@ -13,6 +13,7 @@ pub fn entries() -> Vec<Entry> {
     entries.extend(classics::entries());
     entries.extend(tpcc::entries());
     entries.extend(key_value::entries());
+    entries.extend(versioned::entries());
     entries
 }
 

@@ -7,6 +7,7 @@
 //! | [`classics`]| a join and a bulk insert: the two that users found slower in MySQL 8.0     |
 //! | [`tpcc`]    | TPC-C, see [`crate::tpcc`]                                                 |
 //! | [`key_value`] | the steps of RocksDB's `db_bench`                                        |
+//! | [`versioned`] | loads whose isolation can be judged, see [`crate::versioned`]            |
 //!
 //! A load is found by its name with options, see [`crate::spec`]. Facts about names, statements and
 //! their order were read in `mdcallag/mytools` and in sysbench's documentation; the code was not.
@@ -18,6 +19,7 @@ pub mod key_value;
 pub mod micro;
 pub mod oltp;
 pub mod tpcc;
+pub mod versioned;
 
 pub use built_in::{entries, has};
 pub use entry::Entry;
