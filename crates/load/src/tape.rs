@@ -108,6 +108,6 @@ mod tests {
         tape.put(0, 5);
         let mut out = Vec::new();
         tape.take(&mut out);
-        assert_eq!(out, []);
+        assert!(out.is_empty());
     }
 }

@@ -568,6 +568,7 @@ mod tests {
     use crate::isolation::random_load::Threads;
 
     const LOAD: RandomLoad = RandomLoad {
+        kind: crate::isolation::Kind::Rows,
         clients: 6,
         extent: Extent::Transactions(400),
         keys: 8,
