@@ -469,7 +469,8 @@ mod tests {
         assert_eq!(seen[4].1[0].value, id_of(WriteName { client: 0, number: 5 }, 2).unwrap());
         assert_eq!(seen[4].1[0].key, 7);
         other.end(Over::Answered);
-        (one.tape.close(), other.tape.close());
+        one.tape.close();
+        other.tape.close();
         assert_eq!(reader.read(|_, _| {}), u64::MAX);
     }
 
