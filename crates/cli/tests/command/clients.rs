@@ -67,8 +67,10 @@ fn the_command_line_of_mariadb_works() {
          INSERT INTO t (c, n) VALUES ('caf\u{e9} \u{436}', 1.5), (NULL, NULL); \
          SELECT id, c, n, count(*) FROM t GROUP BY id, c, n ORDER BY id; SELECT version()");
     assert_eq!(done.code, 0, "{done:?}");
-    assert!(done.out.contains("|  1 | caf\u{e9} \u{436} | 1.50 |        1 |"), "{done:?}");
-    assert!(done.out.contains("|  2 | NULL   | NULL |        1 |"), "{done:?}");
+    // How wide columns are differs from version to version of the client.
+    let words = done.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("| 1 | caf\u{e9} \u{436} | 1.50 | 1 |"), "{done:?}");
+    assert!(words.contains("| 2 | NULL | NULL | 1 |"), "{done:?}");
     assert!(done.out.contains("dbdyno"), "its version is told: {done:?}");
     let done = ask("SELECT 1 FROM nowhere");
     assert!(done.err.contains("ERROR 1146 (42S02)"), "{done:?}");

@@ -196,8 +196,8 @@ fn what_cannot_be_served_is_refused_with_what_to_try() {
 fn an_engine_is_compared_over_the_wire_and_by_url() {
     let _turn = turn();
     let home = Home::new();
-    let data = home.path().join("tables");
-    let served = Served::start(&home, &data, &["--design", "device=none"]);
+    let data = tempfile::tempdir().unwrap();
+    let served = Served::start(&home, &data.path().join("tables"), &["--design", "device=none"]);
     let url = format!("mysql://root@127.0.0.1:{}/test", served.port());
     let load = ["--rounds", "3", "--pin", "none", "--format", "json"];
     let load = [&load[..], &["--load", "point-query,read-write,tpcc?items=200&customers=30"]];
