@@ -139,7 +139,7 @@ impl Level {
 }
 
 impl Online {
-    /// A judge of these levels; others than [`Level::is_decided_online`] are left out.
+    /// A judge of these levels, but for those that are not decided while a history grows.
     #[must_use]
     pub fn new(levels: &[Level]) -> Online {
         let levels = levels.iter().filter(|level| level.is_decided_online());

@@ -276,7 +276,7 @@ pub(crate) struct RunFile {
 
 /// Hold what texts printed against what was measured here
 ///
-/// Files of experiments name printed ratios ([[published]]), and which arms stand for which
+/// Files of experiments name printed ratios (`published`), and which arms stand for which
 /// releases. Each is held against the newest run of the experiment: of its whole form, or of its
 /// short form where there is no other.
 #[derive(Debug, clap::Args)]

@@ -10,7 +10,7 @@
 //! The partner of a dialogue notes what it sees ([`dbdyno_workload::Link::note`]); here it becomes
 //! bytes of [`dbdyno_check`]. A recorder takes all of its memory, and touches every page of it,
 //! before the round begins; on the hot path it appends, and reads the clock three times for a
-//! transaction. It never grows ([`crate::tape`]). Where its room ends it ends: the transaction that
+//! transaction. It never grows (`tape`). Where its room ends it ends: the transaction that
 //! does not fit is taken back whole, those after it are counted and not recorded. What others saw
 //! of them would be versions that nobody wrote, so all records are cut where the first of them
 //! begins ([`dbdyno_check::cut`]), and how many are missing is told.

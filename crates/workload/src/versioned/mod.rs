@@ -7,7 +7,7 @@
 //! ```
 //!
 //! An event is a transaction of some operations on rows that are drawn with replacement and visited
-//! in the order of their keys, half of them reads. One of [`shape::ROLLBACKS_ONE_IN`] is rolled
+//! in the order of their keys, half of them reads. One of `shape::ROLLBACKS_ONE_IN` is rolled
 //! back on purpose: nobody may see what it wrote. Every write has a [`WriteName`] of its own, which
 //! stands in the row. What follows from a read:
 //!
