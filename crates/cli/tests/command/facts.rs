@@ -61,7 +61,8 @@ changed = 1
 "#;
 
 /// Clients that lock rows in any order, on a server that logs each deadlock because it was told to
-/// and on one that always does.
+/// and on one that always does. PostgreSQL looks for a deadlock after `deadlock_timeout`, 1 s as it
+/// comes, and a session tells its counts at most once a second: the round is three of these long.
 #[test]
 fn every_deadlock_of_both_families_is_in_a_cluster_of_its_cell() {
     let Some(home) = servers::home() else { return };
@@ -70,9 +71,10 @@ fn every_deadlock_of_both_families_is_in_a_cluster_of_its_cell() {
     let load = directory.path().join("transfer.load.toml");
     std::fs::write(&load, TRANSFER).unwrap();
     let base = "mariadb:10.11?innodb_print_all_deadlocks=ON";
-    let words = "--quick --seconds 1 --warm-up 0.2 --rounds 1 --clients 6 --restarts 0 --load";
+    let test = "postgres:15?deadlock_timeout=20ms";
+    let words = "--quick --seconds 3 --warm-up 0.2 --rounds 1 --clients 6 --restarts 0 --load";
     let words = words.split(' ').chain(load.to_str());
-    let args: Vec<&str> = ["compare", base, "postgres:15"].into_iter().chain(words).collect();
+    let args: Vec<&str> = ["compare", base, test].into_iter().chain(words).collect();
     let done = crate::common::finish(store.command(&home, &args));
     assert_eq!(done.code, 3, "{done:?}");
     let run = last_run(&store.path());
