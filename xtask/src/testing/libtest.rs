@@ -20,12 +20,33 @@ use std::collections::VecDeque;
 /// Lines of output that are shown of one failed test.
 const SHOWN: usize = 60;
 
+/// Lines of a panic, its place included, that a summary repeats.
+const REPEATED: usize = 4;
+
+/// Characters of each of them.
+const WIDTH: usize = 400;
+
 /// One test that ended.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Timed {
     pub binary: String,
     pub test: String,
     pub seconds: f64,
+}
+
+/// A test, behind its binary, or a binary that was killed.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Failed {
+    pub name: String,
+    /// The first lines of its panic, with its place: where a log is cut in its middle, as that of a
+    /// host which runs the tests for others, its end still says why.
+    pub why: Vec<String>,
+}
+
+impl Failed {
+    pub(super) fn new(name: String) -> Self {
+        Self { name, why: Vec::new() }
+    }
 }
 
 /// What a run of tests has said so far.
@@ -39,8 +60,7 @@ pub(super) struct Reader {
     failures: usize,
     /// Those with a time, in the order of their end.
     pub timed: Vec<Timed>,
-    /// Tests, each behind its binary, and binaries that were killed.
-    pub failed: Vec<String>,
+    pub failed: Vec<Failed>,
 }
 
 #[derive(Debug, Default, PartialEq)]
@@ -50,10 +70,20 @@ enum Place {
     Outside,
     /// Tests run.
     Tests,
-    /// The outputs of those that failed; of this one so many lines were seen.
-    Output(usize),
+    /// The outputs of those that failed.
+    Output(Output),
     /// A binary has failed, and cargo says how.
     Cause,
+}
+
+/// The output of one failed test.
+#[derive(Debug, Default, PartialEq)]
+struct Output {
+    test: String,
+    /// Lines so far.
+    seen: usize,
+    /// A panic has begun.
+    has_panicked: bool,
 }
 
 impl Reader {
@@ -78,29 +108,47 @@ impl Reader {
         match &mut self.place {
             Place::Outside => show(line),
             Place::Cause => self.cause(line, show),
-            Place::Tests if line == "failures:" => self.place = Place::Output(0),
+            Place::Tests if line == "failures:" => self.place = Place::Output(Output::default()),
             Place::Tests => self.test(line, show),
             Place::Output(_) if line == "failures:" => {
                 self.leave_output(show);
                 self.place = Place::Tests;
             }
-            Place::Output(_) if is_heading(line) => {
-                self.leave_output(show);
-                self.place = Place::Output(0);
-                show(line);
-            }
-            Place::Output(seen) => {
-                *seen += 1;
-                if *seen <= SHOWN {
+            Place::Output(output) => match heading(line) {
+                Some(test) => {
+                    self.leave_output(show);
+                    self.place = Place::Output(Output { test: test.into(), ..Output::default() });
                     show(line);
                 }
-            }
+                None => {
+                    output.seen += 1;
+                    if output.seen <= SHOWN {
+                        show(line);
+                    }
+                    self.panic(line);
+                }
+            },
+        }
+    }
+
+    /// Keeps the beginning of a panic for the summary.
+    fn panic(&mut self, line: &str) {
+        let Place::Output(output) = &mut self.place else { return };
+        output.has_panicked |= line.contains("panicked at ");
+        let name = format!("{}: {}", self.binary, output.test);
+        let failed = self.failed.iter_mut().rfind(|failed| failed.name == name);
+        if let Some(failed) = failed
+            && output.has_panicked
+            && failed.why.len() < REPEATED
+            && !line.is_empty()
+        {
+            failed.why.push(line.chars().take(WIDTH).collect());
         }
     }
 
     /// Ends the output of a failed test.
     fn leave_output(&mut self, show: &mut dyn FnMut(&str)) {
-        if let Place::Output(seen) = self.place
+        if let Place::Output(Output { seen, .. }) = self.place
             && seen > SHOWN
         {
             show(&format!("… and {} lines more, in target/tests.log", seen - SHOWN));
@@ -124,7 +172,7 @@ impl Reader {
         show(line);
         if outcome == "FAILED" {
             self.failures += 1;
-            self.failed.push(format!("{}: {test}", self.binary));
+            self.failed.push(Failed::new(format!("{}: {test}", self.binary)));
         }
         if let Some(seconds) = seconds {
             let (binary, test) = (self.binary.clone(), test.to_owned());
@@ -140,7 +188,8 @@ impl Reader {
         if self.failures == 0 {
             self.stray.iter().for_each(|line| show(line));
             let how = how.rsplit_once("` (").map_or(how, |(_, how)| how.trim_end_matches(')'));
-            self.failed.push(format!("{}: did not come to its end: {how}", self.binary));
+            let name = format!("{}: did not come to its end: {how}", self.binary);
+            self.failed.push(Failed::new(name));
         }
         show(line);
     }
@@ -170,9 +219,9 @@ fn turn(line: &str) -> Option<Place> {
     is_sum.then_some(Place::Outside)
 }
 
-/// `---- NAME stdout ----`
-fn is_heading(line: &str) -> bool {
-    line.starts_with("---- ") && line.ends_with(" ----")
+/// The name in `---- NAME stdout ----`.
+fn heading(line: &str) -> Option<&str> {
+    line.strip_prefix("---- ")?.strip_suffix(" stdout ----")
 }
 
 /// `test NAME ... ok <1.234s>`: the name, the outcome, the seconds if they are said.
@@ -198,6 +247,10 @@ mod tests {
         (shown, reader)
     }
 
+    fn names(reader: &Reader) -> Vec<&str> {
+        reader.failed.iter().map(|failed| &*failed.name).collect()
+    }
+
     /// Printed by cargo 1.95.
     const RUN: &str = include_str!("libtest.txt");
 
@@ -211,7 +264,13 @@ mod tests {
             "killed: did not come to its end: signal: 6, SIGABRT: process abort signal",
             "doc lt: src/lib.rs - d (line 10)",
         ];
-        assert_eq!(reader.failed, failed);
+        assert_eq!(names(&reader), failed);
+        let whys: Vec<_> = reader.failed.iter().map(|failed| failed.why.join("|")).collect();
+        let wrong = "thread 'tests::wrong' (10936) panicked at src/lib.rs:6:62:|\
+                     assertion `left == right` failed: no|  left: 1| right: 2";
+        let wrong_too = "thread 'tests::wrong_too' (10937) panicked at src/lib.rs:7:44:|\
+                         called `Result::unwrap()` on an `Err` value: \"e\"";
+        assert_eq!(whys, ["", wrong, wrong_too, "", ""]);
         let times: Vec<_> =
             reader.timed.iter().map(|timed| (timed.seconds, &*timed.test)).collect();
         let (quick, fine) = ((0.0, "quick"), (22.986, "fine"));
@@ -220,11 +279,11 @@ mod tests {
         assert_eq!(times[5..], [quick, fine]);
         assert_eq!(reader.timed[6].binary, "zfine");
         let kept = |line: &&str| !line.is_empty() && !line.starts_with("failures:");
-        let names = ["    tests::error", "    tests::wrong", "    tests::wrong_too"];
+        let repeated = ["    tests::error", "    tests::wrong", "    tests::wrong_too"];
         let left = RUN.lines().filter(kept).filter(|line| {
             let of_doctests =
                 ["    src/", "all doctests"].iter().any(|text| line.starts_with(text));
-            !names.contains(line) && !of_doctests && *line != "Caused by:"
+            !repeated.contains(line) && !of_doctests && *line != "Caused by:"
         });
         let shown: Vec<_> = shown.lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(shown, left.collect::<Vec<_>>(), "all else is shown");
@@ -240,7 +299,7 @@ mod tests {
              one\n    two\n\ntest result: FAILED. 0 passed; 2 failed; finished in 1.00s\n"
         );
         let (shown, reader) = read(&text);
-        assert_eq!(reader.failed, ["a: one", "a: two"]);
+        assert_eq!(names(&reader), ["a: one", "a: two"]);
         assert!(shown.contains("line 59\n… and 941 lines more, in target/tests.log\n---- two"));
         assert!(shown.contains("short\n\n\ntest result: FAILED. 0 passed; 2 failed;"), "{shown}");
     }
@@ -256,7 +315,7 @@ mod tests {
         );
         let (shown, reader) = read(&text);
         let said = "a: did not come to its end: signal: 11, SIGSEGV: invalid memory reference";
-        assert_eq!(reader.failed, [said]);
+        assert_eq!(names(&reader), [said]);
         assert!(!shown.contains("word 40\n") && shown.contains("word 41\n"), "{shown}");
         assert!(shown.contains("overflowed its stack"));
     }

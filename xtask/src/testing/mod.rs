@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use libtest::{Reader, Timed};
+use libtest::{Failed, Reader, Timed};
 use steps::Step;
 
 use crate::place::repository;
@@ -93,7 +93,7 @@ struct Ended<'a> {
     step: &'a Step,
     took: Duration,
     /// What failed in it.
-    failed: Vec<String>,
+    failed: Vec<Failed>,
 }
 
 fn run(steps: &[Step]) -> Result<bool, String> {
@@ -109,10 +109,9 @@ fn run(steps: &[Step]) -> Result<bool, String> {
         let mut reader = Reader::default();
         let outcome = follow(step, &mut log, &mut reader);
         timed.append(&mut reader.timed);
-        let mut failed: Vec<_> =
-            reader.failed.iter().map(|test| format!("{}: {test}", step.name)).collect();
+        let mut failed = reader.failed;
         if let (Err(error), true) = (outcome, failed.is_empty()) {
-            failed.push(format!("{}: {error}", step.name));
+            failed.push(Failed::new(error));
         }
         ended.push(Ended { step, took: now() - began, failed });
     }
@@ -157,10 +156,15 @@ fn summary(ended: &[Ended]) -> String {
         let mark = if failed.is_empty() { "" } else { "   failed" };
         let _ = writeln!(text, "{:>8.1} s  {}{mark}", took.as_secs_f64(), step.name);
     }
-    let failed: Vec<_> = ended.iter().flat_map(|step| &step.failed).collect();
-    if !failed.is_empty() {
-        let _ = writeln!(text, "\nfailed ({}), all output is in target/tests.log:", failed.len());
-        failed.iter().for_each(|failed| text += &format!("  {failed}\n"));
+    let count: usize = ended.iter().map(|step| step.failed.len()).sum();
+    if count > 0 {
+        let _ = writeln!(text, "\nfailed ({count}), all output is in target/tests.log:");
+    }
+    for Ended { step, failed, .. } in ended {
+        for Failed { name, why } in failed {
+            let _ = writeln!(text, "  {}: {name}", step.name);
+            why.iter().for_each(|line| text += &format!("      {line}\n"));
+        }
     }
     text
 }
@@ -221,13 +225,16 @@ mod tests {
         let ended = |step, failed: &[&str]| Ended {
             step,
             took: Duration::from_millis(61_040),
-            failed: failed.iter().map(|&failed| failed.to_owned()).collect(),
+            failed: failed
+                .iter()
+                .map(|&name| Failed { why: vec!["why".into()], ..Failed::new(name.into()) })
+                .collect(),
         };
-        let text = summary(&[ended(&steps[0], &[]), ended(&steps[1], &["clippy: exit status: 1"])]);
+        let text = summary(&[ended(&steps[0], &[]), ended(&steps[1], &["exit status: 1"])]);
         assert_eq!(
             text,
             "\n    61.0 s  format\n    61.0 s  clippy   failed\n\nfailed (1), all output is in \
-             target/tests.log:\n  clippy: exit status: 1\n"
+             target/tests.log:\n  clippy: exit status: 1\n      why\n"
         );
     }
 
