@@ -158,7 +158,7 @@ impl Witness {
         };
         match self {
             Witness::Canary(_) => format!("{what} took {off:.1} times as long as usual"),
-            Witness::Share(_) => format!("{what} was {off:+.0} % of the time off what is usual"),
+            Witness::Share(_) => format!("{what} deviated by {off:+.0} % from its usual time"),
         }
     }
 }
@@ -171,15 +171,14 @@ fn told(dropped: usize, all: usize, causes: &BTreeMap<Witness, (u32, f64)>) -> W
     let causes = causes.join(", ");
     let advice = "`dbdyno doctor` says what to change";
     let (severity, text) = if dropped == all {
-        let text = format!(
-            "in none of the {all} pairs was the host as usual: at worst {causes}; {advice}"
-        );
+        let text =
+            format!("the host was disturbed in all {all} pairs, at worst: {causes}; {advice}");
         (Severity::Blocks, text)
     } else {
         let many = dropped as f64 > MANY * all as f64;
         let text = format!(
-            "{dropped} of {all} pairs were left out, blind to their results, because the host was \
-             not as usual; at worst {causes}"
+            "{dropped} of {all} pairs were excluded, without regard to their results, because the \
+             host was disturbed; at worst {causes}"
         );
         let text = if many { format!("{text}; {advice}") } else { text };
         (if many { Severity::Caution } else { Severity::Note }, text)

@@ -40,8 +40,8 @@ fn of_readings(cell: &Cell, arm: Arm, rounds: &[&Readings]) -> Option<Warning> {
     let text = match held == count {
         true => format!("{cell}: {arm} recorded {what}: {promise} is proved of each"),
         false => format!(
-            "{cell}: {arm} recorded {what}: {promise} is proved of {held} of {count} and cannot be \
-             told of the others"
+            "{cell}: {arm} recorded {what}: {promise} is proved of {held} of {count} and undecided \
+             for the others"
         ),
     };
     Some(Warning::new(Severity::Note, "isolation", text))

@@ -64,7 +64,7 @@ pub(crate) fn rows(change: &PlanChange) -> Vec<[String; 3]> {
 }
 
 fn side(side: &Option<String>) -> String {
-    side.clone().unwrap_or_else(|| "not looked at".to_owned())
+    side.clone().unwrap_or_else(|| "not examined".to_owned())
 }
 
 fn what(class: PlanClass) -> &'static str {
@@ -200,6 +200,6 @@ mod tests {
         );
         let rows = rows(&change(None));
         assert_eq!(rows[0], ["statement 2: the plan has another shape", "range t2.b", "ALL t2.-"]);
-        assert_eq!(rows[1][2], "not looked at");
+        assert_eq!(rows[1][2], "not examined");
     }
 }
