@@ -1,64 +1,63 @@
-//! Whatever a client says, the server answers it or ends its connection: it does not panic, does
-//! not wait for ever, and serves the next one.
+//! Whatever a client says, the server answers it in whole packets or ends its connection: it does
+//! not panic, does not wait for ever, disturbs nobody else, and ends when it is told to.
+//!
+//! ```text
+//!   input ── all that one client sends, byte by byte ──▶ server ──▶ whole packets
+//!   change ─ nearly always the content of a packet, whose header then says how long it is
+//!            else any byte: torn packets, wrong lengths, numbers out of order
+//! ```
+//!
+//! The account has no password, so that a dialogue can be played again: no proof in it depends on
+//! what the server said. Each input has a server of its own, and does the same whenever it comes.
 
 #![no_main]
 
 use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpStream};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use dbdyno_engine::disk::SimDisk;
-use dbdyno_engine::{Engine, Options};
-use dbdyno_model::{Design, Secret, Transport};
+use dbdyno_engine::{Engine, Options, Upkeep};
+use dbdyno_model::{Design, Secret};
 use dbdyno_serve::{Limits, Listener, Server, Settings};
 use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{Client as _, Endpoint, Security};
-use libfuzzer_sys::arbitrary::{self, Arbitrary};
-use libfuzzer_sys::fuzz_target;
+use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 
-#[derive(Arbitrary, Debug)]
-struct Case {
-    /// What is sent in the place of an answer to the greeting.
-    hello: Option<Vec<u8>>,
-    requests: Vec<Request>,
-    /// What comes behind them as it is.
-    bytes: Vec<u8>,
-}
+/// What the tables hold that dialogues ask for.
+const TABLES: [&str; 4] = [
+    "CREATE TABLE t (id INT NOT NULL AUTO_INCREMENT PRIMARY KEY, k INT, c VARCHAR(20), d \
+     DECIMAL(8,2), at DATETIME, KEY k_t (k))",
+    "INSERT INTO t VALUES (1, 7, 'abc', 1.5, '2026-11-25 12:00:00'), (2, NULL, '', NULL, NULL)",
+    "CREATE TABLE own (id INT PRIMARY KEY, n INT)",
+    "INSERT INTO own VALUES (1, 0)",
+];
 
-#[derive(Arbitrary, Debug)]
-enum Request {
-    Query(Vec<u8>),
-    /// One of the statements that are prepared first.
-    Execute(bool, Vec<u8>),
-    Piece(bool, u8, Vec<u8>),
-    Prepare(Vec<u8>),
-    Close(u8),
-    Reset(u8),
-    /// Whatever code, and whatever number of the packet.
-    Other(u8, u8, Vec<u8>),
-}
+/// How many bytes a packet can grow by at a time.
+const ROOM: usize = 64;
+const HEADER: usize = 4;
 
-const PREPARED: [&str; 2] =
-    ["SELECT id, d, c, at FROM t WHERE id > ? AND c <> ?", "INSERT INTO t VALUES (?, ?, ?, ?)"];
+static SOCKET: LazyLock<PathBuf> =
+    LazyLock::new(|| std::env::temp_dir().join(format!("dbdyno-served-{}", std::process::id())));
 
-static SERVER: LazyLock<Server> = LazyLock::new(|| {
-    let engine = Engine::open(Arc::new(SimDisk::default()), &Design::default(), Options::default());
+fn server(at: &Path) -> Server {
+    let options = Options { upkeep: Upkeep::OnDemand, ..Options::default() };
+    // Who asks for what the witness has locked is told so at once.
+    let design: Design = "lock_wait=1ms".parse().unwrap();
+    let engine = Engine::open(Arc::new(SimDisk::default()), &design, options);
     let settings = Settings {
         user: "root".to_owned(),
         password: Secret::default(),
         database: "test".to_owned(),
         version: "8.0.33-fuzz".to_owned(),
-        clock: || 0,
+        clock: || 1_795_635_000_500_000,
         limits: Limits { request_bytes: 1 << 16, answer_bytes: 1 << 20, ..Limits::default() },
     };
-    let listener = Listener::tcp("127.0.0.1:0").unwrap();
-    let server = Server::start(listener, engine.unwrap(), settings).unwrap();
-    let mut client = connect(&server);
-    let columns = "id INT PRIMARY KEY, d DECIMAL(8,2), c CHAR(20), at DATETIME";
-    client.run(&format!("CREATE TABLE t ({columns})")).unwrap();
-    client.run("INSERT INTO t VALUES (1, 1.5, 'abc', '2026-11-25'), (2, NULL, '', NULL)").unwrap();
-    server
-});
+    let _ = std::fs::remove_file(at);
+    Server::start(Listener::unix(at).unwrap(), engine.unwrap(), settings).unwrap()
+}
 
 fn connect(server: &Server) -> Connection {
     let endpoint = Endpoint {
@@ -71,56 +70,74 @@ fn connect(server: &Server) -> Connection {
     Connection::connect(&endpoint).unwrap()
 }
 
-fn put(bytes: &mut Vec<u8>, number: u8, payload: &[&[u8]]) {
-    let payload = payload.concat();
-    let [low, middle, high, _] = (payload.len() as u32).to_le_bytes();
-    bytes.extend_from_slice(&[low, middle, high, number]);
-    bytes.extend_from_slice(&payload);
+/// Packets: their numbers and contents, and what is behind the last whole one.
+fn packets(mut bytes: &[u8]) -> (Vec<(u8, Vec<u8>)>, &[u8]) {
+    let mut packets = Vec::new();
+    while let Some((&[low, middle, high, number], rest)) = bytes.split_first_chunk() {
+        let length = u32::from_le_bytes([low, middle, high, 0]) as usize;
+        let Some((payload, rest)) = rest.split_at_checked(length) else { break };
+        packets.push((number, payload.to_vec()));
+        bytes = rest;
+    }
+    (packets, bytes)
 }
 
-fn said(case: Case) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let hello = case.hello.unwrap_or_else(|| {
-        let mut hello = 0x0108_8200_u32.to_le_bytes().to_vec();
-        hello.extend_from_slice(&[0, 0, 0, 1, 45]);
-        hello.extend_from_slice(&[0; 23]);
-        hello.extend_from_slice(b"root\0\0mysql_native_password\0");
-        hello
-    });
-    put(&mut bytes, 1, &[&hello]);
-    for sql in PREPARED {
-        put(&mut bytes, 0, &[&[0x16], sql.as_bytes()]);
+fuzz_target!(|said: &[u8]| {
+    // It does what it says.
+    if said.windows(5).any(|word| word.eq_ignore_ascii_case(b"sleep")) {
+        return;
     }
-    for request in case.requests {
-        match request {
-            Request::Query(sql) => put(&mut bytes, 0, &[&[3], &sql]),
-            Request::Execute(second, values) => {
-                let head = [0x17, 1 + u8::from(second), 0, 0, 0, 0, 1, 0, 0, 0];
-                put(&mut bytes, 0, &[&head, &values]);
-            }
-            Request::Piece(second, parameter, piece) => {
-                let head = [0x18, 1 + u8::from(second), 0, 0, 0, parameter, 0];
-                put(&mut bytes, 0, &[&head, &piece]);
-            }
-            Request::Prepare(sql) => put(&mut bytes, 0, &[&[0x16], &sql]),
-            Request::Close(number) => put(&mut bytes, 0, &[&[0x19, number, 0, 0, 0]]),
-            Request::Reset(number) => put(&mut bytes, 0, &[&[0x1A, number, 0, 0, 0]]),
-            Request::Other(number, code, rest) => put(&mut bytes, number % 2, &[&[code], &rest]),
-        }
+    let server = server(&SOCKET);
+    let mut witness = connect(&server);
+    for sql in TABLES {
+        witness.run(sql).unwrap();
     }
-    bytes.extend_from_slice(&case.bytes);
-    bytes
-}
-
-fuzz_target!(|case: Case| {
-    let Transport::Tcp(host, port) = SERVER.transport() else { unreachable!("it listens on TCP") };
-    let mut client = TcpStream::connect((host.as_str(), *port)).unwrap();
+    witness.run("BEGIN").unwrap();
+    witness.run("UPDATE own SET n = n + 1 WHERE id = 1").unwrap();
+    let mut client = UnixStream::connect(&*SOCKET).unwrap();
     // It may have ended the connection already.
-    let _ = client.write_all(&said(case));
+    let _ = client.write_all(said);
     let _ = client.shutdown(Shutdown::Write);
     let mut heard = Vec::new();
     let _ = client.read_to_end(&mut heard);
-    assert_eq!(heard.get(4), Some(&10), "a greeting");
-    let mut witness = connect(&SERVER);
+    let (answers, rest) = packets(&heard);
+    assert!(rest.is_empty(), "an answer ends in the midst of a packet: {rest:?}");
+    assert_eq!(answers[0].1.first(), Some(&10), "a greeting");
+    // Whatever became of its tables, its own transaction goes on.
     assert_eq!(witness.query("SELECT 1 + 1").unwrap().single(), Some("2"));
+    assert_eq!(witness.query("SELECT n FROM own WHERE id = 1").unwrap().single(), Some("1"));
+    witness.run("COMMIT").unwrap();
+    server.stop().unwrap();
+});
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    let (mut all, rest) = packets(&data[..size]);
+    let (what, which) = (seed % 16, (seed / 16) as usize);
+    if all.is_empty() || what == 0 {
+        return fuzzer_mutate(data, size, max_size);
+    }
+    let (at, other) = (which % all.len(), which / all.len() % all.len());
+    match what {
+        1 => drop(all.remove(at)),
+        2 => all.insert(at, all[at].clone()),
+        3 => all.swap(at, other),
+        4 => all[at].0 ^= 1,
+        _ => {
+            let payload = &mut all[at].1;
+            let length = payload.len();
+            payload.resize(length + ROOM, 0);
+            let length = fuzzer_mutate(payload, length, length + ROOM);
+            payload.truncate(length);
+        }
+    }
+    let mut changed = Vec::with_capacity(size + ROOM + HEADER);
+    for (number, payload) in &all {
+        let [low, middle, high, _] = (payload.len() as u32).to_le_bytes();
+        changed.extend_from_slice(&[low, middle, high, *number]);
+        changed.extend_from_slice(payload);
+    }
+    changed.extend_from_slice(rest);
+    let length = changed.len().min(max_size);
+    data[..length].copy_from_slice(&changed[..length]);
+    length
 });

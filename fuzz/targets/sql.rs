@@ -10,7 +10,7 @@ use std::sync::Arc;
 use dbdyno_engine::disk::SimDisk;
 use dbdyno_engine::{Engine, Options, Upkeep};
 use dbdyno_model::Design;
-use dbdyno_sql::{Connection, Operand, Sink};
+use dbdyno_sql::{Column, Connection, Operand, Sink};
 use libfuzzer_sys::fuzz_target;
 
 use tables::TABLES;
@@ -26,7 +26,7 @@ struct Told {
 }
 
 impl Sink for Told {
-    fn begin(&mut self, _columns: &[String]) {}
+    fn begin(&mut self, _columns: &Arc<[Column]>) {}
 
     fn value(&mut self, value: &Operand<'_>) {
         self.text = value.to_string();

@@ -12,6 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Instant, SystemTime};
 
 use clap::{Args, Subcommand};
+use dbdyno_model::design::Topology;
 use dbdyno_model::{ArmSpec, Design, Secret, Target, Transport};
 use dbdyno_serve::{Limits, Listener, Server, Settings, engine_in};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -118,6 +119,11 @@ impl Serve {
         let fields = self.design.trim_start_matches("engine:").trim_start_matches('?');
         let spec = format!("engine:?{fields}").parse::<ArmSpec>();
         match spec.map(|spec| spec.target) {
+            Ok(Target::Engine(Design { topology: Topology::Replica, .. })) => Err(Failure::Usage(
+                "--design topology=replica:1: a replica follows an engine in the client's own \
+                 threads; leave it out, or measure engine:?topology=replica:1"
+                    .to_owned(),
+            )),
             Ok(Target::Engine(design)) => Ok(design),
             Ok(_) => Err(Failure::Usage(format!("--design {fields}: no design of the engine"))),
             Err(error) => Err(Failure::Usage(format!("--design: {error}"))),

@@ -5,6 +5,7 @@
 //!   index    lock the table ─► fill ─► record ─► durable ─► index is known ─► unlock
 //!   drop     lock the table ─► record ─► durable ─► table is unknown ─► unlock
 //!   truncate lock the table ─► record ─► durable ─► another is known by its name ─► unlock
+//!   primary key of a table without rows: as truncate, and the other one has it
 //! ```
 
 use std::sync::Arc;
@@ -29,9 +30,34 @@ impl Shared {
 
     /// Puts an empty table of the same columns and indexes in the place of a table.
     pub(crate) fn truncate_table(&self, name: &str) -> Result<()> {
+        self.replace_table(name, |table| Ok(table.spec()))
+    }
+
+    /// Gives a primary key to a table that has none and no rows: an empty one that has it takes its
+    /// place.
+    pub(crate) fn add_primary_key(&self, name: &str, columns: &[usize]) -> Result<()> {
+        self.replace_table(name, |table| {
+            if !table.primary().is_empty() {
+                return Err(EngineError::TwoPrimaryKeys(name.to_owned()));
+            }
+            if table.has_rows() {
+                return Err(EngineError::HasRows(name.to_owned()));
+            }
+            Ok(TableSpec { primary: columns.to_vec(), ..table.spec() })
+        })
+    }
+
+    /// Puts an empty table in the place of a table of the same name.
+    pub(crate) fn replace_table(
+        &self,
+        name: &str,
+        spec: impl Fn(&Table) -> Result<TableSpec>,
+    ) -> Result<()> {
         self.with_table_locked(name, |table| {
+            let spec = spec(table)?;
+            spec.check()?;
             let mut next = self.catalog.next();
-            self.put_table(&mut next, table.spec(), Some(table))?;
+            self.put_table(&mut next, spec, Some(table))?;
             Ok(())
         })
     }

@@ -137,6 +137,16 @@ impl Engine {
         self.shared.create_index(table, spec)
     }
 
+    /// Gives a primary key to a table that has none and no rows, which is locked whole meanwhile.
+    /// Its columns take no NULL from then on.
+    ///
+    /// # Errors
+    /// `NoTable`, `TwoPrimaryKeys`, `HasRows`, `BadValue` for what cannot be, `LockWaitTimeout`,
+    /// `Deadlock`, `Disk`.
+    pub fn add_primary_key(&self, table: &str, columns: &[usize]) -> Result<()> {
+        self.shared.add_primary_key(table, columns)
+    }
+
     /// Takes all rows of a table away at once, when nobody writes to it. It numbers from 1 again.
     ///
     /// # Errors

@@ -18,6 +18,10 @@ pub enum EngineError {
     NoTable(String),
     /// There is such a table or index already.
     Exists(String),
+    /// A table is to have a second primary key: the table.
+    TwoPrimaryKeys(String),
+    /// A table is to have a primary key and has rows already: the table.
+    HasRows(String),
     /// There is no savepoint of this name.
     NoSavepoint(String),
     /// A NULL where the column takes none: the column.
@@ -47,6 +51,8 @@ impl EngineError {
             EngineError::Duplicate(..) => 1062,
             EngineError::NoTable(_) => 1146,
             EngineError::Exists(_) => 1050,
+            EngineError::TwoPrimaryKeys(_) => 1068,
+            EngineError::HasRows(_) => 1235,
             EngineError::NoSavepoint(_) => 1305,
             EngineError::NotNull(_) => 1048,
             EngineError::BadValue(..) => 1366,
@@ -64,7 +70,9 @@ impl EngineError {
             EngineError::Duplicate(..) | EngineError::NotNull(_) => "23000",
             EngineError::NoTable(_) => "42S02",
             EngineError::Exists(_) => "42S01",
-            EngineError::NoSavepoint(_) => "42000",
+            EngineError::TwoPrimaryKeys(_)
+            | EngineError::HasRows(_)
+            | EngineError::NoSavepoint(_) => "42000",
             EngineError::Interrupted => "70100",
             EngineError::OutOfRange(..) => "22003",
             EngineError::TooLong(..) => "22001",
@@ -91,6 +99,12 @@ impl fmt::Display for EngineError {
             }
             EngineError::NoTable(name) => write!(f, "there is no table {name}"),
             EngineError::Exists(name) => write!(f, "there is a {name} already"),
+            EngineError::TwoPrimaryKeys(name) => write!(f, "{name} has a primary key already"),
+            EngineError::HasRows(name) => write!(
+                f,
+                "the reference engine gives a primary key to tables without rows only, and {name} \
+                 has some; add the key before they come"
+            ),
             EngineError::NoSavepoint(name) => write!(f, "there is no savepoint {name}"),
             EngineError::NotNull(column) => write!(f, "{column} takes no NULL"),
             EngineError::BadValue(column, takes)

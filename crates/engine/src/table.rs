@@ -15,6 +15,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 use crate::error::{EngineError, Result};
@@ -280,6 +281,18 @@ impl Table {
     pub fn spec(&self) -> TableSpec {
         let indexes = self.indexes().map(|index| index.spec.clone()).collect();
         TableSpec { indexes, ..self.spec.clone() }
+    }
+
+    /// Whether there is a row now. The table is locked whole.
+    pub(crate) fn has_rows(&self) -> bool {
+        let (mut has, mut from) = (false, Some(Key::default()));
+        while let Some(at) = from {
+            from = self.rows.read_on(at.bytes(), None, |_, chain, _| {
+                has = chain.row.is_some();
+                if has { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+        }
+        has
     }
 
     /// The next number, which nobody else gets.

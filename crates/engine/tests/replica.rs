@@ -2,7 +2,8 @@
 //! either disk.
 //!
 //! ```text
-//!   source    history (a seed): create · commit · rollback · truncate · index · checkpoint · drop
+//!   source    history (a seed): create · commit · rollback · truncate · primary key · index ·
+//!             checkpoint · drop
 //!   replica   follows on threads; is crashed, begun again, and crashed again
 //!   in the end: the same tables, row by row, and every index says the same
 //! ```
@@ -59,7 +60,13 @@ fn work(engine: &Engine, seed: u64, steps: u64) -> Result<()> {
         }
         match random.below(40) {
             0 => engine.drop_table(name)?,
-            1 => engine.truncate_table(name)?,
+            1 => {
+                engine.truncate_table(name)?;
+                match engine.add_primary_key(name, &[0]) {
+                    Ok(()) | Err(EngineError::TwoPrimaryKeys(_) | EngineError::HasRows(_)) => {}
+                    Err(error) => return Err(error),
+                }
+            }
             2 => match engine.create_index(name, IndexSpec::repeated("v", &[1])) {
                 Ok(()) | Err(EngineError::Exists(_)) => {}
                 Err(error) => return Err(error),

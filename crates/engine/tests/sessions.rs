@@ -200,10 +200,21 @@ fn tables_and_indexes_come_and_go_and_are_found_again() {
         let gone = engine.table("gone").unwrap();
         engine.drop_table("gone").unwrap();
         assert_eq!(put(&mut session, &gone, 1, 1, Datum::Null).unwrap_err().code(), 1146);
+        engine.create_table(TableSpec::new("p", spec().columns, &[])).unwrap();
+        let without = engine.table("p").unwrap();
+        engine.add_primary_key("p", &[0]).unwrap();
+        assert_eq!(put(&mut session, &without, 1, 1, Datum::Null).unwrap_err().code(), 1146);
+        let with = engine.table("p").unwrap();
+        put(&mut session, &with, 2, 0, Datum::Null).unwrap();
+        put(&mut session, &with, 1, 0, Datum::Null).unwrap();
+        assert_eq!(put(&mut session, &with, 1, 1, Datum::Null).unwrap_err().code(), 1062);
+        assert_eq!(engine.add_primary_key("p", &[1]).unwrap_err().code(), 1068);
+        assert_eq!(engine.add_primary_key("h", &[0]).unwrap_err().code(), 1235, "it has rows");
     }
     let engine = open(&disk);
     let names: Vec<_> = engine.tables().iter().map(|table| table.name().to_owned()).collect();
-    assert_eq!(names, ["h", "t"]);
+    assert_eq!(names, ["h", "p", "t"]);
+    assert_eq!(engine.table("p").unwrap().primary(), [0]);
     let mut session = engine.session();
     let table = engine.table("t").unwrap();
     let by_k = ids(&mut session, &table, Path::Secondary(0), Range::ALL);

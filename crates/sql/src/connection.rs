@@ -17,7 +17,7 @@ use dbdyno_model::design::Isolation;
 
 use crate::column::Column;
 use crate::define::define;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, TOLD_MOST};
 use crate::expr::Params;
 use crate::operand::Operand;
 use crate::parse::{self, Assignment, Snapshot, Statement, Time};
@@ -305,6 +305,9 @@ impl Connection {
             Statement::Select(select) => {
                 let query = plan::plan_select(&select, catalog)?;
                 columns = query.columns.clone();
+                if columns.len() > TOLD_MOST {
+                    return Err(SqlError::TooManyColumns(columns.len()));
+                }
                 Plan::Select(query)
             }
             Statement::Explain(select) => {

@@ -6,7 +6,7 @@ use dbdyno_engine::value::Value;
 use dbdyno_engine::{Engine, EngineError};
 
 use crate::error::{Result, SqlError};
-use crate::parse::{ColumnDefinition, CreateTable, IndexDefinition, Statement};
+use crate::parse::{AddKeys, ColumnDefinition, CreateTable, IndexDefinition, Statement};
 use crate::run;
 
 /// Makes and takes away tables and indexes.
@@ -16,10 +16,16 @@ pub(crate) fn define(engine: &Engine, statement: &Statement) -> Result<()> {
             Err(EngineError::Exists(_)) if create.unless_there => {}
             made => drop(made?),
         },
-        Statement::AddIndexes(name, indexes) => {
+        Statement::AddKeys(AddKeys { table: name, primary, indexes }) => {
             let table = engine.table(name)?;
+            let primary = places(primary, name, table.columns())?;
+            let indexes = indexes.iter().map(|index| index_of(index, name, table.columns()));
+            let indexes = indexes.collect::<Result<Vec<_>>>()?;
+            if !primary.is_empty() {
+                engine.add_primary_key(name, &primary)?;
+            }
             for index in indexes {
-                engine.create_index(name, index_of(index, name, table.columns())?)?;
+                engine.create_index(name, index)?;
             }
         }
         Statement::DropTable { name, if_there } => match engine.drop_table(name) {

@@ -17,6 +17,8 @@ pub enum SqlError {
     Value(String),
     /// A number of parameters that is not that of the marks: given, wanted.
     Parameters(usize, usize),
+    /// A question asks for so many columns, and more than are told.
+    TooManyColumns(usize),
     /// There is no variable of this name.
     NoVariable(String),
     /// A variable that cannot be set.
@@ -28,6 +30,9 @@ pub enum SqlError {
     /// The engine's refusal.
     Engine(EngineError),
 }
+
+/// Columns that a question asks for at most, as in MySQL; the protocol counts them in 16 bits.
+pub(crate) const TOLD_MOST: usize = 4_096;
 
 /// What is done, or why not.
 pub type Result<T> = std::result::Result<T, SqlError>;
@@ -41,6 +46,7 @@ impl SqlError {
             SqlError::Name(_) => 1054,
             SqlError::Value(_) => 1366,
             SqlError::Parameters(..) => 1210,
+            SqlError::TooManyColumns(_) => 1117,
             SqlError::NoVariable(_) => 1193,
             SqlError::ReadOnly(_) => 1238,
             SqlError::VariableValue(..) => 1231,
@@ -68,6 +74,7 @@ impl SqlError {
             SqlError::Name(_) => "42S22",
             SqlError::Value(_)
             | SqlError::Parameters(..)
+            | SqlError::TooManyColumns(_)
             | SqlError::NoVariable(_)
             | SqlError::ReadOnly(_) => "HY000",
             SqlError::Engine(error) => error.sqlstate(),
@@ -111,6 +118,9 @@ impl fmt::Display for SqlError {
             ),
             SqlError::Parameters(given, wanted) => {
                 write!(f, "the statement takes {wanted} parameters and was given {given}")
+            }
+            SqlError::TooManyColumns(count) => {
+                write!(f, "{count} columns are asked for, of at most {TOLD_MOST}")
             }
             SqlError::NoVariable(name) => write!(f, "there is no variable {name} here"),
             SqlError::ReadOnly(name) => write!(f, "{name} can be read and not set"),

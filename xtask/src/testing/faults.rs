@@ -24,7 +24,7 @@ pub(super) struct Fault {
     pub is: &'static str,
     pub becomes: &'static str,
     /// Tests that must fail: of `crates/cli/tests/command`, or with the crate and the file before,
-    /// `replica/apply/…`.
+    /// `replica/apply/…`, `serve/serve/bad_input::…`.
     pub tests: &'static [&'static str],
 }
 
@@ -506,6 +506,69 @@ pub(super) const FAULTS: &[Fault] = &[
         &["engine/replica/a_replica_that_crashes_goes_on_where_it_was"],
     ),
     fault(
+        "a replica cuts what its source has truncated and keeps the key that it had",
+        "crates/engine/src/follow/tables.rs",
+        "self.engine.shared.replace_table(&name, |_| Ok(spec.clone()))?",
+        "self.engine.truncate_table(&name)?",
+        &["engine/replica/in_every_design_a_replica_has_the_rows_of_its_source"],
+    ),
+    fault(
+        "a server lets in who says the right name",
+        "crates/wire/src/mysql/server/login.rs",
+        "holds && hello.user == account.user.as_bytes()",
+        "hello.user == account.user.as_bytes()",
+        &["serve/serve/answers::who_is_not_known_is_refused"],
+    ),
+    fault(
+        "packets of a request are taken in any order",
+        "crates/wire/src/mysql/packet.rs",
+        "if number != expected {",
+        "if number > 250 {",
+        &["serve/serve/bad_input::packets_out_of_order_and_without_content_are_refused_by_number"],
+    ),
+    fault(
+        "an answer that is taken back leaves its packets counted",
+        "crates/wire/src/mysql/server/answer.rs",
+        "        self.number = self.first;\n",
+        "",
+        &["serve/serve/bad_input::what_is_too_large_is_refused_before_it_has_come"],
+    ),
+    fault(
+        "values in pieces stay for the next execution",
+        "crates/serve/src/session.rs",
+        "        parameters.forget_pieces();\n        self.end(",
+        "        self.end(",
+        &["serve/serve/answers::values_come_in_pieces_and_are_used_once"],
+    ),
+    fault(
+        "definitions of columns are kept in the characters of another session",
+        "crates/serve/src/answer.rs",
+        "Arc::ptr_eq(known, columns) && *of == charset",
+        "Arc::ptr_eq(known, columns)",
+        &["serve/serve/answers::characters_are_those_of_the_session"],
+    ),
+    fault(
+        "one connection more is let in than there is room for",
+        "crates/serve/src/server.rs",
+        "connections.open.len() >= shared",
+        "connections.open.len() > shared",
+        &["serve/serve/bad_input::one_connection_too_many_is_told_so"],
+    ),
+    fault(
+        "a server that ends lets clients wait for locks",
+        "crates/serve/src/server.rs",
+        "let interruption = shared.house.engine.interrupt_waits();",
+        "let interruption = ();",
+        &["serve/serve/ending::who_waits_for_a_lock_does_not_hold_up_the_end"],
+    ),
+    fault(
+        "a server that ends does not say that its disk has failed",
+        "crates/serve/src/server.rs",
+        "        shared.house.engine.flush()\n",
+        "        Ok(())\n",
+        &["serve/serve/bad_input::a_disk_that_is_full_is_told_and_nothing_acknowledged_is_lost"],
+    ),
+    fault(
         "what is rolled back is recorded as committed",
         "crates/load/src/record.rs",
         "(Over::Answered, Ending::CommitAsked) => Outcome::Ok,",
@@ -537,11 +600,15 @@ pub(super) fn plant(repository: &Path, target: &Path, word: &str) -> Result<bool
     let (from, to) = (repository.to_string_lossy(), tree.to_string_lossy());
     succeeds(Command::new("git").args(["clone", "--quiet", &from, &to]))?;
     let place = Place { tree, target: folder.join("target") };
-    if !place.all_pass()? {
+    let planted = || FAULTS.iter().filter(|fault| fault.has(word));
+    if planted().next().is_none() {
+        return Err(format!("no fault has {word:?} in it, in its tests or in its file"));
+    }
+    if !place.all_pass(planted())? {
         return Err("tests fail without any fault".to_owned());
     }
     let mut are_noticed = true;
-    for fault in FAULTS.iter().filter(|fault| fault.has(word)) {
+    for fault in planted() {
         let path = place.tree.join(fault.file);
         let text = std::fs::read_to_string(&path).map_err(told)?;
         std::fs::write(&path, text.replacen(fault.is, fault.becomes, 1)).map_err(told)?;
@@ -601,10 +668,10 @@ impl Place {
             .try_for_each(|test| build(test).map_err(|why| format!("{}: {why}", fault.what)))
     }
 
-    /// Whether all tests pass that are in the table.
-    fn all_pass(&self) -> Result<bool, String> {
-        let all = FAULTS.iter().flat_map(|fault| fault.tests);
+    /// Whether all tests pass that must notice these faults.
+    fn all_pass(&self, faults: impl Iterator<Item = &'static Fault>) -> Result<bool, String> {
         let mut files: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
+        let all = faults.flat_map(|fault| fault.tests);
         for Tests { package, file, name } in all.map(|test| Tests::of(test)) {
             files.entry((package, file)).or_default().push(name);
         }
@@ -654,7 +721,10 @@ mod tests {
             for test in fault.tests {
                 let Tests { package, file, name } = Tests::of(test);
                 let (path, name) = match (package.strip_prefix("dbdyno-"), name.split_once("::")) {
-                    (Some(folder), _) => (format!("crates/{folder}/tests/{file}.rs"), name),
+                    (Some(folder), None) => (format!("crates/{folder}/tests/{file}.rs"), name),
+                    (Some(folder), Some((module, name))) => {
+                        (format!("crates/{folder}/tests/{file}/{module}.rs"), name)
+                    }
                     (None, Some((module, name))) => {
                         (format!("crates/cli/tests/{file}/{module}.rs"), name)
                     }

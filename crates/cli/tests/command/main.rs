@@ -34,6 +34,7 @@ mod serve;
 mod servers;
 mod settles;
 mod sqlite;
+mod statements;
 mod tls;
 mod topology;
 mod tpcc;

@@ -46,7 +46,7 @@ impl Served {
         Served { child, _stdout: stdout, endpoint }
     }
 
-    fn connect(&self) -> Connection {
+    pub(crate) fn connect(&self) -> Connection {
         Connection::connect(&self.endpoint).unwrap()
     }
 
@@ -182,6 +182,7 @@ fn what_cannot_be_served_is_refused_with_what_to_try() {
         (&["--listen", "0.0.0.0:0"][..], "wants a password"),
         (&["--listen", "nowhere"], "127.0.0.1:0"),
         (&["--design", "view=vectro"], "vector, hybrid, cached, csn"),
+        (&["--design", "topology=replica:1"], "in the client's own threads"),
         (&["--password-file", "/nonexistent"], "--password-file /nonexistent"),
         (&["--socket", "/nonexistent/s"], "name another"),
         (&["--data", "/proc/nothing"], "--data"),

@@ -277,6 +277,10 @@ impl Running {
         self.server.stop().unwrap();
     }
 
+    pub(crate) fn endpoint(&self) -> Endpoint {
+        self.server.endpoint()
+    }
+
     pub(crate) fn password(&self) -> String {
         self.server.endpoint().password.expose().to_owned()
     }

@@ -79,7 +79,7 @@ impl Tables {
                 let name = spec.name.clone();
                 let old = replaces.filter(|_| self.engine.table(&name).is_ok());
                 match old {
-                    Some(_) => self.engine.truncate_table(&name)?,
+                    Some(_) => self.engine.shared.replace_table(&name, |_| Ok(spec.clone()))?,
                     None => self.create(spec)?,
                 }
                 let table = self.engine.table(&name)?;

@@ -1,6 +1,8 @@
 //! What is answered to what is asked.
 
+use dbdyno_engine::disk::SimDisk;
 use dbdyno_model::Secret;
+use dbdyno_serve::{Limits, Listener, Server};
 use dbdyno_wire::mysql::Connection;
 use dbdyno_wire::{Client as _, Endpoint, Param, RowBuffer};
 
@@ -195,12 +197,7 @@ fn who_is_not_known_is_refused() {
 
 #[test]
 fn an_account_without_a_password_takes_no_proof() {
-    use dbdyno_engine::disk::SimDisk;
-    use dbdyno_serve::{Limits, Listener, Server};
-
-    let listener = Listener::tcp("127.0.0.1:0").unwrap();
-    let engine = crate::place::on_disk(&SimDisk::default());
-    let server = Server::start(listener, engine, settings(Limits::default(), "")).unwrap();
+    let server = open_server();
     let mut raw = Raw::let_in(&server);
     raw.send(0, b"\x0e");
     assert_eq!(raw.packet(), (1, vec![0, 0, 0, 2, 0, 0, 0]), "PING is answered by OK");
@@ -215,6 +212,84 @@ fn an_account_without_a_password_takes_no_proof() {
     let mut denied = Raw::greeted(&server);
     denied.hello("root");
     assert_eq!(denied.error(), 1045);
+    server.stop().unwrap();
+}
+
+/// A server whose account has no password, so that raw clients get in.
+fn open_server() -> Server {
+    let listener = Listener::tcp("127.0.0.1:0").unwrap();
+    let engine = crate::place::on_disk(&SimDisk::default());
+    Server::start(listener, engine, settings(Limits::default(), "")).unwrap()
+}
+
+/// The packets of an answer that ends with the second EOF.
+fn rows_of(raw: &mut Raw) -> Vec<Vec<u8>> {
+    let (mut packets, mut ends) = (Vec::new(), 0);
+    while ends < 2 {
+        let (_, payload) = raw.packet();
+        ends += usize::from(payload[0] == 0xFE);
+        packets.push(payload);
+    }
+    packets
+}
+
+#[test]
+fn values_come_in_pieces_and_are_used_once() {
+    let server = open_server();
+    let mut raw = Raw::let_in(&server);
+    raw.send(0, b"\x16SELECT concat(?, 'x')");
+    assert_eq!(raw.packet().1[..9], [0, 1, 0, 0, 0, 1, 0, 1, 0], "one column, one mark");
+    assert_eq!(rows_of(&mut raw).len(), 4, "its mark and its column");
+    raw.send(0, b"\x18\x01\0\0\0\0\0in two ");
+    raw.send(0, b"\x18\x01\0\0\0\0\0pieces");
+    raw.send(0, b"\x17\x01\0\0\0\0\x01\0\0\0\0\x01\xFD\0");
+    assert_eq!(rows_of(&mut raw)[3], b"\0\0\x0Ein two piecesx");
+    raw.send(0, b"\x17\x01\0\0\0\0\x01\0\0\0\0\0\x01b");
+    assert_eq!(rows_of(&mut raw)[3], b"\0\0\x02bx", "the type is that of before");
+    // Those that were sent and not executed are forgotten on request.
+    raw.send(0, b"\x18\x01\0\0\0\0\0never");
+    raw.send(0, b"\x1A\x01\0\0\0");
+    assert_eq!(raw.packet().1[0], 0);
+    raw.send(0, b"\x17\x01\0\0\0\0\x01\0\0\0\0\0\x01c");
+    assert_eq!(rows_of(&mut raw)[3], b"\0\0\x02cx");
+    server.stop().unwrap();
+}
+
+#[test]
+fn characters_are_those_of_the_session() {
+    let server = open_server();
+    let mut raw = Raw::let_in(&server);
+    raw.send(0, b"\x16SELECT '\xC3\xA9' AS `\xC3\xA9`");
+    raw.packet();
+    let is_of = |payload: &[u8], name: &[u8]| payload.windows(name.len()).any(|at| at == name);
+    assert!(is_of(&raw.packet().1, b"\x02\xC3\xA9"));
+    raw.packet();
+    let mut told = |set: &[u8]| {
+        raw.send(0, &[b"\x03SET NAMES ", set].concat());
+        assert_eq!(raw.packet().1[0], 0);
+        raw.send(0, b"\x17\x01\0\0\0\0\x01\0\0\0");
+        rows_of(&mut raw)
+    };
+    let utf8 = told(b"utf8mb4");
+    assert!(is_of(&utf8[1], b"\x02\xC3\xA9\x0C\x2D\0"), "utf8mb4_general_ci");
+    assert_eq!(utf8[3], b"\0\0\x02\xC3\xA9");
+    let latin1 = told(b"latin1");
+    assert!(is_of(&latin1[1], b"\x01\xE9\x0C\x08\0"), "latin1_swedish_ci");
+    assert_eq!(latin1[3], b"\0\0\x01\xE9");
+    server.stop().unwrap();
+}
+
+#[test]
+fn more_columns_than_can_be_counted_are_refused() {
+    let server = server();
+    let mut client = connect(&server);
+    let most = format!("SELECT 1{}", ", 1".repeat(4_095));
+    assert_eq!(client.query(&most).unwrap().rows[0].len(), 4_096);
+    let statement = client.prepare(&most).unwrap();
+    assert_eq!(client.execute(statement, &Vec::new()).unwrap().rows, 1);
+    let more = format!("{most}, 1");
+    assert_eq!(refused(client.query(&more)), (1117, "HY000".to_owned()));
+    assert_eq!(refused(client.prepare(&more)), (1117, "HY000".to_owned()));
     server.stop().unwrap();
 }
 
@@ -235,9 +310,6 @@ fn a_request_of_several_packets_is_one() {
 
 #[test]
 fn a_unix_socket_serves_as_well() {
-    use dbdyno_engine::disk::SimDisk;
-    use dbdyno_serve::{Limits, Listener, Server};
-
     let directory = tempfile::tempdir().unwrap();
     let listener = Listener::unix(&directory.path().join("s")).unwrap();
     let engine = crate::place::on_disk(&SimDisk::default());

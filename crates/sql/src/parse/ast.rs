@@ -12,8 +12,7 @@ pub(crate) enum Statement {
     Update(Update),
     Delete(Delete),
     CreateTable(CreateTable),
-    /// Secondary indexes for a table that is there.
-    AddIndexes(String, Vec<IndexDefinition>),
+    AddKeys(AddKeys),
     DropTable {
         name: String,
         if_there: bool,
@@ -177,6 +176,15 @@ pub(crate) struct CreateTable {
     /// Nothing is done where there is one of this name.
     pub unless_there: bool,
     pub columns: Vec<ColumnDefinition>,
+    pub primary: Vec<String>,
+    pub indexes: Vec<IndexDefinition>,
+}
+
+/// Keys for a table that is there.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct AddKeys {
+    pub table: String,
+    /// Columns of a primary key; none where there is to be none.
     pub primary: Vec<String>,
     pub indexes: Vec<IndexDefinition>,
 }

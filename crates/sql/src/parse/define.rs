@@ -1,8 +1,9 @@
 //! Tables and indexes: made, and taken away.
 
+use dbdyno_engine::EngineError;
 use dbdyno_engine::value::Kind;
 
-use super::{ColumnDefinition, CreateTable, IndexDefinition, Parser, Statement};
+use super::{AddKeys, ColumnDefinition, CreateTable, IndexDefinition, Parser, Statement};
 use crate::error::{Result, SqlError};
 
 /// The longest of UTF-8: 32 bits have room for the bytes of all characters.
@@ -23,7 +24,8 @@ impl Parser<'_> {
         self.want("ON")?;
         let table = self.name()?;
         let columns = self.key()?;
-        Ok(Statement::AddIndexes(table, vec![IndexDefinition { name, columns, unique }]))
+        let indexes = vec![IndexDefinition { name, columns, unique }];
+        Ok(Statement::AddKeys(AddKeys { table, primary: Vec::new(), indexes }))
     }
 
     fn create_table(&mut self) -> Result<Statement> {
@@ -56,15 +58,10 @@ impl Parser<'_> {
     }
 
     fn part_of_table(&mut self, made: &mut CreateTable) -> Result<()> {
-        let here = self.here();
         if self.eat("PRIMARY")? {
             self.want("KEY")?;
-            if !made.primary.is_empty() {
-                let error = SqlError::Syntax(format!("{} has two primary keys", made.name));
-                return Err(self.blame(here, error));
-            }
-            made.primary = self.key()?;
-            return Ok(());
+            let key = self.key()?;
+            return set_primary(&mut made.primary, &made.name, key);
         }
         let unique = self.eat("UNIQUE")?;
         if unique || self.is("INDEX") || self.is("KEY") {
@@ -90,7 +87,7 @@ impl Parser<'_> {
                 column.counts_up = true;
             } else if self.eat("PRIMARY")? {
                 self.want("KEY")?;
-                made.primary = vec![column.name.clone()];
+                set_primary(&mut made.primary, &made.name, vec![column.name.clone()])?;
             } else if self.eat("UNIQUE")? {
                 self.eat("KEY")?;
                 let columns = vec![column.name.clone()];
@@ -139,21 +136,42 @@ impl Parser<'_> {
     pub(super) fn alter(&mut self) -> Result<Statement> {
         self.want("TABLE")?;
         let table = self.name()?;
-        let mut indexes = Vec::new();
+        let mut added = AddKeys { table, primary: Vec::new(), indexes: Vec::new() };
         loop {
             self.want("ADD")?;
-            let unique = self.eat("UNIQUE")?;
-            if !self.eat("KEY")? {
-                self.want("INDEX")?;
-            }
-            let name = self.name()?;
-            let columns = self.key()?;
-            indexes.push(IndexDefinition { name, columns, unique });
+            self.added(&mut added)?;
             if !self.eat_symbol(",")? {
                 break;
             }
         }
-        Ok(Statement::AddIndexes(table, indexes))
+        Ok(Statement::AddKeys(added))
+    }
+
+    /// A key of a table, which may have a name as a constraint.
+    fn added(&mut self, added: &mut AddKeys) -> Result<()> {
+        let is_constraint = self.eat("CONSTRAINT")?;
+        let is_named = !["PRIMARY", "UNIQUE", "FOREIGN"].iter().any(|word| self.is(word));
+        let constraint = if is_constraint && is_named { Some(self.name()?) } else { None };
+        if self.eat("PRIMARY")? {
+            self.want("KEY")?;
+            let key = self.key()?;
+            return set_primary(&mut added.primary, &added.table, key);
+        }
+        let unique = self.eat("UNIQUE")?;
+        if is_constraint && !unique {
+            return Err(self.unexpected("PRIMARY KEY or UNIQUE"));
+        }
+        let is_index = self.eat("KEY")? || self.eat("INDEX")?;
+        if !unique && !is_index {
+            return Err(self.unexpected("PRIMARY KEY, UNIQUE or INDEX"));
+        }
+        let name = match constraint {
+            Some(name) if self.is_symbol("(") => name,
+            _ => self.name()?,
+        };
+        let columns = self.key()?;
+        added.indexes.push(IndexDefinition { name, columns, unique });
+        Ok(())
     }
 
     pub(super) fn drop(&mut self) -> Result<Statement> {
@@ -164,6 +182,15 @@ impl Parser<'_> {
         }
         Ok(Statement::DropTable { name: self.name()?, if_there })
     }
+}
+
+/// A table has one primary key.
+fn set_primary(primary: &mut Vec<String>, table: &str, key: Vec<String>) -> Result<()> {
+    if !primary.is_empty() {
+        return Err(EngineError::TwoPrimaryKeys(table.to_owned()).into());
+    }
+    *primary = key;
+    Ok(())
 }
 
 /// A type. A day is kept as the text that it is written as, which sorts as days do.

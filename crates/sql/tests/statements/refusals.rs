@@ -277,3 +277,36 @@ fn marks_want_as_many_parameters() {
     let both = vec![Operand::Int(1), Operand::Decimal(25, 1)];
     assert_eq!(client.told_with("SELECT ? + ?", both).unwrap(), "3.5");
 }
+
+#[test]
+fn a_table_without_rows_takes_a_primary_key() {
+    let mut client = Client::after(&[
+        "CREATE TABLE p (a INT, b INT, INDEX b_1 (b))",
+        "ALTER TABLE p ADD CONSTRAINT p_1 PRIMARY KEY (a), ADD CONSTRAINT p_2 UNIQUE (b, a)",
+        "INSERT INTO p VALUES (2, 1), (1, 1)",
+        "CREATE TABLE r (a INT, b INT)",
+        "INSERT INTO r VALUES (1, 1), (1, 2)",
+    ]);
+    let foreign = "ALTER TABLE p ADD CONSTRAINT p_3 FOREIGN KEY (b) REFERENCES q (a)";
+    for (sql, code, words) in [
+        ("INSERT INTO p VALUES (1, 9)", 1062, "PRIMARY of p"),
+        ("INSERT INTO p (b) VALUES (9)", 1048, "a takes no NULL"),
+        ("ALTER TABLE p ADD PRIMARY KEY (b)", 1068, "p has a primary key"),
+        ("ALTER TABLE r ADD PRIMARY KEY (a), ADD PRIMARY KEY (b)", 1068, "r has a primary key"),
+        ("CREATE TABLE q (a INT PRIMARY KEY, PRIMARY KEY (a))", 1068, "q has a primary key"),
+        ("CREATE TABLE q (a INT PRIMARY KEY, b INT PRIMARY KEY)", 1068, "q has a primary key"),
+        ("ALTER TABLE r ADD PRIMARY KEY (a)", 1235, "r has some"),
+        ("ALTER TABLE r ADD PRIMARY KEY (c)", 1054, "r has no column c"),
+        (foreign, 1235, "FOREIGN KEY (b)"),
+        ("ALTER TABLE p ADD COLUMN c INT", 1235, "COLUMN c"),
+    ] {
+        let error = client.ask(sql).expect_err(sql);
+        assert_eq!(error.code(), code, "{sql}: {error}");
+        assert!(error.to_string().contains(words), "{sql}: {error}");
+    }
+    assert_eq!(client.told("SELECT * FROM p"), "1|1; 2|1", "in the order of the key");
+    client.ask("DELETE FROM r").unwrap();
+    client.ask("ALTER TABLE r ADD PRIMARY KEY (b)").unwrap();
+    client.ask("INSERT INTO r VALUES (1, 2), (1, 1)").unwrap();
+    assert_eq!(client.told("SELECT * FROM r"), "1|1; 1|2");
+}
