@@ -81,6 +81,6 @@ pub const OTHER: Rule = Rule {
     weight: Weight::Annotates,
     of_release: Weight::Harmless,
     tolerance: None,
-    advice: "nobody asked for it: set both alike, or say that it is meant",
+    advice: "it was not asked for: set both alike, or declare it with --varied",
     source: "reference explain §9.12: any unequal factor blocks or annotates",
 };

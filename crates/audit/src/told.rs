@@ -74,7 +74,7 @@ fn finding(first: &Inequality, list: &[&Inequality]) -> Finding {
         return Finding { of: place.map(str::to_owned), warning };
     }
     let end = match first.weight {
-        Weight::Blocks => format!("; --varied {} says that it is meant", rule.key),
+        Weight::Blocks => format!("; if it is intended, add --varied {}", rule.key),
         _ => String::new(),
     };
     let text = format!("the arms differ in {what}{why}{on}: {named}; {}{end}", rule.advice);

@@ -199,7 +199,7 @@ impl<'a> Checker<'a> {
                  whose times overlap"
             )),
             Told::NoTimes => {
-                Verdict::CannotTell("the history does not tell when commits were asked for".into())
+                Verdict::CannotTell("the history does not say when commits were sent".into())
             }
         }
     }

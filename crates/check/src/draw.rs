@@ -81,7 +81,9 @@ fn flawed(history: &History, flaw: &Flaw) -> String {
     let other = flaw.other.map_or(String::new(), |other| named(history, other));
     let instead = history.value_shown(flaw.instead);
     let what = match flaw.kind {
-        FlawKind::GarbageRead => format!("{txn} read {key} = {version}, which nobody wrote there"),
+        FlawKind::GarbageRead => {
+            format!("{txn} read {key} = {version}, which was never written there")
+        }
         FlawKind::DuplicateWrite => format!("{other} and {txn} both wrote {key} = {version}"),
         FlawKind::IncompatibleOrder if flaw.other.is_none() => {
             format!("{txn} wrote {key} = {version} after {instead}, which it had not written yet")

@@ -39,8 +39,8 @@ use store::{Bits, Dense, EMPTY, List, Reader, Readers};
 const WAITING_MOST: usize = 1 << 17;
 
 const STALE: &str = "a transaction saw a state that had been replaced before it began";
-const UNTOLD: &str = "nobody told in time what a version follows";
-const UNPLACED: &str = "nobody told what versions follow";
+const UNTOLD: &str = "the history says too late which version another one replaced";
+const UNPLACED: &str = "the history does not say which versions others replaced";
 const LATER: &str = "searches by ranges, deletions and counts are judged at the end";
 
 /// What can be said of a level before the history is over.

@@ -5,7 +5,7 @@ use std::path::Path;
 use dbdyno_model::{
     ArmIndex, ArmsComparison, Comparison, Gate, PairComparison, Pairing, Reference, Run,
 };
-use dbdyno_report::{ArmsDetail, ArmsView, Checked, View};
+use dbdyno_report::{ArmsDetail, ArmsView, Checked, Order, View};
 use dbdyno_store::Store;
 
 use crate::args::{Section, Told, ToldFormat};
@@ -89,7 +89,11 @@ pub(crate) fn print(
     gate: Option<Gate>,
     told: &Told,
 ) -> Result<(), Failure> {
-    let view = ArmsView::new(run, comparison);
+    let order = match told.format {
+        ToldFormat::Json | ToldFormat::Jsonl | ToldFormat::Csv => Order::Groups,
+        _ => output::order(told.worst_first),
+    };
+    let view = ArmsView::new(run, comparison).sorted(order);
     let detail = if told.intervals { ArmsDetail::Intervals } else { ArmsDetail::Ratios };
     let sections = sections(told);
     let markdown = || dbdyno_report::arms_markdown(&view, &sections);
@@ -122,8 +126,7 @@ fn sections(told: &Told) -> Vec<dbdyno_report::Section> {
     }
     let of_two = |section: &Section| !matches!(section, Section::Cost | Section::Notes);
     if told.section.iter().any(of_two) {
-        let said =
-            "note   how sure, facts and engines are told of one arm at a time: add --arm ARM";
+        let said = "note   --section doubt, facts and engine need one arm: add --arm ARM";
         output::say(said);
     }
     told.section.iter().map(output::section).collect()
@@ -134,13 +137,24 @@ pub(crate) fn write_report(
     path: &Path,
     run: &Run,
     comparison: &ArmsComparison,
+    order: Order,
 ) -> Result<(), Failure> {
-    output::write_page(path, dbdyno_report::arms_html(&ArmsView::new(run, comparison)))
+    let view = ArmsView::new(run, comparison).sorted(order);
+    output::write_page(path, dbdyno_report::arms_html(&view))
 }
 
 /// Writes what needs no script, and says where it is.
-pub(crate) fn still(still: &Still, run: &Run, comparison: &ArmsComparison) -> Result<(), Failure> {
-    let view = ArmsView::new(run, comparison);
+pub(crate) fn still(
+    still: &Still,
+    run: &Run,
+    comparison: &ArmsComparison,
+    order: Order,
+) -> Result<(), Failure> {
+    let order = match still.shape {
+        StillShape::Csv | StillShape::Json => Order::Groups,
+        StillShape::Svg | StillShape::Markdown => order,
+    };
+    let view = ArmsView::new(run, comparison).sorted(order);
     let text = match still.shape {
         StillShape::Svg => dbdyno_report::arms_svg(&view),
         StillShape::Markdown => {
@@ -177,7 +191,7 @@ pub(crate) fn stored(store: &Store, text: &str) -> Result<Run, Failure> {
         None => {
             let arms = run.plan.indices().skip(1).map(|arm| format!("{text}/{arm}"));
             Err(Failure::Usage(format!(
-                "run {} has {} arms; say which one is meant beside base: {}",
+                "run {} has {} arms; name the one to compare with base: {}",
                 run.id,
                 run.plan.arm_count(),
                 arms.collect::<Vec<_>>().join(", ")

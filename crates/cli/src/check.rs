@@ -22,9 +22,7 @@ pub(crate) const USUAL: [Level; 4] = [
     Level::Serializable,
 ];
 
-/// Decide which isolation levels a history of transactions has, with a proof either way.
-///
-/// Ends with 0 if all levels that were asked for hold, 1 if one is broken, 3 if one cannot be told.
+/// The flags of `dbdyno check`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Check {
     /// The history: records of dbdyno, JSON lines, text such as r(x,1,0,0), EDN of Elle, or
@@ -35,7 +33,7 @@ pub(crate) struct Check {
     /// snapshot-isolation and serializable]
     #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_parser = level)]
     pub level: Vec<Level>,
-    /// Shape of what goes to stdout
+    /// Output format
     #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
     pub format: DoctorFormat,
     /// Also write the history: as .txt, .plume, .jsonl, .edn, .bincode (dbcop), or else as records
@@ -123,7 +121,8 @@ pub(crate) fn proved(history: &History, level: Level, checker: &Checker<'_>) -> 
 
 fn text(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> String {
     let mut out = format!(
-        "{} transactions, {} committed, {} operations; {} ww, {} wr, {} rw dependencies\n",
+        "{}\n{} transactions, {} committed, {} operations; {} ww, {} wr, {} rw dependencies\n",
+        headline(verdicts),
         history.len(),
         seen.committed,
         history.op_count(),
@@ -143,6 +142,21 @@ fn text(history: &History, seen: &Contention, verdicts: &[(Level, Verdict)]) -> 
         let _ = writeln!(out, "\n{bound}");
     }
     out
+}
+
+/// Which levels are what, the broken ones first.
+fn headline(verdicts: &[(Level, Verdict)]) -> String {
+    let class = |verdict: &Verdict| match verdict {
+        Verdict::Holds(_) => "holds",
+        Verdict::CannotTell(_) => "cannot tell",
+        _ => "broken",
+    };
+    let told = ["broken", "cannot tell", "holds"].into_iter().filter_map(|word| {
+        let own = verdicts.iter().filter(|(_, verdict)| class(verdict) == word);
+        let own: Vec<String> = own.map(|(level, _)| level.to_string()).collect();
+        (!own.is_empty()).then(|| format!("{word}: {}", own.join(", ")))
+    });
+    told.collect::<Vec<_>>().join("; ")
 }
 
 /// A verdict in a few words.

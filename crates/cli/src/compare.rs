@@ -10,9 +10,10 @@ use dbdyno_report::View;
 use dbdyno_sandbox::Home;
 use dbdyno_store::Store;
 
-use crate::args::{Compare, Place, Resume, Told, ToldFormat};
+use crate::args::{Compare, Place, Resume, Section, Told, ToldFormat};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::once::Once;
 use crate::progress::Ticker;
 use crate::values::{Side, parse_side, without_password};
 use crate::{answer, arms, explanation, login, output, plan, session, until};
@@ -55,7 +56,7 @@ fn servers(place: &Place, flags: &Compare, arms: Vec<ArmSpec>) -> Result<Exit, F
     explanation::check(flags)?;
     let command = |plan: &Plan| plan::command(plan, flags);
     let (mut store, run) = measured(place, flags, arms, command)?;
-    let exit = present(&store, &run, flags.report.as_deref(), flags.gate, &flags.told)?;
+    let exit = present(&mut store, &run, flags.report.as_deref(), flags.gate, &flags.told)?;
     if flags.explain && exit != Exit::Interrupted {
         explanation::afterwards(place, &mut store, &run, flags)?;
     }
@@ -103,7 +104,7 @@ pub(crate) fn measured(
     let mut store = session::open_store(place)?;
     let known = plan::runs_alike(&plan, &store);
     let (plan, notes) = until::aim(plan, flags, &known)?;
-    notes.iter().for_each(|note| output::say(&format!("note   {note}")));
+    notes.iter().for_each(|note| output::say(&output::talk("note", note)));
     let stop = session::stop_flag();
     let command = command(&plan);
     let words = if flags.verbose { plan::Words::EachCell } else { plan::Words::Few };
@@ -133,20 +134,21 @@ pub(crate) fn resume(place: &Place, flags: &Resume) -> Result<Exit, Failure> {
         until::extension(flags).map(|extension| dbdyno_forecast::extended(&run, &extension));
     let longer = longer.transpose()?;
     output::say(&plan::announcement_of_rest(&run, longer.as_ref()));
-    let mut ticker = Ticker::of(flags.told.format);
+    let mut ticker = Ticker::of(flags.told.format).without_known(Once::of(&store)?);
     let clock = session::clock(&run.plan, &store)?;
     let mut lab = Lab { home: &home, store: &mut store, stop: &stop, watch: &mut ticker, clock };
     let id = match longer {
         Some(plan) => dbdyno_lab::extend(&mut lab, &run, plan)?,
         None => dbdyno_lab::resume(&mut lab, &run)?,
     };
-    drop(ticker);
-    present(&store, &store.load(&id)?, flags.report.as_deref(), flags.gate, &flags.told)
+    ticker.end().keep(&mut store)?;
+    let run = store.load(&id)?;
+    present(&mut store, &run, flags.report.as_deref(), flags.gate, &flags.told)
 }
 
 /// Prints what a run has found, and says what may be done with it.
 pub(crate) fn present(
-    store: &Store,
+    store: &mut Store,
     run: &Run,
     report: Option<&Path>,
     gate: Option<Gate>,
@@ -158,6 +160,7 @@ pub(crate) fn present(
         let comparison = arms::judged_pair(store, run, Pairing::USUAL)?;
         is_explainable = explanation::is_possible(run, &comparison);
         output::comparison(run, &comparison, gate, told)?;
+        say_notes(store, told, &[&comparison])?;
         if let Some(path) = report {
             write_report(path, run, &comparison)?;
         }
@@ -165,8 +168,10 @@ pub(crate) fn present(
     } else {
         let comparison = arms::judged(run, arms::usual(run))?;
         arms::print(run, &comparison, gate, told)?;
+        let pairs: Vec<&Comparison> = comparison.pairs.iter().map(|of| &of.comparison).collect();
+        say_notes(store, told, &pairs)?;
         if let Some(path) = report {
-            arms::write_report(path, run, &comparison)?;
+            arms::write_report(path, run, &comparison, output::order(told.worst_first))?;
         }
         let cells = comparison.pairs.iter().flat_map(|pair| &pair.comparison.cells);
         (cells.into_iter().any(would_help), answer::of_arms(&comparison, gate))
@@ -186,18 +191,38 @@ pub(crate) fn present(
     })
 }
 
+/// Says the notes on the method that nobody has been shown from this store yet, where only the
+/// first screen is printed.
+fn say_notes(store: &mut Store, told: &Told, found: &[&Comparison]) -> Result<(), Failure> {
+    if told.format != ToldFormat::Text || told.all || told.section.contains(&Section::Notes) {
+        return Ok(());
+    }
+    let mut once = Once::of(store)?;
+    for comparison in found {
+        let of_cells = comparison.cells.iter().flat_map(|cell| &cell.warnings);
+        let notes = comparison.warnings.iter().chain(of_cells);
+        for note in notes.filter(|note| note.is_about_method()) {
+            if once.admits(note) {
+                output::say(&output::talk("note", &note.text));
+            }
+        }
+    }
+    once.keep(store)
+}
+
 /// Measures by a plan, and reads the run back from the store.
 pub(crate) fn carry_out(
     home: &Home,
     store: &mut Store,
     stop: &AtomicBool,
     order: &Order<'_>,
-    mut ticker: Ticker,
+    ticker: Ticker,
 ) -> Result<Run, Failure> {
+    let mut ticker = ticker.without_known(Once::of(store)?);
     let clock = session::clock(order.plan, store)?;
     let mut lab = Lab { home, store, stop, watch: &mut ticker, clock };
     let id = dbdyno_lab::measure(&mut lab, order)?;
-    drop(ticker);
+    ticker.end().keep(store)?;
     Ok(store.load(&id)?)
 }
 

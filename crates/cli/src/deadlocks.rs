@@ -10,17 +10,13 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::output;
 
-/// Cluster the deadlocks of error logs by statements and locks.
-///
-/// Files are error logs of MySQL and MariaDB with innodb_print_all_deadlocks=ON, what SHOW ENGINE
-/// INNODB STATUS prints (the latest deadlock alone), and logs of PostgreSQL. Literals of statements
-/// are not shown.
+/// The flags of `dbdyno deadlocks`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Deadlocks {
     /// Files to read, together; - is stdin
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// Shape of what goes to stdout
+    /// Output format
     #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
     pub format: DoctorFormat,
 }

@@ -23,18 +23,14 @@ use crate::progress::Ticker;
 use crate::values::{Side, parse_side, without_password};
 use crate::{arms, login, output, session};
 
-/// Show in what two servers are unequal, without measuring.
-///
-/// What is compared (versions, settings written behind a target) is told apart from what would
-/// mislead: each fact has a rule, and --rules shows all of them. Servers are written as for
-/// `dbdyno compare`. With --load, tables are made, and plans and answers are compared, too.
+/// The flags of `dbdyno diff`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Diff {
     /// A server, or a stored run: @last, @NAME or the beginning of an id
     #[arg(value_name = "BASE", required_unless_present = "rules")]
     pub base: Option<String>,
-    /// A server, or a stored run whose test arm is meant; without it, BASE is a run whose two arms
-    /// are compared
+    /// A server, or a stored run, of which the test arm is used; without TEST, the two arms of the
+    /// run BASE are compared
     #[arg(value_name = "TEST")]
     pub test: Option<String>,
     /// Also make the tables of these loads, and compare their plans and answers
@@ -51,18 +47,18 @@ pub(crate) struct Diff {
     #[arg(long, value_name = "N", default_value_t = 10_000,
           value_parser = clap::value_parser!(u64).range(1..=2_000_000_000))]
     pub rows: u64,
-    /// Also take so many fresh samples of the statistics on each server that dbdyno starts, and
-    /// count how often a plan flips
+    /// Also take N new samples of the optimizer's statistics on each server that dbdyno starts, and
+    /// count how often a plan changes
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true,
           requires = "load", value_parser = clap::value_parser!(u32).range(0..=1000))]
     pub samples: u32,
-    /// Show what no rule knows of, too
+    /// Also show differences without a rule
     #[arg(long)]
     pub all: bool,
-    /// Show the rules: what each looks at, what it weighs, where it was learnt
+    /// Show the rules: what each compares, its weight, and its source
     #[arg(long, conflicts_with_all = ["base", "test"])]
     pub rules: bool,
-    /// Shape of what goes to stdout: text, json or markdown
+    /// Output format: text, json or markdown
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
 }

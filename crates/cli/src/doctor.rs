@@ -1,6 +1,7 @@
 //! `dbdyno doctor`: whether this host is fit to measure on.
 
 use dbdyno_model::Severity;
+use dbdyno_report::DoctorExtent;
 
 use crate::args::{Doctor, DoctorFormat, Place};
 use crate::exit::Exit;
@@ -12,7 +13,10 @@ pub(crate) fn run(place: &Place, flags: &Doctor) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
     let findings = dbdyno_lab::doctor::examine(home.dir(), &mut output::say);
     output::print(&match flags.format {
-        DoctorFormat::Text => dbdyno_report::doctor_text(&findings, output::width()),
+        DoctorFormat::Text => {
+            let extent = if flags.all { DoctorExtent::Whole } else { DoctorExtent::Faults };
+            dbdyno_report::doctor_text(&findings, extent, output::width())
+        }
         DoctorFormat::Json => dbdyno_report::doctor_json(&findings),
     })?;
     let blocked = findings.iter().any(|found| found.severity == Some(Severity::Blocks));

@@ -72,12 +72,12 @@ pub(crate) fn run(place: &Place, flags: &RunFile) -> Result<Exit, Failure> {
     let arms = std::iter::once(&compare.base).chain(&compare.tests).map(|text| arm(text));
     let arms = arms.collect::<Result<Vec<_>, Failure>>()?;
     output::say(&format!("asks   {}", experiment.question));
-    output::say(&format!("after  {}", experiment.source));
+    output::say(&format!("source {}", experiment.source));
     let again = std::iter::once(format!("dbdyno run {}", flags.file.display()));
     let again: Vec<String> = again.chain(flags.flags.iter().cloned()).collect();
     let (mut store, run) = compare::measured(place, &compare, arms, |_| again.join(" "))?;
     let shown =
-        compare::present(&store, &run, compare.report.as_deref(), compare.gate, &compare.told)?;
+        compare::present(&mut store, &run, compare.report.as_deref(), compare.gate, &compare.told)?;
     // A gate that was asked for has to hold as well.
     let is_shut = compare.gate.is_some() && shown != Exit::Holds;
     if run.status == RunStatus::Interrupted || is_shut {

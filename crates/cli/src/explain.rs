@@ -17,18 +17,13 @@ use crate::explanation::{By, Extent, explainable, explained, nothing, shown};
 use crate::failure::Failure;
 use crate::{arms, compare, session};
 
-/// Find where the difference of two servers comes from, by experiment.
-///
-/// What the servers differ in (settings, defaults of the releases, switches of the planner) is
-/// taken back in groups, by starting TEST as BASE is, and counted or measured again, until it is
-/// known which few causes make the difference and what is left for the code. Trials are stored: the
-/// same command goes on where it ended.
+/// The flags of `dbdyno explain`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Explain {
     /// A stored run: @last, @NAME, the beginning of an id, or RUN/ARM; or BASE, a server
     #[arg(value_name = "RUN", default_value = "@last")]
     pub run: String,
-    /// A server to be measured against BASE first
+    /// A server to measure against BASE first
     #[arg(value_name = "TEST")]
     pub test: Option<String>,
     /// The loads of BASE and TEST; of a stored run: explain only these [default: point-query; all
@@ -41,17 +36,17 @@ pub(crate) struct Explain {
     /// Rows of each table of BASE and TEST
     #[arg(long, value_name = "N", requires = "test")]
     pub rows: Option<u64>,
-    /// In what causes are looked for [default: instructions, where they show the difference, else
+    /// Measure by which causes are found [default: instructions if they show the difference, else
     /// rates]
     #[arg(long, value_enum)]
     pub by: Option<By>,
-    /// Count instructions only: what is found is not confirmed by rates
+    /// Count instructions only; causes are not confirmed by rates
     #[arg(long, conflicts_with = "by")]
     pub count_only: bool,
-    /// Begin nothing new after this time: 10m, 90s, 1h
+    /// Start no new trial after this time: 10m, 90s, 1h
     #[arg(long, value_name = "TIME", value_parser = crate::values::parse_limit)]
     pub limit: Option<Duration>,
-    /// List all that the servers tell of their work, also where they do not differ
+    /// List all counters that the servers report, also those that do not differ
     #[arg(long)]
     pub all_facts: bool,
     /// Also write a page to this file

@@ -20,9 +20,9 @@ use crate::{arms, output, plan, session};
 /// In what causes are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
-    /// Instructions for an operation, under callgrind
+    /// Instructions per operation, under callgrind
     Instructions,
-    /// Operations in a second
+    /// Operations per second
     Rate,
 }
 
@@ -183,8 +183,8 @@ pub(crate) fn nothing(run: &Run, is_named: bool) -> Result<Exit, Failure> {
         return Err(Failure::Usage(text));
     }
     output::say(&format!(
-        "nothing in run {} is proved slower or faster, so that there is nothing to explain; --load \
-         names what is to be explained nevertheless",
+        "nothing in run {} is proved slower or faster, so there is nothing to explain; name a load \
+         with --load to explain it nevertheless",
         run.id
     ));
     Ok(Exit::Holds)

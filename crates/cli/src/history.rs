@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use dbdyno_judge::history::{self, Gathering, LEFT_OUT, Question};
 use dbdyno_model::{Better, History as Told, HistorySeries, ShiftWeight, Warning};
+use dbdyno_report::HistoryExtent;
 use dbdyno_store::StoreError;
 
 use crate::args::{Place, Shape};
@@ -17,43 +18,38 @@ use crate::{output, session};
 /// A file of figures is not larger than this.
 const FILE_MOST: u64 = 64 << 20;
 
-/// Find where the level of a figure changed over stored runs, or over the rows of a CSV file.
-///
-/// Runs of the same load, clients and tables on the same kind of server are one series, whatever
-/// the version. Where they have their base arm in common the ratio to it is looked at, so that a
-/// change of the host is none of the server. A change is shown with its size, its place, and what
-/// else changed there. In a series in which nothing changes, one is found with a chance of 1 %.
+/// The flags of `dbdyno history`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct History {
     /// CSV file with a header; columns called time, version or commit, and label are known, any
     /// other column of numbers is a figure; - for stdin. Without it, the stored runs
     #[arg(value_name = "FILE.csv")]
     pub file: Option<PathBuf>,
-    /// Loads to look at, separated by commas
+    /// Only these loads, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "LOAD", conflicts_with = "file")]
     pub load: Vec<String>,
-    /// Numbers of clients to look at, separated by commas
+    /// Only these numbers of clients, separated by commas
     #[arg(long, value_delimiter = ',', value_name = "N", conflicts_with = "file")]
     pub clients: Vec<u32>,
     /// Figures, separated by commas: rqps, rate, cpu, p99, rcpu, rp99 (r: test ÷ base), or columns
     /// of the file [default: rqps, without a common base rate; all columns of numbers]
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub metric: Vec<String>,
-    /// Look only at rows of the file in which a column has this value; several must all hold
+    /// Only rows of the file in which a column has this value; repeat it for several conditions
     #[arg(long = "where", value_name = "COLUMN=VALUE", requires = "file",
           value_parser = parse_filter)]
     pub filter: Vec<(String, String)>,
-    /// Which direction is good, for columns of a file
+    /// Whether higher or lower values are better, for columns of a file
     #[arg(long, value_enum, requires = "file")]
     pub better: Option<Direction>,
-    /// Smallest change that alarms
+    /// Smallest change that raises an alarm
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = parse_share)]
     pub budget: f64,
-    /// A change alarms when a value of the new level lies beyond one of the old level in at least
-    /// this share of cases
+    /// A change raises an alarm if a value of the new level lies beyond one of the old level with
+    /// at least this probability
     #[arg(long, value_name = "SHARE", default_value = "90%", value_parser = parse_superiority)]
     pub superiority: f64,
-    /// Look at the latest values only
+    /// Use the latest N values only
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub last: Option<u32>,
     /// Condition for scripts: exit 1 if a change to the worse alarms that begins within the latest
@@ -62,6 +58,9 @@ pub(crate) struct History {
     /// else 0
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub gate: Option<u32>,
+    /// In text: print every series, also those without a change
+    #[arg(long)]
+    pub all: bool,
     /// Also write a page with charts to this file
     #[arg(long, short, value_name = "FILE.html")]
     pub output: Option<PathBuf>,
@@ -118,7 +117,8 @@ pub(crate) fn run(place: &Place, flags: &History) -> Result<Exit, Failure> {
             gathering.history(&store.path().display().to_string())?
         }
     };
-    output::history(&told, flags.shape)?;
+    let extent = if flags.all { HistoryExtent::Whole } else { HistoryExtent::Changes };
+    output::history(&told, extent, flags.shape)?;
     if let Some(path) = &flags.output {
         output::write_page(path, dbdyno_report::history_html(&told))?;
     }

@@ -39,8 +39,8 @@ impl Levels {
         let can_be = plan.specs().values().all(|arm| arm.can_be_restarted());
         if !can_be && (flags.restart_between || flags.restarts.is_some_and(|times| times > 0)) {
             return Err(Failure::Usage(
-                "--restarts starts all arms again, and a server by URL is not ours to start; name \
-                 a release or an embedded engine, or leave it out"
+                "--restarts restarts all arms, and dbdyno does not restart a server by URL; name a \
+                 release or an embedded engine, or leave it out"
                     .to_owned(),
             ));
         }

@@ -34,6 +34,7 @@ mod loads;
 mod login;
 mod manual;
 mod model;
+mod once;
 mod online;
 mod output;
 mod plan;

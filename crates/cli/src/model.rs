@@ -27,22 +27,17 @@ use counted::Counted;
 /// More states are not covered by paths.
 const MOST_FOR_PATHS: usize = 300_000;
 
-/// Explore an isolation protocol as a state machine: all that a few transactions can make of it.
-///
-/// Without a name the protocols are listed. With one, all states are found, breadth first, and
-/// every outcome is judged by the level that the protocol promises: it holds, or it is broken, and
-/// a shortest way there is shown. Exit code 1: the level is broken; 3: there are more states than
-/// --max-states.
+/// The flags of `dbdyno model`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ModelFlags {
     /// The protocol
     #[arg(value_name = "NAME")]
     pub name: Option<String>,
-    /// Transactions
+    /// Number of transactions
     #[arg(long, value_name = "N", default_value_t = 2,
           value_parser = clap::value_parser!(u8).range(2..=3))]
     pub transactions: u8,
-    /// Keys
+    /// Number of keys
     #[arg(long, value_name = "K", default_value_t = 2,
           value_parser = clap::value_parser!(u8).range(1..=3))]
     pub keys: u8,
@@ -50,24 +45,25 @@ pub(crate) struct ModelFlags {
     #[arg(long, value_name = "M", default_value_t = 2,
           value_parser = clap::value_parser!(u8).range(1..=3))]
     pub operations: u8,
-    /// Judge by this level, and not by the one that the protocol promises
+    /// Judge by this level instead of the one that the protocol promises
     #[arg(long, value_name = "LEVEL", value_parser = crate::check::level)]
     pub level: Option<Level>,
-    /// Plant a fault, which has to be found; the list without NAME has the faults
+    /// Plant a fault, which must be found; the list without NAME names the faults
     #[arg(long, value_name = "FAULT", requires = "name")]
     pub fault: Option<String>,
-    /// Count what it lets happen of all that levels allow: results, and orders of statements
+    /// Count which share of the results and of the orders of statements that levels allow the
+    /// protocol admits
     #[arg(long, requires = "name")]
     pub permissiveness: bool,
-    /// Play so many orders of statements at most, spread over all of them
+    /// Play at most N orders of statements, spread over all of them
     #[arg(long, value_name = "N", default_value_t = 200_000, requires = "permissiveness",
           value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     pub sample: u64,
-    /// Show the fewest paths that take every transition: tests for servers
+    /// Show the fewest paths that cover every transition: tests for servers
     #[arg(long, requires = "name")]
     pub paths: bool,
-    /// Play these paths on servers, as `dbdyno compare` takes them, at the level that goes with the
-    /// protocol, and show where they part from it; exit code 1 if they do
+    /// Play these paths on servers, written as for `dbdyno compare`, at the level of the protocol,
+    /// and show where a server deviates from it; exit code 1 if one does
     #[arg(long, value_name = "TARGET", requires = "name", num_args = 1..)]
     pub run: Vec<String>,
     /// Write the trace in the Informal Trace Format, for Apalache and Quint
@@ -76,11 +72,11 @@ pub(crate) struct ModelFlags {
     /// Write the trace as a page to step through
     #[arg(long, value_name = "FILE", requires = "name")]
     pub html: Option<PathBuf>,
-    /// Look at so many states at most
+    /// Visit at most N states
     #[arg(long, value_name = "N", default_value_t = 3_000_000,
           value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
     pub max_states: u32,
-    /// Shape of what goes to stdout
+    /// Output format
     #[arg(long, value_enum, default_value_t = DoctorFormat::Text)]
     pub format: DoctorFormat,
 }
@@ -204,7 +200,7 @@ fn named(name: &str, fault: Option<&str>) -> Result<Named, Failure> {
     let names = || Named::all().map(Named::name);
     let Some(protocol) = Named::by_name(name) else {
         return Err(Failure::Usage(format!(
-            "model {name}: no protocol is called so{}; there are {}",
+            "model {name}: unknown protocol{}; there are {}",
             did_you_mean(name, names()),
             names().collect::<Vec<_>>().join(", ")
         )));

@@ -107,7 +107,8 @@ fn level_text(told: &OnlineTold) -> String {
         kept.0, kept.1
     );
     if told.retries > 0 {
-        let _ = writeln!(out, "    refused: for the sake of others ×{}", told.retries);
+        let _ =
+            writeln!(out, "    refused: serialization failures and deadlocks ×{}", told.retries);
     }
     if let Some(at) = told.broken_at {
         let _ = writeln!(out, "    known after {at} transactions");

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
 use dbdyno_model::{Comparison, Gate, History, Run};
-use dbdyno_report::{Colour, Order, TextStyle, View};
+use dbdyno_report::{Colour, HistoryExtent, Order, TextStyle, View};
 
 use crate::args::{Color, Format, Section, Shape, Told, ToldFormat};
 use crate::ci;
@@ -27,6 +27,11 @@ pub(crate) fn say(text: &str) {
     eprintln!("{text}");
 }
 
+/// A line of talk behind a word that says what it is: `note   …`.
+pub(crate) fn talk(word: &str, text: &str) -> String {
+    format!("{word:<6} {text}")
+}
+
 /// Says what went wrong.
 pub(crate) fn complain(text: &str) {
     if !text.is_empty() {
@@ -43,7 +48,7 @@ pub(crate) fn comparison(
 ) -> Result<(), Failure> {
     let view = View::new(run, comparison);
     let color = told.color;
-    let order = if told.worst_first { Order::WorstFirst } else { Order::Groups };
+    let order = order(told.worst_first);
     let sections: Vec<dbdyno_report::Section> = told.section.iter().map(section).collect();
     let markdown = || match told.all {
         true => dbdyno_report::markdown(&view),
@@ -68,6 +73,11 @@ pub(crate) fn comparison(
     })
 }
 
+/// The order that `--worst-first` asks for.
+pub(crate) fn order(worst_first: bool) -> Order {
+    if worst_first { Order::WorstFirst } else { Order::Groups }
+}
+
 /// The part of a report that this flag names.
 pub(crate) fn section(section: &Section) -> dbdyno_report::Section {
     match section {
@@ -80,9 +90,13 @@ pub(crate) fn section(section: &Section) -> dbdyno_report::Section {
 }
 
 /// Prints a history in the shape that was asked for.
-pub(crate) fn history(history: &History, shape: Shape) -> Result<(), Failure> {
+pub(crate) fn history(
+    history: &History,
+    extent: HistoryExtent,
+    shape: Shape,
+) -> Result<(), Failure> {
     print(&match shape.format {
-        Format::Text => dbdyno_report::history_text(history, &style(shape.color)),
+        Format::Text => dbdyno_report::history_text(history, extent, &style(shape.color)),
         Format::Json => dbdyno_report::history_json(history),
         Format::Csv => dbdyno_report::history_csv(history),
         Format::Markdown => dbdyno_report::history_markdown(history),

@@ -321,8 +321,8 @@ fn driving_of(flags: &Compare) -> Result<Driving, Failure> {
         (Some(arrivals), _, None) => Ok(Driving::Open(arrivals.clone())),
         (None, Some(slo), None) => Ok(Driving::Search(slo)),
         (_, _, Some(_)) => Err(Failure::Usage(
-            "--think is what a client rests after an answer; with --rate and --find-max events \
-             come when the schedule says, whatever was answered: leave one of them out"
+            "--think is a pause after an answer; with --rate and --find-max events are sent at \
+             scheduled times, whatever was answered: leave one of them out"
                 .to_owned(),
         )),
     }
@@ -367,13 +367,14 @@ fn placeable(pin: Pin) -> Result<Pin, Failure> {
             let foreign = Processors::of(named.filter(|number| !ours.contains(number)));
             if !foreign.is_any() {
                 return Err(Failure::Usage(format!(
-                    "--pin {pin} names processors that are not ours ({foreign}); we may use {all}"
+                    "--pin {pin} names processors that dbdyno may not use ({foreign}); it may use \
+                     {all}"
                 )));
             }
         }
         Pin::Split if ours.len() < 2 => {
             return Err(Failure::Usage(format!(
-                "--pin split needs two processors and we may use {all} only; use --pin same"
+                "--pin split needs two processors and dbdyno may use {all} only; use --pin same"
             )));
         }
         Pin::Auto | Pin::Same | Pin::Split | Pin::None => {}
@@ -535,7 +536,7 @@ fn driven(driving: &Driving) -> String {
              p99) from the intended moment\n"
         ),
         Driving::Search(slo) => format!(
-            "       each pair looks for the highest rate at which {slo} holds, on each arm\n"
+            "       each pair searches for the highest rate at which {slo} holds, on each arm\n"
         ),
     }
 }
@@ -625,7 +626,7 @@ fn ends(plan: &Plan) -> String {
     if let Some((pairs, _)) = plan.stopping.looks() {
         let what = if is_restarted { "start" } else { "stretch" };
         text.push_str(&format!(
-            "       looked at after each {what} of {pairs} pairs: a cell ends as soon as it is \
+            "       judged after each {what} of {pairs} pairs: a cell ends as soon as it is \
              decided"
         ));
         if let Stopping::Detect { effect, power, .. } = &plan.stopping {

@@ -24,16 +24,7 @@ use crate::progress::Ticker;
 use crate::values::without_password;
 use crate::{compare, output, plan, session};
 
-/// Compare processor profiles of two servers, function by function.
-///
-/// Of BASE and TEST profiles are taken: the load is asked of each in turn while `perf record`
-/// samples the processors, in several starts of the servers, and a function is compared by what it
-/// costs for an operation. The weights of all functions add up to the change of the whole.
-///
-/// --base and --test read profiles of anybody's tool instead: files of `perf record`, stacks
-/// (collapsed, `main;work;read 12`, or as `perf script` prints them), or what `perf report --stdio`
-/// prints. FILE@OPERATIONS says how many operations were carried out while one was taken. With
-/// three profiles or more of each side it is known how far they are apart by themselves.
+/// The flags of `dbdyno profile`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ProfileFlags {
     /// Two servers, as `dbdyno compare` takes them
@@ -49,7 +40,7 @@ pub(crate) struct ProfileFlags {
     /// Rows of each table
     #[arg(long, value_name = "N", requires = "servers")]
     pub rows: Option<u64>,
-    /// Profiles of each server, each in a start of its own
+    /// Profiles of each server, each after a restart
     #[arg(long, value_name = "N", default_value_t = 4, requires = "servers",
           value_parser = clap::value_parser!(u32).range(1..=100))]
     pub profiles: u32,
@@ -57,13 +48,13 @@ pub(crate) struct ProfileFlags {
     #[arg(long, value_name = "TIME", default_value = "10s", requires = "servers",
           value_parser = crate::values::parse_limit)]
     pub seconds: Duration,
-    /// Look at what sessions wait for, instead of where they work
+    /// Profile what sessions wait for (off CPU) instead of where they use the processor
     #[arg(long, requires = "servers", conflicts_with_all = ["report", "all"])]
     pub waits: bool,
     /// Keep the profiles in this directory, as collapsed stacks
     #[arg(long, value_name = "DIRECTORY", requires = "servers")]
     pub keep: Option<PathBuf>,
-    /// Profiles of base: FILE or FILE@OPERATIONS, several of them apart
+    /// Profiles of base: FILE or FILE@OPERATIONS, separated by spaces
     #[arg(long, num_args = 1.., value_name = "FILE[@OPERATIONS]", value_parser = parse_file,
           requires = "test")]
     pub base: Vec<(PathBuf, Option<f64>)>,
@@ -77,7 +68,7 @@ pub(crate) struct ProfileFlags {
     /// Also write a page to this file, with a graph of the stacks of both sides
     #[arg(long, value_name = "FILE.html")]
     pub report: Option<PathBuf>,
-    /// Show all functions, those that did not change, too
+    /// Show all functions, also those that did not change
     #[arg(long)]
     pub all: bool,
     #[command(flatten)]
@@ -257,7 +248,7 @@ fn plan_of(flags: &ProfileFlags, (base, test): (&str, &str)) -> Result<Plan, Fai
     }
     let is_server = |arm: &ArmSpec| matches!(arm.target, Target::Release(_) | Target::Url(_));
     if flags.waits && !plan.specs().values().all(|arm| is_server(arm)) {
-        let text = "what sessions wait for is looked at in servers; an embedded arm works in the \
+        let text = "waits are profiled in servers; an embedded arm works in the \
                     threads of dbdyno itself; leave out --waits to see where it works";
         return Err(Failure::Usage(text.to_owned()));
     }

@@ -7,6 +7,7 @@ use dbdyno_model::ArmIndex;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::args::ToldFormat;
+use crate::once::Once;
 use crate::{ci, output};
 
 /// Shows the progress of an experiment on stderr.
@@ -19,6 +20,7 @@ pub(crate) struct Ticker {
     has_lines: bool,
     /// The plan, until it is known that all arms are there.
     plan: Option<String>,
+    once: Once,
 }
 
 /// Without a terminal, progress is told this often.
@@ -30,7 +32,14 @@ impl Ticker {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(4));
         let style = ProgressStyle::with_template("{spinner} {msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        Ticker { bar, last_line: None, last_text: String::new(), has_lines: false, plan: None }
+        Ticker {
+            bar,
+            last_line: None,
+            last_text: String::new(),
+            has_lines: false,
+            plan: None,
+            once: Once::default(),
+        }
     }
 
     /// Starts showing; where lines of JSON were asked for, rounds are told on stdout, too.
@@ -46,6 +55,18 @@ impl Ticker {
         let mut ticker = self;
         ticker.plan = Some(plan);
         ticker
+    }
+
+    /// The same, without notes on the method that were shown from this store before.
+    pub(crate) fn without_known(self, once: Once) -> Ticker {
+        let mut ticker = self;
+        ticker.once = once;
+        ticker
+    }
+
+    /// Ends showing; gives back which notes on the method were shown.
+    pub(crate) fn end(mut self) -> Once {
+        std::mem::take(&mut self.once)
     }
 
     fn show(&mut self, text: String) {
@@ -92,7 +113,7 @@ impl Watch for Ticker {
                     left.map_or(String::new(), |left| format!(", about {} left", for_people(left)));
                 self.show(format!("{arm}: {inside} of {clients} clients are connected{left}"));
             }
-            Progress::Told(arm, text) => self.keep(&format!("told   {arm}: {text}")),
+            Progress::Told(arm, text) => self.keep(&format!("set    {arm}: {text}")),
             Progress::Begun(run) => self.keep(&format!("run    {run}")),
             Progress::RoundBegins { done, total, left, may_end_sooner, load, clients } => {
                 let plural = if clients == 1 { "client" } else { "clients" };
@@ -114,7 +135,10 @@ impl Watch for Ticker {
             Progress::Reading(text) => self.show(format!("reading {text}")),
             Progress::Playing(text) => self.show(format!("playing {text}")),
             Progress::Trial(text) => self.keep(&format!("trial  {text}")),
-            Progress::Warning(text) => self.keep(&format!("note   {text}")),
+            Progress::Warning(warning) if self.once.admits(warning) => {
+                self.keep(&output::talk(warning.severity.name(), &warning.text));
+            }
+            Progress::Warning(_) => {}
         }
     }
 }

@@ -272,7 +272,7 @@ fn level_text(proved: &Proved, draw_all: bool) -> String {
     };
     let of_whom = match proved.of {
         Promised::OfAll => "",
-        Promised::OfDisciplined => " to whoever locks all or nothing",
+        Promised::OfDisciplined => " for transactions that lock all or nothing",
     };
     let source = promised.source();
     let mut out = format!("  {level} promises {promised}{of_whom}: {word}\n    {source}{proof}\n");
@@ -338,7 +338,7 @@ fn missing(proved: &Proved) -> String {
         let unknown = unknown_outcomes(&proved.history);
         let _ = writeln!(
             out,
-            "    connections lost: {}; of {unknown} transactions nobody knows the outcome",
+            "    connections lost: {}; of {unknown} transactions the outcome is unknown",
             proved.lost
         );
     }

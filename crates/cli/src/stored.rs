@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use dbdyno_model::{Comparison, Run};
-use dbdyno_report::View;
+use dbdyno_report::{Order, View};
 use dbdyno_store::{Listed, RunSummary};
 
 use crate::args::{Place, Report, Runs, Show};
@@ -68,33 +68,41 @@ pub(crate) fn report(place: &Place, flags: &Report) -> Result<Exit, Failure> {
     };
     let path = |run: &Run| flags.output.clone().unwrap_or_else(|| PathBuf::from(name(run)));
     let is_page_wanted = flags.still.is_none() || flags.output.is_some();
+    let order = output::order(flags.worst_first);
     match arms::choose(&store, &flags.run, flags.arm.as_deref(), flags.against.as_ref())? {
         Chosen::Two(run, comparison) => {
             if is_page_wanted {
                 compare::write_report(&path(&run), &run, &comparison)?;
             }
-            flags.still.as_ref().map_or(Ok(()), |still| still_of_two(still, &run, *comparison))?;
+            let write = |still: &Still| still_of_two(still, &run, *comparison, order);
+            flags.still.as_ref().map_or(Ok(()), write)?;
         }
         Chosen::All(run, reference) => {
             let comparison = arms::judged(&run, reference)?;
             if is_page_wanted {
-                arms::write_report(&path(&run), &run, &comparison)?;
+                arms::write_report(&path(&run), &run, &comparison, order)?;
             }
-            flags.still.as_ref().map_or(Ok(()), |still| arms::still(still, &run, &comparison))?;
+            let write = |still: &Still| arms::still(still, &run, &comparison, order);
+            flags.still.as_ref().map_or(Ok(()), write)?;
         }
     }
     Ok(Exit::Holds)
 }
 
 /// The drawing of two arms is that of several.
-fn still_of_two(still: &Still, run: &Run, comparison: Comparison) -> Result<(), Failure> {
+fn still_of_two(
+    still: &Still,
+    run: &Run,
+    comparison: Comparison,
+    order: Order,
+) -> Result<(), Failure> {
     let view = || View::new(run, &comparison);
     let text = match still.shape {
         StillShape::Markdown => dbdyno_report::markdown(&view()),
         StillShape::Csv => dbdyno_report::csv(&view()),
         StillShape::Json => dbdyno_report::json(&view()),
         StillShape::Svg => {
-            return arms::still(still, run, &dbdyno_judge::as_arms(run, comparison));
+            return arms::still(still, run, &dbdyno_judge::as_arms(run, comparison), order);
         }
     };
     output::write_page(&still.path, text)

@@ -81,7 +81,7 @@ pub(crate) fn parse_rule(text: &str) -> Result<String, String> {
     match keys().any(|rule| rule.key == text) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "no rule is called so{}; `dbdyno diff --rules` shows them",
+            "unknown rule{}; `dbdyno diff --rules` shows them",
             did_you_mean(text, keys().map(|rule| rule.key))
         )),
     }

@@ -23,19 +23,7 @@ use crate::progress::Ticker;
 use crate::values::{Side, parse_side, without_password};
 use crate::{login, output, session};
 
-/// Look at what servers do to transactions that meet: which anomalies occur at which level.
-///
-/// Without --cases and --interleavings, clients ask random transactions on few rows (--kind says of
-/// which shape) and record what they see; the history is judged by what the server promises of each
-/// level: it holds, with an order of all transactions that was replayed, or it is broken, with the
-/// shortest cycle.
-///
-/// --cases plays stories of two or three sessions, statement by statement: those of Hermitage, of
-/// Jepsen's analysis of MySQL 8.0.34 and some more, and says whether the anomaly was seen, or what
-/// prevented it: a wait, an error, a snapshot. Who waits is asked of the server and never concluded
-/// from time. --interleavings plays all orders of small transactions, once up to symmetry, and
-/// counts what completes at once, what waits, and what is refused although serializability allows
-/// it. Exit code 1: an anomaly was seen that the server is known to prevent.
+/// The flags of `dbdyno verify`; what it does is said where the command is defined.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").multiple(true))]
 pub(crate) struct Verify {
@@ -56,27 +44,27 @@ pub(crate) struct Verify {
     #[arg(long, value_name = "SHAPE", group = "what", value_delimiter = ',', num_args = 0..,
           require_equals = true, default_missing_value = "2x2x2,2x2x3,3x2x2")]
     pub interleavings: Vec<Shape>,
-    /// At most so many interleavings of a shape, spread over all of them
+    /// Play at most N interleavings of a shape, spread over all of them
     #[arg(long, value_name = "N", default_value_t = 2000, requires = "interleavings",
           value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub sample: u64,
-    /// Decides which interleavings a sample has, and what random transactions ask
+    /// Seed of the sample of interleavings and of random transactions
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Random transactions: of which rows; all but `rows` are loads of the catalog, asked and
-    /// recorded by the clients that measure rounds
+    /// Random transactions: kind of rows; all but `rows` are loads of the catalog, run and recorded
+    /// by the clients that measure rounds
     #[arg(long, value_enum, default_value_t = VerifyKind::Rows, conflicts_with = "what")]
     pub kind: VerifyKind,
-    /// Random transactions: judge them while they go on, in memory that does not grow with their
-    /// number, and keep no history: read-uncommitted, read-committed, repeatable-read,
-    /// innodb-repeatable-read, snapshot-isolation and serializable
+    /// Random transactions: judge them while they run, in bounded memory and without keeping the
+    /// history: read-uncommitted, read-committed, repeatable-read, innodb-repeatable-read,
+    /// snapshot-isolation and serializable
     #[arg(long, conflicts_with_all = ["what", "export", "scripts", "row_log", "one_thread"])]
     pub online: bool,
-    /// Random transactions: so many clients
+    /// Random transactions: number of clients
     #[arg(long, value_name = "N", default_value_t = 8, conflicts_with = "what",
           value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub clients: u32,
-    /// Random transactions: so long at each level
+    /// Random transactions: time at each level
     #[arg(long, value_name = "SECONDS", default_value_t = 5.0, conflicts_with = "what",
           value_parser = parse_seconds)]
     pub seconds: f64,
@@ -117,7 +105,7 @@ pub(crate) struct Verify {
     /// Show each story: what every session said, was answered, and waited for
     #[arg(long)]
     pub all: bool,
-    /// Shape of what goes to stdout
+    /// Output format
     #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
     pub format: VerifyFormat,
 }
@@ -277,7 +265,7 @@ fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
         let names = || cases.iter().map(|case| case.name.as_str());
         if !names().any(|known| known == name) {
             return Err(Failure::Usage(format!(
-                "--case {name}: no case is called so{}; there are {}",
+                "--case {name}: unknown case{}; there are {}",
                 did_you_mean(name, names()),
                 names().collect::<Vec<_>>().join(", ")
             )));
@@ -293,7 +281,7 @@ fn cases_of(flags: &Verify) -> Result<Vec<Case>, Failure> {
             .map_err(|error| Failure::Usage(format!("{shown}, {error}")))?;
         if cases.iter().any(|known| known.name == case.name) {
             return Err(Failure::Usage(format!(
-                "{shown}: another case is called {} already; give it a name of its own",
+                "{shown}: another case is called {} already; give it another name",
                 case.name
             )));
         }

@@ -245,7 +245,7 @@ fn why_not(one: &Inequality) -> Option<&'static str> {
         return Some("it says where the server is, or what it can do");
     }
     let is_neither = !can_be_told(base) && !can_be_told(test);
-    is_neither.then_some("no value of it is anything that a server can be told")
+    is_neither.then_some("a server cannot be started with any of its values")
 }
 
 fn can_be_told(value: &str) -> bool {
@@ -512,6 +512,6 @@ mod tests {
         assert_eq!(names[..4], expected, "{names:?}");
         assert_eq!(all[2].test.as_deref(), Some("101 rows an operation"), "{all:?}");
         assert!(!names.contains(&"port"), "{names:?}");
-        assert!(all[0].advice.contains("tables are not the same"), "{all:?}");
+        assert!(all[0].advice.contains("tables differ"), "{all:?}");
     }
 }

@@ -95,9 +95,9 @@ fn judged_pairs(run: &Run) -> u32 {
 pub fn warning(run: &Run, longer: &Plan) -> Option<Warning> {
     (run.plan.stopping == Stopping::Fixed && longer.stopping != Stopping::Fixed).then(|| {
         let text = format!(
-            "the run was judged once, after {} pairs of a cell, and made longer then; since then it \
-             is looked at, and a cell in which nothing changed is called slower or faster in 1.2 % \
-             of such runs instead of 1 %",
+            "the run was judged once, after {} pairs of a cell, and extended then, with interim \
+             analyses; a cell in which nothing changed is called slower or faster in 1.2 % of such \
+             runs instead of 1 %",
             judged_pairs(run)
         );
         Warning::new(Severity::Note, "extended", text)

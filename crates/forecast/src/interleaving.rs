@@ -88,8 +88,8 @@ impl Cut {
     /// What the reader of the run must know.
     pub fn note(plan: &Plan) -> Warning {
         let text = format!(
-            "where rows are only read, {} take turns in slices of {} ms or more, so that {} meet \
-             the same host (--slice)",
+            "in loads that only read, {} take turns in slices of {} ms or more, so that {} meet \
+             the same state of the host (--slice)",
             if plan.further.is_empty() { "both rounds of a pair" } else { "all rounds of a block" },
             plan.slice_ns as f64 / 1e6,
             if plan.further.is_empty() { "both arms" } else { "all arms" }

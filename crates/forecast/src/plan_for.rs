@@ -189,7 +189,7 @@ fn check(plan: &Plan, wish: &Wish) -> Result<(), String> {
     let given = wish.numbers == Numbers::Given && wish.detect.is_none();
     if given && has_starts(plan) && plan.restarts >= Sequence::STARTS_MAX {
         let most = Sequence::STARTS_MAX - 1;
-        return Err(format!("results are looked at for {most} restarts at most; give fewer"));
+        return Err(format!("results are judged at {most} restarts at most; give fewer"));
     }
     let of_looks = "which --detect and --until decided do without; leave one of them out";
     if plan.driving != Driving::Closed {
@@ -302,9 +302,8 @@ fn needed(
     for forecast in forecasts {
         own.push(forecast.least(plan, effect, power).ok_or_else(|| {
             format!(
-                "{} cannot find {}: two starts of these arms differ by about {:.1} % for as long \
-                 as they live; look for a larger change, or compare what dbdyno starts or opens, \
-                 with --restarts",
+                "{} cannot find {}: two starts of these arms differ by about {:.1} %; look for a \
+                 larger change, or compare servers that dbdyno starts or opens, with --restarts",
                 forecast.cell,
                 percent(effect),
                 100.0 * forecast.spread.start_sd

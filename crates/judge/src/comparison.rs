@@ -158,7 +158,7 @@ pub(crate) fn label(spec: &ArmSpec, facts: &Environment) -> String {
 pub(crate) fn of_whole(run: &Run) -> Vec<Warning> {
     let mut warnings = run.warnings.clone();
     if run.status != RunStatus::Complete {
-        let text = "the run was not finished; what follows rests on what was measured";
+        let text = "the run did not finish; the results are those of the part that was measured";
         warnings.push(Warning::new(Severity::Caution, "not-finished", text));
     }
     warnings

@@ -158,7 +158,10 @@ impl Witness {
         };
         match self {
             Witness::Canary(_) => format!("{what} took {off:.1} times as long as usual"),
-            Witness::Share(_) => format!("{what} was {off:+.0} % of the time off what is usual"),
+            Witness::Share(_) => {
+                let side = if off < 0.0 { "below" } else { "above" };
+                format!("{what} was {:.0} % of the time {side} its usual share", off.abs())
+            }
         }
     }
 }
@@ -171,15 +174,14 @@ fn told(dropped: usize, all: usize, causes: &BTreeMap<Witness, (u32, f64)>) -> W
     let causes = causes.join(", ");
     let advice = "`dbdyno doctor` says what to change";
     let (severity, text) = if dropped == all {
-        let text = format!(
-            "in none of the {all} pairs was the host as usual: at worst {causes}; {advice}"
-        );
+        let text =
+            format!("the host was disturbed in all {all} pairs, at worst: {causes}; {advice}");
         (Severity::Blocks, text)
     } else {
         let many = dropped as f64 > MANY * all as f64;
         let text = format!(
-            "{dropped} of {all} pairs were left out, blind to their results, because the host was \
-             not as usual; at worst {causes}"
+            "{dropped} of {all} pairs were excluded, without regard to their results, because the \
+             host was disturbed; at worst {causes}"
         );
         let text = if many { format!("{text}; {advice}") } else { text };
         (if many { Severity::Caution } else { Severity::Note }, text)
@@ -244,7 +246,7 @@ mod tests {
                 assert_eq!(dropped(&ill(&[Side::After])).0, 0, "a spike is no state");
                 let (count, text) = dropped(&ill(&Side::BOTH));
                 assert_eq!(count, 1, "{what}");
-                assert!(text.starts_with("1 of 20 pairs were left out"), "{text}");
+                assert!(text.starts_with("1 of 20 pairs were excluded"), "{text}");
                 assert!(text.contains(words), "{text}");
             }
         }
@@ -253,7 +255,11 @@ mod tests {
                 round.readings.set(STEAL_SHARE, Some(0.31));
             }
         });
-        assert!(dropped(&stolen).1.contains("steal was +30 %"), "{}", dropped(&stolen).1);
+        assert!(
+            dropped(&stolen).1.contains("steal was 30 % of the time above its usual share"),
+            "{}",
+            dropped(&stolen).1
+        );
     }
 
     #[test]

@@ -53,7 +53,7 @@ fn short_background(step: &StepMetrics) -> Option<Warning> {
     (!shares.is_empty()).then(|| {
         let text = format!(
             "{}: {} of the {:.0} rows/s that were asked for, and less than {:.0} % is not enough: \
-             the queries had less beside them than they should, so their rates are not comparable \
+             the background load was below its target, so the rates of queries are not comparable \
              and there is no verdict; ask for a lower rate (rates=) or fewer clients",
             step.step,
             shares.join(" and "),

@@ -67,7 +67,7 @@ impl Judged {
                 interval: IntervalKind::Sequence,
                 replicates: Level::Start,
                 count: logs.len() as u32,
-                why: "results were looked at on the way".to_owned(),
+                why: "the run had interim analyses".to_owned(),
             };
             self.detectable = look.detectable;
             // What was judged once was looked at for the first time then.

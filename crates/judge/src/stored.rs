@@ -209,8 +209,8 @@ fn looked_at(
 fn runs_by_results(runs: &PerArm<&Run>) -> Option<Warning> {
     let ended = Arm::BOTH.into_iter().find(|arm| runs[*arm].plan.stopping.looks().is_some())?;
     let text = format!(
-        "run {} was ended by its results, and its looks were not at starts of the servers: its noise \
-         is small by chance, so that there is no verdict; compare the two servers in one run, or \
+        "run {} was ended by its results, and its interim analyses were not at starts of the \
+         servers: its noise is small by chance, so that there is no verdict; compare the two servers in one run, or \
          measure with --restarts 2 or more",
         runs[ended].id
     );

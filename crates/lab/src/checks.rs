@@ -57,8 +57,8 @@ fn check_mocks(plan: &Plan) -> Result<(), LabError> {
         return Ok(());
     };
     Err(LabError::Loads(format!(
-        "{base} and {test} cannot take turns: a model lives in virtual time; compare it with another \
-         model"
+        "{base} and {test} cannot take turns: a model runs in virtual time; compare it with \
+         another model"
     )))
 }
 
@@ -84,7 +84,7 @@ fn check_recording(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError
     if !load.tells_versions() {
         let names = Shape::ALL.map(Shape::name).join(", ");
         return refuse(&format!(
-            "the rows of {label} do not tell their versions; those of {names} do"
+            "the rows of {label} do not carry their versions; those of {names} do"
         ));
     }
     if !matches!(plan.driving, Driving::Closed | Driving::Thinking(_)) {
@@ -122,7 +122,7 @@ fn check_driving(plan: &Plan, label: &str, load: &Load) -> Result<(), LabError> 
     }
     if plan.driving.think().is_some() && matches!(load.content, Content::Dialogue(_)) {
         return Err(LabError::Loads(format!(
-            "{label} has pauses of its own, those of TPC-C with ?think=on; leave --think out, or \
+            "{label} has its own think times, those of TPC-C with ?think=on; leave --think out, or \
              choose another load"
         )));
     }

@@ -221,7 +221,7 @@ fn begin(lab: &mut Lab<'_>, order: &Order<'_>, ready: &Ready) -> Result<(RunId, 
     let placed = placement::warnings(order.plan, stations);
     for warning in at_the_beginning(lab, order.plan, stations) {
         if !placed.contains(&warning) {
-            lab.watch.progress(Progress::Warning(&warning.text));
+            lab.watch.progress(Progress::Warning(&warning));
         }
         lab.store.add_warning(&run, &warning)?;
     }
@@ -258,7 +258,7 @@ fn take_up(lab: &mut Lab<'_>, run: &Run, ready: &Ready, left: &Remaining) -> Res
     let news = changed.into_iter().chain([left.warning()]);
     let news = news.chain(at_the_beginning(lab, &run.plan, stations));
     for warning in news.filter(|warning| !run.warnings.contains(warning)) {
-        lab.watch.progress(Progress::Warning(&warning.text));
+        lab.watch.progress(Progress::Warning(&warning));
         lab.store.add_warning(&run.id, &warning)?;
     }
     lab.watch.progress(Progress::Begun(&run.id));

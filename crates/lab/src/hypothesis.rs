@@ -30,8 +30,8 @@ fn warning(arms: &PerArm<ArmSpec>) -> Option<Warning> {
     let fields: Vec<_> =
         differences.iter().map(|(name, base, test)| format!("{name}: {base}, {test}")).collect();
     let text = format!(
-        "the designs differ in {} fields ({}), and what is found belongs to none of them alone: \
-         vary one at a time",
+        "the designs differ in {} fields ({}), so the result is due to no single one of them: vary \
+         one at a time",
         fields.len(),
         fields.join("; ")
     );

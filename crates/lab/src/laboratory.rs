@@ -33,7 +33,7 @@ impl Lab<'_> {
         self.store.end_arm(run, ended)?;
         let text = format!("{} takes no part from here on: {}", ended.arm, ended.why);
         let warning = Warning::new(Severity::Caution, "arm-ended", text);
-        self.watch.progress(Progress::Warning(&warning.text));
+        self.watch.progress(Progress::Warning(&warning));
         self.store.add_warning(run, &warning)?;
         Ok(())
     }

@@ -186,8 +186,8 @@ impl Neighbours {
             (
                 mean(self.steal, self.rounds),
                 "steal",
-                "the hypervisor kept {} of the processor time back; results vary more than the \
-                 servers do, use a quieter host",
+                "the hypervisor withheld {} of the processor time (steal); results vary more than \
+                 the servers do, use a quieter host",
             ),
             (
                 mean(self.waiting, self.waiting_rounds),
@@ -198,9 +198,9 @@ impl Neighbours {
             (
                 mean(self.unasked, self.unasked_looks),
                 "waiting-arm-busy",
-                "between rounds the servers used {} of a processor although nobody asked them: one \
-                 was still purging, flushing or vacuuming, which slows both where they take turns, \
-                 and makes its own operations look dear",
+                "between rounds the servers used {} of a processor although no client sent \
+                 anything: one was still purging, flushing or vacuuming, which slows both where \
+                 they take turns, and adds to the cost of its own operations",
             ),
         ];
         for (share, code, text) in findings {

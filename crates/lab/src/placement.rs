@@ -87,9 +87,9 @@ fn sharded(plan: &Plan, stations: &Arms<Station>) -> Option<Warning> {
         return None;
     }
     let text = format!(
-        "at {clients} clients and more than {THREADS_MAX} in general, clients are served by one \
-         thread for each processor instead of a thread each: latencies include the time until \
-         that thread comes round"
+        "at {clients} clients and more than {THREADS_MAX} in general, clients share one thread for \
+         each processor instead of having a thread each: latencies include the time until that \
+         thread serves the client"
     );
     Some(Warning::new(Severity::Note, "sharded-clients", text))
 }

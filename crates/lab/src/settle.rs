@@ -300,7 +300,7 @@ impl Ended {
             seen.push(text);
         }
         if seen.is_empty() {
-            seen.push("nothing of its background work can be seen with our rights".to_owned());
+            seen.push("its background work is not visible with our privileges".to_owned());
         }
         seen.extend(self.refused.iter().cloned());
         let (seen, took) = (seen.join(", "), self.took.as_secs_f64());
@@ -312,8 +312,8 @@ impl Ended {
                 Severity::Caution,
                 "not-settled",
                 format!(
-                    "{arm}: not settled after {took:.0} s: {seen}; what comes next pays for what \
-                     came before: try fewer --rows or a faster disk"
+                    "{arm}: not settled after {took:.0} s: {seen}; its background work slows the \
+                     next load: try fewer --rows or a faster disk"
                 ),
             ),
             End::NoCloser => (

@@ -194,7 +194,7 @@ impl<'a, 'b> Stages<'a, 'b> {
     }
 
     fn warn(&mut self, warning: &Warning) -> Result<(), LabError> {
-        self.lab.watch.progress(Progress::Warning(&warning.text));
+        self.lab.watch.progress(Progress::Warning(warning));
         self.lab.store.add_warning(self.run, warning)?;
         Ok(())
     }

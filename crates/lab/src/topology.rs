@@ -201,15 +201,15 @@ impl Following {
             let who = format!("{arm}: member {member} ({})", seen.role.name());
             if let Some(why) = &seen.lost {
                 let text = format!(
-                    "{who} did not do its part all the time ({why}); what was measured since is \
-                     not that of the whole topology"
+                    "{who} did not work all the time ({why}); rounds since then do not measure the \
+                     whole topology"
                 );
                 warnings.push(Warning::new(Severity::Caution, "member-lost", text));
             }
             if seen.behind > 0 {
                 let text = format!(
-                    "{who} had fallen behind at the end of {} of {} rounds, by {} at most: the \
-                     rate is one that it cannot follow for long",
+                    "{who} lagged behind at the end of {} of {} rounds, by {} at most: it cannot \
+                     follow this rate for long",
                     seen.behind,
                     seen.rounds,
                     in_words(&seen.worst)

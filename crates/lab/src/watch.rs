@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dbdyno_model::{ArmIndex, Round, RunId};
+use dbdyno_model::{ArmIndex, Round, RunId, Warning};
 
 /// A sign of life.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ pub enum Progress<'a> {
     /// Which of the stories of transactions is played.
     Playing(&'a str),
     /// Something that the user should know now; it is stored with the run, too.
-    Warning(&'a str),
+    Warning(&'a Warning),
 }
 
 /// Rounds of a run: how far it is.

@@ -75,7 +75,7 @@ impl SqliteFile {
             let _ = fs::remove_file(&next);
             let file = self.path.display();
             server_error(format!(
-                "{file} cannot be copied, as each life of SQLite wants: {error}; make room, or \
+                "{file} cannot be copied, which each start needs: {error}; make room, or \
                  give --restarts 0"
             ))
         })

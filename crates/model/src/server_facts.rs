@@ -62,7 +62,7 @@ impl FactClass {
     pub fn advice(self) -> &'static str {
         match self {
             FactClass::Access => {
-                "one server looks at more rows for the same answers: compare plans, indexes and \
+                "one server reads more rows for the same answers: compare plans, indexes and \
                  statistics of the tables"
             }
             FactClass::Temporary => {

@@ -197,7 +197,7 @@ impl Tls {
         let modes_with_ca = [TlsMode::VerifyCa, TlsMode::VerifyIdentity];
         if self.ca.is_some() && !self.mode.is_some_and(|mode| modes_with_ca.contains(&mode)) {
             return Err(format!(
-                "{ca}= names authorities that nobody asks; say tls=verify-ca or \
+                "{ca}= names authorities, which this mode does not check; say tls=verify-ca or \
                  tls=verify-identity, or leave it out"
             ));
         }
@@ -309,7 +309,7 @@ mod tests {
             (Postgres, "sslmode=REQUIRED", "known are disable"),
             (Postgres, "sslmode=allow", "leaves to the server"),
             (Postgres, "tls=off&sslmode=require", "say two things"),
-            (Mysql, "tls=required&ssl-ca=a", "nobody asks"),
+            (Mysql, "tls=required&ssl-ca=a", "does not check"),
             (Mysql, "ssl-cert=a", "belong together"),
             (Mysql, "tls=off&ssl-cert=a&ssl-key=b", "leave tls=off out"),
             (Postgres, "sslnegotiation=direct", "wants tls=required"),

@@ -40,9 +40,39 @@ pub struct Warning {
     pub text: String,
 }
 
+/// Codes of notes that say how dbdyno measures, whatever is measured.
+const ABOUT_METHOD: [&str; 7] = [
+    "interleaved",
+    "longer-rounds",
+    "memory-shared",
+    "one-processor",
+    "one-start",
+    "placed",
+    "sharded-clients",
+];
+
 impl Warning {
     /// A warning with the given severity, key and sentence.
     pub fn new(severity: Severity, code: &str, text: impl Into<String>) -> Self {
         Warning { severity, code: code.to_owned(), text: text.into() }
+    }
+
+    /// Whether it is a note that explains how dbdyno measures. Whoever has read it once knows it;
+    /// all others say something about this run.
+    pub fn is_about_method(&self) -> bool {
+        self.severity == Severity::Note && ABOUT_METHOD.contains(&self.code.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_note_on_the_method_is_known_by_severity_and_code() {
+        let is = |severity, code| Warning::new(severity, code, "text").is_about_method();
+        assert!(is(Severity::Note, "one-start"));
+        assert!(!is(Severity::Blocks, "one-start"), "of two stored runs it withholds a verdict");
+        assert!(!is(Severity::Note, "encrypted"), "that is a fact of the run");
     }
 }

@@ -29,7 +29,7 @@ impl fmt::Display for NotObservable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotObservable::ServerDied(pid) => {
-                write!(f, "the server died: process {pid} is gone; look into its error log")
+                write!(f, "the server died: process {pid} is gone; see its error log")
             }
             NotObservable::OtherHost(address) => write!(
                 f,

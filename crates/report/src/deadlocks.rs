@@ -48,7 +48,7 @@ pub fn deadlocks_text(clusters: &[DeadlockCluster], width: usize) -> String {
 
 fn of_party(party: &DeadlockParty, width: usize) -> String {
     let statement = match party.statement.as_str() {
-        "" => "a statement that is not told",
+        "" => "a statement that was not logged",
         statement => statement,
     };
     let mut text = paragraph(&printable(statement), width, "  ", "    ");

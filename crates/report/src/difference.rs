@@ -227,7 +227,7 @@ pub(crate) fn sections(view: &AuditView, extent: Extent) -> Vec<Section<'_>> {
         (BLOCKS, &|one| is(one, Weight::Blocks)),
         (ANNOTATES, &|one| is(one, Weight::Annotates)),
         (DEFAULTS, &|one| of_one_release(one, Change::Default)),
-        ("harmless: what each instance has of its own, and what follows from the rest", &harmless),
+        ("harmless: specific to each instance, or a consequence of the rest", &harmless),
         ("new: settings that only test has", &|one| of_one_release(one, Change::New)),
         ("gone: settings that only base has", &|one| of_one_release(one, Change::Gone)),
         ("observed on one side only", &unseen),

@@ -1,9 +1,11 @@
 //! The findings about a host, for people and for programs.
 
-use dbdyno_model::Finding;
+use dbdyno_model::{Finding, Severity};
 use serde::Serialize;
 
 use crate::layout::{paragraph, printable};
+use crate::number::GLUE;
+use crate::words::plural;
 
 /// Version of the JSON; raised when a name changes its meaning.
 const VERSION: u32 = 1;
@@ -25,30 +27,71 @@ struct Entry<'a> {
     cost: Option<&'a str>,
 }
 
-/// One paragraph for each finding, below it what to change and what it costs not to. Ends with a
-/// line feed.
-pub fn doctor_text(findings: &[Finding], width: usize) -> String {
+/// How much is printed of findings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DoctorExtent {
+    /// The answer, what is not as it should be, and the names of the rest.
+    Faults,
+    /// Each finding with its figures.
+    Whole,
+}
+
+/// The answer in a sentence, then a paragraph for each finding, the worst first: what was found,
+/// what to change, and what it costs not to. Ends with a line feed.
+pub fn doctor_text(findings: &[Finding], extent: DoctorExtent, width: usize) -> String {
     let hanging = " ".repeat(FIRST);
-    let mut text = String::new();
-    for finding in findings {
+    let mut text = paragraph(&headline(findings), width, "", "");
+    text.push('\n');
+    let mut sorted: Vec<&Finding> = findings.iter().collect();
+    sorted.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let is_whole = extent == DoctorExtent::Whole;
+    for finding in sorted.iter().filter(|finding| is_whole || finding.severity.is_some()) {
         let first = format!("{:<8} {:<18} ", finding.state(), finding.code);
         text.push_str(&paragraph(&printable(&finding.found), width, &first, &hanging));
-        if let Some(advice) = &finding.advice {
-            for (word, what) in [("change", &advice.change), ("cost", &advice.cost)] {
-                let first = format!("{hanging}{word:<8}");
-                text.push_str(&paragraph(what, width, &first, &" ".repeat(FIRST + 8)));
-            }
+        let Some(advice) = &finding.advice else { continue };
+        // What only a note would cost is left for who asks.
+        let is_told = is_whole || finding.severity > Some(Severity::Note);
+        let cost = is_told.then_some(("cost", &advice.cost));
+        for (word, what) in [("change", &advice.change)].into_iter().chain(cost) {
+            let first = format!("{hanging}{word:<8}");
+            text.push_str(&paragraph(what, width, &first, &" ".repeat(FIRST + 8)));
         }
     }
-    let count = |state: &str| findings.iter().filter(|found| found.state() == state).count();
-    let states = ["blocks", "caution", "note"].map(|state| format!("{} {state}", count(state)));
-    text.push_str(&format!(
-        "\n{} of {} good; {}\n",
-        count("good"),
-        findings.len(),
-        states.join(", ")
-    ));
-    text
+    let good = sorted.iter().filter(|finding| finding.severity.is_none());
+    let good: Vec<&str> = good.map(|finding| finding.code.as_str()).collect();
+    if !is_whole {
+        if !good.is_empty() {
+            text.push_str(&paragraph(&good.join(", "), width, "good     ", "         "));
+        }
+        text.push_str(
+            "\nrest     dbdyno doctor --all: figures of each check, what each note costs\n",
+        );
+    }
+    text.replace(GLUE, " ")
+}
+
+/// Whether the host is fit, and what stands against it.
+fn headline(findings: &[Finding]) -> String {
+    let count = |severity| -> u64 {
+        findings.iter().filter(|found| found.severity == Some(severity)).count() as u64
+    };
+    let [blocks, cautions, notes] =
+        [Severity::Blocks, Severity::Caution, Severity::Note].map(count);
+    let against = [(cautions, "caution"), (notes, "note")];
+    let against: Vec<String> = against
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, noun)| plural(*count, noun))
+        .collect();
+    let against =
+        if against.is_empty() { "nothing to change".to_owned() } else { against.join(", ") };
+    match blocks {
+        0 => format!("This host is fit to measure on: {against}"),
+        _ => format!(
+            "This host is not fit to measure on: {} to remove first; {against}",
+            plural(blocks, "obstacle")
+        ),
+    }
 }
 
 /// The same as JSON, indented, ending with a line feed. `state` is that of the worst finding.
@@ -76,28 +119,42 @@ pub fn doctor_json(findings: &[Finding]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dbdyno_model::Severity;
 
-    fn findings() -> [Finding; 2] {
+    fn findings() -> [Finding; 3] {
         let found = "a disk with \u{1b}[31m in its name";
         [
             Finding::good("processors", "2 × X"),
+            Finding::bad(Severity::Note, "wake-up", "sleepers", "stay awake", "little"),
             Finding::bad(Severity::Caution, "file-system", found, "use another", "much"),
         ]
     }
 
     #[test]
-    fn advice_stands_below_what_was_found() {
-        let text = doctor_text(&findings(), 60);
-        assert_eq!(
-            text,
-            "good     processors         2 × X\n\
+    fn the_answer_comes_first_and_then_the_worst() {
+        let text = doctor_text(&findings(), DoctorExtent::Whole, 60);
+        let expected = "This host is fit to measure on: 1 caution, 1 note\n\n\
              caution  file-system        a disk with \u{fffd}[31m in its name\n\
              \u{20}                           change  use another\n\
              \u{20}                           cost    much\n\
-             \n1 of 2 good; 0 blocks, 1 caution, 0 note\n"
-        );
+             note     wake-up            sleepers\n\
+             \u{20}                           change  stay awake\n";
+        let rest = "\u{20}                           cost    little\n\
+             good     processors         2 × X\n";
+        assert_eq!(text, format!("{expected}{rest}"));
         assert!(text.lines().all(|line| line.chars().count() <= 60));
+        let text = doctor_text(&findings(), DoctorExtent::Faults, 100);
+        assert!(text.starts_with(expected), "{text}");
+        assert!(text.contains("\ngood     processors\n") && !text.contains("little"), "{text}");
+    }
+
+    #[test]
+    fn what_blocks_is_in_the_first_sentence() {
+        let blocks = Finding::bad(Severity::Blocks, "disk", "full", "free some", "all");
+        let said = |findings: &[Finding]| headline(findings).replace(GLUE, " ");
+        let [good, note, _] = findings();
+        let not_fit = "This host is not fit to measure on: 1 obstacle to remove first; 1 note";
+        assert_eq!(said(&[good.clone(), note, blocks]), not_fit);
+        assert_eq!(said(&[good]), "This host is fit to measure on: nothing to change");
     }
 
     #[test]
@@ -105,7 +162,7 @@ mod tests {
         let json: serde_json::Value = serde_json::from_str(&doctor_json(&findings())).unwrap();
         assert_eq!(json["state"], "caution");
         assert_eq!(json["findings"][0]["change"], serde_json::Value::Null);
-        assert_eq!(json["findings"][1]["code"], "file-system");
-        assert_eq!(json["findings"][1]["cost"], "much");
+        assert_eq!(json["findings"][2]["code"], "file-system");
+        assert_eq!(json["findings"][2]["cost"], "much");
     }
 }

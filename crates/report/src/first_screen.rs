@@ -14,7 +14,7 @@
 //! than usual: doubts give way. Nothing is hidden that would change a verdict: what blocks one
 //! comes first, and a cell that anything speaks against has a `!`.
 
-use dbdyno_model::Verdict;
+use dbdyno_model::{Severity, Verdict};
 
 use crate::cautions;
 use crate::counts;
@@ -25,7 +25,7 @@ use crate::notes::Notes;
 use crate::number::GLUE;
 use crate::rows;
 use crate::text::{TextStyle, arms_text_of, headline_text, paint_answer, sheet_text};
-use crate::view::{CellView, Summary, View};
+use crate::view::{CellView, Summary, View, WarningView};
 use crate::words;
 
 /// Lines of a first screen of up to eight cells.
@@ -131,7 +131,8 @@ fn paragraph_of(text: &str, word: &str, width: usize) -> String {
 
 /// Where the rest is.
 fn rest(summary: &Summary) -> String {
-    let notes = Notes::new(summary).iter().count();
+    let is_note = |(_, warning): &(usize, &WarningView)| warning.severity == Severity::Note.name();
+    let notes = Notes::new(summary).iter().filter(is_note).count();
     let notes = match notes {
         0 => String::new(),
         some => format!(", {}", words::plural(some as u64, "note")),
@@ -314,8 +315,9 @@ fn mark(cell: &CellView) -> &'static str {
     if cell.warnings.iter().any(|warning| cautions::is_doubt(&warning)) { " !" } else { "" }
 }
 
-/// The logarithm of what test has gained; times are turned over.
-fn gain(cell: &CellView) -> f64 {
+/// The logarithm of the ratio of rates, test ÷ base; of response times, of the inverse ratio.
+/// Infinite where there is no estimate.
+pub(crate) fn gain(cell: &CellView) -> f64 {
     let log = cell.effect().ratio.map_or(f64::INFINITY, f64::ln);
     if cell.response_ratio.is_some() && log.is_finite() { -log } else { log }
 }

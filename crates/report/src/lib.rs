@@ -66,10 +66,12 @@ pub use ci::{Checked, benchfmt, github, junit};
 pub use csv::csv;
 pub use deadlocks::{deadlocks_json, deadlocks_text};
 pub use difference::{Extent, Plans, difference, difference_json, difference_markdown};
-pub use doctor::{doctor_json, doctor_text};
+pub use doctor::{DoctorExtent, doctor_json, doctor_text};
 pub use explanation::{explanation_html, explanation_json, explanation_markdown, explanation_text};
 pub use first_screen::{Order, first_markdown, first_screen};
-pub use history::{history_csv, history_html, history_json, history_markdown, history_text};
+pub use history::{
+    HistoryExtent, history_csv, history_html, history_json, history_markdown, history_text,
+};
 pub use html::html;
 pub use isolation::{IsolationExtent, isolation_json, isolation_markdown, isolation_text};
 pub use json::json;

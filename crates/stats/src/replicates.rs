@@ -163,7 +163,8 @@ fn chosen(
             };
             let name = kind.name();
             if too_few {
-                let why = format!("{name} was asked for, which {count} replicates are too few for");
+                let why =
+                    format!("{name} was asked for, but {count} replicates are too few for it");
                 (IntervalKind::T, why)
             } else if kind == IntervalKind::HodgesLehmann && known > 0.0 {
                 // The estimate of the ranks, with the standard error that they give it, is what
@@ -193,7 +194,7 @@ fn by_tails(starts: &[&[f64]]) -> (IntervalKind, String) {
         let (below, above) = tails.far;
         let why = format!(
             "the tails of the pairs are heavy ({weight:.2}), but on one side ({below} pairs far \
-             below, {above} far above): that may be the server's doing, and counts"
+             below, {above} far above): that may be due to the server, and is kept"
         );
         return (IntervalKind::T, why);
     }

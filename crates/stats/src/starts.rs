@@ -158,9 +158,9 @@ fn assumed(between_sd: f64, is_hopeless: bool) -> Warning {
     let hopeless =
         if is_hopeless { " No number of further pairs is likely to decide it." } else { "" };
     let text = format!(
-        "The arms were started once, and two starts of one server differ by about {:.1} % for as \
-         long as they live; that is assumed and part of the interval.{hopeless} Of what dbdyno \
-         starts or opens, --restarts measures it.",
+        "The arms were started once, and two starts of one server differ by about {:.1} %; the \
+         interval includes this as an assumption.{hopeless} For servers that dbdyno starts or \
+         opens, --restarts measures it.",
         between_sd * 100.0
     );
     Warning::new(Severity::Note, "one-start", text)

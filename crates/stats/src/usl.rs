@@ -432,8 +432,8 @@ fn vague(arms: &PerArm<UslCurve>) -> Option<Warning> {
         high > VAGUE * low
     };
     Arm::BOTH.iter().any(is_vague).then(|| {
-        let text = "the points hardly tell λ, σ and κ apart: all of them lie where the rate no \
-                    longer grows, or noise is too large; add client counts below the peak, or pairs";
+        let text = "λ, σ and κ can hardly be separated: all points lie where the rate no longer \
+                    grows, or noise is too large; add client counts below the peak, or pairs";
         Warning::new(Severity::Note, "curve-vague", text)
     })
 }

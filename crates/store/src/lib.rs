@@ -13,6 +13,7 @@
 //!    ├─ 1─n warning
 //!    ├─ 1─n wait
 //!    └─ 1─n trial ──▶ run that explains it
+//!   shown_note: notes on the method that were shown once
 //! ```
 //!
 //! Facts are kept, not conclusions: the value of every round, its whole histogram and its whole
@@ -38,6 +39,7 @@ mod names;
 mod read;
 mod schema;
 mod self_test;
+mod shown;
 mod terms;
 mod trials;
 mod waits;

@@ -250,12 +250,36 @@ fn version_10_is_read_for_ever() {
     assert!(store.keep_waits(&RunId("none".into()), cell, anew).is_err());
 }
 
-/// Made `data/v10.db`, and can show that the file would be made so again while version 10 is
+/// The note that `data/v11.db` knows as shown, and another one.
+fn notes_on_the_method() -> [Warning; 2] {
+    ["interleaved", "one-start"].map(|code| Warning::new(Severity::Note, code, "how it is done"))
+}
+
+#[test]
+fn version_11_is_read_for_ever() {
+    let (_folder, path) = copy_of(11);
+    let mut store = Store::open(&path).unwrap();
+    let run = golden_run_with_calls();
+    assert_eq!(store.load(&run.id).unwrap(), run);
+    let [known, other] = notes_on_the_method();
+    assert_eq!(store.shown_notes().unwrap(), [known.code.clone()].into());
+    store.note_shown([&known, &other]).unwrap();
+    store.note_shown([&other]).unwrap();
+    assert_eq!(store.shown_notes().unwrap(), [known.code, other.code].into());
+}
+
+#[test]
+fn from_an_old_file_no_note_was_shown() {
+    let (_folder, path) = copy_of(10);
+    assert!(Store::open(&path).unwrap().shown_notes().unwrap().is_empty());
+}
+
+/// Made `data/v11.db`, and can show that the file would be made so again while version 11 is
 /// current.
 #[test]
 #[ignore = "writes into the source tree"]
-fn write_version_10() {
-    assert_eq!(VERSION, 10, "a released file is never written again");
+fn write_version_11() {
+    assert_eq!(VERSION, 11, "a released file is never written again");
     let path = golden_path(VERSION);
     let _ = std::fs::remove_file(&path);
     let mut store = Store::open(&path).unwrap();
@@ -265,6 +289,7 @@ fn write_version_10() {
     let trial = put(&mut store, &golden_run_with_counts());
     store.note_trial(&id, &trial, Witness::Instructions).unwrap();
     store.keep_waits(&id, &run.rounds[0].key.cell, &golden_waits()).unwrap();
+    store.note_shown(&notes_on_the_method()[..1]).unwrap();
     drop(store);
     let raw = Connection::open(&path).unwrap();
     for (now, was) in [(golden_run().id.0.as_str(), &id.0), (TRIAL, &trial.0)] {

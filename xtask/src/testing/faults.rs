@@ -320,9 +320,16 @@ pub(super) const FAULTS: &[Fault] = &[
         &["arms::rates_by_processor_time_leave_the_client_out"],
     ),
     fault(
+        "a note on the method is shown with every run",
+        "crates/cli/src/once.rs",
+        "!self.known.contains(&warning.code) && !self.shown.contains_key(&warning.code)",
+        "!self.shown.contains_key(&warning.code)",
+        &["verdicts::a_note_on_the_method_is_shown_once_for_each_store"],
+    ),
+    fault(
         "the drawing of two arms is that of their page",
         "crates/cli/src/stored.rs",
-        "return arms::still(still, run, &dbdyno_judge::as_arms(run, comparison));",
+        "return arms::still(still, run, &dbdyno_judge::as_arms(run, comparison), order);",
         "return output::write_page(&still.path, dbdyno_report::html(&view()));",
         &["arms::a_report_without_a_script_is_what_its_ending_says"],
     ),

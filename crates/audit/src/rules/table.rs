@@ -151,8 +151,8 @@ pub const RULES: &[Rule] = &[
             // MariaDB turns this on where a commit does not sync.
             "variable.innodb_log_file_buffering",
         ],
-        "one arm promises more at a commit than the other, so that the disk is compared: make both \
-         as durable",
+        "one arm is more durable at a commit than the other, so that the disk is compared: make \
+         both equally durable",
         "reference servers: a sync costs 0.13 ms a commit here, update-index 4.7k against 12k/s",
     ),
     facts(
@@ -172,8 +172,8 @@ pub const RULES: &[Rule] = &[
             "variable.debug_io_direct",
             "variable.mmap_size",
         ],
-        "files are written and synced in another way, and extra fsyncs slow down a disk that is \
-         slow to sync: give both the same, or look at fsyncs per statement",
+        "the flush methods differ, and extra fsyncs slow down a disk that is slow to sync: give \
+         both the same, or compare fsyncs per statement",
         "Callaghan 2026: O_DIRECT_NO_FSYNC was lost with the options after innodb_flush_method",
     ),
     facts(
@@ -214,8 +214,8 @@ pub const RULES: &[Rule] = &[
             "variable.auto_explain*",
             "variable.pg_stat_statements*",
         ],
-        "one arm watches itself more closely, which costs time on every statement: turn it on or \
-         off on both",
+        "one arm has more instrumentation, which costs time on every statement: turn it on or off \
+         on both",
         "Kravtchuk 2013 and Wang ch. 11.5.5: the cost of performance_schema",
     ),
     facts(
@@ -271,7 +271,7 @@ pub const RULES: &[Rule] = &[
         Topic::Data,
         (Blocks, Blocks),
         &["data.*.rows", "data.*.sum*", "table.*.indexes"],
-        "the tables are not the same, so neither is the work: make them anew",
+        "the tables differ, so the work differs: fill them again",
         "design §4.6: the same questions to both",
     ),
     numbers(
@@ -298,7 +298,7 @@ pub const RULES: &[Rule] = &[
         Topic::Data,
         (Blocks, Blocks),
         &["result[*"],
-        "the same question has two answers: look at them before comparing times",
+        "the same statement has two answers: compare them before comparing times",
         "pt-upgrade, MaxScale Diff (reference explain §3, §4)",
     ),
     facts(
@@ -306,8 +306,8 @@ pub const RULES: &[Rule] = &[
         Topic::Plans,
         (Blocks, Annotates),
         &["plan[*"],
-        "the optimizer takes another way to the rows, so that plans are compared and not \
-         execution: see both with EXPLAIN, ANALYZE the tables, or force one plan",
+        "the optimizers choose different plans, so that plans are compared and not execution: see \
+         both with EXPLAIN, ANALYZE the tables, or force one plan",
         "Wang ch. 8.1; MySQL bugs 100191, 111538, 119421",
     ),
     facts(
@@ -315,8 +315,8 @@ pub const RULES: &[Rule] = &[
         Topic::Plans,
         (Annotates, Annotates),
         &["bounds[*"],
-        "the same indexes are read between other bounds, so that more rows are read in one arm: \
-         compare EXPLAIN and the optimizer's trace of both",
+        "the same indexes are read between different bounds, so that more rows are read in one \
+         arm: compare EXPLAIN and the optimizer's trace of both",
         "Wang ch. 8.1.1: 8.0.27 lost a bound that came from a table of one row",
     ),
     numbers(
@@ -335,8 +335,8 @@ pub const RULES: &[Rule] = &[
         (Annotates, Annotates),
         &["q_error[*", "q_reads[*"],
         Tolerance { ratio: 4.0, least: 4.0 },
-        "the plan meets many times other rows than it expects in one arm, and will be changed by \
-         the next row that tips the scales, even if it is the same today: ANALYZE the tables, or \
+        "in one arm the estimated and the actual rows of the plan differ by a large factor, so \
+         that it may change at any time even if it is the same today: ANALYZE the tables, or \
          compare EXPLAIN ANALYZE of both",
         "Moerkotte 2009: q-error; reference explain §7.5 (31): alarm at 4 times",
     ),
@@ -345,7 +345,7 @@ pub const RULES: &[Rule] = &[
         Topic::Plans,
         (Harmless, Harmless),
         &["decisions[*", "plan_cause[*", "histograms[*", "runner_up[*", "samples[*"],
-        "what led to the plans, told where these differ: nothing to do",
+        "inputs of the optimizer, listed where plans differ: nothing to do",
         "Wang ch. 8.1.1: two traces compared by hand",
     ),
     facts(
@@ -353,8 +353,8 @@ pub const RULES: &[Rule] = &[
         Topic::Plans,
         (Annotates, Annotates),
         &["data.*.histograms"],
-        "the optimizer of one arm knows how the values of a column are spread, and the other one \
-         guesses or knows it otherwise: take or drop the histograms on both",
+        "the optimizer of one arm has a histogram of a column, and the other one has none or \
+         another one: create or drop the histograms on both",
         "reference explain §7.5 (32): statistics and histograms are transplanted before plans are \
          compared",
     ),
@@ -363,8 +363,8 @@ pub const RULES: &[Rule] = &[
         Topic::Optimizer,
         (Annotates, Annotates),
         &["cost.*"],
-        "the optimizers count the same work at other prices, so that plans may differ: compare \
-         plans, or set mysql.server_cost, mysql.engine_cost or optimizer_*_cost alike",
+        "the optimizers use different cost constants, so that plans may differ: compare plans, or \
+         set mysql.server_cost, mysql.engine_cost or optimizer_*_cost alike",
         "reference explain §7.5 (33): cost constants are among the causes of another plan",
     ),
     numbers(
@@ -373,7 +373,7 @@ pub const RULES: &[Rule] = &[
         (Annotates, Annotates),
         &["data.*.rows_estimated"],
         Tolerance { ratio: 2.0, least: 100.0 },
-        "the optimizers believe in tables of different sizes: ANALYZE both",
+        "the optimizers estimate different table sizes: ANALYZE both",
         "reference explain §7.5 (32): differ at equal statistics",
     ),
     facts(
@@ -480,8 +480,8 @@ pub const RULES: &[Rule] = &[
             "variable.io_*",
             "variable.*io_concurrency",
         ],
-        "pages and logs are written by other rules: set both alike, or look at pages flushed per \
-         statement",
+        "pages and logs are flushed by different rules: set both alike, or compare pages flushed \
+         per statement",
         "Callaghan 2026: furious flushing in MariaDB 10.2 to 10.4",
     ),
     facts(
@@ -521,7 +521,7 @@ pub const RULES: &[Rule] = &[
             "variable.lock_timeout",
             "variable.back_log",
         ],
-        "threads and locks are handled by other rules: set both alike",
+        "threads and locks are handled by different rules: set both alike",
         "Kravtchuk 2013: InnoDB concurrency settings",
     ),
     facts(
@@ -548,7 +548,7 @@ pub const RULES: &[Rule] = &[
             "variable.query_cache_*",
             "variable.*subquery_cache*",
         ],
-        "the optimizer decides by other rules: compare plans, or set both alike",
+        "the optimizers have different settings: compare plans, or set both alike",
         "Wang ch. 8; reference explain §7.5 (33)",
     ),
     facts(
@@ -556,8 +556,8 @@ pub const RULES: &[Rule] = &[
         Topic::Sessions,
         (Blocks, Blocks),
         &["connection.encrypted"],
-        "one arm is reached encrypted and the other is not, which costs both ends time in every \
-         statement: give both tls=off, or both tls=required",
+        "the connections of one arm are encrypted and those of the other are not, which costs both \
+         ends time in every statement: give both tls=off, or both tls=required",
         "measured: docs/COMPARE.md, what encryption costs",
     ),
     facts(
@@ -623,7 +623,7 @@ pub const RULES: &[Rule] = &[
         Topic::Host,
         (Annotates, Annotates),
         &["process.*"],
-        "the servers live under different limits, or on different disks: start both alike",
+        "the servers run under different limits, or on different disks: start both alike",
         "reference explain §9.12; MongoDB, CPU options are best disabled",
     ),
     facts(
@@ -662,8 +662,8 @@ pub const RULES: &[Rule] = &[
         (Annotates, Annotates),
         &["step[*].pages_flushed_per_1000_statements"],
         Tolerance { ratio: 3.0, least: 300.0 },
-        "one arm flushes in another way, so that written bytes and their cost are not alike: \
-         compare dirty-page limits, or run longer than a checkpoint",
+        "the arms flush differently, so that written bytes and their cost differ: compare \
+         dirty-page limits, or run longer than a checkpoint",
         "Callaghan 2026: furious flushing in MariaDB 10.2 to 10.4",
     ),
     numbers(
@@ -672,7 +672,7 @@ pub const RULES: &[Rule] = &[
         (Annotates, Annotates),
         &["step[*].deadlock[*"],
         Tolerance { ratio: 2.0, least: 10.0 },
-        "the same deadlock came about more often in one arm: compare the order in which locks are \
+        "the same deadlock occurred more often in one arm: compare the order in which locks are \
          taken, and plans that decide it",
         "reference explain §7.6 (38): deadlocks by signature",
     ),
@@ -681,15 +681,15 @@ pub const RULES: &[Rule] = &[
         Topic::Course,
         (Annotates, Annotates),
         &["step[*].blockers"],
-        "somebody else had a transaction open, or waited for one, when the cell began or ended: \
+        "another session had a transaction open, or waited for one, when the cell began or ended: \
          end it, for it keeps old row versions and locks",
         "Callaghan: waiting for purge between steps; explain §6: history list length",
     ),
     warnings(
         "several-mechanisms",
         (Annotates, &["several-mechanisms"]),
-        "two designs of the reference engine differ in several fields, and the ratio belongs to none \
-         of them alone: vary one at a time",
+        "two designs of the reference engine differ in several fields, so the ratio is due to no \
+         single one of them: vary one at a time",
         "reference engine §F1: a hypothesis is two designs that differ in one field",
     ),
     warnings(
@@ -731,7 +731,7 @@ pub const RULES: &[Rule] = &[
     warnings(
         "not-settled",
         (Annotates, &["not-settled"]),
-        "what comes next pays for what came before: fewer rows, a faster disk",
+        "background work of one load slows the next one: use fewer rows or a faster disk",
         "Callaghan: waiting for purge and flushing between steps",
     ),
     warnings(

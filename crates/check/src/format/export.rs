@@ -58,7 +58,7 @@ pub fn write_history(history: &History, format: Format) -> Result<Vec<u8>, Strin
 }
 
 fn refused(op: &Op, format: &str) -> String {
-    format!("{format} has no word for an operation of kind {:?}; export records", op.kind)
+    format!("{format} cannot express an operation of kind {:?}; export records", op.kind)
 }
 
 /// Our text, or that of Plume: numbers only, the initial value 0, no versions before.

@@ -181,7 +181,7 @@ fn reply(schedule: &Schedule, one: Reply) -> String {
         Answer::Read(None) => "reads what was there at first".to_owned(),
         Answer::Read(Some(place)) => match schedule.steps.get(place) {
             Some((who, _)) => format!("reads what T{} wrote", who + 1),
-            None => "reads what nobody wrote".to_owned(),
+            None => "reads a value that was never written".to_owned(),
         },
         Answer::Done => "does it".to_owned(),
         Answer::Refused => "refuses it".to_owned(),

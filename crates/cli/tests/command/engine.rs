@@ -67,7 +67,7 @@ fn what_the_clients_of_an_arm_record_is_judged_with_its_rounds() {
     assert!(note.contains("test recorded") && note.contains("is proved of each"), "{note}");
     let refused = compare("engine:?device=none&record=on", "point-query");
     assert_eq!(refused.code, 2, "{refused:?}");
-    assert!(refused.err.contains("do not tell their versions"), "{refused:?}");
+    assert!(refused.err.contains("do not carry their versions"), "{refused:?}");
 }
 
 #[test]

@@ -202,7 +202,7 @@ fn an_explanation_that_ran_out_of_time_goes_on() {
     let test = format!("{ARM}&rate=900&kappa=0.01&cpu_us=60&client_us=12&jitter=0.1");
     let arms = ["explain", ARM, &test, "--clients", "4", "--rows", "2000"];
     let open = home.json(3, arms.into_iter().chain(["--limit", "1s"]));
-    assert!(only(&open)["open"].as_str().unwrap().contains("goes on from here"), "{open}");
+    assert!(only(&open)["open"].as_str().unwrap().contains("continues from here"), "{open}");
     assert!(only(&open)["accounts"].as_array().unwrap().is_empty(), "nothing is guessed: {open}");
     let tried = only(&open)["trials"].as_array().unwrap().len();
     let whole = home.json(0, ["explain"]);
@@ -410,7 +410,10 @@ fn servers_by_url_are_answered_as_far_as_they_can_be() {
     assert!(text.out.contains("test has transactions of others:"), "{text:?}");
     assert!(leads.contains(&"innodb_lock_wait_timeout"), "{one}");
     assert!(one["accounts"].as_array().unwrap().is_empty(), "{one}");
-    assert!(one["open"].as_str().unwrap().contains("not dbdyno's to start again"), "{one}");
+    assert!(
+        one["open"].as_str().unwrap().contains("dbdyno cannot restart a server by URL"),
+        "{one}"
+    );
     assert!(one["ledger"]["total"]["difference_us"].is_number(), "{one}");
     drop(view);
     running.into_iter().for_each(servers::Running::stop);

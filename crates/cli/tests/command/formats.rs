@@ -79,5 +79,5 @@ fn shells_and_man_have_what_they_read() {
     let pages = home.path().join("man");
     assert_eq!(home.dbdyno(["man", pages.to_str().unwrap()]).code, 0);
     let page = std::fs::read_to_string(pages.join("dbdyno-compare.1")).unwrap();
-    assert!(page.contains("Compare two servers"), "{page}");
+    assert!(page.contains("Compare two or more servers"), "{page}");
 }

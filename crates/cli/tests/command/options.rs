@@ -35,7 +35,7 @@ fn asked(home: &Home, target: &str, questions: &[&str]) -> Vec<String> {
     let answers = answers.collect();
     client.close();
     // What it was told is said before it starts, with the reason.
-    assert!(err.contains("is told\n") && err.contains("yours, instead of"), "{err}");
+    assert!(err.contains("options of ") && err.contains("yours, instead of"), "{err}");
     answers
 }
 
@@ -118,8 +118,8 @@ fn two_arms_that_differ_in_a_setting_are_told_so_and_stored_so() {
         finish(store.command(&home, &[&["compare", base, test][..], &SHORT, &more].concat()));
     assert_eq!(done.code, 3, "one round is too few for a verdict: {done:?}");
     for said in [
-        "told   base: innodb_io_capacity=300 (yours)",
-        "told   test: innodb_flush_method=fsync (flush=fsync, instead of O_DIRECT (preset=dbdyno))",
+        "set    base: innodb_io_capacity=300 (yours)",
+        "set    test: innodb_flush_method=fsync (flush=fsync, instead of O_DIRECT (preset=dbdyno))",
     ] {
         assert!(done.err.contains(said), "{said} is missing in: {}", done.err);
     }

@@ -75,7 +75,7 @@ fn what_cannot_be_sampled_is_said() {
     for (words, told) in [
         (vec!["sqlite:", "sqlite:", "--load", "sysbench-32"], "profiles are of one load"),
         (vec!["mock:", "mock:"], "a model uses no processor"),
-        (vec!["sqlite:", "sqlite:", "--waits"], "is looked at in servers"),
+        (vec!["sqlite:", "sqlite:", "--waits"], "waits are profiled in servers"),
         (vec!["sqlite:"], "2 values required"),
         (vec!["--base", "Cargo.toml"], "--test"),
     ] {

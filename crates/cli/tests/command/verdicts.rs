@@ -156,6 +156,27 @@ fn reads_take_turns_in_slices_and_writes_do_not() {
     }
 }
 
+/// It is talk: stdout is the same whether it was shown or not. What is of a run is shown always.
+#[test]
+fn a_note_on_the_method_is_shown_once_for_each_store() {
+    const NOTE: &str = "take turns in slices";
+    let (home, other) = (Home::new(), Home::new());
+    let (base, test) = ("mock:?rate=20000&noise=0.01", "mock:?rate=20000&noise=0.01&slow=5%");
+    let notes_of = |home: &Home, more: &str| {
+        let flags = format!("--load point-query --rounds 3 {more}");
+        let done = home.dbdyno(compare(base, test, &flags));
+        assert!(done.err.contains("\ncaution test is slowed by 5 %"), "{done:?}");
+        assert!(!done.out.contains(NOTE) || more == "--all", "{done:?}");
+        done.err.matches(NOTE).count()
+    };
+    assert_eq!([notes_of(&home, ""), notes_of(&home, ""), notes_of(&home, "--all")], [1, 0, 0]);
+    assert_eq!(notes_of(&other, ""), 1, "another store");
+    for more in [&["--all"][..], &["--section", "notes"]] {
+        let shown = home.dbdyno([&["show"], more].concat()).out;
+        assert!(shown.split_whitespace().collect::<Vec<_>>().join(" ").contains(NOTE), "{shown}");
+    }
+}
+
 #[test]
 fn stored_runs_of_unequal_shape_are_not_compared() {
     let home = Home::new();
@@ -209,7 +230,7 @@ fn a_run_of_models_can_be_repeated_exactly() {
 fn models_and_servers_do_not_take_turns() {
     let home = Home::new();
     for (args, said) in [
-        (&["mock:", "sqlite:"][..], "a model lives in virtual time"),
+        (&["mock:", "sqlite:"][..], "a model runs in virtual time"),
         (&["mock:", "mock:", "--load", "tpcc"], "answers the same to everything"),
         (&["mock:", "mock:", "--count"], "is a model"),
         (&["mock:?nois=1", "mock:"], "no word of it"),

@@ -49,7 +49,7 @@ pub fn deadlock_clusters(text: &str) -> Vec<DeadlockCluster> {
 pub fn signature_written(cluster: &DeadlockCluster) -> String {
     let party = |party: &DeadlockParty| {
         let statement = match party.statement.as_str() {
-            "" => "a statement that is not told",
+            "" => "a statement that was not logged",
             statement => statement,
         };
         let mut text = format!("{statement} waits for {}", party.waits_for.join(" and "));

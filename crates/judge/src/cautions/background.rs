@@ -24,9 +24,9 @@ fn of_rate(cell: &Cell, arm: Arm, asked: f64, achieved: f64) -> Option<Warning> 
     (achieved < KEPT_LEAST * asked).then(|| {
         let text = format!(
             "{cell}: {arm} wrote {achieved:.0} of the {asked:.0} times a second that were asked \
-             for beside its clients, and less than {:.0} % is not enough: they had less beside \
-             them than they should, so there is no verdict; ask for a lower rate (writes=) or \
-             fewer clients",
+             for beside its clients, and less than {:.0} % is not enough: the background load was \
+             below its target, so there is no verdict; ask for a lower rate (writes=) or fewer \
+             clients",
             KEPT_LEAST * 100.0
         );
         Warning::new(Severity::Blocks, "background-rate-missed", text)

@@ -40,8 +40,8 @@ fn of_readings(cell: &Cell, arm: Arm, rounds: &[&Readings]) -> Option<Warning> {
     let text = match held == count {
         true => format!("{cell}: {arm} recorded {what}: {promise} is proved of each"),
         false => format!(
-            "{cell}: {arm} recorded {what}: {promise} is proved of {held} of {count} and cannot be \
-             told of the others"
+            "{cell}: {arm} recorded {what}: {promise} is proved of {held} of {count} and undecided \
+             for the others"
         ),
     };
     Some(Warning::new(Severity::Note, "isolation", text))
@@ -80,7 +80,7 @@ mod tests {
         let note = told(&[good.clone(), cut]).unwrap();
         assert!(note.text.contains("(7 came after that)"), "{}", note.text);
         let note = told(&[good.clone(), round(0.0, "other")]).unwrap();
-        assert!(note.text.contains("proved of 1 of 2 and cannot be told"), "{}", note.text);
+        assert!(note.text.contains("proved of 1 of 2 and undecided"), "{}", note.text);
         let broken = told(&[good, round(0.0, &format!("{ANOMALY_PREFIX}G-single"))]).unwrap();
         assert_eq!(broken.severity, Severity::Blocks);
         assert!(broken.text.contains("G-single, in 1 of 2 recorded rounds"), "{}", broken.text);

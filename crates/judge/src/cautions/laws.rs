@@ -64,7 +64,7 @@ pub(crate) fn of_arm(run: &Run, cell: &Cell, arm: Arm, rounds: &[&Round]) -> Vec
     little.into_iter().chain(counted).chain(busy).collect()
 }
 
-const AGAIN: &str = "the round is damaged, so measure it again, and tell us if it stays so";
+const AGAIN: &str = "the round is damaged, so measure it again, and report it if it happens again";
 
 /// What clients do between two events.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -133,17 +133,18 @@ fn too_few(balances: &[Balance], arm: Arm) -> Option<Warning> {
         let (told, all) = (worst.told(), balances.len());
         let text = format!(
             "{arm}: {short} of {all} rounds contradict themselves by Little's law: {told}; clients \
-             did something else than wait for answers, as where they lack processors, or latencies \
-             are wrong: measure again while the host is quiet, and tell us if it stays so"
+             did something else than wait for answers, for example for lack of processors, or \
+             latencies are wrong: measure again while the host is quiet, and report it if it \
+             happens again"
         );
         return Some(Warning::new(Severity::Blocks, "little-broken", text));
     }
     let missing = (worst.clients - worst.inside) / worst.clients;
     (worst.under() > 0.0 && missing >= STALL_TOLD).then(|| {
         let text = format!(
-            "{arm}: in pair {} clients spent {:.0} % of the round in events that had not ended with \
-             it: the rate knows of this stall, latencies do not; longer rounds (--seconds) cut off \
-             less",
+            "{arm}: in pair {} clients spent {:.0} % of the round in events that had not ended \
+             with it: the rate includes this stall, latencies do not; longer rounds (--seconds) \
+             cut off less",
             worst.pair,
             missing * 100.0
         );

@@ -151,7 +151,7 @@ fn paused_client(arm: Arm, share: f64) -> Option<Warning> {
         _ => return None,
     };
     let text = format!(
-        "{arm}: the client itself was held up for {:.0} % of the time, in pauses of more than 1 ms; \
+        "{arm}: the client itself was stalled for {:.0} % of the time, in pauses of more than 1 ms; \
          use fewer --clients, or a host with less to do",
         share * 100.0
     );
@@ -162,8 +162,8 @@ fn late_client(arm: Arm, share: f64) -> Option<Warning> {
     (share >= LAG_HIGH).then(|| {
         let text = format!(
             "{arm}: the client's threads waited for a processor for {:.0} % of the time, which is \
-             part of every latency; use fewer --clients than there are processors, or a client on a \
-             machine of its own",
+             part of every latency; use fewer --clients than there are processors, or run the \
+             client on another machine",
             share * 100.0
         );
         Warning::new(Severity::Caution, "client-lag", text)

@@ -15,9 +15,9 @@ pub(crate) fn of_arm(arm: Arm, rounds: &[&Round]) -> Option<Warning> {
     }
     let is_often = still as f64 > BLOCKS * rounds.len() as f64;
     let text = format!(
-        "{arm}: in {still} of {} rounds nothing was answered while the window was open; they were \
-         measured again, longer, so that the rate does not have these standstills in it; look for \
-         what holds the server up, or give rounds that are longer than that (--seconds)",
+        "{arm}: the server stalled in {still} of {} rounds: it answered nothing in the measuring \
+         window; they were measured again, for longer, so the rate does not include these stalls; \
+         look for their cause, or use rounds that are longer than a stall (--seconds)",
         rounds.len()
     );
     let severity = if is_often { Severity::Blocks } else { Severity::Caution };

@@ -41,7 +41,7 @@ pub(crate) fn of_cell(run: &Run, cell: &Cell, arms: &PerArm<Vec<&Round>>) -> Opt
     let severity =
         if cell.clients == 1 || has_steps { Severity::Blocks } else { Severity::Caution };
     let text = format!(
-        "rounds have {few} whole events and more, so that their rates have steps of {:.0} %; \
+        "rounds have as few as {few} whole events, so that their rates have steps of {:.0} %; \
          measure again, with longer rounds (--seconds)",
         100.0 / few.max(1) as f64
     );

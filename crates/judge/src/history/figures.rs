@@ -192,14 +192,14 @@ impl Withheld {
     fn why(&self) -> String {
         let code = |(code, times): (&String, &u32)| format!("{code} ({times})");
         let codes: Vec<String> = self.codes.iter().map(code).collect();
-        format!("{}; `dbdyno show {}` tells more", codes.join(", "), self.run)
+        format!("{}; see `dbdyno show {}`", codes.join(", "), self.run)
     }
 
     /// What is to be said of a series that ends with these runs.
     fn at_the_end(&self) -> Warning {
         let runs = if self.times == 1 { "run".to_owned() } else { format!("{} runs", self.times) };
         let text = format!(
-            "No verdict rests on the latest {runs}, so what changed since cannot be told: {}",
+            "No verdict rests on the latest {runs}, so changes since then are unknown: {}",
             self.why()
         );
         Warning::new(Severity::Caution, LEFT_OUT, text)

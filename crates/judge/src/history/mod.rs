@@ -183,7 +183,7 @@ fn notes(count: usize, changes: &Changes, scale: ChangeScale) -> Vec<Warning> {
     };
     if count < stats::CHANGE_VALUES_LEAST {
         let text = format!(
-            "{count} values are too few to prove any change; there must be at least {}",
+            "{count} values are too few to prove a change; at least {} are needed",
             stats::CHANGE_VALUES_LEAST
         );
         notes.push(Warning::new(Severity::Caution, "too-short", text));

@@ -89,7 +89,7 @@ impl Watch for Telling {
     fn progress(&mut self, progress: Progress<'_>) {
         match progress {
             Progress::Stage(arm, text) => eprintln!("{arm}: {text}"),
-            Progress::Warning(text) => eprintln!("warning: {text}"),
+            Progress::Warning(warning) => eprintln!("warning: {}", warning.text),
             Progress::RoundDone { round, .. } if round.key.pair == 0 => {
                 eprintln!("{} {}: {:.0}/s", round.key.cell, round.key.arm, round.qps());
             }

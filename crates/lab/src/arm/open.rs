@@ -160,7 +160,7 @@ fn visit(
             Some(probe)
         }
         Err(reason) => {
-            let text = format!("{arm}: the server's own cost is left blank: {reason}");
+            let text = format!("{arm}: the cost of the server is not measured: {reason}");
             warnings.push(Warning::new(Severity::Note, "server-not-observable", text));
             None
         }
@@ -177,8 +177,7 @@ fn encrypted(arm: ArmIndex, environment: &Environment) -> Option<Warning> {
     (environment.get("connection.encrypted") == "yes").then(|| {
         let [version, cipher] = ["connection.tls", "connection.cipher"];
         let (version, cipher) = (environment.get(version), environment.get(cipher));
-        let text =
-            format!("{arm}: what goes to it and comes back is encrypted, {version} {cipher}");
+        let text = format!("{arm}: its connections are encrypted, {version} {cipher}");
         Warning::new(Severity::Note, "encrypted", text)
     })
 }

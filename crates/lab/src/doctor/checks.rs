@@ -160,13 +160,14 @@ fn others(seen: &Seen) -> Option<Finding> {
 
 fn steal(seen: &Seen) -> Option<Finding> {
     let share = seen.shares?.steal;
-    let found = format!("the hypervisor keeps {:.1} % of the processor time back", share * 100.0);
+    let found =
+        format!("the hypervisor withholds {:.1} % of the processor time (steal)", share * 100.0);
     let severity = match share {
         ..0.005 => return Some(Finding::good("steal", found)),
         ..0.05 => Note,
         _ => Caution,
     };
-    let change = "use a host with processors of its own";
+    let change = "use a host with dedicated processors";
     let cost = "results vary more than the servers do; 200 short pairs help, long rounds do not";
     Some(Finding::bad(severity, "steal", found, change, cost))
 }
@@ -198,7 +199,7 @@ fn timers(seen: &Seen) -> Option<Finding> {
     if late_us < 1_000.0 {
         return Some(Finding::good("timers", found));
     }
-    let change = "stop other work; on a guest, ask for processors of its own";
+    let change = "stop other work; on a guest, ask for dedicated processors";
     let cost = "with --rate that much is in the response times of 1 event in 100, and not the \
                 server's doing; `lag` shows it apart";
     Some(Finding::bad(Caution, "timers", found, change, cost))
@@ -322,7 +323,7 @@ fn guest(seen: &Seen) -> Option<Finding> {
     if !kind.starts_with("guest") && !kind.contains("container") {
         return None;
     }
-    let change = "measure on a machine of its own where basis points matter";
+    let change = "measure on a dedicated machine if basis points matter";
     let cost = "neighbours that cannot be seen: identical 6 s runs gave 77 to 98 thousand \
                 queries/s on a guest without any steal shown. Rates of pairs can be compared, \
                 lone ones not";

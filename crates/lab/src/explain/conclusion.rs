@@ -16,9 +16,9 @@ use crate::laboratory::Lab;
 /// Functions of the code that are named.
 const FUNCTIONS_NAMED: usize = 8;
 /// Why nothing is tried of servers that were named by URL.
-const STRANGERS: &str = "a server by URL is not dbdyno's to start again with other settings, so \
-                         that no share is measured; compare releases such as mysql:8.0 with the \
-                         settings of your servers (my-cnf=FILE), and explain that";
+const STRANGERS: &str = "dbdyno cannot restart a server by URL with other settings, so that no \
+                         share is measured; compare releases such as mysql:8.0 with the settings \
+                         of your servers (my-cnf=FILE), and explain that";
 
 impl Case<'_> {
     pub(super) fn concluded(

@@ -154,7 +154,7 @@ struct Case<'a> {
     times: f64,
     /// What base was given, once that has been searched.
     given: Option<Found>,
-    /// Why no cause is looked for in the servers.
+    /// Why the servers are not searched for a cause.
     limit: Option<String>,
     /// Why it ended before its end.
     open: Option<String>,
@@ -394,7 +394,7 @@ impl Case<'_> {
         let spent_ms = lab.clock.unix_ms().saturating_sub(self.began_ms);
         let is_over = self.question.limit_ms.is_some_and(|limit| spent_ms >= limit);
         if is_over {
-            let text = "the time that it may take was over; the same command goes on from here";
+            let text = "the time limit was reached; the same command continues from here";
             self.open = Some(text.to_owned());
         }
         !is_over
@@ -404,7 +404,7 @@ impl Case<'_> {
     fn is_interrupted(&mut self, lab: &Lab<'_>) -> bool {
         let is_interrupted = self.is_stopped(lab);
         if is_interrupted {
-            let text = "it was interrupted; the same command goes on from here";
+            let text = "it was interrupted; the same command continues from here";
             self.open = Some(text.to_owned());
         }
         is_interrupted

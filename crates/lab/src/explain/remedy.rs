@@ -86,7 +86,7 @@ impl Case<'_> {
         if !self.may_begin(lab) {
             return Ok(None);
         }
-        let text = "what takes the loss away is tried in all cells of the run";
+        let text = "the remedy is tried in all cells of the run";
         lab.watch.progress(Progress::Trial(text));
         let id: RunId = trial::carry_out_remedy(lab, self.question, witness, with_it)?;
         let is_interrupted = self.is_interrupted(lab);

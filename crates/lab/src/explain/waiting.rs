@@ -69,7 +69,7 @@ impl Case<'_> {
 
     /// Takes profiles of waits, and keeps them if they are whole.
     fn looked_at(&self, lab: &mut Lab<'_>) -> Result<Vec<WaitProfile>, LabError> {
-        lab.watch.progress(Progress::Trial("what sessions wait for is looked at"));
+        lab.watch.progress(Progress::Trial("recording what sessions wait for"));
         let explained = &self.question.run.plan;
         let seconds = f64::from(explained.pairs) * explained.round_ns as f64 / 1e9;
         let plan = trial::plan_of_rates(self.question);

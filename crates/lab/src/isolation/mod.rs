@@ -228,7 +228,7 @@ fn at_station<T>(
     ask: impl FnOnce(&mut IsolationLab<'_>, &Station, &Clock) -> Result<T, LabError>,
 ) -> Result<T, LabError> {
     if matches!(spec.target, Target::Rocksdb(_) | Target::Mock(_)) {
-        let text = "isolation is looked at with SQL statements, which this arm does not take; name \
+        let text = "isolation is tested with SQL statements, which this arm does not accept; name \
                     mysql:, mariadb:, postgres:, sqlite:, engine: or a URL";
         return Err(LabError::Loads(text.to_owned()));
     }

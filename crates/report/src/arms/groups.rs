@@ -92,6 +92,26 @@ pub(super) fn of(rows: Vec<Row>) -> (Vec<Row>, Vec<Group>) {
     (rows, groups)
 }
 
+/// Rows and groups, those that have lost most in front.
+pub(super) fn worst_first(rows: Vec<Row>, groups: Vec<Group>) -> (Vec<Row>, Vec<Group>) {
+    let mut rest = rows.into_iter();
+    let with_rows = groups.into_iter().map(|group| {
+        let mut own: Vec<Row> = rest.by_ref().take(group.rows.len()).collect();
+        own.sort_by(|a, b| a.least_gain().total_cmp(&b.least_gain()));
+        (group, own)
+    });
+    let mut with_rows: Vec<(Group, Vec<Row>)> = with_rows.collect();
+    let first = |own: &[Row]| own.first().map_or(f64::INFINITY, Row::least_gain);
+    with_rows.sort_by(|(_, a), (_, b)| first(a).total_cmp(&first(b)));
+    let (mut rows, mut groups) = (Vec::new(), Vec::new());
+    for (group, own) in with_rows {
+        let from = rows.len();
+        rows.extend(own);
+        groups.push(Group { rows: from..rows.len(), ..group });
+    }
+    (rows, groups)
+}
+
 impl Group {
     /// All rows as one.
     pub(super) fn of_all(rows: &[Row]) -> Group {

@@ -6,7 +6,8 @@
 //!     point-query              21 840      = 0.99      ▼ 0.91       ▅▅▄   =  ▼ 0.92
 //! ```
 //!
-//! Where a terminal is too narrow, the arms stand in several tables.
+//! Where a terminal is too narrow, the arms stand in several tables, and what stands behind them is
+//! left out; with all sections it has tables of its own.
 
 use super::figure::{Better, Figure, Shade};
 use super::table::{self, Table};
@@ -29,6 +30,8 @@ pub enum Detail {
     Intervals,
 }
 
+/// The head of the column of histories.
+const HISTORY: &str = "history";
 /// Fewer arms than this are not put into a table of their own.
 const ARMS_LEAST: usize = 2;
 
@@ -45,7 +48,7 @@ pub fn arms_text(view: &ArmsView, detail: Detail, parts: &[Section], style: &Tex
     text.push_str(&arms(view, style.width));
     text.push('\n');
     if view.has_answers() {
-        text.push_str(&rates(view, detail, style));
+        text.push_str(&rates(view, detail, parts, style));
         text.push('\n');
         text.push_str(&falls(view, style.width));
         if parts.contains(&Section::Cost) {
@@ -59,7 +62,11 @@ pub fn arms_text(view: &ArmsView, detail: Detail, parts: &[Section], style: &Tex
         text.push_str(&Grid { lines, ragged }.render(style.width));
         text.push('\n');
     }
+    let has_history = text.contains(HISTORY);
     text.push_str(&footnotes(view, parts, style.width));
+    if has_history {
+        text.push_str(&layout::paragraph(history::LEGEND, style.width, "", "  "));
+    }
     text.replace(GLUE, " ")
 }
 
@@ -84,21 +91,28 @@ fn falls(view: &ArmsView, width: usize) -> String {
     if text.is_empty() { text } else { text + "\n" }
 }
 
-/// Rates, and behind the last arms their history and each arm against the one before; that stands
-/// in tables of its own where a line does not hold it.
-fn rates(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
+/// Rates, and behind the last arms their history and each arm against the one before. Where a line
+/// does not hold that, it has tables of its own if everything is wished, and is left out else.
+fn rates(view: &ArmsView, detail: Detail, parts: &[Section], style: &TextStyle) -> String {
     let table = table::rates(view);
     let full = Tail::of(view, Steps::Told);
+    if !is_everything(parts) {
+        let tails = [full, Tail::of(view, Steps::LeftOut), Tail::none(view)];
+        let made = |tail: &Tail| tables(view, &table, detail, tail, style.width);
+        let mut made = tails.iter().map(made);
+        let fitting = made.find(|tables| !tables.is_apart).unwrap_or_default();
+        return coloured(&fitting.text, view.better(), style.colour);
+    }
     let is_fitting = |tail: &Tail| {
         let columns = Columns { detail, arms: &[], tail: Some(tail) };
         grid(view, &table, &columns).width() <= style.width
     };
     let steps = table::steps(view).filter(|_| !is_fitting(&full));
     let tail = if steps.is_some() { Tail::of(view, Steps::LeftOut) } else { full };
-    let mut lines = tables(view, &table, detail, &tail, style.width);
+    let mut lines = tables(view, &table, detail, &tail, style.width).text;
     if let Some(steps) = steps {
         lines.push_str("\nagainst the arm before:\n");
-        lines.push_str(&tables(view, &steps, detail, &Tail::none(view), style.width));
+        lines.push_str(&tables(view, &steps, detail, &Tail::none(view), style.width).text);
     }
     coloured(&lines, view.better(), style.colour)
 }
@@ -110,13 +124,13 @@ fn cost_tables(view: &ArmsView, detail: Detail, style: &TextStyle) -> String {
     let nothing = Tail::none(view);
     let mut text = String::new();
     for table in &of_costs {
-        let lines = tables(view, table, detail, &nothing, style.width);
+        let lines = tables(view, table, detail, &nothing, style.width).text;
         text.push_str(&(coloured(&lines, Better::Less, style.colour) + "\n"));
     }
     let mut asides: Vec<String> = said;
     asides.push(costs::ABOUT.to_owned());
     if let Some(table) = &by_cpu {
-        let lines = tables(view, table, detail, &nothing, style.width);
+        let lines = tables(view, table, detail, &nothing, style.width).text;
         text.push_str(&layout::paragraph(&format!("{}:", table.title), style.width, "", ""));
         text.push_str(&(coloured(&lines, Better::More, style.colour) + "\n"));
         asides.extend(costs::about_sharing(view));
@@ -159,7 +173,7 @@ impl Tail {
             with_history.then_some(history).into_iter().chain(step).collect()
         };
         Tail {
-            heads: columns("history".to_owned(), "against the arm before".to_owned()),
+            heads: columns(HISTORY.to_owned(), "against the arm before".to_owned()),
             groups: view
                 .groups
                 .iter()
@@ -182,12 +196,25 @@ struct Columns<'a> {
     tail: Option<&'a Tail>,
 }
 
+/// Tables as text.
+#[derive(Default)]
+struct Tables {
+    text: String,
+    /// Whether what stands behind the arms has a table of its own.
+    is_apart: bool,
+}
+
+/// Whether all sections that a report of several arms has are wished.
+fn is_everything(parts: &[Section]) -> bool {
+    [Section::Cost, Section::Notes].iter().all(|section| parts.contains(section))
+}
+
 /// As many tables as the width needs; the reference stands in each. What there is no room for
 /// beside the last arms stands in a table of its own.
-fn tables(view: &ArmsView, of: &Table, detail: Detail, tail: &Tail, width: usize) -> String {
+fn tables(view: &ArmsView, of: &Table, detail: Detail, tail: &Tail, width: usize) -> Tables {
     let others = of.others(view);
     let with = |arms, tail| grid(view, of, &Columns { detail, arms, tail });
-    let (mut grids, mut from) = (Vec::new(), 0);
+    let (mut grids, mut from, mut is_apart) = (Vec::new(), 0, false);
     while from < others.len() {
         let fits =
             |to: &usize| *to < from + ARMS_LEAST || with(&others[from..*to], None).width() <= width;
@@ -199,11 +226,12 @@ fn tables(view: &ArmsView, of: &Table, detail: Detail, tail: &Tail, width: usize
             grids.push(full);
         } else {
             grids.extend([with(&others[from..to], None), with(&[], Some(tail))]);
+            is_apart = true;
         }
         from = to;
     }
     let rendered = grids.iter().map(|grid| grid.render(width));
-    rendered.collect::<Vec<_>>().join("\n")
+    Tables { text: rendered.collect::<Vec<_>>().join("\n"), is_apart }
 }
 
 fn grid(view: &ArmsView, of: &Table, columns: &Columns<'_>) -> Grid {
@@ -291,18 +319,38 @@ fn coloured(text: &str, better: Better, colour: Colour) -> String {
 /// What speaks against something, and where the rest is said, or all of it.
 fn footnotes(view: &ArmsView, parts: &[Section], width: usize) -> String {
     let mut text = String::new();
-    let is_told = |note: &Note| parts.contains(&Section::Notes) || !note.is_mere();
-    for (at, note) in view.notes.iter().enumerate().filter(|(_, note)| is_told(note)) {
+    let is_brief = !parts.contains(&Section::Notes);
+    for (at, note) in view.notes.iter().enumerate() {
+        let like_it = if is_brief { alike(view, note) } else { vec![at] };
+        if (is_brief && note.is_mere()) || like_it[0] != at {
+            continue;
+        }
+        let more = match like_it.len() - 1 {
+            0 => String::new(),
+            others => format!(" (and {others} like it)"),
+        };
         let first = format!("{} {}: ", notes::superscript(at + 1), note.warning.severity);
-        text.push_str(&layout::paragraph(&note.text(), width, &first, "  "));
+        text.push_str(&layout::paragraph(&(note.text() + &more), width, &first, "  "));
     }
     text.push_str(&layout::paragraph(&rest(view, parts), width, "", "  "));
     text.push('\n');
     text.push_str(&layout::paragraph(&words::signs(view), width, "", "  "));
-    if view.has_answers() && view.reference != dbdyno_model::Reference::Before {
-        text.push_str(&layout::paragraph(history::LEGEND, width, "", "  "));
-    }
     text
+}
+
+/// The places of the notes of this kind, if it is of the whole run or of a pair of arms: no figure
+/// of the table has its number. Else its own.
+fn alike(view: &ArmsView, note: &Note) -> Vec<usize> {
+    let is_alike = |other: &Note| match note.more {
+        Some(_) => std::ptr::eq(other, note),
+        None => {
+            let (one, other_one) = (&note.warning, &other.warning);
+            other.more.is_none()
+                && (&one.code, one.severity) == (&other_one.code, other_one.severity)
+        }
+    };
+    let all = view.notes.iter().enumerate();
+    all.filter(|(_, other)| is_alike(other)).map(|(at, _)| at).collect()
 }
 
 /// Where the rest is.
@@ -312,7 +360,9 @@ fn rest(view: &ArmsView, parts: &[Section]) -> String {
     let costs = is_left(&Section::Cost).then(|| "--section cost: what operations cost".to_owned());
     let notes = (notes > 0 && is_left(&Section::Notes))
         .then(|| format!("--section notes: {}", told::plural(notes, "note")));
+    let steps = view.has_steps() && view.has_answers() && !is_everything(parts);
+    let steps = steps.then(|| "--against before: each arm against the one before it".to_owned());
     let one = Some("--arm ARM: one arm in full".to_owned());
-    let parts: Vec<String> = [costs, notes, one].into_iter().flatten().collect();
+    let parts: Vec<String> = [costs, notes, steps, one].into_iter().flatten().collect();
     format!("rest: dbdyno show {} with {}", view.head.run, parts.join("; "))
 }

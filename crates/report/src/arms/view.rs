@@ -9,6 +9,7 @@ use super::figure::Better;
 use super::groups::{self, Group};
 use super::rounds::Rounds;
 use super::rows::{Answer, ArmCell, Row};
+use crate::first_screen::Order;
 use crate::layout;
 use crate::view::{CellView, CountView, Summary, WarningView};
 
@@ -131,6 +132,19 @@ impl ArmsView {
             counts,
             notes,
             of_run,
+        }
+    }
+
+    /// The same in another order: with [`Order::WorstFirst`] a group begins with the row of which
+    /// any arm has lost most against the reference, and groups follow each other by their first
+    /// row. For tables that people read; CSV and JSON have the order of the plan.
+    pub fn sorted(self, order: Order) -> ArmsView {
+        match order {
+            Order::Groups => self,
+            Order::WorstFirst => {
+                let (rows, groups) = groups::worst_first(self.rows, self.groups);
+                ArmsView { rows, groups, ..self }
+            }
         }
     }
 

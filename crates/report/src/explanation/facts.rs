@@ -66,7 +66,7 @@ pub(super) fn locks(of: &Explanation) -> Vec<String> {
         counted.is_some_and(|one| [one.base, one.test].iter().flatten().any(|n| *n > 0.0));
     if has_more && told < 2 {
         notes.push(
-            "InnoDB tells of the latest deadlock alone, and of each with \
+            "InnoDB reports the latest deadlock only, and of each with \
              innodb_print_all_deadlocks=ON"
                 .to_owned(),
         );

@@ -28,7 +28,7 @@ struct OfCell<'a> {
     accounts: Vec<AccountJson<'a>>,
     tried: usize,
     least_cost_share: f64,
-    /// Why no cause is looked for in the servers.
+    /// Why the servers are not searched for a cause.
     limit: Option<&'a str>,
     leads: Vec<LeadJson<'a>>,
     remedy: Option<RemedyJson<'a>>,

@@ -64,7 +64,7 @@ pub(crate) fn rows(change: &PlanChange) -> Vec<[String; 3]> {
 }
 
 fn side(side: &Option<String>) -> String {
-    side.clone().unwrap_or_else(|| "not looked at".to_owned())
+    side.clone().unwrap_or_else(|| "not examined".to_owned())
 }
 
 fn what(class: PlanClass) -> &'static str {
@@ -174,7 +174,7 @@ mod tests {
             let expected = [
                 "statement 2: the plan has another shape: range t2.b → ALL t2.-".to_owned(),
                 "statement 2: the optimizers part at the range of t2.b: base taken (? <= b <= ?, \
-                 rows 57, cost 20.2); test not looked at"
+                 rows 57, cost 20.2); test not examined"
                     .to_owned(),
                 format!("statement 2: {said}"),
             ];
@@ -200,6 +200,6 @@ mod tests {
         );
         let rows = rows(&change(None));
         assert_eq!(rows[0], ["statement 2: the plan has another shape", "range t2.b", "ALL t2.-"]);
-        assert_eq!(rows[1][2], "not looked at");
+        assert_eq!(rows[1][2], "not examined");
     }
 }

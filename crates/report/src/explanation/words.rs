@@ -60,7 +60,9 @@ pub(super) fn headline(of: &Explanation) -> String {
 fn unexplained(of: &Explanation) -> String {
     let place = &of.cell;
     if of.limit.is_some() {
-        return format!("{place}: the client is the limit; no cause is looked for in the servers");
+        return format!(
+            "{place}: the client is the limit; the servers are not searched for a cause"
+        );
     }
     match (of.leads.first(), &of.open) {
         (Some(first), _) => {
@@ -134,7 +136,7 @@ pub(super) fn rows(account: &Account, of: &Explanation) -> Vec<Row> {
         };
         rows.push(line(name, &account.others));
     }
-    rows.push(line("code: what no setting takes back".to_owned(), &account.code));
+    rows.push(line("code: not due to any setting".to_owned(), &account.code));
     rows.push(line("sum".to_owned(), &account.total));
     rows
 }

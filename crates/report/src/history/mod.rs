@@ -21,4 +21,4 @@ mod words;
 pub use machine::{history_csv, history_json};
 pub use markdown::history_markdown;
 pub use page::history_html;
-pub use text::history_text;
+pub use text::{HistoryExtent, history_text};

@@ -15,8 +15,20 @@ use crate::text::{Colour, TextStyle};
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const INDENT: &str = "  ";
 
+/// Which series are printed in full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistoryExtent {
+    /// Those with a change, and the others where they are few.
+    Changes,
+    /// All of them.
+    Whole,
+}
+
+/// So many series are printed in full whatever they show.
+const FEW: usize = 3;
+
 /// The history for a terminal. Ends with a line feed.
-pub fn history_text(history: &History, style: &TextStyle) -> String {
+pub fn history_text(history: &History, extent: HistoryExtent, style: &TextStyle) -> String {
     let width = style.width;
     let mut text = paragraph(&words::headline(history), width, "", "");
     if style.colour == Colour::Ansi {
@@ -27,11 +39,25 @@ pub fn history_text(history: &History, style: &TextStyle) -> String {
         let first = format!("  {}  ", warning.severity.name());
         text.push_str(&paragraph(&printable(&warning.text), width, &first, "      "));
     }
-    for series in &history.series {
+    let is_whole = extent == HistoryExtent::Whole || history.series.len() <= FEW;
+    let is_told = |series: &&HistorySeries| is_whole || has_change(series);
+    for series in history.series.iter().filter(is_told) {
         text.push('\n');
         text.push_str(&of_series(series, width));
     }
+    let left: Vec<&HistorySeries> =
+        history.series.iter().filter(|series| !is_told(series)).collect();
+    if !left.is_empty() {
+        text.push('\n');
+        text.push_str(&paragraph(&words::without_change(&left), width, "", INDENT));
+    }
     text.replace(GLUE, " ")
+}
+
+/// Whether anything is to be said of a series beside that it has no change.
+fn has_change(series: &HistorySeries) -> bool {
+    let changes = &series.changes;
+    !changes.shifts.is_empty() || !changes.slides.is_empty() || !series.lapsed.is_empty()
 }
 
 fn of_series(series: &HistorySeries, width: usize) -> String {
@@ -92,4 +118,33 @@ fn plot(series: &HistorySeries, width: usize) -> String {
         format!("{INDENT}{pad}{label} │{rest}").trim_end().to_owned() + "\n"
     };
     line(&labels[0], &blocks) + &line(&labels[1], &marks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::history::sample;
+    use dbdyno_model::{Severity, Warning};
+
+    fn told(count: usize, extent: HistoryExtent) -> String {
+        let mut all: Vec<HistorySeries> = (0..count)
+            .map(|_| sample::series(100, &[], Some(&[])))
+            .chain([sample::series(100, &[31], Some(&[31]))])
+            .collect();
+        all[0].warnings.push(Warning::new(Severity::Caution, "too-short", "4 values are too few"));
+        let history = sample::history(all, Vec::new());
+        history_text(&history, extent, &TextStyle { colour: Colour::Plain, width: 100 })
+    }
+
+    #[test]
+    fn many_series_without_a_change_are_counted() {
+        let text = told(40, HistoryExtent::Changes);
+        assert!(text.lines().count() <= 25, "{text}");
+        assert_eq!(text.matches("higher is better").count(), 1, "the one with a change");
+        let said = "40 series without a change, 1 of them too short to show one: --all prints each";
+        assert!(text.contains(said), "{text}");
+        let whole = told(40, HistoryExtent::Whole);
+        assert_eq!(whole.matches("higher is better").count(), 41);
+        assert_eq!(told(2, HistoryExtent::Changes), told(2, HistoryExtent::Whole), "few");
+    }
 }

@@ -49,6 +49,18 @@ pub(super) fn headline(history: &History) -> String {
     }
 }
 
+/// How many series have no change, and of how many that says little.
+pub(super) fn without_change(series: &[&HistorySeries]) -> String {
+    let is_short = |of: &&&HistorySeries| of.warnings.iter().any(|one| one.code == "too-short");
+    let short = series.iter().filter(is_short).count();
+    let short = match short {
+        0 => String::new(),
+        all if all == series.len() => ", all of them too short to show one".to_owned(),
+        some => format!(", {some} of them too short to show one"),
+    };
+    format!("{} series without a change{short}: --all prints each", series.len())
+}
+
 /// What the series is.
 pub(super) fn title(series: &HistorySeries) -> String {
     let better = series.better.name();
@@ -189,7 +201,7 @@ pub(super) fn remarks(series: &HistorySeries) -> Vec<String> {
     }
     for lapsed in &series.lapsed {
         remarks.push(format!(
-            "A change at {} was found with the first {} values and is not any more with {}.",
+            "A change at {} was found with the first {} values and is no longer found with {}.",
             lapsed.first + 1,
             lapsed.found_with,
             series.points.len()
@@ -201,14 +213,14 @@ pub(super) fn remarks(series: &HistorySeries) -> Vec<String> {
     });
     if let Some(phi) = correlated {
         remarks.push(format!(
-            "Neighbouring values resemble each other (correlation {phi:.2}); changes are tested \
-             against such noise."
+            "Neighbouring values are correlated ({phi:.2}); changes are tested against correlated \
+             noise."
         ));
     }
     if !series.changes.shifts.is_empty() && series.points.len() < TELL_CORRELATION {
         remarks.push(
-            "Of so few values it is hardly known whether neighbours resemble each other; where they \
-             do, sizes and places are less sure than 95 %."
+            "With so few values the correlation of neighbours is hardly known; if they are \
+             correlated, the intervals of sizes and places hold with less than 95 %."
                 .to_owned(),
         );
     }
@@ -219,13 +231,13 @@ pub(super) fn remarks(series: &HistorySeries) -> Vec<String> {
 /// What E-divisive says of the same values and stands beside no shift.
 fn elsewhere(series: &HistorySeries) -> Option<String> {
     if series.e_divisive.is_none() {
-        return Some("E-divisive was not asked: there are too many values.".to_owned());
+        return Some("E-divisive was not computed: there are too many values.".to_owned());
     }
     let places: Vec<String> =
         e_divisive::none(series).iter().map(|first| (first + 1).to_string()).collect();
     (!places.is_empty()).then(|| {
         format!(
-            "Where no change is found here, E-divisive at the same level begins new levels: at {}.",
+            "E-divisive, at the same significance level, finds further changes at {}.",
             places.join(", ")
         )
     })
@@ -259,10 +271,10 @@ mod tests {
         let apart = sample::series(100, &[31], Some(&[30, 74]));
         let told = remarks(&apart);
         assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].ends_with("begins new levels: at 75."), "{told:?}");
+        assert!(told[0].ends_with("finds further changes at 75."), "{told:?}");
         let silent = sample::series(100, &[31], None);
         assert_eq!(rows(&silent)[0][at], UNKNOWN);
-        assert!(remarks(&silent)[0].contains("was not asked"), "{:?}", remarks(&silent));
+        assert!(remarks(&silent)[0].contains("was not computed"), "{:?}", remarks(&silent));
     }
 
     #[test]

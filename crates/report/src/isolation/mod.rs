@@ -109,7 +109,7 @@ fn headline(told: &IsolationTold) -> String {
     let unknown: u64 = levels.map(|shape| shape.counts.unknown).sum();
     let unknown = match unknown {
         0 => String::new(),
-        some => format!("; of {some} interleavings it cannot be told how they went"),
+        some => format!("; of {some} interleavings the outcome is unknown"),
     };
     let (target, version) = (printable(&told.target), printable(&told.version));
     format!("{target} ({version}), promises of {}{unknown}{cut}", told.family)

@@ -6,7 +6,7 @@ mod sample;
 use crate::check;
 use dbdyno_model::{ArmIndex, EndedArm, Reference, Verdict};
 use dbdyno_report::{
-    ArmsDetail, ArmsView, Colour, Section, TextStyle, arms_csv, arms_html, arms_json,
+    ArmsDetail, ArmsView, Colour, Order, Section, TextStyle, arms_csv, arms_html, arms_json,
     arms_markdown, arms_svg, arms_text,
 };
 use sample::{Sample, four_versions, large};
@@ -33,6 +33,70 @@ fn text_at_two_widths_and_with_costs() {
         for line in text(&sample, width, &ALL).lines() {
             assert!(line.chars().count() <= width, "too wide: {line}");
         }
+    }
+}
+
+/// Where each of these stands in a text, in the order of the text.
+fn by_place<'a>(text: &str, names: &[&'a str]) -> Vec<&'a str> {
+    let place = |name: &str| text.find(name).unwrap_or_else(|| panic!("{name} is not in {text}"));
+    let mut names = names.to_vec();
+    names.sort_by_key(|name| place(name));
+    names
+}
+
+/// The worst of the arms counts: the last one as a rule, and of an aggregate the second.
+#[test]
+fn on_request_groups_and_their_loads_begin_with_what_lost_most() {
+    let sample = four_versions();
+    let sorted = || view(&sample).sorted(Order::WorstFirst);
+    let style = TextStyle { colour: Colour::Plain, width: 110 };
+    let text = arms_text(&sorted(), ArmsDetail::Ratios, &[], &style);
+    let groups = ["rows by key", "rows by range", "ranges, counted", "writes"];
+    let loads = [
+        "point-query",
+        "hot-points",
+        "points-covered-pk",
+        "range-covered-pk",
+        "  scan",
+        "read-only-distinct",
+        "shaky",
+        "read-only-sum",
+        "update-index",
+        "insert",
+    ];
+    assert_eq!(
+        by_place(&text, &groups),
+        ["rows by key", "ranges, counted", "rows by range", "writes"]
+    );
+    let expected = [
+        "point-query",
+        "hot-points",
+        "points-covered-pk",
+        "shaky",
+        "read-only-distinct",
+        "read-only-sum",
+        "  scan",
+        "range-covered-pk",
+        "insert",
+        "update-index",
+    ];
+    assert_eq!(by_place(&text, &loads), expected, "{text}");
+    let markdown = arms_markdown(&sorted(), &[]);
+    let table = |text: &str, from: &str| text.split_once(from).unwrap().1.to_owned();
+    let bare = expected.map(str::trim_start);
+    assert_eq!(by_place(&table(&markdown, "at 1"), &bare), bare);
+    let page = arms_html(&sorted());
+    assert_eq!(by_place(&table(&page, "<h2 id=\"arms-title\""), &bare), bare);
+    let usual = arms_text(&view(&sample), ArmsDetail::Ratios, &[], &style);
+    let in_order = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(in_order(&text), in_order(&usual), "the same lines in another order");
+    for link in page.split(" href=\"#").skip(1) {
+        let place = format!(" id=\"{}\"", link.split('"').next().unwrap());
+        assert_eq!(page.matches(&place).count(), 1, "{place}");
     }
 }
 

@@ -102,7 +102,7 @@ impl Server {
         let within_s = self.start_within_s + spelling::redo_told_mb(&self.settings) / REDO_MB_S;
         let deadline = Deadline::after_seconds(within_s);
         let endpoint = self.endpoint();
-        let mut last = "nobody listened".to_owned();
+        let mut last = "it did not accept connections".to_owned();
         loop {
             match self.log_in(&endpoint) {
                 Ok(true) => return Ok(true),

@@ -334,7 +334,7 @@ impl Channel {
     fn unasked(&mut self) -> WireError {
         let count = self.end - self.start;
         self.last_words().unwrap_or_else(|| {
-            WireError::Protocol(format!("the server sent {count} bytes that nobody had asked for"))
+            WireError::Protocol(format!("the server sent {count} unexpected bytes"))
         })
     }
 

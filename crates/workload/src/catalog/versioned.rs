@@ -19,7 +19,7 @@ pub(super) fn entries() -> Vec<Entry> {
     vec![
         entry(
             Shape::Register,
-            "rows that tell the version before: can be recorded (rows=, size=, level=)",
+            "rows that carry their previous version: can be recorded (rows=, size=, level=)",
             |options, tables| versioned(Shape::Register, options, tables),
         ),
         entry(

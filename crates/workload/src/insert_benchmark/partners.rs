@@ -170,7 +170,7 @@ impl Edge {
         let answer = link.fetch(self.first_statement + question as usize, &[])?;
         let id = (answer.rows() == 1).then(|| answer.int(0, 0)).flatten();
         id.ok_or_else(|| {
-            Fault::Wrong("the first or last row was looked for, and the table is empty".to_owned())
+            Fault::Wrong("the first or last row was read, but the table is empty".to_owned())
         })
     }
 

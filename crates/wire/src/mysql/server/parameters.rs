@@ -125,7 +125,7 @@ impl Parameters {
             }
         }
         if self.types.len() != count {
-            return Err(WireError::Protocol("values whose types were never told".to_owned()));
+            return Err(WireError::Protocol("values whose types were never sent".to_owned()));
         }
         for (index, &type_) in self.types.iter().enumerate() {
             if self.pieces[index].is_some() {
