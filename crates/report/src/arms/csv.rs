@@ -71,10 +71,10 @@ pub fn arms_csv(view: &ArmsView) -> String {
             fields.extend(ARM_COLUMNS.map(|(_, of)| did(of)));
             fields.push(arm.ended.clone().unwrap_or_default());
             let notes = found.answer.iter().flat_map(|answer| &answer.notes);
-            let of_run = 0..view.of_run;
-            let codes =
-                notes.copied().chain(of_run).map(|note| view.notes[note].warning.code.as_str());
-            fields.push(codes.collect::<Vec<_>>().join(" "));
+            let of_run = view.notes.iter().filter(|note| note.is_of_run);
+            let notes = notes.map(|&note| &view.notes[note]).chain(of_run);
+            let codes: Vec<&str> = notes.map(|note| note.warning.code.as_str()).collect();
+            fields.push(codes.join(" "));
             fields.push(row.group.clone().unwrap_or_default());
             fields.extend(costs_of(found.answer.as_ref()));
             fields.push(row.is_on_one_processor.to_string());

@@ -320,16 +320,23 @@ fn coloured(text: &str, better: Better, colour: Colour) -> String {
 fn footnotes(view: &ArmsView, parts: &[Section], width: usize) -> String {
     let mut text = String::new();
     let is_brief = !parts.contains(&Section::Notes);
-    for (at, note) in view.notes.iter().enumerate() {
+    let mut in_order: Vec<(usize, &Note)> = view.notes.iter().enumerate().collect();
+    if is_brief {
+        in_order.retain(|(_, note)| !note.is_mere());
+        in_order.sort_by_key(|(_, note)| note.more.is_some());
+    }
+    for (at, note) in in_order {
         let like_it = if is_brief { alike(view, note) } else { vec![at] };
-        if (is_brief && note.is_mere()) || like_it[0] != at {
+        if like_it[0] != at {
             continue;
         }
         let more = match like_it.len() - 1 {
             0 => String::new(),
             others => format!(" (and {others} like it)"),
         };
-        let first = format!("{} {}: ", notes::superscript(at + 1), note.warning.severity);
+        let has_number = !is_brief || note.more.is_some();
+        let number = has_number.then(|| notes::superscript(at + 1) + " ").unwrap_or_default();
+        let first = format!("{number}{}: ", note.warning.severity);
         text.push_str(&layout::paragraph(&(note.text() + &more), width, &first, "  "));
     }
     text.push_str(&layout::paragraph(&rest(view, parts), width, "", "  "));

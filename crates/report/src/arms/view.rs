@@ -28,9 +28,8 @@ pub struct ArmsView {
     /// Instructions per operation, of the loads that were counted.
     pub(super) counts: Vec<CountRow>,
     /// What the reader must know: of the whole run and of pairs each once, of cells each kind once.
+    /// Those that stand beside figures come first.
     pub(super) notes: Vec<Note>,
-    /// How many of them are of the whole run; they come first.
-    pub(super) of_run: usize,
 }
 
 /// What an arm is called.
@@ -56,6 +55,8 @@ pub(super) struct Note {
     pub(super) warning: WarningView,
     /// In how many answers more there is something of its kind; for those that are of a cell.
     pub(super) more: Option<u32>,
+    /// Whether it is of the whole run.
+    pub(super) is_of_run: bool,
 }
 
 impl Note {
@@ -88,7 +89,7 @@ impl ArmsView {
         for warning in &comparison.warnings {
             add_once(&mut notes, WarningView::new(warning));
         }
-        let of_run = notes.len();
+        notes.iter_mut().for_each(|note| note.is_of_run = true);
         let rounds = Rounds::of(run);
         for (pairing, summary) in &pairs {
             for warning in &summary.warnings {
@@ -109,7 +110,9 @@ impl ArmsView {
                 ..Row::new(cell, run.plan.indices().map(arm).collect())
             }
         });
-        let (rows, groups) = groups::of(rows.collect());
+        let mut rows: Vec<Row> = rows.collect();
+        let notes = in_order_of_weight(notes, &mut rows);
+        let (rows, groups) = groups::of(rows);
         let all = (groups.len() > 1).then(|| Group::of_all(&rows));
         let counts = counts(&pairs);
         let arms = run.plan.indices().zip(&comparison.labels).map(|(index, label)| ArmHead {
@@ -131,7 +134,6 @@ impl ArmsView {
             all,
             counts,
             notes,
-            of_run,
         }
     }
 
@@ -193,6 +195,24 @@ impl ArmsView {
             false => self.arms.iter().map(|arm| arm.index.to_string()).collect(),
         }
     }
+}
+
+/// Notes in the order in which they are read: what speaks against single figures, which have its
+/// number, what speaks against the whole, and mere notes. Answers get the new numbers.
+fn in_order_of_weight(notes: Vec<Note>, rows: &mut [Row]) -> Vec<Note> {
+    let mut order: Vec<usize> = (0..notes.len()).collect();
+    order.sort_by_key(|&at| (notes[at].is_mere(), notes[at].more.is_none()));
+    let mut number = vec![0; notes.len()];
+    order.iter().enumerate().for_each(|(new, &old)| number[old] = new);
+    let arms = rows.iter_mut().flat_map(|row| &mut row.arms);
+    for answer in arms.flat_map(|arm| arm.answer.iter_mut().chain(&mut arm.step)) {
+        for numbers in [&mut answer.notes, &mut answer.marks] {
+            numbers.iter_mut().for_each(|note| *note = number[*note]);
+            numbers.sort_unstable();
+        }
+    }
+    let mut notes: Vec<Option<Note>> = notes.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|old| notes[old].take()).collect()
 }
 
 /// Targets without the options that all of them have.
@@ -273,7 +293,7 @@ fn arm_cell(
 fn add_once(notes: &mut Vec<Note>, warning: WarningView) {
     if !notes.iter().any(|note| note.warning == warning) {
         let text = layout::printable(&warning.text);
-        notes.push(Note { warning: WarningView { text, ..warning }, more: None });
+        notes.push(Note { warning: WarningView { text, ..warning }, more: None, is_of_run: false });
     }
 }
 
@@ -290,7 +310,7 @@ fn add_kind(notes: &mut Vec<Note>, warning: WarningView) -> usize {
         return at;
     }
     let text = layout::printable(&warning.text);
-    notes.push(Note { warning: WarningView { text, ..warning }, more: Some(0) });
+    notes.push(Note { warning: WarningView { text, ..warning }, more: Some(0), is_of_run: false });
     notes.len() - 1
 }
 

@@ -4,7 +4,7 @@
 mod sample;
 
 use crate::check;
-use dbdyno_model::{ArmIndex, EndedArm, Reference, Verdict};
+use dbdyno_model::{ArmIndex, EndedArm, Reference, Severity, Verdict, Warning};
 use dbdyno_report::{
     ArmsDetail, ArmsView, Colour, Order, Section, TextStyle, arms_csv, arms_html, arms_json,
     arms_markdown, arms_svg, arms_text,
@@ -34,6 +34,26 @@ fn text_at_two_widths_and_with_costs() {
             assert!(line.chars().count() <= width, "too wide: {line}");
         }
     }
+}
+
+/// What speaks against figures is numbered from 1, however much is said of the whole run before.
+#[test]
+fn numbers_beside_figures_have_no_gaps() {
+    let mut sample = four_versions();
+    let whole = [(Severity::Note, "placed"), (Severity::Caution, "idle-states")];
+    let of_run =
+        whole.map(|(severity, code)| Warning::new(severity, code, format!("{code} it is")));
+    sample.comparison.warnings.splice(..0, of_run);
+    let brief = text(&sample, 110, &[]);
+    assert!(
+        brief.contains("0.792 ¹") && brief.contains("\n¹ caution: test2: the client"),
+        "{brief}"
+    );
+    assert!(brief.contains("\ncaution: idle-states it is"), "{brief}");
+    assert_eq!(by_place(&brief, &["¹ caution", "caution: idle"]), ["caution: idle", "¹ caution"]);
+    let whole = text(&sample, 110, &ALL);
+    assert!(whole.contains("\n² caution: idle-states it is"), "{whole}");
+    assert_eq!(by_place(&whole, &["note: placed", "² caution"]), ["² caution", "note: placed"]);
 }
 
 /// Where each of these stands in a text, in the order of the text.
