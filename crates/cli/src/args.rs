@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
-use dbdyno_model::{Arrivals, Cache, Gate, ImageUse, IntervalChoice, Pin, Slo, Think};
+use dbdyno_model::{Arrivals, Cache, Gate, Idle, ImageUse, IntervalChoice, Pin, Slo, Think};
 use dbdyno_workload::draw;
 
 use crate::values;
@@ -159,6 +159,11 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "PLACES", default_value_t = Pin::Auto,
           help_heading = "Placement and servers", hide_short_help = true)]
     pub pin: Pin,
+    /// What processors without work do while rounds are measured: halt, as the kernel does by
+    /// itself; or poll, so that no statement waits until a processor has woken up (Linux, as root)
+    #[arg(long, value_name = "halt|poll", default_value_t = Idle::Halt,
+          help_heading = "Placement and servers", hide_short_help = true)]
+    pub idle: Idle,
     /// How often both arms are restarted within a cell (embedded databases are reopened); two
     /// starts of one server differ by about 1.5 % [default: 23, with --rate or --think 5, with
     /// --find-max 3; with --quick 15, 3 and 2; if a start takes more than 5 s, 11 and 7 instead of

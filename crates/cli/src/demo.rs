@@ -41,6 +41,7 @@ pub(crate) fn run(place: &Place, flags: &Demo) -> Result<Exit, Failure> {
         rows: 100_000,
         budget: 0.02,
         pin: Pin::Auto,
+        idle: dbdyno_model::Idle::Halt,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

@@ -159,6 +159,7 @@ fn servers(
         rows: flags.rows,
         budget: 0.0,
         pin: Pin::None,
+        idle: dbdyno_model::Idle::Halt,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

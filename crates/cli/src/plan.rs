@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use dbdyno_forecast::{CellForecast, Remaining};
 use dbdyno_model::{
-    ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, ImageUse, IntervalChoice, Level, PerArm,
-    Pin, Placement, Plan, Processors, RateShape, Run, Stage, Stopping, Target, Topology,
+    ArmIndex, ArmSpec, Begin, Cache, Counting, Driving, Idle, ImageUse, IntervalChoice, Level,
+    PerArm, Pin, Placement, Plan, Processors, RateShape, Run, Stage, Stopping, Target, Topology,
 };
 use dbdyno_store::Store;
 
@@ -166,6 +166,7 @@ pub(crate) fn from_flags(flags: &Compare, mut arms: Vec<ArmSpec>) -> Result<Plan
             Pin::Auto if is_steps => Pin::None,
             pin => pin,
         },
+        idle: flags.idle,
         restarts: 0,
         reloads: 0,
         slice_ns: flags.slice.as_nanos() as u64,
@@ -409,6 +410,9 @@ pub(crate) fn command(plan: &Plan, flags: &Compare) -> String {
         plan.pin,
     );
     command.push_str(&wanted);
+    if plan.idle != Idle::Halt {
+        command.push_str(&format!(" --idle {}", plan.idle));
+    }
     if plan.reloads > 0 {
         command.push_str(&format!(" --reloads {}", plan.reloads));
     }
@@ -720,6 +724,7 @@ pub(crate) mod tests {
             rows: 1,
             budget: 0.02,
             pin: Pin::Auto,
+            idle: dbdyno_model::Idle::Halt,
             restarts: 0,
             reloads: 0,
             slice_ns: SLICE_USUAL_NS,

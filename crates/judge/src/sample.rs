@@ -90,6 +90,7 @@ fn plan(pairs: u32, labels: &[&str], targets: &str, clients: &[u32]) -> Plan {
         rows: 1,
         budget: 0.02,
         pin: Pin::None,
+        idle: dbdyno_model::Idle::Halt,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

@@ -170,6 +170,7 @@ fn one_run(home: &Home, store: &mut Store, url: &str) -> Run {
         rows: 100_000,
         budget: 0.02,
         pin: Pin::None,
+        idle: dbdyno_model::Idle::Halt,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

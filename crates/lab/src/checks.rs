@@ -7,6 +7,7 @@ use dbdyno_workload::versioned::Shape;
 use dbdyno_workload::{Content, Custom, Load, explain};
 
 use crate::error::LabError;
+use crate::polling::Polling;
 
 /// Looks whether all loads of a plan can be asked of both of its arms, before anything is started.
 ///
@@ -19,6 +20,7 @@ pub fn check(plan: &Plan) -> Result<(), LabError> {
     check_restoring(plan)?;
     check_counting(plan)?;
     check_mocks(plan)?;
+    Polling::of(plan)?;
     for label in plan.stages.iter().filter_map(Stage::load) {
         let load = resolve_in(&catalog, plan, label)?;
         check_driving(plan, label, &load)?;

@@ -33,6 +33,8 @@ pub enum LabError {
     Arrivals(String),
     /// Instructions cannot be counted. A clause.
     Counting(ArmIndex, String),
+    /// Processors cannot be kept from halting. A whole sentence.
+    Idle(String),
     /// Processors cannot be sampled. A whole sentence.
     Profile(String),
     /// A run broke off after rounds had been stored.
@@ -53,6 +55,7 @@ impl LabError {
             | LabError::Loads(_)
             | LabError::Busy(_)
             | LabError::Arrivals(_)
+            | LabError::Idle(_)
             | LabError::Profile(_)
             | LabError::BrokeOff(..) => None,
         }
@@ -101,6 +104,7 @@ impl fmt::Display for LabError {
             LabError::Judge(error) => write!(f, "{error}"),
             LabError::Unlike(text)
             | LabError::Arrivals(text)
+            | LabError::Idle(text)
             | LabError::Loads(text)
             | LabError::Profile(text) => f.write_str(text),
             LabError::Busy(run) => {

@@ -14,6 +14,7 @@ use crate::host::{host_facts, memory_mb};
 use crate::hypothesis;
 use crate::laboratory::Lab;
 use crate::placement;
+use crate::polling::Polling;
 use crate::resume::{self, Hold};
 use crate::room;
 use crate::self_test;
@@ -190,6 +191,7 @@ fn drive(
     (left, ending): (&Remaining, Ending),
 ) -> Result<(), LabError> {
     check(lab, plan, stations)?;
+    let _polling = Polling::of(plan)?;
     Stages::new(lab, plan, stations, run, left, ending).carry_out()?;
     check(lab, plan, stations)
 }

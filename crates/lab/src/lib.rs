@@ -44,6 +44,7 @@ mod neighbours;
 mod pace;
 mod pauses;
 mod placement;
+mod polling;
 pub mod profile;
 mod recorded;
 mod refill;

@@ -1,7 +1,7 @@
 //! Where clients and servers run.
 
 use dbdyno_model::plan::THREADS_MAX;
-use dbdyno_model::{Arms, Pin, Placement, Plan, Processors, Severity, Warning};
+use dbdyno_model::{Arms, Idle, Pin, Placement, Plan, Processors, Severity, Warning};
 use dbdyno_workload::Content;
 
 use crate::arm::Station;
@@ -52,10 +52,10 @@ pub(crate) fn warnings(plan: &Plan, stations: &Arms<Station>) -> Vec<Warning> {
     let embedded = are_embedded(stations);
     // Clients of the Insert Benchmark have three connections each, which keep processors awake.
     let steps = plan.labels().iter().any(|label| planned::dataset_of_step(plan, label).is_some());
-    let idle = if embedded || steps {
-        None
-    } else {
-        idle_states(plan.pin, &plan.clients, &dbdyno_sandbox::processors())
+    let idle = match plan.idle {
+        Idle::Poll => Some(polling()),
+        Idle::Halt if embedded || steps => None,
+        Idle::Halt => idle_states(plan.pin, &plan.clients, &dbdyno_sandbox::processors()),
     };
     let all = [placed(plan, stations), idle, sharded(plan, stations)];
     all.into_iter().flatten().collect()
@@ -69,8 +69,17 @@ fn idle_states(pin: Pin, clients: &[u32], processors: &[usize]) -> Option<Warnin
     }
     let text = "at 1 client, client and server sleep in turn on processors of their own: where the \
                 machine has nothing else to do, the wake-up of a processor is measured, 14 thousand \
-                queries per second where both on one had 48 thousand; leave --pin out";
+                queries per second where both on one had 48 thousand; leave --pin out, or use \
+                --idle poll";
     Some(Warning::new(Severity::Caution, "idle-states", text))
+}
+
+/// What no server has that runs by itself.
+fn polling() -> Warning {
+    let text = "processors without work polled (--idle poll): no statement contains the wake-up \
+                of a processor, as those of a busy host do not; a quiet host that halts is slower \
+                at few clients";
+    Warning::new(Severity::Note, "idle-poll", text)
 }
 
 /// Many clients share threads, which a reader who compares client counts must know.

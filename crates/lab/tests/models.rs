@@ -40,6 +40,7 @@ fn plan(arms: [&str; 2], clients: u32, pairs: u32, restarts: u32) -> Plan {
         rows: 1_000,
         budget: 0.02,
         pin: Pin::None,
+        idle: dbdyno_model::Idle::Halt,
         restarts,
         reloads: 0,
         slice_ns: 10_000_000,

@@ -29,6 +29,7 @@ pub mod explanation;
 mod finding;
 pub mod histogram;
 pub mod history;
+mod idle;
 pub mod insert_benchmark;
 pub mod isolation;
 pub mod ledger;
@@ -98,6 +99,7 @@ pub use history::{
     Better, Cause, ChangeScale, Changes, History, HistoryPoint, HistorySeries, Lapsed, Modes,
     NullKind, Shift, ShiftWeight, Slide,
 };
+pub use idle::Idle;
 pub use ledger::{Ledger, LedgerLine, Part};
 pub use levels::{LevelShare, Levels, Spend};
 pub use method::{Basis, IntervalChoice, IntervalKind, Level};

@@ -23,6 +23,7 @@ use crate::arm::{Arm, PerArm};
 use crate::arms::{ArmIndex, Arms, Pairing};
 use crate::count::Counting;
 use crate::driving::Driving;
+use crate::idle::Idle;
 use crate::method::IntervalChoice;
 use crate::pin::Pin;
 use crate::random;
@@ -143,6 +144,8 @@ pub struct Plan {
     pub budget: f64,
     /// Whether clients and servers share one processor.
     pub pin: Pin,
+    /// What processors without work do while rounds are measured.
+    pub idle: Idle,
     /// How often both arms are stopped and started again within a cell, between pairs. Servers by
     /// URL cannot be.
     pub restarts: u32,
@@ -379,6 +382,7 @@ mod tests {
             rows: 1,
             budget: 0.02,
             pin: Pin::Auto,
+            idle: Idle::Halt,
             restarts: 0,
             reloads: 0,
             interval: IntervalChoice::Auto,

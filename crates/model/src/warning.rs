@@ -41,7 +41,8 @@ pub struct Warning {
 }
 
 /// Codes of notes that say how dbdyno measures, whatever is measured.
-const ABOUT_METHOD: [&str; 7] = [
+const ABOUT_METHOD: [&str; 8] = [
+    "idle-poll",
     "interleaved",
     "longer-rounds",
     "memory-shared",

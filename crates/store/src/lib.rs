@@ -110,6 +110,7 @@ mod tests {
             rows: 1,
             budget: 0.02,
             pin: dbdyno_model::Pin::Auto,
+            idle: dbdyno_model::Idle::Halt,
             restarts: 0,
             reloads: 0,
             slice_ns: 0,

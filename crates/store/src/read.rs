@@ -258,6 +258,7 @@ impl Reader<'_> {
             rows: self.get_u64(row, 12, place)?,
             budget: self.get(row, 13, place)?,
             pin: self.pin(&self.get::<String>(row, 14, place)?)?,
+            idle: dbdyno_model::Idle::Halt,
             restarts: self.get(row, 15, place)?,
             reloads: self.get(row, 17, place)?,
             slice_ns: self.get_u64(row, 19, place)?,

@@ -8,7 +8,7 @@
 //! A new field of the plan is a line in [`of_plan`] and one in [`apply`], and needs no new version
 //! of the store as long as its usual value is what older programs did.
 
-use dbdyno_model::{Counting, Plan, Stopping};
+use dbdyno_model::{Counting, Idle, Plan, Stopping};
 use rusqlite::{Connection, params};
 
 /// The terms of a plan that have not their usual values.
@@ -16,7 +16,8 @@ pub(crate) fn of_plan(plan: &Plan) -> Vec<(&'static str, String)> {
     let stopping = (plan.stopping != Stopping::default()).then(|| plan.stopping.to_string());
     let counting = (plan.counting != Counting::No).then(|| plan.counting.name().to_owned());
     let limit = plan.limit_ns.map(|limit| limit.to_string());
-    [("stopping", stopping), ("limit_ns", limit), ("counting", counting)]
+    let idle = (plan.idle != Idle::default()).then(|| plan.idle.to_string());
+    [("stopping", stopping), ("limit_ns", limit), ("counting", counting), ("idle", idle)]
         .into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
         .collect()
@@ -37,6 +38,7 @@ pub(crate) fn apply(plan: &mut Plan, name: &str, value: &str) -> Result<(), Stri
             let named = Counting::named(value);
             plan.counting = named.ok_or_else(|| format!("{value:?} is no way of counting"))?;
         }
+        "idle" => plan.idle = value.parse()?,
         _ => return Err(format!("the plan has a term {name:?}, which this dbdyno does not know")),
     }
     Ok(())

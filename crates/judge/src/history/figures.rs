@@ -13,8 +13,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dbdyno_model::{
-    Arm, ArmSpec, Better, Cell, CellComparison, Driving, History, HistoryPoint, LatencyHistogram,
-    PerArm, Round, Run, RunStatus, Severity, Target, Warning,
+    Arm, ArmSpec, Better, Cell, CellComparison, Driving, History, HistoryPoint, Idle,
+    LatencyHistogram, PerArm, Round, Run, RunStatus, Severity, Target, Warning,
 };
 
 use super::{Question, Raw, judge};
@@ -494,6 +494,9 @@ fn facts(run: &Run, figure: Figure) -> BTreeMap<String, String> {
     facts.insert("plan.round_ns".to_owned(), plan.round_ns.to_string());
     facts.insert("plan.restarts".to_owned(), plan.restarts.to_string());
     facts.insert("plan.pin".to_owned(), plan.pin.to_string());
+    if plan.idle != Idle::Halt {
+        facts.insert("plan.idle".to_owned(), plan.idle.to_string());
+    }
     for file in &plan.files {
         let digest = dbdyno_model::random::key_of(&file.text);
         facts.insert(format!("plan.file.{}", file.file), format!("{digest:016x}"));

@@ -122,6 +122,7 @@ fn everything(arms: &PerArm<ArmSpec>, clients: u32) -> Plan {
         rows: ROWS,
         budget: 0.02,
         pin: Pin::Auto,
+        idle: dbdyno_model::Idle::Halt,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,
@@ -143,6 +144,7 @@ fn insert_benchmark(arms: &PerArm<ArmSpec>) -> Plan {
         lead_in_ns: 300_000_000,
         // Each client has three connections, so that the processors stay awake.
         pin: Pin::None,
+        idle: dbdyno_model::Idle::Halt,
         files: Vec::new(),
         ..everything(arms, 1)
     }

@@ -219,7 +219,7 @@ fn wake_up(seen: &Seen) -> Option<Finding> {
         return Some(Finding::good("wake-up", found));
     }
     let change = "leave --pin at auto, which puts one client and its server on one processor; or \
-                  boot with idle=poll";
+                  use --idle poll";
     let cost = format!(
         "with --pin none, one client measures sleeping processors that wake up: {factor:.1} times \
          fewer turns here"
@@ -267,7 +267,7 @@ fn idle(seen: &Seen) -> Option<Finding> {
     if driver == "none" {
         return None;
     }
-    let change = "cpupower idle-set -D 0, or idle=poll, while measuring at few clients";
+    let change = "dbdyno compare --idle poll …, where few clients are measured";
     let cost = "waking up from deep sleep is part of every answer at few clients; see wake-up";
     Some(Finding::bad(Note, "idle-states", format!("driver {driver}"), change, cost))
 }

@@ -68,6 +68,7 @@ fn plan(url: &str) -> Plan {
         rows: TABLES.rows,
         budget: 0.02,
         pin: Pin::None,
+        idle: dbdyno_model::Idle::Halt,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

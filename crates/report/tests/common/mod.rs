@@ -567,6 +567,7 @@ fn plan(truths: &[Truth], pairs: u32) -> Plan {
         rows: 100_000,
         budget: 0.02,
         pin: dbdyno_model::Pin::Auto,
+        idle: dbdyno_model::Idle::Halt,
         restarts: 0,
         reloads: 0,
         slice_ns: 0,

@@ -64,6 +64,7 @@ pub(crate) fn plan() -> Plan {
         rows: 100_000,
         budget: 0.02,
         pin: dbdyno_model::Pin::Same,
+        idle: dbdyno_model::Idle::Halt,
         restarts: 3,
         reloads: 0,
         slice_ns: 0,
