@@ -21,10 +21,8 @@ const HEAD: f64 = 44.0;
 const MARGIN: f64 = 52.0;
 const EDGE: f64 = 14.0;
 /// What the marks mean, in lines that fit below a single panel.
-const LEGEND: [&str; 2] = [
-    "● confirmed   ◆ different here   ○ open",
-    "band: within the tolerance; bars: 95 % intervals",
-];
+const LEGEND: [&str; 2] =
+    ["● confirmed   ◆ different here   ○ open", "band: within the tolerance; bars: 95 % intervals"];
 const LEGEND_LINE: f64 = 16.0;
 /// Letters that fit above a panel.
 const TITLE_MOST: usize = 54;
