@@ -4,6 +4,7 @@ use dbdyno_wire::{Client, Outcome, StatementId, WireError};
 use dbdyno_workload::{Call, Event, Expect, ReadyLoad, Statement, Value};
 
 use crate::again::ask_again;
+use crate::asking::ROLLBACK;
 use crate::error::LoadError;
 
 /// What the statements of an event did together.
@@ -60,6 +61,13 @@ pub(crate) fn setback(
         return Setback::AskAgain;
     }
     Setback::Failed(LoadError::of_statement(error, || sql_of(load, statement)))
+}
+
+/// What a ROLLBACK that failed means: what the transaction has done until then is still there, and
+/// MySQL's BEGIN would commit it, a DELETE without its INSERT.
+#[cold]
+pub(crate) fn unended(error: WireError) -> LoadError {
+    LoadError::of_statement(error, || ROLLBACK.to_owned())
 }
 
 fn deletes(load: &ReadyLoad) -> bool {

@@ -3,6 +3,9 @@
 use dbdyno_wire::{Args, Client, Outcome, Param, StatementId, WireError};
 use dbdyno_workload::{Call, Event, ReadyLoad, StatementKind, Value};
 
+/// What ends a transaction that is to be asked again; outside of one, servers take it too.
+pub(crate) const ROLLBACK: &str = "ROLLBACK";
+
 /// The parameters of one call of an event.
 pub(crate) struct EventArgs<'a> {
     event: &'a Event,

@@ -35,8 +35,8 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use dbdyno_model::plan::THREADS_MAX;
 
 use crate::affinity::{parallelism, pin_to};
-use crate::answer::{Answer, Setback, is_right, setback, wrong};
-use crate::asking::EventArgs;
+use crate::answer::{Answer, Setback, is_right, setback, unended, wrong};
+use crate::asking::{EventArgs, ROLLBACK};
 use crate::book::{Book, Books, Times};
 use crate::crowd::{Member, assemble};
 use crate::error::LoadError;
@@ -386,13 +386,7 @@ impl Asker {
             Err(error) => Err(error),
         };
         if self.stage == Stage::RollingBack {
-            // Outside a transaction the server complains about the ROLLBACK or takes it; either way
-            // the connection is where it should be.
-            if let Err(error) = received
-                && error.is_fatal()
-            {
-                return Err(error.into());
-            }
+            received.map_err(unended)?;
             return self.ask_all(load, sql).map(|()| Heard::More);
         }
         match received {
@@ -414,7 +408,7 @@ impl Asker {
                     Setback::AskAgain => {
                         self.answer.retries += 1;
                         self.stage = Stage::RollingBack;
-                        self.member.client.send_run("ROLLBACK")?;
+                        self.member.client.send_run(ROLLBACK)?;
                     }
                 }
             }

@@ -8,8 +8,8 @@
 use dbdyno_wire::{Client, RowBuffer, StatementId, WireError};
 use dbdyno_workload::{Answer as Rows, Event, ReadyLoad, Statement, StatementKind};
 
-use crate::answer::{Answer, Setback, is_right, setback, wrong};
-use crate::asking::execute;
+use crate::answer::{Answer, Setback, is_right, setback, unended, wrong};
+use crate::asking::{ROLLBACK, execute};
 use crate::error::LoadError;
 use crate::kept::Seat;
 
@@ -91,15 +91,9 @@ impl Wire<'_> {
         setback(self.load, error, statement, statements)
     }
 
-    /// Ends a transaction, if there is one.
-    ///
-    /// Outside a transaction the server complains about the ROLLBACK or takes it; either way the
-    /// connection is where it should be.
+    /// Ends a transaction, if there is one. A refusal ends the round: see [`unended`].
     pub(crate) fn roll_back(&mut self) -> Result<(), LoadError> {
-        match self.client.run("ROLLBACK") {
-            Err(error) if error.is_fatal() => Err(error.into()),
-            Err(_) | Ok(_) => Ok(()),
-        }
+        self.client.run(ROLLBACK).map(drop).map_err(unended)
     }
 }
 

@@ -1,4 +1,5 @@
-//! What is said of a query that was answered wrongly: it is asked again before the round ends.
+//! What is asked again: a query that was answered wrongly, before the round ends, and an event that
+//! was rolled back, if it was.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -16,12 +17,19 @@ const BOTH: [Protocol; 2] = [Protocol::Mysql, Protocol::Postgres];
 /// Of a round that an error ends, however late on a busy machine.
 const UNTIL_IT_FAILS: Duration = Duration::from_secs(60);
 
-/// What the first statements of a connection are answered; the others get one row.
-struct Answers(Vec<Reply>);
+/// How often a query is asked that is answered wrongly again.
+const TIMES: usize = 10;
+
+/// What the statements of a connection are answered, and its controls after the first.
+struct Answers(Vec<Reply>, Reply);
 
 impl Script for Answers {
     fn turn(&self, _connection: u64, statement: u64) -> Turn {
-        self.0.get(statement as usize).map_or_else(Turn::point, |reply| Turn::now(reply.clone()))
+        Turn::now(self.0[statement as usize].clone())
+    }
+
+    fn control(&self, _connection: u64, control: u64) -> Reply {
+        if control == 0 { Reply::Affected(0) } else { self.1.clone() }
     }
 }
 
@@ -41,7 +49,11 @@ struct Failed {
 }
 
 fn failed(protocol: Protocol, load: &str, answers: &[Reply], sharded: Sharded) -> Failed {
-    let script = Arc::new(Answers(answers.to_vec()));
+    failed_with(protocol, load, Answers(answers.to_vec(), Reply::Affected(0)), sharded)
+}
+
+fn failed_with(protocol: Protocol, load: &str, answers: Answers, sharded: Sharded) -> Failed {
+    let script = Arc::new(answers);
     let server = MockServer::start(protocol, Login::trust("bench"), script).unwrap();
     let (connector, dialect) = match protocol {
         Protocol::Mysql => (Connector::Mysql(server.endpoint()), Dialect::Mysql),
@@ -78,23 +90,39 @@ enum Sharded {
 
 const EITHER: [Sharded; 2] = [Sharded::No, Sharded::Yes];
 
-/// The third point query of a transaction finds no row; then come the two answers.
+/// In both protocols, with a thread for each client and without.
+fn each_way(check: impl Fn(Protocol, Sharded) + Sync) {
+    std::thread::scope(|scope| {
+        for (protocol, sharded) in BOTH.iter().flat_map(|both| EITHER.map(|each| (*both, each))) {
+            let check = &check;
+            scope.spawn(move || check(protocol, sharded));
+        }
+    });
+}
+
+fn often(reply: Reply) -> Vec<Reply> {
+    vec![reply; TIMES]
+}
+
+/// The third point query of a transaction finds no row; then come the answers in it, and those in
+/// a new one.
 #[test]
 fn a_row_that_is_missing_in_a_transaction_is_asked_for_in_it_and_in_a_new_one() {
+    let one = || vec![rows(1)];
+    let late = || vec![rows(0), rows(3), rows(1)];
     for (within, anew, said) in [
-        (rows(1), rows(1), "same transaction: 1 row; in a new one: 1 row; the rows are there: the"),
-        (
-            rows(0),
-            rows(1),
-            "same transaction: 0 rows; in a new one: 1 row; the rows are there, and",
-        ),
-        (rows(0), rows(0), "same transaction: 0 rows; in a new one: 0 rows; the table is wrong"),
-        (rows(1), rows(2), "same transaction: 1 row; in a new one: 2 rows; the table is wrong"),
-        (refused(), rows(1), "no such table"),
-        (refused(), refused(), "what the table holds is not known"),
+        (one(), one(), "transaction: 1 row; in a new one: 1 row; the rows are there: the first"),
+        (late(), one(), "transaction: 1 row at time 3; in a new one: 1 row; the rows are there: "),
+        (often(rows(0)), one(), "0 rows at time 10; in a new one: 1 row; the rows are there, and"),
+        (often(rows(0)), late(), "new one: 1 row at time 3; the rows are there, and that trans"),
+        (often(rows(0)), often(rows(0)), "in a new one: 0 rows at time 10; the table is wrong"),
+        (one(), often(rows(2)), "1 row; in a new one: 2 rows at time 10; the table is wrong"),
+        (vec![refused()], one(), "in the same transaction: no answer (the server refused: no such"),
+        (vec![refused()], vec![refused()], "what the table holds is not known"),
     ] {
-        for (protocol, sharded) in BOTH.iter().flat_map(|both| EITHER.map(|each| (*both, each))) {
-            let answers = [rows(1), rows(1), rows(0), within.clone(), anew.clone()];
+        let before = [rows(1), rows(1), rows(0)];
+        let answers = [&before[..], &within, &anew].concat();
+        each_way(|protocol, sharded| {
             let failed = failed(protocol, "read-only", &answers, sharded);
             let text = failed.error.to_string();
             assert!(text.starts_with("wrong result: SELECT c FROM sbtest1 WHERE id="), "{text}");
@@ -103,45 +131,60 @@ fn a_row_that_is_missing_in_a_transaction_is_asked_for_in_it_and_in_a_new_one() 
                 "{text}"
             );
             assert!(text.contains(said), "{sharded:?}: {text}");
-            let refusals = [&within, &anew].iter().filter(|reply| ***reply == refused()).count();
             let LoadError::WrongResult { values, again: Some(again), .. } = failed.error else {
                 panic!("{text}")
             };
             let id: u64 = values.parse().unwrap();
             assert!((1..=TABLES.rows).contains(&id) && text.contains(&format!("with {id} ")));
             let refused = |reply: &Repeated| matches!(reply, Repeated::Refused(_));
-            let answers = again.within.iter().chain([&again.anew]);
-            assert_eq!(answers.filter(|reply| refused(reply)).count(), refusals);
-            assert_eq!((failed.statements, failed.controls), (5, 2), "BEGIN and ROLLBACK");
-        }
+            assert_eq!(again.within.as_ref().map(refused), Some(within == [self::refused()]));
+            assert_eq!(refused(&again.anew), anew == [self::refused()]);
+            assert_eq!(failed.statements, answers.len() as u64);
+            assert_eq!(failed.controls, 2, "BEGIN and ROLLBACK");
+        });
     }
 }
 
 #[test]
-fn a_query_that_is_alone_is_asked_once_more() {
+fn a_query_that_is_alone_is_asked_for_by_itself() {
     for (anew, said) in [
-        (rows(1), "asked again: 1 row; the rows are there: the first answer was wrong, or"),
-        (rows(0), "asked again: 0 rows; the table is wrong"),
+        (vec![rows(1)], "asked again: 1 row; the rows are there: the first answer was wrong"),
+        (often(rows(0)), "asked again: 0 rows at time 10; the table is wrong"),
     ] {
-        for (protocol, sharded) in BOTH.iter().flat_map(|both| EITHER.map(|each| (*both, each))) {
-            let answers = [rows(1), rows(2), anew.clone()];
+        let answers = [&[rows(1), rows(2)][..], &anew].concat();
+        each_way(|protocol, sharded| {
             let failed = failed(protocol, "point-query", &answers, sharded);
             let text = failed.error.to_string();
             assert!(text.contains("returned 2 rows, right is 1 to 1; asked again: "), "{text}");
             assert!(text.contains(said), "{text}");
-            assert_eq!((failed.statements, failed.controls), (3, 0));
-        }
+            assert_eq!((failed.statements, failed.controls), (answers.len() as u64, 0));
+        });
     }
 }
 
 /// Asking again would change something: that is left alone.
 #[test]
 fn a_change_is_not_asked_again() {
-    for (protocol, sharded) in BOTH.iter().flat_map(|both| EITHER.map(|each| (*both, each))) {
+    each_way(|protocol, sharded| {
         let failed = failed(protocol, "update-nonindex", &[Reply::Affected(0)], sharded);
         let text = failed.error.to_string();
         assert!(text.contains("changed 0 rows, right is 1 to 1; the server's answers"), "{text}");
         assert!(matches!(failed.error, LoadError::WrongResult { again: None, .. }));
         assert_eq!(failed.statements, 1);
-    }
+    });
+}
+
+/// What a deadlock leaves of a transaction is nothing; what another error leaves, BEGIN would
+/// commit if it were not for the ROLLBACK.
+#[test]
+fn a_rollback_that_is_refused_ends_the_round() {
+    let deadlock = Reply::Error { code: 1213, sqlstate: "40P01", message: "deadlock".into() };
+    let killed = Reply::Error { code: 1317, sqlstate: "70100", message: "interrupted".into() };
+    each_way(|protocol, sharded| {
+        let answers = Answers(vec![rows(1), deadlock.clone()], killed.clone());
+        let failed = failed_with(protocol, "read-only", answers, sharded);
+        let text = failed.error.to_string();
+        assert!(text.contains("interrupted") && text.ends_with("statement: ROLLBACK"), "{text}");
+        assert_eq!((failed.statements, failed.controls), (2, 2));
+    });
 }
