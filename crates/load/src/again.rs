@@ -24,6 +24,15 @@ use dbdyno_workload::{Call, Event, Expect, ReadyLoad, StatementKind};
 
 use crate::asking::{ROLLBACK, execute};
 
+/// What is known of a statement that was answered wrongly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its parameters, for people.
+    pub values: String,
+    /// What came when it was asked again; `None` if asking again would change something.
+    pub again: Option<AskedAgain>,
+}
+
 /// The answers to a query that was asked again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedAgain {

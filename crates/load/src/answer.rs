@@ -3,7 +3,7 @@
 use dbdyno_wire::{Client, Outcome, StatementId, WireError};
 use dbdyno_workload::{Call, Event, Expect, ReadyLoad, Statement, Value};
 
-use crate::again::ask_again;
+use crate::again::{Found, ask_again};
 use crate::asking::ROLLBACK;
 use crate::error::LoadError;
 
@@ -113,10 +113,9 @@ pub(crate) fn wrong(
     let again = ask_again(client, prepared, load, (event, call));
     LoadError::WrongResult {
         sql: sql_of(load, call.statement),
-        values: shown(event, call),
         expect: call.expect.expect("what expects nothing is right"),
         outcome,
-        again: again.map(Box::new),
+        found: Box::new(Found { values: shown(event, call), again }),
     }
 }
 

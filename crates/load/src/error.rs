@@ -7,7 +7,7 @@ use dbdyno_wire::{Outcome, ServerError, WireError};
 use dbdyno_workload::Expect;
 use nix::errno::Errno;
 
-use crate::again::AskedAgain;
+use crate::again::Found;
 
 /// Connections that a server keeps for its superuser, and our own for looking at it.
 const SPARE_PLACES: u32 = 20;
@@ -21,14 +21,12 @@ pub enum LoadError {
     WrongResult {
         /// The statement.
         sql: String,
-        /// Its parameters, for people.
-        values: String,
         /// What would have been right.
         expect: Expect,
         /// What came.
         outcome: Outcome,
-        /// What came when it was asked again; `None` if asking again would change something.
-        again: Option<Box<AskedAgain>>,
+        /// With which parameters, and what came afterwards.
+        found: Box<Found>,
     },
     /// A transaction found something that cannot be: what it was, for people.
     WrongAnswer(String),
@@ -87,8 +85,8 @@ impl fmt::Display for LoadError {
         match self {
             LoadError::Wire(error, None) => write!(f, "{error}"),
             LoadError::Wire(error, Some(sql)) => write!(f, "{error}; statement: {}", clip(sql)),
-            LoadError::WrongResult { sql, values, expect, outcome, again } => {
-                wrong_result(f, (sql, values), *expect, *outcome, again.as_deref())
+            LoadError::WrongResult { sql, expect, outcome, found } => {
+                wrong_result(f, sql, *expect, *outcome, found)
             }
             LoadError::WrongAnswer(what) => write!(
                 f,
@@ -135,10 +133,10 @@ impl fmt::Display for LoadError {
 
 fn wrong_result(
     f: &mut fmt::Formatter<'_>,
-    (sql, values): (&str, &str),
+    sql: &str,
     expect: Expect,
     outcome: Outcome,
-    again: Option<&AskedAgain>,
+    Found { values, again }: &Found,
 ) -> fmt::Result {
     let (what, got, low, high) = match expect {
         Expect::Rows(low, high) => ("returned", outcome.rows, low, high),

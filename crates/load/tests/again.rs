@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use dbdyno_load::again::Repeated;
+use dbdyno_load::again::{Found, Repeated};
 use dbdyno_load::closed::{run_sharded, run_threads};
 use dbdyno_load::{Connector, LoadError, RoundSpec};
 use dbdyno_model::{Dialect, Processors};
@@ -131,9 +131,8 @@ fn a_row_that_is_missing_in_a_transaction_is_asked_for_in_it_and_in_a_new_one() 
                 "{text}"
             );
             assert!(text.contains(said), "{sharded:?}: {text}");
-            let LoadError::WrongResult { values, again: Some(again), .. } = failed.error else {
-                panic!("{text}")
-            };
+            let LoadError::WrongResult { found, .. } = failed.error else { panic!("{text}") };
+            let Found { values, again: Some(again) } = *found else { panic!("{text}") };
             let id: u64 = values.parse().unwrap();
             assert!((1..=TABLES.rows).contains(&id) && text.contains(&format!("with {id} ")));
             let refused = |reply: &Repeated| matches!(reply, Repeated::Refused(_));
@@ -169,7 +168,8 @@ fn a_change_is_not_asked_again() {
         let failed = failed(protocol, "update-nonindex", &[Reply::Affected(0)], sharded);
         let text = failed.error.to_string();
         assert!(text.contains("changed 0 rows, right is 1 to 1; the server's answers"), "{text}");
-        assert!(matches!(failed.error, LoadError::WrongResult { again: None, .. }));
+        let LoadError::WrongResult { found, .. } = failed.error else { panic!("{text}") };
+        assert_eq!(found.again, None);
         assert_eq!(failed.statements, 1);
     });
 }
