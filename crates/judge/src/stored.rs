@@ -39,7 +39,8 @@ use crate::variance::{highest, nested};
 /// and costs per row are those of one run and not compared.
 ///
 /// # Errors
-/// [`JudgeError::Unlike`] if the runs differ in load, clients, tables or length of rounds.
+/// [`JudgeError::Unlike`] if the runs differ in load, clients, tables, length of rounds or in what
+/// processors do.
 pub fn compare_stored(base: &Run, test: &Run, budget: f64) -> Result<Comparison, JudgeError> {
     same_shape(base, test)?;
     let runs = PerArm { base, test };
@@ -274,12 +275,17 @@ fn same_shape(base: &Run, test: &Run) -> Result<(), JudgeError> {
     if a.clients != b.clients {
         return different("--clients", format!("{:?}", a.clients), format!("{:?}", b.clients));
     }
-    let sizes = [
-        ("--tables", u64::from(a.tables), u64::from(b.tables)),
-        ("--rows", a.rows, b.rows),
-        ("--seed", a.seed, b.seed),
-        ("the length of a round (ns)", a.round_ns, b.round_ns),
-    ];
+    let of = |plan: &Plan| {
+        [
+            ("--tables", plan.tables.to_string()),
+            ("--rows", plan.rows.to_string()),
+            ("--seed", plan.seed.to_string()),
+            ("the length of a round (ns)", plan.round_ns.to_string()),
+            // Which processors are used, and whether they sleep, is half of a short statement.
+            ("--pin", plan.pin.to_string()),
+            ("--idle", plan.idle.to_string()),
+        ]
+    };
     if a.driving != b.driving {
         return different("the way of driving", a.driving.to_string(), b.driving.to_string());
     }
@@ -291,9 +297,9 @@ fn same_shape(base: &Run, test: &Run) -> Result<(), JudgeError> {
                 .to_owned(),
         ));
     }
-    for (what, base, test) in sizes {
+    for ((what, base), (_, test)) in of(a).into_iter().zip(of(b)) {
         if base != test {
-            return different(what, base.to_string(), test.to_string());
+            return different(what, base, test);
         }
     }
     Ok(())
@@ -303,7 +309,7 @@ fn same_shape(base: &Run, test: &Run) -> Result<(), JudgeError> {
 mod tests {
     use super::*;
     use crate::sample::{WALL_NS, of_pairs, set_events};
-    use dbdyno_model::{Gate, GateOutcome, LatencyHistogram, RunId, RunStatus, Verdict};
+    use dbdyno_model::{Gate, GateOutcome, Idle, LatencyHistogram, Pin, RunId, RunStatus, Verdict};
 
     /// A run of nine starts whose test arm does this share of what `base` does, in percent.
     fn run(id: &str, base: &str, percent: u64) -> Run {
@@ -346,6 +352,17 @@ mod tests {
         let mut once = run("b", SERVER, 80);
         once.rounds.iter_mut().for_each(|round| round.start = 0);
         assert_eq!(gated(&a, &once), open("one-start"));
+    }
+
+    #[test]
+    fn runs_on_processors_of_another_kind_are_not_compared() {
+        let (a, mut b) = (run("a", SERVER, 100), run("b", SERVER, 80));
+        let refused = |b: &Run| compare_stored(&a, b, 0.02).err().map(|error| error.to_string());
+        assert_eq!(refused(&b), None);
+        b.plan.idle = Idle::Poll;
+        assert!(refused(&b).unwrap().contains("--idle is halt in the one and poll in the other"));
+        b.plan = Plan { pin: Pin::Same, idle: Idle::Halt, ..b.plan };
+        assert!(refused(&b).unwrap().contains("--pin is none in the one and same in the other"));
     }
 
     /// The runs are judged as widely as their looks were; looks at stretches of one start are not.

@@ -1,8 +1,10 @@
 //! What came of an event: what its statements did, whether that is right, or why it failed.
 
-use dbdyno_wire::{Outcome, WireError};
-use dbdyno_workload::{Call, Event, Expect, ReadyLoad, Statement};
+use dbdyno_wire::{Client, Outcome, StatementId, WireError};
+use dbdyno_workload::{Call, Event, Expect, ReadyLoad, Statement, Value};
 
+use crate::again::ask_again;
+use crate::asking::ROLLBACK;
 use crate::error::LoadError;
 
 /// What the statements of an event did together.
@@ -61,6 +63,13 @@ pub(crate) fn setback(
     Setback::Failed(LoadError::of_statement(error, || sql_of(load, statement)))
 }
 
+/// What a ROLLBACK that failed means: what the transaction has done until then is still there, and
+/// MySQL's BEGIN would commit it, a DELETE without its INSERT.
+#[cold]
+pub(crate) fn unended(error: WireError) -> LoadError {
+    LoadError::of_statement(error, || ROLLBACK.to_owned())
+}
+
 fn deletes(load: &ReadyLoad) -> bool {
     let word = |statement: &Statement| statement.sql.trim_start().get(..6).map(str::to_owned);
     load.statements().iter().filter_map(word).any(|word| word.eq_ignore_ascii_case("delete"))
@@ -83,17 +92,42 @@ fn is_duplicate(error: &WireError) -> bool {
 
 /// Whether this is the answer that the call must get.
 #[inline]
-pub(crate) fn check(load: &ReadyLoad, call: &Call, outcome: Outcome) -> Result<(), LoadError> {
-    let (got, low, high) = match call.expect {
-        None => return Ok(()),
-        Some(Expect::Rows(low, high)) => (outcome.rows, low, high),
-        Some(Expect::Changed(low, high)) => (outcome.affected, low, high),
-    };
-    if (low..=high).contains(&got) { Ok(()) } else { Err(wrong(load, call, outcome)) }
+pub(crate) fn is_right(call: &Call, outcome: Outcome) -> bool {
+    match call.expect {
+        None => true,
+        Some(Expect::Rows(low, high)) => (low..=high).contains(&outcome.rows),
+        Some(Expect::Changed(low, high)) => (low..=high).contains(&outcome.affected),
+    }
 }
 
+/// What an answer that is not right means. The client is asked again, and is not to be used any
+/// more.
 #[cold]
-fn wrong(load: &ReadyLoad, call: &Call, outcome: Outcome) -> LoadError {
-    let expect = call.expect.expect("what expects nothing is right");
-    LoadError::WrongResult { sql: sql_of(load, call.statement), expect, outcome }
+pub(crate) fn wrong(
+    client: &mut dyn Client,
+    prepared: &[Option<StatementId>],
+    load: &ReadyLoad,
+    (event, call): (&Event, &Call),
+    outcome: Outcome,
+) -> LoadError {
+    let again = ask_again(client, prepared, load, (event, call));
+    LoadError::WrongResult {
+        sql: sql_of(load, call.statement),
+        values: shown(event, call),
+        expect: call.expect.expect("what expects nothing is right"),
+        outcome,
+        again: again.map(Box::new),
+    }
+}
+
+/// The parameters of a call: `4711, 'abc', NULL`.
+fn shown(event: &Event, call: &Call) -> String {
+    let text = |value: &Value| match *value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(number) => number.to_string(),
+        Value::Text { start, length } => {
+            format!("'{}'", String::from_utf8_lossy(event.text(start, length)))
+        }
+    };
+    event.values(call).iter().map(text).collect::<Vec<_>>().join(", ")
 }

@@ -7,6 +7,8 @@ use dbdyno_wire::{Outcome, ServerError, WireError};
 use dbdyno_workload::Expect;
 use nix::errno::Errno;
 
+use crate::again::AskedAgain;
+
 /// Connections that a server keeps for its superuser, and our own for looking at it.
 const SPARE_PLACES: u32 = 20;
 
@@ -19,10 +21,14 @@ pub enum LoadError {
     WrongResult {
         /// The statement.
         sql: String,
+        /// Its parameters, for people.
+        values: String,
         /// What would have been right.
         expect: Expect,
         /// What came.
         outcome: Outcome,
+        /// What came when it was asked again; `None` if asking again would change something.
+        again: Option<Box<AskedAgain>>,
     },
     /// A transaction found something that cannot be: what it was, for people.
     WrongAnswer(String),
@@ -81,17 +87,8 @@ impl fmt::Display for LoadError {
         match self {
             LoadError::Wire(error, None) => write!(f, "{error}"),
             LoadError::Wire(error, Some(sql)) => write!(f, "{error}; statement: {}", clip(sql)),
-            LoadError::WrongResult { sql, expect, outcome } => {
-                let (what, got, low, high) = match *expect {
-                    Expect::Rows(low, high) => ("returned", outcome.rows, low, high),
-                    Expect::Changed(low, high) => ("changed", outcome.affected, low, high),
-                };
-                write!(
-                    f,
-                    "wrong result: {} {what} {got} rows, right is {low} to {high}; the server's \
-                     answers cannot be trusted, or something else changes its tables",
-                    clip(sql)
-                )
+            LoadError::WrongResult { sql, values, expect, outcome, again } => {
+                wrong_result(f, (sql, values), *expect, *outcome, again.as_deref())
             }
             LoadError::WrongAnswer(what) => write!(
                 f,
@@ -133,6 +130,30 @@ impl fmt::Display for LoadError {
             ),
             LoadError::Interrupted => f.write_str("stopped on request"),
         }
+    }
+}
+
+fn wrong_result(
+    f: &mut fmt::Formatter<'_>,
+    (sql, values): (&str, &str),
+    expect: Expect,
+    outcome: Outcome,
+    again: Option<&AskedAgain>,
+) -> fmt::Result {
+    let (what, got, low, high) = match expect {
+        Expect::Rows(low, high) => ("returned", outcome.rows, low, high),
+        Expect::Changed(low, high) => ("changed", outcome.affected, low, high),
+    };
+    write!(f, "wrong result: {} ", clip(sql))?;
+    if !values.is_empty() {
+        write!(f, "with {} ", clip(values))?;
+    }
+    write!(f, "{what} {got} rows, right is {low} to {high}; ")?;
+    match again {
+        Some(again) => write!(f, "{again}"),
+        None => f.write_str(
+            "the server's answers cannot be trusted, or something else changes its tables",
+        ),
     }
 }
 

@@ -21,8 +21,10 @@
 //! every rate.
 
 mod affinity;
+pub mod again;
 mod answer;
 pub mod arrival;
+mod asking;
 mod background;
 mod book;
 mod brake;

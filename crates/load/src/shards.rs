@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use dbdyno_wire::Client;
+use dbdyno_wire::{Client, Outcome};
 use dbdyno_workload::ready::Part;
 use dbdyno_workload::{Call, Event, Program, ReadyLoad, StatementKind};
 use nix::errno::Errno;
@@ -35,7 +35,8 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use dbdyno_model::plan::THREADS_MAX;
 
 use crate::affinity::{parallelism, pin_to};
-use crate::answer::{Answer, Setback, check, setback};
+use crate::answer::{Answer, Setback, is_right, setback, unended, wrong};
+use crate::asking::{EventArgs, ROLLBACK};
 use crate::book::{Book, Books, Times};
 use crate::crowd::{Member, assemble};
 use crate::error::LoadError;
@@ -45,7 +46,6 @@ use crate::tally::Tally;
 use crate::time::{STOP_CHECK, nanos, now};
 use crate::usage::ThreadUsage;
 use crate::window::{Window, conduct};
-use crate::wire::EventArgs;
 
 /// Sockets that are looked at between two looks at the clock.
 const BATCH: usize = 64;
@@ -386,18 +386,14 @@ impl Asker {
             Err(error) => Err(error),
         };
         if self.stage == Stage::RollingBack {
-            // Outside a transaction the server complains about the ROLLBACK or takes it; either way
-            // the connection is where it should be.
-            if let Err(error) = received
-                && error.is_fatal()
-            {
-                return Err(error.into());
-            }
+            received.map_err(unended)?;
             return self.ask_all(load, sql).map(|()| Heard::More);
         }
         match received {
             Ok(outcome) => {
-                check(load, self.current(), outcome)?;
+                if !is_right(self.current(), outcome) {
+                    return Err(self.wrong(load, outcome));
+                }
                 self.answer.count(outcome);
                 self.call += 1;
                 if self.call == self.event.calls.len() {
@@ -412,11 +408,20 @@ impl Asker {
                     Setback::AskAgain => {
                         self.answer.retries += 1;
                         self.stage = Stage::RollingBack;
-                        self.member.client.send_run("ROLLBACK")?;
+                        self.member.client.send_run(ROLLBACK)?;
                     }
                 }
             }
         }
         Ok(Heard::More)
+    }
+
+    /// What a wrong answer to the current call means. Whoever shares this thread waits meanwhile:
+    /// the round is over.
+    #[cold]
+    fn wrong(&mut self, load: &ReadyLoad, outcome: Outcome) -> LoadError {
+        let Member { client, prepared, .. } = &mut self.member;
+        let asked = (&self.event, &self.event.calls[self.call]);
+        wrong(&mut **client, prepared, load, asked, outcome)
     }
 }

@@ -15,6 +15,8 @@ use rusqlite::ffi::ErrorCode;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql};
 
+use crate::asking::ROLLBACK;
+
 /// A database file and the pragmas that every connection sets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqliteFile {
@@ -164,7 +166,11 @@ impl Client for SqliteClient {
         self.step_prepared(statement, args, Some(into))
     }
 
+    /// A ROLLBACK outside a transaction has nothing to do, as with other servers.
     fn run(&mut self, sql: &str) -> Result<Outcome, WireError> {
+        if sql == ROLLBACK && self.connection.is_autocommit() {
+            return Ok(Outcome::default());
+        }
         let none: &[Param<'_>] = &[];
         self.step_all(sql, &none, None).map_err(refused)
     }

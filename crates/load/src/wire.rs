@@ -5,10 +5,11 @@
 //!               └──▶ Outcome ── is it right? ──▶ Answer: the sum over the calls
 //! ```
 
-use dbdyno_wire::{Args, Client, Outcome, Param, RowBuffer, StatementId, WireError};
-use dbdyno_workload::{Answer as Rows, Call, Event, ReadyLoad, Statement, StatementKind, Value};
+use dbdyno_wire::{Client, RowBuffer, StatementId, WireError};
+use dbdyno_workload::{Answer as Rows, Event, ReadyLoad, Statement, StatementKind};
 
-use crate::answer::{Answer, Setback, check, setback};
+use crate::answer::{Answer, Setback, is_right, setback, unended, wrong};
+use crate::asking::{ROLLBACK, execute};
 use crate::error::LoadError;
 use crate::kept::Seat;
 
@@ -50,34 +51,6 @@ impl Rows for Fetched {
     }
 }
 
-/// The parameters of one call of an event.
-pub(crate) struct EventArgs<'a> {
-    event: &'a Event,
-    values: &'a [Value],
-}
-
-impl<'a> EventArgs<'a> {
-    #[inline]
-    pub(crate) fn new(event: &'a Event, call: &Call) -> EventArgs<'a> {
-        EventArgs { event, values: event.values(call) }
-    }
-}
-
-impl Args for EventArgs<'_> {
-    #[inline]
-    fn count(&self) -> usize {
-        self.values.len()
-    }
-    #[inline]
-    fn get(&self, index: usize) -> Param<'_> {
-        match self.values[index] {
-            Value::Null => Param::Null,
-            Value::Int(number) => Param::Int(number),
-            Value::Text { start, length } => Param::Text(self.event.text(start, length)),
-        }
-    }
-}
-
 impl<'a> Wire<'a> {
     /// A connection on which this load is prepared.
     pub(crate) fn new(seat: Seat, load: &'a ReadyLoad, answers: Answers) -> Wire<'a> {
@@ -98,12 +71,15 @@ impl Wire<'_> {
     pub(crate) fn ask_event(&mut self, event: &Event) -> Result<Answer, Setback> {
         let mut answer = Answer::to(event);
         for call in &event.calls {
-            let outcome = match self.execute(event, call) {
+            let asked = (event, call);
+            let client = &mut *self.client;
+            let outcome = match execute(client, &self.prepared, self.load, asked, &mut self.sql) {
                 Ok(outcome) => outcome,
                 Err(error) => return Err(self.setback(error, call.statement, event.calls.len())),
             };
-            if self.answers == Answers::OfServer {
-                check(self.load, call, outcome).map_err(Setback::Failed)?;
+            if self.answers == Answers::OfServer && !is_right(call, outcome) {
+                let error = wrong(&mut *self.client, &self.prepared, self.load, asked, outcome);
+                return Err(Setback::Failed(error));
             }
             answer.count(outcome);
         }
@@ -115,30 +91,9 @@ impl Wire<'_> {
         setback(self.load, error, statement, statements)
     }
 
-    #[inline]
-    fn execute(&mut self, event: &Event, call: &Call) -> Result<Outcome, WireError> {
-        if let Some(id) = self.prepared[call.statement as usize] {
-            return self.client.execute(id, &EventArgs::new(event, call));
-        }
-        let statement = &self.load.statements()[call.statement as usize];
-        match statement.kind {
-            StatementKind::Text => {
-                event.write_sql(call, statement, &mut self.sql);
-                self.client.run(&self.sql)
-            }
-            StatementKind::Control | StatementKind::Prepared => self.client.run(&statement.sql),
-        }
-    }
-
-    /// Ends a transaction, if there is one.
-    ///
-    /// Outside a transaction the server complains about the ROLLBACK or takes it; either way the
-    /// connection is where it should be.
+    /// Ends a transaction, if there is one. A refusal ends the round: see [`unended`].
     pub(crate) fn roll_back(&mut self) -> Result<(), LoadError> {
-        match self.client.run("ROLLBACK") {
-            Err(error) if error.is_fatal() => Err(error.into()),
-            Err(_) | Ok(_) => Ok(()),
-        }
+        self.client.run(ROLLBACK).map(drop).map_err(unended)
     }
 }
 

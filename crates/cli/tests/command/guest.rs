@@ -65,6 +65,47 @@ fn a_load_asks_tables_of_postgres_that_are_there_already() {
     asks_what_is_there(Product::Postgres, "15");
 }
 
+/// One row of the user's table is not there, as if the server had lost it.
+fn a_row_that_is_gone_is_said_to_be_gone(product: Product, version: &str) {
+    let Some(home) = home() else { return };
+    let _turn = turn();
+    let running = Running::start(&home, product, version);
+    let own = running.own_database();
+    let mut client = running.connect(&own);
+    client.run("CREATE TABLE theirs (id INTEGER PRIMARY KEY, n INTEGER, note VARCHAR(9))").unwrap();
+    for id in (1..=50).filter(|id| *id != 37) {
+        client.run(&format!("INSERT INTO theirs VALUES ({id}, 0, 'keep {id}')")).unwrap();
+    }
+    client.close();
+    let store = Store::new();
+    let file = tempfile::NamedTempFile::with_suffix(".toml").unwrap();
+    std::fs::write(file.path(), OWN_LOAD).unwrap();
+    let url = running.socket(&format!("dbdyno:{}", running.password()), &own);
+    let load = file.path().to_str().unwrap();
+    let flags = "--quick --rounds 1 --seconds 0.5 --warm-up 0.1 --clients 1 --load";
+    let args = [&["compare", &url, &url][..], &flags.split(' ').collect::<Vec<_>>(), &[load]];
+    let done = finish(store.command(&home, &args.concat()));
+    let said = done.err.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(done.code, 2, "{done:?}");
+    assert!(said.contains(" with 37 returned 0 rows, right is 1 to 1; asked again in"), "{said}");
+    assert!(
+        said.contains("transaction: 0 rows at time 10; in a new one: 0 rows at time 10; the table"),
+        "{said}"
+    );
+    assert_eq!(running.tables(), "1", "their table is gone, or a marker is left");
+    running.stop();
+}
+
+#[test]
+fn a_row_that_mariadb_has_lost_is_said_to_be_gone() {
+    a_row_that_is_gone_is_said_to_be_gone(Product::MariaDb, "10.11");
+}
+
+#[test]
+fn a_row_that_postgres_has_lost_is_said_to_be_gone() {
+    a_row_that_is_gone_is_said_to_be_gone(Product::Postgres, "15");
+}
+
 /// What settling lowers on servers of our own, and all else that could have been set.
 const SETTINGS: &str = "SELECT md5(group_concat(concat(variable_name, '=', variable_value) \
                         ORDER BY variable_name SEPARATOR '\\n')) \

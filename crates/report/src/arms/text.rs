@@ -334,8 +334,10 @@ fn footnotes(view: &ArmsView, parts: &[Section], width: usize) -> String {
             0 => String::new(),
             others => format!(" (and {others} like it)"),
         };
-        let has_number = !is_brief || note.more.is_some();
-        let number = has_number.then(|| notes::superscript(at + 1) + " ").unwrap_or_default();
+        let number = match is_brief && note.more.is_none() {
+            true => String::new(),
+            false => notes::superscript(at + 1) + " ",
+        };
         let first = format!("{number}{}: ", note.warning.severity);
         text.push_str(&layout::paragraph(&(note.text() + &more), width, &first, "  "));
     }

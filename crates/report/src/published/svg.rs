@@ -20,6 +20,10 @@ const HEAD: f64 = 44.0;
 /// Between the edge of a panel and its axes, left and below; right and above.
 const MARGIN: f64 = 52.0;
 const EDGE: f64 = 14.0;
+/// What the marks mean, in lines that fit below a single panel.
+const LEGEND: [&str; 2] =
+    ["● confirmed   ◆ different here   ○ open", "band: within the tolerance; bars: 95 % intervals"];
+const LEGEND_LINE: f64 = 16.0;
 /// Letters that fit above a panel.
 const TITLE_MOST: usize = 54;
 /// Rows that are named in a panel: those that differ most.
@@ -42,7 +46,9 @@ pub fn published_svg(all: &[Replication]) -> Option<String> {
     let tables: Vec<&ReplicatedTable> = tables.filter(|table| table.agreement.is_some()).collect();
     let columns = tables.len().clamp(1, 2);
     let lines = tables.len().div_ceil(columns);
-    let (width, height) = (PANEL * columns as f64, (PANEL + HEAD) * lines as f64 + 24.0);
+    let legend = (PANEL + HEAD) * lines as f64;
+    let height = legend + LEGEND_LINE * LEGEND.len() as f64 + 8.0;
+    let width = PANEL * columns as f64;
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
          width=\"{width}\" height=\"{height}\" role=\"img\" aria-label=\"Printed ratios and ours\">\n\
@@ -53,12 +59,11 @@ pub fn published_svg(all: &[Replication]) -> Option<String> {
         let y = (PANEL + HEAD) * (at / columns) as f64;
         svg.push_str(&Panel::of(table).drawn(x, y));
     }
-    let _ = writeln!(
-        svg,
-        "<text class=\"aside\" x=\"{MARGIN}\" y=\"{}\">● confirmed   ◆ different here   ○ open   \
-         band: within the tolerance   bars: 95 % intervals</text>\n</svg>",
-        height - 8.0
-    );
+    for (at, line) in LEGEND.iter().enumerate() {
+        let y = legend + LEGEND_LINE * (at + 1) as f64;
+        let _ = writeln!(svg, "<text class=\"aside\" x=\"{MARGIN}\" y=\"{y}\">{line}</text>");
+    }
+    svg.push_str("</svg>\n");
     (!tables.is_empty()).then_some(svg)
 }
 

@@ -14,7 +14,8 @@
 //! answers with prepared bytes.
 //!
 //! Executions of prepared statements and text queries are *statements* and go through the script.
-//! `BEGIN`, `COMMIT`, `SET` and their like are *controls*: answered at once, counted apart.
+//! `BEGIN`, `COMMIT`, `SET` and their like are *controls*: answered at once, counted apart, and
+//! carried out unless the script says otherwise.
 
 use std::io;
 use std::path::Path;
@@ -157,7 +158,8 @@ fn accept(listener: &Listener, shared: &Arc<Shared>) {
 fn admit(stream: Stream, shared: &Arc<Shared>) -> io::Result<()> {
     let number = shared.connections.fetch_add(1, Ordering::AcqRel);
     let second = stream.duplicate()?;
-    let session = Session { stream, number, executed: 0, shared: Arc::clone(shared) };
+    let shared_too = Arc::clone(shared);
+    let session = Session { stream, number, executed: 0, controlled: 0, shared: shared_too };
     // The lock is held over both, so that a session cannot end before it is listed.
     let mut sessions = shared.sessions();
     // Nobody waits for those that have ended; let go, they give their stacks back.

@@ -106,12 +106,11 @@ impl Server<'_> {
     }
 
     fn statement(&mut self, kind: Kind, form: Form) -> Result<Next, WireError> {
-        if kind == Kind::Control {
-            self.session.control();
-            self.ok(0)?;
-            return Ok(Next::Command);
-        }
-        match (self.session.turn(), kind) {
+        let reply = match kind {
+            Kind::Control => self.session.control(),
+            Kind::Select | Kind::Bulk | Kind::Write => self.session.turn(),
+        };
+        match (reply, kind) {
             (Reply::Cut, _) => return Ok(Next::End),
             (Reply::Error { code, sqlstate, message }, _) => {
                 self.error(code, sqlstate, &message)?

@@ -180,8 +180,13 @@ impl Talk<'_> {
     /// Appends the answer of one execution.
     fn carry_out(&mut self, prepared: &Prepared) -> Result<(), End> {
         if prepared.kind == Kind::Control {
-            self.session.control();
-            return Ok(complete(&mut self.out, &prepared.verb)?);
+            return match self.session.control() {
+                Reply::Error { sqlstate, message, .. } => self.refuse(sqlstate, &message),
+                Reply::Cut => Err(End::Over),
+                Reply::Rows { .. } | Reply::Affected(_) => {
+                    Ok(complete(&mut self.out, &prepared.verb)?)
+                }
+            };
         }
         match self.session.turn() {
             Reply::Rows { count, width } if prepared.kind == Kind::Select => {

@@ -74,6 +74,12 @@ pub trait Script: Send + Sync {
     /// The turn of statement number `statement` on connection number `connection`. Both count from
     /// 0, connections in the order of their arrival, statements per connection.
     fn turn(&self, connection: u64, statement: u64) -> Turn;
+
+    /// What control number `control` of connection number `connection` is answered, at once. Both
+    /// count from 0. [`Reply::Affected`] means that it is carried out.
+    fn control(&self, _connection: u64, _control: u64) -> Reply {
+        Reply::Affected(0)
+    }
 }
 
 /// Every statement gets the same.

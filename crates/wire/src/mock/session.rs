@@ -62,6 +62,7 @@ pub(super) struct Session {
     /// The connection's number, from 0.
     pub(super) number: u64,
     pub(super) executed: u64,
+    pub(super) controlled: u64,
     pub(super) shared: Arc<Shared>,
 }
 
@@ -92,9 +93,14 @@ impl Session {
         turn.reply
     }
 
-    /// Counts a control.
-    pub(super) fn control(&self) {
-        self.shared.controls.fetch_add(1, Ordering::Release);
+    /// Asks the script for the next control and counts it.
+    pub(super) fn control(&mut self) -> Reply {
+        let reply = self.shared.script.control(self.number, self.controlled);
+        self.controlled += 1;
+        if reply != Reply::Cut {
+            self.shared.controls.fetch_add(1, Ordering::Release);
+        }
+        reply
     }
 
     #[expect(

@@ -3,7 +3,7 @@
 /// What the mock does with a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Transaction control and settings: answered at once, not scripted, counted apart.
+    /// Transaction control and settings: answered at once, counted apart.
     Control,
     /// Returns rows.
     Select,

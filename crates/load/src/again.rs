@@ -1,0 +1,162 @@
+//! What a query is answered when it is asked again, after an answer that was wrong.
+//!
+//! ```text
+//!   wrong ──▶ again, in the same transaction ──▶ ROLLBACK ──▶ again, in a new one
+//!              │ right: the answer was wrong                   │ right: the rows are there
+//!              │ wrong: its snapshot, or the table             │ wrong: the table is wrong
+//! ```
+//!
+//! A wrong number of rows says that something is wrong and not what: a server may have lost rows,
+//! or have them and not have shown them. The next answers part the two. There is no later time for
+//! it: the round is over, and its servers will be stopped.
+//!
+//! A server may go on answering wrongly as long as one of its threads, off the processor, has left
+//! a change half done (MySQL's bug 101667 does so, see `docs/ISOLATION.md`). So the question is
+//! put ten times in half a second before its answer counts as wrong for good.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::thread;
+use std::time::Duration;
+
+use dbdyno_wire::{Client, Outcome, StatementId, WireError};
+use dbdyno_workload::{Call, Event, Expect, ReadyLoad, StatementKind};
+
+use crate::asking::{ROLLBACK, execute};
+
+/// The answers to a query that was asked again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedAgain {
+    /// In the transaction in which it was answered wrongly; `None` if it was alone.
+    pub within: Option<Repeated>,
+    /// By itself, once that transaction was rolled back.
+    pub anew: Repeated,
+    /// Rows that are right, the least and the most.
+    right: (u64, u64),
+}
+
+/// One of these answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Repeated {
+    /// This many rows, when it was asked for this often: once, until the answer was right, or as
+    /// often as it is asked at most.
+    Rows(u64, u32),
+    /// None, and why.
+    Refused(String),
+}
+
+/// How often it is asked at most. Between two times there are 1, 2, 4 … 256 ms, 511 ms in all.
+const TIMES: u32 = 10;
+const FIRST_PAUSE: Duration = Duration::from_millis(1);
+
+/// Asks a query again that was answered wrongly; `None` if it is not one that can be asked again
+/// without changing anything. The transaction is rolled back.
+pub(crate) fn ask_again(
+    client: &mut dyn Client,
+    prepared: &[Option<StatementId>],
+    load: &ReadyLoad,
+    (event, call): (&Event, &Call),
+) -> Option<AskedAgain> {
+    let Some(Expect::Rows(low, high)) = call.expect else { return None };
+    let statements = load.statements();
+    if !is_query(&statements[call.statement as usize].sql) {
+        return None;
+    }
+    let mut sql = String::new();
+    let mut ask = |client: &mut dyn Client| {
+        ask_often(low..=high, || execute(client, prepared, load, (event, call), &mut sql))
+    };
+    let first = &statements[event.calls.first()?.statement as usize];
+    let within = (first.kind == StatementKind::Control).then(|| {
+        let answer = ask(client);
+        // Where it fails, the question that follows does so too and says why.
+        let _ = client.run(ROLLBACK);
+        answer
+    });
+    Some(AskedAgain { within, anew: ask(client), right: (low, high) })
+}
+
+/// Asks until the number of rows is right, there is none, or it was asked often enough.
+fn ask_often(
+    right: RangeInclusive<u64>,
+    mut ask: impl FnMut() -> Result<Outcome, WireError>,
+) -> Repeated {
+    let (mut times, mut pause) = (1, FIRST_PAUSE);
+    loop {
+        match ask() {
+            Err(error) => return Repeated::Refused(error.to_string()),
+            Ok(Outcome { rows, .. }) if times == TIMES || right.contains(&rows) => {
+                return Repeated::Rows(rows, times);
+            }
+            Ok(_) => thread::sleep(pause),
+        }
+        (times, pause) = (times + 1, 2 * pause);
+    }
+}
+
+/// Whether a statement only reads, as far as its first word tells.
+fn is_query(sql: &str) -> bool {
+    sql.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select"))
+}
+
+impl AskedAgain {
+    fn is_right(&self, answer: &Repeated) -> bool {
+        let (low, high) = self.right;
+        matches!(answer, Repeated::Rows(rows, _) if (low..=high).contains(rows))
+    }
+
+    /// What follows from the answers, for people.
+    fn meaning(&self) -> &'static str {
+        let refused = |answer: &Repeated| matches!(answer, Repeated::Refused(_));
+        if refused(&self.anew) {
+            return "what the table holds is not known";
+        }
+        match (&self.within, self.is_right(&self.anew)) {
+            (_, false) => {
+                "the table is wrong: the server lost or doubled rows, or something else changes \
+                 its tables"
+            }
+            (Some(within), true) if !self.is_right(within) && !refused(within) => {
+                "the rows are there, and that transaction did not see them: its snapshot was \
+                 wrong, or something else changed the tables and changed them back"
+            }
+            (_, true) => {
+                "the rows are there: the first answer was wrong (MySQL gives such answers with \
+                 innodb_adaptive_hash_index=ON, its bug 101667: try OFF), or something else \
+                 changed the tables and changed them back"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Repeated {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Repeated::Rows(rows, times) => {
+                write!(f, "{rows} row{}", if *rows == 1 { "" } else { "s" })?;
+                match times {
+                    1 => Ok(()),
+                    times => write!(f, " at time {times}"),
+                }
+            }
+            Repeated::Refused(why) => write!(f, "no answer ({why})"),
+        }
+    }
+}
+
+/// `asked again in the same transaction: 1 row; in a new one: 1 row; the rows are there: …`
+impl fmt::Display for AskedAgain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.within {
+            Some(within) => {
+                write!(
+                    f,
+                    "asked again in the same transaction: {within}; in a new one: {}",
+                    self.anew
+                )?;
+            }
+            None => write!(f, "asked again: {}", self.anew)?,
+        }
+        write!(f, "; {}", self.meaning())
+    }
+}
