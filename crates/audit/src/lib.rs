@@ -9,9 +9,9 @@
 //! ```
 //!
 //! Each way in which the source texts were once misled is a rule in one table ([`rules`]): what it
-//! looks at, what it weighs, what the reader is told, and where that was learnt. What other
-//! instruments find by themselves, a saturated client or work of others, stands in the same table
-//! by the code of its warning, so that one page has all of it.
+//! compares, its weight, the sentence for the reader, and its source. Problems that other crates
+//! detect, such as a saturated client or work of others, are in the same table by the code of their
+//! warning, so that one page has all of them.
 //!
 //! A setting of two releases that nobody set is a *default that changed*: varied by the release,
 //! part of what an upgrade comparison must show, and rarely a reason to withhold the verdict. Two
@@ -19,7 +19,8 @@
 //! out by experiment which of them matter for a load. The same setting at two values of one release
 //! is a mistake, or a question that was not asked: there a rule weighs more.
 //!
-//! What was observed on one side only is told as such and never guessed.
+//! A fact that was observed on one side only is reported as such, and the other value is not
+//! guessed.
 //!
 //! **Invariant:** pure: facts in, inequalities and sentences out.
 

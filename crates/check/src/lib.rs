@@ -6,8 +6,8 @@
 //!                                  cannot tell, and why
 //! ```
 //!
-//! **Invariant:** pure: no I/O and no clock; whoever holds a history and a proof can check the
-//! proof without the code that found it.
+//! **Invariant:** pure: no I/O and no clock; a proof can be checked against its history without the
+//! code that found it.
 
 mod anomaly;
 mod bad_input;

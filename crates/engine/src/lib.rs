@@ -3,19 +3,19 @@
 //! ```text
 //!   Session: begin · get · scan · insert · update · delete · commit
 //!      │
-//!    gate       who may work                        open · tickets · pool
-//!    snapshot   what a read may see                 vector · hybrid · cached · csn
-//!    lock       who may touch a row or a gap        fifo · cats
+//!    gate       admission control                   open · tickets · pool
+//!    snapshot   read views                          vector · hybrid · cached · csn
+//!    lock       row and gap locks                   fifo · cats
 //!    index      keys in order, and their versions
-//!    log        what must survive                   latched · linked
-//!    commit     who waits for the disk, who wakes   broadcast · direct · futex · group
-//!    follow      what a replica does with the log     serial · lwm · dag
+//!    log        redo log                            latched · linked
+//!    commit     group commit, wake-up of waiters    broadcast · direct · futex · group
+//!    follow     replication from the log            serial · lwm · dag
 //!      │
 //!    disk       files, an argument
 //! ```
 //!
-//! Each mechanism is one seam: sibling files that do the same in different ways, one value of a
-//! field of a [`dbdyno_model::Design`]. All give the same answers to the same history.
+//! Each mechanism has several implementations, in sibling files; a field of a
+//! [`dbdyno_model::Design`] chooses one. All give the same answers to the same history.
 
 mod catalog;
 mod checkpoint;

@@ -8,13 +8,13 @@
 //!                        └─ nothing left to try ──▶ shares ──▶ Explanation
 //! ```
 //!
-//! A trial is the test arm with some of its differences to base taken back: an ordinary arm, so
-//! that a trial run is an ordinary comparison which anybody can repeat. What is left when all of
-//! them are taken back is the *code*. What test does not take is tried from the other side: base is
-//! given what test has.
+//! A trial is the test arm with some of its differences to base reverted. It is an ordinary arm, so
+//! that a trial run is an ordinary comparison which anybody can repeat. The difference that remains
+//! when all of them are reverted is the *code*. If test cannot take a value of base, base gets the
+//! value of test instead.
 //!
 //! **Invariant:** pure: recorded facts and trials in, statements with evidence out. It names the
-//! next trials; somebody else carries them out.
+//! next trials; `lab` carries them out.
 
 mod ablation;
 mod blockers;

@@ -3,11 +3,11 @@
 //! ```text
 //!   Plan ──cell_forecast──▶ what it finds, in which time      Wish ──plan_for──▶ Plan
 //!     │                 ▲
-//!     │            runs before: how far pairs and restarts are spread, what they take
+//!     │            earlier runs: variance of pairs and restarts, and their duration
 //!     ├── interleaving which rounds are cut, so that both arms meet the same host
-//!     ├── ending      whether a cell is over by what was measured of it
+//!     ├── ending      whether the results of a cell end it
 //!     ├── remaining   what is left of a run that stopped
-//!     └── extension   the plan of a run that is made longer
+//!     └── extension   the plan of a run that is extended
 //! ```
 //!
 //! Pure: no I/O and no clock.

@@ -1,8 +1,8 @@
 //! From a stored run to an answer.
 //!
 //! ```text
-//!   rounds ──pairs──▶ exclusion ──▶ judged ──▶ cell ──▶ comparison ──▶ family: what a table of so
-//!              │          │           │          ▲          │          many cells may tell
+//!   rounds ──pairs──▶ exclusion ──▶ judged ──▶ cell ──▶ comparison ──▶ family: correction for
+//!              │          │           │          ▲          │          many cells
 //!              │          │           │       cautions      ├─ curves, row_costs, mechanisms,
 //!              │          │           │                     │  counts, insert_benchmark
 //!              │     blind to rates   └─ by rates (sequential: looked at on the way),
@@ -11,11 +11,11 @@
 //!
 //!   ledger ── where the time of an operation goes, by layer (layers) where it was counted
 //!   arms ── more than two: a comparison for each pair that is asked for, in one family
-//!   stored ── two runs compared      expectation ── what an experiment said before
-//!   history ── many runs, and when a figure changed      extension ── the rule of a longer run
+//!   stored ── two runs compared      expectation ── predictions of an experiment
+//!   history ── change points over many runs      extension ── the rule of an extended run
 //! ```
 //!
-//! Pure: no I/O and no clock; half a run is judged as well as a whole one.
+//! Pure: no I/O and no clock; a run that was stopped is judged by the same rules as a complete one.
 
 mod arms;
 pub mod cautions;

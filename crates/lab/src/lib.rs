@@ -11,9 +11,9 @@
 //!   explain ──▶ experiment   trials, until it is known which causes make a difference
 //! ```
 //!
-//! Data is loaded once per arm; every round opens fresh connections, so that the replicates differ
-//! in what a restart of the client changes, too. A run that is stopped or killed is a shorter run:
-//! each round is in the store before the next one begins.
+//! Data is loaded once per arm; every round opens fresh connections, so that replicates also
+//! include the variance between restarts of the client. A run that is stopped or killed is a
+//! shorter run: each round is in the store before the next one begins.
 //!
 //! This is the only crate that ties the others into a run.
 

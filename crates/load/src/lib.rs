@@ -1,4 +1,4 @@
-//! How it is asked.
+//! The load generator: clients that send events to an arm and record the answers.
 //!
 //! ```text
 //!   Connector ──connect──▶ Session ── one for each client, on a thread of its own; with more than
@@ -17,7 +17,7 @@
 //! In the *open* loop events have intended times, and waiting counts.
 //!
 //! This is the hot path: on it nothing allocates, nothing takes a lock, and the closed loop reads
-//! the clock once for each event. What the client itself costs is measured and reported beside
+//! the clock once for each event. The processor time of the client is measured and reported beside
 //! every rate.
 
 mod affinity;

@@ -1,4 +1,4 @@
-//! The words of dbdyno.
+//! The data types of dbdyno.
 //!
 //! ```text
 //!   Plan  =  arms (base, test) × stages × client counts × pairs of rounds

@@ -1,5 +1,5 @@
-//! The reference engine beside RocksDB's `TransactionDB`: the same questions, asked in the way that
-//! suits each best.
+//! The reference engine compared with RocksDB's `TransactionDB`: the same transactions, in the form
+//! that suits each best.
 //!
 //! ```text
 //!   work ── transaction k of client i, a pure function of the seed
@@ -10,13 +10,13 @@
 //!     ├── engine   Session: tables, indexes, next-key locks
 //!     └── rocks    Transaction: keys made here, entries of indexes written here
 //!     │
-//!   answers (what a client would be sent) · contents (what is there in the end)
+//!   answers (what a client would get) · contents (the final data)
 //! ```
 //!
 //! Neither side parses SQL or has a connection. Reads are consistent reads of one snapshot for each
-//! transaction, writes lock rows and see what was committed last. What both sides answered is added
-//! up and so is what both hold in the end; a benchmark of sides that differ in it says nothing.
-//! The one thing that only one side does is in favour of RocksDB: it locks no gaps.
+//! transaction, writes lock rows and see what was committed last. Sums of the answers and of
+//! the final data of both sides are compared; a benchmark of sides that differ in them is void. The
+//! one thing that only one side does is in favour of RocksDB: it locks no gaps.
 
 mod answers;
 mod contents;

@@ -12,12 +12,11 @@
 //! The library is looked up when it is first asked for, not when dbdyno is linked: no C++ is
 //! compiled, no header is read, and a dbdyno that was built on a machine with RocksDB runs on one
 //! without. Only the C API is used, whose functions keep their names and their arguments from
-//! release to release; those used here have been there since 5.x, but for some of transactions.
-//! Options are given as the text
-//! that RocksDB itself writes into its OPTIONS files, so that no option needs a function of its
-//! own, and RocksDB says which it does not know.
+//! release to release; those used here exist since 5.x, except some of transactions.
+//! Options are given as the text that RocksDB itself writes into its OPTIONS files, so that no
+//! option needs a function of its own, and RocksDB reports the options that it does not know.
 //!
-//! What is unsafe about foreign functions is all in this crate.
+//! All unsafe calls of foreign functions are in this crate.
 
 mod api;
 mod database;

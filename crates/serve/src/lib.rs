@@ -9,13 +9,13 @@
 //!                        └─ thread …
 //! ```
 //!
-//! A thread serves a connection from its greeting to its end; how many of them work at a time is
-//! the affair of the engine's gate. An answer is built whole before a byte of it is sent: rows are
-//! told under latches of the engine, and a client that does not read must not hold one.
+//! One thread serves a connection from the greeting to the end; the engine's gate limits how many
+//! run at a time. An answer is complete before its first byte is sent: rows are read under latches
+//! of the engine, and a client that does not read must not hold one.
 //!
-//! What is acknowledged is durable, as the design has it, since the engine's commit returns before
-//! the answer is built. To stop is to let nobody in, to end what waits, to let who works finish and
-//! hear the answer, and to flush the log.
+//! The engine's commit returns before the answer is built, so an acknowledged commit is as durable
+//! as the design says. On shutdown the server accepts no connections, ends lock waits, lets running
+//! statements finish and sends their answers, and flushes the log.
 //!
 //! | module     | what it knows                                                          |
 //! |------------|------------------------------------------------------------------------|
@@ -25,7 +25,7 @@
 //! | `charset`  | characters of clients and of the engine, which has UTF-8               |
 //! | `given`    | values of parameters as the engine takes them                          |
 //! | `known`    | the variables that clients set and ask for                             |
-//! | `house`    | what all connections find; `settings`: what the server was told        |
+//! | `house`    | state that all connections share; `settings`: options of the server    |
 
 mod answer;
 mod charset;

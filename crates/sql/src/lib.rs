@@ -1,14 +1,14 @@
 //! The closed SQL subset of the loads, compiled to operations of the reference engine.
 //!
 //! ```text
-//!   text ─► parse ─► what it says ─► plan ─► how it is answered ─► run ─► operations of a session
-//!             refused: what no load says      no statistics         parameters, rows
+//!   text ─► parse ─► syntax tree ─► plan ─► executable plan ─► run ─► operations of a session
+//!             refused: unknown SQL     no statistics           parameters, rows
 //! ```
 //!
-//! It is asked in MySQL's words. What the loads of `workload` say is understood, with joins, groups
-//! and sub-queries as far as TPC-C's consistency conditions need them; a custom load may say the
-//! same. Everything else is refused by name, and nothing is passed over in silence: a hint that
-//! does not hint would make two arms unequal.
+//! The dialect is MySQL's. It covers the statements of the loads of `workload`, with joins, groups
+//! and sub-queries as far as TPC-C's consistency conditions need them; custom loads may use the
+//! same. Everything else is refused with an error that names it, and nothing is ignored silently: a
+//! hint without effect would make two arms unequal.
 //!
 //! | module      | what it knows                                                       |
 //! |-------------|---------------------------------------------------------------------|
@@ -18,7 +18,7 @@
 //! | `operand`   | values: exact numbers, bytes, times                                 |
 //! | `run`       | plans, executed                                                     |
 //! | `variables` | what sessions set and ask for besides rows                          |
-//! | `show`      | what a server tells of itself                                       |
+//! | `show`      | `SHOW` statements                                                   |
 //! | `connection`| one client: statements prepared and executed, tables made           |
 
 mod column;

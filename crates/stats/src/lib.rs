@@ -20,8 +20,8 @@
 //!
 //! The interval that people read is the usual one, 95 %. A verdict is another matter: a run has
 //! tens of cells, and a cell in which nothing changed is found *slower* or *faster* as often as the
-//! level allows. With 40 such cells a 5 % level tells at least one falsehood in 87 of 100 runs;
-//! users then learn to ignore the tool. At 1 % ([`DECISION_ALPHA`]) two runs in three tell none,
+//! level allows. With 40 such cells and a 5 % level 87 of 100 runs have at least one false verdict;
+//! users then learn to ignore the tool. At 1 % ([`DECISION_ALPHA`]) two runs in three have none,
 //! for half as many pairs again at the same power. So an interval of 95 % may exclude 1 while the
 //! verdict is still undecided: that is not a contradiction, it is what [`Judgement::pairs_missing`]
 //! is for.
@@ -36,8 +36,8 @@
 //!
 //! *Equal* is proved, never assumed: not having found a difference is `undecided`.
 //!
-//! Everything is a pure function of its arguments. Each states what it assumes; what the numbers
-//! themselves speak against ([`Judgement::warnings`]) is a value that travels with the result.
+//! Everything is a pure function of its arguments, and states its assumptions. Signs in the data
+//! that an assumption fails ([`Judgement::warnings`]) are values that are stored with the result.
 
 pub mod agreement;
 mod bootstrap;

@@ -7,7 +7,7 @@
 //!   control path, may allocate:              prepare, query, bulk
 //!   for loops over many connections:      send_execute, send_run, receive  (`Pollable`)
 //!   the other side of the wire:          mock::MockServer (scripted: delays, stalls, errors)
-//!                                        mysql::server    (for whoever has something to answer)
+//!                                        mysql::server    (the server's side, for `serve`)
 //! ```
 //!
 //! Written by hand because the client is part of every number that dbdyno reports: a generic driver

@@ -1,4 +1,4 @@
-//! What is asked.
+//! The loads: their tables, statements and events.
 //!
 //! ```text
 //!   "read-only?rand=zipfian" ──catalog::resolve──▶ Load
@@ -12,8 +12,8 @@
 //! A [`Suite`] is a list of loads in an order that means something.
 //!
 //! Everything is a pure function of the seed: row *i* of a table, and operation *k* of client *i*
-//! under a load. Both arms therefore hold the same data and are asked the same questions, however
-//! fast they answer. This crate knows nothing of threads, clocks or sockets.
+//! under a load. Both arms therefore hold the same data and get the same events, however fast they
+//! answer. This crate knows nothing of threads, clocks or sockets.
 
 mod calendar;
 pub mod catalog;

@@ -117,11 +117,12 @@ pub(crate) fn section() -> String {
     }
     format!(
         "## Many cells\n\n\
-         Tables of {CELLS} cells of {STARTS} starts, which differ by {:.1} %; effects are 0.75 to 1.5 \
-         times what a cell finds with 80 %, half of them slower and half faster; {TABLES} tables \
-         each, ±1.5 %.\n\
-         An effect of the wrong sign is false, too.\n\
-         The last rule is the one of dbdyno.\n\n{}",
+         Tables of {CELLS} cells with {STARTS} starts each; starts differ by {:.1} %.\n\
+         Effects are 0.75 to 1.5 times the effect that a cell finds with a power of 80 %, \
+         half of them slower and half faster; {TABLES} tables each, ±1.5 %.\n\
+         A verdict with the wrong sign is false, too.\n\
+         dbdyno uses the second rule, p ≤ 1 % and q ≤ 5 %.\n\n\
+         {}",
         100.0 * BETWEEN_STARTS_SD,
         rows.end()
     )

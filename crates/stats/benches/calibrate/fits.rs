@@ -240,20 +240,23 @@ pub(crate) fn section() -> String {
     let [said, sizes] = changed_curves();
     format!(
         "## Curves and lines\n\n\
-         How often the interval of 95 % of a parameter has the truth in it, and how often two equal \
-         arms get any false verdict among all questions of the fit (1 % nominal); {PAIRS} pairs at \
-         each place, {RUNS} runs each, ±0.4 %.\n\
-         An interval that ends at 0 misses a truth of 0 on one side only, in 2.5 % of all cases.\n\n\
-         Rates at 1, 2, 4, 8 and 16 clients by the universal scalability law, with the peak X_max \
-         at N* clients; of a peak that may lie beyond 32 clients there is no upper end:\n\n{}\
-         And what is said where one parameter of the test arm is worse, with a noise of 1 %, \
-         {RUNS} runs each:\n\n{said}\
-         How often the interval of 95 % of such an effect has the truth in it, of those on peaks \
-         where both are seen:\n\n{sizes}\
-         Bands of 95 % around such curves, {RUNS} runs each; 32 clients are twice as many as were \
-         measured:\n\n{}\
-         Costs of 10, 100, 1 000 and 10 000 rows on a line; parameters are those of the base arm, \
-         and a verdict is false of what did not change, or changed the other way:\n\n{}",
+         Coverage of the 95 % interval of each parameter, and how often two equal arms get \
+         any false verdict among all questions of the fit (1 % nominal); {PAIRS} pairs at \
+         each point, {RUNS} runs each, ±0.4 %.\n\
+         An interval that ends at 0 misses a true value of 0 on one side only, in 2.5 % of \
+         all cases.\n\n\
+         Rates at 1, 2, 4, 8 and 16 clients by the universal scalability law, whose peak is \
+         X_max at N* clients; a peak that may lie beyond 32 clients has no upper bound:\n\n\
+         {}Verdicts where one parameter of the test arm is worse, with a noise of 1 %, {RUNS} \
+         runs each:\n\n\
+         {said}Coverage of the 95 % interval of such an effect; for peaks, among the runs in \
+         which both peaks are seen:\n\n\
+         {sizes}Coverage of 95 % bands around such curves, {RUNS} runs each; 32 clients are \
+         twice the largest number that was measured:\n\n\
+         {}Costs of 10, 100, 1 000 and 10 000 rows, fitted by a line.\n\
+         Parameters are those of the base arm; a verdict is false if the parameter did not \
+         change, or changed in the other direction:\n\n\
+         {}",
         curves(),
         bands(),
         lines()

@@ -220,10 +220,12 @@ pub(crate) fn section() -> String {
     over_time(&mut table);
     format!(
         "## Coverage\n\n\
-         {RUNS} data sets each with a known truth, ±0.4 %.\n\
-         Where pairs lie within starts, starts differ by {:.1} %; of one start that is assumed.\n\
-         Intervals that may be looked at after every start have to hold at all looks together; at \
-         the look that ends a run they hold more often.\n\n{}",
+         {RUNS} data sets each with a known true value, ±0.4 %.\n\
+         Where pairs lie within starts, starts differ by {:.1} %; for a single start that \
+         spread is assumed.\n\
+         Intervals for repeated looks have to hold at all looks together; at the look that \
+         ends a run their coverage is higher.\n\n\
+         {}",
         100.0 * BETWEEN_STARTS_SD,
         table.end()
     )

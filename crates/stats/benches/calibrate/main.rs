@@ -27,11 +27,11 @@ use std::path::Path;
 const HEAD: &str = "\
 # Calibration
 
-How often what dbdyno says is wrong, counted.
-`cargo xtask calibrate` writes this page; what is simulated has seeds and is the same every time.
-`cargo xtask calibrate runs` counts whole runs on models anew.
-`cargo xtask calibrate measure BASE TEST TIMES [flags of compare]` adds comparisons on real servers \
-to `docs/calibration/measured.csv`, from which the last sections are made.
+This page counts how often verdicts and intervals of dbdyno are wrong.
+`cargo xtask calibrate` writes it; simulations have fixed seeds and repeat exactly.
+`cargo xtask calibrate runs` repeats the whole runs on models.
+`cargo xtask calibrate measure BASE TEST TIMES [flags of compare]` adds comparisons on real \
+servers to `docs/calibration/measured.csv`, from which the last sections are made.
 ";
 
 fn main() {

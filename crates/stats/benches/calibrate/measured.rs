@@ -95,8 +95,10 @@ fn of_equal_arms(questions: &BTreeMap<Question, Vec<Answer>>) -> String {
     }
     format!(
         "## Real servers against themselves\n\n\
-         Whole comparisons, each with a seed, servers and starts of its own.\n\
-         rQPS: median and range; *found at least*: what the median comparison finds with 80 %.\n\n{}",
+         Whole comparisons, each with its own seed, servers and starts.\n\
+         rQPS: median and range; *found at least*: the effect that the median comparison \
+         finds with a power of 80 %.\n\n\
+         {}",
         table.end()
     )
 }
@@ -130,8 +132,9 @@ fn of_planted(questions: &BTreeMap<Question, Vec<Answer>>) -> String {
     }
     format!(
         "## Real servers with a planted loss\n\n\
-         The test arm answers so much later on purpose (`slow=`). Minutes are those of the whole \
-         command, servers and tables included.\n\n{}",
+         The test arm delays its answers by this share on purpose (`slow=`).\n\
+         Minutes are those of the whole command, including servers and tables.\n\n\
+         {}",
         table.end()
     )
 }

@@ -202,17 +202,20 @@ fn two_runs() -> String {
 pub(crate) fn section() -> String {
     format!(
         "## Looking after every start\n\n\
-         Equal arms, with a look after each start of 6 pairs from the third on, until one is called \
-         slower or faster; {CLAIMED} runs each, ±0.2 %.\n\
-         Stretches share what their one start is off by. A run that was judged once and is made \
-         longer may err in 1.2 %.\n\
-         In the last column a tenth of the pairs is disturbed, a canary says so more or less clearly, \
-         and which are left out is decided anew at each look.\n\n{}\
-         What looking costs: starts differ by {:.1} % and a start has no noise beside; {POWERED} runs \
-         each.\n\n{}\
-         Two stored runs with the same base arm, each looked at after every start until it was decided \
-         or had twice the starts that it planned: how often the second one is called slower or faster \
-         than the first, which is false in all rows but the last.\n\n{}",
+         Equal arms with an interim analysis (a *look*) after each start of 6 pairs, \
+         beginning with the third, until one arm is called slower or faster; {CLAIMED} runs \
+         each, ±0.2 %.\n\
+         Stretches of one start share the deviation of that start.\n\
+         A run that was judged once and is then extended may have an error rate of 1.2 %.\n\
+         In the last column a tenth of the pairs is disturbed, a canary shows the disturbance \
+         with varying clarity, and each look decides anew which pairs are left out.\n\n\
+         {}The cost of interim analyses: starts differ by {:.1} %, and there is no noise \
+         within a start; {POWERED} runs each.\n\n\
+         {}Two stored runs have the same base arm, and each was looked at after every start \
+         until it was decided or had twice its planned starts.\n\
+         The table shows how often the second run is called slower or faster than the first, \
+         which is false in all rows but the last.\n\n\
+         {}",
         alarm_table(),
         100.0 * BETWEEN_STARTS_SD,
         cost_table(),

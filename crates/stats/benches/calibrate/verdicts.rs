@@ -163,15 +163,19 @@ pub(crate) fn section() -> String {
     }
     format!(
         "## False alarms\n\n\
-         Two equal arms; how often one is called slower or faster at the level of 1 %.\n\
-         A round has a noise of 2 %, and starts of servers differ by {:.1} %, as measured; {CLAIMED} \
-         runs each, ±0.14 %.\n\
-         One start is judged as dbdyno judges it: with that spread assumed.\n\
-         The columns in italics have {BESIDE} runs each. The first of them shows what a wrong \
-         assumption does: the verdicts of dbdyno where starts differ by twice as much. The others \
-         are ways that dbdyno does not go.\n\n{}\
-         By `--interval`, {BESIDE} runs each, ±0.3 %; for one start `hodges-lehmann` is `robust`, \
-         as the assumed spread of starts has no ranks:\n\n{}",
+         Two equal arms are compared; the table shows how often one is called slower or \
+         faster at the level of 1 %.\n\
+         A round has a noise of 2 %, and starts of servers differ by {:.1} %, as measured on \
+         real servers; {CLAIMED} runs each, ±0.14 %.\n\
+         A single start is judged as in dbdyno, with that spread assumed.\n\
+         The columns in italics have {BESIDE} runs each.\n\
+         The first of them shows the effect of a wrong assumption: dbdyno's verdicts where \
+         starts differ by twice as much.\n\
+         The others show methods that dbdyno does not use.\n\n\
+         {}By `--interval`, {BESIDE} runs each, ±0.3 %.\n\
+         For one start `hodges-lehmann` is the same as `robust`, because the assumed spread \
+         of starts has no ranks:\n\n\
+         {}",
         100.0 * BETWEEN_STARTS_SD,
         table.end(),
         by_interval()

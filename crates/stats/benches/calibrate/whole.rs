@@ -7,22 +7,26 @@ use crate::table::{Share, Table};
 const HEAD: &str = "\
 ## Whole runs
 
-The command itself, from the plan to the JSON, on models in virtual time (`cargo xtask calibrate \
-runs`): what is counted is everything between the statistics and the answer, such as plans, \
-restarts, looks, limits, slices, the pairs that are left out, and the family of cells.
-Each run has a seed of its own, so that this table changes when the product does, and never by \
-chance.
-*quiet*: rounds vary by 2 %, starts by 1.5 %. *shared*: and the host wanders by 5 % with a \
-correlation of 0.9 from one tenth of a second to the next, and one round in fifty loses 30 %. \
-*stolen*: as quiet, and in 3 % of the tenths of a second the hypervisor gives half of the time \
-away. *drifting*: the host loses 1 % a minute.
-Of starts that vary by 1.5 % in each arm, two arms differ by 2.1 %.
-Where arms are started once, as with `--restarts 0` and in suites, a difference of 1.5 % is \
-assumed, which is what real servers showed. *once*: starts whose difference is that. In a suite \
-all cells share the one start, so that false verdicts come together.
-Of more than two arms each is judged against base, and all cells of all of them are one family; \
-what is planted is in the third. A run is wrong in which any arm that loses nothing was called \
-slower or faster.
+The command itself, from the plan to the JSON, runs on models in virtual time (`cargo xtask \
+calibrate runs`).
+This tests everything between the statistics and the answer: plans, restarts, looks, limits, \
+slices, excluded pairs, and the family of cells.
+Each run has its own fixed seed, so that this table changes only when the product does.
+
+* *quiet*: rounds vary by 2 %, starts by 1.5 %. Two arms whose starts vary by 1.5 % each differ \
+by 2.1 %.
+* *shared*: as quiet, and the speed of the host varies by 5 % with a correlation of 0.9 from one \
+tenth of a second to the next, and one round in fifty loses 30 %.
+* *stolen*: as quiet, and in 3 % of the tenths of a second the hypervisor gives half of the time \
+to others.
+* *drifting*: the host loses 1 % per minute.
+* *once*: starts differ by 1.5 % between the arms. Where arms are started once, as with \
+`--restarts 0` and in suites, dbdyno assumes this difference, which is what real servers showed. \
+In a suite all cells share the one start, so that false verdicts come together.
+
+With more than two arms, each is judged against base, and all cells of all arms are one family; \
+the loss is planted in the third arm.
+A run is wrong if any arm without a loss was called slower or faster.
 
 ";
 
