@@ -519,6 +519,9 @@ pub(crate) struct Report {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Loads {
+    /// Print what each load does, beside its name
+    #[arg(long)]
+    pub all: bool,
     /// File that describes a load, which is then known by its name
     #[arg(long, global = true, value_name = "FILE.toml")]
     pub load_file: Vec<PathBuf>,

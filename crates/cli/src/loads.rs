@@ -116,32 +116,58 @@ fn by_name(catalog: &mut Catalog, word: &str) -> Result<String, Failure> {
 /// Lists the loads, or shows one of them.
 pub(crate) fn run(flags: &Loads) -> Result<Exit, Failure> {
     match &flags.command {
-        None => list(&flags.load_file),
+        None => list(&flags.load_file, flags.all),
         Some(LoadsCommand::Show(show)) => self::show(show, &flags.load_file),
     }
 }
 
-fn list(files: &[PathBuf]) -> Result<Exit, Failure> {
+/// A heading, and the name and a sentence of each load or suite below it.
+type Part<'a> = (&'a str, Vec<(&'a str, &'a str)>);
+
+fn list(files: &[PathBuf], all: bool) -> Result<Exit, Failure> {
     let mut catalog = Catalog::default();
     for file in files {
         add(&mut catalog, file)?;
     }
-    let entries = catalog::entries();
     let custom: Vec<(&str, &str)> =
         catalog.custom().map(|custom| (custom.name.as_str(), custom.about.as_str())).collect();
     let mut suites: Vec<(&str, &str)> =
         SUITES.iter().map(|suite| (suite.name, suite.about)).collect();
     suites.push((insert_benchmark::NAME, insert_benchmark::ABOUT));
+    let loads = built_in();
+    let chosen = [("suites", suites), ("custom", custom)];
+    output::print(&match all {
+        true => {
+            let parts: Vec<Part<'_>> = loads.into_iter().chain(chosen).collect();
+            format!("{}\nrest     dbdyno loads show NAME: what one load does\n", sentences(&parts))
+        }
+        false => format!(
+            "{}{}\nrest     dbdyno loads show NAME: what one load does; \
+             --all: a line for each load\n",
+            columns(&loads, output::width()),
+            sentences(&chosen),
+        ),
+    })?;
+    Ok(Exit::Holds)
+}
+
+/// The loads that dbdyno brings along: those of the microbenchmarks by group, then all others.
+fn built_in() -> Vec<Part<'static>> {
+    let entries = catalog::entries();
     let micro = catalog::micro::names();
-    let of_group = |group: Group| -> Vec<(&str, &str)> {
-        let entries = entries.iter().filter(|e| e.group == group && micro.contains(&e.name));
-        entries.map(|entry| (entry.name, entry.about)).collect()
+    let part = |title, belongs: &dyn Fn(&catalog::Entry) -> bool| {
+        let chosen = entries.iter().filter(|entry| belongs(entry));
+        (title, chosen.map(|entry| (entry.name, entry.about)).collect())
     };
-    let others = entries.iter().filter(|entry| !micro.contains(&entry.name));
-    let others = others.map(|entry| (entry.name, entry.about)).collect();
-    let mut parts: Vec<(&str, Vec<(&str, &str)>)> =
-        Group::ALL.map(|group| (group.name(), of_group(group))).into();
-    parts.extend([("others", others), ("suites", suites), ("custom", custom)]);
+    let groups = Group::ALL.map(|group| {
+        part(group.name(), &|entry| entry.group == group && micro.contains(&entry.name))
+    });
+    let others = part("others", &|entry| !micro.contains(&entry.name));
+    groups.into_iter().chain([others]).collect()
+}
+
+/// Each name on a line of its own, with its sentence.
+fn sentences(parts: &[Part<'_>]) -> String {
     let names = parts.iter().flat_map(|(_, part)| part).map(|(name, _)| name.len());
     let width = names.max().unwrap_or(0);
     let mut text = String::new();
@@ -151,9 +177,24 @@ fn list(files: &[PathBuf]) -> Result<Exit, Failure> {
             text.push_str(&format!("  {name:width$}  {about}\n"));
         }
     }
-    text.push_str("\n`dbdyno loads show NAME` shows what one of them does\n");
-    output::print(&text)?;
-    Ok(Exit::Holds)
+    text
+}
+
+/// Names only, in as many columns of one width as fit beside each other, from left to right.
+fn columns(parts: &[Part<'_>], screen: usize) -> String {
+    let names = parts.iter().flat_map(|(_, part)| part).map(|(name, _)| name.len());
+    let width = names.max().unwrap_or(0) + 2;
+    let count = (screen / width).max(1);
+    let mut text = String::new();
+    for (title, part) in parts.iter().filter(|(_, part)| !part.is_empty()) {
+        text.push_str(&format!("{title}\n"));
+        for row in part.chunks(count) {
+            let cells: String =
+                row.iter().map(|(name, _)| format!("  {name:0$}", width - 2)).collect();
+            text.push_str(&format!("{}\n", cells.trim_end()));
+        }
+    }
+    text
 }
 
 fn show(flags: &ShowLoad, files: &[PathBuf]) -> Result<Exit, Failure> {
@@ -231,6 +272,25 @@ mod tests {
         assert_eq!(by_name.files, chosen.files);
         let unused = choose(&["scan".to_owned()], &[path.into()], None).unwrap();
         assert_eq!(unused.files, []);
+    }
+
+    #[test]
+    fn names_stand_in_columns_that_fit_on_the_screen() {
+        let parts = [("few", vec![("one", ""), ("three", ""), ("two", "")]), ("none", vec![])];
+        assert_eq!(columns(&parts, 14), "few\n  one    three\n  two\n");
+        assert_eq!(columns(&parts, 13), "few\n  one\n  three\n  two\n");
+        assert_eq!(columns(&parts, 0), columns(&parts, 7));
+    }
+
+    #[test]
+    fn the_catalog_fits_on_a_screen_and_leaves_out_no_load() {
+        let text = columns(&built_in(), 80);
+        assert!(text.lines().count() <= 30, "{text}");
+        let mut shown: Vec<&str> = text.split_whitespace().collect();
+        shown.sort_unstable();
+        for entry in catalog::entries() {
+            assert!(shown.binary_search(&entry.name).is_ok(), "{} is missing", entry.name);
+        }
     }
 
     #[test]
